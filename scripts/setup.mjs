@@ -1,0 +1,88 @@
+// Makes a fresh machine ready: packages (from the lock file), build, Redis, the rivals of the bench.
+// Plain Node, no dependency: it runs before anything is installed. What is already there is left alone.
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const wants = new Set(process.argv.slice(2));
+const windows = process.platform === "win32";
+
+function run(command, args, cwd = root) {
+  const done = spawnSync(command, args, { cwd, stdio: ["ignore", "inherit", "inherit"], shell: windows });
+  if (done.error) throw done.error;
+  if (done.status !== 0) process.exit(done.status ?? 1);
+}
+
+/** Installs a folder's packages unless what is installed is as new as its lock file; install scripts are not needed. */
+function installPackages(folder) {
+  const installed = join(folder, "node_modules", ".package-lock.json");
+  const lock = join(folder, "package-lock.json");
+  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
+  console.log(`installing the packages of ${folder === root ? "oriel" : folder.slice(root.length + 1)}`);
+  run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], folder);
+}
+
+function newestMs(path) {
+  const stat = statSync(path);
+  if (!stat.isDirectory()) return stat.mtimeMs;
+  return readdirSync(path)
+    .filter((name) => name !== "generated")
+    .reduce((newest, name) => Math.max(newest, newestMs(join(path, name))), stat.mtimeMs);
+}
+
+function build() {
+  const stamp = join(root, "dist", ".built");
+  const sources = ["src", "lua", "assembly", "scripts", "package.json", "tsup.config.ts", "asconfig.json"];
+  const changed = Math.max(...sources.map((name) => newestMs(join(root, name))));
+  if (existsSync(stamp) && statSync(stamp).mtimeMs > changed) return;
+  console.log("building");
+  run("npm", ["run", "--silent", "build"]);
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, readFileSync(join(root, "package.json")));
+}
+
+function works(command, args) {
+  try {
+    execFileSync(command, args, { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Finds a Redis server (ORIEL_REDIS_SERVER, redis-server, valkey-server) or installs it with the system's packages. */
+function ensureRedis() {
+  const named = process.env.ORIEL_REDIS_SERVER;
+  if (
+    named ? works(named, ["--version"]) : ["redis-server", "valkey-server"].some((name) => works(name, ["--version"]))
+  )
+    return;
+  const asRoot = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
+  const steps = works("apt-get", ["--version"])
+    ? [
+        [...asRoot, "apt-get", "update"],
+        [...asRoot, "apt-get", "install", "-y", "--no-install-recommends", "redis-server"],
+      ]
+    : works("brew", ["--version"])
+      ? [["brew", "install", "redis"]]
+      : [];
+  console.log("installing redis-server");
+  for (const [command, ...args] of steps)
+    spawnSync(command, args, {
+      stdio: ["ignore", "ignore", "inherit"],
+      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+    });
+  if (works("redis-server", ["--version"])) return;
+  console.error(
+    "The tests need a Redis server, version 7 or later: none is on PATH and the system's package manager gave none.\n" +
+      "Install it (Debian: apt-get install redis-server; macOS: brew install redis), or name one in ORIEL_REDIS_SERVER.",
+  );
+  process.exit(1);
+}
+
+installPackages(root);
+if (wants.has("--bench")) installPackages(join(root, "bench"));
+if (wants.has("--build")) build();
+if (wants.has("--redis")) ensureRedis();

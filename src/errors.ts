@@ -1,0 +1,51 @@
+/** Why a call failed. Denial is never an error; these are wrong calls, full bounds and failing stores. */
+export type OrielErrorCode =
+  | "ARGUMENT"
+  | "CLASH"
+  | "LATE"
+  | "EARLY"
+  | "OVERLOADED"
+  | "TOO_LARGE"
+  | "CORRUPT"
+  | "DEADLINE"
+  | "UNAVAILABLE"
+  | "LOST"
+  | "STALE"
+  | "DIVERGED"
+  | "KERNEL";
+
+export interface OrielErrorOptions {
+  cause?: unknown;
+  /** True when the same call may succeed later without any change by the caller. */
+  transient?: boolean;
+  /** "no": nothing was changed; "unknown": the reply is missing, the change may or may not have happened. */
+  applied?: "no" | "unknown";
+}
+
+/** The one error class of oriel. `applied` says whether a retry by the caller could repeat an effect. */
+export class OrielError extends Error {
+  override readonly name = "OrielError";
+  readonly code: OrielErrorCode;
+  readonly transient: boolean;
+  readonly applied: "no" | "unknown";
+
+  constructor(code: OrielErrorCode, message: string, options: OrielErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.transient = options.transient ?? false;
+    this.applied = options.applied ?? "no";
+  }
+}
+
+/** A wrong argument: names the argument, the value given, and what is allowed (with its unit). */
+export function argumentError(argument: string, value: unknown, allowed: string): OrielError {
+  return new OrielError("ARGUMENT", `${argument} is ${show(value)}; it must be ${allowed}`);
+}
+
+function show(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
+  if (typeof value === "function") return "a function";
+  if (value !== null && typeof value === "object")
+    return Array.isArray(value) ? "an array" : `a ${value.constructor?.name ?? "object"}`;
+  return typeof value === "bigint" ? `${value}n` : Object.is(value, -0) ? "-0" : String(value);
+}

@@ -1,0 +1,57 @@
+/** A column of values as kernels see it. Bytes from outside are turned into one by `column`. */
+export type Column = Float32Array | Float64Array;
+
+export type KernelName = "wasm-simd" | "wasm-scalar" | "js";
+
+/**
+ * What one pass over a column leaves for later folding. Sums and moments are over the finite values only;
+ * NaN and infinities are counted apart, so that one that has left the window leaves no trace.
+ */
+export interface Summary {
+  /** All values: finite, infinite, NaN. */
+  count: number;
+  nanCount: number;
+  positiveInfinityCount: number;
+  negativeInfinityCount: number;
+  /** Double-double sum of the finite values: sumHigh + sumLow. */
+  sumHigh: number;
+  sumLow: number;
+  /** Sum of squared distances of the finite values from their own mean. */
+  m2: number;
+  /** Smallest and largest of all but NaN, infinities included; -0 counts below +0. +Infinity and -Infinity when there are none. */
+  min: number;
+  max: number;
+}
+
+/**
+ * One computation in one form. The three forms answer bit for bit the same: every sum is defined by its order
+ * (see assembly/README.md), so the forms can replace each other in the middle of a series.
+ * No call changes its input, but `sort`.
+ */
+export interface Kernel {
+  readonly name: KernelName;
+  /** Everything that folds, one column: two passes (sum, then squares about the mean). */
+  summary(values: Column): Summary;
+  /** NumPy's pairwise sum in the column's own precision (f32 sums round to f32 at each step). */
+  pairwiseSum(values: Column): number;
+  /** NumPy's sum of squared differences from `mean`, pairwise, in the column's own precision. */
+  pairwiseSquares(values: Column, mean: number): number;
+  /** Ascending in place: -0 before +0, NaN last. */
+  sort(values: Column): void;
+  /** The k-th smallest (0-based, NaN excluded by the caller) and its successor (k + 1, or the same at the end). */
+  select(values: Column, k: number): [number, number];
+  /** How many values are below `limit`, and how many equal it. */
+  rank(values: Column, limit: number): { below: number; equal: number };
+  /**
+   * Copies what is inside (`from` < t <= `to`, or `from` <= t when `both`), in order. Times are i64 ms.
+   * `sorted`: times never fall, both ends are found by binary search.
+   */
+  trim(
+    times: BigInt64Array,
+    values: Column,
+    from: bigint,
+    to: bigint,
+    both: boolean,
+    sorted: boolean,
+  ): { times: BigInt64Array; values: Column };
+}

@@ -1,0 +1,37 @@
+import { argumentError } from "./errors.ts";
+
+/** Milliseconds, or a number with a unit: "250ms", "10s", "5m", "1h", "7d". */
+export type Duration = number | `${number}${"ms" | "s" | "m" | "h" | "d"}`;
+
+/** The present in ms since 1970. Structures take one, so that tests can step it. */
+export type Clock = () => number;
+
+const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** Whole milliseconds of a duration between two bounds (both allowed); throws ARGUMENT, naming `argument`. */
+export function durationMs(argument: string, value: Duration, leastMs = 1, mostMs = Number.MAX_SAFE_INTEGER): number {
+  const ms = typeof value === "string" ? parse(value) : value;
+  if (typeof ms !== "number" || !Number.isFinite(ms) || Math.floor(ms) < leastMs || Math.floor(ms) > mostMs)
+    throw argumentError(argument, value, `a duration from ${leastMs} ms to ${mostMs} ms, as ms or like "10s"`);
+  return Math.floor(ms);
+}
+
+function parse(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text.trim());
+  return match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : Number.NaN;
+}
+
+/** An instant in whole ms since 1970 (a fraction is floored); throws ARGUMENT where it is not a safe integer. */
+export function instantMs(argument: string, value: number | Date): number {
+  const ms = Math.floor(value instanceof Date ? value.getTime() : value);
+  if (!Number.isSafeInteger(ms)) throw argumentError(argument, value, "ms since 1970, a safe integer");
+  return ms;
+}
+
+/** "right": from < t <= to. "both": from <= t <= to. */
+export type Closed = "right" | "both";
+
+/** The window law: whether an event at `t` lies in the window that ends at `toMs` and begins at `fromMs`. */
+export function isInside(t: number, fromMs: number, toMs: number, closed: Closed): boolean {
+  return t <= toMs && (closed === "both" ? t >= fromMs : t > fromMs);
+}
