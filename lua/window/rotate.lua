@@ -1,0 +1,33 @@
+#!lua
+-- Closes the open chunk of a series: copies it, tight, to its number's key and begins the next one.
+-- A script: two rotations of one chunk, or an append between copy and new chunk, would lose frames.
+-- KEYS  1 the open chunk · 2 the closed chunk of ARGV 1's number (one slot)
+-- ARGV  1 number seen · 2 birth seen · 3 birth of the next chunk, u32
+-- Reply answer without bytes, of the open chunk as it stands after the call; status 0, 1 no chunk, 6 unknown format
+-- Law   does nothing unless number and birth are those seen, so that repeating a call changes nothing.
+-- Cost  O(chunk)
+-- @include window/answer
+local keys_per_step = 2
+local arguments_per_step = 3
+
+local function step(k, a, now)
+  local open, closed = KEYS[k], KEYS[k + 1]
+  local seen_number, seen_birth, next_birth = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2])
+  local before = redis.call("GETRANGE", open, 0, header_bytes - 1)
+  if before == "" then return answer(open, 1, now, "", 0, "", "") end
+  local is_format, value_type, flags, chunk_ms, number, _, birth, _, last, retention, complete, latest =
+    struct.unpack(header_layout, before)
+  if is_format ~= format then return answer(open, 6, now, before, redis.call("STRLEN", open), "", "") end
+  if number ~= seen_number or birth ~= seen_birth then
+    return answer(open, 0, now, before, redis.call("STRLEN", open), "", "")
+  end
+
+  local expiry = whole(expiry_of(last, retention, chunk_ms))
+  local stamp = math.max(now, last)
+  local header = struct.pack(header_layout, format, value_type, flags, chunk_ms_of(retention), number + 1, stamp,
+    next_birth, birth, stamp, retention, complete, latest)
+  redis.call("COPY", open, closed, "REPLACE")
+  redis.call("PEXPIREAT", closed, expiry)
+  redis.call("SET", open, header, "PXAT", expiry)
+  return answer(open, 0, now, header, header_bytes, "", "")
+end

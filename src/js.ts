@@ -1,0 +1,18 @@
+// The recipe without WebAssembly, for strict content policies and runtimes that have none.
+import { provideKernels } from "./kernel/choose.ts";
+import { js } from "./kernel/js.ts";
+
+provideKernels([js]);
+
+export { OrielError, type OrielErrorCode } from "./errors.ts";
+export { kernel } from "./kernel/api.ts";
+export type { KernelName } from "./kernel/contract.ts";
+export type { PercentileMethod } from "./kernel/percentile.ts";
+export type { Store } from "./store/contract.ts";
+export { memoryStore } from "./store/memory.ts";
+export type { Clock, Closed, Duration } from "./time.ts";
+export { LocalSeries, type LocalSeriesOptions } from "./window/local-series.ts";
+export { type RecordManyOptions, type RecordOptions, Series } from "./window/series.ts";
+export type { SeriesOptions } from "./window/series-options.ts";
+export type { StatsOptions, WindowOptions } from "./window/window-query.ts";
+export type { Degraded, NanPolicy, WindowStats } from "./window/window-stats.ts";

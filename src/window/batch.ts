@@ -1,0 +1,146 @@
+import { OrielError } from "../errors.ts";
+import type { Column } from "../kernel/contract.ts";
+import { VERDICT } from "./answer.ts";
+import { encodeFrame, type Frame, frameSize, MOST_IN_FRAME } from "./frames.ts";
+import { law } from "./law.ts";
+import { type Waiting, waiting } from "./waiting.ts";
+
+/** One call's events with their own times: frames of its own, so that a late event refuses nobody else's. */
+interface DatedCall {
+  frames: { values: Column; times: Float64Array }[];
+  count: number;
+  waiting: Waiting<void>;
+}
+
+const LONGEST_FRAME_MS = 2 ** 32 - 1;
+
+/** What goes to the store in one append: all undated events of its callers, who share one promise, and dated calls. */
+export class Batch {
+  readonly id: number;
+  readonly #valueType: number;
+  #values: Column;
+  #count = 0;
+  #dated: DatedCall[] = [];
+  #datedBytes = 0;
+  #shared: Waiting<void> | undefined;
+
+  constructor(id: number, valueType: number) {
+    this.id = id;
+    this.#valueType = valueType;
+    this.#values = valueType === 1 ? new Float64Array(16) : new Float32Array(16);
+  }
+
+  get sizeBytes(): number {
+    return this.#datedBytes + (this.#count === 0 ? 0 : this.#undatedBytes(this.#count));
+  }
+
+  #undatedBytes(count: number): number {
+    const full = Math.floor(count / MOST_IN_FRAME);
+    const rest = count % MOST_IN_FRAME;
+    return (
+      full * frameSize(this.#valueType, MOST_IN_FRAME, false) + (rest ? frameSize(this.#valueType, rest, false) : 0)
+    );
+  }
+
+  /** How many more undated events fit. */
+  get room(): number {
+    const bytes = law.appendBytes - this.#datedBytes - 16 * 8;
+    return Math.max(0, Math.floor(bytes / this.#values.BYTES_PER_ELEMENT) - this.#count);
+  }
+
+  add(value: number): Promise<void> {
+    this.#grow(1);
+    this.#values[this.#count++] = value;
+    this.#shared ??= waiting();
+    return this.#shared.promise;
+  }
+
+  addMany(values: ArrayLike<number>, from: number, to: number): Promise<void> {
+    this.#grow(to - from);
+    for (let i = from; i < to; i++) this.#values[this.#count++] = values[i];
+    this.#shared ??= waiting();
+    return this.#shared.promise;
+  }
+
+  addDated(values: Column, times: Float64Array): Promise<void> {
+    const frames = datedFrames(values, times);
+    const call = { frames, count: values.length, waiting: waiting<void>() };
+    this.#dated.push(call);
+    for (const frame of frames) this.#datedBytes += frameSize(this.#valueType, frame.values.length, true);
+    return call.waiting.promise;
+  }
+
+  /** The frames in the order in which `settle` expects their verdicts; `next` gives their sequence numbers. */
+  frames(producer: number, next: () => number): Frame[] {
+    const frames: Frame[] = [];
+    for (let i = 0; i < this.#count; i += MOST_IN_FRAME)
+      frames.push(encodeFrame(producer, next(), this.#values.subarray(i, Math.min(this.#count, i + MOST_IN_FRAME))));
+    for (const call of this.#dated)
+      for (const { values, times } of call.frames) frames.push(encodeFrame(producer, next(), values, times));
+    return frames;
+  }
+
+  settle(verdicts: Uint8Array): void {
+    this.#shared?.resolve();
+    let at = Math.ceil(this.#count / MOST_IN_FRAME);
+    for (const call of this.#dated) {
+      const refused = call.frames.map((frame, i) => ({ frame, verdict: verdicts[at + i] }));
+      at += call.frames.length;
+      settleDated(
+        call,
+        refused.filter(({ verdict }) => verdict !== VERDICT.written),
+      );
+    }
+  }
+
+  fail(error: unknown): void {
+    this.#shared?.reject(error);
+    for (const call of this.#dated) call.waiting.reject(error);
+  }
+
+  #grow(count: number): void {
+    const needed = this.#count + count;
+    if (needed <= this.#values.length) return;
+    const larger = new (this.#values.constructor as new (length: number) => Column)(
+      Math.max(needed, this.#values.length * 2),
+    );
+    larger.set(this.#values);
+    this.#values = larger;
+  }
+}
+
+function settleDated(call: DatedCall, refused: { frame: { values: Column }; verdict: number }[]): void {
+  if (refused.length === 0) {
+    call.waiting.resolve();
+    return;
+  }
+  const lost = refused.reduce((sum, { frame }) => sum + frame.values.length, 0);
+  const early = refused[0].verdict === VERDICT.early;
+  const why = early ? `more than ${law.earlyMs} ms ahead of the server's clock` : "older than the retention";
+  call.waiting.reject(
+    new OrielError(
+      early ? "EARLY" : "LATE",
+      `at: an event is ${why}; ${call.count - lost} of ${call.count} events were written`,
+      { applied: lost === call.count ? "no" : "unknown" },
+    ),
+  );
+}
+
+/** Splits a dated call where a frame would be too long in events or in time. */
+function datedFrames(values: Column, times: Float64Array): { values: Column; times: Float64Array }[] {
+  const frames: { values: Column; times: Float64Array }[] = [];
+  let from = 0;
+  while (from < values.length) {
+    let earliest = times[from];
+    let latest = times[from];
+    let to = from + 1;
+    for (; to < values.length && to - from < MOST_IN_FRAME; to++) {
+      earliest = Math.min(earliest, times[to]);
+      latest = Math.max(latest, times[to]);
+      if (latest - earliest > LONGEST_FRAME_MS) break;
+    }
+    frames.push({ values: values.subarray(from, to), times: times.subarray(from, to) });
+    from = to;
+  }
+  return frames;
+}

@@ -1,0 +1,62 @@
+import { law } from "./law.ts";
+
+/** A chunk's header; layout in lua/window/chunk.lua. All times are server ms, but `latestMs` (event time). */
+export interface ChunkHeader {
+  format: number;
+  /** 0 f32, 1 f64. */
+  valueType: number;
+  /** 0 server clock, 1 event clock. */
+  clock: number;
+  chunkMs: number;
+  number: number;
+  createdMs: number;
+  birth: number;
+  /** Birth of the chunk before; 0 for a journal's first. */
+  birthBefore: number;
+  lastStampMs: number;
+  retentionMs: number;
+  completeSinceMs: number;
+  /** Largest own time in an event-clock journal so far; -Infinity when there is none. */
+  latestMs: number;
+}
+
+export const HEADER_BYTES = 64;
+
+export function readHeader(bytes: Uint8Array, offset = 0): ChunkHeader {
+  const view = new DataView(bytes.buffer, bytes.byteOffset + offset, HEADER_BYTES);
+  return {
+    format: view.getUint8(0),
+    valueType: view.getUint8(1),
+    clock: view.getUint16(2, true),
+    chunkMs: view.getUint32(4, true),
+    number: view.getFloat64(8, true),
+    createdMs: view.getFloat64(16, true),
+    birth: view.getUint32(24, true),
+    birthBefore: view.getUint32(28, true),
+    lastStampMs: view.getFloat64(32, true),
+    retentionMs: view.getFloat64(40, true),
+    completeSinceMs: view.getFloat64(48, true),
+    latestMs: view.getFloat64(56, true),
+  };
+}
+
+export function writeHeader(bytes: Uint8Array, header: ChunkHeader): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES);
+  view.setUint8(0, header.format);
+  view.setUint8(1, header.valueType);
+  view.setUint16(2, header.clock, true);
+  view.setUint32(4, header.chunkMs, true);
+  view.setFloat64(8, header.number, true);
+  view.setFloat64(16, header.createdMs, true);
+  view.setUint32(24, header.birth, true);
+  view.setUint32(28, header.birthBefore, true);
+  view.setFloat64(32, header.lastStampMs, true);
+  view.setFloat64(40, header.retentionMs, true);
+  view.setFloat64(48, header.completeSinceMs, true);
+  view.setFloat64(56, header.latestMs, true);
+}
+
+/** When a chunk may go: nothing it can still hold is inside any window then. */
+export function expiryOf(header: ChunkHeader): number {
+  return header.lastStampMs + header.retentionMs + header.chunkMs + law.expirySlackMs;
+}

@@ -1,0 +1,113 @@
+import type { Column, Summary } from "../kernel/contract.ts";
+import { lowerBound } from "./bounds.ts";
+import { selectInRuns } from "./select-runs.ts";
+
+/**
+ * Sums up the parts of one window: summaries are folded in the order given, sorted values are kept as runs.
+ * Sums and means are double-doubles and M2 is merged about them (Chan, Golub, LeVeque 1979), so that an offset of 1e9
+ * costs no digits; NaN and infinities are counted, not added.
+ */
+export class Fold {
+  count = 0;
+  nanCount = 0;
+  min = Infinity;
+  max = -Infinity;
+  readonly runs: Column[] = [];
+  #finite = 0;
+  #positive = 0;
+  #negative = 0;
+  #sumHigh = 0;
+  #sumLow = 0;
+  #meanHigh = 0;
+  #meanLow = 0;
+  #m2 = 0;
+
+  add(part: Summary, sorted: Column): void {
+    this.count += part.count;
+    this.nanCount += part.nanCount;
+    this.#positive += part.positiveInfinityCount;
+    this.#negative += part.negativeInfinityCount;
+    this.min = Math.min(this.min, part.min);
+    this.max = Math.max(this.max, part.max);
+    if (sorted.length > 0) this.runs.push(sorted);
+    const finite = part.count - part.nanCount - part.positiveInfinityCount - part.negativeInfinityCount;
+    if (finite > 0) this.#merge(finite, part);
+  }
+
+  #merge(finite: number, part: Summary): void {
+    const [meanHigh, meanLow] = divided(part.sumHigh, part.sumLow, finite);
+    const total = this.#finite + finite;
+    if (this.#finite === 0) this.#m2 = part.m2;
+    else {
+      const delta = meanHigh - this.#meanHigh + (meanLow - this.#meanLow);
+      this.#m2 += part.m2 + delta * delta * ((this.#finite / total) * finite);
+    }
+    [this.#sumHigh, this.#sumLow] = added(this.#sumHigh, this.#sumLow, part.sumHigh, part.sumLow);
+    [this.#meanHigh, this.#meanLow] = divided(this.#sumHigh, this.#sumLow, total);
+    this.#finite = total;
+  }
+
+  /** Values that are numbers: finite and infinite. */
+  get validCount(): number {
+    return this.count - this.nanCount;
+  }
+
+  /** Sum of the numbers; infinities as IEEE adds them. */
+  get sum(): number {
+    return this.#infinite(this.#sumHigh);
+  }
+
+  get mean(): number {
+    return this.validCount === 0 ? Number.NaN : this.#infinite(this.#meanHigh);
+  }
+
+  variance(ddof: number): number {
+    if (this.#finite !== this.validCount || this.#finite - ddof <= 0) return Number.NaN;
+    return this.#m2 / (this.#finite - ddof);
+  }
+
+  /** The order statistics of 0-based ranks k and k + 1 (k again at the end), over the numbers. */
+  at(k: number): [number, number] {
+    return selectInRuns(this.runs, k);
+  }
+
+  /** How many numbers are below `limit`. */
+  below(limit: number): number {
+    return this.runs.reduce((sum, run) => sum + lowerBound(run, limit), 0);
+  }
+
+  #infinite(finite: number): number {
+    if (this.#positive > 0) return this.#negative > 0 ? Number.NaN : Infinity;
+    return this.#negative > 0 ? -Infinity : finite;
+  }
+}
+
+/** Double-double sum (Knuth's TwoSum, then renormalised). */
+function added(aHigh: number, aLow: number, bHigh: number, bLow: number): [number, number] {
+  const sum = aHigh + bHigh;
+  const part = sum - aHigh;
+  const low = aHigh - (sum - part) + (bHigh - part) + aLow + bLow;
+  const high = sum + low;
+  return Number.isFinite(high) ? [high, low - (high - sum)] : [high, 0];
+}
+
+/** Double-double divided by a whole number below 2^53: quotient, then the remainder's. */
+function divided(high: number, low: number, by: number): [number, number] {
+  const quotient = high / by;
+  if (!Number.isFinite(quotient)) return [quotient, 0];
+  const [productHigh, productLow] = multiplied(quotient, by);
+  const rest = (high - productHigh - productLow + low) / by;
+  const result = quotient + rest;
+  return [result, rest - (result - quotient)];
+}
+
+/** Exact product as a double-double (Dekker 1971); scaled down first where splitting would overflow. */
+function multiplied(a: number, b: number): [number, number] {
+  const product = a * b;
+  if (Math.abs(a) > 1e290) return [product, 0];
+  const aTop = a * 134217729 - (a * 134217729 - a);
+  const bTop = b * 134217729 - (b * 134217729 - b);
+  const aRest = a - aTop;
+  const bRest = b - bTop;
+  return [product, aTop * bTop - product + aTop * bRest + aRest * bTop + aRest * bRest];
+}

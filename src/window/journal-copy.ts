@@ -1,0 +1,179 @@
+import { OrielError } from "../errors.ts";
+import { type Answer, FRAME_HEADER_BYTES, type Known } from "./answer.ts";
+import { type ChunkHeader, HEADER_BYTES } from "./chunk.ts";
+import { Dedupe } from "./dedupe.ts";
+import { type FrameParts, readFrame } from "./frames.ts";
+import { law } from "./law.ts";
+import { Segment } from "./segment.ts";
+
+/** A chunk as a reader holds it: its events, and the place from which its bytes go on. */
+export interface CopiedChunk {
+  header: ChunkHeader;
+  /** Bytes taken in, the header among them. */
+  length: number;
+  /** Where the last whole frame header lies; 0 when there is none yet. */
+  place: number;
+  frame: Uint8Array;
+  /** A frame that the last page cut off. */
+  rest: Uint8Array;
+  segment: Segment;
+}
+
+interface FrameName {
+  producer: number;
+  sequence: number;
+  stampMs: number;
+}
+
+const NONE = new Uint8Array(0);
+
+/**
+ * The stretch of a journal that a process holds, oldest chunk first, every frame judged once, in journal order.
+ * The names of the frames counted in its first `law.dedupeMs` are kept: when older chunks are put before it, one of
+ * them may turn out to be a copy, and then the whole is read again.
+ */
+export class JournalCopy {
+  chunks: CopiedChunk[] = [];
+  /** True when the chunk before the first is known not to be there. */
+  noOlder = false;
+  #dedupe = new Dedupe();
+  #headFrames: FrameName[] = [];
+  #headUntilMs = -Infinity;
+
+  get head(): CopiedChunk | undefined {
+    return this.chunks[0];
+  }
+
+  get tail(): CopiedChunk | undefined {
+    return this.chunks.at(-1);
+  }
+
+  get sizeBytes(): number {
+    return this.chunks.reduce((sum, chunk) => sum + chunk.segment.sizeBytes, 0);
+  }
+
+  clear(): void {
+    this.chunks = [];
+    this.noOlder = false;
+    this.#dedupe = new Dedupe();
+    this.#headFrames = [];
+    this.#headUntilMs = -Infinity;
+  }
+
+  /** Begins the chunk after the last one held, which takes in no more. */
+  begin(header: ChunkHeader): CopiedChunk {
+    const before = this.tail;
+    if (!before) this.#headUntilMs = header.createdMs + law.dedupeMs;
+    else if (before.rest.length > 0)
+      throw new OrielError("CORRUPT", `chunk ${before.header.number} ends within a frame`);
+    before?.segment.close();
+    const chunk = {
+      header,
+      length: HEADER_BYTES,
+      place: 0,
+      frame: new Uint8Array(FRAME_HEADER_BYTES),
+      rest: NONE,
+      segment: new Segment(header.valueType),
+    };
+    this.chunks.push(chunk);
+    return chunk;
+  }
+
+  /** Takes in the next bytes of the last chunk. */
+  take(bytes: Uint8Array): void {
+    const chunk = this.tail!;
+    const start = chunk.length - chunk.rest.length;
+    const all = chunk.rest.length === 0 ? bytes : joined(chunk.rest, bytes);
+    const view = new DataView(all.buffer, all.byteOffset, all.byteLength);
+    const parts: FrameParts = {
+      size: 0,
+      count: 0,
+      producer: 0,
+      sequence: 0,
+      sinceCreationMs: 0,
+      baseAt: 0,
+      valuesAt: 0,
+    };
+    let at = 0;
+    let last = -1;
+    for (;;) {
+      const found = readFrame(view, at, chunk.header.valueType, parts);
+      if (found === "foreign")
+        throw new OrielError("CORRUPT", `no frame at byte ${start + at} of chunk ${chunk.header.number}`);
+      if (found === "cut") break;
+      this.#judge(chunk, view, parts);
+      last = at;
+      at += parts.size;
+    }
+    if (last >= 0) {
+      chunk.place = start + last;
+      chunk.frame = all.slice(last, last + FRAME_HEADER_BYTES);
+    }
+    chunk.rest = at === all.length ? NONE : all.slice(at);
+    chunk.length += bytes.length;
+  }
+
+  #judge(chunk: CopiedChunk, view: DataView, parts: FrameParts): void {
+    const stampMs = chunk.header.createdMs + parts.sinceCreationMs;
+    if (!this.#dedupe.admit(parts.producer, parts.sequence, stampMs)) return;
+    if (stampMs < this.#headUntilMs)
+      this.#headFrames.push({ producer: parts.producer, sequence: parts.sequence, stampMs });
+    store(chunk.segment, view, parts, stampMs);
+  }
+
+  /** Puts an older stretch before this one; false, and nothing done, when a frame held here is a copy of one in it. */
+  prepend(older: JournalCopy): boolean {
+    if (this.#headFrames.some((f) => older.#dedupe.holds(f.producer, f.sequence, f.stampMs))) return false;
+    if (older.chunks.length === 0) return true;
+    older.tail!.segment.close();
+    this.chunks.unshift(...older.chunks);
+    this.#headFrames = older.#headFrames;
+    this.#headUntilMs = older.#headUntilMs;
+    return true;
+  }
+
+  /** Lets go of the oldest chunk; frames of the next are already judged in its light. */
+  dropHead(): void {
+    this.chunks.shift();
+    this.noOlder = false;
+    this.#headFrames = [];
+    this.#headUntilMs = -Infinity;
+  }
+
+  /** What the next call names of a chunk held. */
+  knownOf(chunk: CopiedChunk): Known {
+    const { number, birth } = chunk.header;
+    return { number, birth, length: chunk.length, place: chunk.place, frame: chunk.frame };
+  }
+}
+
+/** True when the answer is about the same chunk and goes on where the copy ends. */
+export function goesOn(chunk: CopiedChunk, answer: Answer): boolean {
+  const { header } = answer;
+  return header?.number === chunk.header.number && header.birth === chunk.header.birth && answer.continued;
+}
+
+function store(segment: Segment, view: DataView, parts: FrameParts, stampMs: number): void {
+  const { count, baseAt, valuesAt } = parts;
+  const first = segment.reserve(count);
+  const { times, values } = segment;
+  if (baseAt < 0) times.fill(stampMs, first, first + count);
+  else {
+    const baseMs = view.getFloat64(baseAt, true);
+    for (let i = 0; i < count; i++) times[first + i] = baseMs + view.getUint32(baseAt + 8 + 4 * i, true);
+  }
+  const width = values.BYTES_PER_ELEMENT;
+  if (count > 8) {
+    const source = new Uint8Array(view.buffer, view.byteOffset + valuesAt, count * width);
+    new Uint8Array(values.buffer, values.byteOffset + first * width, count * width).set(source);
+  } else if (width === 4) for (let i = 0; i < count; i++) values[first + i] = view.getFloat32(valuesAt + 4 * i, true);
+  else for (let i = 0; i < count; i++) values[first + i] = view.getFloat64(valuesAt + 8 * i, true);
+  segment.extend(count);
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const both = new Uint8Array(a.length + b.length);
+  both.set(a);
+  both.set(b, a.length);
+  return both;
+}

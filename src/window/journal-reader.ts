@@ -1,0 +1,175 @@
+import { OrielError } from "../errors.ts";
+import type { Store } from "../store/contract.ts";
+import { type Answer, STATUS } from "./answer.ts";
+import { type ChunkHeader, HEADER_BYTES } from "./chunk.ts";
+import { type CopiedChunk, goesOn, JournalCopy } from "./journal-copy.ts";
+import { law } from "./law.ts";
+import { type Read, read } from "./read.ts";
+import { closedKey } from "./rotate.ts";
+
+/** The journal is not what the copy was made of (failover, restore, delete): the copy goes, and is read again. */
+export class Rolled extends Error {}
+
+/** Chunks asked for at once. */
+const ABREAST = 16;
+
+interface RawChunk {
+  header: ChunkHeader;
+  pages: Uint8Array[];
+}
+
+/**
+ * Brings a copy up to an answer's cut (its chunk, length and now) and back to a given time, reading only what is
+ * missing. Throws Rolled where the journal does not fit together.
+ */
+export class JournalReader {
+  readonly #store: Store;
+  readonly #key: string;
+
+  constructor(store: Store, key: string) {
+    this.#store = store;
+    this.#key = key;
+  }
+
+  open(known: Read): Promise<Answer> {
+    return this.#read(this.#key, known);
+  }
+
+  /** `cut` is the answer of an append or read that was told what `copy` holds. */
+  async follow(copy: JournalCopy, cut: Answer, fromMs: number): Promise<void> {
+    const { header } = cut;
+    if (!header) return copy.clear();
+    const tail = copy.tail;
+    if (tail && goesOn(tail, cut)) {
+      tail.header = header;
+      copy.take(cut.bytes);
+      await this.#fill(copy, true, cut.length);
+    } else if (tail && header.number > tail.header.number) await this.#chain(copy, cut);
+    else if (tail) throw new Rolled();
+    const cold = copy.tail === undefined;
+    if (cold) {
+      await this.#prepend(copy, header, fromMs);
+      this.#begin(copy, cut);
+      await this.#fill(copy, true, cut.length);
+    } else if (!this.#covers(copy, fromMs)) {
+      const older = new JournalCopy();
+      await this.#prepend(older, copy.head!.header, fromMs);
+      if (!copy.prepend(older)) throw new Rolled();
+      copy.noOlder = older.noOlder;
+    } else return;
+    if (copy.chunks.length > 1 || cut.length > law.pageBytes) await this.#stillLinked(copy.tail!, copy);
+  }
+
+  #covers(copy: JournalCopy, fromMs: number): boolean {
+    return copy.noOlder || !needsOlder(copy.head!.header, fromMs);
+  }
+
+  #begin(copy: JournalCopy, answer: Answer): void {
+    copy.begin(answer.header!);
+    copy.take(answer.bytes.subarray(HEADER_BYTES - answer.from, answer.length - answer.from));
+  }
+
+  /** Reads the rest of the last chunk held, those closed since, and the open one; their births must link. */
+  async #chain(copy: JournalCopy, cut: Answer): Promise<void> {
+    const tail = copy.tail!;
+    const rest = await this.#read(closedKey(this.#key, tail.header.number), copy.knownOf(tail));
+    if (!goesOn(tail, rest)) throw new Rolled();
+    tail.header = rest.header!;
+    copy.take(rest.bytes);
+    await this.#fill(copy, false, rest.length);
+    for (let next = tail.header.number + 1; next < cut.header!.number; next += ABREAST) {
+      const count = Math.min(ABREAST, cut.header!.number - next);
+      for (const answer of await this.#closed(next, count)) {
+        if (answer.header?.birthBefore !== copy.tail!.header.birth) throw new Rolled();
+        this.#begin(copy, answer);
+        await this.#fill(copy, false, answer.length);
+      }
+    }
+    if (cut.header!.birthBefore !== copy.tail!.header.birth) throw new Rolled();
+    this.#begin(copy, cut);
+    await this.#fill(copy, true, cut.length);
+  }
+
+  /** Takes in the older chunks that a window from `fromMs` needs, up to the one before `first`. */
+  async #prepend(copy: JournalCopy, first: ChunkHeader, fromMs: number): Promise<void> {
+    const found: RawChunk[] = [];
+    let oldest = first;
+    let missing = false;
+    while (!missing && needsOlder(oldest, fromMs)) {
+      for (const answer of (await this.#closed(oldest.number - ABREAST, ABREAST)).reverse()) {
+        if (!needsOlder(oldest, fromMs)) break;
+        missing = answer.header === undefined;
+        if (missing) break;
+        if (answer.header!.birth !== oldest.birthBefore) throw new Rolled();
+        found.push({ header: answer.header!, pages: await this.#pages(answer) });
+        oldest = answer.header!;
+      }
+    }
+    for (const { header, pages } of found.reverse()) {
+      copy.begin(header);
+      for (const page of pages) copy.take(page);
+    }
+    copy.noOlder = missing;
+  }
+
+  /** All bytes of a closed chunk after its header; `first` is its first page. */
+  async #pages(first: Answer): Promise<Uint8Array[]> {
+    const { number, birth } = first.header!;
+    const pages = [first.bytes.subarray(HEADER_BYTES)];
+    for (let length = first.bytes.length; length < first.length; ) {
+      const known = { number, birth, length, place: 0, frame: new Uint8Array(16) };
+      const answer = await this.#read(closedKey(this.#key, number), known);
+      if (!answer.continued || answer.bytes.length === 0) throw new Rolled();
+      pages.push(answer.bytes);
+      length += answer.bytes.length;
+    }
+    return pages;
+  }
+
+  /** Reads on in the last chunk held until `length`, under its closed name if it was rotated meanwhile. */
+  async #fill(copy: JournalCopy, isOpen: boolean, length: number): Promise<void> {
+    const chunk = copy.tail!;
+    let key = isOpen ? this.#key : closedKey(this.#key, chunk.header.number);
+    while (chunk.length < length) {
+      const answer = await this.#read(key, copy.knownOf(chunk));
+      if (goesOn(chunk, answer) && answer.bytes.length > 0) copy.take(answer.bytes.subarray(0, length - chunk.length));
+      else if (key === this.#key) key = closedKey(this.#key, chunk.header.number);
+      else throw new Rolled();
+    }
+    if (chunk.rest.length > 0) throw new OrielError("CORRUPT", `chunk ${chunk.header.number} ends within a frame`);
+  }
+
+  /** After reading several chunks: the last one must still be the journal's, open or closed. */
+  async #stillLinked(tail: CopiedChunk, copy: JournalCopy): Promise<void> {
+    const known = copy.knownOf(tail);
+    const now = await this.#read(this.#key, known);
+    if (goesOn(tail, now)) return;
+    if (now.header && now.header.number > tail.header.number) {
+      const closed = await this.#read(closedKey(this.#key, tail.header.number), known);
+      if (goesOn(tail, closed)) return;
+    }
+    throw new Rolled();
+  }
+
+  #closed(first: number, count: number): Promise<Answer[]> {
+    return Promise.all(Array.from({ length: count }, (_, i) => this.#read(closedKey(this.#key, first + i), undefined)));
+  }
+
+  async #read(key: string, known: Read): Promise<Answer> {
+    const answer = await this.#store.run(read, key, known);
+    if (answer.status === STATUS.foreign)
+      throw new OrielError("CORRUPT", `${key} holds no journal of format ${law.format}`);
+    return answer;
+  }
+}
+
+/**
+ * Whether a window from `fromMs` may need the chunk before this one. Server clock: an event may be dated up to
+ * `earlyMs` after its stamp, and copies of a frame may follow it within `dedupeMs`. Event clock: no event before
+ * this chunk is later than the latest in it.
+ */
+export function needsOlder(header: ChunkHeader, fromMs: number): boolean {
+  if (header.birthBefore === 0) return false;
+  const reachMs = header.clock === 1 ? header.latestMs : header.createdMs + law.earlyMs;
+  return reachMs >= fromMs - law.dedupeMs;
+}

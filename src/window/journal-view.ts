@@ -1,0 +1,145 @@
+import { OrielError } from "../errors.ts";
+import type { Column } from "../kernel/contract.ts";
+import type { Clock, Closed } from "../time.ts";
+import type { Answer, Known } from "./answer.ts";
+import type { Fold } from "./fold.ts";
+import type { JournalCopy } from "./journal-copy.ts";
+import { type JournalReader, needsOlder, Rolled } from "./journal-reader.ts";
+import { law } from "./law.ts";
+import type { SeriesSettings } from "./series-options.ts";
+import type { WindowQuery } from "./window-query.ts";
+import type { Degraded } from "./window-stats.ts";
+
+/** What a caller wants to know at the next cut that holds everything up to batch `afterBatch`. */
+export interface Question {
+  afterBatch: number;
+  window: WindowQuery;
+  /** Questions of one kind (compared as a Map's key) are computed once per cut. */
+  kind: unknown;
+  /** Called while the copy stands exactly at the cut. */
+  compute(view: JournalView, fromMs: number, toMs: number): unknown;
+  resolve(answer: unknown): void;
+  fail(error: unknown): void;
+}
+
+/** How often a read begins anew because the journal changed under it, before it gives up. */
+const MOST_RESTARTS = 8;
+
+/** A copy of the journal at one cut: what questions are answered from. */
+export class JournalView {
+  readonly #reader: JournalReader;
+  readonly #copy: JournalCopy;
+  readonly #settings: SeriesSettings;
+  readonly #monotonic: Clock;
+  #cut: Answer | undefined;
+
+  constructor(reader: JournalReader, copy: JournalCopy, settings: SeriesSettings, monotonic: Clock) {
+    this.#reader = reader;
+    this.#copy = copy;
+    this.#settings = settings;
+    this.#monotonic = monotonic;
+  }
+
+  /** What the next call for bytes names. */
+  get known(): Known | undefined {
+    const { tail } = this.#copy;
+    return tail && this.#copy.knownOf(tail);
+  }
+
+  clear(): void {
+    this.#copy.clear();
+  }
+
+  /** Brings the copy up to the cut and answers; never throws, whoever waits is told. */
+  async answer(cut: Answer, questions: Question[]): Promise<void> {
+    try {
+      await this.#catchUp(cut, questions);
+    } catch (error) {
+      this.#copy.clear();
+      for (const question of questions) question.fail(error);
+      return;
+    }
+    const answers = new Map<unknown, unknown>();
+    for (const question of questions) {
+      const toMs = question.window.atMs ?? this.nowMs;
+      try {
+        if (!answers.has(question.kind))
+          answers.set(question.kind, question.compute(this, toMs - question.window.spanMs, toMs));
+        question.resolve(answers.get(question.kind));
+      } catch (error) {
+        question.fail(error);
+      }
+    }
+  }
+
+  /** The series' now: the server's, which never falls behind a stamp, or the latest event's. */
+  get nowMs(): number {
+    const { header, nowMs } = this.#cut!;
+    if (!header) return nowMs;
+    return header.clock === 1 ? header.latestMs : Math.max(nowMs, header.lastStampMs);
+  }
+
+  collect(fold: Fold, fromMs: number, toMs: number, closed: Closed): void {
+    for (const { segment } of this.#copy.chunks) segment.collect(fold, fromMs, toMs, closed);
+  }
+
+  /** The values inside the window, a copy in the order of the journal. */
+  valuesInside(fromMs: number, toMs: number, closed: Closed): Column {
+    const total = this.#copy.chunks.reduce((sum, chunk) => sum + chunk.segment.count, 0);
+    const all = this.#settings.valueType === 1 ? new Float64Array(total) : new Float32Array(total);
+    let at = 0;
+    for (const { segment } of this.#copy.chunks) at = segment.copyInside(all, at, fromMs, toMs, closed);
+    return all.slice(0, at);
+  }
+
+  /** Why a window from `fromMs` may lack events, if it may. */
+  degradedBy(fromMs: number): Degraded | undefined {
+    const { header, nowMs } = this.#cut!;
+    if (!header) return undefined;
+    const ofEvents = header.clock === 1;
+    if (fromMs < this.nowMs - header.retentionMs) return "retention";
+    if (!ofEvents && fromMs < header.completeSinceMs) return "retention";
+    const { head, noOlder } = this.#copy;
+    if (noOlder && head && head.header.birthBefore !== 0)
+      if (ofEvents || fromMs < head.header.createdMs + law.earlyMs) return "lost";
+    return nowMs < header.lastStampMs - law.clockSlackMs ? "clock" : undefined;
+  }
+
+  async #catchUp(cut: Answer, questions: Question[]): Promise<void> {
+    for (let restart = 0; restart < MOST_RESTARTS; restart++) {
+      const begunMs = this.#monotonic();
+      this.#cut = cut;
+      const needMs = Math.min(...questions.map(({ window }) => (window.atMs ?? this.nowMs) - window.spanMs));
+      try {
+        this.#checkKind(cut);
+        await this.#reader.follow(this.#copy, cut, needMs);
+        if (this.#monotonic() - begunMs <= law.longestReadMs) return this.#letGo(needMs);
+      } catch (error) {
+        if (!(error instanceof Rolled)) throw error;
+        this.#copy.clear();
+      }
+      cut = await this.#reader.open(this.known);
+    }
+    throw new OrielError("LOST", "the series kept changing while it was read", { transient: true });
+  }
+
+  #checkKind({ header }: Answer): void {
+    const { valueType, clock } = this.#settings;
+    if (header && (header.valueType !== valueType || header.clock !== clock))
+      throw new OrielError("CLASH", "the series is stored with another value type or clock than it was opened with");
+  }
+
+  /** Drops what no window within the retention needs, and within the bound also what this one does not need. */
+  #letGo(needMs: number): void {
+    const { chunks } = this.#copy;
+    const within = (fromMs: number) => chunks.length > 1 && !needsOlder(chunks[1].header, fromMs);
+    while (within(Math.min(needMs, this.nowMs - this.#settings.retentionMs))) this.#copy.dropHead();
+    const most = this.#settings.maxResidentBytes;
+    while (this.#copy.sizeBytes > most && within(needMs)) this.#copy.dropHead();
+    if (this.#copy.sizeBytes > most)
+      throw new OrielError(
+        "TOO_LARGE",
+        `the window needs ${this.#copy.sizeBytes} bytes; maxResidentBytes allows ${most}`,
+      );
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * The journal's constants, shared with lua/window/law.lua (a test compares them).
+ * They are rules, not settings: the protocol's proof rests on void time + network < dedupe span.
+ */
+export const law = {
+  format: 1,
+  /** How long all copies of one frame may be apart: an append is void this long after it was built. */
+  voidAfterMs: 10_000,
+  /** Readers count a (producer, sequence) once per this much journal time. */
+  dedupeMs: 20_000,
+  /** How far ahead of the server's clock an event's own time may lie. */
+  earlyMs: 60_000,
+  expirySlackMs: 60_000,
+  /** A clock that is further behind the last stamp than this is told as degraded. */
+  clockSlackMs: 1000,
+  /** A read that lasts longer takes a new cut. */
+  longestReadMs: 30_000,
+  pageBytes: 1 << 20,
+  rotateBytes: 1 << 20,
+  appendBytes: 1 << 20,
+  fullBytes: 64 << 20,
+  oldestChunkMs: 45 * 86_400_000,
+  chunksPerRetention: 64,
+  shortestChunkMs: 1000,
+};
+
+/** Life of an open chunk before a writer closes it. */
+export function chunkMsOf(retentionMs: number): number {
+  return Math.max(law.shortestChunkMs, Math.ceil(retentionMs / law.chunksPerRetention));
+}

@@ -1,0 +1,119 @@
+import { OrielError } from "../errors.ts";
+import type { Column } from "../kernel/contract.ts";
+import { Batch } from "./batch.ts";
+import { frameSize } from "./frames.ts";
+import { law } from "./law.ts";
+
+/** Dated events per batch and call, so that a call's frames fit one append whatever its value type. */
+const DATED_BYTES_PER_EVENT = 12;
+const DATED_PER_BATCH = Math.floor((law.appendBytes - 4096) / DATED_BYTES_PER_EVENT);
+
+/** Events on their way: batches in order, bounded in bytes. */
+export class Outbox {
+  readonly #valueType: number;
+  readonly #maxBytes: number;
+  #batches: Batch[] = [];
+  #nextId = 1;
+  /** Bytes of batches taken but not yet answered. */
+  #takenBytes = 0;
+
+  constructor(valueType: number, maxBytes: number) {
+    this.#valueType = valueType;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Id of the batch that the last event went into; the first of all is 1. */
+  get lastId(): number {
+    return this.#nextId - 1;
+  }
+
+  get isEmpty(): boolean {
+    return this.#batches.length === 0;
+  }
+
+  add(value: number): Promise<void> {
+    this.#checkRoom(1, false);
+    return this.#open(1).add(value);
+  }
+
+  /** All or, where a part of a large call fails, an error that says how many events were written. */
+  addMany(values: Column, times?: Float64Array): Promise<void> {
+    const total = values.length;
+    if (total === 0) return Promise.resolve();
+    this.#checkRoom(total, times !== undefined);
+    const parts: { count: number; promise: Promise<void> }[] = [];
+    for (let from = 0; from < total; ) {
+      let count: number;
+      if (times) {
+        count = Math.min(total - from, DATED_PER_BATCH);
+        const batch = this.#fit(frameSize(this.#valueType, count, true) + 4096);
+        parts.push({
+          count,
+          promise: batch.addDated(values.slice(from, from + count), times.slice(from, from + count)),
+        });
+      } else {
+        const batch = this.#open(Math.min(total - from, 1024));
+        count = Math.min(total - from, batch.room);
+        parts.push({ count, promise: batch.addMany(values, from, from + count) });
+      }
+      from += count;
+    }
+    return parts.length === 1 ? parts[0].promise : all(parts, total);
+  }
+
+  /** The oldest batch; `done` must be called when it is answered or has failed. */
+  take(): Batch | undefined {
+    const batch = this.#batches.shift();
+    if (batch) this.#takenBytes += batch.sizeBytes;
+    return batch;
+  }
+
+  done(batch: Batch): void {
+    this.#takenBytes -= batch.sizeBytes;
+  }
+
+  failAll(error: unknown): void {
+    for (const batch of this.#batches.splice(0)) batch.fail(error);
+  }
+
+  #open(room: number): Batch {
+    const last = this.#batches.at(-1);
+    return last && last.room >= room ? last : this.#begin();
+  }
+
+  #fit(sizeBytes: number): Batch {
+    const last = this.#batches.at(-1);
+    return last && last.sizeBytes + sizeBytes <= law.appendBytes ? last : this.#begin();
+  }
+
+  #begin(): Batch {
+    const batch = new Batch(this.#nextId++, this.#valueType);
+    this.#batches.push(batch);
+    return batch;
+  }
+
+  #checkRoom(count: number, dated: boolean): void {
+    const bytes = frameSize(this.#valueType, count, dated);
+    let pending = this.#takenBytes;
+    for (const batch of this.#batches) pending += batch.sizeBytes;
+    if (pending + bytes > this.#maxBytes)
+      throw new OrielError(
+        "OVERLOADED",
+        `${pending} bytes of events wait for the store; ${bytes} more would pass maxPendingBytes, ${this.#maxBytes}`,
+        { transient: true },
+      );
+  }
+}
+
+async function all(parts: { count: number; promise: Promise<void> }[], total: number): Promise<void> {
+  const results = await Promise.allSettled(parts.map((part) => part.promise));
+  const failed = results.find((result) => result.status === "rejected");
+  if (!failed) return;
+  const written = parts.reduce((sum, part, i) => sum + (results[i].status === "fulfilled" ? part.count : 0), 0);
+  const cause = failed.reason as OrielError;
+  throw new OrielError(cause.code, `${written} of ${total} events were written: ${cause.message}`, {
+    cause,
+    transient: cause.transient,
+    applied: written > 0 ? "unknown" : cause.applied,
+  });
+}

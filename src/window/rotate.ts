@@ -1,0 +1,52 @@
+import { script } from "../generated/window/rotate.ts";
+import type { Operation } from "../store/contract.ts";
+import { type Answer, answerOf, decodeAnswer, STATUS } from "./answer.ts";
+import { expiryOf, HEADER_BYTES } from "./chunk.ts";
+import { ChunkBytes } from "./chunk-bytes.ts";
+import { chunkMsOf, law } from "./law.ts";
+
+export interface Rotate {
+  number: number;
+  birth: number;
+  nextBirth: number;
+}
+
+/** Key of a closed chunk: the open chunk's key and the number. */
+export function closedKey(key: string, number: number): string {
+  return `${key}:${number}`;
+}
+
+/** Closes the open chunk if it is still the one seen; law in lua/window/rotate.lua. */
+export const rotate: Operation<Rotate, Answer> = {
+  name: "window/rotate",
+  script,
+  arity: 3,
+  keyCount: 2,
+  keysOf: (key, input) => [key, closedKey(key, input.number)],
+  repeatable: true,
+  encode: (input) => [input.number, input.birth, input.nextBirth],
+  decode: decodeAnswer,
+  local(keys, key, input, nowMs) {
+    const chunk = keys.get(key) as ChunkBytes | undefined;
+    const none = new Uint8Array(0);
+    if (!chunk) return answerOf(STATUS.missing, nowMs, undefined, none, false);
+    const header = chunk.header;
+    if (header.format !== law.format) return answerOf(STATUS.foreign, nowMs, chunk, none, false);
+    if (header.number !== input.number || header.birth !== input.birth)
+      return answerOf(STATUS.done, nowMs, chunk, none, false);
+
+    const stampMs = Math.max(nowMs, header.lastStampMs);
+    const next = new ChunkBytes({
+      ...header,
+      chunkMs: chunkMsOf(header.retentionMs),
+      number: header.number + 1,
+      createdMs: stampMs,
+      birth: input.nextBirth,
+      birthBefore: header.birth,
+      lastStampMs: stampMs,
+    });
+    keys.set(closedKey(key, header.number), chunk.clone(), chunk.length, expiryOf(header));
+    keys.set(key, next, HEADER_BYTES, expiryOf(header));
+    return answerOf(STATUS.done, nowMs, next, none, false);
+  },
+};

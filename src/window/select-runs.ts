@@ -1,0 +1,72 @@
+import type { Column } from "../kernel/contract.ts";
+import { lowerBound, upperBound } from "./bounds.ts";
+
+/** Below this many candidates, gathering and sorting them beats another round of searches. */
+const GATHER = 64;
+
+/**
+ * The values of 0-based ranks k and k + 1 (k again at the end) among sorted runs, without merging them.
+ * Each round takes a pivot from the longest active stretch, first where the rank would lie if all runs were alike, then
+ * (every other round, so that no data can stall it) at its middle, and keeps the side that holds rank k.
+ * O(runs · log n) per round, O(log n) rounds expected.
+ */
+export function selectInRuns(runs: Column[], k: number): [number, number] {
+  const low = new Int32Array(runs.length);
+  const high = Int32Array.from(runs, (run) => run.length);
+  const cut = new Int32Array(runs.length);
+  let active = high.reduce((sum, length) => sum + length, 0);
+  let rank = k;
+  for (let round = 0; active > GATHER; round++) {
+    const pivot = pivotOf(runs, low, high, round % 2 === 0 ? rank / active : 0.5);
+    let below = 0;
+    for (let r = 0; r < runs.length; r++) {
+      cut[r] = lowerBound(runs[r], pivot, low[r], high[r]);
+      below += cut[r] - low[r];
+    }
+    if (rank < below) {
+      high.set(cut);
+      active = below;
+      continue;
+    }
+    low.set(cut);
+    rank -= below;
+    active -= below;
+    let equal = 0;
+    for (let r = 0; r < runs.length; r++) {
+      cut[r] = upperBound(runs[r], pivot, low[r], high[r]);
+      equal += cut[r] - low[r];
+    }
+    if (rank < equal) return [pivot, rank + 1 < equal ? pivot : smallest(runs, cut, pivot)];
+    low.set(cut);
+    rank -= equal;
+    active -= equal;
+  }
+  return gathered(runs, low, high, rank);
+}
+
+function pivotOf(runs: Column[], low: Int32Array, high: Int32Array, share: number): number {
+  let longest = 0;
+  for (let r = 1; r < runs.length; r++) if (high[r] - low[r] > high[longest] - low[longest]) longest = r;
+  const length = high[longest] - low[longest];
+  return runs[longest][low[longest] + Math.min(length - 1, Math.floor(share * length))];
+}
+
+/** The smallest value from the given places on: the successor of a pivot that was the last of its rank. */
+function smallest(runs: Column[], from: Int32Array, none: number): number {
+  let least = Infinity;
+  let found = false;
+  for (let r = 0; r < runs.length; r++)
+    if (from[r] < runs[r].length) {
+      found = true;
+      if (runs[r][from[r]] < least) least = runs[r][from[r]];
+    }
+  return found ? least : none;
+}
+
+function gathered(runs: Column[], low: Int32Array, high: Int32Array, rank: number): [number, number] {
+  const candidates: number[] = [];
+  for (let r = 0; r < runs.length; r++) for (let i = low[r]; i < high[r]; i++) candidates.push(runs[r][i]);
+  candidates.sort((a, b) => a - b);
+  const value = candidates[rank];
+  return [value, rank + 1 < candidates.length ? candidates[rank + 1] : smallest(runs, high, value)];
+}

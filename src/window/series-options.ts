@@ -1,0 +1,67 @@
+import { argumentError } from "../errors.ts";
+import { type Duration, durationMs } from "../time.ts";
+import { checkKnown } from "./window-query.ts";
+import type { NanPolicy } from "./window-stats.ts";
+
+export interface SeriesOptions {
+  /** Longest span that is ever asked for; default "1h". The store keeps the largest that any writer named. */
+  retention?: Duration;
+  /** How values are stored; the same for all who share the series. Default "float32". */
+  values?: "float32" | "float64";
+  /** "event": the series' now is the largest `at` recorded, not the server's time. Default "server". */
+  clock?: "server" | "event";
+  /** What NaN and, under "reject" (default), infinities do: refused, left out, or told as NaN. */
+  nan?: NanPolicy;
+  /** Bound on events that wait for the store; default 8 MiB. */
+  maxPendingBytes?: number;
+  /** Bound on the copy kept for queries; default 512 MiB. A window that needs more is TOO_LARGE. */
+  maxResidentBytes?: number;
+  /** Random u32, for tests that repeat themselves. */
+  entropy?: () => number;
+}
+
+export interface SeriesSettings {
+  retentionMs: number;
+  valueType: number;
+  clock: number;
+  nan: NanPolicy;
+  maxPendingBytes: number;
+  maxResidentBytes: number;
+  entropy: () => number;
+}
+
+const OPTIONS = ["retention", "values", "clock", "nan", "maxPendingBytes", "maxResidentBytes", "entropy"];
+/** Five years: a chunk, a 64th of it, stays below the 45 days after which it must be closed. */
+const LONGEST_RETENTION_MS = 5 * 365 * 86_400_000;
+
+export function seriesSettings(options: SeriesOptions): SeriesSettings {
+  checkKnown(options, OPTIONS);
+  const { values = "float32", clock = "server", nan = "reject" } = options;
+  if (values !== "float32" && values !== "float64") throw argumentError("values", values, '"float32" or "float64"');
+  if (clock !== "server" && clock !== "event") throw argumentError("clock", clock, '"server" or "event"');
+  checkNan(nan);
+  return {
+    retentionMs: durationMs("retention", options.retention ?? "1h", 1, LONGEST_RETENTION_MS),
+    valueType: values === "float64" ? 1 : 0,
+    clock: clock === "event" ? 1 : 0,
+    nan,
+    maxPendingBytes: bound("maxPendingBytes", options.maxPendingBytes ?? 8 << 20),
+    maxResidentBytes: bound("maxResidentBytes", options.maxResidentBytes ?? 512 << 20),
+    entropy: options.entropy ?? randomU32,
+  };
+}
+
+export function checkNan(nan: NanPolicy): void {
+  if (nan !== "reject" && nan !== "ignore" && nan !== "propagate")
+    throw argumentError("nan", nan, '"reject", "ignore" or "propagate"');
+}
+
+function bound(argument: string, value: number): number {
+  if (!Number.isSafeInteger(value) || value < 1024)
+    throw argumentError(argument, value, "a whole number of bytes, 1024 or more");
+  return value;
+}
+
+function randomU32(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0];
+}

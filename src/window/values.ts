@@ -1,0 +1,32 @@
+import { argumentError } from "../errors.ts";
+import type { Column } from "../kernel/contract.ts";
+import { instantMs } from "../time.ts";
+import type { NanPolicy } from "./window-stats.ts";
+
+/** Throws ARGUMENT unless the value may be recorded: a number, and under "reject" finite in its stored form too. */
+export function checkValue(value: number, valueType: number, nan: NanPolicy, argument = "value"): void {
+  if (typeof value !== "number") throw argumentError(argument, value, "a number");
+  if (nan === "reject" && !Number.isFinite(valueType === 0 ? Math.fround(value) : value))
+    throw argumentError(argument, value, valueType === 0 ? "finite, below 3.4e38 as a float32" : "finite");
+}
+
+/** A checked copy in the series' own type. */
+export function columnOf(values: ArrayLike<number>, valueType: number, nan: NanPolicy): Column {
+  if (values === null || typeof values !== "object" || typeof values.length !== "number")
+    throw argumentError("values", values, "an array or typed array of numbers");
+  const column = valueType === 1 ? new Float64Array(values.length) : new Float32Array(values.length);
+  for (let i = 0; i < column.length; i++) {
+    if (typeof values[i] !== "number") throw argumentError(`values[${i}]`, values[i], "a number");
+    column[i] = values[i];
+    if (nan === "reject" && !Number.isFinite(column[i])) checkValue(values[i], valueType, nan, `values[${i}]`);
+  }
+  return column;
+}
+
+/** One instant for all events, or one per event, as whole ms. */
+export function timesOf(at: number | Date | ArrayLike<number>, count: number): Float64Array {
+  if (typeof at === "number" || at instanceof Date) return new Float64Array(count).fill(instantMs("at", at));
+  if (at === null || typeof at !== "object" || at.length !== count)
+    throw argumentError("at", at, `an instant, or one per value, ${count} in all`);
+  return Float64Array.from(at, (t, i) => instantMs(`at[${i}]`, t));
+}

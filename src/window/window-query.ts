@@ -1,0 +1,67 @@
+import { argumentError } from "../errors.ts";
+import { orderOf, type PercentileMethod } from "../kernel/percentile.ts";
+import { type Closed, type Duration, durationMs, instantMs } from "../time.ts";
+
+/** Which events a question is about. */
+export interface WindowOptions {
+  /** Length of the window; at most the series' retention, which is the default. */
+  span?: Duration;
+  /** End of the window; default: the series' now. */
+  at?: number | Date;
+  /** "right" (default): from < t <= to; "both": from <= t <= to. */
+  closed?: Closed;
+  /** Gives up waiting; what was sent may still happen. */
+  signal?: AbortSignal;
+}
+
+export interface StatsOptions extends WindowOptions {
+  /** Percentiles wanted, each from 0 to 100; default 50, 90, 99. */
+  percentiles?: readonly number[];
+  /** One of NumPy's 13 methods; default "linear". */
+  method?: PercentileMethod;
+  /** Variance divides by count - ddof; default 0. */
+  ddof?: number;
+}
+
+export interface WindowQuery {
+  spanMs: number;
+  atMs: number | undefined;
+  closed: Closed;
+}
+
+export interface StatsQuery extends WindowQuery {
+  percentiles: readonly number[];
+  method: PercentileMethod;
+  ddof: number;
+}
+
+const WINDOW_OPTIONS = ["span", "at", "closed", "signal"];
+const STATS_OPTIONS = [...WINDOW_OPTIONS, "percentiles", "method", "ddof"];
+
+export function windowQuery(options: WindowOptions, retentionMs: number): WindowQuery {
+  checkKnown(options, WINDOW_OPTIONS);
+  return windowOf(options, retentionMs);
+}
+
+export function statsQuery(options: StatsOptions, retentionMs: number): StatsQuery {
+  checkKnown(options, STATS_OPTIONS);
+  const { percentiles = [50, 90, 99], method = "linear", ddof = 0 } = options;
+  if (!Array.isArray(percentiles)) throw argumentError("percentiles", percentiles, "an array of numbers from 0 to 100");
+  for (const p of [50, ...percentiles]) orderOf(method, 1, p);
+  if (!Number.isSafeInteger(ddof) || ddof < 0) throw argumentError("ddof", ddof, "a whole number, 0 or more");
+  return { ...windowOf(options, retentionMs), percentiles, method, ddof };
+}
+
+function windowOf(options: WindowOptions, retentionMs: number): WindowQuery {
+  const { span = retentionMs, at, closed = "right" } = options;
+  if (closed !== "right" && closed !== "both") throw argumentError("closed", closed, '"right" or "both"');
+  const spanMs = durationMs("span", span);
+  if (spanMs > retentionMs) throw argumentError("span", span, `at most the retention, ${retentionMs} ms`);
+  return { spanMs, atMs: at === undefined ? undefined : instantMs("at", at), closed };
+}
+
+/** Throws ARGUMENT for an option that does not exist, so that a slip of the pen is not silently ignored. */
+export function checkKnown(options: object, known: readonly string[]): void {
+  for (const name of Object.keys(options))
+    if (!known.includes(name)) throw argumentError("option", name, `one of ${known.join(", ")}`);
+}

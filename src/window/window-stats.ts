@@ -1,0 +1,74 @@
+import { interpolate } from "../kernel/interpolate.ts";
+import { orderOf } from "../kernel/percentile.ts";
+import type { Fold } from "./fold.ts";
+import type { StatsQuery } from "./window-query.ts";
+
+/** Exact statistics of the events inside one window; an empty one has count 0, sum 0 and NaN for the rest. */
+export interface WindowStats {
+  count: number;
+  sum: number;
+  mean: number;
+  min: number;
+  max: number;
+  variance: number;
+  std: number;
+  /** By the percentile asked for. */
+  percentiles: Record<number, number>;
+  /** The window's edges, ms since 1970. */
+  from: number;
+  to: number;
+  /** True when the answer may lack events, or the server's clock fell back; `degradedBy` says why. */
+  degraded: boolean;
+  degradedBy?: Degraded;
+}
+
+/**
+ * "retention": the window reaches back further than the store keeps; "lost": older events should be there and are not;
+ * "clock": the server's clock is behind the last stamp, the series' time stands still.
+ */
+export type Degraded = "retention" | "lost" | "clock";
+
+/** What NaN does to a window: under "ignore" it is no event, else it makes every statistic but the count NaN. */
+export type NanPolicy = "reject" | "ignore" | "propagate";
+
+export function statsOf(
+  fold: Fold,
+  query: StatsQuery,
+  nan: NanPolicy,
+  fromMs: number,
+  toMs: number,
+  degradedBy: Degraded | undefined,
+): WindowStats {
+  const spoilt = fold.nanCount > 0 && nan !== "ignore";
+  const count = nan === "ignore" ? fold.validCount : fold.count;
+  const none = spoilt || count === 0;
+  const variance = none ? Number.NaN : fold.variance(query.ddof);
+  const stats: WindowStats = {
+    count,
+    sum: spoilt ? Number.NaN : fold.sum,
+    mean: none ? Number.NaN : fold.mean,
+    min: none ? Number.NaN : fold.min,
+    max: none ? Number.NaN : fold.max,
+    variance,
+    std: Math.sqrt(variance),
+    percentiles: {},
+    from: fromMs,
+    to: toMs,
+    degraded: degradedBy !== undefined,
+  };
+  for (const p of query.percentiles) stats.percentiles[p] = none ? Number.NaN : percentileOf(fold, query, p);
+  if (degradedBy) stats.degradedBy = degradedBy;
+  return stats;
+}
+
+function percentileOf(fold: Fold, query: StatsQuery, p: number): number {
+  const order = orderOf(query.method, fold.validCount, p);
+  const [low, next] = fold.at(order.lower);
+  return interpolate(order, low, order.upper === order.lower ? low : next);
+}
+
+/** Share of the window's numbers below `limit`; NaN for an empty or spoilt window. */
+export function fractionOf(fold: Fold, limit: number, nan: NanPolicy): number {
+  if (fold.validCount === 0 || (fold.nanCount > 0 && nan !== "ignore")) return Number.NaN;
+  return fold.below(limit) / fold.validCount;
+}
