@@ -8,7 +8,7 @@ export default defineConfig({
   splitting: true,
   dts: { entry: { index: "src/index.ts", kernel: "src/kernel.ts", js: "src/js.ts" } },
   external: ["ioredis"],
+  clean: false, // the build begins by emptying dist, before the kernels are put there
   // The command line's libraries are bundled: whoever installs oriel installs ioredis and nothing else.
   noExternal: ["commander", "cli-table3", "picocolors", "cli-progress", "csv-parse", /^d3-/],
-  clean: ["dist/*.js", "dist/*.cjs", "dist/*.d.ts", "dist/*.d.cts"],
 });

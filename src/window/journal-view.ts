@@ -55,7 +55,8 @@ export class JournalView {
     try {
       await this.#catchUp(cut, questions);
     } catch (error) {
-      this.#copy.clear();
+      // What was taken in before the store failed is whole as far as it goes; the next read links to it or drops it.
+      if (!(error instanceof OrielError && error.transient)) this.#copy.clear();
       for (const question of questions) question.fail(error);
       return;
     }

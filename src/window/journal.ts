@@ -124,14 +124,14 @@ export class Journal {
 
   async #append(batch: Batch, bytesWanted: boolean): Promise<Answer> {
     if (this.#time.estimateMs() === undefined) this.#time.learn(await this.#reader.open("header"));
-    const { valueType, clock, retentionMs, entropy } = this.#settings;
+    const { valueType, clock, retentionMs } = this.#settings;
     this.#producer ??= this.#begin();
     const input = {
       valueType,
       clock,
       retentionMs,
       voidAfterMs: this.#time.estimateMs()! + law.voidAfterMs,
-      birth: entropy(),
+      birth: this.#drawBirth(),
       frames: batch.frames(this.#producer, () => this.#nextSequence()),
       known: bytesWanted ? this.#view.known : ("none" as const),
     };
@@ -148,6 +148,11 @@ export class Journal {
   #begin(): number {
     this.#sequence = this.#settings.entropy();
     return this.#settings.entropy();
+  }
+
+  /** Never 0, which says "no chunk before". */
+  #drawBirth(): number {
+    return this.#settings.entropy() || 1;
   }
 
   #nextSequence(): number {
@@ -171,7 +176,7 @@ export class Journal {
   }
 
   async #rotate({ number, birth }: ChunkHeader): Promise<void> {
-    await this.#store.run(rotate, this.#key, { number, birth, nextBirth: this.#settings.entropy() });
+    await this.#store.run(rotate, this.#key, { number, birth, nextBirth: this.#drawBirth() });
   }
 }
 

@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import { type SourceFile, sourceFiles } from "./sources.ts";
+
+const files = sourceFiles(["src"], [".ts"]);
+const GROUND = ["src/errors.ts", "src/time.ts"];
+const ENTRIES = ["src/index.ts", "src/kernel.ts", "src/js.ts", "src/cli.ts"];
+
+/** Which rooms a room may import besides itself; everyone may use the ground floor. */
+const MAY_IMPORT: Record<string, string[]> = {
+  ground: [],
+  generated: ["store"],
+  kernel: ["generated"],
+  store: [],
+  window: ["kernel", "store", "generated"],
+  cli: ["entry"],
+  entry: ["kernel", "store", "window", "cli"],
+};
+
+function roomOf(path: string): string {
+  if (GROUND.includes(path)) return "ground";
+  if (ENTRIES.includes(path)) return "entry";
+  return path.split("/")[1];
+}
+
+function offences(rule: (file: SourceFile) => string[]): string[] {
+  return files.flatMap((file) => rule(file).map((offence) => `${file.path}: ${offence}`));
+}
+
+describe("the rooms of src", () => {
+  it("are the ones the map knows", () => {
+    expect([...new Set(files.map((file) => roomOf(file.path)))].filter((room) => !(room in MAY_IMPORT))).toEqual([]);
+  });
+
+  it("import only the rooms they may", () => {
+    const wrong = offences((file) =>
+      file.imports.filter((path) => {
+        const [from, to] = [roomOf(file.path), roomOf(path)];
+        return to !== from && to !== "ground" && !MAY_IMPORT[from].includes(to);
+      }),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it("import only files that are there", () => {
+    const known = new Set(files.map((file) => file.path));
+    expect(offences((file) => file.imports.filter((path) => !known.has(path)))).toEqual([]);
+  });
+
+  it("have no cycles, types included", () => {
+    expect(cycle(new Map(files.map((file) => [file.path, file.imports])))).toEqual([]);
+  });
+
+  it("name no client, Node module or command-line library outside the files that are for it", () => {
+    const wrong = offences((file) => {
+      if (roomOf(file.path) === "cli" || file.path === "src/cli.ts") return [];
+      const allowed = file.path === "src/store/ioredis.ts" || file.path === "src/store/client.ts" ? ["ioredis"] : [];
+      return file.packages.filter((name) => !allowed.includes(name));
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it("have no inner barrels and no store-rooms", () => {
+    const banned = /\/(index|utils?|helpers?|common|misc|shared|types)(\.ts|\/)/;
+    expect(files.map((file) => file.path).filter((path) => path !== "src/index.ts" && banned.test(path))).toEqual([]);
+  });
+
+  it("re-export from entries only", () => {
+    const wrong = offences((file) =>
+      roomOf(file.path) === "entry" ? [] : (file.text.match(/^export .* from "/gm) ?? []),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+/** The files of one import cycle; empty when there is none. */
+function cycle(imports: Map<string, string[]>): string[] {
+  const done = new Set<string>();
+  const visit = (path: string, trail: string[]): string[] => {
+    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path];
+    if (done.has(path)) return [];
+    for (const next of imports.get(path) ?? []) {
+      const found = visit(next, [...trail, path]);
+      if (found.length > 0) return found;
+    }
+    done.add(path);
+    return [];
+  };
+  for (const path of imports.keys()) {
+    const found = visit(path, []);
+    if (found.length > 0) return found;
+  }
+  return [];
+}

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+
+export interface SourceFile {
+  /** Path from the root, with slashes. */
+  path: string;
+  text: string;
+  /** Paths from the root of what it imports by relative path, types included. */
+  imports: string[];
+  /** Names of packages and Node modules it imports. */
+  packages: string[];
+}
+
+const IMPORT = /(?:\bfrom\s*|\bimport\s*\(\s*|^import\s+)"([^"]+)"/gm;
+
+/** Every source file below the folders, generated ones included where they were made. */
+export function sourceFiles(folders: string[], endings: string[]): SourceFile[] {
+  return folders
+    .flatMap((folder) => walk(join(root, folder)))
+    .flatMap((file) => {
+      if (!endings.some((ending) => file.endsWith(ending))) return [];
+      const text = readFileSync(file, "utf8");
+      const all = [...text.matchAll(IMPORT)].map((match) => match[1]);
+      const path = relative(root, file).replaceAll("\\", "/");
+      const imports = all
+        .filter((name) => name.startsWith("."))
+        .map((name) => join(dirname(path), name).replaceAll("\\", "/"));
+      return [{ path, text, imports, packages: all.filter((name) => !name.startsWith(".")) }];
+    });
+}
+
+function walk(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (entry.name === "node_modules") return [];
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? walk(path) : [path];
+  });
+}
