@@ -1,0 +1,52 @@
+// Composes the text of one script: first line, prelude, step with its includes, wrapper. Used by the build and by tests.
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const luaFolder = join(dirname(fileURLToPath(import.meta.url)), "..", "lua");
+
+/** True where a Lua file holds a step, and not only text that steps include. */
+export function isStep(text) {
+  return /^local function step\(k, a, now\)/m.test(text);
+}
+
+/**
+ * Text and SHA-1 of the script of one step file. `replace` gives other texts for includes by name: the tests put their
+ * own clock in the place of "store/clock". Throws where the file is not of the form that lua/README.md tells.
+ */
+export function composeScript(stepFile, replace = {}) {
+  const step = readFileSync(stepFile, "utf8");
+  const [first = ""] = step.split("\n", 1);
+  if (!/^#!lua( flags=allow-oom)?$/.test(first))
+    throw new Error(
+      `${stepFile}: the first line is ${JSON.stringify(first)}; it must be #!lua or #!lua flags=allow-oom`,
+    );
+  for (const needed of [/^local keys_per_step = \d+$/m, /^local arguments_per_step = \d+$/m])
+    if (!needed.test(step)) throw new Error(`${stepFile}: a line ${needed.source} is missing`);
+  if (!isStep(step)) throw new Error(`${stepFile}: local function step(k, a, now) is missing`);
+  if (/"TIME"|'TIME'/i.test(step)) throw new Error(`${stepFile}: a step never reads TIME; it is given now`);
+
+  const included = new Set();
+  const expand = (text) =>
+    text.replace(/^-- @include (\S+)$/gm, (_line, name) => {
+      if (included.has(name)) return "";
+      included.add(name);
+      return expand(replace[name] ?? readFileSync(join(luaFolder, `${name}.lua`), "utf8"));
+    });
+  const body = [
+    expand("-- @include store/refuse"),
+    expand(step.slice(first.length + 1)),
+    expand("-- @include store/each"),
+  ].join("\n");
+  const text = `${first}\n${withoutComments(body)}\n`;
+  return { text, sha: createHash("sha1").update(text).digest("hex") };
+}
+
+/** Servers and bundles need no comments: lines that hold nothing else are left out. */
+function withoutComments(text) {
+  return text
+    .split("\n")
+    .filter((line) => !/^\s*(--.*)?$/.test(line))
+    .join("\n");
+}

@@ -1,0 +1,18 @@
+// Entry `oriel/kernel`: the kernels alone, no store.
+import { provideKernels } from "./kernel/choose.ts";
+import { js } from "./kernel/js.ts";
+import { wasmScalar } from "./kernel/wasm-scalar.ts";
+import { wasmSimd } from "./kernel/wasm-simd.ts";
+
+provideKernels([wasmSimd, wasmScalar, js]);
+
+export type { OrielErrorCode } from "./errors.ts";
+export { OrielError } from "./errors.ts";
+export type { ColumnOptions, PercentileOptions, TrimOptions } from "./kernel/api.ts";
+export { kernel } from "./kernel/api.ts";
+export { forceKernel } from "./kernel/choose.ts";
+export type { Values, ValueType } from "./kernel/column.ts";
+export type { Column, KernelName } from "./kernel/contract.ts";
+export type { Moments } from "./kernel/moments.ts";
+export type { NanPolicy } from "./kernel/nan.ts";
+export type { PercentileLaw, PercentileMethod } from "./kernel/percentile.ts";

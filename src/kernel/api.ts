@@ -1,0 +1,114 @@
+import { argumentError } from "../errors.ts";
+import type { Closed } from "../time.ts";
+import { activeKernel } from "./choose.ts";
+import { columnOf, timesOf, type Values, type ValueType } from "./column.ts";
+import type { Column, KernelName } from "./contract.ts";
+import { type Moments, momentsOf, NO_MOMENTS, sumOf } from "./moments.ts";
+import { type NanPolicy, withoutNan } from "./nan.ts";
+import type { PercentileLaw, PercentileMethod } from "./percentile.ts";
+import { percentilesOf } from "./percentiles.ts";
+
+export interface ColumnOptions {
+  /** What bytes hold; default "f32". Typed arrays say it themselves. */
+  type?: ValueType;
+  /** Default "reject". */
+  nan?: NanPolicy;
+  /** "numpy": bit for bit as NumPy 2.4, in the column's own precision. Default "strict". */
+  compat?: PercentileLaw;
+}
+
+export interface PercentileOptions extends ColumnOptions {
+  /** Default "linear". */
+  method?: PercentileMethod;
+}
+
+export interface TrimOptions {
+  type?: ValueType;
+  /** "right" (default): cutoff < t. "both": cutoff <= t. */
+  closed?: Closed;
+  /** The times never fall: both ends are found by binary search. Default false. */
+  sorted?: boolean;
+  /** The last instant inside; default none. */
+  until?: Instant;
+}
+
+/** Whole ms since 1970; a number's fraction is floored. */
+type Instant = number | bigint;
+
+/** One percentile, or one for each in a list (in its order). Empty: NaN. p outside 0 to 100: ARGUMENT. */
+function percentile(values: Values, p: number, options?: PercentileOptions): number;
+function percentile(values: Values, p: readonly number[], options?: PercentileOptions): number[];
+function percentile(values: Values, p: number | readonly number[], options: PercentileOptions = {}): number | number[] {
+  const list = Array.isArray(p);
+  const percents: readonly number[] = list ? p : [p as number];
+  const law = lawOf(options);
+  const column = read(values, options);
+  // An empty column still checks the percentiles and the method.
+  const known = column ?? new Float64Array(0);
+  const answers = percentilesOf(activeKernel(), known, percents, options.method ?? "linear", law, list);
+  return list ? answers : answers[0]!;
+}
+
+/** The sum; of nothing: 0. Strict: rounded once from a compensated f64 sum. */
+function sum(values: Values, options: ColumnOptions = {}): number {
+  const law = lawOf(options);
+  const column = read(values, options);
+  return column === null ? Number.NaN : sumOf(activeKernel(), column, law);
+}
+
+/** Count, mean, variance, std, min, max; all but count NaN when empty. Variance is over count - `ddof` (default 0). */
+function moments(values: Values, options: ColumnOptions & { ddof?: number } = {}): Moments {
+  const { ddof = 0 } = options;
+  if (typeof ddof !== "number" || !(ddof >= 0 && ddof < Number.POSITIVE_INFINITY))
+    throw argumentError("ddof", ddof, "a number from 0 on");
+  const law = lawOf(options);
+  const column = read(values, options);
+  if (column === null) return { count: columnOf("values", values, options.type).length, ...NO_MOMENTS };
+  return momentsOf(activeKernel(), column, ddof, law);
+}
+
+/** Copies of the times and values after `cutoff`, in order. Different lengths: ARGUMENT; bytes cut short: CORRUPT. */
+function trim(
+  times: BigInt64Array | Uint8Array,
+  values: Values,
+  cutoff: Instant,
+  options: TrimOptions = {},
+): { times: BigInt64Array; values: Column } {
+  const { closed = "right", sorted = false, until } = options;
+  if (closed !== "right" && closed !== "both") throw argumentError("closed", closed, '"right" or "both"');
+  const instants = timesOf("times", times);
+  const column = columnOf("values", values, options.type);
+  if (instants.length !== column.length)
+    throw argumentError("values.length", column.length, `${instants.length}, the number of times`);
+  const from = whole("cutoff", cutoff);
+  const to = until === undefined ? 2n ** 63n - 1n : whole("until", until);
+  return activeKernel().trim(instants, column, from, to, closed === "both", sorted);
+}
+
+function whole(argument: string, instant: Instant): bigint {
+  if (typeof instant === "bigint") return instant;
+  const ms = typeof instant === "number" ? Math.floor(instant) : Number.NaN;
+  if (!Number.isSafeInteger(ms)) throw argumentError(argument, instant, "ms since 1970, a safe integer or a bigint");
+  return BigInt(ms);
+}
+
+function lawOf({ compat = "strict" }: ColumnOptions): PercentileLaw {
+  if (compat !== "strict" && compat !== "numpy") throw argumentError("compat", compat, '"strict" or "numpy"');
+  return compat;
+}
+
+function read(values: Values, { type, nan = "reject" }: ColumnOptions): Column | null {
+  return withoutNan(activeKernel(), "values", columnOf("values", values, type), nan);
+}
+
+/** One-shot statistics over columns, by the kernel in use. No call changes its input. */
+export const kernel = {
+  percentile,
+  sum,
+  moments,
+  trim,
+  /** Which form is in use; chooses at the first call. */
+  get name(): KernelName {
+    return activeKernel().name;
+  },
+};

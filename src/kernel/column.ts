@@ -1,0 +1,48 @@
+import { argumentError, OrielError } from "../errors.ts";
+import type { Column } from "./contract.ts";
+
+/** "f32": 4 bytes a value; "f64": 8. Little-endian. */
+export type ValueType = "f32" | "f64";
+
+/** Values as callers have them: typed arrays, or raw little-endian bytes (a Buffer too) at any address. */
+export type Values = Float32Array | Float64Array | Uint8Array;
+
+/**
+ * A column over `values`: typed arrays as they are; bytes as `type` (default "f32"), copied once where they are not
+ * aligned. CORRUPT, with the offset, when the last value is cut short; ARGUMENT for anything else.
+ */
+export function columnOf(argument: string, values: Values, type?: ValueType): Column {
+  if (type !== undefined && type !== "f32" && type !== "f64") throw argumentError("type", type, '"f32" or "f64"');
+  if (values instanceof Float32Array || values instanceof Float64Array) {
+    const own = values instanceof Float32Array ? "f32" : "f64";
+    if (type !== undefined && type !== own) throw argumentError("type", type, `"${own}", as ${argument} is`);
+    return values;
+  }
+  if (!(values instanceof Uint8Array))
+    throw argumentError(argument, values, "a Float32Array, a Float64Array, or bytes with { type }");
+  const wide = type === "f64";
+  const bytes = aligned(argument, values, wide ? 8 : 4);
+  const count = bytes.byteLength / (wide ? 8 : 4);
+  return wide
+    ? new Float64Array(bytes.buffer, bytes.byteOffset, count)
+    : new Float32Array(bytes.buffer, bytes.byteOffset, count);
+}
+
+/** Times in ms since 1970: a BigInt64Array as it is, or bytes as little-endian i64. Errors as `columnOf`. */
+export function timesOf(argument: string, times: BigInt64Array | Uint8Array): BigInt64Array {
+  if (times instanceof BigInt64Array) return times;
+  if (!(times instanceof Uint8Array)) throw argumentError(argument, times, "a BigInt64Array, or bytes of i64 ms");
+  const bytes = aligned(argument, times, 8);
+  return new BigInt64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 8);
+}
+
+function aligned(argument: string, bytes: Uint8Array, sizeBytes: number): Uint8Array {
+  const rest = bytes.byteLength % sizeBytes;
+  if (rest !== 0)
+    throw new OrielError(
+      "CORRUPT",
+      `${argument} ends in the middle of a value: ${rest} of ${sizeBytes} bytes at offset ${bytes.byteLength - rest}`,
+    );
+  // `new Uint8Array(bytes)` copies; a Buffer's own slice would not.
+  return bytes.byteOffset % sizeBytes === 0 ? bytes : new Uint8Array(bytes);
+}

@@ -1,0 +1,39 @@
+/** Folds TwoSum lanes in order 0, 1, 2 ...: [high, low] with high = the rounded sum. Not finite when a lane overflowed. */
+export function foldLanes(high: ArrayLike<number>, low: ArrayLike<number>): [number, number] {
+  let sum = 0;
+  let lost = 0;
+  for (let lane = 0; lane < high.length; lane++) {
+    const x = high[lane]!;
+    const next = sum + x;
+    const part = next - sum;
+    lost += sum - (next - part) + (x - part) + low[lane]!;
+    sum = next;
+  }
+  const rounded = sum + lost;
+  return [rounded, lost - (rounded - sum)];
+}
+
+/** 2^27 + 1: splits a double into two halves of 26 bits (Dekker 1971). */
+const SPLITTER = 134217729;
+/** Above this, splitting would overflow. */
+const LARGE = 2 ** 990;
+
+/**
+ * (high + low) / count, correct to the last bit but for rare ties, so that a column of equal values has that very
+ * value as its mean. NaN for count 0. The remainder is exact (Dekker's product).
+ */
+export function meanOf(high: number, low: number, count: number): number {
+  if (count === 0) return Number.NaN;
+  if (Math.abs(high) > LARGE) {
+    if (!Number.isFinite(high)) return high;
+    return meanOf(high * 2 ** -64, low * 2 ** -64, count) * 2 ** 64;
+  }
+  const quotient = high / count;
+  const product = quotient * count;
+  const qHigh = SPLITTER * quotient - (SPLITTER * quotient - quotient);
+  const qLow = quotient - qHigh;
+  const cHigh = SPLITTER * count - (SPLITTER * count - count);
+  const cLow = count - cHigh;
+  const lost = qLow * cLow - (product - qHigh * cHigh - qLow * cHigh - qHigh * cLow);
+  return quotient + (high - product - lost + low) / count;
+}

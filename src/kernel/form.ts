@@ -1,0 +1,20 @@
+import type { Kernel } from "./contract.ts";
+import type { Passes } from "./passes.ts";
+import { rankOf } from "./rank.ts";
+import { selectRank } from "./select.ts";
+import { summarize } from "./summary.ts";
+import { trimTo } from "./trim.ts";
+
+/** A kernel from a form's loops. All forms share what is above the loops, so they can differ in the loops alone. */
+export function kernelOf<H>(passes: Passes<H>): Kernel {
+  return {
+    name: passes.name,
+    summary: (values) => summarize(passes, values),
+    pairwiseSum: (values) => passes.pairwiseSum(passes.hold(values)),
+    pairwiseSquares: (values, mean) => passes.pairwiseSquares(passes.hold(values), mean),
+    sort: (values) => passes.sort(values),
+    select: (values, k) => selectRank(passes, values, k),
+    rank: (values, limit) => rankOf(passes, values, limit),
+    trim: (times, values, from, to, both, sorted) => trimTo(passes, times, values, from, to, both, sorted),
+  };
+}

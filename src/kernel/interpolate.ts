@@ -1,0 +1,38 @@
+import type { Order } from "./percentile.ts";
+
+/**
+ * "strict": see `interpolate`. The others are NumPy's `_lerp` bit for bit: "numpy" on f64 values, "numpy-f32" on f32
+ * values with one percentile (f32 at each step), "numpy-f32-array" on f32 values with a list of percentiles (f64 result).
+ */
+export type Interpolation = "strict" | "numpy" | "numpy-f32" | "numpy-f32-array";
+
+/**
+ * The percentile from the values at `order.lower` and `order.upper` (low <= high).
+ * Strict: the order statistic itself when the weight is whole or both are equal; never outside [low, high]; no overflow;
+ * one infinite end gives that infinity, -Infinity and +Infinity give the nearer end, 0 half-way; NaN gives NaN.
+ */
+export function interpolate(order: Order, low: number, high: number, form: Interpolation = "strict"): number {
+  const { weight, taken } = order;
+  if (taken) return low;
+  if (form === "strict") return strict(low, high, weight);
+  if (form === "numpy") {
+    const gap = high - low;
+    return weight < 0.5 ? low + gap * weight : high - gap * (1 - weight);
+  }
+  const gap = Math.fround(high - low);
+  if (form === "numpy-f32-array") return weight < 0.5 ? low + gap * weight : high - gap * (1 - weight);
+  const f = Math.fround;
+  return weight < 0.5 ? f(low + f(gap * f(weight))) : f(high - f(gap * f(1 - weight)));
+}
+
+function strict(low: number, high: number, weight: number): number {
+  if (weight === 0 || low === high) return low;
+  if (weight === 1) return high;
+  const lowest = low === Number.NEGATIVE_INFINITY;
+  if (lowest && high === Number.POSITIVE_INFINITY) return weight < 0.5 ? low : weight > 0.5 ? high : 0;
+  if (lowest || high === Number.POSITIVE_INFINITY) return lowest ? low : high;
+  const gap = high - low;
+  if (!Number.isFinite(gap)) return 2 * strict(low / 2, high / 2, weight);
+  const value = weight < 0.5 ? low + gap * weight : high - gap * (1 - weight);
+  return Math.min(high, Math.max(low, value));
+}

@@ -1,0 +1,17 @@
+import type { Column } from "../contract.ts";
+
+const sums = new Float64Array(8);
+
+/** The JS form of assembly/squares.ts: eight plain lanes, folded in the same order. */
+export function squares(values: Column, begin: number, end: number, mean: number): number {
+  for (let lane = 0; lane < 8; lane++) {
+    let sum = 0;
+    for (let i = begin + lane; i < end; i += 8) {
+      const x = values[i]!;
+      if (x - x === 0) sum += (x - mean) * (x - mean);
+    }
+    sums[lane] = sum;
+  }
+  const [a, b, c, d, e, f, g, h] = sums as unknown as [number, number, number, number, number, number, number, number];
+  return a + b + (c + d) + (e + f + (g + h));
+}

@@ -1,0 +1,44 @@
+import type { LinearMemory } from "./wasm-memory.ts";
+
+/** What assembly/index.ts exports. Addresses are bytes; `wide` twins end in 64. */
+export interface WasmExports {
+  memory: LinearMemory;
+  heapBase(): number;
+  lanes32(from: number, count: number, out: number): void;
+  lanes64(from: number, count: number, out: number): void;
+  squares32(from: number, count: number, mean: number, out: number): number;
+  squares64(from: number, count: number, mean: number, out: number): number;
+  census32(from: number, count: number, out: number): void;
+  census64(from: number, count: number, out: number): void;
+  pairwiseSum32(from: number, count: number): number;
+  pairwiseSum64(from: number, count: number): number;
+  deviations32(from: number, count: number, mean: number, out: number): void;
+  deviations64(from: number, count: number, mean: number, out: number): void;
+  sort32(from: number, count: number, scratch: number, histogram: number): void;
+  sort64(from: number, count: number, scratch: number, histogram: number): void;
+  collect32(from: number, count: number, low: number, high: number, out: number, tally: number): number;
+  collect64(from: number, count: number, low: number, high: number, out: number, tally: number): number;
+  rank32(from: number, count: number, limit: number, out: number): void;
+  rank64(from: number, count: number, limit: number, out: number): void;
+  trim32(times: number, values: number, count: number, bounds: number): number;
+  trim64(times: number, values: number, count: number, bounds: number): number;
+}
+
+declare const WebAssembly: {
+  Module: new (bytes: Uint8Array) => object;
+  Instance: new (module: object) => { exports: unknown };
+};
+
+/** Compiles and starts a kernel module, in this turn; throws what the runtime throws where it may not or cannot. */
+export function instantiate(bytes: Uint8Array): WasmExports {
+  return new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports as WasmExports;
+}
+
+/** The bytes of a base64 text; Buffer where there is one, it is quicker than atob. */
+export function bytesOf(base64: string): Uint8Array {
+  if (typeof Buffer !== "undefined") return Buffer.from(base64, "base64");
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}

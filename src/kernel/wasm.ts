@@ -1,0 +1,141 @@
+import type { Column, Kernel, KernelName } from "./contract.ts";
+import { kernelOf } from "./form.ts";
+import type { Census, Lanes, Passes } from "./passes.ts";
+import type { WasmExports } from "./wasm-exports.ts";
+import { WasmMemory } from "./wasm-memory.ts";
+
+/** A column copied into linear memory: `count` values from byte `address`. */
+interface Held {
+  address: number;
+  count: number;
+  wide: boolean;
+}
+
+// From heapBase, rounded up to 64:   0 control (256 bytes)   256 histogram (8192)   8512 columns, one after the other
+const HISTOGRAM = 256;
+const COLUMNS = 256 + 8192 + 64;
+const MAX_BYTES = 2 ** 31;
+
+/** A kernel over an instance of assembly/index.ts. `maxBytes` bounds its memory (default 2 GiB); more is TOO_LARGE. */
+export function wasmKernel(name: KernelName, exports: WasmExports, maxBytes = MAX_BYTES): Kernel {
+  return kernelOf(new WasmPasses(name, exports, maxBytes));
+}
+
+class WasmPasses implements Passes<Held> {
+  readonly name: KernelName;
+  readonly #wasm: WasmExports;
+  readonly #memory: WasmMemory;
+  readonly #control: number;
+
+  constructor(name: KernelName, exports: WasmExports, maxBytes: number) {
+    this.name = name;
+    this.#wasm = exports;
+    this.#memory = new WasmMemory(exports.memory, maxBytes);
+    this.#control = Math.ceil((exports.heapBase() >>> 0) / 64) * 64;
+    this.#memory.reserve(this.#control + COLUMNS);
+  }
+
+  hold(values: Column): Held {
+    const address = this.#control + COLUMNS;
+    const held = { address, count: values.length, wide: values instanceof Float64Array };
+    this.#memory.reserve(endOf(held));
+    this.#view(held).set(values);
+    return held;
+  }
+
+  lanes({ address, count, wide }: Held): Lanes {
+    this.#wasm[wide ? "lanes64" : "lanes32"](address, count, this.#control);
+    // A copy: the next pass writes its answers to the same place.
+    const out = new Float64Array(this.#memory.buffer, this.#control, 19).slice();
+    return {
+      high: out.subarray(0, 8),
+      low: out.subarray(8, 16),
+      min: out[16]!,
+      max: out[17]!,
+      allFinite: out[18] === 1,
+    };
+  }
+
+  squares({ address, wide }: Held, begin: number, end: number, mean: number): number {
+    return wide
+      ? this.#wasm.squares64(address + begin * 8, end - begin, mean, this.#control)
+      : this.#wasm.squares32(address + begin * 4, end - begin, mean, this.#control);
+  }
+
+  census({ address, count, wide }: Held): Census {
+    this.#wasm[wide ? "census64" : "census32"](address, count, this.#control);
+    const [nan, positiveInfinity, negativeInfinity, negativeZero, positiveZero] = this.#counts(5);
+    return {
+      nan: nan!,
+      positiveInfinity: positiveInfinity!,
+      negativeInfinity: negativeInfinity!,
+      negativeZero: negativeZero!,
+      positiveZero: positiveZero!,
+    };
+  }
+
+  pairwiseSum({ address, count, wide }: Held): number {
+    return this.#wasm[wide ? "pairwiseSum64" : "pairwiseSum32"](address, count);
+  }
+
+  pairwiseSquares(held: Held, mean: number): number {
+    const { address, count, wide } = held;
+    this.#wasm[wide ? "deviations64" : "deviations32"](address, count, mean, address);
+    return this.pairwiseSum(held);
+  }
+
+  collect(held: Held, low: number, high: number): { atMost: number; inside: Column } {
+    const { address, count, wide } = held;
+    const out = this.#second(held, 16);
+    const inside = this.#wasm[wide ? "collect64" : "collect32"](address, count, low, high, out, this.#control) >>> 0;
+    return { atMost: this.#counts(1)[0]!, inside: this.#view({ address: out, count: inside, wide }).slice() };
+  }
+
+  rank({ address, count, wide }: Held, limit: number): { below: number; equal: number } {
+    this.#wasm[wide ? "rank64" : "rank32"](address, count, limit, this.#control);
+    const [below, equal] = this.#counts(2);
+    return { below: below!, equal: equal! };
+  }
+
+  sort(values: Column): void {
+    const held = this.hold(values);
+    const scratch = this.#second(held, 0);
+    this.#wasm[held.wide ? "sort64" : "sort32"](held.address, held.count, scratch, this.#control + HISTOGRAM);
+    values.set(this.#view(held));
+  }
+
+  trim(times: BigInt64Array, values: Column, first: bigint, last: bigint): { times: BigInt64Array; values: Column } {
+    const held = this.hold(values);
+    const { address, count, wide } = held;
+    const at = WasmMemory.after(endOf(held));
+    this.#memory.reserve(at + count * 8);
+    const { buffer } = this.#memory;
+    new BigInt64Array(buffer, at, count).set(times);
+    new BigInt64Array(buffer, this.#control, 2).set([first, last]);
+    const kept = this.#wasm[wide ? "trim64" : "trim32"](at, address, count, this.#control) >>> 0;
+    return {
+      times: new BigInt64Array(buffer, at, kept).slice(),
+      values: this.#view({ address, count: kept, wide }).slice(),
+    };
+  }
+
+  /** The place of a second column as large as the first, with `slack` bytes. */
+  #second(held: Held, slack: number): number {
+    const address = WasmMemory.after(endOf(held));
+    this.#memory.reserve(endOf({ ...held, address }) + slack);
+    return address;
+  }
+
+  #view({ address, count, wide }: Held): Column {
+    const { buffer } = this.#memory;
+    return wide ? new Float64Array(buffer, address, count) : new Float32Array(buffer, address, count);
+  }
+
+  #counts(count: number): Uint32Array {
+    return new Uint32Array(this.#memory.buffer, this.#control, count);
+  }
+}
+
+function endOf({ address, count, wide }: Held): number {
+  return address + count * (wide ? 8 : 4);
+}

@@ -1,0 +1,45 @@
+// Selection against data made to mislead it: the answer stays right, and the time linear.
+import { describe, expect, test } from "vitest";
+import { BUILDS } from "./builds.ts";
+import { inOrder } from "./oracle.ts";
+
+const N = 100_001;
+const MEDIAN = (N - 1) / 2;
+
+/** Where selection of the median of `n` values draws its sample (the sequence of src/kernel/select.ts). */
+function samplePlaces(n: number): number[] {
+  const size = Math.floor((n / 4) ** (2 / 3));
+  let random = 1;
+  return Array.from({ length: size }, (_, i) => {
+    random = (Math.imul(1664525, random) + 1013904223) >>> 0;
+    return Math.floor(((i + random * 2 ** -32) * n) / size);
+  });
+}
+
+describe.each(BUILDS.map((kernel) => [kernel.name, kernel] as const))("%s", (_name, kernel) => {
+  test.each([
+    ["the sample sees one value only", (i: number) => (i * 7919) % N, () => -1],
+    ["the sample sees the low end only", (i: number) => 1e6 + i, (i: number) => i],
+    ["the sample sees the high end only", (i: number) => -1e6 - i, (i: number) => i],
+  ])("%s", (_title, unseen, seen) => {
+    const column = Float64Array.from({ length: N }, (_, i) => unseen(i));
+    for (const place of samplePlaces(N)) column[place] = seen(place);
+    const sorted = [...column].sort(inOrder);
+    expect(kernel.select(column, MEDIAN)).toEqual([sorted[MEDIAN], sorted[MEDIAN + 1]]);
+  });
+
+  test.each([
+    ["sorted blocks of 1000", (i: number) => (i % 1000) + i / 1e6],
+    ["a period of the sample's stride", (i: number) => i % 118],
+    ["median-of-3 killer", (i: number) => (i % 2 === 0 ? i / 2 : N - i)],
+    ["17 values", (i: number) => (i * 7919) % 17],
+    ["both zeros", (i: number) => (i % 3 === 0 ? -0 : i % 3 === 1 ? 0 : i - MEDIAN)],
+  ])("%s", (_title, make) => {
+    for (const Type of [Float32Array, Float64Array]) {
+      const column = new Type(Array.from({ length: N }, (_, i) => make(i)));
+      const sorted = [...column].sort(inOrder);
+      for (const k of [0, 1, 1000, MEDIAN - 1, MEDIAN, 66_666, 99_000, N - 2, N - 1])
+        expect(kernel.select(column, k), `k=${k}`).toStrictEqual([sorted[k], sorted[Math.min(k + 1, N - 1)]]);
+    }
+  });
+});
