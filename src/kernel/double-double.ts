@@ -13,6 +13,23 @@ export function foldLanes(high: ArrayLike<number>, low: ArrayLike<number>): [num
   return [rounded, lost - (rounded - sum)];
 }
 
+/** The sum of two double-doubles, renormalised (Knuth's TwoSum). */
+export function addDoubles(aHigh: number, aLow: number, bHigh: number, bLow: number): [number, number] {
+  const sum = aHigh + bHigh;
+  const part = sum - aHigh;
+  const low = aHigh - (sum - part) + (bHigh - part) + aLow + bLow;
+  const high = sum + low;
+  return Number.isFinite(high) ? [high, low - (high - sum)] : [high, 0];
+}
+
+/** (high + low) / count as a double-double: the quotient, then the remainder's. */
+export function divideDouble(high: number, low: number, count: number): [number, number] {
+  const quotient = meanOf(high, low, count);
+  if (!Number.isFinite(quotient) || Math.abs(high) > LARGE) return [quotient, 0];
+  const product = quotient * count;
+  return [quotient, (high - product - lostBy(quotient, count, product) + low) / count];
+}
+
 /** 2^27 + 1: splits a double into two halves of 26 bits (Dekker 1971). */
 const SPLITTER = 134217729;
 /** Above this, splitting would overflow. */
@@ -30,10 +47,14 @@ export function meanOf(high: number, low: number, count: number): number {
   }
   const quotient = high / count;
   const product = quotient * count;
-  const qHigh = SPLITTER * quotient - (SPLITTER * quotient - quotient);
-  const qLow = quotient - qHigh;
-  const cHigh = SPLITTER * count - (SPLITTER * count - count);
-  const cLow = count - cHigh;
-  const lost = qLow * cLow - (product - qHigh * cHigh - qLow * cHigh - qHigh * cLow);
-  return quotient + (high - product - lost + low) / count;
+  return quotient + (high - product - lostBy(quotient, count, product) + low) / count;
+}
+
+/** What rounding took from `product` = a * b, exactly (Dekker 1971). */
+function lostBy(a: number, b: number, product: number): number {
+  const aHigh = SPLITTER * a - (SPLITTER * a - a);
+  const aLow = a - aHigh;
+  const bHigh = SPLITTER * b - (SPLITTER * b - b);
+  const bLow = b - bHigh;
+  return aLow * bLow - (product - aHigh * bHigh - aLow * bHigh - aHigh * bLow);
 }

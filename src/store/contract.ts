@@ -10,12 +10,18 @@ export interface Script {
 export type Argument = string | number | Uint8Array;
 
 /**
- * The keys that one local step may touch: those that it was given, and no others.
+ * The keys that one local step may touch: those that it was given, and no others. Writes are kept when the step returns.
  * A value is whatever the operations of a structure keep under a key; `sizeBytes` is what it counts against the
- * store's bound; `expireAtMs` is absolute, server time.
+ * store's bound; `expireAtMs` is absolute, server time, Infinity where the key never expires. As in Redis, a key is
+ * still there at `expireAtMs` and gone after it.
  */
 export interface Keyspace {
   get(key: string): unknown;
+  /**
+   * The last of a step's checks: it throws OVERLOADED where the store is full and the step would make it grow. A value
+   * (a growing buffer, say) may be changed in place, but only after the last `set` of the step, which tells its new
+   * size and expiry: a step that throws must have changed nothing.
+   */
   set(key: string, value: unknown, sizeBytes: number, expireAtMs: number): void;
   delete(key: string): void;
 }
@@ -36,8 +42,9 @@ export interface Operation<Input, Output> {
   keysOf?(key: string, input: Input): string[];
   /** True where a second run of the same call, whatever happened in between, counts once: it may be sent again. */
   readonly repeatable: boolean;
+  /** The bytes given must stay as they are until the call settles. */
   encode(input: Input): Argument[];
-  /** The script's answer for this key: always bytes. */
+  /** The script's answer for this key: always bytes, a view of a larger buffer; copy what is kept for long. */
   decode(reply: Uint8Array): Output;
   local(keys: Keyspace, key: string, input: Input, nowMs: number): Output;
 }
@@ -50,7 +57,8 @@ export interface RunOptions {
 export interface Store {
   /**
    * Runs one step. Rejects with OrielError only: DEADLINE or UNAVAILABLE (transient; `applied` says whether the step
-   * may have happened), OVERLOADED, CORRUPT, or what the step itself refused.
+   * may have happened), OVERLOADED, CORRUPT, or what the step itself refused (where an unanswered attempt came
+   * before, `applied` is "unknown" then too); and, where `signal` is aborted, with the signal's reason as it is.
    */
   run<Input, Output>(
     operation: Operation<Input, Output>,

@@ -1,4 +1,5 @@
 import type { Column, Summary } from "../kernel/contract.ts";
+import { addDoubles, divideDouble, meanOf } from "../kernel/double-double.ts";
 import { lowerBound } from "./bounds.ts";
 import { selectInRuns } from "./select-runs.ts";
 
@@ -35,15 +36,15 @@ export class Fold {
   }
 
   #merge(finite: number, part: Summary): void {
-    const [meanHigh, meanLow] = divided(part.sumHigh, part.sumLow, finite);
+    const [meanHigh, meanLow] = divideDouble(part.sumHigh, part.sumLow, finite);
     const total = this.#finite + finite;
     if (this.#finite === 0) this.#m2 = part.m2;
     else {
       const delta = meanHigh - this.#meanHigh + (meanLow - this.#meanLow);
       this.#m2 += part.m2 + delta * delta * ((this.#finite / total) * finite);
     }
-    [this.#sumHigh, this.#sumLow] = added(this.#sumHigh, this.#sumLow, part.sumHigh, part.sumLow);
-    [this.#meanHigh, this.#meanLow] = divided(this.#sumHigh, this.#sumLow, total);
+    [this.#sumHigh, this.#sumLow] = addDoubles(this.#sumHigh, this.#sumLow, part.sumHigh, part.sumLow);
+    [this.#meanHigh, this.#meanLow] = divideDouble(this.#sumHigh, this.#sumLow, total);
     this.#finite = total;
   }
 
@@ -58,7 +59,7 @@ export class Fold {
   }
 
   get mean(): number {
-    return this.validCount === 0 ? Number.NaN : this.#infinite(this.#meanHigh);
+    return this.validCount === 0 ? Number.NaN : this.#infinite(meanOf(this.#sumHigh, this.#sumLow, this.#finite));
   }
 
   variance(ddof: number): number {
@@ -80,34 +81,4 @@ export class Fold {
     if (this.#positive > 0) return this.#negative > 0 ? Number.NaN : Infinity;
     return this.#negative > 0 ? -Infinity : finite;
   }
-}
-
-/** Double-double sum (Knuth's TwoSum, then renormalised). */
-function added(aHigh: number, aLow: number, bHigh: number, bLow: number): [number, number] {
-  const sum = aHigh + bHigh;
-  const part = sum - aHigh;
-  const low = aHigh - (sum - part) + (bHigh - part) + aLow + bLow;
-  const high = sum + low;
-  return Number.isFinite(high) ? [high, low - (high - sum)] : [high, 0];
-}
-
-/** Double-double divided by a whole number below 2^53: quotient, then the remainder's. */
-function divided(high: number, low: number, by: number): [number, number] {
-  const quotient = high / by;
-  if (!Number.isFinite(quotient)) return [quotient, 0];
-  const [productHigh, productLow] = multiplied(quotient, by);
-  const rest = (high - productHigh - productLow + low) / by;
-  const result = quotient + rest;
-  return [result, rest - (result - quotient)];
-}
-
-/** Exact product as a double-double (Dekker 1971); scaled down first where splitting would overflow. */
-function multiplied(a: number, b: number): [number, number] {
-  const product = a * b;
-  if (Math.abs(a) > 1e290) return [product, 0];
-  const aTop = a * 134217729 - (a * 134217729 - a);
-  const bTop = b * 134217729 - (b * 134217729 - b);
-  const aRest = a - aTop;
-  const bRest = b - bTop;
-  return [product, aTop * bTop - product + aTop * bRest + aRest * bTop + aRest * bRest];
 }

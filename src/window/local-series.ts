@@ -1,5 +1,6 @@
 import { argumentError, OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
+import type { NanPolicy } from "../kernel/nan.ts";
 import { type Clock, type Duration, durationMs, instantMs } from "../time.ts";
 import { Fold } from "./fold.ts";
 import { chunkMsOf, law } from "./law.ts";
@@ -14,7 +15,7 @@ import {
   type WindowQuery,
   windowQuery,
 } from "./window-query.ts";
-import { fractionOf, type NanPolicy, statsOf, type WindowStats } from "./window-stats.ts";
+import { fractionOf, statsOf, type WindowStats } from "./window-stats.ts";
 
 export interface LocalSeriesOptions {
   /** Longest span that is ever asked for; default "1h". */

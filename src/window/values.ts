@@ -1,7 +1,7 @@
 import { argumentError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
+import type { NanPolicy } from "../kernel/nan.ts";
 import { instantMs } from "../time.ts";
-import type { NanPolicy } from "./window-stats.ts";
 
 /** Throws ARGUMENT unless the value may be recorded: a number, and under "reject" finite in its stored form too. */
 export function checkValue(value: number, valueType: number, nan: NanPolicy, argument = "value"): void {

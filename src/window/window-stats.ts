@@ -1,4 +1,5 @@
 import { interpolate } from "../kernel/interpolate.ts";
+import type { NanPolicy } from "../kernel/nan.ts";
 import { orderOf } from "../kernel/percentile.ts";
 import type { Fold } from "./fold.ts";
 import type { StatsQuery } from "./window-query.ts";
@@ -27,9 +28,6 @@ export interface WindowStats {
  * "clock": the server's clock is behind the last stamp, the series' time stands still.
  */
 export type Degraded = "retention" | "lost" | "clock";
-
-/** What NaN does to a window: under "ignore" it is no event, else it makes every statistic but the count NaN. */
-export type NanPolicy = "reject" | "ignore" | "propagate";
 
 export function statsOf(
   fold: Fold,

@@ -1,0 +1,29 @@
+import type { Outcome } from "./reading.ts";
+import { parseTimeMs } from "./times.ts";
+
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/** The reading that three texts give, or the reason why they give none (undefined: the part is not on the line). */
+export function outcomeOf(
+  lineNumber: number,
+  time: string | undefined,
+  value: string | undefined,
+  key: string | undefined | null,
+): Outcome {
+  if (time === undefined) return { lineNumber, reason: "there is no time" };
+  const atMs = parseTimeMs(time.trim());
+  if (Number.isNaN(atMs)) return { lineNumber, reason: `the time ${quoted(time)} is not a time` };
+  if (value === undefined) return { lineNumber, reason: "there is no value" };
+  const text = value.trim();
+  const number = NUMBER.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isFinite(number)) return { lineNumber, reason: `the value ${quoted(value)} is not a finite number` };
+  if (key === undefined) return { lineNumber, reason: "there is no key" };
+  if (key !== null && /\p{Surrogate}/u.test(key))
+    return { lineNumber, reason: `the key ${quoted(key)} is not Unicode text` };
+  return { lineNumber, atMs, value: number, key };
+}
+
+/** A piece of input that is safe to show: short, and without control characters. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 37)}...` : text);
+}

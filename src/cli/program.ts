@@ -1,0 +1,104 @@
+import { Command, CommanderError, Option } from "commander";
+import manifest from "../../package.json" with { type: "json" };
+import { type DemoTyped, demo, demoOptions } from "./demo.ts";
+import { failureText } from "./failure.ts";
+import { REPLAY_HELP } from "./help.ts";
+import { replayOptions, type TypedOptions } from "./options.ts";
+import { replay } from "./replay.ts";
+import type { Streams } from "./streams.ts";
+
+/** Wrong usage, an unreadable file, a store that does not answer. */
+const FAILED = 2;
+
+/** Runs one command line (without the program's name). Resolves to the exit status; errors are told on stderr, in a line. */
+export async function runCommand(argv: readonly string[], streams: Streams): Promise<number> {
+  let status = 0;
+  const program = new Command("oriel")
+    .description("Exact sliding-window statistics of events, in this process or shared through Redis.")
+    .version(manifest.version, "-V, --version", "print the version");
+  const end = (code: number) => {
+    status = code;
+  };
+  const commands = [replayCommand(streams, end), demoCommand(streams, end)];
+  for (const command of commands) program.addCommand(command);
+  for (const command of [program, ...commands]) {
+    command
+      .exitOverride()
+      .helpCommand(false)
+      .configureOutput({
+        writeOut: (text) => streams.stdout.write(text),
+        writeErr: (text) => streams.stderr.write(text),
+        outputError: (text, write) =>
+          write(
+            `oriel: ${text
+              .replace(/^error: /, "")
+              .trim()
+              .replace(/\s*\n\s*/g, " ")}\n`,
+          ),
+      });
+  }
+  try {
+    await program.parseAsync(argv, { from: "user" });
+    return status;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : FAILED; // commander has told it
+    streams.stderr.write(failureText(error));
+    return FAILED;
+  }
+}
+
+function replayCommand(streams: Streams, end: (status: number) => void): Command {
+  return new Command("replay")
+    .description("Statistics of a CSV, NDJSON or access log file, window by window, as its event time advances.")
+    .argument("<file>", "the file, or - for standard input")
+    .addOption(
+      new Option("--format <format>", "what the file is; recognised from its first lines by default").choices([
+        "csv",
+        "ndjson",
+        "log",
+      ]),
+    )
+    .option("--time <part>", "the time: CSV column (name or number from 1), JSON field path")
+    .option("--value <part>", "the value: column, field path; in a log: bytes (default) or status")
+    .option(
+      "--key <part>",
+      "one series per key: column, field path; in a log: status, status-class, path, method, host",
+    )
+    .option("--span <duration>", "length of a window", "5m")
+    .option("--every <duration>", "a window ends at each multiple of this (default: the span)")
+    .option("--percentiles <list>", "percentiles, 0 to 100", "50,90,99")
+    .option("--method <name>", "how percentiles lie between events: one of NumPy's 13 methods", "linear")
+    .addOption(
+      new Option("--closed <ends>", "right: from < t <= end; both: from <= t <= end")
+        .choices(["right", "both"])
+        .default("right"),
+    )
+    .addOption(new Option("--values <type>", "how values are kept").choices(["float32", "float64"]).default("float64"))
+    .option("--lateness <duration>", "how long, in event time, a window waits for stragglers", "0")
+    .option("--retention <duration>", "how long the series keep events (default: span + every + lateness)")
+    .option("--empty", "print windows without events too")
+    .option("--json", "one JSON object a line instead of a table")
+    .option("--plot <file.svg>", "draw the mean and the percentiles over time")
+    .option("--unit <unit>", "unit of the values, for the picture")
+    .option("--redis <url>", "keep the series in Redis, where other processes record into them and read them")
+    .option("--prefix <prefix>", "beginning of the keys in Redis")
+    .option("--name <name>", "name of the series (default: the file's); with --key it is followed by : and the key")
+    .addHelpText("after", REPLAY_HELP)
+    .action(async (file: string, typed: TypedOptions) => end(await replay(replayOptions(file, typed), streams)));
+}
+
+function demoCommand(streams: Streams, end: (status: number) => void): Command {
+  return new Command("demo")
+    .description(
+      "A real HTTP server on loopback under real traffic: its latencies, live, and a check that all were counted.",
+    )
+    .option("--seconds <n>", "how long", "10")
+    .option("--rate <n>", "requests per second to aim at", "400")
+    .option("--port <port>", "port of the server (default: a free one)", "0")
+    .option(
+      "--redis <url>",
+      "record into Redis: demos in several terminals then share one series, and each shows all of it",
+    )
+    .option("--prefix <prefix>", "beginning of the keys in Redis")
+    .action(async (typed: DemoTyped) => end(await demo(demoOptions(typed), streams)));
+}

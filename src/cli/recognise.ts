@@ -1,0 +1,34 @@
+import { AccessLogParser, isAccessLogLine } from "./access-log.ts";
+import { CsvParser } from "./csv.ts";
+import { NdjsonParser } from "./ndjson.ts";
+import type { LineParser, Selection } from "./reading.ts";
+
+export const FORMATS = ["csv", "ndjson", "log"] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** How many lines are looked at, at most, before a format is settled. */
+export const RECOGNISED_LINES = 10;
+
+/** The format that the first of these lines that is plainly a JSON object or a log line speaks for; else CSV. */
+export function recogniseFormat(lines: readonly string[]): Format {
+  for (const line of lines) {
+    if (isAccessLogLine(line)) return "log";
+    if (isJsonObject(line)) return "ndjson";
+  }
+  return "csv";
+}
+
+export function parserOf(format: Format, selection: Selection): LineParser {
+  if (format === "csv") return new CsvParser(selection);
+  return format === "log" ? new AccessLogParser(selection) : new NdjsonParser(selection);
+}
+
+function isJsonObject(line: string): boolean {
+  if (!line.trimStart().startsWith("{")) return false;
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,35 @@
+/** One window of one series, as it is printed. */
+export interface Row {
+  readonly endMs: number;
+  readonly key: string | null;
+  readonly count: number;
+  readonly sum: number;
+  readonly mean: number;
+  readonly min: number;
+  readonly max: number;
+  readonly std: number;
+  /** In the order of the percentiles that were asked for. */
+  readonly percentiles: readonly number[];
+  /** True when events of this window may be missing. */
+  readonly degraded: boolean;
+}
+
+/** ISO 8601 in UTC, with ms only where there are some. */
+export function instantText(atMs: number): string {
+  const date = new Date(atMs);
+  return Number.isNaN(date.getTime()) ? `${atMs} ms` : date.toISOString().replace(".000Z", "Z");
+}
+
+/** Seven digits at most; whole numbers in full. NaN (nothing to tell) is "-". */
+export function numberText(value: number): string {
+  if (Number.isNaN(value)) return "-";
+  if (Number.isSafeInteger(value)) return String(value);
+  return String(Number(value.toPrecision(7)));
+}
+
+/** Control characters, which could steer a terminal, as `\x1b`; of a long text the beginning. */
+export function safeText(text: string, longest = 40): string {
+  const cut = text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  return cut.replace(/[\x00-\x1f\x7f-\x9f]/g, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, "0")}`);
+}

@@ -1,0 +1,54 @@
+const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)? ?(Z|[+-]\d\d:?\d\d)?)?$/;
+const LOG = /^\[?(\d\d)\/([A-Z][a-z]{2})\/(\d{4}):(\d\d):(\d\d):(\d\d) ([+-]\d{4})\]?$/;
+const EPOCH = /^(-?)(\d{1,15})(?:\.(\d{1,12}))?$/;
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/** Below this an epoch number is seconds (until the year 5138), from it on ms (since March 1973). */
+const FIRST_EPOCH_MS = 1e11;
+const EPOCH_BOUND_MS = 1e14;
+
+/**
+ * Whole ms since 1970 (fractions floored) of ISO 8601, `YYYY-MM-DD hh:mm:ss` (UTC where no zone is named), epoch
+ * seconds or ms, or an access log's `[17/May/2015:10:05:03 +0000]`; NaN of anything else, dates that do not exist included.
+ */
+export function parseTimeMs(text: string): number {
+  const iso = ISO.exec(text);
+  if (iso) {
+    const [, year, month, day, hour, minute, second, fraction, zone] = iso;
+    const ms = Number((fraction ?? "").padEnd(3, "0").slice(0, 3));
+    return utcMs(year, Number(month) - 1, day, hour, minute, second) + ms - zoneMs(zone);
+  }
+  const log = LOG.exec(text);
+  if (log) {
+    const [, day, month, year, hour, minute, second, zone] = log;
+    return utcMs(year, MONTHS.indexOf(month as string), day, hour, minute, second) - zoneMs(zone);
+  }
+  return epochMs(text);
+}
+
+function utcMs(year = "", monthIndex: number, day = "", hour = "0", minute = "0", second = "0"): number {
+  const date = new Date(0);
+  date.setUTCFullYear(Number(year), monthIndex, Number(day));
+  const exists = date.getUTCMonth() === monthIndex && date.getUTCDate() === Number(day);
+  if (!exists || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return Number.NaN;
+  return date.getTime() + Number(hour) * 3_600_000 + Number(minute) * 60_000 + Number(second) * 1000;
+}
+
+function zoneMs(zone = "Z"): number {
+  if (zone === "Z") return 0;
+  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(-2));
+  return (zone[0] === "-" ? -1 : 1) * minutes * 60_000;
+}
+
+/** From the digits, not by multiplying: 1400000000.123 s is 1400000000123 ms. */
+function epochMs(text: string): number {
+  const match = EPOCH.exec(text);
+  if (!match) return Number.NaN;
+  const [, sign, whole, fraction = ""] = match;
+  const inMs = Number(whole) >= FIRST_EPOCH_MS;
+  const size = inMs ? Number(whole) : Number(whole) * 1000 + Number(fraction.padEnd(3, "0").slice(0, 3));
+  if (size >= EPOCH_BOUND_MS) return Number.NaN;
+  if (sign !== "-") return size;
+  const cut = inMs ? fraction : fraction.slice(3);
+  return -size - (/[1-9]/.test(cut) ? 1 : 0);
+}

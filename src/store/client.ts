@@ -1,0 +1,33 @@
+import type { Argument, Script } from "./contract.ts";
+
+/** One script call on its way. */
+export interface Attempt {
+  /** One element per step. Rejects with `ServerError` where the server answered with an error; else the reply is lost. */
+  readonly reply: Promise<unknown[]>;
+  /** False while it is certain that no server has run it: not written yet, or answered with an error. */
+  mayHaveArrived(): boolean;
+  /** Nobody waits any more: what was not written must never be. */
+  abandon(): void;
+}
+
+/** What the Redis store needs of a client library: one adapter per library implements it. */
+export interface ScriptClient {
+  /** True where the keys of one call must lie in one slot. */
+  readonly isCluster: boolean;
+  /** The last failure of the connection, as cause for errors. */
+  readonly lastError: unknown;
+  /** Bytes of the calls that are written or about to be, and unanswered. */
+  readonly unansweredBytes: number;
+  /** Undefined when calls can be written now; else a promise of that, which rejects when the client has ended. */
+  whenReady(): Promise<void> | undefined;
+  /** Sends EVALSHA, after SCRIPT LOAD where this connection has not had the script yet. */
+  call(script: Script, keys: readonly string[], args: readonly Argument[]): Attempt;
+  /** The server said NOSCRIPT: load it again before the next call. */
+  forget(script: Script): void;
+  close(): Promise<void>;
+}
+
+/** An error that the server answered instead of running the script. */
+export class ServerError extends Error {
+  override readonly name = "ServerError";
+}

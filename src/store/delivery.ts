@@ -1,0 +1,143 @@
+import { OrielError } from "../errors.ts";
+import type { Call } from "./call.ts";
+import { type ScriptClient, ServerError } from "./client.ts";
+import type { Argument, Operation, Script } from "./contract.ts";
+import { errorOfReply } from "./refusal.ts";
+import { pause, within } from "./waiting.ts";
+
+/** Which script runs an operation, and what goes before its arguments; tests put a stepped clock in here. */
+export type ScriptOf = (operation: Operation<never, unknown>) => Script & { leading?: () => Argument[] };
+
+export interface DeliveryOptions {
+  client: ScriptClient;
+  deadlineMs: number;
+  scriptOf: ScriptOf;
+}
+
+/** Answers after which nothing was changed and a later try may do better. */
+const NOT_NOW =
+  /^(TRYAGAIN|MOVED|ASK|CLUSTERDOWN|READONLY|LOADING|MASTERDOWN|BUSY|NOREPLICAS|MISCONF)\b|Too many Cluster redirections/;
+
+/**
+ * Brings calls of one operation to the server as one script call and settles each: again and again until the deadline
+ * where that cannot apply a step twice, else once. Never rejects.
+ *
+ *   answered per key ....................... settle each by its own reply
+ *   NOSCRIPT ............................... load, send again (nothing was run)
+ *   not now (TRYAGAIN, READONLY, ...) ...... wait with jitter, send again (nothing was run); TRYAGAIN splits the call
+ *   never written .......................... wait for the connection, send
+ *   no answer (lost, or a third of the deadline) ... send again if the operation is repeatable; else applied "unknown"
+ */
+export async function deliver(
+  calls: readonly Call[],
+  options: DeliveryOptions,
+  deadlineAtMs = performance.now() + options.deadlineMs,
+): Promise<void> {
+  const { client, deadlineMs, scriptOf } = options;
+  const { operation } = calls[0]!;
+  const leftMs = () => deadlineAtMs - performance.now();
+  let open = calls;
+  let cause: unknown;
+  let failures = 0;
+  for (;;) {
+    if (!open.every((call) => call.isOpen)) open = open.filter((call) => call.isOpen);
+    if (open.length === 0) return;
+    if (leftMs() <= 0) return failLate(open, deadlineMs, cause ?? client.lastError);
+
+    const ready = client.whenReady();
+    if (ready) {
+      const waited = await within(ready, leftMs());
+      if (waited.kind === "failed") return fail(open, "Redis is out of reach", waited.error);
+      continue;
+    }
+    const { leading, ...script } = scriptOf(operation);
+    const keys: string[] = [];
+    const args = leading?.() ?? [];
+    for (const call of open) {
+      for (const key of call.keys) keys.push(key);
+      for (const arg of call.args) args.push(arg);
+    }
+    const attempt = client.call(script, keys, args);
+    const outcome = await within(attempt.reply, operation.repeatable ? Math.min(leftMs(), deadlineMs / 3) : leftMs());
+    if (outcome.kind === "done") return settle(open, outcome.value);
+
+    failures++;
+    if (outcome.kind === "failed" && outcome.error instanceof ServerError) {
+      const { message } = outcome.error;
+      cause = outcome.error;
+      if (message.startsWith("NOSCRIPT")) {
+        client.forget(script);
+        if (failures === 1) continue;
+      } else if (message.startsWith("OOM ")) {
+        return reject(open, () => ["OVERLOADED", "Redis is out of memory", true], cause);
+      } else if (message.startsWith("TRYAGAIN") && open.length > 1) {
+        await Promise.all(open.map((call) => deliver([call], options, deadlineAtMs)));
+        return;
+      } else if (!NOT_NOW.test(message)) {
+        return reject(open, () => ["UNAVAILABLE", `Redis refused the script (${message})`, false], cause);
+      }
+    } else {
+      attempt.abandon();
+      cause = outcome.kind === "failed" ? outcome.error : client.lastError;
+      if (attempt.mayHaveArrived()) {
+        for (const call of open) call.mayBeApplied = true;
+        if (!operation.repeatable)
+          return outcome.kind === "late" ? failLate(open, deadlineMs, cause) : fail(open, "the reply was lost", cause);
+      }
+      if (outcome.kind === "late") continue;
+    }
+    await pause(Math.min(leftMs(), 10 * 2 ** Math.min(failures, 5) * Math.random()));
+  }
+}
+
+function settle(calls: readonly Call[], replies: unknown[]): void {
+  for (let i = 0; i < calls.length; i++) {
+    const call = calls[i]!;
+    const reply = replies?.[i];
+    if (reply instanceof Uint8Array) {
+      try {
+        call.resolve(call.operation.decode(reply));
+      } catch (error) {
+        call.reject(
+          error instanceof OrielError
+            ? error
+            : new OrielError("CORRUPT", `${call.operation.name}: the reply cannot be read`, {
+                cause: error,
+                applied: "unknown",
+              }),
+        );
+      }
+    } else if (Array.isArray(reply))
+      call.reject(errorOfReply(call.operation.name, String(reply[0]), String(reply[1]), call.mayBeApplied));
+    else
+      call.reject(
+        new OrielError("CORRUPT", `${call.operation.name}: the script gave no reply for a key`, { applied: "unknown" }),
+      );
+  }
+}
+
+type Failure = [code: "DEADLINE" | "UNAVAILABLE" | "OVERLOADED", text: string, transient: boolean];
+
+function reject(calls: readonly Call[], failureOf: (call: Call) => Failure, cause: unknown): void {
+  for (const call of calls) {
+    const [code, text, transient] = failureOf(call);
+    const applied = call.mayBeApplied ? "unknown" : "no";
+    call.reject(new OrielError(code, `${call.operation.name}: ${text}`, { cause, transient, applied }));
+  }
+}
+
+function fail(calls: readonly Call[], text: string, cause: unknown): void {
+  reject(calls, () => ["UNAVAILABLE", text, true], cause);
+}
+
+function failLate(calls: readonly Call[], deadlineMs: number, cause: unknown): void {
+  const text = `within ${deadlineMs} ms`;
+  reject(
+    calls,
+    (call) =>
+      call.mayBeApplied
+        ? ["DEADLINE", `no answer from Redis ${text}`, true]
+        : ["UNAVAILABLE", `Redis could not be reached ${text}`, true],
+    cause,
+  );
+}

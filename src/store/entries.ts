@@ -1,0 +1,101 @@
+import { OrielError } from "../errors.ts";
+import type { Keyspace } from "./contract.ts";
+
+export interface Entry {
+  value: unknown;
+  /** What the entry counts: its value and its key. */
+  sizeBytes: number;
+  expireAtMs: number;
+}
+
+/** Entries looked at by each step, so that what expired goes although nobody asks for it: more than a step can add. */
+const SWEPT_PER_STEP = 4;
+/** The same when the bound is reached, before a step is refused. */
+const SWEPT_WHEN_FULL = 1024;
+
+/**
+ * The entries of a memory store: a bounded map whose writes are buffered during a step and kept when it returns.
+ * As in Redis, an entry is still there at `expireAtMs` and gone after it.
+ */
+export class Entries {
+  sizeBytes = 0;
+  readonly #maxBytes: number;
+  readonly #entries = new Map<string, Entry>();
+  #sweep: Iterator<[string, Entry]> = this.#entries.entries();
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  peek(key: string): Readonly<Entry> | undefined {
+    return this.#entries.get(key);
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.sizeBytes = 0;
+  }
+
+  /** Runs `step` on the declared keys. Where it throws, no entry, size or expiry has changed. */
+  step<Output>(declared: readonly string[], nowMs: number, step: (keys: Keyspace) => Output): Output {
+    this.#expire(nowMs, SWEPT_PER_STEP);
+    for (const key of declared) {
+      const entry = this.#entries.get(key);
+      if (entry && entry.expireAtMs < nowMs) this.#remove(key, entry);
+    }
+    const writes = new Map<string, Entry | undefined>();
+    let growthBytes = 0;
+    const current = (key: string): Entry | undefined => {
+      if (!declared.includes(key)) throw new Error(`the step touched ${key}, which it did not declare`);
+      return writes.has(key) ? writes.get(key) : this.#entries.get(key);
+    };
+    const output = step({
+      get: (key) => current(key)?.value,
+      set: (key, value, sizeBytes, expireAtMs) => {
+        const entry = { value, sizeBytes: sizeBytes + key.length, expireAtMs };
+        const added = entry.sizeBytes - (current(key)?.sizeBytes ?? 0);
+        if (added > 0) this.#makeRoom(growthBytes + added, nowMs);
+        growthBytes += added;
+        writes.set(key, entry);
+      },
+      delete: (key) => {
+        growthBytes -= current(key)?.sizeBytes ?? 0;
+        writes.set(key, undefined);
+      },
+    });
+    for (const [key, entry] of writes) {
+      if (entry) this.#entries.set(key, entry);
+      else this.#entries.delete(key);
+    }
+    this.sizeBytes += growthBytes;
+    return output;
+  }
+
+  #makeRoom(growthBytes: number, nowMs: number): void {
+    if (this.sizeBytes + growthBytes > this.#maxBytes) this.#expire(nowMs, SWEPT_WHEN_FULL);
+    if (this.sizeBytes + growthBytes > this.#maxBytes)
+      throw new OrielError(
+        "OVERLOADED",
+        `the store holds ${this.sizeBytes} of at most ${this.#maxBytes} bytes; ${growthBytes} more do not fit`,
+        { transient: true },
+      );
+  }
+
+  /** Looks at the next `count` entries, round and round; a Map's iterator stays good while entries come and go. */
+  #expire(nowMs: number, count: number): void {
+    for (let i = 0; i < count && this.#entries.size > 0; i++) {
+      const next = this.#sweep.next();
+      if (next.done) {
+        this.#sweep = this.#entries.entries();
+        continue;
+      }
+      const [key, entry] = next.value;
+      if (entry.expireAtMs < nowMs) this.#remove(key, entry);
+    }
+  }
+
+  #remove(key: string, entry: Entry): void {
+    this.#entries.delete(key);
+    this.sizeBytes -= entry.sizeBytes;
+  }
+}

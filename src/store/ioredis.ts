@@ -1,0 +1,205 @@
+import { Command, Redis } from "ioredis";
+import { argumentError } from "../errors.ts";
+import { type Attempt, type ScriptClient, ServerError } from "./client.ts";
+import type { Argument, Script } from "./contract.ts";
+import { encodeCommand } from "./resp.ts";
+
+/** What is used of an ioredis client (Redis or Cluster, versions 5 and 6). */
+export interface IoredisClient {
+  readonly status: string;
+  readonly isCluster?: boolean;
+  sendCommand(command: never): unknown;
+  connect(): Promise<unknown>;
+  disconnect(): void;
+  on(event: string, listener: (...args: never[]) => void): unknown;
+  removeListener(event: string, listener: (...args: never[]) => void): unknown;
+  nodes?(role: "master"): IoredisClient[];
+}
+
+/** A client of our own: it never queues, never sends anything twice by itself, and reconnects for as long as it lives. */
+export function connectIoredis(url: string, deadlineMs: number): IoredisClient {
+  if (typeof url !== "string" || !/^(rediss?:\/\/|\/)./.test(url))
+    throw argumentError("url", url, "redis://…, rediss://…, the path of a unix socket, or an ioredis client");
+  const client = new Redis(url, {
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    // With 0, commands without an answer are rejected when their connection closes; otherwise they would hang.
+    maxRetriesPerRequest: 0,
+    connectTimeout: Math.max(deadlineMs, 1000),
+    // A connection that owes answers and is silent for that long is given up, so that a last attempt can have a new one.
+    socketTimeout: Math.max((deadlineMs * 2) / 3, 250),
+    retryStrategy: (times) => Math.min(10 * 2 ** Math.min(times, 10), 500) * (0.5 + Math.random() / 2),
+  });
+  return client as unknown as IoredisClient;
+}
+
+/**
+ * An EVALSHA whose bytes are made here, once, binary arguments included. ioredis may hand a command to a second
+ * connection by itself (autoResendUnfulfilledCommands, failover in a cluster); whether a step may run twice is not
+ * its to know, so what was written once, or given up, goes out as a PING, whose answer counts as a lost reply.
+ */
+class ScriptCommand extends Command {
+  #payload: Buffer | undefined;
+  #written = false;
+  #isPing = false;
+
+  constructor(sha: string, keys: readonly string[], payload: Buffer) {
+    // The arguments are only for ioredis to find the slot by.
+    super("evalsha", [sha, "1", keys[0] ?? ""]);
+    this.#payload = payload;
+    const own = this as unknown as { isTraced: boolean; reject: (error: Error) => void; setReplyContext(): void };
+    own.isTraced = true;
+    own.setReplyContext = () => {};
+    // ioredis' Cluster puts its own `reject` here, which follows MOVED and ASK: such answers mean that nothing was run.
+    // TRYAGAIN it would repeat for seconds; it is ours to split the call then.
+    const settle = own.reject;
+    let target = settle;
+    Object.defineProperty(own, "reject", {
+      set: (reject: (error: Error) => void) => {
+        target = reject;
+      },
+      get: () => {
+        const next = target;
+        return (error: Error) => {
+          if (error.name === "ReplyError") this.#written = false;
+          if (error.message.startsWith("TRYAGAIN")) settle.call(this, error);
+          else next.call(this, error);
+        };
+      },
+    });
+  }
+
+  override toWritable(): Buffer {
+    if (this.#written || this.#payload === undefined) {
+      this.#isPing = true;
+      return encodeCommand(["PING"]);
+    }
+    this.#written = true;
+    return this.#payload;
+  }
+
+  mayHaveArrived(): boolean {
+    return this.#written;
+  }
+  get wasReplaced(): boolean {
+    return this.#isPing;
+  }
+  abandon(): void {
+    this.#payload = undefined;
+  }
+}
+
+/** The adapter for ioredis. `owned`: the client is ours and ends with the store; others stay open. */
+export function ioredisClient(client: IoredisClient, owned: boolean): ScriptClient {
+  const loaded = new Set<string>();
+  const unanswered = new Set<(error: Error) => void>();
+  const isCluster = client.isCluster === true;
+  let lastError: unknown;
+  let unansweredBytes = 0;
+  let becomesReady: ReturnType<typeof deferred> | undefined;
+
+  const onError = (error: unknown) => {
+    lastError = error;
+  };
+  const onReady = () => {
+    loaded.clear();
+    becomesReady?.resolve();
+    becomesReady = undefined;
+  };
+  const onClose = () => {
+    const error = new Error("the connection closed before the answer", { cause: lastError });
+    for (const lose of [...unanswered]) lose(error);
+  };
+  const onEnd = () => {
+    becomesReady?.reject(new Error("the client has ended", { cause: lastError }));
+    becomesReady = undefined;
+  };
+  const listeners: [string, (...args: never[]) => void][] = [
+    ["error", onError],
+    ["ready", onReady],
+    ["close", onClose],
+    ["end", onEnd],
+  ];
+  for (const [event, listener] of listeners) client.on(event, listener);
+
+  const load = (script: Script) => {
+    loaded.add(script.sha);
+    const masters = isCluster ? (client.nodes?.("master") ?? []) : [client];
+    for (const master of masters) {
+      const command = new Command("script", ["LOAD", script.text]);
+      command.promise.catch(() => loaded.delete(script.sha));
+      (command as unknown as { setReplyContext(): void }).setReplyContext = () => {};
+      master.sendCommand(command as never);
+    }
+  };
+
+  return {
+    isCluster,
+    get lastError() {
+      return lastError;
+    },
+    get unansweredBytes() {
+      return unansweredBytes;
+    },
+    whenReady() {
+      if (client.status === "ready") return undefined;
+      if (client.status === "end") return Promise.reject(new Error("the client has ended", { cause: lastError }));
+      if (client.status === "wait") client.connect().catch(onError);
+      if (!becomesReady) {
+        becomesReady = deferred();
+        becomesReady.promise.catch(() => {});
+      }
+      return becomesReady.promise;
+    },
+    call(script: Script, keys: readonly string[], args: readonly Argument[]): Attempt {
+      if (!loaded.has(script.sha)) load(script);
+      const payload = encodeCommand(["EVALSHA", script.sha, keys.length, ...keys, ...args]);
+      const command = new ScriptCommand(script.sha, keys, payload);
+      const sizeBytes = payload.length;
+      unansweredBytes += sizeBytes;
+      const reply = new Promise<unknown[]>((resolve, reject) => {
+        const settle = () => {
+          if (!unanswered.delete(lose)) return false;
+          unansweredBytes -= sizeBytes;
+          command.abandon();
+          return true;
+        };
+        const lose = (error: Error) => {
+          if (settle()) reject(error);
+        };
+        unanswered.add(lose);
+        try {
+          client.sendCommand(command as never);
+        } catch (error) {
+          lose(error as Error);
+        }
+        command.promise.then(
+          (answer) => {
+            if (command.wasReplaced) lose(new Error("the connection closed before the answer", { cause: lastError }));
+            else if (settle()) resolve(answer as unknown[]);
+          },
+          (error: Error) =>
+            lose(error.name === "ReplyError" ? new ServerError(error.message, { cause: error }) : error),
+        );
+      });
+      return { reply, mayHaveArrived: () => command.mayHaveArrived(), abandon: () => command.abandon() };
+    },
+    forget: (script) => void loaded.delete(script.sha),
+    async close() {
+      for (const [event, listener] of listeners)
+        if (event !== "error" || !owned) client.removeListener(event, listener);
+      if (owned) client.disconnect();
+      onClose();
+    },
+  };
+}
+
+function deferred() {
+  let resolve!: () => void;
+  let reject!: (error: Error) => void;
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,27 @@
+import { argumentError } from "../errors.ts";
+
+/** Longest name in UTF-8 bytes. Identifiers come from outside; a key is held in memory on every hop. */
+export const MOST_NAME_BYTES = 10_240;
+
+const ESCAPES: Record<string, string> = { "%": "%25", "{": "%7B", "}": "%7D" };
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** Checks a prefix of keys: a string without braces, so that the name alone decides the slot. */
+export function checkPrefix(prefix: unknown): string {
+  if (typeof prefix !== "string" || /[{}]/.test(prefix) || LONE_SURROGATE.test(prefix) || prefix.length > 1024)
+    throw argumentError("prefix", prefix, "a string of at most 1024 characters, without braces or lone surrogates");
+  return prefix;
+}
+
+/**
+ * Full name of the key of `name`: prefix, then the escaped name in braces. Different names give different keys; all
+ * keys that begin with it lie in the name's one slot. `%`, `{`, `}` are percent-escaped; the empty name is `%`.
+ * Throws ARGUMENT for what is not a string, holds a lone surrogate (it has no UTF-8 form) or exceeds 10 240 bytes.
+ */
+export function keyOf(prefix: string, name: string): string {
+  if (typeof name !== "string") throw argumentError("name", name, "a string");
+  if (LONE_SURROGATE.test(name)) throw argumentError("name", name, "a string without lone surrogates");
+  if (name.length > MOST_NAME_BYTES / 3 && new TextEncoder().encode(name).length > MOST_NAME_BYTES)
+    throw argumentError("name", name, `at most ${MOST_NAME_BYTES} bytes in UTF-8`);
+  return `${prefix}{${name === "" ? "%" : name.replace(/[%{}]/g, (found) => ESCAPES[found]!)}}`;
+}

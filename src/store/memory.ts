@@ -1,0 +1,72 @@
+import { argumentError, OrielError } from "../errors.ts";
+import type { Clock } from "../time.ts";
+import type { Operation, RunOptions, Store } from "./contract.ts";
+import { Entries, type Entry } from "./entries.ts";
+import { checkPrefix, keyOf } from "./keys.ts";
+
+export interface MemoryStoreOptions {
+  /** Ms since 1970; default `Date.now`. Tests step it. */
+  clock?: Clock | undefined;
+  /** Default: `clock` where one is given, else `performance.now`. */
+  monotonic?: Clock | undefined;
+  /** Bound on what all values and keys count together; default 256 MiB. A step that would pass it is OVERLOADED. */
+  maxBytes?: number | undefined;
+  /** Begins every key; default "oriel:". */
+  prefix?: string | undefined;
+}
+
+/** A store within one process. */
+export interface MemoryStore extends Store {
+  /** What the entries count, expired ones that were not yet met included. */
+  readonly sizeBytes: number;
+  /** The entry under a full key as it stands, for tests and diagnosis; not to be changed. */
+  entryOf(key: string): Readonly<Entry> | undefined;
+  /** Forgets everything. */
+  clear(): void;
+}
+
+/**
+ * A store within this process: every step is done at once, in the order of the calls, on the injected clock.
+ * Nothing is ever evicted: full (`maxBytes`), it refuses what would grow (OVERLOADED) and goes on with the rest.
+ * An AbortSignal that was aborted before the call rejects it with the signal's reason, as it is.
+ */
+export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
+  const { clock = Date.now, maxBytes = 256 * 2 ** 20 } = options;
+  const monotonic = options.monotonic ?? options.clock ?? (() => performance.now());
+  const prefix = checkPrefix(options.prefix ?? "oriel:");
+  if (!Number.isSafeInteger(maxBytes) || maxBytes < 1)
+    throw argumentError("maxBytes", maxBytes, "a whole number of bytes, 1 or more");
+  const entries = new Entries(maxBytes);
+  let closed = false;
+
+  return {
+    monotonic,
+    keyOf: (name) => keyOf(prefix, name),
+    get sizeBytes() {
+      return entries.sizeBytes;
+    },
+    entryOf: (key) => entries.peek(key),
+    clear: () => entries.clear(),
+    async run<Input, Output>(
+      operation: Operation<Input, Output>,
+      key: string,
+      input: Input,
+      runOptions?: RunOptions,
+    ): Promise<Output> {
+      runOptions?.signal?.throwIfAborted();
+      if (closed) throw new OrielError("UNAVAILABLE", "the store is closed");
+      const nowMs = Math.floor(clock());
+      const declared = operation.keysOf?.(key, input) ?? [key];
+      try {
+        return entries.step(declared, nowMs, (keyspace) => operation.local(keyspace, key, input, nowMs));
+      } catch (error) {
+        if (error instanceof OrielError) throw error;
+        throw new OrielError("CORRUPT", `${operation.name} failed on ${key}`, { cause: error });
+      }
+    },
+    async close() {
+      closed = true;
+      entries.clear();
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { argumentError, OrielError } from "../errors.ts";
+import type { Clock } from "../time.ts";
+import { Aborts } from "./aborts.ts";
+import { Batches } from "./batches.ts";
+import { Call } from "./call.ts";
+import type { Operation, RunOptions, Store } from "./contract.ts";
+import { deliver, type ScriptOf } from "./delivery.ts";
+import { connectIoredis, type IoredisClient, ioredisClient } from "./ioredis.ts";
+import { checkPrefix, keyOf } from "./keys.ts";
+
+export type { ScriptOf } from "./delivery.ts";
+
+export interface RedisStoreOptions {
+  /** Begins every key; default "oriel:". The client's own keyPrefix is not used. */
+  prefix?: string | undefined;
+  /** How long a call may take in all, ms; default 1000. */
+  deadlineMs?: number | undefined;
+  /** Bound on the bytes of calls that wait for an answer; default 64 MiB. Beyond it a call is OVERLOADED. */
+  maxPendingBytes?: number | undefined;
+  /** For tests: the script that runs an operation. */
+  scriptOf?: ScriptOf | undefined;
+  /** For tests: what `monotonic` shows; deadlines do not follow it. */
+  monotonic?: Clock | undefined;
+}
+
+/**
+ * A store in Redis 7 or later, or Valkey. A URL (redis://, rediss://, or the path of a unix socket) makes a connection
+ * of its own, which ends with the store; an ioredis client that is handed in (single, Sentinel, Cluster) stays open.
+ *
+ * Calls of one operation made in the same turn travel as one script call; each has its own result and error. Every
+ * call settles within `deadlineMs`. A server out of reach never throws here: calls reject with UNAVAILABLE, and succeed
+ * again when it is back. An AbortSignal rejects its call, and no other, with the signal's reason, as it is; a step that
+ * was already sent may still be run. Bytes given to a call must not change until it settles.
+ */
+export function redisStore(client: string | IoredisClient, options: RedisStoreOptions = {}): Store {
+  const { deadlineMs = 1000, maxPendingBytes = 64 * 2 ** 20 } = options;
+  const prefix = checkPrefix(options.prefix ?? "oriel:");
+  if (typeof deadlineMs !== "number" || !(deadlineMs >= 1 && deadlineMs <= 2 ** 31 - 1))
+    throw argumentError("deadlineMs", deadlineMs, "from 1 ms to 2147483647 ms");
+  if (!Number.isSafeInteger(maxPendingBytes) || maxPendingBytes < 1)
+    throw argumentError("maxPendingBytes", maxPendingBytes, "a whole number of bytes, 1 or more");
+  const isUrl = typeof client === "string";
+  if (!isUrl && typeof client?.sendCommand !== "function")
+    throw argumentError("client", client, "a URL or an ioredis client");
+  const scripts = ioredisClient(isUrl ? connectIoredis(client, deadlineMs) : client, isUrl);
+  const delivery = { client: scripts, deadlineMs, scriptOf: options.scriptOf ?? ((operation) => operation.script) };
+
+  const underWay = new Set<Promise<void>>();
+  const batches = new Batches(scripts.isCluster, (calls) => {
+    const delivered = deliver(calls, delivery)
+      .catch((cause) => {
+        const error = new OrielError("CORRUPT", `${calls[0]!.operation.name} could not be sent`, { cause });
+        for (const call of calls) call.reject(error);
+      })
+      .finally(() => underWay.delete(delivered));
+    underWay.add(delivered);
+  });
+  let pendingCalls = 0;
+  let pendingBytes = 0;
+  let closed: Promise<void> | undefined;
+  const aborts = new Aborts();
+
+  return {
+    monotonic: options.monotonic ?? (() => performance.now()),
+    keyOf: (name) => keyOf(prefix, name),
+    async run<Input, Output>(
+      operation: Operation<Input, Output>,
+      key: string,
+      input: Input,
+      runOptions?: RunOptions,
+    ): Promise<Output> {
+      const signal = runOptions?.signal;
+      signal?.throwIfAborted();
+      if (closed) throw new OrielError("UNAVAILABLE", "the store is closed");
+      const held = Math.max(pendingBytes, scripts.unansweredBytes);
+      if (held > maxPendingBytes)
+        throw new OrielError("OVERLOADED", `${held} bytes wait for answers; the bound is ${maxPendingBytes}`, {
+          transient: true,
+        });
+      const keys = operation.keysOf?.(key, input) ?? [key];
+      const args = operation.encode(input);
+      if (keys.length !== operation.keyCount || args.length !== operation.arity)
+        throw argumentError(operation.name, args, `${operation.keyCount} keys and ${operation.arity} arguments`);
+      const call = new Call(operation, keys, args, () => {
+        pendingCalls--;
+        pendingBytes -= call.sizeBytes;
+        if (signal) aborts.delete(signal, call);
+      });
+      if (signal) aborts.add(signal, call);
+      pendingCalls++;
+      pendingBytes += call.sizeBytes;
+      batches.add(call);
+      return call.promise as Promise<Output>;
+    },
+    /** Refuses new calls, waits for those under way (at most their deadline), then lets go of the client. */
+    close() {
+      closed ??= (async () => {
+        while (pendingCalls > 0 || underWay.size > 0) {
+          await new Promise((resolve) => setTimeout(resolve, 0));
+          await Promise.all(underWay);
+        }
+        await scripts.close();
+      })();
+      return closed;
+    },
+  };
+}

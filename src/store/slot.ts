@@ -1,0 +1,18 @@
+const SLOTS = 16_384;
+
+/** CRC-16/XMODEM (polynomial 0x1021, start 0), one table entry per byte. */
+const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte << 8;
+  for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
+  return crc & 0xffff;
+});
+
+/** The slot of a key in a Redis Cluster: of what stands in its first braces, where that is not empty; else of all of it. */
+export function slotOf(key: string): number {
+  const open = key.indexOf("{");
+  const close = open < 0 ? -1 : key.indexOf("}", open + 1);
+  const hashed = close > open + 1 ? key.slice(open + 1, close) : key;
+  let crc = 0;
+  for (const byte of new TextEncoder().encode(hashed)) crc = ((crc << 8) ^ TABLE[(crc >> 8) ^ byte]!) & 0xffff;
+  return crc % SLOTS;
+}

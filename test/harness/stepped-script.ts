@@ -1,0 +1,29 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { composeScript, luaFolder } from "../../scripts/compose-script.mjs";
+import type { Operation } from "../../src/store/contract.ts";
+import type { ScriptOf } from "../../src/store/redis.ts";
+import type { Clock } from "../../src/time.ts";
+
+const clockText = readFileSync(new URL("./stepped-clock.lua", import.meta.url), "utf8");
+
+/** Text and SHA-1 of a step file whose `now` is the first argument instead of the server's TIME. */
+export function steppedScript(stepFile: string) {
+  return composeScript(stepFile, { "store/clock": clockText });
+}
+
+/**
+ * For `redisStore(client, { scriptOf })`: runs each operation's step (lua/<name>.lua, or what `files` names) on `clock`.
+ * The clock must run ahead of the server's (say, in the year 2100), so that the server itself expires nothing.
+ */
+export function onSteppedClock(clock: Clock, files: Record<string, string> = {}): ScriptOf {
+  const made = new Map<string, ReturnType<typeof steppedScript>>();
+  return (operation: Operation<never, unknown>) => {
+    let script = made.get(operation.name);
+    if (!script) {
+      script = steppedScript(files[operation.name] ?? join(luaFolder, `${operation.name}.lua`));
+      made.set(operation.name, script);
+    }
+    return { ...script, leading: () => [Math.floor(clock())] };
+  };
+}

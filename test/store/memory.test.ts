@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import type { Operation } from "../../src/store/contract.ts";
+import { memoryStore } from "../../src/store/memory.ts";
+import { append, remove } from "./ops/operations.ts";
+
+const of = (sizeBytes: number, lifetimeMs = 0) => ({ bytes: new Uint8Array(sizeBytes), mostBytes: 1e9, lifetimeMs });
+
+/** An operation whose local step is the test's own. */
+function step<Output>(local: Operation<void, Output>["local"], keysOf?: (key: string) => string[]) {
+  return { ...remove, name: "test/own", local, ...(keysOf && { keysOf }) } as unknown as Operation<void, Output>;
+}
+
+describe("the bound", () => {
+  test("refuses what would grow beyond it, before anything is written; what shrinks or deletes goes on", async () => {
+    const store = memoryStore({ maxBytes: 100, prefix: "" });
+    await store.run(append, "a", of(60));
+    await store.run(append, "b", of(30));
+    expect(store.sizeBytes).toBe(92);
+    for (const run of [store.run(append, "a", of(9)), store.run(append, "c", of(8))])
+      await expect(run).rejects.toMatchObject({ code: "OVERLOADED", transient: true, applied: "no" });
+    expect(store.sizeBytes).toBe(92);
+    expect(store.entryOf("c")).toBeUndefined();
+    await store.run(append, "a", of(8));
+    expect(store.sizeBytes).toBe(100);
+    const shrink = step((keys, key) => keys.set(key, new Uint8Array(10), 10, Number.POSITIVE_INFINITY));
+    await store.run(shrink, "a", undefined);
+    expect(store.sizeBytes).toBe(42);
+    await store.run(remove, "a", undefined);
+    expect(store.sizeBytes).toBe(31);
+  });
+
+  test("counts all writes of a step together", async () => {
+    const store = memoryStore({ maxBytes: 100 });
+    const two = step(
+      (keys, key) => {
+        keys.set(key, "x", 50, 1e15);
+        keys.set(`${key}2`, "y", 50, 1e15);
+      },
+      (key) => [key, `${key}2`],
+    );
+    await expect(store.run(two, "a", undefined)).rejects.toMatchObject({ code: "OVERLOADED" });
+    expect(store.sizeBytes).toBe(0);
+    const swap = step(
+      (keys, key) => {
+        keys.delete(key);
+        keys.set(`${key}2`, "y", 90, 1e15);
+      },
+      (key) => [key, `${key}2`],
+    );
+    await store.run(append, "a", of(90));
+    await store.run(swap, "a", undefined);
+    expect(store.entryOf("a")).toBeUndefined();
+    expect(store.sizeBytes).toBe(92);
+  });
+
+  test("makes room by what has expired, and what expired goes although nobody asks for it", async () => {
+    let nowMs = 0;
+    const store = memoryStore({ clock: () => nowMs, maxBytes: 100_000 });
+    for (let i = 0; i < 900; i++) await store.run(append, `key${i}`, of(100, 1000));
+    nowMs = 1001;
+    await store.run(append, "big", of(90_000, 1000));
+    expect(store.sizeBytes).toBe(90_003);
+    for (let i = 0; i < 100; i++) await store.run(append, `k${i}`, of(10, 5));
+    nowMs = 1010;
+    for (let i = 0; i < 60; i++) await store.run(append, "k", of(1));
+    expect(store.sizeBytes).toBeLessThan(90_003 + 70);
+  });
+});
+
+describe("a step", () => {
+  test("that throws after its writes has changed nothing", async () => {
+    const store = memoryStore();
+    await store.run(append, "a", of(3));
+    const before = { ...store.entryOf("a") };
+    const failing = step((keys, key) => {
+      keys.set(key, "other", 500, 1);
+      keys.delete(key);
+      throw new Error("afterwards");
+    });
+    await expect(store.run(failing, "a", undefined)).rejects.toMatchObject({ code: "CORRUPT" });
+    expect(store.entryOf("a")).toEqual(before);
+    expect(store.sizeBytes).toBe(4);
+  });
+
+  test("reads its own writes", async () => {
+    const store = memoryStore();
+    const own = step((keys, key) => {
+      keys.set(key, "new", 3, 1e15);
+      const written = keys.get(key);
+      keys.delete(key);
+      return [written, keys.get(key)];
+    });
+    expect(await store.run(own, "a", undefined)).toEqual(["new", undefined]);
+    expect(store.sizeBytes).toBe(0);
+  });
+
+  test("may touch no key that it did not declare", async () => {
+    const store = memoryStore();
+    for (const touch of [
+      step((keys) => keys.get("other")),
+      step((keys) => keys.set("other", 1, 1, 1)),
+      step((keys) => keys.delete("other")),
+    ])
+      await expect(store.run(touch, "a", undefined)).rejects.toMatchObject({ code: "CORRUPT" });
+    expect(store.entryOf("other")).toBeUndefined();
+  });
+
+  test("gets whole ms of a fractional clock", async () => {
+    const store = memoryStore({ clock: () => 1234.9 });
+    expect((await store.run(append, "a", of(1))).nowMs).toBe(1234);
+  });
+});
+
+test("wrong options throw at once", () => {
+  for (const maxBytes of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])
+    expect(() => memoryStore({ maxBytes })).toThrowError(expect.objectContaining({ code: "ARGUMENT" }));
+  expect(() => memoryStore({ prefix: "{" })).toThrowError(expect.objectContaining({ code: "ARGUMENT" }));
+});

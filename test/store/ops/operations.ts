@@ -1,0 +1,110 @@
+import { composeScript } from "../../../scripts/compose-script.mjs";
+import type { Operation } from "../../../src/store/contract.ts";
+import { refusal } from "../../../src/store/refusal.ts";
+
+/** Step files of the operations below, by name, for `onSteppedClock`. */
+export const files: Record<string, string> = Object.fromEntries(
+  ["append", "tally", "move", "remove", "break"].map((name) => [
+    `test/${name}`,
+    new URL(`./${name}.lua`, import.meta.url).pathname,
+  ]),
+);
+const scriptOf = (name: string) => composeScript(files[`test/${name}`]!);
+const numberOf = (reply: Uint8Array) => Number(Buffer.from(reply).toString("latin1"));
+
+export interface Append {
+  bytes: Uint8Array;
+  mostBytes: number;
+  lifetimeMs: number;
+}
+/** Twin of append.lua; not repeatable: each run appends. */
+export const append: Operation<Append, { length: number; nowMs: number }> = {
+  name: "test/append",
+  script: scriptOf("append"),
+  arity: 3,
+  keyCount: 1,
+  repeatable: false,
+  encode: ({ bytes, mostBytes, lifetimeMs }) => [bytes, mostBytes, lifetimeMs],
+  decode: (reply) => {
+    const [length, nowMs] = Buffer.from(reply).toString("latin1").split(" ").map(Number);
+    return { length: length!, nowMs: nowMs! };
+  },
+  local(keys, key, { bytes, mostBytes, lifetimeMs }, nowMs) {
+    const before = (keys.get(key) as Uint8Array | undefined) ?? new Uint8Array(0);
+    const length = before.length + bytes.length;
+    if (length > mostBytes) throw refusal("TOO_LARGE", `more than ${mostBytes} bytes`);
+    const joined = new Uint8Array(length);
+    joined.set(before);
+    joined.set(bytes, before.length);
+    keys.set(key, joined, length, lifetimeMs > 0 ? nowMs + lifetimeMs : Number.POSITIVE_INFINITY);
+    return { length, nowMs };
+  },
+};
+
+/** Twin of tally.lua; repeatable: an id counts once. */
+export const tally: Operation<string, number> = {
+  name: "test/tally",
+  script: scriptOf("tally"),
+  arity: 1,
+  keyCount: 1,
+  repeatable: true,
+  encode: (id) => [id],
+  decode: numberOf,
+  local(keys, key, id) {
+    const before = Buffer.from((keys.get(key) as Uint8Array | undefined) ?? []).toString("latin1");
+    for (let place = 0; place < before.length; place += 4)
+      if (before.slice(place, place + 4) === id) return before.length / 4;
+    keys.set(key, Buffer.from(before + id, "latin1"), before.length + 4, Number.POSITIVE_INFINITY);
+    return before.length / 4 + 1;
+  },
+};
+
+/** Twin of move.lua: from the key to `<key>:1`, which does not expire. */
+export const move: Operation<void, number> = {
+  name: "test/move",
+  script: scriptOf("move"),
+  arity: 0,
+  keyCount: 2,
+  repeatable: false,
+  keysOf: (key) => [key, `${key}:1`],
+  encode: () => [],
+  decode: numberOf,
+  local(keys, key) {
+    const bytes = (keys.get(key) as Uint8Array | undefined) ?? new Uint8Array(0);
+    if (bytes.length === 0) throw refusal("LOST", "nothing to move");
+    keys.set(`${key}:1`, bytes, bytes.length, Number.POSITIVE_INFINITY);
+    keys.delete(key);
+    return bytes.length;
+  },
+};
+
+/** Twin of remove.lua. */
+export const remove: Operation<void, Uint8Array> = {
+  name: "test/remove",
+  script: scriptOf("remove"),
+  arity: 0,
+  keyCount: 1,
+  repeatable: false,
+  encode: () => [],
+  decode: (reply) => reply,
+  local(keys, key) {
+    const bytes = keys.get(key) as Uint8Array | undefined;
+    keys.delete(key);
+    return bytes ?? new Uint8Array(0);
+  },
+};
+
+/** Twin of break.lua. */
+export const breakOff: Operation<boolean, string> = {
+  name: "test/break",
+  script: scriptOf("break"),
+  arity: 1,
+  keyCount: 1,
+  repeatable: false,
+  encode: (broken) => [broken ? "yes" : "no"],
+  decode: (reply) => Buffer.from(reply).toString(),
+  local(_keys, _key, broken) {
+    if (broken) throw new Error("broken on purpose");
+    return "whole";
+  },
+};
