@@ -11,8 +11,10 @@ export interface IoredisClient {
   sendCommand(command: never): unknown;
   connect(): Promise<unknown>;
   disconnect(): void;
-  on(event: string, listener: (...args: never[]) => void): unknown;
-  removeListener(event: string, listener: (...args: never[]) => void): unknown;
+  // biome-ignore lint/suspicious/noExplicitAny: what listeners are given differs between the versions' own types
+  on(event: string, listener: (...args: any[]) => void): unknown;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  removeListener(event: string, listener: (...args: any[]) => void): unknown;
   nodes?(role: "master"): IoredisClient[];
 }
 
@@ -28,6 +30,8 @@ export function connectIoredis(url: string, deadlineMs: number): IoredisClient {
     connectTimeout: Math.max(deadlineMs, 1000),
     // A connection that owes answers and is silent for that long is given up, so that a last attempt can have a new one.
     socketTimeout: Math.max((deadlineMs * 2) / 3, 250),
+    // What is pending was settled before: a connection that does not end by itself keeps the process no longer.
+    disconnectTimeout: 100,
     retryStrategy: (times) => Math.min(10 * 2 ** Math.min(times, 10), 500) * (0.5 + Math.random() / 2),
   });
   return client as unknown as IoredisClient;
@@ -114,7 +118,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean): ScriptClie
     becomesReady?.reject(new Error("the client has ended", { cause: lastError }));
     becomesReady = undefined;
   };
-  const listeners: [string, (...args: never[]) => void][] = [
+  const listeners: [string, (error?: unknown) => void][] = [
     ["error", onError],
     ["ready", onReady],
     ["close", onClose],

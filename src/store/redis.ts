@@ -8,8 +8,6 @@ import { deliver, type ScriptOf } from "./delivery.ts";
 import { connectIoredis, type IoredisClient, ioredisClient } from "./ioredis.ts";
 import { checkPrefix, keyOf } from "./keys.ts";
 
-export type { ScriptOf } from "./delivery.ts";
-
 export interface RedisStoreOptions {
   /** Begins every key; default "oriel:". The client's own keyPrefix is not used. */
   prefix?: string | undefined;

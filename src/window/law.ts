@@ -16,7 +16,8 @@ export const law = {
   /** A read that lasts longer takes a new cut. */
   longestReadMs: 30_000,
   pageBytes: 1 << 20,
-  rotateBytes: 1 << 20,
+  /** 1 MiB less room for the appends under way: a closed chunk then fits the allocator's class of 1 MiB. */
+  rotateBytes: (1 << 20) - (32 << 10),
   appendBytes: 1 << 20,
   fullBytes: 64 << 20,
   oldestChunkMs: 45 * 86_400_000,

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { composeScript, luaFolder } from "../../scripts/compose-script.mjs";
 import type { Operation } from "../../src/store/contract.ts";
-import type { ScriptOf } from "../../src/store/redis.ts";
+import type { ScriptOf } from "../../src/store/delivery.ts";
 import type { Clock } from "../../src/time.ts";
 
 const clockText = readFileSync(new URL("./stepped-clock.lua", import.meta.url), "utf8");

@@ -1,0 +1,53 @@
+import { parseArgs } from "node:util";
+import { kernel } from "../src/kernel.ts";
+import { startRedis } from "../test/harness/redis-server.ts";
+import { environment } from "./environment.ts";
+import { benchKernels, FULL_KERNELS, SMALL_KERNELS } from "./kernels.ts";
+import { benchMemory, FULL_MEMORY, SMALL_MEMORY } from "./memory.ts";
+import { jsonLines, type Report, table } from "./report.ts";
+import { benchWindows, FULL_WINDOWS, SMALL_WINDOWS } from "./windows.ts";
+
+/** Every bench by its name: runs against a Redis of its own, in full or in tiny sizes. */
+const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Report>> = {
+  windows: (redisUrl, small) => benchWindows(redisUrl, small ? SMALL_WINDOWS : FULL_WINDOWS, console.error),
+  memory: (redisUrl, small) => benchMemory(redisUrl, small ? SMALL_MEMORY : FULL_MEMORY),
+  kernels: (_redisUrl, small) => benchKernels(small ? SMALL_KERNELS : FULL_KERNELS),
+};
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      json: { type: "boolean", default: false },
+      small: { type: "boolean", default: false },
+      only: { type: "string", multiple: true, default: Object.keys(BENCHES) },
+    },
+  });
+  const unknown = values.only.filter((name) => !(name in BENCHES));
+  if (unknown.length > 0) {
+    console.error(`--only is ${unknown.join(", ")}; it must be one of ${Object.keys(BENCHES).join(", ")}`);
+    return 2;
+  }
+  const server = await startRedis({ tcp: true });
+  try {
+    const facts = await environment(server.url, kernel.name);
+    if (values.json) console.log(JSON.stringify({ environment: facts }));
+    else
+      console.log(
+        `${Object.entries(facts)
+          .map(([name, value]) => `${name} ${value}`)
+          .join(" · ")}\n`,
+      );
+    for (const name of values.only) {
+      const report = await BENCHES[name]?.(server.url, values.small);
+      if (report) console.log(values.json ? jsonLines(report) : table(report));
+    }
+  } finally {
+    await server.stop();
+  }
+  return 0;
+}
+
+process.exitCode = await main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  return 1;
+});

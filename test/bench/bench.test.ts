@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { environment } from "../../bench/environment.ts";
+import { latencies } from "../../bench/events.ts";
+import { benchKernels, SMALL_KERNELS } from "../../bench/kernels.ts";
+import { benchMemory, SMALL_MEMORY } from "../../bench/memory.ts";
+import { jsonLines, type Report, table } from "../../bench/report.ts";
+import type { Answer, Rival } from "../../bench/rivals/contract.ts";
+import { benchWindows, RIVALS, SMALL_WINDOWS } from "../../bench/windows.ts";
+import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+
+let server: RedisServer;
+beforeAll(async () => {
+  server = await startRedis({ tcp: true });
+});
+afterAll(() => server.stop());
+
+const able: Rival[] = [];
+for (const rival of RIVALS) {
+  const reason = rival.missing();
+  if (reason) console.warn(`skipped: ${rival.name}: ${reason}`);
+  else able.push(rival);
+}
+
+async function answersOf(rival: Rival, preload: Float32Array, added: Float32Array): Promise<Answer[]> {
+  const window = await rival.open(server.url, `agreement ${rival.name}`, 3_600_000, preload);
+  const answers: Answer[] = [];
+  for (const value of added) {
+    const answer = await window.add(value, new AbortController().signal);
+    if (answer) answers.push(answer);
+  }
+  await window.close();
+  return answers;
+}
+
+function columnOf(report: Report, name: string): unknown[] {
+  return report.rows.map((row) => row[name]);
+}
+
+describe("rivals", () => {
+  const preload = latencies(200, 7);
+  const added = latencies(3, 8);
+
+  test.each(able)("$name counts every event once and answers right statistics", async (rival) => {
+    const answers = await answersOf(rival, preload, added);
+    expect(answers.map((answer) => answer.count)).toEqual([201, 202, 203]);
+    answers.forEach((answer, i) => {
+      const values = [...preload, ...added.subarray(0, i + 1)].sort((a, b) => a - b);
+      const rank = 0.99 * (values.length - 1);
+      const low = values[Math.floor(rank)] as number;
+      const high = values[Math.ceil(rank)] as number;
+      if (answer.sum === undefined) return;
+      expect(answer.sum / values.reduce((total, value) => total + value, 0)).toBeCloseTo(1, 5);
+      expect(answer.p99).toBeCloseTo(low + (high - low) * (rank - Math.floor(rank)), 3);
+    });
+  });
+
+  test("a window that is closed leaves no key behind", async () => {
+    for (const rival of able) await answersOf(rival, preload, added.subarray(0, 1));
+    const facts = await environment(server.url, "js");
+    expect(Object.keys(facts)).toEqual(["cpu", "cores", "node", "redis", "ioredis", "kernel"]);
+    expect(await keyCount()).toBe(0);
+  });
+});
+
+async function keyCount(): Promise<number> {
+  const { Redis } = await import("ioredis");
+  const redis = new Redis(server.url);
+  try {
+    return await redis.dbsize();
+  } finally {
+    await redis.quit();
+  }
+}
+
+describe("benches run in small", () => {
+  test("windows: a checked line for every rival and load", async () => {
+    const report = await benchWindows(server.url, SMALL_WINDOWS);
+    expect(columnOf(report, "rival")).toEqual(SMALL_WINDOWS.callers.flatMap(() => able.map((rival) => rival.name)));
+    for (const row of report.rows) {
+      expect(row.operations).toBeGreaterThanOrEqual(SMALL_WINDOWS.slices);
+      for (const name of ["opsPerSecond", "p50Ms", "p99Ms", "timesSlower", "bytesPerEvent"])
+        expect(row[name]).toBeGreaterThan(0);
+      if (row.rival === "oriel") expect(row.timesSlower).toBe(1);
+    }
+  });
+
+  test("memory: bytes per event, less in batches than alone", async () => {
+    const report = await benchMemory(server.url, SMALL_MEMORY);
+    const bytes = new Map(report.rows.map((row) => [row.layout, Number(row.bytesPerEvent)]));
+    expect(bytes.get("V1 sorted set")).toBeGreaterThan(80);
+    const alone = bytes.get("oriel, events alone") as number;
+    const batched = bytes.get("oriel, batches of 32") as number;
+    expect(alone).toBeGreaterThan(20);
+    expect(batched).toBeGreaterThan(4.5);
+    expect(batched).toBeLessThan(alone);
+  });
+
+  test("kernels: a line for every form", async () => {
+    const report = await benchKernels(SMALL_KERNELS);
+    expect(columnOf(report, "form")).toContain("js");
+    for (const row of report.rows) expect(row.medianUs).toBeGreaterThan(0);
+  });
+});
+
+test("a report prints as an aligned table and as JSON lines", () => {
+  const report: Report = {
+    bench: "b",
+    title: "T",
+    rows: [
+      { rival: "one", rate: 12345.6, checksum: 1 },
+      { rival: "two", rate: 0.012345, checksum: 2 },
+    ],
+    notes: ["a note"],
+  };
+  expect(table(report).split("\n")).toEqual([
+    "## T",
+    "",
+    "| rival |   rate |",
+    "|-------|-------:|",
+    "| one   | 12,346 |",
+    "| two   | 0.0123 |",
+    "",
+    "- a note",
+    "",
+  ]);
+  expect(
+    jsonLines(report)
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+  ).toEqual([
+    { bench: "b", rival: "one", rate: 12345.6, checksum: 1 },
+    { bench: "b", rival: "two", rate: 0.012345, checksum: 2 },
+    { bench: "b", note: "a note" },
+  ]);
+});

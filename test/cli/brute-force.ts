@@ -1,0 +1,112 @@
+import type { Reading } from "../../src/cli/reading.ts";
+
+export interface ReplayLaw {
+  spanMs: number;
+  everyMs: number;
+  latenessMs: number;
+  closed: "right" | "both";
+  percentiles: readonly number[];
+}
+
+export interface ExpectedRow {
+  endMs: number;
+  key: string | null;
+  count: number;
+  sum: number;
+  mean: number;
+  min: number;
+  max: number;
+  std: number;
+  percentiles: number[];
+}
+
+export interface ExpectedReplay {
+  rows: ExpectedRow[];
+  lateCount: number;
+  lostCount: number;
+}
+
+/**
+ * What a replay must print, from the definition alone: for every multiple T of `every`, look for the first event whose
+ * time - lateness is above T; the window holds, of the events read before that one, those that the window law admits.
+ */
+export function bruteForceReplay(readings: readonly Reading[], law: ReplayLaw): ExpectedReplay {
+  const times = readings.map(({ atMs }) => atMs);
+  const latest = Math.max(...times);
+  const earliest = Math.min(...times);
+  const keys = [...new Set(readings.map(({ key }) => key))].sort();
+  const rows: ExpectedRow[] = [];
+  const missed = new Uint8Array(readings.length);
+  const counted = new Uint8Array(readings.length);
+  const lastEnd = Math.ceil(latest / law.everyMs) * law.everyMs;
+  for (
+    let endMs = Math.ceil(earliest / law.everyMs) * law.everyMs;
+    endMs <= lastEnd + law.spanMs;
+    endMs += law.everyMs
+  ) {
+    if (!times.some((t) => isInside(t, endMs, law))) continue;
+    const closing = times.findIndex((t) => t - law.latenessMs > endMs);
+    const closedAt = endMs > lastEnd || closing < 0 ? readings.length : closing;
+    const inside: Reading[] = [];
+    for (const [index, reading] of readings.entries()) {
+      if (!isInside(reading.atMs, endMs, law)) continue;
+      if (index < closedAt) {
+        inside.push(reading);
+        counted[index] = 1;
+      } else missed[index] = 1;
+    }
+    if (endMs > lastEnd) continue; // ends after the input: it is not printed, but an event may still belong to it
+    for (const key of keys) {
+      const values = inside.filter((reading) => reading.key === key).map(({ value }) => value);
+      if (values.length > 0) rows.push({ endMs, key, ...bruteForceStats(values, law.percentiles) });
+    }
+  }
+  const count = (wanted: number) => missed.reduce((sum, flag, i) => sum + (flag && counted[i] === wanted ? 1 : 0), 0);
+  return { rows, lateCount: count(1), lostCount: count(0) };
+}
+
+export function isInside(
+  atMs: number,
+  endMs: number,
+  { spanMs, closed }: Pick<ReplayLaw, "spanMs" | "closed">,
+): boolean {
+  return atMs <= endMs && (closed === "both" ? atMs >= endMs - spanMs : atMs > endMs - spanMs);
+}
+
+/** Sorting and adding up, compensated; percentiles by NumPy's `linear`. */
+export function bruteForceStats(values: readonly number[], percentiles: readonly number[]) {
+  const sorted = Float64Array.from(values).sort();
+  const sum = exactSum(sorted);
+  const mean = sum / sorted.length;
+  const variance = exactSum(sorted.map((value) => (value - mean) ** 2)) / sorted.length;
+  return {
+    count: sorted.length,
+    sum,
+    mean,
+    min: sorted[0] as number,
+    max: sorted.at(-1) as number,
+    std: Math.sqrt(variance),
+    percentiles: percentiles.map((percentile) => linearPercentile(sorted, percentile)),
+  };
+}
+
+function linearPercentile(sorted: Float64Array, percentile: number): number {
+  const position = ((sorted.length - 1) * percentile) / 100;
+  const lower = Math.floor(position);
+  const weight = position - lower;
+  const a = sorted[lower] as number;
+  const b = sorted[Math.min(lower + 1, sorted.length - 1)] as number;
+  return weight >= 0.5 ? b - (b - a) * (1 - weight) : a + (b - a) * weight;
+}
+
+/** Neumaier's sum. */
+function exactSum(values: Iterable<number>): number {
+  let sum = 0;
+  let correction = 0;
+  for (const value of values) {
+    const next = sum + value;
+    correction += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
+    sum = next;
+  }
+  return sum + correction;
+}

@@ -1,0 +1,40 @@
+import { spawn } from "node:child_process";
+import { PassThrough, Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { runCommand } from "../../src/cli/program.ts";
+
+export interface Ended {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** The command's own function, in this process, with streams in place of a terminal. */
+export async function command(args: readonly string[], input = ""): Promise<Ended> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const texts = Promise.all([stdout, stderr].map(async (stream) => Buffer.concat(await stream.toArray()).toString()));
+  const status = await runCommand(args, { stdin: Readable.from([Buffer.from(input)]), stdout, stderr });
+  stdout.end();
+  stderr.end();
+  const [out = "", error = ""] = await texts;
+  return { status, stdout: out, stderr: error };
+}
+
+export const CLI_FILE = fileURLToPath(new URL("../../src/cli.ts", import.meta.url));
+
+/** The program in a process of its own; `onOutput` sees what it has written so far. */
+export function program(
+  args: readonly string[],
+  onOutput: (stdout: string, child: ReturnType<typeof spawn>) => void = () => {},
+): Promise<Ended> {
+  const child = spawn(process.execPath, ["--import", "tsx", CLI_FILE, ...args]);
+  let [stdout, stderr] = ["", ""];
+  child.stdout.on("data", (chunk) => {
+    stdout += chunk;
+    onOutput(stdout, child);
+  });
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  return new Promise((resolve) => child.on("close", (status) => resolve({ status, stdout, stderr })));
+}

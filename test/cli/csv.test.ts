@@ -1,0 +1,114 @@
+import { expect, test } from "vitest";
+import { readText } from "./outcomes.ts";
+
+const T = 1394163660000;
+
+test("a header, names by default", async () => {
+  const { readings, bad, lineCount, valueName } = await readText("timestamp,value\n2014-03-07 03:41:00,45.868\n");
+  expect(readings).toEqual([{ lineNumber: 2, atMs: T, value: 45.868, key: null }]);
+  expect(bad).toEqual([]);
+  expect(lineCount).toBe(2);
+  expect(valueName).toBe("value");
+});
+
+test("no header: the first column is the time, the second the value", async () => {
+  const { readings } = await readText("1394163660,1\n1394163661,-2.5e1\n");
+  expect(readings.map(({ atMs, value }) => [atMs, value])).toEqual([
+    [T, 1],
+    [T + 1000, -25],
+  ]);
+});
+
+test("columns by name and by number, any order", async () => {
+  const text = "site;ms;when\nA;12;2014-03-07T03:41:00Z\nB;13;2014-03-07T03:41:01Z\n";
+  const byName = await readText(text, { time: "when", value: "ms", key: "site" });
+  const byNumber = await readText(text, { time: "3", value: "2", key: "1" });
+  expect(byName.readings).toEqual([
+    { lineNumber: 2, atMs: T, value: 12, key: "A" },
+    { lineNumber: 3, atMs: T + 1000, value: 13, key: "B" },
+  ]);
+  expect(byNumber.readings).toEqual(byName.readings);
+  expect(byNumber.valueName).toBe("ms");
+});
+
+test("a header whose other names are numbers is a header when it holds a name that was asked for", async () => {
+  const { readings } = await readText("when,99\n1394163660,7\n", { time: "when", value: "99" });
+  expect(readings).toEqual([{ lineNumber: 2, atMs: T, value: 7, key: null }]);
+});
+
+test("quotes, quoted delimiters and quotes, records over several lines, tabs, CRLF, BOM, no last newline", async () => {
+  const text =
+    '\ufefftime,value,note\r\n"1394163660","1","a, ""b"""\r\n1394163661,2,"two\r\nlines"\r\n\r\n1394163662,"3",x';
+  const { readings, bad } = await readText(text, { key: "note" });
+  expect(bad).toEqual([]);
+  expect(readings.map(({ lineNumber, value, key }) => [lineNumber, value, key])).toEqual([
+    [2, 1, 'a, "b"'],
+    [3, 2, "two\nlines"],
+    [6, 3, "x"],
+  ]);
+  expect((await readText("time\tvalue\n1394163660\t4\n")).readings[0]?.value).toBe(4);
+});
+
+test("bad lines are told with number and reason, and cost no other line", async () => {
+  const text = [
+    "time,value",
+    "1394163660,1",
+    "yesterday,2",
+    "1394163660,much",
+    "1394163660,NaN",
+    "1394163660,1e999",
+    "1394163660,",
+    "1394163660",
+    "1394163660,0x10",
+    '1394163660,"3"x',
+    "1394163660,2",
+  ].join("\n");
+  const { readings, bad } = await readText(text);
+  expect(readings.map(({ value }) => value)).toEqual([1, 2]);
+  expect(bad).toEqual([
+    { lineNumber: 3, reason: 'the time "yesterday" is not a time' },
+    { lineNumber: 4, reason: 'the value "much" is not a finite number' },
+    { lineNumber: 5, reason: 'the value "NaN" is not a finite number' },
+    { lineNumber: 6, reason: 'the value "1e999" is not a finite number' },
+    { lineNumber: 7, reason: 'the value "" is not a finite number' },
+    { lineNumber: 8, reason: "there is no value" },
+    { lineNumber: 9, reason: 'the value "0x10" is not a finite number' },
+    { lineNumber: 10, reason: "a quote is astray" },
+  ]);
+});
+
+test("a quote that is never closed is one bad line", async () => {
+  const rest = Array.from({ length: 250 }, (_, i) => `139416366${i % 10},${i}`);
+  const { readings, bad, lineCount } = await readText(["time,value", '1394163660,"oops', ...rest].join("\n"));
+  expect(bad).toEqual([{ lineNumber: 2, reason: "a quote is not closed" }]);
+  expect(readings.map(({ value }) => value)).toEqual(rest.map((_, i) => i));
+  expect(lineCount).toBe(252);
+});
+
+test("an open quote on the last lines gives up its own line only", async () => {
+  const { readings, bad } = await readText('time,value\n1394163660,"oops\n1394163661,5\n');
+  expect(bad.map(({ lineNumber }) => lineNumber)).toEqual([2]);
+  expect(readings.map(({ value }) => value)).toEqual([5]);
+});
+
+test("an empty file and a header alone have no events", async () => {
+  expect(await readText("")).toMatchObject({ readings: [], bad: [], lineCount: 0 });
+  expect(await readText("\n \n\r\n")).toMatchObject({ readings: [], bad: [], lineCount: 0 });
+  expect(await readText("timestamp,value\n")).toMatchObject({ readings: [], bad: [], lineCount: 1 });
+});
+
+test("a huge line is one bad line", async () => {
+  const { readings, bad } = await readText(`time,value\n1394163660,1\n${"9".repeat(3 << 20)}\n1394163660,2`, {
+    chunkBytes: 65536,
+  });
+  expect(bad).toEqual([{ lineNumber: 3, reason: "it is too long" }]);
+  expect(readings.map(({ value }) => value)).toEqual([1, 2]);
+});
+
+test("a column that is not there is wrong usage, and names those that are", async () => {
+  await expect(readText("when,ms\n1394163660,1\n", { value: "seconds" })).rejects.toMatchObject({
+    code: "ARGUMENT",
+    message: expect.stringContaining('--value is "seconds"; it must be one of the columns when, ms'),
+  });
+  await expect(readText("1394163660,1\n", { value: "3" })).rejects.toThrow("a column number from 1 to 2");
+});

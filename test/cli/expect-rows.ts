@@ -1,0 +1,41 @@
+import { expect } from "vitest";
+import { instantText } from "../../src/cli/row.ts";
+import type { ExpectedRow } from "./brute-force.ts";
+
+interface JsonRow extends Omit<ExpectedRow, "endMs" | "percentiles"> {
+  end: string;
+  percentiles: Record<string, number>;
+  degraded: boolean;
+}
+
+/** Every printed JSON line against brute force: counts and percentiles equal, sums within 1e-12 relative, none missing. */
+export function expectRows(stdout: string, wanted: readonly ExpectedRow[], percentiles: readonly number[]): void {
+  const rows = stdout
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as JsonRow);
+  expect(rows.map(({ end, key, count }) => [end, key, count])).toEqual(
+    wanted.map(({ endMs, key, count }) => [instantText(endMs), key, count]),
+  );
+  for (const [index, row] of rows.entries()) {
+    const want = wanted[index] as ExpectedRow;
+    expect(row.degraded).toBe(false);
+    expectStats({ ...row, percentiles: percentiles.map((p) => row.percentiles[p] as number) }, want);
+  }
+}
+
+/** Sums of positive values; a sum that cancels would need its condition number. */
+export function expectStats(
+  row: Pick<ExpectedRow, "sum" | "mean" | "min" | "max" | "std" | "percentiles">,
+  want: Pick<ExpectedRow, "sum" | "mean" | "min" | "max" | "std" | "percentiles">,
+): void {
+  expect(relative(row.sum, want.sum)).toBeLessThanOrEqual(1e-12);
+  expect(relative(row.mean, want.mean)).toBeLessThanOrEqual(1e-12);
+  expect(Math.abs(row.std - want.std)).toBeLessThanOrEqual(1e-9 * Math.max(want.std, Math.abs(want.mean) * 1e-3));
+  expect([row.min, row.max]).toEqual([want.min, want.max]);
+  expect(row.percentiles).toEqual(want.percentiles);
+}
+
+function relative(a: number, b: number): number {
+  return a === b ? 0 : Math.abs(a - b) / Math.abs(b);
+}

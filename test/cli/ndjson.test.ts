@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { readText } from "./outcomes.ts";
+
+const T = 1394163660000;
+
+test("default fields, times as text, seconds and ms", async () => {
+  const text = [
+    { timestamp: "2014-03-07T03:41:00Z", value: 1 },
+    { ts: T / 1000, latency: 2 },
+    { time: T, value: "3" },
+  ];
+  const { readings, bad } = await readText(text.map((record) => JSON.stringify(record)).join("\n"));
+  expect(bad).toEqual([]);
+  expect(readings.map(({ atMs, value, key }) => [atMs, value, key])).toEqual([
+    [T, 1, null],
+    [T, 2, null],
+    [T, 3, null],
+  ]);
+});
+
+test("paths, names with dots, keys of any scalar", async () => {
+  const text = `{"at":{"s":1394163660},"a.b":7,"host":{"id":12,"up":true}}\n`;
+  const { readings } = await readText(text, { time: "at.s", value: "a.b", key: "host.id" });
+  expect(readings).toEqual([{ lineNumber: 1, atMs: T, value: 7, key: "12" }]);
+  expect((await readText(text, { time: "at.s", value: "a.b", key: "host.up" })).readings[0]?.key).toBe("true");
+});
+
+test("bad lines", async () => {
+  const text = [
+    `{"time":${T},"value":1,"k":"a"}`,
+    `{"time":${T},"value":1`,
+    "[1]",
+    "null",
+    `{"value":1,"k":"a"}`,
+    `{"time":${T},"value":null,"k":"a"}`,
+    `{"time":${T},"value":{"x":1},"k":"a"}`,
+    `{"time":${T},"value":1}`,
+    "",
+    `{"time":${T},"value":2,"k":"a"}`,
+  ].join("\r\n");
+  const { readings, bad } = await readText(text, { key: "k" });
+  expect(readings.map(({ lineNumber }) => lineNumber)).toEqual([1, 10]);
+  expect(bad).toEqual([
+    { lineNumber: 2, reason: "it is not JSON" },
+    { lineNumber: 3, reason: "it is not a JSON object" },
+    { lineNumber: 4, reason: "it is not a JSON object" },
+    { lineNumber: 5, reason: "there is no time" },
+    { lineNumber: 6, reason: "there is no value" },
+    { lineNumber: 7, reason: "there is no value" },
+    { lineNumber: 8, reason: "there is no key" },
+  ]);
+});
+
+test("a key that is not Unicode text is a bad line", async () => {
+  const { bad } = await readText(`{"time":${T},"value":1,"k":"\\ud800"}\n`, { key: "k" });
+  expect(bad).toEqual([{ lineNumber: 1, reason: 'the key "\\ud800" is not Unicode text' }]);
+});
+
+test("names of Object's own are no fields", async () => {
+  const { bad } = await readText(`{"time":${T},"value":1}\n`, { key: "__proto__.constructor" });
+  expect(bad).toEqual([{ lineNumber: 1, reason: "there is no key" }]);
+});

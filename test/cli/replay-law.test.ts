@@ -1,0 +1,52 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Reading } from "../../src/cli/reading.ts";
+import { bruteForceReplay, type ReplayLaw } from "./brute-force.ts";
+import { command } from "./command.ts";
+import { expectRows } from "./expect-rows.ts";
+
+/** Times on a small grid around multiples of everything, in steps that go back as well as forth, with gaps. */
+const events = fc
+  .array(
+    fc.record({
+      stepMs: fc.oneof(
+        { weight: 8, arbitrary: fc.integer({ min: -4, max: 8 }) },
+        fc.integer({ min: -100, max: 100_000 }),
+      ),
+      key: fc.constantFrom("a", "b"),
+      value: fc.integer({ min: 1, max: 1000 }).map((whole) => whole / 7),
+    }),
+    { minLength: 1, maxLength: 60 },
+  )
+  .map((steps) => {
+    let atMs = 1_400_000_000_000;
+    return steps.map(({ stepMs, key, value }, index): Reading => {
+      atMs += stepMs;
+      return { lineNumber: index + 1, atMs, key, value };
+    });
+  });
+
+const laws = fc.record({
+  spanMs: fc.integer({ min: 1, max: 30 }),
+  everyMs: fc.integer({ min: 1, max: 30 }),
+  latenessMs: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 20 })),
+  closed: fc.constantFrom("right" as const, "both" as const),
+  percentiles: fc.constant([10, 50, 99]),
+});
+
+test("random events, any order, any law: every printed window and both counts of the late as brute force", async () => {
+  await fc.assert(
+    fc.asyncProperty(events, laws, async (readings, law: ReplayLaw) => {
+      const wanted = bruteForceReplay(readings, law);
+      const lines = readings.map(({ atMs, key, value }) => JSON.stringify({ time: atMs, key, value }));
+      const options = ["--key", "key", "--span", `${law.spanMs}ms`, "--every", `${law.everyMs}ms`];
+      const rest = ["--lateness", `${law.latenessMs}ms`, "--closed", law.closed, "--percentiles", "10,50,99", "--json"];
+      const ended = await command(["replay", "-", ...options, ...rest], lines.join("\n"));
+      expect(ended.status, ended.stderr).toBe(0);
+      expectRows(ended.stdout, wanted.rows, law.percentiles);
+      expect(ended.stderr).toContain(`; ${wanted.lateCount} events came late`);
+      expect(ended.stderr).toContain(`; ${wanted.lostCount} too late for any`);
+    }),
+    { numRuns: 60 },
+  );
+});

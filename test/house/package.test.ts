@@ -1,0 +1,64 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { root } from "./sources.ts";
+
+const node = (...args: string[]) => execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }).trim();
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const use = "const s = new LocalSeries({}); s.record(3); console.log(kernel.name, s.stats().max)";
+
+/** Every file that package.json promises. */
+function promised(value: unknown): string[] {
+  if (typeof value === "string") return value.startsWith("./") ? [value] : [];
+  return value && typeof value === "object" ? Object.values(value).flatMap(promised) : [];
+}
+
+describe("the built package", () => {
+  it("has every file that package.json names", () => {
+    const files = [
+      ...promised(manifest.exports),
+      ...promised(manifest.bin),
+      manifest.main,
+      manifest.module,
+      manifest.types,
+    ];
+    expect(files.length).toBeGreaterThan(12);
+    expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  });
+
+  it("works by import and by require, with the SIMD kernel", () => {
+    expect(node("--input-type=module", "--eval", `import { kernel, LocalSeries } from "oriel"; ${use}`)).toBe(
+      "wasm-simd 3",
+    );
+    expect(node("--eval", `const { kernel, LocalSeries } = require("oriel"); ${use}`)).toBe("wasm-simd 3");
+  });
+
+  it("works without WebAssembly through oriel/js, which carries none of its bytes", () => {
+    expect(node("--input-type=module", "--eval", `import { kernel, LocalSeries } from "oriel/js"; ${use}`)).toBe(
+      "js 3",
+    );
+    const reached = (file: string): string[] => {
+      const text = readFileSync(join(root, "dist", file), "utf8");
+      return [text, ...[...text.matchAll(/from "\.\/(chunk-[^"]+)"/g)].flatMap((match) => reached(match[1]))];
+    };
+    expect(reached("kernel.js").some((text) => text.includes("AGFzbQ"))).toBe(true);
+    expect(reached("js.js").some((text) => text.includes("AGFzbQ"))).toBe(false);
+  });
+
+  it("shares one kernel between oriel and oriel/kernel", () => {
+    const force = `import { forceKernel } from "oriel/kernel"; import { kernel } from "oriel"; forceKernel("js"); console.log(kernel.name)`;
+    expect(node("--input-type=module", "--eval", force)).toBe("js");
+  });
+
+  it("has a command that runs as it was built", () => {
+    const csv = "time,value\n2026-01-01 00:00:10,1\n2026-01-01 00:00:20,3\n";
+    const row = execFileSync(process.execPath, ["dist/cli.js", "replay", "-", "--span", "1m", "--json"], {
+      cwd: root,
+      input: csv,
+      encoding: "utf8",
+    });
+    expect(JSON.parse(row.trim().split("\n")[0])).toMatchObject({ count: 2, sum: 4, max: 3 });
+    expect(node("dist/cli.js", "--version")).toBe(manifest.version);
+  });
+});
