@@ -2,7 +2,7 @@
 -- Closes the open chunk of a series: copies it, tight, to its number's key and begins the next one.
 -- A script: two rotations of one chunk, or an append between copy and new chunk, would lose frames.
 -- KEYS  1 the open chunk · 2 the closed chunk of ARGV 1's number (one slot)
--- ARGV  1 number seen · 2 birth seen · 3 birth of the next chunk, u32
+-- ARGV  1 number seen · 2 birth seen · 3 random u32, from which the next chunk's birth is made
 -- Reply answer without bytes, of the open chunk as it stands after the call; status 0, 1 no chunk, 6 unknown format
 -- Law   does nothing unless number and birth are those seen, so that repeating a call changes nothing.
 -- Cost  O(chunk)
@@ -24,8 +24,11 @@ local function step(k, a, now)
 
   local expiry = whole(expiry_of(last, retention, chunk_ms))
   local stamp = math.max(now, last)
+  -- The same request, repeated after a failover undid the first, closes another chunk and must give another birth.
+  local new_birth = (next_birth + stamp % 4294967296 + redis.call("STRLEN", open)) % 4294967296
+  if new_birth == 0 then new_birth = 1 end
   local header = struct.pack(header_layout, format, value_type, flags, chunk_ms_of(retention), number + 1, stamp,
-    next_birth, birth, stamp, retention, complete, latest)
+    new_birth, birth, stamp, retention, complete, latest)
   redis.call("COPY", open, closed, "REPLACE")
   redis.call("PEXPIREAT", closed, expiry)
   redis.call("SET", open, header, "PXAT", expiry)

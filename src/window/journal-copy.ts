@@ -9,13 +9,11 @@ import { Segment } from "./segment.ts";
 /** A chunk as a reader holds it: its events, and the place from which its bytes go on. */
 export interface CopiedChunk {
   header: ChunkHeader;
-  /** Bytes taken in, the header among them. */
+  /** Bytes taken in, the header among them: up to the end of a frame. */
   length: number;
   /** Where the last whole frame header lies; 0 when there is none yet. */
   place: number;
   frame: Uint8Array;
-  /** A frame that the last page cut off. */
-  rest: Uint8Array;
   segment: Segment;
 }
 
@@ -24,8 +22,6 @@ interface FrameName {
   sequence: number;
   stampMs: number;
 }
-
-const NONE = new Uint8Array(0);
 
 /**
  * The stretch of a journal that a process holds, oldest chunk first, every frame judged once, in journal order.
@@ -62,29 +58,26 @@ export class JournalCopy {
 
   /** Begins the chunk after the last one held, which takes in no more. */
   begin(header: ChunkHeader): CopiedChunk {
-    const before = this.tail;
-    if (!before) this.#headUntilMs = header.createdMs + law.dedupeMs;
-    else if (before.rest.length > 0)
-      throw new OrielError("CORRUPT", `chunk ${before.header.number} ends within a frame`);
-    before?.segment.close();
+    if (this.chunks.length === 0) this.#headUntilMs = header.createdMs + law.dedupeMs;
+    this.tail?.segment.close();
     const chunk = {
       header,
       length: HEADER_BYTES,
       place: 0,
       frame: new Uint8Array(FRAME_HEADER_BYTES),
-      rest: NONE,
       segment: new Segment(header.valueType),
     };
     this.chunks.push(chunk);
     return chunk;
   }
 
-  /** Takes in the next bytes of the last chunk. */
+  /**
+   * Takes in the next bytes of the last chunk, as far as they are whole frames: a frame that a page cut off is read
+   * again, for what was read of it might be rolled back meanwhile.
+   */
   take(bytes: Uint8Array): void {
     const chunk = this.tail!;
-    const start = chunk.length - chunk.rest.length;
-    const all = chunk.rest.length === 0 ? bytes : joined(chunk.rest, bytes);
-    const view = new DataView(all.buffer, all.byteOffset, all.byteLength);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const parts: FrameParts = {
       size: 0,
       count: 0,
@@ -98,19 +91,17 @@ export class JournalCopy {
     let last = -1;
     for (;;) {
       const found = readFrame(view, at, chunk.header.valueType, parts);
-      if (found === "foreign")
-        throw new OrielError("CORRUPT", `no frame at byte ${start + at} of chunk ${chunk.header.number}`);
       if (found === "cut") break;
+      if (found === "foreign") throw corrupt(chunk, at, "holds no frame");
       this.#judge(chunk, view, parts);
       last = at;
       at += parts.size;
     }
     if (last >= 0) {
-      chunk.place = start + last;
-      chunk.frame = all.slice(last, last + FRAME_HEADER_BYTES);
-    }
-    chunk.rest = at === all.length ? NONE : all.slice(at);
-    chunk.length += bytes.length;
+      chunk.place = chunk.length + last;
+      chunk.frame = bytes.slice(last, last + FRAME_HEADER_BYTES);
+    } else if (bytes.length > 0) throw corrupt(chunk, 0, "ends within a frame");
+    chunk.length += at;
   }
 
   #judge(chunk: CopiedChunk, view: DataView, parts: FrameParts): void {
@@ -171,9 +162,6 @@ function store(segment: Segment, view: DataView, parts: FrameParts, stampMs: num
   segment.extend(count);
 }
 
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
+function corrupt(chunk: CopiedChunk, at: number, what: string): OrielError {
+  return new OrielError("CORRUPT", `chunk ${chunk.header.number} ${what} at byte ${chunk.length + at}`);
 }

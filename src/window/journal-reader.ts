@@ -1,6 +1,6 @@
 import { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
-import { type Answer, STATUS } from "./answer.ts";
+import { type Answer, FRAME_HEADER_BYTES, STATUS } from "./answer.ts";
 import { type ChunkHeader, HEADER_BYTES } from "./chunk.ts";
 import { type CopiedChunk, goesOn, JournalCopy } from "./journal-copy.ts";
 import { law } from "./law.ts";
@@ -15,7 +15,7 @@ const ABREAST = 16;
 
 interface RawChunk {
   header: ChunkHeader;
-  pages: Uint8Array[];
+  frames: Uint8Array;
 }
 
 /**
@@ -38,26 +38,33 @@ export class JournalReader {
   /** `cut` is the answer of an append or read that was told what `copy` holds. */
   async follow(copy: JournalCopy, cut: Answer, fromMs: number): Promise<void> {
     const { header } = cut;
-    if (!header) return copy.clear();
-    const tail = copy.tail;
-    if (tail && goesOn(tail, cut)) {
-      tail.header = header;
-      copy.take(cut.bytes);
-      await this.#fill(copy, true, cut.length);
-    } else if (tail && header.number > tail.header.number) await this.#chain(copy, cut);
-    else if (tail) throw new Rolled();
-    const cold = copy.tail === undefined;
-    if (cold) {
+    if (!header) {
+      copy.clear();
+      return;
+    }
+    const { tail } = copy;
+    let ofOneInstant = cut.from + cut.bytes.length >= cut.length;
+    if (!tail) {
+      ofOneInstant &&= !needsOlder(header, fromMs);
       await this.#prepend(copy, header, fromMs);
       this.#begin(copy, cut);
       await this.#fill(copy, true, cut.length);
-    } else if (!this.#covers(copy, fromMs)) {
+    } else if (goesOn(tail, cut)) {
+      tail.header = header;
+      copy.take(cut.bytes);
+      await this.#fill(copy, true, cut.length);
+    } else if (header.number > tail.header.number) {
+      ofOneInstant = false;
+      await this.#chain(copy, cut);
+    } else throw new Rolled();
+    if (!this.#covers(copy, fromMs)) {
+      ofOneInstant = false;
       const older = new JournalCopy();
       await this.#prepend(older, copy.head!.header, fromMs);
       if (!copy.prepend(older)) throw new Rolled();
       copy.noOlder = older.noOlder;
-    } else return;
-    if (copy.chunks.length > 1 || cut.length > law.pageBytes) await this.#stillLinked(copy.tail!, copy);
+    }
+    if (!ofOneInstant) await this.#stillLinked(copy, copy.tail!);
   }
 
   #covers(copy: JournalCopy, fromMs: number): boolean {
@@ -101,29 +108,31 @@ export class JournalReader {
         missing = answer.header === undefined;
         if (missing) break;
         if (answer.header!.birth !== oldest.birthBefore) throw new Rolled();
-        found.push({ header: answer.header!, pages: await this.#pages(answer) });
+        found.push({ header: answer.header!, frames: await this.#frames(answer) });
         oldest = answer.header!;
       }
     }
-    for (const { header, pages } of found.reverse()) {
+    for (const { header, frames } of found.reverse()) {
       copy.begin(header);
-      for (const page of pages) copy.take(page);
+      copy.take(frames);
     }
     copy.noOlder = missing;
   }
 
   /** All bytes of a closed chunk after its header; `first` is its first page. */
-  async #pages(first: Answer): Promise<Uint8Array[]> {
+  async #frames(first: Answer): Promise<Uint8Array> {
+    if (first.bytes.length >= first.length) return first.bytes.subarray(HEADER_BYTES);
     const { number, birth } = first.header!;
-    const pages = [first.bytes.subarray(HEADER_BYTES)];
+    const bytes = new Uint8Array(first.length);
+    bytes.set(first.bytes);
     for (let length = first.bytes.length; length < first.length; ) {
-      const known = { number, birth, length, place: 0, frame: new Uint8Array(16) };
+      const known = { number, birth, length, place: 0, frame: new Uint8Array(FRAME_HEADER_BYTES) };
       const answer = await this.#read(closedKey(this.#key, number), known);
-      if (!answer.continued || answer.bytes.length === 0) throw new Rolled();
-      pages.push(answer.bytes);
+      if (!answer.continued || answer.bytes.length === 0 || answer.length !== first.length) throw new Rolled();
+      bytes.set(answer.bytes, length);
       length += answer.bytes.length;
     }
-    return pages;
+    return bytes.subarray(HEADER_BYTES);
   }
 
   /** Reads on in the last chunk held until `length`, under its closed name if it was rotated meanwhile. */
@@ -136,11 +145,10 @@ export class JournalReader {
       else if (key === this.#key) key = closedKey(this.#key, chunk.header.number);
       else throw new Rolled();
     }
-    if (chunk.rest.length > 0) throw new OrielError("CORRUPT", `chunk ${chunk.header.number} ends within a frame`);
   }
 
-  /** After reading several chunks: the last one must still be the journal's, open or closed. */
-  async #stillLinked(tail: CopiedChunk, copy: JournalCopy): Promise<void> {
+  /** After several reads: what the last chunk holds must still be the journal's, open or closed, or time was rolled back between them. */
+  async #stillLinked(copy: JournalCopy, tail: CopiedChunk): Promise<void> {
     const known = copy.knownOf(tail);
     const now = await this.#read(this.#key, known);
     if (goesOn(tail, now)) return;

@@ -102,7 +102,7 @@ export class JournalView {
     if (!ofEvents && fromMs < header.completeSinceMs) return "retention";
     const { head, noOlder } = this.#copy;
     if (noOlder && head && head.header.birthBefore !== 0)
-      if (ofEvents || fromMs < head.header.createdMs + law.earlyMs) return "lost";
+      if (ofEvents ? needsOlder(head.header, fromMs) : fromMs < head.header.createdMs + law.earlyMs) return "lost";
     return nowMs < header.lastStampMs - law.clockSlackMs ? "clock" : undefined;
   }
 
@@ -116,7 +116,9 @@ export class JournalView {
         await this.#reader.follow(this.#copy, cut, needMs);
         if (this.#monotonic() - begunMs <= law.longestReadMs) return this.#letGo(needMs);
       } catch (error) {
-        if (!(error instanceof Rolled)) throw error;
+        // What changed between two pages can look like damage; what is damaged still is at the second reading.
+        const looksDamaged = restart === 0 && error instanceof OrielError && error.code === "CORRUPT";
+        if (!(error instanceof Rolled) && !looksDamaged) throw error;
         this.#copy.clear();
       }
       cut = await this.#reader.open(this.known);

@@ -191,6 +191,7 @@ function refusal(answer: Answer, valueType: number): OrielError {
     case STATUS.full:
       return new OrielError("OVERLOADED", `the open chunk holds ${answer.length} bytes and waits to be closed`, {
         transient: true,
+        applied: "unknown",
       });
     case STATUS.void:
       return new OrielError("STALE", `the events were sent more than ${law.voidAfterMs} ms after they were recorded`, {

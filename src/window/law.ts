@@ -15,6 +15,7 @@ export const law = {
   clockSlackMs: 1000,
   /** A read that lasts longer takes a new cut. */
   longestReadMs: 30_000,
+  /** At least the largest frame, 786 kB: a reader takes whole frames only. */
   pageBytes: 1 << 20,
   /** 1 MiB less room for the appends under way: a closed chunk then fits the allocator's class of 1 MiB. */
   rotateBytes: (1 << 20) - (32 << 10),

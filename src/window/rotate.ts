@@ -41,7 +41,7 @@ export const rotate: Operation<Rotate, Answer> = {
       chunkMs: chunkMsOf(header.retentionMs),
       number: header.number + 1,
       createdMs: stampMs,
-      birth: input.nextBirth,
+      birth: birthOf(input.nextBirth, stampMs, chunk.length),
       birthBefore: header.birth,
       lastStampMs: stampMs,
     });
@@ -50,3 +50,8 @@ export const rotate: Operation<Rotate, Answer> = {
     return answerOf(STATUS.done, nowMs, next, none, false);
   },
 };
+
+/** The same request, repeated after a failover undid the first, closes another chunk and must give another birth. */
+function birthOf(drawn: number, stampMs: number, length: number): number {
+  return (drawn + (stampMs % 2 ** 32) + length) % 2 ** 32 || 1;
+}

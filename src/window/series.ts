@@ -1,4 +1,4 @@
-import { argumentError } from "../errors.ts";
+import { argumentError, OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { Store } from "../store/contract.ts";
 import { instantMs } from "../time.ts";
@@ -83,8 +83,9 @@ export class Series {
     const query = statsQuery(rest, this.#settings.retentionMs);
     const recorded = this.#record(value, at === undefined ? undefined : { at });
     const stats = this.#stats(query, this.#journal.outbox.lastId);
+    stats.catch(() => {}); // told only when the event itself was recorded
     return abortable(
-      Promise.all([stats, recorded]).then(([result]) => result),
+      recorded.then(() => stats.catch(afterRecording)),
       signal,
     );
   }
@@ -186,4 +187,14 @@ export class Series {
     });
     return promise;
   }
+}
+
+function afterRecording(error: unknown): never {
+  if (!(error instanceof OrielError)) throw error;
+  const { code, message, transient } = error;
+  throw new OrielError(code, `the event is recorded, its window was not answered: ${message}`, {
+    cause: error,
+    transient,
+    applied: "unknown",
+  });
 }

@@ -1,0 +1,211 @@
+import { OrielError } from "../../src/errors.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Plan } from "./plan.ts";
+import type { SimProcess } from "./process.ts";
+import type { SimStore } from "./store.ts";
+import type { Subject } from "./subject.ts";
+import { type Expected, expectedOf, presentOf, type Snapshot } from "./truth.ts";
+import type { World } from "./world.ts";
+
+/** One Series object in one process, with what the server's steps on its behalf have shown. */
+export interface Handle {
+  name: string;
+  readonly process: SimProcess;
+  readonly store: SimStore;
+  readonly series: Subject;
+  readonly retentionMs: number;
+  /** The moments of the server that this object's steps saw, while calls are open. */
+  snapshots: Snapshot[];
+  openCalls: number;
+  /** Kept for the whole schedule; the others ask once. */
+  readonly isKept: boolean;
+  /** A mutation's memory. */
+  firstLook?: unknown;
+  deletions: { startedMs: number; settledMs: number }[];
+}
+
+export interface Query {
+  readonly spanMs: number;
+  readonly atMs?: number | undefined;
+}
+
+/** What a statistics call answers, as far as it can be foretold; `values` answers events instead. */
+interface Told {
+  count: number;
+  sum: number;
+  min: number;
+  max: number;
+  to: number;
+  degraded: boolean;
+}
+
+interface Open {
+  readonly what: string;
+  readonly handle: Handle;
+  readonly startedMs: number;
+  readonly pausedMs: number;
+}
+
+const LONGEST_CALL_MS = 120_000;
+/** Failures that a call with right arguments may end with in a bad world. */
+const EXPECTED_CODES = new Set(["DEADLINE", "UNAVAILABLE", "STALE", "LATE", "EARLY", "OVERLOADED"]);
+
+/** Every call that was made, and whether what it was told is the truth. */
+export class Calls {
+  readonly recordedMs = new Map<number, number>();
+  readonly acknowledged = new Set<number>();
+  readonly refused = new Set<number>();
+  answered = 0;
+  failed = 0;
+  degraded = 0;
+  readonly #world: World;
+  readonly #ledger: Ledger;
+  readonly #isPlain: boolean;
+  readonly #retentionMs: number;
+  readonly #open = new Set<Open>();
+
+  constructor(world: World, ledger: Ledger, { isPlain, retentionMs }: Plan) {
+    this.#world = world;
+    this.#ledger = ledger;
+    this.#isPlain = isPlain;
+    this.#retentionMs = retentionMs;
+  }
+
+  /** Follows a call to its end. `events` are the values recorded with their own times, if any. */
+  async follow(
+    what: string,
+    handle: Handle,
+    call: () => Promise<unknown>,
+    events: ReadonlyMap<number, number | undefined> = new Map(),
+    query?: Query,
+  ): Promise<void> {
+    const open = { what, handle, startedMs: this.#world.nowMs, pausedMs: handle.process.pausedMs };
+    const firstSnapshot = handle.snapshots.length;
+    for (const value of events.keys()) this.recordedMs.set(value, open.startedMs);
+    this.#open.add(open);
+    handle.openCalls++;
+    try {
+      const answer = await call();
+      this.#acknowledge(what, events);
+      if (query) this.#judge(open, query, answer, handle.snapshots.slice(firstSnapshot));
+    } catch (error) {
+      this.#fail(open, error, events);
+    } finally {
+      this.#open.delete(open);
+      if (--handle.openCalls === 0) handle.snapshots = [];
+    }
+  }
+
+  /** Calls that should have ended long ago; with `boundMs` 0, all that are still open. */
+  checkHanging(boundMs = LONGEST_CALL_MS): void {
+    for (const open of this.#open) {
+      const { process } = open.handle;
+      if (process.state !== "running") continue;
+      const lastedMs = this.#world.nowMs - open.startedMs - (process.pausedMs - open.pausedMs);
+      if (lastedMs <= boundMs) continue;
+      this.#world.violation(`${open.handle.name} ${open.what} hangs since ${lastedMs} ms`);
+      this.#open.delete(open);
+    }
+  }
+
+  #acknowledge(what: string, events: ReadonlyMap<number, number | undefined>): void {
+    for (const [value, atMs] of events) {
+      this.acknowledged.add(value);
+      const fate = this.#ledger.fates.get(value);
+      if (!fate) this.#world.violation(`${what} acknowledged event ${value}, which was never stored`);
+      else if (atMs !== undefined && fate.atMs !== atMs)
+        this.#world.violation(`event ${value} was recorded at ${atMs} and is stored at ${fate.atMs}`);
+    }
+  }
+
+  #fail({ what, handle }: Open, error: unknown, events: ReadonlyMap<number, number | undefined>): void {
+    this.failed++;
+    this.#world.note(() => `${handle.name} ${what} failed: ${error}; events ${[...events.keys()].slice(0, 8)}`);
+    if (!(error instanceof OrielError) || !EXPECTED_CODES.has(error.code)) {
+      this.#world.violation(`${handle.name} ${what} failed with ${(error as Error)?.stack ?? error}`);
+      return;
+    }
+    if (this.#isPlain && error.code !== "LATE" && error.code !== "EARLY")
+      this.#world.violation(`${handle.name} ${what} failed without a fault: ${error}`);
+    if (error.applied === "no") for (const value of events.keys()) this.refused.add(value);
+  }
+
+  #judge(open: Open, query: Query, answer: unknown, snapshots: readonly Snapshot[]): void {
+    this.answered++;
+    const { handle, what } = open;
+    const events = isEvents(answer) ? Float64Array.from(answer).sort() : undefined;
+    const told = events ? undefined : (answer as Told);
+    if (told?.degraded) this.degraded++;
+    const tried: string[] = [];
+    let wrong: string | undefined;
+    // Counting what is missing goes through all the books: for each one-time reader, and now and then.
+    const isThorough = !handle.isKept || this.answered % 8 === 0;
+    for (const snapshot of snapshots) {
+      if (told && told.to !== (query.atMs ?? presentOf(snapshot))) continue;
+      const expected = expectedOf(snapshot, query.spanMs, query.atMs);
+      const isTrue = events ? isSame(events, expected.values) : agrees(told!, expected);
+      const mayLack = isThorough || !isTrue || told?.degraded || expected.isDegraded;
+      const missing = mayLack ? this.#missing(snapshot, expected) : [];
+      const lacks = told !== undefined && told.count < expected.count + missing.length;
+      const must = expected.isDegraded || lacks;
+      if (isTrue || (missing.length > 0 && isBetween(events ?? told!, expected, missing))) {
+        if (!told) return;
+        // Two steps of one millisecond may differ in what they have to tell: one of them must fit.
+        if (must && !told.degraded) wrong ??= `is not told as degraded; missing ${missing.slice(0, 5)}`;
+        else if (told.degraded && this.#isPlain && !must) wrong ??= "is told as degraded without a reason";
+        else return;
+        continue;
+      }
+      const how = events ? difference(events, expected.values) : `count ${expected.count} sum ${expected.sum}`;
+      tried.push(`[to ${expected.toMs % 1e9}: ${how}]`);
+    }
+    if (tried.length === 0) tried.push(`its presents were ${snapshots.map((one) => presentOf(one) % 1e9).slice(0, 9)}`);
+    const got = told ? `to ${told.to % 1e9}: count ${told.count} sum ${told.sum} degraded ${told.degraded}` : "values";
+    wrong ??= `answers ${got}, which was true at none of its steps: ${tried.slice(0, 6).join(" ")}`;
+    this.#world.violation(`${handle.name} ${what} of ${JSON.stringify(query)} ${wrong}`);
+  }
+
+  /** Events that the server had taken and not lost by then, and that its journal does not hold. */
+  #missing(snapshot: Snapshot, { fromMs, toMs, values }: Expected): number[] {
+    const missing: number[] = [];
+    // Of a journal that has expired as a whole nothing is left that could tell what longer spans lack.
+    const stampedSinceMs = snapshot.chain.length === 0 ? snapshot.nowMs - this.#retentionMs : Number.NEGATIVE_INFINITY;
+    for (const [value, { atMs, stampMs, step, state }] of this.#ledger.fates)
+      if (state === "present" && step <= snapshot.step && atMs > fromMs && atMs <= toMs && stampMs > stampedSinceMs)
+        missing.push(value);
+    const held = new Set(values);
+    return missing.filter((value) => !held.has(value));
+  }
+}
+
+function agrees(told: Told, { count, sum, values }: Expected): boolean {
+  return (
+    told.count === count && told.sum === sum && (count === 0 || (told.min === values[0] && told.max === values.at(-1)))
+  );
+}
+
+/** Where the server's own journal is not whole, a copy may hold some of what is missing, and nothing else. */
+function isBetween(answer: Told | Float64Array, expected: Expected, missing: readonly number[]): boolean {
+  if (!isEvents(answer)) return answer.count >= expected.count && answer.count <= expected.count + missing.length;
+  const held = new Set(answer);
+  const allowed = new Set([...expected.values, ...missing]);
+  return (
+    held.size === answer.length &&
+    answer.every((one) => allowed.has(one)) &&
+    expected.values.every((one) => held.has(one))
+  );
+}
+
+function isEvents(answer: unknown): answer is Float64Array {
+  return answer instanceof Float32Array || answer instanceof Float64Array;
+}
+
+function isSame(a: Float64Array, b: Float64Array): boolean {
+  return a.length === b.length && a.every((value, i) => value === b[i]);
+}
+
+function difference(got: Float64Array, wanted: Float64Array): string {
+  const extra = got.filter((value, i) => !wanted.includes(value) || got.indexOf(value) !== i);
+  const lacking = wanted.filter((value) => !got.includes(value));
+  return `too many ${extra.slice(0, 8)} too few ${lacking.slice(0, 8)}`;
+}

@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { playSchedule } from "./schedule.ts";
+import { explain, Tally } from "./tally.ts";
+
+const { ORIEL_SEED, ORIEL_SEEDS, ORIEL_FIRST_SEED = "1" } = process.env;
+const isFaultsRun = process.env.npm_lifecycle_event === "faults";
+const first = Number(ORIEL_SEED ?? ORIEL_FIRST_SEED);
+const count = ORIEL_SEED === undefined ? Number(ORIEL_SEEDS ?? (isFaultsRun ? 1000 : 40)) : 1;
+
+it(`keeps its promises in ${count} schedules from seed ${first}`, { timeout: 60_000 + count * 2_000 }, async () => {
+  const tally = new Tally();
+  let firstFailure = "";
+  for (let seed = first; seed < first + count; seed++) {
+    const outcome = await playSchedule(seed);
+    tally.add(outcome);
+    if (outcome.violations.length > 0 && !firstFailure) firstFailure = await explain(outcome);
+  }
+  if (isFaultsRun) process.once("exit", () => process.stdout.write(`${tally.line}\n`));
+  else process.stdout.write(`${tally.line}\n`);
+  expect(tally.failed, firstFailure).toEqual([]);
+});
+
+it("plays a seed the same way every time", async () => {
+  const [once, again] = [await playSchedule(first, { tracing: true }), await playSchedule(first, { tracing: true })];
+  expect(again.trace).toEqual(once.trace);
+});

@@ -1,0 +1,187 @@
+import type { Keyspace, Operation } from "../../src/store/contract.ts";
+import type { Handle } from "./calls.ts";
+import type { Plan } from "./plan.ts";
+import { type ChunkBytes, closedKey, type Known, type law, type Read, withoutHeadCheck } from "./subject.ts";
+
+type Local = (keys: Keyspace, key: string, input: never, nowMs: number) => unknown;
+
+/** A rule taken out of the code under test. */
+export interface Mutation {
+  /** The rule, and what is done instead. */
+  readonly rule: string;
+  /** Schedules in which the rule has something to do. */
+  readonly suits?: (plan: Plan) => boolean;
+  /** Conditions that make it likely that the rule is needed soon. */
+  readonly conditions?: Partial<Plan>;
+  /** Constants in place of the law's. */
+  readonly constants?: Partial<typeof law>;
+  /** Another in-process form of one operation, made of the true one. */
+  readonly operation?: { readonly name: string; readonly local: (real: Local, handle: Handle) => Local };
+  /** Anything else; returns how to put it back. */
+  readonly patch?: () => () => void;
+}
+
+const repeats = ({ weather }: Plan) => weather.repeated >= 0.05 || weather.lostReply >= 0.05;
+const repeatsLate = ({ weather }: Plan) => weather.repeated >= 0.05 && weather.repeatedLateMs >= 4_000;
+const repeatsTooLate = ({ weather }: Plan) => weather.repeated >= 0.05 && weather.repeatedLateMs > 20_000;
+const failsOver = ({ failovers }: Plan) => failovers >= 2;
+const isServerClock = ({ clock }: Plan) => clock === "server";
+
+const chunkOf = (keys: Keyspace, key: string) => keys.get(key) as ChunkBytes | undefined;
+
+/** What a caller says it knows of a chunk, without the place of the last frame: nothing is compared there. */
+const placeless = (known: Known): Known => ({ ...known, place: 0 });
+
+export const MUTATIONS: readonly Mutation[] = [
+  { rule: "readers tell copies apart: never", suits: repeats, constants: { dedupeMs: 0 } },
+  { rule: "readers remember frames for 20 s: for 1 s", suits: repeatsLate, constants: { dedupeMs: 1_000 } },
+  { rule: "an append is void after 10 s: never", suits: repeatsTooLate, constants: { voidAfterMs: 1e9 } },
+  { rule: "a key outlives its events: 3 s less than its window", constants: { expirySlackMs: -3_000 } },
+  {
+    rule: "60 s of slack for events ahead of the clock: none",
+    suits: (plan) => plan.hasOwnTimes && isServerClock(plan),
+    constants: { expirySlackMs: 0 },
+  },
+  {
+    rule: "events lie at most 60 s ahead: as far as they like",
+    suits: ({ hasOwnTimes }) => hasOwnTimes,
+    constants: { earlyMs: 600_000 },
+  },
+  {
+    rule: "an older stretch is judged together with the newer: put before it as it is",
+    suits: (plan) => plan.retentionMs > 100_000 && repeatsLate(plan) && !repeatsTooLate(plan),
+    patch: withoutHeadCheck,
+  },
+  {
+    rule: "rotation closes the chunk that was seen: whichever is open",
+    suits: repeats,
+    operation: {
+      name: "window/rotate",
+      local: (real) => (keys, key, input: { number: number }, nowMs) => {
+        const header = chunkOf(keys, key)?.header;
+        if (!header) return real(keys, key, input as never, nowMs);
+        const misnamed = (each: string) => (each === key ? key : closedKey(key, input.number));
+        const through: Keyspace = {
+          get: (each) => keys.get(misnamed(each)),
+          set: (each, value, sizeBytes, expireAtMs) => keys.set(misnamed(each), value, sizeBytes, expireAtMs),
+          delete: (each) => keys.delete(misnamed(each)),
+        };
+        return real(through, key, { ...input, number: header.number, birth: header.birth } as never, nowMs);
+      },
+    },
+  },
+  {
+    rule: "time does not run back in a journal: stamps follow the clock",
+    suits: ({ clockSteps }) => clockSteps >= 2,
+    operation: {
+      name: "window/append",
+      local: (real) => (keys, key, input, nowMs) => {
+        const chunk = chunkOf(keys, key);
+        if (chunk) chunk.header = { ...chunk.header, lastStampMs: Math.min(chunk.header.lastStampMs, nowMs) };
+        return real(keys, key, input, nowMs);
+      },
+    },
+  },
+  {
+    rule: "a raised retention is written down: the journal calls itself complete",
+    suits: ({ isPlain }) => !isPlain,
+    conditions: {
+      clock: "server",
+      durationMs: 160_000,
+      retentionMs: 5_000,
+      largerRetentionMs: 140_000,
+      lateRetentionMs: 100_000,
+      writerCount: 4,
+      restMs: 0,
+    },
+    operation: {
+      name: "window/append",
+      local: (real) => (keys, key, input, nowMs) => {
+        const answer = real(keys, key, input, nowMs) as { header?: { completeSinceMs: number } };
+        const chunk = chunkOf(keys, key);
+        if (chunk) chunk.header = { ...chunk.header, completeSinceMs: Number.NEGATIVE_INFINITY };
+        if (answer.header) answer.header.completeSinceMs = Number.NEGATIVE_INFINITY;
+        return answer;
+      },
+    },
+  },
+  {
+    rule: "a deletion takes the chunk that was seen: whichever is there",
+    suits: (plan) => plan.hasDeletes && repeatsLate(plan),
+    operation: {
+      name: "window/delete",
+      local: (real) => (keys, key, _birth, nowMs) => real(keys, key, -1 as never, nowMs),
+    },
+  },
+  {
+    rule: "the last frame header known must agree: an append does not look at it",
+    suits: failsOver,
+    conditions: {
+      failovers: 30,
+      durationMs: 60_000,
+      paceMs: 200,
+      hasDeletes: false,
+      writerCount: 4,
+      retentionMs: 15_000,
+    },
+    operation: {
+      name: "window/append",
+      local: (real) => (keys, key, input: { known: Known | undefined | "none" }, nowMs) => {
+        const known = typeof input.known === "object" ? placeless(input.known) : input.known;
+        return real(keys, key, { ...input, known } as never, nowMs);
+      },
+    },
+  },
+  {
+    rule: "the last frame header known must agree: a read does not look at it",
+    suits: failsOver,
+    operation: {
+      name: "window/read",
+      local: (real) => (keys, key, input: Read, nowMs) =>
+        real(keys, key, (typeof input === "object" ? placeless(input) : input) as never, nowMs),
+    },
+  },
+  {
+    rule: "births must link from chunk to chunk: they all look alike to readers",
+    suits: (plan) => failsOver(plan) || plan.hasDeletes,
+    operation: {
+      name: "window/read",
+      local: (real) => (keys, key, input: Read, nowMs) => {
+        const chunk = chunkOf(keys, key);
+        const seen = typeof input === "object" && chunk ? { ...input, birth: chunk.header.birth } : input;
+        const answer = real(keys, key, seen as never, nowMs) as { header?: { birth: number; birthBefore: number } };
+        if (answer.header) answer.header = { ...answer.header, birth: 7, birthBefore: answer.header.birthBefore && 7 };
+        return answer;
+      },
+    },
+  },
+  {
+    rule: "a cold reader ends by looking at the open chunk again: it believes what it saw first",
+    suits: (plan) => failsOver(plan) || plan.hasDeletes,
+    operation: { name: "window/read", local: blindAtTheEnd },
+  },
+];
+
+/** Answers a one-time reader's second look at the open chunk with what its first look found. */
+function blindAtTheEnd(real: Local, handle: Handle): Local {
+  return (keys, key, input: Read, nowMs) => {
+    const answer = real(keys, key, input as never, nowMs) as { header?: unknown; length: number };
+    if (handle.isKept || key.includes("}:")) return answer;
+    const first = handle.firstLook as typeof answer | undefined;
+    if (first === undefined || typeof input !== "object") handle.firstLook = answer;
+    else if (input.length === first.length)
+      return { ...first, continued: true, from: first.length, bytes: new Uint8Array(0) };
+    return answer;
+  };
+}
+
+/** The operation as the mutation would have it. */
+export function mutated<I, O>(
+  operation: Operation<I, O>,
+  mutation: Mutation | undefined,
+  handle: Handle,
+): Operation<I, O> {
+  if (mutation?.operation?.name !== operation.name) return operation;
+  const real = operation.local.bind(operation) as unknown as Local;
+  return { ...operation, local: mutation.operation.local(real, handle) as unknown as Operation<I, O>["local"] };
+}

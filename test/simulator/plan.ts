@@ -1,0 +1,97 @@
+import { CALM, type Weather } from "./network.ts";
+import { Random } from "./random.ts";
+
+/** One schedule's conditions, all drawn from its seed. */
+export interface Plan {
+  readonly seed: number;
+  readonly durationMs: number;
+  readonly retentionMs: number;
+  /** Asked for by some of the processes only; equal to `retentionMs` in most schedules. */
+  readonly largerRetentionMs: number;
+  /** When those begin to write, in ms from the start: some of what they would want is gone by then. */
+  readonly lateRetentionMs: number;
+  readonly values: "float32" | "float64";
+  readonly clock: "server" | "event";
+  /** No fault of any kind: nothing may be degraded, nothing may fail. */
+  readonly isPlain: boolean;
+  readonly weather: Weather;
+  readonly writerCount: number;
+  readonly readerCount: number;
+  /** Mean ms between two calls of one writer. */
+  readonly paceMs: number;
+  /** Page, chunk and append bounds in bytes; the law's are too large to be reached in a schedule. */
+  readonly sizes: { readonly pageBytes: number; readonly rotateBytes: number; readonly appendBytes: number };
+  /** How far the events of an event clock lag behind. */
+  readonly eventLagMs: number;
+  readonly hasOwnTimes: boolean;
+  readonly hasDeletes: boolean;
+  /** How often each of these happens in the schedule. */
+  readonly clockSteps: number;
+  readonly failovers: number;
+  readonly silences: number;
+  readonly refusals: number;
+  readonly migrations: number;
+  readonly pauses: number;
+  readonly kills: number;
+  /** All writers rest for so long, once: the whole journal may expire meanwhile. */
+  readonly restMs: number;
+}
+
+export function planOf(seed: number): Plan {
+  const random = new Random(seed);
+  const isPlain = random.chance(0.1);
+  const some = (probability: number, most: number) =>
+    !isPlain && random.chance(probability) ? random.int(1, most) : 0;
+  /** Failovers one upon the other: many fall between the steps of one read. */
+  const isStormy = !isPlain && random.chance(0.15);
+  const isLong = random.chance(0.2);
+  const durationMs = isLong ? random.int(120_000, 300_000) : random.int(40_000, 100_000);
+  // Copies begin to grow backwards where a window is longer than the 80 s that every read takes in anyway.
+  const retentionMs = random.pick(
+    isLong ? [5_000, 15_000, 70_000, 150_000, 250_000] : [5_000, 8_000, 15_000, 30_000, 70_000],
+  );
+  const isEventClock = random.chance(0.15);
+  return {
+    seed,
+    durationMs,
+    retentionMs,
+    largerRetentionMs: random.chance(0.2) ? retentionMs * random.int(2, 4) : retentionMs,
+    lateRetentionMs: random.pick([0, random.int(0, durationMs - 20_000)]),
+    values: random.pick(["float32", "float64"]),
+    clock: isEventClock ? "event" : "server",
+    isPlain,
+    weather: isPlain ? CALM : weatherOf(random),
+    writerCount: random.int(1, 4),
+    readerCount: random.int(1, 3),
+    paceMs: random.pick(isLong ? [1000, 2500] : [200, 500, 1000, 2500]),
+    sizes: {
+      // A failover between two pages may put a lost frame back with a later stamp: no step's truth, and no lie.
+      pageBytes: random.pick([2_000, 6_000, 1 << 20]),
+      rotateBytes: random.pick([600, 1 << 20, 1 << 20]),
+      appendBytes: random.pick([1_000, 1 << 20, 1 << 20]),
+    },
+    eventLagMs: random.pick([0, 10_000, 1_000_000]),
+    hasOwnTimes: isEventClock || random.chance(0.3),
+    hasDeletes: random.chance(0.2),
+    clockSteps: some(0.5, 4),
+    failovers: isStormy ? random.int(10, 40) : some(0.5, 4),
+    silences: some(0.3, 3),
+    refusals: some(0.3, 3),
+    migrations: some(0.3, 2),
+    pauses: some(0.3, 4),
+    kills: some(0.3, 2),
+    restMs: random.chance(0.15) ? random.int(retentionMs, retentionMs + 80_000) : 0,
+  };
+}
+
+function weatherOf(random: Random): Weather {
+  const level = random.pick([0.01, 0.05, 0.2]);
+  return {
+    lostRequest: random.pick([0, level]),
+    lostReply: random.pick([0, level, 2 * level]),
+    repeated: random.pick([0, level, 2 * level]),
+    repeatedLateMs: random.pick([100, 4_000, 8_000, 45_000]),
+    slow: random.pick([0.02, level, 2 * level]),
+    slowMs: random.pick([300, 3_000, 8_000]),
+  };
+}

@@ -1,0 +1,56 @@
+import { Series } from "../../src/js.ts";
+import type { Store } from "../../src/store/contract.ts";
+import type { Answer } from "../../src/window/answer.ts";
+import { ChunkBytes } from "../../src/window/chunk-bytes.ts";
+import { Dedupe } from "../../src/window/dedupe.ts";
+import type { Plan } from "./plan.ts";
+import type { Random } from "./random.ts";
+
+export type { Known } from "../../src/window/answer.ts";
+export { law } from "../../src/window/law.ts";
+export type { Read } from "../../src/window/read.ts";
+export { closedKey } from "../../src/window/rotate.ts";
+export { ChunkBytes };
+
+/** The only file of the simulator that knows the code under test. */
+export type Subject = Series;
+
+export const NAME = "s";
+
+export function openSeries(store: Store, plan: Plan, retentionMs: number, random: Random): Subject {
+  const { values, clock } = plan;
+  return new Series(store, NAME, { retention: retentionMs, values, clock, entropy: () => random.u32() });
+}
+
+/** The bytes that Redis would hold. */
+export function bytesOf(value: unknown): Uint8Array {
+  if (value instanceof ChunkBytes) return value.bytes;
+  throw new Error(`a key holds ${String(value)}, not a chunk`);
+}
+
+/** One step in a few words, for the trace. */
+export function describe(input: unknown, output: unknown): string {
+  const { frames } = (input ?? {}) as { frames?: { bytes: Uint8Array }[] };
+  const answer = (output ?? {}) as Partial<Answer>;
+  if (answer.nowMs === undefined) return "";
+  const names = frames?.map(({ bytes }) => new DataView(bytes.buffer, bytes.byteOffset).getUint32(8, true));
+  const { number, birth } = answer.header ?? {};
+  const sent = names ? `frames ${names} verdicts ${answer.verdicts}` : `from ${answer.from}`;
+  return `${sent}: status ${answer.status} at ${answer.nowMs % 1e9}, chunk ${number} birth ${birth} length ${answer.length}`;
+}
+
+/** Lets no frame of a newer stretch be found in an older one put before it. Returns how to undo that. */
+export function withoutHeadCheck(): () => void {
+  const { admit, holds } = Dedupe.prototype;
+  let isAdmitting = false;
+  Dedupe.prototype.admit = function (...frame) {
+    isAdmitting = true;
+    const isNew = admit.apply(this, frame);
+    isAdmitting = false;
+    return isNew;
+  };
+  Dedupe.prototype.holds = function (...frame) {
+    return isAdmitting && holds.apply(this, frame);
+  };
+  return () => Object.assign(Dedupe.prototype, { admit, holds });
+}
