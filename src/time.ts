@@ -23,7 +23,8 @@ function parse(text: string): number {
 
 /** An instant in whole ms since 1970 (a fraction is floored); throws ARGUMENT where it is not a safe integer. */
 export function instantMs(argument: string, value: number | Date): number {
-  const ms = Math.floor(value instanceof Date ? value.getTime() : value);
+  const ms =
+    value instanceof Date ? Math.floor(value.getTime()) : typeof value === "number" ? Math.floor(value) : Number.NaN;
   if (!Number.isSafeInteger(ms)) throw argumentError(argument, value, "ms since 1970, a safe integer");
   return ms;
 }

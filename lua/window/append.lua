@@ -20,6 +20,13 @@ local function judge(own_times, earliest, latest, oldest, now)
   return "\0"
 end
 
+-- A refused call changes no byte, but a chunk without expiry gets it back.
+local function heal(key, is_format, last, retention, chunk_ms)
+  if is_format == format and redis.call("PTTL", key) == -1 then
+    redis.call("PEXPIREAT", key, whole(expiry_of(last, retention, chunk_ms)))
+  end
+end
+
 local function step(k, a, now)
   local key, known = KEYS[k], ARGV[a + 7]
   local value_type, clock = tonumber(ARGV[a]), tonumber(ARGV[a + 1])
@@ -41,7 +48,10 @@ local function step(k, a, now)
   elseif now > void_after then status = 5
   elseif length + #frames > full_bytes then status = 3
   elseif now - created > oldest_chunk_ms then status = 4 end
-  if status > 0 then return answer(key, status, now, before, length, "", known) end
+  if status > 0 then
+    heal(key, is_format, last, retention, chunk_ms)
+    return answer(key, status, now, before, length, "", known)
+  end
 
   local stamp = math.max(now, last)
   if asked > retention then
@@ -63,9 +73,7 @@ local function step(k, a, now)
   end
   verdicts = table.concat(verdicts)
   if #written == 0 then
-    if not fresh and redis.call("PTTL", key) == -1 then
-      redis.call("PEXPIREAT", key, whole(expiry_of(last, retention, chunk_ms)))
-    end
+    heal(key, is_format, last, retention, chunk_ms)
     return answer(key, 0, now, before, length, verdicts, known)
   end
 

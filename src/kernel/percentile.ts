@@ -72,7 +72,7 @@ export function orderOf(method: PercentileMethod, n: number, p: number, law: Per
     case "averaged_inverted_cdf":
       return between(ofCount - 1, n, law, (weight) => (weight === 0 ? 0.5 : 1));
   }
-  const plotting = PLOTTING[method];
+  const plotting = Object.hasOwn(PLOTTING, method) ? PLOTTING[method] : undefined;
   if (plotting === undefined) throw argumentError("method", method, `one of ${METHODS.join(", ")}`);
   const [alpha, beta] = plotting;
   return between(ofCount + (alpha + q * (1 - alpha - beta)) - 1, n, law, (weight) => weight);

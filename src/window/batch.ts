@@ -9,7 +9,13 @@ import { type Waiting, waiting } from "./waiting.ts";
 interface DatedCall {
   frames: { values: Column; times: Float64Array }[];
   count: number;
-  waiting: Waiting<void>;
+  waiting: Waiting<Written>;
+}
+
+/** How many of a call's events were written, and why not all. */
+export interface Written {
+  count: number;
+  refusal?: OrielError;
 }
 
 const LONGEST_FRAME_MS = 2 ** 32 - 1;
@@ -62,9 +68,9 @@ export class Batch {
     return this.#shared.promise;
   }
 
-  addDated(values: Column, times: Float64Array): Promise<void> {
+  addDated(values: Column, times: Float64Array): Promise<Written> {
     const frames = datedFrames(values, times);
-    const call = { frames, count: values.length, waiting: waiting<void>() };
+    const call = { frames, count: values.length, waiting: waiting<Written>() };
     this.#dated.push(call);
     for (const frame of frames) this.#datedBytes += frameSize(this.#valueType, frame.values.length, true);
     return call.waiting.promise;
@@ -111,20 +117,15 @@ export class Batch {
 
 function settleDated(call: DatedCall, refused: { frame: { values: Column }; verdict: number }[]): void {
   if (refused.length === 0) {
-    call.waiting.resolve();
+    call.waiting.resolve({ count: call.count });
     return;
   }
   const lost = refused.reduce((sum, { frame }) => sum + frame.values.length, 0);
   const early = refused[0].verdict === VERDICT.early;
   const why = early ? `more than ${law.earlyMs} ms ahead of the server's clock` : "older than the retention";
-  call.waiting.reject(
-    new OrielError(
-      early ? "EARLY" : "LATE",
-      `at: an event is ${why}; ${call.count - lost} of ${call.count} events were written`,
-      // An earlier copy of the request, whose answer was lost, may have come in time.
-      { applied: "unknown" },
-    ),
-  );
+  // An earlier copy of the request, whose answer was lost, may have come in time.
+  const refusal = new OrielError(early ? "EARLY" : "LATE", `at: an event is ${why}`, { applied: "unknown" });
+  call.waiting.resolve({ count: call.count - lost, refusal });
 }
 
 /** Splits a dated call where a frame would be too long in events or in time. */

@@ -13,10 +13,6 @@ export class Block {
     this.latestMs = latestMs;
   }
 
-  get sizeBytes(): number {
-    return this.#made?.sorted.byteLength ?? 0;
-  }
-
   /** `values[start .. end)` are the block's events, every time the same. NaN, which sorts last, is left out of the run. */
   addTo(fold: Fold, values: Column, start: number, end: number): void {
     if (!this.#made) {

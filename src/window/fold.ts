@@ -1,6 +1,7 @@
 import type { Column, Summary } from "../kernel/contract.ts";
 import { addDoubles, divideDouble, meanOf } from "../kernel/double-double.ts";
 import { lowerBound } from "./bounds.ts";
+import { scaledMoments } from "./scaled-moments.ts";
 import { selectInRuns } from "./select-runs.ts";
 
 /**
@@ -22,6 +23,8 @@ export class Fold {
   #meanHigh = 0;
   #meanLow = 0;
   #m2 = 0;
+  /** A sum of finite values left the range of f64: sum, mean and M2 are then made from the runs, scaled down. */
+  #overflowed = false;
 
   add(part: Summary, sorted: Column): void {
     this.count += part.count;
@@ -46,6 +49,7 @@ export class Fold {
     [this.#sumHigh, this.#sumLow] = addDoubles(this.#sumHigh, this.#sumLow, part.sumHigh, part.sumLow);
     [this.#meanHigh, this.#meanLow] = divideDouble(this.#sumHigh, this.#sumLow, total);
     this.#finite = total;
+    if (!Number.isFinite(part.sumHigh) || !Number.isFinite(this.#sumHigh)) this.#overflowed = true;
   }
 
   /** Values that are numbers: finite and infinite. */
@@ -55,16 +59,18 @@ export class Fold {
 
   /** Sum of the numbers; infinities as IEEE adds them. */
   get sum(): number {
-    return this.#infinite(this.#sumHigh);
+    return this.#infinite(this.#overflowed ? scaledMoments(this.runs).sum : this.#sumHigh);
   }
 
   get mean(): number {
-    return this.validCount === 0 ? Number.NaN : this.#infinite(meanOf(this.#sumHigh, this.#sumLow, this.#finite));
+    if (this.validCount === 0) return Number.NaN;
+    const mean = this.#overflowed ? scaledMoments(this.runs).mean : meanOf(this.#sumHigh, this.#sumLow, this.#finite);
+    return this.#infinite(mean);
   }
 
   variance(ddof: number): number {
     if (this.#finite !== this.validCount || this.#finite - ddof <= 0) return Number.NaN;
-    return this.#m2 / (this.#finite - ddof);
+    return (this.#overflowed ? scaledMoments(this.runs).m2 : this.#m2) / (this.#finite - ddof);
   }
 
   /** The order statistics of 0-based ranks k and k + 1 (k again at the end), over the numbers. */

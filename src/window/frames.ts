@@ -69,6 +69,20 @@ export function encodeFrame(producer: number, sequence: number, values: Column, 
   return { bytes, earliestMs, latestMs };
 }
 
+/** Events in whole frames, copies of frames included. */
+export function countEvents(frames: Uint8Array, valueType: number): number {
+  const view = new DataView(frames.buffer, frames.byteOffset, frames.byteLength);
+  const parts = noParts();
+  let count = 0;
+  for (let at = 0; readFrame(view, at, valueType, parts) === "whole"; at += parts.size) count += parts.count;
+  return count;
+}
+
+/** To be filled by `readFrame`. */
+export function noParts(): FrameParts {
+  return { size: 0, count: 0, producer: 0, sequence: 0, sinceCreationMs: 0, baseAt: 0, valuesAt: 0 };
+}
+
 /** Reads the frame at `at` into `parts`; "cut" when the bytes end before it does, "foreign" when it is no frame of this type. */
 export function readFrame(
   view: DataView,

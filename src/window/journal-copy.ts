@@ -2,7 +2,7 @@ import { OrielError } from "../errors.ts";
 import { type Answer, FRAME_HEADER_BYTES, type Known } from "./answer.ts";
 import { type ChunkHeader, HEADER_BYTES } from "./chunk.ts";
 import { Dedupe } from "./dedupe.ts";
-import { type FrameParts, readFrame } from "./frames.ts";
+import { type FrameParts, noParts, readFrame } from "./frames.ts";
 import { law } from "./law.ts";
 import { Segment } from "./segment.ts";
 
@@ -44,8 +44,8 @@ export class JournalCopy {
     return this.chunks.at(-1);
   }
 
-  get sizeBytes(): number {
-    return this.chunks.reduce((sum, chunk) => sum + chunk.segment.sizeBytes, 0);
+  get eventCount(): number {
+    return this.chunks.reduce((sum, chunk) => sum + chunk.segment.count, 0);
   }
 
   clear(): void {
@@ -78,15 +78,7 @@ export class JournalCopy {
   take(bytes: Uint8Array): void {
     const chunk = this.tail!;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const parts: FrameParts = {
-      size: 0,
-      count: 0,
-      producer: 0,
-      sequence: 0,
-      sinceCreationMs: 0,
-      baseAt: 0,
-      valuesAt: 0,
-    };
+    const parts = noParts();
     let at = 0;
     let last = -1;
     for (;;) {

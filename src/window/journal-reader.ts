@@ -2,6 +2,7 @@ import { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { type Answer, FRAME_HEADER_BYTES, STATUS } from "./answer.ts";
 import { type ChunkHeader, HEADER_BYTES } from "./chunk.ts";
+import { countEvents } from "./frames.ts";
 import { type CopiedChunk, goesOn, JournalCopy } from "./journal-copy.ts";
 import { law } from "./law.ts";
 import { type Read, read } from "./read.ts";
@@ -10,8 +11,16 @@ import { closedKey } from "./rotate.ts";
 /** The journal is not what the copy was made of (failover, restore, delete): the copy goes, and is read again. */
 export class Rolled extends Error {}
 
-/** Chunks asked for at once. */
-const ABREAST = 16;
+/** The window holds more events than the copy may. */
+export class TooMany extends Error {}
+
+/** Chunks asked for at once: so many, and so many bytes as the last one lets expect. */
+const MOST_ABREAST = 16;
+const BYTES_ABREAST = 4 << 20;
+
+function abreast(chunkBytes: number): number {
+  return Math.max(1, Math.min(MOST_ABREAST, Math.floor(BYTES_ABREAST / chunkBytes)));
+}
 
 interface RawChunk {
   header: ChunkHeader;
@@ -35,18 +44,27 @@ export class JournalReader {
     return this.#read(this.#key, known);
   }
 
-  /** `cut` is the answer of an append or read that was told what `copy` holds. */
-  async follow(copy: JournalCopy, cut: Answer, fromMs: number): Promise<void> {
+  /** Only the header. */
+  closed(number: number): Promise<Answer> {
+    return this.#read(closedKey(this.#key, number), "header");
+  }
+
+  /**
+   * `cut` is the answer of an append or read that was told what `copy` holds; it is used up, also by a failure.
+   * TooMany before more than `mostEvents` are taken in for the window.
+   */
+  async follow(copy: JournalCopy, cut: Answer, fromMs: number, mostEvents: number): Promise<void> {
     const { header } = cut;
     if (!header) {
       copy.clear();
       return;
     }
+    if (copy.tail && header.number > copy.tail.header.number && isPast(copy.tail.header, fromMs)) copy.clear();
     const { tail } = copy;
     let ofOneInstant = cut.from + cut.bytes.length >= cut.length;
     if (!tail) {
       ofOneInstant &&= !needsOlder(header, fromMs);
-      await this.#prepend(copy, header, fromMs);
+      await this.#prepend(copy, cut.length, header, fromMs, mostEvents);
       this.#begin(copy, cut);
       await this.#fill(copy, true, cut.length);
     } else if (goesOn(tail, cut)) {
@@ -60,7 +78,7 @@ export class JournalReader {
     if (!this.#covers(copy, fromMs)) {
       ofOneInstant = false;
       const older = new JournalCopy();
-      await this.#prepend(older, copy.head!.header, fromMs);
+      await this.#prepend(older, copy.head!.length, copy.head!.header, fromMs, mostEvents - copy.eventCount);
       if (!copy.prepend(older)) throw new Rolled();
       copy.noOlder = older.noOlder;
     }
@@ -84,8 +102,8 @@ export class JournalReader {
     tail.header = rest.header!;
     copy.take(rest.bytes);
     await this.#fill(copy, false, rest.length);
-    for (let next = tail.header.number + 1; next < cut.header!.number; next += ABREAST) {
-      const count = Math.min(ABREAST, cut.header!.number - next);
+    for (let next = tail.header.number + 1, count: number; next < cut.header!.number; next += count) {
+      count = Math.min(abreast(copy.tail!.length), cut.header!.number - next);
       for (const answer of await this.#closed(next, count)) {
         if (answer.header?.birthBefore !== copy.tail!.header.birth) throw new Rolled();
         this.#begin(copy, answer);
@@ -97,18 +115,29 @@ export class JournalReader {
     await this.#fill(copy, true, cut.length);
   }
 
-  /** Takes in the older chunks that a window from `fromMs` needs, up to the one before `first`. */
-  async #prepend(copy: JournalCopy, first: ChunkHeader, fromMs: number): Promise<void> {
+  /** Takes in the older chunks that a window from `fromMs` needs, up to the one before `first`, which has `length` bytes. */
+  async #prepend(
+    copy: JournalCopy,
+    length: number,
+    first: ChunkHeader,
+    fromMs: number,
+    mostEvents: number,
+  ): Promise<void> {
     const found: RawChunk[] = [];
     let oldest = first;
+    let room = mostEvents;
     let missing = false;
     while (!missing && needsOlder(oldest, fromMs)) {
-      for (const answer of (await this.#closed(oldest.number - ABREAST, ABREAST)).reverse()) {
+      const count = abreast(found.at(-1)?.frames.length ?? length);
+      for (const answer of (await this.#closed(oldest.number - count, count)).reverse()) {
         if (!needsOlder(oldest, fromMs)) break;
         missing = answer.header === undefined;
         if (missing) break;
         if (answer.header!.birth !== oldest.birthBefore) throw new Rolled();
-        found.push({ header: answer.header!, frames: await this.#frames(answer) });
+        const frames = await this.#frames(answer);
+        found.push({ header: answer.header!, frames });
+        room -= countEvents(frames, first.valueType);
+        if (room < 0) throw new TooMany();
         oldest = answer.header!;
       }
     }
@@ -169,6 +198,12 @@ export class JournalReader {
       throw new OrielError("CORRUPT", `${key} holds no journal of format ${law.format}`);
     return answer;
   }
+}
+
+/** Whether nothing that was in the chunk when it was last seen, nor before it, is inside a window from `fromMs`. */
+function isPast(header: ChunkHeader, fromMs: number): boolean {
+  const reachMs = header.clock === 1 ? header.latestMs : header.lastStampMs + law.earlyMs;
+  return reachMs < fromMs - law.dedupeMs;
 }
 
 /**

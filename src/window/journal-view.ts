@@ -4,7 +4,7 @@ import type { Clock, Closed } from "../time.ts";
 import type { Answer, Known } from "./answer.ts";
 import type { Fold } from "./fold.ts";
 import type { JournalCopy } from "./journal-copy.ts";
-import { type JournalReader, needsOlder, Rolled } from "./journal-reader.ts";
+import { type JournalReader, needsOlder, Rolled, TooMany } from "./journal-reader.ts";
 import { law } from "./law.ts";
 import type { SeriesSettings } from "./series-options.ts";
 import type { WindowQuery } from "./window-query.ts";
@@ -55,9 +55,7 @@ export class JournalView {
     try {
       await this.#catchUp(cut, questions);
     } catch (error) {
-      // What was taken in before the store failed is whole as far as it goes; the next read links to it or drops it.
-      if (!(error instanceof OrielError && error.transient)) this.#copy.clear();
-      for (const question of questions) question.fail(error);
+      await this.#fail(error instanceof TooMany ? this.#tooLarge() : error, questions);
       return;
     }
     const answers = new Map<unknown, unknown>();
@@ -71,6 +69,36 @@ export class JournalView {
         question.fail(error);
       }
     }
+  }
+
+  async #fail(error: unknown, questions: Question[]): Promise<void> {
+    // What was taken in before the store failed is whole as far as it goes; the next read links to it or drops it.
+    if (!(error instanceof OrielError && error.transient)) this.#copy.clear();
+    // Too large for those that reach back furthest; the others have their answer yet.
+    const tooLarge = error instanceof OrielError && error.code === "TOO_LARGE";
+    const furthestMs = this.#furthestMs(questions);
+    const others = tooLarge ? questions.filter((question) => this.#fromMs(question) > furthestMs) : [];
+    for (const question of questions) if (!others.includes(question)) question.fail(error);
+    if (others.length === 0) return;
+    try {
+      await this.answer(await this.#reader.open(this.known), others);
+    } catch (failure) {
+      for (const question of others) question.fail(failure);
+    }
+  }
+
+  #tooLarge(): OrielError {
+    const { maxResidentBytes } = this.#settings;
+    const bound = `${this.#mostEvents} events, for which maxResidentBytes, ${maxResidentBytes}, has room`;
+    return new OrielError("TOO_LARGE", `the window holds more than ${bound}`);
+  }
+
+  #fromMs({ window }: Question): number {
+    return (window.atMs ?? this.nowMs) - window.spanMs;
+  }
+
+  #furthestMs(questions: Question[]): number {
+    return questions.reduce((least, question) => Math.min(least, this.#fromMs(question)), Infinity);
   }
 
   /** The series' now: the server's, which never falls behind a stamp, or the latest event's. */
@@ -110,10 +138,10 @@ export class JournalView {
     for (let restart = 0; restart < MOST_RESTARTS; restart++) {
       const begunMs = this.#monotonic();
       this.#cut = cut;
-      const needMs = Math.min(...questions.map(({ window }) => (window.atMs ?? this.nowMs) - window.spanMs));
+      const needMs = this.#furthestMs(questions);
       try {
         this.#checkKind(cut);
-        await this.#reader.follow(this.#copy, cut, needMs);
+        await this.#reader.follow(this.#copy, cut, needMs, this.#mostEvents);
         if (this.#monotonic() - begunMs <= law.longestReadMs) return this.#letGo(needMs);
       } catch (error) {
         // What changed between two pages can look like damage; what is damaged still is at the second reading.
@@ -137,12 +165,13 @@ export class JournalView {
     const { chunks } = this.#copy;
     const within = (fromMs: number) => chunks.length > 1 && !needsOlder(chunks[1].header, fromMs);
     while (within(Math.min(needMs, this.nowMs - this.#settings.retentionMs))) this.#copy.dropHead();
-    const most = this.#settings.maxResidentBytes;
-    while (this.#copy.sizeBytes > most && within(needMs)) this.#copy.dropHead();
-    if (this.#copy.sizeBytes > most)
-      throw new OrielError(
-        "TOO_LARGE",
-        `the window needs ${this.#copy.sizeBytes} bytes; maxResidentBytes allows ${most}`,
-      );
+    while (this.#copy.eventCount > this.#mostEvents && within(needMs)) this.#copy.dropHead();
+    if (this.#copy.eventCount > this.#mostEvents) throw new TooMany();
+  }
+
+  /** An event takes its time, its value, and its value once more among the sorted. */
+  get #mostEvents(): number {
+    const { valueType, maxResidentBytes } = this.#settings;
+    return Math.floor(maxResidentBytes / (valueType === 1 ? 24 : 16));
   }
 }

@@ -74,12 +74,16 @@ export class Journal {
   async delete(): Promise<void> {
     let { header } = await this.#reader.open("header");
     for (let round = 0; header; round++) {
-      const result = await this.#store.run(deleteChunk, this.#key, header.birth);
-      if (result !== DELETED.another) break;
       if (round === MOST_DELETE_ROUNDS) throw new OrielError("LOST", "the series kept changing", { transient: true });
-      header = (await this.#reader.open("header")).header ?? header;
+      const { number, birth }: ChunkHeader = header;
+      const result = await this.#store.run(deleteChunk, this.#key, birth);
+      // Another birth: the chunk was closed meanwhile, and then is there under its number; or it is already deleted.
+      const closed = result === DELETED.another ? await this.#reader.closed(number) : undefined;
+      await this.#deleteClosed(number - 1);
+      if (closed?.header?.birth !== birth) return;
+      header = (await this.#reader.open("header")).header;
+      await this.#deleteClosed(number);
     }
-    if (header) await this.#deleteClosed(header.number - 1);
   }
 
   async #deleteClosed(newest: number): Promise<void> {
@@ -112,9 +116,9 @@ export class Journal {
       this.#time.learn(cut);
     } catch (error) {
       batch?.fail(error);
-      for (const question of due)
-        if (batch && question.afterBatch < batch.id) this.#questions.push(question);
-        else question.fail(error);
+      const others = due.filter((question) => batch && question.afterBatch < batch.id);
+      for (const question of due) if (!others.includes(question)) question.fail(error);
+      if (others.length > 0) await this.#commit(undefined, others);
       return;
     }
     batch?.settle(cut.verdicts);

@@ -46,6 +46,7 @@ export class LocalSeries {
     const { values = "float32", nan = "reject", clock = Date.now } = options;
     if (values !== "float32" && values !== "float64") throw argumentError("values", values, '"float32" or "float64"');
     checkNan(nan);
+    if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms since 1970");
     this.#retentionMs = durationMs("retention", options.retention ?? "1h");
     this.#valueType = values === "float64" ? 1 : 0;
     this.#nan = nan;
@@ -54,6 +55,7 @@ export class LocalSeries {
 
   /** Records one event, at the clock's now or at `at`: LATE when older than the retention, EARLY more than 60 s ahead. */
   record(value: number, options: { at?: number | Date } = {}): void {
+    checkKnown(options, ["at"]);
     checkValue(value, this.#valueType, this.#nan);
     const nowMs = this.#advance();
     const atMs = options.at === undefined ? nowMs : this.#checkAt(instantMs("at", options.at), nowMs);
@@ -66,6 +68,7 @@ export class LocalSeries {
 
   /** Records events in order; all or, where one is refused, none. */
   recordMany(values: ArrayLike<number>, options: { at?: number | Date | ArrayLike<number> } = {}): void {
+    checkKnown(options, ["at"]);
     const column = columnOf(values, this.#valueType, this.#nan);
     const nowMs = this.#advance();
     const times =
@@ -102,7 +105,8 @@ export class LocalSeries {
   }
 
   #collect(query: WindowQuery): { fold: Fold; fromMs: number; toMs: number } {
-    const toMs = query.atMs ?? this.#advance();
+    const nowMs = this.#advance();
+    const toMs = query.atMs ?? nowMs;
     const fromMs = toMs - query.spanMs;
     const fold = new Fold();
     for (const segment of this.#segments) segment.collect(fold, fromMs, toMs, query.closed);
@@ -110,7 +114,7 @@ export class LocalSeries {
   }
 
   #degradedBy(fromMs: number): "retention" | undefined {
-    return fromMs < this.#advance() - this.#retentionMs ? "retention" : undefined;
+    return fromMs < this.#nowMs - this.#retentionMs ? "retention" : undefined;
   }
 
   #advance(): number {

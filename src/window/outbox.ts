@@ -1,6 +1,6 @@
 import { OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
-import { Batch } from "./batch.ts";
+import { Batch, type Written } from "./batch.ts";
 import { frameSize } from "./frames.ts";
 import { law } from "./law.ts";
 
@@ -41,24 +41,22 @@ export class Outbox {
     const total = values.length;
     if (total === 0) return Promise.resolve();
     this.#checkRoom(total, times !== undefined);
-    const parts: { count: number; promise: Promise<void> }[] = [];
+    const parts: Promise<Written>[] = [];
     for (let from = 0; from < total; ) {
       let count: number;
       if (times) {
         count = Math.min(total - from, DATED_PER_BATCH);
         const batch = this.#fit(frameSize(this.#valueType, count, true) + 4096);
-        parts.push({
-          count,
-          promise: batch.addDated(values.slice(from, from + count), times.slice(from, from + count)),
-        });
+        parts.push(batch.addDated(values.slice(from, from + count), times.slice(from, from + count)));
       } else {
         const batch = this.#open(Math.min(total - from, 1024));
         count = Math.min(total - from, batch.room);
-        parts.push({ count, promise: batch.addMany(values, from, from + count) });
+        const written = { count };
+        parts.push(batch.addMany(values, from, from + count).then(() => written));
       }
       from += count;
     }
-    return parts.length === 1 ? parts[0].promise : all(parts, total);
+    return all(parts, total);
   }
 
   /** The oldest batch; `done` must be called when it is answered or has failed. */
@@ -100,20 +98,23 @@ export class Outbox {
       throw new OrielError(
         "OVERLOADED",
         `${pending} bytes of events wait for the store; ${bytes} more would pass maxPendingBytes, ${this.#maxBytes}`,
-        { transient: true },
+        { transient: bytes <= this.#maxBytes },
       );
   }
 }
 
-async function all(parts: { count: number; promise: Promise<void> }[], total: number): Promise<void> {
-  const results = await Promise.allSettled(parts.map((part) => part.promise));
-  const failed = results.find((result) => result.status === "rejected");
-  if (!failed) return;
-  const written = parts.reduce((sum, part, i) => sum + (results[i].status === "fulfilled" ? part.count : 0), 0);
-  const cause = failed.reason as OrielError;
-  throw new OrielError(cause.code, `${written} of ${total} events were written: ${cause.message}`, {
-    cause,
-    transient: cause.transient,
-    applied: written > 0 ? "unknown" : cause.applied,
+async function all(parts: Promise<Written>[], total: number): Promise<void> {
+  let written = 0;
+  let failure: OrielError | undefined;
+  for (const result of await Promise.allSettled(parts)) {
+    if (result.status === "fulfilled") written += result.value.count;
+    failure ??= result.status === "fulfilled" ? result.value.refusal : (result.reason as OrielError);
+  }
+  if (failure === undefined) return;
+  if (total === 1 || (parts.length === 1 && failure.code !== "LATE" && failure.code !== "EARLY")) throw failure;
+  throw new OrielError(failure.code, `${written} of ${total} events were written: ${failure.message}`, {
+    cause: failure,
+    transient: failure.transient,
+    applied: written > 0 ? "unknown" : failure.applied,
   });
 }

@@ -31,12 +31,6 @@ export class Segment {
     this.values = valueType === 1 ? new Float64Array(LEAF) : new Float32Array(LEAF);
   }
 
-  get sizeBytes(): number {
-    let derived = this.#whole?.sizeBytes ?? 0;
-    for (const level of this.#levels) for (const block of level) derived += block.sizeBytes;
-    return this.times.byteLength + this.values.byteLength + derived;
-  }
-
   /** Makes room for `count` events and returns the index of the first; the caller fills times and values, then calls `extend`. */
   reserve(count: number): number {
     const needed = this.count + count;

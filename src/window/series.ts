@@ -11,6 +11,7 @@ import { checkValue, columnOf, timesOf } from "./values.ts";
 import { waiting } from "./waiting.ts";
 import {
   checkKnown,
+  checkObject,
   type StatsOptions,
   type StatsQuery,
   statsQuery,
@@ -53,12 +54,14 @@ export class Series {
 
   /** Records one event. One round trip, shared by all who record meanwhile. */
   async record(value: number, options?: RecordOptions): Promise<void> {
+    options?.signal?.throwIfAborted();
     return abortable(this.#record(value, options), options?.signal);
   }
 
   /** Records events in order; a large call is split, and its error says how many were written. Cost: 4 or 8 bytes an event. */
   async recordMany(values: ArrayLike<number>, options: RecordManyOptions = {}): Promise<void> {
     checkKnown(options, ["at", "signal"]);
+    options.signal?.throwIfAborted();
     this.#journal.checkOpen();
     const { valueType, nan } = this.#settings;
     const column = columnOf(values, valueType, nan);
@@ -79,7 +82,9 @@ export class Series {
 
   /** Records one event and answers for a window that holds it, in one round trip. */
   async recordAndGet(value: number, options: StatsOptions & RecordOptions = {}): Promise<WindowStats> {
+    checkObject(options);
     const { at, signal, ...rest } = options;
+    signal?.throwIfAborted();
     const query = statsQuery(rest, this.#settings.retentionMs);
     const recorded = this.#record(value, at === undefined ? undefined : { at });
     const stats = this.#stats(query, this.#journal.outbox.lastId);
@@ -127,7 +132,9 @@ export class Series {
    * `at`; the edges told are the latest. NaN counts by the strictest policy among them.
    */
   static async stats(series: readonly Series[], options: StatsOptions = {}): Promise<WindowStats> {
-    if (!series?.length) throw argumentError("series", series, "an array of one series or more");
+    if (!(series?.length > 0) || !series.every((one) => one instanceof Series))
+      throw argumentError("series", series, "an array of one Series or more");
+    for (const one of series) one.#journal.checkOpen();
     const query = statsQuery(options, Math.min(...series.map((one) => one.#settings.retentionMs)));
     const fold = new Fold();
     const edges = { fromMs: -Infinity, toMs: -Infinity };

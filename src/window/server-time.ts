@@ -3,6 +3,8 @@ import type { Answer } from "./answer.ts";
 
 /** A machine that slept wakes with a wall clock that went on and a monotonic one that may not have. */
 const SLEPT_MS = 1000;
+/** Clocks drift apart by up to 100 ms in this time; what was learnt before is asked anew. */
+const LONGEST_TRUST_MS = 600_000;
 
 /** What a process knows of the server's clock: the last answer's TIME, and how long ago that was here. */
 export class ServerTime {
@@ -21,7 +23,7 @@ export class ServerTime {
   estimateMs(): number | undefined {
     if (!this.#known) return undefined;
     const elapsedMs = this.#monotonic() - this.#known.monotonicMs;
-    if (Date.now() - this.#known.wallMs > elapsedMs + SLEPT_MS) return undefined;
+    if (elapsedMs > LONGEST_TRUST_MS || Date.now() - this.#known.wallMs > elapsedMs + SLEPT_MS) return undefined;
     return Math.floor(this.#known.serverMs + elapsedMs);
   }
 }

@@ -10,10 +10,14 @@ export function checkValue(value: number, valueType: number, nan: NanPolicy, arg
     throw argumentError(argument, value, valueType === 0 ? "finite, below 3.4e38 as a float32" : "finite");
 }
 
+/** What one call can hand over, 2^28. */
+const MOST_VALUES = 268_435_456;
+
 /** A checked copy in the series' own type. */
 export function columnOf(values: ArrayLike<number>, valueType: number, nan: NanPolicy): Column {
-  if (values === null || typeof values !== "object" || typeof values.length !== "number")
-    throw argumentError("values", values, "an array or typed array of numbers");
+  const length = values !== null && typeof values === "object" ? values.length : undefined;
+  if (!Number.isSafeInteger(length) || length! < 0 || length! > MOST_VALUES)
+    throw argumentError("values", values, `an array or typed array of at most ${MOST_VALUES} numbers`);
   const column = valueType === 1 ? new Float64Array(values.length) : new Float32Array(values.length);
   for (let i = 0; i < column.length; i++) {
     if (typeof values[i] !== "number") throw argumentError(`values[${i}]`, values[i], "a number");

@@ -60,8 +60,13 @@ function windowOf(options: WindowOptions, retentionMs: number): WindowQuery {
   return { spanMs, atMs: at === undefined ? undefined : instantMs("at", at), closed };
 }
 
+export function checkObject(options: object): void {
+  if (options === null || typeof options !== "object") throw argumentError("options", options, "an object");
+}
+
 /** Throws ARGUMENT for an option that does not exist, so that a slip of the pen is not silently ignored. */
 export function checkKnown(options: object, known: readonly string[]): void {
+  checkObject(options);
   for (const name of Object.keys(options))
     if (!known.includes(name)) throw argumentError("option", name, `one of ${known.join(", ")}`);
 }

@@ -1,0 +1,226 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { luaFolder } from "../../scripts/compose-script.mjs";
+import type { IoredisClient } from "../../src/store/ioredis.ts";
+import { redisStore } from "../../src/store/redis.ts";
+import type { Answer, Known } from "../../src/window/answer.ts";
+import { append } from "../../src/window/append.ts";
+import { deleteChunk } from "../../src/window/delete.ts";
+import { encodeFrame } from "../../src/window/frames.ts";
+import { law } from "../../src/window/law.ts";
+import { read } from "../../src/window/read.ts";
+import { closedKey, rotate } from "../../src/window/rotate.ts";
+import { startRedis } from "../harness/redis-server.ts";
+import { type OpenStore, onMemory, onRedis6 } from "./stores.ts";
+
+const frame = fc.record({
+  values: fc.array(fc.double(), { minLength: 1, maxLength: 5 }),
+  /** Own times, ms from now. */
+  ats: fc.option(fc.constantFrom([0], [-5000], [-5001], [59_999, 60_000], [60_001], [-90_000, -80_000], [1e6, -1e6])),
+});
+const step = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant("append" as const),
+      frames: fc.array(frame, { minLength: 1, maxLength: 4 }),
+      valueType: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, fc.constant(1)),
+      clock: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, fc.constant(1)),
+      retentionMs: fc.constantFrom(1, 5000, 5000, 5000, 90_000),
+      voidInMs: fc.constantFrom(10_000, 10_000, 10_000, 0, -1),
+      known: fc.constantFrom("none" as const, "tail" as const, "nothing" as const, "wrong" as const),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("repeat" as const) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("rotate" as const), isRight: fc.boolean() }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant("read" as const),
+      back: fc.nat(2),
+      known: fc.constantFrom("header" as const, "tail" as const, "nothing" as const, "wrong" as const),
+    }),
+  },
+  fc.record({ kind: fc.constant("delete" as const), back: fc.nat(2), isRight: fc.boolean() }),
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant("wait" as const),
+      ms: fc.constantFrom(1, 999, 5000, 60_000, 67_000, -700, -20_000, 46 * 86_400_000),
+    }),
+  },
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+/** One side of a pair, which plays the same steps; what it has seen decides what it names next. */
+class Player {
+  readonly #opened: OpenStore;
+  readonly #key: string;
+  #seen: Known | undefined;
+  #last: Parameters<typeof append.encode>[0] | undefined;
+  #sequence = 0;
+
+  constructor(opened: OpenStore) {
+    this.#opened = opened;
+    this.#key = opened.store.keyOf("twin");
+  }
+
+  async play(one: Step): Promise<unknown> {
+    const { store, clock } = this.#opened;
+    const closed = (back: number) => (back === 0 ? this.#key : closedKey(this.#key, (this.#seen?.number ?? 7) - back));
+    switch (one.kind) {
+      case "wait":
+        clock.nowMs += one.ms;
+        return clock.nowMs;
+      case "append": {
+        const { valueType, clock: ofEvents, retentionMs } = one;
+        const frames = one.frames.map(({ values, ats }) => {
+          const column = valueType === 1 ? Float64Array.from(values) : Float32Array.from(values);
+          const times = ats && values.map((_, i) => clock.nowMs + ats[i % ats.length]!);
+          return encodeFrame(1, ++this.#sequence, column, times ?? undefined);
+        });
+        const known = one.known === "none" ? one.known : this.#known(one.known);
+        const voidAfterMs = clock.nowMs + one.voidInMs;
+        this.#last = { valueType, clock: ofEvents, retentionMs, voidAfterMs, birth: 1 + this.#sequence, frames, known };
+        return this.#keep(await store.run(append, this.#key, this.#last));
+      }
+      case "repeat":
+        return this.#last && this.#keep(await store.run(append, this.#key, this.#last));
+      case "rotate": {
+        const { number = 1, birth = 1 } = this.#seen ?? {};
+        const input = { number, birth: one.isRight ? birth : birth + 1, nextBirth: ++this.#sequence };
+        return this.#keep(await store.run(rotate, this.#key, input));
+      }
+      case "read":
+        return plain(
+          await store.run(read, closed(one.back), one.known === "header" ? "header" : this.#known(one.known)),
+        );
+      case "delete":
+        return store.run(deleteChunk, closed(one.back), one.isRight ? (this.#seen?.birth ?? 0) : -1);
+    }
+  }
+
+  #known(which: "tail" | "nothing" | "wrong"): Known | undefined {
+    if (!this.#seen || which === "nothing") return undefined;
+    if (which === "tail") return this.#seen;
+    return { ...this.#seen, place: 64, frame: new Uint8Array(16).fill(3) };
+  }
+
+  #keep(answer: Answer): unknown {
+    const { header, length } = answer;
+    if (header)
+      this.#seen = { number: header.number, birth: header.birth, length, place: 0, frame: new Uint8Array(16) };
+    return plain(answer);
+  }
+
+  async state(): Promise<unknown> {
+    const { keys, bytesOf, expiryOf } = this.#opened;
+    const all = (await keys()).sort();
+    return Promise.all(all.map(async (key) => [key, await bytesOf(key), await expiryOf(key)]));
+  }
+}
+
+/** Typed arrays of one process and buffers of another are the same bytes. */
+function plain(answer: Answer): unknown {
+  return { ...answer, verdicts: [...answer.verdicts], bytes: Buffer.from(answer.bytes) };
+}
+
+describe("the two forms of each step", () => {
+  let opened: OpenStore[];
+  beforeAll(async () => {
+    opened = await Promise.all([onMemory(), onRedis6()]);
+  });
+  afterAll(() => Promise.all(opened.map((each) => each.close())));
+
+  test("give equal answers, bytes and expiries after every step of any sequence", { timeout: 60_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
+        await Promise.all(opened.map((each) => each.clear()));
+        opened[1]!.clock.nowMs = opened[0]!.clock.nowMs;
+        const [memory, redis] = opened.map((each) => new Player(each)) as [Player, Player];
+        for (const one of steps) {
+          expect(await redis.play(one)).toEqual(await memory.play(one));
+          expect(await redis.state()).toEqual(await memory.state());
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+test("both forms have the same constants", () => {
+  const text = readFileSync(`${luaFolder}/window/law.lua`, "utf8");
+  const constants = [...text.matchAll(/^local (\w+) = (\d+)$/gm)].map(([, name, value]) => [
+    name!.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+    Number(value),
+  ]);
+  expect(constants.length).toBe(8);
+  expect(law).toMatchObject(Object.fromEntries(constants));
+});
+
+describe("on a real server", () => {
+  let server: Awaited<ReturnType<typeof startRedis>>;
+  let client: Redis;
+  beforeAll(async () => {
+    server = await startRedis();
+    client = new Redis(server.url);
+  });
+  afterAll(async () => {
+    client.disconnect();
+    await server.stop();
+  });
+
+  test("a refused append changes no byte, and restores a lost expiry", async () => {
+    const store = redisStore(client as unknown as IoredisClient);
+    const key = store.keyOf("refused");
+    const nowMs = Date.now();
+    const base = { clock: 0, valueType: 0, retentionMs: 5000, birth: 1, known: "none" as const };
+    const input = { ...base, voidAfterMs: nowMs + 10_000 };
+    const one = (at?: number) => encodeFrame(1, 1, Float32Array.of(1), at === undefined ? undefined : [at]);
+    await store.run(append, key, { ...input, frames: [one()] });
+    const [dump, expiry] = [await client.dumpBuffer(key), await client.pexpiretime(key)];
+    const refused = [
+      { ...input, frames: [one(nowMs - 60_000)] },
+      { ...input, frames: [one(nowMs + 120_000), one(nowMs - 60_000)], retentionMs: 20_000 },
+      { ...input, frames: [one()], valueType: 1 },
+      { ...input, frames: [one()], clock: 1 },
+      { ...input, frames: [one()], voidAfterMs: nowMs - 1 },
+    ];
+    for (const each of refused) {
+      await store.run(append, key, each);
+      expect(await client.dumpBuffer(key)).toEqual(dump);
+      expect(await client.pexpiretime(key)).toBe(expiry);
+    }
+    await client.persist(key);
+    await store.run(append, key, refused[0]!);
+    expect(await client.dumpBuffer(key)).toEqual(dump);
+    expect(await client.pexpiretime(key)).toBe(expiry);
+    await store.close();
+  });
+
+  test.each([
+    ["a short string", (key: string) => client.set(key, "hello")],
+    ["a long string", (key: string) => client.set(key, "hello".repeat(100))],
+    ["a chunk of another format", (key: string) => client.set(key, Buffer.alloc(64, 2))],
+    ["a list", (key: string) => client.rpush(key, "a", "b")],
+  ])("%s under the key is CORRUPT, and stays what it is", async (_name, put) => {
+    const store = redisStore(client as unknown as IoredisClient);
+    const key = store.keyOf("foreign");
+    await client.del(key);
+    await put(key);
+    const dump = await client.dumpBuffer(key);
+    const { Series } = await import("../../src/index.ts");
+    const series = new Series(store, "foreign");
+    for (const call of [
+      () => series.record(1),
+      () => series.stats(),
+      () => series.recordAndGet(1),
+      () => series.values(),
+    ])
+      await expect(call()).rejects.toMatchObject({ name: "OrielError", code: "CORRUPT" });
+    expect(await client.dumpBuffer(key)).toEqual(dump);
+    await store.close();
+  });
+});
