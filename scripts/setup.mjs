@@ -21,7 +21,8 @@ function installPackages(folder) {
   const lock = join(folder, "package-lock.json");
   if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
   console.log(`installing the packages of ${folder === root ? "oriel" : folder.slice(root.length + 1)}`);
-  run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], folder);
+  // Not `npm ci`: the lock file cannot name what other platforms need where their packages were not to be had.
+  run("npm", ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"], folder);
 }
 
 function newestMs(path) {
