@@ -54,9 +54,13 @@ export class Batch {
     return Math.max(0, Math.floor(bytes / this.#values.BYTES_PER_ELEMENT) - this.#count);
   }
 
-  add(value: number): Promise<void> {
+  put(value: number): void {
     this.#grow(1);
     this.#values[this.#count++] = value;
+  }
+
+  /** What becomes of the undated events. */
+  get written(): Promise<void> {
     this.#shared ??= waiting();
     return this.#shared.promise;
   }
@@ -64,8 +68,7 @@ export class Batch {
   addMany(values: ArrayLike<number>, from: number, to: number): Promise<void> {
     this.#grow(to - from);
     for (let i = from; i < to; i++) this.#values[this.#count++] = values[i];
-    this.#shared ??= waiting();
-    return this.#shared.promise;
+    return this.written;
   }
 
   addDated(values: Column, times: Float64Array): Promise<Written> {

@@ -78,7 +78,8 @@ export class JournalView {
     const tooLarge = error instanceof OrielError && error.code === "TOO_LARGE";
     const furthestMs = this.#furthestMs(questions);
     const others = tooLarge ? questions.filter((question) => this.#fromMs(question) > furthestMs) : [];
-    for (const question of questions) if (!others.includes(question)) question.fail(error);
+    for (const question of questions)
+      if (!others.includes(question)) question.fail(question.afterBatch > 0 ? afterRecording(error) : error);
     if (others.length === 0) return;
     try {
       await this.answer(await this.#reader.open(this.known), others);
@@ -174,4 +175,15 @@ export class JournalView {
     const { valueType, maxResidentBytes } = this.#settings;
     return Math.floor(maxResidentBytes / (valueType === 1 ? 24 : 16));
   }
+}
+
+/** The question's own event is in the journal: trying the same call again would record it twice. */
+function afterRecording(error: unknown): unknown {
+  if (!(error instanceof OrielError)) return error;
+  const { code, message, transient } = error;
+  return new OrielError(code, `the event is recorded, its window was not answered: ${message}`, {
+    cause: error,
+    transient,
+    applied: "unknown",
+  });
 }

@@ -31,9 +31,12 @@ export class Outbox {
     return this.#batches.length === 0;
   }
 
-  add(value: number): Promise<void> {
+  /** Puts one undated event into a batch, which tells what becomes of it. */
+  put(value: number): Batch {
     this.#checkRoom(1, false);
-    return this.#open(1).add(value);
+    const batch = this.#open(1);
+    batch.put(value);
+    return batch;
   }
 
   /** All or, where a part of a large call fails, an error that says how many events were written. */

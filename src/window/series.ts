@@ -1,8 +1,9 @@
-import { argumentError, OrielError } from "../errors.ts";
+import { argumentError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { Store } from "../store/contract.ts";
 import { instantMs } from "../time.ts";
 import { abortable } from "./abortable.ts";
+import type { Batch } from "./batch.ts";
 import { Fold } from "./fold.ts";
 import { Journal } from "./journal.ts";
 import type { JournalView } from "./journal-view.ts";
@@ -11,7 +12,6 @@ import { checkValue, columnOf, timesOf } from "./values.ts";
 import { waiting } from "./waiting.ts";
 import {
   checkKnown,
-  checkObject,
   type StatsOptions,
   type StatsQuery,
   statsQuery,
@@ -54,8 +54,11 @@ export class Series {
 
   /** Records one event. One round trip, shared by all who record meanwhile. */
   async record(value: number, options?: RecordOptions): Promise<void> {
-    options?.signal?.throwIfAborted();
-    return abortable(this.#record(value, options), options?.signal);
+    if (!options) return this.#put(value).written;
+    checkKnown(options, ["at", "signal"]);
+    options.signal?.throwIfAborted();
+    const recorded = options.at === undefined ? this.#put(value).written : this.#recordAt(value, options.at);
+    return abortable(recorded, options.signal);
   }
 
   /** Records events in order; a large call is split, and its error says how many were written. Cost: 4 or 8 bytes an event. */
@@ -82,16 +85,18 @@ export class Series {
 
   /** Records one event and answers for a window that holds it, in one round trip. */
   async recordAndGet(value: number, options: StatsOptions & RecordOptions = {}): Promise<WindowStats> {
-    checkObject(options);
-    const { at, signal, ...rest } = options;
-    signal?.throwIfAborted();
-    const query = statsQuery(rest, this.#settings.retentionMs);
-    const recorded = this.#record(value, at === undefined ? undefined : { at });
+    const query = statsQuery(options, this.#settings.retentionMs, "now");
+    options.signal?.throwIfAborted();
+    if (options.at === undefined) {
+      this.#put(value);
+      return abortable(this.#stats(query, this.#journal.outbox.lastId), options.signal);
+    }
+    const recorded = this.#recordAt(value, options.at);
     const stats = this.#stats(query, this.#journal.outbox.lastId);
-    stats.catch(() => {}); // told only when the event itself was recorded
+    stats.catch(() => {}); // told only when the event itself was not refused
     return abortable(
-      recorded.then(() => stats.catch(afterRecording)),
-      signal,
+      recorded.then(() => stats),
+      options.signal,
     );
   }
 
@@ -108,7 +113,7 @@ export class Series {
   async fractionBelow(limit: number, options: WindowOptions = {}): Promise<number> {
     if (typeof limit !== "number" || Number.isNaN(limit)) throw argumentError("limit", limit, "a number");
     const query = windowQuery(options, this.#settings.retentionMs);
-    const share = this.#ask(query, 0, `below ${limit} ${JSON.stringify(query)}`, (view, fromMs, toMs) => {
+    const share = this.#ask(query, 0, `below ${limit} ${query.kind}`, (view, fromMs, toMs) => {
       const fold = new Fold();
       view.collect(fold, fromMs, toMs, query.closed);
       return fractionOf(fold, limit, this.#settings.nan);
@@ -153,7 +158,7 @@ export class Series {
 
   /** Callers of one commit who ask the same share the computation, not the object. */
   async #stats(query: StatsQuery, afterBatch: number): Promise<WindowStats> {
-    const shared = await this.#ask(query, afterBatch, JSON.stringify(query), (view, fromMs, toMs) => {
+    const shared = await this.#ask(query, afterBatch, query.kind, (view, fromMs, toMs) => {
       const fold = new Fold();
       view.collect(fold, fromMs, toMs, query.closed);
       return statsOf(fold, query, this.#settings.nan, fromMs, toMs, view.degradedBy(fromMs));
@@ -161,17 +166,23 @@ export class Series {
     return { ...shared, percentiles: { ...shared.percentiles } };
   }
 
-  #record(value: number, options: RecordOptions | undefined): Promise<void> {
+  #put(value: number): Batch {
+    this.#journal.checkOpen();
+    checkValue(value, this.#settings.valueType, this.#settings.nan);
+    this.#checkDated(undefined);
+    const batch = this.#journal.outbox.put(value);
+    this.#journal.wake();
+    return batch;
+  }
+
+  #recordAt(value: number, at: number | Date): Promise<void> {
     this.#journal.checkOpen();
     const { valueType, nan } = this.#settings;
     checkValue(value, valueType, nan);
-    if (options) checkKnown(options, ["at", "signal"]);
-    this.#checkDated(options?.at);
-    const { outbox } = this.#journal;
-    const recorded =
-      options?.at === undefined
-        ? outbox.add(value)
-        : outbox.addMany(columnOf([value], valueType, nan), Float64Array.of(instantMs("at", options.at)));
+    const recorded = this.#journal.outbox.addMany(
+      columnOf([value], valueType, nan),
+      Float64Array.of(instantMs("at", at)),
+    );
     this.#journal.wake();
     return recorded;
   }
@@ -194,14 +205,4 @@ export class Series {
     });
     return promise;
   }
-}
-
-function afterRecording(error: unknown): never {
-  if (!(error instanceof OrielError)) throw error;
-  const { code, message, transient } = error;
-  throw new OrielError(code, `the event is recorded, its window was not answered: ${message}`, {
-    cause: error,
-    transient,
-    applied: "unknown",
-  });
 }

@@ -27,6 +27,8 @@ export interface WindowQuery {
   spanMs: number;
   atMs: number | undefined;
   closed: Closed;
+  /** Equal for equal questions. */
+  kind: string;
 }
 
 export interface StatsQuery extends WindowQuery {
@@ -40,33 +42,33 @@ const STATS_OPTIONS = [...WINDOW_OPTIONS, "percentiles", "method", "ddof"];
 
 export function windowQuery(options: WindowOptions, retentionMs: number): WindowQuery {
   checkKnown(options, WINDOW_OPTIONS);
-  return windowOf(options, retentionMs);
+  return windowOf(options, retentionMs, "at");
 }
 
-export function statsQuery(options: StatsOptions, retentionMs: number): StatsQuery {
+/** `end` "now": the option `at` is not the window's end, but an event's time. */
+export function statsQuery(options: StatsOptions, retentionMs: number, end: "at" | "now" = "at"): StatsQuery {
   checkKnown(options, STATS_OPTIONS);
   const { percentiles = [50, 90, 99], method = "linear", ddof = 0 } = options;
   if (!Array.isArray(percentiles)) throw argumentError("percentiles", percentiles, "an array of numbers from 0 to 100");
-  for (const p of [50, ...percentiles]) orderOf(method, 1, p);
+  orderOf(method, 1, 50);
+  for (const p of percentiles) orderOf(method, 1, p);
   if (!Number.isSafeInteger(ddof) || ddof < 0) throw argumentError("ddof", ddof, "a whole number, 0 or more");
-  return { ...windowOf(options, retentionMs), percentiles, method, ddof };
+  const { spanMs, atMs, closed, kind } = windowOf(options, retentionMs, end);
+  return { spanMs, atMs, closed, percentiles, method, ddof, kind: `${kind} ${percentiles} ${method} ${ddof}` };
 }
 
-function windowOf(options: WindowOptions, retentionMs: number): WindowQuery {
-  const { span = retentionMs, at, closed = "right" } = options;
+function windowOf(options: WindowOptions, retentionMs: number, end: "at" | "now"): WindowQuery {
+  const { span = retentionMs, closed = "right" } = options;
   if (closed !== "right" && closed !== "both") throw argumentError("closed", closed, '"right" or "both"');
   const spanMs = durationMs("span", span);
   if (spanMs > retentionMs) throw argumentError("span", span, `at most the retention, ${retentionMs} ms`);
-  return { spanMs, atMs: at === undefined ? undefined : instantMs("at", at), closed };
-}
-
-export function checkObject(options: object): void {
-  if (options === null || typeof options !== "object") throw argumentError("options", options, "an object");
+  const atMs = end === "now" || options.at === undefined ? undefined : instantMs("at", options.at);
+  return { spanMs, atMs, closed, kind: `${spanMs} ${atMs} ${closed}` };
 }
 
 /** Throws ARGUMENT for an option that does not exist, so that a slip of the pen is not silently ignored. */
 export function checkKnown(options: object, known: readonly string[]): void {
-  checkObject(options);
-  for (const name of Object.keys(options))
+  if (options === null || typeof options !== "object") throw argumentError("options", options, "an object");
+  for (const name in options)
     if (!known.includes(name)) throw argumentError("option", name, `one of ${known.join(", ")}`);
 }
