@@ -23,6 +23,19 @@ export class Dedupe {
     return true;
   }
 
+  /** Takes over what was counted in the stretch just before this one, for copies that are yet to come. */
+  continue(before: Dedupe): void {
+    if (this.#youngSinceMs === -Infinity) {
+      this.#young = before.#young;
+      this.#old = before.#old;
+      this.#youngSinceMs = before.#youngSinceMs;
+      return;
+    }
+    for (const generation of [before.#young, before.#old])
+      for (const [producer, sequences] of generation)
+        this.#old.set(producer, new Map([...sequences, ...(this.#old.get(producer) ?? [])]));
+  }
+
   /** True when a frame of that name was counted less than the span before `stampMs`. */
   holds(producer: number, sequence: number, stampMs: number): boolean {
     const counted = this.#young.get(producer)?.get(sequence) ?? this.#old.get(producer)?.get(sequence);

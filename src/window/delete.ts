@@ -4,7 +4,7 @@ import type { ChunkBytes } from "./chunk-bytes.ts";
 
 export const DELETED = { gone: 0, missing: 1, another: 2 } as const;
 
-/** Deletes one chunk; `input` is the birth seen, -1 for whichever. Law in lua/window/delete.lua. */
+/** Deletes one chunk; `input` is the birth seen. Law in lua/window/delete.lua. */
 export const deleteChunk: Operation<number, number> = {
   name: "window/delete",
   script,
@@ -16,7 +16,7 @@ export const deleteChunk: Operation<number, number> = {
   local(keys, key, birth) {
     const chunk = keys.get(key) as ChunkBytes | undefined;
     if (!chunk) return DELETED.missing;
-    if (birth !== -1 && birth !== chunk.header.birth) return DELETED.another;
+    if (birth !== chunk.header.birth) return DELETED.another;
     keys.delete(key);
     return DELETED.gone;
   },

@@ -110,17 +110,18 @@ export class JournalCopy {
     if (older.chunks.length === 0) return true;
     older.tail!.segment.close();
     this.chunks.unshift(...older.chunks);
+    this.#dedupe.continue(older.#dedupe);
     this.#headFrames = older.#headFrames;
     this.#headUntilMs = older.#headUntilMs;
     return true;
   }
 
-  /** Lets go of the oldest chunk; frames of the next are already judged in its light. */
+  /** Lets go of the oldest chunk, but not of what is yet to be judged in the light of chunks before it. */
   dropHead(): void {
     this.chunks.shift();
     this.noOlder = false;
-    this.#headFrames = [];
-    this.#headUntilMs = -Infinity;
+    const sinceMs = this.head?.header.createdMs ?? Infinity;
+    this.#headFrames = this.#headFrames.filter((frame) => frame.stampMs >= sinceMs);
   }
 
   /** What the next call names of a chunk held. */

@@ -88,9 +88,15 @@ export class Journal {
 
   async #deleteClosed(newest: number): Promise<void> {
     for (let number = newest; ; number -= DELETED_AT_ONCE) {
-      const keys = Array.from({ length: DELETED_AT_ONCE }, (_, i) => closedKey(this.#key, number - i));
-      const results = await Promise.all(keys.map((key) => this.#store.run(deleteChunk, key, -1)));
-      if (results.every((result) => result === DELETED.missing)) return;
+      const numbers = Array.from({ length: DELETED_AT_ONCE }, (_, i) => number - i);
+      const headers = (await Promise.all(numbers.map((each) => this.#reader.closed(each)))).flatMap(
+        (one) => one.header ?? [],
+      );
+      if (headers.length === 0) return;
+      // By birth: a request that is repeated late, after a failover, may find another chunk under the number.
+      await Promise.all(
+        headers.map((one) => this.#store.run(deleteChunk, closedKey(this.#key, one.number), one.birth)),
+      );
     }
   }
 

@@ -1,10 +1,11 @@
 import { OrielError } from "../../src/errors.ts";
+import type { Chunk } from "./journal.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Plan } from "./plan.ts";
 import type { SimProcess } from "./process.ts";
 import type { SimStore } from "./store.ts";
 import type { Subject } from "./subject.ts";
-import { type Expected, expectedOf, presentOf, type Snapshot } from "./truth.ts";
+import { type Expected, eventsOf, expectedOf, presentOf, type Snapshot } from "./truth.ts";
 import type { World } from "./world.ts";
 
 /** One Series object in one process, with what the server's steps on its behalf have shown. */
@@ -143,16 +144,22 @@ export class Calls {
     for (const snapshot of snapshots) {
       if (told && told.to !== (query.atMs ?? presentOf(snapshot))) continue;
       const expected = expectedOf(snapshot, query.spanMs, query.atMs);
-      const isTrue = events ? isSame(events, expected.values) : agrees(told!, expected);
-      const mayLack = isThorough || !isTrue || told?.degraded || expected.isDegraded;
-      const missing = mayLack ? this.#missing(snapshot, expected) : [];
-      const lacks = told !== undefined && told.count < expected.count + missing.length;
-      const must = expected.isDegraded || lacks;
-      if (isTrue || (missing.length > 0 && isBetween(events ?? told!, expected, missing))) {
+      const fits = (one: Expected) => (events ? isSame(events, one.values) : agrees(told!, one));
+      const journal = this.#ledger.whole(snapshot.chain, expected.fromMs);
+      const whole =
+        journal === snapshot.chain
+          ? expected
+          : expectedOf({ ...snapshot, chain: journal }, query.spanMs, expected.toMs);
+      const isWhole = fits(whole);
+      if (isWhole || fits(expected) || this.#isOfPart(journal, snapshot, query.spanMs, expected.toMs, fits)) {
         if (!told) return;
+        const mayLack = isThorough || !isWhole || told.degraded || expected.isDegraded;
+        const missing = mayLack ? this.#missing(snapshot, whole, journal) : [];
+        const must = expected.isDegraded || missing.length > 0 || !isWhole;
+        const may = must || this.#ledger.hasExpiredBefore(expected.fromMs);
         // Two steps of one millisecond may differ in what they have to tell: one of them must fit.
         if (must && !told.degraded) wrong ??= `is not told as degraded; missing ${missing.slice(0, 5)}`;
-        else if (told.degraded && this.#isPlain && !must) wrong ??= "is told as degraded without a reason";
+        else if (told.degraded && this.#isPlain && !may) wrong ??= "is told as degraded without a reason";
         else return;
         continue;
       }
@@ -165,34 +172,44 @@ export class Calls {
     this.#world.violation(`${handle.name} ${what} of ${JSON.stringify(query)} ${wrong}`);
   }
 
-  /** Events that the server had taken and not lost by then, and that its journal does not hold. */
-  #missing(snapshot: Snapshot, { fromMs, toMs, values }: Expected): number[] {
+  /**
+   * Whether the answer is that of a copy which begins with one of the chunks, because the one before it was gone when
+   * the copy was made or grew; frames count where that copy has them first.
+   */
+  #isOfPart(
+    journal: readonly Chunk[],
+    snapshot: Snapshot,
+    spanMs: number,
+    toMs: number,
+    fits: (part: Expected) => boolean,
+  ): boolean {
+    for (let length = 1; length < journal.length; length++) {
+      if (!this.#ledger.wasGone(journal[length]!)) continue;
+      if (fits(expectedOf({ ...snapshot, chain: journal.slice(0, length) }, spanMs, toMs))) return true;
+    }
+    return false;
+  }
+
+  /** Events that the server had taken and not lost by then, and that its whole journal does not hold. */
+  #missing(snapshot: Snapshot, { fromMs, toMs, values }: Expected, journal: readonly Chunk[]): number[] {
     const missing: number[] = [];
     // Of a journal that has expired as a whole nothing is left that could tell what longer spans lack.
     const stampedSinceMs = snapshot.chain.length === 0 ? snapshot.nowMs - this.#retentionMs : Number.NEGATIVE_INFINITY;
     for (const [value, { atMs, stampMs, step, state }] of this.#ledger.fates)
       if (state === "present" && step <= snapshot.step && atMs > fromMs && atMs <= toMs && stampMs > stampedSinceMs)
         missing.push(value);
-    const held = new Set(values);
-    return missing.filter((value) => !held.has(value));
+    const inside = new Set(values);
+    const outside = missing.filter((value) => !inside.has(value));
+    if (outside.length === 0) return outside;
+    // A copy of the frame that came first may have another time than the one in the books.
+    const held = new Set(eventsOf(journal).map((event) => event.value));
+    return outside.filter((value) => !held.has(value));
   }
 }
 
 function agrees(told: Told, { count, sum, values }: Expected): boolean {
   return (
     told.count === count && told.sum === sum && (count === 0 || (told.min === values[0] && told.max === values.at(-1)))
-  );
-}
-
-/** Where the server's own journal is not whole, a copy may hold some of what is missing, and nothing else. */
-function isBetween(answer: Told | Float64Array, expected: Expected, missing: readonly number[]): boolean {
-  if (!isEvents(answer)) return answer.count >= expected.count && answer.count <= expected.count + missing.length;
-  const held = new Set(answer);
-  const allowed = new Set([...expected.values, ...missing]);
-  return (
-    held.size === answer.length &&
-    answer.every((one) => allowed.has(one)) &&
-    expected.values.every((one) => held.has(one))
   );
 }
 

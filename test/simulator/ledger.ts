@@ -33,6 +33,11 @@ export class Ledger {
   #openBirth = 0;
   #framesSeen = 0;
   readonly #cutOff: number[] = [];
+  /** The closed chunk before each chunk, by its birth, as it was when the server last had both. */
+  readonly #before = new Map<number, Chunk>();
+  /** Births of closed chunks that were deleted; and of those that were gone while the chunks after them stood. */
+  readonly #deletedBirths = new Set<number>();
+  readonly #goneBirths = new Set<number>();
   #step = 0;
 
   constructor(world: World, server: SimServer, key: string, bytesOf: (value: unknown) => Uint8Array) {
@@ -54,10 +59,52 @@ export class Ledger {
       chain.push(chunk);
       const before: Chunk | undefined =
         chunk.birthBefore === 0 ? undefined : this.#chunk(`${this.#key}:${chunk.number - 1}`);
-      chunk = before && before.birth === chunk.birthBefore ? before : undefined;
+      if (before?.birth !== chunk.birthBefore) break;
+      this.#before.set(chunk.birth, before);
+      chunk = before;
     }
     this.#chain = chain;
     return chain;
+  }
+
+  /**
+   * A journal with the closed chunks that the server no longer has, as far back as they may hold an event later than
+   * `fromMs`: what a copy may hold that was there before they were deleted.
+   */
+  whole(chain: readonly Chunk[], fromMs: number): readonly Chunk[] {
+    const whole = [...chain];
+    for (let chunk = chain.at(-1); chunk; ) {
+      chunk = this.#before.get(chunk.birth);
+      if (chunk && reachMs(chunk) > fromMs) whole.push(chunk);
+      else break;
+    }
+    return whole.length === chain.length ? chain : whole;
+  }
+
+  /** Whether a reader can have found this closed chunk gone, and those after it not. */
+  wasGone(chunk: Chunk): boolean {
+    return this.#goneBirths.has(chunk.birth) || this.#hasExpired(chunk);
+  }
+
+  #hasExpired({ lastStampMs, retentionMs, chunkMs }: Chunk): boolean {
+    return lastStampMs + retentionMs + chunkMs + 60_000 < this.#server.nowMs;
+  }
+
+  /** A deletion ends with the closed chunks; where the open one stands, they are missed. */
+  #missGone(): void {
+    for (const { birth } of this.whole(this.chain(), Number.NEGATIVE_INFINITY))
+      if (this.#deletedBirths.has(birth)) this.#goneBirths.add(birth);
+  }
+
+  /**
+   * Whether the chunk before the oldest one has expired in its own time, and could have held an event of a window from
+   * `fromMs` for all that a reader knows.
+   */
+  hasExpiredBefore(fromMs: number): boolean {
+    const oldest = this.chain().at(-1);
+    const before = oldest && this.#before.get(oldest.birth);
+    if (!before || !this.#hasExpired(before)) return false;
+    return oldest.isEventClock ? oldest.latestAtMs >= fromMs - 20_000 : oldest.createdMs + 60_000 > fromMs;
   }
 
   snapshot(): Snapshot {
@@ -76,6 +123,7 @@ export class Ledger {
       this.#present(event.value, event.frame, event.atMs, event.stampMs);
     }
     for (const value of before) this.fates.get(value)!.state = "lost";
+    this.#missGone();
     this.#openBirth = this.chain()[0]?.birth ?? 0;
     this.#framesSeen = this.chain()[0]?.frames.length ?? 0;
     return lost;
@@ -87,6 +135,9 @@ export class Ledger {
     const chainBefore = this.#chain;
     this.#chain = undefined;
     if (!step.written.includes(this.#key)) {
+      for (const chunk of this.#before.values())
+        if (step.written.includes(`${this.#key}:${chunk.number}`)) this.#deletedBirths.add(chunk.birth);
+      this.#missGone();
       this.#shortened(step, chainBefore ?? []);
       return;
     }
@@ -142,4 +193,9 @@ export class Ledger {
     }
     return chunk;
   }
+}
+
+/** No event that is later can be in the chunk: one may be dated up to 60 s after its stamp. */
+function reachMs({ isEventClock, latestAtMs, lastStampMs }: Chunk): number {
+  return isEventClock ? latestAtMs : lastStampMs + 60_000;
 }

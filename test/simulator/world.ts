@@ -44,6 +44,8 @@ export class World {
 
   /** Lets everything up to `untilMs` happen; then it is `untilMs`. */
   async run(untilMs: number): Promise<void> {
+    // Whoever was just called plans what is to happen only in callbacks.
+    await turn();
     while (this.#heap.length > 0 && this.#heap[0]!.atMs <= untilMs) {
       const event = this.#pop();
       this.nowMs = event.atMs;
