@@ -2,6 +2,7 @@ import { OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { Clock, Closed } from "../time.ts";
 import type { Answer, Known } from "./answer.ts";
+import { Brackets } from "./brackets.ts";
 import type { Fold } from "./fold.ts";
 import type { JournalCopy } from "./journal-copy.ts";
 import { type JournalReader, needsOlder, Rolled, TooMany } from "./journal-reader.ts";
@@ -31,6 +32,8 @@ export class JournalView {
   readonly #copy: JournalCopy;
   readonly #settings: SeriesSettings;
   readonly #monotonic: Clock;
+  /** Where percentiles lay at the last cut. */
+  readonly brackets = new Brackets();
   #cut: Answer | undefined;
 
   constructor(reader: JournalReader, copy: JournalCopy, settings: SeriesSettings, monotonic: Clock) {

@@ -2,6 +2,7 @@ import { argumentError, OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
 import { type Clock, type Duration, durationMs, instantMs } from "../time.ts";
+import { Brackets } from "./brackets.ts";
 import { Fold } from "./fold.ts";
 import { chunkMsOf, law } from "./law.ts";
 import { Segment } from "./segment.ts";
@@ -38,6 +39,7 @@ export class LocalSeries {
   readonly #nan: NanPolicy;
   readonly #clock: Clock;
   #segments: Segment[] = [];
+  #brackets = new Brackets();
   #openedMs = -Infinity;
   #nowMs = -Infinity;
 
@@ -84,7 +86,7 @@ export class LocalSeries {
   stats(options: StatsOptions = {}): WindowStats {
     const query = statsQuery(options, this.#retentionMs);
     const { fold, fromMs, toMs } = this.#collect(query);
-    return statsOf(fold, query, this.#nan, fromMs, toMs, this.#degradedBy(fromMs));
+    return statsOf(fold, query, this.#nan, fromMs, toMs, this.#degradedBy(fromMs), this.#brackets);
   }
 
   /** A copy of the values inside a window, in the order recorded. */

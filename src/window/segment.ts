@@ -2,10 +2,13 @@ import type { Column } from "../kernel/contract.ts";
 import { type Closed, isInside } from "../time.ts";
 import { Block } from "./block.ts";
 import type { Fold } from "./fold.ts";
+import { Leaf } from "./leaf.ts";
 
 /** Events per block of the lowest level, and blocks of one level per block of the next. */
 const LEAF = 512;
 const BRANCH = 16;
+/** Leaves whose order by value is kept, at 1 kB each: more only straddle an edge where times are the callers' own. */
+const MOST_LEAVES = 64;
 
 /**
  * A stretch of events in arrival order. A closed one that lies wholly inside a window is one block: one summary and one
@@ -25,6 +28,7 @@ export class Segment {
   latestMs = -Infinity;
   #closed = false;
   #levels: Block[][] = [];
+  #leaves = new Map<number, Leaf>();
   #whole: Block | undefined;
 
   constructor(valueType: number) {
@@ -65,7 +69,8 @@ export class Segment {
     if (this.#closed && isInside(this.earliestMs, fromMs, toMs, closed) && this.latestMs <= toMs) {
       this.#whole ??= new Block(this.earliestMs, this.latestMs);
       this.#levels = [];
-      this.#whole.addTo(fold, this.values, 0, this.count);
+      this.#leaves.clear();
+      fold.add(this.#whole.run(this.values, 0, this.count));
       return;
     }
     let top = 0;
@@ -88,11 +93,11 @@ export class Segment {
       const block = this.#block(level, index);
       if (block.latestMs < fromMs || block.earliestMs > toMs) return;
       if (isInside(block.earliestMs, fromMs, toMs, closed) && block.latestMs <= toMs) {
-        block.addTo(fold, this.values, start, start + size);
+        fold.add(block.run(this.values, start, start + size));
         return;
       }
     }
-    if (level === 0) this.#filter(fold, start, Math.min(start + size, this.count), fromMs, toMs, closed);
+    if (level === 0) this.#part(fold, start, Math.min(start + size, this.count), fromMs, toMs, closed);
     else
       for (let child = 0; child < BRANCH; child++)
         this.#visit(level - 1, index * BRANCH + child, fold, fromMs, toMs, closed);
@@ -121,12 +126,16 @@ export class Segment {
     return block;
   }
 
-  #filter(fold: Fold, start: number, end: number, fromMs: number, toMs: number, closed: Closed): void {
-    const inside = this.values.slice(start, end);
-    let count = 0;
-    for (let i = start; i < end; i++)
-      if (isInside(this.times[i], fromMs, toMs, closed)) inside[count++] = this.values[i];
-    if (count > 0) new Block(fromMs, toMs).addTo(fold, inside, 0, count);
+  #part(fold: Fold, start: number, end: number, fromMs: number, toMs: number, closed: Closed): void {
+    let leaf = this.#leaves.get(start);
+    if (!leaf) {
+      // Those left behind by an edge that moved on are made again should it come back.
+      if (this.#leaves.size >= MOST_LEAVES) this.#leaves.clear();
+      leaf = new Leaf(start);
+      this.#leaves.set(start, leaf);
+    }
+    const run = leaf.run(this.times, this.values, end, fromMs, toMs, closed);
+    if (run) fold.add(run);
   }
 }
 

@@ -161,7 +161,7 @@ export class Series {
     const shared = await this.#ask(query, afterBatch, query.kind, (view, fromMs, toMs) => {
       const fold = new Fold();
       view.collect(fold, fromMs, toMs, query.closed);
-      return statsOf(fold, query, this.#settings.nan, fromMs, toMs, view.degradedBy(fromMs));
+      return statsOf(fold, query, this.#settings.nan, fromMs, toMs, view.degradedBy(fromMs), view.brackets);
     });
     return { ...shared, percentiles: { ...shared.percentiles } };
   }

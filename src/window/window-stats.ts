@@ -1,6 +1,7 @@
 import { interpolate } from "../kernel/interpolate.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
 import { orderOf } from "../kernel/percentile.ts";
+import type { Brackets } from "./brackets.ts";
 import type { Fold } from "./fold.ts";
 import type { StatsQuery } from "./window-query.ts";
 
@@ -36,6 +37,7 @@ export function statsOf(
   fromMs: number,
   toMs: number,
   degradedBy: Degraded | undefined,
+  brackets?: Brackets,
 ): WindowStats {
   const spoilt = fold.nanCount > 0 && nan !== "ignore";
   const count = nan === "ignore" ? fold.validCount : fold.count;
@@ -54,14 +56,14 @@ export function statsOf(
     to: toMs,
     degraded: degradedBy !== undefined,
   };
-  for (const p of query.percentiles) stats.percentiles[p] = none ? Number.NaN : percentileOf(fold, query, p);
+  for (const p of query.percentiles) stats.percentiles[p] = none ? Number.NaN : percentileOf(fold, query, p, brackets);
   if (degradedBy) stats.degradedBy = degradedBy;
   return stats;
 }
 
-function percentileOf(fold: Fold, query: StatsQuery, p: number): number {
+function percentileOf(fold: Fold, query: StatsQuery, p: number, brackets: Brackets | undefined): number {
   const order = orderOf(query.method, fold.validCount, p);
-  const [low, next] = fold.at(order.lower);
+  const [low, next] = fold.at(order.lower, brackets, brackets && `${query.kind} ${p}`);
   return interpolate(order, low, order.upper === order.lower ? low : next);
 }
 
