@@ -1,11 +1,13 @@
 import type { Column } from "../kernel/contract.ts";
 import { lowerBound, upperBound } from "./bounds.ts";
 import { MOST_BRACKETS, type Run } from "./run.ts";
-import { type Ranges, selectInRuns, wholeRanges } from "./select-runs.ts";
+import { type Ranges, selectInRuns } from "./select-runs.ts";
 
 /** Fewer values are selected from at once. */
 const WORTH_IT = 4096;
-const NARROWEST = 256;
+/** Ranks on either side: a miss widens a bracket by 4, 64 hits in a row narrow it by 2. */
+const FIRST = 256;
+const NARROWEST = 32;
 const WIDEST = 4096;
 const HITS_TO_NARROW = 64;
 
@@ -13,7 +15,7 @@ interface Bracket {
   slot: number;
   low: number;
   high: number;
-  /** Ranks on either side when it was drawn. */
+  /** Ranks on either side when it was drawn; 0: not drawn yet. */
   width: number;
   hits: number;
 }
@@ -31,15 +33,15 @@ export class Brackets {
     if (count < WORTH_IT) return selectInRuns(columns, k);
     const bracket = this.#brackets.get(key) ?? this.#begin(key);
     const ranges = rangesOf(runs, bracket);
-    if (ranges && ranges.before <= k && k < ranges.before + sizeOf(ranges)) {
-      if (++bracket.hits % HITS_TO_NARROW === 0) bracket.width = Math.max(NARROWEST, bracket.width / 2);
+    const holds = ranges !== undefined && ranges.before <= k && k < ranges.before + sizeOf(ranges);
+    if (holds && (++bracket.hits < HITS_TO_NARROW || bracket.width === NARROWEST))
       return selectInRuns(columns, k, ranges);
-    }
-    if (bracket.width > 0) bracket.width = Math.min(WIDEST, bracket.width * 4);
-    else bracket.width = NARROWEST;
+    if (holds) bracket.width = Math.max(NARROWEST, bracket.width / 2);
+    else bracket.width = bracket.width === 0 ? FIRST : Math.min(WIDEST, bracket.width * 4);
+    bracket.hits = 0;
     bracket.low = selectInRuns(columns, Math.max(0, k - bracket.width))[0];
     bracket.high = selectInRuns(columns, Math.min(count - 1, k + bracket.width))[0];
-    return selectInRuns(columns, k, rangesOf(runs, bracket) ?? wholeRanges(columns));
+    return selectInRuns(columns, k, rangesOf(runs, bracket));
   }
 
   #begin(key: string): Bracket {

@@ -1,6 +1,6 @@
 import { activeKernel } from "../kernel/choose.ts";
 import type { Column } from "../kernel/contract.ts";
-import { type Closed, isInside } from "../time.ts";
+import type { Closed } from "../time.ts";
 import { Run } from "./run.ts";
 
 /**
@@ -20,10 +20,14 @@ export class Leaf {
   run(times: Float64Array, values: Column, end: number, fromMs: number, toMs: number, closed: Closed): Run | undefined {
     this.#grow(values, end - this.#start);
     const inside = values.slice(this.#start, end);
+    const order = this.#order;
+    const start = this.#start;
+    // Times are whole ms: `from < t` is `from + 1 <= t`.
+    const leastMs = closed === "both" ? fromMs : fromMs + 1;
     let count = 0;
     for (let j = 0; j < this.#count; j++) {
-      const i = this.#start + this.#order[j];
-      if (isInside(times[i], fromMs, toMs, closed)) inside[count++] = values[i];
+      const i = start + order[j];
+      if (times[i] >= leastMs && times[i] <= toMs) inside[count++] = values[i];
     }
     if (count === 0) return undefined;
     const sorted = inside.subarray(0, count);
