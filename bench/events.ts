@@ -1,5 +1,5 @@
 /** Seeded uniform numbers in [0, 1) (mulberry32), so that every run and every rival sees the same events. */
-function uniform(seed: number): () => number {
+export function uniform(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

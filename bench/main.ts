@@ -4,7 +4,10 @@ import { startRedis } from "../test/harness/redis-server.ts";
 import { environment } from "./environment.ts";
 import { benchKernels, FULL_KERNELS, SMALL_KERNELS } from "./kernels.ts";
 import { benchMemory, FULL_MEMORY, SMALL_MEMORY } from "./memory.ts";
+import { benchPipeline, FULL_PIPELINE, SMALL_PIPELINE } from "./pipeline.ts";
 import { jsonLines, type Report, table } from "./report.ts";
+import { benchResident, FULL_RESIDENT, SMALL_RESIDENT } from "./resident.ts";
+import { benchSketches, FULL_SKETCHES, SMALL_SKETCHES } from "./sketches.ts";
 import { benchWindows, FULL_WINDOWS, SMALL_WINDOWS } from "./windows.ts";
 
 /** Every bench by its name: runs against a Redis of its own, in full or in tiny sizes. */
@@ -12,6 +15,9 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   windows: (redisUrl, small) => benchWindows(redisUrl, small ? SMALL_WINDOWS : FULL_WINDOWS, console.error),
   memory: (redisUrl, small) => benchMemory(redisUrl, small ? SMALL_MEMORY : FULL_MEMORY),
   kernels: (_redisUrl, small) => benchKernels(small ? SMALL_KERNELS : FULL_KERNELS),
+  pipeline: (_redisUrl, small) => benchPipeline(small ? SMALL_PIPELINE : FULL_PIPELINE),
+  resident: (_redisUrl, small) => benchResident(small ? SMALL_RESIDENT : FULL_RESIDENT),
+  sketches: (_redisUrl, small) => benchSketches(small ? SMALL_SKETCHES : FULL_SKETCHES),
 };
 
 async function main(): Promise<number> {

@@ -1,0 +1,53 @@
+import { execFile, spawnSync } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const SCRIPT = fileURLToPath(new URL("pandas_rolling.py", import.meta.url));
+
+/** bottleneck knows the median only. */
+export type RollingLibrary = "pandas" | "bottleneck";
+
+export interface RollingAnswer {
+  nanosecondsPerSlide: number;
+  /** Of the last slides, at most three. */
+  answers: number[];
+}
+
+/** Debian's packages are seen by the system's Python only, which need not be the first one on PATH. */
+const PYTHONS = ["python3", "/usr/bin/python3"];
+
+function pythonOf(library: RollingLibrary): string | undefined {
+  const imports = ["-c", `import numpy, ${library}`];
+  return PYTHONS.find((python) => spawnSync(python, imports, { stdio: "ignore" }).status === 0);
+}
+
+/** Why a library cannot be used, or undefined when it can. */
+export function rollingMissing(library: RollingLibrary): string | undefined {
+  return pythonOf(library) ? undefined : `python3 with ${library} is not installed (Debian: python3-${library})`;
+}
+
+/** A percentile of every window of `events` values, as the library computes it in a process of its own. */
+export async function rollingBy(
+  library: RollingLibrary,
+  values: Float32Array,
+  events: number,
+  percentile: number,
+  repetitions: number,
+): Promise<RollingAnswer> {
+  if (library === "bottleneck" && percentile !== 50) throw new Error("bottleneck has no rolling percentile but p50");
+  const python = pythonOf(library);
+  if (!python) throw new Error(`${rollingMissing(library)}`);
+  const folder = await mkdtemp(join(tmpdir(), "oriel-bench-"));
+  try {
+    const path = join(folder, "values");
+    await writeFile(path, values);
+    const fields = [library, path, values.length, events, percentile, repetitions].map(String);
+    const { stdout } = await promisify(execFile)(python, [SCRIPT, ...fields]);
+    return JSON.parse(stdout) as RollingAnswer;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,131 @@
+import { describe, expect, test } from "vitest";
+import { draw, shuffled } from "../../bench/distributions.ts";
+import { benchPipeline, SMALL_PIPELINE } from "../../bench/pipeline.ts";
+import { benchResident, SMALL_RESIDENT } from "../../bench/resident.ts";
+import { NumpyProcess, numpyMissing } from "../../bench/rivals/numpy.ts";
+import { type RollingLibrary, rollingBy, rollingMissing } from "../../bench/rivals/rolling.ts";
+import { SKETCHES, sketchMissing } from "../../bench/rivals/sketch.ts";
+import { sortedPercentile, typedArrayPipeline } from "../../bench/rivals/typed-array.ts";
+import { benchSketches, SMALL_SKETCHES } from "../../bench/sketches.ts";
+import { takeTurns } from "../../bench/turns.ts";
+
+const reason = numpyMissing();
+if (reason) console.warn(`skipped: NumPy: ${reason}`);
+const LIBRARIES: RollingLibrary[] = ["pandas", "bottleneck"];
+for (const library of LIBRARIES) if (rollingMissing(library)) console.warn(`skipped: ${rollingMissing(library)}`);
+
+describe("rivals in one process", () => {
+  const times = BigInt64Array.of(5n, 1n, 4n, 2n, 3n);
+  const values = Float32Array.of(50, 10, 40, 20, 30);
+
+  test("a loop and TypedArray.sort: from < t <= to", () => {
+    const run = typedArrayPipeline(times, values, 1, 4);
+    expect(run()).toEqual({ count: 3, sum: 90, mean: 30, p99: 39.8 });
+    expect(run()).toEqual({ count: 3, sum: 90, mean: 30, p99: 39.8 });
+  });
+
+  test.runIf(reason === undefined)("NumPy answers for the bytes that it was given", async () => {
+    const numpy = new NumpyProcess();
+    try {
+      await numpy.load(times, values);
+      const p1 = await numpy.run("p1", 1, 4, 3);
+      expect(p1.answers.slice(0, 3)).toEqual([3, 90, 30]);
+      expect(p1.answers[3]).toBeCloseTo(39.8, 4);
+      expect(p1.nanoseconds).toBeGreaterThan(0);
+      const p2 = await numpy.run("p2", 1, 4, 1);
+      expect(p2.answers.slice(0, 5)).toEqual([3, 90, 30, 20, 40]);
+      expect(p2.answers[5]).toBeCloseTo(Math.sqrt(200 / 3), 5);
+      expect(p2.answers[6]).toBe(30);
+      for (const run of ["partition", "sort"] as const)
+        expect((await numpy.run(run, 0, 0, 1)).answers).toEqual([40, 50]);
+    } finally {
+      numpy.close();
+    }
+  });
+
+  test.runIf(reason === undefined)("NumPy's complaint is told", async () => {
+    const numpy = new NumpyProcess();
+    await expect(numpy.run("p1", 0, 1, 1)).rejects.toThrow("python3 ended without an answer");
+  });
+
+  test.each(LIBRARIES.filter((library) => !rollingMissing(library)))(
+    "%s rolls over windows of four",
+    async (library) => {
+      const values = Float32Array.from({ length: 20 }, (_, i) => (i * 7) % 20);
+      const right = [17, 18, 19].map((i) => sortedPercentile(values.slice(i - 3, i + 1), 50));
+      const { answers, nanosecondsPerSlide } = await rollingBy(library, values, 4, 50, 2);
+      expect(answers).toEqual(right);
+      expect(nanosecondsPerSlide).toBeGreaterThan(0);
+    },
+  );
+
+  test("bottleneck has the median only", async () => {
+    await expect(rollingBy("bottleneck", values, 2, 99, 1)).rejects.toThrow("no rolling percentile but p50");
+  });
+
+  test.each(SKETCHES.filter((rival) => !sketchMissing(rival)))("$name is near the exact p99", (rival) => {
+    const drawn = draw("lognormal", 2_000, 1);
+    const sketch = rival.open(drawn.length);
+    for (const value of drawn) sketch.record(value);
+    expect(sketch.p99() / sortedPercentile(drawn, 99)).toBeCloseTo(1, 1);
+    sketch.close?.();
+  });
+});
+
+test("contenders take turns and are compared within each", async () => {
+  const calls: string[] = [];
+  const contender = (name: string, times: number[]) => ({
+    name,
+    turnUs: () => {
+      calls.push(name);
+      return times.shift() as number;
+    },
+  });
+  const turns = await takeTurns([contender("a", [10, 100, 30]), contender("b", [1, 10, 6])], 3);
+  expect(calls.join("")).toBe("ababab");
+  expect(turns.medianUs("a")).toBe(30);
+  expect(turns.timesFaster("b", "a")).toBe(10);
+  expect(turns.timesFaster("b", "nobody")).toBeNaN();
+});
+
+test("drawn values are the same for the same seed; an order holds every index once", () => {
+  for (const distribution of ["lognormal", "uniform", "ties", "drift"] as const) {
+    expect(draw(distribution, 100, 1)).toEqual(draw(distribution, 100, 1));
+    expect(draw(distribution, 100, 1)).not.toEqual(draw(distribution, 100, 2));
+  }
+  const order = shuffled(100, 1);
+  expect([...order]).not.toEqual([...order].sort((a, b) => a - b));
+  expect(new Set(order).size).toBe(100);
+});
+
+describe("benches run in small", () => {
+  test("pipeline: every form, checked", async () => {
+    const { rows } = await benchPipeline(SMALL_PIPELINE);
+    const names = [...(reason ? [] : ["NumPy"]), "TypedArray.sort", "js", "wasm-scalar", "wasm-simd"];
+    expect(rows.slice(0, names.length).map((row) => row.by)).toEqual(names);
+    expect(rows).toHaveLength(SMALL_PIPELINE.distributions.length * (3 * names.length + (reason ? 0 : 1)));
+    for (const row of rows) expect(row.medianUs).toBeGreaterThan(0);
+  });
+
+  test("resident: queries, memory, ingest, checked", async () => {
+    const { rows } = await benchResident(SMALL_RESIDENT);
+    expect(rows.map((row) => row.what)).toEqual([
+      ...(reason ? [] : ["NumPy: all statistics, p50, p90, p99"]),
+      "all statistics, p50, p90, p99",
+      "record and p99",
+      "ingest one by one",
+      "ingest in frames of 32",
+      "ingest in frames of 1024",
+      "memory, f64",
+    ]);
+  });
+
+  test("sketches: error 0 for what is exact", async () => {
+    const { rows } = await benchSketches(SMALL_SKETCHES);
+    for (const row of rows) {
+      expect(row.recordNs).toBeGreaterThan(0);
+      if (String(row.promise).startsWith("exact")) expect(row.errorPercent).toBe(0);
+    }
+    expect(rows.at(-1)?.by).toBe("oriel LocalSeries");
+  });
+});
