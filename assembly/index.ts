@@ -5,6 +5,7 @@ export { collect32, collect64 } from "./collect";
 export { deviations32, deviations64 } from "./deviations";
 export { lanes32, lanes64 } from "./lanes";
 export { heapBase } from "./memory";
+export { narrow32, narrow64 } from "./narrow";
 export { pairwiseSum32, pairwiseSum64 } from "./pairwise";
 export { rank32, rank64 } from "./rank";
 export { sort32, sort64 } from "./sort";

@@ -41,3 +41,18 @@ export function decode<K, I>(from: usize, count: usize, to: usize): void {
     store<K>(out, key & top ? key ^ top : ~key);
   }
 }
+
+/** The key of one float that is not NaN. */
+export function keyOf<T, K>(x: T): K {
+  if (sizeof<K>() === 4) {
+    const bits = reinterpret<i32>(<f32>x);
+    return <K>(bits ^ ((bits >> 31) | i32.MIN_VALUE));
+  }
+  const bits = reinterpret<i64>(<f64>x);
+  return <K>(bits ^ ((bits >> 63) | i64.MIN_VALUE));
+}
+
+export function floatOf<T, K>(key: K): T {
+  if (sizeof<K>() === 4) return <T>reinterpret<f32>(<i32>key ^ (~(<i32>key >> 31) | i32.MIN_VALUE));
+  return <T>reinterpret<f64>(<i64>key ^ (~(<i64>key >> 63) | i64.MIN_VALUE));
+}

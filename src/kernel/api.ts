@@ -4,7 +4,7 @@ import { activeKernel } from "./choose.ts";
 import { columnOf, timesOf, type Values, type ValueType } from "./column.ts";
 import type { Column, KernelName } from "./contract.ts";
 import { type Moments, momentsOf, NO_MOMENTS, sumOf } from "./moments.ts";
-import { type NanPolicy, withoutNan } from "./nan.ts";
+import { type NanPolicy, policyOf, withoutNan } from "./nan.ts";
 import type { PercentileLaw, PercentileMethod } from "./percentile.ts";
 import { percentilesOf } from "./percentiles.ts";
 
@@ -42,10 +42,16 @@ function percentile(values: Values, p: number | readonly number[], options: Perc
   const list = Array.isArray(p);
   const percents: readonly number[] = list ? p : [p as number];
   const law = lawOf(options);
-  const column = read(values, options);
-  // An empty column still checks the percentiles and the method.
-  const known = column ?? new Float64Array(0);
-  const answers = percentilesOf(activeKernel(), known, percents, options.method ?? "linear", law, list);
+  const policy = policyOf(options.nan);
+  const answersOf = (column: Column) =>
+    percentilesOf(activeKernel(), column, percents, options.method ?? "linear", law, list);
+  const column = columnOf("values", values, options.type);
+  // NaN is met on the way, so that a column without it is read once.
+  let answers = answersOf(column);
+  if (answers === null) {
+    const known = withoutNan(activeKernel(), "values", column, policy);
+    answers = (known && answersOf(known)) ?? percents.map(() => Number.NaN);
+  }
   return list ? answers : answers[0]!;
 }
 
@@ -97,8 +103,8 @@ function lawOf({ compat = "strict" }: ColumnOptions): PercentileLaw {
   return compat;
 }
 
-function read(values: Values, { type, nan = "reject" }: ColumnOptions): Column | null {
-  return withoutNan(activeKernel(), "values", columnOf("values", values, type), nan);
+function read(values: Values, { type, nan }: ColumnOptions): Column | null {
+  return withoutNan(activeKernel(), "values", columnOf("values", values, type), policyOf(nan));
 }
 
 /** One-shot statistics over columns, by the kernel in use. No call changes its input. */

@@ -40,6 +40,8 @@ export interface Kernel {
   sort(values: Column): void;
   /** The k-th smallest (0-based, NaN excluded by the caller) and its successor (k + 1, or the same at the end). */
   select(values: Column, k: number): [number, number];
+  /** `select` for each rank, from one copy of the column; null when there is a NaN in it. */
+  selectMany(values: Column, ranks: readonly number[]): [number, number][] | null;
   /** How many values are below `limit`, and how many equal it. */
   rank(values: Column, limit: number): { below: number; equal: number };
   /**

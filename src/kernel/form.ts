@@ -1,7 +1,7 @@
 import type { Kernel } from "./contract.ts";
 import type { Passes } from "./passes.ts";
 import { rankOf } from "./rank.ts";
-import { selectRank } from "./select.ts";
+import { selectRanks } from "./select.ts";
 import { summarize } from "./summary.ts";
 import { trimTo } from "./trim.ts";
 
@@ -13,7 +13,8 @@ export function kernelOf<H>(passes: Passes<H>): Kernel {
     pairwiseSum: (values) => passes.pairwiseSum(passes.hold(values)),
     pairwiseSquares: (values, mean) => passes.pairwiseSquares(passes.hold(values), mean),
     sort: (values) => passes.sort(values),
-    select: (values, k) => selectRank(passes, values, k),
+    select: (values, k) => selectRanks(passes, values, [k])?.[0] ?? [Number.NaN, Number.NaN],
+    selectMany: (values, ranks) => selectRanks(passes, values, ranks),
     rank: (values, limit) => rankOf(passes, values, limit),
     trim: (times, values, from, to, both, sorted) => trimTo(passes, times, values, from, to, both, sorted),
   };

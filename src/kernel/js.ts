@@ -3,6 +3,7 @@ import { kernelOf } from "./form.ts";
 import { census } from "./js/census.ts";
 import { collect } from "./js/collect.ts";
 import { lanes } from "./js/lanes.ts";
+import { narrow } from "./js/narrow.ts";
 import { pairwiseSquares, pairwiseSum } from "./js/pairwise.ts";
 import { rank } from "./js/rank.ts";
 import { sort } from "./js/sort.ts";
@@ -22,8 +23,14 @@ export const js = {
       pairwiseSum,
       pairwiseSquares,
       collect,
+      narrow,
       rank,
       sort,
+      sorted: (values) => {
+        const copy = values.slice();
+        sort(copy);
+        return copy;
+      },
       trim,
     }),
 } as const;

@@ -4,10 +4,15 @@ import type { Column, Kernel } from "./contract.ts";
 /** "reject": ARGUMENT, naming the index. "ignore": as if it were not there. "propagate": every answer is NaN. */
 export type NanPolicy = "reject" | "ignore" | "propagate";
 
-/** The column without NaN, or null when there is one and it makes every answer NaN. One pass where there is none. */
-export function withoutNan(kernel: Kernel, argument: string, values: Column, policy: NanPolicy): Column | null {
+/** ARGUMENT for anything else. */
+export function policyOf(policy: NanPolicy = "reject"): NanPolicy {
   if (policy !== "reject" && policy !== "ignore" && policy !== "propagate")
     throw argumentError("nan", policy, '"reject", "ignore" or "propagate"');
+  return policy;
+}
+
+/** The column without NaN, or null when there is one and it makes every answer NaN. One pass where there is none. */
+export function withoutNan(kernel: Kernel, argument: string, values: Column, policy: NanPolicy): Column | null {
   const { below, equal } = kernel.rank(values, Number.POSITIVE_INFINITY);
   if (below + equal === values.length) return values;
   if (policy === "propagate") return null;

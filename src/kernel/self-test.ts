@@ -26,6 +26,7 @@ export function selfTest(kernel: Kernel): void {
     // Above 2048 values, selection takes its other way: each of 0 ... 2999 once.
     const many: Column = new Type(Float64Array.from({ length: 3000 }, (_, i) => (i * 7) % 3000));
     expect("select", kernel.select(many, 2970).join(), "2970,2971");
+    expect("select", String(kernel.selectMany(many, [1500, 0])), "1500,1501,0,1");
     specials(kernel, new Type([Number.NaN, 1, -0, Number.POSITIVE_INFINITY, 0, -1, Number.NEGATIVE_INFINITY]));
     kernel.sort(column);
     expect("sort", [...column].join(), [...values].sort(ascending).join());

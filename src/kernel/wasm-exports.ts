@@ -14,10 +14,12 @@ export interface WasmExports {
   pairwiseSum64(from: number, count: number): number;
   deviations32(from: number, count: number, mean: number, out: number): void;
   deviations64(from: number, count: number, mean: number, out: number): void;
-  sort32(from: number, count: number, scratch: number, histogram: number): void;
-  sort64(from: number, count: number, scratch: number, histogram: number): void;
-  collect32(from: number, count: number, low: number, high: number, out: number, tally: number): number;
-  collect64(from: number, count: number, low: number, high: number, out: number, tally: number): number;
+  sort32(from: number, count: number, scratch: number, histograms: number): void;
+  sort64(from: number, count: number, scratch: number, histograms: number): void;
+  collect32(from: number, count: number, first: number, last: number, out: number, tally: number): number;
+  collect64(from: number, count: number, first: number, last: number, out: number, tally: number): number;
+  narrow32(from: number, count: number, k: number, low: number, high: number, histograms: number, out: number): void;
+  narrow64(from: number, count: number, k: number, low: number, high: number, histograms: number, out: number): void;
   rank32(from: number, count: number, limit: number, out: number): void;
   rank64(from: number, count: number, limit: number, out: number): void;
   trim32(times: number, values: number, count: number, bounds: number): number;

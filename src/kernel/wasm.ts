@@ -1,6 +1,6 @@
 import type { Column, Kernel, KernelName } from "./contract.ts";
 import { kernelOf } from "./form.ts";
-import type { Census, Lanes, Passes } from "./passes.ts";
+import type { Census, Collected, Lanes, Narrowed, Passes } from "./passes.ts";
 import type { WasmExports } from "./wasm-exports.ts";
 import { WasmMemory } from "./wasm-memory.ts";
 
@@ -11,9 +11,9 @@ interface Held {
   wide: boolean;
 }
 
-// From heapBase, rounded up to 64:   0 control (256 bytes)   256 histogram (8192)   8512 columns, one after the other
+// From heapBase, rounded up to 64:   0 control (256 bytes)   256 histograms (49152)   49472 columns, one after the other
 const HISTOGRAM = 256;
-const COLUMNS = 256 + 8192 + 64;
+const COLUMNS = 256 + 49152 + 64;
 const MAX_BYTES = 2 ** 31;
 
 /** A kernel over an instance of assembly/index.ts. `maxBytes` bounds its memory (default 2 GiB); more is TOO_LARGE. */
@@ -84,11 +84,21 @@ class WasmPasses implements Passes<Held> {
     return this.pairwiseSum(held);
   }
 
-  collect(held: Held, low: number, high: number): { atMost: number; inside: Column } {
+  collect(held: Held, first: number, last: number): Collected<Held> {
     const { address, count, wide } = held;
-    const out = this.#second(held, 16);
-    const inside = this.#wasm[wide ? "collect64" : "collect32"](address, count, low, high, out, this.#control) >>> 0;
-    return { atMost: this.#counts(1)[0]!, inside: this.#view({ address: out, count: inside, wide }).slice() };
+    // What was collected before is collected from in place.
+    const out = address === this.#control + COLUMNS ? this.#second(held, 16) : address;
+    const chosen = this.#wasm[wide ? "collect64" : "collect32"](address, count, first, last, out, this.#control) >>> 0;
+    const [below, numbers] = this.#counts(2);
+    return { below: below!, allNumbers: numbers === 1, count: chosen, inside: { address: out, count: chosen, wide } };
+  }
+
+  narrow({ address, count, wide }: Held, k: number, low: number, high: number): Narrowed {
+    const histograms = this.#control + HISTOGRAM;
+    this.#wasm[wide ? "narrow64" : "narrow32"](address, count, k, low, high, histograms, this.#control);
+    const [before, found] = this.#counts(2);
+    const limits = this.#view({ address: this.#control + 8, count: 4, wide });
+    return { before: before!, found: found === 1, first: limits[0]!, last: limits[wide ? 1 : 2]! };
   }
 
   rank({ address, count, wide }: Held, limit: number): { below: number; equal: number } {
@@ -98,10 +108,13 @@ class WasmPasses implements Passes<Held> {
   }
 
   sort(values: Column): void {
-    const held = this.hold(values);
+    values.set(this.sorted(this.hold(values)));
+  }
+
+  sorted(held: Held): Column {
     const scratch = this.#second(held, 0);
     this.#wasm[held.wide ? "sort64" : "sort32"](held.address, held.count, scratch, this.#control + HISTOGRAM);
-    values.set(this.#view(held));
+    return this.#view(held);
   }
 
   trim(times: BigInt64Array, values: Column, first: bigint, last: bigint): { times: BigInt64Array; values: Column } {

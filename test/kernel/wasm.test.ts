@@ -18,6 +18,7 @@ const ARITY = {
   deviations: 4,
   sort: 4,
   collect: 6,
+  narrow: 7,
   rank: 4,
   trim: 4,
 };
@@ -92,7 +93,7 @@ test("base64 decodes alike with and without Buffer", () => {
   }
 });
 
-/** Where a call gets its regions: `control` 256 bytes, `histogram` 8192, `first` and `second` a column each, `times`. */
+/** Where a call gets its regions: `control` 256 bytes, `histogram` 49152, `first` and `second` a column each, `times`. */
 interface Places {
   control: number;
   histogram: number;
@@ -129,6 +130,11 @@ function callsOf(wasm: WasmExports, wide: boolean): Call[] {
       writes: ["second", "control"],
       slack: 16,
     },
+    {
+      name: "narrow",
+      run: (at, n) => (n === 0 ? undefined : of("narrow")(at.first, n, n >> 1, -15, 15, at.histogram, at.control)),
+      writes: ["histogram", "control"],
+    },
     { name: "rank", run: (at, n) => of("rank")(at.first, n, 3, at.control), writes: ["control"] },
     {
       name: "trim",
@@ -142,7 +148,7 @@ function checkGuards(wasm: WasmExports, wide: boolean, count: number, { name, ru
   const size = wide ? 8 : 4;
   const base = Math.ceil((wasm.heapBase() >>> 0) / 64) * 64;
   const step = 128 + Math.ceil((count * 8) / 64) * 64;
-  const first = base + 64 + 256 + 64 + 8192 + 64;
+  const first = base + 64 + 256 + 64 + 49_152 + 64;
   const at = { control: base + 64, histogram: base + 384, first, second: first + step, times: first + 2 * step };
   const bytes = new Uint8Array(wasm.memory.buffer);
   bytes.fill(0xa5, base);
@@ -151,7 +157,13 @@ function checkGuards(wasm: WasmExports, wide: boolean, count: number, { name, ru
   else new Float32Array(bytes.buffer, at.first, count).set(values);
   const before = Buffer.from(bytes);
   run(at, count);
-  const sizes = { control: 256, histogram: 8192, first: count * size, second: count * size + slack, times: count * 8 };
+  const sizes = {
+    control: 256,
+    histogram: 49_152,
+    first: count * size,
+    second: count * size + slack,
+    times: count * 8,
+  };
   const written = new Uint8Array(bytes);
   for (const region of writes) written.set(before.subarray(at[region], at[region] + sizes[region]), at[region]);
   expect(before.equals(written), `${name} wide=${wide} n=${count}`).toBe(true);

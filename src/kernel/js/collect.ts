@@ -1,14 +1,20 @@
 import type { Column } from "../contract.ts";
+import type { Collected } from "../passes.ts";
 
 /** The JS form of assembly/collect.ts. */
-export function collect(values: Column, low: number, high: number): { atMost: number; inside: Column } {
+export function collect(values: Column, first: number, last: number): Collected<Column> {
   const out = values instanceof Float32Array ? new Float32Array(values.length) : new Float64Array(values.length);
-  let atMost = 0;
-  let inside = 0;
+  let below = 0;
+  let count = 0;
+  let allNumbers = true;
   for (let i = 0; i < values.length; i++) {
     const x = values[i]!;
-    if (x <= low) atMost++;
-    else if (x < high) out[inside++] = x;
+    if (x >= first) {
+      if (x <= last) out[count++] = x;
+    } else {
+      below++;
+      if (!(x < first)) allNumbers = false;
+    }
   }
-  return { atMost, inside: out.slice(0, inside) };
+  return { below, allNumbers, count, inside: out.subarray(0, count) };
 }

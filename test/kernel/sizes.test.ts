@@ -1,0 +1,14 @@
+// What the kernels cost to download. A budget is raised on purpose, with the README's numbers, or not at all.
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { wasmBase64 as scalarBase64 } from "../../src/generated/kernels.scalar.ts";
+import { wasmBase64 as simdBase64 } from "../../src/generated/kernels.simd.ts";
+
+test.each([
+  ["kernels.simd.wasm", simdBase64, 13_312, 5_120],
+  ["kernels.scalar.wasm", scalarBase64, 8_192, 3_584],
+])("%s", (_file, base64, budgetBytes, gzippedBudgetBytes) => {
+  const bytes = Buffer.from(base64, "base64");
+  expect(bytes.length).toBeLessThanOrEqual(budgetBytes);
+  expect(gzipSync(bytes, { level: 9 }).length).toBeLessThanOrEqual(gzippedBudgetBytes);
+});
