@@ -9,7 +9,10 @@ import { Run } from "../../src/window/run.ts";
 /** Uniform numbers from a seed. */
 function random(seed: number): () => number {
   let x = seed >>> 0;
-  return () => (x = (Math.imul(1664525, x) + 1013904223) >>> 0) / 2 ** 32;
+  return () => {
+    x = (Math.imul(1664525, x) + 1013904223) >>> 0;
+    return x / 2 ** 32;
+  };
 }
 
 function runOf(values: number[]): Run {
