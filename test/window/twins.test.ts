@@ -61,9 +61,11 @@ class Player {
   #seen: Known | undefined;
   #last: Parameters<typeof append.encode>[0] | undefined;
   #sequence = 0;
+  readonly #startMs: number;
 
   constructor(opened: OpenStore) {
     this.#opened = opened;
+    this.#startMs = opened.clock.nowMs;
     this.#key = opened.store.keyOf("twin");
   }
 
@@ -72,7 +74,8 @@ class Player {
     const closed = (back: number) => (back === 0 ? this.#key : closedKey(this.#key, (this.#seen?.number ?? 7) - back));
     switch (one.kind) {
       case "wait":
-        clock.nowMs += one.ms;
+        // Back only while nothing can have expired: whether what did is then there again is the store's own affair.
+        if (one.ms > 0 || clock.nowMs - this.#startMs < law.expirySlackMs) clock.nowMs += one.ms;
         return clock.nowMs;
       case "append": {
         const { valueType, clock: ofEvents, retentionMs } = one;
