@@ -12,7 +12,7 @@ export interface Ranges {
   before: number;
 }
 
-export function wholeRanges(runs: readonly Column[]): Ranges {
+function wholeRanges(runs: readonly Column[]): Ranges {
   return { low: new Int32Array(runs.length), high: Int32Array.from(runs, (run) => run.length), before: 0 };
 }
 
