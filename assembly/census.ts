@@ -13,7 +13,7 @@ export function census64(from: usize, count: usize, out: usize): void {
   census<f64, i64>(from, count, out);
 }
 
-function census<T, I>(from: usize, count: usize, out: usize): void {
+export function census<T, I>(from: usize, count: usize, out: usize): void {
   const sign = (<I>1) << (sizeof<I>() * 8 - 1);
   let nan: u32 = 0;
   let above: u32 = 0;

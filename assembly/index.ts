@@ -3,11 +3,11 @@
 export { census32, census64 } from "./census";
 export { collect32, collect64 } from "./collect";
 export { deviations32, deviations64 } from "./deviations";
-export { lanes32, lanes64 } from "./lanes";
+export { fold32, fold64 } from "./fold";
 export { heapBase } from "./memory";
+export { mask32, mask64 } from "./mask";
 export { narrow32, narrow64 } from "./narrow";
 export { pairwiseSum32, pairwiseSum64 } from "./pairwise";
 export { rank32, rank64 } from "./rank";
 export { sort32, sort64 } from "./sort";
-export { squares32, squares64 } from "./squares";
 export { trim32, trim64 } from "./trim";

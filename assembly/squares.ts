@@ -1,20 +1,12 @@
 // Law: (x - mean)^2 in f64 of the finite values, value i added to lane i mod 8, lanes folded as
-//      ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)). The host calls it on blocks of 4096 values and adds the blocks by TwoSum.
+//      ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)). For blocks of at most 4096 values (fold.ts).
 // Domain: any count, 0 included (answers 0); `mean` finite. A square that leaves the range of f64 gives Infinity.
 // Bound: relative error at most (count / 8 + 5) * 2^-53 of the sum of squares about the `mean` given.
 // Source: the second pass of the two-pass algorithm (Chan, Golub, LeVeque 1983).
 //
 //   out: 64 bytes of scratch for the lanes
 
-export function squares32(from: usize, count: usize, mean: f64, out: usize): f64 {
-  return squares<f32>(from, count, mean, out);
-}
-
-export function squares64(from: usize, count: usize, mean: f64, out: usize): f64 {
-  return squares<f64>(from, count, mean, out);
-}
-
-function squares<T>(from: usize, count: usize, mean: f64, out: usize): f64 {
+export function squares<T>(from: usize, count: usize, mean: f64, out: usize): f64 {
   memory.fill(out, 0, 64);
   let begin: usize = 0;
   if (ASC_FEATURE_SIMD) {
@@ -29,11 +21,16 @@ function squares<T>(from: usize, count: usize, mean: f64, out: usize): f64 {
     }
     store<f64>(out + lane * 8, sum);
   }
+  return foldPlain(out);
+}
+
+/** Eight lanes as ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)). */
+export function foldPlain(at: usize): f64 {
   return (
-    load<f64>(out) +
-    load<f64>(out + 8) +
-    (load<f64>(out + 16) + load<f64>(out + 24)) +
-    (load<f64>(out + 32) + load<f64>(out + 40) + (load<f64>(out + 48) + load<f64>(out + 56)))
+    load<f64>(at) +
+    load<f64>(at, 8) +
+    (load<f64>(at, 16) + load<f64>(at, 24)) +
+    (load<f64>(at, 32) + load<f64>(at, 40) + (load<f64>(at, 48) + load<f64>(at, 56)))
   );
 }
 

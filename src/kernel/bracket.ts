@@ -1,7 +1,10 @@
 import type { Column } from "./contract.ts";
 import { numberAbove, numberBelow } from "./neighbour.ts";
 
-/** Two values, between which a rank most likely lies, and the limits, both included, of what is strictly between them. */
+/**
+ * Two values, between which a rank most likely lies, and the limits, both included, of what is to be collected: the two
+ * themselves, or, where the sample met one of them more than once, what is beyond it, and it is counted instead.
+ */
 export interface Bracket {
   low: number;
   high: number;
@@ -9,53 +12,54 @@ export interface Bracket {
   last: number;
 }
 
+/** How large a sample balances its own cost with that of the values inside the brackets of `shares` (0 to 1) of n values. */
+export function sampleSize(n: number, shares: readonly number[]): number {
+  const balance = ((n / 2) * Math.max(0, ...shares.map(deviationOf))) ** (2 / 3);
+  return Math.floor(Math.min(16384, Math.max(256, balance)));
+}
+
 /**
- * A bracket for each rank, from one sample of the column that `sort` puts in order; null when the sample meets a NaN.
- * Its size balances its own cost with that of the values inside the brackets. `seed` (32 bits) moves its places; `part` of 1 makes
- * it smaller, for a slower sort.
+ * One value from each of `size` strides of `count` places, where no period in the data can follow, by `valueAt`; fewer
+ * where it answers undefined (not meant). Null when one is NaN. `seed` (32 bits) moves the places.
  */
-export function bracketsOf(
-  values: Column,
-  ranks: readonly number[],
+export function sampleOf(
+  sample: Column,
+  count: number,
   seed: number,
-  part: number,
-  sort: (sample: Column) => Column,
-): Bracket[] | null {
-  const n = values.length;
-  const deviations = ranks.map((k) => Math.sqrt(((k + 0.5) / n) * (1 - (k + 0.5) / n)));
-  const balance = part * ((n / 2) * Math.max(...deviations)) ** (2 / 3);
-  const sample = sampleOf(values, Math.floor(Math.min(16384, Math.max(256, balance))), seed);
-  if (sample === null) return null;
-  const sorted = sort(sample);
-  return ranks.map((k, i) => bracketOf(values, sorted, ((k + 0.5) / n) * sorted.length, deviations[i]!));
-}
-
-/** One value from each stride, at a place that no period in the data can follow. */
-function sampleOf(values: Column, size: number, seed: number): Column | null {
-  const sample = values instanceof Float32Array ? new Float32Array(size) : new Float64Array(size);
-  const stride = values.length / size;
+  valueAt: (place: number) => number | undefined,
+): Column | null {
+  const stride = count / sample.length;
   let random = seed;
+  let drawn = 0;
   let allNumbers = true;
-  for (let i = 0; i < size; i++) {
+  for (let i = 0; i < sample.length; i++) {
     random = (Math.imul(1664525, random) + 1013904223) >>> 0;
-    const x = values[Math.min(values.length - 1, Math.floor((i + random * 2 ** -32) * stride))]!;
-    if (Number.isNaN(x)) allNumbers = false;
-    sample[i] = x;
+    const x = valueAt(Math.min(count - 1, Math.floor((i + random * 2 ** -32) * stride)));
+    if (x === undefined) continue;
+    if (x !== x) allNumbers = false;
+    sample[drawn++] = x;
   }
-  return allNumbers ? sample : null;
+  return allNumbers ? sample.subarray(0, drawn) : null;
 }
 
-/** 3.2 standard deviations of a sample's rank and 2 ranks to either side. */
-function bracketOf(values: Column, sorted: Column, centre: number, deviation: number): Bracket {
-  const slack = 3.2 * deviation * Math.sqrt(sorted.length) + 2;
+/** The bracket of a share of the values, 3.2 standard deviations of the sample's rank and 2 ranks to either side. */
+export function bracketOf(sorted: Column, share: number): Bracket {
+  const size = sorted.length;
+  const centre = share * size;
+  const slack = 3.2 * deviationOf(share) * Math.sqrt(size) + 2;
   const from = Math.floor(centre - slack);
   const to = Math.ceil(centre + slack);
   const low = from < 0 ? Number.NEGATIVE_INFINITY : sorted[from]!;
-  const high = to >= sorted.length ? Number.POSITIVE_INFINITY : sorted[to]!;
+  const high = to >= size ? Number.POSITIVE_INFINITY : sorted[to]!;
+  const isTied = (i: number) => sorted[i] === sorted[i - 1] || sorted[i] === sorted[i + 1];
   return {
     low,
     high,
-    first: from < 0 ? low : numberAbove(values, low),
-    last: to >= sorted.length ? high : numberBelow(values, high),
+    first: from >= 0 && isTied(from) ? numberAbove(sorted, low) : low,
+    last: to < size && isTied(to) ? numberBelow(sorted, high) : high,
   };
+}
+
+function deviationOf(share: number): number {
+  return Math.sqrt(share * (1 - share));
 }

@@ -12,20 +12,26 @@ export type Values = Float32Array | Float64Array | Uint8Array;
  * aligned. CORRUPT, with the offset, when the last value is cut short; ARGUMENT for anything else.
  */
 export function columnOf(argument: string, values: Values, type?: ValueType): Column {
+  const width = widthOf(argument, values, type);
+  if (values instanceof Float32Array || values instanceof Float64Array) return values;
+  const bytes = aligned(argument, values, width);
+  const count = bytes.byteLength / width;
+  return width === 8
+    ? new Float64Array(bytes.buffer, bytes.byteOffset, count)
+    : new Float32Array(bytes.buffer, bytes.byteOffset, count);
+}
+
+/** Bytes a value; ARGUMENT for what cannot be a column. */
+export function widthOf(argument: string, values: Values, type?: ValueType): 4 | 8 {
   if (type !== undefined && type !== "f32" && type !== "f64") throw argumentError("type", type, '"f32" or "f64"');
   if (values instanceof Float32Array || values instanceof Float64Array) {
     const own = values instanceof Float32Array ? "f32" : "f64";
     if (type !== undefined && type !== own) throw argumentError("type", type, `"${own}", as ${argument} is`);
-    return values;
+    return own === "f32" ? 4 : 8;
   }
   if (!(values instanceof Uint8Array))
     throw argumentError(argument, values, "a Float32Array, a Float64Array, or bytes with { type }");
-  const wide = type === "f64";
-  const bytes = aligned(argument, values, wide ? 8 : 4);
-  const count = bytes.byteLength / (wide ? 8 : 4);
-  return wide
-    ? new Float64Array(bytes.buffer, bytes.byteOffset, count)
-    : new Float32Array(bytes.buffer, bytes.byteOffset, count);
+  return type === "f64" ? 8 : 4;
 }
 
 /** Times in ms since 1970: a BigInt64Array as it is, or bytes as little-endian i64. Errors as `columnOf`. */

@@ -1,28 +1,27 @@
-import type { Kernel } from "./contract.ts";
+import type { Column, Kernel } from "./contract.ts";
 import { kernelOf } from "./form.ts";
 import { census } from "./js/census.ts";
 import { collect } from "./js/collect.ts";
-import { lanes } from "./js/lanes.ts";
+import { fold } from "./js/fold.ts";
 import { narrow } from "./js/narrow.ts";
 import { pairwiseSquares, pairwiseSum } from "./js/pairwise.ts";
 import { rank } from "./js/rank.ts";
 import { sort } from "./js/sort.ts";
-import { squares } from "./js/squares.ts";
+import { stream } from "./js/stream.ts";
 import { trim } from "./js/trim.ts";
 
 /** The plain JavaScript form: no WebAssembly, for strict content policies and runtimes without it. */
 export const js = {
   name: "js",
   create: (): Kernel =>
-    kernelOf({
+    kernelOf<Column>({
       name: "js",
       hold: (values) => values,
-      lanes,
-      squares,
+      fold,
       census,
       pairwiseSum,
       pairwiseSquares,
-      collect,
+      collect: (values, first, last) => collect(values, first, last),
       narrow,
       rank,
       sort,
@@ -31,6 +30,9 @@ export const js = {
         sort(copy);
         return copy;
       },
+      stream,
+      append: collect,
+      view: (values) => values,
       trim,
     }),
 } as const;

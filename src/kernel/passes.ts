@@ -1,14 +1,20 @@
 import type { Column, KernelName } from "./contract.ts";
+import type { Source } from "./source.ts";
 
-/** The lanes that one pass over a column leaves, to be folded by `summarize`; see assembly/lanes.ts for the law. */
-export interface Lanes {
-  /** 8 TwoSum lanes: high takes the rounded sum, low what rounding lost. */
-  high: Float64Array;
-  low: Float64Array;
+/** What one pass leaves of a block of at most 4096 values; see assembly/fold.ts for the law. */
+export interface Block {
+  count: number;
+  /** Of the finite values, as a double-double; not finite where it left the range of f64. */
+  sumHigh: number;
+  sumLow: number;
+  /** Sum of squared distances of the finite values from `about`. */
+  squares: number;
+  about: number;
   /** NaN skipped, infinities taken; the sign of a zero is not settled. */
   min: number;
   max: number;
-  allFinite: boolean;
+  /** There where a value is not finite or an end is zero; where min < 0 < max, its zeros may be made up. */
+  census: Census | undefined;
 }
 
 /** Exact counts of the values that arithmetic must not meet unasked. */
@@ -30,6 +36,14 @@ export interface Collected<H> {
   inside: H;
 }
 
+/** A walk over the values inside a window, in order; valid until the next call of `hold`, `sort`, `trim` or `stream`. */
+export interface Stream<H> {
+  /** Empty, at first. */
+  piles: H[];
+  /** The next ones: whole blocks of 4096 values, but for the last piece; null at the end. */
+  next(): { piece: H; count: number } | null;
+}
+
 /** A step of a radix selection: see assembly/narrow.ts for the law. */
 export interface Narrowed {
   /** How many values are below `first`; of no use when `found`. */
@@ -48,9 +62,8 @@ export interface Narrowed {
 export interface Passes<H> {
   readonly name: KernelName;
   hold(values: Column): H;
-  lanes(held: H): Lanes;
-  /** Squares about the mean of the finite values from `begin` to before `end`, in plain lanes (at most 4096 values). */
-  squares(held: H, begin: number, end: number, mean: number): number;
+  /** Hands over the blocks in order; `about` is the answer of the call before, NaN at first: the mean of its last block. */
+  fold(held: H, about: number, take: (block: Block) => void): number;
   census(held: H): Census;
   pairwiseSum(held: H): number;
   pairwiseSquares(held: H, mean: number): number;
@@ -59,10 +72,16 @@ export interface Passes<H> {
   /** `held` has no NaN, more than k values, and all of them from `low` to `high`. */
   narrow(held: H, k: number, low: number, high: number): Narrowed;
   /** `limit` is a number of the column's type. */
-  rank(held: H, limit: number): { below: number; equal: number };
+  rank(held: H, limit: number): { below: number; equal: number; above: number };
   sort(values: Column): void;
   /** The values in order, as `sort` puts them; spends `held`, and is valid until the next call of anything. */
   sorted(held: H): Column;
+  /** The values inside, in pieces: see `Stream`. `capacity`: how many values each of `piles` may hold. */
+  stream(source: Source, piles: number, capacity: number): Stream<H>;
+  /** `collect` from a piece, behind what the pile holds; `inside` is the pile with what was added. */
+  append(piece: H, first: number, last: number, pile: H): Collected<H>;
+  /** The values themselves, valid until the next call of anything. */
+  view(held: H): Column;
   /** Copies the pairs with first <= t <= last, in order, whatever the order of times. */
   trim(times: BigInt64Array, values: Column, first: bigint, last: bigint): { times: BigInt64Array; values: Column };
 }

@@ -1,13 +1,13 @@
-import { type Bracket, bracketsOf } from "./bracket.ts";
+import { type Bracket, bracketOf, sampleOf, sampleSize } from "./bracket.ts";
 import type { Column } from "./contract.ts";
+import { narrowDown } from "./narrow.ts";
 import type { Passes } from "./passes.ts";
+import { numberPair, type Tally } from "./tally.ts";
 
 /** At or below so many values, sorting is quicker than drawing a sample. */
 const SMALL = 2048;
 /** From so many ranks on, one sort is quicker than a selection each. */
 const SORT_FROM = 4;
-/** At or below so many collected values, sorting is quicker than narrowing once more. */
-const FEW = 256;
 
 /**
  * For each rank k the k-th smallest and its successor (k + 1, or the same at the end); null when there is a NaN. By a
@@ -23,8 +23,11 @@ export function selectRanks<H>(passes: Passes<H>, values: Column, ranks: readonl
     return ranks.map((k) => [sorted[k]!, sorted[Math.min(k + 1, n - 1)]!]);
   }
   // The sample is drawn and put in order before the column takes its place in the form's memory.
-  const brackets = bracketsOf(values, ranks, 1, 1, (sample) => passes.sorted(passes.hold(sample)));
-  if (brackets === null) return null;
+  const shares = ranks.map((k) => (k + 0.5) / n);
+  const sample = drawFrom(values, sampleSize(n, shares), 1);
+  if (sample === null) return null;
+  const sorted = passes.sorted(passes.hold(sample));
+  const brackets = shares.map((share) => bracketOf(sorted, share));
   const held = passes.hold(values);
   const answers: [number, number][] = [];
   for (const [i, k] of ranks.entries()) {
@@ -38,10 +41,18 @@ export function selectRanks<H>(passes: Passes<H>, values: Column, ranks: readonl
   return answers;
 }
 
+function drawFrom(values: Column, size: number, seed: number): Column | null {
+  const sample = values instanceof Float32Array ? new Float32Array(size) : new Float64Array(size);
+  return sampleOf(sample, values.length, seed, (place) => values[place]!);
+}
+
 /** Data made for the first sample misleads it; nothing is made for this one. The column stays held. */
 function selectAgain<H>(passes: Passes<H>, held: H, values: Column, k: number): [number, number] | "NaN" | null {
-  const brackets = bracketsOf(values, [k], Math.floor(Math.random() * 2 ** 32), 1 / 4, (sample) => sample.sort());
-  return brackets === null ? "NaN" : selectWithin(passes, held, values.length, k, brackets[0]!);
+  const share = (k + 0.5) / values.length;
+  // Smaller, for a slower sort.
+  const size = Math.max(256, Math.floor(sampleSize(values.length, [share]) / 2.5));
+  const sample = drawFrom(values, size, Math.floor(Math.random() * 2 ** 32));
+  return sample === null ? "NaN" : selectWithin(passes, held, values.length, k, bracketOf(sample.sort(), share));
 }
 
 /** Null where the bracket does not hold the ranks, or holds most of the column. */
@@ -50,41 +61,22 @@ function selectWithin<H>(
   held: H,
   n: number,
   k: number,
-  { low, high, first, last }: Bracket,
+  bracket: Bracket,
 ): [number, number] | "NaN" | null {
+  const { low, high, first, last } = bracket;
+  if (first > last && low === high) {
+    const { below, equal, above } = passes.rank(held, low);
+    if (below + equal + above < n) return "NaN";
+    return k >= below && Math.min(k + 1, n - 1) < below + equal ? [low, low] : null;
+  }
   const { below, allNumbers, count, inside } = passes.collect(held, first, last);
   if (!allNumbers) return "NaN";
   if (count > n / 2) return null;
-  const upTo = below + count;
-  const next = Math.min(k + 1, n - 1);
-  const within = (rank: number) => narrowDown(passes, inside, count, rank - below, first, last);
-  if (k >= below && next < upTo) return within(k);
+  const tally: Tally<H> = { lowBelow: below, below, upTo: below + count, highUpTo: below + count, inside };
   // Both ends are values of the column (or an infinity that nothing equals unless it is one), so ties need no copy.
-  const fromLow = k < below ? passes.rank(held, low).below : 0;
-  const beyond = next >= upTo ? upTo + passes.rank(held, high).equal : upTo;
-  if (k < fromLow || next >= beyond) return null;
-  if (k >= below && k < upTo) return [within(k)[0], high];
-  if (k < below && next >= below && next < upTo) return [low, within(next)[0]];
-  return [k < below ? low : high, next < below ? low : high];
-}
-
-/** Radix selection: each step keeps one of 2048 ranges of what is left, so a few steps do whatever the data. */
-function narrowDown<H>(
-  passes: Passes<H>,
-  held: H,
-  count: number,
-  k: number,
-  low: number,
-  high: number,
-): [number, number] {
-  if (count <= FEW) {
-    const sorted = passes.sorted(held);
-    return [sorted[k]!, sorted[Math.min(k + 1, count - 1)]!];
-  }
-  const { before, found, first, last } = passes.narrow(held, k, low, high);
-  if (found) return [first, last];
-  const kept = passes.collect(held, first, last);
-  return narrowDown(passes, kept.inside, kept.count, k - before, first, last);
+  if (k < below && first > low) tally.lowBelow = passes.rank(held, low).below;
+  if (Math.min(k + 1, n - 1) >= tally.upTo && last < high) tally.highUpTo += passes.rank(held, high).equal;
+  return numberPair(passes, tally, bracket, n, k);
 }
 
 /** Comparisons take -0 for +0: gives zeros the sign that the order of `sort` gives them. */

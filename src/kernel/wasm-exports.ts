@@ -4,10 +4,10 @@ import type { LinearMemory } from "./wasm-memory.ts";
 export interface WasmExports {
   memory: LinearMemory;
   heapBase(): number;
-  lanes32(from: number, count: number, out: number): void;
-  lanes64(from: number, count: number, out: number): void;
-  squares32(from: number, count: number, mean: number, out: number): number;
-  squares64(from: number, count: number, mean: number, out: number): number;
+  fold32(from: number, count: number, about: number, records: number, scratch: number): number;
+  fold64(from: number, count: number, about: number, records: number, scratch: number): number;
+  mask32(times: number, values: number, count: number, bounds: number, out: number): number;
+  mask64(times: number, values: number, count: number, bounds: number, out: number): number;
   census32(from: number, count: number, out: number): void;
   census64(from: number, count: number, out: number): void;
   pairwiseSum32(from: number, count: number): number;

@@ -1,19 +1,18 @@
 import type { Column, Kernel, KernelName } from "./contract.ts";
 import { kernelOf } from "./form.ts";
-import type { Census, Collected, Lanes, Narrowed, Passes } from "./passes.ts";
+import type { Block, Census, Collected, Narrowed, Passes, Stream } from "./passes.ts";
+import type { Source } from "./source.ts";
 import type { WasmExports } from "./wasm-exports.ts";
+import { blockOf } from "./wasm-block.ts";
 import { WasmMemory } from "./wasm-memory.ts";
-
-/** A column copied into linear memory: `count` values from byte `address`. */
-interface Held {
-  address: number;
-  count: number;
-  wide: boolean;
-}
+import { type Held, wasmStream } from "./wasm-stream.ts";
 
 // From heapBase, rounded up to 64:   0 control (256 bytes)   256 histograms (49152)   49472 columns, one after the other
 const HISTOGRAM = 256;
 const COLUMNS = 256 + 49152 + 64;
+/** Values a block of a fold, and blocks a call: their records lie where the histograms do. */
+const BLOCK = 4096;
+const BATCH = 512;
 const MAX_BYTES = 2 ** 31;
 
 /** A kernel over an instance of assembly/index.ts. `maxBytes` bounds its memory (default 2 GiB); more is TOO_LARGE. */
@@ -43,23 +42,20 @@ class WasmPasses implements Passes<Held> {
     return held;
   }
 
-  lanes({ address, count, wide }: Held): Lanes {
-    this.#wasm[wide ? "lanes64" : "lanes32"](address, count, this.#control);
-    // A copy: the next pass writes its answers to the same place.
-    const out = new Float64Array(this.#memory.buffer, this.#control, 19).slice();
-    return {
-      high: out.subarray(0, 8),
-      low: out.subarray(8, 16),
-      min: out[16]!,
-      max: out[17]!,
-      allFinite: out[18] === 1,
-    };
-  }
-
-  squares({ address, wide }: Held, begin: number, end: number, mean: number): number {
-    return wide
-      ? this.#wasm.squares64(address + begin * 8, end - begin, mean, this.#control)
-      : this.#wasm.squares32(address + begin * 4, end - begin, mean, this.#control);
+  fold({ address, count, wide }: Held, about: number, take: (block: Block) => void): number {
+    const records = this.#control + HISTOGRAM;
+    let mean = about;
+    for (let begin = 0; begin < count; begin += BATCH * BLOCK) {
+      const part = Math.min(count - begin, BATCH * BLOCK);
+      mean = wide
+        ? this.#wasm.fold64(address + begin * 8, part, mean, records, this.#control)
+        : this.#wasm.fold32(address + begin * 4, part, mean, records, this.#control);
+      const blocks = Math.ceil(part / BLOCK);
+      const numbers = new Float64Array(this.#memory.buffer, records, 10 * blocks);
+      const counts = new Uint32Array(this.#memory.buffer, records, 20 * blocks);
+      for (let i = 0; i < blocks; i++) take(blockOf(numbers, counts, i, Math.min(BLOCK, part - i * BLOCK)));
+    }
+    return mean;
   }
 
   census({ address, count, wide }: Held): Census {
@@ -101,10 +97,10 @@ class WasmPasses implements Passes<Held> {
     return { before: before!, found: found === 1, first: limits[0]!, last: limits[wide ? 1 : 2]! };
   }
 
-  rank({ address, count, wide }: Held, limit: number): { below: number; equal: number } {
+  rank({ address, count, wide }: Held, limit: number): { below: number; equal: number; above: number } {
     this.#wasm[wide ? "rank64" : "rank32"](address, count, limit, this.#control);
-    const [below, equal] = this.#counts(2);
-    return { below: below!, equal: equal! };
+    const [below, equal, above] = this.#counts(3);
+    return { below: below!, equal: equal!, above: above! };
   }
 
   sort(values: Column): void {
@@ -142,6 +138,23 @@ class WasmPasses implements Passes<Held> {
   #view({ address, count, wide }: Held): Column {
     const { buffer } = this.#memory;
     return wide ? new Float64Array(buffer, address, count) : new Float32Array(buffer, address, count);
+  }
+
+  stream(source: Source, piles: number, capacity: number): Stream<Held> {
+    return wasmStream(this.#wasm, this.#memory, this.#control, this.#control + COLUMNS, source, piles, capacity);
+  }
+
+  append(piece: Held, first: number, last: number, pile: Held): Collected<Held> {
+    const { address, count, wide } = piece;
+    const out = pile.address + pile.count * (wide ? 8 : 4);
+    const chosen = this.#wasm[wide ? "collect64" : "collect32"](address, count, first, last, out, this.#control) >>> 0;
+    const [below, numbers] = this.#counts(2);
+    const inside = { ...pile, count: pile.count + chosen };
+    return { below: below!, allNumbers: numbers === 1, count: chosen, inside };
+  }
+
+  view(held: Held): Column {
+    return this.#view(held);
   }
 
   #counts(count: number): Uint32Array {

@@ -11,8 +11,8 @@ const MODULES = { simd: simdBase64, scalar: scalarBase64 };
 
 const ARITY = {
   heapBase: 0,
-  lanes: 3,
-  squares: 4,
+  fold: 5,
+  mask: 5,
   census: 3,
   pairwiseSum: 2,
   deviations: 4,
@@ -114,8 +114,12 @@ function callsOf(wasm: WasmExports, wide: boolean): Call[] {
   const of = <N extends keyof typeof ARITY>(name: N) =>
     wasm[`${name}${wide ? 64 : 32}` as keyof WasmExports] as unknown as (...args: number[]) => number;
   return [
-    { name: "lanes", run: (at, n) => of("lanes")(at.first, n, at.control), writes: ["control"] },
-    { name: "squares", run: (at, n) => of("squares")(at.first, n, 2, at.control), writes: ["control"] },
+    {
+      name: "fold",
+      run: (at, n) => of("fold")(at.first, n, 2, at.histogram, at.control),
+      writes: ["control", "histogram"],
+    },
+    { name: "mask", run: (at, n) => of("mask")(at.times, at.first, n, at.control, at.first), writes: ["first"] },
     { name: "census", run: (at, n) => of("census")(at.first, n, at.control), writes: ["control"] },
     { name: "pairwiseSum", run: (at, n) => of("pairwiseSum")(at.first, n), writes: [] },
     { name: "deviations", run: (at, n) => of("deviations")(at.first, n, 2, at.second), writes: ["second"] },

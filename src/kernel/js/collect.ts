@@ -1,11 +1,13 @@
 import type { Column } from "../contract.ts";
 import type { Collected } from "../passes.ts";
 
-/** The JS form of assembly/collect.ts. */
-export function collect(values: Column, first: number, last: number): Collected<Column> {
-  const out = values instanceof Float32Array ? new Float32Array(values.length) : new Float64Array(values.length);
+/** The JS form of assembly/collect.ts; `pile`: what is collected goes behind it, into the same buffer. */
+export function collect(values: Column, first: number, last: number, pile?: Column): Collected<Column> {
+  const buffer = (pile?.buffer ?? new ArrayBuffer(values.byteLength)) as ArrayBuffer;
+  const out = values instanceof Float32Array ? new Float32Array(buffer) : new Float64Array(buffer);
+  const held = pile?.length ?? 0;
   let below = 0;
-  let count = 0;
+  let count = held;
   let allNumbers = true;
   for (let i = 0; i < values.length; i++) {
     const x = values[i]!;
@@ -16,5 +18,5 @@ export function collect(values: Column, first: number, last: number): Collected<
       if (!(x < first)) allNumbers = false;
     }
   }
-  return { below, allNumbers, count, inside: out.subarray(0, count) };
+  return { below, allNumbers, count: count - held, inside: out.subarray(0, count) };
 }

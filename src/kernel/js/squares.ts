@@ -12,6 +12,11 @@ export function squares(values: Column, begin: number, end: number, mean: number
     }
     sums[lane] = sum;
   }
-  const [a, b, c, d, e, f, g, h] = sums as unknown as [number, number, number, number, number, number, number, number];
+  return foldPlain(sums);
+}
+
+/** Eight lanes, in the order of assembly/squares.ts. */
+export function foldPlain(eight: Float64Array): number {
+  const [a, b, c, d, e, f, g, h] = [eight[0]!, eight[1]!, eight[2]!, eight[3]!, eight[4]!, eight[5]!, eight[6]!, eight[7]!];
   return a + b + (c + d) + (e + f + (g + h));
 }

@@ -1,0 +1,68 @@
+import { argumentError, OrielError } from "../errors.ts";
+import { type Values, type ValueType, widthOf } from "./column.ts";
+
+/** Which of the values are meant: those from `begin` to before `end` whose time t has first <= t <= last. */
+export interface Source {
+  /** Little-endian i64 ms, at any address; null: all times are inside. */
+  times: Uint8Array | null;
+  /** Little-endian f32, or f64 when `wide`, at any address. */
+  values: Uint8Array;
+  wide: boolean;
+  begin: number;
+  end: number;
+  first: bigint;
+  last: bigint;
+}
+
+const LEAST = -(2n ** 63n);
+const MOST = 2n ** 63n - 1n;
+
+/** A source over columns or raw bytes, none of them copied. CORRUPT when bytes are cut short, ARGUMENT for all else. */
+export function sourceOf(
+  times: BigInt64Array | Uint8Array,
+  values: Values,
+  type: ValueType | undefined,
+  first: bigint,
+  last: bigint,
+  sorted: boolean,
+): Source {
+  if (!(times instanceof BigInt64Array) && !(times instanceof Uint8Array))
+    throw argumentError("times", times, "a BigInt64Array, or bytes of i64 ms");
+  const instants = wholeBytes("times", times, 8);
+  const width = widthOf("values", values, type);
+  const bytes = wholeBytes("values", values, width);
+  const count = instants.byteLength / 8;
+  if (bytes.byteLength / width !== count)
+    throw argumentError("values.length", bytes.byteLength / width, `${count}, the number of times`);
+  const source: Source = { times: instants, values: bytes, wide: width === 8, begin: 0, end: count, first, last };
+  if (first > MOST || last < LEAST || first > last) return { ...source, times: null, end: 0 };
+  if (first < LEAST) source.first = LEAST;
+  if (last > MOST) source.last = MOST;
+  if (!sorted) return source;
+  const begin = countBelow(instants, count, source.first);
+  const end = source.last === MOST ? count : countBelow(instants, count, source.last + 1n);
+  return { ...source, times: null, begin, end };
+}
+
+/** How many of the times, which never fall, are before `limit`. */
+function countBelow(times: Uint8Array, count: number, limit: bigint): number {
+  const view = new DataView(times.buffer, times.byteOffset, times.byteLength);
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (view.getBigInt64(8 * middle, true) < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function wholeBytes(argument: string, values: ArrayBufferView, sizeBytes: number): Uint8Array {
+  const rest = values.byteLength % sizeBytes;
+  if (rest !== 0)
+    throw new OrielError(
+      "CORRUPT",
+      `${argument} ends in the middle of a value: ${rest} of ${sizeBytes} bytes at offset ${values.byteLength - rest}`,
+    );
+  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+}
