@@ -82,10 +82,11 @@ function vectors<T>(from: usize, count: usize, mean: f64, scratch: usize): void 
     least = v128.pmin<T>(v128.pmin<T>(least, x0), x1);
     most = v128.pmax<T>(v128.pmax<T>(most, x0), x1);
     if (sizeof<T>() === 4) {
-      x2 = f64x2.promote_low_f32x4(x1);
-      x3 = f64x2.promote_low_f32x4(v128.shuffle<u64>(x1, x1, 1, 0));
-      x1 = f64x2.promote_low_f32x4(v128.shuffle<u64>(x0, x0, 1, 0));
-      x0 = f64x2.promote_low_f32x4(x0);
+      // Loaded again: a load takes no turn where additions and conversions wait for theirs.
+      x0 = f64x2.promote_low_f32x4(v128.load64_zero(p));
+      x1 = f64x2.promote_low_f32x4(v128.load64_zero(p, 8));
+      x2 = f64x2.promote_low_f32x4(v128.load64_zero(p, 16));
+      x3 = f64x2.promote_low_f32x4(v128.load64_zero(p, 24));
     } else {
       x2 = v128.load(p, 32);
       x3 = v128.load(p, 48);

@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { kernel } from "../src/kernel.ts";
 import { startRedis } from "../test/harness/redis-server.ts";
 import { environment } from "./environment.ts";
+import { benchHeld, FULL_HELD, SMALL_HELD } from "./held.ts";
 import { benchKernels, FULL_KERNELS, SMALL_KERNELS } from "./kernels.ts";
 import { benchMemory, FULL_MEMORY, SMALL_MEMORY } from "./memory.ts";
 import { benchPipeline, FULL_PIPELINE, SMALL_PIPELINE } from "./pipeline.ts";
@@ -16,6 +17,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   memory: (redisUrl, small) => benchMemory(redisUrl, small ? SMALL_MEMORY : FULL_MEMORY),
   kernels: (_redisUrl, small) => benchKernels(small ? SMALL_KERNELS : FULL_KERNELS),
   pipeline: (_redisUrl, small) => benchPipeline(small ? SMALL_PIPELINE : FULL_PIPELINE),
+  held: (_redisUrl, small) => benchHeld(small ? SMALL_HELD : FULL_HELD),
   resident: (_redisUrl, small) => benchResident(small ? SMALL_RESIDENT : FULL_RESIDENT),
   sketches: (_redisUrl, small) => benchSketches(small ? SMALL_SKETCHES : FULL_SKETCHES),
 };

@@ -7,6 +7,8 @@ import { type Moments, momentsOf, NO_MOMENTS, sumOf } from "./moments.ts";
 import { type NanPolicy, policyOf, withoutNan } from "./nan.ts";
 import type { PercentileLaw, PercentileMethod } from "./percentile.ts";
 import { percentilesOf } from "./percentiles.ts";
+import { sourceOf } from "./source.ts";
+import { type ColumnStats, statsOfSource } from "./stats.ts";
 
 export interface ColumnOptions {
   /** What bytes hold; default "f32". Typed arrays say it themselves. */
@@ -30,6 +32,13 @@ export interface TrimOptions {
   sorted?: boolean;
   /** The last instant inside; default none. */
   until?: Instant;
+}
+
+export interface WindowStatsOptions extends TrimOptions, PercentileOptions {
+  /** Each from 0 to 100; default 50, 90, 99. */
+  percentiles?: readonly number[];
+  /** Variance divides by count - ddof; default 0. */
+  ddof?: number;
 }
 
 /** Whole ms since 1970; a number's fraction is floored. */
@@ -64,9 +73,7 @@ function sum(values: Values, options: ColumnOptions = {}): number {
 
 /** Count, mean, variance, std, min, max; all but count NaN when empty. Variance is over count - `ddof` (default 0). */
 function moments(values: Values, options: ColumnOptions & { ddof?: number } = {}): Moments {
-  const { ddof = 0 } = options;
-  if (typeof ddof !== "number" || !(ddof >= 0 && ddof < Number.POSITIVE_INFINITY))
-    throw argumentError("ddof", ddof, "a number from 0 on");
+  const ddof = ddofOf(options.ddof);
   const law = lawOf(options);
   const column = read(values, options);
   if (column === null) return { count: columnOf("values", values, options.type).length, ...NO_MOMENTS };
@@ -80,15 +87,37 @@ function trim(
   cutoff: Instant,
   options: TrimOptions = {},
 ): { times: BigInt64Array; values: Column } {
-  const { closed = "right", sorted = false, until } = options;
-  if (closed !== "right" && closed !== "both") throw argumentError("closed", closed, '"right" or "both"');
+  const { from, to, both, sorted } = windowOf(cutoff, options);
   const instants = timesOf("times", times);
   const column = columnOf("values", values, options.type);
   if (instants.length !== column.length)
     throw argumentError("values.length", column.length, `${instants.length}, the number of times`);
+  return activeKernel().trim(instants, column, from, to, both, sorted);
+}
+
+/**
+ * Count, sum, moments, extrema and percentiles of the values after `cutoff`, in one walk over columns or raw bytes at any
+ * address: what `trim`, `sum`, `moments` and `percentile` answer one after the other, without their copies. None inside:
+ * count 0, sum 0, the rest NaN. Errors as theirs. Cost: linear; `sorted`: in what is inside.
+ */
+function stats(
+  times: BigInt64Array | Uint8Array,
+  values: Values,
+  cutoff: Instant,
+  options: WindowStatsOptions = {},
+): ColumnStats {
+  const { percentiles = [50, 90, 99], method = "linear", type } = options;
+  if (!Array.isArray(percentiles)) throw argumentError("percentiles", percentiles, "an array of numbers from 0 to 100");
+  const { from, to, both, sorted } = windowOf(cutoff, options);
+  const nan = policyOf(options.nan);
+  const request = { type, nan, law: lawOf(options), percentiles, method, ddof: ddofOf(options.ddof) };
+  return statsOfSource(sourceOf(times, values, type, both ? from : from + 1n, to, sorted), request);
+}
+
+function windowOf(cutoff: Instant, { closed = "right", sorted = false, until }: TrimOptions) {
+  if (closed !== "right" && closed !== "both") throw argumentError("closed", closed, '"right" or "both"');
   const from = whole("cutoff", cutoff);
-  const to = until === undefined ? 2n ** 63n - 1n : whole("until", until);
-  return activeKernel().trim(instants, column, from, to, closed === "both", sorted);
+  return { from, to: until === undefined ? 2n ** 63n - 1n : whole("until", until), both: closed === "both", sorted };
 }
 
 function whole(argument: string, instant: Instant): bigint {
@@ -96,6 +125,12 @@ function whole(argument: string, instant: Instant): bigint {
   const ms = typeof instant === "number" ? Math.floor(instant) : Number.NaN;
   if (!Number.isSafeInteger(ms)) throw argumentError(argument, instant, "ms since 1970, a safe integer or a bigint");
   return BigInt(ms);
+}
+
+function ddofOf(ddof = 0): number {
+  if (typeof ddof !== "number" || !(ddof >= 0 && ddof < Number.POSITIVE_INFINITY))
+    throw argumentError("ddof", ddof, "a number from 0 on");
+  return ddof;
 }
 
 function lawOf({ compat = "strict" }: ColumnOptions): PercentileLaw {
@@ -113,6 +148,7 @@ export const kernel = {
   sum,
   moments,
   trim,
+  stats,
   /** Which form is in use; chooses at the first call. */
   get name(): KernelName {
     return activeKernel().name;

@@ -36,7 +36,7 @@ export function sampleOf(
     random = (Math.imul(1664525, random) + 1013904223) >>> 0;
     const x = valueAt(Math.min(count - 1, Math.floor((i + random * 2 ** -32) * stride)));
     if (x === undefined) continue;
-    if (x !== x) allNumbers = false;
+    if (Number.isNaN(x)) allNumbers = false;
     sample[drawn++] = x;
   }
   return allNumbers ? sample.subarray(0, drawn) : null;

@@ -23,6 +23,26 @@ export interface Summary {
   max: number;
 }
 
+/** Which of the values are meant: those from `begin` to before `end` whose time t has first <= t <= last. */
+export interface Source {
+  /** Little-endian i64 ms, at any address; null: all times are inside. */
+  times: Uint8Array | null;
+  /** Little-endian f32, or f64 when `wide`, at any address. */
+  values: Uint8Array;
+  wide: boolean;
+  begin: number;
+  end: number;
+  first: bigint;
+  last: bigint;
+}
+
+/** What one walk over a source leaves. */
+export interface Streamed {
+  summary: Summary;
+  /** For each share wanted the values at its rank and the next, among the numbers; null where the walk could not tell. */
+  pairs: ([number, number] | null)[];
+}
+
 /**
  * One computation in one form. The three forms answer bit for bit the same: every sum is defined by its order
  * (see assembly/README.md), so the forms can replace each other in the middle of a series.
@@ -30,7 +50,7 @@ export interface Summary {
  */
 export interface Kernel {
   readonly name: KernelName;
-  /** Everything that folds, one column: two passes (sum, then squares about the mean). */
+  /** Everything that folds, one column: see assembly/fold.ts. */
   summary(values: Column): Summary;
   /** NumPy's pairwise sum in the column's own precision (f32 sums round to f32 at each step). */
   pairwiseSum(values: Column): number;
@@ -42,6 +62,13 @@ export interface Kernel {
   select(values: Column, k: number): [number, number];
   /** `select` for each rank, from one copy of the column; null when there is a NaN in it. */
   selectMany(values: Column, ranks: readonly number[]): [number, number][] | null;
+  /**
+   * Summary, and the order statistics at `ranksOf(count of numbers)`, near `shares` (0 to 1), of the values inside: one
+   * walk over the source, nothing of its length copied. Null where a copy (`gather`) is the better way.
+   */
+  streamed(source: Source, shares: readonly number[], ranksOf: (numbers: number) => readonly number[]): Streamed | null;
+  /** A copy of the values inside, in order. */
+  gather(source: Source): Column;
   /** How many values are below `limit`, and how many equal it. */
   rank(values: Column, limit: number): { below: number; equal: number };
   /**

@@ -1,7 +1,9 @@
 import type { Kernel } from "./contract.ts";
+import { gather } from "./gather.ts";
 import type { Passes } from "./passes.ts";
 import { rankOf } from "./rank.ts";
 import { selectRanks } from "./select.ts";
+import { streamed } from "./streamed.ts";
 import { summarize } from "./summary.ts";
 import { trimTo } from "./trim.ts";
 
@@ -15,6 +17,8 @@ export function kernelOf<H>(passes: Passes<H>): Kernel {
     sort: (values) => passes.sort(values),
     select: (values, k) => selectRanks(passes, values, [k])?.[0] ?? [Number.NaN, Number.NaN],
     selectMany: (values, ranks) => selectRanks(passes, values, ranks),
+    streamed: (source, shares, ranksOf) => streamed(passes, source, shares, ranksOf),
+    gather: (source) => gather(passes, source),
     rank: (values, limit) => rankOf(passes, values, limit),
     trim: (times, values, from, to, both, sorted) => trimTo(passes, times, values, from, to, both, sorted),
   };

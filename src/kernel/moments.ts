@@ -1,4 +1,4 @@
-import type { Column, Kernel } from "./contract.ts";
+import type { Column, Kernel, Summary } from "./contract.ts";
 import { meanOf } from "./double-double.ts";
 import type { PercentileLaw } from "./percentile.ts";
 
@@ -23,15 +23,26 @@ export const NO_MOMENTS: Omit<Moments, "count"> = {
 /** The sum of a column without NaN: compensated, in f64; or NumPy's, in the column's own type. */
 export function sumOf(kernel: Kernel, values: Column, law: PercentileLaw): number {
   if (law === "numpy") return kernel.pairwiseSum(values);
-  const { sumHigh, positiveInfinityCount, negativeInfinityCount } = kernel.summary(values);
+  return sumFrom(kernel.summary(values));
+}
+
+/** The sum of what a summary without NaN is of. */
+export function sumFrom({ sumHigh, positiveInfinityCount, negativeInfinityCount }: Summary): number {
   return withInfinities(sumHigh, positiveInfinityCount, negativeInfinityCount);
 }
 
 /** Moments of a column without NaN. With an infinity in it, mean is infinite or NaN, variance NaN. */
 export function momentsOf(kernel: Kernel, values: Column, ddof: number, law: PercentileLaw): Moments {
-  const { count, sumHigh, sumLow, m2, min, max, positiveInfinityCount, negativeInfinityCount } = kernel.summary(values);
+  const summary = kernel.summary(values);
+  if (law === "strict" || summary.count === 0) return momentsFrom(summary, ddof);
+  const { count, min, max } = summary;
+  return { count, ...numpyMoments(kernel, values, ddof), min, max };
+}
+
+/** Moments of what a summary without NaN is of. */
+export function momentsFrom(summary: Summary, ddof: number): Moments {
+  const { count, sumHigh, sumLow, m2, min, max, positiveInfinityCount, negativeInfinityCount } = summary;
   if (count === 0) return { count, ...NO_MOMENTS };
-  if (law === "numpy") return { count, ...numpyMoments(kernel, values, ddof), min, max };
   const infinite = positiveInfinityCount + negativeInfinityCount > 0;
   const mean = withInfinities(meanOf(sumHigh, sumLow, count), positiveInfinityCount, negativeInfinityCount);
   const variance = infinite || count <= ddof ? Number.NaN : m2 / (count - ddof);

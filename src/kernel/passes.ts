@@ -1,5 +1,4 @@
-import type { Column, KernelName } from "./contract.ts";
-import type { Source } from "./source.ts";
+import type { Column, KernelName, Source } from "./contract.ts";
 
 /** What one pass leaves of a block of at most 4096 values; see assembly/fold.ts for the law. */
 export interface Block {

@@ -1,13 +1,10 @@
-import type { Column } from "./contract.ts";
-import type { Source } from "./source.ts";
+import type { Column, Source } from "./contract.ts";
 
 /** A reader of value `i`, and of whether time `i` is inside; at any address. */
 export function readersOf(source: Source): { valueAt(i: number): number; isInside(i: number): boolean } {
   const { times, wide } = source;
   const values = viewOf(source.values);
-  const valueAt = wide
-    ? (i: number) => values.getFloat64(8 * i, true)
-    : (i: number) => values.getFloat32(4 * i, true);
+  const valueAt = wide ? (i: number) => values.getFloat64(8 * i, true) : (i: number) => values.getFloat32(4 * i, true);
   if (times === null) return { valueAt, isInside: () => true };
   const view = viewOf(times);
   const [firstHigh, firstLow] = halves(source.first);

@@ -1,18 +1,6 @@
 import { argumentError, OrielError } from "../errors.ts";
 import { type Values, type ValueType, widthOf } from "./column.ts";
-
-/** Which of the values are meant: those from `begin` to before `end` whose time t has first <= t <= last. */
-export interface Source {
-  /** Little-endian i64 ms, at any address; null: all times are inside. */
-  times: Uint8Array | null;
-  /** Little-endian f32, or f64 when `wide`, at any address. */
-  values: Uint8Array;
-  wide: boolean;
-  begin: number;
-  end: number;
-  first: bigint;
-  last: bigint;
-}
+import type { Source } from "./contract.ts";
 
 const LEAST = -(2n ** 63n);
 const MOST = 2n ** 63n - 1n;

@@ -1,5 +1,5 @@
+import type { Source } from "./contract.ts";
 import type { Stream } from "./passes.ts";
-import type { Source } from "./source.ts";
 import type { WasmExports } from "./wasm-exports.ts";
 import { WasmMemory } from "./wasm-memory.ts";
 

@@ -1,9 +1,8 @@
-import type { Column, Kernel, KernelName } from "./contract.ts";
+import type { Column, Kernel, KernelName, Source } from "./contract.ts";
 import { kernelOf } from "./form.ts";
 import type { Block, Census, Collected, Narrowed, Passes, Stream } from "./passes.ts";
-import type { Source } from "./source.ts";
-import type { WasmExports } from "./wasm-exports.ts";
 import { blockOf } from "./wasm-block.ts";
+import type { WasmExports } from "./wasm-exports.ts";
 import { WasmMemory } from "./wasm-memory.ts";
 import { type Held, wasmStream } from "./wasm-stream.ts";
 
@@ -17,7 +16,12 @@ const MAX_BYTES = 2 ** 31;
 
 /** A kernel over an instance of assembly/index.ts. `maxBytes` bounds its memory (default 2 GiB); more is TOO_LARGE. */
 export function wasmKernel(name: KernelName, exports: WasmExports, maxBytes = MAX_BYTES): Kernel {
-  return kernelOf(new WasmPasses(name, exports, maxBytes));
+  return kernelOf(wasmPasses(name, exports, maxBytes));
+}
+
+/** The loops alone, for what must not pay for copying in: a bench of them. */
+export function wasmPasses(name: KernelName, exports: WasmExports, maxBytes = MAX_BYTES): Passes<Held> {
+  return new WasmPasses(name, exports, maxBytes);
 }
 
 class WasmPasses implements Passes<Held> {

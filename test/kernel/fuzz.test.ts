@@ -63,12 +63,12 @@ function answer(random: Random, guard: number): string {
   const nan = random() < 0.5 ? "ignore" : "propagate";
   const compat = random() < 0.5 ? "strict" : "numpy";
   const p = below(random, 101);
-  const call = below(random, 5);
+  const call = below(random, 6);
   const edge = below(random, 2 ** 48);
   const expected =
-    (call === 4 ? fault("times", timeBytes, 8) : null) ??
+    (call >= 4 ? fault("times", timeBytes, 8) : null) ??
     fault("values", values, width) ??
-    (call === 4 && timeBytes.length / 8 !== size / width ? "ARGUMENT" : null);
+    (call >= 4 && timeBytes.length / 8 !== size / width ? "ARGUMENT" : null);
   let text: string;
   try {
     const options = { type, nan, compat } as const;
@@ -76,7 +76,10 @@ function answer(random: Random, guard: number): string {
     else if (call === 1) text = Object.values(kernel.moments(column.slice, options)).map(shown).join();
     else if (call === 2) text = shown(kernel.percentile(column.slice, p, options));
     else if (call === 3) text = kernel.percentile(column.slice, [p, 50, 99], options).map(shown).join();
-    else {
+    else if (call === 5) {
+      const answer = kernel.stats(instants.slice, column.slice, -edge, { ...options, until: edge, percentiles: [p] });
+      text = [...Object.values(answer).slice(0, -2), answer.percentiles[p]].map((x) => shown(x as number)).join();
+    } else {
       const inside = kernel.trim(instants.slice, column.slice, -edge, { type, until: edge });
       text = hex(inside.times) + hex(inside.values);
     }

@@ -1,5 +1,6 @@
 import type { Column } from "../contract.ts";
 import type { Collected } from "../passes.ts";
+import { BLOCK, widen } from "./widen.ts";
 
 /** The JS form of assembly/collect.ts; `pile`: what is collected goes behind it, into the same buffer. */
 export function collect(values: Column, first: number, last: number, pile?: Column): Collected<Column> {
@@ -9,13 +10,16 @@ export function collect(values: Column, first: number, last: number, pile?: Colu
   let below = 0;
   let count = held;
   let allNumbers = true;
-  for (let i = 0; i < values.length; i++) {
-    const x = values[i]!;
-    if (x >= first) {
-      if (x <= last) out[count++] = x;
-    } else {
-      below++;
-      if (!(x < first)) allNumbers = false;
+  for (let begin = 0; begin < values.length; begin += BLOCK) {
+    const block = widen(values, begin, Math.min(begin + BLOCK, values.length));
+    for (let i = 0; i < block.length; i++) {
+      const x = block[i]!;
+      if (x >= first) {
+        if (x <= last) out[count++] = x;
+      } else {
+        below++;
+        if (!(x < first)) allNumbers = false;
+      }
     }
   }
   return { below, allNumbers, count: count - held, inside: out.subarray(0, count) };

@@ -3,8 +3,8 @@ import type { Block } from "../passes.ts";
 import { census } from "./census.ts";
 import { lanes } from "./lanes.ts";
 import { foldPlain, squares } from "./squares.ts";
+import { BLOCK, widen } from "./widen.ts";
 
-const BLOCK = 4096;
 const sums = new Float64Array(8);
 const squared = new Float64Array(8);
 let least = 0;
@@ -14,43 +14,47 @@ let most = 0;
 export function fold(values: Column, about: number, take: (block: Block) => void): number {
   let mean = about;
   for (let begin = 0; begin < values.length; begin += BLOCK)
-    mean = block(values, begin, Math.min(begin + BLOCK, values.length), mean, take);
+    mean = block(
+      widen(values, begin, Math.min(begin + BLOCK, values.length)),
+      mean,
+      values instanceof Float32Array,
+      take,
+    );
   return mean;
 }
 
-function block(values: Column, begin: number, end: number, before: number, take: (block: Block) => void): number {
+function block(values: Float64Array, before: number, narrow: boolean, take: (block: Block) => void): number {
   least = Number.POSITIVE_INFINITY;
   most = Number.NEGATIVE_INFINITY;
-  plain(values, begin, end, before, 0);
-  plain(values, begin, end, before, 4);
+  plain(values, before, 0);
+  plain(values, before, 4);
   let about = before;
   let squaresAbout = foldPlain(squared);
   let high = foldPlain(sums);
   let low = 0;
-  const count = end - begin;
+  const count = values.length;
   const finite = high - high === 0;
-  const special = !finite || (least <= 0 && most >= 0) ? census(values.subarray(begin, end)) : undefined;
-  const numbers = special
-    ? count - special.nan - special.positiveInfinity - special.negativeInfinity
-    : count;
+  const special = !finite || (least <= 0 && most >= 0) ? census(values) : undefined;
+  const numbers = special ? count - special.nan - special.positiveInfinity - special.negativeInfinity : count;
   if (!finite) about = Number.NaN;
-  if (!finite || !holds(values, begin, end)) [high, low] = lanes(values, begin, end);
+  if (!finite || !(narrow && holds(values))) [high, low] = lanes(values);
   const mean = high / numbers;
   const apart = mean - about;
   if (!(numbers * apart * apart <= 0.25 * squaresAbout && squaresAbout < Number.POSITIVE_INFINITY)) {
     about = numbers > 0 ? mean : 0;
-    squaresAbout = squares(values, begin, end, about);
+    squaresAbout = squares(values, about);
   }
   take({ count, sumHigh: high, sumLow: low, squares: squaresAbout, about, min: least, max: most, census: special });
   return mean;
 }
 
 /** Four of the eight lanes of assembly/plain.ts, from lane `first` on. */
-function plain(values: Column, begin: number, end: number, about: number, first: number): void {
+function plain(values: Float64Array, about: number, first: number): void {
+  const end = values.length;
   let [s0, s1, s2, s3, q0, q1, q2, q3] = [0, 0, 0, 0, 0, 0, 0, 0];
   let low = least;
   let high = most;
-  let i = begin + first;
+  let i = first;
   for (; i + 3 < end; i += 8) {
     const a = values[i]!;
     const b = values[i + 1]!;
@@ -94,17 +98,16 @@ function plain(values: Column, begin: number, end: number, about: number, first:
   most = high;
 }
 
-/** Whether every sum of the block's finite f32 values, in whatever order, is a number of f64. */
-function holds(values: Column, begin: number, end: number): boolean {
-  if (values instanceof Float64Array) return false;
+/** Whether every sum of finite values that f32 can hold, in whatever order, is a number of f64. */
+function holds(values: Float64Array): boolean {
   let size = least > 0 ? least : -most;
   if (!(size > 0)) {
     size = Number.POSITIVE_INFINITY;
-    for (let i = begin; i < end; i++) {
+    for (let i = 0; i < values.length; i++) {
       const x = Math.abs(values[i]!);
       if (x < size && x > 0) size = x;
     }
   }
   // All are multiples of the smallest one's last place, which is more than size * 2^-24, and 2^-149 at least.
-  return (end - begin) * Math.max(-least, most) <= Math.max(size * 2 ** -24, 2 ** -149) * 2 ** 53;
+  return values.length * Math.max(-least, most) <= Math.max(size * 2 ** -24, 2 ** -149) * 2 ** 53;
 }

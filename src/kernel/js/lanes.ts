@@ -1,15 +1,14 @@
-import type { Column } from "../contract.ts";
 import { foldLanes } from "../double-double.ts";
 
 const high = new Float64Array(8);
 const low = new Float64Array(8);
 
-/** The JS form of assembly/lanes.ts: the same additions in the same order, from `begin` to before `end`. */
-export function lanes(values: Column, begin: number, end: number): [number, number] {
+/** The JS form of assembly/lanes.ts: the same additions in the same order. */
+export function lanes(values: Float64Array): [number, number] {
   for (let lane = 0; lane < 8; lane++) {
     let sum = 0;
     let lost = 0;
-    for (let i = begin + lane; i < end; i += 8) {
+    for (let i = lane; i < values.length; i += 8) {
       let x = values[i]!;
       if (x - x !== 0) x = 0;
       const next = sum + x;

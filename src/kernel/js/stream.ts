@@ -1,7 +1,7 @@
+import type { Column, Source } from "../contract.ts";
 import type { Stream } from "../passes.ts";
-import { columnOver, halves } from "../readers.ts";
-import type { Column } from "../contract.ts";
-import type { Source } from "../source.ts";
+import { columnOver } from "../readers.ts";
+import { maskOf } from "./mask.ts";
 
 const BLOCK = 4096;
 const PIECE = 4 * BLOCK;
@@ -9,10 +9,13 @@ const PIECE = 4 * BLOCK;
 /** The JS form of `stream`: where all times are inside and the values aligned, the pieces are views. */
 export function stream(source: Source, piles: number, capacity: number): Stream<Column> {
   const Type = source.wide ? Float64Array : Float32Array;
-  const column = columnOver(source) ?? new Type(source.values.slice().buffer);
-  const pilesOf = Array.from({ length: piles }, () => new Type(new ArrayBuffer(capacity * (source.wide ? 8 : 4)), 0, 0));
+  const pilesOf = Array.from(
+    { length: piles },
+    () => new Type(new ArrayBuffer(capacity * (source.wide ? 8 : 4)), 0, 0),
+  );
   let position = source.begin;
-  if (source.times === null)
+  if (source.times === null) {
+    const column = columnOver(source) ?? new Type(source.values.slice().buffer);
     return {
       piles: pilesOf,
       next() {
@@ -22,8 +25,12 @@ export function stream(source: Source, piles: number, capacity: number): Stream<
         return { piece: column.subarray(from, position), count: position - from };
       },
     };
+  }
   const mask = maskOf(source);
+  const instants = wordsOf(source.times);
   const scratch = new Type(BLOCK + PIECE);
+  const scratchWords = new Int32Array(scratch.buffer);
+  const words = wordsOf(source.values);
   let filled = 0;
   let used = 0;
   return {
@@ -33,7 +40,7 @@ export function stream(source: Source, piles: number, capacity: number): Stream<
         if (position >= source.end) return null;
         scratch.copyWithin(0, used, filled);
         const to = Math.min(source.end, position + PIECE);
-        filled = mask(column, position, to, scratch, filled - used);
+        filled = mask(instants, words, position, to, scratchWords, filled - used);
         position = to;
         used = position < source.end ? filled - (filled % BLOCK) : filled;
       } while (used === 0);
@@ -42,22 +49,7 @@ export function stream(source: Source, piles: number, capacity: number): Stream<
   };
 }
 
-type Mask = (values: Column, begin: number, end: number, out: Column, at: number) => number;
-
-/** Copies the values whose time is inside to `out` from `at` on, and answers the place after them. No branch, no BigInt. */
-function maskOf({ times, first, last }: Source): Mask {
-  const bytes = times!.byteOffset % 4 === 0 ? times! : times!.slice();
-  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
-  const [high, low] = halves(first);
-  const [spanHigh, spanLow] = halves(last - first).map((x) => x >>> 0) as [number, number];
-  return (values, begin, end, out, at) => {
-    let to = at;
-    for (let i = begin; i < end; i++) {
-      const l = words[2 * i]!;
-      const above = (words[2 * i + 1]! - high - +(l < low)) >>> 0;
-      out[to] = values[i]!;
-      if (above < spanHigh || (above === spanHigh && (l - low) >>> 0 <= spanLow)) to++;
-    }
-    return to;
-  };
+function wordsOf(bytes: Uint8Array): Int32Array {
+  const { buffer, byteOffset, byteLength } = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+  return new Int32Array(buffer, byteOffset, byteLength / 4);
 }

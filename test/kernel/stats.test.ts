@@ -1,0 +1,205 @@
+// kernel.stats, in every build: against brute force with exact sums, at any alignment, around pieces and blocks.
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ColumnStats, forceKernel, kernel } from "../../src/kernel.ts";
+import { type ColumnType, randomOf, SHAPES, TYPES } from "./columns.ts";
+import { exactMoments, inOrder, sumError } from "./oracle.ts";
+
+const NAMES = ["wasm-simd", "wasm-scalar", "js"] as const;
+const PERCENTILES = [0, 1, 50, 99, 100];
+const bytesAt = (column: ArrayBufferView, offset: number) => {
+  const whole = new Uint8Array(column.byteLength + 16).fill(0xa5);
+  whole.set(new Uint8Array(column.buffer, column.byteOffset, column.byteLength), offset);
+  return whole.subarray(offset, offset + column.byteLength);
+};
+
+/** By the method "lower", so that each percentile is a value. */
+function check(answer: ColumnStats, Type: ColumnType, inside: number[], where: string): void {
+  const known = inside.filter((x) => !Number.isNaN(x)).sort(inOrder);
+  const finite = known.every(Number.isFinite);
+  const n = known.length;
+  const exact = exactMoments(new Type(known));
+  expect(answer.count, where).toBe(n);
+  expect(answer.nanCount, where).toBe(inside.length - n);
+  expect(answer.min, where).toBe(n === 0 ? Number.NaN : known[0]);
+  expect(answer.max, where).toBe(n === 0 ? Number.NaN : known[n - 1]);
+  const values = PERCENTILES.map((p) => (n === 0 ? Number.NaN : known[Math.floor(((n - 1) * p) / 100)]));
+  expect(
+    PERCENTILES.map((p) => answer.percentiles[p]),
+    where,
+  ).toEqual(values);
+  if (!finite) expect(answer.variance, where).toBeNaN();
+  else if (n > 0) {
+    expect(sumError(exact, answer.sum, 0), where).toBeLessThan(2 ** -52);
+    if (exact.m2 === 0) expect(answer.variance, where).toBe(0);
+    else expect(Math.abs(answer.variance / (exact.m2 / n) - 1), where).toBeLessThan(1e-12);
+  } else expect([answer.sum, answer.mean, answer.std], where).toEqual([0, Number.NaN, Number.NaN]);
+}
+
+describe.each(NAMES)("%s", (name) => {
+  beforeAll(() => forceKernel(name));
+  afterAll(() => forceKernel(null));
+
+  test.each(Object.keys(SHAPES))("%s: sorted and not, around pieces and blocks, at any address", (shape) => {
+    for (const Type of TYPES)
+      for (const n of [0, 1, 5, 4097, 16_383, 16_384, 20_481, 40_961]) {
+        const random = randomOf(n + 3);
+        const list = [...new Type(SHAPES[shape]!(n, random))];
+        const order = Array.from({ length: n }, (_, i) => i - 2);
+        for (const sorted of [true, false]) {
+          const instants = sorted ? order : order.map(() => Math.floor(random() * n) - 2);
+          const times = bytesAt(BigInt64Array.from(instants, BigInt), 3);
+          const values = bytesAt(new Type(list), n % 8);
+          const [from, until] = [Math.floor(n / 50), n - Math.floor(n / 3)];
+          const both = n % 2 === 0;
+          const inside = list.filter(
+            (_, i) => (both ? instants[i]! >= from : instants[i]! > from) && instants[i]! <= until,
+          );
+          const answer = kernel.stats(times, values, from, {
+            until,
+            sorted,
+            closed: both ? "both" : "right",
+            type: Type === Float32Array ? "f32" : "f64",
+            nan: "ignore",
+            percentiles: PERCENTILES,
+            method: "lower",
+          });
+          check(answer, Type, inside, `${shape} ${Type.name} n=${n} sorted=${sorted}`);
+        }
+      }
+  });
+
+  test("times of all sizes: before 1970, apart by more than 2^32, and at the ends of i64", () => {
+    const n = 20_000;
+    const values = Float32Array.from({ length: n }, (_, i) => i);
+    const times = BigInt64Array.from({ length: n }, (_, i) => (BigInt(i) - 10_000n) * 2n ** 40n);
+    times[0] = -(2n ** 63n);
+    times[n - 1] = 2n ** 63n - 1n;
+    for (const sorted of [true, false]) {
+      const at = (cutoff: bigint, until?: bigint) => kernel.stats(times, values, cutoff, { sorted, until }).count;
+      expect(at(-(2n ** 70n))).toBe(n);
+      expect(at(-(2n ** 63n))).toBe(n - 1);
+      expect(at(-1n, 2n ** 40n)).toBe(2);
+      expect(at(2n ** 63n - 2n)).toBe(1);
+      expect(at(2n ** 63n - 1n)).toBe(0);
+      expect(at(0n, -5n)).toBe(0);
+      expect(at(-5000n * 2n ** 40n, 5000n * 2n ** 40n)).toBe(10_000);
+    }
+  });
+
+  test("an offset of 1e9 under blocks that drift, outliers, one value, sums out of range", () => {
+    const n = 100 * 4096;
+    const times = new BigInt64Array(n);
+    const make = (value: (i: number) => number) => Float64Array.from({ length: n }, (_, i) => value(i));
+    for (const values of [
+      make((i) => 1e9 + [4, 7, 13, 16][i % 4]! + Math.floor(i / 4096) * 1e-3),
+      make((i) => (i === 5000 ? 1e16 : 0.1)),
+    ]) {
+      const { sum, variance } = kernel.stats(times, values, -1, { sorted: true });
+      const exact = exactMoments(values);
+      expect(sumError(exact, sum, 0)).toBeLessThan(2 ** -52);
+      expect(Math.abs(variance / (exact.m2 / n) - 1)).toBeLessThan(1e-12);
+    }
+    expect(
+      kernel.stats(
+        times,
+        make(() => 0.1),
+        -1,
+      ),
+    ).toMatchObject({ mean: 0.1, variance: 0, std: 0, min: 0.1 });
+    expect(
+      kernel.stats(
+        times,
+        make((i) => (i % 2 ? 1e308 : -1e308)),
+        -1,
+      ),
+    ).toMatchObject({ sum: 0, min: -1e308, max: 1e308 });
+  });
+
+  test("is what trim, sum, moments and percentile answer, in NumPy's way too", () => {
+    const random = randomOf(9);
+    const n = 50_000;
+    const times = BigInt64Array.from({ length: n }, () => BigInt(Math.floor(random() * 1000)));
+    for (const Type of TYPES) {
+      const values = new Type(SHAPES.lognormal!(n, random));
+      for (const compat of ["strict", "numpy"] as const) {
+        const kept = kernel.trim(times, values, 99, { until: 900 }).values;
+        const { sum, percentiles, nanCount, ...moments } = kernel.stats(times, values, 99, {
+          until: 900,
+          compat,
+          ddof: 1,
+        });
+        expect(sum).toBe(kernel.sum(kept, { compat }));
+        expect(moments).toEqual(kernel.moments(kept, { compat, ddof: 1 }));
+        expect([50, 90, 99].map((p) => percentiles[p])).toEqual(kernel.percentile(kept, [50, 90, 99], { compat }));
+        expect(nanCount).toBe(0);
+      }
+    }
+  });
+
+  test("NaN inside: rejected by its index, ignored, or spread; outside it is nothing", () => {
+    const n = 30_000;
+    const times = BigInt64Array.from({ length: n }, (_, i) => BigInt(i));
+    const values = Float32Array.from({ length: n }, (_, i) => i);
+    values[77] = Number.NaN;
+    values[20_001] = Number.NaN;
+    for (const sorted of [true, false]) {
+      expect(() => kernel.stats(times, values, 0, { sorted })).toThrow("values[77] is NaN");
+      expect(() => kernel.stats(times, values, 100, { sorted })).toThrow("values[20001] is NaN");
+      expect(kernel.stats(times, values, 100, { sorted, until: 20_000 }).count).toBe(19_900);
+      const spread = kernel.stats(times, values, 0, { sorted, nan: "propagate", percentiles: [50] });
+      expect(spread).toMatchObject({ count: n - 1, nanCount: 2, sum: Number.NaN, percentiles: { 50: Number.NaN } });
+      expect(kernel.stats(times, values, -1, { sorted, nan: "ignore" })).toMatchObject({ count: n - 2, nanCount: 2 });
+    }
+  });
+});
+
+test("the forms answer alike, bit for bit", () => {
+  const value = fc.oneof(
+    fc.double({ noNaN: true }),
+    fc.double({ min: -1e3, max: 1e3, noNaN: true }),
+    fc.integer({ min: -3, max: 3 }),
+  );
+  const column = fc.tuple(
+    fc.array(value, { minLength: 1, maxLength: 300 }),
+    fc.constantFrom(1, 60, 200),
+    fc.constantFrom(...TYPES),
+    fc.boolean(),
+    fc.nat({ max: 1000 }),
+  );
+  fc.assert(
+    fc.property(column, ([list, repeats, Type, sorted, cutoff]) => {
+      const values = new Type(list.length * repeats).map((_, i) => list[i % list.length]! * (1 + (i % 7)));
+      const times = BigInt64Array.from(values, (_, i) => BigInt(sorted ? i : (i * 7919) % 1009));
+      const [simd, ...others] = NAMES.map((name) => {
+        forceKernel(name);
+        return kernel.stats(times, values, cutoff, { sorted, percentiles: [0, 10, 50, 99.9] });
+      });
+      for (const other of others) expect(other).toStrictEqual(simd);
+    }),
+    { numRuns: 60 },
+  );
+  forceKernel(null);
+});
+
+test("what is refused", () => {
+  const times = BigInt64Array.of(1n, 2n);
+  const values = Float32Array.of(1, 2);
+  // biome-ignore lint/suspicious/noExplicitAny: wrong on purpose
+  const any = (x: unknown): any => x;
+  const refused: [() => unknown, string, string][] = [
+    [() => kernel.stats(new Uint8Array(13), values, 0), "CORRUPT", "times ends in the middle of a value: 5 of 8 bytes"],
+    [() => kernel.stats(times, new Uint8Array(9), 0), "CORRUPT", "values ends in the middle of a value: 1 of 4 bytes"],
+    [() => kernel.stats(times, values.subarray(1), 0), "ARGUMENT", "values.length is 1; it must be 2"],
+    [() => kernel.stats(any([1]), values, 0), "ARGUMENT", "times is an array"],
+    [() => kernel.stats(times, values, Number.NaN), "ARGUMENT", "cutoff is NaN"],
+    [() => kernel.stats(times, values, 0, { percentiles: any(99) }), "ARGUMENT", "percentiles is 99"],
+    [() => kernel.stats(times, values, 0, { percentiles: [101] }), "ARGUMENT", "percentile is 101"],
+    [() => kernel.stats(times, values, 0, { method: any("best") }), "ARGUMENT", 'method is "best"'],
+    [() => kernel.stats(times, values, 0, { ddof: -1 }), "ARGUMENT", "ddof is -1"],
+    [() => kernel.stats(times, values, 0, { closed: any("left") }), "ARGUMENT", 'closed is "left"'],
+    [() => kernel.stats(times, values, 0, { nan: any("drop") }), "ARGUMENT", 'nan is "drop"'],
+  ];
+  for (const [call, code, message] of refused)
+    expect(call).toThrow(expect.objectContaining({ code, message: expect.stringContaining(message) }));
+});
