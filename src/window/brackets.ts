@@ -1,89 +1,82 @@
-import type { Column } from "../kernel/contract.ts";
-import { lowerBound, upperBound } from "./bounds.ts";
-import { MOST_BRACKETS, type Run } from "./run.ts";
-import { type Ranges, selectInRuns } from "./select-runs.ts";
+import { Bracket } from "./bracket.ts";
+import type { Core } from "./core.ts";
+import type { Run } from "./run.ts";
+import { selectInRuns } from "./select-runs.ts";
 
 /** Fewer values are selected from at once. */
 const WORTH_IT = 4096;
-/** Ranks on either side: a miss widens a bracket by 4, 64 hits in a row narrow it by 2. */
+/** Ranks on either side of the one asked for; a bracket that is soon missed is drawn anew wider by 2, up to the widest. */
 const FIRST = 256;
-const NARROWEST = 32;
-const WIDEST = 4096;
-const HITS_TO_NARROW = 64;
+const WIDEST = 2048;
+/** Hits that make a bracket worth its drawing. */
+const WORTH_HITS = 64;
+/** Questions that are answered without a bracket after one that was not worth it, up to so many. */
+const MOST_RESTS = 64;
+/** More than so many percentiles, and the one drawn first is forgotten. */
+const MOST_BRACKETS = 32;
 
-interface Bracket {
-  slot: number;
-  low: number;
-  high: number;
-  /** Ranks on either side when it was drawn; 0: not drawn yet. */
+interface Place {
+  readonly slot: number;
+  bracket: Bracket | undefined;
   width: number;
   hits: number;
+  rests: number;
+  restsLeft: number;
 }
 
 /**
- * Where percentiles lay at the last query: two values between which rank k most likely still lies. Each query counts
- * anew what is below and up to them, from where they lay in each run, so a bracket shortens the search and never
- * decides the answer: one that misses costs a search without it, and is drawn anew, wider.
+ * Where percentiles lay at the last query over one kind of window, by the percentile. A bracket shortens the search and
+ * never decides the answer: one that misses costs a search without it, and is drawn anew. Where brackets keep missing,
+ * because the window is another at each query, they are left alone for a while.
  */
 export class Brackets {
-  #brackets = new Map<string, Bracket>();
+  readonly #places = new Map<number, Place>();
+  #slots = 0;
 
-  /** As `selectInRuns`; `key` tells one percentile of one kind of window from another. */
-  select(runs: readonly Run[], columns: readonly Column[], count: number, k: number, key: string): [number, number] {
-    if (count < WORTH_IT) return selectInRuns(columns, k);
-    const bracket = this.#brackets.get(key) ?? this.#begin(key);
-    const ranges = rangesOf(runs, bracket);
-    const holds = ranges !== undefined && ranges.before <= k && k < ranges.before + sizeOf(ranges);
-    if (holds && (++bracket.hits < HITS_TO_NARROW || bracket.width === NARROWEST))
-      return selectInRuns(columns, k, ranges);
-    if (holds) bracket.width = Math.max(NARROWEST, bracket.width / 2);
-    else bracket.width = bracket.width === 0 ? FIRST : Math.min(WIDEST, bracket.width * 4);
-    bracket.hits = 0;
-    bracket.low = selectInRuns(columns, Math.max(0, k - bracket.width))[0];
-    bracket.high = selectInRuns(columns, Math.min(count - 1, k + bracket.width))[0];
-    return selectInRuns(columns, k, rangesOf(runs, bracket));
-  }
-
-  #begin(key: string): Bracket {
-    let slot = this.#brackets.size;
-    if (slot === MOST_BRACKETS) {
-      const [oldest, { slot: freed }] = this.#brackets.entries().next().value!;
-      this.#brackets.delete(oldest);
-      slot = freed;
+  /** As `selectInRuns` over the core's and the other runs, `count` values in all, for percentile `p`. */
+  select(core: Core, runs: readonly Run[], count: number, k: number, p: number): [number, number] {
+    if (count < WORTH_IT) return selectInRuns([...core.runs, ...runs], k);
+    const place = this.#placeOf(p);
+    const found = place.bracket?.select(core, runs, count, k);
+    if (found) {
+      place.hits++;
+      return found;
     }
-    const bracket = { slot, low: Number.NaN, high: Number.NaN, width: 0, hits: 0 };
-    this.#brackets.set(key, bracket);
-    return bracket;
+    return this.#miss(place, core, runs, count, k);
+  }
+
+  #miss(place: Place, core: Core, runs: readonly Run[], count: number, k: number): [number, number] {
+    const all = [...core.runs, ...runs];
+    if (place.bracket) {
+      const worth = place.hits >= WORTH_HITS;
+      place.rests = worth ? 0 : Math.min(MOST_RESTS, 2 * place.rests + 1);
+      place.restsLeft = place.rests;
+      if (!worth) place.width = Math.min(WIDEST, place.width * 2);
+    }
+    place.hits = 0;
+    place.bracket = undefined;
+    if (place.restsLeft > 0) {
+      place.restsLeft--;
+      return selectInRuns(all, k);
+    }
+    place.bracket = draw(all, count, k, place.width, place.slot);
+    return place.bracket.select(core, runs, count, k) ?? selectInRuns(all, k);
+  }
+
+  #placeOf(p: number): Place {
+    let place = this.#places.get(p);
+    if (!place) {
+      if (this.#places.size >= MOST_BRACKETS) this.#places.delete(this.#places.keys().next().value!);
+      place = { slot: this.#slots++, bracket: undefined, width: FIRST, hits: 0, rests: 0, restsLeft: 0 };
+      this.#places.set(p, place);
+    }
+    return place;
   }
 }
 
-/** What of each run lies from `low` to `high`, both included; undefined for a bracket not drawn yet. */
-function rangesOf(runs: readonly Run[], { slot, low, high, width }: Bracket): Ranges | undefined {
-  if (width === 0) return undefined;
-  const ranges = { low: new Int32Array(runs.length), high: new Int32Array(runs.length), before: 0 };
-  for (let r = 0; r < runs.length; r++) {
-    const { sorted, places } = runs[r];
-    const from = gallop(sorted, low, places[2 * slot], lowerBound);
-    const to = gallop(sorted, high, places[2 * slot + 1], upperBound);
-    places[2 * slot] = ranges.low[r] = from;
-    places[2 * slot + 1] = ranges.high[r] = to;
-    ranges.before += from;
-  }
-  return ranges;
-}
-
-function sizeOf({ low, high }: Ranges): number {
-  let size = 0;
-  for (let r = 0; r < low.length; r++) size += high[r] - low[r];
-  return size;
-}
-
-/** `bound` of the whole column, looked for around `guess` in steps that double. */
-function gallop(sorted: Column, limit: number, guess: number, bound: typeof lowerBound): number {
-  const length = sorted.length;
-  let low = Math.min(guess, length);
-  let high = low;
-  for (let step = 1; low > 0 && sorted[low - 1] >= limit; step *= 2) low = Math.max(0, low - step);
-  for (let step = 1; high < length && sorted[high] <= limit; step *= 2) high = Math.min(length, high + step);
-  return bound(sorted, limit, low, high);
+/** A bracket of `width` ranks to either side of k; what would reach beyond an end has none there. */
+function draw(all: readonly Run[], count: number, k: number, width: number, slot: number): Bracket {
+  const low = k < width ? Number.NEGATIVE_INFINITY : selectInRuns(all, k - width)[0];
+  const high = k + width >= count ? Number.POSITIVE_INFINITY : selectInRuns(all, k + width)[0];
+  return new Bracket(low, high, slot);
 }

@@ -1,98 +1,117 @@
 import type { Column } from "../kernel/contract.ts";
-import { divideDouble, meanOf } from "../kernel/double-double.ts";
+import { meanOf } from "../kernel/double-double.ts";
 import { lowerBound } from "./bounds.ts";
 import type { Brackets } from "./brackets.ts";
-import type { Run } from "./run.ts";
+import type { Core } from "./core.ts";
+import { PartSum } from "./part-sum.ts";
+import type { Run, Sorted } from "./run.ts";
 import { scaledMoments } from "./scaled-moments.ts";
 import { selectInRuns } from "./select-runs.ts";
 
-/**
- * Sums up the parts of one window. The sum is a double-double over the parts' own, M2 is theirs plus what their means
- * lie apart from the common one (Chan, Golub, LeVeque 1979), in double-doubles too, so that an offset of 1e9 costs no
- * digits; NaN and infinities are counted, not added.
- */
+/** All of one window: a core, where one is known, and the runs around it. */
 export class Fold {
-  count = 0;
-  nanCount = 0;
-  min = Infinity;
-  max = -Infinity;
-  readonly runs: Run[] = [];
-  #finite = 0;
-  #positive = 0;
-  #negative = 0;
-  #sumHigh = 0;
-  #sumLow = 0;
+  readonly #sum = new PartSum();
+  readonly #core: Core | undefined;
+  readonly #brackets: Brackets | undefined;
+  readonly #runs: Run[] = [];
 
+  /** `brackets`: where percentiles lay when a window with a core was last asked for. */
+  constructor(core?: Core, brackets?: Brackets) {
+    this.#core = core;
+    this.#brackets = brackets;
+    if (core) this.#sum.add(core.part);
+  }
+
+  /** `run` must stay as it is until the last answer. */
   add(run: Run): void {
-    const { summary } = run;
-    this.count += summary.count;
-    this.nanCount += summary.nanCount;
-    this.#positive += summary.positiveInfinityCount;
-    this.#negative += summary.negativeInfinityCount;
-    this.min = Math.min(this.min, summary.min);
-    this.max = Math.max(this.max, summary.max);
-    this.#finite += run.finiteCount;
-    this.runs.push(run);
-    const high = this.#sumHigh + summary.sumHigh;
-    const part = high - this.#sumHigh;
-    this.#sumLow += this.#sumHigh - (high - part) + (summary.sumHigh - part) + summary.sumLow;
-    this.#sumHigh = high;
+    this.#sum.add(run);
+    this.#runs.push(run);
+  }
+
+  get count(): number {
+    return this.#sum.count;
+  }
+
+  get nanCount(): number {
+    return this.#sum.nanCount;
+  }
+
+  get min(): number {
+    return this.#sum.min;
+  }
+
+  get max(): number {
+    return this.#sum.max;
   }
 
   /** Values that are numbers: finite and infinite. */
   get validCount(): number {
-    return this.count - this.nanCount;
+    return this.#sum.count - this.#sum.nanCount;
   }
 
   /** Sum of the numbers; infinities as IEEE adds them. */
   get sum(): number {
-    return this.#infinite(this.#overflowed ? scaledMoments(this.columns).sum : this.#sumHigh + this.#sumLow);
+    return this.#infinite(this.#overflowed ? scaledMoments(this.#columns).sum : this.#sum.sumHigh + this.#sum.sumLow);
   }
 
   get mean(): number {
     if (this.validCount === 0) return Number.NaN;
-    const mean = this.#overflowed
-      ? scaledMoments(this.columns).mean
-      : meanOf(this.#sumHigh, this.#sumLow, this.#finite);
-    return this.#infinite(mean);
+    const { sumHigh, sumLow, finiteCount } = this.#sum;
+    return this.#infinite(this.#overflowed ? scaledMoments(this.#columns).mean : meanOf(sumHigh, sumLow, finiteCount));
   }
 
   variance(ddof: number): number {
-    if (this.#finite !== this.validCount || this.#finite - ddof <= 0) return Number.NaN;
-    return (this.#overflowed ? scaledMoments(this.columns).m2 : this.#m2()) / (this.#finite - ddof);
-  }
-
-  #m2(): number {
-    const [meanHigh, meanLow] = divideDouble(this.#sumHigh, this.#sumLow, this.#finite);
-    let m2 = 0;
-    for (const run of this.runs) {
-      const apart = run.meanHigh - meanHigh + (run.meanLow - meanLow);
-      m2 += run.summary.m2 + run.finiteCount * apart * apart;
-    }
-    return m2;
+    const { finiteCount } = this.#sum;
+    if (finiteCount !== this.validCount || finiteCount - ddof <= 0) return Number.NaN;
+    return (this.#overflowed ? scaledMoments(this.#columns).m2 : this.#sum.m2) / (finiteCount - ddof);
   }
 
   /** A sum of finite values left the range of f64: sum, mean and M2 are then made from the runs, scaled down. */
   get #overflowed(): boolean {
-    return !Number.isFinite(this.#sumHigh);
+    return !Number.isFinite(this.#sum.sumHigh);
   }
 
-  get columns(): Column[] {
-    return this.runs.map((run) => run.sorted);
+  get #all(): readonly Sorted[] {
+    return this.#core ? [...this.#core.runs, ...this.#runs] : this.#runs;
   }
 
-  /** The order statistics of 0-based ranks k and k + 1 (k again at the end), over the numbers. */
-  at(k: number, brackets?: Brackets, key = ""): [number, number] {
-    return brackets ? brackets.select(this.runs, this.columns, this.validCount, k, key) : selectInRuns(this.columns, k);
+  get #columns(): Column[] {
+    return this.#all.map(({ sorted, length }) => sorted.subarray(0, length));
+  }
+
+  /** The order statistics of 0-based ranks k and k + 1 (k again at the end), for percentile `p`, over the numbers; -0 is before +0. */
+  at(k: number, p: number): [number, number] {
+    const pair =
+      this.#core && this.#brackets
+        ? this.#brackets.select(this.#core, this.#runs, this.validCount, k, p)
+        : selectInRuns(this.#all, k);
+    // Comparisons take -0 for +0; where nothing is below +0, there is none.
+    if ((pair[0] !== 0 && pair[1] !== 0) || this.min > 0 || Object.is(this.min, 0)) return pair;
+    const negative = this.#all.reduce((sum, run) => sum + belowPositiveZero(run), 0);
+    const signed = (x: number, rank: number) => (x !== 0 ? x : rank < negative ? -0 : 0);
+    return [signed(pair[0], k), signed(pair[1], Math.min(k + 1, this.validCount - 1))];
   }
 
   /** How many numbers are below `limit`. */
   below(limit: number): number {
-    return this.runs.reduce((sum, run) => sum + lowerBound(run.sorted, limit), 0);
+    return this.#all.reduce((sum, run) => sum + lowerBound(run.sorted, limit, 0, run.length), 0);
   }
 
   #infinite(finite: number): number {
-    if (this.#positive > 0) return this.#negative > 0 ? Number.NaN : Infinity;
-    return this.#negative > 0 ? -Infinity : finite;
+    const { positiveInfinityCount, negativeInfinityCount } = this.#sum;
+    if (positiveInfinityCount > 0) return negativeInfinityCount > 0 ? Number.NaN : Infinity;
+    return negativeInfinityCount > 0 ? -Infinity : finite;
   }
+}
+
+/** Numbers before the first +0, -0 among them. */
+function belowPositiveZero({ sorted, length }: Sorted): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle] < 0 || Object.is(sorted[middle], -0)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

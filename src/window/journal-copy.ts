@@ -1,10 +1,12 @@
 import { OrielError } from "../errors.ts";
+import type { Column } from "../kernel/contract.ts";
 import { type Answer, FRAME_HEADER_BYTES, type Known } from "./answer.ts";
 import { type ChunkHeader, HEADER_BYTES } from "./chunk.ts";
 import { Dedupe } from "./dedupe.ts";
 import { type FrameParts, noParts, readFrame } from "./frames.ts";
 import { law } from "./law.ts";
-import { Segment } from "./segment.ts";
+import { MOST_IN_SEGMENT, type Segment } from "./segment.ts";
+import { Segments } from "./segments.ts";
 
 /** A chunk as a reader holds it: its events, and the place from which its bytes go on. */
 export interface CopiedChunk {
@@ -14,7 +16,7 @@ export interface CopiedChunk {
   /** Where the last whole frame header lies; 0 when there is none yet. */
   place: number;
   frame: Uint8Array;
-  segment: Segment;
+  events: Segments;
 }
 
 interface FrameName {
@@ -35,6 +37,10 @@ export class JournalCopy {
   #dedupe = new Dedupe();
   #headFrames: FrameName[] = [];
   #headUntilMs = -Infinity;
+  #list: readonly Segment[] = [];
+  #version = 0;
+  #changed = false;
+  #tailVersion = 0;
 
   get head(): CopiedChunk | undefined {
     return this.chunks[0];
@@ -45,11 +51,24 @@ export class JournalCopy {
   }
 
   get eventCount(): number {
-    return this.chunks.reduce((sum, chunk) => sum + chunk.segment.count, 0);
+    return this.chunks.reduce((sum, chunk) => sum + chunk.events.count, 0);
+  }
+
+  /** All that is held, oldest first, and a number that changes whenever that does or a segment is closed. */
+  get segments(): { list: readonly Segment[]; version: number } {
+    const tailVersion = this.tail?.events.version ?? 0;
+    if (this.#changed || tailVersion !== this.#tailVersion) {
+      this.#list = this.chunks.flatMap(({ events }) => events.list);
+      this.#version++;
+      this.#changed = false;
+      this.#tailVersion = tailVersion;
+    }
+    return { list: this.#list, version: this.#version };
   }
 
   clear(): void {
     this.chunks = [];
+    this.#changed = true;
     this.noOlder = false;
     this.#dedupe = new Dedupe();
     this.#headFrames = [];
@@ -59,13 +78,14 @@ export class JournalCopy {
   /** Begins the chunk after the last one held, which takes in no more. */
   begin(header: ChunkHeader): CopiedChunk {
     if (this.chunks.length === 0) this.#headUntilMs = header.createdMs + law.dedupeMs;
-    this.tail?.segment.close();
+    this.tail?.events.close();
+    this.#changed = true;
     const chunk = {
       header,
       length: HEADER_BYTES,
       place: 0,
       frame: new Uint8Array(FRAME_HEADER_BYTES),
-      segment: new Segment(header.valueType),
+      events: new Segments(header.valueType),
     };
     this.chunks.push(chunk);
     return chunk;
@@ -101,14 +121,15 @@ export class JournalCopy {
     if (!this.#dedupe.admit(parts.producer, parts.sequence, stampMs)) return;
     if (stampMs < this.#headUntilMs)
       this.#headFrames.push({ producer: parts.producer, sequence: parts.sequence, stampMs });
-    store(chunk.segment, view, parts, stampMs);
+    store(chunk.events, view, parts, stampMs);
   }
 
   /** Puts an older stretch before this one; false, and nothing done, when a frame held here is a copy of one in it. */
   prepend(older: JournalCopy): boolean {
     if (this.#headFrames.some((f) => older.#dedupe.holds(f.producer, f.sequence, f.stampMs))) return false;
     if (older.chunks.length === 0) return true;
-    older.tail!.segment.close();
+    older.tail!.events.close();
+    this.#changed = true;
     this.chunks.unshift(...older.chunks);
     this.#dedupe.continue(older.#dedupe);
     this.#headFrames = older.#headFrames;
@@ -119,6 +140,7 @@ export class JournalCopy {
   /** Lets go of the oldest chunk, but not of what is yet to be judged in the light of chunks before it. */
   dropHead(): void {
     this.chunks.shift();
+    this.#changed = true;
     this.noOlder = false;
     const sinceMs = this.head?.header.createdMs ?? Infinity;
     this.#headFrames = this.#headFrames.filter((frame) => frame.stampMs >= sinceMs);
@@ -137,22 +159,34 @@ export function goesOn(chunk: CopiedChunk, answer: Answer): boolean {
   return header?.number === chunk.header.number && header.birth === chunk.header.birth && answer.continued;
 }
 
-function store(segment: Segment, view: DataView, parts: FrameParts, stampMs: number): void {
+/** Own times of one segment's share of a frame. */
+const times = new Float64Array(MOST_IN_SEGMENT);
+
+function store(events: Segments, view: DataView, parts: FrameParts, stampMs: number): void {
   const { count, baseAt, valuesAt } = parts;
-  const first = segment.reserve(count);
-  const { times, values } = segment;
-  if (baseAt < 0) times.fill(stampMs, first, first + count);
-  else {
-    const baseMs = view.getFloat64(baseAt, true);
-    for (let i = 0; i < count; i++) times[first + i] = baseMs + view.getUint32(baseAt + 8 + 4 * i, true);
+  const baseMs = baseAt < 0 ? 0 : view.getFloat64(baseAt, true);
+  for (let from = 0; from < count; ) {
+    const segment = events.open();
+    const some = Math.min(segment.room, count - from);
+    const first = segment.reserve(some);
+    readValues(view, valuesAt + from * segment.values.BYTES_PER_ELEMENT, segment.values, first, some);
+    if (baseAt < 0) segment.stampAll(stampMs, some);
+    else {
+      for (let i = 0; i < some; i++) times[i] = baseMs + view.getUint32(baseAt + 8 + 4 * (from + i), true);
+      segment.stampEach(times, 0, some);
+    }
+    from += some;
+    events.filled();
   }
+}
+
+function readValues(view: DataView, at: number, values: Column, first: number, count: number): void {
   const width = values.BYTES_PER_ELEMENT;
   if (count > 8) {
-    const source = new Uint8Array(view.buffer, view.byteOffset + valuesAt, count * width);
+    const source = new Uint8Array(view.buffer, view.byteOffset + at, count * width);
     new Uint8Array(values.buffer, values.byteOffset + first * width, count * width).set(source);
-  } else if (width === 4) for (let i = 0; i < count; i++) values[first + i] = view.getFloat32(valuesAt + 4 * i, true);
-  else for (let i = 0; i < count; i++) values[first + i] = view.getFloat64(valuesAt + 8 * i, true);
-  segment.extend(count);
+  } else if (width === 4) for (let i = 0; i < count; i++) values[first + i] = view.getFloat32(at + 4 * i, true);
+  else for (let i = 0; i < count; i++) values[first + i] = view.getFloat64(at + 8 * i, true);
 }
 
 function corrupt(chunk: CopiedChunk, at: number, what: string): OrielError {

@@ -2,7 +2,7 @@ import { OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { Clock, Closed } from "../time.ts";
 import type { Answer, Known } from "./answer.ts";
-import { Brackets } from "./brackets.ts";
+import { Cores } from "./cores.ts";
 import type { Fold } from "./fold.ts";
 import type { JournalCopy } from "./journal-copy.ts";
 import { type JournalReader, needsOlder, Rolled, TooMany } from "./journal-reader.ts";
@@ -32,8 +32,7 @@ export class JournalView {
   readonly #copy: JournalCopy;
   readonly #settings: SeriesSettings;
   readonly #monotonic: Clock;
-  /** Where percentiles lay at the last cut. */
-  readonly brackets = new Brackets();
+  readonly #cores = new Cores();
   #cut: Answer | undefined;
 
   constructor(reader: JournalReader, copy: JournalCopy, settings: SeriesSettings, monotonic: Clock) {
@@ -51,6 +50,7 @@ export class JournalView {
 
   clear(): void {
     this.#copy.clear();
+    this.#cores.letGo();
   }
 
   /** Brings the copy up to the cut and answers; never throws, whoever waits is told. */
@@ -76,7 +76,7 @@ export class JournalView {
 
   async #fail(error: unknown, questions: Question[]): Promise<void> {
     // What was taken in before the store failed is whole as far as it goes; the next read links to it or drops it.
-    if (!(error instanceof OrielError && error.transient)) this.#copy.clear();
+    if (!(error instanceof OrielError && error.transient)) this.clear();
     // Too large for those that reach back furthest; the others have their answer yet.
     const tooLarge = error instanceof OrielError && error.code === "TOO_LARGE";
     const furthestMs = this.#furthestMs(questions);
@@ -113,15 +113,21 @@ export class JournalView {
   }
 
   collect(fold: Fold, fromMs: number, toMs: number, closed: Closed): void {
-    for (const { segment } of this.#copy.chunks) segment.collect(fold, fromMs, toMs, closed);
+    for (const segment of this.#copy.segments.list) segment.collect(fold, fromMs, toMs, closed);
+  }
+
+  /** The same as `collect` into an empty fold; what it remembers makes the next one of the same span cheap. */
+  fold(fromMs: number, toMs: number, closed: Closed): Fold {
+    const { list, version } = this.#copy.segments;
+    return this.#cores.fold(list, version, fromMs, toMs, closed);
   }
 
   /** The values inside the window, a copy in the order of the journal. */
   valuesInside(fromMs: number, toMs: number, closed: Closed): Column {
-    const total = this.#copy.chunks.reduce((sum, chunk) => sum + chunk.segment.count, 0);
+    const total = this.#copy.eventCount;
     const all = this.#settings.valueType === 1 ? new Float64Array(total) : new Float32Array(total);
     let at = 0;
-    for (const { segment } of this.#copy.chunks) at = segment.copyInside(all, at, fromMs, toMs, closed);
+    for (const segment of this.#copy.segments.list) at = segment.copyInside(all, at, fromMs, toMs, closed);
     return all.slice(0, at);
   }
 
@@ -151,7 +157,7 @@ export class JournalView {
         // What changed between two pages can look like damage; what is damaged still is at the second reading.
         const looksDamaged = restart === 0 && error instanceof OrielError && error.code === "CORRUPT";
         if (!(error instanceof Rolled) && !looksDamaged) throw error;
-        this.#copy.clear();
+        this.clear();
       }
       cut = await this.#reader.open(this.known);
     }
@@ -168,15 +174,17 @@ export class JournalView {
   #letGo(needMs: number): void {
     const { chunks } = this.#copy;
     const within = (fromMs: number) => chunks.length > 1 && !needsOlder(chunks[1].header, fromMs);
+    const { length } = chunks;
     while (within(Math.min(needMs, this.nowMs - this.#settings.retentionMs))) this.#copy.dropHead();
     while (this.#copy.eventCount > this.#mostEvents && within(needMs)) this.#copy.dropHead();
+    if (chunks.length < length) this.#cores.letGo();
     if (this.#copy.eventCount > this.#mostEvents) throw new TooMany();
   }
 
-  /** An event takes its time, its value, and its value once more among the sorted. */
+  /** An event takes its time (4 bytes), its value, its value once more among the sorted, and some room. */
   get #mostEvents(): number {
     const { valueType, maxResidentBytes } = this.#settings;
-    return Math.floor(maxResidentBytes / (valueType === 1 ? 24 : 16));
+    return Math.floor(maxResidentBytes / (valueType === 1 ? 22 : 14));
   }
 }
 

@@ -2,12 +2,13 @@ import { argumentError, OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
 import { type Clock, type Duration, durationMs, instantMs } from "../time.ts";
-import { Brackets } from "./brackets.ts";
+import { Cores } from "./cores.ts";
 import { Fold } from "./fold.ts";
 import { chunkMsOf, law } from "./law.ts";
-import { Segment } from "./segment.ts";
+import { LEAF } from "./leaf.ts";
+import { Segments } from "./segments.ts";
 import { checkNan } from "./series-options.ts";
-import { checkValue, columnOf, timesOf } from "./values.ts";
+import { checkedColumn, checkValue, timesOf } from "./values.ts";
 import {
   checkKnown,
   type StatsOptions,
@@ -38,9 +39,10 @@ export class LocalSeries {
   readonly #valueType: number;
   readonly #nan: NanPolicy;
   readonly #clock: Clock;
-  #segments: Segment[] = [];
-  #brackets = new Brackets();
-  #openedMs = -Infinity;
+  readonly #events: Segments;
+  readonly #cores = new Cores();
+  readonly #chunkMs: number;
+  #turnedMs = -Infinity;
   #nowMs = -Infinity;
 
   constructor(options: LocalSeriesOptions = {}) {
@@ -50,53 +52,48 @@ export class LocalSeries {
     checkNan(nan);
     if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms since 1970");
     this.#retentionMs = durationMs("retention", options.retention ?? "1h");
+    this.#chunkMs = chunkMsOf(this.#retentionMs);
     this.#valueType = values === "float64" ? 1 : 0;
+    this.#events = new Segments(this.#valueType);
     this.#nan = nan;
     this.#clock = clock;
   }
 
   /** Records one event, at the clock's now or at `at`: LATE when older than the retention, EARLY more than 60 s ahead. */
-  record(value: number, options: { at?: number | Date } = {}): void {
-    checkKnown(options, ["at"]);
+  record(value: number, options?: { at?: number | Date }): void {
+    if (options !== undefined) checkKnown(options, ["at"]);
     checkValue(value, this.#valueType, this.#nan);
     const nowMs = this.#advance();
-    const atMs = options.at === undefined ? nowMs : this.#checkAt(instantMs("at", options.at), nowMs);
-    const segment = this.#open(nowMs);
-    const at = segment.reserve(1);
-    segment.times[at] = atMs;
-    segment.values[at] = value;
-    segment.extend(1);
+    const at = options?.at;
+    const atMs = at === undefined ? nowMs : this.#checkAt(instantMs("at", at), nowMs);
+    if (nowMs - this.#turnedMs >= this.#chunkMs) this.#turnOver(nowMs);
+    this.#events.append(atMs, value);
   }
 
   /** Records events in order; all or, where one is refused, none. */
-  recordMany(values: ArrayLike<number>, options: { at?: number | Date | ArrayLike<number> } = {}): void {
-    checkKnown(options, ["at"]);
-    const column = columnOf(values, this.#valueType, this.#nan);
+  recordMany(values: ArrayLike<number>, options?: { at?: number | Date | ArrayLike<number> }): void {
+    if (options !== undefined) checkKnown(options, ["at"]);
+    const column = checkedColumn(values, this.#valueType, this.#nan);
     const nowMs = this.#advance();
-    const times =
-      options.at === undefined ? new Float64Array(column.length).fill(nowMs) : timesOf(options.at, column.length);
-    for (const t of times) this.#checkAt(t, nowMs);
-    const segment = this.#open(nowMs);
-    const at = segment.reserve(column.length);
-    segment.times.set(times, at);
-    segment.values.set(column, at);
-    segment.extend(column.length);
+    const times = this.#timesOf(options?.at, column.length, nowMs);
+    if (nowMs - this.#turnedMs >= this.#chunkMs) this.#turnOver(nowMs);
+    this.#events.appendAll(column, times);
   }
 
   stats(options: StatsOptions = {}): WindowStats {
     const query = statsQuery(options, this.#retentionMs);
     const { fold, fromMs, toMs } = this.#collect(query);
-    return statsOf(fold, query, this.#nan, fromMs, toMs, this.#degradedBy(fromMs), this.#brackets);
+    return statsOf(fold, query, this.#nan, fromMs, toMs, this.#degradedBy(fromMs));
   }
 
   /** A copy of the values inside a window, in the order recorded. */
   values(options: WindowOptions = {}): Column {
     const query = windowQuery(options, this.#retentionMs);
     const toMs = query.atMs ?? this.#advance();
-    const total = this.#segments.reduce((sum, segment) => sum + segment.count, 0);
+    const total = this.#events.count;
     const all = this.#valueType === 1 ? new Float64Array(total) : new Float32Array(total);
     let at = 0;
-    for (const segment of this.#segments) at = segment.copyInside(all, at, toMs - query.spanMs, toMs, query.closed);
+    for (const segment of this.#events.list) at = segment.copyInside(all, at, toMs - query.spanMs, toMs, query.closed);
     return all.slice(0, at);
   }
 
@@ -110,8 +107,12 @@ export class LocalSeries {
     const nowMs = this.#advance();
     const toMs = query.atMs ?? nowMs;
     const fromMs = toMs - query.spanMs;
+    const { list, version } = this.#events;
+    // A window that moves on with time is remembered; one that the caller fixed is not.
+    if (query.atMs === undefined)
+      return { fold: this.#cores.fold(list, version, fromMs, toMs, query.closed), fromMs, toMs };
     const fold = new Fold();
-    for (const segment of this.#segments) segment.collect(fold, fromMs, toMs, query.closed);
+    for (const segment of list) segment.collect(fold, fromMs, toMs, query.closed);
     return { fold, fromMs, toMs };
   }
 
@@ -124,15 +125,19 @@ export class LocalSeries {
     return this.#nowMs;
   }
 
-  #open(nowMs: number): Segment {
-    let open = this.#segments.at(-1);
-    if (open && nowMs - this.#openedMs < chunkMsOf(this.#retentionMs)) return open;
-    open?.close();
-    this.#segments = this.#segments.filter((segment) => segment.latestMs >= nowMs - this.#retentionMs);
-    open = new Segment(this.#valueType);
-    this.#segments.push(open);
-    this.#openedMs = nowMs;
-    return open;
+  /** Once in a 64th of the retention: lets go of what has expired, and begins a segment unless that would be a tiny one. */
+  #turnOver(nowMs: number): void {
+    this.#turnedMs = nowMs;
+    if (this.#events.dropBefore(nowMs - this.#retentionMs)) this.#cores.letGo();
+    if (this.#events.openCount >= LEAF) this.#events.close();
+  }
+
+  #timesOf(at: number | Date | ArrayLike<number> | undefined, count: number, nowMs: number): number | Float64Array {
+    if (at === undefined) return nowMs;
+    if (typeof at === "number" || at instanceof Date) return this.#checkAt(instantMs("at", at), nowMs);
+    const times = timesOf(at, count);
+    for (const ms of times) this.#checkAt(ms, nowMs);
+    return times;
   }
 
   #checkAt(atMs: number, nowMs: number): number {

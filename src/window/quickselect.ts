@@ -1,11 +1,11 @@
 /**
- * The k-th smallest of a few values, which are rearranged: no smaller one lies behind it, no larger one before it.
+ * The k-th smallest of the first `count` values, which are rearranged: no smaller one lies behind it, no larger one before it.
  * Hoare's FIND (1961) with the median of three as pivot; where that shrinks too slowly, the rest is sorted, so that no
  * data makes it quadratic. No NaN.
  */
-export function quickselect(values: Float64Array, k: number): number {
+export function quickselect(values: Float64Array, k: number, count = values.length): number {
   let low = 0;
-  let high = values.length - 1;
+  let high = count - 1;
   for (let rounds = 32; low < high; rounds--) {
     if (rounds === 0) {
       values.subarray(low, high + 1).sort();

@@ -1,106 +1,166 @@
 import type { Column } from "../kernel/contract.ts";
 import { type Closed, isInside } from "../time.ts";
-import { Block } from "./block.ts";
+import type { Block } from "./block.ts";
+import { EventTimes } from "./event-times.ts";
 import type { Fold } from "./fold.ts";
-import { Leaf } from "./leaf.ts";
+import { LEAF, Leaf } from "./leaf.ts";
+import { Run } from "./run.ts";
 
-/** Events per block of the lowest level, and blocks of one level per block of the next. */
-const LEAF = 512;
-const BRANCH = 16;
-/** Leaves whose order by value is kept, at 1 kB each: more only straddle an edge where times are the callers' own. */
+/** Blocks of one level per block of the next. */
+const BRANCH = 8;
+/** A segment that holds so many is full: putting it in order takes a third of a millisecond at most. */
+export const MOST_IN_SEGMENT = 16_384;
+const FIRST_ROOM = 16;
+/** Leaves whose order by value is kept, at 1 to 2 kB each: more only straddle an edge where times are the callers' own. */
 const MOST_LEAVES = 64;
 
 /**
- * A stretch of events in arrival order. A closed one that lies wholly inside a window is one block: one summary and one
- * sorted run. An open or straddling one is a tree of blocks,
+ * A stretch of events in arrival order, at most 16 384 of them. A closed one is exact in size and has one summary and
+ * one sorted run, with which it answers where it lies wholly inside a window. An open or straddling one is a tree,
  *
- *   level 1  |--------------- 8192 ---------------|------- 8192 -------| ...
- *   level 0  |-512-|-512-|-512-| ...                                     tail, below 512
+ *   level 1  |------- 2048 -------|------- 2048 -------| ...
+ *   level 0  |-256-|-256-|-256-| ...                         tail, below 256
  *
- * of which the largest that are full and inside answer, and only leaves that straddle an edge are filtered by time.
- * Blocks are made from the raw events when a query first needs them, so that what left leaves no trace.
+ * of which the largest blocks that are full and inside answer, and only leaves that straddle an edge, or the tail, are
+ * filtered by time. Blocks are made from the raw events when a query first needs them: what left leaves no trace.
  */
 export class Segment {
-  times = new Float64Array(LEAF);
   values: Column;
   count = 0;
   earliestMs = Infinity;
   latestMs = -Infinity;
-  #closed = false;
+  readonly #most: number;
+  #times: EventTimes;
+  /** Summary and order of all events, once it is closed and holds any. */
+  #whole: Run | undefined;
   #levels: Block[][] = [];
   #leaves = new Map<number, Leaf>();
-  #whole: Block | undefined;
 
-  constructor(valueType: number) {
-    this.values = valueType === 1 ? new Float64Array(LEAF) : new Float32Array(LEAF);
+  /** `room`: how many events are expected. */
+  constructor(valueType: number, room = 0, most = MOST_IN_SEGMENT) {
+    const capacity = Math.min(most, Math.max(room, FIRST_ROOM));
+    this.values = valueType === 1 ? new Float64Array(capacity) : new Float32Array(capacity);
+    this.#times = new EventTimes(capacity);
+    this.#most = most;
   }
 
-  /** Makes room for `count` events and returns the index of the first; the caller fills times and values, then calls `extend`. */
+  /** How many more events it may take. */
+  get room(): number {
+    return this.#most - this.count;
+  }
+
+  timeAt(i: number): number {
+    return this.#times.at(i);
+  }
+
+  append(ms: number, value: number): void {
+    const at = this.reserve(1);
+    this.values[at] = value;
+    if (at === 0) this.#times.begin(ms);
+    if (!this.#times.set(at, ms)) this.forget();
+    this.#extend(ms, 1);
+  }
+
+  /** Makes room for `count` more and returns the index of the first; the caller fills `values`, then stamps them. */
   reserve(count: number): number {
     const needed = this.count + count;
-    if (needed > this.values.length) {
-      const capacity = Math.max(needed, this.values.length * 2);
-      this.times = enlarged(this.times, capacity);
-      this.values = enlarged(this.values, capacity);
-    }
+    if (needed > this.values.length) this.#resize(Math.min(this.#most, Math.max(needed, this.values.length * 2)));
     return this.count;
   }
 
-  /** Counts the events filled in since `reserve`. */
-  extend(count: number): void {
-    for (let i = this.count; i < this.count + count; i++) {
-      const t = this.times[i];
-      if (t < this.earliestMs) this.earliestMs = t;
-      if (t > this.latestMs) this.latestMs = t;
-    }
-    this.count += count;
+  /** Takes in the next `count` values, all of one time. */
+  stampAll(ms: number, count: number): void {
+    if (this.count === 0) this.#times.begin(ms);
+    if (!this.#times.fill(this.count, this.count + count, ms)) this.forget();
+    this.#extend(ms, count);
   }
 
-  /** No more events will come: spare room is given back. */
+  /** Takes in the next values, their times being `times[from .. to)`. */
+  stampEach(times: ArrayLike<number>, from: number, to: number): void {
+    for (let i = from; i < to; i++) {
+      if (this.count === 0) this.#times.begin(times[i]);
+      if (!this.#times.set(this.count, times[i])) this.forget();
+      this.#extend(times[i], 1);
+    }
+  }
+
+  /** No more events will come: spare room is given back, and all are summed up and put in order. */
   close(): void {
-    this.#closed = true;
-    this.times = this.times.slice(0, this.count);
-    this.values = this.values.slice(0, this.count);
+    if (this.#whole || this.count === 0) return;
+    if (this.values.length > this.count) this.#resize(this.count);
+    this.#whole = Run.of(this.values.slice());
+    this.forget();
+  }
+
+  get isClosed(): boolean {
+    return this.#whole !== undefined;
+  }
+
+  /** The run of all events, where it is closed and all are inside. */
+  wholeInside(fromMs: number, toMs: number, closed: Closed): Run | undefined {
+    if (this.latestMs > toMs || !isInside(this.earliestMs, fromMs, toMs, closed)) return undefined;
+    return this.#whole;
   }
 
   /** Adds to `fold` every event inside the window. */
   collect(fold: Fold, fromMs: number, toMs: number, closed: Closed): void {
-    if (this.count === 0 || this.latestMs < fromMs || this.earliestMs > toMs) return;
-    if (this.#closed && isInside(this.earliestMs, fromMs, toMs, closed) && this.latestMs <= toMs) {
-      this.#whole ??= new Block(this.earliestMs, this.latestMs);
-      this.#levels = [];
-      this.#leaves.clear();
-      fold.add(this.#whole.run(this.values, 0, this.count));
+    if (this.latestMs < fromMs || this.earliestMs > toMs) return;
+    const whole = this.wholeInside(fromMs, toMs, closed);
+    if (whole) {
+      this.forget();
+      fold.add(whole);
       return;
     }
+    // Times are whole ms: `from < t` is `from + 1 <= t`.
+    const least = fromMs + (closed === "both" ? 0 : 1) - this.#times.baseMs;
+    const most = toMs - this.#times.baseMs;
     let top = 0;
     for (let size = LEAF * BRANCH; size <= this.count; size *= BRANCH) top++;
-    for (let i = 0; i * LEAF * BRANCH ** top < this.count; i++) this.#visit(top, i, fold, fromMs, toMs, closed);
+    for (let i = 0; i * LEAF * BRANCH ** top < this.count; i++) this.#visit(top, i, fold, least, most);
   }
 
   /** Copies the values inside the window into `into` from `at` on, in arrival order; returns the next free index. */
   copyInside(into: Column, at: number, fromMs: number, toMs: number, closed: Closed): number {
     if (this.latestMs < fromMs || this.earliestMs > toMs) return at;
-    for (let i = 0; i < this.count; i++) if (isInside(this.times[i], fromMs, toMs, closed)) into[at++] = this.values[i];
+    for (let i = 0; i < this.count; i++)
+      if (isInside(this.timeAt(i), fromMs, toMs, closed)) into[at++] = this.values[i];
     return at;
   }
 
-  #visit(level: number, index: number, fold: Fold, fromMs: number, toMs: number, closed: Closed): void {
+  /** Lets go of what queries have made of it; it is made again where needed. */
+  forget(): void {
+    if (this.#levels.length > 0) this.#levels = [];
+    if (this.#leaves.size > 0) this.#leaves.clear();
+  }
+
+  #extend(ms: number, count: number): void {
+    if (ms < this.earliestMs) this.earliestMs = ms;
+    if (ms > this.latestMs) this.latestMs = ms;
+    this.count += count;
+  }
+
+  #resize(capacity: number): void {
+    this.#times = this.#times.resized(this.count, capacity);
+    const { values } = this;
+    this.values = values instanceof Float32Array ? new Float32Array(capacity) : new Float64Array(capacity);
+    this.values.set(values.subarray(0, this.count));
+  }
+
+  #visit(level: number, index: number, fold: Fold, least: number, most: number): void {
     const size = LEAF * BRANCH ** level;
     const start = index * size;
     if (start >= this.count) return;
     if (start + size <= this.count) {
       const block = this.#block(level, index);
-      if (block.latestMs < fromMs || block.earliestMs > toMs) return;
-      if (isInside(block.earliestMs, fromMs, toMs, closed) && block.latestMs <= toMs) {
-        fold.add(block.run(this.values, start, start + size));
+      if (block.latest < least || block.earliest > most) return;
+      if (block.earliest >= least && block.latest <= most) {
+        block.run ??= Run.of(this.values.slice(start, start + size));
+        fold.add(block.run);
         return;
       }
     }
-    if (level === 0) this.#part(fold, start, Math.min(start + size, this.count), fromMs, toMs, closed);
-    else
-      for (let child = 0; child < BRANCH; child++)
-        this.#visit(level - 1, index * BRANCH + child, fold, fromMs, toMs, closed);
+    if (level === 0) this.#part(fold, start, Math.min(start + size, this.count), least, most);
+    else for (let i = index * BRANCH; i < (index + 1) * BRANCH; i++) this.#visit(level - 1, i, fold, least, most);
   }
 
   /** A full block; its extent in time is that of its events, or of the blocks below it. */
@@ -108,39 +168,33 @@ export class Segment {
     this.#levels[level] ??= [];
     const known = this.#levels[level][index];
     if (known) return known;
-    let earliestMs = Infinity;
-    let latestMs = -Infinity;
-    if (level === 0)
-      for (let i = index * LEAF; i < (index + 1) * LEAF; i++) {
-        earliestMs = Math.min(earliestMs, this.times[i]);
-        latestMs = Math.max(latestMs, this.times[i]);
+    const block: Block = { earliest: Infinity, latest: -Infinity, run: undefined };
+    if (level === 0) {
+      const { ticks } = this.#times;
+      for (let i = index * LEAF; i < (index + 1) * LEAF; i++) extend(block, ticks[i], ticks[i]);
+    } else
+      for (let i = index * BRANCH; i < (index + 1) * BRANCH; i++) {
+        const below = this.#block(level - 1, i);
+        extend(block, below.earliest, below.latest);
       }
-    else
-      for (let child = 0; child < BRANCH; child++) {
-        const below = this.#block(level - 1, index * BRANCH + child);
-        earliestMs = Math.min(earliestMs, below.earliestMs);
-        latestMs = Math.max(latestMs, below.latestMs);
-      }
-    const block = new Block(earliestMs, latestMs);
     this.#levels[level][index] = block;
     return block;
   }
 
-  #part(fold: Fold, start: number, end: number, fromMs: number, toMs: number, closed: Closed): void {
+  #part(fold: Fold, start: number, end: number, least: number, most: number): void {
     let leaf = this.#leaves.get(start);
     if (!leaf) {
       // Those left behind by an edge that moved on are made again should it come back.
       if (this.#leaves.size >= MOST_LEAVES) this.#leaves.clear();
-      leaf = new Leaf(start);
+      leaf = new Leaf(start, this.values);
       this.#leaves.set(start, leaf);
     }
-    const run = leaf.run(this.times, this.values, end, fromMs, toMs, closed);
+    const run = leaf.run(this.#times.ticks, this.values, end, least, most);
     if (run) fold.add(run);
   }
 }
 
-function enlarged<T extends Column>(column: T, capacity: number): T {
-  const larger = new (column.constructor as new (length: number) => T)(capacity);
-  larger.set(column);
-  return larger;
+function extend(block: Block, earliest: number, latest: number): void {
+  if (earliest < block.earliest) block.earliest = earliest;
+  if (latest > block.latest) block.latest = latest;
 }

@@ -114,9 +114,7 @@ export class Series {
     if (typeof limit !== "number" || Number.isNaN(limit)) throw argumentError("limit", limit, "a number");
     const query = windowQuery(options, this.#settings.retentionMs);
     const share = this.#ask(query, 0, `below ${limit} ${query.kind}`, (view, fromMs, toMs) => {
-      const fold = new Fold();
-      view.collect(fold, fromMs, toMs, query.closed);
-      return fractionOf(fold, limit, this.#settings.nan);
+      return fractionOf(foldOf(view, query, fromMs, toMs), limit, this.#settings.nan);
     });
     return abortable(share, options.signal);
   }
@@ -159,9 +157,8 @@ export class Series {
   /** Callers of one commit who ask the same share the computation, not the object. */
   async #stats(query: StatsQuery, afterBatch: number): Promise<WindowStats> {
     const shared = await this.#ask(query, afterBatch, query.kind, (view, fromMs, toMs) => {
-      const fold = new Fold();
-      view.collect(fold, fromMs, toMs, query.closed);
-      return statsOf(fold, query, this.#settings.nan, fromMs, toMs, view.degradedBy(fromMs), view.brackets);
+      const fold = foldOf(view, query, fromMs, toMs);
+      return statsOf(fold, query, this.#settings.nan, fromMs, toMs, view.degradedBy(fromMs));
     });
     return { ...shared, percentiles: { ...shared.percentiles } };
   }
@@ -205,4 +202,12 @@ export class Series {
     });
     return promise;
   }
+}
+
+/** A window that moves on with time is remembered; one that a caller fixed is not. */
+function foldOf(view: JournalView, query: WindowQuery, fromMs: number, toMs: number): Fold {
+  if (query.atMs === undefined) return view.fold(fromMs, toMs, query.closed);
+  const fold = new Fold();
+  view.collect(fold, fromMs, toMs, query.closed);
+  return fold;
 }

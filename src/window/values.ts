@@ -27,6 +27,18 @@ export function columnOf(values: ArrayLike<number>, valueType: number, nan: NanP
   return column;
 }
 
+/** As `columnOf`, but what is a column of the right type and numbers already is not copied. */
+export function checkedColumn(values: ArrayLike<number>, valueType: number, nan: NanPolicy): Column {
+  const isColumn = valueType === 1 ? values instanceof Float64Array : values instanceof Float32Array;
+  if (!isColumn || values.length > MOST_VALUES) return columnOf(values, valueType, nan);
+  const column = values as Column;
+  if (nan === "reject")
+    for (let i = 0; i < column.length; i++)
+      // Not finite, NaN included.
+      if (column[i] - column[i] !== 0) checkValue(column[i], valueType, nan, `values[${i}]`);
+  return column;
+}
+
 /** One instant for all events, or one per event, as whole ms. */
 export function timesOf(at: number | Date | ArrayLike<number>, count: number): Float64Array {
   if (typeof at === "number" || at instanceof Date) return new Float64Array(count).fill(instantMs("at", at));

@@ -1,7 +1,6 @@
 import { interpolate } from "../kernel/interpolate.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
 import { orderOf } from "../kernel/percentile.ts";
-import type { Brackets } from "./brackets.ts";
 import type { Fold } from "./fold.ts";
 import type { StatsQuery } from "./window-query.ts";
 
@@ -37,7 +36,6 @@ export function statsOf(
   fromMs: number,
   toMs: number,
   degradedBy: Degraded | undefined,
-  brackets?: Brackets,
 ): WindowStats {
   const spoilt = fold.nanCount > 0 && nan !== "ignore";
   const count = nan === "ignore" ? fold.validCount : fold.count;
@@ -56,14 +54,14 @@ export function statsOf(
     to: toMs,
     degraded: degradedBy !== undefined,
   };
-  for (const p of query.percentiles) stats.percentiles[p] = none ? Number.NaN : percentileOf(fold, query, p, brackets);
+  for (const p of query.percentiles) stats.percentiles[p] = none ? Number.NaN : percentileOf(fold, query, p);
   if (degradedBy) stats.degradedBy = degradedBy;
   return stats;
 }
 
-function percentileOf(fold: Fold, query: StatsQuery, p: number, brackets: Brackets | undefined): number {
+function percentileOf(fold: Fold, query: StatsQuery, p: number): number {
   const order = orderOf(query.method, fold.validCount, p);
-  const [low, next] = fold.at(order.lower, brackets, brackets && `${query.kind} ${p}`);
+  const [low, next] = fold.at(order.lower, p);
   return interpolate(order, low, order.upper === order.lower ? low : next);
 }
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import "../../src/index.ts";
-import { activeKernel } from "../../src/kernel/choose.ts";
 import { Brackets } from "../../src/window/brackets.ts";
+import { Core } from "../../src/window/core.ts";
 import { quickselect } from "../../src/window/quickselect.ts";
 import { Run } from "../../src/window/run.ts";
 
@@ -16,8 +16,7 @@ function random(seed: number): () => number {
 }
 
 function runOf(values: number[]): Run {
-  const sorted = Float64Array.from(values).sort();
-  return new Run(activeKernel().summary(sorted), sorted);
+  return Run.of(Float64Array.from(values));
 }
 
 const shapes: Record<string, (u: number, step: number) => number> = {
@@ -38,12 +37,13 @@ describe("brackets", () => {
       lists.push(Array.from({ length: 100 + Math.floor(next() * 900) }, () => shapes[name]!(next(), step)));
       if (lists.length > 16) lists.shift();
       const runs = lists.map(runOf);
+      const inCore = Math.floor(next() * runs.length);
+      const core = new Core(runs.slice(0, inCore));
       const all = lists.flat().sort((a, b) => a - b);
       for (const share of [0, 0.5, 0.9, 0.99, 1])
         for (const asked of [share, share]) {
           const k = Math.round(asked * (all.length - 1));
-          const columns = runs.map((run) => run.sorted);
-          const found = brackets.select(runs, columns, all.length, k, `p${share}`);
+          const found = brackets.select(core, runs.slice(inCore), all.length, k, 100 * share);
           expect(found, `step ${step}, rank ${k} of ${all.length}`).toEqual([
             all[k],
             all[Math.min(k + 1, all.length - 1)],
@@ -56,9 +56,10 @@ describe("brackets", () => {
     const next = random(3);
     const brackets = new Brackets();
     const run = runOf(Array.from({ length: 6000 }, next));
-    for (let i = 0; i < 100; i++) {
+    const core = new Core([]);
+    for (let i = 0; i < 400; i++) {
       const k = Math.floor(next() * 6000);
-      const [value] = brackets.select([run], [run.sorted], 6000, k, `kind ${k % 23}`);
+      const [value] = brackets.select(core, [run], 6000, k, i % 40);
       expect(value).toBe(run.sorted[k]);
     }
   });

@@ -44,7 +44,7 @@ describe("a question is settled", () => {
       clock.nowMs += 5000;
     }
     await writer.record(1);
-    const reader = new Series(store, "s", { retention: "1m", maxResidentBytes: 1_500_000 });
+    const reader = new Series(store, "s", { retention: "1m", maxResidentBytes: 1_300_000 });
     expect((await reader.stats({ span: 1 })).count).toBe(1);
     const [small, large] = await Promise.allSettled([
       reader.stats({ span: 1 }),

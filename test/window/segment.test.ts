@@ -10,18 +10,19 @@ import { type Event, expectStats, inside } from "./oracle.ts";
 const percentiles = [0, 33, 50, 99.9, 100];
 
 function filled(valueType: number, events: readonly Event[]): Segment {
-  const segment = new Segment(valueType);
+  const segment = new Segment(valueType, 0, 100_000);
   for (const { t, value } of events) put(segment, [{ t, value }]);
   return segment;
 }
 
 function put(segment: Segment, events: readonly Event[]): void {
   const at = segment.reserve(events.length);
+  const times: number[] = [];
   for (const [i, { t, value }] of events.entries()) {
-    segment.times[at + i] = t;
     segment.values[at + i] = value;
+    times[i] = t;
   }
-  segment.extend(events.length);
+  segment.stampEach(times, 0, events.length);
 }
 
 function answer(segments: Segment[], fromMs: number, toMs: number, closed: "right" | "both"): WindowStats {
@@ -93,7 +94,7 @@ describe("a segment", () => {
 
   test("grows between questions: what was answered before is not what is answered now", () => {
     const events: Event[] = [];
-    const segment = new Segment(1);
+    const segment = new Segment(1, 0, 100_000);
     for (let i = 0; i < 40; i++) {
       const more = Array.from({ length: 97 }, (_, j) => ({ t: i, value: i * 97 + j }));
       events.push(...more);

@@ -14,7 +14,7 @@ const value = fc.oneof(
 );
 
 function expectEveryRank(lists: number[][], ranks?: number[]) {
-  const runs = lists.map((list) => Float64Array.from(list).sort());
+  const runs = lists.map((list) => ({ sorted: Float64Array.from(list).sort(), length: list.length }));
   const all = lists.flat().sort(ascending);
   for (const k of ranks ?? all.keys()) {
     const expected = [all[k]!, all[Math.min(k + 1, all.length - 1)]!];
@@ -71,7 +71,7 @@ describe("select among sorted runs", () => {
   });
 
   test("takes f32 and f64 runs together", () => {
-    const runs = [Float32Array.of(0.1, 0.5), Float64Array.of(0.1, 0.3)];
+    const runs = [Float32Array.of(0.1, 0.5), Float64Array.of(0.1, 0.3)].map((sorted) => ({ sorted, length: 2 }));
     expect([0, 1, 2, 3].map((k) => selectInRuns(runs, k)[0])).toEqual([0.1, Math.fround(0.1), 0.3, 0.5]);
   });
 });
