@@ -26,6 +26,11 @@ export class EventTimes {
 
   /** False when all became f64 for its sake. */
   set(i: number, ms: number): boolean {
+    const tick = ms - this.baseMs;
+    if (tick >= 0 && tick < 2 * HALF) {
+      this.ticks[i] = tick;
+      return true;
+    }
     const fits = this.#fits(ms);
     this.ticks[i] = ms - this.baseMs;
     return fits;

@@ -7,6 +7,8 @@ import type { Fold } from "./fold.ts";
 import type { JournalCopy } from "./journal-copy.ts";
 import { type JournalReader, needsOlder, Rolled, TooMany } from "./journal-reader.ts";
 import { law } from "./law.ts";
+import type { Account, Residents } from "./residents.ts";
+import { bytesPerEvent } from "./segment.ts";
 import type { SeriesSettings } from "./series-options.ts";
 import type { WindowQuery } from "./window-query.ts";
 import type { Degraded } from "./window-stats.ts";
@@ -33,13 +35,23 @@ export class JournalView {
   readonly #settings: SeriesSettings;
   readonly #monotonic: Clock;
   readonly #cores = new Cores();
+  readonly #residents: Residents;
+  readonly #account: Account;
   #cut: Answer | undefined;
 
-  constructor(reader: JournalReader, copy: JournalCopy, settings: SeriesSettings, monotonic: Clock) {
+  constructor(
+    reader: JournalReader,
+    copy: JournalCopy,
+    settings: SeriesSettings,
+    monotonic: Clock,
+    residents: Residents,
+  ) {
     this.#reader = reader;
     this.#copy = copy;
     this.#settings = settings;
     this.#monotonic = monotonic;
+    this.#residents = residents;
+    this.#account = residents.open(this, settings.maxResidentBytes);
   }
 
   /** What the next call for bytes names. */
@@ -49,8 +61,22 @@ export class JournalView {
   }
 
   clear(): void {
+    this.letGo();
+    this.#residents.settle(this.#account, 0);
+  }
+
+  letGo(): void {
     this.#copy.clear();
     this.#cores.letGo();
+  }
+
+  /** Keeps others from having the copy let go of, from `known` until what the store answered is taken in. */
+  hold(): void {
+    this.#account.held++;
+  }
+
+  release(): void {
+    if (--this.#account.held === 0) this.#residents.settle(this.#account, this.#copy.eventCount * this.#bytesPerEvent);
   }
 
   /** Brings the copy up to the cut and answers; never throws, whoever waits is told. */
@@ -76,7 +102,7 @@ export class JournalView {
 
   async #fail(error: unknown, questions: Question[]): Promise<void> {
     // What was taken in before the store failed is whole as far as it goes; the next read links to it or drops it.
-    if (!(error instanceof OrielError && error.transient)) this.clear();
+    if (!(error instanceof OrielError && error.transient)) this.letGo();
     // Too large for those that reach back furthest; the others have their answer yet.
     const tooLarge = error instanceof OrielError && error.code === "TOO_LARGE";
     const furthestMs = this.#furthestMs(questions);
@@ -157,7 +183,7 @@ export class JournalView {
         // What changed between two pages can look like damage; what is damaged still is at the second reading.
         const looksDamaged = restart === 0 && error instanceof OrielError && error.code === "CORRUPT";
         if (!(error instanceof Rolled) && !looksDamaged) throw error;
-        this.clear();
+        this.letGo();
       }
       cut = await this.#reader.open(this.known);
     }
@@ -181,10 +207,12 @@ export class JournalView {
     if (this.#copy.eventCount > this.#mostEvents) throw new TooMany();
   }
 
-  /** An event takes its time (4 bytes), its value, its value once more among the sorted, and some room. */
   get #mostEvents(): number {
-    const { valueType, maxResidentBytes } = this.#settings;
-    return Math.floor(maxResidentBytes / (valueType === 1 ? 22 : 14));
+    return Math.floor(this.#settings.maxResidentBytes / this.#bytesPerEvent);
+  }
+
+  get #bytesPerEvent(): number {
+    return bytesPerEvent(this.#settings.valueType);
   }
 }
 

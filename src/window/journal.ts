@@ -10,6 +10,7 @@ import { JournalReader } from "./journal-reader.ts";
 import { JournalView, type Question } from "./journal-view.ts";
 import { law } from "./law.ts";
 import { Outbox } from "./outbox.ts";
+import { Residents } from "./residents.ts";
 import { closedKey, rotate } from "./rotate.ts";
 import type { SeriesSettings } from "./series-options.ts";
 import { ServerTime } from "./server-time.ts";
@@ -45,7 +46,7 @@ export class Journal {
     this.#settings = settings;
     this.#reader = new JournalReader(store, this.#key);
     this.#time = new ServerTime(store.monotonic);
-    this.#view = new JournalView(this.#reader, new JournalCopy(), settings, store.monotonic);
+    this.#view = new JournalView(this.#reader, new JournalCopy(), settings, store.monotonic, Residents.of(store));
     this.outbox = new Outbox(settings.valueType, settings.maxPendingBytes);
   }
 
@@ -108,7 +109,9 @@ export class Journal {
       const due = this.#questions.filter((question) => question.afterBatch <= this.#takenId);
       if (!batch && due.length === 0) break;
       this.#questions = this.#questions.filter((question) => question.afterBatch > this.#takenId);
+      if (due.length > 0) this.#view.hold();
       await this.#commit(batch, due);
+      if (due.length > 0) this.#view.release();
       if (batch) this.outbox.done(batch);
     }
     this.#loop = undefined;

@@ -6,8 +6,9 @@ import { Cores } from "./cores.ts";
 import { Fold } from "./fold.ts";
 import { chunkMsOf, law } from "./law.ts";
 import { LEAF } from "./leaf.ts";
+import { bytesPerEvent } from "./segment.ts";
 import { Segments } from "./segments.ts";
-import { checkNan } from "./series-options.ts";
+import { bound, checkNan } from "./series-options.ts";
 import { checkedColumn, checkValue, timesOf } from "./values.ts";
 import {
   checkKnown,
@@ -24,6 +25,8 @@ export interface LocalSeriesOptions {
   retention?: Duration;
   values?: "float32" | "float64";
   nan?: NanPolicy;
+  /** Bound on what the events take (14 bytes each, float64 22); default 512 MiB. Beyond it `record` is OVERLOADED. */
+  maxBytes?: number;
   /** Ms since 1970; default `Date.now`. */
   clock?: Clock;
 }
@@ -42,11 +45,16 @@ export class LocalSeries {
   readonly #events: Segments;
   readonly #cores = new Cores();
   readonly #chunkMs: number;
-  #turnedMs = -Infinity;
+  readonly #maxBytes: number;
+  /** Sizes below this are finite, also as they are stored. */
+  readonly #safeBelow: number;
+  #turnsAtMs = -Infinity;
   #nowMs = -Infinity;
+  /** Events that may come before what is held must be counted again. */
+  #roomLeft = 0;
 
   constructor(options: LocalSeriesOptions = {}) {
-    checkKnown(options, ["retention", "values", "nan", "clock"]);
+    checkKnown(options, ["retention", "values", "nan", "maxBytes", "clock"]);
     const { values = "float32", nan = "reject", clock = Date.now } = options;
     if (values !== "float32" && values !== "float64") throw argumentError("values", values, '"float32" or "float64"');
     checkNan(nan);
@@ -54,6 +62,8 @@ export class LocalSeries {
     this.#retentionMs = durationMs("retention", options.retention ?? "1h");
     this.#chunkMs = chunkMsOf(this.#retentionMs);
     this.#valueType = values === "float64" ? 1 : 0;
+    this.#maxBytes = bound("maxBytes", options.maxBytes ?? 512 << 20);
+    this.#safeBelow = this.#valueType === 1 ? Number.MAX_VALUE : 3e38;
     this.#events = new Segments(this.#valueType);
     this.#nan = nan;
     this.#clock = clock;
@@ -62,11 +72,14 @@ export class LocalSeries {
   /** Records one event, at the clock's now or at `at`: LATE when older than the retention, EARLY more than 60 s ahead. */
   record(value: number, options?: { at?: number | Date }): void {
     if (options !== undefined) checkKnown(options, ["at"]);
-    checkValue(value, this.#valueType, this.#nan);
+    // What is not plainly within is looked at closely.
+    if (typeof value !== "number" || !(Math.abs(value) < this.#safeBelow))
+      checkValue(value, this.#valueType, this.#nan);
     const nowMs = this.#advance();
     const at = options?.at;
     const atMs = at === undefined ? nowMs : this.#checkAt(instantMs("at", at), nowMs);
-    if (nowMs - this.#turnedMs >= this.#chunkMs) this.#turnOver(nowMs);
+    if (nowMs >= this.#turnsAtMs) this.#turnOver(nowMs);
+    if (--this.#roomLeft < 0) this.#makeRoom(1, nowMs);
     this.#events.append(atMs, value);
   }
 
@@ -76,7 +89,9 @@ export class LocalSeries {
     const column = checkedColumn(values, this.#valueType, this.#nan);
     const nowMs = this.#advance();
     const times = this.#timesOf(options?.at, column.length, nowMs);
-    if (nowMs - this.#turnedMs >= this.#chunkMs) this.#turnOver(nowMs);
+    if (nowMs >= this.#turnsAtMs) this.#turnOver(nowMs);
+    this.#roomLeft -= column.length;
+    if (this.#roomLeft < 0) this.#makeRoom(column.length, nowMs);
     this.#events.appendAll(column, times);
   }
 
@@ -121,15 +136,29 @@ export class LocalSeries {
   }
 
   #advance(): number {
-    this.#nowMs = Math.max(this.#nowMs, Math.floor(this.#clock()));
+    const nowMs = Math.floor(this.#clock());
+    if (nowMs > this.#nowMs) this.#nowMs = nowMs;
     return this.#nowMs;
   }
 
   /** Once in a 64th of the retention: lets go of what has expired, and begins a segment unless that would be a tiny one. */
   #turnOver(nowMs: number): void {
-    this.#turnedMs = nowMs;
+    this.#turnsAtMs = nowMs + this.#chunkMs;
     if (this.#events.dropBefore(nowMs - this.#retentionMs)) this.#cores.letGo();
     if (this.#events.openCount >= LEAF) this.#events.close();
+  }
+
+  /** Counts what is held and takes room for `count` more events; OVERLOADED where there is none. */
+  #makeRoom(count: number, nowMs: number): void {
+    if (this.#events.dropBefore(nowMs - this.#retentionMs)) this.#cores.letGo();
+    const most = Math.floor(this.#maxBytes / bytesPerEvent(this.#valueType));
+    const left = most - this.#events.count - count;
+    this.#roomLeft = Math.max(0, left);
+    if (left < 0)
+      throw new OrielError(
+        "OVERLOADED",
+        `maxBytes, ${this.#maxBytes}, has room for ${most} events; ${this.#events.count} are held`,
+      );
   }
 
   #timesOf(at: number | Date | ArrayLike<number> | undefined, count: number, nowMs: number): number | Float64Array {

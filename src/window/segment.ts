@@ -10,6 +10,10 @@ import { Run } from "./run.ts";
 const BRANCH = 8;
 /** A segment that holds so many is full: putting it in order takes a third of a millisecond at most. */
 export const MOST_IN_SEGMENT = 16_384;
+/** What an event takes at most while it is held: its time in 4 bytes, its value, its value once more in order, and some room. */
+export function bytesPerEvent(valueType: number): number {
+  return valueType === 1 ? 22 : 14;
+}
 const FIRST_ROOM = 16;
 /** Leaves whose order by value is kept, at 1 to 2 kB each: more only straddle an edge where times are the callers' own. */
 const MOST_LEAVES = 64;
@@ -30,6 +34,7 @@ export class Segment {
   earliestMs = Infinity;
   latestMs = -Infinity;
   readonly #most: number;
+  #capacity: number;
   #times: EventTimes;
   /** Summary and order of all events, once it is closed and holds any. */
   #whole: Run | undefined;
@@ -42,6 +47,7 @@ export class Segment {
     this.values = valueType === 1 ? new Float64Array(capacity) : new Float32Array(capacity);
     this.#times = new EventTimes(capacity);
     this.#most = most;
+    this.#capacity = capacity;
   }
 
   /** How many more events it may take. */
@@ -53,18 +59,26 @@ export class Segment {
     return this.#times.at(i);
   }
 
-  append(ms: number, value: number): void {
-    const at = this.reserve(1);
-    this.values[at] = value;
+  /** False, and nothing taken in, when it is full. */
+  append(ms: number, value: number): boolean {
+    const at = this.count;
+    if (at === this.#capacity) {
+      if (at === this.#most) return false;
+      this.reserve(1);
+    }
     if (at === 0) this.#times.begin(ms);
     if (!this.#times.set(at, ms)) this.forget();
-    this.#extend(ms, 1);
+    this.values[at] = value;
+    if (ms < this.earliestMs) this.earliestMs = ms;
+    if (ms > this.latestMs) this.latestMs = ms;
+    this.count = at + 1;
+    return true;
   }
 
   /** Makes room for `count` more and returns the index of the first; the caller fills `values`, then stamps them. */
   reserve(count: number): number {
     const needed = this.count + count;
-    if (needed > this.values.length) this.#resize(Math.min(this.#most, Math.max(needed, this.values.length * 2)));
+    if (needed > this.#capacity) this.#resize(Math.min(this.#most, Math.max(needed, this.#capacity * 2)));
     return this.count;
   }
 
@@ -87,7 +101,7 @@ export class Segment {
   /** No more events will come: spare room is given back, and all are summed up and put in order. */
   close(): void {
     if (this.#whole || this.count === 0) return;
-    if (this.values.length > this.count) this.#resize(this.count);
+    if (this.#capacity > this.count) this.#resize(this.count);
     this.#whole = Run.of(this.values.slice());
     this.forget();
   }
@@ -144,6 +158,7 @@ export class Segment {
     const { values } = this;
     this.values = values instanceof Float32Array ? new Float32Array(capacity) : new Float64Array(capacity);
     this.values.set(values.subarray(0, this.count));
+    this.#capacity = capacity;
   }
 
   #visit(level: number, index: number, fold: Fold, least: number, most: number): void {

@@ -29,11 +29,13 @@ export class Segments {
 
   /** One with room, made where there is none; as large as the last one was. */
   open(): Segment {
-    if (!this.#open) {
-      this.#open = new Segment(this.#valueType, this.list.at(-1)?.count, this.#most);
-      this.list.push(this.#open);
-      this.version++;
-    }
+    return this.#open ?? this.#begin();
+  }
+
+  #begin(): Segment {
+    this.#open = new Segment(this.#valueType, this.list.at(-1)?.count, this.#most);
+    this.list.push(this.#open);
+    this.version++;
     return this.#open;
   }
 
@@ -51,9 +53,10 @@ export class Segments {
   }
 
   append(ms: number, value: number): void {
-    const segment = this.#open ?? this.open();
-    segment.append(ms, value);
-    if (segment.room === 0) this.close();
+    if (!this.open().append(ms, value)) {
+      this.close();
+      this.open().append(ms, value);
+    }
   }
 
   /** Events in order, at one time or each at its own. */

@@ -14,7 +14,10 @@ export interface SeriesOptions {
   nan?: NanPolicy;
   /** Bound on events that wait for the store; default 8 MiB. */
   maxPendingBytes?: number;
-  /** Bound on the copy kept for queries; default 512 MiB. A window that needs more is TOO_LARGE. */
+  /**
+   * Bound on the copy kept for queries; default 512 MiB. A window that needs more is TOO_LARGE. All series of one store
+   * stay together within the largest of their bounds: the least recently queried gives its copy up.
+   */
   maxResidentBytes?: number;
   /** Random u32, for tests that repeat themselves. */
   entropy?: () => number;
@@ -56,7 +59,7 @@ export function checkNan(nan: NanPolicy): void {
     throw argumentError("nan", nan, '"reject", "ignore" or "propagate"');
 }
 
-function bound(argument: string, value: number): number {
+export function bound(argument: string, value: number): number {
   if (!Number.isSafeInteger(value) || value < 1024)
     throw argumentError(argument, value, "a whole number of bytes, 1024 or more");
   return value;
