@@ -44,9 +44,9 @@ export interface Ingest {
 /** Fills a window in frames of `frame` (1: by `record`) and asks once at its end. */
 export function ingest(values: Float32Array, frame: number): Ingest {
   const feed = new Feed(values, values.length);
-  const frames: Float32Array[] = [];
-  for (let at = 0; frame > 1 && at < values.length; at += frame) frames.push(values.subarray(at, at + frame));
-  const steps = frame === 1 ? values.length : frames.length;
+  // One frame is filled again and again: half a million of them would be what the collector's pauses are made of.
+  const buffer = new Float32Array(frame);
+  const steps = Math.ceil(values.length / frame);
   const stepsPerPause = Math.max(1, PAUSE_EVENTS / frame);
   let longestPauseMs = 0;
   const startMs = performance.now();
@@ -54,13 +54,20 @@ export function ingest(values: Float32Array, frame: number): Ingest {
   for (let step = 0; step < steps; ) {
     const end = Math.min(steps, step + stepsPerPause);
     if (frame === 1) for (; step < end; step++) feed.next();
-    else for (; step < end; step++) recordFrame(feed, frames[step] as Float32Array);
+    else for (; step < end; step++) recordFrame(feed, filled(buffer, values, step * frame));
     const nowMs = performance.now();
     longestPauseMs = Math.max(longestPauseMs, nowMs - pauseStartMs);
     pauseStartMs = nowMs;
   }
   feed.series.stats();
   return { elapsedMs: performance.now() - startMs, longestPauseMs };
+}
+
+/** The next values in `buffer`, or in one of their own where fewer are left. */
+function filled(buffer: Float32Array, values: Float32Array, from: number): Float32Array {
+  if (from + buffer.length > values.length) return values.slice(from);
+  for (let i = 0; i < buffer.length; i++) buffer[i] = values[from + i] as number;
+  return buffer;
 }
 
 function recordFrame(feed: Feed, values: Float32Array): void {

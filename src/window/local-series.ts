@@ -120,6 +120,8 @@ export class LocalSeries {
 
   #collect(query: WindowQuery): { fold: Fold; fromMs: number; toMs: number } {
     const nowMs = this.#advance();
+    // Where nobody records any more, what expired goes when it is asked for.
+    if (nowMs >= this.#turnsAtMs) this.#letGoOfExpired(nowMs);
     const toMs = query.atMs ?? nowMs;
     const fromMs = toMs - query.spanMs;
     const { list, version } = this.#events;
@@ -144,13 +146,17 @@ export class LocalSeries {
   /** Once in a 64th of the retention: lets go of what has expired, and begins a segment unless that would be a tiny one. */
   #turnOver(nowMs: number): void {
     this.#turnsAtMs = nowMs + this.#chunkMs;
-    if (this.#events.dropBefore(nowMs - this.#retentionMs)) this.#cores.letGo();
+    this.#letGoOfExpired(nowMs);
     if (this.#events.openCount >= LEAF) this.#events.close();
+  }
+
+  #letGoOfExpired(nowMs: number): void {
+    if (this.#events.dropBefore(nowMs - this.#retentionMs)) this.#cores.letGo();
   }
 
   /** Counts what is held and takes room for `count` more events; OVERLOADED where there is none. */
   #makeRoom(count: number, nowMs: number): void {
-    if (this.#events.dropBefore(nowMs - this.#retentionMs)) this.#cores.letGo();
+    this.#letGoOfExpired(nowMs);
     const most = Math.floor(this.#maxBytes / bytesPerEvent(this.#valueType));
     const left = most - this.#events.count - count;
     this.#roomLeft = Math.max(0, left);

@@ -104,6 +104,28 @@ describe("a segment", () => {
     }
   });
 
+  test("keeps times exact, whatever lies between them", () => {
+    const all = [5, 5 + 2 ** 31, 4 - 2 ** 31, 2 ** 53 - 1, -(2 ** 53 - 1), 0, 6];
+    for (let some = 1; some <= all.length; some++) {
+      const events = all.slice(0, some).map((t, i) => ({ t, value: i }));
+      const segment = new Segment(1);
+      for (const [i, { t, value }] of events.entries()) {
+        segment.append(t, value);
+        expectWindow(segment, events.slice(0, i + 1), t - 1, t);
+      }
+      expect(events.map((_, i) => segment.timeAt(i))).toEqual(events.map(({ t }) => t));
+      segment.close();
+      for (const { t } of events) expectWindow(segment, events, t - 1, t);
+      expect(segment.values.length).toBe(some);
+    }
+  });
+
+  test("takes no more than its bound", () => {
+    const segment = new Segment(0, 0, 20);
+    for (let i = 0; i < 20; i++) expect(segment.append(i, i)).toBe(true);
+    expect([segment.append(20, 20), segment.count, segment.room]).toEqual([false, 20, 0]);
+  });
+
   test("that is empty adds nothing", () => {
     const segment = new Segment(0);
     expectWindow(segment, [], -1e9, 1e9);

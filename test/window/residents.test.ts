@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest";
+import { LocalSeries, memoryStore, Series } from "../../src/index.ts";
+import { Residents } from "../../src/window/residents.ts";
+import { storeWith } from "./changed-store.ts";
+
+const PER_EVENT = 14;
+
+describe("the copies of a store's series", () => {
+  const filled = async (count: number) => {
+    let readBytes = 0;
+    const { store, plain } = storeWith(async (name, _key, run) => {
+      const answer = (await run()) as { bytes?: Uint8Array };
+      if (name === "window/read") readBytes += answer.bytes?.length ?? 0;
+      return answer;
+    });
+    for (let i = 0; i < count; i++) await new Series(plain, `s${i}`).recordMany(new Float32Array(1000).fill(i));
+    const read = () => {
+      const bytes = readBytes;
+      readBytes = 0;
+      return bytes;
+    };
+    return { store, read };
+  };
+
+  test("stay within the bound: the least recently queried goes, and is read again when asked", async () => {
+    const { store, read } = await filled(4);
+    const options = { maxResidentBytes: 3000 * PER_EVENT };
+    const series = [0, 1, 2, 3].map((i) => new Series(store, `s${i}`, options));
+    const ask = async (i: number) => {
+      read();
+      const { count, mean } = await series[i]!.stats();
+      expect([count, mean]).toEqual([1000, i]);
+      return read() > 4000;
+    };
+    expect([await ask(0), await ask(1), await ask(2)]).toEqual([true, true, true]);
+    expect(Residents.of(store).totalBytes).toBe(3000 * PER_EVENT);
+    expect([await ask(0), await ask(1), await ask(2)]).toEqual([false, false, false]);
+    expect(await ask(0)).toBe(false);
+    expect(await ask(3)).toBe(true);
+    expect(Residents.of(store).totalBytes).toBe(3000 * PER_EVENT);
+    expect([await ask(0), await ask(2)]).toEqual([false, false]);
+    expect(await ask(1)).toBe(true);
+    for (const one of series) await one.close();
+    expect(Residents.of(store).totalBytes).toBe(0);
+  });
+
+  test("that are asked at the same time all answer, whoever lets go of whom", async () => {
+    const { store } = await filled(8);
+    const series = Array.from(
+      { length: 8 },
+      (_, i) => new Series(store, `s${i}`, { maxResidentBytes: 1100 * PER_EVENT }),
+    );
+    for (let round = 0; round < 10; round++) {
+      const answers = await Promise.all(series.map((one, i) => (round % 2 ? one.stats() : one.recordAndGet(i))));
+      expect(answers.map(({ mean }) => mean)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+      expect(Residents.of(store).totalBytes).toBeLessThanOrEqual(1100 * PER_EVENT);
+    }
+  });
+
+  test("of one with a small bound take nothing from those with larger ones", async () => {
+    const { store, read } = await filled(2);
+    const [large, small] = [
+      new Series(store, "s0"),
+      new Series(store, "s1", { maxResidentBytes: 1000 * PER_EVENT }),
+    ] as const;
+    await large.stats();
+    await small.stats();
+    read();
+    expect((await large.stats()).count).toBe(1000);
+    expect(read()).toBeLessThan(1000);
+  });
+
+  test("of another store are no concern", () => {
+    expect(Residents.of(memoryStore())).not.toBe(Residents.of(memoryStore()));
+  });
+});
+
+describe("a local series", () => {
+  test("takes no more than maxBytes has room for, all of a call or nothing", () => {
+    let nowMs = 0;
+    const series = new LocalSeries({ retention: 1000, maxBytes: 100 * PER_EVENT, clock: () => nowMs });
+    series.recordMany(new Float32Array(99));
+    expect(() => series.recordMany([1, 2])).toThrow(/OVERLOADED|maxBytes, 1400, has room for 100 events; 99 are held/);
+    expect(series.stats().count).toBe(99);
+    series.record(1);
+    for (let i = 0; i < 3; i++) expect(() => series.record(1)).toThrow(/maxBytes/);
+    expect(series.values().length).toBe(100);
+    nowMs += 1001;
+    series.recordMany(new Float32Array(100));
+    expect(series.stats().count).toBe(100);
+  });
+});
