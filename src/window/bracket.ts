@@ -47,16 +47,17 @@ export class Bracket {
     const next = Math.min(k + 1, count - 1);
     const [below, , , upTo] = this.#counts;
     if (k < below || next >= upTo) return undefined;
-    if (this.#around > FEW) return [this.#at(k, true), this.#at(next, true)];
-    insertionSort(scratch, this.#around);
-    return [this.#at(k, false), this.#at(next, false)];
+    const isMany = this.#around > FEW;
+    if (isMany) this.#gather();
+    else insertionSort(scratch, this.#around);
+    return [this.#at(k, isMany), this.#at(next, isMany)];
   }
 
   #at(rank: number, unsorted: boolean): number {
     const [, upToLow, belowHigh] = this.#counts;
     if (rank < upToLow) return this.low;
     if (rank >= belowHigh) return this.high;
-    return unsorted ? this.#selectAll(rank - upToLow) : this.#merged(rank - upToLow);
+    return unsorted ? quickselect(scratch, rank - upToLow, this.#around) : this.#merged(rank - upToLow);
   }
 
   /** Counts what the core's runs hold, and puts their candidates in order. */
@@ -126,13 +127,12 @@ export class Bracket {
     return inCore[rank - low];
   }
 
-  /** As `merged`, where there are too many around to be put in order. */
-  #selectAll(rank: number): number {
+  /** Puts the core's candidates behind those around it, to be selected from together. */
+  #gather(): void {
     const count = this.#around + this.#inCore.length;
     if (count > scratch.length) scratch = enlarged(scratch, count);
-    const all = scratch.slice(0, count);
-    all.set(this.#inCore, this.#around);
-    return quickselect(all, rank, count);
+    scratch.set(this.#inCore, this.#around);
+    this.#around = count;
   }
 }
 
