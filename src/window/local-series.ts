@@ -6,6 +6,7 @@ import { Cores } from "./cores.ts";
 import { Fold } from "./fold.ts";
 import { chunkMsOf, law } from "./law.ts";
 import { LEAF } from "./leaf.ts";
+import { LIVE_BOUNDS, LiveQuestions, type PercentileOptions } from "./live-questions.ts";
 import { bytesPerEvent } from "./segment.ts";
 import { Segments } from "./segments.ts";
 import { bound, checkNan } from "./series-options.ts";
@@ -31,6 +32,8 @@ export interface LocalSeriesOptions {
   clock?: Clock;
 }
 
+const NO_OPTIONS: PercentileOptions = {};
+
 /**
  * The same windows and statistics as `Series`, of one process, without a store and without promises.
  * Its time does not fall back: when the clock does, it stands still until the clock has caught up.
@@ -44,6 +47,7 @@ export class LocalSeries {
   readonly #clock: Clock;
   readonly #events: Segments;
   readonly #cores = new Cores();
+  readonly #live: LiveQuestions;
   readonly #chunkMs: number;
   readonly #maxBytes: number;
   /** Sizes below this are finite, also as they are stored. */
@@ -53,7 +57,8 @@ export class LocalSeries {
   /** Events that may come before what is held must be counted again. */
   #roomLeft = 0;
 
-  constructor(options: LocalSeriesOptions = {}) {
+  /** `liveBounds`: for tests, so that what takes thousands of events happens within a few. */
+  constructor(options: LocalSeriesOptions = {}, liveBounds = LIVE_BOUNDS) {
     checkKnown(options, ["retention", "values", "nan", "maxBytes", "clock"]);
     const { values = "float32", nan = "reject", clock = Date.now } = options;
     if (values !== "float32" && values !== "float64") throw argumentError("values", values, '"float32" or "float64"');
@@ -67,6 +72,7 @@ export class LocalSeries {
     this.#events = new Segments(this.#valueType);
     this.#nan = nan;
     this.#clock = clock;
+    this.#live = new LiveQuestions(this.#retentionMs, nan, liveBounds);
   }
 
   /** Records one event, at the clock's now or at `at`: LATE when older than the retention, EARLY more than 60 s ahead. */
@@ -99,6 +105,16 @@ export class LocalSeries {
     const query = statsQuery(options, this.#retentionMs);
     const { fold, fromMs, toMs } = this.#collect(query);
     return statsOf(fold, query, this.#nan, fromMs, toMs, this.#degradedBy(fromMs));
+  }
+
+  /**
+   * One percentile (0 to 100) of the window that ends now: the same number as in `stats`; NaN for an empty window.
+   * Asked again and again, it costs some ns per event that came or went since; else, and where events have times of
+   * their own that are not in order, as much as `stats`. ARGUMENT for another p, span, method or option.
+   */
+  percentile(p: number, options: PercentileOptions = NO_OPTIONS): number {
+    const answer = this.#live.answer(p, options, this.#events.list, this.#advance());
+    return answer === undefined ? this.stats({ ...options, percentiles: [p] }).percentiles[p] : answer;
   }
 
   /** A copy of the values inside a window, in the order recorded. */
@@ -151,7 +167,9 @@ export class LocalSeries {
   }
 
   #letGoOfExpired(nowMs: number): void {
-    if (this.#events.dropBefore(nowMs - this.#retentionMs)) this.#cores.letGo();
+    if (!this.#events.dropBefore(nowMs - this.#retentionMs)) return;
+    this.#cores.letGo();
+    this.#live.release();
   }
 
   /** Counts what is held and takes room for `count` more events; OVERLOADED where there is none. */

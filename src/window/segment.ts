@@ -55,6 +55,7 @@ export class Segment {
     return this.#most - this.count;
   }
 
+  /** When event `i` of those in arrival order happened, in ms. */
   timeAt(i: number): number {
     return this.#times.at(i);
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { draw, shuffled } from "../../bench/distributions.ts";
+import { benchLive, SMALL_LIVE } from "../../bench/live.ts";
 import { benchPipeline, SMALL_PIPELINE } from "../../bench/pipeline.ts";
 import { benchResident, SMALL_RESIDENT } from "../../bench/resident.ts";
 import { NumpyProcess, numpyMissing } from "../../bench/rivals/numpy.ts";
@@ -118,6 +119,12 @@ describe("benches run in small", () => {
       "ingest in frames of 1024",
       "memory, f64",
     ]);
+  });
+
+  test("live: a percentile after every record, checked", async () => {
+    const { rows } = await benchLive(SMALL_LIVE);
+    expect(rows).toHaveLength(1);
+    for (const name of ["pairNs", "recordNs", "dateNowNs", "incrementNs"]) expect(rows[0]?.[name]).toBeGreaterThan(0);
   });
 
   test("sketches: error 0 for what is exact", async () => {
