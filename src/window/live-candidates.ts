@@ -17,6 +17,8 @@ export class Candidates {
   /** The order statistics found by the last `seek`. */
   value = Number.NaN;
   next = Number.NaN;
+  /** Where the rank last sought was when it was not found: -1 below the bounds, 1 above, 0 nowhere yet. */
+  missed = 0;
   /** NaNs added and not removed. */
   nanCount = 0;
   #values = new Float64Array(0);
@@ -28,6 +30,8 @@ export class Candidates {
   #cursor = 0;
   #before = 0;
   #isLoaded = false;
+  /** Slots moved since free ones were last spread. */
+  #shifted = 0;
   /** `before` of the last seek; -1 when anything between the bounds has changed since. */
   #soughtBefore = -1;
 
@@ -56,6 +60,7 @@ export class Candidates {
     this.#cursor = 0;
     this.#before = below;
     this.#soughtBefore = -1;
+    this.#shifted = 0;
     this.#isLoaded = true;
   }
 
@@ -82,6 +87,7 @@ export class Candidates {
     this.#cursor = slot;
     this.#before = before;
     this.#soughtBefore = before;
+    this.missed = k < before ? -1 : 1;
     if (slot === size || k < before) return false;
     this.value = this.#values[slot];
     if (isLast || k + 1 < before + counts[slot]) {
@@ -98,6 +104,7 @@ export class Candidates {
   /** No room is left: the bounds have to be drawn closer. */
   #unload(): void {
     this.#isLoaded = false;
+    this.missed = 0;
     this.#low = -Infinity;
     this.#high = Infinity;
     this.#size = 0;
@@ -145,10 +152,11 @@ export class Candidates {
     const counts = this.#counts;
     let free = slot;
     while (free < this.#size && counts[free] > 0) free++;
-    if (free === this.#size && this.#size++ === values.length) {
-      this.#unload();
-      return;
+    if (free === values.length) {
+      this.#spread();
+      return this.#insert(value);
     }
+    if (free === this.#size) this.#size++;
     for (let i = free; i > slot; i--) {
       values[i] = values[i - 1];
       counts[i] = counts[i - 1];
@@ -156,6 +164,32 @@ export class Candidates {
     values[slot] = value;
     counts[slot] = 1;
     if (slot < this.#cursor) this.#before += this.#cursor > free ? 1 : 1 - counts[this.#cursor];
+    this.#shifted += free - slot;
+    if (this.#shifted > this.#size) this.#spread();
+  }
+
+  /** Puts a free slot behind every value again; no more than the shifts since the last time cost. */
+  #spread(): void {
+    const values = this.#values;
+    const counts = this.#counts;
+    let live = 0;
+    let cursor = 0;
+    for (let i = 0; i < this.#size; i++) {
+      if (i === this.#cursor) cursor = live;
+      if (counts[i] === 0) continue;
+      values[live] = values[i];
+      counts[live++] = counts[i];
+    }
+    if (this.#cursor >= this.#size) cursor = live;
+    if (2 * live >= values.length) return this.#unload();
+    for (let i = live - 1; i >= 0; i--) {
+      values[2 * i] = values[2 * i + 1] = values[i];
+      counts[2 * i] = counts[i];
+      counts[2 * i + 1] = 0;
+    }
+    this.#size = 2 * live;
+    this.#cursor = 2 * cursor;
+    this.#shifted = 0;
   }
 
   /** The first slot whose value is not below `value`. */

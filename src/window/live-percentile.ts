@@ -78,7 +78,10 @@ export class LivePercentile {
     if (fold.count !== this.#window.count || fold.nanCount !== this.#candidates.nanCount) return false;
     const { lower, upper } = this.#order;
     const width = Math.min(this.#widest, Math.max(NARROWEST, Math.ceil(fold.validCount * SHARE)));
-    this.#candidates.load(drawBracket(fold.columns, fold.validCount, lower - width, upper + width));
+    // A rank that left on one side goes on there: three quarters of what lies behind are given to what lies ahead.
+    const ahead = Math.ceil((this.#candidates.missed * 3 * width) / 4);
+    const [first, last] = [lower - width + ahead, upper + width + ahead];
+    this.#candidates.load(drawBracket(fold.columns, fold.validCount, first, last));
     return this.#candidates.seek(lower, upper === lower);
   }
 
