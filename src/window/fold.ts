@@ -71,12 +71,13 @@ export class Fold {
     return !Number.isFinite(this.#sum.sumHigh);
   }
 
-  get #all(): readonly Sorted[] {
+  /** The sorted runs that hold all of it. */
+  get runs(): readonly Sorted[] {
     return this.#core ? [...this.#core.runs, ...this.#runs] : this.#runs;
   }
 
   get #columns(): Column[] {
-    return this.#all.map(({ sorted, length }) => sorted.subarray(0, length));
+    return this.runs.map(({ sorted, length }) => sorted.subarray(0, length));
   }
 
   /** The order statistics of 0-based ranks k and k + 1 (k again at the end), for percentile `p`, over the numbers; -0 is before +0. */
@@ -84,17 +85,17 @@ export class Fold {
     const pair =
       this.#core && this.#brackets
         ? this.#brackets.select(this.#core, this.#runs, this.validCount, k, p)
-        : selectInRuns(this.#all, k);
+        : selectInRuns(this.runs, k);
     // Comparisons take -0 for +0; where nothing is below +0, there is none.
     if ((pair[0] !== 0 && pair[1] !== 0) || this.min > 0 || Object.is(this.min, 0)) return pair;
-    const negative = this.#all.reduce((sum, run) => sum + belowPositiveZero(run), 0);
+    const negative = this.runs.reduce((sum, run) => sum + belowPositiveZero(run), 0);
     const signed = (x: number, rank: number) => (x !== 0 ? x : rank < negative ? -0 : 0);
     return [signed(pair[0], k), signed(pair[1], Math.min(k + 1, this.validCount - 1))];
   }
 
   /** How many numbers are below `limit`. */
   below(limit: number): number {
-    return this.#all.reduce((sum, run) => sum + lowerBound(run.sorted, limit, 0, run.length), 0);
+    return this.runs.reduce((sum, run) => sum + lowerBound(run.sorted, limit, 0, run.length), 0);
   }
 
   #infinite(finite: number): number {

@@ -154,7 +154,8 @@ export class Candidates {
     while (free < this.#size && counts[free] > 0) free++;
     if (free === values.length) {
       this.#spread();
-      return this.#insert(value);
+      this.#insert(value);
+      return;
     }
     if (free === this.#size) this.#size++;
     for (let i = free; i > slot; i--) {
@@ -181,7 +182,10 @@ export class Candidates {
       counts[live++] = counts[i];
     }
     if (this.#cursor >= this.#size) cursor = live;
-    if (2 * live >= values.length) return this.#unload();
+    if (2 * live >= values.length) {
+      this.#unload();
+      return;
+    }
     for (let i = live - 1; i >= 0; i--) {
       values[2 * i] = values[2 * i + 1] = values[i];
       counts[2 * i] = counts[i];

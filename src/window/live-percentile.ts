@@ -69,7 +69,8 @@ export class LivePercentile {
     this.#orderCount = count;
     const order = this.#order;
     if (!candidates.seek(order.lower, order.upper === order.lower) && !this.#draw(segments, nowMs)) return undefined;
-    this.#answer = interpolate(order, candidates.value, candidates.next);
+    const { value, next } = candidates;
+    this.#answer = value === next ? value : interpolate(order, value, next);
     return this.#answer;
   }
 
@@ -81,7 +82,7 @@ export class LivePercentile {
     // A rank that left on one side goes on there: three quarters of what lies behind are given to what lies ahead.
     const ahead = Math.ceil((this.#candidates.missed * 3 * width) / 4);
     const [first, last] = [lower - width + ahead, upper + width + ahead];
-    this.#candidates.load(drawBracket(fold.columns, fold.validCount, first, last));
+    this.#candidates.load(drawBracket(fold.runs, fold.validCount, first, last));
     return this.#candidates.seek(lower, upper === lower);
   }
 
