@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { draw, shuffled } from "../../bench/distributions.ts";
+import { benchHeld, SMALL_HELD } from "../../bench/held.ts";
 import { benchLive, SMALL_LIVE } from "../../bench/live.ts";
 import { benchPipeline, SMALL_PIPELINE } from "../../bench/pipeline.ts";
 import { benchResident, SMALL_RESIDENT } from "../../bench/resident.ts";
@@ -104,8 +105,14 @@ describe("benches run in small", () => {
     const { rows } = await benchPipeline(SMALL_PIPELINE);
     const names = [...(reason ? [] : ["NumPy"]), "TypedArray.sort", "js", "wasm-scalar", "wasm-simd"];
     expect(rows.slice(0, names.length).map((row) => row.by)).toEqual(names);
-    expect(rows).toHaveLength(SMALL_PIPELINE.distributions.length * (3 * names.length + (reason ? 0 : 1)));
+    expect(rows).toHaveLength(SMALL_PIPELINE.distributions.length * (5 * names.length + (reason ? 0 : 1)));
     for (const row of rows) expect(row.medianUs).toBeGreaterThan(0);
+  });
+
+  test("held: p99 and p50 of each adversary, checked", async () => {
+    const { rows } = await benchHeld(SMALL_HELD);
+    expect(rows).toHaveLength(2 * 10);
+    for (const row of rows) expect(row.sumPasses).toBeGreaterThan(0);
   });
 
   test("resident: queries, memory, ingest, checked", async () => {
