@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from "node:net";
+import { Lane } from "./lane.ts";
 import { commandName, Frames } from "./resp-frames.ts";
 
 export interface DropOptions {
@@ -6,13 +7,17 @@ export interface DropOptions {
   command?: string;
   /** What becomes of the connection, as a lost reply on TCP means one of these: closed, or open and dead. */
   then?: "cut" | "silence";
+  /** So many bytes of the frame still arrive, at most all of it; default 0. */
+  afterBytes?: number;
 }
 
 export interface FaultProxy {
   readonly port: number;
   readonly url: string;
-  /** Commands that were handed to the server, by name. */
+  /** Commands that were handed to the server whole, by name. */
   readonly handedOn: Map<string, number>;
+  /** Size in bytes of the last frame of either direction, by command. */
+  readonly sizes: Map<string, { request: number; reply: number }>;
   /** Loses the next `count` replies: the server has done its work, the client never hears of it. */
   dropReplies(count: number, options?: DropOptions): void;
   /** Loses the next `count` requests before they reach the server. */
@@ -21,16 +26,14 @@ export interface FaultProxy {
   cut(): void;
   /** Hands each reply on `ms` later, in order. 0 ends it. */
   delay(ms: number): void;
+  /** Hands everything on, both ways, in packets of so many bytes. 0 ends it. */
+  split(pieceBytes: number): void;
   /** While true, new connections are closed at once. */
   refuse(refused: boolean): void;
   close(): Promise<void>;
 }
 
-interface Drop {
-  left: number;
-  command: string;
-  then: "cut" | "silence";
-}
+type Drop = Required<DropOptions> & { left: number };
 
 interface Link {
   client: Socket;
@@ -44,9 +47,11 @@ interface Link {
 export async function startProxy(serverPort: number): Promise<FaultProxy> {
   const links = new Set<Link>();
   const handedOn = new Map<string, number>();
+  const sizes: FaultProxy["sizes"] = new Map();
   let replies: Drop | undefined;
   let requests: Drop | undefined;
   let delayMs = 0;
+  let pieceBytes = 0;
   let refused = false;
 
   const end = (link: Link) => {
@@ -54,43 +59,52 @@ export async function startProxy(serverPort: number): Promise<FaultProxy> {
     link.client.destroy();
     link.server.destroy();
   };
-  const isDropped = (drop: Drop | undefined, command: string, link: Link) => {
+  /** Whether the frame is lost; what of it still passes, does so first. */
+  const isLost = (drop: Drop | undefined, command: string, link: Link, lane: Lane, frame: Buffer) => {
     if (!drop || drop.left === 0 || drop.command !== command) return false;
     drop.left--;
-    if (drop.then === "cut") end(link);
-    else link.isSilent = true;
+    const isSilent = drop.then === "silence";
+    link.isSilent = true;
+    if (drop.afterBytes > 0) lane.push(frame.subarray(0, drop.afterBytes), 0, 0);
+    if (!isSilent && drop.afterBytes === 0) end(link);
+    else if (!isSilent) lane.end().then(() => end(link));
     return true;
   };
-  const dropOf = (count: number, { command = "EVALSHA", then = "cut" }: DropOptions = {}) => ({
-    left: count,
+  const dropOf = (left: number, { command = "EVALSHA", then = "cut", afterBytes = 0 }: DropOptions = {}) => ({
+    left,
     command,
     then,
+    afterBytes,
   });
+  const note = (command: string, size: { request: number } | { reply: number }) =>
+    sizes.set(command, { request: 0, reply: 0, ...sizes.get(command), ...size });
 
   const proxy = createServer((client) => {
     if (refused) return client.destroy();
     const link: Link = { client, server: connect(serverPort, "127.0.0.1"), isSilent: false, asked: [] };
     links.add(link);
-    const fromClient = new Frames();
-    const fromServer = new Frames();
+    const [toClient, toServer] = [new Lane(client), new Lane(link.server)];
+    const [fromClient, fromServer] = [new Frames(), new Frames()];
     client.on("data", (chunk: Buffer) => {
       for (const frame of fromClient.push(chunk)) {
         const command = commandName(frame);
-        if (link.isSilent || isDropped(requests, command, link)) return;
+        note(command, { request: frame.length });
+        if (link.isSilent || isLost(requests, command, link, toServer, frame)) return;
         handedOn.set(command, (handedOn.get(command) ?? 0) + 1);
         link.asked.push(command);
-        link.server.write(frame);
+        toServer.push(frame, 0, pieceBytes);
       }
     });
     link.server.on("data", (chunk: Buffer) => {
       for (const frame of fromServer.push(chunk)) {
         const command = link.asked.shift() ?? "";
-        if (link.isSilent || isDropped(replies, command, link)) return;
-        if (delayMs > 0) setTimeout(() => client.write(frame), delayMs);
-        else client.write(frame);
+        note(command, { reply: frame.length });
+        if (link.isSilent || isLost(replies, command, link, toClient, frame)) return;
+        toClient.push(frame, delayMs, pieceBytes);
       }
     });
     for (const socket of [client, link.server]) {
+      socket.setNoDelay(true);
       socket.on("error", () => end(link));
       socket.on("close", () => end(link));
     }
@@ -102,6 +116,7 @@ export async function startProxy(serverPort: number): Promise<FaultProxy> {
     port,
     url: `redis://127.0.0.1:${port}`,
     handedOn,
+    sizes,
     dropReplies: (count, options) => {
       replies = dropOf(count, options);
     },
@@ -113,6 +128,9 @@ export async function startProxy(serverPort: number): Promise<FaultProxy> {
     },
     delay: (ms) => {
       delayMs = ms;
+    },
+    split: (bytes) => {
+      pieceBytes = bytes;
     },
     refuse: (value) => {
       refused = value;

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { watch } from "./watchdog.ts";
 
 export interface RedisServer {
   /** What a client connects to: the path of the unix socket, or redis://127.0.0.1:port. */
@@ -13,6 +14,10 @@ export interface RedisServer {
   /** SIGSTOP: connections stay, nothing answers. */
   pause(): void;
   resume(): void;
+  isRunning(): boolean;
+  /** SIGKILL: connections break, nothing is written any more. */
+  kill(): Promise<void>;
+  /** Kills it and removes its folder. */
   stop(): Promise<void>;
 }
 
@@ -20,27 +25,61 @@ export interface RedisServerOptions {
   /** Listen on a TCP port of loopback: true finds a free one. Otherwise on a unix socket only. */
   tcp?: boolean | number;
   args?: string[];
+  /** Text of a configuration file, as Sentinel needs one; it comes before `args`. */
+  config?: string;
+  /** Program to start; default: what `findRedisServer` finds. */
+  server?: string;
 }
 
 /** Starts a Redis of one's own, without persistence, and waits until it answers. Whoever starts it stops it. */
-export async function startRedis({ tcp = false, args = [] }: RedisServerOptions = {}): Promise<RedisServer> {
+export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
+  if (options.tcp !== true) return start(options);
+  return withFreePorts(async (port) => start({ ...options, tcp: port }));
+}
+
+/** Tries again where another program was faster to take a port that had just been free. */
+export async function withFreePorts(startOn: (port: number, another: number) => Promise<RedisServer>) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startOn(await freePort(), await freePort());
+    } catch (error) {
+      if (attempt === 3) throw error;
+    }
+  }
+}
+
+async function start({ tcp = false, args = [], config, server }: RedisServerOptions): Promise<RedisServer> {
   const folder = mkdtempSync(join(tmpdir(), "oriel-redis-"));
-  const port = tcp === true ? await freePort() : tcp || 0;
+  const port = Number(tcp);
   const socket = join(folder, "redis.sock");
+  const file = join(folder, "redis.conf");
+  if (config !== undefined) writeFileSync(file, config);
   const listen = port ? ["--port", String(port), "--bind", "127.0.0.1"] : ["--port", "0", "--unixsocket", socket];
   const child = spawn(
-    findRedisServer(),
-    [...listen, "--save", "", "--appendonly", "no", "--dir", folder, "--loglevel", "warning", ...args],
+    server ?? findRedisServer(),
+    [
+      ...(config === undefined ? [] : [file]),
+      ...listen,
+      "--save",
+      "",
+      "--appendonly",
+      "no",
+      "--dir",
+      folder,
+      "--loglevel",
+      "warning",
+      ...args,
+    ],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
+  watch(child);
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-  const kill = () => child.kill("SIGKILL");
-  process.once("exit", kill);
-  const stop = async () => {
-    process.removeListener("exit", kill);
-    child.kill("SIGCONT");
+  const kill = async () => {
     child.kill("SIGKILL");
     await ended;
+  };
+  const stop = async () => {
+    await kill();
     rmSync(folder, { recursive: true, force: true });
   };
   try {
@@ -55,6 +94,8 @@ export async function startRedis({ tcp = false, args = [] }: RedisServerOptions 
     pid: child.pid!,
     pause: () => void child.kill("SIGSTOP"),
     resume: () => void child.kill("SIGCONT"),
+    isRunning: () => child.exitCode === null && child.signalCode === null,
+    kill,
     stop,
   };
 }
@@ -72,9 +113,14 @@ export async function freePort(): Promise<number> {
 function findRedisServer(): string {
   const named = process.env.ORIEL_REDIS_SERVER;
   const candidates = named ? [named] : ["redis-server", "valkey-server"];
-  const found = candidates.find((name) => spawnSync(name, ["--version"]).status === 0);
+  const found = findServer(candidates);
   if (!found) throw new Error(`no Redis server found (${candidates.join(", ")}); name one in ORIEL_REDIS_SERVER`);
   return found;
+}
+
+/** The first of the programs that can be started. */
+export function findServer(candidates: readonly string[]): string | undefined {
+  return candidates.find((name) => spawnSync(name, ["--version"]).status === 0);
 }
 
 async function untilAnswers(child: ChildProcess, address: { host: string; port: number } | { path: string }) {
@@ -82,18 +128,28 @@ async function untilAnswers(child: ChildProcess, address: { host: string; port: 
   child.stdout?.on("data", (chunk) => {
     log = (log + chunk).slice(-2000);
   });
-  for (let attempt = 0; attempt < 500 && child.exitCode === null; attempt++) {
-    const answers = await new Promise<boolean>((resolve) => {
-      const socket = connect(address, () => socket.write("PING\r\n"));
-      const end = (answer: boolean) => {
-        socket.destroy();
-        resolve(answer);
-      };
-      socket.once("data", (data) => end(data.toString().startsWith("+PONG")));
-      socket.once("error", () => end(false));
-    });
-    if (answers) return;
+  for (let attempt = 0; attempt < 1000 && child.exitCode === null; attempt++) {
+    if ((await processAt(address)) === child.pid) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   throw new Error(`the Redis server did not start: ${log}`);
+}
+
+/** Process id of the server that answers there; it need not be the one just started. */
+function processAt(address: { host: string; port: number } | { path: string }): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(address, () => socket.write("INFO server\r\n"));
+    let text = "";
+    const end = (pid?: number) => {
+      socket.destroy();
+      resolve(pid);
+    };
+    socket.on("data", (data) => {
+      text += data;
+      const pid = /process_id:(\d+)\r/.exec(text)?.[1];
+      if (pid) end(Number(pid));
+    });
+    socket.once("error", () => end());
+    socket.once("close", () => end());
+  });
 }

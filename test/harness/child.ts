@@ -1,0 +1,63 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { watch } from "./watchdog.ts";
+
+export interface Child {
+  /** What it has printed, line by line. */
+  readonly lines: readonly string[];
+  /** Exit code and signal, when all of its output is here. */
+  readonly ended: Promise<[code: number | null, signal: NodeJS.Signals | null]>;
+  /** Waits until it has printed so many lines; rejects when it ends before. */
+  printed(count: number): Promise<void>;
+  /** SIGSTOP: it does nothing until `resume`. */
+  pause(): void;
+  resume(): void;
+  /** SIGKILL. */
+  kill(): Promise<void>;
+}
+
+/** Runs a TypeScript file as a process of its own, which ends with this one at the latest. */
+export function startChild(script: URL, args: readonly (string | number)[]): Child {
+  const child = spawn(process.execPath, ["--import", "tsx", fileURLToPath(script), ...args.map(String)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  watch(child);
+  const lines: string[] = [];
+  const waiting = new Set<() => void>();
+  let isOver = false;
+  const wake = () => {
+    for (const look of [...waiting]) look();
+  };
+  createInterface(child.stdout).on("line", (line) => {
+    lines.push(line);
+    wake();
+  });
+  const ended = once(child, "close").then((how) => {
+    isOver = true;
+    wake();
+    return how as [number | null, NodeJS.Signals | null];
+  });
+  return {
+    lines,
+    ended,
+    printed: (count) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (lines.length < count && !isOver) return;
+          waiting.delete(look);
+          if (lines.length >= count) resolve();
+          else reject(new Error(`the process ended after ${lines.length} lines; ${count} were awaited`));
+        };
+        waiting.add(look);
+        look();
+      }),
+    pause: () => void child.kill("SIGSTOP"),
+    resume: () => void child.kill("SIGCONT"),
+    kill: async () => {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
