@@ -24,9 +24,11 @@ export class Batches {
 
   add(call: Call): void {
     if (this.#waiting.size === 0) atTurnsEnd(() => this.#flush());
-    const calls = this.#waiting.get(call.operation);
+    // Who asks for replicas waits for them, and nobody else does.
+    const group = call.replicas === 0 ? call.operation : `${call.operation.name} ${call.replicas}`;
+    const calls = this.#waiting.get(group);
     if (calls) calls.push(call);
-    else this.#waiting.set(call.operation, [call]);
+    else this.#waiting.set(group, [call]);
   }
 
   #flush(): void {

@@ -6,6 +6,8 @@ export class Call {
   readonly keys: readonly string[];
   readonly args: readonly Argument[];
   readonly sizeBytes: number;
+  /** How many replicas must have what it writes before it is settled. */
+  readonly replicas: number;
   readonly promise: Promise<unknown>;
   isOpen = true;
   /** An attempt was written and its answer is missing: the step may have been run. */
@@ -18,11 +20,13 @@ export class Call {
     operation: Operation<never, unknown>,
     keys: readonly string[],
     args: readonly Argument[],
+    replicas: number,
     onSettled: (call: Call) => void,
   ) {
     this.operation = operation;
     this.keys = keys;
     this.args = args;
+    this.replicas = replicas;
     this.sizeBytes = sizeOf(keys) + sizeOf(args);
     this.#onSettled = onSettled;
     this.promise = new Promise((resolve, reject) => {

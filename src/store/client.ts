@@ -1,8 +1,12 @@
+import type { Confirmation } from "./confirmation.ts";
 import type { Argument, Script } from "./contract.ts";
 
 /** One script call on its way. */
 export interface Attempt {
-  /** One element per step. Rejects with `ServerError` where the server answered with an error; else the reply is lost. */
+  /**
+   * One element per step. Rejects with `ServerError` where the server answered with an error; else the reply is lost,
+   * or came and was not confirmed by as many replicas as were asked for.
+   */
   readonly reply: Promise<unknown[]>;
   /** False while it is certain that no server has run it: not written yet, or answered with an error. */
   mayHaveArrived(): boolean;
@@ -21,9 +25,11 @@ export interface ScriptClient {
   /** Undefined when calls can be written now; else a promise of that, which rejects when the client has ended. */
   whenReady(): Promise<void> | undefined;
   /** Sends EVALSHA, after SCRIPT LOAD where this connection has not had the script yet. */
-  call(script: Script, keys: readonly string[], args: readonly Argument[]): Attempt;
+  call(script: Script, keys: readonly string[], args: readonly Argument[], confirmation?: Confirmation): Attempt;
   /** The server said NOSCRIPT: load it again before the next call. */
   forget(script: Script): void;
+  /** Text of INFO for one section, of every primary. */
+  info(section: string): Promise<string[]>;
   close(): Promise<void>;
 }
 

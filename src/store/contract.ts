@@ -51,6 +51,11 @@ export interface Operation<Input, Output> {
 
 export interface RunOptions {
   signal?: AbortSignal | undefined;
+  /**
+   * So many replicas must have what the step wrote before it is answered; default 0. Where fewer confirm in time, it
+   * rejects as if the reply were lost. A store that has no replicas refuses it (ARGUMENT).
+   */
+  replicas?: number | undefined;
 }
 
 /** Runs operations. It knows nothing of structures; structures know nothing of clients, batching or scripts. */

@@ -1,6 +1,7 @@
 import { OrielError } from "../errors.ts";
 import type { Call } from "./call.ts";
 import { type ScriptClient, ServerError } from "./client.ts";
+import { Unconfirmed } from "./confirmation.ts";
 import type { Argument, Operation, Script } from "./contract.ts";
 import { errorOfReply } from "./refusal.ts";
 import { pause, within } from "./waiting.ts";
@@ -26,6 +27,7 @@ const NOT_NOW =
  *   NOSCRIPT ............................... load, send again (nothing was run)
  *   not now (TRYAGAIN, READONLY, ...) ...... wait with jitter, send again (nothing was run); TRYAGAIN splits the call
  *   never written .......................... wait for the connection, send
+ *   answered, replicas did not confirm ..... as no answer
  *   no answer (lost, or a third of the deadline) ... send again if the operation is repeatable; else applied "unknown"
  */
 export async function deliver(
@@ -57,8 +59,11 @@ export async function deliver(
       for (const key of call.keys) keys.push(key);
       for (const arg of call.args) args.push(arg);
     }
-    const attempt = client.call(script, keys, args);
-    const outcome = await within(attempt.reply, operation.repeatable ? Math.min(leftMs(), deadlineMs / 3) : leftMs());
+    const longestMs = operation.repeatable ? Math.min(leftMs(), deadlineMs / 3) : leftMs();
+    const replicas = Math.max(...open.map((call) => call.replicas));
+    const confirmation = replicas > 0 ? { replicas, timeoutMs: Math.floor(longestMs) } : undefined;
+    const attempt = client.call(script, keys, args, confirmation);
+    const outcome = await within(attempt.reply, longestMs);
     if (outcome.kind === "done") return settle(open, outcome.value);
 
     failures++;
@@ -78,11 +83,14 @@ export async function deliver(
       }
     } else {
       attempt.abandon();
-      cause = outcome.kind === "failed" ? outcome.error : client.lastError;
+      if (outcome.kind === "failed") cause = outcome.error;
+      else if (!(cause instanceof Unconfirmed)) cause = client.lastError;
       if (attempt.mayHaveArrived()) {
         for (const call of open) call.mayBeApplied = true;
         if (!operation.repeatable)
-          return outcome.kind === "late" ? failLate(open, deadlineMs, cause) : fail(open, "the reply was lost", cause);
+          return outcome.kind === "late"
+            ? failLate(open, deadlineMs, cause)
+            : fail(open, cause instanceof Unconfirmed ? cause.message : "the reply was lost", cause);
       }
       if (outcome.kind === "late") continue;
     }
@@ -132,12 +140,11 @@ function fail(calls: readonly Call[], text: string, cause: unknown): void {
 
 function failLate(calls: readonly Call[], deadlineMs: number, cause: unknown): void {
   const text = `within ${deadlineMs} ms`;
+  const silence = cause instanceof Unconfirmed ? cause.message : `no answer from Redis ${text}`;
   reject(
     calls,
     (call) =>
-      call.mayBeApplied
-        ? ["DEADLINE", `no answer from Redis ${text}`, true]
-        : ["UNAVAILABLE", `Redis could not be reached ${text}`, true],
+      call.mayBeApplied ? ["DEADLINE", silence, true] : ["UNAVAILABLE", `Redis could not be reached ${text}`, true],
     cause,
   );
 }

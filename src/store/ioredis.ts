@@ -1,13 +1,17 @@
 import { Command, Redis } from "ioredis";
 import { argumentError } from "../errors.ts";
 import { type Attempt, type ScriptClient, ServerError } from "./client.ts";
+import { confirmed } from "./confirmation.ts";
 import type { Argument, Script } from "./contract.ts";
+import { type Deferred, deferred } from "./deferred.ts";
 import { encodeCommand } from "./resp.ts";
 
 /** What is used of an ioredis client (Redis or Cluster, versions 5 and 6). */
 export interface IoredisClient {
   readonly status: string;
   readonly isCluster?: boolean;
+  /** The connection, of one that is no cluster. */
+  readonly stream?: unknown;
   sendCommand(command: never): unknown;
   connect(): Promise<unknown>;
   disconnect(): void;
@@ -15,7 +19,7 @@ export interface IoredisClient {
   on(event: string, listener: (...args: any[]) => void): unknown;
   // biome-ignore lint/suspicious/noExplicitAny: as above
   removeListener(event: string, listener: (...args: any[]) => void): unknown;
-  nodes?(role: "master"): IoredisClient[];
+  nodes?(role: "master" | "all"): IoredisClient[];
 }
 
 /** A client of our own: it never queues, never sends anything twice by itself, and reconnects for as long as it lives. */
@@ -46,11 +50,13 @@ class ScriptCommand extends Command {
   #payload: Buffer | undefined;
   #written = false;
   #isPing = false;
+  readonly #onWritten: ((connection: unknown) => void) | undefined;
 
-  constructor(sha: string, keys: readonly string[], payload: Buffer) {
+  constructor(sha: string, keys: readonly string[], payload: Buffer, onWritten?: (connection: unknown) => void) {
     // The arguments are only for ioredis to find the slot by.
     super("evalsha", [sha, "1", keys[0] ?? ""]);
     this.#payload = payload;
+    this.#onWritten = onWritten;
     const own = this as unknown as { isTraced: boolean; reject: (error: Error) => void; setReplyContext(): void };
     own.isTraced = true;
     own.setReplyContext = () => {};
@@ -73,12 +79,13 @@ class ScriptCommand extends Command {
     });
   }
 
-  override toWritable(): Buffer {
+  override toWritable(connection: object): Buffer {
     if (this.#written || this.#payload === undefined) {
       this.#isPing = true;
       return encodeCommand(["PING"]);
     }
     this.#written = true;
+    this.#onWritten?.(connection);
     return this.#payload;
   }
 
@@ -100,7 +107,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean): ScriptClie
   const isCluster = client.isCluster === true;
   let lastError: unknown;
   let unansweredBytes = 0;
-  let becomesReady: ReturnType<typeof deferred> | undefined;
+  let becomesReady: Deferred | undefined;
 
   const onError = (error: unknown) => {
     lastError = error;
@@ -126,15 +133,20 @@ export function ioredisClient(client: IoredisClient, owned: boolean): ScriptClie
   ];
   for (const [event, listener] of listeners) client.on(event, listener);
 
+  const masters = () => (isCluster ? (client.nodes?.("master") ?? []) : [client]);
   const load = (script: Script) => {
     loaded.add(script.sha);
-    const masters = isCluster ? (client.nodes?.("master") ?? []) : [client];
-    for (const master of masters) {
-      const command = new Command("script", ["LOAD", script.text]);
-      command.promise.catch(() => loaded.delete(script.sha));
-      (command as unknown as { setReplyContext(): void }).setReplyContext = () => {};
-      master.sendCommand(command as never);
-    }
+    for (const master of masters())
+      send(master, "script", ["LOAD", script.text]).catch(() => loaded.delete(script.sha));
+  };
+  /** On the connection that a call was just written to, behind it. */
+  const waitOn = (connection: unknown) => async (words: string[]) => {
+    await undefined; // the call itself is written first
+    const nodes = isCluster ? (client.nodes?.("all") ?? []) : [client];
+    const node = nodes.find(({ stream }) => stream === connection);
+    const count = node && (await send(node, "wait", words));
+    if (node?.stream !== connection) throw new Error("the connection closed before the replicas confirmed");
+    return count;
   };
 
   return {
@@ -149,16 +161,19 @@ export function ioredisClient(client: IoredisClient, owned: boolean): ScriptClie
       if (client.status === "ready") return undefined;
       if (client.status === "end") return Promise.reject(new Error("the client has ended", { cause: lastError }));
       if (client.status === "wait") client.connect().catch(onError);
-      if (!becomesReady) {
-        becomesReady = deferred();
-        becomesReady.promise.catch(() => {});
-      }
+      becomesReady ??= deferred();
       return becomesReady.promise;
     },
-    call(script: Script, keys: readonly string[], args: readonly Argument[]): Attempt {
+    call(script: Script, keys: readonly string[], args: readonly Argument[], confirmation): Attempt {
       if (!loaded.has(script.sha)) load(script);
       const payload = encodeCommand(["EVALSHA", script.sha, keys.length, ...keys, ...args]);
-      const command = new ScriptCommand(script.sha, keys, payload);
+      let isConfirmed: Promise<void> | undefined;
+      const onWritten = (connection: unknown) => {
+        if (!confirmation) return;
+        isConfirmed = confirmed(confirmation, waitOn(connection));
+        isConfirmed.catch(() => {});
+      };
+      const command = new ScriptCommand(script.sha, keys, payload, onWritten);
       const sizeBytes = payload.length;
       unansweredBytes += sizeBytes;
       const reply = new Promise<unknown[]>((resolve, reject) => {
@@ -178,9 +193,15 @@ export function ioredisClient(client: IoredisClient, owned: boolean): ScriptClie
           lose(error as Error);
         }
         command.promise.then(
-          (answer) => {
-            if (command.wasReplaced) lose(new Error("the connection closed before the answer", { cause: lastError }));
-            else if (settle()) resolve(answer as unknown[]);
+          async (answer) => {
+            if (command.wasReplaced)
+              return lose(new Error("the connection closed before the answer", { cause: lastError }));
+            try {
+              await isConfirmed;
+            } catch (error) {
+              return lose(error as Error);
+            }
+            if (settle()) resolve(answer as unknown[]);
           },
           (error: Error) =>
             lose(error.name === "ReplyError" ? new ServerError(error.message, { cause: error }) : error),
@@ -189,6 +210,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean): ScriptClie
       return { reply, mayHaveArrived: () => command.mayHaveArrived(), abandon: () => command.abandon() };
     },
     forget: (script) => void loaded.delete(script.sha),
+    info: (section) => Promise.all(masters().map(async (master) => String(await send(master, "info", [section])))),
     async close() {
       for (const [event, listener] of listeners)
         if (event !== "error" || !owned) client.removeListener(event, listener);
@@ -198,12 +220,9 @@ export function ioredisClient(client: IoredisClient, owned: boolean): ScriptClie
   };
 }
 
-function deferred() {
-  let resolve!: () => void;
-  let reject!: (error: Error) => void;
-  const promise = new Promise<void>((onResolve, onReject) => {
-    resolve = onResolve;
-    reject = onReject;
-  });
-  return { promise, resolve, reject };
+function send(node: IoredisClient, name: string, args: string[]): Promise<unknown> {
+  const command = new Command(name, args, { replyEncoding: "utf8" });
+  (command as unknown as { setReplyContext(): void }).setReplyContext = () => {};
+  node.sendCommand(command as never);
+  return command.promise;
 }

@@ -54,6 +54,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       runOptions?: RunOptions,
     ): Promise<Output> {
       runOptions?.signal?.throwIfAborted();
+      if (runOptions?.replicas) throw argumentError("replicas", runOptions.replicas, "0 in memory, which has none");
       if (closed) throw new OrielError("UNAVAILABLE", "the store is closed");
       const nowMs = Math.floor(clock());
       const declared = operation.keysOf?.(key, input) ?? [key];

@@ -5,8 +5,11 @@ import { Batches } from "./batches.ts";
 import { Call } from "./call.ts";
 import type { Operation, RunOptions, Store } from "./contract.ts";
 import { deliver, type ScriptOf } from "./delivery.ts";
+import { watchEviction } from "./eviction.ts";
 import { connectIoredis, type IoredisClient, ioredisClient } from "./ioredis.ts";
 import { checkPrefix, keyOf } from "./keys.ts";
+import { nodeRedisClient } from "./node-redis.ts";
+import { isNodeRedis, type NodeRedisClient, type NodeRedisCluster } from "./node-redis-client.ts";
 
 export interface RedisStoreOptions {
   /** Begins every key; default "oriel:". The client's own keyPrefix is not used. */
@@ -15,6 +18,11 @@ export interface RedisStoreOptions {
   deadlineMs?: number | undefined;
   /** Bound on the bytes of calls that wait for an answer; default 64 MiB. Beyond it a call is OVERLOADED. */
   maxPendingBytes?: number | undefined;
+  /**
+   * Told, at most once for each, what endangers data: a server that may evict keys (`maxmemory-policy` is not
+   * "noeviction"). Read when the store first reaches the server, where that is permitted; default: not read.
+   */
+  onWarning?: ((warning: string) => void) | undefined;
   /** For tests: the script that runs an operation. */
   scriptOf?: ScriptOf | undefined;
   /** For tests: what `monotonic` shows; deadlines do not follow it. */
@@ -23,24 +31,26 @@ export interface RedisStoreOptions {
 
 /**
  * A store in Redis 7 or later, or Valkey. A URL (redis://, rediss://, or the path of a unix socket) makes a connection
- * of its own, which ends with the store; an ioredis client that is handed in (single, Sentinel, Cluster) stays open.
+ * of its own, which ends with the store; a client that is handed in stays open: ioredis 5 or 6 (single, Sentinel,
+ * Cluster) or node-redis 5 (client, cluster; its pools and sentinels send again by themselves and are refused).
  *
  * Calls of one operation made in the same turn travel as one script call; each has its own result and error. Every
  * call settles within `deadlineMs`. A server out of reach never throws here: calls reject with UNAVAILABLE, and succeed
  * again when it is back. An AbortSignal rejects its call, and no other, with the signal's reason, as it is; a step that
  * was already sent may still be run. Bytes given to a call must not change until it settles.
  */
-export function redisStore(client: string | IoredisClient, options: RedisStoreOptions = {}): Store {
+export function redisStore(
+  client: string | IoredisClient | NodeRedisClient | NodeRedisCluster,
+  options: RedisStoreOptions = {},
+): Store {
   const { deadlineMs = 1000, maxPendingBytes = 64 * 2 ** 20 } = options;
   const prefix = checkPrefix(options.prefix ?? "oriel:");
   if (typeof deadlineMs !== "number" || !(deadlineMs >= 1 && deadlineMs <= 2 ** 31 - 1))
     throw argumentError("deadlineMs", deadlineMs, "from 1 ms to 2147483647 ms");
   if (!Number.isSafeInteger(maxPendingBytes) || maxPendingBytes < 1)
     throw argumentError("maxPendingBytes", maxPendingBytes, "a whole number of bytes, 1 or more");
-  const isUrl = typeof client === "string";
-  if (!isUrl && typeof client?.sendCommand !== "function")
-    throw argumentError("client", client, "a URL or an ioredis client");
-  const scripts = ioredisClient(isUrl ? connectIoredis(client, deadlineMs) : client, isUrl);
+  const scripts = scriptClient(client, deadlineMs);
+  if (options.onWarning) watchEviction(scripts, options.onWarning);
   const delivery = { client: scripts, deadlineMs, scriptOf: options.scriptOf ?? ((operation) => operation.script) };
 
   const underWay = new Set<Promise<void>>();
@@ -79,7 +89,7 @@ export function redisStore(client: string | IoredisClient, options: RedisStoreOp
       const args = operation.encode(input);
       if (keys.length !== operation.keyCount || args.length !== operation.arity)
         throw argumentError(operation.name, args, `${operation.keyCount} keys and ${operation.arity} arguments`);
-      const call = new Call(operation, keys, args, () => {
+      const call = new Call(operation, keys, args, runOptions?.replicas ?? 0, () => {
         pendingCalls--;
         pendingBytes -= call.sizeBytes;
         if (signal) aborts.delete(signal, call);
@@ -102,4 +112,14 @@ export function redisStore(client: string | IoredisClient, options: RedisStoreOp
       return closed;
     },
   };
+}
+
+function scriptClient(client: string | IoredisClient | NodeRedisClient | NodeRedisCluster, deadlineMs: number) {
+  if (typeof client === "string") return ioredisClient(connectIoredis(client, deadlineMs), true);
+  if (typeof client === "object" && client !== null) {
+    if (isNodeRedis(client)) return nodeRedisClient(client);
+    if (typeof client.sendCommand === "function" && typeof client.status === "string")
+      return ioredisClient(client, false);
+  }
+  throw argumentError("client", client, "a URL, a client of ioredis, or a client or cluster of node-redis");
 }

@@ -22,6 +22,8 @@ export interface RedisCluster {
   moveSlot(slot: number, node: number): Promise<void>;
   /** Makes a replica the primary: agreed with the primary, or by itself where that one is gone ("TAKEOVER"). */
   failover(replica: number, how?: "TAKEOVER"): Promise<void>;
+  /** After how long a silent node is taken for dead; long at first, so that a busy machine changes nothing. */
+  nodeTimeout(ms: number): Promise<void>;
   /** Empties all primaries. */
   flush(): Promise<void>;
   stop(): Promise<void>;
@@ -133,9 +135,15 @@ export async function startCluster(count: number, replicasOfEach = 0): Promise<R
         return seen.every((text) => new RegExp(`^${ids[replica]} .*master`, "m").test(text));
       });
     },
+    async nodeTimeout(ms) {
+      await Promise.all(running().map((node) => clients[node]!.config("SET", "cluster-node-timeout", ms)));
+    },
     async flush() {
-      const masters = (await view()).filter(({ flags }) => flags.includes("master") && !flags.includes("fail"));
-      await Promise.all(masters.map(({ index }) => clients[index]!.flushall()));
+      await until("all is empty", async () => {
+        const masters = (await view()).filter(({ flags }) => flags.includes("master") && !flags.includes("fail"));
+        await Promise.all(masters.map(({ index }) => clients[index]!.flushall()));
+        return masters.length > 0;
+      });
     },
     async stop() {
       for (const client of clients) client.disconnect();
@@ -150,7 +158,7 @@ async function startNode(): Promise<RedisServer & { busPort: number }> {
     busPort = another;
     const args = [
       ...["--cluster-enabled", "yes", "--cluster-port", String(busPort), "--cluster-announce-ip", "127.0.0.1"],
-      ...["--cluster-node-timeout", "5000", "--repl-diskless-sync-delay", "0"],
+      ...["--cluster-node-timeout", "10000", "--repl-diskless-sync-delay", "0"],
     ];
     return startRedis({ tcp: port, args });
   });

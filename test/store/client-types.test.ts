@@ -1,5 +1,6 @@
-import { Redis } from "ioredis";
-import { Redis as Redis5 } from "ioredis5";
+import { Cluster, Redis } from "ioredis";
+import { Cluster as Cluster5, Redis as Redis5 } from "ioredis5";
+import { createClient, createClientPool, createCluster, createSentinel } from "redis";
 import { describe, expect, it } from "vitest";
 import { redisStore } from "../../src/index.ts";
 
@@ -11,5 +12,24 @@ describe("the types of redisStore", () => {
       expect(client.status).toBe("wait");
       client.disconnect();
     }
+    for (const client of [new Cluster([1], { lazyConnect: true }), new Cluster5([1], { lazyConnect: true })]) {
+      await redisStore(client).close();
+      expect(client.status).toBe("wait");
+      client.disconnect();
+    }
+  });
+
+  it("take a client and a cluster of node-redis 5 without a cast, and leave them as they are", async () => {
+    for (const client of [createClient(), createClient({ RESP: 3 }), createCluster({ rootNodes: [{}] })]) {
+      await redisStore(client).close();
+      expect(client.isOpen).toBe(false);
+      expect(client.listenerCount("error")).toBe(0);
+    }
+  });
+
+  it("refuse what sends again by itself, and what is no client", () => {
+    const sentinel = createSentinel({ name: "x", sentinelRootNodes: [{ host: "127.0.0.1", port: 1 }] });
+    for (const wrong of [createClientPool(), sentinel, {}, null, undefined, 7])
+      expect(() => redisStore(wrong as never)).toThrowError(expect.objectContaining({ code: "ARGUMENT" }));
   });
 });

@@ -1,26 +1,19 @@
 import { Redis } from "ioredis";
-import { Redis as Redis5 } from "ioredis5";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Store } from "../../src/store/contract.ts";
-import type { IoredisClient } from "../../src/store/ioredis.ts";
 import { redisStore } from "../../src/store/redis.ts";
 import { type FaultProxy, startProxy } from "../harness/proxy.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { clients } from "./clients.ts";
 import { append, tally } from "./ops/operations.ts";
 
 const input = (text: string) => ({ bytes: Buffer.from(text), mostBytes: 1e9, lifetimeMs: 0 });
 
-/** A client of our own, and clients handed in, which by default send again by themselves. */
-const clients: Record<string, (url: string) => string | (IoredisClient & { disconnect(): void })> = {
-  "our own": (url) => url,
-  "a handed-in ioredis 6": (url) => quiet(new Redis(url, { retryStrategy: () => 5 })) as never,
-  "a handed-in ioredis 5": (url) => quiet(new Redis5(url, { retryStrategy: () => 5 })) as never,
+/** A client of our own, and clients handed in, of which some by default send again by themselves. */
+const connections: Record<string, (url: string) => { client: Parameters<typeof redisStore>[0]; end(): void }> = {
+  "our own": (url) => ({ client: url, end: () => {} }),
+  ...Object.fromEntries(Object.entries(clients).map(([name, connect]) => [`a handed-in ${name}`, connect])),
 };
-
-function quiet<T extends { on(event: "error", listener: () => void): unknown }>(client: T): T {
-  client.on("error", () => {});
-  return client;
-}
 
 let server: RedisServer;
 let raw: Redis;
@@ -33,16 +26,17 @@ afterAll(async () => {
   await server?.stop();
 });
 
-describe.each(Object.entries(clients))("%s", (_name, connect) => {
+describe.each(Object.entries(connections))("%s", (_name, connect) => {
   let proxy: FaultProxy;
   let store: Store;
-  let client: ReturnType<typeof connect>;
+  let client: ReturnType<typeof connect>["client"];
+  let end: () => void;
   let key: string;
   const sent = () => proxy.handedOn.get("EVALSHA") ?? 0;
   beforeEach(async () => {
     await raw.flushall();
     proxy = await startProxy(server.port);
-    client = connect(proxy.url);
+    ({ client, end } = connect(proxy.url));
     store = redisStore(client, { deadlineMs: 900 });
     key = store.keyOf("k");
     await Promise.all([store.run(append, store.keyOf("warm"), input("x")), store.run(tally, store.keyOf("t"), "warm")]);
@@ -50,7 +44,7 @@ describe.each(Object.entries(clients))("%s", (_name, connect) => {
   });
   afterEach(async () => {
     await store.close();
-    if (typeof client !== "string") client.disconnect();
+    end();
     await proxy.close();
   });
 

@@ -1,12 +1,13 @@
 import { Cluster, Redis } from "ioredis";
-import { Redis as Redis5 } from "ioredis5";
+import { afterAll } from "vitest";
 import type { Store } from "../../src/store/contract.ts";
-import type { IoredisClient } from "../../src/store/ioredis.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { redisStore } from "../../src/store/redis.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
-import { startRedis } from "../harness/redis-server.ts";
+import { findServer, startRedis } from "../harness/redis-server.ts";
+import { startSentinel } from "../harness/sentinel.ts";
 import { onSteppedClock } from "../harness/stepped-script.ts";
+import { clients, clusterClients, type HandedIn } from "./clients.ts";
 import { files } from "./ops/operations.ts";
 
 /** A store on a clock that tests step, and what lies under its keys. */
@@ -21,14 +22,19 @@ export interface OpenStore {
 /** Ahead of any server's clock: 2100. */
 const START_MS = Date.UTC(2100, 0, 1);
 
-type RawClient = Pick<Redis, "getBuffer" | "pexpiretime" | "flushall" | "disconnect">;
+/** What a store's client is connected to, and a client of the tests' own to look under its keys. */
+interface Servers {
+  handedIn: HandedIn;
+  raw: Redis | Cluster;
+  flush(): Promise<unknown>;
+  stop(): Promise<void>;
+}
 
-function onRedis(open: (url: string) => RawClient, isCluster = false) {
+function onServers(start: () => Promise<Servers>) {
   return async (): Promise<OpenStore> => {
-    const server = isCluster ? await startCluster(2) : await startRedis();
-    const client = open(server.url);
+    const { handedIn, raw, flush, stop } = await start();
     const clock = { nowMs: START_MS };
-    const store = redisStore(client as unknown as IoredisClient, {
+    const store = redisStore(handedIn.client, {
       scriptOf: onSteppedClock(() => clock.nowMs, files),
       deadlineMs: 5000,
     });
@@ -36,23 +42,69 @@ function onRedis(open: (url: string) => RawClient, isCluster = false) {
       store,
       clock,
       async state(key) {
-        const bytes = await client.getBuffer(key);
-        const expireAtMs = await client.pexpiretime(key);
+        const bytes = await raw.getBuffer(key);
+        const expireAtMs = await raw.pexpiretime(key);
         // A server expires by its own clock: what is over by the test's is as good as gone.
         if (!bytes || (expireAtMs >= 0 && expireAtMs < clock.nowMs)) return undefined;
         return { bytes, expireAtMs: expireAtMs < 0 ? Number.POSITIVE_INFINITY : expireAtMs };
       },
       async clear() {
-        for (const node of client instanceof Cluster ? client.nodes("master") : [client]) await node.flushall();
+        await flush();
       },
       async close() {
         await store.close();
-        client.disconnect();
-        await server.stop();
+        handedIn.end();
+        raw.disconnect();
+        await stop();
       },
     };
   };
 }
+
+const onRedis = (connect: (url: string) => HandedIn) =>
+  onServers(async () => {
+    const server = await startRedis();
+    const raw = new Redis(server.url);
+    return { handedIn: connect(server.url), raw, flush: () => raw.flushall(), stop: () => server.stop() };
+  });
+
+const onCluster = (connect: (urls: readonly string[]) => HandedIn) =>
+  onServers(async () => {
+    const { urls, flush } = await shared.cluster();
+    return { handedIn: connect(urls), raw: new Cluster([...urls]), flush, stop: async () => {} };
+  });
+
+const onSentinel = onServers(async () => {
+  const { address } = await shared.sentinel();
+  const [client, raw] = [new Redis(address), new Redis(address)];
+  const handedIn = { client, end: () => client.disconnect() };
+  return { handedIn, raw, flush: () => raw.flushall(), stop: async () => {} };
+});
+
+const onValkey = (server: string) =>
+  onServers(async () => {
+    const valkey = await startRedis({ server });
+    const raw = new Redis(valkey.url);
+    const handedIn = clients["ioredis 6"](valkey.url);
+    return { handedIn, raw, flush: () => raw.flushall(), stop: () => valkey.stop() };
+  });
+
+/** What takes seconds to start is started once per test file, when it is first wanted. */
+const started: Promise<{ stop(): Promise<void> }>[] = [];
+function once<T extends { stop(): Promise<void> }>(start: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    if (!running) {
+      running = start();
+      started.push(running);
+    }
+    return running;
+  };
+}
+const shared = { cluster: once(() => startCluster(3, 1)), sentinel: once(() => startSentinel(1)) };
+afterAll(async () => {
+  for (const each of started.splice(0)) await (await each).stop();
+});
 
 async function onMemory(): Promise<OpenStore> {
   const clock = { nowMs: START_MS };
@@ -71,10 +123,23 @@ async function onMemory(): Promise<OpenStore> {
   };
 }
 
-/** Every store that the suites run over. */
-export const stores: Record<string, () => Promise<OpenStore>> = {
+/** A Valkey beside the Redis, where there is one: ORIEL_VALKEY_SERVER, or valkey-server on PATH. */
+const valkey = findServer([process.env.ORIEL_VALKEY_SERVER ?? "valkey-server"]);
+
+/** Every store that the suites run over; a text instead says why one cannot be had here. */
+export const allStores: Record<string, (() => Promise<OpenStore>) | string> = {
   memory: onMemory,
-  "redis, ioredis 6": onRedis((url) => new Redis(url)),
-  "redis, ioredis 5": onRedis((url) => new Redis5(url) as unknown as Redis),
-  "redis cluster, ioredis 6": onRedis((url) => new Cluster([url]) as unknown as Redis, true),
+  "redis, ioredis 6": onRedis(clients["ioredis 6"]),
+  "redis, ioredis 5": onRedis(clients["ioredis 5"]),
+  "redis, node-redis 5": onRedis(clients["node-redis 5"]),
+  "redis sentinel, ioredis 6": onSentinel,
+  "redis cluster, ioredis 6": onCluster(clusterClients["ioredis 6"]),
+  "redis cluster, node-redis 5": onCluster(clusterClients["node-redis 5"]),
+  "valkey, ioredis 6": valkey ? onValkey(valkey) : "no valkey-server on PATH; name one in ORIEL_VALKEY_SERVER",
 };
+
+export const stores = Object.fromEntries(
+  Object.entries(allStores).filter(
+    (entry): entry is [string, () => Promise<OpenStore>] => typeof entry[1] !== "string",
+  ),
+);

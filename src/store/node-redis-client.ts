@@ -1,0 +1,46 @@
+export interface SendOptions {
+  typeMapping?: object;
+  abortSignal?: AbortSignal;
+  chainId?: symbol;
+}
+
+/** What is used of a node-redis client (version 5). */
+export interface NodeRedisClient {
+  readonly isOpen: boolean;
+  readonly isReady: boolean;
+  readonly isWatching: boolean;
+  connect(): Promise<unknown>;
+  sendCommand(args: readonly (string | Buffer)[], options?: SendOptions): Promise<unknown>;
+  // biome-ignore lint/suspicious/noExplicitAny: each event has arguments of its own
+  on(event: string, listener: (...args: any[]) => void): unknown;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  removeListener(event: string, listener: (...args: any[]) => void): unknown;
+}
+
+/** What is used of a node-redis cluster (version 5). */
+export interface NodeRedisCluster {
+  readonly isOpen: boolean;
+  readonly masters: readonly { readonly client?: unknown }[];
+  connect(): Promise<unknown>;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  on(event: string, listener: (...args: any[]) => void): unknown;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  removeListener(event: string, listener: (...args: any[]) => void): unknown;
+  /** Runs `send` on the node of the key's slot, and on another as MOVED and ASK say. */
+  _execute<T>(
+    firstKey: string,
+    isReadonly: boolean,
+    options: object,
+    // biome-ignore lint/suspicious/noExplicitAny: the client's own type has hundreds of methods
+    send: (node: any, options?: object) => Promise<T>,
+  ): Promise<T>;
+}
+
+/** Neither a pool nor a sentinel client: those may write a command twice. */
+export function isNodeRedis(client: object): client is NodeRedisClient | NodeRedisCluster {
+  return isNodeCluster(client) || ("isOpen" in client && "isReady" in client && "isWatching" in client);
+}
+
+export function isNodeCluster(client: object): client is NodeRedisCluster {
+  return "masters" in client && "_execute" in client;
+}

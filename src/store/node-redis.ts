@@ -1,0 +1,206 @@
+import { type Attempt, type ScriptClient, ServerError } from "./client.ts";
+import { type Confirmation, confirmed, Unconfirmed } from "./confirmation.ts";
+import type { Argument, Script } from "./contract.ts";
+import { type Deferred, deferred } from "./deferred.ts";
+import { isNodeCluster, type NodeRedisClient, type NodeRedisCluster, type SendOptions } from "./node-redis-client.ts";
+
+interface Rediscovering {
+  _slots?: { rediscover?(startWith: NodeRedisClient): Promise<unknown> };
+}
+
+/** Bulk strings (RESP type "$") come as bytes. */
+const AS_BYTES = { 36: Buffer };
+/** What a server says begins with a word in capitals; what the client says of connections does not. */
+const SAID_BY_SERVER = /^[A-Z][A-Z0-9]+( |$)/;
+
+/**
+ * The adapter for node-redis, which writes a command once: what was written is rejected with its connection, what was
+ * not is taken back by its signal. The client stays open; one that is not connected yet is connected.
+ */
+export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster): ScriptClient {
+  const cluster = isNodeCluster(client) ? client : undefined;
+  const single = cluster ? undefined : (client as NodeRedisClient);
+  const loaded = new Map<string, WeakSet<NodeRedisClient>>();
+  /** How often each node was connected since it was first used, and the listener that counts it. */
+  const connections = new Map<NodeRedisClient, { count: number; listener: () => void }>();
+  const unanswered = new Set<(error: Error) => void>();
+  let lastError: unknown;
+  let unansweredBytes = 0;
+  let hasEnded = false;
+  let becomesReady: Deferred | undefined;
+
+  const onError = (error: unknown) => {
+    lastError = error;
+  };
+  const onReady = () => {
+    hasEnded = false;
+    becomesReady?.resolve();
+    becomesReady = undefined;
+  };
+  const onEnd = () => {
+    hasEnded = true;
+    becomesReady?.reject(new Error("the client has ended", { cause: lastError }));
+    becomesReady = undefined;
+  };
+  const listeners: [string, (error?: unknown) => void][] = [
+    ["error", onError],
+    ["node-error", onError],
+    [cluster ? "connect" : "ready", onReady],
+    [cluster ? "disconnect" : "end", onEnd],
+  ];
+  for (const [event, listener] of listeners) client.on(event, listener);
+
+  const nodes = () => (single ? [single] : cluster!.masters.flatMap((each) => (each.client as NodeRedisClient) ?? []));
+  /** A cluster's client learns of a failover from MOVED only, and a dead node says nothing. */
+  const lookAround = () => {
+    const other = nodes().find((node) => node.isReady) ?? nodes()[0];
+    const slots = (cluster as Rediscovering | undefined)?._slots;
+    if (other) slots?.rediscover?.(other).catch(onError);
+  };
+  const connectionOf = (node: NodeRedisClient) => {
+    let connection = connections.get(node);
+    if (!connection) {
+      const listener = () => {
+        connection!.count++;
+        for (const each of loaded.values()) each.delete(node);
+      };
+      connection = { count: 0, listener };
+      connections.set(node, connection);
+      node.on("ready", listener);
+    }
+    return connection;
+  };
+  const sendConfirmed = async (
+    node: NodeRedisClient,
+    command: (string | Buffer)[],
+    options: SendOptions,
+    confirmation: Confirmation,
+  ) => {
+    // Commands of one chain travel on one connection or not at all.
+    const { chainId = Symbol("confirmed") } = options;
+    const { count } = connectionOf(node);
+    const reply = node.sendCommand(command, { ...options, chainId });
+    const isConfirmed = confirmed(confirmation, async (words) => {
+      const answer = await node.sendCommand(["WAIT", ...words], { chainId });
+      if (connectionOf(node).count !== count) throw new Error("the connection closed before the replicas confirmed");
+      return answer;
+    });
+    isConfirmed.catch(() => {});
+    const answer = await reply;
+    try {
+      await isConfirmed;
+    } catch (error) {
+      // Not the step's own failure, whatever the server said of WAIT.
+      throw error instanceof Unconfirmed ? error : new Unconfirmed("the replicas could not be asked", { cause: error });
+    }
+    return answer;
+  };
+  const load = (node: NodeRedisClient, script: Script) => {
+    connectionOf(node);
+    const having = loaded.get(script.sha) ?? new WeakSet();
+    loaded.set(script.sha, having);
+    if (having.has(node)) return;
+    having.add(node);
+    node.sendCommand(["SCRIPT", "LOAD", script.text]).catch(() => having.delete(node));
+  };
+
+  return {
+    isCluster: cluster !== undefined,
+    get lastError() {
+      return lastError;
+    },
+    get unansweredBytes() {
+      return unansweredBytes;
+    },
+    whenReady() {
+      if (single ? single.isReady : client.isOpen && cluster!.masters.length > 0) return undefined;
+      if (hasEnded) return Promise.reject(new Error("the client has ended", { cause: lastError }));
+      becomesReady ??= deferred();
+      const { promise } = becomesReady;
+      if (!client.isOpen)
+        client.connect().catch((error) => {
+          onError(error);
+          becomesReady?.reject(error);
+          becomesReady = undefined;
+        });
+      return promise;
+    },
+    call(script, keys, args, confirmation): Attempt {
+      const parts = ["EVALSHA", script.sha, String(keys.length), ...keys, ...args.map(bytesOf)];
+      const sizeBytes = parts.reduce((sum, part) => sum + part.length + 16, 0);
+      const giveUp = new AbortController();
+      let isWritten = false;
+      const send = (node: NodeRedisClient, options: SendOptions = {}): Promise<unknown> => {
+        // Reached once more only after MOVED or ASK, which mean that nothing was run.
+        isWritten = false;
+        if (cluster && !node.isReady) {
+          lookAround();
+          return Promise.reject(new Error("the node is out of reach", { cause: lastError }));
+        }
+        load(node, script);
+        const own: SendOptions = { ...options, typeMapping: AS_BYTES, abortSignal: giveUp.signal };
+        const once = writtenOnce(parts, () => {
+          isWritten = true;
+        });
+        return confirmation ? sendConfirmed(node, once, own, confirmation) : node.sendCommand(once, own);
+      };
+      unansweredBytes += sizeBytes;
+      const reply = new Promise<unknown[]>((resolve, reject) => {
+        const settle = () => {
+          if (!unanswered.delete(lose)) return false;
+          unansweredBytes -= sizeBytes;
+          return true;
+        };
+        const lose = (error: Error) => {
+          if (settle()) reject(error);
+        };
+        unanswered.add(lose);
+        const sent = cluster ? cluster._execute(keys[0]!, false, {}, send) : send(single!);
+        sent.then(
+          (answer) => settle() && resolve(answer as unknown[]),
+          (error: Error) => {
+            if (!SAID_BY_SERVER.test(error.message)) return lose(error);
+            isWritten = false;
+            lose(new ServerError(error.message, { cause: error }));
+          },
+        );
+      });
+      return {
+        reply,
+        mayHaveArrived: () => isWritten,
+        abandon() {
+          giveUp.abort();
+          if (isWritten) lookAround();
+        },
+      };
+    },
+    forget: (script) => void loaded.delete(script.sha),
+    info: (section) => Promise.all(nodes().map(async (node) => String(await node.sendCommand(["INFO", section])))),
+    async close() {
+      for (const [event, listener] of listeners) client.removeListener(event, listener);
+      for (const [node, { listener }] of connections) node.removeListener("ready", listener);
+      for (const lose of [...unanswered]) lose(new Error("the store was closed"));
+    },
+  };
+}
+
+/** Numbers as decimal text; bytes as they are, but as the class that the client takes. */
+function bytesOf(part: Argument): string | Buffer {
+  if (typeof part === "string" || part instanceof Buffer) return part;
+  return typeof part === "number" ? String(part) : Buffer.from(part.buffer, part.byteOffset, part.byteLength);
+}
+
+/** The client reads a command's first part when it writes it; a second writing, whoever wanted it, is refused. */
+function writtenOnce(parts: readonly (string | Buffer)[], onWritten: () => void): (string | Buffer)[] {
+  const command = [...parts];
+  let isWritten = false;
+  Object.defineProperty(command, 0, {
+    get() {
+      if (isWritten) throw new Error("the command was written before");
+      isWritten = true;
+      onWritten();
+      return parts[0];
+    },
+  });
+  return command;
+}

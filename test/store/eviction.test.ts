@@ -1,0 +1,62 @@
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { redisStore } from "../../src/index.ts";
+import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { until } from "../harness/until.ts";
+import { clients } from "./clients.ts";
+import { tally } from "./ops/operations.ts";
+
+let server: RedisServer;
+let raw: Redis;
+beforeAll(async () => {
+  server = await startRedis();
+  raw = new Redis(server.url);
+});
+afterAll(async () => {
+  raw?.disconnect();
+  await server?.stop();
+});
+
+const infoCalls = async () => Number(/cmdstat_info:calls=(\d+)/.exec(await raw.info("commandstats"))?.[1] ?? 0);
+
+describe.each(Object.entries(clients))("a store over %s", (_name, connect) => {
+  async function warningsUnder(policy: string, isWanted = true): Promise<string[]> {
+    await raw.config("SET", "maxmemory-policy", policy);
+    const warnings: string[] = [];
+    const before = await infoCalls();
+    const { client, end } = connect(server.url);
+    const store = redisStore(client, isWanted ? { onWarning: (warning) => warnings.push(warning) } : {});
+    await store.run(tally, store.keyOf("k"), "0001");
+    // Each look of ours is counted too, from the second on.
+    let looks = 0;
+    if (isWanted) await until("the policy is read", async () => (await infoCalls()) > before + looks++ + 1);
+    await store.run(tally, store.keyOf("k"), "0001");
+    await store.close();
+    end();
+    return warnings;
+  }
+
+  test("reports a policy that evicts, once", async () => {
+    expect(await warningsUnder("allkeys-lru")).toEqual([
+      expect.stringMatching(/^maxmemory-policy is allkeys-lru: .*should be noeviction$/),
+    ]);
+    expect(await warningsUnder("volatile-ttl")).toHaveLength(1);
+  });
+
+  test("says nothing under noeviction, nor to nobody", async () => {
+    expect(await warningsUnder("noeviction")).toEqual([]);
+    expect(await warningsUnder("allkeys-lru", false)).toEqual([]);
+  });
+
+  test("works on where INFO is not permitted", async () => {
+    await raw.call("ACL", "SETUSER", "default", "-info");
+    const { client, end } = connect(server.url);
+    const warnings: string[] = [];
+    const store = redisStore(client, { onWarning: (warning) => warnings.push(warning) });
+    expect(await store.run(tally, store.keyOf("acl"), "0001")).toBe(1);
+    await raw.call("ACL", "SETUSER", "default", "+info");
+    expect(warnings).toEqual([]);
+    await store.close();
+    end();
+  });
+});
