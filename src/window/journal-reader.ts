@@ -9,7 +9,15 @@ import { type Read, read } from "./read.ts";
 import { closedKey } from "./rotate.ts";
 
 /** The journal is not what the copy was made of (failover, restore, delete): the copy goes, and is read again. */
-export class Rolled extends Error {}
+export class Rolled extends Error {
+  /** True when what the copy holds was there and no longer is; else it may have been deleted. */
+  readonly isLoss: boolean;
+
+  constructor(isLoss = false) {
+    super();
+    this.isLoss = isLoss;
+  }
+}
 
 /** The window holds more events than the copy may. */
 export class TooMany extends Error {}
@@ -74,7 +82,7 @@ export class JournalReader {
     } else if (header.number > tail.header.number) {
       ofOneInstant = false;
       await this.#chain(copy, cut);
-    } else throw new Rolled();
+    } else throw new Rolled(true);
     if (!this.#covers(copy, fromMs)) {
       ofOneInstant = false;
       const older = new JournalCopy();
@@ -98,7 +106,7 @@ export class JournalReader {
   async #chain(copy: JournalCopy, cut: Answer): Promise<void> {
     const tail = copy.tail!;
     const rest = await this.#read(closedKey(this.#key, tail.header.number), copy.knownOf(tail));
-    if (!goesOn(tail, rest)) throw new Rolled();
+    if (!goesOn(tail, rest)) throw new Rolled(rest.header !== undefined);
     tail.header = rest.header!;
     copy.take(rest.bytes);
     await this.#fill(copy, false, rest.length);

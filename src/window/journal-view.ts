@@ -8,6 +8,7 @@ import type { JournalCopy } from "./journal-copy.ts";
 import { type JournalReader, needsOlder, Rolled, TooMany } from "./journal-reader.ts";
 import { law } from "./law.ts";
 import type { Account, Residents } from "./residents.ts";
+import { Rollbacks } from "./rollbacks.ts";
 import { bytesPerEvent } from "./segment.ts";
 import type { SeriesSettings } from "./series-options.ts";
 import type { WindowQuery } from "./window-query.ts";
@@ -37,6 +38,7 @@ export class JournalView {
   readonly #cores = new Cores();
   readonly #residents: Residents;
   readonly #account: Account;
+  readonly #rollbacks = new Rollbacks();
   #cut: Answer | undefined;
 
   constructor(
@@ -77,6 +79,11 @@ export class JournalView {
 
   release(): void {
     if (--this.#account.held === 0) this.#residents.settle(this.#account, this.#copy.eventCount * this.#bytesPerEvent);
+  }
+
+  /** Takes note of an answer; the events in it are not taken in. */
+  see(cut: Answer): void {
+    this.#rollbacks.see(cut);
   }
 
   /** Brings the copy up to the cut and answers; never throws, whoever waits is told. */
@@ -167,6 +174,7 @@ export class JournalView {
     const { head, noOlder } = this.#copy;
     if (noOlder && head && head.header.birthBefore !== 0)
       if (ofEvents ? needsOlder(head.header, fromMs) : fromMs < head.header.createdMs + law.earlyMs) return "lost";
+    if (this.#rollbacks.reach(fromMs)) return "lost";
     return nowMs < header.lastStampMs - law.clockSlackMs ? "clock" : undefined;
   }
 
@@ -183,9 +191,11 @@ export class JournalView {
         // What changed between two pages can look like damage; what is damaged still is at the second reading.
         const looksDamaged = restart === 0 && error instanceof OrielError && error.code === "CORRUPT";
         if (!(error instanceof Rolled) && !looksDamaged) throw error;
+        if (error instanceof Rolled && error.isLoss && this.#copy.tail) this.#rollbacks.tell(this.#copy.tail.header);
         this.letGo();
       }
       cut = await this.#reader.open(this.known);
+      this.see(cut);
     }
     throw new OrielError("LOST", "the series kept changing while it was read", { transient: true });
   }

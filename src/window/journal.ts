@@ -123,6 +123,7 @@ export class Journal {
     try {
       cut = batch ? await this.#append(batch, due.length > 0) : await this.#reader.open(this.#view.known);
       this.#time.learn(cut);
+      this.#view.see(cut);
     } catch (error) {
       batch?.fail(error);
       const others = due.filter((question) => batch && question.afterBatch < batch.id);
@@ -148,11 +149,12 @@ export class Journal {
       frames: batch.frames(this.#producer, () => this.#nextSequence()),
       known: bytesWanted ? this.#view.known : ("none" as const),
     };
-    let answer = await this.#store.run(append, this.#key, input);
+    const { replicas } = this.#settings;
+    let answer = await this.#store.run(append, this.#key, input, { replicas });
     this.#time.learn(answer);
     if (answer.status === STATUS.old) {
       await this.#rotate(answer.header!);
-      answer = await this.#store.run(append, this.#key, input);
+      answer = await this.#store.run(append, this.#key, input, { replicas });
     }
     if (answer.status !== STATUS.done) throw refusal(answer, input.valueType);
     return answer;

@@ -19,6 +19,11 @@ export interface SeriesOptions {
    * stay together within the largest of their bounds: the least recently queried gives its copy up.
    */
   maxResidentBytes?: number;
+  /**
+   * So many replicas must have what is recorded before `record` resolves (WAIT); where fewer confirm before the store's
+   * deadline it rejects, `applied` "unknown". Default 0: what Redis loses at a failover may have been acknowledged.
+   */
+  replicas?: number;
   /** Random u32, for tests that repeat themselves. */
   entropy?: () => number;
 }
@@ -30,10 +35,12 @@ export interface SeriesSettings {
   nan: NanPolicy;
   maxPendingBytes: number;
   maxResidentBytes: number;
+  replicas: number;
   entropy: () => number;
 }
 
-const OPTIONS = ["retention", "values", "clock", "nan", "maxPendingBytes", "maxResidentBytes", "entropy"];
+const OPTIONS = ["retention", "values", "clock", "nan", "maxPendingBytes", "maxResidentBytes", "replicas", "entropy"];
+const MOST_REPLICAS = 1000;
 /** Five years: a chunk, a 64th of it, stays below the 45 days after which it must be closed. */
 const LONGEST_RETENTION_MS = 5 * 365 * 86_400_000;
 
@@ -43,6 +50,9 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
   if (values !== "float32" && values !== "float64") throw argumentError("values", values, '"float32" or "float64"');
   if (clock !== "server" && clock !== "event") throw argumentError("clock", clock, '"server" or "event"');
   checkNan(nan);
+  const { replicas = 0 } = options;
+  if (!Number.isInteger(replicas) || replicas < 0 || replicas > MOST_REPLICAS)
+    throw argumentError("replicas", replicas, `a whole number of replicas from 0 to ${MOST_REPLICAS}`);
   return {
     retentionMs: durationMs("retention", options.retention ?? "1h", 1, LONGEST_RETENTION_MS),
     valueType: values === "float64" ? 1 : 0,
@@ -50,6 +60,7 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
     nan,
     maxPendingBytes: bound("maxPendingBytes", options.maxPendingBytes ?? 8 << 20),
     maxResidentBytes: bound("maxResidentBytes", options.maxResidentBytes ?? 512 << 20),
+    replicas,
     entropy: options.entropy ?? randomU32,
   };
 }

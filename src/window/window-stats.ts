@@ -24,7 +24,8 @@ export interface WindowStats {
 }
 
 /**
- * "retention": the window reaches back further than the store keeps; "lost": older events should be there and are not;
+ * "retention": the window reaches back further than the store keeps; "lost": older events should be there and are not, or
+ * this process saw events that Redis has lost since (a failover);
  * "clock": the server's clock is behind the last stamp, the series' time stands still.
  */
 export type Degraded = "retention" | "lost" | "clock";
