@@ -22,9 +22,15 @@ export class Tally {
     this.#deletions += outcome.deletions;
   }
 
+  get #failures(): string {
+    if (this.failed.length === 0) return "0 failed";
+    const more = this.failed.length > 10 ? " ..." : "";
+    return `${this.failed.length} failed (seeds ${this.failed.slice(0, 10).join(" ")}${more})`;
+  }
+
   get line(): string {
     return (
-      `faults: ${this.schedules} schedules, ${this.failed.length} failed, ` +
+      `faults: ${this.schedules} schedules, ${this.#failures}, ` +
       `${this.#acknowledged} events acknowledged, ${this.#answered} queries judged (${this.#degraded} degraded), ` +
       `${this.#rotations} rotations, ${this.#failovers} failovers, ${this.#deletions} deletions`
     );
