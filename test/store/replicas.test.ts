@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { memoryStore, redisStore } from "../../src/index.ts";
+import { memoryStore, redisStore, Series } from "../../src/index.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { type RedisCluster, startCluster } from "../harness/redis-cluster.ts";
 import { type ReplicatedRedis, startReplicated } from "../harness/replicas.ts";
@@ -67,8 +67,11 @@ describe.each([...single, ...many])("replicas: $name", ({ name, open }) => {
   });
 });
 
-test("in memory there are none: asking for them is refused", async () => {
+test("in memory there are none: asking for them is refused, and so is what is no number of replicas", async () => {
   const store = memoryStore();
   const run = store.run(append, store.keyOf("k"), input("x"), { replicas: 1 });
   await expect(run).rejects.toMatchObject({ code: "ARGUMENT" });
+  await expect(new Series(store, "s", { replicas: 1 }).record(1)).rejects.toMatchObject({ code: "ARGUMENT" });
+  for (const replicas of [-1, 0.5, 1001, Number.NaN, "1" as never])
+    expect(() => new Series(store, "s", { replicas })).toThrowError(expect.objectContaining({ code: "ARGUMENT" }));
 });

@@ -1,0 +1,57 @@
+import { connect } from "node:net";
+import { Redis } from "ioredis";
+import { expect, test } from "vitest";
+import { startChild } from "./child.ts";
+import { startProxy } from "./proxy.ts";
+import { startRedis } from "./redis-server.ts";
+import { until } from "./until.ts";
+
+const isListening = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
+    socket.once("connect", () => socket.destroy());
+  });
+
+test("a test run that is killed leaves no server behind", async () => {
+  const child = startChild(new URL("./orphan.ts", import.meta.url), []);
+  await child.printed(1);
+  const port = Number(child.lines[0]);
+  expect(await isListening(port)).toBe(true);
+  await child.kill();
+  expect((await child.ended)[1]).toBe("SIGKILL");
+  await until("the server is gone", async () => !(await isListening(port)));
+});
+
+test("the proxy hands on what it does not lose: whole, in pieces, and late, in order", async () => {
+  const server = await startRedis({ tcp: true });
+  const proxy = await startProxy(server.port);
+  const client = new Redis(proxy.url, { retryStrategy: () => 5 });
+  client.on("error", () => {});
+  const values = ["", "x".repeat(500), "ä\r\n€"];
+  for (const pieceBytes of [0, 1, 7]) {
+    proxy.split(pieceBytes);
+    const replies = await Promise.all(values.map((value) => client.echo(value)));
+    expect(replies).toEqual(values);
+  }
+  proxy.split(0);
+  const order: string[] = [];
+  proxy.delay(30);
+  const late = client.echo("late").then((reply) => order.push(reply));
+  await until("the server has it", () => (proxy.handedOn.get("ECHO") ?? 0) === 3 * values.length + 1);
+  proxy.delay(0);
+  await Promise.all([late, client.echo("later").then((reply) => order.push(reply))]);
+  expect(order).toEqual(["late", "later"]);
+
+  await client.set("k", "0");
+  proxy.dropReplies(1, { command: "INCR", afterBytes: 2 });
+  const direct = new Redis(server.url);
+  expect(await client.incr("k")).toBe(2); // ioredis sends again by itself
+  proxy.dropRequests(1, { command: "INCR", afterBytes: 20 });
+  expect(await client.incr("k")).toBe(3);
+  expect(await direct.get("k")).toBe("3");
+  client.disconnect();
+  direct.disconnect();
+  await proxy.close();
+  await server.stop();
+});
