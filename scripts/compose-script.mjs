@@ -1,4 +1,5 @@
-// Composes the text of one script: first line, prelude, step with its includes, wrapper. Used by the build and by tests.
+// Composes the text of one script: first line, prelude, step with its includes, a line "-- each call" (where functions are
+// cut in two: src/store/scripting.ts), wrapper. Used by the build and by tests.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -34,12 +35,9 @@ export function composeScript(stepFile, replace = {}) {
       included.add(name);
       return expand(replace[name] ?? readFileSync(join(luaFolder, `${name}.lua`), "utf8"));
     });
-  const body = [
-    expand("-- @include store/refuse"),
-    expand(step.slice(first.length + 1)),
-    expand("-- @include store/each"),
-  ].join("\n");
-  const text = `${first}\n${withoutComments(body)}\n`;
+  const definitions = withoutComments(expand(`-- @include store/refuse\n${step.slice(first.length + 1)}`));
+  const eachCall = withoutComments(expand("-- @include store/each"));
+  const text = `${first}\n${definitions}\n-- each call\n${eachCall}\n`;
   return { text, sha: createHash("sha1").update(text).digest("hex") };
 }
 

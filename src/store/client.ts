@@ -24,9 +24,9 @@ export interface ScriptClient {
   readonly unansweredBytes: number;
   /** Undefined when calls can be written now; else a promise of that, which rejects when the client has ended. */
   whenReady(): Promise<void> | undefined;
-  /** Sends EVALSHA, after SCRIPT LOAD where this connection has not had the script yet. */
+  /** Sends EVALSHA or FCALL, after the script itself where this connection has not had it yet. */
   call(script: Script, keys: readonly string[], args: readonly Argument[], confirmation?: Confirmation): Attempt;
-  /** The server said NOSCRIPT: load it again before the next call. */
+  /** The server does not have it: load it again before the next call. */
   forget(script: Script): void;
   /** Text of INFO for one section, of every primary. */
   info(section: string): Promise<string[]>;

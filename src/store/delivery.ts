@@ -4,6 +4,7 @@ import { type ScriptClient, ServerError } from "./client.ts";
 import { Unconfirmed } from "./confirmation.ts";
 import type { Argument, Operation, Script } from "./contract.ts";
 import { errorOfReply } from "./refusal.ts";
+import { NOT_LOADED } from "./scripting.ts";
 import { pause, within } from "./waiting.ts";
 
 /** Which script runs an operation, and what goes before its arguments; tests put a stepped clock in here. */
@@ -24,7 +25,7 @@ const NOT_NOW =
  * where that cannot apply a step twice, else once. Never rejects.
  *
  *   answered per key ....................... settle each by its own reply
- *   NOSCRIPT ............................... load, send again (nothing was run)
+ *   not loaded (any more) .................. load, send again (nothing was run)
  *   not now (TRYAGAIN, READONLY, ...) ...... wait with jitter, send again (nothing was run); TRYAGAIN splits the call
  *   never written .......................... wait for the connection, send
  *   answered, replicas did not confirm ..... as no answer
@@ -70,7 +71,7 @@ export async function deliver(
     if (outcome.kind === "failed" && outcome.error instanceof ServerError) {
       const { message } = outcome.error;
       cause = outcome.error;
-      if (message.startsWith("NOSCRIPT")) {
+      if (NOT_LOADED.test(message)) {
         client.forget(script);
         if (failures === 1) continue;
       } else if (message.startsWith("OOM ")) {

@@ -5,6 +5,7 @@ import { confirmed } from "./confirmation.ts";
 import type { Argument, Script } from "./contract.ts";
 import { type Deferred, deferred } from "./deferred.ts";
 import { encodeCommand } from "./resp.ts";
+import type { Scripting } from "./scripting.ts";
 
 /** What is used of an ioredis client (Redis or Cluster, versions 5 and 6). */
 export interface IoredisClient {
@@ -42,7 +43,7 @@ export function connectIoredis(url: string, deadlineMs: number): IoredisClient {
 }
 
 /**
- * An EVALSHA whose bytes are made here, once, binary arguments included. ioredis may hand a command to a second
+ * An EVALSHA or FCALL whose bytes are made here, once, binary arguments included. ioredis may hand a command to a second
  * connection by itself (autoResendUnfulfilledCommands, failover in a cluster); whether a step may run twice is not
  * its to know, so what was written once, or given up, goes out as a PING, whose answer counts as a lost reply.
  */
@@ -52,9 +53,9 @@ class ScriptCommand extends Command {
   #isPing = false;
   readonly #onWritten: ((connection: unknown) => void) | undefined;
 
-  constructor(sha: string, keys: readonly string[], payload: Buffer, onWritten?: (connection: unknown) => void) {
+  constructor(keys: readonly string[], payload: Buffer, onWritten?: (connection: unknown) => void) {
     // The arguments are only for ioredis to find the slot by.
-    super("evalsha", [sha, "1", keys[0] ?? ""]);
+    super("evalsha", ["", "1", keys[0] ?? ""]);
     this.#payload = payload;
     this.#onWritten = onWritten;
     const own = this as unknown as { isTraced: boolean; reject: (error: Error) => void; setReplyContext(): void };
@@ -101,7 +102,7 @@ class ScriptCommand extends Command {
 }
 
 /** The adapter for ioredis. `owned`: the client is ours and ends with the store; others stay open. */
-export function ioredisClient(client: IoredisClient, owned: boolean): ScriptClient {
+export function ioredisClient(client: IoredisClient, owned: boolean, scripting: Scripting): ScriptClient {
   const loaded = new Set<string>();
   const unanswered = new Set<(error: Error) => void>();
   const isCluster = client.isCluster === true;
@@ -136,8 +137,8 @@ export function ioredisClient(client: IoredisClient, owned: boolean): ScriptClie
   const masters = () => (isCluster ? (client.nodes?.("master") ?? []) : [client]);
   const load = (script: Script) => {
     loaded.add(script.sha);
-    for (const master of masters())
-      send(master, "script", ["LOAD", script.text]).catch(() => loaded.delete(script.sha));
+    const [name = "", ...words] = scripting.loading(script);
+    for (const master of masters()) send(master, name, words).catch(() => loaded.delete(script.sha));
   };
   /** On the connection that a call was just written to, behind it. */
   const waitOn = (connection: unknown) => async (words: string[]) => {
@@ -166,14 +167,14 @@ export function ioredisClient(client: IoredisClient, owned: boolean): ScriptClie
     },
     call(script: Script, keys: readonly string[], args: readonly Argument[], confirmation): Attempt {
       if (!loaded.has(script.sha)) load(script);
-      const payload = encodeCommand(["EVALSHA", script.sha, keys.length, ...keys, ...args]);
+      const payload = encodeCommand([scripting.command, scripting.nameOf(script), keys.length, ...keys, ...args]);
       let isConfirmed: Promise<void> | undefined;
       const onWritten = (connection: unknown) => {
         if (!confirmation) return;
         isConfirmed = confirmed(confirmation, waitOn(connection));
         isConfirmed.catch(() => {});
       };
-      const command = new ScriptCommand(script.sha, keys, payload, onWritten);
+      const command = new ScriptCommand(keys, payload, onWritten);
       const sizeBytes = payload.length;
       unansweredBytes += sizeBytes;
       const reply = new Promise<unknown[]>((resolve, reject) => {

@@ -3,6 +3,7 @@ import { type Confirmation, confirmed, Unconfirmed } from "./confirmation.ts";
 import type { Argument, Script } from "./contract.ts";
 import { type Deferred, deferred } from "./deferred.ts";
 import { isNodeCluster, type NodeRedisClient, type NodeRedisCluster, type SendOptions } from "./node-redis-client.ts";
+import type { Scripting } from "./scripting.ts";
 
 interface Rediscovering {
   _slots?: { rediscover?(startWith: NodeRedisClient): Promise<unknown> };
@@ -17,7 +18,7 @@ const SAID_BY_SERVER = /^[A-Z][A-Z0-9]+( |$)/;
  * The adapter for node-redis, which writes a command once: what was written is rejected with its connection, what was
  * not is taken back by its signal. The client stays open; one that is not connected yet is connected.
  */
-export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster): ScriptClient {
+export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scripting: Scripting): ScriptClient {
   const cluster = isNodeCluster(client) ? client : undefined;
   const single = cluster ? undefined : (client as NodeRedisClient);
   const loaded = new Map<string, WeakSet<NodeRedisClient>>();
@@ -101,7 +102,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster): Scr
     loaded.set(script.sha, having);
     if (having.has(node)) return;
     having.add(node);
-    node.sendCommand(["SCRIPT", "LOAD", script.text]).catch(() => having.delete(node));
+    node.sendCommand(scripting.loading(script)).catch(() => having.delete(node));
   };
 
   return {
@@ -126,7 +127,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster): Scr
       return promise;
     },
     call(script, keys, args, confirmation): Attempt {
-      const parts = ["EVALSHA", script.sha, String(keys.length), ...keys, ...args.map(bytesOf)];
+      const parts = [scripting.command, scripting.nameOf(script), String(keys.length), ...keys, ...args.map(bytesOf)];
       const sizeBytes = parts.reduce((sum, part) => sum + part.length + 16, 0);
       const giveUp = new AbortController();
       let isWritten = false;

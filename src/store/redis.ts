@@ -10,6 +10,7 @@ import { connectIoredis, type IoredisClient, ioredisClient } from "./ioredis.ts"
 import { checkPrefix, keyOf } from "./keys.ts";
 import { nodeRedisClient } from "./node-redis.ts";
 import { isNodeRedis, type NodeRedisClient, type NodeRedisCluster } from "./node-redis-client.ts";
+import { functions, type Scripting, scripts } from "./scripting.ts";
 
 export interface RedisStoreOptions {
   /** Begins every key; default "oriel:". The client's own keyPrefix is not used. */
@@ -23,6 +24,11 @@ export interface RedisStoreOptions {
    * "noeviction"). Read when the store first reaches the server, where that is permitted; default: not read.
    */
   onWarning?: ((warning: string) => void) | undefined;
+  /**
+   * "eval" (default): steps are scripts in the server's cache. "functions": libraries oriel_… (FUNCTION LOAD, FCALL), which
+   * the server keeps, replicates and writes to its files; loaded on every primary, and again where they are missing.
+   */
+  scripting?: "eval" | "functions" | undefined;
   /** For tests: the script that runs an operation. */
   scriptOf?: ScriptOf | undefined;
   /** For tests: what `monotonic` shows; deadlines do not follow it. */
@@ -49,12 +55,15 @@ export function redisStore(
     throw argumentError("deadlineMs", deadlineMs, "from 1 ms to 2147483647 ms");
   if (!Number.isSafeInteger(maxPendingBytes) || maxPendingBytes < 1)
     throw argumentError("maxPendingBytes", maxPendingBytes, "a whole number of bytes, 1 or more");
-  const scripts = scriptClient(client, deadlineMs);
-  if (options.onWarning) watchEviction(scripts, options.onWarning);
-  const delivery = { client: scripts, deadlineMs, scriptOf: options.scriptOf ?? ((operation) => operation.script) };
+  const { scripting = "eval" } = options;
+  if (scripting !== "eval" && scripting !== "functions")
+    throw argumentError("scripting", scripting, '"eval" or "functions"');
+  const connection = scriptClient(client, deadlineMs, scripting === "functions" ? functions : scripts);
+  if (options.onWarning) watchEviction(connection, options.onWarning);
+  const delivery = { client: connection, deadlineMs, scriptOf: options.scriptOf ?? ((operation) => operation.script) };
 
   const underWay = new Set<Promise<void>>();
-  const batches = new Batches(scripts.isCluster, (calls) => {
+  const batches = new Batches(connection.isCluster, (calls) => {
     const delivered = deliver(calls, delivery)
       .catch((cause) => {
         const error = new OrielError("CORRUPT", `${calls[0]!.operation.name} could not be sent`, { cause });
@@ -80,7 +89,7 @@ export function redisStore(
       const signal = runOptions?.signal;
       signal?.throwIfAborted();
       if (closed) throw new OrielError("UNAVAILABLE", "the store is closed");
-      const held = Math.max(pendingBytes, scripts.unansweredBytes);
+      const held = Math.max(pendingBytes, connection.unansweredBytes);
       if (held > maxPendingBytes)
         throw new OrielError("OVERLOADED", `${held} bytes wait for answers; the bound is ${maxPendingBytes}`, {
           transient: true,
@@ -107,19 +116,23 @@ export function redisStore(
           await new Promise((resolve) => setTimeout(resolve, 0));
           await Promise.all(underWay);
         }
-        await scripts.close();
+        await connection.close();
       })();
       return closed;
     },
   };
 }
 
-function scriptClient(client: string | IoredisClient | NodeRedisClient | NodeRedisCluster, deadlineMs: number) {
-  if (typeof client === "string") return ioredisClient(connectIoredis(client, deadlineMs), true);
+function scriptClient(
+  client: string | IoredisClient | NodeRedisClient | NodeRedisCluster,
+  deadlineMs: number,
+  scripting: Scripting,
+) {
+  if (typeof client === "string") return ioredisClient(connectIoredis(client, deadlineMs), true, scripting);
   if (typeof client === "object" && client !== null) {
-    if (isNodeRedis(client)) return nodeRedisClient(client);
+    if (isNodeRedis(client)) return nodeRedisClient(client, scripting);
     if (typeof client.sendCommand === "function" && typeof client.status === "string")
-      return ioredisClient(client, false);
+      return ioredisClient(client, false, scripting);
   }
   throw argumentError("client", client, "a URL, a client of ioredis, or a client or cluster of node-redis");
 }

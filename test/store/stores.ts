@@ -2,7 +2,7 @@ import { Cluster, Redis } from "ioredis";
 import { afterAll } from "vitest";
 import type { Store } from "../../src/store/contract.ts";
 import { memoryStore } from "../../src/store/memory.ts";
-import { redisStore } from "../../src/store/redis.ts";
+import { type RedisStoreOptions, redisStore } from "../../src/store/redis.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
 import { findServer, startRedis } from "../harness/redis-server.ts";
 import { startSentinel } from "../harness/sentinel.ts";
@@ -30,13 +30,14 @@ interface Servers {
   stop(): Promise<void>;
 }
 
-function onServers(start: () => Promise<Servers>) {
+function onServers(start: () => Promise<Servers>, options: RedisStoreOptions = {}) {
   return async (): Promise<OpenStore> => {
     const { handedIn, raw, flush, stop } = await start();
     const clock = { nowMs: START_MS };
     const store = redisStore(handedIn.client, {
       scriptOf: onSteppedClock(() => clock.nowMs, files),
       deadlineMs: 5000,
+      ...options,
     });
     return {
       store,
@@ -61,18 +62,18 @@ function onServers(start: () => Promise<Servers>) {
   };
 }
 
-const onRedis = (connect: (url: string) => HandedIn) =>
+const onRedis = (connect: (url: string) => HandedIn, options?: RedisStoreOptions) =>
   onServers(async () => {
     const server = await startRedis();
     const raw = new Redis(server.url);
     return { handedIn: connect(server.url), raw, flush: () => raw.flushall(), stop: () => server.stop() };
-  });
+  }, options);
 
-const onCluster = (connect: (urls: readonly string[]) => HandedIn) =>
+const onCluster = (connect: (urls: readonly string[]) => HandedIn, options?: RedisStoreOptions) =>
   onServers(async () => {
     const { urls, flush } = await shared.cluster();
     return { handedIn: connect(urls), raw: new Cluster([...urls]), flush, stop: async () => {} };
-  });
+  }, options);
 
 const onSentinel = onServers(async () => {
   const { address } = await shared.sentinel();
@@ -132,9 +133,13 @@ export const allStores: Record<string, (() => Promise<OpenStore>) | string> = {
   "redis, ioredis 6": onRedis(clients["ioredis 6"]),
   "redis, ioredis 5": onRedis(clients["ioredis 5"]),
   "redis, node-redis 5": onRedis(clients["node-redis 5"]),
+  "redis, ioredis 6, functions": onRedis(clients["ioredis 6"], { scripting: "functions" }),
+  "redis, node-redis 5, functions": onRedis(clients["node-redis 5"], { scripting: "functions" }),
   "redis sentinel, ioredis 6": onSentinel,
   "redis cluster, ioredis 6": onCluster(clusterClients["ioredis 6"]),
   "redis cluster, node-redis 5": onCluster(clusterClients["node-redis 5"]),
+  "redis cluster, ioredis 6, functions": onCluster(clusterClients["ioredis 6"], { scripting: "functions" }),
+  "redis cluster, node-redis 5, functions": onCluster(clusterClients["node-redis 5"], { scripting: "functions" }),
   "valkey, ioredis 6": valkey ? onValkey(valkey) : "no valkey-server on PATH; name one in ORIEL_VALKEY_SERVER",
 };
 

@@ -4,7 +4,7 @@ import type { KernelName } from "../../src/kernel/contract.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { IoredisClient } from "../../src/store/ioredis.ts";
 import { memoryStore } from "../../src/store/memory.ts";
-import { redisStore } from "../../src/store/redis.ts";
+import { type RedisStoreOptions, redisStore } from "../../src/store/redis.ts";
 import { startRedis } from "../harness/redis-server.ts";
 import { onSteppedClock } from "../harness/stepped-script.ts";
 
@@ -68,7 +68,7 @@ export async function onMemory(): Promise<OpenStore> {
   };
 }
 
-function onRedis(connect: (url: string) => Redis): () => Promise<OpenStore> {
+function onRedis(connect: (url: string) => Redis, options: RedisStoreOptions = {}): () => Promise<OpenStore> {
   return async () => {
     const server = await startRedis();
     const clients = [connect(server.url), connect(server.url)];
@@ -80,6 +80,7 @@ function onRedis(connect: (url: string) => Redis): () => Promise<OpenStore> {
         scriptOf: onSteppedClock(now),
         monotonic: now,
         deadlineMs: 10_000,
+        ...options,
       }),
     );
     // A server expires by its own clock: what is over by the test's is as good as gone.
@@ -123,5 +124,10 @@ export const tables: { name: string; kernel: KernelName; open: () => Promise<Ope
   { name: "memory", kernel: "wasm-scalar", open: onMemory },
   { name: "memory", kernel: "js", open: onMemory },
   { name: "redis, ioredis 6", kernel: "wasm-simd", open: onRedis6 },
+  {
+    name: "redis, ioredis 6, functions",
+    kernel: "wasm-simd",
+    open: onRedis((url) => new Redis(url), { scripting: "functions" }),
+  },
   { name: "redis, ioredis 5", kernel: "js", open: onRedis((url) => new Redis5(url) as unknown as Redis) },
 ];

@@ -1,0 +1,66 @@
+import { Cluster, Redis } from "ioredis";
+import { describe, expect, test } from "vitest";
+import { redisStore } from "../../src/store/redis.ts";
+import { functions, scripts } from "../../src/store/scripting.ts";
+import { startCluster } from "../harness/redis-cluster.ts";
+import { startReplicated } from "../harness/replicas.ts";
+import { append, remove, tally } from "./ops/operations.ts";
+import { input, RedisStage, until } from "./redis-stage.ts";
+
+const stage = new RedisStage();
+const libraries = async (client: Redis) =>
+  ((await client.call("FUNCTION", "LIST")) as unknown[][]).map((each) => String(each[1])).sort();
+
+describe("steps as functions", () => {
+  test("are loaded once, each as a library of its own, and again after FUNCTION FLUSH", async () => {
+    const store = stage.open({ scripting: "functions" });
+    const key = store.keyOf("k");
+    await store.run(append, key, input("0001"));
+    await store.run(append, key, input("0002"));
+    expect(await store.run(tally, key, "0003")).toBe(3);
+    expect(await libraries(stage.raw)).toEqual([append, tally].map((each) => functions.nameOf(each.script)).sort());
+    expect([await stage.callsOf("fcall"), await stage.callsOf("evalsha")]).toEqual([3, 0]);
+    await stage.raw.call("FUNCTION", "FLUSH");
+    const runs = ["0004", "0005"].map((text) => store.run(append, key, input(text)));
+    expect((await Promise.all(runs)).map(({ length }) => length)).toEqual([16, 20]);
+  });
+
+  test("keep nothing of a call, and take what another version left for what it is", async () => {
+    const [store, other] = [stage.open({ scripting: "functions" }), stage.open()];
+    const key = store.keyOf("k");
+    expect(await store.run(append, key, input("0001"))).toMatchObject({ length: 4 });
+    expect(await other.run(append, key, input("0002"))).toMatchObject({ length: 8 });
+    expect(await store.run(append, store.keyOf("other"), input("1"))).toMatchObject({ length: 1 });
+    expect(Buffer.from(await store.run(remove, key, undefined)).toString()).toBe("00010002");
+  });
+
+  test("are replicated, so that a promoted replica has them", async () => {
+    const { primary, replicas, stop } = await startReplicated(1);
+    const store = redisStore(primary.url, { scripting: "functions" });
+    await store.run(append, store.keyOf("k"), input("x"));
+    const replica = new Redis(replicas[0]!.url);
+    await until(async () => (await libraries(replica)).length === 1);
+    replica.disconnect();
+    await store.close();
+    await stop();
+  });
+
+  test("are on every primary of a cluster, and on one that has lost them", async () => {
+    const cluster = await startCluster(3, 0);
+    const client = new Cluster([...cluster.urls]);
+    const store = redisStore(client, { scripting: "functions", deadlineMs: 5000 });
+    const names = Array.from({ length: 40 }, (_, i) => `k${i}`);
+    const appendAll = () => Promise.all(names.map((name) => store.run(append, store.keyOf(name), input("x"))));
+    await appendAll();
+    await client.nodes("master")[0]!.call("FUNCTION", "FLUSH");
+    expect((await appendAll()).map(({ length }) => length)).toEqual(names.map(() => 2));
+    await store.close();
+    client.disconnect();
+    await cluster.stop();
+  });
+
+  test("refuse an unknown way of scripting", () => {
+    expect(() => redisStore("redis://127.0.0.1", { scripting: "modules" as never })).toThrow('"eval" or "functions"');
+    expect(scripts.nameOf(append.script)).toBe(append.script.sha);
+  });
+});
