@@ -30,6 +30,8 @@ export interface ScriptClient {
   forget(script: Script): void;
   /** Text of INFO for one section, of every primary. */
   info(section: string): Promise<string[]>;
+  /** As `Store.subscribe`, on a connection of its own. */
+  subscribe?(channel: string, listener: () => void): () => void;
   close(): Promise<void>;
 }
 

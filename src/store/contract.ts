@@ -24,6 +24,8 @@ export interface Keyspace {
    */
   set(key: string, value: unknown, sizeBytes: number, expireAtMs: number): void;
   delete(key: string): void;
+  /** Once the step is kept, tells those who have subscribed to `channel`; the twin of PUBLISH with an empty message. */
+  publish(channel: string): void;
 }
 
 /**
@@ -71,6 +73,12 @@ export interface Store {
     input: Input,
     options?: RunOptions,
   ): Promise<Output>;
+  /**
+   * Calls `listener` for each message on `channel`, and whenever the subscription begins (again) to stand, since what
+   * came before may have been missed. A message may be lost, or told twice: it says that looking is worthwhile, no more.
+   * Returns what ends it. Absent where the server cannot be listened to.
+   */
+  subscribe?(channel: string, listener: () => void): () => void;
   /** Full name of the key of `name`: prefix, braces, escapes. */
   keyOf(name: string): string;
   /** Monotonic ms of this process, for deadlines and estimates of the server's time; never wall time. */

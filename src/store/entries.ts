@@ -20,11 +20,13 @@ const SWEPT_WHEN_FULL = 1024;
 export class Entries {
   sizeBytes = 0;
   readonly #maxBytes: number;
+  readonly #publish: (channel: string) => void;
   readonly #entries = new Map<string, Entry>();
   #sweep: Iterator<[string, Entry]> = this.#entries.entries();
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, publish: (channel: string) => void = () => {}) {
     this.#maxBytes = maxBytes;
+    this.#publish = publish;
   }
 
   peek(key: string): Readonly<Entry> | undefined {
@@ -44,6 +46,7 @@ export class Entries {
       if (entry && entry.expireAtMs < nowMs) this.#remove(key, entry);
     }
     const writes = new Map<string, Entry | undefined>();
+    const published: string[] = [];
     let growthBytes = 0;
     const current = (key: string): Entry | undefined => {
       if (!declared.includes(key)) throw new Error(`the step touched ${key}, which it did not declare`);
@@ -62,12 +65,14 @@ export class Entries {
         growthBytes -= current(key)?.sizeBytes ?? 0;
         writes.set(key, undefined);
       },
+      publish: (channel) => void published.push(channel),
     });
     for (const [key, entry] of writes) {
       if (entry) this.#entries.set(key, entry);
       else this.#entries.delete(key);
     }
     this.sizeBytes += growthBytes;
+    for (const channel of published) this.#publish(channel);
     return output;
   }
 

@@ -6,6 +6,7 @@ import type { Argument, Script } from "./contract.ts";
 import { type Deferred, deferred } from "./deferred.ts";
 import { encodeCommand } from "./resp.ts";
 import type { Scripting } from "./scripting.ts";
+import { type ListeningClient, Subscriber } from "./subscriber.ts";
 
 /** What is used of an ioredis client (Redis or Cluster, versions 5 and 6). */
 export interface IoredisClient {
@@ -21,6 +22,7 @@ export interface IoredisClient {
   // biome-ignore lint/suspicious/noExplicitAny: as above
   removeListener(event: string, listener: (...args: any[]) => void): unknown;
   nodes?(role: "master" | "all"): IoredisClient[];
+  duplicate?(override?: object): unknown;
 }
 
 /** A client of our own: it never queues, never sends anything twice by itself, and reconnects for as long as it lives. */
@@ -150,6 +152,8 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
     return count;
   };
 
+  const subscriber = new Subscriber(() => openListening(client));
+
   return {
     isCluster,
     get lastError() {
@@ -212,7 +216,9 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
     },
     forget: (script) => void loaded.delete(script.sha),
     info: (section) => Promise.all(masters().map(async (master) => String(await send(master, "info", [section])))),
+    ...(client.duplicate && { subscribe: (channel, listener) => subscriber.subscribe(channel, listener) }),
     async close() {
+      subscriber.close();
       for (const [event, listener] of listeners)
         if (event !== "error" || !owned) client.removeListener(event, listener);
       if (owned) client.disconnect();
@@ -226,4 +232,19 @@ function send(node: IoredisClient, name: string, args: string[]): Promise<unknow
   (command as unknown as { setReplyContext(): void }).setReplyContext = () => {};
   node.sendCommand(command as never);
   return command.promise;
+}
+
+/** A connection like the client's that is never made again by itself; in a cluster to any node, as all hear everything. */
+function openListening(client: IoredisClient): ListeningClient | undefined {
+  const nodes = client.isCluster ? (client.nodes?.("master") ?? []) : [client];
+  const node = nodes[Math.floor(Math.random() * nodes.length)];
+  return node?.duplicate?.({
+    lazyConnect: false,
+    enableOfflineQueue: false,
+    autoResubscribe: false,
+    keyPrefix: "",
+    retryStrategy: () => null,
+    socketTimeout: undefined,
+    maxRetriesPerRequest: 0,
+  }) as ListeningClient | undefined;
 }

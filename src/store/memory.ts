@@ -1,5 +1,6 @@
 import { argumentError, OrielError } from "../errors.ts";
 import type { Clock } from "../time.ts";
+import { Channels } from "./channels.ts";
 import type { Operation, RunOptions, Store } from "./contract.ts";
 import { Entries, type Entry } from "./entries.ts";
 import { checkPrefix, keyOf } from "./keys.ts";
@@ -36,7 +37,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const prefix = checkPrefix(options.prefix ?? "oriel:");
   if (!Number.isSafeInteger(maxBytes) || maxBytes < 1)
     throw argumentError("maxBytes", maxBytes, "a whole number of bytes, 1 or more");
-  const entries = new Entries(maxBytes);
+  const channels = new Channels();
+  const entries = new Entries(maxBytes, (channel) => queueMicrotask(() => channels.call(channel)));
   let closed = false;
 
   return {
@@ -65,8 +67,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
         throw new OrielError("CORRUPT", `${operation.name} failed on ${key}`, { cause: error });
       }
     },
+    subscribe(channel, listener) {
+      channels.add(channel, listener);
+      queueMicrotask(listener);
+      return () => channels.delete(channel, listener);
+    },
     async close() {
       closed = true;
+      channels.clear();
       entries.clear();
     },
   };

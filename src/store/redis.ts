@@ -80,6 +80,7 @@ export function redisStore(
   return {
     monotonic: options.monotonic ?? (() => performance.now()),
     keyOf: (name) => keyOf(prefix, name),
+    ...(connection.subscribe && { subscribe: connection.subscribe }),
     async run<Input, Output>(
       operation: Operation<Input, Output>,
       key: string,

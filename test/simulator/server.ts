@@ -92,6 +92,7 @@ export class SimServer {
         touch(each);
         this.#entries.delete(each);
       },
+      publish: () => {},
     };
     const watched = { operation: operation.name, key, input, origin, nowMs };
     const written = () => undo.map((one) => one.key);

@@ -1,0 +1,35 @@
+/** Told that a channel was published to, or that messages on it may have been missed. */
+export type Listener = () => void;
+
+/** Who listens to which channel. */
+export class Channels {
+  readonly #listeners = new Map<string, Set<Listener>>();
+
+  get names(): string[] {
+    return [...this.#listeners.keys()];
+  }
+
+  has(channel: string): boolean {
+    return this.#listeners.has(channel);
+  }
+
+  add(channel: string, listener: Listener): void {
+    const listeners = this.#listeners.get(channel);
+    if (listeners) listeners.add(listener);
+    else this.#listeners.set(channel, new Set([listener]));
+  }
+
+  delete(channel: string, listener: Listener): void {
+    const listeners = this.#listeners.get(channel);
+    listeners?.delete(listener);
+    if (listeners?.size === 0) this.#listeners.delete(channel);
+  }
+
+  call(channel: string): void {
+    for (const listener of [...(this.#listeners.get(channel) ?? [])]) listener();
+  }
+
+  clear(): void {
+    this.#listeners.clear();
+  }
+}
