@@ -16,9 +16,10 @@ const MAY_IMPORT: Record<string, string[]> = {
   generated: ["store"],
   kernel: ["generated"],
   store: [],
+  lock: ["store", "generated"],
   window: ["kernel", "store", "generated"],
   cli: ["entry"],
-  entry: ["kernel", "store", "window", "cli"],
+  entry: ["kernel", "store", "lock", "window", "cli"],
 };
 
 function roomOf(path: string): string {

@@ -1,0 +1,58 @@
+import { OrielError } from "../errors.ts";
+import type { Store } from "../store/contract.ts";
+import { acquire } from "./acquire.ts";
+import { type Grant, giveBack, provenUntil } from "./grant.ts";
+import { OUR_TOKENS } from "./keys.ts";
+
+export type Outcome = { grant: Grant } | { lookAgainMs: number } | { error: OrielError };
+
+/**
+ * One caller's attempts to get one lock, under one token for as long as an attempt may have been done without an
+ * answer: the next one then finds the hold as its own.
+ */
+export class Attempts {
+  readonly #store: Store;
+  readonly #key: string;
+  readonly #leaseMs: number;
+  #token = newToken();
+  #mayHold = false;
+
+  constructor(store: Store, key: string, leaseMs: number) {
+    this.#store = store;
+    this.#key = key;
+    this.#leaseMs = leaseMs;
+  }
+
+  /** One request. Never rejects. A hold whose lease may be over when the reply comes is given back, not out. */
+  async next(): Promise<Outcome> {
+    const [store, key, leaseMs, token] = [this.#store, this.#key, this.#leaseMs, this.#token];
+    const provenUntilMs = provenUntil(store.monotonic(), leaseMs);
+    try {
+      const answer = await store.run(acquire, key, { token, leaseMs });
+      if ("lookAgainMs" in answer) {
+        this.#mayHold = false;
+        return answer;
+      }
+      if (store.monotonic() < provenUntilMs)
+        return { grant: { store, key, token, fence: answer.fence, leaseMs, provenUntilMs } };
+      this.#mayHold = true;
+      this.giveUp();
+      return { lookAgainMs: 1 };
+    } catch (cause) {
+      const error = cause instanceof OrielError ? cause : new OrielError("CORRUPT", "lock/acquire failed", { cause });
+      this.#mayHold ||= error.applied === "unknown";
+      return { error };
+    }
+  }
+
+  /** No further attempt is made with what may be held now. */
+  giveUp(): void {
+    if (this.#mayHold) giveBack({ store: this.#store, key: this.#key, token: this.#token });
+    this.#mayHold = false;
+    this.#token = newToken();
+  }
+}
+
+function newToken(): string {
+  return OUR_TOKENS + crypto.randomUUID();
+}

@@ -1,0 +1,35 @@
+import type { Keyspace, Store } from "../store/contract.ts";
+
+/** Begins the tokens of our holders, who publish when they go; other holders do not. */
+export const OUR_TOKENS = "oriel:";
+
+const LOCK = "mutex:";
+
+/** The key of redis-semaphore's `new Mutex(client, store.keyOf(name))`, so that the two exclude each other. */
+export function lockKeyOf(store: Store, name: string): string {
+  return LOCK + store.keyOf(name);
+}
+
+/** Where the last fence is kept; in the lock's slot. */
+export function fenceKeyOf(lockKey: string): string {
+  return `fence:${lockKey.slice(LOCK.length)}`;
+}
+
+/** The channel on which a release is told. */
+export function channelOf(lockKey: string): string {
+  return `unlock:${lockKey.slice(LOCK.length)}`;
+}
+
+/** What a memory store keeps under a lock's key. */
+export interface Hold {
+  readonly token: string;
+  readonly expireAtMs: number;
+}
+
+export function holdOf(keys: Keyspace, lockKey: string): Hold | undefined {
+  return keys.get(lockKey) as Hold | undefined;
+}
+
+export function setHold(keys: Keyspace, lockKey: string, token: string, expireAtMs: number): void {
+  keys.set(lockKey, { token, expireAtMs } satisfies Hold, token.length + 8, expireAtMs);
+}

@@ -1,0 +1,86 @@
+import type { Store } from "../store/contract.ts";
+import type { Grant } from "./grant.ts";
+import { HeldLock } from "./held.ts";
+import { lockKeyOf } from "./keys.ts";
+import { Line } from "./line.ts";
+import { checkOptions, type LockOptions, leaseMsOf, type TryLockOptions, waitMsOf } from "./lock-options.ts";
+import { type Ask, Waiter } from "./waiter.ts";
+
+const TRY_OPTIONS = ["wait", "lease", "signal"];
+
+/** The lines of each store by key: all locks of one name in a process stand in one. */
+const lines = new WeakMap<Store, Map<string, Line>>();
+
+/**
+ * One holder at a time among all processes that share the store, for as long as leases are honest: a holder who was
+ * paused may still act when its lease is over, and what Redis loses in a failover is free again. What must not be
+ * overwritten therefore checks the hold's `fence`; the lock keeps the others from useless work.
+ *
+ * One round trip to get it, one to give it back. Who waits is woken by the release, or looks when the holder's lease is
+ * over; there is no polling, except every 100 ms while a foreign holder has the lock: redis-semaphore's
+ * `new Mutex(client, store.keyOf(name))` keeps the same key and value and excludes ours, but tells nobody when it goes.
+ * Within a process first come, first served; among processes whoever asks first.
+ *
+ * redis-semaphore itself is not used: it polls, has no fence, does not know its own hold after a lost reply and runs
+ * only in Node. The operations in acquire, extend and release do all that in one step each, in every store.
+ */
+export class Lock {
+  readonly name: string;
+  readonly #store: Store;
+  readonly #key: string;
+  readonly #watchdogLeaseMs: number;
+
+  /** Throws ARGUMENT for a wrong name or option. Nothing is sent yet. */
+  constructor(store: Store, name: string, options: LockOptions = {}) {
+    checkOptions(options, ["watchdogLease"]);
+    this.name = name;
+    this.#store = store;
+    this.#key = lockKeyOf(store, name);
+    this.#watchdogLeaseMs = leaseMsOf("watchdogLease", options.watchdogLease ?? "30s");
+  }
+
+  /**
+   * The lock; or null where others held it until `wait` was over. Rejects where the store still fails then (failures
+   * that may pass are retried as long), and with the reason of `signal`. A request under way at the end of `wait` is
+   * awaited: at most the store's deadline. A lease that may be over when the reply arrives is never handed out.
+   */
+  async tryLock(options: TryLockOptions = {}): Promise<HeldLock | null> {
+    checkOptions(options, TRY_OPTIONS);
+    const { wait = 0, lease, signal } = options;
+    const leaseMs = lease === undefined ? this.#watchdogLeaseMs : leaseMsOf("lease", lease);
+    const waitMs = waitMsOf(wait);
+    signal?.throwIfAborted();
+    const grant = await this.#grant({ leaseMs, waitMs, signal });
+    return grant && new HeldLock(grant, lease === undefined);
+  }
+
+  /**
+   * What `fn` returns, run while the lock is held; null, and `fn` is not run, where others held it until `wait`
+   * (default 10 s) was over. The lock is given back when `fn` has ended; a failure to do so is not told, as the lease
+   * ends it. `fn` decides by `held.signal` and `held.fence` what a lost lease means.
+   */
+  async withLock<T>(fn: (held: HeldLock) => T | Promise<T>, options: TryLockOptions = {}): Promise<T | null> {
+    const held = await this.tryLock({ ...options, wait: options?.wait ?? "10s" });
+    if (!held) return null;
+    try {
+      return await fn(held);
+    } finally {
+      await held.release().catch(() => false);
+    }
+  }
+
+  #grant(ask: Ask): Promise<Grant | null> {
+    if (ask.waitMs > 0) return this.#line().join(ask);
+    const waiter = new Waiter(this.#store, this.#key, ask);
+    void waiter.ask();
+    return waiter.promise;
+  }
+
+  #line(): Line {
+    const byKey = lines.get(this.#store) ?? new Map<string, Line>();
+    lines.set(this.#store, byKey);
+    const line = byKey.get(this.#key) ?? new Line(this.#store, this.#key, () => byKey.delete(this.#key));
+    byKey.set(this.#key, line);
+    return line;
+  }
+}
