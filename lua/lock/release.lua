@@ -5,7 +5,7 @@
 -- KEYS  the lock
 -- ARGV  1 token
 -- Reply u8: 1 freed, 0 not held by the token
--- Law   repeating a call frees nobody else's hold.
+-- Law   repeating a call frees nobody else's hold, and answers 0 for what the first has freed.
 -- Cost  O(subscribers)
 -- @include lock/holder
 local keys_per_step = 1

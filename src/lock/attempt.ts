@@ -47,7 +47,8 @@ export class Attempts {
 
   /** No further attempt is made with what may be held now. */
   giveUp(): void {
-    if (this.#mayHold) giveBack({ store: this.#store, key: this.#key, token: this.#token });
+    const provenUntilMs = this.#store.monotonic() + this.#leaseMs;
+    if (this.#mayHold) giveBack({ store: this.#store, key: this.#key, token: this.#token, provenUntilMs });
     this.#mayHold = false;
     this.#token = newToken();
   }

@@ -1,3 +1,4 @@
+import type { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { release } from "./release.ts";
 
@@ -20,7 +21,14 @@ export function provenUntil(sentAtMs: number, leaseMs: number): number {
   return sentAtMs + leaseMs * (1 - DRIFT) - ROUNDING_MS;
 }
 
-/** Gives a hold back that nobody will use; where that fails, it ends with its lease. */
-export function giveBack({ store, key, token }: Pick<Grant, "store" | "key" | "token">): void {
-  store.run(release, key, token).catch(() => {});
+const GIVE_BACK_AGAIN_MS = 200;
+
+/** Gives a hold back that nobody will use, while the server may be reached again before the lease ends it. */
+export function giveBack(hold: Pick<Grant, "store" | "key" | "token" | "provenUntilMs">): void {
+  const { store, key, token, provenUntilMs } = hold;
+  store.run(release, key, token).catch((error: unknown) => {
+    if (!(error as OrielError).transient || store.monotonic() > provenUntilMs) return;
+    const timer = setTimeout(giveBack, GIVE_BACK_AGAIN_MS, hold);
+    (timer as { unref?(): unknown }).unref?.();
+  });
 }

@@ -22,6 +22,7 @@ export class HeldLock {
   #renewAtMs = Number.POSITIVE_INFINITY;
   #state: "held" | "released" | "lost" = "held";
   #released: Promise<boolean> | undefined;
+  #mayBeFreed = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(grant: Grant, isWatched: boolean) {
@@ -64,21 +65,34 @@ export class HeldLock {
   }
 
   /**
-   * Gives the lock back and wakes who waits. True: it was held until now. False: it was not ours any more (or the reply
-   * to a first request was lost and a second found it done). Again: the same answer. Rejects where the store fails;
-   * the lock then ends with its lease, and a further call tries again.
+   * Gives the lock back and wakes who waits. True: it was held until now. False: it was not ours any more. Again: the
+   * same answer. Rejects where the store fails; the lock then ends with its lease, and a further call tries again.
    */
   release(): Promise<boolean> {
+    this.#look();
     if (this.#state === "held") this.#state = "released";
     clearTimeout(this.#timer);
-    if (!this.#released) {
-      const { store, key, token } = this.#grant;
-      this.#released = store.run(release, key, token);
-      this.#released.catch(() => {
-        this.#released = undefined;
-      });
-    }
+    this.#released ??= this.#release().catch((error) => {
+      this.#released = undefined;
+      throw error;
+    });
     return this.#released;
+  }
+
+  /** A second request that finds nothing, while the first's reply is missing, finds what the first has done. */
+  async #release(): Promise<boolean> {
+    const { store, key, token } = this.#grant;
+    const send = async () => {
+      const isFreed = await store.run(release, key, token);
+      return isFreed || (this.#mayBeFreed && this.#state === "released");
+    };
+    try {
+      return await send();
+    } catch (error) {
+      if ((error as OrielError).applied !== "unknown") throw error;
+      this.#mayBeFreed = true;
+      return send();
+    }
   }
 
   #now(): number {

@@ -60,7 +60,8 @@ export class Lock {
    * ends it. `fn` decides by `held.signal` and `held.fence` what a lost lease means.
    */
   async withLock<T>(fn: (held: HeldLock) => T | Promise<T>, options: TryLockOptions = {}): Promise<T | null> {
-    const held = await this.tryLock({ ...options, wait: options?.wait ?? "10s" });
+    checkOptions(options, TRY_OPTIONS);
+    const held = await this.tryLock({ ...options, wait: options.wait ?? "10s" });
     if (!held) return null;
     try {
       return await fn(held);

@@ -1,0 +1,83 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { afterAll, expect, test } from "vitest";
+import { LockStage, pause, until } from "./stage.ts";
+
+const stage = new LockStage();
+const children = new Set<ChildProcess>();
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL");
+});
+
+async function start(id: string): Promise<ChildProcess> {
+  const child = fork(new URL("./child.ts", import.meta.url).pathname, [stage.server.url, id], {
+    execArgv: ["--import", "tsx"],
+  });
+  children.add(child);
+  await new Promise((resolve, reject) => {
+    child.once("message", resolve);
+    child.once("exit", reject);
+  });
+  return child;
+}
+
+const kill = async (child: ChildProcess) => {
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGKILL");
+  await ended;
+  children.delete(child);
+};
+
+const logLength = () => stage.raw.llen("log");
+const untilGrown = async (by: number) => {
+  const target = (await logLength()) + by;
+  await until(async () => (await logLength()) >= target);
+};
+
+test("4 processes that are killed and paused at random: fences rise in the order of holds, proven holds exclude", {
+  timeout: 90_000,
+}, async () => {
+  let running = await Promise.all(["a", "b", "c", "d"].map(start));
+  await untilGrown(200);
+  for (let round = 0; round < 6; round++) {
+    await pause(20 + Math.random() * 60);
+    const victim = running[Math.floor(Math.random() * running.length)]!;
+    if (round % 2 === 0) {
+      // For longer than the lease: whether it held the lock then or not, the others go on.
+      victim.kill("SIGSTOP");
+      await untilGrown(40);
+      await pause(350);
+      victim.kill("SIGCONT");
+    } else {
+      await kill(victim);
+      running = running.filter((each) => each !== victim);
+      await untilGrown(40);
+      running.push(await start(`e${round}`));
+    }
+    await untilGrown(40);
+  }
+  await Promise.all(running.map(kill));
+
+  const log = (await stage.raw.lrange("log", 0, -1)).map((line) => line.split(" "));
+  const fences = log.map(([fence]) => Number(fence));
+  expect(fences).toEqual([...fences].sort((a, b) => a - b));
+  const proven = (await stage.raw.lrange("proven", 0, -1)).map((line) => line.split(" "));
+  expect(proven.length).toBeGreaterThan(100);
+  expect(new Set(proven.map(([fence]) => fence)).size).toBe(proven.length);
+  const places = new Map<string, number[]>();
+  for (const [i, [fence]] of log.entries()) places.set(fence!, [...(places.get(fence!) ?? []), i]);
+  for (const [fence, begun, ended] of proven) {
+    expect([fence, begun, ended]).toEqual([fence, "1", "1"]);
+    const [begin, end] = places.get(fence!)!;
+    expect(end).toBe(begin! + 1);
+  }
+});
+
+test("a holder that is killed keeps the lock for its lease and no longer", async () => {
+  const child = await start("z");
+  await untilGrown(4);
+  child.kill("SIGSTOP");
+  await kill(child);
+  const held = await stage.lock().tryLock({ wait: "20s" });
+  expect(held!.fence).toBeGreaterThan(Number(await stage.raw.get("last")) - 1);
+  expect(await held!.release()).toBe(true);
+});

@@ -1,0 +1,69 @@
+import { Redis } from "ioredis";
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+import { Lock } from "../../src/index.ts";
+import type { Store } from "../../src/store/contract.ts";
+import { type RedisStoreOptions, redisStore } from "../../src/store/redis.ts";
+import { type FaultProxy, startProxy } from "../harness/proxy.ts";
+import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+
+export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+export const until = async (holds: () => boolean | Promise<boolean>) => {
+  while (!(await holds())) await pause(5);
+};
+
+/** A server of the test file's own, emptied before each test, and a proxy before it; stores are closed after each. */
+export class LockStage {
+  server!: RedisServer;
+  raw!: Redis;
+  proxy!: FaultProxy;
+  readonly #stores: Store[] = [];
+
+  constructor() {
+    beforeAll(async () => {
+      this.server = await startRedis({ tcp: true });
+      this.raw = new Redis(this.server.url);
+    });
+    beforeEach(async () => {
+      await this.raw.flushall();
+      this.proxy = await startProxy(this.server.port);
+    });
+    afterEach(async () => {
+      await Promise.all(this.#stores.splice(0).map((store) => store.close()));
+      await this.proxy.close();
+    });
+    afterAll(async () => {
+      this.raw?.disconnect();
+      await this.server?.stop();
+    });
+  }
+
+  /** Of the lock that was made last. */
+  get lastStore(): Store {
+    return this.#stores.at(-1)!;
+  }
+
+  /** A lock of a process of its own, straight at the server. */
+  lock(options: RedisStoreOptions = {}, url = this.server.url): Lock {
+    const store = redisStore(url, { deadlineMs: 3000, ...options });
+    this.#stores.push(store);
+    return new Lock(store, "nightly");
+  }
+
+  /** The same, behind the proxy; its scripts are loaded. */
+  async proxied(options: RedisStoreOptions = {}): Promise<Lock> {
+    const lock = this.lock(options, this.proxy.url);
+    const held = await lock.tryLock();
+    await held!.extend();
+    await held!.release();
+    return lock;
+  }
+
+  /** Script calls that the server has seen. */
+  async scripts(): Promise<number> {
+    return Number(/cmdstat_evalsha:calls=(\d+)/.exec(await this.raw.info("commandstats"))?.[1] ?? 0);
+  }
+}
+
+export const LOCK_KEY = "mutex:oriel:{nightly}";
+export const FENCE_KEY = "fence:oriel:{nightly}";

@@ -1,0 +1,109 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { luaFolder } from "../../scripts/compose-script.mjs";
+import { acquire } from "../../src/lock/acquire.ts";
+import { extend } from "../../src/lock/extend.ts";
+import { fenceKeyOf, lockKeyOf } from "../../src/lock/keys.ts";
+import { law } from "../../src/lock/law.ts";
+import { release } from "../../src/lock/release.ts";
+import { type OpenStore, onMemory, stores } from "./stores.ts";
+
+const token = fc.constantFrom("oriel:a", "oriel:b", "a stranger's");
+const leaseMs = fc.constantFrom(10, 50, 1000, 60_000, 2 ** 31 - 1);
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("acquire" as const), token, leaseMs }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("extend" as const), token, leaseMs }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("release" as const), token }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.constantFrom(1, 49, 50, 51, 1001) }) },
+  fc.record({ kind: fc.constant("wait" as const), ms: fc.constantFrom(61_000, law.fenceLifeMs + 1) }),
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+function play({ store, clock }: OpenStore, key: string, one: Step): Promise<unknown> | number {
+  if (one.kind === "wait") {
+    clock.nowMs += one.ms;
+    return clock.nowMs;
+  }
+  if (one.kind === "release") return store.run(release, key, one.token);
+  return store.run<typeof one, unknown>(one.kind === "acquire" ? acquire : extend, key, one);
+}
+
+let opened: [OpenStore, OpenStore];
+beforeAll(async () => {
+  opened = [await onMemory(true), await stores["redis, ioredis 6"]!(true)];
+});
+afterAll(() => Promise.all(opened.map((each) => each.close())));
+
+test("both forms of each step give equal answers, values and expiries, and fences that rise", async () => {
+  const [memory, redis] = opened;
+  const key = lockKeyOf(memory.store, "twin");
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      await Promise.all(opened.map((each) => each.clear()));
+      redis.clock.nowMs = memory.clock.nowMs;
+      let last = { token: "", fence: 0 };
+      for (const one of steps) {
+        const answer = await play(memory, key, one);
+        expect(await play(redis, key, one)).toEqual(answer);
+        for (const each of [key, fenceKeyOf(key)]) expect(await redis.state(each)).toEqual(await memory.state(each));
+        if (one.kind !== "acquire" || !("fence" in (answer as object))) continue;
+        const { fence } = answer as { fence: number };
+        expect(Number.isSafeInteger(fence)).toBe(true);
+        if (fence === last.fence) expect(one.token).toBe(last.token);
+        else expect(fence).toBeGreaterThan(last.fence);
+        last = { token: one.token, fence };
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("both forms have the same constants", () => {
+  const text = readFileSync(`${luaFolder}/lock/law.lua`, "utf8");
+  const constants = [...text.matchAll(/^local (\w+) = (\d+)$/gm)].map(([, name, value]) => [
+    name!.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+    Number(value),
+  ]);
+  expect(Object.fromEntries(constants)).toEqual(law);
+});
+
+test.each(["memory", "redis, ioredis 6"])("%s: the fence goes on when the server's clock is set back", async (name) => {
+  const { store, clock, clear } = opened[name === "memory" ? 0 : 1]!;
+  await clear();
+  const key = lockKeyOf(store, "back");
+  const fences: number[] = [];
+  for (let i = 0; i < 4; i++) {
+    const answer = (await store.run(acquire, key, { token: `oriel:${i}`, leaseMs: 1000 })) as { fence: number };
+    fences.push(answer.fence);
+    await store.run(release, key, `oriel:${i}`);
+    clock.nowMs -= 3_600_000;
+  }
+  clock.nowMs += 4 * 3_600_000;
+  expect(fences).toEqual([0, 1, 2, 3].map((i) => fences[0]! + i));
+});
+
+test.each([
+  ["text", "no number"],
+  ["a fraction", "1.5"],
+  ["the largest there is", "9007199254740991"],
+])("a fence that cannot be raised (%s) is CORRUPT, and nothing is changed", async (_what, value) => {
+  const [, { store, put, state, clear }] = opened;
+  await clear();
+  const key = lockKeyOf(store, "bad");
+  await put(fenceKeyOf(key), value);
+  await expect(store.run(acquire, key, { token: "oriel:a", leaseMs: 1000 })).rejects.toMatchObject({ code: "CORRUPT" });
+  expect(await state(key)).toBeUndefined();
+  expect(await state(fenceKeyOf(key))).toMatchObject({ value });
+});
+
+test("a missing expiry is restored by the holder alone; who else looks waits 100 ms", async () => {
+  const [, { store, put, state, clock, clear }] = opened;
+  await clear();
+  const key = lockKeyOf(store, "persisted");
+  await put(key, "oriel:a");
+  expect(await store.run(acquire, key, { token: "oriel:b", leaseMs: 1000 })).toEqual({ lookAgainMs: law.strangerMs });
+  expect(await state(key)).toEqual({ value: "oriel:a", expireAtMs: Number.POSITIVE_INFINITY });
+  expect(await store.run(extend, key, { token: "oriel:a", leaseMs: 1000 })).toBe(true);
+  expect(await state(key)).toEqual({ value: "oriel:a", expireAtMs: clock.nowMs + 1000 });
+});

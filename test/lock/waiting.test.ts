@@ -1,0 +1,124 @@
+import { execFileSync } from "node:child_process";
+import { describe, expect, test } from "vitest";
+import { type HeldLock, Lock } from "../../src/index.ts";
+import { redisStore } from "../../src/store/redis.ts";
+import { root } from "../house/sources.ts";
+import { LOCK_KEY, LockStage, pause, until } from "./stage.ts";
+
+const stage = new LockStage();
+
+const listeners = async () => Number((await stage.raw.pubsub("NUMSUB", "unlock:oriel:{nightly}"))[1]);
+
+describe("50 who wait", () => {
+  test("in one process: nobody asks while nothing happens, and a release is one script for all", async () => {
+    const [lock, crowd] = [stage.lock(), stage.lock()];
+    const held = await lock.tryLock({ lease: "60s" });
+    const waits = Array.from({ length: 50 }, () => crowd.tryLock({ wait: "20s", lease: "60s" }));
+    await until(async () => (await listeners()) === 1);
+    await pause(50);
+    const before = await stage.scripts();
+    await pause(500);
+    expect(await stage.scripts()).toBe(before);
+    await held!.release();
+    let last: HeldLock = (await waits[0])!;
+    await pause(50);
+    expect(await stage.scripts()).toBe(before + 2);
+    for (const each of waits.slice(1)) {
+      await last.release();
+      const next = (await each)!;
+      expect(next.fence).toBeGreaterThan(last.fence);
+      last = next;
+    }
+    expect(await stage.scripts()).toBeLessThanOrEqual(before + 2 + 2 * 49);
+    await last.release();
+  });
+
+  test("in 50 processes: nobody asks while nothing happens, and a release is one script for each at most", async () => {
+    const held = await stage.lock().tryLock({ lease: "60s" });
+    let letFirstGo = () => {};
+    const firstMayGo = new Promise<void>((resolve) => {
+      letFirstGo = resolve;
+    });
+    const fences: number[] = [];
+    const runs = Array.from({ length: 50 }, async () => {
+      const got = await stage.lock().tryLock({ wait: "20s", lease: "60s" });
+      fences.push(got!.fence);
+      if (fences.length === 1) await firstMayGo;
+      expect(await got!.release()).toBe(true);
+    });
+    await until(async () => (await listeners()) === 50);
+    await pause(200);
+    const before = await stage.scripts();
+    await pause(500);
+    expect(await stage.scripts()).toBe(before);
+    await held!.release();
+    await until(() => fences.length === 1);
+    await pause(200);
+    expect(await stage.scripts()).toBeLessThanOrEqual(before + 51);
+    letFirstGo();
+    await Promise.all(runs);
+    expect(fences).toEqual([...new Set(fences)].sort((a, b) => a - b));
+  });
+});
+
+describe("a message that never comes", () => {
+  test("costs until the holder's lease is over, no more", async () => {
+    const held = await stage.lock().tryLock({ lease: 700 });
+    const waits = stage.lock().tryLock({ wait: "20s" });
+    await until(async () => (await listeners()) === 1);
+    await stage.raw.del(LOCK_KEY);
+    const next = await waits;
+    expect(next!.fence).toBeGreaterThan(held!.fence);
+  });
+
+  test("because the subscription's connection was cut: it is made again, and then asked", async () => {
+    const held = await stage.lock().tryLock({ lease: "60s" });
+    const waits = stage.lock().tryLock({ wait: "20s" });
+    await until(async () => (await listeners()) === 1);
+    await stage.raw.call("CLIENT", "KILL", "TYPE", "pubsub");
+    expect(await held!.release()).toBe(true);
+    expect(await (await waits)!.release()).toBe(true);
+  });
+
+  test("because the user may not subscribe: the lease ends the wait", async () => {
+    await stage.raw.call("ACL", "SETUSER", "deaf", "on", "nopass", "~*", "+@all", "resetchannels");
+    const held = await stage.lock().tryLock({ lease: 700 });
+    const deaf = stage.lock({}, stage.server.url.replace("//", "//deaf:any@"));
+    const next = await deaf.tryLock({ wait: "20s" });
+    expect(next!.fence).toBeGreaterThan(held!.fence);
+    expect(await next!.release()).toBe(true);
+  });
+});
+
+test("a store that cannot be listened to is asked every 100 ms", async () => {
+  const lock = stage.lock();
+  const { subscribe: _none, ...deafStore } = stage.lastStore;
+  const held = await lock.tryLock({ lease: "60s" });
+  const waits = new Lock(deafStore, "nightly").tryLock({ wait: "20s" });
+  const before = await stage.scripts();
+  await until(async () => (await stage.scripts()) >= before + 3);
+  await held!.release();
+  expect(await (await waits)!.release()).toBe(true);
+});
+
+test("the connection that listens keeps no process alive, and ends with the store", async () => {
+  const held = await stage.lock().tryLock({ lease: "60s" });
+  const store = redisStore(stage.server.url);
+  expect(await new Lock(store, "nightly").tryLock({ wait: 50 })).toBeNull();
+  await store.close();
+  await until(async () => (await listeners()) === 0);
+  expect(await held!.release()).toBe(true);
+  const code = `
+    import { Lock, redisStore } from "oriel";
+    import { Redis } from "ioredis";
+    const client = new Redis(${JSON.stringify(stage.server.url)});
+    const lock = new Lock(redisStore(client), "nightly");
+    await lock.tryLock();
+    console.log(await lock.tryLock({ wait: 300 }));
+    client.disconnect();`;
+  const printed = execFileSync(process.execPath, ["--input-type=module", "--eval", code], {
+    cwd: root,
+    timeout: 20_000,
+  });
+  expect(String(printed)).toBe("null\n");
+});
