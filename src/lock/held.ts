@@ -2,6 +2,7 @@ import { OrielError } from "../errors.ts";
 import type { Duration } from "../time.ts";
 import { extend } from "./extend.ts";
 import { type Grant, provenUntil } from "./grant.ts";
+import { tellReleased } from "./line.ts";
 import { leaseMsOf } from "./lock-options.ts";
 import { release } from "./release.ts";
 
@@ -83,7 +84,9 @@ export class HeldLock {
   async #release(): Promise<boolean> {
     const { store, key, token } = this.#grant;
     const send = async () => {
-      const isFreed = await store.run(release, key, token);
+      const answer = store.run(release, key, token);
+      tellReleased(store, key);
+      const isFreed = await answer;
       return isFreed || (this.#mayBeFreed && this.#state === "released");
     };
     try {

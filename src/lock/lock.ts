@@ -2,14 +2,11 @@ import type { Store } from "../store/contract.ts";
 import type { Grant } from "./grant.ts";
 import { HeldLock } from "./held.ts";
 import { lockKeyOf } from "./keys.ts";
-import { Line } from "./line.ts";
+import { lineOf } from "./line.ts";
 import { checkOptions, type LockOptions, leaseMsOf, type TryLockOptions, waitMsOf } from "./lock-options.ts";
 import { type Ask, Waiter } from "./waiter.ts";
 
 const TRY_OPTIONS = ["wait", "lease", "signal"];
-
-/** The lines of each store by key: all locks of one name in a process stand in one. */
-const lines = new WeakMap<Store, Map<string, Line>>();
 
 /**
  * One holder at a time among all processes that share the store, for as long as leases are honest: a holder who was
@@ -71,17 +68,9 @@ export class Lock {
   }
 
   #grant(ask: Ask): Promise<Grant | null> {
-    if (ask.waitMs > 0) return this.#line().join(ask);
+    if (ask.waitMs > 0) return lineOf(this.#store, this.#key).join(ask);
     const waiter = new Waiter(this.#store, this.#key, ask);
     void waiter.ask();
     return waiter.promise;
-  }
-
-  #line(): Line {
-    const byKey = lines.get(this.#store) ?? new Map<string, Line>();
-    lines.set(this.#store, byKey);
-    const line = byKey.get(this.#key) ?? new Line(this.#store, this.#key, () => byKey.delete(this.#key));
-    byKey.set(this.#key, line);
-    return line;
   }
 }

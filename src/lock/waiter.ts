@@ -40,14 +40,17 @@ export class Waiter {
     if (signal) aborts.add(signal, this);
   }
 
-  /** Sends one request; the answer settles this caller where it can. Never rejects. */
+  /** Sends one request; the answer settles this caller where it can. Never rejects. A grant has been taken. */
   async ask(): Promise<Outcome> {
     this.#isAsking = true;
     const outcome = await this.#attempts.next();
     this.#isAsking = false;
     if (!this.isOpen) {
-      if ("grant" in outcome) giveBack(outcome.grant);
-      else this.#attempts.giveUp();
+      if (!("grant" in outcome)) this.#attempts.giveUp();
+      else {
+        giveBack(outcome.grant);
+        return { lookAgainMs: outcome.grant.leaseMs };
+      }
     } else if ("grant" in outcome) {
       this.#leave();
       this.#resolve(outcome.grant);
