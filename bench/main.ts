@@ -5,6 +5,7 @@ import { environment } from "./environment.ts";
 import { benchHeld, FULL_HELD, SMALL_HELD } from "./held.ts";
 import { benchKernels, FULL_KERNELS, SMALL_KERNELS } from "./kernels.ts";
 import { benchLive, FULL_LIVE, SMALL_LIVE } from "./live.ts";
+import { benchLock, FULL_LOCK, SMALL_LOCK } from "./lock.ts";
 import { benchMemory, FULL_MEMORY, SMALL_MEMORY } from "./memory.ts";
 import { benchPipeline, FULL_PIPELINE, SMALL_PIPELINE } from "./pipeline.ts";
 import { jsonLines, type Report, table } from "./report.ts";
@@ -21,6 +22,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   held: (_redisUrl, small) => benchHeld(small ? SMALL_HELD : FULL_HELD),
   resident: (_redisUrl, small) => benchResident(small ? SMALL_RESIDENT : FULL_RESIDENT),
   live: (_redisUrl, small) => benchLive(small ? SMALL_LIVE : FULL_LIVE),
+  lock: (redisUrl, small) => benchLock(redisUrl, small ? SMALL_LOCK : FULL_LOCK),
   sketches: (_redisUrl, small) => benchSketches(small ? SMALL_SKETCHES : FULL_SKETCHES),
 };
 

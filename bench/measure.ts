@@ -18,10 +18,14 @@ export interface Load {
 }
 
 /**
- * Runs one slice of closed-loop load. `call` answers true when it did its operation. When the time is over, `signal`
- * is aborted so that callers who wait for a lock go home; calls that were sent are awaited and counted.
+ * Runs one slice of closed-loop load. `call` is given its caller's number, and answers true when it did its operation.
+ * When the time is over, `signal` is aborted so that callers who wait for a lock go home; calls that were sent are
+ * awaited and counted.
  */
-export async function runSlice(load: Load, call: (signal: AbortSignal) => Promise<boolean>): Promise<Slice> {
+export async function runSlice(
+  load: Load,
+  call: (signal: AbortSignal, caller: number) => Promise<boolean>,
+): Promise<Slice> {
   const over = new AbortController();
   setMaxListeners(0, over.signal);
   const slice: Slice = { operations: 0, refused: 0, elapsedMs: 0, latenciesMs: [] };
@@ -29,10 +33,10 @@ export async function runSlice(load: Load, call: (signal: AbortSignal) => Promis
   const lasts = () =>
     !over.signal.aborted && (performance.now() - startMs < load.sliceMs || slice.operations < load.leastOperations);
 
-  async function caller(): Promise<void> {
+  async function run(caller: number): Promise<void> {
     while (lasts()) {
       const sentMs = performance.now();
-      const done = await call(over.signal);
+      const done = await call(over.signal, caller);
       if (done) {
         slice.operations++;
         slice.latenciesMs.push(performance.now() - sentMs);
@@ -40,7 +44,7 @@ export async function runSlice(load: Load, call: (signal: AbortSignal) => Promis
     }
     over.abort();
   }
-  await Promise.all(Array.from({ length: load.callers }, caller));
+  await Promise.all(Array.from({ length: load.callers }, (_, caller) => run(caller)));
   slice.elapsedMs = performance.now() - startMs;
   return slice;
 }

@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { environment } from "../../bench/environment.ts";
 import { latencies } from "../../bench/events.ts";
 import { benchKernels, SMALL_KERNELS } from "../../bench/kernels.ts";
+import { benchLock, SMALL_LOCK } from "../../bench/lock.ts";
 import { benchMemory, SMALL_MEMORY } from "../../bench/memory.ts";
 import { jsonLines, type Report, table } from "../../bench/report.ts";
 import type { Answer, Rival } from "../../bench/rivals/contract.ts";
+import { LOCK_RIVALS } from "../../bench/rivals/lock.ts";
 import { benchWindows, RIVALS, SMALL_WINDOWS } from "../../bench/windows.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
 
@@ -93,6 +95,17 @@ describe("benches run in small", () => {
     expect(alone).toBeGreaterThan(20);
     expect(batched).toBeGreaterThan(4.5);
     expect(batched).toBeLessThan(alone);
+  });
+
+  test("lock: a line for every rival and load", async () => {
+    const report = await benchLock(server.url, SMALL_LOCK);
+    const rivals = LOCK_RIVALS.filter((rival) => !rival.missing());
+    expect(columnOf(report, "lock")).toEqual(SMALL_LOCK.loads.flatMap(() => rivals.map((rival) => rival.name)));
+    for (const row of report.rows) {
+      for (const name of ["pairsPerSecond", "timesSlower", "p50Ms", "served", "commandsPerPair", "handOverP50Ms"])
+        expect(row[name]).toBeGreaterThan(0);
+      if (row.lock === "oriel") expect(row.timesSlower).toBe(1);
+    }
   });
 
   test("kernels: a line for every form", async () => {
