@@ -18,7 +18,9 @@ export class HeldLock {
   /** Higher than that of every hold before, a safe integer: what is written under the lock refuses a lower one. */
   readonly fence: number;
   readonly #grant: Grant;
-  readonly #abort = new AbortController();
+  /** Made when first asked for: few holders do. */
+  #abort: AbortController | undefined;
+  #lostBecause: OrielError | undefined;
   #provenUntilMs: number;
   #renewAtMs = Number.POSITIVE_INFINITY;
   #state: "held" | "released" | "lost" = "held";
@@ -43,6 +45,8 @@ export class HeldLock {
   /** Aborts with LOST when the hold can no longer be proven, and stays silent when it is released before. */
   get signal(): AbortSignal {
     this.#look();
+    this.#abort ??= new AbortController();
+    if (this.#lostBecause && !this.#abort.signal.aborted) this.#abort.abort(this.#lostBecause);
     return this.#abort.signal;
   }
 
@@ -109,7 +113,8 @@ export class HeldLock {
   #lose(why: string): void {
     this.#state = "lost";
     clearTimeout(this.#timer);
-    this.#abort.abort(new OrielError("LOST", `the lock ${this.#grant.key} is lost: ${why}`));
+    this.#lostBecause = new OrielError("LOST", `the lock ${this.#grant.key} is lost: ${why}`);
+    this.#abort?.abort(this.#lostBecause);
   }
 
   #arm(): void {
