@@ -30,6 +30,8 @@ export interface FaultProxy {
   split(pieceBytes: number): void;
   /** While true, new connections are closed at once. */
   refuse(refused: boolean): void;
+  /** Closes all connections; new ones lead to another server of loopback. */
+  moveTo(serverPort: number): void;
   close(): Promise<void>;
 }
 
@@ -53,6 +55,7 @@ export async function startProxy(serverPort: number): Promise<FaultProxy> {
   let delayMs = 0;
   let pieceBytes = 0;
   let refused = false;
+  let targetPort = serverPort;
 
   const end = (link: Link) => {
     links.delete(link);
@@ -81,7 +84,7 @@ export async function startProxy(serverPort: number): Promise<FaultProxy> {
 
   const proxy = createServer((client) => {
     if (refused) return client.destroy();
-    const link: Link = { client, server: connect(serverPort, "127.0.0.1"), isSilent: false, asked: [] };
+    const link: Link = { client, server: connect(targetPort, "127.0.0.1"), isSilent: false, asked: [] };
     links.add(link);
     const [toClient, toServer] = [new Lane(client), new Lane(link.server)];
     const [fromClient, fromServer] = [new Frames(), new Frames()];
@@ -134,6 +137,10 @@ export async function startProxy(serverPort: number): Promise<FaultProxy> {
     },
     refuse: (value) => {
       refused = value;
+    },
+    moveTo: (port) => {
+      targetPort = port;
+      for (const link of [...links]) end(link);
     },
     close: async () => {
       for (const link of [...links]) end(link);

@@ -2,7 +2,8 @@ import { Redis } from "ioredis";
 import { Lock, redisStore } from "../../src/index.ts";
 
 /**
- * One process of processes.test.ts: takes the lock again and again and writes under its fence, as a resource that
+ * One process of processes.test.ts. As "hold": takes the lock once, and tells what it knows of its hold when asked.
+ * Else takes the lock again and again and writes under its fence, as a resource that
  * checks fences: a write with a lower fence than the last is refused. Each hold writes twice; a second write that the
  * holder could still prove to lie in its lease afterwards is marked.
  */
@@ -14,13 +15,25 @@ redis.call("SET", KEYS[1], ARGV[1])
 redis.call("RPUSH", KEYS[2], ARGV[1] .. " " .. ARGV[2])
 return 1`;
 
-const [url = "", id = ""] = process.argv.slice(2);
+const [url = "", id = "", mode] = process.argv.slice(2);
 const client = new Redis(url);
 const lock = new Lock(redisStore(url, { deadlineMs: 3000 }), "nightly");
 const write = (fence: number, what: string) => client.eval(WRITE, 2, "last", "log", String(fence), `${id} ${what}`);
 
+if (mode === "hold") {
+  const held = await new Lock(redisStore(url, { deadlineMs: 20_000 }), "nightly", { watchdogLease: 2000 }).tryLock({
+    wait: "20s",
+  });
+  // Nothing is asked between the message and the answer: what is known is known without the server.
+  process.on("message", async () => {
+    const known = { leftMs: held!.leftMs, isAborted: held!.signal.aborted };
+    process.send?.({ ...known, written: await write(held!.fence, "late"), released: await held!.release() });
+  });
+  await write(held!.fence, "begin");
+}
+
 process.send?.("ready");
-for (;;) {
+while (mode !== "hold") {
   const held = await lock.tryLock({ wait: "5s", lease: 300 });
   if (!held) continue;
   const begun = await write(held.fence, "begin");

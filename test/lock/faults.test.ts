@@ -64,6 +64,20 @@ describe("replies and requests that are lost", () => {
     expect(await held!.release()).toBe(true);
   });
 
+  test.each(["cut", "silence"] as const)(
+    "requests that never arrive (%s): each is done once in the end",
+    async (then) => {
+      const lock = await stage.proxied();
+      stage.proxy.dropRequests(1, { then });
+      const held = await lock.tryLock({ lease: "60s" });
+      stage.proxy.dropRequests(1, { then });
+      expect(await held!.extend()).toBe(true);
+      stage.proxy.dropRequests(1);
+      expect(await held!.release()).toBe(true);
+      expect(await stage.raw.exists(LOCK_KEY)).toBe(0);
+    },
+  );
+
   test("SCRIPT FLUSH between any two calls is not noticed", async () => {
     const lock = await stage.proxied();
     for (let i = 0; i < 5; i++) {
@@ -80,7 +94,7 @@ describe("replies and requests that are lost", () => {
 describe("servers out of reach", () => {
   test("the signal aborts when the lease may be over, though nothing answers", async () => {
     const lock = new Lock(await storeOf(stage.proxied({ deadlineMs: 200 })), "nightly", { watchdogLease: 800 });
-    const held = await lock.tryLock();
+    const held = await lock.tryLock({ wait: "20s" });
     stage.proxy.refuse(true);
     stage.proxy.cut();
     await new Promise((resolve) => held!.signal.addEventListener("abort", resolve));
@@ -107,7 +121,7 @@ describe("servers out of reach", () => {
   });
 
   test("a server that stands still for longer than the lease: the holder knows before any answer", async () => {
-    const held = await stage.lock({ deadlineMs: 200 }).tryLock({ lease: 500 });
+    const held = await stage.lock({ deadlineMs: 200 }).tryLock({ lease: 500, wait: "20s" });
     stage.server.pause();
     await new Promise((resolve) => held!.signal.addEventListener("abort", resolve));
     expect(held!.leftMs).toBe(0);

@@ -1,6 +1,10 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { afterAll, expect, test } from "vitest";
+import { Random } from "../simulator/random.ts";
 import { LockStage, pause, until } from "./stage.ts";
+
+const { ORIEL_PROCESSES = "4", ORIEL_HOLDS = "200", ORIEL_SEED } = process.env;
+const seed = Number(ORIEL_SEED ?? Date.now() % 1_000_000);
 
 const stage = new LockStage();
 const children = new Set<ChildProcess>();
@@ -8,8 +12,8 @@ afterAll(() => {
   for (const child of children) child.kill("SIGKILL");
 });
 
-async function start(id: string): Promise<ChildProcess> {
-  const child = fork(new URL("./child.ts", import.meta.url).pathname, [stage.server.url, id], {
+async function start(id: string, ...mode: string[]): Promise<ChildProcess> {
+  const child = fork(new URL("./child.ts", import.meta.url).pathname, [stage.server.url, id, ...mode], {
     execArgv: ["--import", "tsx"],
   });
   children.add(child);
@@ -33,14 +37,17 @@ const untilGrown = async (by: number) => {
   await until(async () => (await logLength()) >= target);
 };
 
-test("4 processes that are killed and paused at random: fences rise in the order of holds, proven holds exclude", {
-  timeout: 90_000,
+test(`${ORIEL_PROCESSES} processes killed and paused at random (seed ${seed}): fences rise in the order of holds, proven holds exclude`, {
+  timeout: 90_000 + 100 * Number(ORIEL_HOLDS),
 }, async () => {
-  let running = await Promise.all(["a", "b", "c", "d"].map(start));
+  const random = new Random(seed);
+  const ids = Array.from({ length: Number(ORIEL_PROCESSES) }, (_, i) => `p${i}`);
+  let running = await Promise.all(ids.map((id) => start(id)));
   await untilGrown(200);
-  for (let round = 0; round < 6; round++) {
-    await pause(20 + Math.random() * 60);
-    const victim = running[Math.floor(Math.random() * running.length)]!;
+  // A hold writes two lines.
+  for (let round = 0; round < 6 || (await logLength()) < 2 * Number(ORIEL_HOLDS); round++) {
+    await pause(random.int(20, 80));
+    const victim = random.pick(running);
     if (round % 2 === 0) {
       // For longer than the lease: whether it held the lock then or not, the others go on.
       victim.kill("SIGSTOP");
@@ -80,4 +87,20 @@ test("a holder that is killed keeps the lock for its lease and no longer", async
   const held = await stage.lock().tryLock({ wait: "20s" });
   expect(held!.fence).toBeGreaterThan(Number(await stage.raw.get("last")) - 1);
   expect(await held!.release()).toBe(true);
+});
+
+test("a watched holder that stands still past its lease: it knows before it asks, its write is refused, its release plain", async () => {
+  const child = await start("h", "hold");
+  await until(async () => (await logLength()) === 1);
+  child.kill("SIGSTOP");
+  const next = await stage.lock().tryLock({ wait: "20s", lease: "60s" });
+  const first = Number(await stage.raw.get("last"));
+  expect(next!.fence).toBeGreaterThan(first);
+  await stage.raw.set("last", next!.fence);
+  const told = new Promise((resolve) => child.once("message", resolve));
+  child.send("look");
+  child.kill("SIGCONT");
+  expect(await told).toEqual({ leftMs: 0, isAborted: true, written: 0, released: false });
+  expect(await next!.release()).toBe(true);
+  await kill(child);
 });

@@ -123,7 +123,7 @@ async function play(seed: number): Promise<{ grants: number; losses: number; vio
 }
 
 test(`${count} schedules of lost, late and repeated messages from seed ${first}`, {
-  timeout: 30_000 + count * 500,
+  timeout: 60_000 + count * 2_000,
 }, async () => {
   const sum = { grants: 0, losses: 0 };
   const violations: string[] = [];

@@ -50,12 +50,17 @@ export class LockStage {
     return new Lock(store, "nightly");
   }
 
-  /** The same, behind the proxy; its scripts are loaded. */
+  /** The same, behind the proxy; its scripts are loaded, however short its deadline on a busy machine. */
   async proxied(options: RedisStoreOptions = {}): Promise<Lock> {
     const lock = this.lock(options, this.proxy.url);
-    const held = await lock.tryLock();
-    await held!.extend();
-    await held!.release();
+    const held = await lock.tryLock({ wait: "20s", lease: "60s" });
+    for (const step of [() => held!.extend(), () => held!.release()])
+      await until(() =>
+        step().then(
+          () => true,
+          () => false,
+        ),
+      );
     return lock;
   }
 

@@ -3,7 +3,7 @@ import { Redis as Redis5 } from "ioredis5";
 import type { Store } from "../../src/store/contract.ts";
 import type { IoredisClient } from "../../src/store/ioredis.ts";
 import { memoryStore } from "../../src/store/memory.ts";
-import { redisStore } from "../../src/store/redis.ts";
+import { type RedisStoreOptions, redisStore } from "../../src/store/redis.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
 import { startRedis } from "../harness/redis-server.ts";
 import { onSteppedClock } from "../harness/stepped-script.ts";
@@ -59,7 +59,7 @@ export async function onMemory(isStepped = false): Promise<OpenStore> {
 
 type RawClient = Pick<Redis, "get" | "set" | "pexpiretime" | "flushall" | "disconnect">;
 
-export function onRedis(open: (url: string) => RawClient, isCluster = false) {
+export function onRedis(open: (url: string) => RawClient, isCluster = false, options: RedisStoreOptions = {}) {
   return async (isStepped = false): Promise<OpenStore> => {
     const server = isCluster ? await startCluster(2) : await startRedis();
     const clients = [open(server.url), open(server.url)] as const;
@@ -67,7 +67,7 @@ export function onRedis(open: (url: string) => RawClient, isCluster = false) {
     const clock = { nowMs: START_MS };
     const stepped = { scriptOf: onSteppedClock(() => clock.nowMs), monotonic: () => clock.nowMs };
     const [store, other] = clients.map((each) =>
-      redisStore(each as unknown as IoredisClient, { deadlineMs: 5000, ...(isStepped && stepped) }),
+      redisStore(each as unknown as IoredisClient, { deadlineMs: 5000, ...options, ...(isStepped && stepped) }),
     ) as [Store, Store];
     return {
       store,
@@ -96,6 +96,7 @@ export function onRedis(open: (url: string) => RawClient, isCluster = false) {
 export const stores: Record<string, (isStepped?: boolean) => Promise<OpenStore>> = {
   memory: onMemory,
   "redis, ioredis 6": onRedis((url) => new Redis(url)),
+  "redis, ioredis 6, functions": onRedis((url) => new Redis(url), false, { scripting: "functions" }),
   "redis, ioredis 5": onRedis((url) => new Redis5(url) as unknown as Redis),
   "redis cluster, ioredis 6": onRedis((url) => new Cluster([url]) as unknown as Redis, true),
 };

@@ -85,6 +85,18 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
       await held!.release();
     });
 
+    test("after its expiry it is neither extended nor taken again, and its release is a plain false", async () => {
+      const held = await lock.tryLock({ lease: 300, wait: "20s" });
+      await pause(350);
+      expect(await held!.extend("60s")).toBe(false);
+      expect(held!.leftMs).toBe(0);
+      expect(await opened.state(lockKeyOf(opened.store, "nightly"))).toBeUndefined();
+      const next = await other.tryLock({ lease: "60s" });
+      expect(await Promise.all([held!.release(), held!.release()])).toEqual([false, false]);
+      expect(await lock.tryLock()).toBeNull();
+      expect(await next!.release()).toBe(true);
+    });
+
     test("released twice is the same answer", async () => {
       const held = await lock.tryLock();
       expect(await Promise.all([held!.release(), held!.release()])).toEqual([true, true]);

@@ -9,6 +9,18 @@ const stage = new LockStage();
 
 const listeners = async () => Number((await stage.raw.pubsub("NUMSUB", "unlock:oriel:{nightly}"))[1]);
 
+test("without a wait, one script call gives the answer, free or held", async () => {
+  const lock = stage.lock();
+  await (await lock.tryLock())!.release();
+  const before = await stage.scripts();
+  const held = await lock.tryLock({ wait: 0 });
+  expect(held).not.toBeNull();
+  expect(await stage.scripts()).toBe(before + 1);
+  expect(await lock.tryLock({ wait: 0 })).toBeNull();
+  expect(await stage.scripts()).toBe(before + 2);
+  await held!.release();
+});
+
 describe("50 who wait", () => {
   test("in one process: nobody asks while nothing happens, and a release is one script for all", async () => {
     const [lock, crowd] = [stage.lock(), stage.lock()];
