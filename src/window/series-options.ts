@@ -76,6 +76,6 @@ export function bound(argument: string, value: number): number {
   return value;
 }
 
-function randomU32(): number {
+export function randomU32(): number {
   return crypto.getRandomValues(new Uint32Array(1))[0];
 }

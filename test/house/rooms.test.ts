@@ -17,7 +17,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   kernel: ["generated"],
   store: [],
   lock: ["store", "generated"],
-  window: ["kernel", "store", "generated"],
+  window: ["kernel", "store", "lock", "generated"],
   cli: ["entry"],
   entry: ["kernel", "store", "lock", "window", "cli"],
 };

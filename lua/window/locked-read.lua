@@ -1,0 +1,34 @@
+#!lua flags=allow-oom
+-- Reads a locked window whole, and marks it as being worked on by one hold of its lock.
+-- A script: the mark must be that of whoever has read these bytes.
+-- KEYS  a hash: fields timestamps, values (bytes, whoever wrote them) and mark
+-- ARGV  1 fence of the hold, "0" to leave no mark · 2 the hold's nonce · 3 most bytes wanted · 4 span, ms
+-- Reply f64 now · u32 bytes of timestamps · timestamps · values
+-- Law   the mark "fence:nonce" rises only: STALE under a lower fence, or an equal one of another. Whatever was read under
+--       an earlier mark can no longer be written (locked-write). Repeating a call changes nothing else.
+--       The hash then expires twice the span from now.
+-- Errors STALE · TOO_LARGE more bytes than wanted
+-- Cost  O(bytes)
+-- @include store/refuse
+local keys_per_step = 1
+local arguments_per_step = 4
+
+local function step(k, a, now)
+  local key, fence, nonce = KEYS[k], tonumber(ARGV[a]), ARGV[a + 1]
+  local most, span = tonumber(ARGV[a + 2]), tonumber(ARGV[a + 3])
+  local stored = redis.call("HMGET", key, "timestamps", "values", "mark")
+  local times, values = stored[1] or "", stored[2] or ""
+  if #times + #values > most then
+    return refuse("TOO_LARGE", "the window takes " .. #times + #values .. " bytes, of at most " .. ARGV[a + 2])
+  end
+  if fence > 0 then
+    local mark = ARGV[a] .. ":" .. nonce
+    local last = tonumber(string.match(stored[3] or "0", "^%d+"))
+    if last and (last > fence or (last == fence and stored[3] ~= mark)) then
+      return refuse("STALE", "another holds the window's lock by now")
+    end
+    redis.call("HSET", key, "mark", mark)
+    redis.call("PEXPIREAT", key, string.format("%.0f", now + 2 * span))
+  end
+  return struct.pack("<dI4", now, #times) .. times .. values
+end

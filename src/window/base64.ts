@@ -1,0 +1,22 @@
+import { OrielError } from "../errors.ts";
+
+const TEXT = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/**
+ * Whether a column of times is base64 text instead of i64 bytes. The two cannot be taken for each other: the first time
+ * in bytes has a zero byte, for all ms from 1970 to the year 8 919 000; text has none.
+ */
+export function isBase64(times: Uint8Array): boolean {
+  return times.length > 0 && !times.subarray(0, 8).includes(0);
+}
+
+/** The bytes of a base64 text; CORRUPT where it is none. */
+export function fromBase64(field: string, text: Uint8Array): Uint8Array {
+  const ascii = new TextDecoder("latin1").decode(text);
+  if (ascii.length % 4 !== 0 || !TEXT.test(ascii))
+    throw new OrielError("CORRUPT", `the field ${field} holds neither numbers as bytes nor their base64 text`);
+  const binary = atob(ascii);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}

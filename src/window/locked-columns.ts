@@ -1,0 +1,27 @@
+import type { Keyspace } from "../store/contract.ts";
+
+/** What a memory store keeps under a locked window's key. */
+export interface LockedColumns {
+  times: Uint8Array;
+  values: Uint8Array;
+  mark: Mark | undefined;
+}
+
+/** Which hold of the lock has read the window last. */
+export interface Mark {
+  /** 0: none, for who only looks. */
+  fence: number;
+  nonce: number;
+}
+
+export function columnsOf(keys: Keyspace, key: string): LockedColumns | undefined {
+  return keys.get(key) as LockedColumns | undefined;
+}
+
+export function setColumns(keys: Keyspace, key: string, columns: LockedColumns, expireAtMs: number): void {
+  keys.set(key, columns, columns.times.length + columns.values.length + 64, expireAtMs);
+}
+
+export function isMark(mark: Mark | undefined, { fence, nonce }: Mark): boolean {
+  return mark !== undefined && mark.fence === fence && mark.nonce === nonce;
+}

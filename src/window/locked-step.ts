@@ -1,0 +1,55 @@
+import { OrielError } from "../errors.ts";
+import { kernel } from "../kernel/api.ts";
+import type { Closed } from "../time.ts";
+import { fromBase64, isBase64 } from "./base64.ts";
+import type { LockedState } from "./locked-read.ts";
+
+/** The columns of a window: what is inside, in the order recorded. */
+export interface LockedContent {
+  times: BigInt64Array;
+  values: Float32Array;
+}
+
+/** Document 1's numbers, as NumPy computes them over f32: sum and average pairwise in f32, p99 linear; empty: all 0. */
+export interface LockedStats {
+  count: number;
+  sum: number;
+  average: number;
+  p99: number;
+}
+
+const NUMPY = { compat: "numpy", nan: "propagate" } as const;
+
+/**
+ * What is left of a stored window at its `nowMs`, with `added` values as events of that instant behind it. Events later
+ * than now stay and count, as they do for a program that only masks what is too old. CORRUPT where it is no window.
+ */
+export function contentOf(state: LockedState, spanMs: number, closed: Closed, added: readonly number[]): LockedContent {
+  const [times, values] = isBase64(state.times)
+    ? [fromBase64("timestamps", state.times), fromBase64("values", state.values)]
+    : [state.times, state.values];
+  if (times.length % 8 !== 0 || times.length / 8 !== values.length / 4)
+    throw new OrielError(
+      "CORRUPT",
+      `timestamps take ${times.length} bytes and values ${values.length}: not 8 and 4 an event`,
+    );
+  const inside = kernel.trim(times, values, state.nowMs - spanMs, { closed });
+  const kept = inside.times.length;
+  const content = { times: new BigInt64Array(kept + added.length), values: new Float32Array(kept + added.length) };
+  content.times.set(inside.times);
+  content.values.set(inside.values);
+  content.times.fill(BigInt(state.nowMs), kept);
+  content.values.set(added, kept);
+  return content;
+}
+
+export function lockedStatsOf({ values }: LockedContent): LockedStats {
+  const count = values.length;
+  if (count === 0) return { count, sum: 0, average: 0, p99: 0 };
+  return {
+    count,
+    sum: kernel.sum(values, NUMPY),
+    average: kernel.moments(values, NUMPY).mean,
+    p99: kernel.percentile(values, 99, NUMPY),
+  };
+}
