@@ -9,5 +9,6 @@ export { heapBase } from "./memory";
 export { narrow32, narrow64 } from "./narrow";
 export { pairwiseSum32, pairwiseSum64 } from "./pairwise";
 export { rank32, rank64 } from "./rank";
+export { sample32, sample64 } from "./sample";
 export { sort32, sort64 } from "./sort";
 export { trim32, trim64 } from "./trim";

@@ -73,35 +73,17 @@ async function heldRows(count: number, effort: Effort): Promise<Row[]> {
   return rows;
 }
 
-/** The column stays where it is; samples are sorted in an instance of their own. */
+/** The column stays where it is: `hold` copies it in once. */
 function holding(column: Column, module: object) {
   const exports = instantiate(bytesOf(wasmBase64));
   const passes = wasmPasses("wasm-simd", exports);
-  const samples = wasmPasses("wasm-simd", instantiate(bytesOf(wasmBase64)));
   const held = passes.hold(column);
+  passes.hold = () => held;
   const { sum } = new WebAssembly.Instance(module, { env: { memory: exports.memory } }).exports as {
     sum(from: number, count: number): number;
   };
-  let sampled = false;
-  const resident = new Proxy(passes, {
-    get(target, name) {
-      if (name === "hold")
-        return (values: Column) => {
-          sampled = values !== column;
-          return sampled ? samples.hold(values) : held;
-        };
-      if (name === "sorted")
-        return (region: typeof held) => {
-          const from = sampled ? samples : passes;
-          sampled = false;
-          return from.sorted(region);
-        };
-      const method = target[name as keyof typeof target];
-      return typeof method === "function" ? method.bind(target) : method;
-    },
-  });
   return {
-    select: (k: number) => selectRanks(resident, column, [k])?.[0] ?? [Number.NaN, Number.NaN],
+    select: (k: number) => selectRanks(passes, column, [k])?.[0] ?? [Number.NaN, Number.NaN],
     sum: (_: number) => sum(held.address, held.count),
   };
 }

@@ -20,29 +20,26 @@ export function sampleSize(n: number, shares: readonly number[]): number {
 
 /**
  * One value from each of `size` strides of `count` places, where no period in the data can follow, by `valueAt`; fewer
- * where it answers undefined (not meant). Null when one is NaN. `seed` (32 bits) moves the places.
+ * where it answers undefined (not meant). `seed` (32 bits) moves the places. As assembly/sample.ts draws.
  */
-export function sampleOf(
+export function drawSample(
   sample: Column,
   count: number,
   seed: number,
   valueAt: (place: number) => number | undefined,
-): Column | null {
+): Column {
   const stride = count / sample.length;
   let random = seed;
   let drawn = 0;
-  let allNumbers = true;
   for (let i = 0; i < sample.length; i++) {
     random = (Math.imul(1664525, random) + 1013904223) >>> 0;
     const x = valueAt(Math.min(count - 1, Math.floor((i + random * 2 ** -32) * stride)));
-    if (x === undefined) continue;
-    if (Number.isNaN(x)) allNumbers = false;
-    sample[drawn++] = x;
+    if (x !== undefined) sample[drawn++] = x;
   }
-  return allNumbers ? sample.subarray(0, drawn) : null;
+  return sample.subarray(0, drawn);
 }
 
-/** The bracket of a share of the values, 3.2 standard deviations of the sample's rank and 2 ranks to either side. */
+/** The bracket of a share of the values from a sample without NaN, 3.2 standard deviations of the sample's rank and 2 ranks to either side. */
 export function bracketOf(sorted: Column, share: number): Bracket {
   const size = sorted.length;
   const centre = share * size;

@@ -1,3 +1,4 @@
+import { drawSample } from "./bracket.ts";
 import type { Column, Kernel } from "./contract.ts";
 import { kernelOf } from "./form.ts";
 import { census } from "./js/census.ts";
@@ -22,6 +23,12 @@ export const js = {
       pairwiseSum,
       pairwiseSquares,
       collect: (values, first, last) => collect(values, first, last),
+      sample: (values, size, seed) => {
+        const room = values instanceof Float32Array ? new Float32Array(size) : new Float64Array(size);
+        const drawn = drawSample(room, values.length, seed, (place) => values[place]!);
+        sort(drawn);
+        return drawn;
+      },
       narrow,
       rank,
       sort,

@@ -31,7 +31,7 @@ export interface Collected<H> {
   below: number;
   allNumbers: boolean;
   count: number;
-  /** Valid until the next call of `hold`, `collect` from the same column, `sort` or `trim`. */
+  /** Valid until the next call of `hold`, `sample` or `collect` from the same column, `sort` or `trim`. */
   inside: H;
 }
 
@@ -66,8 +66,10 @@ export interface Passes<H> {
   census(held: H): Census;
   pairwiseSum(held: H): number;
   pairwiseSquares(held: H, mean: number): number;
-  /** Those from `first` to `last`, numbers of the column's type. What was collected may be collected from, and is spent. */
+  /** Those from `first` to `last`, numbers of the column's type. What was collected may be collected from. */
   collect(held: H, first: number, last: number): Collected<H>;
+  /** `size` of them, drawn as `drawSample` draws, in order as `sort` puts them; valid until the next call of anything. */
+  sample(held: H, size: number, seed: number): Column;
   /** `held` has no NaN, more than k values, and all of them from `low` to `high`. */
   narrow(held: H, k: number, low: number, high: number): Narrowed;
   /** `limit` is a number of the column's type. */

@@ -1,4 +1,4 @@
-import { type Bracket, bracketOf, sampleOf, sampleSize } from "./bracket.ts";
+import { type Bracket, bracketOf, sampleSize } from "./bracket.ts";
 import type { Column } from "./contract.ts";
 import { narrowDown } from "./narrow.ts";
 import type { Passes } from "./passes.ts";
@@ -22,37 +22,20 @@ export function selectRanks<H>(passes: Passes<H>, values: Column, ranks: readonl
     if (n > 0 && Number.isNaN(sorted[n - 1]!)) return null;
     return ranks.map((k) => [sorted[k]!, sorted[Math.min(k + 1, n - 1)]!]);
   }
-  // The sample is drawn and put in order before the column takes its place in the form's memory.
   const shares = ranks.map((k) => (k + 0.5) / n);
-  const sample = drawFrom(values, sampleSize(n, shares), 1);
-  if (sample === null) return null;
-  const sorted = passes.sorted(passes.hold(sample));
-  const brackets = shares.map((share) => bracketOf(sorted, share));
   const held = passes.hold(values);
+  const sample = passes.sample(held, sampleSize(n, shares), 1);
+  if (Number.isNaN(sample.at(-1))) return null;
+  const brackets = shares.map((share) => bracketOf(sample, share));
   const answers: [number, number][] = [];
   for (const [i, k] of ranks.entries()) {
     const found =
       selectWithin(passes, held, n, k, brackets[i]!) ??
-      selectAgain(passes, held, values, k) ??
       narrowDown(passes, held, n, k, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
     if (found === "NaN") return null;
     answers.push(signZeros(passes, held, n, k, found));
   }
   return answers;
-}
-
-function drawFrom(values: Column, size: number, seed: number): Column | null {
-  const sample = values instanceof Float32Array ? new Float32Array(size) : new Float64Array(size);
-  return sampleOf(sample, values.length, seed, (place) => values[place]!);
-}
-
-/** Data made for the first sample misleads it; nothing is made for this one. The column stays held. */
-function selectAgain<H>(passes: Passes<H>, held: H, values: Column, k: number): [number, number] | "NaN" | null {
-  const share = (k + 0.5) / values.length;
-  // Smaller, for a slower sort.
-  const size = Math.max(256, Math.floor(sampleSize(values.length, [share]) / 2.5));
-  const sample = drawFrom(values, size, Math.floor(Math.random() * 2 ** 32));
-  return sample === null ? "NaN" : selectWithin(passes, held, values.length, k, bracketOf(sample.sort(), share));
 }
 
 /** Null where the bracket does not hold the ranks, or holds most of the column. */

@@ -1,4 +1,4 @@
-import { type Bracket, bracketOf, sampleOf, sampleSize } from "./bracket.ts";
+import { type Bracket, bracketOf, drawSample, sampleSize } from "./bracket.ts";
 import type { Column, Source, Streamed } from "./contract.ts";
 import { Merge } from "./merge.ts";
 import type { Collected, Passes } from "./passes.ts";
@@ -56,9 +56,10 @@ function bracketsOf<H>(passes: Passes<H>, source: Source, shares: readonly numbe
   const size = sampleSize(end - begin, shares);
   const { valueAt, isInside } = readersOf(source);
   const room: Column = wide ? new Float64Array(size) : new Float32Array(size);
-  const sample = sampleOf(room, end - begin, 1, (i) => (isInside(begin + i) ? valueAt(begin + i) : undefined));
-  if (sample === null || sample.length < LEAST_DRAWN) return null;
+  const sample = drawSample(room, end - begin, 1, (i) => (isInside(begin + i) ? valueAt(begin + i) : undefined));
+  if (sample.length < LEAST_DRAWN) return null;
   const sorted = passes.sorted(passes.hold(sample));
+  if (Number.isNaN(sorted.at(-1))) return null;
   return shares.map((share) => bracketOf(sorted, share));
 }
 

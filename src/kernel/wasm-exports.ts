@@ -18,6 +18,8 @@ export interface WasmExports {
   sort64(from: number, count: number, scratch: number, histograms: number): void;
   collect32(from: number, count: number, first: number, last: number, out: number, tally: number): number;
   collect64(from: number, count: number, first: number, last: number, out: number, tally: number): number;
+  sample32(from: number, count: number, seed: number, size: number, out: number): void;
+  sample64(from: number, count: number, seed: number, size: number, out: number): void;
   narrow32(from: number, count: number, k: number, low: number, high: number, histograms: number, out: number): void;
   narrow64(from: number, count: number, k: number, low: number, high: number, histograms: number, out: number): void;
   rank32(from: number, count: number, limit: number, out: number): void;

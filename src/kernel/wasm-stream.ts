@@ -8,12 +8,12 @@ export interface Held {
   address: number;
   count: number;
   wide: boolean;
+  /** No column lies behind this byte; default: none behind its own. */
+  free?: number;
 }
 
 const BLOCK = 4096;
 const PIECE_BYTES = 65_536;
-/** Between piles: a selection sorts a few values behind a pile's end. */
-const GAP_BYTES = 4096;
 
 /**
  * Streams what is inside through a fixed scratch, a piece at a time, so that it is folded and selected from while it lies in
@@ -35,10 +35,11 @@ export function wasmStream(
   const room = PIECE_BYTES / size;
   const instants = WasmMemory.after(base + BLOCK * size + PIECE_BYTES);
   const firstPile = times === null ? instants : WasmMemory.after(instants + room * 8);
-  const step = Math.ceil((capacity * size + GAP_BYTES) / 64) * 64;
-  memory.reserve(firstPile + pileCount * step);
+  const step = WasmMemory.after(capacity * size);
+  const free = firstPile + pileCount * step;
+  memory.reserve(free);
   const bytes = new Uint8Array(memory.buffer);
-  const piles = Array.from({ length: pileCount }, (_, i) => ({ address: firstPile + i * step, count: 0, wide }));
+  const piles = Array.from({ length: pileCount }, (_, i) => ({ address: firstPile + i * step, count: 0, wide, free }));
   const bounds = new BigInt64Array(memory.buffer, control, 2);
   let position = source.begin;
   let filled = 0;

@@ -86,11 +86,18 @@ class WasmPasses implements Passes<Held> {
 
   collect(held: Held, first: number, last: number): Collected<Held> {
     const { address, count, wide } = held;
-    // What was collected before is collected from in place.
-    const out = address === this.#control + COLUMNS ? this.#second(held, 16) : address;
+    const out = this.#second(held);
     const chosen = this.#wasm[wide ? "collect64" : "collect32"](address, count, first, last, out, this.#control) >>> 0;
     const [below, numbers] = this.#counts(2);
     return { below: below!, allNumbers: numbers === 1, count: chosen, inside: { address: out, count: chosen, wide } };
+  }
+
+  sample(held: Held, size: number, seed: number): Column {
+    const { address, count, wide } = held;
+    const sample = { address: this.#second(held), count: size, wide };
+    this.#memory.reserve(endOf(sample));
+    this.#wasm[wide ? "sample64" : "sample32"](address, count, seed, size, sample.address);
+    return this.sorted(sample);
   }
 
   narrow({ address, count, wide }: Held, k: number, low: number, high: number): Narrowed {
@@ -112,7 +119,7 @@ class WasmPasses implements Passes<Held> {
   }
 
   sorted(held: Held): Column {
-    const scratch = this.#second(held, 0);
+    const scratch = this.#second(held);
     this.#wasm[held.wide ? "sort64" : "sort32"](held.address, held.count, scratch, this.#control + HISTOGRAM);
     return this.#view(held);
   }
@@ -132,10 +139,10 @@ class WasmPasses implements Passes<Held> {
     };
   }
 
-  /** The place of a second column as large as the first, with `slack` bytes. */
-  #second(held: Held, slack: number): number {
-    const address = WasmMemory.after(endOf(held));
-    this.#memory.reserve(endOf({ ...held, address }) + slack);
+  /** The place of a second column as large as the first. */
+  #second(held: Held): number {
+    const address = Math.max(WasmMemory.after(endOf(held)), held.free ?? 0);
+    this.#memory.reserve(endOf({ ...held, address }));
     return address;
   }
 
