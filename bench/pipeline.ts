@@ -51,7 +51,7 @@ export async function benchPipeline(options: PipelineOptions): Promise<Report> {
       "A hundredth of the events is too old. Copying into WASM counts. NumPy is hot, in its own process, on the same bytes.",
       "TypedArray.sort: a loop in plain JavaScript over f64 times, then sort.",
       "p1: trim, sum, mean, p99; p2: also min, max, std, p50, p90. Ours is one call that always answers all moments.",
-      "SIMD brings least to the copy into WASM (nothing: a third of the time on sorted times, half on unsorted) and to the radix selection from what is inside the brackets; most to counting and collecting.",
+      "SIMD brings nothing to the copy into WASM and little to the selection from what is inside the brackets; most to counting and collecting.",
       "timesFaster…: the rival's time (Numpy: in p99 alone partition's; Sort: TypedArray's) over this line's, median over turns; …Twin: over the JS form's, both measured against NumPy, or the sort where NumPy is missing.",
       "All answers were checked: the same in every form; p2's, with compat numpy, bit for bit NumPy's.",
     ],
