@@ -9,6 +9,7 @@ export { kernel } from "./kernel/api.ts";
 export type { KernelName } from "./kernel/contract.ts";
 export type { NanPolicy } from "./kernel/nan.ts";
 export type { PercentileMethod } from "./kernel/percentile.ts";
+export { type RollingOptions, type RollingPercentiles, rollingPercentile } from "./kernel/rolling.ts";
 export type { HeldLock } from "./lock/held.ts";
 export { Lock } from "./lock/lock.ts";
 export type { LockOptions, TryLockOptions } from "./lock/lock-options.ts";

@@ -16,4 +16,5 @@ export type { Column, KernelName } from "./kernel/contract.ts";
 export type { Moments } from "./kernel/moments.ts";
 export type { NanPolicy } from "./kernel/nan.ts";
 export type { PercentileLaw, PercentileMethod } from "./kernel/percentile.ts";
+export { type RollingOptions, type RollingPercentiles, rollingPercentile } from "./kernel/rolling.ts";
 export type { ColumnStats } from "./kernel/stats.ts";

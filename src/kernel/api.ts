@@ -7,6 +7,7 @@ import { type Moments, momentsOf, NO_MOMENTS, sumOf } from "./moments.ts";
 import { type NanPolicy, policyOf, withoutNan } from "./nan.ts";
 import type { PercentileLaw, PercentileMethod } from "./percentile.ts";
 import { percentilesOf } from "./percentiles.ts";
+import { rollingPercentile } from "./rolling.ts";
 import { sourceOf } from "./source.ts";
 import { type ColumnStats, statsOfSource } from "./stats.ts";
 
@@ -149,6 +150,7 @@ export const kernel = {
   moments,
   trim,
   stats,
+  rollingPercentile,
   /** Which form is in use; chooses at the first call. */
   get name(): KernelName {
     return activeKernel().name;

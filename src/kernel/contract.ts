@@ -43,6 +43,40 @@ export interface Streamed {
   pairs: ([number, number] | null)[];
 }
 
+/** Times in ms. */
+export type Times = Float64Array | BigInt64Array;
+
+/** Windows that end at events, one after the other: t > own time - span, or t >= when `both`. */
+export interface Windows {
+  times: Times;
+  spanMs: number;
+  both: boolean;
+}
+
+/** How far a scan of windows has come: the first event of the last one, the least and greatest count of events in one. */
+export interface Scan {
+  start: number;
+  fewest: number;
+  most: number;
+}
+
+/** A run of events of a rolling statistic; see assembly/rolling.ts for the law. */
+export interface Piece {
+  /** From the first event of the first window on; the last of them are answered, as many as there are starts. */
+  values: Column;
+  /** The index of the first value, as starts count. */
+  base: number;
+  starts: Uint32Array;
+  /** The count to which the first row of the tables belongs. */
+  least: number;
+}
+
+/** Of each count of values, from the piece's least on: the rank below a percentile, and how much of the next value. */
+export interface OrderTable {
+  lower: Uint32Array;
+  weight: Float64Array;
+}
+
 /**
  * One computation in one form. The three forms answer bit for bit the same: every sum is defined by its order
  * (see assembly/README.md), so the forms can replace each other in the middle of a series.
@@ -69,6 +103,14 @@ export interface Kernel {
   streamed(source: Source, shares: readonly number[], ranksOf: (numbers: number) => readonly number[]): Streamed | null;
   /** A copy of the values inside, in order. */
   gather(source: Source): Column;
+  /**
+   * Writes the first event of the windows that end at events `from` to before `to`, which follow those scanned before.
+   * Answers the first event whose time is below that before it or not finite, or `to`. i64 times spread over at most
+   * 2^53 ms up to there; beyond it starts are of no use.
+   */
+  starts(windows: Windows, from: number, to: number, scan: Scan, out: Uint32Array): number;
+  /** Percentiles of the windows that end in a piece: one answer for each start and table, into the columns of `out`. */
+  roll(piece: Piece, tables: readonly OrderTable[], out: readonly Float64Array[]): void;
   /** How many values are below `limit`, and how many equal it. */
   rank(values: Column, limit: number): { below: number; equal: number };
   /**

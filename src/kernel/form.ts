@@ -19,6 +19,8 @@ export function kernelOf<H>(passes: Passes<H>): Kernel {
     selectMany: (values, ranks) => selectRanks(passes, values, ranks),
     streamed: (source, shares, ranksOf) => streamed(passes, source, shares, ranksOf),
     gather: (source) => gather(passes, source),
+    starts: (windows, from, to, scan, out) => passes.starts(windows, from, to, scan, out),
+    roll: (piece, tables, out) => passes.roll(piece, tables, out),
     rank: (values, limit) => rankOf(passes, values, limit),
     trim: (times, values, from, to, both, sorted) => trimTo(passes, times, values, from, to, both, sorted),
   };

@@ -14,7 +14,7 @@ export type Interpolation = "strict" | "numpy" | "numpy-f32" | "numpy-f32-array"
 export function interpolate(order: Order, low: number, high: number, form: Interpolation = "strict"): number {
   const { weight, taken } = order;
   if (taken) return low;
-  if (form === "strict") return strict(low, high, weight);
+  if (form === "strict") return between(low, high, weight);
   if (form === "numpy") {
     const gap = high - low;
     return weight < 0.5 ? low + gap * weight : high - gap * (1 - weight);
@@ -25,14 +25,15 @@ export function interpolate(order: Order, low: number, high: number, form: Inter
   return weight < 0.5 ? f(low + f(gap * f(weight))) : f(high - f(gap * f(1 - weight)));
 }
 
-function strict(low: number, high: number, weight: number): number {
+/** The strict law: `weight` (0 to 1) of the way from low to high. */
+export function between(low: number, high: number, weight: number): number {
   if (weight === 0 || low === high) return low;
   if (weight === 1) return high;
   const lowest = low === Number.NEGATIVE_INFINITY;
   if (lowest && high === Number.POSITIVE_INFINITY) return weight < 0.5 ? low : weight > 0.5 ? high : 0;
   if (lowest || high === Number.POSITIVE_INFINITY) return lowest ? low : high;
   const gap = high - low;
-  if (!Number.isFinite(gap)) return 2 * strict(low / 2, high / 2, weight);
+  if (!Number.isFinite(gap)) return 2 * between(low / 2, high / 2, weight);
   const value = weight < 0.5 ? low + gap * weight : high - gap * (1 - weight);
   return Math.min(high, Math.max(low, value));
 }

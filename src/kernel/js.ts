@@ -7,6 +7,8 @@ import { fold } from "./js/fold.ts";
 import { narrow } from "./js/narrow.ts";
 import { pairwiseSquares, pairwiseSum } from "./js/pairwise.ts";
 import { rank } from "./js/rank.ts";
+import { roll } from "./js/rolling.ts";
+import { starts } from "./js/rolling-starts.ts";
 import { sort } from "./js/sort.ts";
 import { stream } from "./js/stream.ts";
 import { trim } from "./js/trim.ts";
@@ -31,6 +33,8 @@ export const js = {
       },
       narrow,
       rank,
+      starts,
+      roll,
       sort,
       sorted: (values) => {
         const copy = values.slice();

@@ -1,4 +1,4 @@
-import type { Column, KernelName, Source } from "./contract.ts";
+import type { Column, KernelName, OrderTable, Piece, Scan, Source, Windows } from "./contract.ts";
 
 /** What one pass leaves of a block of at most 4096 values; see assembly/fold.ts for the law. */
 export interface Block {
@@ -83,6 +83,10 @@ export interface Passes<H> {
   append(piece: H, first: number, last: number, pile: H): Collected<H>;
   /** The values themselves, valid until the next call of anything. */
   view(held: H): Column;
+  /** As in `Kernel`. */
+  starts(windows: Windows, from: number, to: number, scan: Scan, out: Uint32Array): number;
+  /** One answer for each start and table, into the columns of `out`. */
+  roll(piece: Piece, tables: readonly OrderTable[], out: readonly Float64Array[]): void;
   /** Copies the pairs with first <= t <= last, in order, whatever the order of times. */
   trim(times: BigInt64Array, values: Column, first: bigint, last: bigint): { times: BigInt64Array; values: Column };
 }

@@ -27,10 +27,26 @@ export function selfTest(kernel: Kernel): void {
     const many: Column = new Type(Float64Array.from({ length: 3000 }, (_, i) => (i * 7) % 3000));
     expect("select", kernel.select(many, 2970).join(), "2970,2971");
     expect("select", String(kernel.selectMany(many, [1500, 0])), "1500,1501,0,1");
+    rolling(kernel, column);
     specials(kernel, new Type([Number.NaN, 1, -0, Number.POSITIVE_INFINITY, 0, -1, Number.NEGATIVE_INFINITY]));
     kernel.sort(column);
     expect("sort", [...column].join(), [...values].sort(ascending).join());
   }
+}
+
+/** One value a ms, in windows of 3: half way from the second of them to the third. */
+function rolling(kernel: Kernel, values: Column): void {
+  const times = Float64Array.from(values, (_, i) => i);
+  const starts = new Uint32Array(values.length - 2);
+  const scan = { start: 0, fewest: values.length, most: 0 };
+  const windows = { times, spanMs: 3, both: false };
+  expect("starts", kernel.starts(windows, 0, 2, scan, starts), 2);
+  expect("starts", kernel.starts(windows, 2, values.length, scan, starts), values.length);
+  expect("starts", [starts[0], starts.at(-1), scan.fewest, scan.most].join(), "0,64,1,3");
+  const out = new Float64Array(starts.length);
+  const table = { lower: Uint32Array.of(1), weight: Float64Array.of(0.5) };
+  kernel.roll({ values, base: 0, starts, least: 3 }, [table], [out]);
+  expect("roll", [out[0], out[1], out.at(-1)].join(), "-22.5,-15.5,23.5");
 }
 
 function specials(kernel: Kernel, column: Column): void {

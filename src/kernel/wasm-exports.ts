@@ -22,6 +22,35 @@ export interface WasmExports {
   sample64(from: number, count: number, seed: number, size: number, out: number): void;
   narrow32(from: number, count: number, k: number, low: number, high: number, histograms: number, out: number): void;
   narrow64(from: number, count: number, k: number, low: number, high: number, histograms: number, out: number): void;
+  rollingRank32(from: number, count: number, pairs: number, scratch: number, histograms: number, ranks: number): void;
+  rollingRank64: WasmExports["rollingRank32"];
+  rollingSlide32(
+    values: number,
+    ranks: number,
+    order: number,
+    warm: number,
+    count: number,
+    starts: number,
+    base: number,
+    lower: number,
+    weight: number,
+    least: number,
+    bits: number,
+    out: number,
+  ): void;
+  rollingSlide64: WasmExports["rollingSlide32"];
+  startsF64(
+    lead: number,
+    count: number,
+    from: number,
+    trail: number,
+    trailed: number,
+    spanMs: number,
+    both: boolean,
+    out: number,
+    tally: number,
+  ): void;
+  startsI64: WasmExports["startsF64"];
   rank32(from: number, count: number, limit: number, out: number): void;
   rank64(from: number, count: number, limit: number, out: number): void;
   trim32(times: number, values: number, count: number, bounds: number): number;

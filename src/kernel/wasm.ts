@@ -1,9 +1,11 @@
-import type { Column, Kernel, KernelName, Source } from "./contract.ts";
+import type { Column, Kernel, KernelName, OrderTable, Piece, Scan, Source, Windows } from "./contract.ts";
 import { kernelOf } from "./form.ts";
 import type { Block, Census, Collected, Narrowed, Passes, Stream } from "./passes.ts";
 import { blockOf } from "./wasm-block.ts";
 import type { WasmExports } from "./wasm-exports.ts";
 import { WasmMemory } from "./wasm-memory.ts";
+import { rollInMemory } from "./wasm-rolling.ts";
+import { startsInMemory } from "./wasm-starts.ts";
 import { type Held, wasmStream } from "./wasm-stream.ts";
 
 // From heapBase, rounded up to 64:   0 control (256 bytes)   256 histograms (49152)   49472 columns, one after the other
@@ -112,6 +114,25 @@ class WasmPasses implements Passes<Held> {
     this.#wasm[wide ? "rank64" : "rank32"](address, count, limit, this.#control);
     const [below, equal, above] = this.#counts(3);
     return { below: below!, equal: equal!, above: above! };
+  }
+
+  starts(windows: Windows, from: number, to: number, scan: Scan, out: Uint32Array): number {
+    return startsInMemory(
+      this.#wasm,
+      this.#memory,
+      this.#control,
+      this.#control + COLUMNS,
+      windows,
+      from,
+      to,
+      scan,
+      out,
+    );
+  }
+
+  roll(piece: Piece, tables: readonly OrderTable[], out: readonly Float64Array[]): void {
+    const histograms = this.#control + HISTOGRAM;
+    rollInMemory(this.#wasm, this.#memory, histograms, this.#control + COLUMNS, piece, tables, out);
   }
 
   sort(values: Column): void {

@@ -9,6 +9,9 @@ import { bytesOf, instantiate, type WasmExports } from "../../src/kernel/wasm-ex
 
 const MODULES = { simd: simdBase64, scalar: scalarBase64 };
 
+/** Named by the type of times. */
+const OF_TIMES = { startsF64: 9, startsI64: 9 };
+
 const ARITY = {
   heapBase: 0,
   fold: 5,
@@ -16,6 +19,8 @@ const ARITY = {
   census: 3,
   pairwiseSum: 2,
   deviations: 4,
+  rollingRank: 6,
+  rollingSlide: 12,
   sort: 4,
   collect: 6,
   sample: 5,
@@ -36,6 +41,7 @@ describe.each(Object.entries(MODULES))("%s", (target, base64) => {
             [`${name}64`, arity],
           ],
     );
+    expected.push(...Object.entries(OF_TIMES));
     expect(Object.fromEntries(functions.map(([name, value]) => [name, value.length]))).toEqual(
       Object.fromEntries(expected),
     );
