@@ -10,6 +10,7 @@ import { benchMemory, FULL_MEMORY, SMALL_MEMORY } from "./memory.ts";
 import { benchPipeline, FULL_PIPELINE, SMALL_PIPELINE } from "./pipeline.ts";
 import { jsonLines, type Report, table } from "./report.ts";
 import { benchResident, FULL_RESIDENT, SMALL_RESIDENT } from "./resident.ts";
+import { benchRolling, FULL_ROLLING, SMALL_ROLLING } from "./rolling.ts";
 import { benchSketches, FULL_SKETCHES, SMALL_SKETCHES } from "./sketches.ts";
 import { benchWindows, FULL_WINDOWS, SMALL_WINDOWS } from "./windows.ts";
 
@@ -23,6 +24,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   resident: (_redisUrl, small) => benchResident(small ? SMALL_RESIDENT : FULL_RESIDENT),
   live: (_redisUrl, small) => benchLive(small ? SMALL_LIVE : FULL_LIVE),
   lock: (redisUrl, small) => benchLock(redisUrl, small ? SMALL_LOCK : FULL_LOCK),
+  rolling: (_redisUrl, small) => benchRolling(small ? SMALL_ROLLING : FULL_ROLLING),
   sketches: (_redisUrl, small) => benchSketches(small ? SMALL_SKETCHES : FULL_SKETCHES),
 };
 

@@ -8,6 +8,7 @@ import { NumpyProcess, numpyMissing } from "../../bench/rivals/numpy.ts";
 import { type RollingLibrary, rollingBy, rollingMissing } from "../../bench/rivals/rolling.ts";
 import { SKETCHES, sketchMissing } from "../../bench/rivals/sketch.ts";
 import { sortedPercentile, typedArrayPipeline } from "../../bench/rivals/typed-array.ts";
+import { benchRolling, SMALL_ROLLING } from "../../bench/rolling.ts";
 import { benchSketches, SMALL_SKETCHES } from "../../bench/sketches.ts";
 import { takeTurns } from "../../bench/turns.ts";
 
@@ -133,6 +134,15 @@ describe("benches run in small", () => {
     expect(rows).toHaveLength(1);
     for (const name of ["pairNs", "recordNs", "dateNowNs", "incrementNs"]) expect(rows[0]?.[name]).toBeGreaterThan(0);
   });
+
+  test("rolling: the rivals that are there, and ours, checked", async () => {
+    const { rows } = await benchRolling(SMALL_ROLLING);
+    const able = LIBRARIES.filter((library) => !rollingMissing(library));
+    const once = ["js", "wasm-scalar", "wasm-simd"];
+    const forms = [...once, ...once];
+    expect(rows.map((row) => row.by)).toEqual([...able, ...forms, ...able.filter((by) => by === "pandas"), ...forms]);
+    for (const row of rows) expect(row.nanosecondsPerSlide).toBeGreaterThan(0);
+  }, 120_000);
 
   test("sketches: error 0 for what is exact", async () => {
     const { rows } = await benchSketches(SMALL_SKETCHES);
