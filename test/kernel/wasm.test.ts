@@ -48,7 +48,7 @@ describe.each(Object.entries(MODULES))("%s", (target, base64) => {
     expect(Object.keys(exports).length).toBe(expected.length + 1);
   });
 
-  test("built again, the same bytes", async () => {
+  test("built again, the same bytes", { timeout: 120_000 }, async () => {
     let again = new Uint8Array();
     const { error } = await asc.main(["--config", "asconfig.json", "--target", target], {
       readFile: (name) => {
