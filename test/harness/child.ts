@@ -18,8 +18,11 @@ export interface Child {
   kill(): Promise<void>;
 }
 
-/** Runs a TypeScript file as a process of its own, which ends with this one at the latest. */
-export function startChild(script: URL, args: readonly (string | number)[]): Child {
+/**
+ * Runs a TypeScript file as a process of its own, which ends with this one at the latest. Its lines are handed to
+ * `take` as they come and then not kept.
+ */
+export function startChild(script: URL, args: readonly (string | number)[], take?: (line: string) => void): Child {
   const child = spawn(process.execPath, ["--import", "tsx", fileURLToPath(script), ...args.map(String)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -31,6 +34,7 @@ export function startChild(script: URL, args: readonly (string | number)[]): Chi
     for (const look of [...waiting]) look();
   };
   createInterface(child.stdout).on("line", (line) => {
+    if (take) return take(line);
     lines.push(line);
     wake();
   });

@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import type { ChunkHeader } from "../../src/window/chunk.ts";
+import { judgeKey } from "./keys.ts";
+import { SoakLedger } from "./ledger.ts";
+import { excess, growth } from "./memory.ts";
+import { eventOf, retentionMsOf } from "./plan.ts";
+
+const MS = 1_000_000;
+
+/** Numbers 10 to 13 of one process: acknowledged, acknowledged, refused, and lost with the process. */
+function handedIn(): SoakLedger {
+  const ledger = new SoakLedger(2);
+  ledger.sent(7, 0, MS, [0, 10, 2, 0, 12, 1]);
+  ledger.done(7, 0, MS + 5, "an");
+  ledger.sent(7, 1, MS + 10, [0, 13, 1]);
+  ledger.ended(7, MS + 20);
+  return ledger;
+}
+const judged = (found: number[], fromMs = MS - 5000, toMs = MS + 30_000) =>
+  handedIn()
+    .judge(0, found, fromMs, toMs)
+    .map((text) => text.replace(/^.*: /, ""));
+
+describe("the judge of a window", () => {
+  it("accepts what was acknowledged, once, with or without what nobody knows", () => {
+    expect(judged([10, 11])).toEqual([]);
+    expect(judged([13, 11, 10])).toEqual([]);
+  });
+  it("finds what is missing, twice, refused, or from nowhere", () => {
+    expect(judged([10])).toEqual(["11 was acknowledged and is missing"]);
+    expect(judged([10, 11, 10])).toEqual(["10 is there twice"]);
+    expect(judged([10, 11, 13, 13])).toEqual(["13 is there twice"]);
+    expect(judged([10, 11, 12])).toEqual(["12 was refused as not applied, and is there"]);
+    expect(judged([10, 11, 14])).toEqual(["14 was never handed in, or left the window long ago"]);
+  });
+  it("holds the window's edges, as near as the clocks tell", () => {
+    expect(judged([], MS + 500)).toEqual([]);
+    expect(judged([10, 11], MS + 500)).toEqual([]);
+    expect(judged([10, 11], MS + 2000)).toEqual(["10 is older than the window", "11 is older than the window"]);
+    expect(judged([13], MS + 2000)).toEqual([]);
+    expect(judged([10], MS - 9000, MS - 2000)).toEqual(["10 is younger than the window"]);
+  });
+  it("tallies each event once, whatever it was read", () => {
+    const ledger = handedIn();
+    for (const toMs of [MS + 6000, MS + 7000]) expect(ledger.judge(0, [10, 11], MS - 5000, toMs)).toEqual([]);
+    expect(ledger.judge(0, [], MS + 20_000, MS + 30_000)).toEqual([]);
+    ledger.close();
+    const { acknowledged, refused, unknown, judged: seen, unread } = ledger;
+    expect({ acknowledged, refused, unknown, seen, unread }).toEqual({
+      acknowledged: 2,
+      refused: 1,
+      unknown: 1,
+      seen: 2,
+      unread: 0,
+    });
+  });
+});
+
+describe("the judge of a key", () => {
+  const header = { number: 5, chunkMs: 1000, lastStampMs: MS, retentionMs: retentionMsOf(1) } as ChunkHeader;
+  const expiryMs = MS + retentionMsOf(1) + 1000 + 60_000;
+
+  it("wants each to expire when its last event can no longer be asked for", () => {
+    expect(judgeKey("oriel:{soak:1}", expiryMs, header, 100)).toEqual([]);
+    expect(judgeKey("oriel:{soak:1}:5", expiryMs, header, 100)).toEqual([]);
+    expect(judgeKey("oriel:{soak:1}", expiryMs - 700, header, 64)).toEqual([]);
+  });
+  it("finds those that never do, or sooner, or later, or are no series'", () => {
+    expect(judgeKey("oriel:{soak:1}", -1, header, 100)).toEqual(["oriel:{soak:1} never expires"]);
+    for (const wrong of [-1, 1])
+      expect(judgeKey("oriel:{soak:1}", expiryMs + wrong, header, 100)).toEqual([
+        `oriel:{soak:1} expires at ${expiryMs + wrong}, not at ${expiryMs}`,
+      ]);
+    expect(judgeKey("oriel:{soak:1}:6", expiryMs, header, 100)).toEqual(["oriel:{soak:1}:6 holds chunk 5"]);
+    expect(judgeKey("oriel:{soak:2}", expiryMs, header, 100).length).toBe(1);
+    expect(judgeKey("left:over", expiryMs, header, 100)).toEqual(["left:over is no key of a series"]);
+  });
+});
+
+describe("the judge of memory", () => {
+  const samples = (mibs: number[]) => mibs.map((each, i) => ({ atMs: i, bytes: each * 2 ** 20 }));
+
+  it("accepts what levels off, and single peaks", () => {
+    expect(growth("it", samples([1, 50, 90, 100, 101, 99, 104, 190, 102]))).toEqual([]);
+  });
+  it("finds what grows on, what was hardly looked at, and what is above its bound", () => {
+    const rising = samples([10, 20, 30, 40, 50, 60, 70, 80, 90]);
+    expect(growth("it", rising)).toEqual(["it grew from 50.0 MiB to 80.0 MiB"]);
+    expect(growth("it", samples([1, 2]))).toEqual(["it: 2 samples are too few"]);
+    expect(excess("it", rising, 80 * 2 ** 20)).toEqual(["it held 90.0 MiB; the bound is 80.0 MiB"]);
+    expect(excess("it", rising, 90 * 2 ** 20)).toEqual([]);
+  });
+});
+
+it("has a number of its own for every event of a series, also as a float32", () => {
+  expect(new Set([eventOf(3, 1), eventOf(3, 2), eventOf(4, 1)]).size).toBe(3);
+  expect(Math.fround(eventOf(511, 2 ** 15 - 1))).toBe(eventOf(511, 2 ** 15 - 1));
+  expect(() => eventOf(512, 0)).toThrow(RangeError);
+  expect(() => eventOf(0, 2 ** 15)).toThrow(RangeError);
+});

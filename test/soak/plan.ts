@@ -1,0 +1,82 @@
+import type { SeriesOptions } from "../../src/window/series-options.ts";
+
+export interface SoakPlan {
+  /** How long the load lasts, the start of its processes included. */
+  seconds: number;
+  /** It lasts longer where so many have not been acknowledged yet: a busy machine has as much to judge. */
+  leastEvents: number;
+  workers: number;
+  /** The first so many are never killed: their memory is followed from the first second to the last. */
+  spared: number;
+  series: number;
+  /** One process is killed, on average, this often, ms; 0: none. */
+  killEveryMs: number;
+  /** Others on this machine come first: the tests that run beside it. */
+  isPolite: boolean;
+  /** Wait at the end until everything has expired. */
+  seesEnd: boolean;
+  /** A fault put into the scripts, which the soak must find; see plants.ts. */
+  plant?: string;
+}
+
+/** `npm test`: a small one, with all in it. */
+export const SHORT: SoakPlan = {
+  seconds: 14,
+  leastEvents: 2000,
+  workers: 4,
+  spared: 2,
+  series: 1000,
+  killEveryMs: 2000,
+  isPolite: true,
+  seesEnd: false,
+};
+
+/** `npm run soak`. */
+export const LONG: SoakPlan = {
+  seconds: 600,
+  leastEvents: 1_000_000,
+  workers: 8,
+  spared: 2,
+  series: 10_000,
+  killEveryMs: 4000,
+  isPolite: false,
+  seesEnd: true,
+};
+
+/** Bound on the copies that one process keeps. */
+export const MAX_RESIDENT_BYTES = 4 << 20;
+
+const RETENTIONS_MS = [5_000, 10_000, 20_000];
+/** Longer than the longest retention + chunk + 60 s, after which a journal without writers is gone. */
+const REST_MS = 85_000;
+const RESTING_GROUPS = 6;
+/** Numbers that one process may draw in one series: number and process fit the 24 bits of a float32. */
+const SHARE = 2 ** 15;
+
+export function nameOf(index: number): string {
+  return `soak:${index}`;
+}
+
+export function retentionMsOf(index: number): number {
+  return RETENTIONS_MS[index % RETENTIONS_MS.length]!;
+}
+
+export function optionsOf(index: number): SeriesOptions {
+  return {
+    retention: retentionMsOf(index),
+    values: Math.floor(index / 2) % 2 === 0 ? "float32" : "float64",
+    maxResidentBytes: MAX_RESIDENT_BYTES,
+  };
+}
+
+/** A sixth of the series at a time, the first after REST_MS, has no writer for so long that its journals expire. */
+export function isResting(index: number, sinceStartMs: number): boolean {
+  return Math.floor(sinceStartMs / REST_MS) % (RESTING_GROUPS + 1) === 1 + (index % RESTING_GROUPS);
+}
+
+/** The value that one process records as its `nth` of a series; no other event of the series has it. */
+export function eventOf(worker: number, nth: number): number {
+  if (nth >= SHARE || worker >= 2 ** 24 / SHARE)
+    throw new RangeError(`event ${nth} of process ${worker}: no number left`);
+  return worker * SHARE + nth;
+}

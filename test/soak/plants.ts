@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import type { Operation, Script } from "../../src/store/contract.ts";
+import type { ScriptOf } from "../../src/store/delivery.ts";
+
+type Change = [step: string, text: string, instead: string];
+
+/** Faults of the scripts that a soak must find: what each does, and what the soak must say. */
+export const PLANTS: Record<string, { changes: Change[]; found: RegExp }> = {
+  "an open chunk gets no expiry": {
+    changes: [
+      ["window/rotate", ', "PXAT", expiry)', ")"],
+      ["window/append", ', "PXAT", expiry)', ")"],
+      ["window/append", 'redis.call("PEXPIREAT", key, expiry)', ""],
+    ],
+    found: /never expires/,
+  },
+  "a closed chunk expires a minute early": {
+    changes: [
+      ["window/rotate", 'redis.call("PEXPIREAT", closed, expiry)', 'redis.call("PEXPIREAT", closed, expiry - 60000)'],
+    ],
+    found: /expires at/,
+  },
+  "an append now and then writes nothing and says it did": {
+    changes: [
+      [
+        "window/append",
+        "local bytes = table.concat(written)",
+        'local bytes = now % 20 == 0 and "" or table.concat(written)',
+      ],
+    ],
+    found: /acknowledged and is missing/,
+  },
+  "an append now and then writes its frame under a second number": {
+    changes: [
+      [
+        "window/append",
+        "local bytes = table.concat(written)",
+        `local bytes = table.concat(written)
+         if now % 20 == 0 and #written == 1 then
+           bytes = bytes .. string.sub(bytes, 1, 8) .. struct.pack("<I4", now % 4294967296) .. string.sub(bytes, 13)
+         end`,
+      ],
+    ],
+    found: /is there twice/,
+  },
+};
+
+/** For `redisStore(url, { scriptOf })`: the scripts with one fault in them. */
+export function withPlant(name: string): ScriptOf {
+  const { changes } = PLANTS[name]!;
+  const made = new Map<string, Script>();
+  return ({ name: step, script }: Operation<never, unknown>) => {
+    if (!made.has(step))
+      made.set(
+        step,
+        changed(
+          script,
+          changes.filter(([of]) => of === step),
+        ),
+      );
+    return made.get(step)!;
+  };
+}
+
+function changed(script: Script, changes: readonly Change[]): Script {
+  let { text } = script;
+  for (const [step, old, instead] of changes) {
+    if (!text.includes(old)) throw new Error(`${step} no longer has: ${old}`);
+    text = text.replace(old, instead);
+  }
+  return { text, sha: createHash("sha1").update(text).digest("hex") };
+}
