@@ -68,6 +68,8 @@ export class JournalCopy {
 
   clear(): void {
     this.chunks = [];
+    // Not only at the next question, which may never come.
+    this.#list = [];
     this.#changed = true;
     this.noOlder = false;
     this.#dedupe = new Dedupe();

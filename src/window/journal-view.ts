@@ -26,6 +26,9 @@ export interface Question {
   fail(error: unknown): void;
 }
 
+/** What a chunk of a copy takes beside its events, however few: a segment, its columns, runs and blocks. */
+const CHUNK_BYTES = 1800;
+
 /** How often a read begins anew because the journal changed under it, before it gives up. */
 const MOST_RESTARTS = 8;
 
@@ -78,7 +81,9 @@ export class JournalView {
   }
 
   release(): void {
-    if (--this.#account.held === 0) this.#residents.settle(this.#account, this.#copy.eventCount * this.#bytesPerEvent);
+    if (--this.#account.held > 0) return;
+    const { eventCount, chunks } = this.#copy;
+    this.#residents.settle(this.#account, eventCount * this.#bytesPerEvent + chunks.length * CHUNK_BYTES);
   }
 
   /** Takes note of an answer; the events in it are not taken in. */

@@ -6,8 +6,8 @@ import { nameOf, optionsOf, retentionMsOf } from "./plan.ts";
 
 /** Series that are read at once. */
 const BATCH = 100;
-/** The readers rest this many times as long as they read, so that the load is the writers'. */
-const REST = 2;
+/** The readers rest this many times as long as they read. */
+const REST = 1;
 
 /** Reads all series, a batch at a time, with nothing in memory, and judges each by the ledger. */
 export class Auditor {

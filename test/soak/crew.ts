@@ -75,8 +75,9 @@ export class Crew {
       if (worker.rounds++ === 0) this.#atWork++;
       this.#ledger.done(worker.id, report[1], report[2], report[3]);
     } else if (report?.[0] === "memory") {
-      this.held.get(worker.id)!.push({ atMs: report[1], bytes: report[2] });
-      this.pages.get(worker.id)!.push({ atMs: report[1], bytes: report[3] });
+      const [, atMs, heldBytes, rssBytes, things] = report;
+      this.held.get(worker.id)!.push({ atMs, bytes: heldBytes, things });
+      this.pages.get(worker.id)!.push({ atMs, bytes: rssBytes, things });
     } else if (report?.[0] === "compared") this.compared += report[1];
     else if (report?.[0] === "wrong") this.wrong.push(`process ${worker.id}: ${report[1]}`);
   }

@@ -78,15 +78,20 @@ describe("the judge of a key", () => {
 });
 
 describe("the judge of memory", () => {
-  const samples = (mibs: number[]) => mibs.map((each, i) => ({ atMs: i, bytes: each * 2 ** 20 }));
+  const samples = (mibs: number[]) => mibs.map((each, i) => ({ atMs: i, bytes: each * 2 ** 20, things: i }));
 
   it("accepts what levels off, and single peaks", () => {
-    expect(growth("it", samples([1, 50, 90, 100, 101, 99, 104, 190, 102]))).toEqual([]);
+    expect(growth("it", samples([1, 50, 90, 100, 101, 99, 104, 190, 102]), 0)).toEqual([]);
+  });
+  it("accepts what more things are worth", () => {
+    const rising = samples([10, 20, 30, 40, 50, 60, 70, 80, 90]);
+    expect(growth("it", rising, 10 * 2 ** 20)).toEqual([]);
+    expect(growth("it", rising, 2 ** 20).length).toBe(1);
   });
   it("finds what grows on, what was hardly looked at, and what is above its bound", () => {
     const rising = samples([10, 20, 30, 40, 50, 60, 70, 80, 90]);
-    expect(growth("it", rising)).toEqual(["it grew from 50.0 MiB to 80.0 MiB"]);
-    expect(growth("it", samples([1, 2]))).toEqual(["it: 2 samples are too few"]);
+    expect(growth("it", rising, 0)).toEqual(["it grew from 50.0 MiB to 80.0 MiB"]);
+    expect(growth("it", samples([1, 2]), 0)).toEqual(["it: 2 samples are too few"]);
     expect(excess("it", rising, 80 * 2 ** 20)).toEqual(["it held 90.0 MiB; the bound is 80.0 MiB"]);
     expect(excess("it", rising, 90 * 2 ** 20)).toEqual([]);
   });

@@ -1,6 +1,8 @@
 export interface Sample {
   atMs: number;
   bytes: number;
+  /** How many things they are spent on: open series of a process, keys of a server. */
+  things: number;
 }
 
 /** What may come and go between two thirds of a run without being growth. */
@@ -9,14 +11,16 @@ const ALLOWED_SHARE = 0.1;
 
 /**
  * Whether something grew without end: the median of the last third of its samples against the middle third's. The
- * first third is the way to what it needs at work.
+ * first third is the way to what it needs at work. More things may take what they are worth: a machine that others use
+ * gives a run more or less to do.
  */
-export function growth(who: string, samples: readonly Sample[]): string[] {
+export function growth(who: string, samples: readonly Sample[], bytesPerThing: number): string[] {
   const third = Math.floor(samples.length / 3);
   if (third < 3) return [`${who}: ${samples.length} samples are too few`];
-  const middle = median(samples.slice(-2 * third, -third));
-  const last = median(samples.slice(-third));
-  const boundBytes = middle * (1 + ALLOWED_SHARE) + ALLOWANCE_BYTES;
+  const [before, after] = [samples.slice(-2 * third, -third), samples.slice(-third)];
+  const [middle, last] = [median(before), median(after)];
+  const more = Math.max(0, median(after, "things") - median(before, "things"));
+  const boundBytes = middle * (1 + ALLOWED_SHARE) + ALLOWANCE_BYTES + more * bytesPerThing;
   return last <= boundBytes ? [] : [`${who} grew from ${mib(middle)} to ${mib(last)}`];
 }
 
@@ -26,8 +30,8 @@ export function excess(who: string, samples: readonly Sample[], boundBytes: numb
   return most <= boundBytes ? [] : [`${who} held ${mib(most)}; the bound is ${mib(boundBytes)}`];
 }
 
-export function median(samples: readonly Sample[]): number {
-  return samples.map(({ bytes }) => bytes).sort((a, b) => a - b)[samples.length >> 1]!;
+export function median(samples: readonly Sample[], of: "bytes" | "things" = "bytes"): number {
+  return samples.map((sample) => sample[of]).sort((a, b) => a - b)[samples.length >> 1]!;
 }
 
 export function mib(bytes: number): string {

@@ -34,7 +34,7 @@ export const SHORT: SoakPlan = {
 /** `npm run soak`. */
 export const LONG: SoakPlan = {
   seconds: 600,
-  leastEvents: 1_000_000,
+  leastEvents: 10_000,
   workers: 8,
   spared: 2,
   series: 10_000,
@@ -44,12 +44,12 @@ export const LONG: SoakPlan = {
 };
 
 /** Bound on the copies that one process keeps. */
-export const MAX_RESIDENT_BYTES = 4 << 20;
+export const MAX_RESIDENT_BYTES = 16 << 20;
 
-const RETENTIONS_MS = [5_000, 10_000, 20_000];
+const RETENTIONS_MS = [10_000, 30_000, 90_000];
 /** Longer than the longest retention + chunk + 60 s, after which a journal without writers is gone. */
-const REST_MS = 85_000;
-const RESTING_GROUPS = 6;
+const REST_MS = 155_000;
+const RESTING_GROUPS = 3;
 /** Numbers that one process may draw in one series: number and process fit the 24 bits of a float32. */
 const SHARE = 2 ** 15;
 
@@ -69,9 +69,9 @@ export function optionsOf(index: number): SeriesOptions {
   };
 }
 
-/** A sixth of the series at a time, the first after REST_MS, has no writer for so long that its journals expire. */
+/** A third of the series at a time, the first after REST_MS, has no writer for so long that its journals expire. */
 export function isResting(index: number, sinceStartMs: number): boolean {
-  return Math.floor(sinceStartMs / REST_MS) % (RESTING_GROUPS + 1) === 1 + (index % RESTING_GROUPS);
+  return Math.floor(sinceStartMs / REST_MS) % (RESTING_GROUPS + 1) === 1 + (Math.floor(index / 12) % RESTING_GROUPS);
 }
 
 /** The value that one process records as its `nth` of a series; no other event of the series has it. */

@@ -6,8 +6,8 @@ export type Report =
   | ["sent", round: number, atMs: number, calls: number[]]
   /** What became of each call of the round: a acknowledged, n not applied for certain, ? nobody knows. */
   | ["done", round: number, atMs: number, states: string]
-  /** What is still held after a garbage collection, and the process's pages. */
-  | ["memory", atMs: number, heldBytes: number, rssBytes: number]
+  /** What is still held after a garbage collection, the process's pages, and how many series are open. */
+  | ["memory", atMs: number, heldBytes: number, rssBytes: number, series: number]
   /** Comparisons of a resident copy with a cold read since the last report. */
   | ["compared", count: number]
   | ["wrong", text: string];

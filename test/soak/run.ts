@@ -131,5 +131,5 @@ async function infoOf(redis: Redis, section: string, field: string): Promise<num
 }
 
 async function usedMemory(redis: Redis): Promise<Sample> {
-  return { atMs: Date.now(), bytes: await infoOf(redis, "memory", "used_memory") };
+  return { atMs: Date.now(), bytes: await infoOf(redis, "memory", "used_memory"), things: await redis.dbsize() };
 }

@@ -106,7 +106,7 @@ async function sample(): Promise<void> {
   for (;;) {
     const external = await externalBytes();
     const { heapUsed, rss } = process.memoryUsage();
-    tell(["memory", Date.now(), heapUsed + external, rss]);
+    tell(["memory", Date.now(), heapUsed + external, rss, opened.size]);
     await pause(SAMPLE_MS);
   }
 }

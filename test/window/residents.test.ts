@@ -1,9 +1,16 @@
 import { describe, expect, test } from "vitest";
+import { externalBytes } from "../../bench/external-bytes.ts";
 import { LocalSeries, memoryStore, Series } from "../../src/index.ts";
+import type { ChunkHeader } from "../../src/window/chunk.ts";
+import { encodeFrame } from "../../src/window/frames.ts";
+import { JournalCopy } from "../../src/window/journal-copy.ts";
 import { Residents } from "../../src/window/residents.ts";
 import { storeWith } from "./changed-store.ts";
 
 const PER_EVENT = 14;
+const PER_CHUNK = 1800;
+/** Room for copies of so many series of 1000 events, each in one chunk. */
+const roomFor = (series: number) => series * (1000 * PER_EVENT + PER_CHUNK);
 
 describe("the copies of a store's series", () => {
   const filled = async (count: number) => {
@@ -24,7 +31,7 @@ describe("the copies of a store's series", () => {
 
   test("stay within the bound: the least recently queried goes, and is read again when asked", async () => {
     const { store, read } = await filled(4);
-    const options = { maxResidentBytes: 3000 * PER_EVENT };
+    const options = { maxResidentBytes: roomFor(3) };
     const series = [0, 1, 2, 3].map((i) => new Series(store, `s${i}`, options));
     const ask = async (i: number) => {
       read();
@@ -33,11 +40,11 @@ describe("the copies of a store's series", () => {
       return read() > 4000;
     };
     expect([await ask(0), await ask(1), await ask(2)]).toEqual([true, true, true]);
-    expect(Residents.of(store).totalBytes).toBe(3000 * PER_EVENT);
+    expect(Residents.of(store).totalBytes).toBe(roomFor(3));
     expect([await ask(0), await ask(1), await ask(2)]).toEqual([false, false, false]);
     expect(await ask(0)).toBe(false);
     expect(await ask(3)).toBe(true);
-    expect(Residents.of(store).totalBytes).toBe(3000 * PER_EVENT);
+    expect(Residents.of(store).totalBytes).toBe(roomFor(3));
     expect([await ask(0), await ask(2)]).toEqual([false, false]);
     expect(await ask(1)).toBe(true);
     for (const one of series) await one.close();
@@ -46,14 +53,11 @@ describe("the copies of a store's series", () => {
 
   test("that are asked at the same time all answer, whoever lets go of whom", async () => {
     const { store } = await filled(8);
-    const series = Array.from(
-      { length: 8 },
-      (_, i) => new Series(store, `s${i}`, { maxResidentBytes: 1100 * PER_EVENT }),
-    );
+    const series = Array.from({ length: 8 }, (_, i) => new Series(store, `s${i}`, { maxResidentBytes: roomFor(1.1) }));
     for (let round = 0; round < 10; round++) {
       const answers = await Promise.all(series.map((one, i) => (round % 2 ? one.stats() : one.recordAndGet(i))));
       expect(answers.map(({ mean }) => mean)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-      expect(Residents.of(store).totalBytes).toBeLessThanOrEqual(1100 * PER_EVENT);
+      expect(Residents.of(store).totalBytes).toBeLessThanOrEqual(roomFor(1.1));
     }
   });
 
@@ -68,6 +72,27 @@ describe("the copies of a store's series", () => {
     read();
     expect((await large.stats()).count).toBe(1000);
     expect(read()).toBeLessThan(1000);
+  });
+
+  test("count their chunks, which take room however few events are in them", async () => {
+    let nowMs = 1_700_000_000_000;
+    const store = memoryStore({ clock: () => nowMs });
+    const writer = new Series(store, "s", { retention: "20s" });
+    for (let i = 0; i < 50; i++, nowMs += 1500) await writer.record(i);
+    await writer.stats();
+    expect(Residents.of(store).totalBytes).toBeGreaterThan(40 * PER_CHUNK);
+    await writer.close();
+    expect(Residents.of(store).totalBytes).toBe(0);
+  });
+
+  test("that are let go of are free, also where nobody asks again", async () => {
+    const copy = new JournalCopy();
+    copy.begin({ valueType: 0, createdMs: 0 } as ChunkHeader);
+    copy.take(encodeFrame(1, 1, Float32Array.of(1, 2, 3)).bytes);
+    const segment = (() => new WeakRef(copy.segments.list[0]!))();
+    copy.clear();
+    await externalBytes(); // collects garbage
+    expect(segment.deref()).toBeUndefined();
   });
 
   test("of another store are no concern", () => {
