@@ -22,8 +22,9 @@ local function step(k, a, now)
     return answer(open, 0, now, before, redis.call("STRLEN", open), "", "")
   end
 
-  local expiry = whole(expiry_of(last, retention, chunk_ms))
   local stamp = math.max(now, last)
+  -- Counted from its closing: while it may matter to a window, the next chunk's readers find it.
+  local expiry = whole(expiry_of(stamp, retention, chunk_ms))
   -- The same request, repeated after a failover undid the first, closes another chunk and must give another birth.
   local new_birth = (next_birth + stamp % 4294967296 + redis.call("STRLEN", open)) % 4294967296
   if new_birth == 0 then new_birth = 1 end

@@ -45,8 +45,10 @@ export const rotate: Operation<Rotate, Answer> = {
       birthBefore: header.birth,
       lastStampMs: stampMs,
     });
-    keys.set(closedKey(key, header.number), chunk.clone(), chunk.length, expiryOf(header));
-    keys.set(key, next, HEADER_BYTES, expiryOf(header));
+    // Counted from its closing: while it may matter to a window, the next chunk's readers find it.
+    const expireAtMs = expiryOf({ ...header, lastStampMs: stampMs });
+    keys.set(closedKey(key, header.number), chunk.clone(), chunk.length, expireAtMs);
+    keys.set(key, next, HEADER_BYTES, expireAtMs);
     return answerOf(STATUS.done, nowMs, next, none, false);
   },
 };

@@ -61,19 +61,19 @@ describe("the judge of a key", () => {
   const expiryMs = MS + retentionMsOf(1) + 1000 + 60_000;
 
   it("wants each to expire when its last event can no longer be asked for", () => {
-    expect(judgeKey("oriel:{soak:1}", expiryMs, header, 100)).toEqual([]);
-    expect(judgeKey("oriel:{soak:1}:5", expiryMs, header, 100)).toEqual([]);
-    expect(judgeKey("oriel:{soak:1}", expiryMs - 700, header, 64)).toEqual([]);
+    expect(judgeKey("oriel:{soak:1}", expiryMs, header)).toEqual([]);
+    expect(judgeKey("oriel:{soak:1}:5", expiryMs, header)).toEqual([]);
+    expect(judgeKey("oriel:{soak:1}:5", expiryMs + 700, header)).toEqual([]);
   });
   it("finds those that never do, or sooner, or later, or are no series'", () => {
-    expect(judgeKey("oriel:{soak:1}", -1, header, 100)).toEqual(["oriel:{soak:1} never expires"]);
+    expect(judgeKey("oriel:{soak:1}", -1, header)).toEqual(["oriel:{soak:1} never expires"]);
     for (const wrong of [-1, 1])
-      expect(judgeKey("oriel:{soak:1}", expiryMs + wrong, header, 100)).toEqual([
+      expect(judgeKey("oriel:{soak:1}", expiryMs + wrong, header)).toEqual([
         `oriel:{soak:1} expires at ${expiryMs + wrong}, not at ${expiryMs}`,
       ]);
-    expect(judgeKey("oriel:{soak:1}:6", expiryMs, header, 100)).toEqual(["oriel:{soak:1}:6 holds chunk 5"]);
-    expect(judgeKey("oriel:{soak:2}", expiryMs, header, 100).length).toBe(1);
-    expect(judgeKey("left:over", expiryMs, header, 100)).toEqual(["left:over is no key of a series"]);
+    expect(judgeKey("oriel:{soak:1}:6", expiryMs, header)).toEqual(["oriel:{soak:1}:6 holds chunk 5"]);
+    expect(judgeKey("oriel:{soak:2}", expiryMs, header).length).toBe(1);
+    expect(judgeKey("left:over", expiryMs, header)).toEqual(["left:over is no key of a series"]);
   });
 });
 

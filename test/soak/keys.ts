@@ -44,14 +44,14 @@ export async function judgeKeys(redis: Redis): Promise<KeyReport> {
       report.bytes += length;
       if (expiryMs === -1) report.withoutExpiry++;
       report.lastExpiryMs = Math.max(report.lastExpiryMs, expiryMs);
-      report.wrong.push(...judgeKey(key, expiryMs, readHeader(header), length));
+      report.wrong.push(...judgeKey(key, expiryMs, readHeader(header)));
     }
   } while (cursor !== "0");
   return report;
 }
 
 /** What is wrong with one key; empty where nothing is. */
-export function judgeKey(key: string, expiryMs: number, header: ChunkHeader, length: number): string[] {
+export function judgeKey(key: string, expiryMs: number, header: ChunkHeader): string[] {
   const [, index, number] = KEY.exec(key) ?? [];
   if (index === undefined) return [`${key} is no key of a series`];
   if (expiryMs === -1) return [`${key} never expires`];
@@ -60,8 +60,8 @@ export function judgeKey(key: string, expiryMs: number, header: ChunkHeader, len
   if (number !== undefined && Number(number) !== isNumber) wrong.push(`${key} holds chunk ${isNumber}`);
   if (retentionMs !== retentionMsOf(Number(index))) wrong.push(`${key} keeps ${retentionMs} ms`);
   const wantedMs = lastStampMs + retentionMs + chunkMs + SLACK_MS;
-  // A fresh open chunk without events goes with the chunk before it.
-  const isRight = expiryMs === wantedMs || (length === HEADER_BYTES && expiryMs < wantedMs);
+  // A closed chunk stays as long after its closing, which comes soon after its last event but has no bound.
+  const isRight = number === undefined ? expiryMs === wantedMs : expiryMs >= wantedMs;
   if (!isRight) wrong.push(`${key} expires at ${expiryMs}, not at ${wantedMs}`);
   return wrong;
 }

@@ -202,3 +202,25 @@ describe("what is told is so", () => {
     expect((await new Series(store, "s", { retention: "1m" }).stats()).count).toBe(20);
   });
 });
+
+test("a chunk that was closed late is not missed before it may be", async () => {
+  let lateMs = 0;
+  const { store, clock } = storeWith((name, _key, run) => {
+    if (name === "window/rotate") clock.nowMs += lateMs;
+    return run();
+  });
+  const writer = new Series(store, "s", { retention: "10s" });
+  await writer.record(1);
+  clock.nowMs += 2000;
+  lateMs = 8000;
+  await writer.record(2);
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  lateMs = 0;
+  await writer.record(3);
+  const startMs = clock.nowMs;
+  for (let seconds = 0; seconds < 100; seconds++) {
+    clock.nowMs = startMs + seconds * 1000;
+    const { degraded } = await new Series(store, "s", { retention: "10s" }).stats();
+    expect(degraded, `after ${seconds} s`).toBe(false);
+  }
+});
