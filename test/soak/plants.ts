@@ -25,7 +25,7 @@ export const PLANTS: Record<string, { changes: Change[]; found: RegExp }> = {
       [
         "window/append",
         "local bytes = table.concat(written)",
-        'local bytes = now % 20 == 0 and "" or table.concat(written)',
+        'local bytes = table.concat(written)\nif string.byte(bytes, 9) % 20 == 0 then bytes = "" end',
       ],
     ],
     found: /acknowledged and is missing/,
@@ -36,7 +36,7 @@ export const PLANTS: Record<string, { changes: Change[]; found: RegExp }> = {
         "window/append",
         "local bytes = table.concat(written)",
         `local bytes = table.concat(written)
-         if now % 20 == 0 and #written == 1 then
+         if string.byte(bytes, 9) % 20 == 0 and #written == 1 then
            bytes = bytes .. string.sub(bytes, 1, 8) .. struct.pack("<I4", now % 4294967296) .. string.sub(bytes, 13)
          end`,
       ],
