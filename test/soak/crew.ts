@@ -20,6 +20,7 @@ export class Crew {
   readonly held = new Map<number, Sample[]>();
   readonly pages = new Map<number, Sample[]>();
   readonly startedMs = Date.now();
+  firstAnswerMs = Infinity;
   readonly #url: string;
   readonly #plan: SoakPlan;
   readonly #ledger: SoakLedger;
@@ -72,6 +73,7 @@ export class Crew {
     const report = read(line);
     if (report?.[0] === "sent") this.#ledger.sent(worker.id, report[1], report[2], report[3]);
     else if (report?.[0] === "done") {
+      this.firstAnswerMs = Math.min(this.firstAnswerMs, report[2]);
       if (worker.rounds++ === 0) this.#atWork++;
       this.#ledger.done(worker.id, report[1], report[2], report[3]);
     } else if (report?.[0] === "memory") {

@@ -25,6 +25,7 @@ export interface SoakOutcome {
 
 /** On a busy machine it takes longer until there is enough to judge. */
 const LONGEST_WAIT_MS = 300_000;
+const SEVERAL_CHUNKS_MS = 4000;
 
 /** Loads a Redis of its own with processes, kills them, reads and judges meanwhile, and judges all at the end. */
 export async function soak(plan: SoakPlan): Promise<SoakOutcome> {
@@ -57,6 +58,7 @@ async function play(plan: SoakPlan, url: string, redis: Redis): Promise<SoakOutc
     await Promise.race([pause(plan.seconds * 1000), meanwhile]);
     const isEnough = () =>
       crew.isAtWork &&
+      Date.now() - crew.firstAnswerMs > SEVERAL_CHUNKS_MS &&
       ledger.acknowledged >= plan.leastEvents &&
       crew.compared > 0 &&
       (crew.kills > 0 || plan.killEveryMs === 0);
