@@ -121,7 +121,8 @@ export class Recorder {
   async #record(series: Series, atMs: readonly number[], values: readonly number[]): Promise<void> {
     if (rangeMs(atMs) <= LONGEST_FRAME_MS) {
       try {
-        return await series.recordMany(values, { at: atMs });
+        await series.recordMany(values, { at: atMs });
+        return;
       } catch (error) {
         if (!(error instanceof OrielError) || (error.code !== "LATE" && error.code !== "EARLY")) throw error;
       }

@@ -3,6 +3,7 @@ import type { Column } from "../kernel/contract.ts";
 import { VERDICT } from "./answer.ts";
 import { encodeFrame, type Frame, frameSize, MOST_IN_FRAME } from "./frames.ts";
 import { law } from "./law.ts";
+import { KEPT, type Recorded, STORED } from "./recorded.ts";
 import { type Waiting, waiting } from "./waiting.ts";
 
 /** One call's events with their own times: frames of its own, so that a late event refuses nobody else's. */
@@ -16,7 +17,11 @@ interface DatedCall {
 export interface Written {
   count: number;
   refusal?: OrielError;
+  recorded: Recorded;
 }
+
+/** Keeps events that the store did not take; one time for all, or each its own. Throws where it refuses them. */
+export type Keep = (values: Column, times: Float64Array | undefined) => void;
 
 const LONGEST_FRAME_MS = 2 ** 32 - 1;
 
@@ -28,7 +33,7 @@ export class Batch {
   #count = 0;
   #dated: DatedCall[] = [];
   #datedBytes = 0;
-  #shared: Waiting<void> | undefined;
+  #shared: Waiting<Recorded> | undefined;
 
   constructor(id: number, valueType: number) {
     this.id = id;
@@ -60,12 +65,12 @@ export class Batch {
   }
 
   /** What becomes of the undated events. */
-  get written(): Promise<void> {
+  get written(): Promise<Recorded> {
     this.#shared ??= waiting();
     return this.#shared.promise;
   }
 
-  addMany(values: ArrayLike<number>, from: number, to: number): Promise<void> {
+  addMany(values: ArrayLike<number>, from: number, to: number): Promise<Recorded> {
     this.#grow(to - from);
     for (let i = from; i < to; i++) this.#values[this.#count++] = values[i];
     return this.written;
@@ -90,7 +95,7 @@ export class Batch {
   }
 
   settle(verdicts: Uint8Array): void {
-    this.#shared?.resolve();
+    this.#shared?.resolve(STORED);
     let at = Math.ceil(this.#count / MOST_IN_FRAME);
     for (const call of this.#dated) {
       const refused = call.frames.map((frame, i) => ({ frame, verdict: verdicts[at + i] }));
@@ -99,6 +104,28 @@ export class Batch {
         call,
         refused.filter(({ verdict }) => verdict !== VERDICT.written),
       );
+    }
+  }
+
+  /** Its events go to `keep` instead of the store. */
+  keep(keep: Keep): void {
+    try {
+      if (this.#count > 0) keep(this.#values.subarray(0, this.#count), undefined);
+      this.#shared?.resolve(KEPT);
+    } catch (error) {
+      this.#shared?.reject(error);
+    }
+    for (const call of this.#dated) {
+      let count = 0;
+      let refusal: OrielError | undefined;
+      for (const { values, times } of call.frames)
+        try {
+          keep(values, times);
+          count += values.length;
+        } catch (error) {
+          refusal = error as OrielError;
+        }
+      call.waiting.resolve(refusal ? { count, refusal, recorded: KEPT } : { count, recorded: KEPT });
     }
   }
 
@@ -120,7 +147,7 @@ export class Batch {
 
 function settleDated(call: DatedCall, refused: { frame: { values: Column }; verdict: number }[]): void {
   if (refused.length === 0) {
-    call.waiting.resolve({ count: call.count });
+    call.waiting.resolve({ count: call.count, recorded: STORED });
     return;
   }
   const lost = refused.reduce((sum, { frame }) => sum + frame.values.length, 0);
@@ -128,7 +155,7 @@ function settleDated(call: DatedCall, refused: { frame: { values: Column }; verd
   const why = early ? `more than ${law.earlyMs} ms ahead of the server's clock` : "older than the retention";
   // An earlier copy of the request, whose answer was lost, may have come in time.
   const refusal = new OrielError(early ? "EARLY" : "LATE", `at: an event is ${why}`, { applied: "unknown" });
-  call.waiting.resolve({ count: call.count - lost, refusal });
+  call.waiting.resolve({ count: call.count - lost, refusal, recorded: STORED });
 }
 
 /** Splits a dated call where a frame would be too long in events or in time. */

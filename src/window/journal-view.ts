@@ -6,25 +6,14 @@ import { Cores } from "./cores.ts";
 import type { Fold } from "./fold.ts";
 import type { JournalCopy } from "./journal-copy.ts";
 import { type JournalReader, needsOlder, Rolled, TooMany } from "./journal-reader.ts";
+import type { Kept } from "./kept.ts";
 import { law } from "./law.ts";
+import { answerAll, type Question, type WindowView } from "./question.ts";
 import type { Account, Residents } from "./residents.ts";
 import { Rollbacks } from "./rollbacks.ts";
 import { bytesPerEvent } from "./segment.ts";
 import type { SeriesSettings } from "./series-options.ts";
-import type { WindowQuery } from "./window-query.ts";
 import type { Degraded } from "./window-stats.ts";
-
-/** What a caller wants to know at the next cut that holds everything up to batch `afterBatch`. */
-export interface Question {
-  afterBatch: number;
-  window: WindowQuery;
-  /** Questions of one kind (compared as a Map's key) are computed once per cut. */
-  kind: unknown;
-  /** Called while the copy stands exactly at the cut. */
-  compute(view: JournalView, fromMs: number, toMs: number): unknown;
-  resolve(answer: unknown): void;
-  fail(error: unknown): void;
-}
 
 /** What a chunk of a copy takes beside its events, however few: a segment, its columns, runs and blocks. */
 const CHUNK_BYTES = 1800;
@@ -32,8 +21,10 @@ const CHUNK_BYTES = 1800;
 /** How often a read begins anew because the journal changed under it, before it gives up. */
 const MOST_RESTARTS = 8;
 
+type TakeOver = (error: unknown, questions: Question[]) => boolean;
+
 /** A copy of the journal at one cut: what questions are answered from. */
-export class JournalView {
+export class JournalView implements WindowView {
   readonly #reader: JournalReader;
   readonly #copy: JournalCopy;
   readonly #settings: SeriesSettings;
@@ -42,6 +33,7 @@ export class JournalView {
   readonly #residents: Residents;
   readonly #account: Account;
   readonly #rollbacks = new Rollbacks();
+  readonly #kept: Kept | undefined;
   #cut: Answer | undefined;
 
   constructor(
@@ -50,7 +42,9 @@ export class JournalView {
     settings: SeriesSettings,
     monotonic: Clock,
     residents: Residents,
+    kept?: Kept,
   ) {
+    this.#kept = kept;
     this.#reader = reader;
     this.#copy = copy;
     this.#settings = settings;
@@ -91,28 +85,22 @@ export class JournalView {
     this.#rollbacks.see(cut);
   }
 
-  /** Brings the copy up to the cut and answers; never throws, whoever waits is told. */
-  async answer(cut: Answer, questions: Question[]): Promise<void> {
+  /**
+   * Brings the copy up to the cut and answers; never throws, whoever waits is told. A failure of the store is told to
+   * `takeOver` first, where one is given; if that answers true, it takes care of the questions.
+   */
+  async answer(cut: Answer, questions: Question[], takeOver?: TakeOver): Promise<void> {
     try {
       await this.#catchUp(cut, questions);
     } catch (error) {
-      await this.#fail(error instanceof TooMany ? this.#tooLarge() : error, questions);
+      if (!takeOver?.(error, questions))
+        await this.#fail(error instanceof TooMany ? this.#tooLarge() : error, questions, takeOver);
       return;
     }
-    const answers = new Map<unknown, unknown>();
-    for (const question of questions) {
-      const toMs = question.window.atMs ?? this.nowMs;
-      try {
-        if (!answers.has(question.kind))
-          answers.set(question.kind, question.compute(this, toMs - question.window.spanMs, toMs));
-        question.resolve(answers.get(question.kind));
-      } catch (error) {
-        question.fail(error);
-      }
-    }
+    answerAll(questions, this, this.nowMs);
   }
 
-  async #fail(error: unknown, questions: Question[]): Promise<void> {
+  async #fail(error: unknown, questions: Question[], takeOver?: TakeOver): Promise<void> {
     // What was taken in before the store failed is whole as far as it goes; the next read links to it or drops it.
     if (!(error instanceof OrielError && error.transient)) this.letGo();
     // Too large for those that reach back furthest; the others have their answer yet.
@@ -123,9 +111,9 @@ export class JournalView {
       if (!others.includes(question)) question.fail(question.afterBatch > 0 ? afterRecording(error) : error);
     if (others.length === 0) return;
     try {
-      await this.answer(await this.#reader.open(this.known), others);
+      await this.answer(await this.#reader.open(this.known), others, takeOver);
     } catch (failure) {
-      for (const question of others) question.fail(failure);
+      if (!takeOver?.(failure, others)) for (const question of others) question.fail(failure);
     }
   }
 
@@ -150,17 +138,22 @@ export class JournalView {
     return header.clock === 1 ? header.latestMs : Math.max(nowMs, header.lastStampMs);
   }
 
+  /** The latest instant that the copy knows of; -Infinity for none. */
+  get latestMs(): number {
+    const { tail } = this.#copy;
+    if (!tail) return -Infinity;
+    return tail.header.clock === 1 ? tail.header.latestMs : tail.header.lastStampMs;
+  }
+
   collect(fold: Fold, fromMs: number, toMs: number, closed: Closed): void {
     for (const segment of this.#copy.segments.list) segment.collect(fold, fromMs, toMs, closed);
   }
 
-  /** The same as `collect` into an empty fold; what it remembers makes the next one of the same span cheap. */
   fold(fromMs: number, toMs: number, closed: Closed): Fold {
     const { list, version } = this.#copy.segments;
     return this.#cores.fold(list, version, fromMs, toMs, closed);
   }
 
-  /** The values inside the window, a copy in the order of the journal. */
   valuesInside(fromMs: number, toMs: number, closed: Closed): Column {
     const total = this.#copy.eventCount;
     const all = this.#settings.valueType === 1 ? new Float64Array(total) : new Float32Array(total);
@@ -169,7 +162,6 @@ export class JournalView {
     return all.slice(0, at);
   }
 
-  /** Why a window from `fromMs` may lack events, if it may. */
   degradedBy(fromMs: number): Degraded | undefined {
     const { header, nowMs } = this.#cut!;
     if (!header) return undefined;
@@ -180,6 +172,7 @@ export class JournalView {
     if (noOlder && head && head.header.birthBefore !== 0)
       if (ofEvents ? needsOlder(head.header, fromMs) : fromMs < head.header.createdMs + law.earlyMs) return "lost";
     if (this.#rollbacks.reach(fromMs)) return "lost";
+    if (this.#kept?.reaches(fromMs)) return "local";
     return nowMs < header.lastStampMs - law.clockSlackMs ? "clock" : undefined;
   }
 

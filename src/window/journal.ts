@@ -4,21 +4,25 @@ import { type Answer, STATUS } from "./answer.ts";
 import { append } from "./append.ts";
 import type { Batch } from "./batch.ts";
 import { type ChunkHeader, HEADER_BYTES } from "./chunk.ts";
-import { DELETED, deleteChunk } from "./delete.ts";
+import { Fallback } from "./fallback.ts";
 import { JournalCopy } from "./journal-copy.ts";
+import { deleteJournal } from "./journal-delete.ts";
 import { JournalReader } from "./journal-reader.ts";
-import { JournalView, type Question } from "./journal-view.ts";
+import { JournalView } from "./journal-view.ts";
+import { Kept } from "./kept.ts";
 import { law } from "./law.ts";
 import { Outbox } from "./outbox.ts";
+import type { Question } from "./question.ts";
+import { refused } from "./refused.ts";
 import { Residents } from "./residents.ts";
-import { closedKey, rotate } from "./rotate.ts";
+import { rotate } from "./rotate.ts";
 import type { SeriesSettings } from "./series-options.ts";
 import { ServerTime } from "./server-time.ts";
 
 /** Microtask turns before a commit is put together: callers woken by the last one join the next. */
 const TURN_HOPS = 8;
-const DELETED_AT_ONCE = 16;
-const MOST_DELETE_ROUNDS = 100;
+/** Some 300 bytes each. */
+const MOST_QUESTIONS = 65_536;
 
 /**
  * One process's side of a journal: a single loop that commits what was recorded (one append in flight, the next takes
@@ -32,6 +36,8 @@ export class Journal {
   readonly #reader: JournalReader;
   readonly #time: ServerTime;
   readonly #view: JournalView;
+  readonly #kept: Kept | undefined;
+  readonly #fallback: Fallback | undefined;
   #questions: Question[] = [];
   #takenId = 0;
   #producer: number | undefined;
@@ -46,13 +52,30 @@ export class Journal {
     this.#settings = settings;
     this.#reader = new JournalReader(store, this.#key);
     this.#time = new ServerTime(store.monotonic);
-    this.#view = new JournalView(this.#reader, new JournalCopy(), settings, store.monotonic, Residents.of(store));
+    const residents = Residents.of(store);
     this.outbox = new Outbox(settings.valueType, settings.maxPendingBytes);
+    if (settings.isLocalOnError) this.#kept = new Kept(settings.valueType, settings.maxPendingBytes);
+    this.#view = new JournalView(this.#reader, new JournalCopy(), settings, store.monotonic, residents, this.#kept);
+    if (this.#kept)
+      this.#fallback = new Fallback(this.#view, this.#kept, settings, this.#time, {
+        probe: async () => this.#time.learn(await this.#reader.open("header")),
+        handIn: (values, times) => {
+          const recorded = this.outbox.addMany(values, times, false);
+          this.wake();
+          return recorded;
+        },
+      });
   }
 
   /** Lets the loop run; called after something was put into the outbox. */
   wake(): void {
     this.#loop ??= this.#run();
+  }
+
+  /** OVERLOADED when too many questions wait for the store already. */
+  checkAskable(): void {
+    if (this.#questions.length >= MOST_QUESTIONS)
+      throw new OrielError("OVERLOADED", `${MOST_QUESTIONS} questions wait for the store`, { transient: true });
   }
 
   ask(question: Question): void {
@@ -66,6 +89,7 @@ export class Journal {
 
   async close(): Promise<void> {
     this.#closed = true;
+    await this.#fallback?.close();
     while (this.#loop) await this.#loop;
     await this.#rotation;
     this.#view.clear();
@@ -73,32 +97,8 @@ export class Journal {
 
   /** Deletes the journal as it stands; what others record meanwhile begins a new one. */
   async delete(): Promise<void> {
-    let { header } = await this.#reader.open("header");
-    for (let round = 0; header; round++) {
-      if (round === MOST_DELETE_ROUNDS) throw new OrielError("LOST", "the series kept changing", { transient: true });
-      const { number, birth }: ChunkHeader = header;
-      const result = await this.#store.run(deleteChunk, this.#key, birth);
-      // Another birth: the chunk was closed meanwhile, and then is there under its number; or it is already deleted.
-      const closed = result === DELETED.another ? await this.#reader.closed(number) : undefined;
-      await this.#deleteClosed(number - 1);
-      if (closed?.header?.birth !== birth) return;
-      header = (await this.#reader.open("header")).header;
-      await this.#deleteClosed(number);
-    }
-  }
-
-  async #deleteClosed(newest: number): Promise<void> {
-    for (let number = newest; ; number -= DELETED_AT_ONCE) {
-      const numbers = Array.from({ length: DELETED_AT_ONCE }, (_, i) => number - i);
-      const headers = (await Promise.all(numbers.map((each) => this.#reader.closed(each)))).flatMap(
-        (one) => one.header ?? [],
-      );
-      if (headers.length === 0) return;
-      // By birth: a request that is repeated late, after a failover, may find another chunk under the number.
-      await Promise.all(
-        headers.map((one) => this.#store.run(deleteChunk, closedKey(this.#key, one.number), one.birth)),
-      );
-    }
+    await deleteJournal(this.#store, this.#key, this.#reader);
+    this.#kept?.clear();
   }
 
   async #run(): Promise<void> {
@@ -119,12 +119,16 @@ export class Journal {
 
   /** Never throws: whoever waits is told. */
   async #commit(batch: Batch | undefined, due: Question[]): Promise<void> {
+    const fallback = this.#fallback;
+    if (fallback?.isAway) return fallback.answer(batch, due, fallback.nowMs(), false);
+    const begunMs = fallback?.nowMs() ?? 0;
     let cut: Answer;
     try {
       cut = batch ? await this.#append(batch, due.length > 0) : await this.#reader.open(this.#view.known);
       this.#time.learn(cut);
       this.#view.see(cut);
     } catch (error) {
+      if (fallback?.leave(error)) return fallback.answer(batch, due, begunMs, mayBeApplied(error));
       batch?.fail(error);
       const others = due.filter((question) => batch && question.afterBatch < batch.id);
       for (const question of due) if (!others.includes(question)) question.fail(error);
@@ -133,11 +137,18 @@ export class Journal {
     }
     batch?.settle(cut.verdicts);
     if (batch) this.#rotateWhenDue(cut);
-    if (due.length > 0) await this.#view.answer(cut, due);
+    if (due.length > 0) await this.#view.answer(cut, due, (error, questions) => this.#takeOver(error, questions));
+  }
+
+  #takeOver(error: unknown, questions: readonly Question[]): boolean {
+    const fallback = this.#fallback;
+    if (!fallback?.leave(error)) return false;
+    fallback.answer(undefined, questions, fallback.nowMs(), false);
+    return true;
   }
 
   async #append(batch: Batch, bytesWanted: boolean): Promise<Answer> {
-    if (this.#time.estimateMs() === undefined) this.#time.learn(await this.#reader.open("header"));
+    if (this.#time.estimateMs() === undefined) this.#time.learn(await this.#reader.open("header").catch(notYetSent));
     const { valueType, clock, retentionMs } = this.#settings;
     this.#producer ??= this.#begin();
     const input = {
@@ -156,7 +167,7 @@ export class Journal {
       await this.#rotate(answer.header!);
       answer = await this.#store.run(append, this.#key, input, { replicas });
     }
-    if (answer.status !== STATUS.done) throw refusal(answer, input.valueType);
+    if (answer.status !== STATUS.done) throw refused(answer, input.valueType);
     return answer;
   }
 
@@ -195,27 +206,12 @@ export class Journal {
   }
 }
 
-function refusal(answer: Answer, valueType: number): OrielError {
-  switch (answer.status) {
-    case STATUS.clash: {
-      const { valueType: type, clock } = answer.header!;
-      const stored = `${type === 1 ? "float64" : "float32"} values and the ${clock === 1 ? "event" : "server"} clock`;
-      const asked = valueType === type ? "another clock" : "another value type";
-      return new OrielError("CLASH", `the series is stored with ${stored}; it was opened with ${asked}`);
-    }
-    case STATUS.full:
-      return new OrielError("OVERLOADED", `the open chunk holds ${answer.length} bytes and waits to be closed`, {
-        transient: true,
-        applied: "unknown",
-      });
-    case STATUS.void:
-      return new OrielError("STALE", `the events were sent more than ${law.voidAfterMs} ms after they were recorded`, {
-        transient: true,
-        applied: "unknown",
-      });
-    case STATUS.old:
-      return new OrielError("OVERLOADED", "the open chunk is too old and could not be closed", { transient: true });
-    default:
-      return new OrielError("CORRUPT", `the key holds no journal of format ${law.format}`);
-  }
+/** The failure of what came before the append. */
+function notYetSent(error: unknown): never {
+  if (!(error instanceof OrielError)) throw error;
+  throw new OrielError(error.code, error.message, { cause: error, transient: error.transient });
+}
+
+function mayBeApplied(error: unknown): boolean {
+  return (error as OrielError).applied === "unknown";
 }

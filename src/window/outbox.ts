@@ -3,6 +3,7 @@ import type { Column } from "../kernel/contract.ts";
 import { Batch, type Written } from "./batch.ts";
 import { frameSize } from "./frames.ts";
 import { law } from "./law.ts";
+import { KEPT, type Recorded, STORED } from "./recorded.ts";
 
 /** Dated events per batch and call, so that a call's frames fit one append whatever its value type. */
 const DATED_BYTES_PER_EVENT = 12;
@@ -39,11 +40,14 @@ export class Outbox {
     return batch;
   }
 
-  /** All or, where a part of a large call fails, an error that says how many events were written. */
-  addMany(values: Column, times?: Float64Array): Promise<void> {
+  /**
+   * All or, where a part of a large call fails, an error that says how many events were written. `isBounded`: false for
+   * events that another bound holds already.
+   */
+  addMany(values: Column, times?: Float64Array, isBounded = true): Promise<Recorded> {
     const total = values.length;
-    if (total === 0) return Promise.resolve();
-    this.#checkRoom(total, times !== undefined);
+    if (total === 0) return Promise.resolve(STORED);
+    if (isBounded) this.#checkRoom(total, times !== undefined);
     const parts: Promise<Written>[] = [];
     for (let from = 0; from < total; ) {
       let count: number;
@@ -54,8 +58,8 @@ export class Outbox {
       } else {
         const batch = this.#open(Math.min(total - from, 1024));
         count = Math.min(total - from, batch.room);
-        const written = { count };
-        parts.push(batch.addMany(values, from, from + count).then(() => written));
+        const written = count;
+        parts.push(batch.addMany(values, from, from + count).then((recorded) => ({ count: written, recorded })));
       }
       from += count;
     }
@@ -106,14 +110,16 @@ export class Outbox {
   }
 }
 
-async function all(parts: Promise<Written>[], total: number): Promise<void> {
+async function all(parts: Promise<Written>[], total: number): Promise<Recorded> {
   let written = 0;
+  let isKept = false;
   let failure: OrielError | undefined;
   for (const result of await Promise.allSettled(parts)) {
     if (result.status === "fulfilled") written += result.value.count;
+    if (result.status === "fulfilled" && result.value.recorded.degraded) isKept = true;
     failure ??= result.status === "fulfilled" ? result.value.refusal : (result.reason as OrielError);
   }
-  if (failure === undefined) return;
+  if (failure === undefined) return isKept ? KEPT : STORED;
   if (total === 1 || (parts.length === 1 && failure.code !== "LATE" && failure.code !== "EARLY")) throw failure;
   throw new OrielError(failure.code, `${written} of ${total} events were written: ${failure.message}`, {
     cause: failure,

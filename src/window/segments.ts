@@ -52,6 +52,13 @@ export class Segments {
     this.version++;
   }
 
+  /** Takes out the first segment. */
+  shift(): Segment | undefined {
+    if (this.list.length === 1) this.#open = undefined;
+    this.version++;
+    return this.list.shift();
+  }
+
   append(ms: number, value: number): void {
     if (!this.open().append(ms, value)) {
       this.close();

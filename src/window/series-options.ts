@@ -24,6 +24,12 @@ export interface SeriesOptions {
    * deadline it rejects, `applied` "unknown". Default 0: what Redis loses at a failover may have been acknowledged.
    */
   replicas?: number;
+  /**
+   * What calls do while the store is out of reach (DEADLINE, UNAVAILABLE, STALE): "throw" (default), or "local":
+   * statistics come from this process's copy and its own events, which it keeps (within `maxPendingBytes`) and hands in
+   * when the store is back; results then say `degraded`.
+   */
+  onStoreError?: "throw" | "local";
   /** Random u32, for tests that repeat themselves. */
   entropy?: () => number;
 }
@@ -36,10 +42,21 @@ export interface SeriesSettings {
   maxPendingBytes: number;
   maxResidentBytes: number;
   replicas: number;
+  isLocalOnError: boolean;
   entropy: () => number;
 }
 
-const OPTIONS = ["retention", "values", "clock", "nan", "maxPendingBytes", "maxResidentBytes", "replicas", "entropy"];
+const OPTIONS = [
+  "retention",
+  "values",
+  "clock",
+  "nan",
+  "maxPendingBytes",
+  "maxResidentBytes",
+  "replicas",
+  "onStoreError",
+  "entropy",
+];
 const MOST_REPLICAS = 1000;
 /** Five years: a chunk, a 64th of it, stays below the 45 days after which it must be closed. */
 const LONGEST_RETENTION_MS = 5 * 365 * 86_400_000;
@@ -53,6 +70,9 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
   const { replicas = 0 } = options;
   if (!Number.isInteger(replicas) || replicas < 0 || replicas > MOST_REPLICAS)
     throw argumentError("replicas", replicas, `a whole number of replicas from 0 to ${MOST_REPLICAS}`);
+  const { onStoreError = "throw" } = options;
+  if (onStoreError !== "throw" && onStoreError !== "local")
+    throw argumentError("onStoreError", onStoreError, '"throw" or "local"');
   return {
     retentionMs: durationMs("retention", options.retention ?? "1h", 1, LONGEST_RETENTION_MS),
     valueType: values === "float64" ? 1 : 0,
@@ -61,6 +81,7 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
     maxPendingBytes: bound("maxPendingBytes", options.maxPendingBytes ?? 8 << 20),
     maxResidentBytes: bound("maxResidentBytes", options.maxResidentBytes ?? 512 << 20),
     replicas,
+    isLocalOnError: onStoreError === "local",
     entropy: options.entropy ?? randomU32,
   };
 }

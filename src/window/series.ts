@@ -6,7 +6,8 @@ import { abortable } from "./abortable.ts";
 import type { Batch } from "./batch.ts";
 import { Fold } from "./fold.ts";
 import { Journal } from "./journal.ts";
-import type { JournalView } from "./journal-view.ts";
+import type { WindowView } from "./question.ts";
+import type { Recorded } from "./recorded.ts";
 import { type SeriesOptions, type SeriesSettings, seriesSettings } from "./series-options.ts";
 import { checkValue, columnOf, timesOf } from "./values.ts";
 import { waiting } from "./waiting.ts";
@@ -34,7 +35,7 @@ export interface RecordManyOptions {
   signal?: AbortSignal;
 }
 
-type Compute<T> = (view: JournalView, fromMs: number, toMs: number) => T;
+type Compute<T> = (view: WindowView, fromMs: number, toMs: number) => T;
 
 /**
  * Events of many processes under one name, and exact statistics over any window of them.
@@ -53,7 +54,7 @@ export class Series {
   }
 
   /** Records one event. One round trip, shared by all who record meanwhile. */
-  async record(value: number, options?: RecordOptions): Promise<void> {
+  async record(value: number, options?: RecordOptions): Promise<Recorded> {
     if (!options) return this.#put(value).written;
     checkKnown(options, ["at", "signal"]);
     options.signal?.throwIfAborted();
@@ -62,7 +63,7 @@ export class Series {
   }
 
   /** Records events in order; a large call is split, and its error says how many were written. Cost: 4 or 8 bytes an event. */
-  async recordMany(values: ArrayLike<number>, options: RecordManyOptions = {}): Promise<void> {
+  async recordMany(values: ArrayLike<number>, options: RecordManyOptions = {}): Promise<Recorded> {
     checkKnown(options, ["at", "signal"]);
     options.signal?.throwIfAborted();
     this.#journal.checkOpen();
@@ -87,6 +88,7 @@ export class Series {
   async recordAndGet(value: number, options: StatsOptions & RecordOptions = {}): Promise<WindowStats> {
     const query = statsQuery(options, this.#settings.retentionMs, "now");
     options.signal?.throwIfAborted();
+    this.#journal.checkAskable();
     if (options.at === undefined) {
       this.#put(value);
       return abortable(this.#stats(query, this.#journal.outbox.lastId), options.signal);
@@ -104,7 +106,7 @@ export class Series {
   async values(options: WindowOptions = {}): Promise<Float32Array | Float64Array> {
     const query = windowQuery(options, this.#settings.retentionMs);
     return abortable(
-      this.#ask<Column>(query, 0, {}, (view, fromMs, toMs) => view.valuesInside(fromMs, toMs, query.closed)),
+      this.#ask<Column>(query, 0, {}, (view, fromMs, toMs) => view.valuesInside(fromMs, toMs, query.closed), false),
       options.signal,
     );
   }
@@ -113,9 +115,15 @@ export class Series {
   async fractionBelow(limit: number, options: WindowOptions = {}): Promise<number> {
     if (typeof limit !== "number" || Number.isNaN(limit)) throw argumentError("limit", limit, "a number");
     const query = windowQuery(options, this.#settings.retentionMs);
-    const share = this.#ask(query, 0, `below ${limit} ${query.kind}`, (view, fromMs, toMs) => {
-      return fractionOf(foldOf(view, query, fromMs, toMs), limit, this.#settings.nan);
-    });
+    const share = this.#ask(
+      query,
+      0,
+      `below ${limit} ${query.kind}`,
+      (view, fromMs, toMs) => {
+        return fractionOf(foldOf(view, query, fromMs, toMs), limit, this.#settings.nan);
+      },
+      false,
+    );
     return abortable(share, options.signal);
   }
 
@@ -172,7 +180,7 @@ export class Series {
     return batch;
   }
 
-  #recordAt(value: number, at: number | Date): Promise<void> {
+  #recordAt(value: number, at: number | Date): Promise<Recorded> {
     this.#journal.checkOpen();
     const { valueType, nan } = this.#settings;
     checkValue(value, valueType, nan);
@@ -189,13 +197,21 @@ export class Series {
       throw argumentError("at", at, 'given, because the series has clock: "event"');
   }
 
-  #ask<T>(window: WindowQuery, afterBatch: number, kind: unknown, compute: Compute<T>): Promise<T> {
+  #ask<T>(
+    window: WindowQuery,
+    afterBatch: number,
+    kind: unknown,
+    compute: Compute<T>,
+    tellsDegraded = true,
+  ): Promise<T> {
     this.#journal.checkOpen();
+    this.#journal.checkAskable();
     const { promise, resolve, reject } = waiting<T>();
     this.#journal.ask({
       afterBatch,
       window,
       kind,
+      tellsDegraded,
       compute,
       resolve: resolve as (answer: unknown) => void,
       fail: reject,
@@ -205,7 +221,7 @@ export class Series {
 }
 
 /** A window that moves on with time is remembered; one that a caller fixed is not. */
-function foldOf(view: JournalView, query: WindowQuery, fromMs: number, toMs: number): Fold {
+function foldOf(view: WindowView, query: WindowQuery, fromMs: number, toMs: number): Fold {
   if (query.atMs === undefined) return view.fold(fromMs, toMs, query.closed);
   const fold = new Fold();
   view.collect(fold, fromMs, toMs, query.closed);

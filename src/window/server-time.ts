@@ -19,6 +19,16 @@ export class ServerTime {
     this.#known = { serverMs: answer.nowMs, monotonicMs: this.#monotonic(), wallMs: Date.now() };
   }
 
+  /** As well as can be told without asking; by this process's own clock where the server was never reached. */
+  roughMs(): number {
+    if (!this.#known) return Date.now();
+    return Math.floor(this.#known.serverMs + this.#monotonic() - this.#known.monotonicMs);
+  }
+
+  get isKnown(): boolean {
+    return this.#known !== undefined;
+  }
+
   /** Never ahead of the server, unless its clock was set back; undefined when it must be asked. */
   estimateMs(): number | undefined {
     if (!this.#known) return undefined;

@@ -26,9 +26,11 @@ export interface WindowStats {
 /**
  * "retention": the window reaches back further than the store keeps; "lost": older events should be there and are not, or
  * this process saw events that Redis has lost since (a failover);
+ * "local": the store is or was out of reach (`onStoreError: "local"`): the answer is this process's alone, or lacks events
+ * that it keeps or that the store may never get;
  * "clock": the server's clock is behind the last stamp, the series' time stands still.
  */
-export type Degraded = "retention" | "lost" | "clock";
+export type Degraded = "retention" | "lost" | "local" | "clock";
 
 export function statsOf(
   fold: Fold,

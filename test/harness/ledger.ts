@@ -5,6 +5,7 @@ type Failure = { code: string; applied: "no" | "unknown"; transient: boolean };
 /** What became of each number that was handed in: acknowledged, refused for certain, or nobody knows. */
 export class Ledger {
   readonly acknowledged = new Set<number>();
+  readonly kept = new Set<number>();
   readonly refused = new Set<number>();
   readonly failures: Failure[] = [];
   #drawn = 0;
@@ -14,10 +15,17 @@ export class Ledger {
     return Array.from({ length: count }, () => ++this.#drawn);
   }
 
-  /** Follows a call that hands these numbers in; never rejects, but with what is no failure of a store. */
+  /**
+   * Follows a call that hands these numbers in; never rejects, but with what is no failure of a store. What its process
+   * says that it kept ("local") is not acknowledged.
+   */
   async follow(values: readonly number[], call: Promise<unknown>): Promise<boolean> {
     try {
-      await call;
+      const told = (await call) as { degradedBy?: string } | undefined;
+      if (told?.degradedBy === "local") {
+        for (const value of values) this.kept.add(value);
+        return false;
+      }
       for (const value of values) this.acknowledged.add(value);
       return true;
     } catch (error) {

@@ -1,0 +1,187 @@
+import { OrielError } from "../errors.ts";
+import type { Column } from "../kernel/contract.ts";
+import type { Batch } from "./batch.ts";
+import type { Kept } from "./kept.ts";
+import { law } from "./law.ts";
+import { answerAll, type Question, type WindowView } from "./question.ts";
+import type { Recorded } from "./recorded.ts";
+import type { SeriesSettings } from "./series-options.ts";
+import type { ServerTime } from "./server-time.ts";
+
+const SHORTEST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1000;
+/** Events so near to expiry are not handed in: one that the store finds too late would take its whole frame along. */
+const EXPIRY_SLACK_MS = 1000;
+
+/** What the fallback needs of its journal. */
+interface Ways {
+  /** Asks the store for something small; learns its time. */
+  probe(): Promise<void>;
+  handIn(values: Column, times: Float64Array): Promise<Recorded>;
+}
+
+type Copy = Pick<WindowView, "fold" | "collect"> & { readonly latestMs: number };
+
+/**
+ * What a series does under `onStoreError: "local"` while its store is out of reach.
+ *
+ *        a call fails for DEADLINE, UNAVAILABLE or STALE
+ *   ok ------------------------------------------------> away
+ *    ^   that call and all later ones are answered here    |  one probe at a time, in the background;
+ *    |                                                     |  no call waits for it
+ *    +-----------------------------------------------------+
+ *        a probe is answered: calls go to the store again, and behind them what was kept is handed in
+ *
+ * Events of an append that may have been applied, and those recorded before the store was ever reached (they have no
+ * server time), count in this process's answers while it is away, and are never handed in: at most once in the store.
+ * The others are handed in with their times, stretch by stretch, as dated events; an append of them that fails is kept
+ * by the same rule. Results say "local" while away, and afterwards where the window reaches what is not in the store.
+ */
+export class Fallback {
+  readonly #copy: Copy;
+  readonly #kept: Kept;
+  readonly #settings: SeriesSettings;
+  readonly #time: ServerTime;
+  readonly #ways: Ways;
+  #cause: unknown;
+  #isAway = false;
+  #isClosed = false;
+  #returning: Promise<void> | undefined;
+  #endPause: (() => void) | undefined;
+  #nowMs = -Infinity;
+
+  constructor(copy: Copy, kept: Kept, settings: SeriesSettings, time: ServerTime, ways: Ways) {
+    this.#copy = copy;
+    this.#kept = kept;
+    this.#settings = settings;
+    this.#time = time;
+    this.#ways = ways;
+  }
+
+  get isAway(): boolean {
+    return this.#isAway;
+  }
+
+  /** Whether a failure is the store's; from then on calls are answered here. */
+  leave(error: unknown): boolean {
+    if (!isStoreFailure(error)) return false;
+    this.#cause = error;
+    this.#isAway = true;
+    this.#returning ??= this.#return();
+    return true;
+  }
+
+  /** The series' now, as well as this process can tell; it does not fall back while away. */
+  nowMs(): number {
+    const serverMs = this.#time.roughMs();
+    const { latestMs } = this.#copy;
+    const eventMs = Math.max(latestMs, this.#kept.latestMs);
+    const isOfEvents = this.#settings.clock === 1 && eventMs > -Infinity;
+    const nowMs = isOfEvents ? eventMs : Math.max(serverMs, latestMs);
+    if (!this.#isAway) return nowMs;
+    this.#nowMs = Math.max(this.#nowMs, nowMs);
+    return this.#nowMs;
+  }
+
+  /** Keeps the batch, whose undated events were recorded at `atMs`, and answers the questions; at once. */
+  answer(batch: Batch | undefined, questions: readonly Question[], atMs: number, mayBeApplied: boolean): void {
+    this.#kept.dropBefore(this.nowMs() - this.#settings.retentionMs);
+    batch?.keep((values, times) => {
+      if (times) for (const ms of times) this.#checkAt(ms);
+      // By this process's own clock: the store must not have that time.
+      const isTimed = times !== undefined || this.#time.isKnown;
+      this.#kept.add(values, times ?? atMs, isTimed && !mayBeApplied, mayBeApplied);
+    });
+    for (const question of questions) if (!question.tellsDegraded) question.fail(this.#cause);
+    const view: WindowView = {
+      collect: (fold, fromMs, toMs, closed) => {
+        this.#copy.collect(fold, fromMs, toMs, closed);
+        this.#kept.collect(fold, fromMs, toMs, closed);
+      },
+      fold: (fromMs, toMs, closed) => {
+        const fold = this.#copy.fold(fromMs, toMs, closed);
+        this.#kept.collect(fold, fromMs, toMs, closed);
+        return fold;
+      },
+      valuesInside: () => {
+        throw this.#cause;
+      },
+      degradedBy: () => "local",
+    };
+    answerAll(
+      questions.filter((question) => question.tellsDegraded),
+      view,
+      this.nowMs(),
+    );
+  }
+
+  /** Stops asking; what is being handed in goes on to its end. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#endPause?.();
+    await this.#returning;
+  }
+
+  #checkAt(atMs: number): void {
+    const aheadMs = atMs - this.#time.roughMs();
+    if (aheadMs > law.earlyMs)
+      throw new OrielError("EARLY", `at: an event is more than ${law.earlyMs} ms ahead of the server's clock`);
+    if (atMs < this.nowMs() - this.#settings.retentionMs)
+      throw new OrielError("LATE", "at: an event is older than the retention");
+  }
+
+  async #return(): Promise<void> {
+    while (this.#isAway) {
+      await this.#untilAnswered();
+      if (this.#isClosed) break;
+      this.#isAway = false;
+      this.#nowMs = -Infinity;
+      this.#kept.forgetUnsure();
+      await this.#handIn();
+    }
+    this.#returning = undefined;
+  }
+
+  async #untilAnswered(): Promise<void> {
+    for (let pauseMs = SHORTEST_PAUSE_MS; !this.#isClosed; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      try {
+        await this.#ways.probe();
+        return;
+      } catch (error) {
+        // Any other error will meet the calls themselves.
+        if (!isStoreFailure(error)) return;
+        this.#cause = error;
+      }
+      await this.#pause(pauseMs * (0.5 + Math.random() / 2));
+    }
+  }
+
+  async #handIn(): Promise<void> {
+    for (;;) {
+      if (this.#isAway) return;
+      const part = this.#kept.shift(this.#time.roughMs() - this.#settings.retentionMs + EXPIRY_SLACK_MS);
+      if (!part) return this.#kept.settle();
+      try {
+        await this.#ways.handIn(part.values, part.times);
+      } catch {
+        this.#kept.lack(part.times.reduce((latest, ms) => Math.max(latest, ms), -Infinity));
+      }
+    }
+  }
+
+  /** Does not keep a process alive that has nothing else to do. */
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer: unknown = setTimeout(resolve, ms);
+      (timer as { unref?(): void }).unref?.();
+      this.#endPause = () => {
+        clearTimeout(timer as number);
+        resolve();
+      };
+    });
+  }
+}
+
+function isStoreFailure(error: unknown): boolean {
+  return error instanceof OrielError && error.transient && ["DEADLINE", "UNAVAILABLE", "STALE"].includes(error.code);
+}

@@ -1,0 +1,103 @@
+import { OrielError } from "../errors.ts";
+import type { Column } from "../kernel/contract.ts";
+import type { Closed } from "../time.ts";
+import type { Fold } from "./fold.ts";
+import { bytesPerEvent } from "./segment.ts";
+import { Segments } from "./segments.ts";
+
+/**
+ * Events that a process keeps to itself because its store was out of reach, bounded in bytes. Of `sure` ones it is
+ * certain that the store does not have them: they are handed in when it is back. The others it may have: to hand them
+ * in could count them twice.
+ */
+export class Kept {
+  readonly #valueType: number;
+  readonly #maxBytes: number;
+  #sure: Segments;
+  #unsure: Segments;
+  /** Latest of those that the store does not have yet, or may never have. */
+  #reachMs = -Infinity;
+  /** Latest of those that it may never have. */
+  #lackingUntilMs = -Infinity;
+
+  constructor(valueType: number, maxBytes: number) {
+    this.#valueType = valueType;
+    this.#maxBytes = maxBytes;
+    this.#sure = new Segments(valueType);
+    this.#unsure = new Segments(valueType);
+  }
+
+  get latestMs(): number {
+    return Math.max(latestOf(this.#sure), latestOf(this.#unsure));
+  }
+
+  /** OVERLOADED, and nothing kept, where there is no room for all of them. */
+  add(values: Column, times: number | Float64Array, isSure: boolean, mayBeApplied: boolean): void {
+    const bytes = (this.#sure.count + this.#unsure.count + values.length) * bytesPerEvent(this.#valueType);
+    if (bytes > this.#maxBytes)
+      throw new OrielError(
+        "OVERLOADED",
+        `the store is out of reach, and ${bytes} bytes of events kept meanwhile would pass maxPendingBytes, ${this.#maxBytes}`,
+        { transient: true, applied: mayBeApplied ? "unknown" : "no" },
+      );
+    const events = isSure ? this.#sure : this.#unsure;
+    events.appendAll(values, times);
+    this.#reachMs = Math.max(this.#reachMs, latestOf(events));
+  }
+
+  collect(fold: Fold, fromMs: number, toMs: number, closed: Closed): void {
+    for (const events of [this.#sure, this.#unsure])
+      for (const segment of events.list) segment.collect(fold, fromMs, toMs, closed);
+  }
+
+  /** Lets go of what is in no window any more. */
+  dropBefore(ms: number): void {
+    this.#sure.dropBefore(ms);
+    this.#unsure.dropBefore(ms);
+  }
+
+  /** Takes out the oldest stretch to hand in, without what is older than `sinceMs`; undefined when none is left. */
+  shift(sinceMs: number): { values: Column; times: Float64Array } | undefined {
+    const segment = this.#sure.shift();
+    if (!segment) return undefined;
+    const inside: number[] = [];
+    for (let i = 0; i < segment.count; i++)
+      if (segment.timeAt(i) >= sinceMs) inside.push(i);
+      else this.lack(segment.timeAt(i));
+    const values = segment.values.slice(0, inside.length);
+    for (let i = 0; i < inside.length; i++) values[i] = segment.values[inside[i]];
+    return { values, times: Float64Array.from(inside, (i) => segment.timeAt(i)) };
+  }
+
+  /** The store never gets what is up to this. */
+  lack(untilMs: number): void {
+    this.#lackingUntilMs = Math.max(this.#lackingUntilMs, untilMs);
+  }
+
+  /** The store is back: it counts those that it may have, and nobody the others. */
+  forgetUnsure(): void {
+    this.lack(latestOf(this.#unsure));
+    this.#unsure = new Segments(this.#valueType);
+  }
+
+  /** All that could be was handed in. */
+  settle(): void {
+    this.#reachMs = this.#lackingUntilMs;
+  }
+
+  clear(): void {
+    this.#sure = new Segments(this.#valueType);
+    this.#unsure = new Segments(this.#valueType);
+    this.#lackingUntilMs = -Infinity;
+    this.settle();
+  }
+
+  /** Whether the store's answer for a window from `fromMs` may lack some of them. */
+  reaches(fromMs: number): boolean {
+    return fromMs < this.#reachMs;
+  }
+}
+
+function latestOf({ list }: Segments): number {
+  return list.reduce((latest, segment) => Math.max(latest, segment.latestMs), -Infinity);
+}

@@ -1,0 +1,29 @@
+import { OrielError } from "../errors.ts";
+import { type Answer, STATUS } from "./answer.ts";
+import { law } from "./law.ts";
+
+/** Why an append as a whole was not written, as an error. */
+export function refused(answer: Answer, valueType: number): OrielError {
+  switch (answer.status) {
+    case STATUS.clash: {
+      const { valueType: type, clock } = answer.header!;
+      const stored = `${type === 1 ? "float64" : "float32"} values and the ${clock === 1 ? "event" : "server"} clock`;
+      const asked = valueType === type ? "another clock" : "another value type";
+      return new OrielError("CLASH", `the series is stored with ${stored}; it was opened with ${asked}`);
+    }
+    case STATUS.full:
+      return new OrielError("OVERLOADED", `the open chunk holds ${answer.length} bytes and waits to be closed`, {
+        transient: true,
+        applied: "unknown",
+      });
+    case STATUS.void:
+      return new OrielError("STALE", `the events were sent more than ${law.voidAfterMs} ms after they were recorded`, {
+        transient: true,
+        applied: "unknown",
+      });
+    case STATUS.old:
+      return new OrielError("OVERLOADED", "the open chunk is too old and could not be closed", { transient: true });
+    default:
+      return new OrielError("CORRUPT", `the key holds no journal of format ${law.format}`);
+  }
+}
