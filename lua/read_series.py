@@ -1,0 +1,68 @@
+"""Reads a series out of Redis with nothing but redis-cli and NumPy.
+
+    python3 read_series.py NAME [argument of redis-cli ...]       e.g. read_series.py api:latency -h 127.0.0.1 -p 6379
+
+Imported, `events(name, redis_cli)` gives (times in ms, values), both float64, in journal order.
+"""
+
+import subprocess
+import sys
+
+import numpy as np
+
+CHUNK = np.dtype(
+    "u1,u1,<u2,<u4,<f8,<f8,<u4,<u4,<f8,<f8,<f8,<f8"
+)  # format, value type, clock, chunkMs, number, created, birth, birth before, last stamp, retention, complete since, latest
+CHUNK.names = "format type clock chunk_ms number created birth before last_stamp retention complete_since latest".split()
+FRAME = np.dtype([("kind", "u1"), ("zero", "u1"), ("count", "<u2"), ("name", "<u8"), ("since", "<u4")])
+DEDUPE_MS = 20_000
+
+
+def get(key, redis_cli):
+    return subprocess.run([*redis_cli, "GET", key], check=True, stdout=subprocess.PIPE).stdout[:-1]
+
+
+def chunks(name, redis_cli):
+    """Newest first: the open chunk, then the closed ones as far back as they are there and link."""
+    key = "oriel:{" + name.replace("%", "%25").replace("{", "%7B").replace("}", "%7D") + "}" if name else "oriel:{%}"
+    data = get(key, redis_cli)
+    while data:
+        header = np.frombuffer(data, CHUNK, 1)[0]
+        if header["format"] != 1:
+            raise ValueError("format %d is not known here" % header["format"])
+        yield header, data
+        before = get("%s:%d" % (key, header["number"] - 1), redis_cli) if header["before"] else b""
+        data = before if before and np.frombuffer(before, CHUNK, 1)[0]["birth"] == header["before"] else b""
+
+
+def frames(header, data):
+    """Of one chunk: name (sequence and producer as one u64), stamp, times, values."""
+    at = CHUNK.itemsize
+    while at < len(data):
+        frame = np.frombuffer(data, FRAME, 1, at)[0]
+        count, stamp = int(frame["count"]), header["created"] + frame["since"]
+        times, values_at = np.full(count, stamp), at + FRAME.itemsize
+        width = 8 if frame["kind"] & 1 else 4
+        if frame["kind"] & 2:
+            times = np.frombuffer(data, "<f8", 1, values_at) + np.frombuffer(data, "<u4", count, values_at + 8)
+            values_at += 8 + 4 * count
+            values_at += (at - values_at) % width
+        yield int(frame["name"]), stamp, times, np.frombuffer(data, "<f%d" % width, count, values_at)
+        at = values_at + width * count
+
+
+def events(name, redis_cli=("redis-cli",)):
+    counted, times, values = {}, [np.empty(0)], [np.empty(0)]
+    for header, data in reversed(list(chunks(name, redis_cli))):
+        for frame, stamp, its_times, its_values in frames(header, data):
+            if stamp - counted.get(frame, -np.inf) < DEDUPE_MS:
+                continue  # a request that was sent again
+            counted[frame] = stamp
+            times.append(its_times)
+            values.append(its_values.astype("f8"))
+    return np.concatenate(times), np.concatenate(values)
+
+
+if __name__ == "__main__":
+    for at, value in zip(*events(sys.argv[1], ["redis-cli", *sys.argv[2:]])):
+        print("%d %r" % (at, float(value)))
