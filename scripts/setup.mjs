@@ -1,4 +1,4 @@
-// Makes a fresh machine ready: packages (from the lock file), build, Redis, the rivals of the bench.
+// Makes a fresh machine ready: packages (from the lock file), build, Redis, Valkey, the rivals of the bench.
 // Plain Node, no dependency: it runs before anything is installed. What is already there is left alone.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -83,7 +83,41 @@ function ensureRedis() {
   process.exit(1);
 }
 
+/**
+ * A Valkey beside the Redis, so that the store's suite runs on both: unpacked from the system's packages, not installed.
+ * Where that fails the suite says that it ran without.
+ */
+function ensureValkey() {
+  const folder = join(root, "node_modules", ".oriel", "valkey");
+  const servers = [process.env.ORIEL_VALKEY_SERVER ?? "valkey-server", join(folder, "usr", "bin", "valkey-server")];
+  if (servers.some((server) => works(server, ["--version"])) || existsSync(folder)) return;
+  if (!works("apt-get", ["--version"]) || !works("dpkg-deb", ["--version"])) return;
+  console.log("unpacking valkey-server");
+  mkdirSync(join(folder, "lists", "partial"), { recursive: true });
+  const apt = (...args) => spawnSync("apt-get", args, { cwd: folder, encoding: "utf8", timeout: 60_000 });
+  const packages = ["valkey-server", "valkey-tools"];
+  if (apt("download", ...packages).status !== 0) {
+    // Debian 12 has it in its backports only: their list is read beside the system's, which stay as they are.
+    const format = "deb $(REPO_URI) $(CODENAME)-backports main";
+    const { stdout } = apt("indextargets", "--format", format, "Created-By: Packages", "Codename: bookworm");
+    writeFileSync(join(folder, "sources.list"), `${stdout?.split("\n")[0]}\n`);
+    const options = [
+      `Dir::Etc::SourceList=${folder}/sources.list`,
+      "Dir::Etc::SourceParts=-",
+      `Dir::State::Lists=${folder}/lists`,
+      "Dir::Cache::pkgcache=",
+      "Dir::Cache::srcpkgcache=",
+      "APT::Sandbox::User=root",
+    ].flatMap((option) => ["-o", option]);
+    apt(...options, "update");
+    apt(...options, "download", ...packages);
+  }
+  for (const name of readdirSync(folder))
+    if (name.endsWith(".deb")) spawnSync("dpkg-deb", ["-x", name, "."], { cwd: folder, stdio: "ignore" });
+}
+
 installPackages(root);
 if (wants.has("--bench")) installPackages(join(root, "bench"));
 if (wants.has("--build")) build();
 if (wants.has("--redis")) ensureRedis();
+if (wants.has("--valkey")) ensureValkey();

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { Cluster, Redis } from "ioredis";
 import { afterAll } from "vitest";
 import type { Store } from "../../src/store/contract.ts";
@@ -124,8 +125,10 @@ async function onMemory(): Promise<OpenStore> {
   };
 }
 
-/** A Valkey beside the Redis, where there is one: ORIEL_VALKEY_SERVER, or valkey-server on PATH. */
-const valkey = findServer([process.env.ORIEL_VALKEY_SERVER ?? "valkey-server"]);
+/** A Valkey beside the Redis: ORIEL_VALKEY_SERVER, else valkey-server on PATH, else what `npm test` unpacked. */
+const unpacked = fileURLToPath(new URL("../../node_modules/.oriel/valkey/usr/bin/valkey-server", import.meta.url));
+const named = process.env.ORIEL_VALKEY_SERVER;
+const valkey = findServer(named ? [named] : ["valkey-server", unpacked]);
 
 /** Every store that the suites run over; a text instead says why one cannot be had here. */
 export const allStores: Record<string, (() => Promise<OpenStore>) | string> = {
@@ -140,7 +143,9 @@ export const allStores: Record<string, (() => Promise<OpenStore>) | string> = {
   "redis cluster, node-redis 5": onCluster(clusterClients["node-redis 5"]),
   "redis cluster, ioredis 6, functions": onCluster(clusterClients["ioredis 6"], { scripting: "functions" }),
   "redis cluster, node-redis 5, functions": onCluster(clusterClients["node-redis 5"], { scripting: "functions" }),
-  "valkey, ioredis 6": valkey ? onValkey(valkey) : "no valkey-server on PATH; name one in ORIEL_VALKEY_SERVER",
+  "valkey, ioredis 6": valkey
+    ? onValkey(valkey)
+    : "no valkey-server on PATH (Debian 13: valkey-server; Debian 12: the same from bookworm-backports); name one in ORIEL_VALKEY_SERVER",
 };
 
 export const stores = Object.fromEntries(

@@ -1,10 +1,11 @@
-import { Redis } from "ioredis";
+import { Cluster, Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis5";
 import type { KernelName } from "../../src/kernel/contract.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { IoredisClient } from "../../src/store/ioredis.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { type RedisStoreOptions, redisStore } from "../../src/store/redis.ts";
+import { startCluster } from "../harness/redis-cluster.ts";
 import { startRedis } from "../harness/redis-server.ts";
 import { onSteppedClock } from "../harness/stepped-script.ts";
 
@@ -68,11 +69,18 @@ export async function onMemory(): Promise<OpenStore> {
   };
 }
 
-function onRedis(connect: (url: string) => Redis, options: RedisStoreOptions = {}): () => Promise<OpenStore> {
+/** Clients of two processes, and the servers behind them. */
+interface Servers {
+  clients: (Redis | Cluster)[];
+  flush(): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+function onServers(start: () => Promise<Servers>, options: RedisStoreOptions = {}): () => Promise<OpenStore> {
   return async () => {
-    const server = await startRedis();
-    const clients = [connect(server.url), connect(server.url)];
+    const { clients, flush, stop } = await start();
     const client = clients[0]!;
+    const nodes = () => (client instanceof Cluster ? client.nodes("master") : [client]);
     const clock = { nowMs: START_MS };
     const now = () => clock.nowMs;
     const [store, other] = clients.map((each) =>
@@ -93,7 +101,7 @@ function onRedis(connect: (url: string) => Redis, options: RedisStoreOptions = {
       other: other!,
       clock,
       async keys() {
-        const keys = (await client.keys("*")).sort();
+        const keys = (await Promise.all(nodes().map((node) => node.keys("*")))).flat().sort();
         const there = await Promise.all(keys.map(isThere));
         return keys.filter((_, i) => there[i]);
       },
@@ -103,15 +111,30 @@ function onRedis(connect: (url: string) => Redis, options: RedisStoreOptions = {
         return expiryMs === -1 ? Number.POSITIVE_INFINITY : expiryMs;
       },
       remove: async (key) => void (await client.del(key)),
-      clear: async () => void (await client.flushall()),
+      clear: async () => void (await flush()),
       async close() {
         await Promise.all([store!.close(), other!.close()]);
         for (const each of clients) each.disconnect();
-        await server.stop();
+        await stop();
       },
     };
   };
 }
+
+function onRedis(connect: (url: string) => Redis, options?: RedisStoreOptions): () => Promise<OpenStore> {
+  return onServers(async () => {
+    const { url, stop } = await startRedis();
+    const clients = [connect(url), connect(url)];
+    return { clients, flush: () => clients[0]!.flushall(), stop };
+  }, options);
+}
+
+/** Three primaries, each with a replica. */
+const onCluster = onServers(async () => {
+  const { urls, flush, stop } = await startCluster(3, 1);
+  const clients = [0, 1].map(() => new Cluster([...urls], { slotsRefreshTimeout: 3000 }));
+  return { clients, flush, stop };
+});
 
 export const onRedis6 = onRedis((url) => new Redis(url));
 
@@ -130,4 +153,5 @@ export const tables: { name: string; kernel: KernelName; open: () => Promise<Ope
     open: onRedis((url) => new Redis(url), { scripting: "functions" }),
   },
   { name: "redis, ioredis 5", kernel: "js", open: onRedis((url) => new Redis5(url) as unknown as Redis) },
+  { name: "redis cluster, ioredis 6", kernel: "wasm-scalar", open: onCluster },
 ];
