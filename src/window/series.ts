@@ -139,8 +139,11 @@ export class Series {
   }
 
   /**
-   * Statistics of several series as if they were one: each contributes the window that ends at its own now, or at
-   * `at`; the edges told are the latest. NaN counts by the strictest policy among them.
+   * Statistics of several series as if they were one, percentiles over all values together: for what is too hot for
+   * one Redis node, a series each on several nodes. Each part is exact, and holds all that was acknowledged before the
+   * call; it is the window that ends at the part's own now (they differ by what the call takes and the nodes' clocks
+   * do; the edges told are the latest), or at `at`: once that is over on every node, all who ask get the same. Rejects
+   * when one part does, is degraded when one is. NaN counts by the strictest policy among them.
    */
   static async stats(series: readonly Series[], options: StatsOptions = {}): Promise<WindowStats> {
     if (!(series?.length > 0) || !series.every((one) => one instanceof Series))
