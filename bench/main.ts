@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { kernel } from "../src/kernel.ts";
 import { startRedis } from "../test/harness/redis-server.ts";
+import { benchCluster, FULL_CLUSTER, SMALL_CLUSTER } from "./cluster.ts";
 import { environment } from "./environment.ts";
 import { benchHeld, FULL_HELD, SMALL_HELD } from "./held.ts";
 import { benchKernels, FULL_KERNELS, SMALL_KERNELS } from "./kernels.ts";
@@ -17,6 +18,7 @@ import { benchWindows, FULL_WINDOWS, SMALL_WINDOWS } from "./windows.ts";
 /** Every bench by its name: runs against a Redis of its own, in full or in tiny sizes. */
 const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Report>> = {
   windows: (redisUrl, small) => benchWindows(redisUrl, small ? SMALL_WINDOWS : FULL_WINDOWS, console.error),
+  cluster: (_redisUrl, small) => benchCluster(small ? SMALL_CLUSTER : FULL_CLUSTER),
   memory: (redisUrl, small) => benchMemory(redisUrl, small ? SMALL_MEMORY : FULL_MEMORY),
   kernels: (_redisUrl, small) => benchKernels(small ? SMALL_KERNELS : FULL_KERNELS),
   pipeline: (_redisUrl, small) => benchPipeline(small ? SMALL_PIPELINE : FULL_PIPELINE),

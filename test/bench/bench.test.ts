@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { benchCluster, SMALL_CLUSTER } from "../../bench/cluster.ts";
 import { environment } from "../../bench/environment.ts";
 import { latencies } from "../../bench/events.ts";
 import { benchKernels, SMALL_KERNELS } from "../../bench/kernels.ts";
@@ -84,6 +85,14 @@ describe("benches run in small", () => {
         expect(row[name]).toBeGreaterThan(0);
       if (row.rival === "oriel") expect(row.timesSlower).toBe(1);
     }
+  });
+
+  test("cluster: a line for every layout, every record counted", async () => {
+    const report = await benchCluster(SMALL_CLUSTER);
+    expect(columnOf(report, "layout")).toHaveLength(4);
+    for (const row of report.rows)
+      for (const name of ["recordsPerSecond", "timesFirst", "serverUsPerRecord", "checksum"])
+        expect(row[name]).toBeGreaterThan(0);
   });
 
   test("memory: bytes per event, less in batches than alone", async () => {
