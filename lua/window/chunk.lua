@@ -8,8 +8,9 @@ local function chunk_ms_of(retention)
   return math.max(shortest_chunk_ms, math.ceil(retention / chunks_per_retention))
 end
 
+-- Whole seconds, up: appends within one second have one expiry.
 local function expiry_of(last, retention, chunk_ms)
-  return last + retention + chunk_ms + expiry_slack_ms
+  return math.ceil((last + retention + chunk_ms + expiry_slack_ms) / 1000) * 1000
 end
 
 -- Lua prints large numbers as 1e+14: whole milliseconds go to Redis in full.

@@ -14,12 +14,12 @@ local function step(k, a, now)
   local open, closed = KEYS[k], KEYS[k + 1]
   local seen_number, seen_birth, next_birth = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2])
   local before = redis.call("GETRANGE", open, 0, header_bytes - 1)
-  if before == "" then return answer(open, 1, now, "", 0, "", "") end
+  if before == "" then return answer(1, now, "", 0, "", 0, 0, "") end
   local is_format, value_type, flags, chunk_ms, number, _, birth, _, last, retention, complete, latest =
     struct.unpack(header_layout, before)
-  if is_format ~= format then return answer(open, 6, now, before, redis.call("STRLEN", open), "", "") end
+  if is_format ~= format then return answer(6, now, before, redis.call("STRLEN", open), "", 0, 0, "") end
   if number ~= seen_number or birth ~= seen_birth then
-    return answer(open, 0, now, before, redis.call("STRLEN", open), "", "")
+    return answer(0, now, before, redis.call("STRLEN", open), "", 0, 0, "")
   end
 
   local stamp = math.max(now, last)
@@ -33,5 +33,5 @@ local function step(k, a, now)
   redis.call("COPY", open, closed, "REPLACE")
   redis.call("PEXPIREAT", closed, expiry)
   redis.call("SET", open, header, "PXAT", expiry)
-  return answer(open, 0, now, header, header_bytes, "", "")
+  return answer(0, now, header, header_bytes, "", 0, 0, "")
 end

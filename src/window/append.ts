@@ -33,15 +33,11 @@ const META_BYTES = 20;
 export const append: Operation<Append, Answer> = {
   name: "window/append",
   script,
-  arity: 8,
+  arity: 4,
   keyCount: 1,
   repeatable: true,
   encode: (input) => [
-    input.valueType,
-    input.clock,
-    input.retentionMs,
-    input.voidAfterMs,
-    input.birth,
+    headOf(input),
     metasOf(input.frames),
     joined(input.frames),
     input.known === "none" ? "" : encodeKnown(input.known),
@@ -121,7 +117,19 @@ function stamped(frame: Uint8Array, sinceCreationMs: number): Uint8Array {
   return copy;
 }
 
-function metasOf(frames: Frame[]): Uint8Array {
+function headOf(input: Append): Uint8Array {
+  const view = new DataView(new ArrayBuffer(24));
+  view.setUint8(0, input.valueType);
+  view.setUint8(1, input.clock);
+  view.setUint32(4, input.birth, true);
+  view.setFloat64(8, input.retentionMs, true);
+  view.setFloat64(16, input.voidAfterMs, true);
+  return new Uint8Array(view.buffer);
+}
+
+/** Sizes and times; nothing for one frame without own times, of which the script need not judge anything. */
+function metasOf(frames: Frame[]): Uint8Array | string {
+  if (frames.length === 1 && !hasOwnTimes(frames[0].bytes)) return "";
   const view = new DataView(new ArrayBuffer(frames.length * META_BYTES));
   for (let i = 0; i < frames.length; i++) {
     view.setUint32(i * META_BYTES, frames[i].bytes.length, true);

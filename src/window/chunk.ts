@@ -56,7 +56,10 @@ export function writeHeader(bytes: Uint8Array, header: ChunkHeader): void {
   view.setFloat64(56, header.latestMs, true);
 }
 
-/** When a chunk may go: nothing it can still hold is inside any window then. */
+/**
+ * When a chunk may go: nothing it can still hold is inside any window then. Up to whole seconds, so that appends within
+ * one second have one expiry, and Redis need not be told it again.
+ */
 export function expiryOf(header: ChunkHeader): number {
-  return header.lastStampMs + header.retentionMs + header.chunkMs + law.expirySlackMs;
+  return Math.ceil((header.lastStampMs + header.retentionMs + header.chunkMs + law.expirySlackMs) / 1000) * 1000;
 }

@@ -74,7 +74,7 @@ export async function expectError(call: Promise<unknown>, code: OrielErrorCode, 
 
 /** Every key has an expiry, and none lies further off than the longest life of a chunk. */
 export async function expectExpiries({ keys, expiryOf, clock }: OpenStore, retentionMs: number): Promise<void> {
-  const longest = retentionMs + Math.max(1000, Math.ceil(retentionMs / 64)) + law.expirySlackMs;
+  const longest = retentionMs + Math.max(1000, Math.ceil(retentionMs / 64)) + law.expirySlackMs + 999;
   for (const key of await keys()) {
     const expiryMs = await expiryOf(key);
     expect(expiryMs, key).toBeGreaterThan(clock.nowMs - 1);
