@@ -5,8 +5,10 @@ import { slotOf } from "./slot.ts";
 const MOST_KEYS = 256;
 const MOST_BYTES = 2 ** 20;
 
-const atTurnsEnd: (flush: () => void) => unknown =
-  typeof setImmediate === "function" ? setImmediate : (flush) => queueMicrotask(flush);
+type Schedule = (flush: () => void) => unknown;
+
+const afterMicrotasks: Schedule = typeof process === "object" ? process.nextTick : queueMicrotask;
+const atTurnsEnd: Schedule = typeof setImmediate === "function" ? setImmediate : queueMicrotask;
 
 /**
  * Gathers the calls of one turn of the event loop and hands them on by operation, in the order made, in batches that
@@ -15,15 +17,18 @@ const atTurnsEnd: (flush: () => void) => unknown =
 export class Batches {
   readonly #send: (calls: Call[]) => void;
   readonly #bySlot: boolean;
+  readonly #isAlone: () => boolean;
   #waiting = new Map<unknown, Call[]>();
 
-  constructor(bySlot: boolean, send: (calls: Call[]) => void) {
+  /** `isAlone`: no other call is under way, whose answer would bring others in this turn; it then waits for its microtasks only. */
+  constructor(bySlot: boolean, isAlone: () => boolean, send: (calls: Call[]) => void) {
     this.#bySlot = bySlot;
+    this.#isAlone = isAlone;
     this.#send = send;
   }
 
   add(call: Call): void {
-    if (this.#waiting.size === 0) atTurnsEnd(() => this.#flush());
+    if (this.#waiting.size === 0) (this.#isAlone() ? afterMicrotasks : atTurnsEnd)(this.#flush);
     // Who asks for replicas waits for them, and nobody else does.
     const group = call.replicas === 0 ? call.operation : `${call.operation.name} ${call.replicas}`;
     const calls = this.#waiting.get(group);
@@ -31,7 +36,7 @@ export class Batches {
     else this.#waiting.set(group, [call]);
   }
 
-  #flush(): void {
+  readonly #flush = () => {
     const waiting = this.#waiting;
     this.#waiting = new Map();
     for (const calls of waiting.values())
@@ -46,7 +51,7 @@ export class Batches {
         }
         for (const group of slots.values()) this.#cut(group);
       }
-  }
+  };
 
   #cut(calls: Call[]): void {
     let batch: Call[] = [];

@@ -5,6 +5,7 @@ import { confirmed } from "./confirmation.ts";
 import type { Argument, Script } from "./contract.ts";
 import { type Deferred, deferred } from "./deferred.ts";
 import { encodeCommand } from "./resp.ts";
+import { ScriptCommand } from "./script-command.ts";
 import type { Scripting } from "./scripting.ts";
 import { type ListeningClient, Subscriber } from "./subscriber.ts";
 
@@ -42,65 +43,6 @@ export function connectIoredis(url: string, deadlineMs: number): IoredisClient {
     retryStrategy: (times) => Math.min(10 * 2 ** Math.min(times, 10), 500) * (0.5 + Math.random() / 2),
   });
   return client as unknown as IoredisClient;
-}
-
-/**
- * An EVALSHA or FCALL whose bytes are made here, once, binary arguments included. ioredis may hand a command to a second
- * connection by itself (autoResendUnfulfilledCommands, failover in a cluster); whether a step may run twice is not
- * its to know, so what was written once, or given up, goes out as a PING, whose answer counts as a lost reply.
- */
-class ScriptCommand extends Command {
-  #payload: Buffer | undefined;
-  #written = false;
-  #isPing = false;
-  readonly #onWritten: ((connection: unknown) => void) | undefined;
-
-  constructor(keys: readonly string[], payload: Buffer, onWritten?: (connection: unknown) => void) {
-    // The arguments are only for ioredis to find the slot by.
-    super("evalsha", ["", "1", keys[0] ?? ""]);
-    this.#payload = payload;
-    this.#onWritten = onWritten;
-    const own = this as unknown as { isTraced: boolean; reject: (error: Error) => void; setReplyContext(): void };
-    own.isTraced = true;
-    own.setReplyContext = () => {};
-    // ioredis' Cluster puts its own `reject` here, which follows MOVED and ASK: such answers mean that nothing was run.
-    // TRYAGAIN it would repeat for seconds; it is ours to split the call then.
-    const settle = own.reject;
-    let target = settle;
-    Object.defineProperty(own, "reject", {
-      set: (reject: (error: Error) => void) => {
-        target = reject;
-      },
-      get: () => {
-        const next = target;
-        return (error: Error) => {
-          if (error.name === "ReplyError") this.#written = false;
-          if (error.message.startsWith("TRYAGAIN")) settle.call(this, error);
-          else next.call(this, error);
-        };
-      },
-    });
-  }
-
-  override toWritable(connection: object): Buffer {
-    if (this.#written || this.#payload === undefined) {
-      this.#isPing = true;
-      return encodeCommand(["PING"]);
-    }
-    this.#written = true;
-    this.#onWritten?.(connection);
-    return this.#payload;
-  }
-
-  mayHaveArrived(): boolean {
-    return this.#written;
-  }
-  get wasReplaced(): boolean {
-    return this.#isPing;
-  }
-  abandon(): void {
-    this.#payload = undefined;
-  }
 }
 
 /** The adapter for ioredis. `owned`: the client is ours and ends with the store; others stay open. */

@@ -63,7 +63,8 @@ export function redisStore(
   const delivery = { client: connection, deadlineMs, scriptOf: options.scriptOf ?? ((operation) => operation.script) };
 
   const underWay = new Set<Promise<void>>();
-  const batches = new Batches(connection.isCluster, (calls) => {
+  const isAlone = () => pendingCalls === 1;
+  const batches = new Batches(connection.isCluster, isAlone, (calls) => {
     const delivered = deliver(calls, delivery)
       .catch((cause) => {
         const error = new OrielError("CORRUPT", `${calls[0]!.operation.name} could not be sent`, { cause });

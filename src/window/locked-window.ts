@@ -12,7 +12,7 @@ import {
 import { lockedRead } from "./locked-read.ts";
 import { contentOf, type LockedContent, type LockedStats, lockedStatsOf } from "./locked-step.ts";
 import { lockedWrite } from "./locked-write.ts";
-import { randomU32 } from "./series-options.ts";
+import { randomU32 } from "./random.ts";
 import { checkValue } from "./values.ts";
 
 /** A locked window's numbers, and the caller's own. */

@@ -9,6 +9,7 @@ export class Segments {
   readonly #valueType: number;
   readonly #most: number;
   #open: Segment | undefined;
+  #closedCount = 0;
 
   /** `most` events in a segment, for tests that need many. */
   constructor(valueType: number, most = MOST_IN_SEGMENT) {
@@ -17,9 +18,7 @@ export class Segments {
   }
 
   get count(): number {
-    let count = 0;
-    for (const segment of this.list) count += segment.count;
-    return count;
+    return this.#closedCount + this.openCount;
   }
 
   /** Events of the one that is not closed. */
@@ -48,6 +47,7 @@ export class Segments {
   close(): void {
     if (!this.#open) return;
     this.#open.close();
+    this.#closedCount += this.#open.count;
     this.#open = undefined;
     this.version++;
   }
@@ -85,6 +85,8 @@ export class Segments {
     if (!this.list.some(({ latestMs }) => latestMs < ms)) return false;
     this.list = this.list.filter(({ latestMs }) => latestMs >= ms);
     if (this.#open && !this.list.includes(this.#open)) this.#open = undefined;
+    this.#closedCount = -this.openCount;
+    for (const { count } of this.list) this.#closedCount += count;
     this.version++;
     return true;
   }

@@ -1,6 +1,7 @@
 import { argumentError } from "../errors.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
 import { type Duration, durationMs } from "../time.ts";
+import { randomU32 } from "./random.ts";
 import { checkKnown } from "./window-query.ts";
 
 export interface SeriesOptions {
@@ -95,8 +96,4 @@ export function bound(argument: string, value: number): number {
   if (!Number.isSafeInteger(value) || value < 1024)
     throw argumentError(argument, value, "a whole number of bytes, 1024 or more");
   return value;
-}
-
-export function randomU32(): number {
-  return crypto.getRandomValues(new Uint32Array(1))[0];
 }

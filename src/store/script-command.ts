@@ -1,0 +1,69 @@
+import { Command } from "ioredis";
+import { encodeCommand } from "./resp.ts";
+
+type Reject = (error: Error) => void;
+
+/**
+ * An EVALSHA or FCALL whose bytes are made here, once, binary arguments included. ioredis may hand a command to a second
+ * connection by itself (autoResendUnfulfilledCommands, failover in a cluster); whether a step may run twice is not
+ * its to know, so what was written once, or given up, goes out as a PING, whose answer counts as a lost reply.
+ */
+export class ScriptCommand extends Command {
+  #payload: Buffer | undefined;
+  #written = false;
+  #isPing = false;
+  readonly #onWritten: ((connection: unknown) => void) | undefined;
+
+  declare isTraced: boolean;
+  declare settle: Reject | undefined;
+  declare target: Reject | undefined;
+
+  constructor(keys: readonly string[], payload: Buffer, onWritten?: (connection: unknown) => void) {
+    // The arguments are only for ioredis to find the slot by.
+    super("evalsha", ["", "1", keys[0] ?? ""]);
+    this.#payload = payload;
+    this.#onWritten = onWritten;
+    this.isTraced = true;
+  }
+
+  /** How its reply is read is not the connection's to change. */
+  override setReplyContext(): void {}
+
+  /*
+   * ioredis assigns `reject`: first its own, while the base is constructed; its Cluster then one that follows MOVED and
+   * ASK, which mean that nothing was run. TRYAGAIN it would repeat for seconds; it is ours to split the call then.
+   * An accessor of the class, and so no fields with initial values: a command is made for every call.
+   */
+  // @ts-expect-error: a property of the base
+  override get reject(): Reject {
+    const { settle, target } = this; // as it stands: what the Cluster assigns next calls what it gets here
+    return (error) => {
+      if (error.name === "ReplyError") this.#written = false;
+      (error.message.startsWith("TRYAGAIN") ? settle : target)?.call(this, error);
+    };
+  }
+  override set reject(reject: Reject) {
+    this.settle ??= reject;
+    this.target = reject;
+  }
+
+  override toWritable(connection: object): Buffer {
+    if (this.#written || this.#payload === undefined) {
+      this.#isPing = true;
+      return encodeCommand(["PING"]);
+    }
+    this.#written = true;
+    this.#onWritten?.(connection);
+    return this.#payload;
+  }
+
+  mayHaveArrived(): boolean {
+    return this.#written;
+  }
+  get wasReplaced(): boolean {
+    return this.#isPing;
+  }
+  abandon(): void {
+    this.#payload = undefined;
+  }
+}
