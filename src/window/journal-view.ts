@@ -1,7 +1,9 @@
 import { OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { Clock, Closed } from "../time.ts";
+import { Age, type Instant } from "./age.ts";
 import type { Answer, Known } from "./answer.ts";
+import { afterRecording, tooLarge } from "./answer-failure.ts";
 import { Cores } from "./cores.ts";
 import type { Fold } from "./fold.ts";
 import type { JournalCopy } from "./journal-copy.ts";
@@ -29,6 +31,7 @@ export class JournalView implements WindowView {
   readonly #copy: JournalCopy;
   readonly #settings: SeriesSettings;
   readonly #monotonic: Clock;
+  readonly #age: Age;
   readonly #cores = new Cores();
   readonly #residents: Residents;
   readonly #account: Account;
@@ -49,6 +52,7 @@ export class JournalView implements WindowView {
     this.#copy = copy;
     this.#settings = settings;
     this.#monotonic = monotonic;
+    this.#age = new Age(monotonic);
     this.#residents = residents;
     this.#account = residents.open(this, settings.maxResidentBytes);
   }
@@ -64,7 +68,13 @@ export class JournalView implements WindowView {
     this.#residents.settle(this.#account, 0);
   }
 
+  /** The next question is asked of the store, however old its answer may be. */
+  outdate(): void {
+    this.#age.forget();
+  }
+
   letGo(): void {
+    this.#age.forget();
     this.#copy.clear();
     this.#cores.letGo();
   }
@@ -85,19 +95,38 @@ export class JournalView implements WindowView {
     this.#rollbacks.see(cut);
   }
 
+  /** To be taken before the store is asked for a cut. */
+  instant(): Instant {
+    return this.#age.now();
+  }
+
   /**
-   * Brings the copy up to the cut and answers; never throws, whoever waits is told. A failure of the store is told to
-   * `takeOver` first, where one is given; if that answers true, it takes care of the questions.
+   * Brings the copy up to the cut and answers; never throws, whoever waits is told. `asked`: before the cut was. A failure
+   * of the store is told to `takeOver` first, where one is given; if that answers true, it takes care of the questions.
    */
-  async answer(cut: Answer, questions: Question[], takeOver?: TakeOver): Promise<void> {
+  async answer(cut: Answer, questions: Question[], asked: Instant, takeOver?: TakeOver): Promise<void> {
     try {
-      await this.#catchUp(cut, questions);
+      await this.#catchUp(cut, questions, asked);
     } catch (error) {
-      if (!takeOver?.(error, questions))
-        await this.#fail(error instanceof TooMany ? this.#tooLarge() : error, questions, takeOver);
+      if (!takeOver?.(error, questions)) {
+        const told = error instanceof TooMany ? tooLarge(this.#mostEvents, this.#settings.maxResidentBytes) : error;
+        await this.#fail(told, questions, takeOver);
+      }
       return;
     }
     answerAll(questions, this, this.nowMs);
+  }
+
+  /** Answers from the copy as it stands, where that is young enough for the question and reaches back far enough. */
+  answerHeld(question: Question): boolean {
+    const { maxAgeMs } = question.window;
+    if (maxAgeMs === 0 || this.#age.ms > maxAgeMs) return false;
+    const { head, noOlder } = this.#copy;
+    if (head && !noOlder && needsOlder(head.header, this.#fromMs(question))) return false;
+    this.hold();
+    answerAll([question], this, this.nowMs);
+    this.release();
+    return true;
   }
 
   async #fail(error: unknown, questions: Question[], takeOver?: TakeOver): Promise<void> {
@@ -111,16 +140,11 @@ export class JournalView implements WindowView {
       if (!others.includes(question)) question.fail(question.afterBatch > 0 ? afterRecording(error) : error);
     if (others.length === 0) return;
     try {
-      await this.answer(await this.#reader.open(this.known), others, takeOver);
+      const asked = this.#age.now();
+      await this.answer(await this.#reader.open(this.known), others, asked, takeOver);
     } catch (failure) {
       if (!takeOver?.(failure, others)) for (const question of others) question.fail(failure);
     }
-  }
-
-  #tooLarge(): OrielError {
-    const { maxResidentBytes } = this.#settings;
-    const bound = `${this.#mostEvents} events, for which maxResidentBytes, ${maxResidentBytes}, has room`;
-    return new OrielError("TOO_LARGE", `the window holds more than ${bound}`);
   }
 
   #fromMs({ window }: Question): number {
@@ -176,7 +200,8 @@ export class JournalView implements WindowView {
     return nowMs < header.lastStampMs - law.clockSlackMs ? "clock" : undefined;
   }
 
-  async #catchUp(cut: Answer, questions: Question[]): Promise<void> {
+  async #catchUp(cut: Answer, questions: Question[], asked: Instant): Promise<void> {
+    this.#age.forget();
     for (let restart = 0; restart < MOST_RESTARTS; restart++) {
       const begunMs = this.#monotonic();
       this.#cut = cut;
@@ -184,7 +209,10 @@ export class JournalView implements WindowView {
       try {
         this.#checkKind(cut);
         await this.#reader.follow(this.#copy, cut, needMs, this.#mostEvents);
-        if (this.#monotonic() - begunMs <= law.longestReadMs) return this.#letGo(needMs);
+        if (this.#monotonic() - begunMs <= law.longestReadMs) {
+          this.#letGo(needMs);
+          return this.#age.learn(asked);
+        }
       } catch (error) {
         // What changed between two pages can look like damage; what is damaged still is at the second reading.
         const looksDamaged = restart === 0 && error instanceof OrielError && error.code === "CORRUPT";
@@ -192,6 +220,7 @@ export class JournalView implements WindowView {
         if (error instanceof Rolled && error.isLoss && this.#copy.tail) this.#rollbacks.tell(this.#copy.tail.header);
         this.letGo();
       }
+      asked = this.#age.now();
       cut = await this.#reader.open(this.known);
       this.see(cut);
     }
@@ -222,15 +251,4 @@ export class JournalView implements WindowView {
   get #bytesPerEvent(): number {
     return bytesPerEvent(this.#settings.valueType);
   }
-}
-
-/** The question's own event is in the journal: trying the same call again would record it twice. */
-function afterRecording(error: unknown): unknown {
-  if (!(error instanceof OrielError)) return error;
-  const { code, message, transient } = error;
-  return new OrielError(code, `the event is recorded, its window was not answered: ${message}`, {
-    cause: error,
-    transient,
-    applied: "unknown",
-  });
 }

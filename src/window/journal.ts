@@ -79,6 +79,7 @@ export class Journal {
   }
 
   ask(question: Question): void {
+    if (this.#view.answerHeld(question)) return;
     this.#questions.push(question);
     this.wake();
   }
@@ -97,7 +98,11 @@ export class Journal {
 
   /** Deletes the journal as it stands; what others record meanwhile begins a new one. */
   async delete(): Promise<void> {
-    await deleteJournal(this.#store, this.#key, this.#reader);
+    try {
+      await deleteJournal(this.#store, this.#key, this.#reader);
+    } finally {
+      this.#view.outdate();
+    }
     this.#kept?.clear();
   }
 
@@ -123,6 +128,7 @@ export class Journal {
     if (fallback?.isAway) return fallback.answer(batch, due, fallback.nowMs(), false);
     const begunMs = fallback?.nowMs() ?? 0;
     let cut: Answer;
+    const asked = this.#view.instant();
     try {
       cut = batch ? await this.#append(batch, due.length > 0) : await this.#reader.open(this.#view.known);
       this.#time.learn(cut);
@@ -137,7 +143,8 @@ export class Journal {
     }
     batch?.settle(cut.verdicts);
     if (batch) this.#rotateWhenDue(cut);
-    if (due.length > 0) await this.#view.answer(cut, due, (error, questions) => this.#takeOver(error, questions));
+    if (due.length > 0)
+      await this.#view.answer(cut, due, asked, (error, questions) => this.#takeOver(error, questions));
   }
 
   #takeOver(error: unknown, questions: readonly Question[]): boolean {

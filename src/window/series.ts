@@ -78,14 +78,17 @@ export class Series {
     return abortable(recorded, options.signal);
   }
 
-  /** Exact statistics of one window. One small round trip when the process holds the rest of the window already. */
+  /**
+   * Exact statistics of one window. One small round trip when the process holds the rest of the window already; none
+   * where `maxAge` lets it answer from what it holds.
+   */
   async stats(options: StatsOptions = {}): Promise<WindowStats> {
     const query = statsQuery(options, this.#settings.retentionMs);
     return abortable(this.#stats(query, 0), options.signal);
   }
 
   /** Records one event and answers for a window that holds it, in one round trip. */
-  async recordAndGet(value: number, options: StatsOptions & RecordOptions = {}): Promise<WindowStats> {
+  async recordAndGet(value: number, options: Omit<StatsOptions, "maxAge"> & RecordOptions = {}): Promise<WindowStats> {
     const query = statsQuery(options, this.#settings.retentionMs, "now");
     options.signal?.throwIfAborted();
     this.#journal.checkAskable();

@@ -10,6 +10,11 @@ export interface WindowOptions {
   at?: number | Date;
   /** "right" (default): from < t <= to; "both": from <= t <= to. */
   closed?: Closed;
+  /**
+   * Answers without asking the store where the last answer, of this `Series` object, was asked for at most so long ago
+   * and what is held covers the window: as of then (`to` tells), what was recorded since left out. Default 0.
+   */
+  maxAge?: Duration;
   /** Gives up waiting; what was sent may still happen. */
   signal?: AbortSignal;
 }
@@ -27,6 +32,7 @@ export interface WindowQuery {
   spanMs: number;
   atMs: number | undefined;
   closed: Closed;
+  maxAgeMs: number;
   /** Equal for equal questions. */
   kind: string;
 }
@@ -37,8 +43,10 @@ export interface StatsQuery extends WindowQuery {
   ddof: number;
 }
 
-const WINDOW_OPTIONS = ["span", "at", "closed", "signal"];
+const WINDOW_OPTIONS = ["span", "at", "closed", "maxAge", "signal"];
 const STATS_OPTIONS = [...WINDOW_OPTIONS, "percentiles", "method", "ddof"];
+/** Whoever records asks the store anyway. */
+const RECORD_OPTIONS = STATS_OPTIONS.filter((name) => name !== "maxAge");
 
 export function windowQuery(options: WindowOptions, retentionMs: number): WindowQuery {
   checkKnown(options, WINDOW_OPTIONS);
@@ -47,14 +55,14 @@ export function windowQuery(options: WindowOptions, retentionMs: number): Window
 
 /** `end` "now": the option `at` is not the window's end, but an event's time. */
 export function statsQuery(options: StatsOptions, retentionMs: number, end: "at" | "now" = "at"): StatsQuery {
-  checkKnown(options, STATS_OPTIONS);
+  checkKnown(options, end === "at" ? STATS_OPTIONS : RECORD_OPTIONS);
   const { percentiles = [50, 90, 99], method = "linear", ddof = 0 } = options;
   if (!Array.isArray(percentiles)) throw argumentError("percentiles", percentiles, "an array of numbers from 0 to 100");
   orderOf(method, 1, 50);
   for (const p of percentiles) orderOf(method, 1, p);
   if (!Number.isSafeInteger(ddof) || ddof < 0) throw argumentError("ddof", ddof, "a whole number, 0 or more");
-  const { spanMs, atMs, closed, kind } = windowOf(options, retentionMs, end);
-  return { spanMs, atMs, closed, percentiles, method, ddof, kind: `${kind} ${percentiles} ${method} ${ddof}` };
+  const { kind, ...window } = windowOf(options, retentionMs, end);
+  return { ...window, percentiles, method, ddof, kind: `${kind} ${percentiles} ${method} ${ddof}` };
 }
 
 function windowOf(options: WindowOptions, retentionMs: number, end: "at" | "now"): WindowQuery {
@@ -63,7 +71,8 @@ function windowOf(options: WindowOptions, retentionMs: number, end: "at" | "now"
   const spanMs = durationMs("span", span);
   if (spanMs > retentionMs) throw argumentError("span", span, `at most the retention, ${retentionMs} ms`);
   const atMs = end === "now" || options.at === undefined ? undefined : instantMs("at", options.at);
-  return { spanMs, atMs, closed, kind: `${spanMs} ${atMs} ${closed}` };
+  const maxAgeMs = options.maxAge === undefined ? 0 : durationMs("maxAge", options.maxAge, 0);
+  return { spanMs, atMs, closed, maxAgeMs, kind: `${spanMs} ${atMs} ${closed}` };
 }
 
 /** Throws ARGUMENT for an option that does not exist, so that a slip of the pen is not silently ignored. */

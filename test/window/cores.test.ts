@@ -11,6 +11,7 @@ const PERCENTILES = [0, 0.1, 25, 50, 90, 99, 99.9, 100];
 const query = {
   spanMs: 1,
   atMs: undefined,
+  maxAgeMs: 0,
   closed: "right",
   percentiles: PERCENTILES,
   method: "linear",

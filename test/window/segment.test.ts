@@ -28,7 +28,16 @@ function put(segment: Segment, events: readonly Event[]): void {
 function answer(segments: Segment[], fromMs: number, toMs: number, closed: "right" | "both"): WindowStats {
   const fold = new Fold();
   for (const segment of segments) segment.collect(fold, fromMs, toMs, closed);
-  const query = { spanMs: 1, atMs: undefined, closed, percentiles, method: "linear", ddof: 0, kind: "" } as const;
+  const query = {
+    spanMs: 1,
+    atMs: undefined,
+    maxAgeMs: 0,
+    closed,
+    percentiles,
+    method: "linear",
+    ddof: 0,
+    kind: "",
+  } as const;
   return statsOf(fold, query, "ignore", fromMs, toMs, undefined);
 }
 
