@@ -1,14 +1,18 @@
 import { parseArgs } from "node:util";
 import { kernel } from "../src/kernel.ts";
 import { startRedis } from "../test/harness/redis-server.ts";
+import { benchBreakdown, FULL_BREAKDOWN, SMALL_BREAKDOWN } from "./breakdown.ts";
 import { benchCluster, FULL_CLUSTER, SMALL_CLUSTER } from "./cluster.ts";
+import { benchCold, FULL_COLD, SMALL_COLD } from "./cold.ts";
 import { environment } from "./environment.ts";
 import { benchHeld, FULL_HELD, SMALL_HELD } from "./held.ts";
 import { benchKernels, FULL_KERNELS, SMALL_KERNELS } from "./kernels.ts";
+import { benchKeys, FULL_KEYS, SMALL_KEYS } from "./keys.ts";
 import { benchLive, FULL_LIVE, SMALL_LIVE } from "./live.ts";
 import { benchLock, FULL_LOCK, SMALL_LOCK } from "./lock.ts";
 import { benchMemory, FULL_MEMORY, SMALL_MEMORY } from "./memory.ts";
 import { benchPipeline, FULL_PIPELINE, SMALL_PIPELINE } from "./pipeline.ts";
+import { benchProcesses, FULL_PROCESSES, SMALL_PROCESSES } from "./processes.ts";
 import { jsonLines, type Report, table } from "./report.ts";
 import { benchResident, FULL_RESIDENT, SMALL_RESIDENT } from "./resident.ts";
 import { benchRolling, FULL_ROLLING, SMALL_ROLLING } from "./rolling.ts";
@@ -19,6 +23,10 @@ import { benchWindows, FULL_WINDOWS, SMALL_WINDOWS } from "./windows.ts";
 const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Report>> = {
   windows: (redisUrl, small) => benchWindows(redisUrl, small ? SMALL_WINDOWS : FULL_WINDOWS, console.error),
   cluster: (_redisUrl, small) => benchCluster(small ? SMALL_CLUSTER : FULL_CLUSTER),
+  processes: (redisUrl, small) => benchProcesses(redisUrl, small ? SMALL_PROCESSES : FULL_PROCESSES),
+  keys: (redisUrl, small) => benchKeys(redisUrl, small ? SMALL_KEYS : FULL_KEYS),
+  cold: (redisUrl, small) => benchCold(redisUrl, small ? SMALL_COLD : FULL_COLD),
+  breakdown: (redisUrl, small) => benchBreakdown(redisUrl, small ? SMALL_BREAKDOWN : FULL_BREAKDOWN),
   memory: (redisUrl, small) => benchMemory(redisUrl, small ? SMALL_MEMORY : FULL_MEMORY),
   kernels: (_redisUrl, small) => benchKernels(small ? SMALL_KERNELS : FULL_KERNELS),
   pipeline: (_redisUrl, small) => benchPipeline(small ? SMALL_PIPELINE : FULL_PIPELINE),

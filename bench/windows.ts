@@ -1,11 +1,8 @@
 import { latencies } from "./events.ts";
 import { median, operationsPerSecond, percentile, type Slice } from "./measure.ts";
 import type { Report, Row } from "./report.ts";
-import type { Rival } from "./rivals/contract.ts";
-import { lockedWindow } from "./rivals/locked-window.ts";
-import { numpySubprocess } from "./rivals/numpy-subprocess.ts";
+import { RIVALS } from "./rivals/all.ts";
 import { oriel } from "./rivals/oriel.ts";
-import { sortedSets } from "./rivals/sorted-set.ts";
 import { Runner } from "./runner.ts";
 
 export interface WindowsOptions {
@@ -36,8 +33,6 @@ export const SMALL_WINDOWS: WindowsOptions = {
 
 /** Nothing leaves the window during a run, so that every count can be checked. */
 const WINDOW_MS = 3_600_000;
-
-export const RIVALS: readonly Rival[] = [...sortedSets, numpySubprocess, lockedWindow, oriel];
 
 /** Record one event and get the window's statistics, one key, closed-loop callers in one process. */
 export async function benchWindows(

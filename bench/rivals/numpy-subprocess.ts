@@ -49,7 +49,7 @@ async function open(redisUrl: string, name: string, windowMs: number, preload: F
   const redis = new Redis(redisUrl);
   const key = `sw_counter_bytes:${name}`;
   let overInput = false;
-  await redis.hset(key, columns(preload, windowMs));
+  if (preload.length > 0) await redis.hset(key, columns(preload, windowMs));
 
   async function addUnderLock(value: number): Promise<Answer> {
     const [timestamps, values] = await redis.hmget(key, "timestamps", "values");

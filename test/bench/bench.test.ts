@@ -6,9 +6,10 @@ import { benchKernels, SMALL_KERNELS } from "../../bench/kernels.ts";
 import { benchLock, SMALL_LOCK } from "../../bench/lock.ts";
 import { benchMemory, SMALL_MEMORY } from "../../bench/memory.ts";
 import { jsonLines, type Report, table } from "../../bench/report.ts";
+import { RIVALS } from "../../bench/rivals/all.ts";
 import type { Answer, Rival } from "../../bench/rivals/contract.ts";
 import { LOCK_RIVALS } from "../../bench/rivals/lock.ts";
-import { benchWindows, RIVALS, SMALL_WINDOWS } from "../../bench/windows.ts";
+import { benchWindows, SMALL_WINDOWS } from "../../bench/windows.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
 
 let server: RedisServer;

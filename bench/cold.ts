@@ -1,0 +1,100 @@
+import { redisStore, Series } from "../src/index.ts";
+import type { Store } from "../src/store/contract.ts";
+import { latencies } from "./events.ts";
+import { median, percentile } from "./measure.ts";
+import type { Report, Row } from "./report.ts";
+
+export interface ColdOptions {
+  events: number;
+  /** Events in a frame. */
+  batches: readonly number[];
+  repetitions: number;
+}
+
+export const FULL_COLD: ColdOptions = { events: 1_000_000, batches: [32, 1024, 65_535], repetitions: 9 };
+export const SMALL_COLD: ColdOptions = { events: 2_000, batches: [32], repetitions: 2 };
+
+const QUERY = { percentiles: [99] };
+
+/** A process that has nothing asks for a window: the trips it takes, and the time from bytes to the first answer. */
+export async function benchCold(redisUrl: string, options: ColdOptions): Promise<Report> {
+  const report: Report = {
+    bench: "cold",
+    title: "A reader that holds nothing asks for a window (all statistics and p99)",
+    rows: [],
+    notes: [
+      "ms: the whole, Redis included. kernelMs: from bytes to answer, the same replies replayed from memory; eventsPerSecond by it.",
+      "reads: chunks and pages; trips: turns in which some were sent together. Medians. Every answer's count and p99 were checked.",
+    ],
+  };
+  for (const batch of options.batches) report.rows.push(await measure(redisUrl, batch, options));
+  return report;
+}
+
+async function measure(redisUrl: string, batch: number, { events, repetitions }: ColdOptions): Promise<Row> {
+  const store = redisStore(redisUrl);
+  const name = `bench cold ${batch}`;
+  const writer = new Series(store, name);
+  const values = latencies(events, 5);
+  for (let from = 0; from < events; from += batch) await writer.recordMany(values.subarray(from, from + batch));
+  const right = percentile(values, 99);
+  const ask = async (on: Store) => {
+    const series = new Series(on, name);
+    const startMs = performance.now();
+    const { count, percentiles } = await series.stats(QUERY);
+    const ms = performance.now() - startMs;
+    if (count !== events || Math.abs(percentiles[99]! - right) > 1e-6 * right)
+      throw new Error(`a cold reader answered ${count} events, p99 ${percentiles[99]}; right is ${events}, ${right}`);
+    await series.close();
+    return ms;
+  };
+  const tape = new Tape(store);
+  await ask(tape.recording);
+  const wholeMs: number[] = [];
+  const kernelMs: number[] = [];
+  for (let turn = 0; turn < repetitions; turn++) {
+    wholeMs.push(await ask(store));
+    kernelMs.push(await ask(tape.replaying));
+  }
+  await writer.delete();
+  await writer.close();
+  await store.close();
+  const ms = median(wholeMs);
+  const eventsPerSecond = (events / median(kernelMs)) * 1000;
+  const { reads, trips, sizeBytes } = tape;
+  return { events, batch, reads, trips, bytes: sizeBytes, ms, kernelMs: median(kernelMs), eventsPerSecond };
+}
+
+/** Keeps what a store answered, and gives it again at once. */
+class Tape {
+  reads = 0;
+  trips = 0;
+  sizeBytes = 0;
+  readonly recording: Store;
+  readonly replaying: Store;
+  readonly #answers = new Map<string, unknown>();
+
+  constructor(store: Store) {
+    let isSending = false;
+    const { keyOf, monotonic } = store;
+    const nameOf = (key: string, input: unknown) => `${key} ${JSON.stringify(input)}`;
+    const closed = async () => {};
+    const record: Store["run"] = async (operation, key, input) => {
+      this.reads++;
+      if (!isSending) {
+        this.trips++;
+        isSending = true;
+        setImmediate(() => {
+          isSending = false;
+        });
+      }
+      const answer = await store.run(operation, key, input);
+      this.sizeBytes += (answer as { bytes?: Uint8Array }).bytes?.length ?? 0;
+      this.#answers.set(nameOf(key, input), answer);
+      return answer;
+    };
+    const replay: Store["run"] = async (_operation, key, input) => this.#answers.get(nameOf(key, input)) as never;
+    this.recording = { keyOf, monotonic, run: record, close: closed };
+    this.replaying = { keyOf, monotonic, run: replay, close: closed };
+  }
+}

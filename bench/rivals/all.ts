@@ -1,0 +1,14 @@
+import type { Rival } from "./contract.ts";
+import { lockedWindow } from "./locked-window.ts";
+import { numpySubprocess } from "./numpy-subprocess.ts";
+import { oriel } from "./oriel.ts";
+import { sortedSets } from "./sorted-set.ts";
+
+/** All that keep a window in Redis, ours last. */
+export const RIVALS: readonly Rival[] = [...sortedSets, numpySubprocess, lockedWindow, oriel];
+
+export function rivalNamed(name: string): Rival {
+  const rival = RIVALS.find((each) => each.name === name);
+  if (!rival) throw new Error(`there is no rival ${name}`);
+  return rival;
+}

@@ -1,0 +1,62 @@
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { benchBreakdown, SMALL_BREAKDOWN } from "../../bench/breakdown.ts";
+import { benchCold, SMALL_COLD } from "../../bench/cold.ts";
+import { benchKeys, SMALL_KEYS } from "../../bench/keys.ts";
+import { benchProcesses, SMALL_PROCESSES } from "../../bench/processes.ts";
+import type { Report } from "../../bench/report.ts";
+import { RIVALS } from "../../bench/rivals/all.ts";
+import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+
+let server: RedisServer;
+beforeAll(async () => {
+  server = await startRedis({ tcp: true });
+});
+afterAll(() => server.stop());
+
+async function keysLeft(): Promise<string[]> {
+  const redis = new Redis(server.url);
+  const keys = await redis.keys("*");
+  await redis.quit();
+  return keys;
+}
+
+function columnOf(report: Report, name: string): number[] {
+  return report.rows.map((row) => Number(row[name]));
+}
+
+test("processes: a line for every rival, each event of each process counted", { timeout: 120_000 }, async () => {
+  const report = await benchProcesses(server.url, SMALL_PROCESSES);
+  const able = RIVALS.filter((rival) => !rival.missing()).map(({ name }) => name);
+  expect(report.rows.map(({ rival }) => rival)).toEqual(able);
+  expect(report.rows.at(-1)).toMatchObject({ rival: "oriel", timesSlower: 1, refused: 0 });
+  for (const rate of columnOf(report, "opsPerSecond")) expect(rate).toBeGreaterThan(0);
+  expect((await keysLeft()).filter((key) => !key.startsWith("lock:"))).toEqual([]);
+});
+
+test("keys: calls of one turn share scripts, and every event is counted", async () => {
+  const report = await benchKeys(server.url, SMALL_KEYS);
+  expect(report.rows.map(({ what }) => what)).toEqual(["APPEND", "record"]);
+  expect(report.rows[1]!.callsPerScript).toBeGreaterThan(1);
+  expect(report.rows[1]!.timesFaster).toBeGreaterThan(0);
+});
+
+test("cold: the same answer from the store and from its replies", async () => {
+  const [row] = (await benchCold(server.url, SMALL_COLD)).rows;
+  expect(row).toMatchObject({ events: SMALL_COLD.events, reads: 1, trips: 1 });
+  expect(row!.bytes).toBeGreaterThan(4 * SMALL_COLD.events);
+  expect(row!.eventsPerSecond).toBeGreaterThan(0);
+});
+
+test("breakdown: the shares of a call add up to all of it", async () => {
+  const report = await benchBreakdown(server.url, { ...SMALL_BREAKDOWN, sliceMs: 100 });
+  expect(columnOf(report, "callers")).toEqual(SMALL_BREAKDOWN.callers);
+  for (const row of report.rows) {
+    const shares = ["idleUs", "garbageUs", "windowUs", "storeUs", "parserUs", "clientUs", "socketUs", "otherUs"];
+    const sum = shares.reduce((total, name) => total + Number(row[name]), 0);
+    expect(sum / Number(row.wallUs)).toBeCloseTo(1, 6);
+    expect(row.redisUs).toBeGreaterThanOrEqual(0);
+    expect(row.scriptUs).toBeGreaterThan(0);
+    expect(row.eventsPerScript).toBeGreaterThanOrEqual(1);
+  }
+});
