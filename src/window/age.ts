@@ -1,4 +1,5 @@
 import type { Clock } from "../time.ts";
+import { SLEPT_MS } from "./server-time.ts";
 
 export interface Instant {
   monotonicMs: number;
@@ -26,10 +27,11 @@ export class Age {
     this.#since = undefined;
   }
 
-  /** Infinity when nothing is held. The larger of two clocks: a machine that sleeps may stop one, a person sets the other. */
+  /** Infinity when nothing is held, or the machine slept meanwhile. */
   get ms(): number {
     if (!this.#since) return Infinity;
     const { monotonicMs, wallMs } = this.now();
-    return Math.max(monotonicMs - this.#since.monotonicMs, wallMs - this.#since.wallMs);
+    const elapsedMs = monotonicMs - this.#since.monotonicMs;
+    return wallMs - this.#since.wallMs > elapsedMs + SLEPT_MS ? Infinity : elapsedMs;
   }
 }

@@ -31,7 +31,7 @@ export class JournalView implements WindowView {
   readonly #copy: JournalCopy;
   readonly #settings: SeriesSettings;
   readonly #monotonic: Clock;
-  readonly #age: Age;
+  readonly age: Age;
   readonly #cores = new Cores();
   readonly #residents: Residents;
   readonly #account: Account;
@@ -52,7 +52,7 @@ export class JournalView implements WindowView {
     this.#copy = copy;
     this.#settings = settings;
     this.#monotonic = monotonic;
-    this.#age = new Age(monotonic);
+    this.age = new Age(monotonic);
     this.#residents = residents;
     this.#account = residents.open(this, settings.maxResidentBytes);
   }
@@ -68,13 +68,8 @@ export class JournalView implements WindowView {
     this.#residents.settle(this.#account, 0);
   }
 
-  /** The next question is asked of the store, however old its answer may be. */
-  outdate(): void {
-    this.#age.forget();
-  }
-
   letGo(): void {
-    this.#age.forget();
+    this.age.forget();
     this.#copy.clear();
     this.#cores.letGo();
   }
@@ -93,11 +88,6 @@ export class JournalView implements WindowView {
   /** Takes note of an answer; the events in it are not taken in. */
   see(cut: Answer): void {
     this.#rollbacks.see(cut);
-  }
-
-  /** To be taken before the store is asked for a cut. */
-  instant(): Instant {
-    return this.#age.now();
   }
 
   /**
@@ -120,7 +110,7 @@ export class JournalView implements WindowView {
   /** Answers from the copy as it stands, where that is young enough for the question and reaches back far enough. */
   answerHeld(question: Question): boolean {
     const { maxAgeMs } = question.window;
-    if (maxAgeMs === 0 || this.#age.ms > maxAgeMs) return false;
+    if (maxAgeMs === 0 || this.age.ms > maxAgeMs) return false;
     const { head, noOlder } = this.#copy;
     if (head && !noOlder && needsOlder(head.header, this.#fromMs(question))) return false;
     this.hold();
@@ -140,7 +130,7 @@ export class JournalView implements WindowView {
       if (!others.includes(question)) question.fail(question.afterBatch > 0 ? afterRecording(error) : error);
     if (others.length === 0) return;
     try {
-      const asked = this.#age.now();
+      const asked = this.age.now();
       await this.answer(await this.#reader.open(this.known), others, asked, takeOver);
     } catch (failure) {
       if (!takeOver?.(failure, others)) for (const question of others) question.fail(failure);
@@ -201,7 +191,7 @@ export class JournalView implements WindowView {
   }
 
   async #catchUp(cut: Answer, questions: Question[], asked: Instant): Promise<void> {
-    this.#age.forget();
+    this.age.forget();
     for (let restart = 0; restart < MOST_RESTARTS; restart++) {
       const begunMs = this.#monotonic();
       this.#cut = cut;
@@ -211,7 +201,7 @@ export class JournalView implements WindowView {
         await this.#reader.follow(this.#copy, cut, needMs, this.#mostEvents);
         if (this.#monotonic() - begunMs <= law.longestReadMs) {
           this.#letGo(needMs);
-          return this.#age.learn(asked);
+          return this.age.learn(asked);
         }
       } catch (error) {
         // What changed between two pages can look like damage; what is damaged still is at the second reading.
@@ -220,7 +210,7 @@ export class JournalView implements WindowView {
         if (error instanceof Rolled && error.isLoss && this.#copy.tail) this.#rollbacks.tell(this.#copy.tail.header);
         this.letGo();
       }
-      asked = this.#age.now();
+      asked = this.age.now();
       cut = await this.#reader.open(this.known);
       this.see(cut);
     }
@@ -236,12 +226,17 @@ export class JournalView implements WindowView {
   /** Drops what no window within the retention needs, and within the bound also what this one does not need. */
   #letGo(needMs: number): void {
     const { chunks } = this.#copy;
-    const within = (fromMs: number) => chunks.length > 1 && !needsOlder(chunks[1].header, fromMs);
     const { length } = chunks;
-    while (within(Math.min(needMs, this.nowMs - this.#settings.retentionMs))) this.#copy.dropHead();
-    while (this.#copy.eventCount > this.#mostEvents && within(needMs)) this.#copy.dropHead();
+    while (this.#isSpare(Math.min(needMs, this.nowMs - this.#settings.retentionMs))) this.#copy.dropHead();
+    while (this.#copy.eventCount > this.#mostEvents && this.#isSpare(needMs)) this.#copy.dropHead();
     if (chunks.length < length) this.#cores.letGo();
     if (this.#copy.eventCount > this.#mostEvents) throw new TooMany();
+  }
+
+  /** Whether a window from `fromMs` needs nothing of the oldest chunk. */
+  #isSpare(fromMs: number): boolean {
+    const { chunks } = this.#copy;
+    return chunks.length > 1 && !needsOlder(chunks[1].header, fromMs);
   }
 
   get #mostEvents(): number {

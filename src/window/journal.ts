@@ -101,7 +101,7 @@ export class Journal {
     try {
       await deleteJournal(this.#store, this.#key, this.#reader);
     } finally {
-      this.#view.outdate();
+      this.#view.age.forget();
     }
     this.#kept?.clear();
   }
@@ -128,7 +128,7 @@ export class Journal {
     if (fallback?.isAway) return fallback.answer(batch, due, fallback.nowMs(), false);
     const begunMs = fallback?.nowMs() ?? 0;
     let cut: Answer;
-    const asked = this.#view.instant();
+    const asked = this.#view.age.now();
     try {
       cut = batch ? await this.#append(batch, due.length > 0) : await this.#reader.open(this.#view.known);
       this.#time.learn(cut);

@@ -1,15 +1,14 @@
 import { argumentError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { Store } from "../store/contract.ts";
-import { instantMs } from "../time.ts";
 import { abortable } from "./abortable.ts";
-import type { Batch } from "./batch.ts";
 import { Fold } from "./fold.ts";
 import { Journal } from "./journal.ts";
-import type { WindowView } from "./question.ts";
+import { Queries } from "./queries.ts";
+import type { Question, WindowView } from "./question.ts";
 import type { Recorded } from "./recorded.ts";
+import { Recorder } from "./recorder.ts";
 import { type SeriesOptions, type SeriesSettings, seriesSettings } from "./series-options.ts";
-import { checkValue, columnOf, timesOf } from "./values.ts";
 import { waiting } from "./waiting.ts";
 import {
   checkKnown,
@@ -46,19 +45,28 @@ export class Series {
   readonly name: string;
   readonly #settings: SeriesSettings;
   readonly #journal: Journal;
+  readonly #recorder: Recorder;
+  readonly #queries: Queries;
+  readonly #recordQueries: Queries;
+  /** The answer last given: whoever shares it is given a copy. */
+  #given: WindowStats | undefined;
 
   constructor(store: Store, name: string, options: SeriesOptions = {}) {
     this.name = name;
     this.#settings = seriesSettings(options);
     this.#journal = new Journal(store, name, this.#settings);
+    this.#recorder = new Recorder(this.#journal, this.#settings);
+    this.#queries = new Queries(this.#settings.retentionMs, "at");
+    this.#recordQueries = new Queries(this.#settings.retentionMs, "now");
   }
 
   /** Records one event. One round trip, shared by all who record meanwhile. */
   async record(value: number, options?: RecordOptions): Promise<Recorded> {
-    if (!options) return this.#put(value).written;
+    if (!options) return this.#recorder.put(value).written;
     checkKnown(options, ["at", "signal"]);
     options.signal?.throwIfAborted();
-    const recorded = options.at === undefined ? this.#put(value).written : this.#recordAt(value, options.at);
+    const recorded =
+      options.at === undefined ? this.#recorder.put(value).written : this.#recorder.putAt(value, options.at);
     return abortable(recorded, options.signal);
   }
 
@@ -66,16 +74,7 @@ export class Series {
   async recordMany(values: ArrayLike<number>, options: RecordManyOptions = {}): Promise<Recorded> {
     checkKnown(options, ["at", "signal"]);
     options.signal?.throwIfAborted();
-    this.#journal.checkOpen();
-    const { valueType, nan } = this.#settings;
-    const column = columnOf(values, valueType, nan);
-    this.#checkDated(options.at);
-    const recorded = this.#journal.outbox.addMany(
-      column,
-      options.at === undefined ? undefined : timesOf(options.at, column.length),
-    );
-    this.#journal.wake();
-    return abortable(recorded, options.signal);
+    return abortable(this.#recorder.putMany(values, options.at), options.signal);
   }
 
   /**
@@ -83,20 +82,19 @@ export class Series {
    * where `maxAge` lets it answer from what it holds.
    */
   async stats(options: StatsOptions = {}): Promise<WindowStats> {
-    const query = statsQuery(options, this.#settings.retentionMs);
-    return abortable(this.#stats(query, 0), options.signal);
+    return abortable(this.#stats(this.#queries.of(options), 0), options.signal);
   }
 
   /** Records one event and answers for a window that holds it, in one round trip. */
   async recordAndGet(value: number, options: Omit<StatsOptions, "maxAge"> & RecordOptions = {}): Promise<WindowStats> {
-    const query = statsQuery(options, this.#settings.retentionMs, "now");
+    const query = this.#recordQueries.of(options);
     options.signal?.throwIfAborted();
     this.#journal.checkAskable();
     if (options.at === undefined) {
-      this.#put(value);
+      this.#recorder.put(value);
       return abortable(this.#stats(query, this.#journal.outbox.lastId), options.signal);
     }
-    const recorded = this.#recordAt(value, options.at);
+    const recorded = this.#recorder.putAt(value, options.at);
     const stats = this.#stats(query, this.#journal.outbox.lastId);
     stats.catch(() => {}); // told only when the event itself was not refused
     return abortable(
@@ -109,7 +107,7 @@ export class Series {
   async values(options: WindowOptions = {}): Promise<Float32Array | Float64Array> {
     const query = windowQuery(options, this.#settings.retentionMs);
     return abortable(
-      this.#ask<Column>(query, 0, {}, (view, fromMs, toMs) => view.valuesInside(fromMs, toMs, query.closed), false),
+      this.#ask<Column>(query, {}, (view, fromMs, toMs) => view.valuesInside(fromMs, toMs, query.closed), false),
       options.signal,
     );
   }
@@ -120,11 +118,8 @@ export class Series {
     const query = windowQuery(options, this.#settings.retentionMs);
     const share = this.#ask(
       query,
-      0,
       `below ${limit} ${query.kind}`,
-      (view, fromMs, toMs) => {
-        return fractionOf(foldOf(view, query, fromMs, toMs), limit, this.#settings.nan);
-      },
+      (view, fromMs, toMs) => fractionOf(foldOf(view, query, fromMs, toMs), limit, this.#settings.nan),
       false,
     );
     return abortable(share, options.signal);
@@ -157,7 +152,7 @@ export class Series {
     const edges = { fromMs: -Infinity, toMs: -Infinity };
     let degradedBy: Degraded | undefined;
     const parts = series.map((one) =>
-      one.#ask(query, 0, {}, (view, fromMs, toMs) => {
+      one.#ask(query, {}, (view, fromMs, toMs) => {
         view.collect(fold, fromMs, toMs, query.closed);
         degradedBy ??= view.degradedBy(fromMs);
         if (toMs > edges.toMs) Object.assign(edges, { fromMs, toMs });
@@ -169,53 +164,28 @@ export class Series {
   }
 
   /** Callers of one commit who ask the same share the computation, not the object. */
-  async #stats(query: StatsQuery, afterBatch: number): Promise<WindowStats> {
-    const shared = await this.#ask(query, afterBatch, query.kind, (view, fromMs, toMs) => {
+  #stats(query: StatsQuery, afterBatch: number): Promise<WindowStats> {
+    const { promise, resolve, reject } = waiting<WindowStats>();
+    const compute = (view: WindowView, fromMs: number, toMs: number) => {
       const fold = foldOf(view, query, fromMs, toMs);
       return statsOf(fold, query, this.#settings.nan, fromMs, toMs, view.degradedBy(fromMs));
-    });
-    return { ...shared, percentiles: { ...shared.percentiles } };
+    };
+    const give = (answer: unknown) => {
+      const stats = answer as WindowStats;
+      if (stats === this.#given) return resolve({ ...stats, percentiles: { ...stats.percentiles } });
+      this.#given = stats;
+      resolve(stats);
+    };
+    const { kind } = query;
+    this.#question({ window: query, afterBatch, kind, tellsDegraded: true, compute, resolve: give, fail: reject });
+    return promise;
   }
 
-  #put(value: number): Batch {
-    this.#journal.checkOpen();
-    checkValue(value, this.#settings.valueType, this.#settings.nan);
-    this.#checkDated(undefined);
-    const batch = this.#journal.outbox.put(value);
-    this.#journal.wake();
-    return batch;
-  }
-
-  #recordAt(value: number, at: number | Date): Promise<Recorded> {
-    this.#journal.checkOpen();
-    const { valueType, nan } = this.#settings;
-    checkValue(value, valueType, nan);
-    const recorded = this.#journal.outbox.addMany(
-      columnOf([value], valueType, nan),
-      Float64Array.of(instantMs("at", at)),
-    );
-    this.#journal.wake();
-    return recorded;
-  }
-
-  #checkDated(at: unknown): void {
-    if (this.#settings.clock === 1 && at === undefined)
-      throw argumentError("at", at, 'given, because the series has clock: "event"');
-  }
-
-  #ask<T>(
-    window: WindowQuery,
-    afterBatch: number,
-    kind: unknown,
-    compute: Compute<T>,
-    tellsDegraded = true,
-  ): Promise<T> {
-    this.#journal.checkOpen();
-    this.#journal.checkAskable();
+  #ask<T>(window: WindowQuery, kind: unknown, compute: Compute<T>, tellsDegraded = true): Promise<T> {
     const { promise, resolve, reject } = waiting<T>();
-    this.#journal.ask({
-      afterBatch,
+    this.#question({
       window,
+      afterBatch: 0,
       kind,
       tellsDegraded,
       compute,
@@ -223,6 +193,12 @@ export class Series {
       fail: reject,
     });
     return promise;
+  }
+
+  #question(question: Question): void {
+    this.#journal.checkOpen();
+    this.#journal.checkAskable();
+    this.#journal.ask(question);
   }
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from "../time.ts";
 import type { Answer } from "./answer.ts";
 
 /** A machine that slept wakes with a wall clock that went on and a monotonic one that may not have. */
-const SLEPT_MS = 1000;
+export const SLEPT_MS = 1000;
 /** Clocks drift apart by up to 100 ms in this time; what was learnt before is asked anew. */
 const LONGEST_TRUST_MS = 600_000;
 

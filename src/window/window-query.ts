@@ -61,8 +61,17 @@ export function statsQuery(options: StatsOptions, retentionMs: number, end: "at"
   orderOf(method, 1, 50);
   for (const p of percentiles) orderOf(method, 1, p);
   if (!Number.isSafeInteger(ddof) || ddof < 0) throw argumentError("ddof", ddof, "a whole number, 0 or more");
-  const { kind, ...window } = windowOf(options, retentionMs, end);
-  return { ...window, percentiles, method, ddof, kind: `${kind} ${percentiles} ${method} ${ddof}` };
+  const { spanMs, atMs, closed, maxAgeMs, kind } = windowOf(options, retentionMs, end);
+  return {
+    spanMs,
+    atMs,
+    closed,
+    maxAgeMs,
+    percentiles,
+    method,
+    ddof,
+    kind: `${kind} ${percentiles} ${method} ${ddof}`,
+  };
 }
 
 function windowOf(options: WindowOptions, retentionMs: number, end: "at" | "now"): WindowQuery {

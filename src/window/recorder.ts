@@ -1,0 +1,52 @@
+import { argumentError } from "../errors.ts";
+import { instantMs } from "../time.ts";
+import type { Batch } from "./batch.ts";
+import type { Journal } from "./journal.ts";
+import type { Recorded } from "./recorded.ts";
+import type { SeriesSettings } from "./series-options.ts";
+import { checkValue, columnOf, timesOf } from "./values.ts";
+
+/** Checks what callers record, and hands it to a journal. */
+export class Recorder {
+  readonly #journal: Journal;
+  readonly #settings: SeriesSettings;
+
+  constructor(journal: Journal, settings: SeriesSettings) {
+    this.#journal = journal;
+    this.#settings = settings;
+  }
+
+  put(value: number): Batch {
+    this.#journal.checkOpen();
+    checkValue(value, this.#settings.valueType, this.#settings.nan);
+    this.#checkDated(undefined);
+    const batch = this.#journal.outbox.put(value);
+    this.#journal.wake();
+    return batch;
+  }
+
+  putAt(value: number, at: number | Date): Promise<Recorded> {
+    this.#journal.checkOpen();
+    const { valueType, nan } = this.#settings;
+    checkValue(value, valueType, nan);
+    const column = columnOf([value], valueType, nan);
+    const recorded = this.#journal.outbox.addMany(column, Float64Array.of(instantMs("at", at)));
+    this.#journal.wake();
+    return recorded;
+  }
+
+  async putMany(values: ArrayLike<number>, at: number | Date | ArrayLike<number> | undefined): Promise<Recorded> {
+    this.#journal.checkOpen();
+    const { valueType, nan } = this.#settings;
+    const column = columnOf(values, valueType, nan);
+    this.#checkDated(at);
+    const recorded = this.#journal.outbox.addMany(column, at === undefined ? undefined : timesOf(at, column.length));
+    this.#journal.wake();
+    return recorded;
+  }
+
+  #checkDated(at: unknown): void {
+    if (this.#settings.clock === 1 && at === undefined)
+      throw argumentError("at", at, 'given, because the series has clock: "event"');
+  }
+}
