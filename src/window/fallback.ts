@@ -5,6 +5,7 @@ import type { Kept } from "./kept.ts";
 import { law } from "./law.ts";
 import { answerAll, type Question, type WindowView } from "./question.ts";
 import type { Recorded } from "./recorded.ts";
+import { isStoreFailure } from "./refused.ts";
 import type { SeriesSettings } from "./series-options.ts";
 import type { ServerTime } from "./server-time.ts";
 
@@ -157,9 +158,10 @@ export class Fallback {
   }
 
   async #handIn(): Promise<void> {
+    const sinceMs = this.nowMs() - this.#settings.retentionMs + EXPIRY_SLACK_MS;
     for (;;) {
       if (this.#isAway) return;
-      const part = this.#kept.shift(this.#time.roughMs() - this.#settings.retentionMs + EXPIRY_SLACK_MS);
+      const part = this.#kept.shift(sinceMs);
       if (!part) return this.#kept.settle();
       try {
         await this.#ways.handIn(part.values, part.times);
@@ -180,8 +182,4 @@ export class Fallback {
       };
     });
   }
-}
-
-function isStoreFailure(error: unknown): boolean {
-  return error instanceof OrielError && error.transient && ["DEADLINE", "UNAVAILABLE", "STALE"].includes(error.code);
 }

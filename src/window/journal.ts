@@ -13,7 +13,7 @@ import { Kept } from "./kept.ts";
 import { law } from "./law.ts";
 import { Outbox } from "./outbox.ts";
 import type { Question } from "./question.ts";
-import { refused } from "./refused.ts";
+import { isStoreFailure, refused, unsent } from "./refused.ts";
 import { Residents } from "./residents.ts";
 import { rotate } from "./rotate.ts";
 import type { SeriesSettings } from "./series-options.ts";
@@ -127,6 +127,7 @@ export class Journal {
     const fallback = this.#fallback;
     if (fallback?.isAway) return fallback.answer(batch, due, fallback.nowMs(), false);
     const begunMs = fallback?.nowMs() ?? 0;
+    const { lastId } = this.outbox;
     let cut: Answer;
     const asked = this.#view.age.now();
     try {
@@ -138,13 +139,22 @@ export class Journal {
       batch?.fail(error);
       const others = due.filter((question) => batch && question.afterBatch < batch.id);
       for (const question of due) if (!others.includes(question)) question.fail(error);
-      if (others.length > 0) await this.#commit(undefined, others);
+      if (isStoreFailure(error)) this.#failBacklog(lastId, others, unsent(error));
+      else if (others.length > 0) await this.#commit(undefined, others);
       return;
     }
     batch?.settle(cut.verdicts);
     if (batch) this.#rotateWhenDue(cut);
     if (due.length > 0)
       await this.#view.answer(cut, due, asked, (error, questions) => this.#takeOver(error, questions));
+  }
+
+  /** Who waited for as long as a commit that the store failed fails with it: no call waits for one deadline after another. */
+  #failBacklog(lastId: number, others: readonly Question[], error: OrielError): void {
+    this.outbox.failUntil(lastId, error);
+    const waiting = this.#questions.filter((question) => question.afterBatch <= lastId);
+    this.#questions = this.#questions.filter((question) => question.afterBatch > lastId);
+    for (const question of [...others, ...waiting]) question.fail(error);
   }
 
   #takeOver(error: unknown, questions: readonly Question[]): boolean {
@@ -155,7 +165,7 @@ export class Journal {
   }
 
   async #append(batch: Batch, bytesWanted: boolean): Promise<Answer> {
-    if (this.#time.estimateMs() === undefined) this.#time.learn(await this.#reader.open("header").catch(notYetSent));
+    if (this.#time.estimateMs() === undefined) this.#time.learn(await this.#reader.open("header").catch(throwUnsent));
     const { valueType, clock, retentionMs } = this.#settings;
     this.#producer ??= this.#begin();
     const input = {
@@ -214,9 +224,8 @@ export class Journal {
 }
 
 /** The failure of what came before the append. */
-function notYetSent(error: unknown): never {
-  if (!(error instanceof OrielError)) throw error;
-  throw new OrielError(error.code, error.message, { cause: error, transient: error.transient });
+function throwUnsent(error: unknown): never {
+  throw error instanceof OrielError ? unsent(error) : error;
 }
 
 function mayBeApplied(error: unknown): boolean {

@@ -77,8 +77,9 @@ export class Outbox {
     this.#takenBytes -= batch.sizeBytes;
   }
 
-  failAll(error: unknown): void {
-    for (const batch of this.#batches.splice(0)) batch.fail(error);
+  /** The batches up to this one will not be sent. */
+  failUntil(id: number, error: unknown): void {
+    while (this.#batches.length > 0 && this.#batches[0].id <= id) this.#batches.shift()?.fail(error);
   }
 
   #open(room: number): Batch {

@@ -27,3 +27,13 @@ export function refused(answer: Answer, valueType: number): OrielError {
       return new OrielError("CORRUPT", `the key holds no journal of format ${law.format}`);
   }
 }
+
+/** The store is out of reach, or too slow: what is no fault of the call. */
+export function isStoreFailure(error: unknown): error is OrielError {
+  return error instanceof OrielError && error.transient && ["DEADLINE", "UNAVAILABLE", "STALE"].includes(error.code);
+}
+
+/** The same failure for what waited behind, and was never sent. */
+export function unsent(error: OrielError): OrielError {
+  return new OrielError(error.code, error.message, { cause: error, transient: error.transient });
+}
