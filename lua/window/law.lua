@@ -7,3 +7,7 @@ local full_bytes = 67108864
 local oldest_chunk_ms = 3888000000
 local chunks_per_retention = 64
 local shortest_chunk_ms = 1000
+local dedupe_ms = 20000
+local most_server_events = 10000
+local most_server_bytes = 524288
+local most_server_chunks = 128

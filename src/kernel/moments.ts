@@ -57,7 +57,8 @@ function numpyMoments(kernel: Kernel, values: Column, ddof: number): Pick<Moment
   return { mean, variance, std: round(Math.sqrt(variance)) };
 }
 
-function withInfinities(finite: number, positive: number, negative: number): number {
+/** What IEEE makes of a sum, or mean, of finite values and so many infinities. */
+export function withInfinities(finite: number, positive: number, negative: number): number {
   if (positive > 0) return negative > 0 ? Number.NaN : Number.POSITIVE_INFINITY;
   return negative > 0 ? Number.NEGATIVE_INFINITY : finite;
 }

@@ -63,6 +63,11 @@ export class Fallback {
     return this.#isAway;
   }
 
+  /** The store's last failure. */
+  get cause(): unknown {
+    return this.#cause;
+  }
+
   /** Whether a failure is the store's; from then on calls are answered here. */
   leave(error: unknown): boolean {
     if (!isStoreFailure(error)) return false;

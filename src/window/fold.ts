@@ -1,5 +1,6 @@
 import type { Column } from "../kernel/contract.ts";
 import { meanOf } from "../kernel/double-double.ts";
+import { withInfinities } from "../kernel/moments.ts";
 import { lowerBound } from "./bounds.ts";
 import type { Brackets } from "./brackets.ts";
 import type { Core } from "./core.ts";
@@ -99,9 +100,7 @@ export class Fold {
   }
 
   #infinite(finite: number): number {
-    const { positiveInfinityCount, negativeInfinityCount } = this.#sum;
-    if (positiveInfinityCount > 0) return negativeInfinityCount > 0 ? Number.NaN : Infinity;
-    return negativeInfinityCount > 0 ? -Infinity : finite;
+    return withInfinities(finite, this.#sum.positiveInfinityCount, this.#sum.negativeInfinityCount);
   }
 }
 

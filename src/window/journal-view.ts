@@ -5,6 +5,7 @@ import { Age, type Instant } from "./age.ts";
 import type { Answer, Known } from "./answer.ts";
 import { afterRecording, tooLarge } from "./answer-failure.ts";
 import { Cores } from "./cores.ts";
+import { degradedOf, seriesNowMs } from "./degraded.ts";
 import type { Fold } from "./fold.ts";
 import type { JournalCopy } from "./journal-copy.ts";
 import { type JournalReader, needsOlder, Rolled, TooMany } from "./journal-reader.ts";
@@ -86,8 +87,14 @@ export class JournalView implements WindowView {
   }
 
   /** Takes note of an answer; the events in it are not taken in. */
-  see(cut: Answer): void {
+  see(cut: Pick<Answer, "header" | "length">): void {
     this.#rollbacks.see(cut);
+  }
+
+  /** Why a window from `fromMs` lacks events that this process has seen, if it does. */
+  lacks(fromMs: number): Degraded | undefined {
+    if (this.#rollbacks.reach(fromMs)) return "lost";
+    return this.#kept?.reaches(fromMs) ? "local" : undefined;
   }
 
   /**
@@ -98,11 +105,9 @@ export class JournalView implements WindowView {
     try {
       await this.#catchUp(cut, questions, asked);
     } catch (error) {
-      if (!takeOver?.(error, questions)) {
-        const told = error instanceof TooMany ? tooLarge(this.#mostEvents, this.#settings.maxResidentBytes) : error;
-        await this.#fail(told, questions, takeOver);
-      }
-      return;
+      if (takeOver?.(error, questions)) return;
+      const told = error instanceof TooMany ? tooLarge(this.#mostEvents, this.#settings.maxResidentBytes) : error;
+      return this.#fail(told, questions, takeOver);
     }
     answerAll(questions, this, this.nowMs);
   }
@@ -148,8 +153,7 @@ export class JournalView implements WindowView {
   /** The series' now: the server's, which never falls behind a stamp, or the latest event's. */
   get nowMs(): number {
     const { header, nowMs } = this.#cut!;
-    if (!header) return nowMs;
-    return header.clock === 1 ? header.latestMs : Math.max(nowMs, header.lastStampMs);
+    return header ? seriesNowMs(header, nowMs) : nowMs;
   }
 
   /** The latest instant that the copy knows of; -Infinity for none. */
@@ -179,15 +183,11 @@ export class JournalView implements WindowView {
   degradedBy(fromMs: number): Degraded | undefined {
     const { header, nowMs } = this.#cut!;
     if (!header) return undefined;
-    const ofEvents = header.clock === 1;
-    if (fromMs < this.nowMs - header.retentionMs) return "retention";
-    if (!ofEvents && fromMs < header.completeSinceMs) return "retention";
-    const { head, noOlder } = this.#copy;
-    if (noOlder && head && head.header.birthBefore !== 0)
-      if (ofEvents ? needsOlder(head.header, fromMs) : fromMs < head.header.createdMs + law.earlyMs) return "lost";
-    if (this.#rollbacks.reach(fromMs)) return "lost";
-    if (this.#kept?.reaches(fromMs)) return "local";
-    return nowMs < header.lastStampMs - law.clockSlackMs ? "clock" : undefined;
+    const { noOlder } = this.#copy;
+    const oldest = this.#copy.head?.header ?? header;
+    const missing = noOlder && oldest.birthBefore !== 0;
+    const reachMs = oldest.clock === 1 ? oldest.latestMs : oldest.createdMs;
+    return degradedOf({ header, nowMs, missing, reachMs }, fromMs, this.lacks(fromMs));
   }
 
   async #catchUp(cut: Answer, questions: Question[], asked: Instant): Promise<void> {

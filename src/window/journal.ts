@@ -17,6 +17,7 @@ import { isStoreFailure, refused, unsent } from "./refused.ts";
 import { Residents } from "./residents.ts";
 import { rotate } from "./rotate.ts";
 import type { SeriesSettings } from "./series-options.ts";
+import { type ServerQuestion, ServerSide } from "./server-side.ts";
 import { ServerTime } from "./server-time.ts";
 
 /** Microtask turns before a commit is put together: callers woken by the last one join the next. */
@@ -38,7 +39,9 @@ export class Journal {
   readonly #view: JournalView;
   readonly #kept: Kept | undefined;
   readonly #fallback: Fallback | undefined;
+  readonly #server: ServerSide;
   #questions: Question[] = [];
+  #serverQuestions: ServerQuestion[] = [];
   #takenId = 0;
   #producer: number | undefined;
   #sequence = 0;
@@ -56,6 +59,7 @@ export class Journal {
     this.outbox = new Outbox(settings.valueType, settings.maxPendingBytes);
     if (settings.isLocalOnError) this.#kept = new Kept(settings.valueType, settings.maxPendingBytes);
     this.#view = new JournalView(this.#reader, new JournalCopy(), settings, store.monotonic, residents, this.#kept);
+    this.#server = new ServerSide(store, this.#key, settings, this.#view);
     if (this.#kept)
       this.#fallback = new Fallback(this.#view, this.#kept, settings, this.#time, {
         probe: async () => this.#time.learn(await this.#reader.open("header")),
@@ -74,13 +78,19 @@ export class Journal {
 
   /** OVERLOADED when too many questions wait for the store already. */
   checkAskable(): void {
-    if (this.#questions.length >= MOST_QUESTIONS)
+    if (this.#questions.length + this.#serverQuestions.length >= MOST_QUESTIONS)
       throw new OrielError("OVERLOADED", `${MOST_QUESTIONS} questions wait for the store`, { transient: true });
   }
 
   ask(question: Question): void {
     if (this.#view.answerHeld(question)) return;
     this.#questions.push(question);
+    this.wake();
+  }
+
+  /** Answered inside the store, at a cut that holds what was recorded before. */
+  askServer(question: ServerQuestion): void {
+    this.#serverQuestions.push(question);
     this.wake();
   }
 
@@ -112,14 +122,23 @@ export class Journal {
       const batch = this.outbox.take();
       if (batch) this.#takenId = batch.id;
       const due = this.#questions.filter((question) => question.afterBatch <= this.#takenId);
-      if (!batch && due.length === 0) break;
+      const there = this.#serverQuestions.splice(0);
+      if (!batch && due.length + there.length === 0) break;
       this.#questions = this.#questions.filter((question) => question.afterBatch > this.#takenId);
       if (due.length > 0) this.#view.hold();
-      await this.#commit(batch, due);
+      if (batch || due.length > 0) await this.#commit(batch, due);
       if (due.length > 0) this.#view.release();
       if (batch) this.outbox.done(batch);
+      if (there.length > 0) await this.#answerThere(there);
     }
     this.#loop = undefined;
+  }
+
+  /** A store that is out of reach computes nothing: `onStoreError` changes nothing for who asks there. */
+  async #answerThere(questions: readonly ServerQuestion[]): Promise<void> {
+    const fallback = this.#fallback;
+    if (fallback?.isAway) for (const { fail } of questions) fail(fallback.cause);
+    else fallback?.leave(await this.#server.answer(questions));
   }
 
   /** Never throws: whoever waits is told. */
@@ -135,7 +154,8 @@ export class Journal {
       this.#time.learn(cut);
       this.#view.see(cut);
     } catch (error) {
-      if (fallback?.leave(error)) return fallback.answer(batch, due, begunMs, mayBeApplied(error));
+      if (fallback?.leave(error))
+        return fallback.answer(batch, due, begunMs, (error as OrielError).applied === "unknown");
       batch?.fail(error);
       const others = due.filter((question) => batch && question.afterBatch < batch.id);
       for (const question of due) if (!others.includes(question)) question.fail(error);
@@ -150,7 +170,7 @@ export class Journal {
   }
 
   /** Who waited for as long as a commit that the store failed fails with it: no call waits for one deadline after another. */
-  #failBacklog(lastId: number, others: readonly Question[], error: OrielError): void {
+  #failBacklog(lastId: number, others: readonly Question[], error: unknown): void {
     this.outbox.failUntil(lastId, error);
     const waiting = this.#questions.filter((question) => question.afterBatch <= lastId);
     this.#questions = this.#questions.filter((question) => question.afterBatch > lastId);
@@ -165,7 +185,7 @@ export class Journal {
   }
 
   async #append(batch: Batch, bytesWanted: boolean): Promise<Answer> {
-    if (this.#time.estimateMs() === undefined) this.#time.learn(await this.#reader.open("header").catch(throwUnsent));
+    if (this.#time.estimateMs() === undefined) await this.#learnTime();
     const { valueType, clock, retentionMs } = this.#settings;
     this.#producer ??= this.#begin();
     const input = {
@@ -188,6 +208,15 @@ export class Journal {
     return answer;
   }
 
+  /** Before an append: where it fails, nothing was sent. */
+  async #learnTime(): Promise<void> {
+    try {
+      this.#time.learn(await this.#reader.open("header"));
+    } catch (error) {
+      throw unsent(error);
+    }
+  }
+
   #begin(): number {
     this.#sequence = this.#settings.entropy();
     return this.#settings.entropy();
@@ -208,26 +237,13 @@ export class Journal {
     if (!header || this.#rotation || cut.length <= HEADER_BYTES) return;
     if (cut.length < law.rotateBytes && cut.nowMs - header.createdMs < header.chunkMs) return;
     // Late rotation harms nothing: whoever appends next tries again.
-    this.#rotation = this.#rotate(header).then(
-      () => {
-        this.#rotation = undefined;
-      },
-      () => {
-        this.#rotation = undefined;
-      },
-    );
+    const end = () => {
+      this.#rotation = undefined;
+    };
+    this.#rotation = this.#rotate(header).then(end, end);
   }
 
   async #rotate({ number, birth }: ChunkHeader): Promise<void> {
     await this.#store.run(rotate, this.#key, { number, birth, nextBirth: this.#drawBirth() });
   }
-}
-
-/** The failure of what came before the append. */
-function throwUnsent(error: unknown): never {
-  throw error instanceof OrielError ? unsent(error) : error;
-}
-
-function mayBeApplied(error: unknown): boolean {
-  return (error as OrielError).applied === "unknown";
 }

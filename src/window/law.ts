@@ -24,6 +24,11 @@ export const law = {
   oldestChunkMs: 45 * 86_400_000,
   chunksPerRetention: 64,
   shortestChunkMs: 1000,
+  /** What is computed inside Redis, which serves nobody else meanwhile: so many events inside, of so many bytes read. */
+  mostServerEvents: 10_000,
+  mostServerBytes: 512 << 10,
+  /** More do not live at once, but of those that were closed because they were large. */
+  mostServerChunks: 128,
 };
 
 /** Life of an open chunk before a writer closes it. */

@@ -34,6 +34,7 @@ export function isStoreFailure(error: unknown): error is OrielError {
 }
 
 /** The same failure for what waited behind, and was never sent. */
-export function unsent(error: OrielError): OrielError {
+export function unsent(error: unknown): unknown {
+  if (!(error instanceof OrielError)) return error;
   return new OrielError(error.code, error.message, { cause: error, transient: error.transient });
 }

@@ -11,7 +11,7 @@ export class Rollbacks {
   #seen: { number: number; birth: number; length: number; reachMs: number } | undefined;
   #lostUntilMs = -Infinity;
 
-  see({ header, length }: Answer): void {
+  see({ header, length }: Pick<Answer, "header" | "length">): void {
     const seen = this.#seen;
     if (seen && header && header.number <= seen.number) {
       const isSame = header.number === seen.number && header.birth === seen.birth;

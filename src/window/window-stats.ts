@@ -1,7 +1,6 @@
 import { interpolate } from "../kernel/interpolate.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
 import { orderOf } from "../kernel/percentile.ts";
-import type { Fold } from "./fold.ts";
 import type { StatsQuery } from "./window-query.ts";
 
 /** Exact statistics of the events inside one window; an empty one has count 0, sum 0 and NaN for the rest. */
@@ -32,8 +31,24 @@ export interface WindowStats {
  */
 export type Degraded = "retention" | "lost" | "local" | "clock";
 
+/** All of one window, wherever it was folded. */
+export interface Folded {
+  count: number;
+  nanCount: number;
+  /** Values that are numbers: finite and infinite. */
+  validCount: number;
+  /** Sum of the numbers; infinities as IEEE adds them. */
+  sum: number;
+  mean: number;
+  min: number;
+  max: number;
+  variance(ddof: number): number;
+  /** The order statistics of 0-based ranks k and k + 1 (k again at the end), for percentile `p`, over the numbers. */
+  at(k: number, p: number): [number, number];
+}
+
 export function statsOf(
-  fold: Fold,
+  fold: Folded,
   query: StatsQuery,
   nan: NanPolicy,
   fromMs: number,
@@ -62,14 +77,14 @@ export function statsOf(
   return stats;
 }
 
-function percentileOf(fold: Fold, query: StatsQuery, p: number): number {
+function percentileOf(fold: Folded, query: StatsQuery, p: number): number {
   const order = orderOf(query.method, fold.validCount, p);
   const [low, next] = fold.at(order.lower, p);
   return interpolate(order, low, order.upper === order.lower ? low : next);
 }
 
 /** Share of the window's numbers below `limit`; NaN for an empty or spoilt window. */
-export function fractionOf(fold: Fold, limit: number, nan: NanPolicy): number {
+export function fractionOf(fold: Folded & { below(limit: number): number }, limit: number, nan: NanPolicy): number {
   if (fold.validCount === 0 || (fold.nanCount > 0 && nan !== "ignore")) return Number.NaN;
   return fold.below(limit) / fold.validCount;
 }

@@ -146,6 +146,23 @@ export function expectStats(actual: WindowStats, values: readonly number[], aske
     near(`p${p}`, actual.percentiles[Number(p)]!, value, 1e-12 * Math.abs(value) + rounding);
 }
 
+/**
+ * Two answers about one window: the same edges, counts, extrema and percentiles; sums within 1e-15 of the sum of sizes
+ * (told, or taken for count times the largest), variances within 1e-10.
+ */
+export function expectAlike(actual: WindowStats, expected: WindowStats): void {
+  const { sum, mean, variance, std, ...exact } = actual;
+  const { sum: _sum, mean: _mean, variance: _variance, std: _std, ...same } = expected;
+  expect(exact).toEqual(same);
+  const widest = Math.max(Math.abs(expected.min), Math.abs(expected.max));
+  const slack = Number.isFinite(widest) ? 1e-15 * widest : 0;
+  near("sum", sum, expected.sum, slack * expected.count);
+  near("mean", mean, expected.mean, slack);
+  const rounding = expected.variance > 0 ? (1.2e-16 * expected.mean) ** 2 + expected.count * Number.MIN_VALUE : 0;
+  near("variance", variance, expected.variance, 1e-10 * expected.variance + rounding);
+  near("std", std, expected.std, Math.sqrt(expected.variance * (1 + 1e-10) + rounding) - expected.std);
+}
+
 function near(what: string, actual: number, expected: number, tolerance: number): void {
   const isNear =
     Object.is(actual, expected) || actual === expected || Math.abs(actual - expected) <= tolerance + 1e-323;

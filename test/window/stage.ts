@@ -3,7 +3,7 @@ import { OrielError, type OrielErrorCode, Series } from "../../src/index.ts";
 import { law } from "../../src/window/law.ts";
 import type { SeriesOptions } from "../../src/window/series-options.ts";
 import type { StatsOptions } from "../../src/window/window-query.ts";
-import { type Event, expectStats, inside } from "./oracle.ts";
+import { type Event, expectAlike, expectStats, inside } from "./oracle.ts";
 import type { OpenStore } from "./stores.ts";
 
 /** One test's series over a store that is empty when it begins, and what was recorded into it. */
@@ -16,7 +16,7 @@ export interface Stage extends OpenStore {
   reader(options?: SeriesOptions): Series;
   /** Records now, one event per value, in one call. */
   put(...values: number[]): Promise<void>;
-  /** Compares an answer with brute force over `events`; `now` is the clock's, unless told. */
+  /** Compares an answer, and the one made inside the store, with brute force over `events`; `now` is the clock's, unless told. */
   check(options?: StatsOptions & { now?: number }, series?: Series): Promise<void>;
 }
 
@@ -41,6 +41,7 @@ export function stageOn(opened: OpenStore): Stage {
     },
     async check({ now = opened.clock.nowMs, ...options } = {}, series = stage.series) {
       const answer = await series.stats(options);
+      expectAlike(await series.stats({ ...options, where: "server" }), answer);
       const toMs = options.at === undefined ? now : Number(options.at);
       expect(answer.to).toBe(toMs);
       const { percentiles, method, ddof } = options;

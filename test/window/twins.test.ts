@@ -159,7 +159,7 @@ test("both forms have the same constants", () => {
     name!.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
     Number(value),
   ]);
-  expect(constants.length).toBe(8);
+  expect(constants.length).toBe(12);
   expect(law).toMatchObject(Object.fromEntries(constants));
 });
 
@@ -219,6 +219,7 @@ describe("on a real server", () => {
     for (const call of [
       () => series.record(1),
       () => series.stats(),
+      () => series.stats({ where: "server" }),
       () => series.recordAndGet(1),
       () => series.values(),
     ])
