@@ -16,6 +16,7 @@ import { benchProcesses, FULL_PROCESSES, SMALL_PROCESSES } from "./processes.ts"
 import { jsonLines, type Report, table } from "./report.ts";
 import { benchResident, FULL_RESIDENT, SMALL_RESIDENT } from "./resident.ts";
 import { benchRolling, FULL_ROLLING, SMALL_ROLLING } from "./rolling.ts";
+import { benchServer, FULL_SERVER, SMALL_SERVER } from "./server.ts";
 import { benchSketches, FULL_SKETCHES, SMALL_SKETCHES } from "./sketches.ts";
 import { benchWindows, FULL_WINDOWS, SMALL_WINDOWS } from "./windows.ts";
 
@@ -28,6 +29,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   cold: (redisUrl, small) => benchCold(redisUrl, small ? SMALL_COLD : FULL_COLD),
   breakdown: (redisUrl, small) => benchBreakdown(redisUrl, small ? SMALL_BREAKDOWN : FULL_BREAKDOWN),
   memory: (redisUrl, small) => benchMemory(redisUrl, small ? SMALL_MEMORY : FULL_MEMORY),
+  server: (redisUrl, small) => benchServer(redisUrl, small ? SMALL_SERVER : FULL_SERVER),
   kernels: (_redisUrl, small) => benchKernels(small ? SMALL_KERNELS : FULL_KERNELS),
   pipeline: (_redisUrl, small) => benchPipeline(small ? SMALL_PIPELINE : FULL_PIPELINE),
   held: (_redisUrl, small) => benchHeld(small ? SMALL_HELD : FULL_HELD),

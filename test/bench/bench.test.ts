@@ -9,6 +9,7 @@ import { jsonLines, type Report, table } from "../../bench/report.ts";
 import { RIVALS } from "../../bench/rivals/all.ts";
 import type { Answer, Rival } from "../../bench/rivals/contract.ts";
 import { LOCK_RIVALS } from "../../bench/rivals/lock.ts";
+import { benchServer, SMALL_SERVER } from "../../bench/server.ts";
 import { benchWindows, SMALL_WINDOWS } from "../../bench/windows.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
 
@@ -116,6 +117,15 @@ describe("benches run in small", () => {
         expect(row[name]).toBeGreaterThan(0);
       if (row.lock === "oriel") expect(row.timesSlower).toBe(1);
     }
+  });
+
+  test("server: a checked line for every size, and the crossover in words", async () => {
+    const report = await benchServer(server.url, SMALL_SERVER);
+    expect(columnOf(report, "events")).toEqual(SMALL_SERVER.sizes);
+    for (const row of report.rows)
+      for (const name of ["serverMs", "coldMs", "residentMs", "timesCold", "timesResident"])
+        expect(row[name]).toBeGreaterThan(0);
+    expect(report.notes.filter((note) => note.startsWith("Crossover"))).toHaveLength(SMALL_SERVER.batches.length);
   });
 
   test("kernels: a line for every form", async () => {
