@@ -4,6 +4,7 @@ import { redisStore, Series } from "../../src/index.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { IoredisClient } from "../../src/store/ioredis.ts";
 import { slotOf } from "../../src/store/slot.ts";
+import { closedKey, rotate } from "../../src/window/rotate.ts";
 import { type FaultProxy, startProxy } from "../harness/proxy.ts";
 import { type RedisCluster, startCluster } from "../harness/redis-cluster.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
@@ -66,6 +67,46 @@ describe("on a server", () => {
     await series.record(1);
     await client.append(KEY, bytes);
     await expectError(series.stats(SERVER), "CORRUPT", text);
+  });
+
+  /** Closes the open chunk; answers the key under which it then is. */
+  async function close(): Promise<string> {
+    const bytes = (await client.getBuffer(KEY))!;
+    const number = bytes.readDoubleLE(8);
+    await store.run(rotate, KEY, { number, birth: bytes.readUInt32LE(24), nextBirth: 1 + (number % 1000) });
+    return closedKey(KEY, number);
+  }
+
+  test.each([
+    ["of another birth", 24, "LOST", /do not fit together/],
+    ["of another format", 0, "CORRUPT", /no journal of format 1/],
+  ] as const)("a closed chunk %s ends it", async (_name, place, code, text) => {
+    await series.record(1);
+    const closed = await close();
+    expect((await series.stats(SERVER)).count).toBe(1);
+    await client.setrange(closed, place, Buffer.of(2, 3, 5, 7));
+    expect(await expectError(series.stats(SERVER), code, text)).toMatchObject({ transient: code === "LOST" });
+  });
+
+  test("many chunks take other keys, which is found out once; more than 127 are too many", async () => {
+    const calls: string[] = [];
+    const run: Store["run"] = (operation, key, input, options) => {
+      calls.push(operation.name);
+      return store.run(operation, key, input, options);
+    };
+    const asking = new Series({ ...store, run }, NAME);
+    for (let i = 1; i <= 130; i++) {
+      await series.record(i);
+      if (i === 10 || i === 128) {
+        expect((await asking.stats(SERVER)).count).toBe(i);
+        expect((await asking.stats({ ...SERVER, span: "2m" })).count).toBe(i);
+        calls.push(`${i}`);
+      }
+      await close();
+    }
+    const [near, far] = ["window/server-stats", "window/server-stats-far"];
+    expect(calls).toEqual([near, near, far, near, far, "10", far, far, far, "128"]);
+    await expectError(asking.stats(SERVER), "TOO_LARGE", /more than 127 closed chunks.* shorter span/);
   });
 
   test("values that rise, fall, alternate, or rise and fall", async () => {
