@@ -88,7 +88,8 @@ export class ServerSide {
       const input = { valueType, clock, closed, spanMs, atMs, newest: this.#newest, percentiles };
       const operation = reachMs < this.#farMs ? serverStats : serverStatsFar;
       const answer = await this.#store.run(operation, this.#key, input);
-      const newest = answer.header && answer.header.number - 1;
+      // Keys that cannot be there are not named: in a slot on its way to another node they would hold the call up.
+      const newest = answer.header?.birthBefore ? answer.header.number - 1 : undefined;
       if (answer.status === SERVER_STATUS.otherKeys && newest === input.newest) this.#farMs = reachMs;
       this.#newest = newest;
       this.#nowMs = answer.nowMs;
