@@ -25,5 +25,6 @@ export type { LockedStats } from "./window/locked-step.ts";
 export { type LockedAnswer, LockedWindow } from "./window/locked-window.ts";
 export { type RecordManyOptions, type RecordOptions, Series } from "./window/series.ts";
 export type { SeriesOptions } from "./window/series-options.ts";
-export type { SeriesStatsOptions, StatsOptions, WindowOptions } from "./window/window-query.ts";
+export type { SeriesStatsOptions } from "./window/server-query.ts";
+export type { StatsOptions, WindowOptions } from "./window/window-query.ts";
 export type { Degraded, WindowStats } from "./window/window-stats.ts";

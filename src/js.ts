@@ -19,5 +19,6 @@ export type { Clock, Closed, Duration } from "./time.ts";
 export { LocalSeries, type LocalSeriesOptions } from "./window/local-series.ts";
 export { type RecordManyOptions, type RecordOptions, Series } from "./window/series.ts";
 export type { SeriesOptions } from "./window/series-options.ts";
-export type { SeriesStatsOptions, StatsOptions, WindowOptions } from "./window/window-query.ts";
+export type { SeriesStatsOptions } from "./window/server-query.ts";
+export type { StatsOptions, WindowOptions } from "./window/window-query.ts";
 export type { Degraded, WindowStats } from "./window/window-stats.ts";
