@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { startRedis } from "../harness/redis-server.ts";
@@ -29,8 +30,18 @@ test("SIGINT ends it early, with the summary", async () => {
 
 test("two demos share one series in Redis: each shows the events of both", async () => {
   const redis = await startRedis({ tcp: true });
-  const args = ["demo", "--seconds", "2", "--rate", "100", "--redis", redis.url];
-  const both = await Promise.all([program(args), program(args)]);
+  const args = ["demo", "--seconds", "600", "--rate", "100", "--redis", redis.url];
+  // Each ends once both have shown a row: what a slow machine starts late is waited for.
+  const shown = new Map<number, ChildProcess>();
+  const both = await Promise.all(
+    [0, 1].map((each) =>
+      program(args, (stdout, child) => {
+        if (shown.has(each) || !/^\d\d:\d\d:\d\d\s/m.test(stdout)) return;
+        shown.set(each, child);
+        if (shown.size === 2) for (const one of shown.values()) one.kill("SIGINT");
+      }),
+    ),
+  );
   await redis.stop();
   for (const ended of both) {
     expect(ended.status, ended.stdout + ended.stderr).toBe(0);
