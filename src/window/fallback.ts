@@ -63,9 +63,9 @@ export class Fallback {
     return this.#isAway;
   }
 
-  /** The store's last failure. */
-  get cause(): unknown {
-    return this.#cause;
+  /** Fails, with the store's last failure, what only the store can answer. */
+  refuse(questions: readonly Pick<Question, "fail">[]): void {
+    for (const question of questions) question.fail(this.#cause);
   }
 
   /** Whether a failure is the store's; from then on calls are answered here. */
@@ -98,7 +98,7 @@ export class Fallback {
       const isTimed = times !== undefined || this.#time.isKnown;
       this.#kept.add(values, times ?? atMs, isTimed && !mayBeApplied, mayBeApplied);
     });
-    for (const question of questions) if (!question.tellsDegraded) question.fail(this.#cause);
+    this.refuse(questions.filter((question) => !question.tellsDegraded));
     const view: WindowView = {
       collect: (fold, fromMs, toMs, closed) => {
         this.#copy.collect(fold, fromMs, toMs, closed);

@@ -137,8 +137,9 @@ export class Journal {
   /** A store that is out of reach computes nothing: `onStoreError` changes nothing for who asks there. */
   async #answerThere(questions: readonly ServerQuestion[]): Promise<void> {
     const fallback = this.#fallback;
-    if (fallback?.isAway) for (const { fail } of questions) fail(fallback.cause);
-    else fallback?.leave(await this.#server.answer(questions));
+    if (fallback?.isAway) return fallback.refuse(questions);
+    const error = await this.#server.answer(questions);
+    fallback?.leave(error);
   }
 
   /** Never throws: whoever waits is told. */

@@ -163,13 +163,17 @@ test("an event clock's window goes on with the events kept", async () => {
   expect(await reader.values()).toContain(2);
 });
 
-test("answers that cannot say that they are degraded fail instead, and so does what is no failure of the store", async () => {
+test("what cannot say that it is degraded, or is computed there, fails instead, as does what is no failure of the store", async () => {
   const { series, trouble } = scene();
   await series.record(1);
   trouble.kind = "before";
   await expectError(series.values(), "UNAVAILABLE");
   await expectError(series.fractionBelow(3), "UNAVAILABLE");
+  await expectError(series.stats({ where: "server" }), "UNAVAILABLE");
   expect(await series.stats()).toMatchObject(LOCAL);
+  const first = scene();
+  first.trouble.kind = "before";
+  expect(await first.series.record(2)).toMatchObject({ degradedBy: "local" });
   const broken = scene();
   broken.trouble.kind = "before";
   broken.trouble.code = "CORRUPT";
