@@ -1,25 +1,36 @@
 #!lua
--- Takes a lock for a token, unless another holds it, and gives the hold's fence.
+-- Takes a lock for a token, unless another holds it or it is promised to another, and gives the hold's fence.
 -- A script: the fence rises in the step that takes the lock, so that the order of fences is the order of holds.
 -- KEYS  1 the lock: its holder's token, as redis-semaphore's Mutex keeps it · 2 the fence given last, in decimal
--- ARGV  1 token · 2 lease, ms
--- Reply u8 1, f64 fence: held until now + lease at least; u8 0, f64 ms after which to look again: another holds it
+--       3 who waits for it
+-- ARGV  1 token · 2 lease, ms · 3 id of the process, if it waits when it is refused, or nothing
+-- Reply u8 1, f64 fence: held until now + lease at least; u8 0, f64 ms after which to look again: refused
 -- Law   fence = max(the last + 1, now in us): it rises without its key too, unless the clock falls back. Its key
 --       expires a week after the clock has passed it. Repeating a call gives the same fence and shortens nothing.
+--       Refused with an id: the process has a place among those who wait, behind those who came before, and loses it
+--       when it does not ask for 10 s. With the lock its place goes. A promise binds those who ask here: it is no hold.
 --       A holder whose token is not "oriel:..." tells nobody when it goes: look again in 100 ms at the latest.
--- Cost  O(1)
+-- Cost  O(places)
 -- @include lock/law
 -- @include lock/holder
-local keys_per_step = 2
-local arguments_per_step = 2
+-- @include lock/queue
+local keys_per_step = 3
+local arguments_per_step = 3
 
 local function step(k, a, now)
-  local lock, last = KEYS[k], KEYS[k + 1]
-  local token, lease = ARGV[a], tonumber(ARGV[a + 1])
+  local lock, last, queue = KEYS[k], KEYS[k + 1], KEYS[k + 2]
+  local token, lease, id = ARGV[a], tonumber(ARGV[a + 1]), ARGV[a + 2]
   local holder, expiry = holder_of(lock, now)
+  local promised, called, places = read_queue(queue, now)
+  local look_again
   if holder and holder ~= token then
-    local look_again = expiry < 0 and stranger_ms or expiry - now + 1
+    look_again = expiry < 0 and stranger_ms or expiry - now + 1
     if string.sub(holder, 1, 6) ~= "oriel:" then look_again = math.min(look_again, stranger_ms) end
+  elseif not holder and promised >= now and string.sub(places, 1, id_length) ~= id then
+    look_again = promised - now + 1
+  end
+  if look_again then
+    if id ~= "" then write_queue(queue, promised, called, with(places, id, now), now) end
     return struct.pack("<Bd", 0, look_again)
   end
 
@@ -31,5 +42,8 @@ local function step(k, a, now)
   if not (holder and before) then fence = math.max(fence + 1, now * 1000) end
   redis.call("SET", last, whole(fence), "PXAT", whole(math.ceil(fence / 1000) + fence_life_ms))
   redis.call("SET", lock, token, "PXAT", whole(math.max(now + lease, expiry or 0)))
+  if not holder and places ~= "" then
+    write_queue(queue, 0, called, id == "" and places or without(places, id), now)
+  end
   return struct.pack("<Bd", 1, fence)
 end

@@ -14,13 +14,16 @@ export class Attempts {
   readonly #store: Store;
   readonly #key: string;
   readonly #leaseMs: number;
+  readonly #id: string;
   #token = newToken();
   #mayHold = false;
 
-  constructor(store: Store, key: string, leaseMs: number) {
+  /** `id` is the process's place among those who wait, "" where the caller does not wait. */
+  constructor(store: Store, key: string, leaseMs: number, id: string) {
     this.#store = store;
     this.#key = key;
     this.#leaseMs = leaseMs;
+    this.#id = id;
   }
 
   /** One request. Never rejects. A hold whose lease may be over when the reply comes is given back, not out. */
@@ -28,7 +31,7 @@ export class Attempts {
     const [store, key, leaseMs, token] = [this.#store, this.#key, this.#leaseMs, this.#token];
     const provenUntilMs = provenUntil(store.monotonic(), leaseMs);
     try {
-      const answer = await store.run(acquire, key, { token, leaseMs });
+      const answer = await store.run(acquire, key, { token, leaseMs, id: this.#id });
       if ("lookAgainMs" in answer) {
         this.#mayHold = false;
         return answer;

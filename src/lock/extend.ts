@@ -1,7 +1,11 @@
 import { script } from "../generated/lock/extend.ts";
 import type { Operation } from "../store/contract.ts";
-import type { Claim } from "./acquire.ts";
 import { holdOf, setHold } from "./keys.ts";
+
+export interface Claim {
+  token: string;
+  leaseMs: number;
+}
 
 /** Makes a hold last until now + lease at least, if it still stands; law in lua/lock/extend.lua. */
 export const extend: Operation<Claim, boolean> = {

@@ -26,7 +26,7 @@ const GIVE_BACK_AGAIN_MS = 200;
 /** Gives a hold back that nobody will use, while the server may be reached again before the lease ends it. */
 export function giveBack(hold: Pick<Grant, "store" | "key" | "token" | "provenUntilMs">): void {
   const { store, key, token, provenUntilMs } = hold;
-  store.run(release, key, token).catch((error: unknown) => {
+  store.run(release, key, { token, id: "", isNext: false }).catch((error: unknown) => {
     if (!(error as OrielError).transient || store.monotonic() > provenUntilMs) return;
     const timer = setTimeout(giveBack, GIVE_BACK_AGAIN_MS, hold);
     (timer as { unref?(): unknown }).unref?.();

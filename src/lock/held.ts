@@ -2,7 +2,7 @@ import { OrielError } from "../errors.ts";
 import type { Duration } from "../time.ts";
 import { extend } from "./extend.ts";
 import { type Grant, provenUntil } from "./grant.ts";
-import { tellReleased } from "./line.ts";
+import { beginRelease } from "./line.ts";
 import { leaseMsOf } from "./lock-options.ts";
 import { release } from "./release.ts";
 
@@ -88,8 +88,9 @@ export class HeldLock {
   async #release(): Promise<boolean> {
     const { store, key, token } = this.#grant;
     const send = async () => {
-      const answer = store.run(release, key, token);
-      tellReleased(store, key);
+      const { id, isNext, sent } = beginRelease(store, key);
+      const answer = store.run(release, key, { token, id, isNext });
+      sent();
       const isFreed = await answer;
       return isFreed || (this.#mayBeFreed && this.#state === "released");
     };

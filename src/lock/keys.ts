@@ -15,9 +15,14 @@ export function fenceKeyOf(lockKey: string): string {
   return `fence:${lockKey.slice(LOCK.length)}`;
 }
 
-/** The channel on which a release is told. */
-export function channelOf(lockKey: string): string {
-  return `unlock:${lockKey.slice(LOCK.length)}`;
+/** Where the processes that wait stand; in the lock's slot. */
+export function queueKeyOf(lockKey: string): string {
+  return `waiting:${lockKey.slice(LOCK.length)}`;
+}
+
+/** The channel on which a process that waits is called. */
+export function channelOf(lockKey: string, id: string): string {
+  return `unlock:${lockKey.slice(LOCK.length)}:${id}`;
 }
 
 /** What a memory store keeps under a lock's key. */

@@ -13,10 +13,13 @@ const TRY_OPTIONS = ["wait", "lease", "signal"];
  * paused may still act when its lease is over, and what Redis loses in a failover is free again. What must not be
  * overwritten therefore checks the hold's `fence`; the lock keeps the others from useless work.
  *
- * One round trip to get it, one to give it back. Who waits is woken by the release, or looks when the holder's lease is
- * over; there is no polling, except every 100 ms while a foreign holder has the lock: redis-semaphore's
- * `new Mutex(client, store.keyOf(name))` keeps the same key and value and excludes ours, but tells nobody when it goes.
- * Within a process first come, first served; among processes whoever asks first.
+ * One round trip to get it, one to give it back. A release calls the process that has waited longest, and keeps the lock
+ * 150 ms for it; if it does not come (dead, stopped, not told), another one looks then. Otherwise who waits sleeps until
+ * the holder's lease is over, and asks once in some 4 s to keep its place; it polls, every 100 ms, only while a foreign
+ * holder has the lock: redis-semaphore's `new Mutex(client, store.keyOf(name))` keeps the same key and value and excludes
+ * ours, but tells nobody when it goes, nor does it wait its turn.
+ * Within a process first come, first served; so are processes, each for up to 9 of its callers in a row. Whoever does
+ * not wait is told null while the lock is kept for another.
  *
  * redis-semaphore itself is not used: it polls, has no fence, does not know its own hold after a lost reply and runs
  * only in Node. The operations in acquire, extend and release do all that in one step each, in every store.
@@ -37,7 +40,7 @@ export class Lock {
   }
 
   /**
-   * The lock; or null where others held it until `wait` was over. Rejects where the store still fails then (failures
+   * The lock; or null where others held it, or were to, until `wait` was over. Rejects where the store still fails then (failures
    * that may pass are retried as long), and with the reason of `signal`. A request under way at the end of `wait` is
    * awaited: at most the store's deadline. A lease that may be over when the reply arrives is never handed out.
    */

@@ -27,9 +27,9 @@ export class Waiter {
   #isLate = false;
   #error: OrielError | undefined;
 
-  /** `onLeft` is told when it goes while no request of it is under way. */
-  constructor(store: Store, key: string, { leaseMs, waitMs, signal }: Ask, onLeft: () => void = () => {}) {
-    this.#attempts = new Attempts(store, key, leaseMs);
+  /** `id`: see Attempts. `onLeft` is told when it goes while no request of it is under way. */
+  constructor(store: Store, key: string, { leaseMs, waitMs, signal }: Ask, id = "", onLeft: () => void = () => {}) {
+    this.#attempts = new Attempts(store, key, leaseMs, id);
     this.#signal = signal;
     this.#onLeft = onLeft;
     this.promise = new Promise((resolve, reject) => {

@@ -35,8 +35,8 @@ export async function onMemory(isStepped = false): Promise<OpenStore> {
     async state(key) {
       const entry = store.entryOf(key);
       if (!entry || entry.expireAtMs < nowMs()) return undefined;
-      const value = entry.value as { token: string } | number;
-      return { value: typeof value === "number" ? String(value) : value.token, expireAtMs: entry.expireAtMs };
+      const value = entry.value as { token: string } | number | string;
+      return { value: typeof value === "object" ? value.token : String(value), expireAtMs: entry.expireAtMs };
     },
     async put(key, token) {
       const operation = { name: "test/put", script: { text: "", sha: "" }, arity: 0, keyCount: 1, repeatable: true };

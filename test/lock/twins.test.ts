@@ -4,19 +4,26 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { luaFolder } from "../../scripts/compose-script.mjs";
 import { acquire } from "../../src/lock/acquire.ts";
 import { extend } from "../../src/lock/extend.ts";
-import { fenceKeyOf, lockKeyOf } from "../../src/lock/keys.ts";
+import { fenceKeyOf, lockKeyOf, queueKeyOf } from "../../src/lock/keys.ts";
 import { law } from "../../src/lock/law.ts";
+import { leave } from "../../src/lock/leave.ts";
 import { release } from "../../src/lock/release.ts";
 import { type OpenStore, onMemory, stores } from "./stores.ts";
 
 const token = fc.constantFrom("oriel:a", "oriel:b", "a stranger's");
+const ids = ["a", "b", "c"].map((each) => each.repeat(16));
+const id = fc.constantFrom("", ...ids);
 const leaseMs = fc.constantFrom(10, 50, 1000, 60_000, 2 ** 31 - 1);
 const step = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant("acquire" as const), token, leaseMs }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant("acquire" as const), token, leaseMs, id }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("extend" as const), token, leaseMs }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant("release" as const), token }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.constantFrom(1, 49, 50, 51, 1001) }) },
-  fc.record({ kind: fc.constant("wait" as const), ms: fc.constantFrom(61_000, law.fenceLifeMs + 1) }),
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("release" as const), token, id, isNext: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("leave" as const), id }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.constantFrom(1, 49, 50, 51, 151, 1001) }),
+  },
+  fc.record({ kind: fc.constant("wait" as const), ms: fc.constantFrom(-200, 10_001, 61_000, law.fenceLifeMs + 1) }),
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -25,8 +32,9 @@ function play({ store, clock }: OpenStore, key: string, one: Step): Promise<unkn
     clock.nowMs += one.ms;
     return clock.nowMs;
   }
-  if (one.kind === "release") return store.run(release, key, one.token);
-  return store.run<typeof one, unknown>(one.kind === "acquire" ? acquire : extend, key, one);
+  if (one.kind === "release") return store.run(release, key, one);
+  if (one.kind === "leave") return store.run(leave, key, one.id || ids[0]!);
+  return one.kind === "acquire" ? store.run(acquire, key, one) : store.run(extend, key, one);
 }
 
 let opened: [OpenStore, OpenStore];
@@ -46,7 +54,8 @@ test("both forms of each step give equal answers, values and expiries, and fence
       for (const one of steps) {
         const answer = await play(memory, key, one);
         expect(await play(redis, key, one)).toEqual(answer);
-        for (const each of [key, fenceKeyOf(key)]) expect(await redis.state(each)).toEqual(await memory.state(each));
+        for (const each of [key, fenceKeyOf(key), queueKeyOf(key)])
+          expect(await redis.state(each)).toEqual(await memory.state(each));
         if (one.kind !== "acquire" || !("fence" in (answer as object))) continue;
         const { fence } = answer as { fence: number };
         expect(Number.isSafeInteger(fence)).toBe(true);
@@ -55,7 +64,7 @@ test("both forms of each step give equal answers, values and expiries, and fence
         last = { token: one.token, fence };
       }
     }),
-    { numRuns: 100 },
+    { numRuns: 300 },
   );
 });
 
@@ -74,9 +83,9 @@ test.each(["memory", "redis, ioredis 6"])("%s: the fence goes on when the server
   const key = lockKeyOf(store, "back");
   const fences: number[] = [];
   for (let i = 0; i < 4; i++) {
-    const answer = (await store.run(acquire, key, { token: `oriel:${i}`, leaseMs: 1000 })) as { fence: number };
+    const answer = (await store.run(acquire, key, { token: `oriel:${i}`, leaseMs: 1000, id: "" })) as { fence: number };
     fences.push(answer.fence);
-    await store.run(release, key, `oriel:${i}`);
+    await store.run(release, key, { token: `oriel:${i}`, id: "", isNext: false });
     clock.nowMs -= 3_600_000;
   }
   clock.nowMs += 4 * 3_600_000;
@@ -92,7 +101,9 @@ test.each([
   await clear();
   const key = lockKeyOf(store, "bad");
   await put(fenceKeyOf(key), value);
-  await expect(store.run(acquire, key, { token: "oriel:a", leaseMs: 1000 })).rejects.toMatchObject({ code: "CORRUPT" });
+  await expect(store.run(acquire, key, { token: "oriel:a", leaseMs: 1000, id: "" })).rejects.toMatchObject({
+    code: "CORRUPT",
+  });
   expect(await state(key)).toBeUndefined();
   expect(await state(fenceKeyOf(key))).toMatchObject({ value });
 });
@@ -102,7 +113,9 @@ test("a missing expiry is restored by the holder alone; who else looks waits 100
   await clear();
   const key = lockKeyOf(store, "persisted");
   await put(key, "oriel:a");
-  expect(await store.run(acquire, key, { token: "oriel:b", leaseMs: 1000 })).toEqual({ lookAgainMs: law.strangerMs });
+  expect(await store.run(acquire, key, { token: "oriel:b", leaseMs: 1000, id: "" })).toEqual({
+    lookAgainMs: law.strangerMs,
+  });
   expect(await state(key)).toEqual({ value: "oriel:a", expireAtMs: Number.POSITIVE_INFINITY });
   expect(await store.run(extend, key, { token: "oriel:a", leaseMs: 1000 })).toBe(true);
   expect(await state(key)).toEqual({ value: "oriel:a", expireAtMs: clock.nowMs + 1000 });

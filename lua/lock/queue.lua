@@ -1,0 +1,41 @@
+-- Who waits for a lock: one string of text, for each process one place, in order of arrival.
+--   13 digits  until when the lock is promised to the first, ms; zeros: to nobody
+--   13 digits  when a second one was called last, ms
+--   each place: 16 characters, the process's id · 13 digits, when the place ends if it does not ask again, ms
+local head_length, id_length, place_length = 26, 16, 29
+
+local function digits(ms)
+  return string.format("%013.0f", ms)
+end
+
+-- When the promise ends, when the second was called, the places; those at the front that have ended are left out, and
+-- a promise that a clock set back would make longer than any is none.
+local function read_queue(key, now)
+  local text = redis.call("GET", key)
+  if not text then return 0, 0, "" end
+  local places, first = string.sub(text, head_length + 1), 1
+  while first < #places and tonumber(string.sub(places, first + id_length, first + place_length - 1)) < now do
+    first = first + place_length
+  end
+  local promised = tonumber(string.sub(text, 1, 13))
+  if first > 1 or promised > now + promise_ms then promised = 0 end
+  return promised, tonumber(string.sub(text, 14, 26)), string.sub(places, first)
+end
+
+local function write_queue(key, promised, called, places, now)
+  if places == "" then return redis.call("DEL", key) end
+  redis.call("SET", key, digits(promised) .. digits(called) .. places, "PXAT", digits(now + place_life_ms))
+end
+
+local function without(places, id)
+  local at = string.find(places, id, 1, true)
+  if not at then return places end
+  return string.sub(places, 1, at - 1) .. string.sub(places, at + place_length)
+end
+
+-- The places with one more at the end, if there is room; who has one keeps it.
+local function with(places, id, now)
+  local at, ends = string.find(places, id, 1, true), digits(now + place_life_ms)
+  if at then return string.sub(places, 1, at + id_length - 1) .. ends .. string.sub(places, at + place_length) end
+  return #places < most_places * place_length and places .. id .. ends or places
+end

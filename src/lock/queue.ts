@@ -1,0 +1,73 @@
+import type { Keyspace } from "../store/contract.ts";
+import { channelOf, queueKeyOf } from "./keys.ts";
+import { law } from "./law.ts";
+
+const HEAD_LENGTH = 26;
+const ID_LENGTH = 16;
+const PLACE_LENGTH = 29;
+
+/** Who waits for a lock; layout and law in lua/lock/queue.lua. */
+export interface Queue {
+  promisedUntilMs: number;
+  calledMs: number;
+  places: string;
+}
+
+export const firstOf = (places: string): string => places.slice(0, ID_LENGTH);
+
+export function readQueue(keys: Keyspace, lockKey: string, nowMs: number): Queue {
+  const text = keys.get(queueKeyOf(lockKey)) as string | undefined;
+  if (text === undefined) return { promisedUntilMs: 0, calledMs: 0, places: "" };
+  const places = text.slice(HEAD_LENGTH);
+  let first = 0;
+  while (first < places.length && Number(places.slice(first + ID_LENGTH, first + PLACE_LENGTH)) < nowMs)
+    first += PLACE_LENGTH;
+  const promisedUntilMs = Number(text.slice(0, 13));
+  return {
+    promisedUntilMs: first > 0 || promisedUntilMs > nowMs + law.promiseMs ? 0 : promisedUntilMs,
+    calledMs: Number(text.slice(13, HEAD_LENGTH)),
+    places: places.slice(first),
+  };
+}
+
+export function writeQueue(keys: Keyspace, lockKey: string, queue: Queue, nowMs: number): void {
+  const { promisedUntilMs, calledMs, places } = queue;
+  const key = queueKeyOf(lockKey);
+  const text = digits(promisedUntilMs) + digits(calledMs) + places;
+  if (places === "") keys.delete(key);
+  else keys.set(key, text, text.length, nowMs + law.placeLifeMs);
+}
+
+export function without(places: string, id: string): string {
+  const at = places.indexOf(id);
+  return at < 0 ? places : places.slice(0, at) + places.slice(at + PLACE_LENGTH);
+}
+
+export function withPlace(places: string, id: string, nowMs: number): string {
+  const at = places.indexOf(id);
+  const ends = digits(nowMs + law.placeLifeMs);
+  if (at >= 0) return places.slice(0, at + ID_LENGTH) + ends + places.slice(at + PLACE_LENGTH);
+  return places.length < law.mostPlaces * PLACE_LENGTH ? places + id + ends : places;
+}
+
+/** The places with one before all others. */
+export function withFirst(places: string, id: string, nowMs: number): string {
+  return id + digits(nowMs) + without(places, id);
+}
+
+/** Promises a free lock to the first and tells it and, now and then, a second; law in lua/lock/hand-on.lua. */
+export function handOn(keys: Keyspace, lockKey: string, queue: Queue, nowMs: number, isFirstTold: boolean): void {
+  let { calledMs, places } = queue;
+  if (places === "") return;
+  const promisedUntilMs = nowMs + law.promiseMs;
+  const isSecondTold = places.length > PLACE_LENGTH && (calledMs > nowMs || calledMs + law.watchMs <= nowMs);
+  if (isSecondTold) calledMs = nowMs;
+  places = firstOf(places) + digits(promisedUntilMs) + places.slice(PLACE_LENGTH);
+  writeQueue(keys, lockKey, { promisedUntilMs, calledMs, places }, nowMs);
+  if (!isFirstTold) keys.publish(channelOf(lockKey, firstOf(places)));
+  if (isSecondTold) keys.publish(channelOf(lockKey, firstOf(places.slice(PLACE_LENGTH))));
+}
+
+function digits(ms: number): string {
+  return String(ms).padStart(13, "0");
+}

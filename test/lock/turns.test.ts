@@ -1,0 +1,161 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Lock, memoryStore } from "../../src/index.ts";
+import { acquire } from "../../src/lock/acquire.ts";
+import { lockKeyOf, queueKeyOf } from "../../src/lock/keys.ts";
+import { law } from "../../src/lock/law.ts";
+import { leave } from "../../src/lock/leave.ts";
+import { release } from "../../src/lock/release.ts";
+import type { Store } from "../../src/store/contract.ts";
+import type { MemoryStore } from "../../src/store/memory.ts";
+
+/** A process that waits asks at least this often. */
+const RENEW_MS = law.placeLifeMs / 2;
+
+let server: MemoryStore;
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.UTC(2100, 0) });
+  server = memoryStore({ clock: () => Date.now() });
+});
+afterEach(() => void vi.useRealTimers());
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+
+/** A process that waits for the lock from now on, keeps it for a ms, and tells when it got it. */
+function waiting(got: string[], name: string) {
+  const process = { isDead: false, isDeaf: false, gotAtMs: Number.NaN, abort: new AbortController() };
+  const store: Store = {
+    ...server,
+    run: (...call: Parameters<Store["run"]>) => (process.isDead ? new Promise(() => {}) : server.run(...call)) as never,
+    subscribe: (channel, listener) => server.subscribe!(channel, () => process.isDead || process.isDeaf || listener()),
+  };
+  const lock = new Lock(store, "nightly");
+  const run = async () => {
+    const held = await lock.tryLock({ wait: "60s", lease: "60s", signal: process.abort.signal }).catch(() => null);
+    if (!held) return;
+    process.gotAtMs = Date.now();
+    got.push(name);
+    await sleep(1);
+    await held.release();
+  };
+  return Object.assign(process, { done: run(), again: run });
+}
+
+async function heldByAnother() {
+  const held = (await new Lock(server, "nightly").tryLock({ lease: "60s" }))!;
+  return async () => {
+    await held.release();
+    return Date.now();
+  };
+}
+
+const names = Array.from({ length: 20 }, (_, i) => `p${i}`);
+
+test("the lock goes from process to process in the order in which they came, round and round", async () => {
+  const got: string[] = [];
+  const free = await heldByAnother();
+  const processes = names.map((name) => waiting(got, name));
+  for (const each of processes) void each.done.then(each.again).then(each.again);
+  await pass(10);
+  await free();
+  await pass(100);
+  expect(got).toEqual([...names, ...names, ...names]);
+});
+
+test("a called process that is dead costs 150 ms, once", async () => {
+  const got: string[] = [];
+  const free = await heldByAnother();
+  const [dead, second, third] = ["dead", "second", "third"].map((name) => waiting(got, name));
+  await pass(10);
+  dead!.isDead = true;
+  const freeMs = await free();
+  await pass(1000);
+  expect(got).toEqual(["second", "third"]);
+  expect(second!.gotAtMs - freeMs).toBeLessThanOrEqual(law.promiseMs + 2);
+  expect(third!.gotAtMs - second!.gotAtMs).toBe(1);
+});
+
+test("a call that is lost costs its process the turn, not its place among the served, and the others 150 ms", async () => {
+  const got: string[] = [];
+  const free = await heldByAnother();
+  const [deaf, second] = ["deaf", "second"].map((name) => waiting(got, name));
+  await pass(10);
+  deaf!.isDeaf = true;
+  const freeMs = await free();
+  await pass(RENEW_MS);
+  expect(second!.gotAtMs - freeMs).toBeLessThanOrEqual(law.promiseMs + 2);
+  expect(got).toEqual(["second", "deaf"]);
+});
+
+test("however many are dead, whoever is alive looks within some seconds, long before the lease would end", async () => {
+  const got: string[] = [];
+  const free = await heldByAnother();
+  const dead = names.map((name) => waiting(got, name));
+  const alive = waiting(got, "alive");
+  await pass(10);
+  for (const each of dead) each.isDead = true;
+  const freeMs = await free();
+  await pass(RENEW_MS);
+  expect(got).toEqual(["alive"]);
+  expect(alive.gotAtMs - freeMs).toBeLessThan(RENEW_MS);
+});
+
+test("a place ends when its process no longer asks: it is not called any more", async () => {
+  const got: string[] = [];
+  const free = await heldByAnother();
+  const dead = names.map((name) => waiting(got, name));
+  const alive = waiting(got, "alive");
+  await pass(10);
+  for (const each of dead) each.isDead = true;
+  await pass(law.placeLifeMs + 1);
+  const freeMs = await free();
+  await pass(10);
+  expect(alive.gotAtMs).toBe(freeMs);
+});
+
+test("who gives up waiting gives its place up, too", async () => {
+  const got: string[] = [];
+  const free = await heldByAnother();
+  const [gone, second] = ["gone", "second"].map((name) => waiting(got, name));
+  await pass(10);
+  gone!.abort.abort(new RangeError("enough"));
+  await pass(1);
+  const freeMs = await free();
+  await pass(10);
+  expect(second!.gotAtMs).toBe(freeMs);
+  expect(server.entryOf(queueKeyOf(lockKeyOf(server, "nightly")))).toBeUndefined();
+});
+
+test("a freed lock is kept for who was called, for 150 ms; who gives the call up passes it on", async () => {
+  const key = lockKeyOf(server, "nightly");
+  const [a, b] = ["a".repeat(16), "b".repeat(16)];
+  const ask = (id: string) => server.run(acquire, key, { token: `oriel:${id}`, leaseMs: 1000, id });
+  const free = (id: string) => server.run(release, key, { token: `oriel:${id}`, id: "", isNext: false });
+  const called: string[] = [];
+  for (const id of [a, b]) server.subscribe!(`unlock:${key.slice(6)}:${id}`, () => called.push(id));
+  await ask("");
+  expect([await ask(a), await ask(b)]).toEqual([{ lookAgainMs: 1001 }, { lookAgainMs: 1001 }]);
+  await pass(0);
+  called.length = 0;
+  await free("");
+  await pass(1);
+  expect(called).toEqual([a, b]);
+  expect(await ask("")).toEqual({ lookAgainMs: law.promiseMs });
+  expect(await ask(b)).toEqual({ lookAgainMs: law.promiseMs });
+  await server.run(leave, key, a);
+  await pass(0);
+  expect(called).toEqual([a, b, b]);
+  expect(await ask("")).toEqual({ lookAgainMs: law.promiseMs + 1 });
+  expect(await ask(b)).toHaveProperty("fence");
+  await ask(a);
+  await free(b);
+  await pass(law.promiseMs + 1);
+  expect(await ask("")).toHaveProperty("fence");
+});
+
+test("places are bounded", async () => {
+  const key = lockKeyOf(server, "nightly");
+  for (let i = 0; i <= law.mostPlaces + 1; i++)
+    await server.run(acquire, key, { token: `oriel:${i}`, leaseMs: 1000, id: String(i).padEnd(16, "x") });
+  expect((server.entryOf(queueKeyOf(key))!.value as string).length).toBe(26 + 29 * law.mostPlaces);
+});
