@@ -49,7 +49,7 @@ export class Waiter {
       if (!("grant" in outcome)) this.#attempts.giveUp();
       else {
         giveBack(outcome.grant);
-        return { lookAgainMs: outcome.grant.leaseMs };
+        return { lookAgainMs: 1 };
       }
     } else if ("grant" in outcome) {
       this.#leave();

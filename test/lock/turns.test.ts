@@ -126,6 +126,24 @@ test("who gives up waiting gives its place up, too", async () => {
   expect(server.entryOf(queueKeyOf(lockKeyOf(server, "nightly")))).toBeUndefined();
 });
 
+test("who gives up while its request is under way holds up nobody who waits beside it", async () => {
+  const lock = new Lock(server, "nightly");
+  const free = await heldByAnother();
+  const before = lock.tryLock({ wait: "60s" });
+  await pass(10);
+  await free();
+  await (await before)!.release();
+  await pass(10);
+  const abort = new AbortController();
+  const [gone, next] = [lock.tryLock({ wait: "60s", signal: abort.signal }), lock.tryLock({ wait: "60s" })];
+  const startMs = Date.now();
+  const gotAtMs = next.then(() => Date.now());
+  abort.abort(new RangeError("enough"));
+  await expect(gone).rejects.toThrowError("enough");
+  await pass(10_000);
+  expect((await gotAtMs) - startMs).toBeLessThan(10);
+});
+
 test("a freed lock is kept for who was called, for 150 ms; who gives the call up passes it on", async () => {
   const key = lockKeyOf(server, "nightly");
   const [a, b] = ["a".repeat(16), "b".repeat(16)];
