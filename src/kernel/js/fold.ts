@@ -1,5 +1,5 @@
 import type { Column } from "../contract.ts";
-import type { Block } from "../passes.ts";
+import type { Block, Census } from "../passes.ts";
 import { census } from "./census.ts";
 import { lanes } from "./lanes.ts";
 import { foldPlain, squares } from "./squares.ts";
@@ -7,8 +7,11 @@ import { BLOCK, widen } from "./widen.ts";
 
 const sums = new Float64Array(8);
 const squared = new Float64Array(8);
-let least = 0;
-let most = 0;
+/** Smallest and largest. A variable of the module would be of any type to V8, which then boxes what is compared with it. */
+const ends = new Float64Array(2);
+const sizes = new Float64Array(1);
+const sizeWords = new Int32Array(sizes.buffer);
+const NEGATIVE_ZERO = -0x80000000;
 
 /** The JS form of assembly/fold.ts: the same blocks, and the same choice of what the squares are about. */
 export function fold(values: Column, about: number, take: (block: Block) => void): number {
@@ -24,20 +27,27 @@ export function fold(values: Column, about: number, take: (block: Block) => void
 }
 
 function block(values: Float64Array, before: number, narrow: boolean, take: (block: Block) => void): number {
-  least = Number.POSITIVE_INFINITY;
-  most = Number.NEGATIVE_INFINITY;
+  ends[0] = Number.POSITIVE_INFINITY;
+  ends[1] = Number.NEGATIVE_INFINITY;
   plain(values, before, 0);
   plain(values, before, 4);
+  rest(values, before);
+  const least = ends[0]!;
+  const most = ends[1]!;
   let about = before;
   let squaresAbout = foldPlain(squared);
   let high = foldPlain(sums);
   let low = 0;
   const count = values.length;
   const finite = high - high === 0;
-  const special = !finite || (least <= 0 && most >= 0) ? census(values) : undefined;
+  const aboutZero = least <= 0 && most >= 0;
+  let size = least > 0 ? least : -most;
+  let special: Census | undefined;
+  if (finite && aboutZero && narrow) ({ size, special } = aroundZero(values));
+  else if (!finite || aboutZero) special = census(values);
   const numbers = special ? count - special.nan - special.positiveInfinity - special.negativeInfinity : count;
   if (!finite) about = Number.NaN;
-  if (!finite || !(narrow && holds(values))) [high, low] = lanes(values);
+  if (!finite || !(narrow && holds(count, size, Math.max(-least, most)))) [high, low] = lanes(values);
   const mean = high / numbers;
   const apart = mean - about;
   if (!(numbers * apart * apart <= 0.25 * squaresAbout && squaresAbout < Number.POSITIVE_INFINITY)) {
@@ -48,18 +58,24 @@ function block(values: Float64Array, before: number, narrow: boolean, take: (blo
   return mean;
 }
 
-/** Four of the eight lanes of assembly/plain.ts, from lane `first` on. */
+/** The lanes `first` to `first + 3` of assembly/plain.ts, of whole eights. */
 function plain(values: Float64Array, about: number, first: number): void {
-  const end = values.length;
-  let [s0, s1, s2, s3, q0, q1, q2, q3] = [0, 0, 0, 0, 0, 0, 0, 0];
-  let low = least;
-  let high = most;
-  let i = first;
-  for (; i + 3 < end; i += 8) {
-    const a = values[i]!;
-    const b = values[i + 1]!;
-    const c = values[i + 2]!;
-    const d = values[i + 3]!;
+  const end = values.length - 7;
+  let low = ends[0]!;
+  let high = ends[1]!;
+  let s0 = 0;
+  let s1 = 0;
+  let s2 = 0;
+  let s3 = 0;
+  let q0 = 0;
+  let q1 = 0;
+  let q2 = 0;
+  let q3 = 0;
+  for (let i = 0; i < end; i += 8) {
+    const a = values[i + first]!;
+    const b = values[i + first + 1]!;
+    const c = values[i + first + 2]!;
+    const d = values[i + first + 3]!;
     if (a < low) low = a;
     if (a > high) high = a;
     if (b < low) low = b;
@@ -77,15 +93,6 @@ function plain(values: Float64Array, about: number, first: number): void {
     q2 += (c - about) * (c - about);
     q3 += (d - about) * (d - about);
   }
-  for (let lane = 0; i < end && lane < 4; i++, lane++) {
-    const x = values[i]!;
-    if (x < low) low = x;
-    if (x > high) high = x;
-    const square = (x - about) * (x - about);
-    if (lane === 0) [s0, q0] = [s0 + x, q0 + square];
-    else if (lane === 1) [s1, q1] = [s1 + x, q1 + square];
-    else [s2, q2] = [s2 + x, q2 + square];
-  }
   sums[first] = s0;
   sums[first + 1] = s1;
   sums[first + 2] = s2;
@@ -94,20 +101,50 @@ function plain(values: Float64Array, about: number, first: number): void {
   squared[first + 1] = q1;
   squared[first + 2] = q2;
   squared[first + 3] = q3;
-  least = low;
-  most = high;
+  ends[0] = low;
+  ends[1] = high;
 }
 
-/** Whether every sum of finite values that f32 can hold, in whatever order, is a number of f64. */
-function holds(values: Float64Array): boolean {
-  let size = least > 0 ? least : -most;
-  if (!(size > 0)) {
-    size = Number.POSITIVE_INFINITY;
-    for (let i = 0; i < values.length; i++) {
-      const x = Math.abs(values[i]!);
-      if (x < size && x > 0) size = x;
-    }
+/** The values behind the last whole eight, each to its lane. */
+function rest(values: Float64Array, about: number): void {
+  for (let i = values.length & ~7, lane = 0; i < values.length; i++, lane++) {
+    const x = values[i]!;
+    if (x < ends[0]!) ends[0] = x;
+    if (x > ends[1]!) ends[1] = x;
+    sums[lane]! += x;
+    squared[lane]! += (x - about) * (x - about);
   }
+}
+
+/**
+ * Of finite f32 values on both sides of zero, or with a zero: a size that no other but zero is below (none: the largest
+ * there is), and which zeros there are; +0 may be made up where no end is zero. Zeros and sizes as words, so that no
+ * branch depends on how many zeros there are.
+ */
+function aroundZero(values: Float64Array): { size: number; special: Census } {
+  const words = new Int32Array(values.buffer, values.byteOffset, 2 * values.length);
+  // Without its sign, and less one, zero is the largest of all.
+  let least = 0x7fffffff;
+  let negativeZero = false;
+  for (let i = 1; i < words.length; i += 2) {
+    const word = words[i]!;
+    const size = ((word & 0x7fffffff) - 1) & 0x7fffffff;
+    if (size < least) least = size;
+    if (word === NEGATIVE_ZERO) negativeZero = true;
+  }
+  if (negativeZero) return { size: sizeOf(least), special: census(values) };
+  const special = { nan: 0, positiveInfinity: 0, negativeInfinity: 0, negativeZero: 0, positiveZero: 1 };
+  return { size: sizeOf(least), special };
+}
+
+/** From its upper word less one. */
+function sizeOf(key: number): number {
+  sizeWords[1] = Math.min(key + 1, 0x7fefffff);
+  return sizes[0]!;
+}
+
+/** Whether every sum of so many finite values that f32 can hold, in whatever order, is a number of f64. */
+function holds(count: number, size: number, most: number): boolean {
   // All are multiples of the smallest one's last place, which is more than size * 2^-24, and 2^-149 at least.
-  return values.length * Math.max(-least, most) <= Math.max(size * 2 ** -24, 2 ** -149) * 2 ** 53;
+  return count * most <= Math.max(size * 2 ** -24, 2 ** -149) * 2 ** 53;
 }
