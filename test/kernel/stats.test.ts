@@ -69,6 +69,23 @@ describe.each(NAMES)("%s", (name) => {
       }
   });
 
+  test("times whose bits, as a number of f64, are zeros, infinities and NaN", () => {
+    const infinity = 0x7ffn << 52n;
+    const edges = [0n, 1n, infinity - 1n, infinity, infinity + 1n, 2n ** 63n - 1n];
+    const all = [...edges, ...edges.map((t) => t - 2n ** 63n), -(2n ** 52n), -5n, -1n].sort((a, b) => (a < b ? -1 : 1));
+    const n = 20_000;
+    const times = BigInt64Array.from({ length: n }, (_, i) => all[(i * 7) % all.length]!);
+    const values = Float32Array.from({ length: n }, (_, i) => i);
+    const wrong = all.flatMap((from) =>
+      all.filter((until) => {
+        const { count, sum } = kernel.stats(times, values, from, { until, closed: "both", percentiles: [] });
+        const inside = [...times.keys()].filter((i) => from <= times[i]! && times[i]! <= until);
+        return count !== inside.length || sum !== inside.reduce((total, i) => total + i, 0);
+      }),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   test("times of all sizes: before 1970, apart by more than 2^32, and at the ends of i64", () => {
     const n = 20_000;
     const values = Float32Array.from({ length: n }, (_, i) => i);

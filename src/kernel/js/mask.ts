@@ -1,41 +1,59 @@
 import type { Source } from "../contract.ts";
-import { halves } from "../readers.ts";
+import { halves, readersOf } from "../readers.ts";
 
 /** Copies values whose time is inside to `out` from `at` on, all as 32-bit words, and answers the place after them. */
-type Mask = (times: Int32Array, values: Int32Array, begin: number, end: number, out: Int32Array, at: number) => number;
+type Mask = (begin: number, end: number, out: Int32Array, at: number) => number;
 
 const SIGN = 0x80000000;
 
 /** The JS form of assembly/mask.ts; no BigInt is made for a time. */
-export function maskOf({ wide, first, last }: Source): Mask {
+export function maskOf(source: Source, bytes: Uint8Array): Mask {
+  const { wide, first, last } = source;
+  const values = wordsOf(source.values);
+  if (!wide && first > 0n && bytes.byteOffset % 8 === 0) {
+    const times = new Float64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 8);
+    const { isInside } = readersOf(source);
+    const ends = new Float64Array(BigInt64Array.of(first, last).buffer);
+    const from = ends[0]!;
+    const to = Number.isNaN(ends[1]) ? Number.POSITIVE_INFINITY : ends[1]!;
+    return (begin, end, out, at) => after1970(times, values, begin, end, out, at, from, to, isInside);
+  }
+  const times = wordsOf(bytes);
   const [high, low] = halves(first);
   const [lastHigh, lastLow] = halves(last);
   // Signed, so that words are never numbers beyond 2^31, which V8 keeps as doubles.
   const [from, to] = [(low ^ SIGN) | 0, (lastLow ^ SIGN) | 0];
-  if (high === lastHigh && !wide)
-    return (times, values, begin, end, out, at) => short(times, values, begin, end, out, at, high, from, to);
   const stride = wide ? 2 : 1;
-  return (times, values, begin, end, out, at) =>
-    long(times, values, begin, end, out, at, stride, high, from, lastHigh, to);
+  return (begin, end, out, at) => long(times, values, begin, end, out, at, stride, high, from, lastHigh, to);
 }
 
-/** A window of f32 in which all times share their upper word. */
-function short(
-  times: Int32Array,
+function wordsOf(bytes: Uint8Array): Int32Array {
+  const { buffer, byteOffset, byteLength } = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes);
+  return new Int32Array(buffer, byteOffset, byteLength / 4);
+}
+
+/**
+ * f32, and a window that begins after 1970. As numbers of f64, the bits of such times order as the times do, and those of
+ * earlier times come before them or are NaN; so are those of times from some 290 million years on, which `isInside` tells.
+ */
+function after1970(
+  times: Float64Array,
   values: Int32Array,
   begin: number,
   end: number,
   out: Int32Array,
   at: number,
-  high: number,
-  from: number,
-  to: number,
+  first: number,
+  last: number,
+  isInside: (i: number) => boolean,
 ): number {
   let place = at;
   for (let i = begin; i < end; i++) {
-    const low = times[2 * i]! ^ SIGN;
+    const t = times[i]!;
     out[place] = values[i]!;
-    place += times[2 * i + 1]! === high && low >= from && low <= to ? 1 : 0;
+    if (t >= first) {
+      if (t <= last) place++;
+    } else if (Number.isNaN(t) && isInside(i)) place++;
   }
   return place;
 }

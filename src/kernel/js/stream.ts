@@ -26,11 +26,9 @@ export function stream(source: Source, piles: number, capacity: number): Stream<
       },
     };
   }
-  const mask = maskOf(source);
-  const instants = wordsOf(source.times);
+  const mask = maskOf(source, source.times);
   const scratch = new Type(BLOCK + PIECE);
   const scratchWords = new Int32Array(scratch.buffer);
-  const words = wordsOf(source.values);
   let filled = 0;
   let used = 0;
   return {
@@ -40,16 +38,11 @@ export function stream(source: Source, piles: number, capacity: number): Stream<
         if (position >= source.end) return null;
         scratch.copyWithin(0, used, filled);
         const to = Math.min(source.end, position + PIECE);
-        filled = mask(instants, words, position, to, scratchWords, filled - used);
+        filled = mask(position, to, scratchWords, filled - used);
         position = to;
         used = position < source.end ? filled - (filled % BLOCK) : filled;
       } while (used === 0);
       return { piece: scratch.subarray(0, used), count: used };
     },
   };
-}
-
-function wordsOf(bytes: Uint8Array): Int32Array {
-  const { buffer, byteOffset, byteLength } = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
-  return new Int32Array(buffer, byteOffset, byteLength / 4);
 }
