@@ -19,24 +19,18 @@ export function sampleSize(n: number, shares: readonly number[]): number {
 }
 
 /**
- * One value from each of `size` strides of `count` places, where no period in the data can follow, by `valueAt`; fewer
- * where it answers undefined (not meant). `seed` (32 bits) moves the places. As assembly/sample.ts draws.
+ * One place in each of `size` strides of `count` places, where no period in the data can follow; `seed` (32 bits) moves
+ * them. As assembly/sample.ts draws.
  */
-export function drawSample(
-  sample: Column,
-  count: number,
-  seed: number,
-  valueAt: (place: number) => number | undefined,
-): Column {
-  const stride = count / sample.length;
+export function drawPlaces(size: number, count: number, seed: number): Uint32Array {
+  const places = new Uint32Array(size);
+  const stride = count / size;
   let random = seed;
-  let drawn = 0;
-  for (let i = 0; i < sample.length; i++) {
+  for (let i = 0; i < size; i++) {
     random = (Math.imul(1664525, random) + 1013904223) >>> 0;
-    const x = valueAt(Math.min(count - 1, Math.floor((i + random * 2 ** -32) * stride)));
-    if (x !== undefined) sample[drawn++] = x;
+    places[i] = Math.min(count - 1, Math.floor((i + random * 2 ** -32) * stride));
   }
-  return sample.subarray(0, drawn);
+  return places;
 }
 
 /** The bracket of a share of the values from a sample without NaN, 3.2 standard deviations of the sample's rank and 2 ranks to either side. */

@@ -1,4 +1,4 @@
-import { drawSample } from "./bracket.ts";
+import { drawPlaces } from "./bracket.ts";
 import type { Column, Kernel } from "./contract.ts";
 import { kernelOf } from "./form.ts";
 import { census } from "./js/census.ts";
@@ -27,7 +27,8 @@ export const js = {
       collect: (values, first, last) => collect(values, first, last),
       sample: (values, size, seed) => {
         const room = values instanceof Float32Array ? new Float32Array(size) : new Float64Array(size);
-        const drawn = drawSample(room, values.length, seed, (place) => values[place]!);
+        const places = drawPlaces(size, values.length, seed);
+        const drawn = room.map((_, i) => values[places[i]!]!);
         sort(drawn);
         return drawn;
       },

@@ -68,7 +68,7 @@ export interface Passes<H> {
   pairwiseSquares(held: H, mean: number): number;
   /** Those from `first` to `last`, numbers of the column's type. What was collected may be collected from. */
   collect(held: H, first: number, last: number): Collected<H>;
-  /** `size` of them, drawn as `drawSample` draws, in order as `sort` puts them; valid until the next call of anything. */
+  /** `size` of them, drawn as `drawPlaces` places them, in order as `sort` puts them; valid until the next call of anything. */
   sample(held: H, size: number, seed: number): Column;
   /** `held` has no NaN, more than k values, and all of them from `low` to `high`. */
   narrow(held: H, k: number, low: number, high: number): Narrowed;

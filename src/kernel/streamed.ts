@@ -1,8 +1,8 @@
-import { type Bracket, bracketOf, drawSample, sampleSize } from "./bracket.ts";
-import type { Column, Source, Streamed } from "./contract.ts";
+import { type Bracket, bracketOf, drawPlaces, sampleSize } from "./bracket.ts";
+import type { Source, Streamed } from "./contract.ts";
 import { Merge } from "./merge.ts";
 import type { Collected, Passes } from "./passes.ts";
-import { readersOf } from "./readers.ts";
+import { valuesInside } from "./readers.ts";
 import { numberPair, type Tally } from "./tally.ts";
 
 /** Below so many values drawn inside, or pairs given, a copy of what is inside is the quicker way. */
@@ -52,11 +52,9 @@ export function streamed<H>(
 
 /** Drawn outside WebAssembly, from what is inside the window; null where too little is, or a NaN. */
 function bracketsOf<H>(passes: Passes<H>, source: Source, shares: readonly number[]): Bracket[] | null {
-  const { begin, end, wide } = source;
+  const { begin, end } = source;
   const size = sampleSize(end - begin, shares);
-  const { valueAt, isInside } = readersOf(source);
-  const room: Column = wide ? new Float64Array(size) : new Float32Array(size);
-  const sample = drawSample(room, end - begin, 1, (i) => (isInside(begin + i) ? valueAt(begin + i) : undefined));
+  const sample = valuesInside(source, drawPlaces(size, end - begin, 1));
   if (sample.length < LEAST_DRAWN) return null;
   const sorted = passes.sorted(passes.hold(sample));
   if (Number.isNaN(sorted.at(-1))) return null;

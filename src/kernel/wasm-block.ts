@@ -3,14 +3,11 @@ import type { Block } from "./passes.ts";
 /** Record `i` of assembly/fold.ts: 10 numbers, of which the last four are counts. */
 export function blockOf(numbers: Float64Array, counts: Uint32Array, i: number, count: number): Block {
   const at = 10 * i;
-  const special = counts.subarray(2 * at + 12, 2 * at + 17);
-  const [nan, positiveInfinity, negativeInfinity, negativeZero, positiveZero] = [
-    special[0]!,
-    special[1]!,
-    special[2]!,
-    special[3]!,
-    special[4]!,
-  ];
+  const nan = counts[2 * at + 12]!;
+  const positiveInfinity = counts[2 * at + 13]!;
+  const negativeInfinity = counts[2 * at + 14]!;
+  const negativeZero = counts[2 * at + 15]!;
+  const positiveZero = counts[2 * at + 16]!;
   const plain = (nan | positiveInfinity | negativeInfinity | negativeZero | positiveZero) === 0;
   return {
     count,
