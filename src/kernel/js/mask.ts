@@ -48,12 +48,29 @@ function after1970(
   isInside: (i: number) => boolean,
 ): number {
   let place = at;
-  for (let i = begin; i < end; i++) {
-    const t = times[i]!;
-    out[place] = values[i]!;
-    if (t >= first) {
-      if (t <= last) place++;
-    } else if (Number.isNaN(t) && isInside(i)) place++;
+  for (let i = begin; i < end; ) {
+    if (i + 4 <= end) {
+      const a = times[i]!;
+      const b = times[i + 1]!;
+      const c = times[i + 2]!;
+      const d = times[i + 3]!;
+      if (a >= first && a <= last && b >= first && b <= last && c >= first && c <= last && d >= first && d <= last) {
+        out[place] = values[i]!;
+        out[place + 1] = values[i + 1]!;
+        out[place + 2] = values[i + 2]!;
+        out[place + 3] = values[i + 3]!;
+        place += 4;
+        i += 4;
+        continue;
+      }
+    }
+    for (const next = Math.min(end, i + 4); i < next; i++) {
+      const t = times[i]!;
+      out[place] = values[i]!;
+      if (t >= first) {
+        if (t <= last) place++;
+      } else if (Number.isNaN(t) && isInside(i)) place++;
+    }
   }
   return place;
 }
