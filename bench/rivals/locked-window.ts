@@ -8,7 +8,8 @@ async function open(redisUrl: string, name: string, windowMs: number, preload: F
   const window = new LockedWindow(store, name, { span: windowMs });
   const key = `sw_counter_bytes:{${name}}`;
   const times = BigInt64Array.from(preloadTimes(preload.length, windowMs), BigInt);
-  await redis.hset(key, { timestamps: bytesOf(times), values: bytesOf(preload) });
+  // Where another process has filled it, it stays.
+  if (preload.length > 0) await redis.hset(key, { timestamps: bytesOf(times), values: bytesOf(preload) });
 
   return {
     async add(value) {

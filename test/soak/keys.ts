@@ -59,7 +59,7 @@ export function judgeKey(key: string, expiryMs: number, header: ChunkHeader): st
   const wrong: string[] = [];
   if (number !== undefined && Number(number) !== isNumber) wrong.push(`${key} holds chunk ${isNumber}`);
   if (retentionMs !== retentionMsOf(Number(index))) wrong.push(`${key} keeps ${retentionMs} ms`);
-  const wantedMs = lastStampMs + retentionMs + chunkMs + SLACK_MS;
+  const wantedMs = Math.ceil((lastStampMs + retentionMs + chunkMs + SLACK_MS) / 1000) * 1000;
   // A closed chunk stays as long after its closing, which comes soon after its last event but has no bound.
   const isRight = number === undefined ? expiryMs === wantedMs : expiryMs >= wantedMs;
   if (!isRight) wrong.push(`${key} expires at ${expiryMs}, not at ${wantedMs}`);

@@ -1,8 +1,11 @@
 import { expect, test } from "vitest";
-import { PLANTS } from "./plants.ts";
+import { append } from "../../src/window/append.ts";
+import { rotate } from "../../src/window/rotate.ts";
+import { PLANTS, withPlant } from "./plants.ts";
 import { soak } from "./run.ts";
 
 test.concurrent.each(Object.entries(PLANTS))("a soak finds that %s", { timeout: 180_000 }, async (plant, { found }) => {
+  for (const step of [append, rotate]) withPlant(plant)(step); // throws here, and not in the workers, for a text that is gone
   const { wrong } = await soak({
     seconds: 3,
     leastEvents: 3000,
