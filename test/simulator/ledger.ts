@@ -122,7 +122,10 @@ export class Ledger {
       before.delete(event.value);
       this.#present(event.value, event.frame, event.atMs, event.stampMs);
     }
-    for (const value of before) this.fates.get(value)!.state = "lost";
+    // What a deletion had cut off is missed only where something stands that names what was before it.
+    const namesOlder = (this.chain().at(-1)?.birthBefore ?? 0) !== 0;
+    const lostToo = namesOlder ? [] : this.#cutOff.splice(0).filter((value) => !this.#holds(value));
+    for (const value of [...before, ...lostToo]) this.fates.get(value)!.state = "lost";
     this.#missGone();
     this.#openBirth = this.chain()[0]?.birth ?? 0;
     this.#framesSeen = this.chain()[0]?.frames.length ?? 0;
@@ -159,6 +162,10 @@ export class Ledger {
         if (known?.state !== "present") this.#present(value, frame.id, atMs, frame.stampMs);
       }
     this.chain();
+  }
+
+  #holds(value: number): boolean {
+    return eventsOf(this.chain()).some((event) => event.value === value);
   }
 
   #present(value: number, frame: string, atMs: number, stampMs: number): void {
