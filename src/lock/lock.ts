@@ -40,9 +40,9 @@ export class Lock {
   }
 
   /**
-   * The lock; or null where others held it, or were to, until `wait` was over. Rejects where the store still fails then (failures
-   * that may pass are retried as long), and with the reason of `signal`. A request under way at the end of `wait` is
-   * awaited: at most the store's deadline. A lease that may be over when the reply arrives is never handed out.
+   * The lock; or null where others held it, or were to, until `wait` was over. Rejects where the store still fails then
+   * (failures that may pass are retried as long), and with the reason of `signal`. A request under way at the end of
+   * `wait` is awaited: at most the store's deadline. A lease that may be over when the reply arrives is never handed out.
    */
   async tryLock(options: TryLockOptions = {}): Promise<HeldLock | null> {
     checkOptions(options, TRY_OPTIONS);

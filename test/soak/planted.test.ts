@@ -5,7 +5,8 @@ import { PLANTS, withPlant } from "./plants.ts";
 import { soak } from "./run.ts";
 
 test.concurrent.each(Object.entries(PLANTS))("a soak finds that %s", { timeout: 180_000 }, async (plant, { found }) => {
-  for (const step of [append, rotate]) withPlant(plant)(step); // throws here, and not in the workers, for a text that is gone
+  // Throws here, and not in the workers, for a text that is gone.
+  for (const step of [append, rotate]) withPlant(plant)(step);
   const { wrong } = await soak({
     seconds: 3,
     leastEvents: 3000,
