@@ -1,13 +1,19 @@
+import { argumentError } from "../errors.ts";
 import type { Argument, Operation } from "./contract.ts";
+
+const NONE: readonly Argument[] = [];
 
 /** One `run` that waits for its answer: settled once, whatever comes first. */
 export class Call {
-  readonly operation: Operation<never, unknown>;
+  readonly operation: Operation<unknown, unknown>;
   readonly keys: readonly string[];
+  readonly input: unknown;
+  /** None where the input is packed. */
   readonly args: readonly Argument[];
   readonly sizeBytes: number;
   /** How many replicas must have what it writes before it is settled. */
   readonly replicas: number;
+  readonly signal: AbortSignal | undefined;
   readonly promise: Promise<unknown>;
   isOpen = true;
   /** An attempt was written and its answer is missing: the step may have been run. */
@@ -16,18 +22,25 @@ export class Call {
   #reject!: (reason: unknown) => void;
   readonly #onSettled: (call: Call) => void;
 
+  /** Throws ARGUMENT where the operation does not keep to its own numbers. */
   constructor(
-    operation: Operation<never, unknown>,
-    keys: readonly string[],
-    args: readonly Argument[],
+    operation: Operation<unknown, unknown>,
+    key: string,
+    input: unknown,
     replicas: number,
+    signal: AbortSignal | undefined,
     onSettled: (call: Call) => void,
   ) {
     this.operation = operation;
-    this.keys = keys;
-    this.args = args;
+    this.keys = operation.keysOf?.(key, input) ?? [key];
+    this.input = input;
+    const isPacked = "packing" in operation;
+    this.args = isPacked ? NONE : operation.encode(input);
+    if (this.keys.length !== operation.keyCount || (!isPacked && this.args.length !== operation.arity))
+      throw argumentError(operation.name, this.args, `${operation.keyCount} keys and its number of arguments`);
     this.replicas = replicas;
-    this.sizeBytes = sizeOf(keys) + sizeOf(args);
+    this.signal = signal;
+    this.sizeBytes = sizeOf(this.keys) + (isPacked ? operation.packing.inputBytes : sizeOf(this.args));
     this.#onSettled = onSettled;
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve;

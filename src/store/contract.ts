@@ -33,23 +33,46 @@ export interface Keyspace {
  * It exists twice: `script` in Redis, `local` in the process; both are given the same input and answer the same.
  * Law of both forms: all checks come before the first write; a step that throws has changed nothing.
  */
-export interface Operation<Input, Output> {
+interface Step<Input, Output> {
   /** Path of the step in lua/ and src/, e.g. "window/append". */
   readonly name: string;
   readonly script: Script;
-  /** Number of arguments that `encode` gives, the same for every call. */
-  readonly arity: number;
   /** Number of keys per step; 1 unless `keysOf` is given. */
   readonly keyCount: number;
   keysOf?(key: string, input: Input): string[];
   /** True where a second run of the same call, whatever happened in between, counts once: it may be sent again. */
   readonly repeatable: boolean;
+  local(keys: Keyspace, key: string, input: Input, nowMs: number): Output;
+}
+
+/** A step whose input is several arguments of any length. */
+export interface StepOfArguments<Input, Output> extends Step<Input, Output> {
+  /** Number of arguments that `encode` gives, the same for every call. */
+  readonly arity: number;
   /** The bytes given must stay as they are until the call settles. */
   encode(input: Input): Argument[];
   /** The script's answer for this key: always bytes, a view of a larger buffer; copy what is kept for long. */
   decode(reply: Uint8Array): Output;
-  local(keys: Keyspace, key: string, input: Input, nowMs: number): Output;
 }
+
+/** How input and answer lie in bytes, so many of each whatever they say. */
+export interface Packing<Input, Output> {
+  readonly inputBytes: number;
+  readonly answerBytes: number;
+  /** Writes all of `inputBytes` at `at`; called once for each time the call is sent, with the same input. */
+  write(view: DataView, at: number, input: Input): void;
+  read(view: DataView, at: number): Output;
+}
+
+/**
+ * A step of fixed sizes: all calls that travel together are one argument and one answer, which halves what a small step
+ * costs on both sides.
+ */
+export interface PackedStep<Input, Output> extends Step<Input, Output> {
+  readonly packing: Packing<Input, Output>;
+}
+
+export type Operation<Input, Output> = StepOfArguments<Input, Output> | PackedStep<Input, Output>;
 
 export interface RunOptions {
   signal?: AbortSignal | undefined;

@@ -3,12 +3,13 @@ import type { Call } from "./call.ts";
 import { type ScriptClient, ServerError } from "./client.ts";
 import { Unconfirmed } from "./confirmation.ts";
 import type { Argument, Operation, Script } from "./contract.ts";
-import { errorOfReply } from "./refusal.ts";
+import { pack } from "./packed.ts";
 import { NOT_LOADED } from "./scripting.ts";
+import { settle } from "./settle.ts";
 import { pause, within } from "./waiting.ts";
 
 /** Which script runs an operation, and what goes before its arguments; tests put a stepped clock in here. */
-export type ScriptOf = (operation: Operation<never, unknown>) => Script & { leading?: () => Argument[] };
+export type ScriptOf = (operation: Operation<unknown, unknown>) => Script & { leading?: () => Argument[] };
 
 export interface DeliveryOptions {
   client: ScriptClient;
@@ -60,6 +61,7 @@ export async function deliver(
       for (const key of call.keys) keys.push(key);
       for (const arg of call.args) args.push(arg);
     }
+    if ("packing" in operation) args.push(pack(open, operation.packing));
     const longestMs = operation.repeatable ? Math.min(leftMs(), deadlineMs / 3) : leftMs();
     const replicas = Math.max(...open.map((call) => call.replicas));
     const confirmation = replicas > 0 ? { replicas, timeoutMs: Math.floor(longestMs) } : undefined;
@@ -96,32 +98,6 @@ export async function deliver(
       if (outcome.kind === "late") continue;
     }
     await pause(Math.min(leftMs(), 10 * 2 ** Math.min(failures, 5) * Math.random()));
-  }
-}
-
-function settle(calls: readonly Call[], replies: unknown[]): void {
-  for (let i = 0; i < calls.length; i++) {
-    const call = calls[i]!;
-    const reply = replies?.[i];
-    if (reply instanceof Uint8Array) {
-      try {
-        call.resolve(call.operation.decode(reply));
-      } catch (error) {
-        call.reject(
-          error instanceof OrielError
-            ? error
-            : new OrielError("CORRUPT", `${call.operation.name}: the reply cannot be read`, {
-                cause: error,
-                applied: "unknown",
-              }),
-        );
-      }
-    } else if (Array.isArray(reply))
-      call.reject(errorOfReply(call.operation.name, String(reply[0]), String(reply[1]), call.mayBeApplied));
-    else
-      call.reject(
-        new OrielError("CORRUPT", `${call.operation.name}: the script gave no reply for a key`, { applied: "unknown" }),
-      );
   }
 }
 

@@ -35,6 +35,8 @@ export interface RedisStoreOptions {
   monotonic?: Clock | undefined;
 }
 
+const NO_OPTIONS: RunOptions = {};
+
 /**
  * A store in Redis 7 or later, or Valkey. A URL (redis://, rediss://, or the path of a unix socket) makes a connection
  * of its own, which ends with the store; a client that is handed in stays open: ioredis 5 or 6 (single, Sentinel,
@@ -77,39 +79,42 @@ export function redisStore(
   let pendingBytes = 0;
   let closed: Promise<void> | undefined;
   const aborts = new Aborts();
+  const onSettled = (call: Call) => {
+    pendingCalls--;
+    pendingBytes -= call.sizeBytes;
+    if (call.signal) aborts.delete(call.signal, call);
+  };
+  const checkOpen = () => {
+    if (closed) throw new OrielError("UNAVAILABLE", "the store is closed");
+    const held = Math.max(pendingBytes, connection.unansweredBytes);
+    if (held > maxPendingBytes)
+      throw new OrielError("OVERLOADED", `${held} bytes wait for answers; the bound is ${maxPendingBytes}`, {
+        transient: true,
+      });
+  };
 
   return {
     monotonic: options.monotonic ?? (() => performance.now()),
     keyOf: (name) => keyOf(prefix, name),
     ...(connection.subscribe && { subscribe: connection.subscribe }),
-    async run<Input, Output>(
+    run<Input, Output>(
       operation: Operation<Input, Output>,
       key: string,
       input: Input,
-      runOptions?: RunOptions,
+      { signal, replicas = 0 }: RunOptions = NO_OPTIONS,
     ): Promise<Output> {
-      const signal = runOptions?.signal;
-      signal?.throwIfAborted();
-      if (closed) throw new OrielError("UNAVAILABLE", "the store is closed");
-      const held = Math.max(pendingBytes, connection.unansweredBytes);
-      if (held > maxPendingBytes)
-        throw new OrielError("OVERLOADED", `${held} bytes wait for answers; the bound is ${maxPendingBytes}`, {
-          transient: true,
-        });
-      const keys = operation.keysOf?.(key, input) ?? [key];
-      const args = operation.encode(input);
-      if (keys.length !== operation.keyCount || args.length !== operation.arity)
-        throw argumentError(operation.name, args, `${operation.keyCount} keys and ${operation.arity} arguments`);
-      const call = new Call(operation, keys, args, runOptions?.replicas ?? 0, () => {
-        pendingCalls--;
-        pendingBytes -= call.sizeBytes;
-        if (signal) aborts.delete(signal, call);
-      });
-      if (signal) aborts.add(signal, call);
-      pendingCalls++;
-      pendingBytes += call.sizeBytes;
-      batches.add(call);
-      return call.promise as Promise<Output>;
+      try {
+        signal?.throwIfAborted();
+        checkOpen();
+        const call = new Call(operation as Operation<unknown, unknown>, key, input, replicas, signal, onSettled);
+        if (signal) aborts.add(signal, call);
+        pendingCalls++;
+        pendingBytes += call.sizeBytes;
+        batches.add(call);
+        return call.promise as Promise<Output>;
+      } catch (error) {
+        return Promise.reject(error);
+      }
     },
     /** Refuses new calls, waits for those under way (at most their deadline), then lets go of the client. */
     close() {

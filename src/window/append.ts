@@ -1,5 +1,5 @@
 import { script } from "../generated/window/append.ts";
-import type { Operation } from "../store/contract.ts";
+import type { StepOfArguments } from "../store/contract.ts";
 import {
   type Answer,
   answerOf,
@@ -30,7 +30,7 @@ export interface Append {
 const META_BYTES = 20;
 
 /** Appends frames to the open chunk; law in lua/window/append.lua. */
-export const append: Operation<Append, Answer> = {
+export const append: StepOfArguments<Append, Answer> = {
   name: "window/append",
   script,
   arity: 4,
@@ -111,7 +111,8 @@ function judge(frame: Frame, header: ChunkHeader, stampMs: number, nowMs: number
   return VERDICT.written;
 }
 
-function stamped(frame: Uint8Array, sinceCreationMs: number): Uint8Array {
+/** A copy of a frame, with its stamp. */
+export function stamped(frame: Uint8Array, sinceCreationMs: number): Uint8Array {
   const copy = frame.slice();
   new DataView(copy.buffer).setUint32(FRAME_HEADER_BYTES - 4, sinceCreationMs, true);
   return copy;

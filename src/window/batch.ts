@@ -23,45 +23,46 @@ export interface Written {
 /** Keeps events that the store did not take; one time for all, or each its own. Throws where it refuses them. */
 export type Keep = (values: Column, times: Float64Array | undefined) => void;
 
+const NO_CALLS: DatedCall[] = [];
+const ALL_WRITTEN = new Uint8Array(0);
 const LONGEST_FRAME_MS = 2 ** 32 - 1;
 
 /** What goes to the store in one append: all undated events of its callers, who share one promise, and dated calls. */
 export class Batch {
   readonly id: number;
   readonly #valueType: number;
-  #values: Column;
-  #count = 0;
-  #dated: DatedCall[] = [];
+  readonly #values: number[] = [];
+  #dated: DatedCall[] = NO_CALLS;
   #datedBytes = 0;
   #shared: Waiting<Recorded> | undefined;
 
   constructor(id: number, valueType: number) {
     this.id = id;
     this.#valueType = valueType;
-    this.#values = valueType === 1 ? new Float64Array(16) : new Float32Array(16);
   }
 
   get sizeBytes(): number {
-    return this.#datedBytes + (this.#count === 0 ? 0 : this.#undatedBytes(this.#count));
-  }
-
-  #undatedBytes(count: number): number {
+    const count = this.#values.length;
     const full = Math.floor(count / MOST_IN_FRAME);
     const rest = count % MOST_IN_FRAME;
-    return (
-      full * frameSize(this.#valueType, MOST_IN_FRAME, false) + (rest ? frameSize(this.#valueType, rest, false) : 0)
-    );
+    const undatedBytes =
+      full * frameSize(this.#valueType, MOST_IN_FRAME, false) + (rest ? frameSize(this.#valueType, rest, false) : 0);
+    return this.#datedBytes + undatedBytes;
   }
 
   /** How many more undated events fit. */
   get room(): number {
     const bytes = law.appendBytes - this.#datedBytes - 16 * 8;
-    return Math.max(0, Math.floor(bytes / this.#values.BYTES_PER_ELEMENT) - this.#count);
+    return Math.max(0, Math.floor(bytes / (this.#valueType === 1 ? 8 : 4)) - this.#values.length);
   }
 
   put(value: number): void {
-    this.#grow(1);
-    this.#values[this.#count++] = value;
+    this.#values.push(value);
+  }
+
+  /** The value, where the batch is one undated event. */
+  get lone(): number | undefined {
+    return this.#values.length === 1 && this.#dated.length === 0 ? this.#values[0] : undefined;
   }
 
   /** What becomes of the undated events. */
@@ -71,14 +72,14 @@ export class Batch {
   }
 
   addMany(values: ArrayLike<number>, from: number, to: number): Promise<Recorded> {
-    this.#grow(to - from);
-    for (let i = from; i < to; i++) this.#values[this.#count++] = values[i];
+    for (let i = from; i < to; i++) this.#values.push(values[i]);
     return this.written;
   }
 
   addDated(values: Column, times: Float64Array): Promise<Written> {
     const frames = datedFrames(values, times);
     const call = { frames, count: values.length, waiting: waiting<Written>() };
+    if (this.#dated === NO_CALLS) this.#dated = [];
     this.#dated.push(call);
     for (const frame of frames) this.#datedBytes += frameSize(this.#valueType, frame.values.length, true);
     return call.waiting.promise;
@@ -87,16 +88,16 @@ export class Batch {
   /** The frames in the order in which `settle` expects their verdicts; `next` gives their sequence numbers. */
   frames(producer: number, next: () => number): Frame[] {
     const frames: Frame[] = [];
-    for (let i = 0; i < this.#count; i += MOST_IN_FRAME)
-      frames.push(encodeFrame(producer, next(), this.#values.subarray(i, Math.min(this.#count, i + MOST_IN_FRAME))));
+    for (let i = 0; i < this.#values.length; i += MOST_IN_FRAME)
+      frames.push(encodeFrame(producer, next(), this.#column(i, i + MOST_IN_FRAME)));
     for (const call of this.#dated)
       for (const { values, times } of call.frames) frames.push(encodeFrame(producer, next(), values, times));
     return frames;
   }
 
-  settle(verdicts: Uint8Array): void {
+  settle(verdicts: Uint8Array = ALL_WRITTEN): void {
     this.#shared?.resolve(STORED);
-    let at = Math.ceil(this.#count / MOST_IN_FRAME);
+    let at = Math.ceil(this.#values.length / MOST_IN_FRAME);
     for (const call of this.#dated) {
       const refused = call.frames.map((frame, i) => ({ frame, verdict: verdicts[at + i] }));
       at += call.frames.length;
@@ -110,7 +111,7 @@ export class Batch {
   /** Its events go to `keep` instead of the store. */
   keep(keep: Keep): void {
     try {
-      if (this.#count > 0) keep(this.#values.subarray(0, this.#count), undefined);
+      if (this.#values.length > 0) keep(this.#column(0), undefined);
       this.#shared?.resolve(KEPT);
     } catch (error) {
       this.#shared?.reject(error);
@@ -134,14 +135,9 @@ export class Batch {
     for (const call of this.#dated) call.waiting.reject(error);
   }
 
-  #grow(count: number): void {
-    const needed = this.#count + count;
-    if (needed <= this.#values.length) return;
-    const larger = new (this.#values.constructor as new (length: number) => Column)(
-      Math.max(needed, this.#values.length * 2),
-    );
-    larger.set(this.#values);
-    this.#values = larger;
+  #column(from: number, to?: number): Column {
+    const values = this.#values.slice(from, to);
+    return this.#valueType === 1 ? Float64Array.from(values) : Float32Array.from(values);
   }
 }
 

@@ -20,6 +20,12 @@ export interface ChunkHeader {
   latestMs: number;
 }
 
+/** As much of a header as tells chunks apart, and when the open one is to be closed. */
+export type ChunkSeen = Pick<
+  ChunkHeader,
+  "clock" | "chunkMs" | "number" | "createdMs" | "birth" | "lastStampMs" | "latestMs"
+>;
+
 export const HEADER_BYTES = 64;
 
 export function readHeader(bytes: Uint8Array, offset = 0): ChunkHeader {

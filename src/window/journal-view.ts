@@ -13,7 +13,7 @@ import type { Kept } from "./kept.ts";
 import { law } from "./law.ts";
 import { answerAll, type Question, type WindowView } from "./question.ts";
 import type { Account, Residents } from "./residents.ts";
-import { Rollbacks } from "./rollbacks.ts";
+import { Rollbacks, type Seen } from "./rollbacks.ts";
 import { bytesPerEvent } from "./segment.ts";
 import type { SeriesSettings } from "./series-options.ts";
 import type { Degraded } from "./window-stats.ts";
@@ -87,7 +87,7 @@ export class JournalView implements WindowView {
   }
 
   /** Takes note of an answer; the events in it are not taken in. */
-  see(cut: Pick<Answer, "header" | "length">): void {
+  see(cut: Pick<Seen, "header" | "length">): void {
     this.#rollbacks.see(cut);
   }
 

@@ -1,27 +1,23 @@
 import { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
-import { type Answer, STATUS } from "./answer.ts";
-import { append } from "./append.ts";
+import type { Answer } from "./answer.ts";
 import type { Batch } from "./batch.ts";
-import { type ChunkHeader, HEADER_BYTES } from "./chunk.ts";
 import { Fallback } from "./fallback.ts";
+import { gathering } from "./gathering.ts";
 import { JournalCopy } from "./journal-copy.ts";
 import { deleteJournal } from "./journal-delete.ts";
 import { JournalReader } from "./journal-reader.ts";
 import { JournalView } from "./journal-view.ts";
+import { JournalWriter, type Written } from "./journal-writer.ts";
 import { Kept } from "./kept.ts";
-import { law } from "./law.ts";
 import { Outbox } from "./outbox.ts";
 import type { Question } from "./question.ts";
-import { isStoreFailure, refused, unsent } from "./refused.ts";
+import { isStoreFailure, unsent } from "./refused.ts";
 import { Residents } from "./residents.ts";
-import { rotate } from "./rotate.ts";
 import type { SeriesSettings } from "./series-options.ts";
 import { type ServerQuestion, ServerSide } from "./server-side.ts";
 import { ServerTime } from "./server-time.ts";
 
-/** Microtask turns before a commit is put together: callers woken by the last one join the next. */
-const TURN_HOPS = 8;
 /** Some 300 bytes each. */
 const MOST_QUESTIONS = 65_536;
 
@@ -33,8 +29,8 @@ export class Journal {
   readonly outbox: Outbox;
   readonly #store: Store;
   readonly #key: string;
-  readonly #settings: SeriesSettings;
   readonly #reader: JournalReader;
+  readonly #writer: JournalWriter;
   readonly #time: ServerTime;
   readonly #view: JournalView;
   readonly #kept: Kept | undefined;
@@ -43,18 +39,15 @@ export class Journal {
   #questions: Question[] = [];
   #serverQuestions: ServerQuestion[] = [];
   #takenId = 0;
-  #producer: number | undefined;
-  #sequence = 0;
   #loop: Promise<void> | undefined;
-  #rotation: Promise<void> | undefined;
   #closed = false;
 
   constructor(store: Store, name: string, settings: SeriesSettings) {
     this.#store = store;
     this.#key = store.keyOf(name);
-    this.#settings = settings;
     this.#reader = new JournalReader(store, this.#key);
     this.#time = new ServerTime(store.monotonic);
+    this.#writer = new JournalWriter(store, this.#key, settings, this.#reader, this.#time);
     const residents = Residents.of(store);
     this.outbox = new Outbox(settings.valueType, settings.maxPendingBytes);
     if (settings.isLocalOnError) this.#kept = new Kept(settings.valueType, settings.maxPendingBytes);
@@ -102,7 +95,7 @@ export class Journal {
     this.#closed = true;
     await this.#fallback?.close();
     while (this.#loop) await this.#loop;
-    await this.#rotation;
+    await this.#writer.close();
     this.#view.clear();
   }
 
@@ -118,20 +111,27 @@ export class Journal {
 
   async #run(): Promise<void> {
     for (;;) {
-      for (let hop = 0; hop < TURN_HOPS; hop++) await undefined;
+      await gathering();
       const batch = this.outbox.take();
       if (batch) this.#takenId = batch.id;
-      const due = this.#questions.filter((question) => question.afterBatch <= this.#takenId);
+      const due = this.#takeDue();
       const there = this.#serverQuestions.splice(0);
       if (!batch && due.length + there.length === 0) break;
-      this.#questions = this.#questions.filter((question) => question.afterBatch > this.#takenId);
       if (due.length > 0) this.#view.hold();
       if (batch || due.length > 0) await this.#commit(batch, due);
       if (due.length > 0) this.#view.release();
       if (batch) this.outbox.done(batch);
       if (there.length > 0) await this.#answerThere(there);
+      if (this.outbox.isEmpty && this.#questions.length + this.#serverQuestions.length === 0) break;
     }
     this.#loop = undefined;
+  }
+
+  #takeDue(): Question[] {
+    if (this.#questions.length === 0) return [];
+    const due = this.#questions.filter((question) => question.afterBatch <= this.#takenId);
+    this.#questions = this.#questions.filter((question) => question.afterBatch > this.#takenId);
+    return due;
   }
 
   /** A store that is out of reach computes nothing: `onStoreError` changes nothing for who asks there. */
@@ -148,10 +148,16 @@ export class Journal {
     if (fallback?.isAway) return fallback.answer(batch, due, fallback.nowMs(), false);
     const begunMs = fallback?.nowMs() ?? 0;
     const { lastId } = this.outbox;
-    let cut: Answer;
+    let cut: Answer | Written;
     const asked = this.#view.age.now();
     try {
-      cut = batch ? await this.#append(batch, due.length > 0) : await this.#reader.open(this.#view.known);
+      if (!batch) cut = await this.#reader.open(this.#view.known);
+      else if (due.length > 0) cut = await this.#writer.append(batch, this.#view.known);
+      else {
+        const event = this.#writer.eventOf(batch);
+        if (!event) cut = await this.#writer.append(batch, "none");
+        else cut = (await this.#writer.record(event)) ?? (await this.#writer.appendEvent(event));
+      }
       this.#time.learn(cut);
       this.#view.see(cut);
     } catch (error) {
@@ -165,9 +171,9 @@ export class Journal {
       return;
     }
     batch?.settle(cut.verdicts);
-    if (batch) this.#rotateWhenDue(cut);
+    if (batch) this.#writer.see(cut);
     if (due.length > 0)
-      await this.#view.answer(cut, due, asked, (error, questions) => this.#takeOver(error, questions));
+      await this.#view.answer(cut as Answer, due, asked, (error, questions) => this.#takeOver(error, questions));
   }
 
   /** Who waited for as long as a commit that the store failed fails with it: no call waits for one deadline after another. */
@@ -183,68 +189,5 @@ export class Journal {
     if (!fallback?.leave(error)) return false;
     fallback.answer(undefined, questions, fallback.nowMs(), false);
     return true;
-  }
-
-  async #append(batch: Batch, bytesWanted: boolean): Promise<Answer> {
-    if (this.#time.estimateMs() === undefined) await this.#learnTime();
-    const { valueType, clock, retentionMs } = this.#settings;
-    this.#producer ??= this.#begin();
-    const input = {
-      valueType,
-      clock,
-      retentionMs,
-      voidAfterMs: this.#time.estimateMs()! + law.voidAfterMs,
-      birth: this.#drawBirth(),
-      frames: batch.frames(this.#producer, () => this.#nextSequence()),
-      known: bytesWanted ? this.#view.known : ("none" as const),
-    };
-    const { replicas } = this.#settings;
-    let answer = await this.#store.run(append, this.#key, input, { replicas });
-    this.#time.learn(answer);
-    if (answer.status === STATUS.old) {
-      await this.#rotate(answer.header!);
-      answer = await this.#store.run(append, this.#key, input, { replicas });
-    }
-    if (answer.status !== STATUS.done) throw refused(answer, input.valueType);
-    return answer;
-  }
-
-  /** Before an append: where it fails, nothing was sent. */
-  async #learnTime(): Promise<void> {
-    try {
-      this.#time.learn(await this.#reader.open("header"));
-    } catch (error) {
-      throw unsent(error);
-    }
-  }
-
-  #begin(): number {
-    this.#sequence = this.#settings.entropy();
-    return this.#settings.entropy();
-  }
-
-  /** Never 0, which says "no chunk before". */
-  #drawBirth(): number {
-    return this.#settings.entropy() || 1;
-  }
-
-  #nextSequence(): number {
-    this.#sequence = (this.#sequence + 1) >>> 0;
-    return this.#sequence;
-  }
-
-  #rotateWhenDue(cut: Answer): void {
-    const { header } = cut;
-    if (!header || this.#rotation || cut.length <= HEADER_BYTES) return;
-    if (cut.length < law.rotateBytes && cut.nowMs - header.createdMs < header.chunkMs) return;
-    // Late rotation harms nothing: whoever appends next tries again.
-    const end = () => {
-      this.#rotation = undefined;
-    };
-    this.#rotation = this.#rotate(header).then(end, end);
-  }
-
-  async #rotate({ number, birth }: ChunkHeader): Promise<void> {
-    await this.#store.run(rotate, this.#key, { number, birth, nextBirth: this.#drawBirth() });
   }
 }

@@ -1,6 +1,12 @@
-import type { Answer } from "./answer.ts";
-import type { ChunkHeader } from "./chunk.ts";
+import type { ChunkSeen } from "./chunk.ts";
 import { law } from "./law.ts";
+
+/** An answer of the store about the open chunk; no header: there is none. */
+export interface Seen {
+  nowMs: number;
+  length: number;
+  header: ChunkSeen | undefined;
+}
 
 /**
  * Holds what a process has seen of a journal against what it sees now. A journal only grows: one that is shorter, or
@@ -11,7 +17,7 @@ export class Rollbacks {
   #seen: { number: number; birth: number; length: number; reachMs: number } | undefined;
   #lostUntilMs = -Infinity;
 
-  see({ header, length }: Pick<Answer, "header" | "length">): void {
+  see({ header, length }: Pick<Seen, "header" | "length">): void {
     const seen = this.#seen;
     if (seen && header && header.number <= seen.number) {
       const isSame = header.number === seen.number && header.birth === seen.birth;
@@ -21,7 +27,7 @@ export class Rollbacks {
   }
 
   /** What a copy holds of this chunk is no longer there. */
-  tell(chunk: ChunkHeader): void {
+  tell(chunk: ChunkSeen): void {
     this.#tell(reachOf(chunk));
   }
 
@@ -36,6 +42,6 @@ export class Rollbacks {
 }
 
 /** No event in the chunk as it was seen is later. */
-function reachOf({ clock, latestMs, lastStampMs }: ChunkHeader): number {
+function reachOf({ clock, latestMs, lastStampMs }: ChunkSeen): number {
   return clock === 1 ? latestMs : lastStampMs + law.earlyMs;
 }

@@ -62,8 +62,16 @@ export class Series {
   }
 
   /** Records one event. One round trip, shared by all who record meanwhile. */
-  async record(value: number, options?: RecordOptions): Promise<Recorded> {
-    if (!options) return this.#recorder.put(value).written;
+  record(value: number, options?: RecordOptions): Promise<Recorded> {
+    if (options) return this.#recordWith(value, options);
+    try {
+      return this.#recorder.put(value).written;
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  async #recordWith(value: number, options: RecordOptions): Promise<Recorded> {
     checkKnown(options, ["at", "signal"]);
     options.signal?.throwIfAborted();
     const recorded =

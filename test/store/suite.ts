@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { append, breakOff, move, remove, tally } from "./ops/operations.ts";
+import { append, breakOff, count, move, remove, tally } from "./ops/operations.ts";
 import type { OpenStore } from "./stores.ts";
 
 const bytesOf = (text: string) => Buffer.from(text, "latin1");
@@ -84,6 +84,23 @@ export function storeSuite(name: string, open: () => Promise<OpenStore>): void {
       const results = await Promise.allSettled(keys.map((each, i) => store.run(breakOff, each, i === 1)));
       expect(results.map((result) => result.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
       expect(results[1]).toMatchObject({ reason: { name: "OrielError", code: "CORRUPT" } });
+    });
+
+    test("steps of fixed sizes go together, and each is answered, refused or broken off by itself", async () => {
+      const { store, clock } = opened;
+      const keys = Array.from({ length: 300 }, (_, i) => store.keyOf(`${i}`));
+      const amountOf = (i: number) => (i === 7 || i === 270 ? 13 : i === 9 ? 101 : i % 10);
+      const runs = keys.map((each, i) => store.run(count, each, { amount: amountOf(i), most: 100 }));
+      const results = await Promise.allSettled(runs);
+      for (const [i, result] of results.entries())
+        if (amountOf(i) === 13) expect(result).toMatchObject({ reason: { code: "CORRUPT" } });
+        else if (i === 9)
+          expect(result).toMatchObject({
+            reason: { code: "TOO_LARGE", message: "more than 100", applied: "no", transient: false },
+          });
+        else expect(result).toEqual({ status: "fulfilled", value: { total: i % 10, nowMs: clock.nowMs } });
+      expect((await opened.state(keys[5]!))?.bytes.toString()).toBe("5");
+      expect(await opened.state(keys[9]!)).toBeUndefined();
     });
 
     test("calls of one turn on one key are done in their order", async () => {

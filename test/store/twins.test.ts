@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Store } from "../../src/store/contract.ts";
-import { append, move, remove, tally } from "./ops/operations.ts";
+import { append, count, move, remove, tally } from "./ops/operations.ts";
 import { type OpenStore, stores } from "./stores.ts";
 
 const name = fc.constantFrom("a", "b", "{", "");
@@ -14,6 +14,12 @@ const step = fc.oneof(
     lifetimeMs: fc.constantFrom(0, 1, 50, 5000),
   }),
   fc.record({ kind: fc.constant("tally" as const), name, id: fc.constantFrom("0001", "0002", "0003") }),
+  fc.record({
+    kind: fc.constant("count" as const),
+    name,
+    amount: fc.constantFrom(0, 1, 7),
+    most: fc.constantFrom(9, 99),
+  }),
   fc.record({ kind: fc.constant("move" as const), name }),
   fc.record({ kind: fc.constant("remove" as const), name }),
   fc.record({ kind: fc.constant("wait" as const), name, ms: fc.constantFrom(1, 49, 50, 51, 6000) }),
@@ -37,6 +43,7 @@ async function play({ store, clock }: OpenStore, each: Step): Promise<unknown> {
 function run(store: Store, key: string, each: Step): Promise<unknown> {
   if (each.kind === "append") return store.run(append, key, each);
   if (each.kind === "tally") return store.run(tally, key, each.id);
+  if (each.kind === "count") return store.run(count, `${key}:2`, each);
   return store.run(move, key, undefined);
 }
 
@@ -55,7 +62,7 @@ test("random sequences give equal replies, bytes and expiries in memory and in R
         const [memory, redis] = await Promise.all(opened.map((one) => play(one, each)));
         expect(redis).toEqual(memory);
         const key = opened[0]!.store.keyOf(each.name);
-        for (const looked of [key, `${key}:1`]) {
+        for (const looked of [key, `${key}:1`, `${key}:2`]) {
           const [inMemory, inRedis] = await Promise.all(opened.map((one) => one.state(looked)));
           expect(inRedis).toEqual(inMemory);
         }

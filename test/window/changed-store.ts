@@ -4,6 +4,11 @@ import { START_MS } from "./stores.ts";
 
 export type Run = Store["run"];
 
+/** Whether a step of this name writes events. */
+export function isWrite(name: string): boolean {
+  return name === "window/append" || name === "window/record";
+}
+
 /** A memory store on a stepped clock whose steps may be changed on their way. */
 export function storeWith(
   change: (name: string, key: string, run: () => Promise<unknown>) => Promise<unknown> = (_n, _k, run) => run(),

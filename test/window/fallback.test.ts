@@ -2,18 +2,19 @@ import { expect, test } from "vitest";
 import { OrielError, Series } from "../../src/index.ts";
 import type { SeriesOptions } from "../../src/window/series-options.ts";
 import { until } from "../harness/until.ts";
-import { storeWith } from "./changed-store.ts";
+import { isWrite, storeWith } from "./changed-store.ts";
 import { expectError } from "./stage.ts";
 
+type Code = "UNAVAILABLE" | "DEADLINE" | "CORRUPT";
 type Trouble = "none" | "before" | "after";
 
 /** A store that a test takes away: calls fail before they are applied, or after. */
 function scene(options: SeriesOptions = {}) {
   const steps: string[] = [];
-  const trouble = { kind: "none" as Trouble, code: "UNAVAILABLE" as "UNAVAILABLE" | "DEADLINE" | "CORRUPT", only: "" };
+  const trouble = { kind: "none" as Trouble, code: "UNAVAILABLE" as Code, only: "" as "" | "writes" };
   const { store, plain, clock } = storeWith(async (name, _key, run) => {
     steps.push(name);
-    if (trouble.kind === "none" || (trouble.only !== "" && trouble.only !== name)) return run();
+    if (trouble.kind === "none" || (trouble.only === "writes" && !isWrite(name))) return run();
     if (trouble.kind === "after") await run();
     const applied = trouble.kind === "after" ? "unknown" : "no";
     throw new OrielError(trouble.code, "away", { transient: trouble.code !== "CORRUPT", applied });
@@ -108,7 +109,7 @@ test("back: what may have been applied is never handed in; windows that reach it
   const { series, reader, clock, trouble, back } = scene();
   await series.record(1);
   trouble.kind = "after";
-  trouble.only = "window/append";
+  trouble.only = "writes";
   expect(await series.record(2)).toEqual(LOCAL); // it was applied, and nobody knows
   expect(await series.stats()).toMatchObject({ ...LOCAL });
   clock.nowMs += 1000;
@@ -138,7 +139,7 @@ test("what fails again while it is handed in is kept again", async () => {
     await series.recordMany([10 + round, 20 + round]);
     clock.nowMs += 100;
     // Reads are answered, appends are not: away again with what it tried to hand in.
-    trouble.only = "window/append";
+    trouble.only = "writes";
     await until("an append was tried", async () => (await series.record(0)).degraded);
   }
   await back();

@@ -9,6 +9,7 @@ import type { Store } from "../../src/store/contract.ts";
 import type { WindowStats } from "../../src/window/window-stats.ts";
 import { type FaultProxy, startProxy } from "../harness/proxy.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { isWrite } from "./changed-store.ts";
 
 const options = { retention: "10m", values: "float64" } as const;
 const NAME = "shared";
@@ -72,12 +73,12 @@ async function closeAll(): Promise<void> {
   stores = [];
 }
 
-/** Sends every append twice, the second over another connection and later, as a network may. */
+/** Sends every write twice, the second over another connection and later, as a network may. */
 function repeating(store: Store): Store {
   const other = redisStore(server.url);
   stores.push(other);
   const run: Store["run"] = (operation, key, input, runOptions) => {
-    if (operation.name === "window/append")
+    if (isWrite(operation.name))
       pause(20)
         .then(() => other.run(operation, key, input))
         .catch(() => {});

@@ -6,6 +6,7 @@ import { redisStore, Series } from "../../src/index.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { SeriesOptions } from "../../src/window/series-options.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { isWrite } from "./changed-store.ts";
 
 const folder = fileURLToPath(new URL("../../lua", import.meta.url));
 const NAME = 'a {name} with 50 % "ä"';
@@ -93,7 +94,7 @@ describe.runIf(missing === undefined)("a short Python program reads what is in R
     const twice: Store = {
       ...store,
       run: async (operation, key, input, options) => {
-        if (operation.name === "window/append") await store.run(operation, key, input);
+        if (isWrite(operation.name)) await store.run(operation, key, input);
         return store.run(operation, key, input, options);
       },
     };

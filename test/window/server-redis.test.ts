@@ -1,7 +1,7 @@
 import { Cluster, Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { redisStore, Series } from "../../src/index.ts";
-import type { Store } from "../../src/store/contract.ts";
+import type { StepOfArguments, Store } from "../../src/store/contract.ts";
 import type { IoredisClient } from "../../src/store/ioredis.ts";
 import { slotOf } from "../../src/store/slot.ts";
 import { closedKey, rotate } from "../../src/window/rotate.ts";
@@ -41,7 +41,7 @@ describe("on a server", () => {
     const run: Store["run"] = (operation, key, input, options) => {
       const decode = (reply: Uint8Array) => {
         sizes.push(reply.length);
-        return operation.decode(reply);
+        return (operation as StepOfArguments<unknown, never>).decode(reply);
       };
       return store.run({ ...operation, decode }, key, input, options);
     };

@@ -11,6 +11,7 @@ import { deleteChunk } from "../../src/window/delete.ts";
 import { encodeFrame } from "../../src/window/frames.ts";
 import { law } from "../../src/window/law.ts";
 import { read } from "../../src/window/read.ts";
+import { record } from "../../src/window/record.ts";
 import { closedKey, rotate } from "../../src/window/rotate.ts";
 import { startRedis } from "../harness/redis-server.ts";
 import { type OpenStore, onMemory, onRedis6 } from "./stores.ts";
@@ -31,6 +32,16 @@ const step = fc.oneof(
       retentionMs: fc.constantFrom(1, 5000, 5000, 5000, 90_000),
       voidInMs: fc.constantFrom(10_000, 10_000, 10_000, 0, -1),
       known: fc.constantFrom("none" as const, "tail" as const, "nothing" as const, "wrong" as const),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("record" as const),
+      value: fc.double(),
+      valueType: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, fc.constant(1)),
+      retentionMs: fc.constantFrom(1, 5000, 90_000),
+      voidInMs: fc.constantFrom(10_000, 10_000, 0, -1),
     }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("repeat" as const) }) },
@@ -88,6 +99,12 @@ class Player {
         const voidAfterMs = clock.nowMs + one.voidInMs;
         this.#last = { valueType, clock: ofEvents, retentionMs, voidAfterMs, birth: 1 + this.#sequence, frames, known };
         return this.#keep(await store.run(append, this.#key, this.#last));
+      }
+      case "record": {
+        const { value, valueType, retentionMs, voidInMs } = one;
+        const voidAfterMs = clock.nowMs + voidInMs;
+        const event = { valueType, producer: 1, sequence: ++this.#sequence, value, retentionMs, voidAfterMs };
+        return store.run(record, this.#key, event);
       }
       case "repeat":
         return this.#last && this.#keep(await store.run(append, this.#key, this.#last));

@@ -1,10 +1,10 @@
 import { composeScript } from "../../../scripts/compose-script.mjs";
-import type { Operation } from "../../../src/store/contract.ts";
+import type { Operation, PackedStep } from "../../../src/store/contract.ts";
 import { refusal } from "../../../src/store/refusal.ts";
 
 /** Step files of the operations below, by name, for `onSteppedClock`. */
 export const files: Record<string, string> = Object.fromEntries(
-  ["append", "tally", "move", "remove", "break"].map((name) => [
+  ["append", "tally", "move", "remove", "break", "count"].map((name) => [
     `test/${name}`,
     new URL(`./${name}.lua`, import.meta.url).pathname,
   ]),
@@ -106,5 +106,36 @@ export const breakOff: Operation<boolean, string> = {
   local(_keys, _key, broken) {
     if (broken) throw new Error("broken on purpose");
     return "whole";
+  },
+};
+
+export interface Amount {
+  amount: number;
+  most: number;
+}
+
+/** Twin of count.lua; not repeatable: each run adds. */
+export const count: PackedStep<Amount, { total: number; nowMs: number }> = {
+  name: "test/count",
+  script: scriptOf("count"),
+  keyCount: 1,
+  repeatable: false,
+  packing: {
+    inputBytes: 16,
+    answerBytes: 16,
+    write(view, at, { amount, most }) {
+      view.setFloat64(at, amount, true);
+      view.setFloat64(at + 8, most, true);
+    },
+    read: (view, at) => ({ total: view.getFloat64(at, true), nowMs: view.getFloat64(at + 8, true) }),
+  },
+  local(keys, key, { amount, most }, nowMs) {
+    if (amount === 13) throw new Error("broken on purpose");
+    const before = keys.get(key) as Uint8Array | undefined;
+    const total = (before ? numberOf(before) : 0) + amount;
+    if (total > most) throw refusal("TOO_LARGE", `more than ${most}`);
+    const bytes = Buffer.from(String(total), "latin1");
+    keys.set(key, bytes, bytes.length, Number.POSITIVE_INFINITY);
+    return { total, nowMs };
   },
 };

@@ -1,0 +1,51 @@
+import { OrielError } from "../errors.ts";
+import type { Call } from "./call.ts";
+import type { Packing, StepOfArguments } from "./contract.ts";
+import { unpack } from "./packed.ts";
+import { errorOfReply } from "./refusal.ts";
+
+/** Settles each call of one script call by its own part of the reply; never throws. */
+export function settle(calls: readonly Call[], replies: unknown[]): void {
+  const { operation } = calls[0]!;
+  if ("packing" in operation) settlePacked(calls, replies, operation.packing);
+  else settleEach(calls, replies, operation);
+}
+
+function settleEach(calls: readonly Call[], replies: unknown[], operation: StepOfArguments<unknown, unknown>): void {
+  for (let i = 0; i < calls.length; i++) {
+    const call = calls[i]!;
+    const reply = replies?.[i];
+    if (reply instanceof Uint8Array) answer(call, () => operation.decode(reply));
+    else if (Array.isArray(reply)) refuse(call, String(reply[0]), String(reply[1]));
+    else call.reject(corrupt(call, "the script gave no reply for a key"));
+  }
+}
+
+function settlePacked(calls: readonly Call[], replies: unknown[], packing: Packing<unknown, unknown>): void {
+  try {
+    const { answers, refusals } = unpack(replies, calls.length, packing);
+    for (let i = 0; i < calls.length; i++) {
+      const [code, text] = refusals.get(i) ?? [];
+      if (code !== undefined) refuse(calls[i]!, code, text ?? "");
+      else answer(calls[i]!, () => packing.read(answers, i * packing.answerBytes));
+    }
+  } catch (error) {
+    for (const call of calls) call.reject(corrupt(call, "the reply cannot be read", error));
+  }
+}
+
+function answer(call: Call, read: () => unknown): void {
+  try {
+    call.resolve(read());
+  } catch (error) {
+    call.reject(error instanceof OrielError ? error : corrupt(call, "the reply cannot be read", error));
+  }
+}
+
+function refuse(call: Call, code: string, text: string): void {
+  call.reject(errorOfReply(call.operation.name, code, text, call.mayBeApplied));
+}
+
+function corrupt(call: Call, text: string, cause?: unknown): OrielError {
+  return new OrielError("CORRUPT", `${call.operation.name}: ${text}`, { cause, applied: "unknown" });
+}

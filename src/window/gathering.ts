@@ -1,0 +1,18 @@
+/** So many microtask turns bring whoever an answer wakes, through the promises of a caller's own, to its next call. */
+const HOPS = 8;
+
+let turn: Promise<void> | undefined;
+
+/**
+ * Some microtask turns, shared by all who ask meanwhile: what callers, woken by one reply, do next is then there, and
+ * goes together.
+ */
+export function gathering(): Promise<void> {
+  turn ??= hops();
+  return turn;
+}
+
+async function hops(): Promise<void> {
+  for (let hop = 0; hop < HOPS; hop++) await undefined;
+  turn = undefined;
+}
