@@ -3,28 +3,43 @@ export interface Abortable {
   reject(reason: unknown): void;
 }
 
-/** One listener per signal, however many calls share it: runtimes warn of more, and removing each is linear. */
+interface Entry {
+  signal: AbortSignal;
+  calls: Set<Abortable>;
+  listener: () => void;
+}
+
+/**
+ * One listener per signal, however many calls share it: runtimes warn of more, and removing each is linear. The signal
+ * whose last call ended last keeps its listener until another one's has: a signal that lives long and serves one call
+ * after the other is listened to once.
+ */
 export class Aborts {
-  readonly #waiting = new WeakMap<AbortSignal, { calls: Set<Abortable>; listener: () => void }>();
+  readonly #entries = new WeakMap<AbortSignal, Entry>();
+  #idle: Entry | undefined;
 
   add(signal: AbortSignal, call: Abortable): void {
-    const known = this.#waiting.get(signal);
-    if (known) {
-      known.calls.add(call);
-      return;
+    let entry = this.#entries.get(signal);
+    if (!entry) {
+      const calls = new Set<Abortable>();
+      const listener = () => {
+        for (const each of [...calls]) each.reject(signal.reason);
+      };
+      entry = { signal, calls, listener };
+      this.#entries.set(signal, entry);
+      signal.addEventListener("abort", listener);
     }
-    const calls = new Set([call]);
-    const listener = () => {
-      for (const each of [...calls]) each.reject(signal.reason);
-    };
-    this.#waiting.set(signal, { calls, listener });
-    signal.addEventListener("abort", listener);
+    entry.calls.add(call);
+    if (this.#idle === entry) this.#idle = undefined;
   }
 
   delete(signal: AbortSignal, call: Abortable): void {
-    const known = this.#waiting.get(signal);
-    if (!known?.calls.delete(call) || known.calls.size > 0) return;
-    this.#waiting.delete(signal);
-    signal.removeEventListener("abort", known.listener);
+    const entry = this.#entries.get(signal);
+    if (!entry?.calls.delete(call) || entry.calls.size > 0) return;
+    if (this.#idle) {
+      this.#entries.delete(this.#idle.signal);
+      this.#idle.signal.removeEventListener("abort", this.#idle.listener);
+    }
+    this.#idle = entry;
   }
 }

@@ -54,16 +54,16 @@ export async function deliver(
       if (waited.kind === "failed") return fail(open, "Redis is out of reach", waited.error);
       continue;
     }
-    const { leading, ...script } = scriptOf(operation);
+    const script = scriptOf(operation);
     const keys: string[] = [];
-    const args = leading?.() ?? [];
+    const args = script.leading?.() ?? [];
     for (const call of open) {
       for (const key of call.keys) keys.push(key);
       for (const arg of call.args) args.push(arg);
     }
     if ("packing" in operation) args.push(pack(open, operation.packing));
     const longestMs = operation.repeatable ? Math.min(leftMs(), deadlineMs / 3) : leftMs();
-    const replicas = Math.max(...open.map((call) => call.replicas));
+    const { replicas } = open[0]!; // the same for all that travel together
     const confirmation = replicas > 0 ? { replicas, timeoutMs: Math.floor(longestMs) } : undefined;
     const attempt = client.call(script, keys, args, confirmation);
     const outcome = await within(attempt.reply, longestMs);

@@ -140,15 +140,12 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
           lose(error as Error);
         }
         command.promise.then(
-          async (answer) => {
+          (answer) => {
             if (command.wasReplaced)
               return lose(new Error("the connection closed before the answer", { cause: lastError }));
-            try {
-              await isConfirmed;
-            } catch (error) {
-              return lose(error as Error);
-            }
-            if (settle()) resolve(answer as unknown[]);
+            const done = () => settle() && resolve(answer as unknown[]);
+            if (isConfirmed) isConfirmed.then(done, lose);
+            else done();
           },
           (error: Error) =>
             lose(error.name === "ReplyError" ? new ServerError(error.message, { cause: error }) : error),

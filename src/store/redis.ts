@@ -67,12 +67,12 @@ export function redisStore(
   const underWay = new Set<Promise<void>>();
   const isAlone = () => pendingCalls === 1;
   const batches = new Batches(connection.isCluster, isAlone, (calls) => {
-    const delivered = deliver(calls, delivery)
-      .catch((cause) => {
-        const error = new OrielError("CORRUPT", `${calls[0]!.operation.name} could not be sent`, { cause });
-        for (const call of calls) call.reject(error);
-      })
-      .finally(() => underWay.delete(delivered));
+    const ended = () => void underWay.delete(delivered);
+    const delivered = deliver(calls, delivery).then(ended, (cause) => {
+      const error = new OrielError("CORRUPT", `${calls[0]!.operation.name} could not be sent`, { cause });
+      for (const call of calls) call.reject(error);
+      ended();
+    });
     underWay.add(delivered);
   });
   let pendingCalls = 0;
@@ -97,6 +97,7 @@ export function redisStore(
     monotonic: options.monotonic ?? (() => performance.now()),
     keyOf: (name) => keyOf(prefix, name),
     ...(connection.subscribe && { subscribe: connection.subscribe }),
+    /** Not async: that would put a second promise, and its turns of the microtask queue, before every answer. */
     run<Input, Output>(
       operation: Operation<Input, Output>,
       key: string,
