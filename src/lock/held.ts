@@ -45,7 +45,10 @@ export class HeldLock {
   /** Aborts with LOST when the hold can no longer be proven, and stays silent when it is released before. */
   get signal(): AbortSignal {
     this.#look();
-    this.#abort ??= new AbortController();
+    if (!this.#abort) {
+      this.#abort = new AbortController();
+      this.#arm();
+    }
     if (this.#lostBecause && !this.#abort.signal.aborted) this.#abort.abort(this.#lostBecause);
     return this.#abort.signal;
   }
@@ -120,7 +123,9 @@ export class HeldLock {
 
   #arm(): void {
     clearTimeout(this.#timer);
-    if (this.#state !== "held") return;
+    this.#timer = undefined;
+    // Where nobody renews it and nobody has asked for the signal, all that is told is told when it is looked at.
+    if (this.#state !== "held" || (this.#renewAtMs === Number.POSITIVE_INFINITY && !this.#abort)) return;
     const dueInMs = Math.min(this.#provenUntilMs, this.#renewAtMs) - this.#now();
     this.#timer = setTimeout(() => this.#tick(), Math.max(1, Math.ceil(dueInMs)));
     (this.#timer as { unref?(): unknown }).unref?.();

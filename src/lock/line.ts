@@ -65,6 +65,8 @@ class Line {
   #oursUntilMs = Number.NEGATIVE_INFINITY;
   #askAtMs = Number.NEGATIVE_INFINITY;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #lingerTimer: ReturnType<typeof setTimeout> | undefined;
+  #idleSinceMs = 0;
   #unsubscribe: (() => void) | undefined;
 
   constructor(store: Store, key: string, onEmpty: () => void) {
@@ -82,6 +84,7 @@ class Line {
     });
     this.#waiters.add(waiter);
     this.#look();
+    waiter.rest();
     return waiter.promise;
   }
 
@@ -105,8 +108,8 @@ class Line {
     const [first] = this.#waiters;
     if (!first) {
       this.#leave();
-      this.#timer = setTimeout(() => this.#end(), LINGER_MS);
-      (this.#timer as { unref?(): unknown }).unref?.();
+      this.#idleSinceMs = this.#store.monotonic();
+      this.#lingerTimer ??= this.#linger(LINGER_MS);
       return;
     }
     const dueInMs = this.#askAtMs - this.#store.monotonic();
@@ -146,6 +149,19 @@ class Line {
 
   #listen(): void {
     this.#unsubscribe ??= this.#store.subscribe?.(channelOf(this.#key, this.#id), () => this.#tell());
+  }
+
+  /** One timer however often the line becomes empty meanwhile. */
+  #linger(ms: number): ReturnType<typeof setTimeout> {
+    const timer = setTimeout(() => {
+      this.#lingerTimer = undefined;
+      if (this.#waiters.size > 0) return;
+      const leftMs = this.#idleSinceMs + LINGER_MS - this.#store.monotonic();
+      if (leftMs > 0) this.#lingerTimer = this.#linger(Math.ceil(leftMs));
+      else this.#end();
+    }, ms);
+    (timer as { unref?(): unknown }).unref?.();
+    return timer;
   }
 
   #end(): void {

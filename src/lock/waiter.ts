@@ -20,23 +20,25 @@ export class Waiter {
   readonly #attempts: Attempts;
   readonly #signal: AbortSignal | undefined;
   readonly #onLeft: () => void;
-  readonly #timer: ReturnType<typeof setTimeout>;
+  readonly #store: Store;
+  readonly #endMs: number;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #resolve!: (grant: Grant | null) => void;
   #reject!: (reason: unknown) => void;
   #isAsking = false;
-  #isLate = false;
   #error: OrielError | undefined;
 
   /** `id`: see Attempts. `onLeft` is told when it goes while no request of it is under way. */
   constructor(store: Store, key: string, { leaseMs, waitMs, signal }: Ask, id = "", onLeft: () => void = () => {}) {
     this.#attempts = new Attempts(store, key, leaseMs, id);
+    this.#store = store;
+    this.#endMs = store.monotonic() + waitMs;
     this.#signal = signal;
     this.#onLeft = onLeft;
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#timer = setTimeout(() => this.#timeIsUp(), waitMs);
     if (signal) aborts.add(signal, this);
   }
 
@@ -56,9 +58,17 @@ export class Waiter {
       this.#resolve(outcome.grant);
     } else {
       this.#error = "error" in outcome ? outcome.error : undefined;
-      if (this.#isLate || this.#error?.transient === false) this.#end();
+      if (this.#error?.transient === false || this.#store.monotonic() >= this.#endMs) this.#end();
+      else this.rest();
     }
     return outcome;
+  }
+
+  /** Without a request under way, the end of the wait is to be noticed by itself. */
+  rest(): void {
+    if (!this.isOpen || this.#isAsking || this.#timer !== undefined) return;
+    const leftMs = this.#endMs - this.#store.monotonic();
+    this.#timer = setTimeout(() => this.#timeIsUp(), Math.max(0, Math.ceil(leftMs)));
   }
 
   /** The signal's abort. */
@@ -71,7 +81,7 @@ export class Waiter {
   }
 
   #timeIsUp(): void {
-    this.#isLate = true;
+    this.#timer = undefined;
     if (this.#isAsking) return;
     this.#end();
     this.#onLeft();
