@@ -12,26 +12,35 @@
 --       A holder whose token is not "oriel:..." tells nobody when it goes: look again in 100 ms at the latest.
 -- Cost  O(places)
 -- @include lock/law
--- @include lock/holder
--- @include lock/queue
 local keys_per_step = 3
 local arguments_per_step = 3
+
+-- Made where somebody waits only: each function costs as much as a key's read.
+local function queue_functions()
+-- @include lock/queue
+  return read_queue, write_queue, without, with, id_length
+end
 
 local function step(k, a, now)
   local lock, last, queue = KEYS[k], KEYS[k + 1], KEYS[k + 2]
   local token, lease, id = ARGV[a], tonumber(ARGV[a + 1]), ARGV[a + 2]
-  local holder, expiry = holder_of(lock, now)
-  local promised, called, places = read_queue(queue, now)
-  local look_again
-  if holder and holder ~= token then
-    look_again = expiry < 0 and stranger_ms or expiry - now + 1
-    if string.sub(holder, 1, 6) ~= "oriel:" then look_again = math.min(look_again, stranger_ms) end
-  elseif not holder and promised >= now and string.sub(places, 1, id_length) ~= id then
-    look_again = promised - now + 1
-  end
-  if look_again then
-    if id ~= "" then write_queue(queue, promised, called, with(places, id, now), now) end
-    return struct.pack("<Bd", 0, look_again)
+-- @include lock/holder
+  local text = redis.call("GET", queue)
+  local promised, called, places, read_queue, write_queue, without, with, id_length = 0, 0, ""
+  if text or (holder and holder ~= token) then
+    read_queue, write_queue, without, with, id_length = queue_functions()
+    promised, called, places = read_queue(text, now)
+    local look_again
+    if holder and holder ~= token then
+      look_again = expiry < 0 and stranger_ms or expiry - now + 1
+      if string.sub(holder, 1, 6) ~= "oriel:" then look_again = math.min(look_again, stranger_ms) end
+    elseif not holder and promised >= now and string.sub(places, 1, id_length) ~= id then
+      look_again = promised - now + 1
+    end
+    if look_again then
+      if id ~= "" then write_queue(queue, promised, called, with(places, id, now), now) end
+      return struct.pack("<Bd", 0, look_again)
+    end
   end
 
   local before = redis.call("GET", last)
@@ -40,8 +49,9 @@ local function step(k, a, now)
     return refuse("CORRUPT", "the lock's last fence is no whole number below 2^53 - 1")
   end
   if not (holder and before) then fence = math.max(fence + 1, now * 1000) end
-  redis.call("SET", last, whole(fence), "PXAT", whole(math.ceil(fence / 1000) + fence_life_ms))
-  redis.call("SET", lock, token, "PXAT", whole(math.max(now + lease, expiry or 0)))
+  -- Lua writes numbers above 10^14 with an exponent.
+  redis.call("SET", last, string.format("%.0f", fence), "PXAT", "" .. math.ceil(fence / 1000) + fence_life_ms)
+  redis.call("SET", lock, token, "PXAT", "" .. math.max(now + lease, expiry or 0))
   if not holder and places ~= "" then
     write_queue(queue, 0, called, id == "" and places or without(places, id), now)
   end

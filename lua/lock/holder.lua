@@ -1,12 +1,7 @@
--- The token of who holds a lock, and when that ends (ms, -1: never); nothing when it is free.
-local function holder_of(lock, now)
-  local holder = redis.call("GET", lock)
-  if not holder then return end
-  local expiry = redis.call("PEXPIRETIME", lock)
-  if expiry < 0 or expiry >= now then return holder, expiry end
-end
-
--- Lua prints large numbers as 1e+14: whole numbers go to Redis in full.
-local function whole(number)
-  return string.format("%.0f", number)
-end
+-- The token of who holds `lock`, and when that ends (ms, -1: never); nil when it is free. Text, and no function, as it
+-- is in every step.
+  local holder, expiry = redis.call("GET", lock), nil
+  if holder then
+    expiry = redis.call("PEXPIRETIME", lock)
+    if expiry >= 0 and expiry < now then holder, expiry = nil, nil end
+  end

@@ -7,20 +7,20 @@
 -- Law   repeating a call changes nothing.
 -- Cost  O(places)
 -- @include lock/law
--- @include lock/holder
 -- @include lock/hand-on
 local keys_per_step = 2
 local arguments_per_step = 1
 
 local function step(k, a, now)
   local lock, queue, id = KEYS[k], KEYS[k + 1], ARGV[a]
-  local promised, called, places = read_queue(queue, now)
+-- @include lock/holder
+  local promised, called, places = read_queue(redis.call("GET", queue), now)
   local at = string.find(places, id, 1, true)
   if not at then return "\1" end
   places = without(places, id)
   if at > 1 or promised < now then
     write_queue(queue, promised, called, places, now)
-  elseif places == "" or holder_of(lock, now) then
+  elseif places == "" or holder then
     write_queue(queue, 0, called, places, now)
   else
     hand_on(lock, queue, called, places, now, false)

@@ -8,10 +8,9 @@ local function digits(ms)
   return string.format("%013.0f", ms)
 end
 
--- When the promise ends, when the second was called, the places; those at the front that have ended are left out, and
--- a promise that a clock set back would make longer than any is none.
-local function read_queue(key, now)
-  local text = redis.call("GET", key)
+-- Of the key's text (nothing: nobody waits): when the promise ends, when the second was called, the places; those at
+-- the front that have ended are left out, and a promise that a clock set back would make longer than any is none.
+local function read_queue(text, now)
   if not text then return 0, 0, "" end
   local places, first = string.sub(text, head_length + 1), 1
   while first < #places and tonumber(string.sub(places, first + id_length, first + place_length - 1)) < now do

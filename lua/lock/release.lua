@@ -8,16 +8,13 @@
 -- Law   repeating a call frees nobody else's hold, and answers 0 for what the first has freed.
 -- Cost  O(places)
 -- @include lock/law
--- @include lock/holder
--- @include lock/hand-on
 local keys_per_step = 2
 local arguments_per_step = 3
 
-local function step(k, a, now)
-  local lock, queue = KEYS[k], KEYS[k + 1]
-  local token, id, is_next = ARGV[a], ARGV[a + 1], ARGV[a + 2] == "1"
-  if holder_of(lock, now) ~= token then return "\0" end
-  local _, called, places = read_queue(queue, now)
+-- Made where somebody waits only: each function costs as much as a key's read.
+local function hand_on_from(lock, queue, text, id, is_next, now)
+-- @include lock/hand-on
+  local _, called, places = read_queue(text, now)
   if id ~= "" then
     if is_next then
       places = id .. digits(now) .. without(places, id)
@@ -25,7 +22,16 @@ local function step(k, a, now)
       places = with(places, id, now)
     end
   end
-  redis.call("DEL", lock)
   hand_on(lock, queue, called, places, now, is_next)
+end
+
+local function step(k, a, now)
+  local lock, queue = KEYS[k], KEYS[k + 1]
+  local token, id, is_next = ARGV[a], ARGV[a + 1], ARGV[a + 2] == "1"
+-- @include lock/holder
+  if holder ~= token then return "\0" end
+  local text = redis.call("GET", queue)
+  redis.call("DEL", lock)
+  if text or id ~= "" then hand_on_from(lock, queue, text, id, is_next, now) end
   return "\1"
 end
