@@ -5,8 +5,9 @@ import type { Store } from "../../src/store/contract.ts";
 import { redisStore } from "../../src/store/redis.ts";
 import { type FaultProxy, startProxy } from "../harness/proxy.ts";
 import { type ReplicatedRedis, startReplicated } from "../harness/replicas.ts";
+import { until } from "../harness/until.ts";
 import { FencedRow } from "./fenced-row.ts";
-import { FENCE_KEY, LOCK_KEY, until } from "./stage.ts";
+import { FENCE_KEY, LOCK_KEY } from "./stage.ts";
 
 let redis: ReplicatedRedis;
 let promoted: Redis;
@@ -35,8 +36,8 @@ async function failOver(): Promise<void> {
 test("a hold that the replica has: nobody else gets the lock before it ends, the watchdog renews it on the new primary", async () => {
   const [lock, other] = stores.map((store) => new Lock(store, "nightly", { watchdogLease: 3000 }));
   const held = await lock!.tryLock();
-  await until(async () => (await promoted.get(FENCE_KEY)) === String(held!.fence));
-  await until(async () => (await promoted.exists(LOCK_KEY)) === 1);
+  await until("the replica has the fence", async () => (await promoted.get(FENCE_KEY)) === String(held!.fence));
+  await until("the replica has the lock", async () => (await promoted.exists(LOCK_KEY)) === 1);
   await failOver();
   expect(await other!.tryLock({ wait: 3500 })).toBeNull();
   expect(held!.signal.aborted).toBe(false);
@@ -50,7 +51,7 @@ test("a hold that the replica never had: the next one's fence is higher, the fir
   const row = new FencedRow();
   const earlier = await lock!.tryLock();
   await earlier!.release();
-  await until(async () => (await promoted.get(FENCE_KEY)) === String(earlier!.fence));
+  await until("the replica has the fence", async () => (await promoted.get(FENCE_KEY)) === String(earlier!.fence));
   await promoted.replicaof("NO", "ONE");
   const held = await lock!.tryLock();
   expect(row.write(held!.fence)).toBe(true);
@@ -59,7 +60,7 @@ test("a hold that the replica never had: the next one's fence is higher, the fir
   expect(next!.fence).toBeGreaterThan(held!.fence);
   expect(row.write(next!.fence)).toBe(true);
   expect(row.write(held!.fence)).toBe(false);
-  await until(() => held!.signal.aborted);
+  await until("the holder knows", () => held!.signal.aborted);
   expect(held!.signal.reason).toMatchObject({ code: "LOST" });
   expect(await held!.release()).toBe(false);
   expect(await next!.release()).toBe(true);

@@ -1,6 +1,8 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import { Lock, memoryStore } from "../../src/index.ts";
-import { FENCE_KEY, LOCK_KEY, LockStage, pause, until } from "./stage.ts";
+import { until } from "../harness/until.ts";
+import { FENCE_KEY, LOCK_KEY, LockStage } from "./stage.ts";
 
 const stage = new LockStage();
 const then = "silence";
@@ -30,7 +32,7 @@ describe("replies and requests that are lost", () => {
     const lock = await stage.proxied({ deadlineMs: 300 });
     stage.proxy.dropReplies(2, { then });
     await expect(lock.tryLock({ lease: "60s" })).rejects.toMatchObject({ code: "DEADLINE", applied: "unknown" });
-    await until(async () => (await stage.raw.exists(LOCK_KEY)) === 0);
+    await until("it is given back", async () => (await stage.raw.exists(LOCK_KEY)) === 0);
     expect(await stage.lock().tryLock()).not.toBeNull();
   });
 
@@ -101,12 +103,7 @@ describe("servers out of reach", () => {
     expect(held!.signal.reason).toMatchObject({ code: "LOST", message: expect.stringMatching(/may be over/) });
     await expect(held!.release()).rejects.toMatchObject({ code: "UNAVAILABLE" });
     stage.proxy.refuse(false);
-    await until(() =>
-      held!.release().then(
-        () => true,
-        () => false,
-      ),
-    );
+    await until("the release succeeds", async () => [true, false].includes(await held!.release()));
   });
 
   test("who waits rejects with the failure at the end of the wait, or gets the lock when the server is back", async () => {

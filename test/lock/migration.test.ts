@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { Cluster, Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Lock } from "../../src/index.ts";
@@ -6,7 +7,7 @@ import type { Store } from "../../src/store/contract.ts";
 import { redisStore } from "../../src/store/redis.ts";
 import { slotOf } from "../../src/store/slot.ts";
 import { type RedisCluster, startCluster } from "../harness/redis-cluster.ts";
-import { pause } from "./stage.ts";
+import { until } from "../harness/until.ts";
 
 const PROCESSES = 4;
 const MOVES = 6;
@@ -68,7 +69,7 @@ test("a slot that moves back and forth under 4 processes' locks: delays, no erro
       const before = fences.length;
       await moveSlot(slot, owner, 1 - owner);
       owner = 1 - owner;
-      while (fences.length < before + 8) await pause(5);
+      await until("holds go on", () => fences.length >= before + 8);
     }
   })();
   await moves.finally(() => {

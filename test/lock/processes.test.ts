@@ -1,7 +1,9 @@
 import { type ChildProcess, fork } from "node:child_process";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
+import { until } from "../harness/until.ts";
 import { Random } from "../simulator/random.ts";
-import { LockStage, pause, until } from "./stage.ts";
+import { LockStage } from "./stage.ts";
 
 const { ORIEL_PROCESSES = "4", ORIEL_HOLDS = "200", ORIEL_SEED } = process.env;
 const seed = Number(ORIEL_SEED ?? Date.now() % 1_000_000);
@@ -34,7 +36,7 @@ const kill = async (child: ChildProcess) => {
 const logLength = () => stage.raw.llen("log");
 const untilGrown = async (by: number) => {
   const target = (await logLength()) + by;
-  await until(async () => (await logLength()) >= target);
+  await until("the log grows", async () => (await logLength()) >= target, 60_000);
 };
 
 test(`${ORIEL_PROCESSES} processes killed and paused at random (seed ${seed}): fences rise in the order of holds, proven holds exclude`, {
@@ -91,7 +93,7 @@ test("a holder that is killed keeps the lock for its lease and no longer", async
 
 test("a watched holder that stands still past its lease: it knows before it asks, its write is refused, its release plain", async () => {
   const child = await start("h", "hold");
-  await until(async () => (await logLength()) === 1);
+  await until("it holds", async () => (await logLength()) === 1);
   child.kill("SIGSTOP");
   const next = await stage.lock().tryLock({ wait: "20s", lease: "60s" });
   const first = Number(await stage.raw.get("last"));

@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { root } from "../house/sources.ts";
-import { LOCK_KEY, LockStage, pause } from "./stage.ts";
+import { LOCK_KEY, LockStage } from "./stage.ts";
 
 const folder = join(root, "bench", "node_modules", "redis-semaphore");
 const isThere = existsSync(folder);

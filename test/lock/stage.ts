@@ -5,12 +5,7 @@ import type { Store } from "../../src/store/contract.ts";
 import { type RedisStoreOptions, redisStore } from "../../src/store/redis.ts";
 import { type FaultProxy, startProxy } from "../harness/proxy.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
-
-export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-export const until = async (holds: () => boolean | Promise<boolean>) => {
-  while (!(await holds())) await pause(5);
-};
+import { until } from "../harness/until.ts";
 
 /** A server of the test file's own, emptied before each test, and a proxy before it; stores are closed after each. */
 export class LockStage {
@@ -55,12 +50,7 @@ export class LockStage {
     const lock = this.lock(options, this.proxy.url);
     const held = await lock.tryLock({ wait: "20s", lease: "60s" });
     for (const step of [() => held!.extend(), () => held!.release()])
-      await until(() =>
-        step().then(
-          () => true,
-          () => false,
-        ),
-      );
+      await until("the script is loaded", async () => [true, false].includes(await step()));
     return lock;
   }
 

@@ -1,9 +1,8 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Lock } from "../../src/index.ts";
 import { fenceKeyOf, lockKeyOf } from "../../src/lock/keys.ts";
 import type { OpenStore } from "./stores.ts";
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** What a lock promises, over one store. Times are real: what must not have ended yet is far from its end. */
 export function lockSuite(name: string, open: () => Promise<OpenStore>): void {

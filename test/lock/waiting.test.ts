@@ -1,9 +1,11 @@
 import { execFileSync } from "node:child_process";
+import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { type HeldLock, Lock } from "../../src/index.ts";
 import { redisStore } from "../../src/store/redis.ts";
+import { until } from "../harness/until.ts";
 import { root } from "../house/sources.ts";
-import { LOCK_KEY, LockStage, pause, until } from "./stage.ts";
+import { LOCK_KEY, LockStage } from "./stage.ts";
 
 const stage = new LockStage();
 
@@ -26,7 +28,7 @@ describe("50 who wait", () => {
     const [lock, crowd] = [stage.lock(), stage.lock()];
     const held = await lock.tryLock({ lease: "60s" });
     const waits = Array.from({ length: 50 }, () => crowd.tryLock({ wait: "20s", lease: "60s" }));
-    await until(async () => (await listeners()) === 1);
+    await until("it listens", async () => (await listeners()) === 1);
     await pause(50);
     const before = await stage.scripts();
     await pause(500);
@@ -61,13 +63,13 @@ describe("50 who wait", () => {
       if (fences.length === 1) await firstMayGo;
       expect(await got!.release()).toBe(true);
     });
-    await until(async () => (await listeners()) === 50);
+    await until("all listen", async () => (await listeners()) === 50);
     await pause(200);
     const before = await stage.scripts();
     await pause(500);
     expect(await stage.scripts()).toBeLessThanOrEqual(before + renewals());
     await held!.release();
-    await until(() => fences.length === 1);
+    await until("the first has it", () => fences.length === 1);
     await pause(200);
     expect(await stage.scripts()).toBeLessThanOrEqual(before + 4 + renewals());
     letFirstGo();
@@ -81,7 +83,7 @@ describe("a message that never comes", () => {
   test("costs until the holder's lease is over, no more", async () => {
     const held = await stage.lock().tryLock({ lease: 700 });
     const waits = stage.lock().tryLock({ wait: "20s" });
-    await until(async () => (await listeners()) === 1);
+    await until("it listens", async () => (await listeners()) === 1);
     await stage.raw.del(LOCK_KEY);
     const next = await waits;
     expect(next!.fence).toBeGreaterThan(held!.fence);
@@ -90,7 +92,7 @@ describe("a message that never comes", () => {
   test("because the subscription's connection was cut: it is made again, and then asked", async () => {
     const held = await stage.lock().tryLock({ lease: "60s" });
     const waits = stage.lock().tryLock({ wait: "20s" });
-    await until(async () => (await listeners()) === 1);
+    await until("it listens", async () => (await listeners()) === 1);
     await stage.raw.call("CLIENT", "KILL", "TYPE", "pubsub");
     expect(await held!.release()).toBe(true);
     expect(await (await waits)!.release()).toBe(true);
@@ -112,7 +114,7 @@ test("a store that cannot be listened to is asked every 100 ms", async () => {
   const held = await lock.tryLock({ lease: "60s" });
   const waits = new Lock(deafStore, "nightly").tryLock({ wait: "20s" });
   const before = await stage.scripts();
-  await until(async () => (await stage.scripts()) >= before + 3);
+  await until("it asks", async () => (await stage.scripts()) >= before + 3);
   await held!.release();
   expect(await (await waits)!.release()).toBe(true);
 });
@@ -122,7 +124,7 @@ test("the connection that listens keeps no process alive, and ends with the stor
   const store = redisStore(stage.server.url);
   expect(await new Lock(store, "nightly").tryLock({ wait: 50 })).toBeNull();
   await store.close();
-  await until(async () => (await listeners()) === 0);
+  await until("nobody listens", async () => (await listeners()) === 0);
   expect(await held!.release()).toBe(true);
   const code = `
     import { Lock, redisStore } from "oriel";

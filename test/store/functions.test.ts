@@ -4,8 +4,9 @@ import { redisStore } from "../../src/store/redis.ts";
 import { functions, scripts } from "../../src/store/scripting.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
 import { startReplicated } from "../harness/replicas.ts";
+import { until } from "../harness/until.ts";
 import { append, remove, tally } from "./ops/operations.ts";
-import { input, RedisStage, until } from "./redis-stage.ts";
+import { input, RedisStage } from "./redis-stage.ts";
 
 const stage = new RedisStage();
 const libraries = async (client: Redis) =>
@@ -39,7 +40,7 @@ describe("steps as functions", () => {
     const store = redisStore(primary.url, { scripting: "functions" });
     await store.run(append, store.keyOf("k"), input("x"));
     const replica = new Redis(replicas[0]!.url);
-    await until(async () => (await libraries(replica)).length === 1);
+    await until("the replica has it", async () => (await libraries(replica)).length === 1);
     replica.disconnect();
     await store.close();
     await stop();

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { freePort, startRedis } from "../harness/redis-server.ts";
+import { until } from "../harness/until.ts";
 import { append, tally } from "./ops/operations.ts";
-import { input, RedisStage, until } from "./redis-stage.ts";
+import { input, RedisStage } from "./redis-stage.ts";
 
 const stage = new RedisStage();
 
@@ -26,12 +27,7 @@ describe("failing servers", () => {
     stage.server.resume();
     for (const result of results)
       expect(result).toMatchObject({ reason: { code: "DEADLINE", applied: "unknown", transient: true } });
-    await until(() =>
-      store.run(tally, store.keyOf("t"), "0001").then(
-        () => true,
-        () => false,
-      ),
-    );
+    await until("it is served", async () => (await store.run(tally, store.keyOf("t"), "0001")) > 0);
     expect(await store.run(tally, store.keyOf("t"), "0002")).toBe(2);
   });
 
@@ -55,6 +51,7 @@ describe("failing servers", () => {
     await stage.raw.config("SET", "replica-serve-stale-data", "yes");
     const run = store.run(append, store.keyOf("k"), input("y"));
     await until(
+      "it was refused",
       async () => (await stage.callsOf("evalsha")) > 1 || /READONLY/.test(await stage.raw.info("errorstats")),
     );
     await stage.raw.replicaof("NO", "ONE");
@@ -72,12 +69,7 @@ describe("failing servers", () => {
     });
     const late = await startRedis({ tcp: port });
     try {
-      await until(() =>
-        store.run(tally, store.keyOf("t"), "0001").then(
-          () => true,
-          () => false,
-        ),
-      );
+      await until("it is served", async () => (await store.run(tally, store.keyOf("t"), "0001")) > 0);
       expect((await store.run(append, store.keyOf("k"), input("x"))).length).toBe(1);
       await store.close();
     } finally {

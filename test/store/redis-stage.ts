@@ -6,10 +6,6 @@ import { type RedisServer, startRedis } from "../harness/redis-server.ts";
 
 export const input = (text: string) => ({ bytes: Buffer.from(text), mostBytes: 1e9, lifetimeMs: 0 });
 
-export const until = async (holds: () => boolean | Promise<boolean>) => {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5));
-};
-
 /** A server of the test file's own, emptied before each test; stores opened through it are closed after each. */
 export class RedisStage {
   server!: RedisServer;
