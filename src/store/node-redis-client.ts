@@ -9,7 +9,9 @@ export interface NodeRedisClient {
   readonly isOpen: boolean;
   readonly isReady: boolean;
   readonly isWatching: boolean;
+  readonly options?: unknown;
   connect(): Promise<unknown>;
+  duplicate(overrides: object): unknown;
   sendCommand(args: readonly (string | Buffer)[], options?: SendOptions): Promise<unknown>;
   // biome-ignore lint/suspicious/noExplicitAny: each event has arguments of its own
   on(event: string, listener: (...args: any[]) => void): unknown;

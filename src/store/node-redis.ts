@@ -3,7 +3,9 @@ import { type Confirmation, confirmed, Unconfirmed } from "./confirmation.ts";
 import type { Argument, Script } from "./contract.ts";
 import { type Deferred, deferred } from "./deferred.ts";
 import { isNodeCluster, type NodeRedisClient, type NodeRedisCluster, type SendOptions } from "./node-redis-client.ts";
+import { nodeRedisListening } from "./node-redis-listening.ts";
 import type { Scripting } from "./scripting.ts";
+import { Subscriber } from "./subscriber.ts";
 
 interface Rediscovering {
   _slots?: { rediscover?(startWith: NodeRedisClient): Promise<unknown> };
@@ -105,6 +107,13 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
     node.sendCommand(scripting.loading(script)).catch(() => having.delete(node));
   };
 
+  /** In a cluster to any node, as all hear everything. */
+  const subscriber = new Subscriber(() => {
+    const able = nodes();
+    const node = able[Math.floor(Math.random() * able.length)];
+    return node && nodeRedisListening(node);
+  });
+
   return {
     isCluster: cluster !== undefined,
     get lastError() {
@@ -177,7 +186,9 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
     },
     forget: (script) => void loaded.delete(script.sha),
     info: (section) => Promise.all(nodes().map(async (node) => String(await node.sendCommand(["INFO", section])))),
+    subscribe: (channel, listener) => subscriber.subscribe(channel, listener),
     async close() {
+      subscriber.close();
       for (const [event, listener] of listeners) client.removeListener(event, listener);
       for (const [node, { listener }] of connections) node.removeListener("ready", listener);
       for (const lose of [...unanswered]) lose(new Error("the store was closed"));

@@ -1,6 +1,6 @@
 import { Channels, type Listener } from "./channels.ts";
 
-/** What is used of a connection that only listens: an ioredis client made for it, which does not reconnect by itself. */
+/** What is used of a connection that only listens: a client made for it, which does not reconnect by itself. */
 export interface ListeningClient {
   readonly status: string;
   subscribe(...channels: string[]): Promise<unknown>;

@@ -7,6 +7,7 @@ import { type RedisStoreOptions, redisStore } from "../../src/store/redis.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
 import { startRedis } from "../harness/redis-server.ts";
 import { onSteppedClock } from "../harness/stepped-script.ts";
+import { clients, clusterClients, type HandedIn } from "../store/clients.ts";
 
 /** A store and another process's store on the same data, and what lies under their keys. */
 export interface OpenStore {
@@ -59,15 +60,24 @@ export async function onMemory(isStepped = false): Promise<OpenStore> {
 
 type RawClient = Pick<Redis, "get" | "set" | "pexpiretime" | "flushall" | "disconnect">;
 
-export function onRedis(open: (url: string) => RawClient, isCluster = false, options: RedisStoreOptions = {}) {
+const asItIs = (client: RawClient): HandedIn => ({ client: client as unknown as IoredisClient, end() {} });
+
+/** `handIn`: the client that a store is given, where it is not the one that looks under its keys. */
+export function onRedis(
+  open: (url: string) => RawClient,
+  isCluster = false,
+  options: RedisStoreOptions = {},
+  handIn: (url: string, client: RawClient) => HandedIn = (_url, client) => asItIs(client),
+) {
   return async (isStepped = false): Promise<OpenStore> => {
     const server = isCluster ? await startCluster(2) : await startRedis();
-    const clients = [open(server.url), open(server.url)] as const;
-    const [client] = clients;
+    const raw = [open(server.url), open(server.url)] as const;
+    const [client] = raw;
     const clock = { nowMs: START_MS };
     const stepped = { scriptOf: onSteppedClock(() => clock.nowMs), monotonic: () => clock.nowMs };
-    const [store, other] = clients.map((each) =>
-      redisStore(each as unknown as IoredisClient, { deadlineMs: 5000, ...options, ...(isStepped && stepped) }),
+    const handedIn = raw.map((each) => handIn(server.url, each));
+    const [store, other] = handedIn.map((each) =>
+      redisStore(each.client, { deadlineMs: 5000, ...options, ...(isStepped && stepped) }),
     ) as [Store, Store];
     return {
       store,
@@ -85,7 +95,8 @@ export function onRedis(open: (url: string) => RawClient, isCluster = false, opt
       },
       async close() {
         await Promise.all([store.close(), other.close()]);
-        for (const each of clients) each.disconnect();
+        for (const each of handedIn) each.end();
+        for (const each of raw) each.disconnect();
         await server.stop();
       },
     };
@@ -98,5 +109,17 @@ export const stores: Record<string, (isStepped?: boolean) => Promise<OpenStore>>
   "redis, ioredis 6": onRedis((url) => new Redis(url)),
   "redis, ioredis 6, functions": onRedis((url) => new Redis(url), false, { scripting: "functions" }),
   "redis, ioredis 5": onRedis((url) => new Redis5(url) as unknown as Redis),
+  "redis, node-redis 5": onRedis(
+    (url) => new Redis(url),
+    false,
+    {},
+    (url) => clients["node-redis 5"](url),
+  ),
+  "redis cluster, node-redis 5": onRedis(
+    (url) => new Cluster([url]) as unknown as Redis,
+    true,
+    {},
+    (url) => clusterClients["node-redis 5"]([url]),
+  ),
   "redis cluster, ioredis 6": onRedis((url) => new Cluster([url]) as unknown as Redis, true),
 };

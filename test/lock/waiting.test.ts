@@ -5,6 +5,7 @@ import { type HeldLock, Lock } from "../../src/index.ts";
 import { redisStore } from "../../src/store/redis.ts";
 import { until } from "../harness/until.ts";
 import { root } from "../house/sources.ts";
+import { clients } from "../store/clients.ts";
 import { LOCK_KEY, LockStage } from "./stage.ts";
 
 const stage = new LockStage();
@@ -105,6 +106,27 @@ describe("a message that never comes", () => {
     const next = await deaf.tryLock({ wait: "20s" });
     expect(next!.fence).toBeGreaterThan(held!.fence);
     expect(await next!.release()).toBe(true);
+  });
+});
+
+describe("over node-redis", () => {
+  test("who waits is told of the release, asks nothing meanwhile, and hears again after its connection was cut", async () => {
+    const { client, end } = clients["node-redis 5"](stage.server.url);
+    const store = redisStore(client, { deadlineMs: 3000 });
+    const held = await stage.lock().tryLock({ lease: "60s" });
+    const waits = new Lock(store, "nightly").tryLock({ wait: "20s", lease: "60s" });
+    await until("it listens", async () => (await listeners()) === 1);
+    await stage.raw.call("CLIENT", "KILL", "TYPE", "pubsub");
+    await until("it listens again", async () => (await listeners()) === 1);
+    await pause(50);
+    const before = await stage.scripts();
+    await pause(500);
+    expect(await stage.scripts()).toBe(before);
+    await held!.release();
+    expect(await (await waits)!.release()).toBe(true);
+    await store.close();
+    await until("it listens no more", async () => (await listeners()) === 0);
+    end();
   });
 });
 

@@ -1,0 +1,47 @@
+import type { NodeRedisClient } from "./node-redis-client.ts";
+import type { ListeningClient } from "./subscriber.ts";
+
+/** What is used of a node-redis client that only listens. */
+interface NodeRedisListener {
+  readonly isOpen: boolean;
+  readonly isReady: boolean;
+  connect(): Promise<unknown>;
+  destroy(): void;
+  unref(): void;
+  subscribe(channels: string[], listener: (message: string, channel: string) => void): Promise<unknown>;
+  unsubscribe(channels: string[]): Promise<unknown>;
+  on(event: string, listener: () => void): unknown;
+}
+
+/** A connection like the client's, as the subscriber takes it: it never connects again by itself. */
+export function nodeRedisListening(client: NodeRedisClient): ListeningClient {
+  const { socket } = (client.options ?? {}) as { socket?: object };
+  const connection = client.duplicate({
+    socket: { ...socket, reconnectStrategy: false, socketTimeout: undefined },
+  }) as NodeRedisListener;
+  const listeners = new Map<string, (channel?: string) => void>();
+  let hasEnded = false;
+  const end = () => {
+    if (hasEnded) return;
+    hasEnded = true;
+    if (connection.isOpen) connection.destroy();
+    listeners.get("close")?.();
+    listeners.get("end")?.();
+  };
+  // One that does not connect again says nothing but "error" when its socket is gone.
+  connection.on("error", end);
+  connection.on("end", end);
+  connection.on("ready", () => listeners.get("ready")?.());
+  connection.unref();
+  connection.connect().catch(end);
+  const tell = (_message: string, channel: string) => listeners.get("message")?.(channel);
+  return {
+    get status() {
+      return connection.isReady ? "ready" : "connecting";
+    },
+    subscribe: (...channels) => connection.subscribe(channels, tell),
+    unsubscribe: (...channels) => connection.unsubscribe(channels),
+    disconnect: end,
+    on: (event, listener) => listeners.set(event, listener),
+  };
+}
