@@ -18,7 +18,7 @@ local arguments_per_step = 3
 -- Made where somebody waits only: each function costs as much as a key's read.
 local function queue_functions()
 -- @include lock/queue
-  return read_queue, write_queue, without, with, id_length
+  return read_queue, write_queue, without, write_with, id_length
 end
 
 local function step(k, a, now)
@@ -26,10 +26,10 @@ local function step(k, a, now)
   local token, lease, id = ARGV[a], tonumber(ARGV[a + 1]), ARGV[a + 2]
 -- @include lock/holder
   local text = redis.call("GET", queue)
-  local promised, called, places, read_queue, write_queue, without, with, id_length = 0, 0, ""
+  local promised, called, places, is_as_read, read_queue, write_queue, without, write_with, id_length = 0, 0, ""
   if text or (holder and holder ~= token) then
-    read_queue, write_queue, without, with, id_length = queue_functions()
-    promised, called, places = read_queue(text, now)
+    read_queue, write_queue, without, write_with, id_length = queue_functions()
+    promised, called, places, is_as_read = read_queue(text, now)
     local look_again
     if holder and holder ~= token then
       look_again = expiry < 0 and stranger_ms or expiry - now + 1
@@ -38,7 +38,7 @@ local function step(k, a, now)
       look_again = promised - now + 1
     end
     if look_again then
-      if id ~= "" then write_queue(queue, promised, called, with(places, id, now), now) end
+      if id ~= "" then write_with(queue, promised, called, places, is_as_read, id, now) end
       return struct.pack("<Bd", 0, look_again)
     end
   end

@@ -10,15 +10,16 @@ end
 
 -- Of the key's text (nothing: nobody waits): when the promise ends, when the second was called, the places; those at
 -- the front that have ended are left out, and a promise that a clock set back would make longer than any is none.
+-- Last: whether that is the text as it stands, so that a change may be written in place.
 local function read_queue(text, now)
-  if not text then return 0, 0, "" end
-  local places, first = string.sub(text, head_length + 1), 1
-  while first < #places and tonumber(string.sub(places, first + id_length, first + place_length - 1)) < now do
+  if not text then return 0, 0, "", false end
+  local first = head_length + 1
+  while first < #text and tonumber(string.sub(text, first + id_length, first + place_length - 1)) < now do
     first = first + place_length
   end
-  local promised = tonumber(string.sub(text, 1, 13))
-  if first > 1 or promised > now + promise_ms then promised = 0 end
-  return promised, tonumber(string.sub(text, 14, 26)), string.sub(places, first)
+  local promised, is_as_read = tonumber(string.sub(text, 1, 13)), true
+  if first > head_length + 1 or promised > now + promise_ms then promised, is_as_read = 0, false end
+  return promised, tonumber(string.sub(text, 14, 26)), string.sub(text, first), is_as_read
 end
 
 local function write_queue(key, promised, called, places, now)
@@ -37,4 +38,16 @@ local function with(places, id, now)
   local at, ends = string.find(places, id, 1, true), digits(now + place_life_ms)
   if at then return string.sub(places, 1, at + id_length - 1) .. ends .. string.sub(places, at + place_length) end
   return #places < most_places * place_length and places .. id .. ends or places
+end
+
+-- The same, written; in place where it can be: each copy of a long text costs as much as a short call.
+local function write_with(key, promised, called, places, is_as_read, id, now)
+  if not is_as_read then return write_queue(key, promised, called, with(places, id, now), now) end
+  local at, ends = string.find(places, id, 1, true), digits(now + place_life_ms)
+  if at then
+    redis.call("SETRANGE", key, head_length + at + id_length - 1, ends)
+  elseif #places < most_places * place_length then
+    redis.call("APPEND", key, id .. ends)
+  end
+  redis.call("PEXPIREAT", key, ends)
 end

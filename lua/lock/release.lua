@@ -12,9 +12,11 @@ local keys_per_step = 2
 local arguments_per_step = 3
 
 -- Made where somebody waits only: each function costs as much as a key's read.
-local function hand_on_from(lock, queue, text, id, is_next, now)
+local function hand_on_from(lock, queue, head, id, is_next, now)
 -- @include lock/hand-on
-  local _, called, places = read_queue(text, now)
+  local _, called, places, is_as_read = read_queue(head, now)
+  local is_part = id == "" and is_as_read
+  if not is_part then _, called, places = read_queue(redis.call("GET", queue), now) end
   if id ~= "" then
     if is_next then
       places = id .. digits(now) .. without(places, id)
@@ -22,7 +24,8 @@ local function hand_on_from(lock, queue, text, id, is_next, now)
       places = with(places, id, now)
     end
   end
-  hand_on(lock, queue, called, places, now, is_next)
+  redis.call("DEL", lock)
+  hand_on(lock, queue, called, places, now, is_next, is_part)
 end
 
 local function step(k, a, now)
@@ -30,8 +33,12 @@ local function step(k, a, now)
   local token, id, is_next = ARGV[a], ARGV[a + 1], ARGV[a + 2] == "1"
 -- @include lock/holder
   if holder ~= token then return "\0" end
-  local text = redis.call("GET", queue)
-  redis.call("DEL", lock)
-  if text or id ~= "" then hand_on_from(lock, queue, text, id, is_next, now) end
+  -- Who is told are the first two; all that wait are read where their places change.
+  local head = redis.call("GETRANGE", queue, 0, 83)
+  if head ~= "" or id ~= "" then
+    hand_on_from(lock, queue, head ~= "" and head, id, is_next, now)
+  else
+    redis.call("DEL", lock)
+  end
   return "\1"
 end
