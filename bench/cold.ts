@@ -79,7 +79,7 @@ class Tape {
     const { keyOf, monotonic } = store;
     const nameOf = (key: string, input: unknown) => `${key} ${JSON.stringify(input)}`;
     const closed = async () => {};
-    const record: Store["run"] = async (operation, key, input) => {
+    const record: Store["run"] = async (operation, key, input, runOptions) => {
       this.reads++;
       if (!isSending) {
         this.trips++;
@@ -88,12 +88,15 @@ class Tape {
           isSending = false;
         });
       }
-      const answer = await store.run(operation, key, input);
+      const answer = await store.run(operation, key, input, runOptions);
       this.sizeBytes += (answer as { bytes?: Uint8Array }).bytes?.length ?? 0;
       this.#answers.set(nameOf(key, input), answer);
       return answer;
     };
-    const replay: Store["run"] = async (_operation, key, input) => this.#answers.get(nameOf(key, input)) as never;
+    const replay: Store["run"] = async (_operation, key, input, runOptions) => {
+      runOptions?.ranIn?.(this);
+      return this.#answers.get(nameOf(key, input)) as never;
+    };
     this.recording = { keyOf, monotonic, run: record, close: closed };
     this.replaying = { keyOf, monotonic, run: replay, close: closed };
   }

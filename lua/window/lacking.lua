@@ -3,7 +3,8 @@
 -- What a caller lacks of a chunk: its length, continued, from, and its bytes from `from` on, at most a page.
 -- `known` is "" when no bytes are wanted, else what the caller holds of this chunk:
 --   0 f64 number · 8 u32 birth · 12 u32 length · 16 u32 place of the last frame header (0: none) · 20 that header
--- Bytes go on from the known length if number, birth and that frame header still stand; else they begin at 0.
+-- Bytes go on from the known length if number, birth and that frame header still stand; else they begin at 0, or, where
+-- the birth is 0, which says that nothing is known yet, at the known length all the same: any page can be asked for.
 -- A command costs more than what it reads: one GETRANGE tells header, bytes and, where it meets the end, the length.
 local function lacking(key, header, known)
   if known == "" then return redis.call("STRLEN", key), 0, 0, "" end
@@ -17,6 +18,9 @@ local function lacking(key, header, known)
       return length, 1, held, string.sub(bytes, held - first + 1)
     end
   end
-  local bytes = redis.call("GETRANGE", key, 0, page_bytes - 1)
-  return #bytes < page_bytes and #bytes or redis.call("STRLEN", key), 0, 0, bytes
+  local from = 0
+  if string.sub(known, 9, 12) == "\0\0\0\0" then from = struct.unpack("<I4", known, 13) end
+  local bytes = redis.call("GETRANGE", key, from, from + page_bytes - 1)
+  local meets_end = #bytes < page_bytes and (from == 0 or bytes ~= "")
+  return meets_end and from + #bytes or redis.call("STRLEN", key), 0, from, bytes
 end

@@ -1,5 +1,5 @@
 import { argumentError } from "../errors.ts";
-import type { Argument, Operation } from "./contract.ts";
+import type { Argument, Operation, RunOptions } from "./contract.ts";
 
 const NONE: readonly Argument[] = [];
 
@@ -20,6 +20,7 @@ export class Call {
   mayBeApplied = false;
   #resolve!: (output: unknown) => void;
   #reject!: (reason: unknown) => void;
+  readonly ranIn: RunOptions["ranIn"];
   readonly #onSettled: (call: Call) => void;
 
   /** Throws ARGUMENT where the operation does not keep to its own numbers. */
@@ -27,8 +28,7 @@ export class Call {
     operation: Operation<unknown, unknown>,
     key: string,
     input: unknown,
-    replicas: number,
-    signal: AbortSignal | undefined,
+    { replicas = 0, signal, ranIn }: RunOptions,
     onSettled: (call: Call) => void,
   ) {
     this.operation = operation;
@@ -40,6 +40,7 @@ export class Call {
       throw argumentError(operation.name, this.args, `${operation.keyCount} keys and its number of arguments`);
     this.replicas = replicas;
     this.signal = signal;
+    this.ranIn = ranIn;
     this.sizeBytes = sizeOf(this.keys) + (isPacked ? operation.packing.inputBytes : sizeOf(this.args));
     this.#onSettled = onSettled;
     this.promise = new Promise((resolve, reject) => {

@@ -81,6 +81,11 @@ export interface RunOptions {
    * rejects as if the reply were lost. A store that has no replicas refuses it (ARGUMENT).
    */
   replicas?: number | undefined;
+  /**
+   * Told just before the answer what the server ran the step in: steps that are told the same object were run at one
+   * instant, with nobody else's between. A store that cannot know tells nothing.
+   */
+  ranIn?: ((run: object) => void) | undefined;
 }
 
 /** Runs operations. It knows nothing of structures; structures know nothing of clients, batching or scripts. */

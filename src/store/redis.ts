@@ -102,12 +102,13 @@ export function redisStore(
       operation: Operation<Input, Output>,
       key: string,
       input: Input,
-      { signal, replicas = 0 }: RunOptions = NO_OPTIONS,
+      options: RunOptions = NO_OPTIONS,
     ): Promise<Output> {
       try {
+        const { signal } = options;
         signal?.throwIfAborted();
         checkOpen();
-        const call = new Call(operation as Operation<unknown, unknown>, key, input, replicas, signal, onSettled);
+        const call = new Call(operation as Operation<unknown, unknown>, key, input, options, onSettled);
         if (signal) aborts.add(signal, call);
         pendingCalls++;
         pendingBytes += call.sizeBytes;

@@ -15,7 +15,7 @@ function settleEach(calls: readonly Call[], replies: unknown[], operation: StepO
   for (let i = 0; i < calls.length; i++) {
     const call = calls[i]!;
     const reply = replies?.[i];
-    if (reply instanceof Uint8Array) answer(call, () => operation.decode(reply));
+    if (reply instanceof Uint8Array) answer(call, replies, () => operation.decode(reply));
     else if (Array.isArray(reply)) refuse(call, String(reply[0]), String(reply[1]));
     else call.reject(corrupt(call, "the script gave no reply for a key"));
   }
@@ -27,16 +27,18 @@ function settlePacked(calls: readonly Call[], replies: unknown[], packing: Packi
     for (let i = 0; i < calls.length; i++) {
       const [code, text] = refusals.get(i) ?? [];
       if (code !== undefined) refuse(calls[i]!, code, text ?? "");
-      else answer(calls[i]!, () => packing.read(answers, i * packing.answerBytes));
+      else answer(calls[i]!, replies, () => packing.read(answers, i * packing.answerBytes));
     }
   } catch (error) {
     for (const call of calls) call.reject(corrupt(call, "the reply cannot be read", error));
   }
 }
 
-function answer(call: Call, read: () => unknown): void {
+function answer(call: Call, run: object, read: () => unknown): void {
   try {
-    call.resolve(read());
+    const output = read();
+    if (call.isOpen) call.ranIn?.(run);
+    call.resolve(output);
   } catch (error) {
     call.reject(error instanceof OrielError ? error : corrupt(call, "the reply cannot be read", error));
   }

@@ -6,7 +6,10 @@ import { law } from "./law.ts";
 export const STATUS = { done: 0, missing: 1, clash: 2, full: 3, old: 4, void: 5, foreign: 6 } as const;
 export const VERDICT = { written: 0, late: 1, early: 2 } as const;
 
-/** What a reader holds of one chunk, named in its next call; `frame` is the last frame header, at `place` (0: none). */
+/**
+ * What a reader holds of one chunk, named in its next call; `frame` is the last frame header, at `place` (0: none).
+ * Birth 0: nothing is known yet, and the page from `length` on is wanted.
+ */
 export interface Known {
   number: number;
   birth: number;
@@ -88,7 +91,7 @@ export function answerOf(
   };
   if (!chunk || !wanted) return answer;
   answer.continued = known !== undefined && agrees(chunk, known);
-  answer.from = answer.continued ? known!.length : 0;
+  answer.from = answer.continued || known?.birth === 0 ? known!.length : 0;
   answer.bytes = chunk.bytes.slice(answer.from, answer.from + law.pageBytes);
   return answer;
 }

@@ -1,6 +1,6 @@
 import { OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
-import { type Answer, FRAME_HEADER_BYTES, type Known } from "./answer.ts";
+import { FRAME_HEADER_BYTES, type Known } from "./answer.ts";
 import { type ChunkHeader, HEADER_BYTES } from "./chunk.ts";
 import { Dedupe } from "./dedupe.ts";
 import { type FrameParts, noParts, readFrame } from "./frames.ts";
@@ -153,12 +153,6 @@ export class JournalCopy {
     const { number, birth } = chunk.header;
     return { number, birth, length: chunk.length, place: chunk.place, frame: chunk.frame };
   }
-}
-
-/** True when the answer is about the same chunk and goes on where the copy ends. */
-export function goesOn(chunk: CopiedChunk, answer: Answer): boolean {
-  const { header } = answer;
-  return header?.number === chunk.header.number && header.birth === chunk.header.birth && answer.continued;
 }
 
 /** Own times of one segment's share of a frame. */

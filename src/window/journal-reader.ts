@@ -1,30 +1,19 @@
-import { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
-import { type Answer, FRAME_HEADER_BYTES, STATUS } from "./answer.ts";
+import { type Answer, FRAME_HEADER_BYTES, type Known } from "./answer.ts";
 import { type ChunkHeader, HEADER_BYTES } from "./chunk.ts";
+import { ChunkReads, goesOn } from "./chunk-reads.ts";
 import { countEvents } from "./frames.ts";
-import { type CopiedChunk, goesOn, JournalCopy } from "./journal-copy.ts";
-import { law } from "./law.ts";
-import { type Read, read } from "./read.ts";
-import { closedKey } from "./rotate.ts";
-
-/** The journal is not what the copy was made of (failover, restore, delete): the copy goes, and is read again. */
-export class Rolled extends Error {
-  /** True when what the copy holds was there and no longer is; else it may have been deleted. */
-  readonly isLoss: boolean;
-
-  constructor(isLoss = false) {
-    super();
-    this.isLoss = isLoss;
-  }
-}
+import { JournalCopy } from "./journal-copy.ts";
+import { isPast, needsOlder } from "./reach.ts";
+import type { Read } from "./read.ts";
+import { Rolled } from "./rolled.ts";
 
 /** The window holds more events than the copy may. */
 export class TooMany extends Error {}
 
 /** Chunks asked for at once: so many, and so many bytes as the last one lets expect. */
 const MOST_ABREAST = 16;
-const BYTES_ABREAST = 4 << 20;
+const BYTES_ABREAST = 8 << 20;
 
 function abreast(chunkBytes: number): number {
   return Math.max(1, Math.min(MOST_ABREAST, Math.floor(BYTES_ABREAST / chunkBytes)));
@@ -38,23 +27,28 @@ interface RawChunk {
 /**
  * Brings a copy up to an answer's cut (its chunk, length and now) and back to a given time, reading only what is
  * missing. Throws Rolled where the journal does not fit together.
+ *
+ *   nothing held, one chunk ............ the cut is all
+ *   nothing held, older ones needed .... one turn more: the closed chunks and, at the same instant, the cut's
+ *   chunks were closed since ........... one turn more: the rest of the last one held, those after it, and the cut's
+ *
+ * A turn more for every 8 MiB or 16 chunks, for chunks of several pages, and one that looks again at the end where the
+ * store cannot tell that a turn was of one instant.
  */
 export class JournalReader {
-  readonly #store: Store;
-  readonly #key: string;
+  readonly #reads: ChunkReads;
 
   constructor(store: Store, key: string) {
-    this.#store = store;
-    this.#key = key;
+    this.#reads = new ChunkReads(store, key);
   }
 
   open(known: Read): Promise<Answer> {
-    return this.#read(this.#key, known);
+    return this.#reads.open(known);
   }
 
   /** Only the header. */
   closed(number: number): Promise<Answer> {
-    return this.#read(closedKey(this.#key, number), "header");
+    return this.#reads.closed(number, "header");
   }
 
   /**
@@ -69,32 +63,26 @@ export class JournalReader {
     }
     if (copy.tail && header.number > copy.tail.header.number && isPast(copy.tail.header, fromMs)) copy.clear();
     const { tail } = copy;
-    let ofOneInstant = cut.from + cut.bytes.length >= cut.length;
+    let isLinked = true;
     if (!tail) {
-      ofOneInstant &&= !needsOlder(header, fromMs);
-      await this.#prepend(copy, cut.length, header, fromMs, mostEvents);
+      isLinked = await this.#prepend(copy, cut.length, header, linkOf(cut), fromMs, mostEvents);
       this.#begin(copy, cut);
-      await this.#fill(copy, true, cut.length);
-    } else if (goesOn(tail, cut)) {
+    } else if (goesOn(tail.header, cut)) {
       tail.header = header;
       copy.take(cut.bytes);
-      await this.#fill(copy, true, cut.length);
-    } else if (header.number > tail.header.number) {
-      ofOneInstant = false;
-      await this.#chain(copy, cut);
-    } else throw new Rolled(true);
-    if (!this.#covers(copy, fromMs)) {
-      ofOneInstant = false;
+    } else if (header.number > tail.header.number) isLinked = await this.#chain(copy, cut);
+    else throw new Rolled(true);
+    // What is filled in goes on from the last frame held, and so links it.
+    if (await this.#fill(copy, true, cut.length)) isLinked = true;
+    if (!copy.noOlder && needsOlder(copy.head!.header, fromMs)) {
       const older = new JournalCopy();
-      await this.#prepend(older, copy.head!.length, copy.head!.header, fromMs, mostEvents - copy.eventCount);
+      const { length, header: first } = copy.head!;
+      const room = mostEvents - copy.eventCount;
+      isLinked = (await this.#prepend(older, length, first, copy.knownOf(copy.tail!), fromMs, room)) && isLinked;
       if (!copy.prepend(older)) throw new Rolled();
       copy.noOlder = older.noOlder;
     }
-    if (!ofOneInstant) await this.#stillLinked(copy, copy.tail!);
-  }
-
-  #covers(copy: JournalCopy, fromMs: number): boolean {
-    return copy.noOlder || !needsOlder(copy.head!.header, fromMs);
+    if (!isLinked && !(await this.#reads.has(copy.knownOf(copy.tail!)))) throw new Rolled();
   }
 
   #begin(copy: JournalCopy, answer: Answer): void {
@@ -103,124 +91,101 @@ export class JournalReader {
   }
 
   /** Reads the rest of the last chunk held, those closed since, and the open one; their births must link. */
-  async #chain(copy: JournalCopy, cut: Answer): Promise<void> {
+  async #chain(copy: JournalCopy, cut: Answer): Promise<boolean> {
     const tail = copy.tail!;
-    const rest = await this.#read(closedKey(this.#key, tail.header.number), copy.knownOf(tail));
-    if (!goesOn(tail, rest)) throw new Rolled(rest.header !== undefined);
-    tail.header = rest.header!;
-    copy.take(rest.bytes);
-    await this.#fill(copy, false, rest.length);
-    for (let next = tail.header.number + 1, count: number; next < cut.header!.number; next += count) {
-      count = Math.min(abreast(copy.tail!.length), cut.header!.number - next);
-      for (const answer of await this.#closed(next, count)) {
-        if (answer.header?.birthBefore !== copy.tail!.header.birth) throw new Rolled();
-        this.#begin(copy, answer);
-        await this.#fill(copy, false, answer.length);
+    const { number, birthBefore } = cut.header!;
+    const link = linkOf(cut);
+    let isLinked = true;
+    let next = tail.header.number + 1;
+    for (let held: Known | undefined = copy.knownOf(tail); held || next < number; held = undefined) {
+      const count = Math.min(abreast(copy.tail!.length), number - next);
+      const found = await this.#reads.find(next, count, link, held);
+      isLinked &&= found.isLinked;
+      if (found.rest) {
+        tail.header = found.rest.header!;
+        copy.take(found.rest.bytes);
+        if (await this.#fill(copy, false, found.rest.length)) isLinked = false;
       }
+      for (const chunk of found.chunks) {
+        if (chunk?.header.birthBefore !== copy.tail!.header.birth) throw new Rolled();
+        const whole = await this.#reads.frames(chunk, link);
+        isLinked &&= whole.isLinked;
+        copy.begin(chunk.header);
+        copy.take(whole.frames);
+        if (await this.#fill(copy, false, chunk.length)) isLinked = false;
+      }
+      next += count;
     }
-    if (cut.header!.birthBefore !== copy.tail!.header.birth) throw new Rolled();
+    if (birthBefore !== copy.tail!.header.birth) throw new Rolled();
     this.#begin(copy, cut);
-    await this.#fill(copy, true, cut.length);
+    return isLinked;
   }
 
-  /** Takes in the older chunks that a window from `fromMs` needs, up to the one before `first`, which has `length` bytes. */
+  /**
+   * Takes in the older chunks that a window from `fromMs` needs, up to the one before `first`, which has `length` bytes.
+   * Whether they were found together with the link.
+   */
   async #prepend(
     copy: JournalCopy,
     length: number,
     first: ChunkHeader,
+    link: Known,
     fromMs: number,
     mostEvents: number,
-  ): Promise<void> {
-    const found: RawChunk[] = [];
+  ): Promise<boolean> {
+    const older: RawChunk[] = [];
     let oldest = first;
     let room = mostEvents;
     let missing = false;
+    let isLinked = true;
     while (!missing && needsOlder(oldest, fromMs)) {
-      const count = abreast(found.at(-1)?.frames.length ?? length);
-      for (const answer of (await this.#closed(oldest.number - count, count)).reverse()) {
+      const count = abreast(older.at(-1)?.frames.length ?? length);
+      const found = await this.#reads.find(oldest.number - count, count, link);
+      isLinked &&= found.isLinked;
+      for (const chunk of found.chunks.reverse()) {
         if (!needsOlder(oldest, fromMs)) break;
-        missing = answer.header === undefined;
-        if (missing) break;
-        if (answer.header!.birth !== oldest.birthBefore) throw new Rolled();
-        const frames = await this.#frames(answer);
-        found.push({ header: answer.header!, frames });
+        missing = chunk === undefined;
+        if (!chunk) break;
+        if (chunk.header.birth !== oldest.birthBefore) throw new Rolled();
+        const { frames, isLinked: isWhole } = await this.#reads.frames(chunk, link);
+        isLinked &&= isWhole;
+        older.push({ header: chunk.header, frames });
         room -= countEvents(frames, first.valueType);
         if (room < 0) throw new TooMany();
-        oldest = answer.header!;
+        oldest = chunk.header;
       }
     }
-    for (const { header, frames } of found.reverse()) {
+    for (const { header, frames } of older.reverse()) {
       copy.begin(header);
       copy.take(frames);
     }
     copy.noOlder = missing;
+    return isLinked;
   }
 
-  /** All bytes of a closed chunk after its header; `first` is its first page. */
-  async #frames(first: Answer): Promise<Uint8Array> {
-    if (first.bytes.length >= first.length) return first.bytes.subarray(HEADER_BYTES);
-    const { number, birth } = first.header!;
-    const bytes = new Uint8Array(first.length);
-    bytes.set(first.bytes);
-    for (let length = first.bytes.length; length < first.length; ) {
-      const known = { number, birth, length, place: 0, frame: new Uint8Array(FRAME_HEADER_BYTES) };
-      const answer = await this.#read(closedKey(this.#key, number), known);
-      if (!answer.continued || answer.bytes.length === 0 || answer.length !== first.length) throw new Rolled();
-      bytes.set(answer.bytes, length);
-      length += answer.bytes.length;
-    }
-    return bytes.subarray(HEADER_BYTES);
-  }
-
-  /** Reads on in the last chunk held until `length`, under its closed name if it was rotated meanwhile. */
-  async #fill(copy: JournalCopy, isOpen: boolean, length: number): Promise<void> {
+  /**
+   * Reads on in the last chunk held until `length`, under its closed name if it was rotated meanwhile; false when it
+   * lacked nothing.
+   */
+  async #fill(copy: JournalCopy, isOpen: boolean, length: number): Promise<boolean> {
     const chunk = copy.tail!;
-    let key = isOpen ? this.#key : closedKey(this.#key, chunk.header.number);
+    const { number } = chunk.header;
+    if (chunk.length >= length) return false;
+    let isThere = isOpen;
     while (chunk.length < length) {
-      const answer = await this.#read(key, copy.knownOf(chunk));
-      if (goesOn(chunk, answer) && answer.bytes.length > 0) copy.take(answer.bytes.subarray(0, length - chunk.length));
-      else if (key === this.#key) key = closedKey(this.#key, chunk.header.number);
+      const known = copy.knownOf(chunk);
+      const answer = await (isThere ? this.#reads.open(known) : this.#reads.closed(number, known));
+      if (goesOn(chunk.header, answer) && answer.bytes.length > 0)
+        copy.take(answer.bytes.subarray(0, length - chunk.length));
+      else if (isThere) isThere = false;
       else throw new Rolled();
     }
-  }
-
-  /** After several reads: what the last chunk holds must still be the journal's, open or closed, or time was rolled back between them. */
-  async #stillLinked(copy: JournalCopy, tail: CopiedChunk): Promise<void> {
-    const known = copy.knownOf(tail);
-    const now = await this.#read(this.#key, known);
-    if (goesOn(tail, now)) return;
-    if (now.header && now.header.number > tail.header.number) {
-      const closed = await this.#read(closedKey(this.#key, tail.header.number), known);
-      if (goesOn(tail, closed)) return;
-    }
-    throw new Rolled();
-  }
-
-  #closed(first: number, count: number): Promise<Answer[]> {
-    return Promise.all(Array.from({ length: count }, (_, i) => this.#read(closedKey(this.#key, first + i), undefined)));
-  }
-
-  async #read(key: string, known: Read): Promise<Answer> {
-    const answer = await this.#store.run(read, key, known);
-    if (answer.status === STATUS.foreign)
-      throw new OrielError("CORRUPT", `${key} holds no journal of format ${law.format}`);
-    return answer;
+    return true;
   }
 }
 
-/** Whether nothing that was in the chunk when it was last seen, nor before it, is inside a window from `fromMs`. */
-function isPast(header: ChunkHeader, fromMs: number): boolean {
-  const reachMs = header.clock === 1 ? header.latestMs : header.lastStampMs + law.earlyMs;
-  return reachMs < fromMs - law.dedupeMs;
-}
-
-/**
- * Whether a window from `fromMs` may need the chunk before this one. Server clock: an event may be dated up to
- * `earlyMs` after its stamp, and copies of a frame may follow it within `dedupeMs`. Event clock: no event before
- * this chunk is later than the latest in it.
- */
-export function needsOlder(header: ChunkHeader, fromMs: number): boolean {
-  if (header.birthBefore === 0) return false;
-  const reachMs = header.clock === 1 ? header.latestMs : header.createdMs + law.earlyMs;
-  return reachMs >= fromMs - law.dedupeMs;
+/** The cut's chunk, as far as the cut tells of it. */
+function linkOf({ header, length }: Answer): Known {
+  const { number, birth } = header!;
+  return { number, birth, length, place: 0, frame: new Uint8Array(FRAME_HEADER_BYTES) };
 }

@@ -21,6 +21,15 @@ export interface SimStoreOptions {
 
 type Reply = { output: unknown } | { error: unknown };
 
+/** One `run` on its way. */
+interface Sent {
+  operation: Operation<unknown, unknown>;
+  key: string;
+  input: unknown;
+  ranIn: RunOptions["ranIn"];
+  settle(reply: Reply): void;
+}
+
 /**
  * The store of one process, as the real one behaves: an attempt without an answer is given up after a third of the
  * deadline and, where the operation may be repeated, made again until the deadline.
@@ -34,6 +43,7 @@ export class SimStore implements Store {
   /** Told to watchers with each step, to know whose it was. */
   origin: unknown;
   readonly #o: SimStoreOptions;
+  readonly #gathered: Sent[] = [];
 
   constructor(options: SimStoreOptions) {
     this.#o = options;
@@ -53,33 +63,40 @@ export class SimStore implements Store {
     if (this.isInstant) return turn().then(() => this.#o.server.execute(operation, key, input, this.origin));
     this.inFlight++;
     return new Promise<Output>((resolve, reject) => {
-      this.#attempts(operation, key, input, options, (reply) => {
+      const settle = (reply: Reply) => {
         this.inFlight--;
         if ("error" in reply) reject(reply.error);
         else resolve(reply.output as Output);
-      });
+      };
+      const sent = { operation: operation as Operation<unknown, unknown>, key, input, ranIn: options.ranIn, settle };
+      if (options.ranIn) this.#gather(sent);
+      else this.#attempts([sent], this.#o.world.nowMs + DEADLINE_MS, options.signal);
     });
   }
 
-  #attempts<Input, Output>(
-    operation: Operation<Input, Output>,
-    key: string,
-    input: Input,
-    { signal }: RunOptions,
-    settle: (reply: Reply) => void,
-  ): void {
+  /** What is sent in one turn, and wants to know whether it was run at one instant, travels as one request. */
+  #gather(sent: Sent): void {
+    this.#gathered.push(sent);
+    if (this.#gathered.length > 1) return;
+    queueMicrotask(() => this.#attempts(this.#gathered.splice(0), this.#o.world.nowMs + DEADLINE_MS));
+  }
+
+  #attempts(all: readonly Sent[], deadlineMs: number, signal?: AbortSignal): void {
     const { world, network, process } = this.#o;
-    const deadlineMs = world.nowMs + DEADLINE_MS;
+    const { operation } = all[0]!;
     let isOpen = true;
     let applied: "no" | "unknown" = "no";
     let current = 0;
-    const end = (reply: Reply) => {
+    const end = (settle: () => void) => {
       if (!isOpen) return;
       isOpen = false;
-      settle(reply);
+      settle();
     };
     const giveUp = (code: "DEADLINE" | "UNAVAILABLE", why: string) =>
-      end({ error: new OrielError(code, `${operation.name}: ${why}`, { transient: true, applied }) });
+      end(() => {
+        for (const { settle } of all)
+          settle({ error: new OrielError(code, `${operation.name}: ${why}`, { transient: true, applied }) });
+      });
     const again = (delayMs: number) => world.after(delayMs, attempt, process);
 
     const attempt = () => {
@@ -89,12 +106,22 @@ export class SimStore implements Store {
       if (network.isRefusing) return again(50);
       applied = "unknown";
       network.request(() => {
-        const reply = this.#handle(operation, key, input);
+        const replies = this.#handleAll(all);
         network.reply(() => {
           if (mine !== current || !isOpen) return;
-          if (reply !== "try again") return end(reply);
-          current++;
-          again(50);
+          if (replies === "try again") {
+            current++;
+            if (all.length === 1) return again(50);
+            return end(() => {
+              for (const one of all) this.#attempts([one], deadlineMs);
+            });
+          }
+          end(() => {
+            for (const [i, { ranIn, settle }] of all.entries()) {
+              ranIn?.(replies);
+              settle(replies[i]!);
+            }
+          });
         }, process);
       });
       const attemptMs = Math.min(DEADLINE_MS / 3, deadlineMs - world.nowMs);
@@ -112,12 +139,19 @@ export class SimStore implements Store {
     signal?.addEventListener("abort", () => giveUp("DEADLINE", "aborted"));
     if (network.isRefusing && !operation.repeatable) giveUp("UNAVAILABLE", "connection refused");
     attempt();
-    world.after(DEADLINE_MS, () => giveUp(applied === "no" ? "UNAVAILABLE" : "DEADLINE", "deadline"), process);
+    const leftMs = deadlineMs - world.nowMs;
+    world.after(leftMs, () => giveUp(applied === "no" ? "UNAVAILABLE" : "DEADLINE", "deadline"), process);
   }
 
-  #handle<Input, Output>(operation: Operation<Input, Output>, key: string, input: Input): Reply | "try again" {
-    const { world, server, network } = this.#o;
-    if (network.isMigrating && operation.keyCount > 1) return "try again";
+  /** All at one instant, or none. */
+  #handleAll(all: readonly Sent[]): Reply[] | "try again" {
+    const keyCount = all.reduce((sum, { operation }) => sum + operation.keyCount, 0);
+    if (this.#o.network.isMigrating && keyCount > 1) return "try again";
+    return all.map((sent) => this.#handle(sent));
+  }
+
+  #handle({ operation, key, input }: Sent): Reply {
+    const { world, server } = this.#o;
     try {
       const output = server.execute(operation, key, copyOf(input), this.origin);
       world.note(() => `${this.#o.process.name} ${operation.name} ${key} ${describe(input, output)}`);
