@@ -1,3 +1,4 @@
+import { FrameNames } from "./frame-names.ts";
 import { law } from "./law.ts";
 
 /**
@@ -5,21 +6,18 @@ import { law } from "./law.ts";
  * Two generations, each one span long: what is looked up is in one of them, what is older than both is forgotten.
  */
 export class Dedupe {
-  #young = new Map<number, Map<number, number>>();
-  #old = new Map<number, Map<number, number>>();
+  #young = new FrameNames();
+  #old = new FrameNames();
   #youngSinceMs = -Infinity;
+
+  /** Those counted in the first span, and maybe some after it; it takes in no more once a later generation began. */
+  readonly first = this.#young;
 
   /** True, and remembered, when the frame counts; false for a copy. Stamps never fall. */
   admit(producer: number, sequence: number, stampMs: number): boolean {
-    if (stampMs - this.#youngSinceMs >= law.dedupeMs) {
-      this.#old = this.#young;
-      this.#young = new Map();
-      this.#youngSinceMs = stampMs;
-    }
+    if (stampMs - this.#youngSinceMs >= law.dedupeMs) this.#beginYoung(stampMs);
     if (this.holds(producer, sequence, stampMs)) return false;
-    const sequences = this.#young.get(producer);
-    if (sequences) sequences.set(sequence, stampMs);
-    else this.#young.set(producer, new Map([[sequence, stampMs]]));
+    this.#young.set(producer, sequence, stampMs);
     return true;
   }
 
@@ -31,14 +29,22 @@ export class Dedupe {
       this.#youngSinceMs = before.#youngSinceMs;
       return;
     }
-    for (const generation of [before.#young, before.#old])
-      for (const [producer, sequences] of generation)
-        this.#old.set(producer, new Map([...sequences, ...(this.#old.get(producer) ?? [])]));
+    const old = new FrameNames();
+    for (const generation of [before.#old, before.#young, this.#old]) old.setAll(generation);
+    this.#old = old;
   }
 
   /** True when a frame of that name was counted less than the span before `stampMs`. */
   holds(producer: number, sequence: number, stampMs: number): boolean {
-    const counted = this.#young.get(producer)?.get(sequence) ?? this.#old.get(producer)?.get(sequence);
-    return counted !== undefined && stampMs - counted < law.dedupeMs;
+    if (stampMs - this.#young.stampOf(producer, sequence) < law.dedupeMs) return true;
+    return !this.#old.isEmpty && stampMs - this.#old.stampOf(producer, sequence) < law.dedupeMs;
+  }
+
+  #beginYoung(stampMs: number): void {
+    if (this.#youngSinceMs !== -Infinity) {
+      this.#old = this.#young;
+      this.#young = new FrameNames();
+    }
+    this.#youngSinceMs = stampMs;
   }
 }

@@ -1,3 +1,5 @@
+/** Up to so many are quicker set one by one. */
+const FEW = 64;
 /** Half the range of u32: own times may lie before the first event of a segment. */
 const HALF = 2 ** 31;
 
@@ -39,7 +41,10 @@ export class EventTimes {
   /** One time for `[from, to)`; as `set`. */
   fill(from: number, to: number, ms: number): boolean {
     const fits = this.#fits(ms);
-    this.ticks.fill(ms - this.baseMs, from, to);
+    const tick = ms - this.baseMs;
+    const { ticks } = this;
+    if (to - from > FEW) ticks.fill(tick, from, to);
+    else for (let i = from; i < to; i++) ticks[i] = tick;
     return fits;
   }
 

@@ -1,11 +1,11 @@
 import { OrielError } from "../errors.ts";
-import type { Column } from "../kernel/contract.ts";
 import { FRAME_HEADER_BYTES, type Known } from "./answer.ts";
 import { type ChunkHeader, HEADER_BYTES } from "./chunk.ts";
 import { Dedupe } from "./dedupe.ts";
+import { FrameValues } from "./frame-values.ts";
 import { type FrameParts, noParts, readFrame } from "./frames.ts";
 import { law } from "./law.ts";
-import { MOST_IN_SEGMENT, type Segment } from "./segment.ts";
+import type { Segment } from "./segment.ts";
 import { Segments } from "./segments.ts";
 
 /** A chunk as a reader holds it: its events, and the place from which its bytes go on. */
@@ -19,12 +19,6 @@ export interface CopiedChunk {
   events: Segments;
 }
 
-interface FrameName {
-  producer: number;
-  sequence: number;
-  stampMs: number;
-}
-
 /**
  * The stretch of a journal that a process holds, oldest chunk first, every frame judged once, in journal order.
  * The names of the frames counted in its first `law.dedupeMs` are kept: when older chunks are put before it, one of
@@ -35,7 +29,9 @@ export class JournalCopy {
   /** True when the chunk before the first is known not to be there. */
   noOlder = false;
   #dedupe = new Dedupe();
-  #headFrames: FrameName[] = [];
+  /** Of these frames, stamped from one time to before another, none was judged in the light of chunks before. */
+  #headFrames = this.#dedupe.first;
+  #headSinceMs = -Infinity;
   #headUntilMs = -Infinity;
   #list: readonly Segment[] = [];
   #version = 0;
@@ -73,7 +69,8 @@ export class JournalCopy {
     this.#changed = true;
     this.noOlder = false;
     this.#dedupe = new Dedupe();
-    this.#headFrames = [];
+    this.#headFrames = this.#dedupe.first;
+    this.#headSinceMs = -Infinity;
     this.#headUntilMs = -Infinity;
   }
 
@@ -99,7 +96,8 @@ export class JournalCopy {
    */
   take(bytes: Uint8Array): void {
     const chunk = this.tail!;
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const source = new FrameValues(bytes, chunk.header.valueType);
+    const { view } = source;
     const parts = noParts();
     let at = 0;
     let last = -1;
@@ -107,36 +105,40 @@ export class JournalCopy {
       const found = readFrame(view, at, chunk.header.valueType, parts);
       if (found === "cut") break;
       if (found === "foreign") throw corrupt(chunk, at, "holds no frame");
-      this.#judge(chunk, view, parts);
+      this.#judge(chunk, source, parts);
       last = at;
       at += parts.size;
     }
     if (last >= 0) {
       chunk.place = chunk.length + last;
-      chunk.frame = bytes.slice(last, last + FRAME_HEADER_BYTES);
+      // A copy: a Buffer's slice would hold the whole reply.
+      chunk.frame = new Uint8Array(bytes.subarray(last, last + FRAME_HEADER_BYTES));
     } else if (bytes.length > 0) throw corrupt(chunk, 0, "ends within a frame");
     chunk.length += at;
   }
 
-  #judge(chunk: CopiedChunk, view: DataView, parts: FrameParts): void {
+  #judge(chunk: CopiedChunk, source: FrameValues, parts: FrameParts): void {
     const stampMs = chunk.header.createdMs + parts.sinceCreationMs;
     if (!this.#dedupe.admit(parts.producer, parts.sequence, stampMs)) return;
-    if (stampMs < this.#headUntilMs)
-      this.#headFrames.push({ producer: parts.producer, sequence: parts.sequence, stampMs });
-    store(chunk.events, view, parts, stampMs);
+    source.store(chunk.events, parts, stampMs);
   }
 
   /** Puts an older stretch before this one; false, and nothing done, when a frame held here is a copy of one in it. */
   prepend(older: JournalCopy): boolean {
-    if (this.#headFrames.some((f) => older.#dedupe.holds(f.producer, f.sequence, f.stampMs))) return false;
+    if (this.#headFrames.some((...frame) => this.#isHead(frame[2]) && older.#dedupe.holds(...frame))) return false;
     if (older.chunks.length === 0) return true;
     older.tail!.events.close();
     this.#changed = true;
     this.chunks.unshift(...older.chunks);
     this.#dedupe.continue(older.#dedupe);
     this.#headFrames = older.#headFrames;
+    this.#headSinceMs = older.#headSinceMs;
     this.#headUntilMs = older.#headUntilMs;
     return true;
+  }
+
+  #isHead(stampMs: number): boolean {
+    return stampMs >= this.#headSinceMs && stampMs < this.#headUntilMs;
   }
 
   /** Lets go of the oldest chunk, but not of what is yet to be judged in the light of chunks before it. */
@@ -144,8 +146,7 @@ export class JournalCopy {
     this.chunks.shift();
     this.#changed = true;
     this.noOlder = false;
-    const sinceMs = this.head?.header.createdMs ?? Infinity;
-    this.#headFrames = this.#headFrames.filter((frame) => frame.stampMs >= sinceMs);
+    this.#headSinceMs = this.head?.header.createdMs ?? Infinity;
   }
 
   /** What the next call names of a chunk held. */
@@ -153,36 +154,6 @@ export class JournalCopy {
     const { number, birth } = chunk.header;
     return { number, birth, length: chunk.length, place: chunk.place, frame: chunk.frame };
   }
-}
-
-/** Own times of one segment's share of a frame. */
-const times = new Float64Array(MOST_IN_SEGMENT);
-
-function store(events: Segments, view: DataView, parts: FrameParts, stampMs: number): void {
-  const { count, baseAt, valuesAt } = parts;
-  const baseMs = baseAt < 0 ? 0 : view.getFloat64(baseAt, true);
-  for (let from = 0; from < count; ) {
-    const segment = events.open();
-    const some = Math.min(segment.room, count - from);
-    const first = segment.reserve(some);
-    readValues(view, valuesAt + from * segment.values.BYTES_PER_ELEMENT, segment.values, first, some);
-    if (baseAt < 0) segment.stampAll(stampMs, some);
-    else {
-      for (let i = 0; i < some; i++) times[i] = baseMs + view.getUint32(baseAt + 8 + 4 * (from + i), true);
-      segment.stampEach(times, 0, some);
-    }
-    from += some;
-    events.filled();
-  }
-}
-
-function readValues(view: DataView, at: number, values: Column, first: number, count: number): void {
-  const width = values.BYTES_PER_ELEMENT;
-  if (count > 8) {
-    const source = new Uint8Array(view.buffer, view.byteOffset + at, count * width);
-    new Uint8Array(values.buffer, values.byteOffset + first * width, count * width).set(source);
-  } else if (width === 4) for (let i = 0; i < count; i++) values[first + i] = view.getFloat32(at + 4 * i, true);
-  else for (let i = 0; i < count; i++) values[first + i] = view.getFloat64(at + 8 * i, true);
 }
 
 function corrupt(chunk: CopiedChunk, at: number, what: string): OrielError {

@@ -14,6 +14,8 @@ export class TooMany extends Error {}
 /** Chunks asked for at once: so many, and so many bytes as the last one lets expect. */
 const MOST_ABREAST = 16;
 const BYTES_ABREAST = 8 << 20;
+/** An f32. */
+const LEAST_EVENT_BYTES = 4;
 
 function abreast(chunkBytes: number): number {
   return Math.max(1, Math.min(MOST_ABREAST, Math.floor(BYTES_ABREAST / chunkBytes)));
@@ -135,6 +137,7 @@ export class JournalReader {
   ): Promise<boolean> {
     const older: RawChunk[] = [];
     let oldest = first;
+    const uncounted: Uint8Array[] = [];
     let room = mostEvents;
     let missing = false;
     let isLinked = true;
@@ -150,8 +153,12 @@ export class JournalReader {
         const { frames, isLinked: isWhole } = await this.#reads.frames(chunk, link);
         isLinked &&= isWhole;
         older.push({ header: chunk.header, frames });
-        room -= countEvents(frames, first.valueType);
-        if (room < 0) throw new TooMany();
+        uncounted.push(frames);
+        // A walk over all frames: only where they may be too many.
+        if (uncounted.reduce((sum, { length }) => sum + length, 0) > LEAST_EVENT_BYTES * room) {
+          for (const each of uncounted.splice(0)) room -= countEvents(each, first.valueType);
+          if (room < 0) throw new TooMany();
+        }
         oldest = chunk.header;
       }
     }
