@@ -15,7 +15,12 @@ import { functions, type Scripting, scripts } from "./scripting.ts";
 export interface RedisStoreOptions {
   /** Begins every key; default "oriel:". The client's own keyPrefix is not used. */
   prefix?: string | undefined;
-  /** How long a call may take in all, ms; default 1000. */
+  /**
+   * How long one request may take in all, what is sent again included, ms; default 1000. A call of a series that needs
+   * several, one after the other, may take a deadline for each: what is recorded or asked waits for the request under way,
+   * a process's first record asks for the time before it, a read of closed chunks takes a turn or more after its first.
+   * It ends with the first of them that fails. A `signal` bounds a call as a whole.
+   */
   deadlineMs?: number | undefined;
   /** Bound on the bytes of calls that wait for an answer; default 64 MiB. Beyond it a call is OVERLOADED. */
   maxPendingBytes?: number | undefined;
@@ -43,7 +48,7 @@ const NO_OPTIONS: RunOptions = {};
  * Cluster) or node-redis 5 (client, cluster; its pools and sentinels send again by themselves and are refused).
  *
  * Calls of one operation made in the same turn travel as one script call; each has its own result and error. Every
- * call settles within `deadlineMs`. A server out of reach never throws here: calls reject with UNAVAILABLE, and succeed
+ * request settles within `deadlineMs`. A server out of reach never throws here: calls reject with UNAVAILABLE, and succeed
  * again when it is back. An AbortSignal rejects its call, and no other, with the signal's reason, as it is; a step that
  * was already sent may still be run. Bytes given to a call must not change until it settles.
  */

@@ -10,7 +10,7 @@ interface Producer {
   block: number[] | undefined;
 }
 
-/** The stamps of frames by their names, producer and sequence (both u32): 8 bytes each where sequences have no gap. */
+/** The stamps of frames by their names, producer and sequence (u32, or all as i32): 8 bytes each where sequences have no gap. */
 export class FrameNames {
   readonly #producers = new Map<number, Producer>();
   #last: Producer | undefined;

@@ -1,4 +1,6 @@
 import { OrielError } from "../errors.ts";
+import type { Column } from "../kernel/contract.ts";
+import type { Closed } from "../time.ts";
 import { FRAME_HEADER_BYTES, type Known } from "./answer.ts";
 import { type ChunkHeader, HEADER_BYTES } from "./chunk.ts";
 import { Dedupe } from "./dedupe.ts";
@@ -62,6 +64,15 @@ export class JournalCopy {
     return { list: this.#list, version: this.#version };
   }
 
+  /** A copy of the values inside a window, in the order of the journal. */
+  valuesInside(valueType: number, fromMs: number, toMs: number, closed: Closed): Column {
+    const total = this.eventCount;
+    const all = valueType === 1 ? new Float64Array(total) : new Float32Array(total);
+    let at = 0;
+    for (const segment of this.segments.list) at = segment.copyInside(all, at, fromMs, toMs, closed);
+    return all.slice(0, at);
+  }
+
   clear(): void {
     this.chunks = [];
     // Not only at the next question, which may never come.
@@ -119,7 +130,8 @@ export class JournalCopy {
 
   #judge(chunk: CopiedChunk, source: FrameValues, parts: FrameParts): void {
     const stampMs = chunk.header.createdMs + parts.sinceCreationMs;
-    if (!this.#dedupe.admit(parts.producer, parts.sequence, stampMs)) return;
+    // As i32, which engines keep in place; large u32 would be objects.
+    if (!this.#dedupe.admit(parts.producer | 0, parts.sequence | 0, stampMs)) return;
     source.store(chunk.events, parts, stampMs);
   }
 

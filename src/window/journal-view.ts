@@ -175,11 +175,7 @@ export class JournalView implements WindowView {
   }
 
   valuesInside(fromMs: number, toMs: number, closed: Closed): Column {
-    const total = this.#copy.eventCount;
-    const all = this.#settings.valueType === 1 ? new Float64Array(total) : new Float32Array(total);
-    let at = 0;
-    for (const segment of this.#copy.segments.list) at = segment.copyInside(all, at, fromMs, toMs, closed);
-    return all.slice(0, at);
+    return this.#copy.valuesInside(this.#settings.valueType, fromMs, toMs, closed);
   }
 
   degradedBy(fromMs: number): Degraded | undefined {

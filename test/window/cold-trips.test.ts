@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { memoryStore, redisStore } from "../../src/index.ts";
+import type { Store } from "../../src/store/contract.ts";
+import { law } from "../../src/window/law.ts";
+import { Series } from "../../src/window/series.ts";
+import { type FaultProxy, startProxy } from "../harness/proxy.ts";
+import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+
+let server: RedisServer;
+let proxy: FaultProxy;
+let store: Store;
+beforeAll(async () => {
+  server = await startRedis({ tcp: true });
+  proxy = await startProxy(server.port);
+});
+afterAll(async () => {
+  await proxy?.close();
+  await server?.stop();
+});
+beforeEach(() => {
+  store = redisStore(proxy.url, { deadlineMs: 20_000 });
+  return () => store.close();
+});
+
+const column = (count: number) => Float32Array.from({ length: count }, (_, i) => (i * 7919) % 10_007);
+
+/** A series of `count` events in frames of `batch`, and how many script calls another process's question takes. */
+async function write(name: string, count: number, batch: number) {
+  const writer = new Series(store, name);
+  const values = column(count);
+  for (let from = 0; from < count; from += batch) await writer.recordMany(values.subarray(from, from + batch));
+  return { writer, values };
+}
+
+async function calls(ask: () => Promise<unknown>): Promise<number> {
+  const before = proxy.handedOn.get("EVALSHA") ?? 0;
+  await ask();
+  return (proxy.handedOn.get("EVALSHA") ?? 0) - before;
+}
+
+test.each([
+  ["small frames", 700_000, 1_000],
+  ["chunks a little larger than a page", 700_000, 65_535],
+])("a cold reader of several chunks asks twice: %s", { timeout: 30_000 }, async (name, count, batch) => {
+  const { writer, values } = await write(name, count, batch);
+  const reader = new Series(store, name);
+  expect(await calls(() => reader.stats())).toBe(2);
+  expect(await calls(async () => expect(await reader.values()).toEqual(values))).toBe(1);
+  await Promise.all([writer.close(), reader.close()]);
+});
+
+test("a cold reader of one chunk asks once, and one whose chunk was closed meanwhile twice", async () => {
+  const { writer } = await write("closed", 1_000, 1_000);
+  const reader = new Series(store, "closed");
+  expect(await calls(() => reader.stats())).toBe(1);
+  // Enough for three chunks to be closed.
+  for (let i = 0; i < 14; i++) await writer.recordMany(column(65_000));
+  expect(await calls(async () => expect((await reader.stats()).count).toBe(1_000 + 14 * 65_000))).toBe(2);
+  await Promise.all([writer.close(), reader.close()]);
+});
+
+test("a chunk of many pages takes a turn more", { timeout: 30_000 }, async () => {
+  const usual = law.rotateBytes;
+  law.rotateBytes = 5 << 20;
+  const { writer, values } = await write("pages", 1_500_000, 60_000);
+  law.rotateBytes = usual;
+  const reader = new Series(store, "pages");
+  expect(await calls(async () => expect(await reader.values()).toEqual(values))).toBeLessThanOrEqual(3);
+  await Promise.all([writer.close(), reader.close()]);
+});
+
+test("a store that cannot tell what was of one instant is asked again at the end", async () => {
+  const plain = memoryStore();
+  const writer = new Series(plain, "memory");
+  const values = column(600_000);
+  for (let from = 0; from < values.length; from += 60_000)
+    await writer.recordMany(values.subarray(from, from + 60_000));
+  let last = "";
+  let asked = 0;
+  const run: Store["run"] = (operation, key, input, options) => {
+    asked++;
+    last = key;
+    return plain.run(operation, key, input, options);
+  };
+  const reader = new Series({ ...plain, run }, "memory");
+  expect(await reader.values()).toEqual(values);
+  const { header } = plain.entryOf(plain.keyOf("memory"))!.value as { header: { number: number } };
+  // The open chunk, and the same as it would be called were it closed by now.
+  expect(last).toBe(`${plain.keyOf("memory")}:${header.number}`);
+  expect(asked).toBeGreaterThan(5);
+});
+
+test("the deadline bounds a request, not a call of several; a signal does", { timeout: 30_000 }, async () => {
+  const usual = law.rotateBytes;
+  law.rotateBytes = 4_000;
+  // 16 closed chunks a turn, and the first turn of all.
+  const { writer, values } = await write("deadline", 70_000, 1_000);
+  law.rotateBytes = usual;
+  const deadlineMs = 3_000;
+  const delayMs = 700;
+  const hurried = redisStore(proxy.url, { deadlineMs });
+  const reader = new Series(hurried, "deadline");
+  const another = new Series(hurried, "deadline");
+  await new Series(hurried, "warm").stats();
+  proxy.delay(delayMs);
+  const beginMs = performance.now();
+  expect(await reader.values()).toEqual(values);
+  expect(performance.now() - beginMs).toBeGreaterThan(deadlineMs);
+  await expect(another.stats({ signal: AbortSignal.timeout(delayMs) })).rejects.toMatchObject({ name: "TimeoutError" });
+  proxy.delay(0);
+  await Promise.all([writer.close(), reader.close(), another.close()]);
+  await hurried.close();
+});
