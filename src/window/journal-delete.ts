@@ -1,8 +1,9 @@
 import { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
-import type { ChunkHeader } from "./chunk.ts";
+import type { Answer } from "./answer.ts";
 import { DELETED, deleteChunk } from "./delete.ts";
 import type { JournalReader } from "./journal-reader.ts";
+import { law } from "./law.ts";
 import { closedKey } from "./rotate.ts";
 
 const DELETED_AT_ONCE = 16;
@@ -10,16 +11,16 @@ const MOST_DELETE_ROUNDS = 100;
 
 /** Deletes a journal as it stands; what others record meanwhile begins a new one. */
 export async function deleteJournal(store: Store, key: string, reader: JournalReader): Promise<void> {
-  let { header } = await reader.open("header");
-  for (let round = 0; header; round++) {
+  let seen = await reader.open("header");
+  for (let round = 0; seen.header; round++) {
     if (round === MOST_DELETE_ROUNDS) throw new OrielError("LOST", "the series kept changing", { transient: true });
-    const { number, birth }: ChunkHeader = header;
-    const result = await store.run(deleteChunk, key, birth);
+    const { number, birth } = seen.header;
+    const result = await deleteSeen(store, key, seen);
     // Another birth: the chunk was closed meanwhile, and then is there under its number; or it is already deleted.
     const closed = result === DELETED.another ? await reader.closed(number) : undefined;
     await deleteClosed(store, key, reader, number - 1);
     if (closed?.header?.birth !== birth) return;
-    header = (await reader.open("header")).header;
+    seen = await reader.open("header");
     await deleteClosed(store, key, reader, number);
   }
 }
@@ -27,9 +28,19 @@ export async function deleteJournal(store: Store, key: string, reader: JournalRe
 async function deleteClosed(store: Store, key: string, reader: JournalReader, newest: number): Promise<void> {
   for (let number = newest; ; number -= DELETED_AT_ONCE) {
     const numbers = Array.from({ length: DELETED_AT_ONCE }, (_, i) => number - i);
-    const headers = (await Promise.all(numbers.map((each) => reader.closed(each)))).flatMap((one) => one.header ?? []);
-    if (headers.length === 0) return;
-    // By birth: a request that is repeated late, after a failover, may find another chunk under the number.
-    await Promise.all(headers.map((one) => store.run(deleteChunk, closedKey(key, one.number), one.birth)));
+    const seen = (await Promise.all(numbers.map((each) => reader.closed(each)))).filter((one) => one.header);
+    if (seen.length === 0) return;
+    await Promise.all(seen.map((one) => deleteSeen(store, closedKey(key, one.header!.number), one)));
   }
+}
+
+/**
+ * By birth: others may have begun anew under the name. Not for long: a request that comes late, after a failover undid
+ * it, would find the chunk under the same birth, and with events that were recorded since.
+ */
+async function deleteSeen(store: Store, key: string, { header, nowMs }: Answer): Promise<number> {
+  const result = await store.run(deleteChunk, key, { birth: header!.birth, voidAfterMs: nowMs + law.voidAfterMs });
+  if (result !== DELETED.void) return result;
+  const late = `the deletion was sent more than ${law.voidAfterMs} ms after the series was looked at`;
+  throw new OrielError("STALE", late, { transient: true, applied: "unknown" });
 }

@@ -111,7 +111,8 @@ export const MUTATIONS: readonly Mutation[] = [
     suits: (plan) => plan.hasDeletes && repeatsLate(plan),
     operation: {
       name: "window/delete",
-      local: (real) => (keys, key, _birth, nowMs) => real(keys, key, -1 as never, nowMs),
+      local: (real) => (keys, key, input: object, nowMs) =>
+        real(keys, key, { ...input, birth: chunkOf(keys, key)?.header.birth } as never, nowMs),
     },
   },
   {

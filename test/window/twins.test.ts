@@ -54,7 +54,12 @@ const step = fc.oneof(
       known: fc.constantFrom("header" as const, "tail" as const, "nothing" as const, "wrong" as const),
     }),
   },
-  fc.record({ kind: fc.constant("delete" as const), back: fc.nat(2), isRight: fc.boolean() }),
+  fc.record({
+    kind: fc.constant("delete" as const),
+    back: fc.nat(2),
+    isRight: fc.boolean(),
+    voidInMs: fc.constantFrom(1000, 0, -1),
+  }),
   {
     weight: 3,
     arbitrary: fc.record({
@@ -118,7 +123,10 @@ class Player {
           await store.run(read, closed(one.back), one.known === "header" ? "header" : this.#known(one.known)),
         );
       case "delete":
-        return store.run(deleteChunk, closed(one.back), one.isRight ? (this.#seen?.birth ?? 0) : -1);
+        return store.run(deleteChunk, closed(one.back), {
+          birth: one.isRight ? (this.#seen?.birth ?? 0) : -1,
+          voidAfterMs: clock.nowMs + one.voidInMs,
+        });
     }
   }
 
