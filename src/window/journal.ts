@@ -3,7 +3,7 @@ import type { Store } from "../store/contract.ts";
 import type { Answer } from "./answer.ts";
 import type { Batch } from "./batch.ts";
 import { Fallback } from "./fallback.ts";
-import { gathering } from "./gathering.ts";
+import { gathering } from "../store/gathering.ts";
 import { JournalCopy } from "./journal-copy.ts";
 import { deleteJournal } from "./journal-delete.ts";
 import { JournalReader } from "./journal-reader.ts";
