@@ -23,9 +23,8 @@ export function composeScript(stepFile, replace = {}) {
     throw new Error(
       `${stepFile}: the first line is ${JSON.stringify(first)}; it must be #!lua or #!lua flags=allow-oom`,
     );
-  const isPacked = /^local input_bytes = \d+$/m.test(step);
-  const sizes = isPacked ? [/^local answer_bytes = \d+$/m] : [/^local arguments_per_step = \d+$/m];
-  for (const needed of [/^local keys_per_step = \d+$/m, ...sizes])
+  const isPacked = /^-- packed$/m.test(step);
+  for (const needed of isPacked ? [] : [/^local keys_per_step = \d+$/m, /^local arguments_per_step = \d+$/m])
     if (!needed.test(step)) throw new Error(`${stepFile}: a line ${needed.source} is missing`);
   if (!isStep(step)) throw new Error(`${stepFile}: local function step(k, a, now) is missing`);
   if (/"TIME"|'TIME'/i.test(step)) throw new Error(`${stepFile}: a step never reads TIME; it is given now`);
@@ -38,7 +37,9 @@ export function composeScript(stepFile, replace = {}) {
       return expand(replace[name] ?? readFileSync(join(luaFolder, `${name}.lua`), "utf8"));
     });
   const definitions = withoutComments(
-    expand(`-- @include store/refuse\n${isPacked ? "local inputs\n" : ""}${step.slice(first.length + 1)}`),
+    expand(
+      `-- @include store/refuse\n${isPacked ? "local inputs, keys_per_step, input_bytes\n" : ""}${step.slice(first.length + 1)}`,
+    ),
   );
   const eachCall = withoutComments(expand(`-- @include store/${isPacked ? "each-packed" : "each"}`));
   const text = `${first}\n${definitions}\n-- each call\n${eachCall}\n`;

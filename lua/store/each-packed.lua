@@ -1,11 +1,14 @@
--- The wrapper of every step of fixed sizes: `inputs` holds what all groups of KEYS are given, input_bytes each.
--- Reply: first the answers, answer_bytes each, in one string (zeros where there is none); then, for each group without
--- one, { its number as text, code, text }: a refusal ("ERROR": caught, text is Redis' message).
+-- The wrapper of every packed step: `inputs` holds what all groups are given, one after the other, alike in size; the
+-- KEYS are shared out evenly among them.
+-- ARGV  1 number of groups · 2 inputs
+-- Reply: first the answers, one after the other, in one string; then, for each group without one, { its number as
+-- text, code, text }: a refusal ("ERROR": caught, text is Redis' message).
 -- @include store/clock
-inputs = ARGV[first_argument]
-local groups = #KEYS / keys_per_step
-if #ARGV ~= first_argument or #inputs ~= groups * input_bytes then
-  return redis.error_reply("ERR wrong size of the input of this step")
+local groups = tonumber(ARGV[first_argument])
+inputs = ARGV[first_argument + 1]
+keys_per_step, input_bytes = #KEYS / groups, #inputs / groups
+if keys_per_step % 1 ~= 0 or input_bytes % 1 ~= 0 then
+  return redis.error_reply("ERR wrong number of keys or bytes for this step")
 end
 local answers, replies = {}, { "" }
 for group = 1, groups do
@@ -13,14 +16,14 @@ for group = 1, groups do
   local ok, answer = pcall(step, key, (group - 1) * input_bytes + 1, now)
   if not ok then
     answer = { "ERROR", type(answer) == "table" and answer.err or tostring(answer) }
-  elseif type(answer) == "string" and #answer ~= answer_bytes or type(answer) ~= "string" and type(answer) ~= "table" then
-    answer = { "ERROR", "the step gave no answer of its size" }
+  elseif type(answer) ~= "string" and type(answer) ~= "table" then
+    answer = { "ERROR", "the step gave no bytes" }
   end
-  if type(answer) == "table" then
+  if type(answer) == "string" then
+    answers[#answers + 1] = answer
+  else
     replies[#replies + 1] = { tostring(group), answer[1], answer[2] }
-    answer = string.rep("\0", answer_bytes)
   end
-  answers[group] = answer
 end
 replies[1] = table.concat(answers)
 return replies

@@ -12,12 +12,10 @@
 -- Cost  O(1): three commands and TIME
 -- @include window/law
 -- @include window/chunk
-local keys_per_step = 1
-local input_bytes = 40
-local answer_bytes = 48
+-- packed
 
 local function not_done()
-  return "\1" .. string.rep("\0", answer_bytes - 1)
+  return "\1" .. string.rep("\0", 47)
 end
 
 local function step(k, a, now)

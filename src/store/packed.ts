@@ -1,4 +1,3 @@
-import { OrielError } from "../errors.ts";
 import type { Call } from "./call.ts";
 import type { Packing } from "./contract.ts";
 
@@ -10,19 +9,19 @@ export function pack(calls: readonly Call[], packing: Packing<unknown, unknown>)
   return bytes;
 }
 
-/** The reply of lua/store/each-packed.lua. Throws CORRUPT where it is not that of so many calls. */
+/** Where the answers lie in the reply of lua/store/each-packed.lua. Throws where it is not that of so many calls. */
 export function unpack(
   replies: readonly unknown[],
   calls: number,
-  packing: Packing<unknown, unknown>,
+  { answerBytes }: Packing<unknown, unknown>,
 ): { answers: DataView; refusals: ReadonlyMap<number, readonly string[]> } {
   const [answers, ...refused] = replies;
-  if (!(answers instanceof Uint8Array) || answers.length !== calls * packing.answerBytes)
-    throw new OrielError("CORRUPT", "the script gave no reply of its size", { applied: "unknown" });
   const refusals = new Map<number, readonly string[]>();
   for (const refusal of refused) {
     const [group, ...why] = (refusal as unknown[]).map(String);
     refusals.set(Number(group) - 1, why);
   }
+  if (!(answers instanceof Uint8Array) || answers.length !== (calls - refusals.size) * answerBytes)
+    throw new RangeError("the reply is not of its size");
   return { answers: new DataView(answers.buffer, answers.byteOffset, answers.length), refusals };
 }

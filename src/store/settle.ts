@@ -24,10 +24,16 @@ function settleEach(calls: readonly Call[], replies: unknown[], operation: StepO
 function settlePacked(calls: readonly Call[], replies: unknown[], packing: Packing<unknown, unknown>): void {
   try {
     const { answers, refusals } = unpack(replies, calls.length, packing);
+    let at = 0;
     for (let i = 0; i < calls.length; i++) {
       const [code, text] = refusals.get(i) ?? [];
-      if (code !== undefined) refuse(calls[i]!, code, text ?? "");
-      else answer(calls[i]!, replies, () => packing.read(answers, i * packing.answerBytes));
+      if (code !== undefined) {
+        refuse(calls[i]!, code, text ?? "");
+        continue;
+      }
+      const from = at;
+      at += packing.answerBytes;
+      answer(calls[i]!, replies, () => packing.read(answers, from));
     }
   } catch (error) {
     for (const call of calls) call.reject(corrupt(call, "the reply cannot be read", error));

@@ -1,9 +1,9 @@
 import { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
+import { gathering } from "../store/gathering.ts";
 import type { Answer } from "./answer.ts";
 import type { Batch } from "./batch.ts";
 import { Fallback } from "./fallback.ts";
-import { gathering } from "../store/gathering.ts";
 import { JournalCopy } from "./journal-copy.ts";
 import { deleteJournal } from "./journal-delete.ts";
 import { JournalReader } from "./journal-reader.ts";
