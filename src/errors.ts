@@ -42,6 +42,13 @@ export function argumentError(argument: string, value: unknown, allowed: string)
   return new OrielError("ARGUMENT", `${argument} is ${show(value)}; it must be ${allowed}`);
 }
 
+/** Throws ARGUMENT where `options` is no object, or has an option that is not known. */
+export function checkKnown(options: object, known: readonly string[]): void {
+  if (options === null || typeof options !== "object") throw argumentError("options", options, "an object");
+  for (const name in options)
+    if (!known.includes(name)) throw argumentError("option", name, `one of ${known.join(", ")}`);
+}
+
 function show(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
   if (typeof value === "function") return "a function";

@@ -1,4 +1,4 @@
-import { argumentError } from "../errors.ts";
+import { argumentError, checkKnown } from "../errors.ts";
 import { type Duration, durationMs } from "../time.ts";
 
 export interface LockOptions {
@@ -29,9 +29,7 @@ export function waitMsOf(wait: Duration): number {
 }
 
 export function checkOptions(options: object, known: readonly string[]): void {
-  if (options === null || typeof options !== "object") throw argumentError("options", options, "an object");
-  for (const name in options)
-    if (!known.includes(name)) throw argumentError("option", name, `one of ${known.join(", ")}`);
+  checkKnown(options, known);
   const { signal } = options as TryLockOptions;
   if (signal !== undefined && !(signal instanceof AbortSignal)) throw argumentError("signal", signal, "an AbortSignal");
 }

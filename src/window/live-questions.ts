@@ -1,9 +1,10 @@
+import { checkKnown } from "../errors.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
 import type { PercentileMethod } from "../kernel/percentile.ts";
 import type { Closed, Duration } from "../time.ts";
 import { LivePercentile } from "./live-percentile.ts";
 import type { Segment } from "./segment.ts";
-import { checkKnown, type StatsQuery, statsQuery } from "./window-query.ts";
+import { type StatsQuery, statsQuery } from "./window-query.ts";
 
 export interface PercentileOptions {
   /** Length of the window, which ends now; at most the series' retention, which is the default. */

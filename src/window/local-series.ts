@@ -1,4 +1,4 @@
-import { argumentError, OrielError } from "../errors.ts";
+import { argumentError, checkKnown, OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
 import { type Clock, type Duration, durationMs, instantMs } from "../time.ts";
@@ -11,14 +11,7 @@ import { bytesPerEvent } from "./segment.ts";
 import { Segments } from "./segments.ts";
 import { bound, checkNan } from "./series-options.ts";
 import { checkedColumn, checkValue, timesOf } from "./values.ts";
-import {
-  checkKnown,
-  type StatsOptions,
-  statsQuery,
-  type WindowOptions,
-  type WindowQuery,
-  windowQuery,
-} from "./window-query.ts";
+import { type StatsOptions, statsQuery, type WindowOptions, type WindowQuery, windowQuery } from "./window-query.ts";
 import { fractionOf, statsOf, type WindowStats } from "./window-stats.ts";
 
 export interface LocalSeriesOptions {

@@ -1,8 +1,7 @@
-import { argumentError } from "../errors.ts";
+import { argumentError, checkKnown } from "../errors.ts";
 import { leaseMsOf, waitMsOf } from "../lock/lock-options.ts";
 import { type Closed, type Duration, durationMs } from "../time.ts";
 import { bound } from "./series-options.ts";
-import { checkKnown } from "./window-query.ts";
 
 /** One more number of a window, by name; it sees what is inside, in the order recorded, and must not change it. */
 export type Statistics = Record<string, (values: Float32Array, times: BigInt64Array) => unknown>;

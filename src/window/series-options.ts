@@ -1,8 +1,7 @@
-import { argumentError } from "../errors.ts";
+import { argumentError, checkKnown } from "../errors.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
 import { type Duration, durationMs } from "../time.ts";
 import { randomU32 } from "./random.ts";
-import { checkKnown } from "./window-query.ts";
 
 export interface SeriesOptions {
   /** Longest span that is ever asked for; default "1h". The store keeps the largest that any writer named. */

@@ -1,4 +1,4 @@
-import { argumentError } from "../errors.ts";
+import { argumentError, checkKnown } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { Store } from "../store/contract.ts";
 import { abortable } from "./abortable.ts";
@@ -12,7 +12,6 @@ import { type SeriesOptions, type SeriesSettings, seriesSettings } from "./serie
 import { type SeriesStatsOptions, serverQuery } from "./server-query.ts";
 import { waiting } from "./waiting.ts";
 import {
-  checkKnown,
   type StatsOptions,
   type StatsQuery,
   statsQuery,

@@ -1,4 +1,4 @@
-import { argumentError } from "../errors.ts";
+import { argumentError, checkKnown } from "../errors.ts";
 import { orderOf, type PercentileMethod } from "../kernel/percentile.ts";
 import { type Closed, type Duration, durationMs, instantMs } from "../time.ts";
 
@@ -85,8 +85,3 @@ function windowOf(options: WindowOptions, retentionMs: number, end: "at" | "now"
 }
 
 /** Throws ARGUMENT for an option that does not exist, so that a slip of the pen is not silently ignored. */
-export function checkKnown(options: object, known: readonly string[]): void {
-  if (options === null || typeof options !== "object") throw argumentError("options", options, "an object");
-  for (const name in options)
-    if (!known.includes(name)) throw argumentError("option", name, `one of ${known.join(", ")}`);
-}

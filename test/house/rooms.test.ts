@@ -18,9 +18,10 @@ const MAY_IMPORT: Record<string, string[]> = {
   kernel: ["generated"],
   store: [],
   lock: ["store", "generated"],
+  limiter: ["store", "generated"],
   window: ["kernel", "store", "lock", "generated"],
   cli: ["entry"],
-  entry: ["kernel", "store", "lock", "window", "cli"],
+  entry: ["kernel", "store", "lock", "limiter", "window", "cli"],
 };
 
 function roomOf(path: string): string {

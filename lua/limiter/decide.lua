@@ -1,0 +1,196 @@
+#!lua
+-- Asks all policies of one id, or of several limiters that share a slot, and takes from all of them or from none.
+-- A script: checks of all policies, state and expiries are one step.
+-- KEYS  one per policy · for each limiter that has reservations, what is held · the request, if it has an id
+-- ARGV  head, 32 bytes: u8 mode (0 take, 1 peek, 2 add, 3 give back, 4 block, 5 reset, 6 reserve, 7 settle, 8 release) ·
+--         u8 flags (1 partial, 2 request) · 2 zero · u32 calls · f64 at least, permits (block: ms; reserve: lease, ms) ·
+--         16 bytes token
+--       per policy, 40 bytes: u8 kind · u8 flags (1 shadow, 2 aligned, 4 first of its limiter, 8 its holds are given) ·
+--         6 zero · f64 cost · f64 limit · f64 span, ms · f64 rate
+-- Reply head, 24 bytes: u8 status (0 decided, 1 holds are needed, 2 not reserved, 3 settled before) · 3 zero · u32 calls
+--         granted · f64 permits each was granted · f64 ms for which it is blocked
+--       per policy, 32 bytes: u32 calls it would let pass · 4 zero · f64 used (funnel, GCRA: level) · f64 ms until another
+--         such call passes it · f64 ms until it is as new
+-- Law   a group of alike calls is decided as one call after the other would be: the first so many pass. What is refused
+--       changes no byte. Shadow policies refuse nobody and are charged by the calls that they would let pass.
+--       A request's answer is given again for a minute, if it was granted. Settled twice, or released, counts once.
+--       A missing expiry is restored by the next call.
+-- Cost  O(policies), a sliding window O(log limit), permits and holds O(their number)
+-- packed
+-- @include limiter/state
+-- @include limiter/fixed
+-- @include limiter/sliding
+-- @include limiter/leaky
+-- @include limiter/permits
+-- @include limiter/holds
+local head_bytes_in, policy_bytes = 32, 40
+local take, peek, add, give_back, block, reset, reserve, settle, release = 0, 1, 2, 3, 4, 5, 6, 7, 8
+
+local function answer_of(status, granted, permits, blocked, policies, now)
+  local parts = { struct.pack("<I4I4dd", status, granted, permits, blocked) }
+  for i = 1, #policies do
+    local p = policies[i]
+    parts[i + 1] = struct.pack("<I4I4ddd", p.passes, 0, p.used, p.wait, kinds[p.kind].reset(p, now))
+  end
+  return table.concat(parts)
+end
+
+local function unanswered(status, count)
+  return struct.pack("<I4I4dd", status, 0, 0, 0) .. string.rep("\0", count * 32)
+end
+
+-- Reads the states; nothing where holds that count were not given.
+local function look_at(k, a, now, count)
+  local policies, blocked, held, next_holds = {}, 0, nil, k + count
+  for i = 1, count do
+    local kind, flags, cost, limit, span, rate =
+      struct.unpack("<BBxxxxxxdddd", inputs, a + head_bytes_in + (i - 1) * policy_bytes)
+    local p = { key = KEYS[k + i - 1], kind = kind, cost = cost, limit = limit, span = span, rate = rate,
+      is_shadow = flags % 2 == 1, is_aligned = flags % 4 > 1, is_head = flags % 8 > 3, passes = 0, wait = 0 }
+    kinds[kind].look(p, now)
+    if p.is_head then
+      blocked = math.max(blocked, p.blocked - now)
+      held = nil
+      if flags > 7 then
+        held = holds_of(KEYS[next_holds], now)
+        next_holds = next_holds + 1
+      elseif p.holds > now then
+        return
+      end
+    end
+    p.held = held
+    policies[i] = p
+  end
+  return policies, blocked
+end
+
+-- How many of so many calls each policy lets pass, and how many all of them do.
+local function count_passes(policies, calls, blocked)
+  local granted = blocked > 0 and 0 or calls
+  for i = 1, #policies do
+    local p = policies[i]
+    local free = p.free - (p.held and p.held.sum or 0)
+    p.passes = p.cost == 0 and calls or math.max(0, math.min(calls, math.floor(free / p.cost)))
+    if not p.is_shadow then granted = math.min(granted, p.passes) end
+  end
+  return granted
+end
+
+-- A partial call takes what there is, down to at_least.
+local function settle_for_less(policies, at_least)
+  local permits = policies[1].cost
+  for i = 1, #policies do
+    local p = policies[i]
+    if not p.is_shadow then permits = math.min(permits, p.free - (p.held and p.held.sum or 0)) end
+  end
+  if permits < at_least then return end
+  for i = 1, #policies do policies[i].cost = permits end
+end
+
+local function heal(policies, now)
+  for i = 1, #policies do
+    local p = policies[i]
+    if p.there and redis.call("PTTL", p.key) == -1 then
+      local ends = p.longest and p.newest + p.longest or now + kinds[p.kind].reset(p, now)
+      redis.call("PEXPIREAT", p.key, whole(math.max(ends, p.blocked, p.holds)))
+    end
+  end
+end
+
+local function decide(policies, blocked, mode, is_partial, calls, at_least, token, now)
+  if is_partial then settle_for_less(policies, at_least) end
+  local granted = count_passes(policies, calls, blocked)
+  for i = 1, #policies do
+    local p = policies[i]
+    local taken = math.min(granted, p.passes)
+    if mode == take and taken > 0 and p.cost > 0 then
+      kinds[p.kind].put(p, taken, p.cost, now, token)
+      p.free = p.free - taken * p.cost
+    end
+    if p.passes < calls and p.passes <= granted then p.wait = wait_of(p, p.cost, now) end
+  end
+  if granted == 0 or mode == peek then heal(policies, now) end
+  return granted
+end
+
+-- The holds of a limiter, and its first policy, after one was reserved: the state says that they are to be asked for.
+local function reserved(p, lease, token, now)
+  local holds = p.held
+  if #holds.all >= most_held then return refuse("OVERLOADED", most_held .. " reservations of this id are open") end
+  holds.all[#holds.all + 1] = { token = token, expires = now + lease, permits = p.cost }
+  p.holds = math.max(p.holds, write_holds(holds))
+  kinds[p.kind].write(p, now)
+end
+
+local function settled(p, token)
+  local at = find(p.held.all, token)
+  if not at then return 2 end
+  if p.held.all[at].permits == 0 then return 3 end
+  p.held.all[at].permits = 0
+  write_holds(p.held)
+  return 0
+end
+
+-- Steps that change a state whatever it is; also their status.
+local function change(policies, mode, amount, token, now)
+  local status = 0
+  if mode == settle then
+    status = settled(policies[1], token)
+    if status > 0 then return status end
+  end
+  for i = 1, #policies do
+    local p = policies[i]
+    local kind = kinds[p.kind]
+    if mode == add or mode == settle then
+      if p.kind ~= 4 and p.cost > 0 then kind.put(p, 1, p.cost, now, token) end
+    elseif mode == give_back then
+      kind.back(p, p.cost, now)
+    elseif mode == block then
+      if p.is_head then
+        p.blocked = amount > 0 and now + amount or 0
+        kind.write(p, now)
+      end
+    elseif mode == release and p.kind == 4 then
+      local at = find(p.lent, token)
+      if at then
+        p.used = p.used - p.lent[at].permits
+        table.remove(p.lent, at)
+        kind.write(p, now)
+      end
+    end
+  end
+  return status
+end
+
+local function step(k, a, now)
+  local mode, flags, calls, at_least, token = struct.unpack("<BBxxI4dc16", inputs, a)
+  local count = (input_bytes - head_bytes_in) / policy_bytes
+  local request = flags > 1 and KEYS[k + keys_per_step - 1]
+  if request then
+    local answer = redis.call("GET", request)
+    if answer then return answer end
+  end
+  if mode == reset then
+    for i = k, k + keys_per_step - 1 do redis.call("DEL", KEYS[i]) end
+    return unanswered(0, count)
+  end
+  local policies, blocked = look_at(k, a, now, count)
+  if not policies then return unanswered(1, count) end
+
+  local status, granted = 0, 0
+  if mode == take or mode == peek or mode == reserve then
+    local is_repeated = mode == reserve and find(policies[1].held.all, token)
+    granted = is_repeated and 1 or decide(policies, blocked, mode, flags % 2 == 1, calls, at_least, token, now)
+    if mode == reserve and granted > 0 and not is_repeated then
+      local refused = reserved(policies[1], at_least, token, now)
+      if refused then return refused end
+    end
+  else
+    status = change(policies, mode, at_least, token, now)
+    if status > 0 then return unanswered(status, count) end
+    blocked = mode == block and at_least or blocked
+  end
+  local answer = answer_of(status, granted, policies[1].cost, blocked, policies, now)
+  if request and granted > 0 then redis.call("SET", request, answer, "PXAT", whole(now + request_life_ms)) end
+  return answer
+end

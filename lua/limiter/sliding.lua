@@ -1,0 +1,137 @@
+-- @include limiter/state
+-- Exact sliding window: of any span of time, half-open, at most `limit` permits. One record for each millisecond in which
+-- permits were taken, in a ring that grows with them; what is in a window is the difference of two running totals.
+-- State: the head · 24 f64 longest span of any call · 32 u32 slots · 36 u32 slot of the oldest record · 40 u32 records ·
+--   44 u32 zero · 48 f64 total ever · 56 f64 total before the oldest · 64 f64 oldest · 72 f64 newest time
+--   80 slots x 12: u48 ms since 1970 · u48 total with it, modulo 2^48
+local ring_at, record_bytes, modulus = 80, 12, 281474976710656
+
+local function record_of(p, index)
+  local at = ring_at + (p.slot + index) % p.slots * record_bytes
+  local ms, total = struct.unpack("<I6I6", redis.call("GETRANGE", p.key, at, at + record_bytes - 1))
+  return ms, p.before + (total - p.before) % modulus
+end
+
+-- The first record from `low` on for which `is_found(ms, total)` holds, and its ms and total; it holds from some record
+-- on, and for `high`. By doubling steps, then halving: near the front as a rule.
+local function first_where(p, low, high, is_found)
+  local step, ms, total = 1, nil, nil
+  while low < high do
+    local probe = math.min(low + step - 1, high - 1)
+    local probe_ms, probe_total = record_of(p, probe)
+    if is_found(probe_ms, probe_total) then
+      high, ms, total = probe, probe_ms, probe_total
+      break
+    end
+    low, step = probe + 1, step * 2
+  end
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    local middle_ms, middle_total = record_of(p, middle)
+    if is_found(middle_ms, middle_total) then high, ms, total = middle, middle_ms, middle_total else low = middle + 1 end
+  end
+  return low, ms, total
+end
+
+-- How many records are at `cutoff` or before, the total with them, and the ms of the next.
+local function outside(p, cutoff)
+  if p.records == 0 or p.oldest > cutoff then return 0, p.before, p.oldest end
+  if p.newest <= cutoff then return p.records, p.total, 0 end
+  local index, ms = first_where(p, 1, p.records - 1, function(ms) return ms > cutoff end)
+  local _, before = record_of(p, index - 1)
+  return index, before, ms or p.newest
+end
+
+-- Puts the records from `first` on into a ring of its own size; the state is written whole.
+local function rewrite(p, first, slots)
+  local left, slot = p.records - first, p.slots > 0 and (p.slot + first) % p.slots or 0
+  local ring = ""
+  if left > 0 then
+    local at, turned = ring_at + slot * record_bytes, math.max(0, slot + left - p.slots)
+    ring = redis.call("GETRANGE", p.key, at, at + (left - turned) * record_bytes - 1)
+    if turned > 0 then ring = ring .. redis.call("GETRANGE", p.key, ring_at, ring_at + turned * record_bytes - 1) end
+  end
+  p.slots, p.slot, p.records = slots, 0, left
+  return ring .. string.rep("\0", (slots - left) * record_bytes)
+end
+
+local function header_of(p)
+  return head_bytes(p)
+    .. struct.pack("<dI4I4I4xxxxdddd", p.longest, p.slots, p.slot, p.records, p.total, p.before, p.oldest, p.newest)
+end
+
+local function expire(p, now)
+  local ends = math.max(p.newest + p.longest, p.blocked, p.holds)
+  if ends > now then redis.call("PEXPIREAT", p.key, whole(ends)) else redis.call("DEL", p.key) end
+end
+
+kinds[2] = {
+  look = function(p, now)
+    local text = redis.call("GETRANGE", p.key, "0", "79")
+    head_of(p, text)
+    p.longest, p.slots, p.slot, p.records, p.total, p.before, p.oldest, p.newest = 0, 0, 0, 0, 0, 0, 0, 0
+    if p.there then
+      p.longest, p.slots, p.slot, p.records, p.total, p.before, p.oldest, p.newest =
+        struct.unpack("<dI4I4I4xxxxdddd", text, 25)
+    end
+    p.longest = math.max(p.longest, p.span)
+    p.at = math.max(now, p.newest)
+    p.first, p.base, p.next = outside(p, p.at - p.span)
+    p.used = p.total - p.base
+    p.free = p.limit - p.used
+  end,
+  wait = function(p, permits, now)
+    if permits > p.limit then return math.huge end
+    local target = p.base + p.used + permits - p.limit
+    local _, ms = first_where(p, p.first, p.records - 1, function(_, total) return total >= target end)
+    return (ms or p.newest) + p.span - now
+  end,
+  reset = function(p, now)
+    return p.used > 0 and p.newest + p.span - now or 0
+  end,
+  put = function(p, calls, cost, now)
+    local permits = calls * cost
+    if permits == 0 then return end
+    local first, base, next_ms = p.first, p.base, p.next
+    if p.longest > p.span then first, base, next_ms = outside(p, p.at - p.longest) end
+    p.total, p.used = p.total + permits, p.used + permits
+    local left = p.records - first
+    local is_same = left > 0 and p.newest == p.at
+    local needed = is_same and left or left + 1
+    p.before, p.oldest, p.newest = base, left > 0 and next_ms or p.at, p.at
+    local record = struct.pack("<I6I6", p.at, p.total % modulus)
+    if needed > p.slots or needed * 4 < p.slots and p.slots > 32 then
+      local ring = rewrite(p, first, math.max(math.min(math.ceil(needed * 1.5), p.limit), needed, math.min(8, p.limit)))
+      p.records = needed
+      ring = string.sub(ring, 1, (needed - 1) * record_bytes) .. record .. string.sub(ring, needed * record_bytes + 1)
+      redis.call("SET", p.key, header_of(p) .. ring)
+    else
+      p.slot, p.records = (p.slot + first) % p.slots, needed
+      local at = ring_at + (p.slot + needed - 1) % p.slots * record_bytes
+      redis.call("SETRANGE", p.key, at, record)
+      redis.call("SETRANGE", p.key, "0", header_of(p))
+    end
+    p.first, p.there = p.first - first, true
+    expire(p, now)
+  end,
+  back = function(p, permits, now)
+    permits = math.min(permits, p.used)
+    if permits == 0 then return end
+    p.total, p.used = p.total - permits, p.used - permits
+    local target = p.total
+    if target <= p.before then
+      p.records, p.newest = 0, p.at
+    else
+      local index, ms = first_where(p, 0, p.records - 1, function(_, total) return total >= target end)
+      p.records, p.newest = index + 1, ms or p.newest
+      local at = ring_at + (p.slot + index) % p.slots * record_bytes
+      redis.call("SETRANGE", p.key, at, struct.pack("<I6I6", p.newest, target % modulus))
+    end
+    redis.call("SETRANGE", p.key, "0", header_of(p))
+    expire(p, now)
+  end,
+  write = function(p, now)
+    redis.call("SETRANGE", p.key, "0", header_of(p))
+    expire(p, now)
+  end,
+}

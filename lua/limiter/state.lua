@@ -1,0 +1,40 @@
+-- @include limiter/law
+-- The state of one policy for one id begins with 24 bytes, little-endian:
+--   0 u8 format · u8 kind · u16, u32 zero · 8 f64 blocked until · 16 f64 holds until, ms; both only in a limiter's first
+-- A policy while it is looked at, `p`: key, kind, cost, limit, span, rate, is_shadow, is_aligned, is_head; by `look` of
+-- its kind also blocked, holds, used, and free, the permits that are left (below 0 after a penalty or a lowered limit).
+-- Each kind has
+--   look(p, now)             reads the state
+--   wait(p, permits, now)    ms until so many fit, where they do not now; math.huge: never
+--   reset(p, now)            ms until all are free
+--   put(p, calls, cost, now, token)   takes calls * cost, whether they fit or not, and writes
+--   back(p, permits, now)    gives permits back, and writes
+--   write(p, now)            writes what stands
+local kinds = {}
+
+-- Lua prints large numbers as 1e+14: whole milliseconds go to Redis in full.
+local function whole(number)
+  return string.format("%.0f", number)
+end
+
+local function head_of(p, text)
+  p.there = text ~= ""
+  p.blocked, p.holds = 0, 0
+  if not p.there then return end
+  local is_format, kind
+  is_format, kind, p.blocked, p.holds = struct.unpack("<BBxxxxxxdd", text)
+  if is_format ~= format then error({ err = "ERR not a limiter's state of format " .. format }) end
+  if kind ~= p.kind then error({ err = "ERR the state of another kind of policy" }) end
+end
+
+-- The first bytes of a state.
+local function head_bytes(p)
+  return struct.pack("<BBxxxxxxdd", format, p.kind, p.blocked, p.holds)
+end
+
+-- Writes a whole state that matters until `ends`; one that says nothing is not there.
+local function keep(p, text, ends, now)
+  ends = math.max(ends, p.blocked, p.holds)
+  if ends > now then redis.call("SET", p.key, text, "PXAT", whole(ends))
+  elseif p.there then redis.call("DEL", p.key) end
+end

@@ -1,0 +1,107 @@
+import { gathering } from "../store/gathering.ts";
+import type { Clock } from "../time.ts";
+import { decisionOf } from "./answer.ts";
+import { MODE } from "./ask.ts";
+import type { Asker } from "./asker.ts";
+import type { Decision } from "./decision.ts";
+import type { Fallback } from "./fallback.ts";
+import { tokenOf } from "./permits.ts";
+import type { Policy } from "./policies.ts";
+import { KIND } from "./rule.ts";
+import { newToken } from "./token.ts";
+
+interface Caller {
+  resolve(decision: Decision): void;
+  reject(error: unknown): void;
+}
+
+interface Group {
+  base: string;
+  policies: readonly Policy[];
+  cost: number;
+  callers: Caller[];
+}
+
+/** Denials remembered at a time. */
+const MOST_DENIED = 10_000;
+
+/** Puts alike calls of one turn on one id into one step; each caller gets the decision that it would have had alone. */
+export class Groups {
+  readonly #asker: Asker;
+  readonly #fallback: Fallback;
+  readonly #denyCacheMs: number;
+  readonly #now: Clock;
+  #open = new Map<string, Group>();
+  readonly #denied = new Map<string, { untilMs: number; cost: number; decision: Decision }>();
+
+  constructor(asker: Asker, fallback: Fallback, denyCacheMs: number, now: Clock) {
+    this.#asker = asker;
+    this.#fallback = fallback;
+    this.#denyCacheMs = denyCacheMs;
+    this.#now = now;
+  }
+
+  take(base: string, policies: readonly Policy[], cost: number): Promise<Decision> {
+    const denied = this.#denyCacheMs > 0 && this.#deniedBefore(base, cost);
+    if (denied) return Promise.resolve(denied);
+    return new Promise((resolve, reject) => {
+      let group = this.#open.get(base);
+      if (!group || group.policies !== policies || group.cost !== cost) {
+        if (group) this.#send(group);
+        if (this.#open.size === 0) gathering().then(this.#sendAll);
+        group = { base, policies, cost, callers: [] };
+        this.#open.set(base, group);
+      }
+      group.callers.push({ resolve, reject });
+    });
+  }
+
+  /** Denials of an id that may no longer be so. */
+  forget(base: string): void {
+    this.#denied.delete(base);
+  }
+
+  readonly #sendAll = () => {
+    const open = this.#open;
+    this.#open = new Map();
+    for (const group of open.values()) this.#send(group);
+  };
+
+  #send(group: Group): void {
+    const { base, policies, cost, callers } = group;
+    const lends = policies.some(({ kind }) => kind === KIND.concurrency);
+    const token = lends ? newToken() : "";
+    this.#asker.ask({ base, policies, cost, mode: MODE.take, calls: callers.length, token }).then(
+      (reply) => {
+        const costs = policies.map(() => cost);
+        for (let i = 0; i < callers.length; i++) {
+          const decision = decisionOf(reply, policies, costs, i, lends ? tokenOf(token, i) : undefined);
+          if (!decision.allowed && this.#denyCacheMs > 0) this.#remember(base, cost, decision);
+          callers[i].resolve(decision);
+        }
+      },
+      (error) => {
+        for (const { resolve, reject } of callers)
+          this.#fallback.answer(base, policies, cost, false, error).then(resolve, reject);
+      },
+    );
+  }
+
+  #deniedBefore(base: string, cost: number): Decision | undefined {
+    const known = this.#denied.get(base);
+    if (!known || cost < known.cost) return undefined;
+    const leftMs = known.untilMs - this.#now();
+    if (leftMs <= 0) {
+      this.#denied.delete(base);
+      return undefined;
+    }
+    const { decision } = known;
+    return { ...decision, retryAfterMs: Math.max(leftMs, 0) };
+  }
+
+  #remember(base: string, cost: number, decision: Decision): void {
+    if (this.#denied.size >= MOST_DENIED) this.#denied.clear();
+    const untilMs = this.#now() + Math.min(this.#denyCacheMs, decision.retryAfterMs);
+    this.#denied.set(base, { untilMs, cost, decision });
+  }
+}

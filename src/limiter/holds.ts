@@ -1,0 +1,64 @@
+import type { Keyspace } from "../store/contract.ts";
+import { law } from "./law.ts";
+import { byExpiry, type Lent } from "./permits.ts";
+import type { Looked } from "./rule.ts";
+
+/** What is reserved of one id and not settled yet; law in lua/limiter/holds.lua. */
+export class Holds {
+  readonly #keys: Keyspace;
+  readonly #key: string;
+  readonly #nowMs: number;
+  #all: readonly Lent[];
+
+  constructor(keys: Keyspace, key: string, nowMs: number) {
+    this.#keys = keys;
+    this.#key = key;
+    this.#nowMs = nowMs;
+    const all = (keys.get(key) as readonly Lent[] | undefined) ?? [];
+    this.#all = all.filter(({ expireAtMs }) => expireAtMs > nowMs - law.settleGraceMs);
+  }
+
+  get isFull(): boolean {
+    return this.#all.length >= law.mostHeld;
+  }
+
+  get sum(): number {
+    return this.#live().reduce((sum, { permits }) => sum + permits, 0);
+  }
+
+  find(token: string): Lent | undefined {
+    return this.#all.find((each) => each.token === token);
+  }
+
+  /** The end of the longest lease. */
+  add(token: string, leaseMs: number, permits: number): number {
+    return this.#write([...this.#all, { token, expireAtMs: this.#nowMs + leaseMs, permits }]);
+  }
+
+  settle(token: string): void {
+    this.#write(this.#all.map((each) => (each.token === token ? { ...each, permits: 0 } : each)));
+  }
+
+  /** The wait of one policy: some of what is reserved may be free before its own permits are. */
+  waitMs(looked: Looked, permits: number): number {
+    const own = (wanted: number) => (wanted <= looked.free ? 0 : looked.waitMs(wanted));
+    let left = this.sum;
+    let least = own(permits + left);
+    for (const each of byExpiry(this.#live())) {
+      left -= each.permits;
+      least = Math.min(least, Math.max(each.expireAtMs - this.#nowMs, own(permits + left)));
+    }
+    return least;
+  }
+
+  #live(): Lent[] {
+    return this.#all.filter(({ expireAtMs, permits }) => expireAtMs > this.#nowMs && permits > 0);
+  }
+
+  #write(all: readonly Lent[]): number {
+    const endsMs = all.reduce((last, { expireAtMs }) => Math.max(last, expireAtMs), 0);
+    this.#keys.set(this.#key, all, 32 * all.length, endsMs + law.settleGraceMs);
+    this.#all = all;
+    return endsMs;
+  }
+}

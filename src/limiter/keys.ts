@@ -1,0 +1,32 @@
+import { argumentError } from "../errors.ts";
+import type { Store } from "../store/contract.ts";
+import type { Policy } from "./policies.ts";
+
+const SEPARATORS: Record<string, string> = { "%": "%25", ":": "%3A" };
+const escaped = (text: string) => text.replace(/[%:]/g, (found) => SEPARATORS[found]!);
+
+/**
+ * What the keys of one id begin with: `<prefix>{<name>:<id>}:limit`, in a slot of its own; with a tag
+ * `<prefix>{<tag>}:limit:<name>:<id>`. A policy's key goes on with its name, "!" marks holds and requests.
+ */
+export function baseOf(store: Store, name: string, id: string, tag: string | undefined): string {
+  if (typeof id !== "string") throw argumentError("id", id, "a string");
+  const own = `${escaped(name)}:${escaped(id)}`;
+  if (tag === undefined) return `${store.keyOf(own)}:limit`;
+  store.keyOf(own); // refuses what no key may hold
+  return `${store.keyOf(tag)}:limit:${own}`;
+}
+
+export function policyKeys(base: string, policies: readonly Policy[]): string[] {
+  return policies.map(({ name }) => `${base}:${name}`);
+}
+
+export function holdsKey(base: string): string {
+  return `${base}!holds`;
+}
+
+export function requestKey(base: string, requestId: string): string {
+  if (typeof requestId !== "string" || requestId.length === 0 || requestId.length > 256)
+    throw argumentError("requestId", requestId, "a string of 1 to 256 characters");
+  return `${base}!request:${requestId}`;
+}

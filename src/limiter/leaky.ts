@@ -1,0 +1,44 @@
+import type { Keyspace } from "../store/contract.ts";
+import { law } from "./law.ts";
+import { KIND, type Looked, type Rule, type State } from "./rule.ts";
+import { keep, stateOf } from "./state.ts";
+
+interface Leaky extends State {
+  atMs: number;
+  /** Permits times span. */
+  level: number;
+  spanMs: number;
+}
+
+/** Funnel and GCRA; law in lua/limiter/leaky.lua. */
+export function lookLeaky(keys: Keyspace, key: string, { limit, spanMs, rate }: Rule, nowMs: number): Looked {
+  const state = stateOf<Leaky>(keys, key, KIND.leaky);
+  const atMs = Math.max(nowMs, state?.atMs ?? nowMs);
+  let before = state?.level ?? 0;
+  if (state && state.spanMs !== spanMs) before = Math.ceil((before / state.spanMs) * spanMs);
+  const level = state ? Math.max(0, before - (atMs - state.atMs) * rate) : 0;
+  const looked: Looked = {
+    blockedUntilMs: state?.blockedUntilMs ?? 0,
+    holdsUntilMs: state?.holdsUntilMs ?? 0,
+    used: level,
+    free: Math.floor((limit * spanMs - level) / spanMs),
+    waitMs(permits) {
+      if (permits > limit) return Infinity;
+      return Math.ceil((looked.used + (permits - limit) * spanMs) / rate) + atMs - nowMs;
+    },
+    resetMs: () => (looked.used > 0 ? Math.ceil(looked.used / rate) + atMs - nowMs : 0),
+    put(calls, cost) {
+      looked.used = Math.min(looked.used + calls * cost * spanMs, law.mostLevel);
+      looked.write();
+    },
+    back(permits) {
+      looked.used = Math.max(0, looked.used - permits * spanMs);
+      looked.write();
+    },
+    write() {
+      const endsMs = looked.used > 0 ? atMs + Math.ceil(looked.used / rate) : 0;
+      keep(keys, key, looked, { kind: KIND.leaky, atMs, level: looked.used, spanMs }, endsMs, nowMs, 48);
+    },
+  };
+  return looked;
+}

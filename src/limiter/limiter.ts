@@ -1,0 +1,233 @@
+import { argumentError, checkKnown, OrielError } from "../errors.ts";
+import type { Store } from "../store/contract.ts";
+import { type Duration, durationMs } from "../time.ts";
+import { decisionOf } from "./answer.ts";
+import { MODE, type Reply, STATUS } from "./ask.ts";
+import { Asker } from "./asker.ts";
+import type { Decision } from "./decision.ts";
+import { Fallback } from "./fallback.ts";
+import { Groups } from "./groups.ts";
+import { baseOf } from "./keys.ts";
+import {
+  type AcquireOptions,
+  atLeastOf,
+  checkInstead,
+  checkPolicies,
+  costOf,
+  type LimiterOptions,
+  type LimiterSettings,
+  limiterSettings,
+  type TakeOptions,
+  waitMsOf,
+} from "./options.ts";
+import type { Policy } from "./policies.ts";
+import { Reservation, type ReserveOptions } from "./reservation.ts";
+import { takeAll } from "./take-all.ts";
+import { newToken } from "./token.ts";
+import { Turns } from "./turns.ts";
+
+export interface Wanted {
+  limiter: Limiter;
+  id: string;
+  /** Permits; default 1. */
+  cost?: number;
+}
+
+const TAKE_OPTIONS = ["cost", "atLeast", "requestId", "tag", "policies", "signal"];
+
+/**
+ * Limits calls by one or several policies, shared by all processes on one store. All policies of a call are asked in one
+ * round trip: it passes all of them, or changes nothing. Which limit refused, and when the call would pass, stands in the
+ * decision: a denial is a result. Time is the store's.
+ *
+ * A call whose answer is lost may have been counted: it is not sent again, but with a `requestId`, and rejects with
+ * `applied` "unknown"; or `onStoreError` decides. Calls of the same turn on one id go as one step, and on many ids as one
+ * script call. Every key expires when nothing in it matters any more.
+ */
+export class Limiter {
+  readonly name: string;
+  readonly #store: Store;
+  readonly #policiesOf: (id: string) => readonly Policy[];
+  readonly #settings: LimiterSettings;
+  readonly #asker: Asker;
+  readonly #groups: Groups;
+  readonly #fallback: Fallback;
+  readonly #turns = new Turns();
+
+  /** `policies`: 1 to 16, or what gives them for an id, the same names and kinds for all. Throws ARGUMENT. */
+  constructor(
+    store: Store,
+    policies: readonly Policy[] | ((id: string) => readonly Policy[]),
+    options: LimiterOptions,
+  ) {
+    this.#settings = limiterSettings(options);
+    this.name = options.name;
+    this.#store = store;
+    if (typeof policies === "function") this.#policiesOf = (id) => checkPolicies(policies(id));
+    else {
+      const fixed = Object.freeze([...checkPolicies(policies)]);
+      this.#policiesOf = () => fixed;
+    }
+    store.keyOf(options.name);
+    this.#asker = new Asker(store);
+    this.#fallback = new Fallback(store, this.#settings);
+    this.#groups = new Groups(this.#asker, this.#fallback, this.#settings.denyCacheMs, store.monotonic);
+  }
+
+  /** Takes permits, if all policies let it. */
+  take(id: string, options?: TakeOptions): Promise<Decision> {
+    try {
+      if (options) return this.#takeWith(id, options);
+      return this.#groups.take(baseOf(this.#store, this.name, id, undefined), this.#policiesOf(id), 1);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** What `take` would answer; takes nothing. */
+  async peek(id: string, options: Omit<TakeOptions, "requestId" | "atLeast"> = {}): Promise<Decision> {
+    checkKnown(options, ["cost", "tag", "policies", "signal"]);
+    const { base, policies } = this.#of(id, options);
+    const cost = costOf(options.cost ?? 1);
+    return this.#fallback.or(base, policies, cost, true, async () => {
+      const reply = await this.#asker.ask({ base, policies, cost, mode: MODE.peek, signal: options.signal });
+      return decisionOf(
+        reply,
+        policies,
+        policies.map(() => cost),
+        0,
+      );
+    });
+  }
+
+  /**
+   * Takes permits as soon as it may, or is denied when it could not within `wait`. Callers of one process wait in line,
+   * one id apart from another; the first in line asks again when the decision said that it would pass.
+   */
+  async acquire(id: string, options: AcquireOptions = {}): Promise<Decision> {
+    checkKnown(options, ["cost", "tag", "policies", "signal", "wait"]);
+    const { wait = "10s", ...rest } = options;
+    const untilMs = this.#store.monotonic() + waitMsOf(wait);
+    const { base } = this.#of(id, options);
+    return this.#turns.wait(base, untilMs, this.#store.monotonic, options.signal, () => this.#takeWith(id, rest));
+  }
+
+  /** Takes `permits`, whether they are there or not: what comes after pays for it. */
+  penalty(id: string, permits = 1, options: Pick<TakeOptions, "tag" | "policies"> = {}): Promise<Decision> {
+    return this.#change(id, options, MODE.add, permits);
+  }
+
+  /** Gives permits back, the newest first, as far as they were taken. */
+  reward(id: string, permits = 1, options: Pick<TakeOptions, "tag" | "policies"> = {}): Promise<Decision> {
+    return this.#change(id, options, MODE.giveBack, permits);
+  }
+
+  /** Denies every call of an id for that long; 0 ends it. */
+  async block(id: string, duration: Duration, options: Pick<TakeOptions, "tag" | "policies"> = {}): Promise<Decision> {
+    return this.#change(id, options, MODE.block, 0, durationMs("duration", duration, 0, 2 ** 52));
+  }
+
+  /** Forgets an id: permits, blocks, reservations. */
+  async reset(id: string, options: Pick<TakeOptions, "tag"> = {}): Promise<void> {
+    checkKnown(options, ["tag"]);
+    const { base, policies } = this.#of(id, options);
+    this.#groups.forget(base);
+    await this.#asker.ask({ base, policies, cost: 0, mode: MODE.reset, hasHolds: true });
+  }
+
+  /** Gives back what a concurrency policy lent for `decision.permit`; doing so twice, or after its lease, changes nothing. */
+  async release(id: string, permit: string, options: Pick<TakeOptions, "tag"> = {}): Promise<void> {
+    checkKnown(options, ["tag"]);
+    if (typeof permit !== "string" || !/^[0-9a-f]{32}$/.test(permit))
+      throw argumentError("permit", permit, "a decision's permit");
+    const { base, policies } = this.#of(id, options);
+    await this.#asker.ask({ base, policies, cost: 0, mode: MODE.release, token: permit });
+  }
+
+  /**
+   * Sets permits aside for a cost that is known later: null where they are not there. `settle` then charges what it was,
+   * `cancel` nothing; when the lease is over they are free again.
+   */
+  async reserve(id: string, options: ReserveOptions): Promise<Reservation | null> {
+    checkKnown(options, ["cost", "lease", "tag", "policies"]);
+    const { base, policies } = this.#of(id, options);
+    return Reservation.open(this.#asker, base, policies, options);
+  }
+
+  /** Takes from several limiters and ids at once, or from none. All are counted under the one tag: see `TakeOptions.tag`. */
+  static async takeAll(wanted: readonly Wanted[], options: { tag: string }): Promise<Decision> {
+    checkKnown(options, ["tag"]);
+    if (!Array.isArray(wanted) || wanted.length === 0) throw argumentError("wanted", wanted, "an array of one or more");
+    if (typeof options.tag !== "string") throw argumentError("tag", options.tag, "a string");
+    return takeAll(
+      wanted.map(({ limiter, id, cost = 1 }) => ({
+        ...limiter.#of(id, options),
+        limiterName: limiter.name,
+        store: limiter.#store,
+        cost: costOf(cost),
+      })),
+    );
+  }
+
+  async #takeWith(id: string, options: TakeOptions): Promise<Decision> {
+    checkKnown(options, TAKE_OPTIONS);
+    const { atLeast, requestId, signal } = options;
+    signal?.throwIfAborted();
+    const { base, policies } = this.#of(id, options);
+    const cost = costOf(options.cost ?? 1);
+    if (atLeast === undefined && requestId === undefined && signal === undefined)
+      return this.#groups.take(base, policies, cost);
+    const amount = atLeast === undefined ? 0 : atLeastOf(atLeast, cost);
+    const token = newToken();
+    return this.#fallback.or(base, policies, cost, false, async () => {
+      const isPartial = atLeast !== undefined;
+      const reply = await this.#asker.ask({
+        base,
+        policies,
+        cost,
+        mode: MODE.take,
+        isPartial,
+        amount,
+        token,
+        requestId,
+        signal,
+      });
+      return decisionOf(
+        reply,
+        policies,
+        policies.map(() => reply.permits),
+        0,
+        token,
+      );
+    });
+  }
+
+  async #change(
+    id: string,
+    options: Pick<TakeOptions, "tag" | "policies">,
+    mode: number,
+    permits: number,
+    amount = 0,
+  ): Promise<Decision> {
+    checkKnown(options, ["tag", "policies"]);
+    const { base, policies } = this.#of(id, options);
+    const cost = costOf(permits, "permits");
+    this.#groups.forget(base);
+    const reply: Reply = await this.#asker.ask({ base, policies, cost, mode, amount });
+    if (reply.status !== STATUS.decided) throw new OrielError("CORRUPT", "the limiter gave no decision");
+    return decisionOf(
+      { ...reply, granted: 0 },
+      policies,
+      policies.map(() => 1),
+      0,
+    );
+  }
+
+  #of(id: string, { tag, policies }: Pick<TakeOptions, "tag" | "policies">) {
+    const own = this.#policiesOf(id);
+    return {
+      base: baseOf(this.#store, this.name, id, tag),
+      policies: policies === undefined ? own : checkInstead(policies, own),
+    };
+  }
+}

@@ -1,0 +1,103 @@
+import { argumentError, checkKnown } from "../errors.ts";
+import { type Duration, durationMs } from "../time.ts";
+import type { Policy } from "./policies.ts";
+
+export interface LimiterOptions {
+  /** Part of every key; limiters of one name and one store share what they count. */
+  name: string;
+  /**
+   * What calls do while the store is out of reach (DEADLINE, UNAVAILABLE): "throw" (default); "allow" or "deny"; "local":
+   * decide by what this process alone has let pass, up to its share of each limit. Decisions then say `degraded`.
+   */
+  onStoreError?: "throw" | "allow" | "deny" | "local";
+  /** A process's share of each limit under "local": above 0, at most 1 (default). At least one permit. */
+  localShare?: number;
+  /**
+   * For how long a denial is given again without asking, at most its `retryAfterMs` and 100 ms; default 0. A reset, a
+   * reward or a raised limit acts that much later.
+   */
+  denyCacheMs?: number;
+}
+
+export interface TakeOptions {
+  /** Permits: a whole number from 0 to 2147483647; default 1. A cost of 0 takes nothing, and is refused only where blocked. */
+  cost?: number;
+  /** Fewer permits than the cost will do, down to so many. */
+  atLeast?: number;
+  /** Counts once, however often the call with it is made within a minute; then it is sent again where a reply is lost. */
+  requestId?: string;
+  /** Keeps what is counted in the slot of this name: for `takeAll`. Another tag is another count. */
+  tag?: string;
+  /** Other limits or spans for this call: as many policies, of the same names and kinds. They act at once. */
+  policies?: readonly Policy[];
+  signal?: AbortSignal;
+}
+
+export interface AcquireOptions extends Omit<TakeOptions, "atLeast" | "requestId"> {
+  /** How long to wait at most; default "10s". */
+  wait?: Duration;
+}
+
+const MOST_COST = 2 ** 31 - 1;
+export const LONGEST_WAIT_MS = 2 ** 31 - 1;
+const LONGEST_DENY_CACHE_MS = 100;
+const MOST_POLICIES = 16;
+
+export interface LimiterSettings {
+  onStoreError: "throw" | "allow" | "deny" | "local";
+  localShare: number;
+  denyCacheMs: number;
+}
+
+export function limiterSettings(options: LimiterOptions): LimiterSettings {
+  checkKnown(options, ["name", "onStoreError", "localShare", "denyCacheMs"]);
+  const { name, onStoreError = "throw", localShare = 1, denyCacheMs = 0 } = options;
+  if (typeof name !== "string") throw argumentError("name", name, "a string");
+  if (!["throw", "allow", "deny", "local"].includes(onStoreError))
+    throw argumentError("onStoreError", onStoreError, '"throw", "allow", "deny" or "local"');
+  if (typeof localShare !== "number" || !(localShare > 0 && localShare <= 1))
+    throw argumentError("localShare", localShare, "a number above 0, at most 1");
+  if (typeof denyCacheMs !== "number" || !(denyCacheMs >= 0 && denyCacheMs <= LONGEST_DENY_CACHE_MS))
+    throw argumentError("denyCacheMs", denyCacheMs, `from 0 ms to ${LONGEST_DENY_CACHE_MS} ms`);
+  return { onStoreError, localShare, denyCacheMs };
+}
+
+/** Throws ARGUMENT where they are not 1 to 16 policies with names of their own. */
+export function checkPolicies(policies: readonly Policy[]): readonly Policy[] {
+  if (!Array.isArray(policies) || policies.length === 0 || policies.length > MOST_POLICIES)
+    throw argumentError("policies", policies, `an array of 1 to ${MOST_POLICIES} policies`);
+  for (const one of policies)
+    if (typeof one?.kind !== "number")
+      throw argumentError("policies", one, "made by fixedWindow, slidingWindow, funnel, gcra or concurrency");
+  if (new Set(policies.map(({ name }) => name)).size < policies.length)
+    throw argumentError("policies", policies.map(({ name }) => name).join(", "), "policies with names of their own");
+  return policies;
+}
+
+/** Policies of one call in the place of the limiter's: of the same names and kinds, in their order. */
+export function checkInstead(instead: readonly Policy[], own: readonly Policy[]): readonly Policy[] {
+  checkPolicies(instead);
+  if (instead.length !== own.length || instead.some((one, i) => one.name !== own[i].name || one.kind !== own[i].kind))
+    throw argumentError(
+      "policies",
+      instead.map(({ name }) => name).join(", "),
+      `${own.map(({ name }) => name).join(", ")}`,
+    );
+  return instead;
+}
+
+export function costOf(cost: number, argument = "cost"): number {
+  if (!Number.isSafeInteger(cost) || cost < 0 || cost > MOST_COST)
+    throw argumentError(argument, cost, `a whole number of permits from 0 to ${MOST_COST}`);
+  return cost;
+}
+
+export function atLeastOf(atLeast: number, cost: number): number {
+  if (!Number.isSafeInteger(atLeast) || atLeast < 1 || atLeast > cost)
+    throw argumentError("atLeast", atLeast, `a whole number of permits from 1 to the cost, ${cost}`);
+  return atLeast;
+}
+
+export function waitMsOf(wait: Duration): number {
+  return durationMs("wait", wait, 0, LONGEST_WAIT_MS);
+}

@@ -1,0 +1,121 @@
+import { argumentError, checkKnown } from "../errors.ts";
+import { type Duration, durationMs } from "../time.ts";
+import { law } from "./law.ts";
+import { KIND } from "./rule.ts";
+
+/** What every policy may be given. */
+export interface PolicyOptions {
+  /** Names the policy in decisions, headers and keys; default: its kind. 1 to 64 of A-Z a-z 0-9 . _ - */
+  name?: string;
+  /** Decides, reports and counts, but refuses nobody. */
+  shadow?: boolean;
+}
+
+/** A limit as a limiter is given it: made by fixedWindow, slidingWindow, funnel, gcra or concurrency. */
+export interface Policy {
+  readonly name: string;
+  readonly kind: number;
+  readonly limit: number;
+  readonly spanMs: number;
+  readonly rate: number;
+  readonly isAligned: boolean;
+  readonly isShadow: boolean;
+}
+
+export interface WindowPolicy extends PolicyOptions {
+  /** Permits per span: a whole number from 0 (nobody passes) to 2^47. */
+  limit: number;
+  /** From 1 ms. */
+  span: Duration;
+}
+
+/**
+ * At most `limit` permits between the start of a window and its end. It starts with its first call or, `aligned`, at a
+ * multiple of the span since 1970 (UTC). Across two windows up to twice the limit pass within one span. Some 40 bytes.
+ */
+export function fixedWindow(options: WindowPolicy & { aligned?: boolean }): Policy {
+  checkKnown(options, ["limit", "span", "aligned", "name", "shadow"]);
+  const { limit, span, aligned = false } = options;
+  const spanMs = durationMs("span", span, 1, LONGEST_MS);
+  return policy(options, "fixed-window", KIND.fixed, whole("limit", limit, MOST_PERMITS), spanMs, 0, aligned);
+}
+
+/**
+ * In no span of time, wherever it begins, more than `limit` permits: exact. 12 bytes for each ms in which permits were
+ * taken, a half more while it grows; a call costs O(log limit).
+ */
+export function slidingWindow(options: WindowPolicy): Policy {
+  checkKnown(options, ["limit", "span", "name", "shadow"]);
+  const spanMs = durationMs("span", options.span, 1, LONGEST_MS);
+  return policy(options, "sliding-window", KIND.sliding, whole("limit", options.limit, MOST_PERMITS), spanMs, 0);
+}
+
+export interface FunnelPolicy extends PolicyOptions {
+  /** Permits that an empty funnel takes at once. */
+  capacity: number;
+  /** In which a full funnel runs empty, evenly. */
+  leakingDuration: Duration;
+}
+
+/**
+ * A funnel that leaks `capacity` permits in `leakingDuration`; a call pours its cost in, if it fits. Counted in whole
+ * numbers of permits times ms: nothing drifts. capacity x leakingDuration: at most 2^52. Some 48 bytes.
+ */
+export function funnel(options: FunnelPolicy): Policy {
+  checkKnown(options, ["capacity", "leakingDuration", "name", "shadow"]);
+  const spanMs = durationMs("leakingDuration", options.leakingDuration, 1, LONGEST_MS);
+  const capacity = whole("capacity", options.capacity, Math.floor(law.mostLevel / spanMs));
+  return policy(options, "funnel", KIND.leaky, capacity, spanMs, Math.max(1, capacity));
+}
+
+/**
+ * `limit` permits per span, one every span / limit, and up to `burst` (default: the limit) at once after a pause: the
+ * generic cell rate algorithm, in whole numbers. burst x span and limit x span: at most 2^52. Some 48 bytes.
+ */
+export function gcra(options: WindowPolicy & { burst?: number }): Policy {
+  checkKnown(options, ["limit", "span", "burst", "name", "shadow"]);
+  const spanMs = durationMs("span", options.span, 1, LONGEST_MS);
+  const most = Math.floor(law.mostLevel / spanMs);
+  const limit = whole("limit", options.limit, most);
+  const burst = whole("burst", options.burst ?? limit, most);
+  return policy(options, "gcra", KIND.leaky, limit === 0 ? 0 : burst, spanMs, Math.max(1, limit));
+}
+
+export interface ConcurrencyPolicy extends PolicyOptions {
+  /** How many permits may be lent at a time: 0 to 10 000. */
+  limit: number;
+  /** After which a permit that was not given back is free again. */
+  lease: Duration;
+}
+
+/** At most `limit` permits lent at a time: given back by `limiter.release`, or over with their lease. 32 bytes each. */
+export function concurrency(options: ConcurrencyPolicy): Policy {
+  checkKnown(options, ["limit", "lease", "name", "shadow"]);
+  const leaseMs = durationMs("lease", options.lease, 1, LONGEST_MS);
+  return policy(options, "concurrency", KIND.concurrency, whole("limit", options.limit, MOST_LENT), leaseMs, 0);
+}
+
+/** Some 140 000 years: the present and a span together are still whole numbers. */
+const LONGEST_MS = 2 ** 52;
+const MOST_PERMITS = 2 ** 47;
+const MOST_LENT = 10_000;
+
+function policy(
+  { name, shadow = false }: PolicyOptions,
+  kindName: string,
+  kind: number,
+  limit: number,
+  spanMs: number,
+  rate: number,
+  isAligned = false,
+): Policy {
+  if (name !== undefined && (typeof name !== "string" || !/^[\w.-]{1,64}$/.test(name)))
+    throw argumentError("name", name, "1 to 64 of A-Z a-z 0-9 . _ -");
+  return Object.freeze({ name: name ?? kindName, kind, limit, spanMs, rate, isAligned, isShadow: shadow });
+}
+
+function whole(argument: string, value: number, most: number): number {
+  if (!Number.isSafeInteger(value) || value < 0 || value > most)
+    throw argumentError(argument, value, `a whole number of permits from 0 to ${most}`);
+  return value;
+}

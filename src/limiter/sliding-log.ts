@@ -1,0 +1,95 @@
+import { KIND, type State } from "./rule.ts";
+
+/**
+ * Permits taken, one record for each millisecond: its time, and the total with it. What is in a window is the difference
+ * of two totals, found by halving.
+ */
+export class SlidingLog implements State {
+  readonly kind = KIND.sliding;
+  blockedUntilMs = 0;
+  holdsUntilMs = 0;
+  /** The longest span of any call: records older than that go. */
+  longestMs = 0;
+  #times: number[] = [];
+  #totals: number[] = [];
+  /** Records before this one are gone; the total with them. */
+  #head = 0;
+  #before = 0;
+  newestMs = 0;
+
+  get records(): number {
+    return this.#times.length - this.#head;
+  }
+
+  /** Permits taken after `cutoffMs`. */
+  usedAfter(cutoffMs: number): number {
+    return this.#total - this.#totalBefore(this.#firstAfter(cutoffMs));
+  }
+
+  /** The time of the first record after `cutoffMs` with which so many permits, counted from there, have been taken. */
+  timeOfRelease(cutoffMs: number, permits: number): number {
+    const first = this.#firstAfter(cutoffMs);
+    const target = this.#totalBefore(first) + permits;
+    return this.#times[search(first, this.#times.length - 1, (i) => this.#totals[i] >= target)];
+  }
+
+  put(atMs: number, permits: number, dropUntilMs: number): void {
+    const first = this.#firstAfter(dropUntilMs);
+    this.#before = this.#totalBefore(first);
+    this.#head = first;
+    const total = this.#total + permits;
+    if (this.records > 0 && this.newestMs === atMs) this.#totals[this.#totals.length - 1] = total;
+    else {
+      this.#times.push(atMs);
+      this.#totals.push(total);
+    }
+    this.newestMs = atMs;
+    if (this.#head > 32 && this.#head * 2 > this.#times.length) {
+      this.#times = this.#times.slice(this.#head);
+      this.#totals = this.#totals.slice(this.#head);
+      this.#head = 0;
+    }
+  }
+
+  newestAfterBack(permits: number, atMs: number): number {
+    const target = this.#total - permits;
+    if (target <= this.#before) return atMs;
+    return this.#times[search(this.#head, this.#times.length - 1, (i) => this.#totals[i] >= target)];
+  }
+
+  /** Gives permits back, the newest first. */
+  back(permits: number, atMs: number): void {
+    const target = this.#total - permits;
+    this.newestMs = this.newestAfterBack(permits, atMs);
+    const records =
+      target <= this.#before
+        ? this.#head
+        : search(this.#head, this.#times.length - 1, (i) => this.#totals[i] >= target) + 1;
+    this.#times.length = records;
+    this.#totals.length = records;
+    if (records > this.#head) this.#totals[records - 1] = target;
+    else this.#before = target;
+  }
+
+  get #total(): number {
+    return this.records > 0 ? this.#totals[this.#totals.length - 1] : this.#before;
+  }
+
+  #totalBefore(index: number): number {
+    return index > this.#head ? this.#totals[index - 1] : this.#before;
+  }
+
+  #firstAfter(cutoffMs: number): number {
+    return search(this.#head, this.#times.length, (i) => this.#times[i] > cutoffMs);
+  }
+}
+
+/** The first index from `low` on for which it holds; `high` where it holds for none before. */
+function search(low: number, high: number, holds: (index: number) => boolean): number {
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,80 @@
+import { Cluster, Redis } from "ioredis";
+import type { Store } from "../../src/store/contract.ts";
+import type { IoredisClient } from "../../src/store/ioredis.ts";
+import { memoryStore } from "../../src/store/memory.ts";
+import { redisStore } from "../../src/store/redis.ts";
+import { startCluster } from "../harness/redis-cluster.ts";
+import { startRedis } from "../harness/redis-server.ts";
+import { onSteppedClock } from "../harness/stepped-script.ts";
+
+/** Ahead of any server's clock: 2100, at the beginning of a day. */
+export const START_MS = Date.UTC(2100, 0, 1);
+
+/** A store on a clock that tests step. */
+export interface OpenStore {
+  store: Store;
+  clock: { nowMs: number };
+  /** Keys that are there by the clock, and when they expire. */
+  expiries(): Promise<Map<string, number>>;
+  clear(): Promise<void>;
+  close(): Promise<void>;
+  /** The client, where there is a server. */
+  client?: Redis | Cluster;
+}
+
+export async function onMemory(): Promise<OpenStore> {
+  const clock = { nowMs: START_MS };
+  const store = memoryStore({ clock: () => clock.nowMs });
+  const keys = new Set<string>();
+  const watched: Store = {
+    ...store,
+    run(operation, key, input, options) {
+      for (const each of operation.keysOf?.(key, input) ?? [key]) keys.add(each);
+      return store.run(operation, key, input, options);
+    },
+  };
+  return {
+    store: watched,
+    clock,
+    async expiries() {
+      const found = [...keys].map((key) => [key, store.entryOf(key)?.expireAtMs ?? 0] as const);
+      return new Map(found.filter(([, expireAtMs]) => expireAtMs >= clock.nowMs));
+    },
+    clear: async () => store.clear(),
+    close: () => store.close(),
+  };
+}
+
+export async function onRedis(isCluster = false): Promise<OpenStore> {
+  const server = isCluster ? await startCluster(2) : await startRedis();
+  const client = isCluster ? new Cluster([server.url]) : new Redis(server.url);
+  const nodes = () => (client instanceof Cluster ? client.nodes("master") : [client]);
+  const clock = { nowMs: START_MS };
+  const store = redisStore(client as unknown as IoredisClient, {
+    deadlineMs: 5000,
+    scriptOf: onSteppedClock(() => clock.nowMs),
+    monotonic: () => clock.nowMs,
+  });
+  return {
+    store,
+    clock,
+    client,
+    async expiries() {
+      const found = new Map<string, number>();
+      for (const node of nodes())
+        for (const key of await node.keys("*")) {
+          const expireAtMs = await node.pexpiretime(key);
+          if (expireAtMs >= clock.nowMs || expireAtMs < 0) found.set(key, expireAtMs);
+        }
+      return found;
+    },
+    async clear() {
+      for (const node of nodes()) await node.flushall();
+    },
+    async close() {
+      await store.close();
+      client.disconnect();
+      await server.stop();
+    },
+  };
+}
