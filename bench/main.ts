@@ -8,6 +8,7 @@ import { environment } from "./environment.ts";
 import { benchHeld, FULL_HELD, SMALL_HELD } from "./held.ts";
 import { benchKernels, FULL_KERNELS, SMALL_KERNELS } from "./kernels.ts";
 import { benchKeys, FULL_KEYS, SMALL_KEYS } from "./keys.ts";
+import { benchLimiters, FULL_LIMITERS, SMALL_LIMITERS } from "./limiters.ts";
 import { benchLive, FULL_LIVE, SMALL_LIVE } from "./live.ts";
 import { benchLock, FULL_LOCK, SMALL_LOCK } from "./lock.ts";
 import { benchMemory, FULL_MEMORY, SMALL_MEMORY } from "./memory.ts";
@@ -36,6 +37,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   resident: (_redisUrl, small) => benchResident(small ? SMALL_RESIDENT : FULL_RESIDENT),
   live: (_redisUrl, small) => benchLive(small ? SMALL_LIVE : FULL_LIVE),
   lock: (redisUrl, small) => benchLock(redisUrl, small ? SMALL_LOCK : FULL_LOCK),
+  limiters: (redisUrl, small) => benchLimiters(redisUrl, small ? SMALL_LIMITERS : FULL_LIMITERS),
   rolling: (_redisUrl, small) => benchRolling(small ? SMALL_ROLLING : FULL_ROLLING),
   sketches: (_redisUrl, small) => benchSketches(small ? SMALL_SKETCHES : FULL_SKETCHES),
 };
