@@ -1,5 +1,5 @@
 /** The limit where every call is to be admitted. */
-const NEVER_REACHED = 10_000_000;
+export const NEVER_REACHED = 10_000_000;
 
 /** Whose calls come in which order: `keys` ids at a time, in turn; a `limit` that denies half, or none that denies. */
 export interface LimiterLoad {
@@ -54,5 +54,10 @@ export class LimiterVisits {
   /** Visits after which the first ids have spent their limits: from then on half is denied. */
   get warmUp(): number {
     return this.#keys * (this.#limit === NEVER_REACHED ? 1 : this.#limit);
+  }
+
+  /** Visits after which, of any one id, half were denied. */
+  get wholeLife(): number {
+    return this.#limit === NEVER_REACHED ? 1 : this.#life;
   }
 }

@@ -1,8 +1,11 @@
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { benchMoving, mostWithin } from "../../bench/limiter-moving.ts";
+import { benchStanding } from "../../bench/limiter-standing.ts";
 import { LimiterVisits } from "../../bench/limiter-visits.ts";
 import { benchLimiters, SMALL_LIMITERS } from "../../bench/limiters.ts";
+import type { LimiterRival } from "../../bench/rivals/limiter.ts";
 import { LIMITER_RIVALS } from "../../bench/rivals/limiter-all.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
 
@@ -64,17 +67,48 @@ describe("visits", () => {
   });
 });
 
+test("the most calls of any stretch are those that were sent and answered in it", () => {
+  const call = fc.record({ sentMs: fc.nat(50), tookMs: fc.nat(4) });
+  fc.assert(
+    fc.property(fc.array(call, { maxLength: 40 }), fc.integer({ min: 4, max: 30 }), (calls, widthMs) => {
+      const sent = calls.map(({ sentMs }) => sentMs);
+      const answered = calls.map(({ sentMs, tookMs }) => sentMs + tookMs);
+      const within = answered.map(
+        (endMs) => calls.filter((_, i) => sent[i]! >= endMs - widthMs && answered[i]! <= endMs).length,
+      );
+      expect(mostWithin(widthMs, sent, answered)).toBe(Math.max(0, ...within));
+    }),
+  );
+});
+
+test("a limiter that admits too many, or too few, ends the bench; so does one that admits too many while its window moves", async () => {
+  const answering = (name: string, answer: boolean): LimiterRival => ({
+    name,
+    kind: "exact sliding window",
+    timesLimit: 1,
+    missing: () => undefined,
+    open: async () => ({ take: () => new Promise((resolve) => setImmediate(resolve, answer)), close: async () => {} }),
+  });
+  const [lax, strict] = [answering("lax", true), answering("strict", false)];
+  const load = { keys: 1, denies: "half", limit: 10 } as const;
+  await expect(benchStanding("", [lax], load, SMALL_LIMITERS)).rejects.toThrow(/lax admitted \d+ of \d+ calls; right/);
+  await expect(benchStanding("", [strict], load, SMALL_LIMITERS)).rejects.toThrow(/strict admitted 0 of/);
+  const moving = { callers: 2, ...SMALL_LIMITERS.moving };
+  await expect(benchMoving("", [lax], moving)).rejects.toThrow(/in 20 ms; its limit is/);
+});
+
 test("limiters: a checked line for every rival and load, and an empty database", async () => {
   const report = await benchLimiters(server.url, SMALL_LIMITERS);
   const rivals = ({ keys }: { keys: number }) => able.filter(({ oneIdOnly }) => keys === 1 || !oneIdOnly);
+  const sliding = able.filter(({ name, timesLimit }) => name === "rate-limiter-flexible" || timesLimit === 1);
   expect(report.rows.map(({ limiter }) => limiter)).toEqual(
-    SMALL_LIMITERS.loads.flatMap((load) => rivals(load).map(({ name }) => name)),
+    [...SMALL_LIMITERS.loads.map(rivals), sliding].flat().map(({ name }) => name),
   );
   for (const row of report.rows) {
     for (const name of ["opsPerSecond", "bytesPerId"]) expect(row[name]).toBeGreaterThan(0);
     if (row.limiter === "rate-limiter-flexible") expect(row.timesFaster).toBe(1);
-    if (row.denies === "none") expect(row.deniedShare).toBe(0);
-    else expect(row.deniedShare).toBeGreaterThan(0.2);
+    if (String(row.load).endsWith("all admitted")) expect(row.deniedShare).toBe(0);
+    if (String(row.load).endsWith("half denied")) expect(row.deniedShare).toBeGreaterThan(0.2);
   }
   const redis = new Redis(server.url);
   expect(await redis.dbsize()).toBe(0);
