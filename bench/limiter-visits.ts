@@ -1,5 +1,5 @@
 /** The limit where every call is to be admitted. */
-export const NEVER_REACHED = 10_000_000;
+export const NEVER_REACHED = 1_000_000;
 
 /** Whose calls come in which order: `keys` ids at a time, in turn; a `limit` that denies half, or none that denies. */
 export interface LimiterLoad {

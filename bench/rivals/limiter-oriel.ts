@@ -1,0 +1,31 @@
+import { fixedWindow, funnel, gcra, Limiter, type Policy, redisStore, slidingWindow } from "../../src/index.ts";
+import type { LimiterKind, LimiterRival } from "./limiter.ts";
+
+interface Rate {
+  limit: number;
+  spanMs: number;
+}
+
+function rival(kind: LimiterKind, timesLimit: 1 | 2, policyOf: (rate: Rate) => Policy): LimiterRival {
+  return {
+    name: `oriel ${kind}`,
+    kind,
+    timesLimit,
+    missing: () => undefined,
+    async open(redisUrl, rate) {
+      const store = redisStore(redisUrl, { deadlineMs: 10_000 });
+      const limiter = new Limiter(store, [policyOf(rate)], { name: "bench" });
+      return {
+        take: async (id) => (await limiter.take(id)).allowed,
+        close: () => store.close(),
+      };
+    },
+  };
+}
+
+export const ORIEL_LIMITERS: readonly LimiterRival[] = [
+  rival("exact sliding window", 1, ({ limit, spanMs }) => slidingWindow({ limit, span: spanMs })),
+  rival("fixed window", 2, ({ limit, spanMs }) => fixedWindow({ limit, span: spanMs })),
+  rival("funnel", 2, ({ limit, spanMs }) => funnel({ capacity: limit, leakingDuration: spanMs })),
+  rival("GCRA", 2, ({ limit, spanMs }) => gcra({ limit, span: spanMs })),
+];
