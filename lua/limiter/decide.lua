@@ -46,7 +46,8 @@ local function look_at(k, a, now, count)
     local kind, flags, cost, limit, span, rate =
       struct.unpack("<BBxxxxxxdddd", inputs, a + head_bytes_in + (i - 1) * policy_bytes)
     local p = { key = KEYS[k + i - 1], kind = kind, cost = cost, limit = limit, span = span, rate = rate,
-      is_shadow = flags % 2 == 1, is_aligned = flags % 4 > 1, is_head = flags % 8 > 3, passes = 0, wait = 0 }
+      is_shadow = flags % 2 == 1, is_aligned = flags % 4 > 1, is_head = flags % 8 > 3, passes = 0, wait = 0,
+      there = false, blocked = 0, holds = 0, held = nil, used = 0, free = 0, start = 0, ends = 0, at = 0, level = 0 }
     kinds[kind].look(p, now)
     if p.is_head then
       blocked = math.max(blocked, p.blocked - now)
@@ -162,9 +163,23 @@ local function change(policies, mode, amount, token, now)
   return status
 end
 
+-- One policy that refuses: all calls of one take, in few steps.
+local function quick(k, a, now, calls)
+  local kind, flags, cost, limit, span, rate = struct.unpack("<BBxxxxxxdddd", inputs, a + head_bytes_in)
+  if kind == 4 or cost == 0 or flags % 2 == 1 or flags > 7 then return end
+  local passes, used, wait, reset = kinds[kind].quick(KEYS[k], calls, cost, limit, span, rate, flags % 4 > 1, now)
+  if not passes then return end
+  return struct.pack("<I4I4ddI4I4ddd", 0, passes, cost, 0, passes, 0, used, wait, reset)
+end
+
 local function step(k, a, now)
-  local mode, flags, calls, at_least, token = struct.unpack("<BBxxI4dc16", inputs, a)
+  local mode, flags, calls, at_least = struct.unpack("<BBxxI4d", inputs, a)
   local count = (input_bytes - head_bytes_in) / policy_bytes
+  if count == 1 and mode == take and flags == 0 then
+    local answer = quick(k, a, now, calls)
+    if answer then return answer end
+  end
+  local token = string.sub(inputs, a + 16, a + 31)
   local request = flags > 1 and KEYS[k + keys_per_step - 1]
   if request then
     local answer = redis.call("GET", request)

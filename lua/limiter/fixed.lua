@@ -1,16 +1,42 @@
 -- @include limiter/state
 -- Fixed window: at most `limit` permits between its start and start + span. It starts with its first call or, aligned,
 -- at a multiple of span since 1970. State: the head · 24 f64 start · 32 f64 used
+local function window_of(there, start, used, span, is_aligned, now)
+  if not there then start, used = -math.huge, 0 end
+  local at, first = math.max(now, start), now
+  if is_aligned then
+    first = at - at % span
+    return math.max(start, first), start >= first and used or 0, first + span
+  end
+  if start + span > at then return start, used, start + span end
+  return now, 0, now + span
+end
+
 kinds[1] = {
+  quick = function(key, calls, cost, limit, span, _, is_aligned, now)
+    local text = redis.call("GET", key)
+    local start, used, ends
+    if text then
+      local state, blocked, holds
+      state, blocked, holds, start, used = struct.unpack("<I2xxxxxxdddd", text)
+      if state ~= 257 or blocked > now or holds > now then return end
+    end
+    start, used, ends = window_of(text, start, used, span, is_aligned, now)
+    local passes = math.max(0, math.min(calls, math.floor((limit - used) / cost)))
+    if passes == 0 then
+      if used == 0 or redis.call("PTTL", key) == -1 then return end
+    else
+      used = used + passes * cost
+      redis.call("SET", key, struct.pack("<I2xxxxxxdddd", 257, 0, 0, start, used), "PXAT", whole(ends))
+    end
+    return passes, used, passes < calls and (cost > limit and math.huge or ends - now) or 0, ends - now
+  end,
   look = function(p, now)
     local text = redis.call("GET", p.key) or ""
     head_of(p, text)
-    local start, used = -math.huge, 0
+    local start, used
     if p.there then start, used = struct.unpack("<dd", text, 25) end
-    local at = math.max(now, start)
-    local first = p.is_aligned and at - at % p.span or start + p.span > at and start or now
-    p.used = start >= first and used or 0
-    p.start, p.ends = p.is_aligned and math.max(start, first) or first, first + p.span
+    p.start, p.used, p.ends = window_of(p.there, start, used, p.span, p.is_aligned, now)
     p.free = p.limit - p.used
   end,
   wait = function(p, permits, now)

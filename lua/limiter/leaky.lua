@@ -2,16 +2,41 @@
 -- Funnel and GCRA: a level that rises by a call's permits and falls by `rate` permits in `span` ms, at most `limit`.
 -- It is counted in permits / span, so that it falls by `rate` a ms: whole numbers, nothing is rounded.
 -- State: the head · 24 f64 at · 32 f64 level · 40 f64 span
+local function level_of(at, level, of_span, span, rate, now)
+  if of_span ~= span then level = math.ceil(level / of_span * span) end
+  local then_at = math.max(now, at)
+  return then_at, math.max(0, level - (then_at - at) * rate)
+end
+
 kinds[3] = {
+  quick = function(key, calls, cost, limit, span, rate, _, now)
+    local text = redis.call("GET", key)
+    local at, level = now, 0
+    if text then
+      local state, blocked, holds, of_span
+      state, blocked, holds, at, level, of_span = struct.unpack("<I2xxxxxxddddd", text)
+      if state ~= 769 or blocked > now or holds > now then return end
+      at, level = level_of(at, level, of_span, span, rate, now)
+    end
+    local passes = math.max(0, math.min(calls, math.floor(math.floor((limit * span - level) / span) / cost)))
+    if passes == 0 and (level == 0 or redis.call("PTTL", key) == -1) then return end
+    level = level + passes * cost * span
+    local wait, ends = 0, at + math.ceil(level / rate)
+    if passes > 0 then
+      redis.call("SET", key, struct.pack("<I2xxxxxxddddd", 769, 0, 0, at, level, span), "PXAT", whole(ends))
+    end
+    if passes < calls then
+      wait = cost > limit and math.huge or math.ceil((level + (cost - limit) * span) / rate) + at - now
+    end
+    return passes, level, wait, ends - now
+  end,
   look = function(p, now)
     local text = redis.call("GET", p.key) or ""
     head_of(p, text)
     p.at, p.level = now, 0
     if p.there then
-      local at, level, span = struct.unpack("<ddd", text, 25)
-      if span ~= p.span then level = math.ceil(level / span * p.span) end
-      p.at = math.max(now, at)
-      p.level = math.max(0, level - (p.at - at) * p.rate)
+      local at, level, of_span = struct.unpack("<ddd", text, 25)
+      p.at, p.level = level_of(at, level, of_span, p.span, p.rate, now)
     end
     p.used = p.level
     p.free = math.floor((p.limit * p.span - p.level) / p.span)

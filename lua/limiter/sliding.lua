@@ -66,6 +66,26 @@ local function expire(p, now)
 end
 
 kinds[2] = {
+  quick = function(key, calls, cost, limit, span, _, _, now)
+    local text = redis.call("GETRANGE", key, "0", "79")
+    if text == "" then return end
+    local state, blocked, holds, longest, slots, slot, records, total, before, oldest, newest =
+      struct.unpack("<I2xxxxxxdddI4I4I4xxxxdddd", text)
+    local at = now > newest and now or newest
+    if state ~= 513 or blocked > now or holds > now or longest ~= span or records == 0 or oldest <= at - span then
+      return
+    end
+    local is_new = newest ~= at
+    local passes = math.max(0, math.min(calls, math.floor((limit - total + before) / cost)))
+    if passes < calls or is_new and records == slots then return end
+    if is_new then records = records + 1 end
+    total = total + passes * cost
+    redis.call("SETRANGE", key, whole(ring_at + (slot + records - 1) % slots * record_bytes),
+      struct.pack("<I6I6", at, total % modulus))
+    redis.call("SETRANGE", key, "40", struct.pack("<I4xxxxdddd", records, total, before, oldest, at))
+    redis.call("PEXPIREAT", key, whole(at + span))
+    return passes, total - before, 0, at + span - now
+  end,
   look = function(p, now)
     local text = redis.call("GETRANGE", p.key, "0", "79")
     head_of(p, text)

@@ -4,6 +4,8 @@
 -- A policy while it is looked at, `p`: key, kind, cost, limit, span, rate, is_shadow, is_aligned, is_head; by `look` of
 -- its kind also blocked, holds, used, and free, the permits that are left (below 0 after a penalty or a lowered limit).
 -- Each kind has
+--   quick(key, calls, cost, limit, span, rate, is_aligned, now)   takes calls in the usual case of one policy without
+--                            blocks and reservations, and answers passes, used, wait, reset; nothing: ask `look`
 --   look(p, now)             reads the state
 --   wait(p, permits, now)    ms until so many fit, where they do not now; math.huge: never
 --   reset(p, now)            ms until all are free
