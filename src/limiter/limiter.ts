@@ -8,6 +8,7 @@ import type { Decision } from "./decision.ts";
 import { Fallback } from "./fallback.ts";
 import { Groups } from "./groups.ts";
 import { baseOf } from "./keys.ts";
+import { Leases } from "./leases.ts";
 import {
   type AcquireOptions,
   atLeastOf,
@@ -22,6 +23,7 @@ import {
 } from "./options.ts";
 import type { Policy } from "./policies.ts";
 import { Reservation, type ReserveOptions } from "./reservation.ts";
+import { KIND } from "./rule.ts";
 import { takeAll } from "./take-all.ts";
 import { newToken } from "./token.ts";
 import { Turns } from "./turns.ts";
@@ -52,6 +54,7 @@ export class Limiter {
   readonly #asker: Asker;
   readonly #groups: Groups;
   readonly #fallback: Fallback;
+  readonly #leases: Leases | undefined;
   readonly #turns = new Turns();
 
   /** `policies`: 1 to 16, or what gives them for an id, the same names and kinds for all. Throws ARGUMENT. */
@@ -72,13 +75,16 @@ export class Limiter {
     this.#asker = new Asker(store);
     this.#fallback = new Fallback(store, this.#settings);
     this.#groups = new Groups(this.#asker, this.#fallback, this.#settings.denyCacheMs, store.monotonic);
+    const { lease } = this.#settings;
+    const ask = this.#groups.take.bind(this.#groups);
+    if (lease) this.#leases = new Leases(this.#asker, this.#fallback, lease, ask, store.monotonic);
   }
 
   /** Takes permits, if all policies let it. */
   take(id: string, options?: TakeOptions): Promise<Decision> {
     try {
       if (options) return this.#takeWith(id, options);
-      return this.#groups.take(baseOf(this.#store, this.name, id, undefined), this.#policiesOf(id), 1);
+      return this.#takePlain(baseOf(this.#store, this.name, id, undefined), this.#policiesOf(id), 1);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -132,6 +138,7 @@ export class Limiter {
     checkKnown(options, ["tag"]);
     const { base, policies } = this.#of(id, options);
     this.#groups.forget(base);
+    this.#leases?.forget(base);
     await this.#asker.ask({ base, policies, cost: 0, mode: MODE.reset, hasHolds: true });
   }
 
@@ -169,6 +176,12 @@ export class Limiter {
     );
   }
 
+  #takePlain(base: string, policies: readonly Policy[], cost: number): Promise<Decision> {
+    if (!this.#leases || policies.some(({ kind }) => kind === KIND.concurrency))
+      return this.#groups.take(base, policies, cost);
+    return this.#leases.take(base, policies, cost);
+  }
+
   async #takeWith(id: string, options: TakeOptions): Promise<Decision> {
     checkKnown(options, TAKE_OPTIONS);
     const { atLeast, requestId, signal } = options;
@@ -176,7 +189,7 @@ export class Limiter {
     const { base, policies } = this.#of(id, options);
     const cost = costOf(options.cost ?? 1);
     if (atLeast === undefined && requestId === undefined && signal === undefined)
-      return this.#groups.take(base, policies, cost);
+      return options.policies ? this.#groups.take(base, policies, cost) : this.#takePlain(base, policies, cost);
     const amount = atLeast === undefined ? 0 : atLeastOf(atLeast, cost);
     const token = newToken();
     return this.#fallback.or(base, policies, cost, false, async () => {
@@ -213,6 +226,7 @@ export class Limiter {
     const { base, policies } = this.#of(id, options);
     const cost = costOf(permits, "permits");
     this.#groups.forget(base);
+    this.#leases?.forget(base);
     const reply: Reply = await this.#asker.ask({ base, policies, cost, mode, amount });
     if (reply.status !== STATUS.decided) throw new OrielError("CORRUPT", "the limiter gave no decision");
     return decisionOf(

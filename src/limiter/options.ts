@@ -17,6 +17,11 @@ export interface LimiterOptions {
    * reward or a raised limit acts that much later.
    */
   denyCacheMs?: number;
+  /**
+   * Permits fetched ahead, so many at a time, and given out without asking for so long. Within one span up to `permits`
+   * more than the limit may then pass for each process. At most 1 s; not with a concurrency policy.
+   */
+  lease?: { permits: number; for: Duration };
 }
 
 export interface TakeOptions {
@@ -41,16 +46,18 @@ export interface AcquireOptions extends Omit<TakeOptions, "atLeast" | "requestId
 const MOST_COST = 2 ** 31 - 1;
 export const LONGEST_WAIT_MS = 2 ** 31 - 1;
 const LONGEST_DENY_CACHE_MS = 100;
+const LONGEST_LEASE_MS = 1000;
 const MOST_POLICIES = 16;
 
 export interface LimiterSettings {
   onStoreError: "throw" | "allow" | "deny" | "local";
   localShare: number;
   denyCacheMs: number;
+  lease: { permits: number; forMs: number } | undefined;
 }
 
 export function limiterSettings(options: LimiterOptions): LimiterSettings {
-  checkKnown(options, ["name", "onStoreError", "localShare", "denyCacheMs"]);
+  checkKnown(options, ["name", "onStoreError", "localShare", "denyCacheMs", "lease"]);
   const { name, onStoreError = "throw", localShare = 1, denyCacheMs = 0 } = options;
   if (typeof name !== "string") throw argumentError("name", name, "a string");
   if (!["throw", "allow", "deny", "local"].includes(onStoreError))
@@ -59,7 +66,16 @@ export function limiterSettings(options: LimiterOptions): LimiterSettings {
     throw argumentError("localShare", localShare, "a number above 0, at most 1");
   if (typeof denyCacheMs !== "number" || !(denyCacheMs >= 0 && denyCacheMs <= LONGEST_DENY_CACHE_MS))
     throw argumentError("denyCacheMs", denyCacheMs, `from 0 ms to ${LONGEST_DENY_CACHE_MS} ms`);
-  return { onStoreError, localShare, denyCacheMs };
+  return { onStoreError, localShare, denyCacheMs, lease: options.lease && leaseOf(options.lease) };
+}
+
+function leaseOf(lease: NonNullable<LimiterOptions["lease"]>): LimiterSettings["lease"] {
+  checkKnown(lease, ["permits", "for"]);
+  if (lease.permits === 0) throw argumentError("lease.permits", 0, "a whole number of permits, 1 or more");
+  return {
+    permits: costOf(lease.permits, "lease.permits"),
+    forMs: durationMs("lease.for", lease.for, 1, LONGEST_LEASE_MS),
+  };
 }
 
 /** Throws ARGUMENT where they are not 1 to 16 policies with names of their own. */
