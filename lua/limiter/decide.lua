@@ -163,21 +163,14 @@ local function change(policies, mode, amount, token, now)
   return status
 end
 
--- One policy that refuses: all calls of one take, in few steps.
-local function quick(k, a, now, calls)
-  local kind, flags, cost, limit, span, rate = struct.unpack("<BBxxxxxxdddd", inputs, a + head_bytes_in)
-  if kind == 4 or cost == 0 or flags % 2 == 1 or flags > 7 then return end
-  local passes, used, wait, reset = kinds[kind].quick(KEYS[k], calls, cost, limit, span, rate, flags % 4 > 1, now)
-  if not passes then return end
-  return struct.pack("<I4I4ddI4I4ddd", 0, passes, cost, 0, passes, 0, used, wait, reset)
-end
-
 local function step(k, a, now)
-  local mode, flags, calls, at_least = struct.unpack("<BBxxI4d", inputs, a)
+  local mode, flags, calls, at_least, kind, policy_flags, cost, limit, span, rate =
+    struct.unpack("<BBxxI4dxxxxxxxxxxxxxxxxBBxxxxxxdddd", inputs, a)
   local count = (input_bytes - head_bytes_in) / policy_bytes
-  if count == 1 and mode == take and flags == 0 then
-    local answer = quick(k, a, now, calls)
-    if answer then return answer end
+  if count == 1 and mode == take and flags == 0 and kind ~= 4 and cost > 0 and policy_flags % 2 == 0 and policy_flags < 8 then
+    local passes, used, wait, ends =
+      kinds[kind].quick(KEYS[k], calls, cost, limit, span, rate, policy_flags % 4 > 1, now)
+    if passes then return struct.pack("<I4I4ddI4I4ddd", 0, passes, cost, 0, passes, 0, used, wait, ends) end
   end
   local token = string.sub(inputs, a + 16, a + 31)
   local request = flags > 1 and KEYS[k + keys_per_step - 1]
