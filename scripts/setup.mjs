@@ -1,4 +1,4 @@
-// Makes a fresh machine ready: packages (from the lock file), build, Redis, Valkey, the rivals of the bench.
+// Makes a fresh machine ready: packages (from lock files), build, Redis, Valkey, the bench's rivals, web frameworks.
 // Plain Node, no dependency: it runs before anything is installed. What is already there is left alone.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -118,6 +118,7 @@ function ensureValkey() {
 
 installPackages(root);
 if (wants.has("--bench")) installPackages(join(root, "bench"));
+if (wants.has("--http")) installPackages(join(root, "test", "http"));
 if (wants.has("--build")) build();
 if (wants.has("--redis")) ensureRedis();
 if (wants.has("--valkey")) ensureValkey();

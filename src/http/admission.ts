@@ -1,0 +1,105 @@
+import { argumentError } from "../errors.ts";
+import type { Decision } from "../limiter/decision.ts";
+import { checkPrefix, clientKey } from "./client-key.ts";
+import { type RateLimitHeaderOptions, rateLimitHeaders } from "./headers.ts";
+import type { Taker } from "./taker.ts";
+
+/** What all middleware take; `Request` is what the framework hands to its handlers. */
+export interface LimiterOptions<Request> {
+  /** Whom the call counts for. Default: the client's address as the framework knows it, by `clientKey`. */
+  key?: (request: Request) => string | Promise<string>;
+  /** Bits of an IPv6 address that make one client, for the default `key`. Default 64. */
+  ipv6Prefix?: number;
+  /** Permits a request takes. Default 1. */
+  cost?: number | ((request: Request) => number | Promise<number>);
+  /** True: the request passes without asking the limiter. */
+  skip?: (request: Request) => boolean | Promise<boolean>;
+  /** What the header fields say; false: none are set. */
+  headers?: false | Omit<RateLimitHeaderOptions, "partitionKey">;
+  /** Tells the client whose quota it is (`pk`), from the request's id. Default: not told. */
+  partitionKey?: (id: string) => string | Uint8Array | undefined;
+  /** A failing key, cost, skip or limiter: "throw" (default) gives the error to the framework; "pass" lets pass. */
+  onError?: "throw" | "pass";
+}
+
+/** An answered request. */
+export interface Admission {
+  decision: Decision;
+  headers: Record<string, string>;
+  /** To be called when the response has ended: gives back what a concurrency policy lent. Absent where none did. */
+  release?: () => void;
+}
+
+/** Asks the limiter for one request; undefined: it passes unasked. */
+export type Admit<Request> = (request: Request) => Promise<Admission | undefined>;
+
+const decisions = new WeakMap<object, Decision>();
+
+/** The limiter's last decision on a request, in any framework; undefined where none was asked. */
+export function decisionOf(request: object): Decision | undefined {
+  return decisions.get(request);
+}
+
+/**
+ * Checks a middleware's arguments (throws ARGUMENT) and makes its question to the limiter. `addressOf`: the client's
+ * address, undefined where the framework does not know it; `identity`: the object that `decisionOf` is asked with.
+ */
+export function admission<Request>(
+  taker: Taker,
+  options: LimiterOptions<Request>,
+  addressOf: (request: Request) => string | undefined,
+  identity: (request: Request) => object,
+): Admit<Request> {
+  const { headers, ipv6Prefix, partitionKey, skip } = options;
+  check(taker, options);
+  const key = options.key ?? ((request: Request) => clientKey(addressOf(request) as string, { ipv6Prefix }));
+  const ask = async (request: Request): Promise<Admission | undefined> => {
+    if (skip !== undefined && (await skip(request))) return undefined;
+    const id = await key(request);
+    const cost = typeof options.cost === "function" ? await options.cost(request) : options.cost;
+    const decision = await taker.take(id, cost === undefined ? {} : { cost });
+    decisions.set(identity(request), decision);
+    const said = headers === false ? {} : rateLimitHeaders(decision, { ...headers, partitionKey: partitionKey?.(id) });
+    const { permit } = decision;
+    if (permit === undefined || taker.release === undefined) return { decision, headers: said };
+    return { decision, headers: said, release: once(() => taker.release?.(id, permit)) };
+  };
+  return options.onError === "pass" ? (request) => ask(request).catch(() => undefined) : ask;
+}
+
+/** A permit that is not given back runs out with its lease: the response has ended, and nobody is there to be told. */
+function once(release: () => Promise<unknown> | undefined): () => void {
+  let released = false;
+  return () => {
+    if (released) return;
+    released = true;
+    release()?.catch(() => {});
+  };
+}
+
+function check<Request>(taker: Taker, options: LimiterOptions<Request>): void {
+  if (typeof taker?.take !== "function") throw argumentError("limiter", taker, "a Limiter");
+  for (const name of ["key", "skip", "partitionKey"] as const)
+    if (options[name] !== undefined && typeof options[name] !== "function")
+      throw argumentError(name, options[name], "a function");
+  if (options.cost !== undefined && typeof options.cost !== "function" && !(options.cost > 0))
+    throw argumentError("cost", options.cost, "a number of permits above 0, or a function of the request");
+  if (options.onError !== undefined && options.onError !== "throw" && options.onError !== "pass")
+    throw argumentError("onError", options.onError, '"throw" or "pass"');
+  checkPrefix(options.ipv6Prefix ?? 64);
+}
+
+/** Fields that are lists: what a limiter before this one said stays. */
+const LISTS = ["RateLimit", "RateLimit-Policy"];
+
+/** Gives each field to `set`, lists joined to what `get` says is there. */
+export function putHeaders(
+  headers: Record<string, string>,
+  get: (name: string) => unknown,
+  set: (name: string, value: string) => void,
+): void {
+  for (const [name, value] of Object.entries(headers)) {
+    const before = LISTS.includes(name) ? get(name) : undefined;
+    set(name, before === undefined || before === null ? value : `${before}, ${value}`);
+  }
+}

@@ -1,0 +1,100 @@
+import type { Decision, PolicyDecision } from "../limiter/decision.ts";
+import type { Clock } from "../time.ts";
+import { sfBytes, sfInteger, sfString } from "./structured-field.ts";
+
+/** The quota units that the draft registers. */
+export type QuotaUnit = "requests" | "content-bytes" | "concurrent-requests";
+
+export interface RateLimitHeaderOptions {
+  /**
+   * Adds X-RateLimit-Limit, -Remaining and -Reset of the deciding policy. Their reset is in seconds since 1970 ("unix",
+   * also `true`; as GitHub's and express-rate-limit's) or in seconds from now ("delta").
+   */
+  legacy?: boolean | "unix" | "delta";
+  /** Tells the client whose quota it is (`pk`); text is sent as UTF-8. Give no secret: it is not encrypted. */
+  partitionKey?: string | Uint8Array;
+  /** The unit of a policy, by its name, where it is not requests; of "concurrency" it is concurrent-requests. */
+  units?: Readonly<Record<string, QuotaUnit>>;
+  /** Adds up to so many ms, at random, to Retry-After, so that denied clients do not all return at one instant. */
+  retryJitterMs?: number;
+  /** From 0 to below 1; for tests. Default Math.random. */
+  random?: () => number;
+  /** For `legacy: "unix"`. Default Date.now. */
+  clock?: Clock;
+}
+
+const CONCURRENT: QuotaUnit = "concurrent-requests";
+
+/** Whole seconds, rounded up: who waits that long has waited long enough. */
+const seconds = (ms: number) => Math.ceil(ms / 1000);
+
+/** What the fields say of one policy; absent: they do not say it. */
+interface Quota {
+  policy: PolicyDecision;
+  unit: QuotaUnit;
+  remaining: number;
+  /** After what time more is to be had. */
+  untilMs?: number;
+}
+
+/**
+ * The response header fields of a decision: RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11),
+ * one item per policy, and Retry-After where it is denied. Windows and times are whole seconds, rounded up.
+ *
+ * Shadow policies are left out; fields without an item are absent (a degraded decision may know no policy). A time that
+ * never ends is not written: a cost above the limit has no Retry-After. `t` is the time until all permits are there
+ * again, of a refusing policy the time after which the call would pass, never later than Retry-After.
+ */
+export function rateLimitHeaders(decision: Decision, options: RateLimitHeaderOptions = {}): Record<string, string> {
+  const quotas = quotasOf(decision, options.units ?? {});
+  const pk = options.partitionKey === undefined ? "" : `;pk=${sfBytes(options.partitionKey)}`;
+  const headers: Record<string, string> = {};
+  if (quotas.length > 0) {
+    headers["RateLimit-Policy"] = quotas.map((quota) => policyItem(quota) + pk).join(", ");
+    headers.RateLimit = quotas.map((quota) => limitItem(quota) + pk).join(", ");
+  }
+  if (options.legacy) Object.assign(headers, legacyFields(decision, quotas, options));
+  const retryMs = decision.retryAfterMs + (options.retryJitterMs ?? 0) * (options.random ?? Math.random)();
+  if (!decision.allowed && Number.isFinite(retryMs)) headers["Retry-After"] = sfInteger(Math.max(seconds(retryMs), 1));
+  return headers;
+}
+
+function quotasOf(decision: Decision, units: Readonly<Record<string, QuotaUnit>>): Quota[] {
+  const policies = decision.policies.filter((policy) => !policy.shadow && Number.isFinite(policy.limit));
+  // Denied though no policy refuses: the id is blocked, and what the policies have left is not to be had.
+  const blocked = !decision.allowed && policies.every((policy) => policy.allowed);
+  return policies.map((policy) => {
+    const unit = units[policy.name] ?? (policy.name === "concurrency" ? CONCURRENT : "requests");
+    const refused = blocked || !policy.allowed;
+    const waitMs = Math.max(blocked ? decision.retryAfterMs : policy.retryAfterMs, 1);
+    const untilMs = refused ? waitMs : policy.resetAfterMs;
+    // A call that never passes is no question of time, nor when others give back what they hold.
+    const timed = Number.isFinite(untilMs) && (refused || unit !== CONCURRENT);
+    return { policy, unit, remaining: blocked ? 0 : policy.remaining, ...(timed ? { untilMs } : {}) };
+  });
+}
+
+function policyItem({ policy, unit }: Quota): string {
+  const item = `${sfString(policy.name)};q=${sfInteger(policy.limit)}`;
+  const named = unit === "requests" ? item : `${item};qu=${sfString(unit)}`;
+  const windowed = unit !== CONCURRENT && policy.spanMs > 0 && Number.isFinite(policy.spanMs);
+  return windowed ? `${named};w=${sfInteger(seconds(policy.spanMs))}` : named;
+}
+
+function limitItem({ policy, remaining, untilMs }: Quota): string {
+  const item = `${sfString(policy.name)};r=${sfInteger(remaining)}`;
+  return untilMs === undefined ? item : `${item};t=${sfInteger(seconds(untilMs))}`;
+}
+
+function legacyFields(decision: Decision, quotas: Quota[], options: RateLimitHeaderOptions): Record<string, string> {
+  const quota = quotas.find(({ policy }) => policy.name === decision.policy) ?? quotas[0];
+  if (quota === undefined) return {};
+  const fields: Record<string, string> = {
+    "X-RateLimit-Limit": sfInteger(quota.policy.limit),
+    "X-RateLimit-Remaining": sfInteger(quota.remaining),
+  };
+  if (quota.untilMs === undefined) return fields;
+  const fromMs = options.legacy === "delta" ? 0 : (options.clock ?? Date.now)();
+  fields["X-RateLimit-Reset"] = sfInteger(seconds(fromMs + quota.untilMs));
+  return fields;
+}

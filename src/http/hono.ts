@@ -1,0 +1,62 @@
+import type { Decision } from "../limiter/decision.ts";
+import { admission, type LimiterOptions } from "./admission.ts";
+import { deniedResponse, whenEnded, withHeaders } from "./response.ts";
+import type { Taker } from "./taker.ts";
+
+/** What is used of Hono's context. */
+export interface HonoContext {
+  // biome-ignore lint/suspicious/noExplicitAny: Hono's own type of it, which is the application's to say
+  env: any;
+  req: { raw: Request };
+  res: Response;
+  set(name: "rateLimit", decision: Decision): void;
+}
+
+export interface HonoLimiterOptions<Context> extends LimiterOptions<Context> {
+  /** The response to a denied request; the header fields are added to it. Default: `problemOf`'s. */
+  onDenied?: (context: Context, decision: Decision) => Response | Promise<Response>;
+}
+
+/**
+ * Hono middleware that lets a request pass as the limiter decides. The decision is the context's variable "rateLimit",
+ * and `decisionOf(context.req.raw)`. The client's address is known on Node (@hono/node-server) only: elsewhere give
+ * `key: (c) => clientKey(getConnInfo(c).remote.address)`. An error goes to Hono's `onError`. Throws ARGUMENT for options
+ * that are wrong.
+ */
+export function honoLimiter<Context extends HonoContext = HonoContext>(
+  limiter: Taker,
+  options: HonoLimiterOptions<Context> = {},
+): (context: Context, next: () => Promise<void>) => Promise<Response | undefined> {
+  const addressOf = (context: Context): string | undefined => context.env?.incoming?.socket?.remoteAddress;
+  const admit = admission(limiter, options, addressOf, (context) => context.req.raw);
+  const { onDenied = (_context, decision) => deniedResponse(decision) } = options;
+  return async (context, next) => {
+    const admitted = await admit(context);
+    if (admitted === undefined) {
+      await next();
+      return undefined;
+    }
+    const { decision, headers, release } = admitted;
+    context.set("rateLimit", decision);
+    if (!decision.allowed) {
+      const denied = withHeaders(await onDenied(context, decision), headers);
+      return release === undefined ? denied : whenEnded(denied, release);
+    }
+    try {
+      await next();
+    } catch (error) {
+      release?.();
+      throw error;
+    }
+    const response = withHeaders(context.res, headers);
+    replace(context, release === undefined ? response : whenEnded(response, release));
+    return undefined;
+  };
+}
+
+/** Hono joins the header of the response that was set before into the next: it must be taken away first. */
+function replace(context: HonoContext, response: Response): void {
+  if (context.res === response) return;
+  (context as { res: Response | undefined }).res = undefined;
+  context.res = response;
+}
