@@ -25,8 +25,8 @@ export interface RateLimitHeaderOptions {
 
 const CONCURRENT: QuotaUnit = "concurrent-requests";
 
-/** Whole seconds, rounded up: who waits that long has waited long enough. */
-const seconds = (ms: number) => Math.ceil(ms / 1000);
+/** Whole seconds, rounded up: who waits that long has waited long enough. At least 1 where something is left to wait. */
+const seconds = (ms: number) => (ms > 0 ? Math.max(Math.ceil(ms / 1000), 1) : 0);
 
 /** What the fields say of one policy; absent: they do not say it. */
 interface Quota {

@@ -1,0 +1,76 @@
+import { BlockList, isIPv4, isIPv6 } from "node:net";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { clientKey } from "../../src/http.ts";
+
+describe("clientKey", () => {
+  it("keeps an IPv4 address, and takes its IPv6 spellings for it", () => {
+    for (const ip of ["203.0.113.7", "::ffff:203.0.113.7", "::FFFF:cb00:7107", "0:0:0:0:0:ffff:cb00:7107"])
+      expect(clientKey(ip)).toBe("203.0.113.7");
+    expect(clientKey("::203.0.113.7")).toBe("0:0:0:0::/64");
+  });
+
+  it("cuts an IPv6 address to its network, however it is written", () => {
+    for (const ip of ["2001:db8:1:2::1", "2001:0DB8:0001:0002:ffff:ffff:ffff:ffff", "2001:db8:1:2::5%eth0"])
+      expect(clientKey(ip)).toBe("2001:db8:1:2::/64");
+    expect(clientKey("2001:db8:1:2fff::1", { ipv6Prefix: 56 })).toBe("2001:db8:1:2f00::/56");
+    expect(clientKey("2001:db8:ffff::1", { ipv6Prefix: 32 })).toBe("2001:db8::/32");
+    expect(clientKey("fe80::1%3", { ipv6Prefix: 128 })).toBe("fe80:0:0:0:0:0:0:1/128");
+  });
+
+  it("refuses what is no address, naming it", () => {
+    const bad = ["", "localhost", "203.0.113.7:80", "[::1]", "1.2.3", "01.2.3.4", "1.2.3.256", ":::", "::1::", "1::2%"];
+    for (const ip of bad) expect(() => clientKey(ip), ip).toThrow(/^ip is .* must be an IPv4 or IPv6 address/);
+    expect(() => clientKey(undefined as never)).toThrow("ip is undefined");
+    for (const ipv6Prefix of [31, 129, 64.5, Number.NaN])
+      expect(() => clientKey("::1", { ipv6Prefix })).toThrow("from 32 to 128");
+  });
+
+  it("takes for an address what Node does", () => {
+    const group = fc.oneof(
+      fc.nat(0xffff).map((n) => n.toString(16)),
+      fc.constantFrom("", "", "0", "00ff", "12345", "g"),
+    );
+    const nearlyV6 = fc.tuple(
+      fc.array(group, { maxLength: 9 }),
+      fc.constantFrom("", ":1.2.3.4", "1.2.3.4", ":1.2.3.999"),
+    );
+    const nearlyV4 = fc.array(fc.oneof(fc.nat(300).map(String), fc.constantFrom("", "01", "-1")), { maxLength: 5 });
+    const text = fc.oneof(
+      fc.ipV6(),
+      fc.ipV4(),
+      nearlyV6.map(([groups, end]) => groups.join(":") + end),
+      nearlyV4.map((parts) => parts.join(".")),
+    );
+    const takes = (ip: string) => {
+      try {
+        return typeof clientKey(ip) === "string";
+      } catch {
+        return false;
+      }
+    };
+    fc.assert(
+      fc.property(text, (ip) => {
+        expect(takes(ip)).toBe(isIPv4(ip) || isIPv6(ip));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("gives one key to two addresses exactly where Node says that they share the network", () => {
+    const groups = fc.array(fc.nat(0xffff), { minLength: 8, maxLength: 8 });
+    fc.assert(
+      fc.property(groups, fc.nat(127), fc.integer({ min: 32, max: 128 }), (parts, flippedBit, ipv6Prefix) => {
+        const first = parts.map((part) => part.toString(16)).join(":");
+        const other = parts.map((part, i) => (i === flippedBit >> 4 ? part ^ (0x8000 >> (flippedBit & 15)) : part));
+        const second = other.map((part) => part.toString(16)).join(":");
+        fc.pre(![first, second].some((ip) => ip.startsWith("0:0:0:0:0:")));
+        const network = new BlockList();
+        const key = clientKey(first, { ipv6Prefix });
+        network.addSubnet(key.split("/")[0], ipv6Prefix, "ipv6");
+        expect(network.check(first, "ipv6")).toBe(true);
+        expect(clientKey(second, { ipv6Prefix }) === key).toBe(network.check(second, "ipv6"));
+      }),
+    );
+  });
+});

@@ -1,0 +1,98 @@
+import express from "express";
+import { type Options, rateLimit } from "express-rate-limit";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { expressRateLimitStore } from "../../src/http.ts";
+import { FixedWindowTaker } from "./fixed-window-taker.ts";
+import { listen, type Served } from "./servers.ts";
+
+describe("expressRateLimitStore", () => {
+  let served: Served | undefined;
+  let nowMs = Date.now();
+  const clock = () => nowMs;
+  const window = (limit: number, spanMs = 60_000) => new FixedWindowTaker([{ name: "window", limit, spanMs }], clock);
+
+  const start = async (options: Partial<Options>) => {
+    const app = express();
+    app.set("env", "test");
+    app.use(rateLimit({ windowMs: 60_000, standardHeaders: "draft-8", legacyHeaders: true, ...options }));
+    app.get("/", (_request, response) => void response.send("through"));
+    app.get("/bad", (_request, response) => void response.status(400).send("bad"));
+    served = await listen(app);
+    return served.url;
+  };
+  const statuses = async (url: string, count: number) => {
+    const seen: number[] = [];
+    for (let i = 0; i < count; i++) seen.push((await fetch(url)).status);
+    return seen;
+  };
+
+  afterEach(async () => {
+    await served?.close();
+    served = undefined;
+  });
+
+  it("lets the limiter decide where both have one limit", async () => {
+    nowMs = Date.now();
+    const limiter = window(2);
+    const url = await start({ limit: 2, store: expressRateLimitStore(limiter, { clock, prefix: "api:" }) });
+    const first = await fetch(url);
+    expect([first.status, first.headers.get("x-ratelimit-remaining")]).toEqual([200, "1"]);
+    expect(await statuses(url, 3)).toEqual([200, 429, 429]);
+    const denied = await fetch(url);
+    expect(Number(denied.headers.get("retry-after"))).toBeGreaterThan(30);
+    expect(Number(denied.headers.get("retry-after"))).toBeLessThanOrEqual(60);
+    expect([denied.headers.get("x-ratelimit-limit"), denied.headers.get("x-ratelimit-remaining")]).toEqual(["2", "0"]);
+    expect(limiter.taken.every((id) => id === "api:127.0.0.1")).toBe(true);
+    nowMs += 60_000;
+    expect(await statuses(url, 1)).toEqual([200]);
+  });
+
+  it("denies what either limit denies", async () => {
+    expect(await statuses(await start({ limit: 5, store: expressRateLimitStore(window(2)) }), 3)).toEqual([
+      200, 200, 429,
+    ]);
+    await served?.close();
+    expect(await statuses(await start({ limit: 1, store: expressRateLimitStore(window(2)) }), 2)).toEqual([200, 429]);
+  });
+
+  it("counts for limits that differ per request, the denied too, in a limiter of the window's length", async () => {
+    const spans: number[] = [];
+    const counting = (spanMs: number) => {
+      spans.push(spanMs);
+      return window(1e9, spanMs);
+    };
+    const store = expressRateLimitStore(counting, { clock });
+    const url = await start({ limit: (request) => Number(request.get("x-limit")), store });
+    const get = async (limit: number) => (await fetch(url, { headers: { "x-limit": String(limit) } })).status;
+    expect([await get(2), await get(2), await get(2), await get(3), await get(5)]).toEqual([200, 200, 429, 429, 200]);
+    expect(spans).toEqual([60_000]);
+    expect(await store.get("127.0.0.1")).toEqual({ totalHits: 5, resetTime: expect.any(Date) });
+  });
+
+  it("takes back requests that are not to count, and forgets a client", async () => {
+    const limiter = window(2);
+    const store = expressRateLimitStore(limiter);
+    const url = await start({ limit: 2, store, skipFailedRequests: true });
+    expect(await statuses(`${url}/bad`, 4)).toEqual([400, 400, 400, 400]);
+    expect(await statuses(url, 3)).toEqual([200, 200, 429]);
+    await store.resetKey("127.0.0.1");
+    expect(await store.get("127.0.0.1")).toBeUndefined();
+    expect(await statuses(url, 1)).toEqual([200]);
+  });
+
+  it("hands the limiter's errors on", async () => {
+    const limiter = window(2);
+    limiter.failure = new Error("the store is away");
+    expect(await statuses(await start({ store: expressRateLimitStore(limiter) }), 1)).toEqual([500]);
+    await served?.close();
+    const logged = vi.spyOn(console, "error").mockImplementation(() => {});
+    const passing = { store: expressRateLimitStore(limiter), passOnStoreError: true };
+    expect(await statuses(await start(passing), 1)).toEqual([200]);
+    expect(logged).toHaveBeenCalledTimes(1);
+    logged.mockRestore();
+  });
+
+  it("knows what no limiter is", () => {
+    expect(() => expressRateLimitStore({} as never)).toThrow(/^limiter is a Object; it must be a Limiter/);
+  });
+});
