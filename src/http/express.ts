@@ -39,9 +39,10 @@ export function expressLimiter<
   const addressOf = (request: Request) => request.ip ?? request.socket?.remoteAddress;
   const admit = admission(limiter, options, addressOf, (request) => request);
   const { onDenied = answer } = options;
-  const handle = async (request: Request, response: Response, next: () => void) => {
+  /** Whether the request goes on; else it was answered, or handed to `next` by onDenied. */
+  const passes = async (request: Request, response: Response, next: (error?: unknown) => void): Promise<boolean> => {
     const admitted = await admit(request);
-    if (admitted === undefined) return next();
+    if (admitted === undefined) return true;
     const { decision, headers, release } = admitted;
     Object.assign(request, { rateLimit: decision });
     if (release !== undefined)
@@ -52,10 +53,13 @@ export function expressLimiter<
       (name) => response.getHeader(name),
       (name, value) => response.setHeader(name, value),
     );
-    if (decision.allowed) next();
-    else await onDenied(request, response, next, decision);
+    if (!decision.allowed) await onDenied(request, response, next, decision);
+    return decision.allowed;
   };
-  return (request, response, next) => handle(request, response, next).catch(next);
+  return (request, response, next) =>
+    passes(request, response, next).then((goesOn) => {
+      if (goesOn) next();
+    }, next);
 }
 
 function answer(_request: unknown, response: ExpressResponse, _next: unknown, decision: Decision): void {

@@ -3,9 +3,10 @@ import { admission, type LimiterOptions, putHeaders } from "./admission.ts";
 import { problemOf } from "./problem.ts";
 import type { Taker } from "./taker.ts";
 
-/** What is used of Fastify's request. */
+/** What is used of Fastify's request, here or by most keys; more with the type given, `(request: FastifyRequest) => ...`. */
 export interface FastifyRequest {
   ip: string;
+  headers: Record<string, string | string[] | undefined>;
 }
 
 /** What is used of Fastify's reply. */
@@ -34,7 +35,7 @@ export function fastifyLimiter<
 >(
   limiter: Taker,
   options: FastifyLimiterOptions<Request, Reply> = {},
-): (request: Request, reply: Reply) => Promise<unknown> {
+): (request: NoInfer<Request>, reply: NoInfer<Reply>) => Promise<unknown> {
   const addressOf = (request: Request) => request.ip;
   const admit = admission(limiter, options, addressOf, (request) => request);
   const { onDenied = answer } = options;

@@ -3,11 +3,11 @@ import { admission, type LimiterOptions } from "./admission.ts";
 import { deniedResponse, whenEnded, withHeaders } from "./response.ts";
 import type { Taker } from "./taker.ts";
 
-/** What is used of Hono's context. */
+/** What is used of Hono's context, here or by most keys; more with the type given, `(c: Context) => ...`. */
 export interface HonoContext {
   // biome-ignore lint/suspicious/noExplicitAny: Hono's own type of it, which is the application's to say
   env: any;
-  req: { raw: Request };
+  req: { raw: Request; header(name: string): string | undefined };
   res: Response;
   set(name: "rateLimit", decision: Decision): void;
 }
@@ -26,7 +26,7 @@ export interface HonoLimiterOptions<Context> extends LimiterOptions<Context> {
 export function honoLimiter<Context extends HonoContext = HonoContext>(
   limiter: Taker,
   options: HonoLimiterOptions<Context> = {},
-): (context: Context, next: () => Promise<void>) => Promise<Response | undefined> {
+): (context: NoInfer<Context>, next: () => Promise<void>) => Promise<Response | undefined> {
   const addressOf = (context: Context): string | undefined => context.env?.incoming?.socket?.remoteAddress;
   const admit = admission(limiter, options, addressOf, (context) => context.req.raw);
   const { onDenied = (_context, decision) => deniedResponse(decision) } = options;

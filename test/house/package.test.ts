@@ -8,6 +8,12 @@ const node = (...args: string[]) => execFileSync(process.execPath, args, { cwd: 
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const use = "const s = new LocalSeries({}); s.record(3); console.log(kernel.name, s.stats().max)";
 
+/** The texts of a built ES module and of what it shares with others. */
+function reached(file: string): string[] {
+  const text = readFileSync(join(root, "dist", file), "utf8");
+  return [text, ...[...text.matchAll(/from "\.\/(chunk-[^"]+)"/g)].flatMap((match) => reached(match[1]))];
+}
+
 /** Every file that package.json promises. */
 function promised(value: unknown): string[] {
   if (typeof value === "string") return value.startsWith("./") ? [value] : [];
@@ -38,12 +44,17 @@ describe("the built package", () => {
     expect(node("--input-type=module", "--eval", `import { kernel, LocalSeries } from "oriel/js"; ${use}`)).toBe(
       "js 3",
     );
-    const reached = (file: string): string[] => {
-      const text = readFileSync(join(root, "dist", file), "utf8");
-      return [text, ...[...text.matchAll(/from "\.\/(chunk-[^"]+)"/g)].flatMap((match) => reached(match[1]))];
-    };
     expect(reached("kernel.js").some((text) => text.includes("AGFzbQ"))).toBe(true);
     expect(reached("js.js").some((text) => text.includes("AGFzbQ"))).toBe(false);
+  });
+
+  it("has oriel/http by import and by require, without kernels and packages", () => {
+    const key = "console.log(clientKey('2001:db8::1'))";
+    expect(node("--input-type=module", "--eval", `import { clientKey } from "oriel/http"; ${key}`)).toBe(
+      "2001:db8:0:0::/64",
+    );
+    expect(node("--eval", `const { clientKey } = require("oriel/http"); ${key}`)).toBe("2001:db8:0:0::/64");
+    expect(reached("http.js").filter((text) => /AGFzbQ|from "[^.]/.test(text))).toEqual([]);
   });
 
   it("shares one kernel between oriel and oriel/kernel", () => {
