@@ -64,7 +64,8 @@ function quotasOf(decision: Decision, units: Readonly<Record<string, QuotaUnit>>
   // Denied though no policy refuses: the id is blocked, and what the policies have left is not to be had.
   const blocked = !decision.allowed && policies.every((policy) => policy.allowed);
   return policies.map((policy) => {
-    const unit = units[policy.name] ?? (policy.name === "concurrency" ? CONCURRENT : "requests");
+    const own = Object.hasOwn(units, policy.name) ? units[policy.name] : undefined;
+    const unit = own ?? (policy.name === "concurrency" ? CONCURRENT : "requests");
     const refused = blocked || !policy.allowed;
     const waitMs = Math.max(blocked ? decision.retryAfterMs : policy.retryAfterMs, 1);
     const untilMs = refused ? waitMs : policy.resetAfterMs;

@@ -19,7 +19,19 @@ describe("clientKey", () => {
   });
 
   it("refuses what is no address, naming it", () => {
-    const bad = ["", "localhost", "203.0.113.7:80", "[::1]", "1.2.3", "01.2.3.4", "1.2.3.256", ":::", "::1::", "1::2%"];
+    const bad = [
+      "",
+      "localhost",
+      "203.0.113.7:80",
+      "[::1]",
+      "1.2.3",
+      "01.2.3.4",
+      "1.2.3.256",
+      ":::",
+      "::1::",
+      "1::2%",
+      "1:2:3:4::5:6:7:8",
+    ];
     for (const ip of bad) expect(() => clientKey(ip), ip).toThrow(/^ip is .* must be an IPv4 or IPv6 address/);
     expect(() => clientKey(undefined as never)).toThrow("ip is undefined");
     for (const ipv6Prefix of [31, 129, 64.5, Number.NaN])

@@ -2,6 +2,7 @@ import express from "express";
 import { type Options, rateLimit } from "express-rate-limit";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { expressRateLimitStore } from "../../src/http.ts";
+import { decisionFrom } from "./decisions.ts";
 import { FixedWindowTaker } from "./fixed-window-taker.ts";
 import { listen, type Served } from "./servers.ts";
 
@@ -78,6 +79,14 @@ describe("expressRateLimitStore", () => {
     await store.resetKey("127.0.0.1");
     expect(await store.get("127.0.0.1")).toBeUndefined();
     expect(await statuses(url, 1)).toEqual([200]);
+  });
+
+  it("says one hit, as few as there can be, where the limiter lets pass without its store", async () => {
+    const limiter = window(2);
+    limiter.take = async () => decisionFrom([], { degraded: true, degradedBy: "allow" });
+    expect((await expressRateLimitStore(limiter).increment("a")).totalHits).toBe(1);
+    limiter.take = async () => decisionFrom([], { allowed: false, degraded: true, degradedBy: "deny" });
+    expect(await statuses(await start({ limit: 5, store: expressRateLimitStore(limiter) }), 1)).toEqual([429]);
   });
 
   it("hands the limiter's errors on", async () => {

@@ -81,6 +81,13 @@ describe("rateLimitHeaders", () => {
     });
   });
 
+  it("takes no policy's name for an object's own property", () => {
+    expect(rateLimitHeaders(decisionFrom([policyOf({ name: "constructor" })]), { units: {} }).RateLimit).toBe(
+      '"constructor";r=7;t=20',
+    );
+    expect(rateLimitHeaders(decisionFrom([policyOf({ name: "constructor" })]))["RateLimit-Policy"]).not.toContain("qu");
+  });
+
   it("says of a blocked id that nothing is left, until the block ends", () => {
     const blocked = decisionFrom([policyOf()], { allowed: false, policy: "block", retryAfterMs: 90_000 });
     const { RateLimit, "Retry-After": retry } = rateLimitHeaders(blocked);

@@ -113,7 +113,29 @@ describe("what the application does with a decision", () => {
     const broken = new ReadableStream({ pull: (controller) => controller.error(new Error("upstream is gone")) });
     const breaking = fetchLimiter(lending, () => new Response(broken), { key: () => "c" });
     await expect((await breaking(new Request("http://home.example/"))).text()).rejects.toThrow("upstream is gone");
+    const unread = fetchLimiter(lending, () => new Response("unread"), { key: () => "d" });
+    const left = await unread(new Request("http://home.example/"));
     expect(lending.released).toEqual(["a p", "b p", "c p"]);
+    await new Promise((resolve) => setTimeout(resolve)); // its first piece lies ready, nobody reads
+    await left.body?.cancel();
+    expect(lending.released).toEqual(["a p", "b p", "c p", "d p"]);
+  });
+
+  it("in Hono: gives a permit back where a handler throws what is no error, and joins an upstream's fields", async () => {
+    const lending = new FixedWindowTaker([{ name: "many", limit: 9, spanMs: 5000 }]);
+    lending.permit = "p";
+    const upstream = await listen((_request, response) => response.setHeader("RateLimit", '"up";r=1').end("upstream"));
+    closing.push(upstream.close);
+    const app = new Hono();
+    app.use(honoLimiter(lending, { key: () => "a" }));
+    app.get("/throws", () => {
+      throw "no error";
+    });
+    app.get("/proxy", () => fetch(upstream.url));
+    await expect(async () => app.request("/throws")).rejects.toBe("no error");
+    expect(lending.released).toEqual(["a p"]);
+    const joined = await app.request("/proxy");
+    expect([joined.headers.get("ratelimit"), await joined.text()]).toEqual(['"up";r=1, "many";r=7;t=5', "upstream"]);
   });
 });
 
