@@ -13,7 +13,7 @@ export interface RateLimitHeaderOptions {
   legacy?: boolean | "unix" | "delta";
   /** Tells the client whose quota it is (`pk`); text is sent as UTF-8. Give no secret: it is not encrypted. */
   partitionKey?: string | Uint8Array;
-  /** The unit of a policy, by its name, where it is not requests; of "concurrency" it is concurrent-requests. */
+  /** The unit of a policy, by its name, where it is not requests; of a concurrency policy it is concurrent-requests. */
   units?: Readonly<Record<string, QuotaUnit>>;
   /** Adds up to so many ms, at random, to Retry-After, so that denied clients do not all return at one instant. */
   retryJitterMs?: number;
@@ -65,7 +65,7 @@ function quotasOf(decision: Decision, units: Readonly<Record<string, QuotaUnit>>
   const blocked = !decision.allowed && policies.every((policy) => policy.allowed);
   return policies.map((policy) => {
     const own = Object.hasOwn(units, policy.name) ? units[policy.name] : undefined;
-    const unit = own ?? (policy.name === "concurrency" ? CONCURRENT : "requests");
+    const unit = own ?? (policy.kind === "concurrency" ? CONCURRENT : "requests");
     const refused = blocked || !policy.allowed;
     const waitMs = Math.max(blocked ? decision.retryAfterMs : policy.retryAfterMs, 1);
     const untilMs = refused ? waitMs : policy.resetAfterMs;

@@ -20,11 +20,12 @@ export function decisionOf(
   let tightest: PolicyDecision | undefined;
   let resetAfterMs = 0;
   for (let i = 0; i < policies.length; i++) {
-    const { name, limit, spanMs, isShadow } = policies[i];
+    const { name, kindName, limit, spanMs, isShadow } = policies[i];
     const { passes, waitMs } = reply.policies[i];
     const isPassed = allowed ? place < passes : passes > reply.granted;
     const one: PolicyDecision = {
       name,
+      kind: kindName,
       allowed: isPassed,
       shadow: isShadow,
       limit,

@@ -1,7 +1,10 @@
+export type PolicyKind = "fixed-window" | "sliding-window" | "funnel" | "gcra" | "concurrency";
+
 /** What one policy says to a call. */
 export interface PolicyDecision {
-  /** As given to the policy, else its kind: "sliding-window", "fixed-window", "funnel", "gcra", "concurrency". */
+  /** As given to the policy, else its kind. */
   name: string;
+  kind: PolicyKind;
   /** Whether this policy lets the call pass; a shadow policy's word does not count. */
   allowed: boolean;
   shadow: boolean;

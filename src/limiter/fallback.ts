@@ -74,8 +74,9 @@ export class Fallback {
 function blind(policies: readonly Policy[], cost: number, degradedBy: DecidedBy): Decision {
   const allowed = degradedBy === "allow";
   const retryAfterMs = allowed ? 0 : DENIED_FOR_MS;
-  const told = policies.map(({ name, limit, spanMs, isShadow }) => ({
+  const told = policies.map(({ name, kindName, limit, spanMs, isShadow }) => ({
     name,
+    kind: kindName,
     allowed,
     shadow: isShadow,
     limit,

@@ -1,5 +1,6 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import { type Duration, durationMs } from "../time.ts";
+import type { PolicyKind } from "./decision.ts";
 import { law } from "./law.ts";
 import { KIND } from "./rule.ts";
 
@@ -14,6 +15,7 @@ export interface PolicyOptions {
 /** A limit as a limiter is given it: made by fixedWindow, slidingWindow, funnel, gcra or concurrency. */
 export interface Policy {
   readonly name: string;
+  readonly kindName: PolicyKind;
   readonly kind: number;
   readonly limit: number;
   readonly spanMs: number;
@@ -102,7 +104,7 @@ const MOST_LENT = 10_000;
 
 function policy(
   { name, shadow = false }: PolicyOptions,
-  kindName: string,
+  kindName: PolicyKind,
   kind: number,
   limit: number,
   spanMs: number,
@@ -111,7 +113,7 @@ function policy(
 ): Policy {
   if (name !== undefined && (typeof name !== "string" || !/^[\w.-]{1,64}$/.test(name)))
     throw argumentError("name", name, "1 to 64 of A-Z a-z 0-9 . _ -");
-  return Object.freeze({ name: name ?? kindName, kind, limit, spanMs, rate, isAligned, isShadow: shadow });
+  return Object.freeze({ name: name ?? kindName, kindName, kind, limit, spanMs, rate, isAligned, isShadow: shadow });
 }
 
 function whole(argument: string, value: number, most: number): number {

@@ -2,7 +2,15 @@ import type { Decision, PolicyDecision } from "../../src/limiter/decision.ts";
 
 /** A policy's word: 10 per minute, 3 taken, 20 s until all is there again. */
 export function policyOf(change: Partial<PolicyDecision> = {}): PolicyDecision {
-  const base = { name: "burst", allowed: true, shadow: false, limit: 10, spanMs: 60_000, remaining: 7 };
+  const base = {
+    name: "burst",
+    kind: "sliding-window",
+    allowed: true,
+    shadow: false,
+    limit: 10,
+    spanMs: 60_000,
+    remaining: 7,
+  } as const;
   return { ...base, retryAfterMs: 0, resetAfterMs: 20_000, ...change };
 }
 

@@ -71,7 +71,7 @@ describe("rateLimitHeaders", () => {
   });
 
   it("says units: requests held at once have no window, and come back when they are given back", () => {
-    const held = policyOf({ name: "concurrency", spanMs: 30_000, remaining: 2 });
+    const held = policyOf({ name: "concurrency", kind: "concurrency", spanMs: 30_000, remaining: 2 });
     const bytes = policyOf({ name: "upload" });
     const units = { upload: "content-bytes", jobs: "concurrent-requests" } as const;
     expect(rateLimitHeaders(decisionFrom([held, bytes, { ...held, name: "jobs" }]), { units })).toEqual({
@@ -123,6 +123,7 @@ describe("rateLimitHeaders", () => {
     const number = fc.oneof(fc.nat(), fc.double({ min: 0, noNaN: true }), fc.constant(Number.POSITIVE_INFINITY));
     const policy = fc.record<PolicyDecision>({
       name: fc.oneof(fc.string({ unit: "grapheme" }), fc.string({ unit: "binary" })),
+      kind: fc.constantFrom("fixed-window", "sliding-window", "funnel", "gcra", "concurrency"),
       allowed: fc.boolean(),
       shadow: fc.boolean(),
       limit: number,
