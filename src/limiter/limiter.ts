@@ -26,6 +26,7 @@ import { Reservation, type ReserveOptions } from "./reservation.ts";
 import { KIND } from "./rule.ts";
 import { takeAll } from "./take-all.ts";
 import { newToken } from "./token.ts";
+import { KIND } from "./rule.ts";
 import { Turns } from "./turns.ts";
 
 export interface Wanted {
@@ -108,14 +109,17 @@ export class Limiter {
 
   /**
    * Takes permits as soon as it may, or is denied when it could not within `wait`. Callers of one process wait in line,
-   * one id apart from another; the first in line asks again when the decision said that it would pass.
+   * one id apart from another; the first in line asks again when the decision said that it would pass, or every half
+   * second where a concurrency policy's permits may be given back before.
    */
   async acquire(id: string, options: AcquireOptions = {}): Promise<Decision> {
     checkKnown(options, ["cost", "tag", "policies", "signal", "wait"]);
     const { wait = "10s", ...rest } = options;
     const untilMs = this.#store.monotonic() + waitMsOf(wait);
-    const { base } = this.#of(id, options);
-    return this.#turns.wait(base, untilMs, this.#store.monotonic, options.signal, () => this.#takeWith(id, rest));
+    const { base, policies } = this.#of(id, options);
+    const isLent = policies.some(({ kind }) => kind === KIND.concurrency);
+    const ask = () => this.#takeWith(id, rest);
+    return this.#turns.wait(base, untilMs, this.#store.monotonic, options.signal, isLent, ask);
   }
 
   /** Takes `permits`, whether they are there or not: what comes after pays for it. */
