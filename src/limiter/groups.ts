@@ -15,6 +15,14 @@ interface Caller {
   reject(error: unknown): void;
 }
 
+/** A denial as it was at `atMs`, of calls of one cost under one set of limits. */
+interface Denied {
+  atMs: number;
+  policies: readonly Policy[];
+  cost: number;
+  decision: Decision;
+}
+
 interface Group {
   base: string;
   policies: readonly Policy[];
@@ -32,7 +40,7 @@ export class Groups {
   readonly #denyCacheMs: number;
   readonly #now: Clock;
   #open = new Map<string, Group>();
-  readonly #denied = new Map<string, { untilMs: number; cost: number; decision: Decision }>();
+  readonly #denied = new Map<string, Denied>();
 
   constructor(asker: Asker, fallback: Fallback, denyCacheMs: number, now: Clock) {
     this.#asker = asker;
@@ -42,7 +50,7 @@ export class Groups {
   }
 
   take(base: string, policies: readonly Policy[], cost: number): Promise<Decision> {
-    const denied = this.#denyCacheMs > 0 && this.#deniedBefore(base, cost);
+    const denied = this.#denyCacheMs > 0 && this.#deniedBefore(base, policies, cost);
     if (denied) return Promise.resolve(denied);
     return new Promise((resolve, reject) => {
       let group = this.#open.get(base);
@@ -76,7 +84,7 @@ export class Groups {
         const costs = policies.map(() => cost);
         for (let i = 0; i < callers.length; i++) {
           const decision = decisionOf(reply, policies, costs, i, lends ? tokenOf(token, i) : undefined);
-          if (!decision.allowed && this.#denyCacheMs > 0) this.#remember(base, cost, decision);
+          if (!decision.allowed && this.#denyCacheMs > 0) this.#remember(base, policies, cost, decision);
           callers[i].resolve(decision);
         }
       },
@@ -87,21 +95,27 @@ export class Groups {
     );
   }
 
-  #deniedBefore(base: string, cost: number): Decision | undefined {
+  #deniedBefore(base: string, policies: readonly Policy[], cost: number): Decision | undefined {
     const known = this.#denied.get(base);
-    if (!known || cost < known.cost) return undefined;
-    const leftMs = known.untilMs - this.#now();
-    if (leftMs <= 0) {
-      this.#denied.delete(base);
-      return undefined;
-    }
-    const { decision } = known;
-    return { ...decision, retryAfterMs: Math.max(leftMs, 0) };
+    if (!known || cost !== known.cost || policies !== known.policies) return undefined;
+    const goneMs = Math.floor(this.#now() - known.atMs);
+    if (goneMs < this.#denyCacheMs && goneMs < known.decision.retryAfterMs) return after(known.decision, goneMs);
+    this.#denied.delete(base);
+    return undefined;
   }
 
-  #remember(base: string, cost: number, decision: Decision): void {
+  #remember(base: string, policies: readonly Policy[], cost: number, decision: Decision): void {
     if (this.#denied.size >= MOST_DENIED) this.#denied.clear();
-    const untilMs = this.#now() + Math.min(this.#denyCacheMs, decision.retryAfterMs);
-    this.#denied.set(base, { untilMs, cost, decision });
+    this.#denied.set(base, { atMs: this.#now(), policies, cost, decision });
   }
+}
+
+/** The same denial some ms later. */
+function after(decision: Decision, goneMs: number): Decision {
+  const less = <Times extends { retryAfterMs: number; resetAfterMs: number }>(one: Times): Times => ({
+    ...one,
+    retryAfterMs: Math.max(0, one.retryAfterMs - goneMs),
+    resetAfterMs: Math.max(0, one.resetAfterMs - goneMs),
+  });
+  return { ...less(decision), policies: decision.policies.map(less) };
 }

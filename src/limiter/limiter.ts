@@ -152,6 +152,7 @@ export class Limiter {
     if (typeof permit !== "string" || !/^[0-9a-f]{32}$/.test(permit))
       throw argumentError("permit", permit, "a decision's permit");
     const { base, policies } = this.#of(id, options);
+    this.#groups.forget(base);
     await this.#asker.ask({ base, policies, cost: 0, mode: MODE.release, token: permit });
   }
 
