@@ -8,7 +8,7 @@ local function window_of(there, start, used, span, is_aligned, now)
     first = at - at % span
     return math.max(start, first), start >= first and used or 0, first + span
   end
-  if start + span > at then return start, used, start + span end
+  if used > 0 and start + span > at then return start, used, start + span end
   return now, 0, now + span
 end
 

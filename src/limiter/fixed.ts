@@ -13,7 +13,8 @@ export function lookFixed(keys: Keyspace, key: string, { limit, spanMs, isAligne
   const state = stateOf<Fixed>(keys, key, KIND.fixed);
   const before = state?.startMs ?? -Infinity;
   const atMs = Math.max(nowMs, before);
-  const firstMs = isAligned ? atMs - (atMs % spanMs) : before + spanMs > atMs ? before : nowMs;
+  const isOpen = state !== undefined && state.used > 0 && before + spanMs > atMs;
+  const firstMs = isAligned ? atMs - (atMs % spanMs) : isOpen ? before : nowMs;
   const used = state && before >= firstMs ? state.used : 0;
   const endsMs = firstMs + spanMs;
   const looked: Looked = {
