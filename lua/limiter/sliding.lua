@@ -1,8 +1,9 @@
 -- @include limiter/state
 -- Exact sliding window: of any span of time, half-open, at most `limit` permits. One record for each millisecond in which
 -- permits were taken, in a ring that grows with them; what is in a window is the difference of two running totals.
+-- Totals are kept small by taking turns of 2^48 off all of them; what is retained counts at most 2^48 - 1.
 -- State: the head · 24 f64 longest span of any call · 32 u32 slots · 36 u32 slot of the oldest record · 40 u32 records ·
---   44 u32 zero · 48 f64 total ever · 56 f64 total before the oldest · 64 f64 oldest · 72 f64 newest time
+--   44 u32 zero · 48 f64 total · 56 f64 total before the oldest · 64 f64 oldest · 72 f64 newest time
 --   80 slots x 12: u48 ms since 1970 · u48 total with it, modulo 2^48
 local ring_at, record_bytes, modulus = 80, 12, 281474976710656
 
@@ -53,6 +54,12 @@ local function rewrite(p, first, slots)
   end
   p.slots, p.slot, p.records = slots, 0, left
   return ring .. string.rep("\0", (slots - left) * record_bytes)
+end
+
+-- Slots for so many records: room to grow, as far as the limit lets it; more than that are of penalties or longer spans.
+local function slots_for(needed, limit)
+  local roomy = math.max(8, math.ceil(needed * 1.5))
+  return needed > limit and roomy or math.min(roomy, limit)
 end
 
 local function header_of(p)
@@ -114,14 +121,16 @@ kinds[2] = {
     if permits == 0 then return end
     local first, base, next_ms = p.first, p.base, p.next
     if p.longest > p.span then first, base, next_ms = outside(p, p.at - p.longest) end
-    p.total, p.used = p.total + permits, p.used + permits
+    permits = math.min(permits, modulus - 1 - (p.total - base))
+    local turns = base - base % modulus
+    p.total, p.used, p.base, base = p.total + permits - turns, p.used + permits, p.base - turns, base - turns
     local left = p.records - first
     local is_same = left > 0 and p.newest == p.at
     local needed = is_same and left or left + 1
     p.before, p.oldest, p.newest = base, left > 0 and next_ms or p.at, p.at
     local record = struct.pack("<I6I6", p.at, p.total % modulus)
     if needed > p.slots or needed * 4 < p.slots and p.slots > 32 then
-      local ring = rewrite(p, first, math.max(math.min(math.ceil(needed * 1.5), p.limit), needed, math.min(8, p.limit)))
+      local ring = rewrite(p, first, slots_for(needed, p.limit))
       p.records = needed
       ring = string.sub(ring, 1, (needed - 1) * record_bytes) .. record .. string.sub(ring, needed * record_bytes + 1)
       redis.call("SET", p.key, header_of(p) .. ring)

@@ -37,6 +37,7 @@ export class SlidingLog implements State {
     const first = this.#firstAfter(dropUntilMs);
     this.#before = this.#totalBefore(first);
     this.#head = first;
+    if (this.#before >= 2 ** 48) this.#rebase();
     const total = this.#total + permits;
     if (this.records > 0 && this.newestMs === atMs) this.#totals[this.#totals.length - 1] = total;
     else {
@@ -69,6 +70,14 @@ export class SlidingLog implements State {
     this.#totals.length = records;
     if (records > this.#head) this.#totals[records - 1] = target;
     else this.#before = target;
+  }
+
+  /** Totals are kept where numbers are whole. */
+  #rebase(): void {
+    this.#times = this.#times.slice(this.#head);
+    this.#totals = this.#totals.slice(this.#head).map((total) => total - this.#before);
+    this.#head = 0;
+    this.#before = 0;
   }
 
   get #total(): number {

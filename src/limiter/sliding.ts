@@ -28,8 +28,8 @@ export function lookSliding(
     },
     resetMs: () => (looked.used > 0 ? newestMs + spanMs - nowMs : 0),
     put(calls, cost) {
-      const permits = calls * cost;
-      if (permits === 0) return;
+      if (calls * cost === 0) return;
+      const permits = Math.min(calls * cost, 2 ** 48 - 1 - log.usedAfter(atMs - longestMs));
       newestMs = atMs;
       looked.used += permits;
       set(atMs + longestMs, 12);
