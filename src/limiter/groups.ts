@@ -6,8 +6,7 @@ import type { Asker } from "./asker.ts";
 import type { Decision } from "./decision.ts";
 import type { Fallback } from "./fallback.ts";
 import { tokenOf } from "./permits.ts";
-import type { Policy } from "./policies.ts";
-import { KIND } from "./rule.ts";
+import { lends, type Policy } from "./policies.ts";
 import { newToken } from "./token.ts";
 
 interface Caller {
@@ -77,13 +76,13 @@ export class Groups {
 
   #send(group: Group): void {
     const { base, policies, cost, callers } = group;
-    const lends = policies.some(({ kind }) => kind === KIND.concurrency);
-    const token = lends ? newToken() : "";
+    const isLent = lends(policies);
+    const token = isLent ? newToken() : "";
     this.#asker.ask({ base, policies, cost, mode: MODE.take, calls: callers.length, token }).then(
       (reply) => {
         const costs = policies.map(() => cost);
         for (let i = 0; i < callers.length; i++) {
-          const decision = decisionOf(reply, policies, costs, i, lends ? tokenOf(token, i) : undefined);
+          const decision = decisionOf(reply, policies, costs, i, isLent ? tokenOf(token, i) : undefined);
           if (!decision.allowed && this.#denyCacheMs > 0) this.#remember(base, policies, cost, decision);
           callers[i].resolve(decision);
         }

@@ -2,8 +2,8 @@ import { argumentError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import type { Policy } from "./policies.ts";
 
-const SEPARATORS: Record<string, string> = { "%": "%25", ":": "%3A" };
-const escaped = (text: string) => text.replace(/[%:]/g, (found) => SEPARATORS[found]!);
+const SEPARATORS: Record<string, string> = { "%": "%25", ":": "%3A", "!": "%21" };
+const escaped = (text: string) => text.replace(/[%:!]/g, (found) => SEPARATORS[found]!);
 
 /**
  * What the keys of one id begin with: `<prefix>{<name>:<id>}:limit`, in a slot of its own; with a tag
@@ -28,5 +28,6 @@ export function holdsKey(base: string): string {
 export function requestKey(base: string, requestId: string): string {
   if (typeof requestId !== "string" || requestId.length === 0 || requestId.length > 256)
     throw argumentError("requestId", requestId, "a string of 1 to 256 characters");
+  if (/\p{Surrogate}/u.test(requestId)) throw argumentError("requestId", requestId, "a string without lone surrogates");
   return `${base}!request:${requestId}`;
 }

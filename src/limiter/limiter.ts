@@ -21,12 +21,11 @@ import {
   type TakeOptions,
   waitMsOf,
 } from "./options.ts";
-import type { Policy } from "./policies.ts";
+import { lends, type Policy } from "./policies.ts";
 import { Reservation, type ReserveOptions } from "./reservation.ts";
 import { KIND } from "./rule.ts";
 import { takeAll } from "./take-all.ts";
-import { newToken } from "./token.ts";
-import { KIND } from "./rule.ts";
+import { newToken, requestToken } from "./token.ts";
 import { Turns } from "./turns.ts";
 
 export interface Wanted {
@@ -117,9 +116,8 @@ export class Limiter {
     const { wait = "10s", ...rest } = options;
     const untilMs = this.#store.monotonic() + waitMsOf(wait);
     const { base, policies } = this.#of(id, options);
-    const isLent = policies.some(({ kind }) => kind === KIND.concurrency);
     const ask = () => this.#takeWith(id, rest);
-    return this.#turns.wait(base, untilMs, this.#store.monotonic, options.signal, isLent, ask);
+    return this.#turns.wait(base, untilMs, this.#store.monotonic, options.signal, lends(policies), ask);
   }
 
   /** Takes `permits`, whether they are there or not: what comes after pays for it. */
@@ -196,7 +194,7 @@ export class Limiter {
     if (atLeast === undefined && requestId === undefined && signal === undefined)
       return options.policies ? this.#groups.take(base, policies, cost) : this.#takePlain(base, policies, cost);
     const amount = atLeast === undefined ? 0 : atLeastOf(atLeast, cost);
-    const token = newToken();
+    const token = requestId !== undefined && lends(policies) ? await requestToken(requestId) : newToken();
     return this.#fallback.or(base, policies, cost, false, async () => {
       const isPartial = atLeast !== undefined;
       const reply = await this.#asker.ask({

@@ -97,6 +97,11 @@ export function concurrency(options: ConcurrencyPolicy): Policy {
   return policy(options, "concurrency", KIND.concurrency, whole("limit", options.limit, MOST_LENT), leaseMs, 0);
 }
 
+/** Whether a call takes permits that are given back. */
+export function lends(policies: readonly Policy[]): boolean {
+  return policies.some(({ kind }) => kind === KIND.concurrency);
+}
+
 /** Some 140 000 years: the present and a span together are still whole numbers. */
 const LONGEST_MS = 2 ** 52;
 const MOST_PERMITS = 2 ** 47;

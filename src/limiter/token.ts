@@ -1,5 +1,14 @@
 /** 32 hexadecimal digits: twelve random bytes, and zeros where the calls of a group have their number. */
 export function newToken(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  return tokenOfBytes(crypto.getRandomValues(new Uint8Array(12)));
+}
+
+/** The token of a request: the same for whoever repeats it, so that each may give back what it lent. */
+export async function requestToken(requestId: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(requestId));
+  return tokenOfBytes(new Uint8Array(digest, 0, 12));
+}
+
+function tokenOfBytes(bytes: Uint8Array): string {
   return `${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}00000000`;
 }
