@@ -9,8 +9,8 @@
 --         6 zero · f64 cost · f64 limit · f64 span, ms · f64 rate
 -- Reply head, 24 bytes: u8 status (0 decided, 1 holds are needed, 2 not reserved, 3 settled before) · 3 zero · u32 calls
 --         granted · f64 permits each was granted · f64 ms for which it is blocked
---       per policy, 32 bytes: u32 calls it would let pass · 4 zero · f64 used (funnel, GCRA: level) · f64 ms until another
---         such call passes it · f64 ms until it is as new
+--       per policy, 40 bytes: u32 calls it would let pass · 4 zero · f64 used (funnel, GCRA: level) · f64 permits that are
+--         reserved · f64 ms until another such call passes it · f64 ms until it is as new
 -- Law   a group of alike calls is decided as one call after the other would be: the first so many pass. What is refused
 --       changes no byte. Shadow policies refuse nobody and are charged by the calls that they would let pass.
 --       A request's answer is given again for a minute, if it was granted. Settled twice, or released, counts once.
@@ -23,20 +23,21 @@
 -- @include limiter/leaky
 -- @include limiter/permits
 -- @include limiter/holds
-local head_bytes_in, policy_bytes = 32, 40
+local head_bytes_in, policy_bytes, head_bytes_out, policy_bytes_out = 32, 40, 24, 40
 local take, peek, add, give_back, block, reset, reserve, settle, release = 0, 1, 2, 3, 4, 5, 6, 7, 8
 
 local function answer_of(status, granted, permits, blocked, policies, now)
   local parts = { struct.pack("<I4I4dd", status, granted, permits, blocked) }
   for i = 1, #policies do
     local p = policies[i]
-    parts[i + 1] = struct.pack("<I4I4ddd", p.passes, 0, p.used, p.wait, kinds[p.kind].reset(p, now))
+    local held = p.held and p.held.sum or 0
+    parts[i + 1] = struct.pack("<I4I4dddd", p.passes, 0, p.used, held, p.wait, kinds[p.kind].reset(p, now))
   end
   return table.concat(parts)
 end
 
 local function unanswered(status, count)
-  return struct.pack("<I4I4dd", status, 0, 0, 0) .. string.rep("\0", count * 32)
+  return struct.pack("<I4I4dd", status, 0, 0, 0) .. string.rep("\0", count * policy_bytes_out)
 end
 
 -- Reads the states; nothing where holds that count were not given.
@@ -77,14 +78,14 @@ local function count_passes(policies, calls, blocked)
   return granted
 end
 
--- A partial call takes what there is, down to at_least.
+-- A partial call takes what there is, down to at_least, and waits for no more than that.
 local function settle_for_less(policies, at_least)
   local permits = policies[1].cost
   for i = 1, #policies do
     local p = policies[i]
     if not p.is_shadow then permits = math.min(permits, p.free - (p.held and p.held.sum or 0)) end
   end
-  if permits < at_least then return end
+  permits = math.max(permits, at_least)
   for i = 1, #policies do policies[i].cost = permits end
 end
 
@@ -117,17 +118,23 @@ end
 -- The holds of a limiter, and its first policy, after one was reserved: the state says that they are to be asked for.
 local function reserved(p, lease, token, now)
   local holds = p.held
-  if #holds.all >= most_held then return refuse("OVERLOADED", most_held .. " reservations of this id are open") end
+  if #holds.all >= most_held and not forget_settled(holds, 0) then
+    return refuse("OVERLOADED", most_held .. " reservations of this id are open")
+  end
   holds.all[#holds.all + 1] = { token = token, expires = now + lease, permits = p.cost }
+  holds.sum = holds.sum + p.cost
   p.holds = math.max(p.holds, write_holds(holds))
   kinds[p.kind].write(p, now)
 end
 
-local function settled(p, token)
+local function settled(p, token, now)
   local at = find(p.held.all, token)
   if not at then return 2 end
-  if p.held.all[at].permits == 0 then return 3 end
-  p.held.all[at].permits = 0
+  local hold = p.held.all[at]
+  if hold.permits < 0 then return 3 end
+  if hold.expires > now then p.held.sum = p.held.sum - hold.permits end
+  hold.permits, hold.expires = -1, math.min(hold.expires, now + settled_life_ms - settle_grace_ms)
+  forget_settled(p.held, most_settled)
   write_holds(p.held)
   return 0
 end
@@ -136,7 +143,7 @@ end
 local function change(policies, mode, amount, token, now)
   local status = 0
   if mode == settle then
-    status = settled(policies[1], token)
+    status = settled(policies[1], token, now)
     if status > 0 then return status end
   end
   for i = 1, #policies do
@@ -176,7 +183,8 @@ local function step(k, a, now)
   local request = flags > 1 and KEYS[k + keys_per_step - 1]
   if request then
     local answer = redis.call("GET", request)
-    if answer then return answer end
+    if answer and #answer == head_bytes_out + count * policy_bytes_out then return answer end
+    if answer then return refuse("CLASH", "the request was granted by other policies") end
   end
   if mode == reset then
     for i = k, k + keys_per_step - 1 do redis.call("DEL", KEYS[i]) end

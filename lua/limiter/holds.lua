@@ -1,5 +1,6 @@
 -- @include limiter/permits
--- What is reserved and not settled yet, one string of permits; of one that is settled the token stands, with 0 permits.
+-- What is reserved and not settled yet, one string of permits; of one that is settled the token stands for a while, with
+-- -1 permits, so that settling it again is told from settling what is over.
 -- It counts against every policy of its limiter until its lease is over, and may be settled for a while longer.
 local function holds_of(key, now)
   local all = lent_of(redis.call("GET", key) or "", 1, now - settle_grace_ms)
@@ -18,6 +19,17 @@ local function write_holds(holds)
   local bytes, ends = bytes_of(holds.all)
   redis.call("SET", holds.key, bytes, "PXAT", whole(ends + settle_grace_ms))
   return ends
+end
+
+-- Forgets the first that is settled where more than `most` are; false where not.
+local function forget_settled(holds, most)
+  local count, first = 0, nil
+  for i = 1, #holds.all do
+    if holds.all[i].permits < 0 then
+      count, first = count + 1, first or i
+    end
+  end
+  return count > most and table.remove(holds.all, first)
 end
 
 local function own_wait(p, permits, now)

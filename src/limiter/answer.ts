@@ -1,6 +1,6 @@
 import type { Reply } from "./ask.ts";
 import type { Decision, PolicyDecision } from "./decision.ts";
-import type { Policy } from "./policies.ts";
+import { lends, type Policy } from "./policies.ts";
 import { KIND } from "./rule.ts";
 
 /**
@@ -54,21 +54,20 @@ export function decisionOf(
     resetAfterMs: Math.max(resetAfterMs, reply.blockedMs),
     policies: told,
   };
-  if (permit !== undefined && allowed && policies.some(({ kind }) => kind === KIND.concurrency))
-    decision.permit = permit;
+  if (permit !== undefined && allowed && lends(policies)) decision.permit = permit;
   return decision;
 }
 
 /** What is left after the call itself, where others passed behind it. */
 function stand(one: PolicyDecision, reply: Reply, policy: Policy, i: number, cost: number, place: number): void {
-  const { passes, used, resetMs } = reply.policies[i];
+  const { passes, used, held, resetMs } = reply.policies[i];
   const behind = Math.max(0, Math.min(reply.granted, passes) - place - 1) * cost;
   if (policy.kind !== KIND.leaky) {
-    one.remaining = Math.max(0, policy.limit - used + behind);
+    one.remaining = Math.max(0, policy.limit - used - held + behind);
     one.resetAfterMs = resetMs;
     return;
   }
   const level = used - behind * policy.spanMs;
-  one.remaining = Math.max(0, Math.floor((policy.limit * policy.spanMs - level) / policy.spanMs));
+  one.remaining = Math.max(0, Math.floor((policy.limit * policy.spanMs - level) / policy.spanMs) - held);
   one.resetAfterMs = behind === 0 ? resetMs : resetMs - Math.ceil(used / policy.rate) + Math.ceil(level / policy.rate);
 }

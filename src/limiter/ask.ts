@@ -38,6 +38,8 @@ export interface PolicyReply {
   passes: number;
   /** Permits; the level of a funnel or GCRA. */
   used: number;
+  /** Permits that are reserved. */
+  held: number;
   /** For the first call that it refuses; 0 where it refuses none. */
   waitMs: number;
   resetMs: number;

@@ -57,7 +57,8 @@ function decideNow(keys: Keyspace, ask: Ask, nowMs: number, later: Later): Reply
   const { mode, rules, token, amount } = ask;
   const request = ask.hasRequest ? ask.keys[ask.keys.length - 1] : undefined;
   const answered = request === undefined ? undefined : (keys.get(request) as Reply | undefined);
-  if (answered) return answered;
+  if (answered?.policies.length === rules.length) return answered;
+  if (answered) throw refusal("CLASH", "the request was granted by other policies");
   if (mode === MODE.reset) {
     for (const key of ask.keys) keys.delete(key);
     return unanswered(STATUS.decided, rules.length);
@@ -84,15 +85,16 @@ function decideNow(keys: Keyspace, ask: Ask, nowMs: number, later: Later): Reply
     granted,
     permits,
     blockedMs,
-    policies: policies.map(({ passes, waitMs, looked }) => ({
+    policies: policies.map(({ passes, waitMs, looked, holds }) => ({
       passes,
       used: looked.used,
+      held: holds?.sum ?? 0,
       waitMs,
       resetMs: looked.resetMs(),
     })),
   };
   if (request !== undefined && granted > 0)
-    keys.set(request, reply, 24 + 32 * policies.length, nowMs + law.requestLifeMs);
+    keys.set(request, reply, 24 + 40 * policies.length, nowMs + law.requestLifeMs);
   return reply;
 }
 
@@ -127,7 +129,7 @@ function take(policies: Policy[], ask: Ask, blockedMs: number): [granted: number
   let costs = policies.map(({ rule }) => rule.cost);
   if (isPartial) {
     const less = Math.min(costs[0], ...policies.filter(({ rule }) => !rule.isShadow).map(freeOf));
-    if (less >= amount) costs = costs.map(() => less);
+    costs = costs.map(() => Math.max(less, amount));
   }
   let granted = blockedMs > 0 ? 0 : calls;
   for (const [i, policy] of policies.entries()) {
@@ -159,7 +161,7 @@ function change(policies: Policy[], { mode, token, amount }: Ask, nowMs: number)
   if (mode === MODE.settle) {
     const held = policies[0].holds!.find(token);
     if (!held) return STATUS.notReserved;
-    if (held.permits === 0) return STATUS.settled;
+    if (held.permits < 0) return STATUS.settled;
     policies[0].holds!.settle(token);
   }
   for (const { rule, looked, isHead } of policies)
@@ -175,6 +177,6 @@ function change(policies: Policy[], { mode, token, amount }: Ask, nowMs: number)
 }
 
 function unanswered(status: number, count: number): Reply {
-  const none = { passes: 0, used: 0, waitMs: 0, resetMs: 0 };
+  const none = { passes: 0, used: 0, held: 0, waitMs: 0, resetMs: 0 };
   return { status, granted: 0, permits: 0, blockedMs: 0, policies: Array.from({ length: count }, () => none) };
 }

@@ -12,11 +12,11 @@ export interface PolicyDecision {
   limit: number;
   /** The window, the time in which a full funnel runs empty, the lease of a permit. */
   spanMs: number;
-  /** Whole permits left after this call. */
+  /** Whole permits left after this call, less those that are reserved. */
   remaining: number;
   /** 0 where it lets the call pass; Infinity where it never will (a cost above the limit). */
   retryAfterMs: number;
-  /** After how long without calls all permits are there again. */
+  /** After how long without calls all permits are there again, but what is reserved. */
   resetAfterMs: number;
 }
 

@@ -19,7 +19,7 @@ export class Holds {
   }
 
   get isFull(): boolean {
-    return this.#all.length >= law.mostHeld;
+    return this.#all.length >= law.mostHeld && this.#all.every(({ permits }) => permits >= 0);
   }
 
   get sum(): number {
@@ -30,13 +30,18 @@ export class Holds {
     return this.#all.find((each) => each.token === token);
   }
 
-  /** The end of the longest lease. */
+  /** The end of the longest lease. Where it is full, the first that is settled is forgotten. */
   add(token: string, leaseMs: number, permits: number): number {
-    return this.#write([...this.#all, { token, expireAtMs: this.#nowMs + leaseMs, permits }]);
+    const kept = this.#all.length < law.mostHeld ? this.#all : withoutSettled(this.#all, 0);
+    return this.#write([...kept, { token, expireAtMs: this.#nowMs + leaseMs, permits }]);
   }
 
   settle(token: string): void {
-    this.#write(this.#all.map((each) => (each.token === token ? { ...each, permits: 0 } : each)));
+    const knownUntilMs = this.#nowMs + law.settledLifeMs - law.settleGraceMs;
+    const settled = this.#all.map((each) =>
+      each.token === token ? { token, permits: -1, expireAtMs: Math.min(each.expireAtMs, knownUntilMs) } : each,
+    );
+    this.#write(withoutSettled(settled, law.mostSettled));
   }
 
   /** The wait of one policy: some of what is reserved may be free before its own permits are. */
@@ -61,4 +66,10 @@ export class Holds {
     this.#all = all;
     return endsMs;
   }
+}
+
+/** Without the first that is settled, where more than `most` are. */
+function withoutSettled(all: readonly Lent[], most: number): readonly Lent[] {
+  const first = all.findIndex(({ permits }) => permits < 0);
+  return all.filter(({ permits }) => permits < 0).length > most ? all.filter((_, i) => i !== first) : all;
 }

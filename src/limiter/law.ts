@@ -5,6 +5,10 @@ export const law = {
   requestLifeMs: 60_000,
   /** How long after its lease a reservation may still be settled. */
   settleGraceMs: 60_000,
+  /** How long a settled reservation is known to be so: longer than a call is sent again. */
+  settledLifeMs: 10_000,
+  /** Settled reservations of one id that are known: each call reads all of them. */
+  mostSettled: 64,
   /** Reservations of one id that are open at a time. */
   mostHeld: 1024,
   /** Permits times span of a funnel or GCRA: below 2^52 everything is counted in whole numbers. */

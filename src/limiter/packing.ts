@@ -4,7 +4,7 @@ import type { Ask, PolicyReply, Reply } from "./ask.ts";
 const ASK_HEAD_BYTES = 32;
 const RULE_BYTES = 40;
 const REPLY_HEAD_BYTES = 24;
-const POLICY_REPLY_BYTES = 32;
+const POLICY_REPLY_BYTES = 40;
 
 /** How an ask of so many policies and its reply lie in bytes; layouts in lua/limiter/decide.lua. */
 export function packingOf(policies: number): Packing<Ask, Reply> {
@@ -46,8 +46,9 @@ function read(view: DataView, at: number, count: number): Reply {
     policies.push({
       passes: view.getUint32(policy, true),
       used: view.getFloat64(policy + 8, true),
-      waitMs: view.getFloat64(policy + 16, true),
-      resetMs: view.getFloat64(policy + 24, true),
+      held: view.getFloat64(policy + 16, true),
+      waitMs: view.getFloat64(policy + 24, true),
+      resetMs: view.getFloat64(policy + 32, true),
     });
   }
   return {

@@ -20,6 +20,7 @@ export class Reservation {
   readonly #base: string;
   readonly #policies: readonly Policy[];
   readonly #token: string;
+  #settlings = 0;
 
   private constructor(asker: Asker, base: string, policies: readonly Policy[], cost: number, token: string) {
     this.cost = cost;
@@ -49,9 +50,11 @@ export class Reservation {
    */
   async settle(cost: number): Promise<boolean> {
     const question = { base: this.#base, policies: this.#policies, cost: costOf(cost), token: this.#token };
+    this.#settlings++;
     const { status } = await this.#asker.ask({ ...question, mode: MODE.settle, hasHolds: true });
     if (status === STATUS.holdsNeeded) throw new OrielError("CORRUPT", "the reservation's key was not asked for");
-    return status === STATUS.decided;
+    // Nobody else knows the token: settled before, the first time, is this call sent again after a lost reply.
+    return status === STATUS.decided || (status === STATUS.settled && this.#settlings === 1);
   }
 
   /** Gives all of it back; false where it was settled or cancelled before, or is over. */
