@@ -96,6 +96,7 @@ local function heal(policies, now)
       local ends = p.longest and p.newest + p.longest or now + kinds[p.kind].reset(p, now)
       redis.call("PEXPIREAT", p.key, whole(math.max(ends, p.blocked, p.holds)))
     end
+    if p.is_head and p.held and redis.call("PTTL", p.held.key) == -1 then write_holds(p.held) end
   end
 end
 
@@ -159,12 +160,7 @@ local function change(policies, mode, amount, token, now)
         kind.write(p, now)
       end
     elseif mode == release and p.kind == 4 then
-      local at = find(p.lent, token)
-      if at then
-        p.used = p.used - p.lent[at].permits
-        table.remove(p.lent, at)
-        kind.write(p, now)
-      end
+      kind.release(p, token, now)
     end
   end
   return status
@@ -183,7 +179,10 @@ local function step(k, a, now)
   local request = flags > 1 and KEYS[k + keys_per_step - 1]
   if request then
     local answer = redis.call("GET", request)
-    if answer and #answer == head_bytes_out + count * policy_bytes_out then return answer end
+    if answer and #answer == head_bytes_out + count * policy_bytes_out then
+      if redis.call("PTTL", request) == -1 then redis.call("PEXPIREAT", request, whole(now + request_life_ms)) end
+      return answer
+    end
     if answer then return refuse("CLASH", "the request was granted by other policies") end
   end
   if mode == reset then

@@ -10,6 +10,7 @@ export interface Lent {
 }
 
 interface Concurrency extends State {
+  /** In order of expiry. */
   lent: readonly Lent[];
 }
 
@@ -25,7 +26,7 @@ export function lookConcurrency(keys: Keyspace, key: string, { limit, spanMs }: 
     free: limit - used,
     waitMs(permits) {
       let left = looked.used;
-      for (const each of byExpiry(lent)) {
+      for (const each of lent) {
         left -= each.permits;
         if (left + permits <= limit) return each.expireAtMs - nowMs;
       }
@@ -36,7 +37,7 @@ export function lookConcurrency(keys: Keyspace, key: string, { limit, spanMs }: 
       if (cost === 0) return;
       const expireAtMs = nowMs + spanMs;
       const more = Array.from({ length: calls }, (_, i) => ({ token: tokenOf(token, i), expireAtMs, permits: cost }));
-      lent = [...lent, ...more];
+      lent = byExpiry([...lent, ...more]);
       looked.used += calls * cost;
       looked.write();
     },
@@ -49,7 +50,7 @@ export function lookConcurrency(keys: Keyspace, key: string, { limit, spanMs }: 
       looked.write();
     },
     write() {
-      keep(keys, key, looked, { kind: KIND.concurrency, lent }, lastExpiry(lent), nowMs, 24 + 32 * lent.length);
+      keep(keys, key, looked, { kind: KIND.concurrency, lent }, lastExpiry(lent), nowMs, 32 + 32 * lent.length);
     },
   };
   return looked;
