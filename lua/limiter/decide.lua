@@ -100,9 +100,20 @@ local function heal(policies, now)
   end
 end
 
+-- The refusal of what a state has no room for; before any is written.
+local function without_room(policies)
+  for i = 1, #policies do
+    if policies[i].is_full and policies[i].cost > 0 then
+      return refuse("OVERLOADED", "permits were taken in " .. most_records .. " ms of the window, the most it can hold")
+    end
+  end
+end
+
 local function decide(policies, blocked, mode, is_partial, calls, at_least, token, now)
   if is_partial then settle_for_less(policies, at_least) end
   local granted = count_passes(policies, calls, blocked)
+  local refused = mode == take and granted > 0 and without_room(policies)
+  if refused then return granted, refused end
   for i = 1, #policies do
     local p = policies[i]
     local taken = math.min(granted, p.passes)
@@ -192,15 +203,16 @@ local function step(k, a, now)
   local policies, blocked = look_at(k, a, now, count)
   if not policies then return unanswered(1, count) end
 
-  local status, granted = 0, 0
+  local status, granted, refused = 0, 0, nil
   if mode == take or mode == peek or mode == reserve then
     local is_repeated = mode == reserve and find(policies[1].held.all, token)
-    granted = is_repeated and 1 or decide(policies, blocked, mode, flags % 2 == 1, calls, at_least, token, now)
-    if mode == reserve and granted > 0 and not is_repeated then
-      local refused = reserved(policies[1], at_least, token, now)
-      if refused then return refused end
-    end
+    if is_repeated then granted = 1
+    else granted, refused = decide(policies, blocked, mode, flags % 2 == 1, calls, at_least, token, now) end
+    if mode == reserve and granted > 0 and not is_repeated then refused = reserved(policies[1], at_least, token, now) end
+    if refused then return refused end
   else
+    refused = (mode == add or mode == settle) and without_room(policies)
+    if refused then return refused end
     status = change(policies, mode, at_least, token, now)
     if status > 0 then return unanswered(status, count) end
     blocked = mode == block and at_least or blocked

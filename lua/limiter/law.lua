@@ -6,3 +6,4 @@ local settled_life_ms = 10000
 local most_settled = 64
 local most_held = 1024
 local most_level = 4503599627370496
+local most_records = 4194304

@@ -106,6 +106,7 @@ kinds[2] = {
     p.first, p.base, p.next = outside(p, p.at - p.span)
     p.used = p.total - p.base
     p.free = p.limit - p.used
+    p.is_full = p.records >= most_records and p.records - outside(p, p.at - p.longest) >= most_records
   end,
   wait = function(p, permits, now)
     if permits > p.limit then return math.huge end

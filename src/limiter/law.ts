@@ -13,4 +13,6 @@ export const law = {
   mostHeld: 1024,
   /** Permits times span of a funnel or GCRA: below 2^52 everything is counted in whole numbers. */
   mostLevel: 2 ** 52,
+  /** Of a sliding window: 48 MiB, copied in some 50 ms when it grows. */
+  mostRecords: 2 ** 22,
 } as const;

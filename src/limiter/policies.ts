@@ -33,7 +33,7 @@ export interface WindowPolicy extends PolicyOptions {
 
 /**
  * At most `limit` permits between the start of a window and its end. It starts with its first call or, `aligned`, at a
- * multiple of the span since 1970 (UTC). Across two windows up to twice the limit pass within one span. Some 40 bytes.
+ * multiple of the span since 1970 (UTC); a call with another span may begin another one. Across two windows up to twice the limit pass within one span. Some 40 bytes.
  */
 export function fixedWindow(options: WindowPolicy & { aligned?: boolean }): Policy {
   checkKnown(options, ["limit", "span", "aligned", "name", "shadow"]);
@@ -44,7 +44,7 @@ export function fixedWindow(options: WindowPolicy & { aligned?: boolean }): Poli
 
 /**
  * In no span of time, wherever it begins, more than `limit` permits: exact. 12 bytes for each ms in which permits were
- * taken, a half more while it grows; a call costs O(log limit).
+ * taken, a half more while it grows; a call costs O(log limit). Beyond 4 194 304 such ms in a span: OVERLOADED.
  */
 export function slidingWindow(options: WindowPolicy): Policy {
   checkKnown(options, ["limit", "span", "name", "shadow"]);

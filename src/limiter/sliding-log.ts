@@ -26,6 +26,10 @@ export class SlidingLog implements State {
     return this.#total - this.#totalBefore(this.#firstAfter(cutoffMs));
   }
 
+  recordsAfter(cutoffMs: number): number {
+    return this.#times.length - this.#firstAfter(cutoffMs);
+  }
+
   /** The time of the first record after `cutoffMs` with which so many permits, counted from there, have been taken. */
   timeOfRelease(cutoffMs: number, permits: number): number {
     const first = this.#firstAfter(cutoffMs);

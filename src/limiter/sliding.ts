@@ -1,4 +1,6 @@
 import type { Keyspace } from "../store/contract.ts";
+import { refusal } from "../store/refusal.ts";
+import { law } from "./law.ts";
 import { KIND, type Looked, type Rule } from "./rule.ts";
 import { SlidingLog } from "./sliding-log.ts";
 import { stateOf } from "./state.ts";
@@ -29,6 +31,8 @@ export function lookSliding(
     resetMs: () => (looked.used > 0 ? newestMs + spanMs - nowMs : 0),
     put(calls, cost) {
       if (calls * cost === 0) return;
+      if (log.recordsAfter(atMs - longestMs) >= law.mostRecords)
+        throw refusal("OVERLOADED", `permits were taken in ${law.mostRecords} ms of the window, the most it can hold`);
       const permits = Math.min(calls * cost, 2 ** 48 - 1 - log.usedAfter(atMs - longestMs));
       newestMs = atMs;
       looked.used += permits;
