@@ -1,0 +1,63 @@
+import { describe, expect, test } from "vitest";
+import type { Decision } from "../../src/limiter/decision.ts";
+import { Limiter } from "../../src/limiter/limiter.ts";
+import { concurrency, slidingWindow } from "../../src/limiter/policies.ts";
+import { Turns } from "../../src/limiter/turns.ts";
+import { memoryStore } from "../../src/store/memory.ts";
+
+describe("callers who wait", () => {
+  const limiterOf = (policy = slidingWindow({ limit: 1, span: "1h" })) =>
+    new Limiter(memoryStore(), [policy], { name: "wait" });
+
+  test("an abort right after the call is heard at once", async () => {
+    const limiter = limiterOf();
+    await limiter.take("id");
+    const controller = new AbortController();
+    const waiting = limiter.acquire("id", { wait: "2h", signal: controller.signal });
+    controller.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+  });
+
+  test("nobody overtakes the line when the last in it gives up", async () => {
+    const turns = new Turns();
+    const order: string[] = [];
+    let open!: (decision: Decision) => void;
+    const passed = { allowed: true } as Decision;
+    const wait = (name: string, ask: () => Promise<Decision>, signal?: AbortSignal) =>
+      turns.wait(
+        "id",
+        60_000,
+        () => 0,
+        signal,
+        false,
+        () => {
+          order.push(name);
+          return ask();
+        },
+      );
+    const controller = new AbortController();
+    const opened = new Promise<Decision>((resolve) => {
+      open = resolve;
+    });
+    const first = wait("first", () => opened);
+    const last = wait("last", async () => passed, controller.signal);
+    controller.abort(new Error("enough"));
+    await expect(last).rejects.toThrow("enough");
+    const late = wait("late", async () => passed);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(order).toEqual(["first"]);
+    open(passed);
+    await Promise.all([first, late]);
+    expect(order).toEqual(["first", "late"]);
+  });
+
+  test("a permit that is given back early is had before its lease is over", async () => {
+    const limiter = limiterOf(concurrency({ limit: 1, lease: "1h" }));
+    const { permit } = await limiter.take("id");
+    const waiting = limiter.acquire("id", { wait: "5s" });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await limiter.release("id", permit!);
+    expect((await waiting).allowed).toBe(true);
+    expect((await limiter.acquire("id", { wait: 80 })).allowed).toBe(false);
+  });
+});
