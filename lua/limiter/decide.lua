@@ -184,7 +184,7 @@ local function step(k, a, now)
   if count == 1 and mode == take and flags == 0 and kind ~= 4 and cost > 0 and policy_flags % 2 == 0 and policy_flags < 8 then
     local passes, used, wait, ends =
       kinds[kind].quick(KEYS[k], calls, cost, limit, span, rate, policy_flags % 4 > 1, now)
-    if passes then return struct.pack("<I4I4ddI4I4ddd", 0, passes, cost, 0, passes, 0, used, wait, ends) end
+    if passes then return struct.pack("<I4I4ddI4I4dddd", 0, passes, cost, 0, passes, 0, used, 0, wait, ends) end
   end
   local token = string.sub(inputs, a + 16, a + 31)
   local request = flags > 1 and KEYS[k + keys_per_step - 1]

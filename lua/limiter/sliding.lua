@@ -84,7 +84,7 @@ kinds[2] = {
     end
     local is_new = newest ~= at
     local passes = math.max(0, math.min(calls, math.floor((limit - total + before) / cost)))
-    if passes < calls or is_new and records == slots then return end
+    if passes < calls or total >= modulus or is_new and (records == slots or records >= most_records) then return end
     if is_new then records = records + 1 end
     total = total + passes * cost
     redis.call("SETRANGE", key, whole(ring_at + (slot + records - 1) % slots * record_bytes),
