@@ -1,8 +1,8 @@
-import { argumentError, checkKnown, OrielError } from "../errors.ts";
+import { argumentError, checkKnown } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { type Duration, durationMs } from "../time.ts";
 import { decisionOf } from "./answer.ts";
-import { MODE, type Reply, STATUS } from "./ask.ts";
+import { MODE } from "./ask.ts";
 import { Asker } from "./asker.ts";
 import type { Decision } from "./decision.ts";
 import { Fallback } from "./fallback.ts";
@@ -120,7 +120,7 @@ export class Limiter {
     return this.#turns.wait(base, untilMs, this.#store.monotonic, options.signal, lends(policies), ask);
   }
 
-  /** Takes `permits`, whether they are there or not: what comes after pays for it. */
+  /** Takes `permits`, whether they are there or not: what comes after pays for it. Then peeks: two round trips. */
   penalty(id: string, permits = 1, options: Pick<TakeOptions, "tag" | "policies"> = {}): Promise<Decision> {
     return this.#change(id, options, MODE.add, permits);
   }
@@ -230,14 +230,8 @@ export class Limiter {
     const cost = costOf(permits, "permits");
     this.#groups.forget(base);
     this.#leases?.forget(base);
-    const reply: Reply = await this.#asker.ask({ base, policies, cost, mode, amount });
-    if (reply.status !== STATUS.decided) throw new OrielError("CORRUPT", "the limiter gave no decision");
-    return decisionOf(
-      { ...reply, granted: 0 },
-      policies,
-      policies.map(() => 1),
-      0,
-    );
+    await this.#asker.ask({ base, policies, cost, mode, amount });
+    return this.peek(id, options);
   }
 
   #of(id: string, { tag, policies }: Pick<TakeOptions, "tag" | "policies">) {
