@@ -84,6 +84,14 @@ kinds[2] = {
     end
     local is_new = newest ~= at
     local passes = math.max(0, math.min(calls, math.floor((limit - total + before) / cost)))
+    if passes == 0 and cost <= limit and redis.call("PTTL", key) ~= -1 then
+      -- Denied: as a rule the oldest record alone makes room.
+      local from = ring_at + slot * record_bytes
+      local _, first = struct.unpack("<I6I6", redis.call("GETRANGE", key, whole(from), whole(from + record_bytes - 1)))
+      if (first - before) % modulus >= total - before + cost - limit then
+        return 0, total - before, oldest + span - now, newest + span - now
+      end
+    end
     if passes < calls or total >= modulus or is_new and (records == slots or records >= most_records) then return end
     if is_new then records = records + 1 end
     total = total + passes * cost
