@@ -89,10 +89,11 @@ local function settle_for_less(policies, at_least)
   for i = 1, #policies do policies[i].cost = permits end
 end
 
+-- What was written has its expiry; the rest gets back what it may have lost.
 local function heal(policies, now)
   for i = 1, #policies do
     local p = policies[i]
-    if p.there and redis.call("PTTL", p.key) == -1 then
+    if p.there and not p.is_written and redis.call("PTTL", p.key) == -1 then
       local ends = p.longest and p.newest + p.longest or now + kinds[p.kind].reset(p, now)
       redis.call("PEXPIREAT", p.key, whole(math.max(ends, p.blocked, p.holds)))
     end
@@ -119,11 +120,11 @@ local function decide(policies, blocked, mode, is_partial, calls, at_least, toke
     local taken = math.min(granted, p.passes)
     if mode == take and taken > 0 and p.cost > 0 then
       kinds[p.kind].put(p, taken, p.cost, now, token)
-      p.free = p.free - taken * p.cost
+      p.free, p.is_written = p.free - taken * p.cost, true
     end
     if p.passes < calls and p.passes <= granted then p.wait = wait_of(p, p.cost, now) end
   end
-  if granted == 0 or mode == peek then heal(policies, now) end
+  heal(policies, now)
   return granted
 end
 

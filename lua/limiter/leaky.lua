@@ -3,7 +3,9 @@
 -- It is counted in permits / span, so that it falls by `rate` a ms: whole numbers, nothing is rounded.
 -- State: the head · 24 f64 at · 32 f64 level · 40 f64 span
 local function level_of(at, level, of_span, span, rate, now)
-  if of_span ~= span then level = math.ceil(level / of_span * span) end
+  if of_span ~= span then
+    level = math.floor(level / of_span) * span + math.ceil(level % of_span * span / of_span)
+  end
   local then_at = math.max(now, at)
   return then_at, math.max(0, level - (then_at - at) * rate)
 end

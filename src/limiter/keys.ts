@@ -12,9 +12,18 @@ const escaped = (text: string) => text.replace(/[%:!]/g, (found) => SEPARATORS[f
 export function baseOf(store: Store, name: string, id: string, tag: string | undefined): string {
   if (typeof id !== "string") throw argumentError("id", id, "a string");
   const own = `${escaped(name)}:${escaped(id)}`;
-  if (tag === undefined) return `${store.keyOf(own)}:limit`;
-  store.keyOf(own); // refuses what no key may hold
-  return `${store.keyOf(tag)}:limit:${own}`;
+  const key = keyOr(store, own, "id", id, 'with the name at most 10240 bytes, three for each of "%", ":", "!"');
+  if (tag === undefined) return `${key}:limit`;
+  return `${keyOr(store, tag, "tag", tag, "at most 10240 bytes")}:limit:${own}`;
+}
+
+/** The store's key of a name; what it refuses is told by the argument that the caller gave. */
+function keyOr(store: Store, name: string, argument: string, value: unknown, bound: string): string {
+  try {
+    return store.keyOf(name);
+  } catch {
+    throw argumentError(argument, value, `a string without lone surrogates, ${bound}`);
+  }
 }
 
 export function policyKeys(base: string, policies: readonly Policy[]): string[] {

@@ -15,7 +15,8 @@ export function lookLeaky(keys: Keyspace, key: string, { limit, spanMs, rate }: 
   const state = stateOf<Leaky>(keys, key, KIND.leaky);
   const atMs = Math.max(nowMs, state?.atMs ?? nowMs);
   let before = state?.level ?? 0;
-  if (state && state.spanMs !== spanMs) before = Math.ceil((before / state.spanMs) * spanMs);
+  if (state && state.spanMs !== spanMs)
+    before = Math.floor(before / state.spanMs) * spanMs + Math.ceil(((before % state.spanMs) * spanMs) / state.spanMs);
   const level = state ? Math.max(0, before - (atMs - state.atMs) * rate) : 0;
   const looked: Looked = {
     blockedUntilMs: state?.blockedUntilMs ?? 0,

@@ -170,12 +170,11 @@ export class Limiter {
     if (!Array.isArray(wanted) || wanted.length === 0) throw argumentError("wanted", wanted, "an array of one or more");
     if (typeof options.tag !== "string") throw argumentError("tag", options.tag, "a string");
     return takeAll(
-      wanted.map(({ limiter, id, cost = 1 }) => ({
-        ...limiter.#of(id, options),
-        limiterName: limiter.name,
-        store: limiter.#store,
-        cost: costOf(cost),
-      })),
+      wanted.map((one: Wanted | undefined) => {
+        if (!(one?.limiter instanceof Limiter)) throw argumentError("wanted", one, "objects with a limiter and an id");
+        const { limiter, id, cost = 1 } = one;
+        return { ...limiter.#of(id, options), limiterName: limiter.name, store: limiter.#store, cost: costOf(cost) };
+      }),
     );
   }
 

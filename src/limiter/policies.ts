@@ -118,6 +118,8 @@ function policy(
 ): Policy {
   if (name !== undefined && (typeof name !== "string" || !/^[\w.-]{1,64}$/.test(name)))
     throw argumentError("name", name, "1 to 64 of A-Z a-z 0-9 . _ -");
+  if (typeof shadow !== "boolean") throw argumentError("shadow", shadow, "true or false");
+  if (typeof isAligned !== "boolean") throw argumentError("aligned", isAligned, "true or false");
   return Object.freeze({ name: name ?? kindName, kindName, kind, limit, spanMs, rate, isAligned, isShadow: shadow });
 }
 

@@ -38,11 +38,13 @@ const step = fc.record({
 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-function askOf(one: Step, all: readonly Rule[]): Ask {
+function askOf(one: Step, all: readonly Rule[], isSeveral: boolean): Ask {
   const needsHolds = one.mode === MODE.reserve || one.mode === MODE.settle || one.mode === MODE.reset;
   const isAlone = one.hasRequest || (one.isPartial && one.mode === MODE.take) || one.mode > MODE.peek;
   const hasHolds = one.hasHolds || needsHolds;
   const hasRequest = one.hasRequest && one.mode === MODE.take;
+  // Several limiters only take.
+  const isHead = all.map((_, i) => i === 0 || (isSeveral && one.mode === MODE.take));
   return {
     mode: one.mode,
     calls: isAlone ? 1 : one.calls,
@@ -55,10 +57,10 @@ function askOf(one: Step, all: readonly Rule[]): Ask {
       limit: one.limit ?? each.limit,
       spanMs: one.spanMs ?? each.spanMs,
     })),
-    isHead: all.map((_, i) => i === 0),
+    isHead,
     keys: [
       ...all.map(({ kind }, i) => `{id}:${i}:${kind}`),
-      ...(hasHolds ? ["{id}:holds"] : []),
+      ...(hasHolds ? isHead.flatMap((is, i) => (is ? [`{id}:holds:${i}`] : [])) : []),
       ...(hasRequest ? [`{id}:request:${one.request}`] : []),
     ],
     hasHolds,
@@ -83,11 +85,11 @@ async function play({ store, clock }: OpenStore, ask: Ask, waitMs: number): Prom
 test("both forms give equal replies, keys and expiries at every step of any trace", { timeout: 120_000 }, async () => {
   const [memory, redis] = opened;
   await fc.assert(
-    fc.asyncProperty(rules, fc.array(step, { maxLength: 40 }), async (all, steps) => {
+    fc.asyncProperty(rules, fc.boolean(), fc.array(step, { maxLength: 40 }), async (all, isSeveral, steps) => {
       await Promise.all(opened.map((each) => each.clear()));
       redis.clock.nowMs = memory.clock.nowMs;
       for (const one of steps) {
-        const ask = askOf(one, all);
+        const ask = askOf(one, all, isSeveral);
         const reply = await play(memory, ask, one.waitMs);
         expect(await play(redis, ask, one.waitMs)).toEqual(reply);
         expect(new Map([...(await redis.expiries())].sort())).toEqual(new Map([...(await memory.expiries())].sort()));

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { concurrency, fixedWindow, funnel, gcra, Limiter, type Policy, slidingWindow } from "../../src/index.ts";
+import { type OpenStore, onMemory, onRedis } from "./stores.ts";
+
+type Span = number | "1s";
+const make: Record<string, (limit: number, span: Span, more?: object) => Policy> = {
+  "fixed-window": (limit, span, more) => fixedWindow({ limit, span, ...more }),
+  "fixed-window, aligned": (limit, span, more) => fixedWindow({ limit, span, aligned: true, ...more }),
+  "sliding-window": (limit, span, more) => slidingWindow({ limit, span, ...more }),
+  funnel: (capacity, leakingDuration, more) => funnel({ capacity, leakingDuration, ...more }),
+  gcra: (limit, span, more) => gcra({ limit, span, ...more }),
+  concurrency: (limit, lease, more) => concurrency({ limit, lease, ...more }),
+};
+const argument = (named: string) =>
+  expect.objectContaining({ name: "OrielError", code: "ARGUMENT", message: expect.stringMatching(named) });
+const thrown = (step: () => unknown): unknown => {
+  try {
+    return step();
+  } catch (error) {
+    return error;
+  }
+};
+
+describe.each(Object.keys(make))("%s", (kind) => {
+  const of = make[kind]!;
+  test.each([-1, 0.5, Number.NaN, Infinity, 2 ** 53, "3", null])("limit %s is refused, by name", (limit) => {
+    expect(thrown(() => of(limit as number, 1000))).toEqual(argument("^(limit|capacity) is "));
+  });
+
+  test.each([0, 0.9, -5, Number.NaN, Infinity, 2 ** 52 + 1, 2 ** 53, 2 ** 60, "soon", "10 s", null, {}])(
+    "span %s is refused, by name",
+    (span) => {
+      expect(thrown(() => of(1, span as number))).toEqual(argument("^(span|leakingDuration|lease) is .*ms"));
+    },
+  );
+
+  test("other options are refused, by name", () => {
+    expect(thrown(() => of(1, 1000, { windwo: 1 }))).toEqual(argument('option is "windwo"'));
+    for (const name of ["", "a:b", "a b", "x".repeat(65), 5])
+      expect(thrown(() => of(1, 1000, { name }))).toEqual(argument("^name is "));
+    expect(thrown(() => of(1, 1000, { shadow: "yes" }))).toEqual(argument("^shadow is "));
+  });
+
+  test("spans from 1 ms, floored to whole ms, and of many years", () => {
+    expect(of(1, 1.5).spanMs).toBe(1);
+    expect(of(1, 2 ** 52).spanMs).toBe(2 ** 52);
+  });
+});
+
+test("what only one policy has", () => {
+  expect(thrown(() => fixedWindow({ limit: 1, span: 1, aligned: 1 as never }))).toEqual(argument("^aligned is "));
+  expect(thrown(() => gcra({ limit: 1, span: 1, burst: -1 }))).toEqual(argument("^burst is "));
+  expect(thrown(() => gcra({ limit: 2 ** 30, span: 2 ** 30 }))).toEqual(argument("^limit is .* to 4194304"));
+  expect(thrown(() => funnel({ capacity: 2, leakingDuration: 2 ** 52 }))).toEqual(argument("^capacity is .* to 1"));
+  expect(thrown(() => concurrency({ limit: 10_001, lease: 1 }))).toEqual(argument("^limit is .* to 10000"));
+  expect(thrown(() => slidingWindow({ limit: 2 ** 47 + 1, span: 1 }))).toEqual(argument("^limit is "));
+  expect(thrown(() => slidingWindow(undefined as never))).toEqual(argument("^options is "));
+});
+
+const stores = { memory: onMemory, redis: () => onRedis(), cluster: () => onRedis(true) };
+describe.each(Object.keys(stores) as (keyof typeof stores)[])("in %s", (name) => {
+  let opened: OpenStore;
+  const limiterOf = (policies: readonly Policy[], options = {}) =>
+    new Limiter(opened.store, policies, { name: "bad", ...options });
+  beforeAll(async () => {
+    opened = await stores[name]();
+  });
+  afterAll(() => opened?.close());
+
+  test.each(Object.keys(make))(
+    "%s: limits 0 and 1, costs of 0, negative, fractional and above the limit",
+    async (kind) => {
+      await opened.clear();
+      const none = limiterOf([make[kind]!(0, 1000)]);
+      expect(await none.take("none")).toMatchObject({ allowed: false, retryAfterMs: Infinity, remaining: 0 });
+      expect(await none.take("none", { cost: 0 })).toMatchObject({ allowed: true, granted: 0 });
+      const one = limiterOf([make[kind]!(1, 1000)]);
+      expect(await one.take("one", { cost: 0 })).toMatchObject({
+        allowed: true,
+        granted: 0,
+        remaining: 1,
+        resetAfterMs: 0,
+      });
+      expect(await one.take("one", { cost: 2 })).toMatchObject({
+        allowed: false,
+        retryAfterMs: Infinity,
+        remaining: 1,
+      });
+      expect(await one.take("one")).toMatchObject({ allowed: true, granted: 1, remaining: 0 });
+      const denied = await one.take("one");
+      expect(denied).toMatchObject({ allowed: false, retryAfterMs: 1000, resetAfterMs: 1000 });
+      expect(await one.take("one", { cost: 0 })).toMatchObject({ allowed: true, remaining: 0 });
+      for (const cost of [-1, -0.5, 0.5, 1.5, Number.NaN, Infinity, 2 ** 31, "1"]) {
+        await expect(one.take("one", { cost: cost as number })).rejects.toEqual(
+          argument("^cost is .* from 0 to 2147483647"),
+        );
+        await expect(one.peek("one", { cost: cost as number })).rejects.toEqual(argument("^cost is "));
+        await expect(one.penalty("one", cost as number)).rejects.toEqual(argument("^permits is "));
+        await expect(one.reserve("one", { cost: cost as number, lease: 1 })).rejects.toEqual(argument("^cost is "));
+      }
+      opened.clock.nowMs += 1000;
+      expect(await one.take("one")).toMatchObject({ allowed: true });
+      expect(await one.take("big", { cost: 2 ** 31 - 1 })).toMatchObject({ allowed: false, retryAfterMs: Infinity });
+    },
+  );
+
+  test.each(Object.keys(make))("%s: a span of 1 ms and the longest", async (kind) => {
+    await opened.clear();
+    for (const [id, span] of [
+      ["short", 1],
+      ["long", 2 ** 52],
+    ] as const) {
+      const limiter = limiterOf([make[kind]!(1, span)]);
+      expect(await limiter.take(id)).toMatchObject({ allowed: true });
+      const { retryAfterMs } = await limiter.take(id);
+      if (kind.endsWith("aligned")) expect(retryAfterMs).toBe(span - (opened.clock.nowMs % span));
+      else expect(retryAfterMs).toBe(span);
+      const expiries = [...(await opened.expiries()).values()];
+      expect(expiries.every((atMs) => Number.isSafeInteger(atMs) && atMs > 0)).toBe(true);
+    }
+    opened.clock.nowMs += 1;
+    expect(await limiterOf([make[kind]!(1, 1)]).take("short")).toMatchObject({ allowed: true });
+  });
+
+  test("ids of any kind are counted apart, whole, and reset alone", async () => {
+    await opened.clear();
+    const ids = ["", "%", "{}", "a{b}c", "}{", "*", "?", "[x]", "a:b", "a!holds", "ä€𝄞", "\0\n", "x".repeat(10_000)];
+    for (const tag of [undefined, "{t}*"]) {
+      const limiter = limiterOf([slidingWindow({ limit: 1, span: 1000 })]);
+      const of = { ...(tag !== undefined && { tag }) };
+      expect((await Promise.all(ids.map((id) => limiter.take(id, of)))).map(({ allowed }) => allowed)).toEqual(
+        ids.map(() => true),
+      );
+      expect((await Promise.all(ids.map((id) => limiter.take(id, of)))).map(({ allowed }) => allowed)).toEqual(
+        ids.map(() => false),
+      );
+      for (const [i, id] of ids.entries()) {
+        await limiter.reset(id, of);
+        const left = await Promise.all(ids.map((each) => limiter.peek(each, of)));
+        expect(left.map(({ allowed }) => allowed)).toEqual(ids.map((_, at) => at <= i));
+      }
+    }
+  });
+
+  test("ids, tags, requests and permits that no key can hold are refused before anything is changed", async () => {
+    await opened.clear();
+    const limiter = limiterOf([slidingWindow({ limit: 1, span: 1000 })]);
+    for (const id of ["x".repeat(10_240), ":".repeat(4000), "\ud800", 5, null, undefined] as string[]) {
+      for (const call of [
+        limiter.take(id),
+        limiter.peek(id),
+        limiter.penalty(id),
+        limiter.reset(id),
+        limiter.acquire(id),
+      ])
+        await expect(call).rejects.toEqual(argument("^id is "));
+    }
+    for (const tag of ["x".repeat(10_241), "\ud800", 5 as never])
+      await expect(limiter.take("a", { tag })).rejects.toEqual(argument("^tag is "));
+    for (const requestId of ["", "x".repeat(257), "\ud800", 5 as never])
+      await expect(limiter.take("a", { requestId })).rejects.toEqual(argument("^requestId is "));
+    await expect(limiter.release("a", "no permit")).rejects.toEqual(argument("^permit is "));
+    expect(await opened.expiries()).toEqual(new Map());
+  });
+
+  test("options of calls", async () => {
+    await opened.clear();
+    const limiter = limiterOf([slidingWindow({ limit: 1, span: 1000 })]);
+    await expect(limiter.take("a", { costs: 1 } as never)).rejects.toEqual(argument('option is "costs"'));
+    for (const atLeast of [0, -1, 1.5, 3])
+      await expect(limiter.take("a", { cost: 2, atLeast })).rejects.toEqual(argument("^atLeast is "));
+    for (const policies of [[], [funnel({ capacity: 1, leakingDuration: 1 })], 5 as never])
+      await expect(limiter.take("a", { policies })).rejects.toEqual(argument("^policies is "));
+    for (const wait of [-1, Number.NaN, 2 ** 31])
+      await expect(limiter.acquire("a", { wait })).rejects.toEqual(argument("^wait is "));
+    await expect(limiter.block("a", -1)).rejects.toEqual(argument("^duration is "));
+    await expect(limiter.reserve("a", { cost: 1, lease: 0 })).rejects.toEqual(argument("^lease is "));
+    for (const wanted of [
+      [],
+      undefined,
+      [undefined],
+      [{ limiter: {}, id: "a" }],
+      [
+        { limiter, id: "a" },
+        { limiter, id: "a" },
+      ],
+    ])
+      await expect(Limiter.takeAll(wanted as never, { tag: "t" })).rejects.toEqual(argument("^wanted is "));
+    await expect(Limiter.takeAll([{ limiter, id: "a" }], { tag: 5 as never })).rejects.toEqual(argument("^tag is "));
+    expect(await opened.expiries()).toEqual(new Map());
+  });
+
+  test("options of limiters", () => {
+    const one = [slidingWindow({ limit: 1, span: 1000 })];
+    expect(thrown(() => limiterOf([]))).toEqual(argument("^policies is "));
+    expect(thrown(() => limiterOf([...one, ...one]))).toEqual(argument("^policies is .*names of their own"));
+    expect(thrown(() => limiterOf([{}] as never))).toEqual(argument("^policies is "));
+    for (const [option, value] of Object.entries({ name: 5, onStoreError: "pass", localShare: 0, denyCacheMs: 101 }))
+      expect(thrown(() => limiterOf(one, { [option]: value }))).toEqual(argument(`^${option} is `));
+  });
+});

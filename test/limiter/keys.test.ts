@@ -1,0 +1,133 @@
+import { readFileSync } from "node:fs";
+import type { Redis } from "ioredis";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { luaFolder } from "../../scripts/compose-script.mjs";
+import { Limiter } from "../../src/index.ts";
+import { law } from "../../src/limiter/law.ts";
+import { Random } from "../simulator/random.ts";
+import { KINDS } from "./oracle.ts";
+import { type OpenStore, onRedis } from "./stores.ts";
+import { randomTerms } from "./trace.ts";
+
+const seed = Number(process.env.ORIEL_SEED ?? Date.now() % 1_000_000);
+/** The longest that any key of these tests may last: a request or a settled reservation, and the longest lease or block. */
+const LONGEST_MS = 60_000 + 5000;
+
+let opened: OpenStore;
+let raw: Redis;
+beforeAll(async () => {
+  opened = await onRedis();
+  raw = opened.client as Redis;
+});
+beforeEach(() => opened.clear());
+afterAll(() => opened?.close());
+
+/** One call of each verb, chosen at random; rejects nothing. */
+function verbs(limiter: Limiter, random: Random): Record<string, () => Promise<unknown>> {
+  const cost = random.pick([0, 1, 1, 2, 5]);
+  return {
+    take: () => limiter.take("id", { cost }),
+    atLeast: () => limiter.take("id", { cost: cost + 1, atLeast: 1 }),
+    request: () => limiter.take("id", { cost, requestId: `r${random.int(0, 2)}` }),
+    peek: () => limiter.peek("id", { cost }),
+    penalty: () => limiter.penalty("id", cost),
+    reward: () => limiter.reward("id", cost),
+    block: () => limiter.block("id", random.pick([0, 1, 700, 5000])),
+    reserve: () => limiter.reserve("id", { cost, lease: random.pick([1, 300, 5000]) }),
+    settle: async () => (await limiter.reserve("id", { cost, lease: 300 }))?.settle(random.int(0, 3)),
+    release: () => limiter.release("id", "0".repeat(32)),
+    together: () => Promise.all([1, 2, 3].map(() => limiter.take("id", { cost }))),
+    all: () => Limiter.takeAll([{ limiter, id: "id", cost }], { tag: "t" }),
+  };
+}
+
+describe.each(KINDS)("%s", (kind) => {
+  test(`every key has an expiry in bounds after every verb, and has it back after PERSIST (seed ${seed})`, {
+    timeout: 60_000,
+  }, async () => {
+    const random = new Random(seed);
+    for (let trial = 0; trial < 20; trial++) {
+      await opened.clear();
+      const policies = [kind, random.pick(KINDS), random.pick(KINDS)].map((each, i) => ({
+        ...randomTerms(each, random).policy,
+        name: `p${i}`,
+        isShadow: random.chance(0.2),
+      }));
+      const limiter = new Limiter(opened.store, policies, { name: "keys" });
+      for (let i = 0; i < 15; i++) {
+        opened.clock.nowMs += random.pick([0, 0, 1, 50, 400]);
+        const all = verbs(limiter, random);
+        const verb = random.pick(Object.keys(all));
+        await all[verb]!();
+        for (const [key, atMs] of await opened.expiries()) {
+          const leftMs = atMs - opened.clock.nowMs;
+          if (!(leftMs >= 0 && leftMs <= LONGEST_MS)) expect({ verb, key, leftMs }).toBe("an expiry in bounds");
+        }
+        const before = await opened.expiries();
+        for (const key of before.keys()) await raw.persist(key);
+        await limiter.take("id", { cost: 0 });
+        await Limiter.takeAll([{ limiter, id: "id", cost: 0 }], { tag: "t" });
+        for (let r = 0; r < 3; r++) await limiter.take("id", { cost: 0, requestId: `r${r}` });
+        const after = await opened.expiries();
+        for (const [key, atMs] of after) if (atMs < 0) expect({ verb, key }).toBe("healed");
+        for (const [key, atMs] of before)
+          if (!key.includes("!request") && atMs > opened.clock.nowMs)
+            expect([key, after.get(key)]).toEqual([key, atMs]);
+      }
+    }
+  });
+
+  test(`a step that is refused leaves every byte as it was, any cost (seed ${seed})`, { timeout: 60_000 }, async () => {
+    const random = new Random(seed + 1);
+    let refused = 0;
+    while (refused < 100) {
+      await opened.clear();
+      const policies = [kind, random.pick(KINDS)].map((each, i) => ({
+        ...randomTerms(each, random).policy,
+        name: `p${i}`,
+      }));
+      const limiter = new Limiter(opened.store, policies, { name: "dump" });
+      const dump = async () => {
+        const keys = (await raw.keys("*")).sort();
+        return Promise.all(keys.map(async (key) => [key, await raw.dumpBuffer(key), await raw.pexpiretime(key)]));
+      };
+      for (let i = 0; i < 20; i++) {
+        opened.clock.nowMs += random.pick([0, 0, 1, 50]);
+        const before = await dump();
+        const decision = await limiter.take("id", { cost: random.pick([1, 1, 2, 5, 12, 2 ** 31 - 1]) });
+        if (decision.allowed) continue;
+        refused++;
+        // What was over by the clock is gone in a test; else nothing has changed.
+        const stands = before.filter(([, , atMs]) => (atMs as number) >= opened.clock.nowMs);
+        expect(await dump()).toEqual(stands);
+      }
+    }
+  });
+});
+
+test("the reset of one id among 20 000 touches its own keys alone, by one DEL for each", async () => {
+  const limiter = new Limiter(opened.store, [randomTerms("sliding-window", new Random(3)).policy], { name: "many" });
+  await limiter.penalty("one");
+  await limiter.penalty("on*");
+  const foreign = Array.from({ length: 20_000 }, (_, i) => [`oriel:{many:one${i}}:limit:sliding-window`, "x"]).flat();
+  await raw.mset(...(foreign as [string, string]));
+  const size = await raw.dbsize();
+  await raw.config("RESETSTAT");
+  await limiter.reset("on*");
+  expect(await raw.dbsize()).toBe(size - 1);
+  await limiter.reset("one");
+  expect(await raw.dbsize()).toBe(size - 2);
+  const stats = await raw.info("commandstats");
+  expect(/cmdstat_del:calls=(\d+)/.exec(stats)?.[1]).toBe("4");
+  expect(stats).not.toMatch(/cmdstat_(scan|keys|flushdb)/);
+});
+
+test("Lua and the process hold the same constants", () => {
+  const text = readFileSync(`${luaFolder}/limiter/law.lua`, "utf8");
+  const named = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const constants = [...text.matchAll(/^local (\w+) = (\d+)$/gm)].map(([, name, value]) => [
+    named(name!),
+    Number(value),
+  ]);
+  expect(Object.fromEntries(constants)).toEqual(law);
+});

@@ -1,0 +1,93 @@
+import type { Redis } from "ioredis";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { Limiter, slidingWindow } from "../../src/index.ts";
+import { type OpenStore, onRedis } from "./stores.ts";
+
+let opened: OpenStore;
+let raw: Redis;
+beforeAll(async () => {
+  opened = await onRedis();
+  raw = opened.client as Redis;
+});
+beforeEach(() => opened.clear());
+afterAll(() => opened?.close());
+
+const SPAN_MS = 3_600_000;
+const limiterOf = (limit: number) =>
+  new Limiter(opened.store, [slidingWindow({ limit, span: SPAN_MS })], { name: "log" });
+
+async function onlyKey(): Promise<string> {
+  const keys = await raw.keys("*");
+  expect(keys).toHaveLength(1);
+  return keys[0]!;
+}
+
+/** Each call in a ms of its own: the dearest that they can be. */
+async function fill(limiter: Limiter, calls: number): Promise<void> {
+  for (let i = 0; i < calls; i++) {
+    opened.clock.nowMs += 1;
+    if (!(await limiter.take("id")).allowed) throw new Error(`call ${i} was denied`);
+  }
+}
+
+/** GETRANGE calls that one take needs. */
+async function probes(limiter: Limiter): Promise<number> {
+  await raw.config("RESETSTAT");
+  await limiter.take("id");
+  return Number(/cmdstat_getrange:calls=(\d+)/.exec(await raw.info("commandstats"))?.[1] ?? 0);
+}
+
+test.each([
+  [100, 28],
+  [1000, 40],
+  [10_000, 56],
+])(
+  "limit %i: at most 24 bytes a call and 160 a key, and %i reads a call: 4 log2 of the limit",
+  { timeout: 120_000 },
+  async (limit, reads) => {
+    const limiter = limiterOf(limit);
+    for (let calls = 0; calls < limit; ) {
+      const more = Math.min(limit - calls, calls < 200 ? 10 : Math.ceil(calls / 3));
+      await fill(limiter, more);
+      calls += more;
+      const bytes = Number(await raw.memory("USAGE", await onlyKey()));
+      if (calls >= 100) expect(bytes / (24 * calls + 160)).toBeLessThanOrEqual(1);
+    }
+    expect(await probes(limiter)).toBeLessThanOrEqual(3);
+    opened.clock.nowMs += SPAN_MS;
+    const half = opened.clock.nowMs - Math.floor(limit / 2);
+    opened.clock.nowMs = half;
+    const denied = await limiter.take("id", { cost: limit });
+    expect(denied.allowed).toBe(false);
+    let most = 0;
+    for (const gone of [0.01, 0.1, 0.3, 0.5, 0.9]) {
+      opened.clock.nowMs = half - Math.ceil(limit / 2) + Math.ceil(limit * gone);
+      await raw.config("RESETSTAT");
+      await limiter.peek("id", { cost: Math.ceil(limit * 0.95) });
+      most = Math.max(most, Number(/cmdstat_getrange:calls=(\d+)/.exec(await raw.info("commandstats"))?.[1] ?? 0));
+    }
+    expect(most).toBeLessThanOrEqual(reads);
+  },
+);
+
+test("calls of one millisecond share a record, however many; a lone call's key is small", async () => {
+  const limiter = limiterOf(100_000);
+  await limiter.take("id");
+  const alone = Number(await raw.memory("USAGE", await onlyKey()));
+  expect(alone).toBeLessThanOrEqual(24 * 8 + 160);
+  await Promise.all(Array.from({ length: 10_000 }, () => limiter.take("id")));
+  expect(await raw.memory("USAGE", await onlyKey())).toBe(alone);
+  expect(await limiter.peek("id")).toMatchObject({ remaining: 100_000 - 10_001 });
+});
+
+test("a key becomes small again when its window does, and goes when it is empty", async () => {
+  const limiter = limiterOf(2000);
+  await fill(limiter, 2000);
+  const full = Number(await raw.memory("USAGE", await onlyKey()));
+  opened.clock.nowMs += SPAN_MS;
+  await fill(limiter, 10);
+  expect(Number(await raw.memory("USAGE", await onlyKey()))).toBeLessThan(full / 10);
+  opened.clock.nowMs += SPAN_MS;
+  await limiter.take("id", { cost: 0 });
+  expect([...(await opened.expiries()).values()].every((atMs) => atMs <= opened.clock.nowMs)).toBe(true);
+});
