@@ -5,12 +5,12 @@ import { KIND } from "./rule.ts";
 
 /**
  * The decision of the `place`-th of the calls that were asked for together, as if it had been asked for after the others
- * before it. `cost`: of each call, per policy.
+ * before it. `cost`: of each call, one for all policies or one for each.
  */
 export function decisionOf(
   reply: Reply,
   policies: readonly Policy[],
-  costs: readonly number[],
+  cost: number | readonly number[],
   place: number,
   permit?: string,
 ): Decision {
@@ -34,7 +34,7 @@ export function decisionOf(
       retryAfterMs: isPassed ? 0 : waitMs,
       resetAfterMs: 0,
     };
-    stand(one, reply, policies[i], i, costs[i], place);
+    stand(one, reply, policies[i], i, typeof cost === "number" ? cost : cost[i], place);
     told.push(one);
     resetAfterMs = Math.max(resetAfterMs, one.resetAfterMs);
     if (isShadow) continue;

@@ -54,12 +54,7 @@ export class Fallback {
     this.#local ??= new Asker(memoryStore({ monotonic: this.#store.monotonic, maxBytes: MOST_LOCAL_BYTES }));
     const mode = isPeek ? MODE.peek : MODE.take;
     const reply = await this.#local.ask({ base, policies: mine, cost, mode });
-    const decision = decisionOf(
-      reply,
-      mine,
-      mine.map(() => cost),
-      0,
-    );
+    const decision = decisionOf(reply, mine, cost, 0);
     return { ...decision, degraded: true, degradedBy: "local" };
   }
 

@@ -80,9 +80,8 @@ export class Groups {
     const token = isLent ? newToken() : "";
     this.#asker.ask({ base, policies, cost, mode: MODE.take, calls: callers.length, token }).then(
       (reply) => {
-        const costs = policies.map(() => cost);
         for (let i = 0; i < callers.length; i++) {
-          const decision = decisionOf(reply, policies, costs, i, isLent ? tokenOf(token, i) : undefined);
+          const decision = decisionOf(reply, policies, cost, i, isLent ? tokenOf(token, i) : undefined);
           if (!decision.allowed && this.#denyCacheMs > 0) this.#remember(base, policies, cost, decision);
           callers[i].resolve(decision);
         }

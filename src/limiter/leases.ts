@@ -77,8 +77,7 @@ export class Leases {
         isPartial: true,
         amount: cost,
       });
-      const costs = policies.map(() => reply.permits);
-      return decisionOf(reply, policies, costs, 0);
+      return decisionOf(reply, policies, reply.permits, 0);
     });
     const pool: Pool = { permits: 0, untilMs, decision: undefined as never, fetching: asking };
     this.#makeRoom();

@@ -23,7 +23,6 @@ import {
 } from "./options.ts";
 import { lends, type Policy } from "./policies.ts";
 import { Reservation, type ReserveOptions } from "./reservation.ts";
-import { KIND } from "./rule.ts";
 import { takeAll } from "./take-all.ts";
 import { newToken, requestToken } from "./token.ts";
 import { Turns } from "./turns.ts";
@@ -97,12 +96,7 @@ export class Limiter {
     const cost = costOf(options.cost ?? 1);
     return this.#fallback.or(base, policies, cost, true, async () => {
       const reply = await this.#asker.ask({ base, policies, cost, mode: MODE.peek, signal: options.signal });
-      return decisionOf(
-        reply,
-        policies,
-        policies.map(() => cost),
-        0,
-      );
+      return decisionOf(reply, policies, cost, 0);
     });
   }
 
@@ -179,8 +173,7 @@ export class Limiter {
   }
 
   #takePlain(base: string, policies: readonly Policy[], cost: number): Promise<Decision> {
-    if (!this.#leases || policies.some(({ kind }) => kind === KIND.concurrency))
-      return this.#groups.take(base, policies, cost);
+    if (!this.#leases || lends(policies)) return this.#groups.take(base, policies, cost);
     return this.#leases.take(base, policies, cost);
   }
 
@@ -207,13 +200,7 @@ export class Limiter {
         requestId,
         signal,
       });
-      return decisionOf(
-        reply,
-        policies,
-        policies.map(() => reply.permits),
-        0,
-        token,
-      );
+      return decisionOf(reply, policies, reply.permits, 0, token);
     });
   }
 

@@ -46,7 +46,7 @@ export class Reservation {
 
   /**
    * Charges what it did cost, more than was reserved included, and gives the rest back. Settled twice counts once: false
-   * then, and where the lease was over for more than a minute (LOST is not thrown: nothing was charged).
+   * then, and where the lease was over for more than a minute; nothing is charged in either case.
    */
   async settle(cost: number): Promise<boolean> {
     const question = { base: this.#base, policies: this.#policies, cost: costOf(cost), token: this.#token };

@@ -1,3 +1,4 @@
+import { deferred } from "../store/deferred.ts";
 import type { Clock } from "../time.ts";
 import type { Decision } from "./decision.ts";
 
@@ -23,12 +24,9 @@ export class Turns {
   ): Promise<Decision> {
     signal?.throwIfAborted();
     const before = this.#last.get(base);
-    let end!: () => void;
-    const turn = new Promise<void>((resolve) => {
-      end = resolve;
-    });
+    const turn = deferred();
     // Who gives up leaves those before him in the line: it is over when all of them are gone.
-    const last = before ? before.then(() => turn) : turn;
+    const last = before ? before.then(() => turn.promise) : turn.promise;
     this.#last.set(base, last);
     void last.then(() => {
       if (this.#last.get(base) === last) this.#last.delete(base);
@@ -44,7 +42,7 @@ export class Turns {
         await until(undefined, mayComeEarly ? Math.min(retryAfterMs, leftMs, lookMs) : retryAfterMs, signal);
       }
     } finally {
-      end();
+      turn.resolve();
     }
   }
 }
