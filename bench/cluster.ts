@@ -32,6 +32,7 @@ interface Turn {
   serverUsPerOperation: number;
 }
 
+const AS_BUILT = new URL("typescript.mjs", import.meta.url).href;
 const CLIENT = fileURLToPath(new URL("cluster-client.ts", import.meta.url));
 
 class ClientProcess {
@@ -39,7 +40,7 @@ class ClientProcess {
   readonly #lines: AsyncIterator<string>;
 
   constructor(layouts: readonly { urls: readonly string[]; name: string }[]) {
-    this.#child = spawn(process.execPath, ["--import", "tsx", CLIENT, JSON.stringify(layouts)]);
+    this.#child = spawn(process.execPath, ["--import", AS_BUILT, CLIENT, JSON.stringify(layouts)]);
     this.#child.stderr.pipe(process.stderr);
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
   }

@@ -27,6 +27,7 @@ export const FULL_PROCESSES: ProcessesOptions = {
 export const SMALL_PROCESSES: ProcessesOptions = { events: 50, processes: 2, callers: 4, slices: 1, sliceMs: 20 };
 
 const WINDOW_MS = 3_600_000;
+const AS_BUILT = new URL("typescript.mjs", import.meta.url).href;
 const WORKER = fileURLToPath(new URL("process-worker.ts", import.meta.url));
 
 interface Done {
@@ -86,7 +87,7 @@ class Team {
     const name = `bench processes ${rival.name}`;
     const window = await rival.open(redisUrl, name, WINDOW_MS, latencies(options.events, 1));
     const workers = Array.from({ length: options.processes }, () =>
-      fork(WORKER, [rival.name, redisUrl, name, String(WINDOW_MS)], { execArgv: ["--import", "tsx"] }),
+      fork(WORKER, [rival.name, redisUrl, name, String(WINDOW_MS)], { execArgv: ["--import", AS_BUILT] }),
     );
     await Promise.all(workers.map((worker) => once(worker, "message")));
     return new Team(rival, options, window, workers);
