@@ -9,8 +9,8 @@
 --         6 zero · f64 cost · f64 limit · f64 span, ms · f64 rate
 -- Reply head, 24 bytes: u8 status (0 decided, 1 holds are needed, 2 not reserved, 3 settled before) · 3 zero · u32 calls
 --         granted · f64 permits each was granted · f64 ms for which it is blocked
---       per policy, 40 bytes: u32 calls it would let pass · 4 zero · f64 used (funnel, GCRA: level) · f64 permits that are
---         reserved · f64 ms until another such call passes it · f64 ms until it is as new
+--       per policy, 40 bytes: u32 calls it would let pass · 4 zero · f64 permits that are reserved · f64 used (funnel,
+--         GCRA: level) · f64 ms until another such call passes it · f64 ms until it is as new
 -- Law   a group of alike calls is decided as one call after the other would be: the first so many pass. What is refused
 --       changes no byte. Shadow policies refuse nobody and are charged by the calls that they would let pass.
 --       A request's answer is given again for a minute, if it was granted. Settled twice, or released, counts once.
@@ -31,7 +31,7 @@ local function answer_of(status, granted, permits, blocked, policies, now)
   for i = 1, #policies do
     local p = policies[i]
     local held = p.held and p.held.sum or 0
-    parts[i + 1] = struct.pack("<I4I4dddd", p.passes, 0, p.used, held, p.wait, kinds[p.kind].reset(p, now))
+    parts[i + 1] = struct.pack("<I4I4dddd", p.passes, 0, held, p.used, p.wait, kinds[p.kind].reset(p, now))
   end
   return table.concat(parts)
 end
@@ -178,14 +178,33 @@ local function change(policies, mode, amount, token, now)
   return status
 end
 
-local function step(k, a, now)
-  local mode, flags, calls, at_least, kind, policy_flags, cost, limit, span, rate =
+-- The input that was read last: as a rule all that travel together have one.
+local read_from, read_at, read_bytes
+-- What an answer by the quick way began with last.
+local told_passes, told_cost, told
+local mode, flags, calls, at_least, kind, is_aligned, cost, limit, span, rate, count, is_quick
+
+local function read_input(a)
+  local policy_flags
+  mode, flags, calls, at_least, kind, policy_flags, cost, limit, span, rate =
     struct.unpack("<BBxxI4dxxxxxxxxxxxxxxxxBBxxxxxxdddd", inputs, a)
-  local count = (input_bytes - head_bytes_in) / policy_bytes
-  if count == 1 and mode == take and flags == 0 and kind ~= 4 and cost > 0 and policy_flags % 2 == 0 and policy_flags < 8 then
-    local passes, used, wait, ends =
-      kinds[kind].quick(KEYS[k], calls, cost, limit, span, rate, policy_flags % 4 > 1, now)
-    if passes then return struct.pack("<I4I4ddI4I4dddd", 0, passes, cost, 0, passes, 0, used, 0, wait, ends) end
+  count, is_aligned = (input_bytes - head_bytes_in) / policy_bytes, policy_flags % 4 > 1
+  is_quick = count == 1 and mode == take and flags == 0 and kind ~= 4 and cost > 0
+    and policy_flags % 2 == 0 and policy_flags < 8
+  read_from, read_at, read_bytes = inputs, a, input_bytes
+end
+
+local function step(k, a, now)
+  if read_at ~= a or read_from ~= inputs or read_bytes ~= input_bytes then read_input(a) end
+  if is_quick then
+    local passes, used, wait, ends = kinds[kind].quick(KEYS[k], calls, cost, limit, span, rate, is_aligned, now)
+    if passes then
+      if passes ~= told_passes or cost ~= told_cost then
+        told_passes, told_cost = passes, cost
+        told = pack("<I4I4ddI4I4d", 0, passes, cost, 0, passes, 0, 0)
+      end
+      return told .. pack("<ddd", used, wait, ends)
+    end
   end
   local token = string.sub(inputs, a + 16, a + 31)
   local request = flags > 1 and KEYS[k + keys_per_step - 1]

@@ -6,29 +6,30 @@ local function level_of(at, level, of_span, span, rate, now)
   if of_span ~= span then
     level = math.floor(level / of_span) * span + math.ceil(level % of_span * span / of_span)
   end
-  local then_at = math.max(now, at)
-  return then_at, math.max(0, level - (then_at - at) * rate)
+  if now <= at then return at, level end
+  local left = level - (now - at) * rate
+  return now, left > 0 and left or 0
 end
 
 kinds[3] = {
   quick = function(key, calls, cost, limit, span, rate, _, now)
-    local text = redis.call("GET", key)
+    local text = call("GET", key)
     local at, level = now, 0
     if text then
       local state, blocked, holds, of_span
-      state, blocked, holds, at, level, of_span = struct.unpack("<I2xxxxxxddddd", text)
+      state, blocked, holds, at, level, of_span = unpack_state("<I2xxxxxxddddd", text)
       if state ~= 769 or blocked > now or holds > now then return end
       at, level = level_of(at, level, of_span, span, rate, now)
     end
-    local passes = math.max(0, math.min(calls, math.floor(math.floor((limit * span - level) / span) / cost)))
-    if passes == 0 and (level == 0 or redis.call("PTTL", key) == -1) then return end
+    local passes = passes_of(calls, floor((limit * span - level) / span) / cost)
+    if passes == 0 and (level == 0 or call("PTTL", key) == -1) then return end
     level = level + passes * cost * span
-    local wait, ends = 0, at + math.ceil(level / rate)
+    local wait, ends = 0, at + ceil(level / rate)
     if passes > 0 then
-      redis.call("SET", key, struct.pack("<I2xxxxxxddddd", 769, 0, 0, at, level, span), "PXAT", whole(ends))
+      call("SET", key, pack("<I2xxxxxxddddd", 769, 0, 0, at, level, span), "PXAT", text_of(ends))
     end
     if passes < calls then
-      wait = cost > limit and math.huge or math.ceil((level + (cost - limit) * span) / rate) + at - now
+      wait = cost > limit and never or ceil((level + (cost - limit) * span) / rate) + at - now
     end
     return passes, level, wait, ends - now
   end,

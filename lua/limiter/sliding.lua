@@ -74,20 +74,26 @@ end
 
 kinds[2] = {
   quick = function(key, calls, cost, limit, span, _, _, now)
-    local text = redis.call("GETRANGE", key, "0", "79")
-    if text == "" then return end
+    local text = call("GETRANGE", key, "0", "79")
     local state, blocked, holds, longest, slots, slot, records, total, before, oldest, newest =
-      struct.unpack("<I2xxxxxxdddI4I4I4xxxxdddd", text)
-    local at = now > newest and now or newest
-    if state ~= 513 or blocked > now or holds > now or longest ~= span or records == 0 or oldest <= at - span then
-      return
+      513, 0, 0, span, 0, 0, 0, 0, 0, now, now
+    local at, is_new = now, true
+    if text == "" then
+      slots = slots_for(1, limit)
+    else
+      state, blocked, holds, longest, slots, slot, records, total, before, oldest, newest =
+        unpack_state("<I2xxxxxxdddI4I4I4xxxxdddd", text)
+      if newest > at then at = newest end
+      if state ~= 513 or blocked > now or holds > now or longest ~= span or records == 0 or oldest <= at - span then
+        return
+      end
+      is_new = newest ~= at
     end
-    local is_new = newest ~= at
-    local passes = math.max(0, math.min(calls, math.floor((limit - total + before) / cost)))
-    if passes == 0 and cost <= limit and redis.call("PTTL", key) ~= -1 then
+    local passes = passes_of(calls, (limit - total + before) / cost)
+    if passes == 0 and text ~= "" and cost <= limit and call("PTTL", key) ~= -1 then
       -- Denied: as a rule the oldest record alone makes room.
       local from = ring_at + slot * record_bytes
-      local _, first = struct.unpack("<I6I6", redis.call("GETRANGE", key, whole(from), whole(from + record_bytes - 1)))
+      local _, first = unpack_state("<I6I6", call("GETRANGE", key, from, from + record_bytes - 1))
       if (first - before) % modulus >= total - before + cost - limit then
         return 0, total - before, oldest + span - now, newest + span - now
       end
@@ -95,10 +101,16 @@ kinds[2] = {
     if passes < calls or total >= modulus or is_new and (records == slots or records >= most_records) then return end
     if is_new then records = records + 1 end
     total = total + passes * cost
-    redis.call("SETRANGE", key, whole(ring_at + (slot + records - 1) % slots * record_bytes),
-      struct.pack("<I6I6", at, total % modulus))
-    redis.call("SETRANGE", key, "40", struct.pack("<I4xxxxdddd", records, total, before, oldest, at))
-    redis.call("PEXPIREAT", key, whole(at + span))
+    local record = pack("<I6I6", at, total % modulus)
+    local from = ring_at + (slot + records - 1) % slots * record_bytes
+    if text == "" then
+      call("SET", key, pack("<I2xxxxxxdddI4I4I4xxxxdddd", 513, 0, 0, span, slots, 0, 1, total, 0, at, at)
+        .. record .. string.rep("\0", (slots - 1) * record_bytes), "PXAT", text_of(at + span))
+    else
+      call("SETRANGE", key, from, record)
+      call("SETRANGE", key, "40", pack("<I4xxxxdddd", records, total, before, oldest, at))
+      call("PEXPIREAT", key, text_of(at + span))
+    end
     return passes, total - before, 0, at + span - now
   end,
   look = function(p, now)

@@ -13,10 +13,25 @@
 --   back(p, permits, now)    gives permits back, and writes
 --   write(p, now)            writes what stands
 local kinds = {}
+local call, pack, unpack_state = redis.call, struct.pack, struct.unpack
+local floor, ceil, never = math.floor, math.ceil, math.huge
+
+-- How many of the calls pass where so many fit.
+local function passes_of(calls, fit)
+  if fit >= calls then return calls end
+  return fit >= 1 and floor(fit) or 0
+end
 
 -- Lua prints large numbers as 1e+14: whole milliseconds go to Redis in full.
 local function whole(number)
   return string.format("%.0f", number)
+end
+
+-- The same, for what is as a rule the same for one key after the other.
+local last_number, last_text
+local function text_of(number)
+  if number ~= last_number then last_number, last_text = number, whole(number) end
+  return last_text
 end
 
 local function head_of(p, text)

@@ -1,19 +1,20 @@
--- The wrapper of every packed step: `inputs` holds what all groups are given, one after the other, alike in size; the
--- KEYS are shared out evenly among them.
--- ARGV  1 number of groups · 2 inputs
+-- The wrapper of every packed step: `inputs` holds what all groups are given, one after the other, alike in size, or the
+-- one input that all have in common; the KEYS are shared out evenly among them.
+-- ARGV  1 number of groups · 2 inputs · 3 bytes of an input
 -- Reply: first the answers, one after the other, in one string; then, for each group without one, { its number as
 -- text, code, text }: a refusal ("ERROR": caught, text is Redis' message).
 -- @include store/clock
 local groups = tonumber(ARGV[first_argument])
 inputs = ARGV[first_argument + 1]
-keys_per_step, input_bytes = #KEYS / groups, #inputs / groups
-if keys_per_step % 1 ~= 0 or input_bytes % 1 ~= 0 then
+keys_per_step, input_bytes = #KEYS / groups, tonumber(ARGV[first_argument + 2])
+local stride = #inputs > input_bytes and input_bytes or 0
+if keys_per_step % 1 ~= 0 or #inputs ~= input_bytes + (groups - 1) * stride then
   return redis.error_reply("ERR wrong number of keys or bytes for this step")
 end
 local answers, replies = {}, { "" }
 for group = 1, groups do
   local key = (group - 1) * keys_per_step + 1
-  local ok, answer = pcall(step, key, (group - 1) * input_bytes + 1, now)
+  local ok, answer = pcall(step, key, (group - 1) * stride + 1, now)
   if not ok then
     answer = { "ERROR", type(answer) == "table" and answer.err or tostring(answer) }
   elseif type(answer) ~= "string" and type(answer) ~= "table" then

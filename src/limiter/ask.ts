@@ -27,8 +27,8 @@ export interface Ask {
   rules: readonly Rule[];
   /** Whether the i-th policy is the first of its limiter, whose state tells of blocks and holds. */
   isHead: readonly boolean[];
-  /** Keys: of the policies, then of the holds of each limiter, then of the request. */
-  keys: readonly string[];
+  /** What goes on after `key` in each key: of the policies, then of the holds of each limiter, then of the request. */
+  endings: readonly string[];
   hasHolds: boolean;
   hasRequest: boolean;
 }

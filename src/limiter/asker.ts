@@ -1,7 +1,7 @@
-import type { Store } from "../store/contract.ts";
-import { MODE, type Reply, STATUS } from "./ask.ts";
+import type { PackedStep, Store } from "../store/contract.ts";
+import { type Ask, MODE, type Reply, STATUS } from "./ask.ts";
 import { decideFor } from "./decide.ts";
-import { holdsKey, policyKeys, requestKey } from "./keys.ts";
+import { HOLDS_ENDING, policyEndings, requestEnding } from "./keys.ts";
 import type { Policy } from "./policies.ts";
 import type { Rule } from "./rule.ts";
 
@@ -25,51 +25,64 @@ export interface Question {
 const REPEATABLE: readonly number[] = [MODE.peek, MODE.block, MODE.reset, MODE.reserve, MODE.settle, MODE.release];
 const NO_TOKEN = "";
 
+type Asked = [operation: PackedStep<Ask, Reply>, ask: Ask];
+
 /** Asks the store; knows of which limiters permits were reserved, so that their holds are looked at. */
 export class Asker {
   readonly #store: Store;
   #seesHolds = false;
+  /** The last plain take: the next is as a rule one of another id, which is asked with the same object. */
+  #last: { policies: readonly Policy[]; cost: number; calls: number; asked: Asked } | undefined;
 
   constructor(store: Store) {
     this.#store = store;
   }
 
   async ask(question: Question): Promise<Reply> {
-    const hasHolds = question.hasHolds || this.#seesHolds;
-    const reply = await this.#send(question, hasHolds);
+    const reply = await this.#send(question, this.#seesHolds);
     if (reply.status !== STATUS.holdsNeeded) return reply;
     this.#seesHolds = true;
     return this.#send(question, true);
   }
 
-  #send({ base, policies, cost, mode, requestId, signal, ...rest }: Question, hasHolds: boolean): Promise<Reply> {
-    const keys = policyKeys(base, policies);
-    if (hasHolds) keys.push(holdsKey(base));
-    if (requestId !== undefined) keys.push(requestKey(base, requestId));
-    const isRepeatable = requestId !== undefined || REPEATABLE.includes(mode);
-    const ask = {
-      mode,
-      calls: rest.calls ?? 1,
-      isPartial: rest.isPartial ?? false,
-      amount: rest.amount ?? 0,
-      token: rest.token ?? NO_TOKEN,
-      rules: policies.map((policy) => ruleOf(policy, cost)),
-      isHead: headsOf(policies.length),
-      keys,
-      hasHolds,
-      hasRequest: requestId !== undefined,
-    };
-    const operation = decideFor(policies.length, keys.length, isRepeatable);
-    return this.#store.run(operation, keys[0], ask, signal && { signal });
+  /** Asks for so many alike calls on an id, which lend nothing; may answer `holdsNeeded`: then `ask`. */
+  take(base: string, policies: readonly Policy[], cost: number, calls: number): Promise<Reply> {
+    if (this.#seesHolds) return this.ask({ base, policies, cost, mode: MODE.take, calls });
+    if (this.#last?.policies !== policies || this.#last.cost !== cost || this.#last.calls !== calls) {
+      const asked = askedOf({ base, policies, cost, mode: MODE.take, calls }, false);
+      this.#last = { policies, cost, calls, asked };
+    }
+    const [operation, ask] = this.#last.asked;
+    return this.#store.run(operation, base, ask);
   }
+
+  #send(question: Question, hasHolds: boolean): Promise<Reply> {
+    const { base, signal } = question;
+    const [operation, ask] = askedOf(question, hasHolds || question.hasHolds === true);
+    return this.#store.run(operation, base, ask, signal && { signal });
+  }
+}
+
+function askedOf({ policies, cost, mode, requestId, ...rest }: Question, hasHolds: boolean): Asked {
+  const endings = policyEndings(policies);
+  if (hasHolds) endings.push(HOLDS_ENDING);
+  if (requestId !== undefined) endings.push(requestEnding(requestId));
+  const isRepeatable = requestId !== undefined || REPEATABLE.includes(mode);
+  const ask = {
+    mode,
+    calls: rest.calls ?? 1,
+    isPartial: rest.isPartial ?? false,
+    amount: rest.amount ?? 0,
+    token: rest.token ?? NO_TOKEN,
+    rules: policies.map((policy) => ruleOf(policy, cost)),
+    isHead: policies.map((_, i) => i === 0),
+    endings,
+    hasHolds,
+    hasRequest: requestId !== undefined,
+  };
+  return [decideFor(policies.length, endings.length, isRepeatable), ask];
 }
 
 export function ruleOf({ kind, limit, spanMs, rate, isAligned, isShadow }: Policy, cost: number): Rule {
   return { kind, isShadow, isAligned, cost, limit, spanMs, rate };
-}
-
-const heads: boolean[][] = [];
-function headsOf(count: number): boolean[] {
-  heads[count] ??= Array.from({ length: count }, (_, i) => i === 0);
-  return heads[count];
 }

@@ -36,7 +36,7 @@ export function decideFor(policies: number, keyCount: number, repeatable: boolea
       name: "limiter/decide",
       script,
       keyCount,
-      keysOf: (_key, ask) => ask.keys as string[],
+      keysOf,
       repeatable,
       packing: packingOf(policies),
       local: decide,
@@ -46,24 +46,28 @@ export function decideFor(policies: number, keyCount: number, repeatable: boolea
   return operation;
 }
 
-function decide(keys: Keyspace, _key: string, ask: Ask, nowMs: number): Reply {
+function keysOf(key: string, { endings }: Ask): string[] {
+  return endings.map((ending) => key + ending);
+}
+
+function decide(keys: Keyspace, key: string, ask: Ask, nowMs: number): Reply {
   const changes: (() => void)[] = [];
-  const reply = decideNow(keys, ask, nowMs, (change) => changes.push(change));
+  const reply = decideNow(keys, keysOf(key, ask), ask, nowMs, (change) => changes.push(change));
   for (const change of changes) change();
   return reply;
 }
 
-function decideNow(keys: Keyspace, ask: Ask, nowMs: number, later: Later): Reply {
+function decideNow(keys: Keyspace, names: readonly string[], ask: Ask, nowMs: number, later: Later): Reply {
   const { mode, rules, token, amount } = ask;
-  const request = ask.hasRequest ? ask.keys[ask.keys.length - 1] : undefined;
+  const request = ask.hasRequest ? names[names.length - 1] : undefined;
   const answered = request === undefined ? undefined : (keys.get(request) as Reply | undefined);
   if (answered?.policies.length === rules.length) return answered;
   if (answered) throw refusal("CLASH", "the request was granted by other policies");
   if (mode === MODE.reset) {
-    for (const key of ask.keys) keys.delete(key);
+    for (const name of names) keys.delete(name);
     return unanswered(STATUS.decided, rules.length);
   }
-  const policies = lookAt(keys, ask, nowMs, later);
+  const policies = lookAt(keys, names, ask, nowMs, later);
   if (!policies) return unanswered(STATUS.holdsNeeded, rules.length);
 
   let blockedMs = Math.max(0, ...policies.map(({ isHead, looked }) => (isHead ? looked.blockedUntilMs - nowMs : 0)));
@@ -99,15 +103,15 @@ function decideNow(keys: Keyspace, ask: Ask, nowMs: number, later: Later): Reply
 }
 
 /** Undefined where holds that count were not given. */
-function lookAt(keys: Keyspace, ask: Ask, nowMs: number, later: Later): Policy[] | undefined {
+function lookAt(keys: Keyspace, names: readonly string[], ask: Ask, nowMs: number, later: Later): Policy[] | undefined {
   const policies: Policy[] = [];
   let nextHolds = ask.rules.length;
   let holds: Holds | undefined;
   for (const [i, rule] of ask.rules.entries()) {
-    const looked = look(keys, ask.keys[i], rule, nowMs, later);
+    const looked = look(keys, names[i], rule, nowMs, later);
     const isHead = ask.isHead[i];
     if (isHead) {
-      holds = ask.hasHolds ? new Holds(keys, ask.keys[nextHolds++], nowMs) : undefined;
+      holds = ask.hasHolds ? new Holds(keys, names[nextHolds++], nowMs) : undefined;
       if (!holds && looked.holdsUntilMs > nowMs) return undefined;
     }
     policies.push({ rule, looked, isHead, holds, passes: 0, waitMs: 0 });

@@ -1,7 +1,7 @@
 import { gathering } from "../store/gathering.ts";
 import type { Clock } from "../time.ts";
 import { decisionOf } from "./answer.ts";
-import { MODE } from "./ask.ts";
+import { MODE, type Reply, STATUS } from "./ask.ts";
 import type { Asker } from "./asker.ts";
 import type { Decision } from "./decision.ts";
 import type { Fallback } from "./fallback.ts";
@@ -76,21 +76,31 @@ export class Groups {
 
   #send(group: Group): void {
     const { base, policies, cost, callers } = group;
-    const isLent = lends(policies);
-    const token = isLent ? newToken() : "";
-    this.#asker.ask({ base, policies, cost, mode: MODE.take, calls: callers.length, token }).then(
-      (reply) => {
-        for (let i = 0; i < callers.length; i++) {
-          const decision = decisionOf(reply, policies, cost, i, isLent ? tokenOf(token, i) : undefined);
-          if (!decision.allowed && this.#denyCacheMs > 0) this.#remember(base, policies, cost, decision);
-          callers[i].resolve(decision);
-        }
-      },
-      (error) => {
-        for (const { resolve, reject } of callers)
-          this.#fallback.answer(base, policies, cost, false, error).then(resolve, reject);
-      },
-    );
+    const calls = callers.length;
+    const token = lends(policies) ? newToken() : "";
+    const question = { base, policies, cost, mode: MODE.take, calls, token };
+    const settle = (reply: Reply) => this.#settle(group, token, reply);
+    const fail = (error: unknown) => this.#fail(group, error);
+    if (token !== "") this.#asker.ask(question).then(settle, fail);
+    else
+      this.#asker.take(base, policies, cost, calls).then((reply) => {
+        if (reply.status !== STATUS.holdsNeeded) settle(reply);
+        else this.#asker.ask(question).then(settle, fail);
+      }, fail);
+  }
+
+  #settle({ base, policies, cost, callers }: Group, token: string, reply: Reply): void {
+    for (let i = 0; i < callers.length; i++) {
+      const permit = token === "" ? undefined : tokenOf(token, i);
+      const decision = decisionOf(reply, policies, cost, i, permit);
+      if (!decision.allowed && this.#denyCacheMs > 0) this.#remember(base, policies, cost, decision);
+      callers[i].resolve(decision);
+    }
+  }
+
+  #fail({ base, policies, cost, callers }: Group, error: unknown): void {
+    for (const { resolve, reject } of callers)
+      this.#fallback.answer(base, policies, cost, false, error).then(resolve, reject);
   }
 
   #deniedBefore(base: string, policies: readonly Policy[], cost: number): Decision | undefined {

@@ -3,7 +3,7 @@ import type { Store } from "../store/contract.ts";
 import type { Policy } from "./policies.ts";
 
 const SEPARATORS: Record<string, string> = { "%": "%25", ":": "%3A", "!": "%21" };
-const escaped = (text: string) => text.replace(/[%:!]/g, (found) => SEPARATORS[found]!);
+const escaped = (text: string) => (/[%:!]/.test(text) ? text.replace(/[%:!]/g, (found) => SEPARATORS[found]!) : text);
 
 /**
  * What the keys of one id begin with: `<prefix>{<name>:<id>}:limit`, in a slot of its own; with a tag
@@ -26,17 +26,16 @@ function keyOr(store: Store, name: string, argument: string, value: unknown, bou
   }
 }
 
-export function policyKeys(base: string, policies: readonly Policy[]): string[] {
-  return policies.map(({ name }) => `${base}:${name}`);
+/** What follows the base in each policy's key. */
+export function policyEndings(policies: readonly Policy[]): string[] {
+  return policies.map(({ name }) => `:${name}`);
 }
 
-export function holdsKey(base: string): string {
-  return `${base}!holds`;
-}
+export const HOLDS_ENDING = "!holds";
 
-export function requestKey(base: string, requestId: string): string {
+export function requestEnding(requestId: string): string {
   if (typeof requestId !== "string" || requestId.length === 0 || requestId.length > 256)
     throw argumentError("requestId", requestId, "a string of 1 to 256 characters");
   if (/\p{Surrogate}/u.test(requestId)) throw argumentError("requestId", requestId, "a string without lone surrogates");
-  return `${base}!request:${requestId}`;
+  return `!request:${requestId}`;
 }

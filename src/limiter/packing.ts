@@ -45,8 +45,8 @@ function read(view: DataView, at: number, count: number): Reply {
     const policy = at + REPLY_HEAD_BYTES + i * POLICY_REPLY_BYTES;
     policies.push({
       passes: view.getUint32(policy, true),
-      used: view.getFloat64(policy + 8, true),
-      held: view.getFloat64(policy + 16, true),
+      used: view.getFloat64(policy + 16, true),
+      held: view.getFloat64(policy + 8, true),
       waitMs: view.getFloat64(policy + 24, true),
       resetMs: view.getFloat64(policy + 32, true),
     });

@@ -5,7 +5,7 @@ import { MODE, STATUS } from "./ask.ts";
 import { ruleOf } from "./asker.ts";
 import { decideFor } from "./decide.ts";
 import type { Decision } from "./decision.ts";
-import { holdsKey, policyKeys } from "./keys.ts";
+import { HOLDS_ENDING, policyEndings } from "./keys.ts";
 import type { Policy } from "./policies.ts";
 import { newToken } from "./token.ts";
 
@@ -29,7 +29,7 @@ export async function takeAll(parts: readonly Part[]): Promise<Decision> {
     policies.map((policy) => ({ ...policy, name: `${limiterName}:${policy.name}` })),
   );
   const costs = parts.flatMap(({ policies, cost }) => policies.map(() => cost));
-  const policyKeysOfAll = parts.flatMap(({ base, policies }) => policyKeys(base, policies));
+  const policyKeys = parts.flatMap(({ base, policies }) => policyEndings(policies).map((ending) => base + ending));
   const token = newToken();
   const ask = {
     mode: MODE.take,
@@ -39,14 +39,13 @@ export async function takeAll(parts: readonly Part[]): Promise<Decision> {
     token,
     rules: policies.map((policy, i) => ruleOf(policy, costs[i])),
     isHead: parts.flatMap(({ policies }) => policies.map((_, i) => i === 0)),
-    keys: policyKeysOfAll,
     hasHolds: false,
     hasRequest: false,
   };
-  const run = (keys: readonly string[], hasHolds: boolean) =>
-    store.run(decideFor(policies.length, keys.length, false), keys[0], { ...ask, keys, hasHolds });
-  let reply = await run(policyKeysOfAll, false);
+  const run = (endings: readonly string[], hasHolds: boolean) =>
+    store.run(decideFor(policies.length, endings.length, false), "", { ...ask, endings, hasHolds });
+  let reply = await run(policyKeys, false);
   if (reply.status === STATUS.holdsNeeded)
-    reply = await run([...policyKeysOfAll, ...parts.map(({ base }) => holdsKey(base))], true);
+    reply = await run([...policyKeys, ...parts.map(({ base }) => base + HOLDS_ENDING)], true);
   return decisionOf(reply, policies, costs, 0, token);
 }

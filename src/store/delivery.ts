@@ -61,7 +61,7 @@ export async function deliver(
       for (const key of call.keys) keys.push(key);
       for (const arg of call.args) args.push(arg);
     }
-    if ("packing" in operation) args.push(open.length, pack(open, operation.packing));
+    if ("packing" in operation) args.push(open.length, pack(open, operation.packing), operation.packing.inputBytes);
     const longestMs = operation.repeatable ? Math.min(leftMs(), deadlineMs / 3) : leftMs();
     const { replicas } = open[0]!; // the same for all that travel together
     const confirmation = replicas > 0 ? { replicas, timeoutMs: Math.floor(longestMs) } : undefined;

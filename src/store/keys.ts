@@ -4,6 +4,8 @@ import { argumentError } from "../errors.ts";
 export const MOST_NAME_BYTES = 10_240;
 
 const ESCAPES: Record<string, string> = { "%": "%25", "{": "%7B", "}": "%7D" };
+/** Names as nearly all are: short, of printable ASCII, with nothing to escape. */
+const PLAIN = /^[ -$&-z|~]{1,512}$/;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Checks a prefix of keys: a string without braces, so that the name alone decides the slot. */
@@ -20,6 +22,7 @@ export function checkPrefix(prefix: unknown): string {
  */
 export function keyOf(prefix: string, name: string): string {
   if (typeof name !== "string") throw argumentError("name", name, "a string");
+  if (PLAIN.test(name)) return `${prefix}{${name}}`;
   if (LONE_SURROGATE.test(name)) throw argumentError("name", name, "a string without lone surrogates");
   if (name.length > MOST_NAME_BYTES / 3 && new TextEncoder().encode(name).length > MOST_NAME_BYTES)
     throw argumentError("name", name, `at most ${MOST_NAME_BYTES} bytes in UTF-8`);

@@ -1,8 +1,10 @@
 import type { Call } from "./call.ts";
 import type { Packing } from "./contract.ts";
 
-/** What calls of a step of fixed sizes send: their inputs, one after the other. */
+/** What calls of a step of fixed sizes send: their inputs, one after the other, or the one that they share. */
 export function pack(calls: readonly Call[], packing: Packing<unknown, unknown>): Uint8Array {
+  const [{ input }] = calls as [Call];
+  if (calls.every((call) => call.input === input)) calls = calls.slice(0, 1);
   const bytes = new Uint8Array(calls.length * packing.inputBytes);
   const view = new DataView(bytes.buffer);
   for (let i = 0; i < calls.length; i++) packing.write(view, i * packing.inputBytes, calls[i]!.input);

@@ -126,7 +126,7 @@ describe.each([
         token: "",
         rules: [rule],
         isHead: [true],
-        keys: ["{total}"],
+        endings: [""],
         hasHolds: false,
         hasRequest: false,
       });

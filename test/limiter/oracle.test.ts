@@ -41,7 +41,7 @@ class Bare {
     const token = tokenOf(verb === "release" ? cost : this.#lent);
     const asked = (mode: number, permits: number) => {
       const rules = [ruleOf(policy, permits)];
-      const ask = { mode, calls: 1, isPartial: false, amount: 0, token, rules, isHead: [true], keys: ["k"] };
+      const ask = { mode, calls: 1, isPartial: false, amount: 0, token, rules, isHead: [true], endings: [""] };
       const whole = { ...ask, hasHolds: false, hasRequest: false };
       return this.#entries.step(["k"], nowMs, (keys) => decideFor(1, 1, false).local(keys, "k", whole, nowMs));
     };

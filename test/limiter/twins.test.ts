@@ -58,7 +58,7 @@ function askOf(one: Step, all: readonly Rule[], isSeveral: boolean): Ask {
       spanMs: one.spanMs ?? each.spanMs,
     })),
     isHead,
-    keys: [
+    endings: [
       ...all.map(({ kind }, i) => `{id}:${i}:${kind}`),
       ...(hasHolds ? isHead.flatMap((is, i) => (is ? [`{id}:holds:${i}`] : [])) : []),
       ...(hasRequest ? [`{id}:request:${one.request}`] : []),
@@ -76,9 +76,9 @@ afterAll(() => Promise.all((opened ?? []).map((each) => each.close())));
 
 async function play({ store, clock }: OpenStore, ask: Ask, waitMs: number): Promise<unknown> {
   clock.nowMs += waitMs;
-  const operation = decideFor(ask.rules.length, ask.keys.length, false);
+  const operation = decideFor(ask.rules.length, ask.endings.length, false);
   return store
-    .run(operation, ask.keys[0]!, ask)
+    .run(operation, "", ask)
     .catch(({ code, cause }) => ({ code, cause: (cause as Error | undefined)?.message }));
 }
 

@@ -103,6 +103,20 @@ export function storeSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await opened.state(keys[9]!)).toBeUndefined();
     });
 
+    test("steps that share one input get it each, and the next turn's are not taken for theirs", async () => {
+      const { store } = opened;
+      const keys = Array.from({ length: 300 }, (_, i) => store.keyOf(`${i}`));
+      for (const [turn, shared] of [
+        { amount: 2, most: 100 },
+        { amount: 5, most: 100 },
+      ].entries()) {
+        const runs = keys.map((each) => store.run(count, each, shared));
+        expect(new Set((await Promise.all(runs)).map(({ total }) => total))).toEqual(new Set([turn === 0 ? 2 : 7]));
+      }
+      const refused = keys.map((each) => store.run(count, each, { amount: 99, most: 100 }));
+      expect(new Set((await Promise.allSettled(refused)).map(({ status }) => status))).toEqual(new Set(["rejected"]));
+    });
+
     test("calls of one turn on one key are done in their order", async () => {
       const runs = Array.from({ length: 600 }, (_, i) =>
         opened.store.run(append, key, { bytes: bytesOf(String(i % 10)), ...roomy }),
