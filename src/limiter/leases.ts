@@ -2,6 +2,7 @@ import type { Clock } from "../time.ts";
 import { decisionOf } from "./answer.ts";
 import { MODE } from "./ask.ts";
 import type { Asker } from "./asker.ts";
+import { isAway, withApplied } from "./away.ts";
 import type { Decision } from "./decision.ts";
 import type { Fallback } from "./fallback.ts";
 import type { Policy } from "./policies.ts";
@@ -16,6 +17,7 @@ type TakeOne = (base: string, policies: readonly Policy[], cost: number) => Prom
 
 interface Pool {
   permits: number;
+  /** -Infinity where nothing was fetched. */
   untilMs: number;
   /** As the fetch was answered. */
   decision: Decision;
@@ -51,8 +53,13 @@ export class Leases {
     for (;;) {
       const pool = this.#pools.get(base);
       if (pool?.fetching) {
-        const fetched = await pool.fetching.catch(() => undefined);
-        if (!fetched?.allowed) return this.#ask(base, policies, cost);
+        const failure = await pool.fetching.then(
+          ({ allowed }) => (allowed ? undefined : "denied"),
+          (error: unknown) => error,
+        );
+        // Who waits for a fetch that the store fails, fails with it: not one deadline after another.
+        if (isAway(failure)) return this.#fallback.answer(base, policies, cost, false, withApplied(failure, "no"));
+        if (failure !== undefined) return this.#ask(base, policies, cost);
       } else if (pool && pool.permits >= cost && this.#now() < pool.untilMs) {
         pool.permits -= cost;
         const { decision } = pool;
@@ -68,26 +75,20 @@ export class Leases {
   async #fetch(base: string, policies: readonly Policy[], cost: number): Promise<Decision> {
     const untilMs = this.#now() + this.#settings.forMs;
     const wanted = Math.max(cost, this.#settings.permits);
-    const asking = this.#fallback.or(base, policies, cost, false, async () => {
-      const reply = await this.#asker.ask({
-        base,
-        policies,
-        cost: wanted,
-        mode: MODE.take,
-        isPartial: true,
-        amount: cost,
-      });
-      return decisionOf(reply, policies, reply.permits, 0);
-    });
-    const pool: Pool = { permits: 0, untilMs, decision: undefined as never, fetching: asking };
+    const question = { base, policies, cost: wanted, mode: MODE.take, isPartial: true, amount: cost };
+    const asking = this.#asker.ask(question).then((reply) => decisionOf(reply, policies, reply.permits, 0));
+    const pool: Pool = { permits: 0, untilMs: -Infinity, decision: undefined as never, fetching: asking };
     this.#makeRoom();
     this.#pools.set(base, pool);
     try {
       const decision = await asking;
-      if (!decision.allowed || decision.degraded) return decision;
+      if (!decision.allowed) return decision;
+      pool.untilMs = untilMs;
       pool.permits = decision.granted - cost;
       pool.decision = decision;
       return { ...decision, granted: cost, remaining: decision.remaining + pool.permits };
+    } catch (error) {
+      return this.#fallback.answer(base, policies, cost, false, error);
     } finally {
       pool.fetching = undefined;
     }
