@@ -1,72 +1,75 @@
-import { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
-import { memoryStore } from "../store/memory.ts";
 import { decisionOf } from "./answer.ts";
 import { MODE } from "./ask.ts";
-import { Asker } from "./asker.ts";
+import { Asker, type Question } from "./asker.ts";
+import { isAway } from "./away.ts";
 import type { DecidedBy, Decision } from "./decision.ts";
+import { decidedLocally, localOf, shareOf } from "./local.ts";
 import type { LimiterSettings } from "./options.ts";
-import type { Policy } from "./policies.ts";
+import { lends, type Policy } from "./policies.ts";
+import { localTokenOf, newToken } from "./token.ts";
 
 /** After which a call that was denied for want of a store may try again. */
 const DENIED_FOR_MS = 1000;
-const MOST_LOCAL_BYTES = 64 * 2 ** 20;
 
 /** Decides while the store is out of reach, as `onStoreError` says. */
 export class Fallback {
+  readonly onStoreError: LimiterSettings["onStoreError"];
   readonly #store: Store;
-  readonly #settings: LimiterSettings;
+  readonly #localShare: number;
   #local: Asker | undefined;
 
-  constructor(store: Store, settings: LimiterSettings) {
+  constructor(store: Store, { onStoreError, localShare }: LimiterSettings) {
     this.#store = store;
-    this.#settings = settings;
+    this.onStoreError = onStoreError;
+    this.#localShare = localShare;
   }
 
-  /** What `ask` answers, or what stands for it. */
-  async or(
-    base: string,
-    policies: readonly Policy[],
-    cost: number,
-    isPeek: boolean,
-    ask: () => Promise<Decision>,
-  ): Promise<Decision> {
+  /** What the store says to one call, or what stands for it. */
+  async decide(asker: Asker, question: Question): Promise<Decision> {
     try {
-      return await ask();
+      return await decided(asker, question);
     } catch (error) {
-      return this.answer(base, policies, cost, isPeek, error);
+      return this.instead(question, error);
     }
   }
 
-  /** Instead of an error; rejects with it where it is not the store's, or nothing else was wished. */
-  async answer(
-    base: string,
-    policies: readonly Policy[],
-    cost: number,
-    isPeek: boolean,
-    error: unknown,
-  ): Promise<Decision> {
-    const { onStoreError } = this.#settings;
-    const isStores = error instanceof OrielError && ["DEADLINE", "UNAVAILABLE"].includes(error.code);
-    if (!isStores || onStoreError === "throw") throw error;
-    if (onStoreError !== "local") return blind(policies, cost, onStoreError);
-    const mine = policies.map((policy) => this.#shareOf(policy));
-    this.#local ??= new Asker(memoryStore({ monotonic: this.#store.monotonic, maxBytes: MOST_LOCAL_BYTES }));
-    const mode = isPeek ? MODE.peek : MODE.take;
-    const reply = await this.#local.ask({ base, policies: mine, cost, mode });
-    const decision = decisionOf(reply, mine, cost, 0);
-    return { ...decision, degraded: true, degradedBy: "local" };
+  /** `instead` for a plain take or peek. */
+  answer(base: string, policies: readonly Policy[], cost: number, isPeek: boolean, error: unknown): Promise<Decision> {
+    return this.instead({ base, policies, cost, mode: isPeek ? MODE.peek : MODE.take }, error);
   }
 
-  #shareOf(policy: Policy): Policy {
-    const { localShare } = this.#settings;
-    if (localShare === 1 || policy.limit === 0) return policy;
-    const part = (permits: number) => Math.max(1, Math.floor(permits * localShare));
-    return { ...policy, limit: part(policy.limit), rate: part(policy.rate) };
+  /** Stands for the store's answer; rejects with its error where it is another one, or nothing else was wished. */
+  async instead(question: Question, error: unknown): Promise<Decision> {
+    const { onStoreError } = this;
+    if (!isAway(error) || onStoreError === "throw") throw error;
+    if (onStoreError !== "local") return blind(question.policies, question.cost, onStoreError);
+    const policies = this.sharesOf(question.policies);
+    const token = question.token ?? (lends(policies) ? newToken() : undefined);
+    return decidedLocally(await decided(this.local, { ...question, policies, token }));
+  }
+
+  /** Gives back what this process has lent without the store; false where the store has lent it. */
+  async release(base: string, policies: readonly Policy[], permit: string): Promise<boolean> {
+    const token = localTokenOf(permit);
+    if (token === undefined) return false;
+    await this.local.ask({ base, policies: this.sharesOf(policies), cost: 0, mode: MODE.release, token });
+    return true;
+  }
+
+  sharesOf(policies: readonly Policy[]): Policy[] {
+    return policies.map((policy) => shareOf(policy, this.#localShare));
+  }
+
+  /** Asks this process alone. */
+  get local(): Asker {
+    this.#local ??= new Asker(localOf(this.#store));
+    return this.#local;
   }
 }
 
-function blind(policies: readonly Policy[], cost: number, degradedBy: DecidedBy): Decision {
+/** Lets pass or denies whatever was asked. */
+export function blind(policies: readonly Policy[], cost: number, degradedBy: DecidedBy): Decision {
   const allowed = degradedBy === "allow";
   const retryAfterMs = allowed ? 0 : DENIED_FOR_MS;
   const told = policies.map(({ name, kindName, limit, spanMs, isShadow }) => ({
@@ -84,4 +87,9 @@ function blind(policies: readonly Policy[], cost: number, degradedBy: DecidedBy)
   const granted = allowed ? cost : 0;
   const shared = { policy: name, limit, remaining: 0, retryAfterMs, resetAfterMs: retryAfterMs };
   return { allowed, granted, degraded: true, degradedBy, ...shared, policies: told };
+}
+
+async function decided(asker: Asker, question: Question): Promise<Decision> {
+  const reply = await asker.ask(question);
+  return decisionOf(reply, question.policies, reply.permits, 0, question.token);
 }

@@ -1,7 +1,6 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { type Duration, durationMs } from "../time.ts";
-import { decisionOf } from "./answer.ts";
 import { MODE } from "./ask.ts";
 import { Asker } from "./asker.ts";
 import type { Decision } from "./decision.ts";
@@ -23,7 +22,7 @@ import {
 } from "./options.ts";
 import { lends, type Policy } from "./policies.ts";
 import { Reservation, type ReserveOptions } from "./reservation.ts";
-import { takeAll } from "./take-all.ts";
+import { type Part, takeAll } from "./take-all.ts";
 import { newToken, requestToken } from "./token.ts";
 import { Turns } from "./turns.ts";
 
@@ -42,7 +41,10 @@ const TAKE_OPTIONS = ["cost", "atLeast", "requestId", "tag", "policies", "signal
  * decision: a denial is a result. Time is the store's.
  *
  * A call whose answer is lost may have been counted: it is not sent again, but with a `requestId`, and rejects with
- * `applied` "unknown"; or `onStoreError` decides. Calls of the same turn on one id go as one step, and on many ids as one
+ * `applied` "unknown"; or `onStoreError` decides: for what asks for permits (`take`, `peek`, `acquire`, `reserve`,
+ * `takeAll`). What changes a state (`penalty`, `reward`, `block`, `reset`, `release`, `settle`) rejects whatever was
+ * wished, since a block that nobody keeps would be told as one: DEADLINE or UNAVAILABLE, within the store's deadline for
+ * each of at most two requests. Calls of the same turn on one id go as one step, and on many ids as one
  * script call. Every key expires when nothing in it matters any more.
  */
 export class Limiter {
@@ -94,10 +96,7 @@ export class Limiter {
     checkKnown(options, ["cost", "tag", "policies", "signal"]);
     const { base, policies } = this.#of(id, options);
     const cost = costOf(options.cost ?? 1);
-    return this.#fallback.or(base, policies, cost, true, async () => {
-      const reply = await this.#asker.ask({ base, policies, cost, mode: MODE.peek, signal: options.signal });
-      return decisionOf(reply, policies, cost, 0);
-    });
+    return this.#fallback.decide(this.#asker, { base, policies, cost, mode: MODE.peek, signal: options.signal });
   }
 
   /**
@@ -138,27 +137,35 @@ export class Limiter {
     await this.#asker.ask({ base, policies, cost: 0, mode: MODE.reset, hasHolds: true });
   }
 
-  /** Gives back what a concurrency policy lent for `decision.permit`; doing so twice, or after its lease, changes nothing. */
+  /**
+   * Gives back what a concurrency policy lent for `decision.permit`; doing so twice, or after its lease, changes nothing.
+   * What this process lent while the store was out of reach ("local") it takes back itself.
+   */
   async release(id: string, permit: string, options: Pick<TakeOptions, "tag"> = {}): Promise<void> {
     checkKnown(options, ["tag"]);
     if (typeof permit !== "string" || !/^[0-9a-f]{32}$/.test(permit))
       throw argumentError("permit", permit, "a decision's permit");
     const { base, policies } = this.#of(id, options);
+    if (await this.#fallback.release(base, policies, permit)) return;
     this.#groups.forget(base);
     await this.#asker.ask({ base, policies, cost: 0, mode: MODE.release, token: permit });
   }
 
   /**
    * Sets permits aside for a cost that is known later: null where they are not there. `settle` then charges what it was,
-   * `cancel` nothing; when the lease is over they are free again.
+   * `cancel` nothing; when the lease is over they are free again. While the store is out of reach: null under "deny",
+   * else a reservation that is `degraded`.
    */
   async reserve(id: string, options: ReserveOptions): Promise<Reservation | null> {
     checkKnown(options, ["cost", "lease", "tag", "policies"]);
     const { base, policies } = this.#of(id, options);
-    return Reservation.open(this.#asker, base, policies, options);
+    return Reservation.open(this.#asker, this.#fallback, base, policies, options);
   }
 
-  /** Takes from several limiters and ids at once, or from none. All are counted under the one tag: see `TakeOptions.tag`. */
+  /**
+   * Takes from several limiters and ids at once, or from none. All are counted under the one tag: see `TakeOptions.tag`.
+   * While the store is out of reach the strictest of their `onStoreError` decides for all: "throw", "deny", "local", "allow".
+   */
   static async takeAll(wanted: readonly Wanted[], options: { tag: string }): Promise<Decision> {
     checkKnown(options, ["tag"]);
     if (!Array.isArray(wanted) || wanted.length === 0) throw argumentError("wanted", wanted, "an array of one or more");
@@ -167,9 +174,13 @@ export class Limiter {
       wanted.map((one: Wanted | undefined) => {
         if (!(one?.limiter instanceof Limiter)) throw argumentError("wanted", one, "objects with a limiter and an id");
         const { limiter, id, cost = 1 } = one;
-        return { ...limiter.#of(id, options), limiterName: limiter.name, store: limiter.#store, cost: costOf(cost) };
+        return limiter.#partOf(id, costOf(cost), options.tag);
       }),
     );
+  }
+
+  #partOf(id: string, cost: number, tag: string): Part {
+    return { ...this.#of(id, { tag }), limiterName: this.name, store: this.#store, fallback: this.#fallback, cost };
   }
 
   #takePlain(base: string, policies: readonly Policy[], cost: number): Promise<Decision> {
@@ -187,20 +198,16 @@ export class Limiter {
       return options.policies ? this.#groups.take(base, policies, cost) : this.#takePlain(base, policies, cost);
     const amount = atLeast === undefined ? 0 : atLeastOf(atLeast, cost);
     const token = requestId !== undefined && lends(policies) ? await requestToken(requestId) : newToken();
-    return this.#fallback.or(base, policies, cost, false, async () => {
-      const isPartial = atLeast !== undefined;
-      const reply = await this.#asker.ask({
-        base,
-        policies,
-        cost,
-        mode: MODE.take,
-        isPartial,
-        amount,
-        token,
-        requestId,
-        signal,
-      });
-      return decisionOf(reply, policies, reply.permits, 0, token);
+    return this.#fallback.decide(this.#asker, {
+      base,
+      policies,
+      cost,
+      mode: MODE.take,
+      isPartial: atLeast !== undefined,
+      amount,
+      token,
+      requestId,
+      signal,
     });
   }
 

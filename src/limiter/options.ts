@@ -6,8 +6,9 @@ export interface LimiterOptions {
   /** Part of every key; limiters of one name and one store share what they count. */
   name: string;
   /**
-   * What calls do while the store is out of reach (DEADLINE, UNAVAILABLE): "throw" (default); "allow" or "deny"; "local":
-   * decide by what this process alone has let pass, up to its share of each limit. Decisions then say `degraded`.
+   * What calls that ask for permits do while the store is out of reach (DEADLINE, UNAVAILABLE): "throw" (default); "allow"
+   * or "deny"; "local": decide by what this process alone has let pass meanwhile, up to its share of each limit; it knows of
+   * no blocks. Decisions then say `degraded`. A call that the store got before it fell silent may count there too, once.
    */
   onStoreError?: "throw" | "allow" | "deny" | "local";
   /** A process's share of each limit under "local": above 0, at most 1 (default). At least one permit. */

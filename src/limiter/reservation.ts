@@ -2,6 +2,8 @@ import { OrielError } from "../errors.ts";
 import { type Duration, durationMs } from "../time.ts";
 import { MODE, STATUS } from "./ask.ts";
 import type { Asker } from "./asker.ts";
+import { isAway } from "./away.ts";
+import type { Fallback } from "./fallback.ts";
 import { costOf, type TakeOptions } from "./options.ts";
 import type { Policy } from "./policies.ts";
 import { newToken } from "./token.ts";
@@ -13,43 +15,72 @@ export interface ReserveOptions extends Pick<TakeOptions, "tag" | "policies"> {
   lease: Duration;
 }
 
+/** What is reserved, and for how long. */
+interface Terms {
+  base: string;
+  policies: readonly Policy[];
+  cost: number;
+  leaseMs: number;
+}
+
 /** Permits set aside until the cost is known. */
 export class Reservation {
   readonly cost: number;
-  readonly #asker: Asker;
-  readonly #base: string;
-  readonly #policies: readonly Policy[];
+  /**
+   * True where the store could not be asked, and `onStoreError` decided: "local", and it is settled within this process;
+   * "allow", and nothing was set aside: to settle or cancel it charges nothing, and is false.
+   */
+  readonly degraded: boolean;
+  readonly #asker: Asker | undefined;
+  readonly #terms: Terms;
   readonly #token: string;
   #settlings = 0;
 
-  private constructor(asker: Asker, base: string, policies: readonly Policy[], cost: number, token: string) {
-    this.cost = cost;
+  /** `asker`: where it was reserved, undefined for nowhere. */
+  private constructor(asker: Asker | undefined, terms: Terms, token: string, degraded: boolean) {
+    this.cost = terms.cost;
+    this.degraded = degraded;
     this.#asker = asker;
-    this.#base = base;
-    this.#policies = policies;
+    this.#terms = terms;
     this.#token = token;
   }
 
   /** Null where the permits are not there. One round trip; safe to repeat, and repeated, after a lost reply. */
   static async open(
     asker: Asker,
+    fallback: Fallback,
     base: string,
     policies: readonly Policy[],
-    options: ReserveOptions,
+    { cost, lease }: ReserveOptions,
   ): Promise<Reservation | null> {
-    const cost = costOf(options.cost);
-    const amount = durationMs("lease", options.lease, 1, 2 ** 52);
+    const terms = { base, policies, cost: costOf(cost), leaseMs: durationMs("lease", lease, 1, 2 ** 52) };
+    try {
+      return await Reservation.#at(asker, terms, false);
+    } catch (error) {
+      const { onStoreError } = fallback;
+      if (!isAway(error) || onStoreError === "throw") throw error;
+      if (onStoreError === "deny") return null;
+      if (onStoreError === "allow") return new Reservation(undefined, terms, newToken(), true);
+      return Reservation.#at(fallback.local, { ...terms, policies: fallback.sharesOf(policies) }, true);
+    }
+  }
+
+  static async #at(asker: Asker, terms: Terms, degraded: boolean): Promise<Reservation | null> {
+    const { leaseMs, ...question } = terms;
     const token = newToken();
-    const reply = await asker.ask({ base, policies, cost, mode: MODE.reserve, amount, token, hasHolds: true });
-    return reply.granted > 0 ? new Reservation(asker, base, policies, cost, token) : null;
+    const reply = await asker.ask({ ...question, mode: MODE.reserve, amount: leaseMs, token, hasHolds: true });
+    return reply.granted > 0 ? new Reservation(asker, terms, token, degraded) : null;
   }
 
   /**
    * Charges what it did cost, more than was reserved included, and gives the rest back. Settled twice counts once: false
-   * then, and where the lease was over for more than a minute; nothing is charged in either case.
+   * then, and where the lease was over for more than a minute; nothing is charged in either case. Rejects where the store
+   * is out of reach, whatever `onStoreError` says: settle again then, or the permits are free after the lease, uncharged.
    */
   async settle(cost: number): Promise<boolean> {
-    const question = { base: this.#base, policies: this.#policies, cost: costOf(cost), token: this.#token };
+    const { base, policies } = this.#terms;
+    const question = { base, policies, cost: costOf(cost), token: this.#token };
+    if (!this.#asker) return false;
     this.#settlings++;
     const { status } = await this.#asker.ask({ ...question, mode: MODE.settle, hasHolds: true });
     if (status === STATUS.holdsNeeded) throw new OrielError("CORRUPT", "the reservation's key was not asked for");

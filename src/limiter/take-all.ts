@@ -3,9 +3,12 @@ import type { Store } from "../store/contract.ts";
 import { decisionOf } from "./answer.ts";
 import { MODE, STATUS } from "./ask.ts";
 import { ruleOf } from "./asker.ts";
+import { isAway } from "./away.ts";
 import { decideFor } from "./decide.ts";
 import type { Decision } from "./decision.ts";
+import { blind, type Fallback } from "./fallback.ts";
 import { HOLDS_ENDING, policyEndings } from "./keys.ts";
+import { decidedLocally, localOf } from "./local.ts";
 import type { Policy } from "./policies.ts";
 import { newToken } from "./token.ts";
 
@@ -13,21 +16,34 @@ import { newToken } from "./token.ts";
 export interface Part {
   limiterName: string;
   store: Store;
+  fallback: Fallback;
   base: string;
   policies: readonly Policy[];
   cost: number;
 }
 
-/** One step over the policies of all of them, in their order; the decision names the limiter before the policy. */
+const STRICTEST_FIRST = ["throw", "deny", "local", "allow"] as const;
+
+/** Takes from all parts or from none; where the store is out of reach, as the strictest of the limiters wishes. */
 export async function takeAll(parts: readonly Part[]): Promise<Decision> {
   const [{ store }] = parts;
   if (parts.some((part) => part.store !== store)) throw argumentError("wanted", parts, "limiters of one store");
   if (new Set(parts.map(({ base }) => base)).size < parts.length)
     throw argumentError("wanted", parts, "each limiter and id once");
+  try {
+    return await takeFrom(store, parts);
+  } catch (error) {
+    const wished = STRICTEST_FIRST.find((one) => parts.some(({ fallback }) => fallback.onStoreError === one));
+    if (!isAway(error) || wished === undefined || wished === "throw") throw error;
+    if (wished !== "local") return blind(policiesOf(parts), parts[0].cost, wished);
+    const shares = parts.map((part) => ({ ...part, policies: part.fallback.sharesOf(part.policies) }));
+    return decidedLocally(await takeFrom(localOf(store), shares));
+  }
+}
 
-  const policies = parts.flatMap(({ limiterName, policies }) =>
-    policies.map((policy) => ({ ...policy, name: `${limiterName}:${policy.name}` })),
-  );
+/** One step over the policies of all of them, in their order. */
+async function takeFrom(store: Store, parts: readonly Part[]): Promise<Decision> {
+  const policies = policiesOf(parts);
   const costs = parts.flatMap(({ policies, cost }) => policies.map(() => cost));
   const policyKeys = parts.flatMap(({ base, policies }) => policyEndings(policies).map((ending) => base + ending));
   const token = newToken();
@@ -48,4 +64,11 @@ export async function takeAll(parts: readonly Part[]): Promise<Decision> {
   if (reply.status === STATUS.holdsNeeded)
     reply = await run([...policyKeys, ...parts.map(({ base }) => base + HOLDS_ENDING)], true);
   return decisionOf(reply, policies, costs, 0, token);
+}
+
+/** Their names begin with the limiter's. */
+function policiesOf(parts: readonly Part[]): Policy[] {
+  return parts.flatMap(({ limiterName, policies }) =>
+    policies.map((policy) => ({ ...policy, name: `${limiterName}:${policy.name}` })),
+  );
 }

@@ -10,5 +10,19 @@ export async function requestToken(requestId: string): Promise<string> {
 }
 
 function tokenOfBytes(bytes: Uint8Array): string {
-  return `${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}00000000`;
+  return `${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}${FIRST}`;
+}
+
+const FIRST = "00000000";
+/** In the place of a call's number: lent by this process itself. No group has so many calls. */
+const LOCAL = "ffffffff";
+
+/** The permit by which a process knows again what it has lent without the store. */
+export function localPermit(token: string): string {
+  return token.slice(0, -LOCAL.length) + LOCAL;
+}
+
+/** The token that it was lent under; undefined for what the store has lent. */
+export function localTokenOf(permit: string): string | undefined {
+  return permit.endsWith(LOCAL) ? permit.slice(0, -LOCAL.length) + FIRST : undefined;
 }

@@ -1,0 +1,33 @@
+import type { Store } from "../store/contract.ts";
+import { memoryStore } from "../store/memory.ts";
+import type { Decision } from "./decision.ts";
+import type { Policy } from "./policies.ts";
+import { localPermit } from "./token.ts";
+
+const MOST_BYTES = 64 * 2 ** 20;
+
+const locals = new WeakMap<Store, Store>();
+
+/** Where this process counts while a store is out of reach; one for each store, as its limiters are asked together. */
+export function localOf(store: Store): Store {
+  let local = locals.get(store);
+  if (!local) {
+    local = memoryStore({ monotonic: store.monotonic, maxBytes: MOST_BYTES });
+    locals.set(store, local);
+  }
+  return local;
+}
+
+/** A policy with one process's share of its permits, at least one. */
+export function shareOf(policy: Policy, share: number): Policy {
+  if (share === 1 || policy.limit === 0) return policy;
+  const part = (permits: number) => Math.max(1, Math.floor(permits * share));
+  return { ...policy, limit: part(policy.limit), rate: part(policy.rate) };
+}
+
+/** Tells that this process alone has decided, in the permit too: it is given back here. */
+export function decidedLocally(decision: Decision): Decision {
+  const told: Decision = { ...decision, degraded: true, degradedBy: "local" };
+  if (told.permit !== undefined) told.permit = localPermit(told.permit);
+  return told;
+}
