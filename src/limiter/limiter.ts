@@ -3,6 +3,7 @@ import type { Store } from "../store/contract.ts";
 import { type Duration, durationMs } from "../time.ts";
 import { MODE } from "./ask.ts";
 import { Asker } from "./asker.ts";
+import { isAway, withApplied } from "./away.ts";
 import type { Decision } from "./decision.ts";
 import { Fallback } from "./fallback.ts";
 import { Groups } from "./groups.ts";
@@ -224,7 +225,9 @@ export class Limiter {
     this.#groups.forget(base);
     this.#leases?.forget(base);
     await this.#asker.ask({ base, policies, cost, mode, amount });
-    return this.peek(id, options);
+    return this.peek(id, options).catch((error: unknown) => {
+      throw isAway(error) ? withApplied(error, "unknown") : error;
+    });
   }
 
   #of(id: string, { tag, policies }: Pick<TakeOptions, "tag" | "policies">) {

@@ -82,7 +82,11 @@ export class Reservation {
     const question = { base, policies, cost: costOf(cost), token: this.#token };
     if (!this.#asker) return false;
     this.#settlings++;
-    const { status } = await this.#asker.ask({ ...question, mode: MODE.settle, hasHolds: true });
+    const asking = this.#asker.ask({ ...question, mode: MODE.settle, hasHolds: true });
+    const { status } = await asking.catch((error: unknown) => {
+      this.#settlings--; // whoever settles again is told whether it was charged
+      throw error;
+    });
     if (status === STATUS.holdsNeeded) throw new OrielError("CORRUPT", "the reservation's key was not asked for");
     // Nobody else knows the token: settled before, the first time, is this call sent again after a lost reply.
     return status === STATUS.decided || (status === STATUS.settled && this.#settlings === 1);

@@ -114,6 +114,17 @@ describe("reserve", () => {
     isAway = true;
     expect(await limiter.peek("a")).toMatchObject({ remaining: 4, degraded: true });
   });
+
+  test("a settlement that failed is told when it is tried again", async () => {
+    const limiter = limiterOf("r", { onStoreError: "allow" });
+    const reserved = (await limiter.reserve("a", terms))!;
+    isAway = true;
+    await expect(reserved.settle(3)).rejects.toMatchObject(away);
+    isAway = false;
+    expect(await reserved.settle(3)).toBe(true);
+    expect(await reserved.settle(3)).toBe(false);
+    expect(await limiter.peek("a")).toMatchObject({ remaining: 3 });
+  });
 });
 
 describe("local", () => {
@@ -217,6 +228,21 @@ describe("what changes a state rejects, whatever was wished", () => {
       await expect(verbs[verb]!(limiter)).rejects.toMatchObject({ ...away, message: "no answer" });
       isAway = false;
       await verbs[verb]!(limiter);
+    }
+  });
+
+  test("a change that was done, and whose state could not be asked then, may be applied", async () => {
+    const run = store.run;
+    const failing = { code: "UNAVAILABLE", transient: true, applied: "unknown" };
+    for (const verb of ["penalty", "reward", "block"]) {
+      const limiter = limiterOf("p");
+      let steps = 0;
+      store.run = (...args) =>
+        ++steps === 1
+          ? run(...args)
+          : Promise.reject(new OrielError("UNAVAILABLE", "out of reach", { transient: true, applied: "no" }));
+      await expect(verbs[verb]!(limiter)).rejects.toMatchObject(failing);
+      store.run = run;
     }
   });
 });
