@@ -103,6 +103,7 @@ describe("reserve", () => {
   test("local: of this process's share; settled there, once, and never charged to the store", async () => {
     const limiter = limiterOf("r", { onStoreError: "local", localShare: 0.9 });
     isAway = true;
+    expect(await limiter.reserve("a", { ...terms, cost: 6 })).toBeNull();
     const reserved = (await limiter.reserve("a", terms))!;
     expect(reserved).toMatchObject({ degraded: true, cost: 4 });
     expect(await limiter.reserve("a", terms)).toBeNull();
@@ -115,12 +116,16 @@ describe("reserve", () => {
     expect(await limiter.peek("a")).toMatchObject({ remaining: 4, degraded: true });
   });
 
-  test("a settlement that failed is told when it is tried again", async () => {
+  test("a settlement whose answers were lost is charged once, and told when it is tried again", async () => {
     const limiter = limiterOf("r", { onStoreError: "allow" });
     const reserved = (await limiter.reserve("a", terms))!;
-    isAway = true;
+    const run = store.run;
+    store.run = async (...args) => {
+      await run(...args);
+      throw new OrielError("DEADLINE", "lost", { transient: true, applied: "unknown" });
+    };
     await expect(reserved.settle(3)).rejects.toMatchObject(away);
-    isAway = false;
+    store.run = run;
     expect(await reserved.settle(3)).toBe(true);
     expect(await reserved.settle(3)).toBe(false);
     expect(await limiter.peek("a")).toMatchObject({ remaining: 3 });
