@@ -28,25 +28,3 @@ test("T39 20 000 ids and their end: nothing is left; a full store refuses new id
   expect(await take("new")).toBe(true);
   expect(await take("enemy")).toBe(false);
 });
-
-test("T42 who waits in one process asks one at a time: a herd does not wake", async () => {
-  const store = memoryStore();
-  let asked = 0;
-  const counting = {
-    ...store,
-    run: ((...args: Parameters<typeof store.run>) => {
-      asked++;
-      return store.run(...args);
-    }) as typeof store.run,
-  };
-  const limiter = new Limiter(counting, [slidingWindow({ limit: 1, span: 30 })], { name: "herd" });
-  const order: number[] = [];
-  await Promise.all(
-    Array.from({ length: 12 }, async (_, i) => {
-      expect(await limiter.acquire("a", { wait: "20s" })).toMatchObject({ allowed: true });
-      order.push(i);
-    }),
-  );
-  expect(order).toEqual(Array.from({ length: 12 }, (_, i) => i));
-  expect(asked).toBeLessThanOrEqual(12 * 4);
-});
