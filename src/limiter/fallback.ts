@@ -2,15 +2,12 @@ import type { Store } from "../store/contract.ts";
 import { decisionOf } from "./answer.ts";
 import { MODE } from "./ask.ts";
 import { Asker, type Question } from "./asker.ts";
-import { isAway } from "./away.ts";
+import { isAway, TRY_AGAIN_MS } from "./away.ts";
 import type { DecidedBy, Decision } from "./decision.ts";
 import { decidedLocally, localOf, shareOf } from "./local.ts";
 import type { LimiterSettings } from "./options.ts";
 import { lends, type Policy } from "./policies.ts";
 import { localTokenOf, newToken } from "./token.ts";
-
-/** After which a call that was denied for want of a store may try again. */
-const DENIED_FOR_MS = 1000;
 
 /** Decides while the store is out of reach, as `onStoreError` says. */
 export class Fallback {
@@ -71,7 +68,7 @@ export class Fallback {
 /** Lets pass or denies whatever was asked. */
 export function blind(policies: readonly Policy[], cost: number, degradedBy: DecidedBy): Decision {
   const allowed = degradedBy === "allow";
-  const retryAfterMs = allowed ? 0 : DENIED_FOR_MS;
+  const retryAfterMs = allowed ? 0 : TRY_AGAIN_MS;
   const told = policies.map(({ name, kindName, limit, spanMs, isShadow }) => ({
     name,
     kind: kindName,

@@ -1,5 +1,6 @@
 import type { Store } from "../store/contract.ts";
 import { memoryStore } from "../store/memory.ts";
+import { TRY_AGAIN_MS } from "./away.ts";
 import type { Decision } from "./decision.ts";
 import type { Policy } from "./policies.ts";
 import { localPermit } from "./token.ts";
@@ -25,9 +26,17 @@ export function shareOf(policy: Policy, share: number): Policy {
   return { ...policy, limit: part(policy.limit), rate: part(policy.rate) };
 }
 
-/** Tells that this process alone has decided, in the permit too: it is given back here. */
+/**
+ * Tells that this process alone has decided, in the permit too: it is given back here. What is too much for its share is
+ * not for ever.
+ */
 export function decidedLocally(decision: Decision): Decision {
-  const told: Decision = { ...decision, degraded: true, degradedBy: "local" };
+  const policies = decision.policies.map(notForEver);
+  const told: Decision = { ...notForEver(decision), policies, degraded: true, degradedBy: "local" };
   if (told.permit !== undefined) told.permit = localPermit(told.permit);
   return told;
+}
+
+function notForEver<Told extends { retryAfterMs: number }>(told: Told): Told {
+  return told.retryAfterMs === Infinity ? { ...told, retryAfterMs: TRY_AGAIN_MS } : told;
 }

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { concurrency, fixedWindow, Limiter, memoryStore, OrielError, slidingWindow } from "../../src/index.ts";
 import type { LimiterOptions } from "../../src/limiter/options.ts";
 import type { Store } from "../../src/store/contract.ts";
+import { until } from "../harness/until.ts";
 
 /** A store that can be out of reach: where it is, nothing is asked of it. */
 let isAway: boolean;
@@ -139,6 +140,17 @@ describe("local", () => {
     expect(await limiter.take("a", { cost: 4 })).toMatchObject({ allowed: true, granted: 4 });
     expect(await limiter.take("a", { cost: 4, atLeast: 3 })).toMatchObject({ allowed: false, granted: 0 });
     expect(await limiter.take("a", { cost: 4, atLeast: 1 })).toMatchObject({ allowed: true, granted: 2, remaining: 0 });
+  });
+
+  test("what is too much for the share is tried again, and passes when the store is back", async () => {
+    const limiter = limiterOf("l", { onStoreError: "local", localShare: 0.5 });
+    isAway = true;
+    const denied = { allowed: false, retryAfterMs: 1000, degradedBy: "local" };
+    expect(await limiter.take("a", { cost: 4 })).toMatchObject({ ...denied, policies: [{ retryAfterMs: 1000 }] });
+    const waiting = limiter.acquire("a", { cost: 4, wait: "10s" });
+    await until("it was denied once", () => asked === 2);
+    isAway = false;
+    expect(await waiting).toMatchObject({ allowed: true, degraded: false, remaining: 2 });
   });
 
   test("a request counts once, and its permit is the same", async () => {
