@@ -1,24 +1,15 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { concurrency, fixedWindow, Limiter, memoryStore, OrielError, slidingWindow } from "../../src/index.ts";
+import { concurrency, fixedWindow, Limiter, OrielError } from "../../src/index.ts";
 import type { LimiterOptions } from "../../src/limiter/options.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { until } from "../harness/until.ts";
+import { type AwayStore, awayStore } from "./stores.ts";
 
-/** A store that can be out of reach: where it is, nothing is asked of it. */
-let isAway: boolean;
-let asked: number;
+let opened: AwayStore;
 let store: Store;
 beforeEach(() => {
-  const memory = memoryStore();
-  [isAway, asked] = [false, 0];
-  store = {
-    ...memory,
-    run(...args) {
-      asked++;
-      if (!isAway) return memory.run(...args);
-      return Promise.reject(new OrielError("DEADLINE", "no answer", { transient: true, applied: "unknown" }));
-    },
-  };
+  opened = awayStore();
+  store = opened.store;
 });
 const limiterOf = (
   name: string,
@@ -38,7 +29,7 @@ describe("takeAll", () => {
     [["allow", "allow"], "allow"],
   ] as const)("of limiters that wish %o: %s", async (wishes, decides) => {
     const limiters = wishes.map((onStoreError, i) => limiterOf(`l${i}`, { onStoreError }));
-    isAway = true;
+    opened.isAway = true;
     const taking = Limiter.takeAll(wanted(...limiters), { tag });
     if (decides === "throw") return expect(taking).rejects.toMatchObject(away);
     const allowed = decides !== "deny";
@@ -46,28 +37,28 @@ describe("takeAll", () => {
     expect(decision).toMatchObject({ allowed, granted: allowed ? 2 : 0, degraded: true, degradedBy: decides });
     expect(decision.retryAfterMs).toBe(allowed ? 0 : 1000);
     expect(decision.policies.map(({ name }) => name)).toEqual(limiters.map(({ name }) => `${name}:fixed-window`));
-    expect(asked).toBe(1);
+    expect(opened.asked).toBe(1);
   });
 
   test("local: from all shares or from none, beside what takes of the same tag took", async () => {
     const wide = limiterOf("wide", { onStoreError: "local" });
     const half = limiterOf("half", { onStoreError: "local", localShare: 0.5 });
-    isAway = true;
+    opened.isAway = true;
     expect(await half.take("a", { tag })).toMatchObject({ allowed: true, degraded: true, remaining: 2 });
     const both = () => Limiter.takeAll(wanted(wide, half), { tag });
     expect(await both()).toMatchObject({ allowed: true, policy: "half:fixed-window", limit: 3, remaining: 0 });
     expect(await both()).toMatchObject({ allowed: false, policy: "half:fixed-window", degradedBy: "local" });
     expect(await wide.peek("a", { tag })).toMatchObject({ degraded: true, remaining: 4 });
-    isAway = false;
+    opened.isAway = false;
     expect(await both()).toMatchObject({ allowed: true, degraded: false });
     expect(await wide.peek("a", { tag })).toMatchObject({ degraded: false, remaining: 4 });
   });
 
   test("what is wrong with the call is thrown whatever was wished", async () => {
     const [one, other] = [limiterOf("one", { onStoreError: "allow" }), limiterOf("one", { onStoreError: "allow" })];
-    isAway = true;
+    opened.isAway = true;
     await expect(Limiter.takeAll(wanted(one, other), { tag })).rejects.toMatchObject({ code: "ARGUMENT" });
-    expect(asked).toBe(0);
+    expect(opened.asked).toBe(0);
   });
 });
 
@@ -75,45 +66,45 @@ describe("reserve", () => {
   const terms = { cost: 4, lease: "1m" } as const;
 
   test("throw: rejects", async () => {
-    isAway = true;
+    opened.isAway = true;
     await expect(limiterOf("r").reserve("a", terms)).rejects.toMatchObject(away);
   });
 
   test("deny: nothing is reserved", async () => {
-    isAway = true;
+    opened.isAway = true;
     expect(await limiterOf("r", { onStoreError: "deny" }).reserve("a", terms)).toBeNull();
   });
 
   test("allow: as often as one asks; to settle or cancel it asks nobody and charges nothing, when the store is back too", async () => {
     const limiter = limiterOf("r", { onStoreError: "allow" });
-    isAway = true;
+    opened.isAway = true;
     const both = [(await limiter.reserve("a", terms))!, (await limiter.reserve("a", terms))!];
     expect(both).toMatchObject([
       { degraded: true, cost: 4 },
       { degraded: true, cost: 4 },
     ]);
     expect(await both[0]!.settle(3)).toBe(false);
-    isAway = false;
+    opened.isAway = false;
     expect(await both[1]!.cancel()).toBe(false);
     await expect(both[1]!.settle(-1)).rejects.toMatchObject({ code: "ARGUMENT" });
-    expect(asked).toBe(2);
+    expect(opened.asked).toBe(2);
     expect(await limiter.peek("a")).toMatchObject({ remaining: 6, degraded: false });
     expect(await limiter.reserve("a", terms)).toMatchObject({ degraded: false });
   });
 
   test("local: of this process's share; settled there, once, and never charged to the store", async () => {
     const limiter = limiterOf("r", { onStoreError: "local", localShare: 0.9 });
-    isAway = true;
+    opened.isAway = true;
     expect(await limiter.reserve("a", { ...terms, cost: 6 })).toBeNull();
     const reserved = (await limiter.reserve("a", terms))!;
     expect(reserved).toMatchObject({ degraded: true, cost: 4 });
     expect(await limiter.reserve("a", terms)).toBeNull();
     expect(await limiter.take("a", { cost: 2 })).toMatchObject({ allowed: false, degradedBy: "local" });
-    isAway = false;
+    opened.isAway = false;
     expect(await reserved.settle(1)).toBe(true);
     expect(await reserved.settle(1)).toBe(false);
     expect(await limiter.peek("a")).toMatchObject({ remaining: 6, degraded: false });
-    isAway = true;
+    opened.isAway = true;
     expect(await limiter.peek("a")).toMatchObject({ remaining: 4, degraded: true });
   });
 
@@ -136,7 +127,7 @@ describe("reserve", () => {
 describe("local", () => {
   test("fewer permits than the cost, down to atLeast", async () => {
     const limiter = limiterOf("l", { onStoreError: "local" });
-    isAway = true;
+    opened.isAway = true;
     expect(await limiter.take("a", { cost: 4 })).toMatchObject({ allowed: true, granted: 4 });
     expect(await limiter.take("a", { cost: 4, atLeast: 3 })).toMatchObject({ allowed: false, granted: 0 });
     expect(await limiter.take("a", { cost: 4, atLeast: 1 })).toMatchObject({ allowed: true, granted: 2, remaining: 0 });
@@ -144,18 +135,18 @@ describe("local", () => {
 
   test("what is too much for the share is tried again, and passes when the store is back", async () => {
     const limiter = limiterOf("l", { onStoreError: "local", localShare: 0.5 });
-    isAway = true;
+    opened.isAway = true;
     const denied = { allowed: false, retryAfterMs: 1000, degradedBy: "local" };
     expect(await limiter.take("a", { cost: 4 })).toMatchObject({ ...denied, policies: [{ retryAfterMs: 1000 }] });
     const waiting = limiter.acquire("a", { cost: 4, wait: "10s" });
-    await until("it was denied once", () => asked === 2);
-    isAway = false;
+    await until("it was denied once", () => opened.asked === 2);
+    opened.isAway = false;
     expect(await waiting).toMatchObject({ allowed: true, degraded: false, remaining: 2 });
   });
 
   test("a request counts once, and its permit is the same", async () => {
     const limiter = limiterOf("l", { onStoreError: "local" }, concurrency({ limit: 2, lease: "1h" }));
-    isAway = true;
+    opened.isAway = true;
     const [one, again] = [await limiter.take("a", { requestId: "r" }), await limiter.take("a", { requestId: "r" })];
     expect(again).toEqual(one);
     expect(one).toMatchObject({ allowed: true, remaining: 1, permit: expect.stringMatching(/^[0-9a-f]{32}$/) });
@@ -167,66 +158,33 @@ describe("local", () => {
     const pool = limiterOf("l", { onStoreError: "local" }, concurrency({ limit: 3, lease: "1h" }));
     const other = limiterOf("l", { onStoreError: "local" }, concurrency({ limit: 3, lease: "1h" }));
     const { permit: stored } = await pool.take("a");
-    isAway = true;
+    opened.isAway = true;
     const lent = await Promise.all([pool.take("a"), pool.take("a"), pool.take("a"), pool.take("a")]);
     expect(lent.map(({ allowed }) => allowed)).toEqual([true, true, true, false]);
     expect(new Set(lent.slice(0, 3).map(({ permit }) => permit)).size).toBe(3);
-    const before = asked;
+    const before = opened.asked;
     await pool.release("a", lent[0]!.permit!);
     await pool.release("a", lent[0]!.permit!);
-    expect(asked).toBe(before);
+    expect(opened.asked).toBe(before);
     expect(await other.peek("a")).toMatchObject({ remaining: 1, degraded: true });
     await expect(pool.release("a", stored!)).rejects.toMatchObject(away);
-    isAway = false;
+    opened.isAway = false;
     await pool.release("a", lent[1]!.permit!);
     expect(await pool.peek("a")).toMatchObject({ remaining: 2, degraded: false });
     await pool.release("a", stored!);
     expect(await pool.peek("a")).toMatchObject({ remaining: 3, degraded: false });
-    isAway = true;
+    opened.isAway = true;
     expect(await pool.peek("a")).toMatchObject({ remaining: 2, degraded: true });
   });
 
   test("takeAll lends too", async () => {
     const pool = limiterOf("l", { onStoreError: "local" }, concurrency({ limit: 1, lease: "1h" }));
     const [wanted, tag] = [[{ limiter: pool, id: "a" }], "t"];
-    isAway = true;
+    opened.isAway = true;
     const { permit } = await Limiter.takeAll(wanted, { tag });
     expect(await Limiter.takeAll(wanted, { tag })).toMatchObject({ allowed: false });
     await pool.release("a", permit!, { tag });
     expect(await Limiter.takeAll(wanted, { tag })).toMatchObject({ allowed: true });
-  });
-});
-
-describe("permits fetched ahead", () => {
-  const lease = { permits: 3, for: "1s" } as const;
-  const ten = (limiter: Limiter) => Promise.allSettled(Array.from({ length: 10 }, () => limiter.take("a")));
-
-  test.each(["throw", "allow", "deny", "local"] as const)(
-    "who waits for a fetch shares its fate: %s",
-    async (onStoreError) => {
-      const limiter = limiterOf("f", { onStoreError, lease });
-      isAway = true;
-      const settled = await ten(limiter);
-      // Each would wait for a deadline of its own otherwise, one after the other.
-      expect(asked).toBe(1);
-      if (onStoreError === "throw") {
-        const applied = settled.map((each) => each.status === "rejected" && (each.reason as OrielError).applied);
-        expect(applied).toEqual(["unknown", ...Array(9).fill("no")]);
-      } else {
-        const allowed = settled.map((each) => each.status === "fulfilled" && each.value.allowed);
-        const passed = { allow: 10, deny: 0, local: 6 }[onStoreError];
-        expect(allowed).toEqual(Array.from({ length: 10 }, (_, i) => i < passed));
-      }
-      isAway = false;
-      expect(await limiter.take("a")).toMatchObject({ allowed: true, degraded: false, remaining: 5 });
-    },
-  );
-
-  test("a call that costs nothing passes where nothing could be fetched", async () => {
-    const limiter = limiterOf("f", { lease }, slidingWindow({ limit: 1, span: "1h" }));
-    await limiter.take("a");
-    expect(await limiter.take("a")).toMatchObject({ allowed: false });
-    expect(await limiter.take("a", { cost: 0 })).toMatchObject({ allowed: true, granted: 0, remaining: 0 });
   });
 });
 
@@ -241,9 +199,9 @@ describe("what changes a state rejects, whatever was wished", () => {
   test.each(Object.keys(verbs))("%s", async (verb) => {
     for (const onStoreError of ["throw", "allow", "deny", "local"] as const) {
       const limiter = limiterOf("c", { onStoreError });
-      isAway = true;
+      opened.isAway = true;
       await expect(verbs[verb]!(limiter)).rejects.toMatchObject({ ...away, message: "no answer" });
-      isAway = false;
+      opened.isAway = false;
       await verbs[verb]!(limiter);
     }
   });

@@ -1,7 +1,8 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
-import { Limiter, memoryStore, slidingWindow } from "../../src/index.ts";
+import { describe, expect, test } from "vitest";
+import { fixedWindow, Limiter, memoryStore, type OrielError, slidingWindow } from "../../src/index.ts";
 import type { Store } from "../../src/store/contract.ts";
+import { awayStore } from "./stores.ts";
 
 const LIMIT = 20;
 const SPAN_MS = 1000;
@@ -87,4 +88,39 @@ test.each([
 ] as const)("%o is refused", (lease, named) => {
   const make = () => new Limiter(memoryStore(), [slidingWindow({ limit: 1, span: 1 })], { name: "a", lease });
   expect(make).toThrowError(expect.objectContaining({ code: "ARGUMENT", message: expect.stringContaining(named) }));
+});
+
+describe("while the store is out of reach", () => {
+  const ten = (limiter: Limiter) => Promise.allSettled(Array.from({ length: 10 }, () => limiter.take("a")));
+
+  test.each(["throw", "allow", "deny", "local"] as const)(
+    "who waits for a fetch shares its fate: %s",
+    async (onStoreError) => {
+      const [opened, lease] = [awayStore(), { permits: 3, for: "1s" } as const];
+      const policies = [fixedWindow({ limit: 6, span: "1h" })];
+      const limiter = new Limiter(opened.store, policies, { name: "f", onStoreError, lease });
+      opened.isAway = true;
+      const settled = await ten(limiter);
+      // Each would wait for a deadline of its own otherwise, one after the other.
+      expect(opened.asked).toBe(1);
+      if (onStoreError === "throw") {
+        const applied = settled.map((each) => each.status === "rejected" && (each.reason as OrielError).applied);
+        expect(applied).toEqual(["unknown", ...Array(9).fill("no")]);
+      } else {
+        const allowed = settled.map((each) => each.status === "fulfilled" && each.value.allowed);
+        const passed = { allow: 10, deny: 0, local: 6 }[onStoreError];
+        expect(allowed).toEqual(Array.from({ length: 10 }, (_, i) => i < passed));
+      }
+      opened.isAway = false;
+      expect(await limiter.take("a")).toMatchObject({ allowed: true, degraded: false, remaining: 5 });
+    },
+  );
+
+  test("a call that costs nothing passes where nothing could be fetched", async () => {
+    const policies = [slidingWindow({ limit: 1, span: "1h" })];
+    const limiter = new Limiter(memoryStore(), policies, { name: "f", lease: { permits: 3, for: "1s" } });
+    await limiter.take("a");
+    expect(await limiter.take("a")).toMatchObject({ allowed: false });
+    expect(await limiter.take("a", { cost: 0 })).toMatchObject({ allowed: true, granted: 0, remaining: 0 });
+  });
 });
