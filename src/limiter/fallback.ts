@@ -32,8 +32,8 @@ export class Fallback {
   }
 
   /** `instead` for a plain take or peek. */
-  answer(base: string, policies: readonly Policy[], cost: number, isPeek: boolean, error: unknown): Promise<Decision> {
-    return this.instead({ base, policies, cost, mode: isPeek ? MODE.peek : MODE.take }, error);
+  answer(base: string, policies: readonly Policy[], cost: number, error: unknown): Promise<Decision> {
+    return this.instead({ base, policies, cost, mode: MODE.take }, error);
   }
 
   /** Stands for the store's answer; rejects with its error where it is another one, or nothing else was wished. */

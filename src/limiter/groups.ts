@@ -99,8 +99,7 @@ export class Groups {
   }
 
   #fail({ base, policies, cost, callers }: Group, error: unknown): void {
-    for (const { resolve, reject } of callers)
-      this.#fallback.answer(base, policies, cost, false, error).then(resolve, reject);
+    for (const { resolve, reject } of callers) this.#fallback.answer(base, policies, cost, error).then(resolve, reject);
   }
 
   #deniedBefore(base: string, policies: readonly Policy[], cost: number): Decision | undefined {

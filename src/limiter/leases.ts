@@ -58,7 +58,7 @@ export class Leases {
           (error: unknown) => error,
         );
         // Who waits for a fetch that the store fails, fails with it: not one deadline after another.
-        if (isAway(failure)) return this.#fallback.answer(base, policies, cost, false, withApplied(failure, "no"));
+        if (isAway(failure)) return this.#fallback.answer(base, policies, cost, withApplied(failure, "no"));
         if (failure !== undefined) return this.#ask(base, policies, cost);
       } else if (pool && pool.permits >= cost && this.#now() < pool.untilMs) {
         pool.permits -= cost;
@@ -88,7 +88,7 @@ export class Leases {
       pool.decision = decision;
       return { ...decision, granted: cost, remaining: decision.remaining + pool.permits };
     } catch (error) {
-      return this.#fallback.answer(base, policies, cost, false, error);
+      return this.#fallback.answer(base, policies, cost, error);
     } finally {
       pool.fetching = undefined;
     }
