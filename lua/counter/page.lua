@@ -1,0 +1,21 @@
+#!lua flags=allow-oom
+-- Reads a shard, some fields at a time: a frozen generation, which does not change any more, or all that is there.
+-- A script: generations and fields of one page are of one moment. A field may come twice, never not at all.
+-- KEYS  the shard
+-- ARGV  layout · cursor, text, "0" to begin · about how many fields
+-- Reply text, parts ended by a line feed: next cursor, "0": the end · generation being filled · last one acknowledged ·
+--       then, for each field: its name and value
+-- Errors CLASH
+-- Cost  O(fields of a page)
+-- @include counter/shard
+local keys_per_step = 1
+local arguments_per_step = 3
+local function step(k, a, now)
+  local known, refused = open_shard(KEYS[k], ARGV[a])
+  if refused then return refused end
+  local page = redis.call("HSCAN", KEYS[k], ARGV[a + 1], "COUNT", ARGV[a + 2])
+  local fields = page[2]
+  local head = page[1] .. "\n" .. text_of(known[2]) .. "\n" .. text_of(known[3]) .. "\n"
+  if #fields == 0 then return head end
+  return head .. table.concat(fields, "\n") .. "\n"
+end

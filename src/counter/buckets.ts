@@ -1,0 +1,76 @@
+import { argumentError } from "../errors.ts";
+
+const MINUTES = { minute: 1, hour: 60, day: 1440 } as const;
+export type BucketName = keyof typeof MINUTES;
+const BUCKETS = Object.keys(MINUTES) as BucketName[];
+const MINUTE_MS = 60_000;
+const MOST_REMEMBERED = 4096;
+
+/** Bucket names in their order from fine to coarse, each once. Throws ARGUMENT. */
+export function checkBuckets(buckets: unknown): BucketName[] {
+  if (!Array.isArray(buckets) || buckets.length === 0 || !buckets.every((one) => BUCKETS.includes(one)))
+    throw argumentError("buckets", buckets, `one or more of ${BUCKETS.join(", ")}`);
+  return BUCKETS.filter((one) => buckets.includes(one));
+}
+
+/**
+ * When minutes, hours and days begin in a time zone, in whole minutes since 1970 (UTC): an instant's minute less the
+ * local minutes past the hour, or the first minute of its local date. Days of 23 and 25 hours, and hours that come twice,
+ * are buckets of their own. Zone offsets are taken as whole minutes.
+ */
+export class Calendar {
+  readonly timeZone: string;
+  readonly #format: Intl.DateTimeFormat | undefined;
+  readonly #offsets = new Map<number, number>();
+
+  /** Throws ARGUMENT for a time zone that the runtime does not know. */
+  constructor(timeZone: string) {
+    this.timeZone = timeZone;
+    if (timeZone === "UTC") return;
+    try {
+      const parts = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit" } as const;
+      this.#format = new Intl.DateTimeFormat("en-US", { ...parts, timeZone, hourCycle: "h23", era: "short" });
+    } catch {
+      throw argumentError("timeZone", timeZone, 'a time zone of the IANA database, like "UTC" or "Europe/Berlin"');
+    }
+  }
+
+  startOf(bucket: BucketName, minute: number): number {
+    if (bucket === "minute") return minute;
+    const lengthMinutes = MINUTES[bucket];
+    const offset = this.#offset(minute);
+    const start = minute - mod(minute + offset, lengthMinutes);
+    if (bucket === "hour" || this.#format === undefined) return start;
+    // The clock may have been changed since the day began: where midnight came twice, it began with the first one; where
+    // it was skipped, when the clock jumped.
+    const midnight = start + offset;
+    const starts = [midnight - this.#offset(start - 1440), midnight - this.#offset(start + 1440), start];
+    const date = this.#dateOf(minute);
+    return Math.min(...starts.filter((one) => this.#dateOf(one) === date && one <= minute));
+  }
+
+  #dateOf(minute: number): number {
+    return Math.floor((minute + this.#offset(minute)) / 1440);
+  }
+
+  /** Minutes that local time is ahead of UTC. */
+  #offset(minute: number): number {
+    if (!this.#format) return 0;
+    const known = this.#offsets.get(minute);
+    if (known !== undefined) return known;
+    const told: Record<string, string> = {};
+    for (const { type, value } of this.#format.formatToParts(minute * MINUTE_MS)) told[type] = value;
+    const year = told.era === "BC" ? 1 - Number(told.year) : Number(told.year);
+    const local = new Date(0);
+    local.setUTCFullYear(year, Number(told.month) - 1, Number(told.day));
+    local.setUTCHours(Number(told.hour), Number(told.minute));
+    const offset = local.getTime() / MINUTE_MS - minute;
+    if (this.#offsets.size >= MOST_REMEMBERED) this.#offsets.clear();
+    this.#offsets.set(minute, offset);
+    return offset;
+  }
+}
+
+function mod(value: number, by: number): number {
+  return ((value % by) + by) % by;
+}

@@ -1,0 +1,23 @@
+/**
+ * A row's place in a shard: `<start, minutes since 1970>|<value>|<value>...`, values in the order of the dimensions, with
+ * "%", "|" and control characters as % and two hexadecimal digits.
+ */
+const ESCAPED = /[%|\u0000-\u001f]/g;
+
+export function escapeValue(value: string): string {
+  return value.replace(ESCAPED, (found) => `%${found.charCodeAt(0).toString(16).padStart(2, "0")}`);
+}
+
+function unescapeValue(text: string): string {
+  return text.replace(/%([0-9a-f]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
+}
+
+/** What follows the start: a "|" before each value. */
+export function valuesText(values: readonly string[]): string {
+  return values.map((value) => `|${escapeValue(value)}`).join("");
+}
+
+export function readField(text: string): { startMinute: number; values: string[] } {
+  const [start, ...values] = text.split("|");
+  return { startMinute: Number(start), values: values.map(unescapeValue) };
+}

@@ -1,0 +1,51 @@
+import { argumentError, checkKnown } from "../errors.ts";
+import { type BucketName, checkBuckets } from "./buckets.ts";
+
+export interface CountersOptions {
+  /** What is told apart: 1 to 16 names of A-Z a-z 0-9 _, from a letter, up to 48 characters. */
+  dimensions: readonly string[];
+  /** By what time: default minute, hour and day. The finest is counted in Redis, the others follow from it. */
+  buckets?: readonly BucketName[];
+  /** In which hours and days begin, of the IANA database; default "UTC". */
+  timeZone?: string;
+  /** Parts that may lie on different primaries: 1 to 1024, default 64. All who use the counter must agree. */
+  shards?: number;
+  /** Replicas that must have a count before it is acknowledged; default 0. */
+  replicas?: number;
+  /** Told of counts that a failover took away when they could not be given again: `total`, NaN where not even that is known. */
+  onLost?: (loss: { total: number }) => void;
+}
+
+export interface CountersSettings {
+  dimensions: readonly string[];
+  buckets: readonly BucketName[];
+  timeZone: string;
+  shards: number;
+  replicas: number;
+  onLost: (loss: { total: number }) => void;
+}
+
+const OPTIONS = ["dimensions", "buckets", "timeZone", "shards", "replicas", "onLost"];
+
+export function countersSettings(options: CountersOptions): CountersSettings {
+  checkKnown(options, OPTIONS);
+  const { dimensions, buckets = ["minute", "hour", "day"], timeZone = "UTC", shards = 64, replicas = 0 } = options;
+  if (!Array.isArray(dimensions) || dimensions.length < 1 || dimensions.length > 16)
+    throw argumentError("dimensions", dimensions, "an array of 1 to 16 names");
+  for (const name of dimensions)
+    if (typeof name !== "string" || !/^[A-Za-z]\w{0,47}$/.test(name))
+      throw argumentError("dimensions", name, "names of A-Z a-z 0-9 _, from a letter, up to 48 characters");
+  if (new Set(dimensions.map((name) => name.toLowerCase())).size < dimensions.length)
+    throw argumentError("dimensions", dimensions.join(", "), "names that differ in more than their case");
+  if (!Number.isInteger(shards) || shards < 1 || shards > 1024)
+    throw argumentError("shards", shards, "a whole number from 1 to 1024");
+  if (!Number.isInteger(replicas) || replicas < 0) throw argumentError("replicas", replicas, "a whole number, 0 or more");
+  return {
+    dimensions: Object.freeze([...dimensions]),
+    buckets: Object.freeze(checkBuckets(buckets)),
+    timeZone,
+    shards,
+    replicas,
+    onLost: options.onLost ?? (() => {}),
+  };
+}

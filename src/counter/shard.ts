@@ -1,0 +1,45 @@
+import type { Keyspace } from "../store/contract.ts";
+import { refusal } from "../store/refusal.ts";
+
+const FIELD_BYTES = 32;
+
+/** The hash of a shard as a memory store keeps it: the same fields as in Redis; lua/counter/shard.lua tells what they are. */
+export class Shard {
+  readonly fields = new Map<string, string>();
+  sizeBytes = 0;
+
+  get(field: string): string | undefined {
+    return this.fields.get(field);
+  }
+  number(field: string, absent: number): number {
+    return Number(this.fields.get(field) ?? absent);
+  }
+  set(field: string, value: string): void {
+    this.delete(field);
+    this.sizeBytes += field.length + value.length + FIELD_BYTES;
+    this.fields.set(field, value);
+  }
+  add(field: string, count: bigint): void {
+    this.set(field, `${BigInt(this.fields.get(field) ?? 0) + count}`);
+  }
+  delete(field: string): boolean {
+    const value = this.fields.get(field);
+    if (value === undefined) return false;
+    this.sizeBytes -= field.length + value.length + FIELD_BYTES;
+    return this.fields.delete(field);
+  }
+}
+
+/** The shard as it stands, to be read; an empty one where there is none. Throws CLASH for another layout than `layout`. */
+export function shardAt(keys: Keyspace, key: string, layout: string): Shard {
+  const shard = (keys.get(key) as Shard | undefined) ?? new Shard();
+  const own = shard.get("@layout");
+  if (own !== undefined && own !== layout) throw refusal("CLASH", `the counter's layout is ${own}, not ${layout}`);
+  return shard;
+}
+
+/** Changes a shard, which counts up to `growthBytes` more meanwhile. Throws OVERLOADED before anything is changed. */
+export function change(keys: Keyspace, key: string, shard: Shard, growthBytes: number, changes: () => void): void {
+  keys.set(key, shard, shard.sizeBytes + growthBytes, Number.POSITIVE_INFINITY);
+  changes();
+}
