@@ -6,6 +6,10 @@ import { wasmSimd } from "./kernel/wasm-simd.ts";
 
 provideKernels([wasmSimd, wasmScalar, js]);
 
+export { type AddOptions, type CountedEvent, Counters } from "./counter/counters.ts";
+export type { CountersOptions } from "./counter/options.ts";
+export type { CountersQuery } from "./counter/read.ts";
+export type { CountRow, CountTable } from "./counter/table.ts";
 export { OrielError, type OrielErrorCode } from "./errors.ts";
 export { kernel } from "./kernel/api.ts";
 export type { KernelName } from "./kernel/contract.ts";

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Says that a frozen generation is safely elsewhere: from then on it counts here no more.
 -- A script: the nonce is compared and the mark moved in one step. Its fields are then deleted by counter/sweep: a sweep
 -- that was cut short leaves fields that count nowhere.

@@ -3,9 +3,9 @@
 --   @cur           generation that is being filled; absent: 1
 --   @ack           last generation that is safely elsewhere; absent: 0
 --   @n:<gen>       sum of what was counted in a generation that is not
---   @x:<gen>       nonce that a generation got when it was frozen
---   w:<producer>   "<number> <ms>": last batch of a producer, and when
---   s:<source>     "<offset> <ms>": last offset of a source that can be replayed
+--   @x:<gen>       nonce that a generation got when it was frozen: no other one, here or in a copy, has it
+--   w:<producer>   number of its last batch
+--   s:<source>     last offset of a source that can be replayed, 32 hexadecimal digits
 --   <gen>|<start>|<value>|<value>...   counts: start in minutes since 1970, values in the order of the dimensions
 -- Whole numbers travel as text: a count may be beyond 2^53.
 local generations_at = 2

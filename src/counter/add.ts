@@ -37,10 +37,10 @@ export const add: Operation<Addition, Added> = {
     const place = new TextDecoder().decode(reply.subarray(9));
     return { isCounted: view.getUint8(0) === 0, generation: view.getFloat64(1, true), place };
   },
-  local(keys, key, { layout, mark, before, after, total, rows }, nowMs) {
+  local(keys, key, { layout, mark, before, after, total, rows }) {
     const shard = shardAt(keys, key, layout);
     const generation = shard.number("@cur", 1);
-    const place = shard.get(mark)?.split(" ")[0] ?? "";
+    const place = shard.get(mark) ?? "";
     if (place !== before) return { isCounted: false, generation, place };
     const sum = BigInt(shard.get(`@n:${generation}`) ?? 0) + BigInt(total);
     if (sum > MOST_SUM) throw new RangeError("increment or decrement would overflow");
@@ -49,7 +49,7 @@ export const add: Operation<Addition, Added> = {
       shard.set(`@n:${generation}`, `${sum}`);
       shard.set("@layout", layout);
       shard.set("@cur", `${generation}`);
-      shard.set(mark, `${after} ${nowMs}`);
+      shard.set(mark, after);
       for (let i = 0; i < counts.length; i += 2) shard.add(`${generation}|${counts[i]}`, BigInt(counts[i + 1]!));
     });
     return { isCounted: true, generation, place };

@@ -1,11 +1,15 @@
-import { argumentError } from "../errors.ts";
+import { argumentError, checkKnown, OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { gathering } from "../store/gathering.ts";
-import { Calendar } from "./buckets.ts";
-import { Cells } from "./cells.ts";
+import { pause } from "../store/waiting.ts";
+import { type BucketName, Calendar } from "./buckets.ts";
+import { Cells, type Values } from "./cells.ts";
 import { layoutText, shardKeys } from "./layout.ts";
-import { type CountersOptions, type CountersSettings, countersSettings } from "./options.ts";
+import { type CountersOptions, countersSettings } from "./options.ts";
 import { Producer } from "./producer.ts";
+import { type CountersQuery, type ReadPlace, readRows, rowsQuery } from "./read.ts";
+import { offsetTexts, type SourcedEvent, Sources } from "./sources.ts";
+import type { CounterShape, CountRow } from "./table.ts";
 
 export interface AddOptions {
   /** How many: a whole number from 1 to 2^53 - 1; default 1. */
@@ -14,8 +18,15 @@ export interface AddOptions {
   at?: number;
 }
 
+/** An event of a source that can be replayed. */
+export interface CountedEvent extends AddOptions {
+  values: Values;
+}
+
 const MINUTE_MS = 60_000;
-const MOST_WAITING_ROWS = 2_000_000;
+const MOST_EVENTS = 65_536;
+/** After this what was acknowledged last is asked for once more: given.ts then lets go of it. */
+const CHECK_MS = 11_000;
 const LATEST_MS = 8.64e15;
 
 /**
@@ -27,39 +38,39 @@ const LATEST_MS = 8.64e15;
  */
 export class Counters {
   readonly name: string;
-  readonly #store: Store;
-  readonly #settings: CountersSettings;
+  readonly shape: CounterShape;
+  readonly #finest: BucketName;
   readonly #cells: Cells;
-  readonly #calendar: Calendar;
+  readonly #place: ReadPlace;
   readonly #producers: readonly Producer[];
-  readonly #now: () => number;
+  readonly #sources: Sources;
   #dirty: Producer[] = [];
+  #watch: ReturnType<typeof setTimeout> | undefined;
+  #isClosed = false;
   #lastMinute = Number.NaN;
   #lastStart = 0;
 
   /** Throws ARGUMENT for a wrong name or option. Nothing is sent yet. */
   constructor(store: Store, name: string, options: CountersOptions) {
-    this.#settings = countersSettings(options);
-    const { dimensions, buckets, timeZone, shards, replicas, onLost } = this.#settings;
+    const { dimensions, buckets, timeZone, shards, replicas, onLost } = countersSettings(options);
     this.name = name;
-    this.#store = store;
+    this.shape = Object.freeze({ name, dimensions, buckets });
+    this.#finest = buckets[0]!;
     this.#cells = new Cells(dimensions, shards);
-    this.#calendar = new Calendar(timeZone);
-    this.#now = Date.now;
-    const layout = layoutText(shards, buckets[0]!, timeZone, dimensions);
-    this.#producers = shardKeys(store, name, shards).map(
-      (key) =>
-        new Producer({ store, key, layout, replicas, now: store.monotonic, onLost: (total) => onLost({ total }) }),
-    );
+    const keys = shardKeys(store, name, shards);
+    const layout = layoutText(shards, this.#finest, timeZone, dimensions);
+    this.#place = { store, keys, layout, shape: this.shape, calendar: new Calendar(timeZone) };
+    const each = { store, layout, replicas, now: store.monotonic, pause, onLost };
+    this.#producers = keys.map((key) => new Producer({ ...each, key }));
+    this.#sources = new Sources(store, keys, layout);
   }
 
   /** Counts an event, or `count` alike. `values`: one string for each dimension. */
-  add(values: Readonly<Record<string, string>>, options?: AddOptions): Promise<void> {
+  add(values: Values, options?: AddOptions): Promise<void> {
     try {
-      const count = options?.count ?? 1;
-      if (!Number.isSafeInteger(count) || count < 1)
-        throw argumentError("count", count, "a whole number from 1 to 2^53 - 1");
-      const startMinute = this.#startOf(options?.at ?? this.#now());
+      if (this.#isClosed) throw new OrielError("UNAVAILABLE", "the counters are closed");
+      const count = countOf(options);
+      const startMinute = this.#startOf(options?.at ?? Date.now());
       const cell = this.#cells.of(values);
       const producer = this.#producers[cell.shard]!;
       const batch = producer.batchFor(count);
@@ -71,12 +82,44 @@ export class Counters {
     }
   }
 
+  /**
+   * Counts events of a source that can be replayed, each once: what comes again, in whatever batches and from whichever
+   * process, is counted no more. `offset`: of the first event, the others follow it; or one for each, rising. Up to 65 536
+   * events. Rejects with LOST where a failover made the store forget what it had counted: its message says from where on.
+   */
+  async addBatch(
+    source: string,
+    offset: number | bigint | readonly (number | bigint)[],
+    events: readonly CountedEvent[],
+  ): Promise<void> {
+    if (typeof source !== "string" || !/^[^\s\p{Surrogate}]{1,512}$/u.test(source))
+      throw argumentError("source", source, "1 to 512 characters, no spaces");
+    if (!Array.isArray(events) || events.length > MOST_EVENTS)
+      throw argumentError("events", events, `an array of at most ${MOST_EVENTS}`);
+    const offsets = offsetTexts(offset, events.length);
+    const sourced = events.map((event: CountedEvent, i): SourcedEvent => {
+      checkKnown(event, ["values", "count", "at"]);
+      const count = countOf(event);
+      const { shard, text } = this.#cells.of(event.values);
+      return { offset: offsets[i]!, shard, field: `${this.#startOf(event.at ?? Date.now())}${text}`, count };
+    });
+    await this.#sources.add(source, sourced);
+  }
+
+  /**
+   * The counts by one bucket, exact: all that was acknowledged before counts, once. `table`: where they are drained to.
+   * Reads all of the counter that is still in the store. Rejects with DIVERGED where table and store do not fit.
+   */
+  async read(query: CountersQuery = {}): Promise<CountRow[]> {
+    return readRows(this.#place, rowsQuery(this.shape, query), query.table);
+  }
+
   #startOf(at: number): number {
     const minute = Math.floor(at / MINUTE_MS);
     if (minute === this.#lastMinute) return this.#lastStart;
     if (!(Math.abs(at) <= LATEST_MS)) throw argumentError("at", at, "ms since 1970, up to 8.64e15");
     this.#lastMinute = minute;
-    this.#lastStart = this.#calendar.startOf(this.#settings.buckets[0]!, minute);
+    this.#lastStart = this.#place.calendar.startOf(this.#finest, minute);
     return this.#lastStart;
   }
 
@@ -90,5 +133,43 @@ export class Counters {
     const dirty = this.#dirty;
     this.#dirty = [];
     for (const producer of dirty) producer.send();
+    this.#watchGiven();
   };
+
+  /** Who falls silent asks once more, later: a failover may have lost what was acknowledged last. */
+  #watchGiven(): void {
+    if (this.#watch !== undefined || this.#isClosed) return;
+    this.#watch = setTimeout(async () => {
+      await this.#check();
+      this.#watch = undefined;
+      if (this.#producers.some(({ hasGiven }) => hasGiven)) this.#watchGiven();
+    }, CHECK_MS);
+    this.#watch.unref?.();
+  }
+
+  async #check(): Promise<void> {
+    const checks = this.#producers.filter(({ hasGiven }) => hasGiven).map((producer) => producer.check());
+    await Promise.allSettled(checks);
+  }
+
+  /**
+   * Waits for what was added, and asks once whether the store still has what it acknowledged last; what is added from then
+   * on rejects. A batch whose fate is unknown is not sent again.
+   */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#watch);
+    for (const producer of this.#producers) producer.close();
+    await gathering();
+    await Promise.all(this.#producers.map((producer) => producer.send()));
+    await this.#check();
+  }
+}
+
+function countOf(options: AddOptions | undefined): number {
+  const count = options?.count ?? 1;
+  if (!Number.isSafeInteger(count) || count < 1)
+    throw argumentError("count", count, "a whole number from 1 to 2^53 - 1");
+  return count;
 }

@@ -1,8 +1,8 @@
 /**
  * A row's place in a shard: `<start, minutes since 1970>|<value>|<value>...`, values in the order of the dimensions, with
- * "%", "|" and control characters as % and two hexadecimal digits.
+ * "%", "|" and line feeds as % and two hexadecimal digits.
  */
-const ESCAPED = /[%|\u0000-\u001f]/g;
+const ESCAPED = /[%|\n]/g;
 
 export function escapeValue(value: string): string {
   return value.replace(ESCAPED, (found) => `%${found.charCodeAt(0).toString(16).padStart(2, "0")}`);

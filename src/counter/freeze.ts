@@ -25,7 +25,7 @@ export const freeze: Operation<{ layout: string; nonce: string }, Frozen> = {
     const [nonce, sum] = new TextDecoder().decode(reply.subarray(16)).split(" ") as [string, string];
     return { acknowledged, generation: { number, nonce, sum: BigInt(sum) } };
   },
-  local(keys, key, { layout, nonce }) {
+  local(keys, key, { layout, nonce }, nowMs) {
     const shard = shardAt(keys, key, layout);
     const current = shard.number("@cur", 1);
     const acknowledged = shard.number("@ack", 0);
@@ -34,7 +34,7 @@ export const freeze: Operation<{ layout: string; nonce: string }, Frozen> = {
     if (current === number) {
       if (sum === undefined) return { acknowledged };
       change(keys, key, shard, 256, () => {
-        shard.set(`@x:${number}`, nonce);
+        shard.set(`@x:${number}`, `${nonce}-${nowMs}`);
         shard.set("@cur", `${current + 1}`);
       });
     }

@@ -27,7 +27,8 @@ export function writeArrayHead(bytes: Uint8Array, length: number): void {
 export function packString(text: string): Uint8Array {
   const utf8 = encoder.encode(text);
   const { length } = utf8;
-  const head = length < 32 ? [0xa0 | length] : length < 256 ? [STRING_8, length] : [STRING_16, length >> 8, length & 255];
+  const head =
+    length < 32 ? [0xa0 | length] : length < 256 ? [STRING_8, length] : [STRING_16, length >> 8, length & 255];
   const bytes = new Uint8Array(head.length + length);
   bytes.set(head);
   bytes.set(utf8, head.length);

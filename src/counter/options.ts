@@ -39,7 +39,8 @@ export function countersSettings(options: CountersOptions): CountersSettings {
     throw argumentError("dimensions", dimensions.join(", "), "names that differ in more than their case");
   if (!Number.isInteger(shards) || shards < 1 || shards > 1024)
     throw argumentError("shards", shards, "a whole number from 1 to 1024");
-  if (!Number.isInteger(replicas) || replicas < 0) throw argumentError("replicas", replicas, "a whole number, 0 or more");
+  if (!Number.isInteger(replicas) || replicas < 0)
+    throw argumentError("replicas", replicas, "a whole number, 0 or more");
   return {
     dimensions: Object.freeze([...dimensions]),
     buckets: Object.freeze(checkBuckets(buckets)),

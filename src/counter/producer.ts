@@ -3,49 +3,47 @@ import type { Store } from "../store/contract.ts";
 import type { Clock } from "../time.ts";
 import { add } from "./add.ts";
 import { Batch } from "./batch.ts";
+import { Given, type GivenBatch } from "./given.ts";
 
 const LONGEST_SILENCE_MS = 1_200_000;
-/** For how long, and how much of, what was acknowledged is kept in case the server loses it in a failover. */
-const KEPT_MS = 10_000;
-const KEPT_BYTES = 262_144;
+const PAUSE_MS = 100;
 
 export interface ProducerOptions {
   store: Store;
   key: string;
   layout: string;
-  now: Clock;
   replicas: number;
-  /** So much was counted, and is lost: the server has forgotten it, and so have we. */
-  onLost(total: number): void;
-}
-
-interface Kept {
-  sequence: number;
-  atMs: number;
-  total: number;
-  rows: Uint8Array;
+  now: Clock;
+  pause(ms: number): Promise<void>;
+  /** Counts that a failover took away, and that could not be given again; NaN: not known how many. */
+  onLost: (loss: { total: number }) => void;
 }
 
 /**
  * Brings batches to one shard, one at a time, each under the next number of a name of our own: what arrives twice counts
  * once. What is counted meanwhile gathers in the open batch.
  *
- * A batch whose fate is unknown at its deadline was counted once or not at all; its name is then never used again, so
- * that no later one waits for it. Where a failover made the server forget the last batches, they are given again.
+ *   answered in time ............... those who wait are told; the batch is kept for a while (given.ts)
+ *   fate unknown at the deadline ... they are told so; the batch stays at the head, under its number, until it is answered
+ *   not sent, or behind such a one . they are told that nothing was counted; the batch is dropped
+ *   the mark stands before it ...... a failover lost a tail: what is kept of it is given again first, in order
+ *   the mark is gone for good ...... its place cannot be known (we were away too long): told as lost, and a new name
  */
 export class Producer {
   readonly #options: ProducerOptions;
   #open: Batch | undefined;
   #closed: Batch[] = [];
-  #isSending = false;
+  #turn: Promise<void> | undefined;
+  #isClosed = false;
   #mark = newMark();
-  #sequence = 0;
-  #heardAtMs = 0;
-  #kept: Kept[] = [];
-  #keptBytes = 0;
+  /** Number of the last batch that was answered. */
+  #number = 0;
+  #heardAt: [monotonicMs: number, wallMs: number];
+  readonly #given = new Given();
 
   constructor(options: ProducerOptions) {
     this.#options = options;
+    this.#heardAt = this.#clocks();
   }
 
   /** The batch that is open, with room for a count and one more row. */
@@ -61,27 +59,44 @@ export class Producer {
   }
 
   get isSending(): boolean {
-    return this.#isSending;
+    return this.#turn !== undefined;
   }
 
-  /** Rows that wait for those under way. */
-  get waitingRows(): number {
-    return this.#closed.reduce((sum, batch) => sum + batch.rowCount, this.#open?.rowCount ?? 0);
+  /** What is kept in case of a failover. */
+  get hasGiven(): boolean {
+    return this.#given.size > 0;
   }
 
   /** Sends what waits, and what comes meanwhile; never rejects. */
-  async send(): Promise<void> {
-    if (this.#isSending) return;
-    this.#isSending = true;
-    for (let batch = this.#next(); batch; batch = this.#next())
-      try {
-        await this.#count(batch);
-        batch.resolve();
-      } catch (error) {
-        this.#rename();
-        batch.reject(error);
-      }
-    this.#isSending = false;
+  send(): Promise<void> {
+    if (this.#turn === undefined && (this.#open || this.#closed.length > 0)) this.#turn = this.#sendAll();
+    return this.#turn ?? Promise.resolve();
+  }
+
+  /** Asks whether the server still has what was given last, and gives again what it lost; never rejects. */
+  check(): Promise<void> {
+    const last = this.#given.last;
+    if (this.#turn === undefined && last) this.#turn = this.#recall(last);
+    return this.#turn ?? Promise.resolve();
+  }
+
+  /** From then on a batch whose fate is unknown is given up. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async #sendAll(): Promise<void> {
+    for (let batch = this.#next(); batch; batch = this.#next()) await this.#count(batch);
+    this.#turn = undefined;
+  }
+
+  async #recall({ number, total, rows, before }: GivenBatch): Promise<void> {
+    try {
+      await this.#give(number, total, rows, before);
+    } catch {
+      // Asked again later, or with what is counted next.
+    }
+    await this.#sendAll();
   }
 
   #next(): Batch | undefined {
@@ -93,62 +108,87 @@ export class Producer {
   }
 
   async #count(batch: Batch): Promise<void> {
-    const { now } = this.#options;
-    if (now() - this.#heardAtMs > LONGEST_SILENCE_MS) this.#rename();
-    const { total } = batch;
     const rows = batch.close();
-    while (!(await this.#give(this.#sequence + 1, total, rows)));
-    this.#sequence++;
-    this.#heardAtMs = now();
-    this.#keep({ sequence: this.#sequence, atMs: this.#heardAtMs, total, rows });
-  }
-
-  /** False where the server had forgotten batches, which it was given again, or a name that is no more. */
-  async #give(sequence: number, total: number, rows: Uint8Array): Promise<boolean> {
-    const { store, key, layout, replicas } = this.#options;
+    const { total } = batch;
+    if (this.#isLongAgo()) this.#rename();
     const mark = this.#mark;
-    const before = sequence === 1 ? "" : `${sequence - 1}`;
-    const addition = { layout, mark, before, after: `${sequence}`, total, rows };
-    const { isCounted, place } = await store.run(add, key, addition, replicas > 0 ? { replicas } : undefined);
-    const reached = Number(place);
-    if (isCounted || reached >= sequence) return true;
-    await this.#giveAgain(reached);
-    return false;
+    for (let isInDoubt = false; ; ) {
+      try {
+        await this.#give(this.#number + 1, total, rows);
+        return batch.resolve();
+      } catch (error) {
+        const isUnknown = error instanceof OrielError && error.applied === "unknown" && error.code !== "CORRUPT";
+        batch.reject(error);
+        for (let waiting = this.#next(); waiting; waiting = this.#next()) waiting.reject(unsent(error));
+        isInDoubt ||= isUnknown;
+        if (!isInDoubt || this.#isClosed || this.#mark !== mark) return;
+        await this.#options.pause(PAUSE_MS);
+      }
+    }
   }
 
-  async #giveAgain(reached: number): Promise<void> {
-    const lacking = this.#kept.filter(({ sequence }) => sequence > reached);
-    const isWhole = lacking.length === this.#sequence - reached;
-    if (!isWhole) {
-      // What lies between is gone; what we still have goes under a new name.
-      this.#options.onLost(Number.NaN);
+  /** Gives a batch its number, and before it all that the server has forgotten. */
+  async #give(number: number, total: number, rows: Uint8Array, expected = this.#number): Promise<void> {
+    const { store, key, layout, replicas, now } = this.#options;
+    for (let before = expected; ; ) {
+      const mark = this.#mark;
+      const addition = { layout, mark, before: placeOf(before), after: `${number}`, total, rows };
+      const sentAtMs = now();
+      const { isCounted, place } = await store.run(add, key, addition, replicas > 0 ? { replicas } : undefined);
+      this.#heardAt = this.#clocks();
+      const reached = Number(place);
+      if (isCounted || reached >= number) {
+        this.#number = Math.max(this.#number, number);
+        this.#given.keep({ number, before, total, rows }, sentAtMs, now());
+        return;
+      }
+      before = await this.#giveAgain(reached, number);
     }
-    if (!isWhole) this.#rename();
-    for (const [i, { sequence, total, rows }] of lacking.entries())
-      if (!(await this.#give(isWhole ? sequence : i + 1, total, rows)))
-        throw new OrielError("LOST", "the server forgets what it counted faster than it is given again", {
-          transient: true,
-          applied: "unknown",
-        });
-    if (!isWhole) this.#sequence = lacking.length;
   }
 
-  #keep(batch: Kept): void {
-    this.#kept.push(batch);
-    this.#keptBytes += batch.rows.length;
-    while (this.#keptBytes > KEPT_BYTES || this.#kept[0]!.atMs < batch.atMs - KEPT_MS) {
-      this.#keptBytes -= this.#kept.shift()!.rows.length;
-      if (this.#kept.length === 0) break;
+  /** Where the mark then stands: at the last batch before `number` that is kept. */
+  async #giveAgain(reached: number, number: number): Promise<number> {
+    const { held, lostTotal } = this.#given.after(reached, number, this.#number);
+    const isGone = reached === 0 && held[0]?.number !== 1 && this.#number > 0;
+    if (isGone || lostTotal !== 0) this.#options.onLost({ total: lostTotal });
+    if (isGone) {
+      this.#rename();
+      throw new OrielError("LOST", "the store has forgotten this producer, which was away too long", {
+        transient: true,
+      });
     }
+    let before = reached;
+    for (const one of held) {
+      await this.#give(one.number, one.total, one.rows, before);
+      before = one.number;
+    }
+    return before;
+  }
+
+  /** Both clocks: one does not count sleep, the other may be set. */
+  #clocks(): [monotonicMs: number, wallMs: number] {
+    return [this.#options.now(), Date.now()];
+  }
+
+  #isLongAgo(): boolean {
+    const [monotonicMs, wallMs] = this.#clocks();
+    return Math.max(monotonicMs - this.#heardAt[0], wallMs - this.#heardAt[1]) > LONGEST_SILENCE_MS;
   }
 
   #rename(): void {
     this.#mark = newMark();
-    this.#sequence = 0;
-    this.#heardAtMs = this.#options.now();
-    this.#kept = [];
-    this.#keptBytes = 0;
+    this.#number = 0;
+    this.#heardAt = this.#clocks();
+    this.#given.clear();
   }
+}
+
+function placeOf(number: number): string {
+  return number === 0 ? "" : `${number}`;
+}
+
+function unsent(cause: unknown): OrielError {
+  return new OrielError("UNAVAILABLE", "the counts before these did not come through", { cause, transient: true });
 }
 
 function newMark(): string {

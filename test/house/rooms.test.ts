@@ -19,10 +19,11 @@ const MAY_IMPORT: Record<string, string[]> = {
   store: [],
   lock: ["store", "generated"],
   limiter: ["store", "generated"],
+  counter: ["store", "generated"],
   window: ["kernel", "store", "lock", "generated"],
   http: ["limiter"],
   cli: ["entry"],
-  entry: ["kernel", "store", "lock", "window", "limiter", "http", "cli"],
+  entry: ["kernel", "store", "lock", "window", "limiter", "counter", "http", "cli"],
 };
 
 function roomOf(path: string): string {

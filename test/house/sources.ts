@@ -14,7 +14,7 @@ export interface SourceFile {
   packages: string[];
 }
 
-const IMPORT = /(?:\bfrom\s*|\bimport\s*\(\s*|^import\s+)"([^"]+)"/gm;
+const IMPORT = /(?:\bfrom\s+|\bimport\s*\(\s*|^import\s+)"([^"]+)"/gm;
 
 /** Every source file below the folders, generated ones included where they were made. */
 export function sourceFiles(folders: string[], endings: string[]): SourceFile[] {

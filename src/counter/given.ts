@@ -1,0 +1,61 @@
+/** For how long what was acknowledged may still be lost in a failover. */
+const KEPT_MS = 10_000;
+const MOST_BYTES = 262_144;
+
+export interface GivenBatch {
+  number: number;
+  /** The number before it. */
+  before: number;
+  total: number;
+  rows: Uint8Array;
+}
+
+/**
+ * What one producer has given to its shard of late, in case the server forgets it in a failover: at most 256 KiB. A batch
+ * goes when a call that was sent 10 s after its last acknowledgement was answered by a server that had it.
+ */
+export class Given {
+  #batches: (GivenBatch & { answeredAtMs: number })[] = [];
+  #sizeBytes = 0;
+
+  get size(): number {
+    return this.#batches.length;
+  }
+  get last(): GivenBatch | undefined {
+    return this.#batches.at(-1);
+  }
+
+  /** A batch was answered that was sent then: it counts, and so does all before it. */
+  keep(batch: GivenBatch, sentAtMs: number, answeredAtMs: number): void {
+    const isSafe = (one: { number: number; answeredAtMs: number }) =>
+      one.number <= batch.number && one.answeredAtMs + KEPT_MS <= sentAtMs;
+    while (this.#batches.length > 0 && isSafe(this.#batches[0]!)) this.#drop();
+    const known = this.#batches.find(({ number }) => number === batch.number);
+    if (known) known.answeredAtMs = answeredAtMs;
+    else if (batch.number > (this.last?.number ?? 0)) {
+      this.#batches.push({ ...batch, answeredAtMs });
+      this.#sizeBytes += batch.rows.length;
+      while (this.#sizeBytes > MOST_BYTES) this.#drop();
+    }
+  }
+
+  #drop(): void {
+    this.#sizeBytes -= this.#batches.shift()!.rows.length;
+  }
+
+  /**
+   * Those above `reached` and below `number`, which the server has lost; and how many counts between are no longer here
+   * (NaN: not known).
+   */
+  after(reached: number, number: number, last: number): { held: GivenBatch[]; lostTotal: number } {
+    for (const one of this.#batches) if (one.number > reached) one.answeredAtMs = Number.POSITIVE_INFINITY;
+    const held = this.#batches.filter((one) => one.number > reached && one.number < number);
+    const due = Math.min(last, number - 1) - reached;
+    return { held, lostTotal: held.length < due ? Number.NaN : 0 };
+  }
+
+  clear(): void {
+    this.#batches = [];
+    this.#sizeBytes = 0;
+  }
+}

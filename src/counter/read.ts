@@ -1,0 +1,94 @@
+import { argumentError, checkKnown, OrielError } from "../errors.ts";
+import type { Store } from "../store/contract.ts";
+import { instantMs } from "../time.ts";
+import type { BucketName, Calendar } from "./buckets.ts";
+import { readField } from "./field.ts";
+import { readShard } from "./read-shard.ts";
+import type { CounterShape, CountRow, CountTable, RowsQuery } from "./table.ts";
+
+const MINUTE_MS = 60_000;
+
+export interface CountersQuery {
+  /** Default: the finest. */
+  bucket?: BucketName;
+  /** Buckets that start from then on; default: all. */
+  from?: number | Date;
+  /** Buckets that start before then; default: all. */
+  to?: number | Date;
+  /** Only rows with these values. */
+  values?: Readonly<Record<string, string>>;
+  /** Where the counts are drained to: what is there counts too. */
+  table?: CountTable;
+}
+
+export interface ReadPlace {
+  store: Store;
+  keys: readonly string[];
+  layout: string;
+  shape: CounterShape;
+  calendar: Calendar;
+}
+
+/** Throws ARGUMENT. */
+export function rowsQuery(shape: CounterShape, query: CountersQuery): RowsQuery {
+  checkKnown(query, ["bucket", "from", "to", "values", "table"]);
+  const { bucket = shape.buckets[0]!, from, to, values = {} } = query;
+  if (!shape.buckets.includes(bucket)) throw argumentError("bucket", bucket, `one of ${shape.buckets.join(", ")}`);
+  for (const [name, value] of Object.entries(values)) {
+    if (!shape.dimensions.includes(name)) throw argumentError("values", name, `of ${shape.dimensions.join(", ")}`);
+    if (typeof value !== "string") throw argumentError(name, value, "a string");
+  }
+  const fromMs = from === undefined ? undefined : instantMs("from", from);
+  const toMs = to === undefined ? undefined : instantMs("to", to);
+  return { bucket, fromMs, toMs, values };
+}
+
+/**
+ * First the store, then the table: a generation that the table has by then is not taken from the store, so that each event
+ * acknowledged before counts once, wherever the drain is meanwhile.
+ */
+export async function readRows(place: ReadPlace, query: RowsQuery, table?: CountTable): Promise<CountRow[]> {
+  const { store, keys, layout, shape } = place;
+  const shards = await Promise.all(keys.map((key) => readShard(store, key, layout, "whole")));
+  const told = await table?.read(shape, query);
+  const drained = new Map(told?.ledger.map(({ shard, generation }) => [shard, generation]));
+  const sums = new Map<string, CountRow>();
+  const put = (row: CountRow) => {
+    const key = `${row.startMs}|${row.values.map(encodeURIComponent).join("|")}`;
+    sums.set(key, { ...row, count: row.count + (sums.get(key)?.count ?? 0n) });
+  };
+  for (const row of told?.rows ?? []) put(row);
+  for (const [shard, { counts, acknowledged }] of shards.entries()) {
+    const last = drained.get(shard) ?? 0;
+    if (table && last < acknowledged)
+      throw new OrielError(
+        "DIVERGED",
+        `shard ${shard} of ${shape.name} was drained up to generation ${acknowledged}, and the table has ${last}`,
+      );
+    for (const [generation, rows] of counts)
+      if (generation > last) for (const [field, count] of rows) rowOf(place, query, field, count, put);
+  }
+  return [...sums.values()].sort(byStartAndValues);
+}
+
+function rowOf(
+  { shape, calendar }: ReadPlace,
+  query: RowsQuery,
+  field: string,
+  count: bigint,
+  put: (row: CountRow) => void,
+) {
+  const { startMinute, values } = readField(field);
+  const { bucket, fromMs = -Infinity, toMs = Infinity, values: wanted = {} } = query;
+  const startMs = calendar.startOf(bucket, startMinute) * MINUTE_MS;
+  if (startMs < fromMs || startMs >= toMs) return;
+  for (const [i, dimension] of shape.dimensions.entries())
+    if (wanted[dimension] !== undefined && wanted[dimension] !== values[i]) return;
+  put({ bucket, startMs, values, count });
+}
+
+function byStartAndValues(a: CountRow, b: CountRow): number {
+  if (a.startMs !== b.startMs) return a.startMs - b.startMs;
+  for (const [i, value] of a.values.entries()) if (value !== b.values[i]) return value < b.values[i]! ? -1 : 1;
+  return 0;
+}

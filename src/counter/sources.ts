@@ -1,0 +1,119 @@
+import { argumentError, OrielError } from "../errors.ts";
+import type { Store } from "../store/contract.ts";
+import { add } from "./add.ts";
+import { packStrings } from "./message-pack.ts";
+
+const MOST_SOURCES = 1024;
+const OFFSET_DIGITS = 32;
+const MOST_OFFSET = 2n ** 128n - 1n;
+
+/** An event of a source as it is counted in its shard. */
+export interface SourcedEvent {
+  offset: string;
+  shard: number;
+  field: string;
+  count: number;
+}
+
+/**
+ * Counts events of sources that can be replayed, each once whatever comes again and however it is cut: every shard keeps
+ * the last offset that it counted of each source, and moves it with the counts.
+ */
+export class Sources {
+  readonly #store: Store;
+  readonly #keys: readonly string[];
+  readonly #layout: string;
+  /** The last offset of each source in each shard, as far as we know. */
+  readonly #reached = new Map<string, string[]>();
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor(store: Store, keys: readonly string[], layout: string) {
+    this.#store = store;
+    this.#keys = keys;
+    this.#layout = layout;
+  }
+
+  /** Batches of one source are counted one after the other. */
+  add(source: string, events: readonly SourcedEvent[]): Promise<void> {
+    const before = this.#turns.get(source);
+    const turn = before
+      ? before.then(
+          () => this.#add(source, events),
+          () => this.#add(source, events),
+        )
+      : this.#add(source, events);
+    this.#turns.set(source, turn);
+    const done = () => void (this.#turns.get(source) === turn && this.#turns.delete(source));
+    turn.then(done, done);
+    return turn;
+  }
+
+  async #add(source: string, events: readonly SourcedEvent[]): Promise<void> {
+    const byShard = new Map<number, SourcedEvent[]>();
+    for (const event of events) {
+      const own = byShard.get(event.shard);
+      if (own) own.push(event);
+      else byShard.set(event.shard, [event]);
+    }
+    if (this.#reached.size >= MOST_SOURCES) this.#reached.clear();
+    let reached = this.#reached.get(source);
+    if (!reached) {
+      reached = new Array<string>(this.#keys.length).fill("");
+      this.#reached.set(source, reached);
+    }
+    const ends = await Promise.allSettled([...byShard].map(([shard, own]) => this.#count(source, shard, own, reached)));
+    for (const end of ends) if (end.status === "rejected") throw end.reason;
+  }
+
+  async #count(source: string, shard: number, events: readonly SourcedEvent[], reached: string[]): Promise<void> {
+    for (;;) {
+      const before = reached[shard]!;
+      const left = events.filter(({ offset }) => offset > before);
+      if (left.length === 0) return;
+      const after = left.at(-1)!.offset;
+      const addition = { layout: this.#layout, mark: `s:${source}`, before, after, ...rowsOf(left) };
+      const { isCounted, place } = await this.#store.run(add, this.#keys[shard]!, addition);
+      reached[shard] = isCounted ? after : place;
+      if (isCounted) return;
+      if (place < before)
+        throw new OrielError(
+          "LOST",
+          `the store has forgotten what it counted of ${source} after offset ${numberOf(place)}; replay it from there`,
+        );
+    }
+  }
+}
+
+function rowsOf(events: readonly SourcedEvent[]): { total: bigint; rows: Uint8Array } {
+  const sums = new Map<string, bigint>();
+  let total = 0n;
+  for (const { field, count } of events) {
+    total += BigInt(count);
+    sums.set(field, (sums.get(field) ?? 0n) + BigInt(count));
+  }
+  return { total, rows: packStrings([...sums].flatMap(([field, sum]) => [field, `${sum}`])) };
+}
+
+/** The offsets of events, rising, as text that compares as they do. Throws ARGUMENT. */
+export function offsetTexts(offset: unknown, length: number): string[] {
+  const told = Array.isArray(offset) ? offset : Array.from({ length }, (_, i) => following(offset, i));
+  if (told.length !== length) throw argumentError("offset", offset, `one offset, or ${length}: one for each event`);
+  const texts = told.map((one) => {
+    const number = typeof one === "number" && Number.isSafeInteger(one) ? BigInt(one) : one;
+    if (typeof number !== "bigint" || number < 0n || number > MOST_OFFSET)
+      throw argumentError("offset", one, "a whole number from 0 to 2^128 - 1");
+    return number.toString(16).padStart(OFFSET_DIGITS, "0");
+  });
+  for (let i = 1; i < length; i++)
+    if (texts[i]! <= texts[i - 1]!) throw argumentError("offset", told[i], "above that of the event before");
+  return texts;
+}
+
+function following(offset: unknown, i: number): unknown {
+  if (typeof offset === "bigint") return offset + BigInt(i);
+  return typeof offset === "number" ? offset + i : offset;
+}
+
+function numberOf(place: string): string {
+  return place === "" ? "none" : `${BigInt(`0x${place}`)}`;
+}
