@@ -6,7 +6,13 @@ export default defineConfig([
   {
     // One configuration for all entries, so that ESM entries share one copy of the kernel choice.
     ...shared,
-    entry: { index: "src/index.ts", kernel: "src/kernel.ts", js: "src/js.ts", http: "src/http.ts" },
+    entry: {
+      index: "src/index.ts",
+      kernel: "src/kernel.ts",
+      js: "src/js.ts",
+      http: "src/http.ts",
+      sql: "src/sql.ts",
+    },
     format: ["esm", "cjs"],
     splitting: true,
     dts: true,

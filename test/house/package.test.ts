@@ -57,6 +57,13 @@ describe("the built package", () => {
     expect(reached("http.js").filter((text) => /AGFzbQ|from "[^.]/.test(text))).toEqual([]);
   });
 
+  it("has oriel/sql by import and by require, without kernels and packages", () => {
+    const ddl = "console.log(sqliteSink({}).ddl({ name: 'passages', dimensions: ['site'], buckets: ['day'] }).length)";
+    expect(node("--input-type=module", "--eval", `import { sqliteSink } from "oriel/sql"; ${ddl}`)).toBe("2");
+    expect(node("--eval", `const { sqliteSink } = require("oriel/sql"); ${ddl}`)).toBe("2");
+    expect(reached("sql.js").filter((text) => /AGFzbQ|from "[^.]/.test(text))).toEqual([]);
+  });
+
   it("shares one kernel between oriel and oriel/kernel", () => {
     const force = `import { forceKernel } from "oriel/kernel"; import { kernel } from "oriel"; forceKernel("js"); console.log(kernel.name)`;
     expect(node("--input-type=module", "--eval", force)).toBe("js");

@@ -9,7 +9,7 @@ const files = sourceFiles(["src"], [".ts"]).map((file) => ({
   imports: file.imports.filter((path) => !DATA.includes(path)),
 }));
 const GROUND = ["src/errors.ts", "src/time.ts"];
-const ENTRIES = ["src/index.ts", "src/kernel.ts", "src/js.ts", "src/http.ts", "src/cli.ts"];
+const ENTRIES = ["src/index.ts", "src/kernel.ts", "src/js.ts", "src/http.ts", "src/sql.ts", "src/cli.ts"];
 
 /** Which rooms a room may import besides itself; everyone may use the ground floor. */
 const MAY_IMPORT: Record<string, string[]> = {
@@ -22,8 +22,9 @@ const MAY_IMPORT: Record<string, string[]> = {
   counter: ["store", "generated"],
   window: ["kernel", "store", "lock", "generated"],
   http: ["limiter"],
+  drain: ["store", "counter", "lock"],
   cli: ["entry"],
-  entry: ["kernel", "store", "lock", "window", "limiter", "counter", "http", "cli"],
+  entry: ["kernel", "store", "lock", "window", "limiter", "counter", "http", "drain", "cli"],
 };
 
 function roomOf(path: string): string {
