@@ -19,6 +19,7 @@ import { benchResident, FULL_RESIDENT, SMALL_RESIDENT } from "./resident.ts";
 import { benchRolling, FULL_ROLLING, SMALL_ROLLING } from "./rolling.ts";
 import { benchServer, FULL_SERVER, SMALL_SERVER } from "./server.ts";
 import { benchSketches, FULL_SKETCHES, SMALL_SKETCHES } from "./sketches.ts";
+import { benchSql, FULL_SQL, SMALL_SQL } from "./sql.ts";
 import { benchWindows, FULL_WINDOWS, SMALL_WINDOWS } from "./windows.ts";
 
 /** Every bench by its name: runs against a Redis of its own, in full or in tiny sizes. */
@@ -38,6 +39,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   live: (_redisUrl, small) => benchLive(small ? SMALL_LIVE : FULL_LIVE),
   lock: (redisUrl, small) => benchLock(redisUrl, small ? SMALL_LOCK : FULL_LOCK),
   limiters: (redisUrl, small) => benchLimiters(redisUrl, small ? SMALL_LIMITERS : FULL_LIMITERS),
+  sql: (_redisUrl, small) => benchSql(small ? SMALL_SQL : FULL_SQL),
   rolling: (_redisUrl, small) => benchRolling(small ? SMALL_ROLLING : FULL_ROLLING),
   sketches: (_redisUrl, small) => benchSketches(small ? SMALL_SKETCHES : FULL_SKETCHES),
 };

@@ -30,7 +30,7 @@ export interface Layout {
   readonly start: string;
   readonly count: string;
   readonly dimensions: readonly string[];
-  /** The columns of the primary key: bucket, dimensions, start. */
+  /** The columns of the primary key: bucket, start, dimensions. What is written together then lies together. */
   readonly key: readonly string[];
 }
 
@@ -81,7 +81,7 @@ export function layoutOf(shape: CounterShape, options: SinkOptions, dialect: Dia
     start,
     count,
     dimensions,
-    key: [bucket, ...dimensions, start],
+    key: [bucket, start, ...dimensions],
   };
 }
 

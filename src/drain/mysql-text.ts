@@ -61,7 +61,7 @@ export function* mysqlAdds({ table, key, count }: Layout, rows: readonly KeyedRo
   let texts: string[] = [];
   let characters = 0;
   for (const row of rows) {
-    const text = `('${row.bucket}',${row.values.map((value) => `${literal(value)},`).join("")}'${row.start}',${row.count})`;
+    const text = `('${row.bucket}','${row.start}',${row.values.map((value) => `${literal(value)},`).join("")}${row.count})`;
     texts.push(text);
     characters += text.length;
     if (characters < MOST_CHARACTERS) continue;

@@ -28,7 +28,7 @@ export interface OracleTexts {
   readonly lock: string;
   /** counter */
   readonly ledger: string;
-  /** Both: count, bucket, dimensions, start. */
+  /** Both: count, bucket, start, dimensions. */
   readonly update: string;
   readonly insert: string;
 }
@@ -38,7 +38,7 @@ export function oracleTexts(shape: CounterShape, layout: Layout, ledger: readonl
   const [counter, shard, generation, nonce, fence, events] = ledger;
   const text = `VARCHAR2(${longestValue(shape) + 1} CHAR) NOT NULL`;
   const number = (i: number) => `TO_NUMBER(:${i})`;
-  const at = key.length + 1;
+  const keys = key.map((name, i) => (name === start ? `TO_TIMESTAMP(:${i + 2}, ${SECONDS})` : `:${i + 2}`));
   const select =
     `SELECT ${shard} AS "shard", TO_CHAR(${generation}) AS "generation", ${nonce} AS "nonce", ` +
     `TO_CHAR(${fence}) AS "fence", TO_CHAR(${events}) AS "events" FROM ${layout.ledger} WHERE ${counter} = :1`;
@@ -65,13 +65,9 @@ export function oracleTexts(shape: CounterShape, layout: Layout, ledger: readonl
     lock: `${select} AND ${shard} = ${number(2)} FOR UPDATE`,
     ledger: `${select} ORDER BY ${shard}`,
     update:
-      `UPDATE ${table} SET ${count} = ${count} + ${number(1)} WHERE ` +
-      key
-        .map((name, i) => `${name} = ${i === key.length - 1 ? `TO_TIMESTAMP(:${at}, ${SECONDS})` : `:${i + 2}`}`)
-        .join(" AND "),
-    insert:
-      `INSERT INTO ${table} (${[count, ...key].join(", ")}) VALUES (${number(1)}, ` +
-      `${key.map((_, i) => (i === key.length - 1 ? `TO_TIMESTAMP(:${at}, ${SECONDS})` : `:${i + 2}`)).join(", ")})`,
+      `UPDATE ${table} SET ${count} = ${count} + ${number(1)} ` +
+      `WHERE ${key.map((name, i) => `${name} = ${keys[i]}`).join(" AND ")}`,
+    insert: `INSERT INTO ${table} (${[count, ...key].join(", ")}) VALUES (${number(1)}, ${keys.join(", ")})`,
   };
 }
 
@@ -83,7 +79,7 @@ function unlessThere(text: string): string {
 
 /** The binds of `update` and `insert`. */
 export function rowBinds({ bucket, values, start, count }: KeyedRow): string[] {
-  return [String(count), bucket, ...values.map(stored), start];
+  return [String(count), bucket, start, ...values.map(stored)];
 }
 
 /** Rows of a query: columns start, count, d0, d1 …, as text. */

@@ -11,7 +11,7 @@ export interface PostgresTexts {
   readonly step: string;
   /** Parameters: counter. */
   readonly ledger: string;
-  /** Parameters: an array for each column: bucket, dimensions, start, count. */
+  /** Parameters: an array for each column: bucket, start, dimensions, count. */
   readonly add: string;
 }
 
@@ -19,14 +19,15 @@ export function postgresTexts(layout: Layout, ledger: readonly string[]): Postgr
   const { table, bucket, start, count, dimensions, key } = layout;
   const [counter, shard, generation, nonce, fence, events] = ledger;
   const text = 'text COLLATE "C" NOT NULL';
-  const types = ["text", ...dimensions.map(() => "text"), "timestamptz", "bigint"];
+  const types = ["text", "timestamptz", ...dimensions.map(() => "text"), "bigint"];
   return {
+    // Rows are updated some times soon after they came: where their page has room, no index has to know of it.
     ddl: [
       `CREATE TABLE IF NOT EXISTS ${layout.ledger} (${counter} ${text}, ${shard} integer NOT NULL, ` +
         `${generation} bigint NOT NULL, ${nonce} ${text}, ${fence} bigint NOT NULL, ${events} bigint NOT NULL, ` +
         `PRIMARY KEY (${counter}, ${shard}))`,
       `CREATE TABLE IF NOT EXISTS ${table} (${bucket} ${text}, ${dimensions.map((name) => `${name} ${text}, `).join("")}` +
-        `${start} timestamptz NOT NULL, ${count} bigint NOT NULL, PRIMARY KEY (${key.join(", ")}))`,
+        `${start} timestamptz NOT NULL, ${count} bigint NOT NULL, PRIMARY KEY (${key.join(", ")})) WITH (fillfactor = 50)`,
     ],
     // A missing row is generation 0: only the first one may make it.
     step:
@@ -48,11 +49,13 @@ export function postgresTexts(layout: Layout, ledger: readonly string[]): Postgr
 
 /** The parameters of `add`, as PostgreSQL writes arrays. */
 export function arraysOf(rows: readonly KeyedRow[], dimensions: number): string[] {
-  const texts = (text: (row: KeyedRow) => string) => `{${rows.map((row) => element(text(row))).join(",")}}`;
   return [
-    texts((row) => row.bucket),
-    ...Array.from({ length: dimensions }, (_, i) => texts((row) => row.values[i] as string)),
+    `{${rows.map((row) => row.bucket).join(",")}}`,
     `{${rows.map((row) => `${row.start}Z`).join(",")}}`,
+    ...Array.from(
+      { length: dimensions },
+      (_, i) => `{${rows.map((row) => element(row.values[i] as string)).join(",")}}`,
+    ),
     `{${rows.map((row) => row.count).join(",")}}`,
   ];
 }

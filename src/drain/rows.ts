@@ -59,7 +59,7 @@ function keyedRow(shape: CounterShape, { bucket, startMs, values, count }: Drain
   for (let i = 0; i < values.length; i++) checkValue(shape, i, values[i]);
   checkCount("count", count);
   const start = text(startMs);
-  return { key: `${bucket}\0${values.join("\0")}\0${start}`, bucket, start, values, count };
+  return { key: `${bucket}\0${start}\0${values.join("\0")}`, bucket, start, values, count };
 }
 
 /** A batch has few different starts. */

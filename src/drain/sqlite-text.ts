@@ -10,7 +10,7 @@ export interface SqliteTexts {
   readonly step: string;
   /** [counter] */
   readonly ledger: string;
-  /** [[bucket, ...values, start, "count"], …] */
+  /** [[bucket, start, ...values, "count"], …] */
   readonly add: string;
 }
 

@@ -75,8 +75,8 @@ export function sqliteSink(database: SqliteDatabase, options: SinkOptions = {}):
           );
         const parameter = rows.map(({ bucket, values, start, count }) => [
           bucket,
-          ...values,
           `${start}Z`,
+          ...values,
           String(count),
         ]);
         use(texts.add, (statement) => statement.run(JSON.stringify(parameter)));
