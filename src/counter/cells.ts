@@ -1,11 +1,10 @@
 import { argumentError } from "../errors.ts";
+import { isStorable, longestValue } from "./bounds.ts";
 import { valuesText } from "./field.ts";
 import { shardOf } from "./layout.ts";
 import { packString } from "./message-pack.ts";
 
 const MOST_CELLS = 1_000_000;
-const MOST_TEXT_BYTES = 4096;
-const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** One string for each dimension. */
 export type Values = Readonly<Record<string, string>>;
@@ -51,8 +50,6 @@ export class Cells {
     const texts = checkValues(this.#dimensions, values);
     const text = valuesText(texts);
     const bytes = new TextEncoder().encode(text);
-    if (bytes.length > MOST_TEXT_BYTES)
-      throw argumentError("values", values, `together at most ${MOST_TEXT_BYTES} bytes, escaped`);
     const shard = shardOf(bytes, this.#shards);
     const cell = { shard, text, startMinute: Number.NaN, field: bytes, batch: undefined, count: 0 };
     if (this.#count++ >= MOST_CELLS) {
@@ -85,10 +82,15 @@ export function checkValues(dimensions: readonly string[], values: unknown): str
   if (values === null || typeof values !== "object") throw argumentError("values", values, "an object");
   for (const name in values)
     if (!dimensions.includes(name)) throw argumentError("dimension", name, `one of ${dimensions.join(", ")}`);
+  const longest = longestValue(dimensions.length);
   return dimensions.map((dimension) => {
     const value = (values as Record<string, unknown>)[dimension];
-    if (typeof value !== "string" || LONE_SURROGATE.test(value))
-      throw argumentError(dimension, value, "a string without lone surrogates");
+    if (!isStorable(value, longest))
+      throw argumentError(
+        dimension,
+        value,
+        `a string of at most ${longest} characters, without NUL or half surrogate pairs`,
+      );
     return value;
   });
 }

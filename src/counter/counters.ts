@@ -2,6 +2,7 @@ import { argumentError, checkKnown, OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { gathering } from "../store/gathering.ts";
 import { pause } from "../store/waiting.ts";
+import { LEAST_START_MS, MOST_START_MS } from "./bounds.ts";
 import { type BucketName, Calendar } from "./buckets.ts";
 import { Cells, type Values } from "./cells.ts";
 import { layoutText, shardKeys } from "./layout.ts";
@@ -27,7 +28,7 @@ const MINUTE_MS = 60_000;
 const MOST_EVENTS = 65_536;
 /** After this what was acknowledged last is asked for once more: given.ts then lets go of it. */
 const CHECK_MS = 11_000;
-const LATEST_MS = 8.64e15;
+const DAY_MS = 86_400_000;
 
 /**
  * Counts events by minute, hour and day and by values of named dimensions, exactly, for any number of processes. Counts
@@ -117,7 +118,8 @@ export class Counters {
   #startOf(at: number): number {
     const minute = Math.floor(at / MINUTE_MS);
     if (minute === this.#lastMinute) return this.#lastStart;
-    if (!(Math.abs(at) <= LATEST_MS)) throw argumentError("at", at, "ms since 1970, up to 8.64e15");
+    if (!(at >= LEAST_START_MS + DAY_MS && at <= MOST_START_MS - DAY_MS))
+      throw argumentError("at", at, "ms since 1970, in the years 1000 to 9999");
     this.#lastMinute = minute;
     this.#lastStart = this.#place.calendar.startOf(this.#finest, minute);
     return this.#lastStart;
