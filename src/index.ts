@@ -10,6 +10,9 @@ export { type AddOptions, type CountedEvent, Counters } from "./counter/counters
 export type { CountersOptions } from "./counter/options.ts";
 export type { CountersQuery } from "./counter/read.ts";
 export type { CountRow, CountTable } from "./counter/table.ts";
+export { DrainService } from "./drain/drain-service.ts";
+export type { CycleReport, DrainEvents } from "./drain/events.ts";
+export type { DrainOptions } from "./drain/options.ts";
 export { OrielError, type OrielErrorCode } from "./errors.ts";
 export { kernel } from "./kernel/api.ts";
 export type { KernelName } from "./kernel/contract.ts";

@@ -24,6 +24,8 @@ local function step(k, a, now)
     redis.call("HSET", key, "@x:" .. next_one, nonce, "@cur", text_of(current + 1))
   else
     nonce = redis.call("HGET", key, "@x:" .. next_one)
+    -- Written again, so that who waits for replicas waits for all that came before.
+    redis.call("HSET", key, "@x:" .. next_one, nonce)
   end
   return struct.pack("<dd", acked, acked + 1) .. nonce .. " " .. sum
 end

@@ -30,6 +30,9 @@ const MOST_EVENTS = 65_536;
 const CHECK_MS = 11_000;
 const DAY_MS = 86_400_000;
 
+/** Where a counter's shards lie, for those who drain it. */
+export let placeOf: (counters: Counters) => ReadPlace;
+
 /**
  * Counts events by minute, hour and day and by values of named dimensions, exactly, for any number of processes. Counts
  * lie in shards, each one key of the store; `DrainService` moves them into a SQL table.
@@ -38,6 +41,10 @@ const DAY_MS = 86_400_000;
  * acknowledged, an event counts once, whatever was sent again; rejected, once or not at all (`applied` "unknown").
  */
 export class Counters {
+  static {
+    placeOf = (counters) => counters.#place;
+  }
+
   readonly name: string;
   readonly shape: CounterShape;
   readonly #finest: BucketName;

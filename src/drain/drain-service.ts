@@ -1,0 +1,202 @@
+import { placeOf } from "../counter/counters.ts";
+import type { ReadPlace } from "../counter/read.ts";
+import { OrielError } from "../errors.ts";
+import type { HeldLock } from "../lock/held.ts";
+import type { Lock } from "../lock/lock.ts";
+import type { Clock } from "../time.ts";
+import { type CycleReport, type DrainEvents, Listeners } from "./events.ts";
+import { type DrainOptions, type DrainSettings, drainSettings } from "./options.ts";
+import { Producers } from "./producers.ts";
+import { type Drained, ShardDrain } from "./shard-drain.ts";
+import type { LedgerRow, Sink } from "./sink.ts";
+import { Turnstile } from "./turnstile.ts";
+
+/**
+ * Moves what counters have counted into a table, cycle after cycle, so that each event is in the store or in the table,
+ * once: killed at any moment, run by two at a time, or with answers of the database lost, it changes no total.
+ *
+ * A lock elects who drains; the ledger, written with the rows in one transaction, is what makes it right. Where table and
+ * store do not fit (a backup was restored, the store was flushed), the shard is left alone and `diverged` told: nothing is
+ * guessed. All shards are drained at once, and the database is asked `concurrency` at a time, so that a primary that is
+ * out of reach holds up nobody else's.
+ */
+export class DrainService {
+  readonly #place: ReadPlace;
+  readonly #sink: Sink;
+  readonly #lock: Lock | undefined;
+  readonly #settings: DrainSettings;
+  readonly #now: Clock;
+  readonly #shards: ShardDrain;
+  readonly #listeners = new Listeners<DrainEvents>();
+  readonly #diverged = new Set<number>();
+  /** Shards whose counts wait, and since when. */
+  readonly #waiting = new Map<number, number>();
+  #held: HeldLock | undefined;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #cycle: Promise<CycleReport> | undefined;
+  #beganAtMs = 0;
+
+  /** Throws ARGUMENT for a wrong option. Nothing is sent yet. */
+  constructor(options: DrainOptions) {
+    this.#settings = drainSettings(options);
+    this.#place = placeOf(options.counters);
+    this.#sink = options.sink;
+    this.#lock = options.lock;
+    this.#now = this.#place.store.monotonic;
+    const { concurrency, replicas, sqlTimeoutMs } = this.#settings;
+    const turnstile = new Turnstile(concurrency);
+    this.#shards = new ShardDrain({
+      place: this.#place,
+      sink: options.sink,
+      inTurn: (job) => turnstile.run(job),
+      producers: new Producers(this.#now),
+      replicas,
+      sqlTimeoutMs,
+      now: this.#now,
+    });
+  }
+
+  /** Calls `listener` whenever it happens; returns what ends it. */
+  on<Name extends keyof DrainEvents>(name: Name, listener: (told: DrainEvents[Name]) => void): () => void {
+    return this.#listeners.on(name, listener);
+  }
+
+  /** Makes the tables where they are missing, and drains from then on. Rejects where the tables cannot be made. */
+  async start(): Promise<void> {
+    if (this.#timer !== undefined) return;
+    await this.#sink.createTables(this.#place.shape);
+    this.#timer = setInterval(() => this.#tick(), this.#settings.everyMs);
+    this.#tick();
+  }
+
+  /** Ends after the cycle that is running, and lets another one lead. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    await this.#cycle?.catch(() => {});
+    await this.#resign();
+  }
+
+  /**
+   * One cycle, now; the one that is running, where there is one. Rejects where nothing could be begun, and with
+   * UNAVAILABLE where another process leads.
+   */
+  drainOnce(): Promise<CycleReport> {
+    this.#cycle ??= this.#once().finally(() => {
+      this.#cycle = undefined;
+    });
+    return this.#cycle;
+  }
+
+  async #once(): Promise<CycleReport> {
+    if (!(await this.#leads())) throw new OrielError("UNAVAILABLE", "another process drains", { transient: true });
+    try {
+      return await this.#run();
+    } finally {
+      if (this.#timer === undefined) await this.#resign();
+    }
+  }
+
+  async #tick(): Promise<void> {
+    if (this.#cycle) return this.#listeners.tell("skipped", { runningMs: this.#now() - this.#beganAtMs });
+    try {
+      if (await this.#leads()) await this.drainOnce();
+    } catch (error) {
+      this.#listeners.tell("error", { error });
+    }
+  }
+
+  async #leads(): Promise<boolean> {
+    if (!this.#lock) return true;
+    if (this.#held?.signal.aborted) {
+      this.#listeners.tell("deposed", { fence: this.#held.fence });
+      this.#held = undefined;
+    }
+    this.#held ??= (await this.#lock.tryLock()) ?? undefined;
+    return this.#held !== undefined;
+  }
+
+  async #resign(): Promise<void> {
+    const held = this.#held;
+    this.#held = undefined;
+    await held?.release().catch(() => {}); // its lease ends it
+  }
+
+  async #run(): Promise<CycleReport> {
+    this.#beganAtMs = this.#now();
+    const { cycleTimeoutMs } = this.#settings;
+    const late = AbortSignal.timeout(cycleTimeoutMs);
+    const signal = this.#held ? AbortSignal.any([late, this.#held.signal]) : late;
+    const report: CycleReport = { drained: 0, failed: 0, diverged: 0, rows: 0, events: 0n, durationMs: 0 };
+    const ledger = await this.#ledger(signal);
+    const idle = new Map<number, number>();
+    let deposedBy: number | undefined;
+    const drainShard = async (shard: number) => {
+      const { generation: ledgerGeneration = 0, fence = 0 } = ledger.get(shard) ?? {};
+      const task = { shard, fence: this.#held?.fence ?? fence, ledgerGeneration, signal };
+      try {
+        const drained = await this.#shards.run(task);
+        if (drained.status === "deposed") deposedBy = drained.fence;
+        else if (drained.status === "diverged") this.#leave(shard, drained.reason);
+        else this.#waiting.delete(shard);
+        if (drained.status === "idle" && drained.acknowledged > ledgerGeneration) idle.set(shard, drained.acknowledged);
+        if (drained.status === "drained") this.#note(report, shard, drained);
+      } catch (error) {
+        this.#failed(report, shard, late.aborted ? timedOut(cycleTimeoutMs, error) : error);
+      }
+    };
+    await Promise.all(this.#place.keys.map((_, shard) => this.#diverged.has(shard) || drainShard(shard)));
+    await this.#checkIdle(idle, signal);
+    if (deposedBy !== undefined) {
+      this.#listeners.tell("deposed", { fence: deposedBy });
+      await this.#resign();
+    }
+    report.diverged = this.#diverged.size;
+    report.durationMs = this.#now() - this.#beganAtMs;
+    const waiting = [...this.#waiting.values()];
+    if (waiting.length > 0)
+      this.#listeners.tell("lag", { shards: waiting.length, longestMs: this.#now() - Math.min(...waiting) });
+    this.#listeners.tell("cycle", report);
+    return report;
+  }
+
+  async #ledger(signal: AbortSignal): Promise<Map<number, LedgerRow>> {
+    const timeoutMs = this.#settings.cycleTimeoutMs;
+    const rows = await this.#sink.ledger(this.#place.shape, { timeoutMs, signal });
+    return new Map(rows.map((row) => [row.shard, row]));
+  }
+
+  /** Shards of which the store has given away more than the ledger had before: it must have it now. */
+  async #checkIdle(idle: ReadonlyMap<number, number>, signal: AbortSignal): Promise<void> {
+    if (idle.size === 0) return;
+    const ledger = await this.#ledger(signal);
+    for (const [shard, acknowledged] of idle) {
+      const { generation = 0 } = ledger.get(shard) ?? {};
+      if (generation < acknowledged)
+        this.#leave(shard, `the ledger has generation ${generation}, the store gave away ${acknowledged}`);
+    }
+  }
+
+  #leave(shard: number, reason: string): void {
+    this.#diverged.add(shard);
+    this.#listeners.tell("diverged", { shard, reason });
+  }
+
+  #note(report: CycleReport, shard: number, drained: Drained & { status: "drained" }): void {
+    const { generation, rows, events, sqlMs } = drained;
+    report.drained++;
+    report.rows += rows;
+    report.events += events;
+    this.#listeners.tell("shard", { shard, generation, rows, events, sqlMs });
+  }
+
+  #failed(report: CycleReport, shard: number, error: unknown): void {
+    report.failed++;
+    if (!this.#waiting.has(shard)) this.#waiting.set(shard, this.#beganAtMs);
+    this.#listeners.tell("error", { shard, error });
+  }
+}
+
+function timedOut(cycleTimeoutMs: number, cause: unknown): OrielError {
+  return new OrielError("DEADLINE", `the cycle was not done within ${cycleTimeoutMs} ms`, { cause, transient: true });
+}

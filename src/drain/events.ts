@@ -1,0 +1,45 @@
+/** What a drain tells, and with what. */
+export interface DrainEvents {
+  /** A cycle has ended. */
+  cycle: CycleReport;
+  /** A generation of a shard is in the table, or was found to be. */
+  shard: { shard: number; generation: number; rows: number; events: bigint; sqlMs: number };
+  /** Counts that wait: so many shards whose last cycle did not get them into the table, the longest for so long. */
+  lag: { shards: number; longestMs: number };
+  /** A tick that found the cycle before it still running. */
+  skipped: { runningMs: number };
+  /** Somebody else leads: with a higher fence, or the lock was lost. */
+  deposed: { fence: number };
+  /** The table and the store do not fit, after a restore, say: the shard is left alone until this process ends. */
+  diverged: { shard: number; reason: string };
+  /** What failed; it is tried again in the next cycle. `shard`: none where all of the cycle failed. */
+  error: { shard?: number; error: unknown };
+}
+
+export interface CycleReport {
+  /** Shards whose counts went into the table, shards that failed, shards that are left alone. */
+  drained: number;
+  failed: number;
+  diverged: number;
+  rows: number;
+  events: bigint;
+  durationMs: number;
+}
+
+type Listener<Told> = (told: Told) => void;
+
+/** Listeners by the name of what they listen to. */
+export class Listeners<Events extends object> {
+  readonly #byName = new Map<keyof Events, Set<Listener<never>>>();
+
+  on<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>): () => void {
+    const listeners = this.#byName.get(name) ?? new Set();
+    this.#byName.set(name, listeners);
+    listeners.add(listener as Listener<never>);
+    return () => void listeners.delete(listener as Listener<never>);
+  }
+
+  tell<Name extends keyof Events>(name: Name, told: Events[Name]): void {
+    for (const listener of this.#byName.get(name) ?? []) (listener as Listener<Events[Name]>)(told);
+  }
+}

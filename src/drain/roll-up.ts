@@ -1,0 +1,22 @@
+import { readField } from "../counter/field.ts";
+import type { ReadPlace } from "../counter/read.ts";
+import type { DrainRow } from "./sink.ts";
+
+const MINUTE_MS = 60_000;
+
+/** The rows of all buckets that follow from the counts of the finest one, which each of them adds up to. */
+export function rollUp({ shape, calendar }: ReadPlace, counts: ReadonlyMap<string, bigint>): DrainRow[] {
+  const rows = new Map<string, { row: Omit<DrainRow, "count">; count: bigint }>();
+  for (const [field, count] of counts) {
+    const { startMinute, values } = readField(field);
+    const valuesText = field.slice(field.indexOf("|"));
+    for (const bucket of shape.buckets) {
+      const start = calendar.startOf(bucket, startMinute);
+      const key = `${bucket}|${start}${valuesText}`;
+      const known = rows.get(key);
+      if (known) known.count += count;
+      else rows.set(key, { row: { bucket, startMs: start * MINUTE_MS, values }, count });
+    }
+  }
+  return [...rows.values()].map(({ row, count }) => ({ ...row, count }));
+}

@@ -1,0 +1,134 @@
+import { acknowledge } from "../counter/acknowledge.ts";
+import { type Frozen, freeze } from "../counter/freeze.ts";
+import type { ReadPlace } from "../counter/read.ts";
+import { readShard, type ShardCounts } from "../counter/read-shard.ts";
+import { sweep } from "../counter/sweep.ts";
+import type { Clock } from "../time.ts";
+import type { Producers } from "./producers.ts";
+import { rollUp } from "./roll-up.ts";
+import type { Sink } from "./sink.ts";
+
+const READS = 3;
+const SWEPT_AT_A_TIME = 1000;
+
+export interface ShardDrainOptions {
+  place: ReadPlace;
+  sink: Sink;
+  /** Bounds what is asked of the database at a time. */
+  inTurn<Output>(job: () => Promise<Output>): Promise<Output>;
+  producers: Producers;
+  replicas: number;
+  sqlTimeoutMs: number;
+  now: Clock;
+}
+
+export interface ShardTask {
+  shard: number;
+  fence: number;
+  /** What the ledger said before the cycle looked at the store. */
+  ledgerGeneration: number;
+  signal: AbortSignal;
+}
+
+/** idle: nothing to drain. stale: somebody else has drained it meanwhile. */
+export type Drained =
+  | { status: "drained"; generation: number; rows: number; events: bigint; sqlMs: number }
+  | { status: "idle"; acknowledged: number }
+  | { status: "stale" }
+  | { status: "deposed"; fence: number }
+  | { status: "diverged"; reason: string };
+
+type Generation = NonNullable<Frozen["generation"]>;
+
+/**
+ * Moves one generation of one shard into the table. Whoever does so, as often as they like and dying wherever they like,
+ * it is there once: it does not change once it is frozen, and the ledger takes each number once, with its nonce.
+ *
+ *     freeze ──> read, until the rows add up ──> (replicas have it) ──> apply: ledger and rows ──> acknowledge ──> sweep
+ */
+export class ShardDrain {
+  readonly #options: ShardDrainOptions;
+
+  constructor(options: ShardDrainOptions) {
+    this.#options = options;
+  }
+
+  async run(task: ShardTask): Promise<Drained> {
+    const { place, sink, inTurn, now, sqlTimeoutMs } = this.#options;
+    const { shard, fence, signal } = task;
+    const { acknowledged, generation } = await this.#freeze(shard, signal);
+    if (task.ledgerGeneration > acknowledged + (generation ? 1 : 0))
+      return diverged(`the ledger has generation ${task.ledgerGeneration}, the store's last is ${acknowledged}`);
+    if (!generation) return { status: "idle", acknowledged };
+    const { number, nonce, sum } = generation;
+    const read = await this.#read(shard, generation, signal);
+    if (read.acknowledged >= number) return { status: "stale" };
+    const counts = read.counts.get(number) ?? new Map<string, bigint>();
+    if (total(counts) !== sum) return diverged(`generation ${number} adds up to ${total(counts)}, not ${sum}`);
+    if (this.#options.replicas > 0 && !(await this.#isStill(shard, generation, signal))) return { status: "stale" };
+
+    const rows = rollUp(place, counts);
+    const batch = { shard, generation: number, nonce, fence, events: sum, rows };
+    const startMs = now();
+    const applied = await inTurn(() => sink.apply(place.shape, batch, { timeoutMs: sqlTimeoutMs, signal }));
+    if (applied.status === "deposed") return applied;
+    if (applied.status === "behind") return this.#behind(task, number, applied);
+    const sqlMs = now() - startMs;
+    const { store, keys, layout } = place;
+    if (!(await store.run(acknowledge, keys[shard]!, { layout, generation: number, nonce }, { signal })))
+      return diverged(`generation ${number} is in the table, and the store does not know it`);
+    await this.#sweep(shard, read, number, signal);
+    return { status: "drained", generation: number, rows: rows.length, events: sum, sqlMs };
+  }
+
+  #freeze(shard: number, signal: AbortSignal, replicas = 0): Promise<Frozen> {
+    const { store, keys, layout } = this.#options.place;
+    const nonce = crypto.randomUUID();
+    return store.run(freeze, keys[shard]!, { layout, nonce }, replicas > 0 ? { signal, replicas } : { signal });
+  }
+
+  /** Page by page; whole, if what was read does not add up: the shard may have moved to another server meanwhile. */
+  async #read(shard: number, { number, sum }: Generation, signal: AbortSignal): Promise<ShardCounts> {
+    const { store, keys, layout } = this.#options.place;
+    for (let left = READS; ; left--) {
+      const read = await readShard(store, keys[shard]!, layout, left > 1 ? "pages" : "whole", signal);
+      if (left === 1 || read.acknowledged >= number || total(read.counts.get(number)) === sum) return read;
+    }
+  }
+
+  /** All replicas asked for have the generation, and it is the one that was read. */
+  async #isStill(shard: number, { number, nonce, sum }: Generation, signal: AbortSignal): Promise<boolean> {
+    const { generation } = await this.#freeze(shard, signal, this.#options.replicas);
+    return generation?.number === number && generation.nonce === nonce && generation.sum === sum;
+  }
+
+  /** The ledger stands elsewhere: somebody else may have drained on, or one of both was set back. */
+  async #behind(task: ShardTask, number: number, ledger: { generation: number; nonce: string }): Promise<Drained> {
+    if (ledger.generation >= number) {
+      const { acknowledged } = await this.#freeze(task.shard, task.signal);
+      if (acknowledged >= number) return { status: "stale" };
+    }
+    return diverged(`the ledger has generation ${ledger.generation}, and the store gives it generation ${number}`);
+  }
+
+  async #sweep(shard: number, read: ShardCounts, generation: number, signal: AbortSignal): Promise<void> {
+    const { place, producers } = this.#options;
+    const { store, keys, layout } = place;
+    const fields = [...read.leftovers];
+    for (const row of read.counts.get(generation)?.keys() ?? []) fields.push(`${generation}|${row}`);
+    const told = fields.flatMap((field) => [field, ""]);
+    for (const [mark, standing] of producers.gone(shard, read.producers)) told.push(mark, standing);
+    for (let at = 0; at < told.length; at += 2 * SWEPT_AT_A_TIME)
+      await store.run(sweep, keys[shard]!, { layout, fields: told.slice(at, at + 2 * SWEPT_AT_A_TIME) }, { signal });
+  }
+}
+
+function total(counts: ReadonlyMap<string, bigint> | undefined): bigint {
+  let sum = 0n;
+  for (const count of counts?.values() ?? []) sum += count;
+  return sum;
+}
+
+function diverged(reason: string): Drained {
+  return { status: "diverged", reason };
+}
