@@ -1,5 +1,6 @@
 import { acknowledge } from "../counter/acknowledge.ts";
 import { type Frozen, freeze } from "../counter/freeze.ts";
+import { page } from "../counter/page.ts";
 import type { ReadPlace } from "../counter/read.ts";
 import { readShard, type ShardCounts } from "../counter/read-shard.ts";
 import { sweep } from "../counter/sweep.ts";
@@ -32,7 +33,7 @@ export interface ShardTask {
 
 /** idle: nothing to drain. stale: somebody else has drained it meanwhile. */
 export type Drained =
-  | { status: "drained"; generation: number; rows: number; events: bigint; sqlMs: number }
+  | { status: "drained"; generation: number; nonce: string; rows: number; events: bigint; sqlMs: number }
   | { status: "idle"; acknowledged: number }
   | { status: "stale" }
   | { status: "deposed"; fence: number }
@@ -53,10 +54,21 @@ export class ShardDrain {
     this.#options = options;
   }
 
+  /** Of a generation that was left frozen, and then of what is there now. */
   async run(task: ShardTask): Promise<Drained> {
+    const own = crypto.randomUUID();
+    const first = await this.#drain(task, own);
+    if (first.status !== "drained" || first.nonce.startsWith(own)) return first;
+    const second = await this.#drain({ ...task, ledgerGeneration: first.generation }, own);
+    if (second.status !== "drained") return second.status === "idle" ? first : second;
+    const [rows, events] = [first.rows + second.rows, first.events + second.events];
+    return { ...second, rows, events, sqlMs: first.sqlMs + second.sqlMs };
+  }
+
+  async #drain(task: ShardTask, own: string): Promise<Drained> {
     const { place, sink, inTurn, now, sqlTimeoutMs } = this.#options;
     const { shard, fence, signal } = task;
-    const { acknowledged, generation } = await this.#freeze(shard, signal);
+    const { acknowledged, generation } = await this.#freeze(shard, own, signal);
     if (task.ledgerGeneration > acknowledged + (generation ? 1 : 0))
       return diverged(`the ledger has generation ${task.ledgerGeneration}, the store's last is ${acknowledged}`);
     if (!generation) return { status: "idle", acknowledged };
@@ -78,12 +90,11 @@ export class ShardDrain {
     if (!(await store.run(acknowledge, keys[shard]!, { layout, generation: number, nonce }, { signal })))
       return diverged(`generation ${number} is in the table, and the store does not know it`);
     await this.#sweep(shard, read, number, signal);
-    return { status: "drained", generation: number, rows: rows.length, events: sum, sqlMs };
+    return { status: "drained", generation: number, nonce, rows: rows.length, events: sum, sqlMs };
   }
 
-  #freeze(shard: number, signal: AbortSignal, replicas = 0): Promise<Frozen> {
+  #freeze(shard: number, nonce: string, signal: AbortSignal, replicas = 0): Promise<Frozen> {
     const { store, keys, layout } = this.#options.place;
-    const nonce = crypto.randomUUID();
     return store.run(freeze, keys[shard]!, { layout, nonce }, replicas > 0 ? { signal, replicas } : { signal });
   }
 
@@ -98,14 +109,20 @@ export class ShardDrain {
 
   /** All replicas asked for have the generation, and it is the one that was read. */
   async #isStill(shard: number, { number, nonce, sum }: Generation, signal: AbortSignal): Promise<boolean> {
-    const { generation } = await this.#freeze(shard, signal, this.#options.replicas);
+    const { generation } = await this.#freeze(shard, nonce, signal, this.#options.replicas);
     return generation?.number === number && generation.nonce === nonce && generation.sum === sum;
   }
 
   /** The ledger stands elsewhere: somebody else may have drained on, or one of both was set back. */
   async #behind(task: ShardTask, number: number, ledger: { generation: number; nonce: string }): Promise<Drained> {
     if (ledger.generation >= number) {
-      const { acknowledged } = await this.#freeze(task.shard, task.signal);
+      const { store, keys, layout } = this.#options.place;
+      const { acknowledged } = await store.run(
+        page,
+        keys[task.shard]!,
+        { layout, cursor: "0", count: 1 },
+        { signal: task.signal },
+      );
       if (acknowledged >= number) return { status: "stale" };
     }
     return diverged(`the ledger has generation ${ledger.generation}, and the store gives it generation ${number}`);
