@@ -3,7 +3,7 @@ import type { Dialect, Layout } from "./layout.ts";
 
 export const SQLITE: Dialect = { quote: '"', longestName: 1000 };
 
-/** Every statement has one parameter, a JSON text: the one way of binding that all drivers share. */
+/** Every statement has one parameter, a JSON text, in one place: the one way of binding that all drivers share. */
 export interface SqliteTexts {
   readonly ddl: string[];
   /** [counter, shard, generation, nonce, fence, "events"]. A row comes back where the step was made. */
@@ -14,13 +14,16 @@ export interface SqliteTexts {
   readonly add: string;
 }
 
+const GIVEN = "WITH oriel_given(parameter) AS (SELECT ?)";
+const at = (i: number, of: string) => `json_extract(${of}, '$[${i}]')`;
+const given = (i: number) => `(SELECT ${at(i, "parameter")} FROM oriel_given)`;
+
 export function sqliteTexts(layout: Layout, ledger: readonly string[]): SqliteTexts {
   const { table, bucket, start, count, dimensions, key } = layout;
   const [counter, shard, generation, nonce, fence, events] = ledger;
   // A sum above 2^63 - 1 would silently become a double.
   const whole = (name: string | undefined) => `${name} INTEGER NOT NULL CHECK (typeof(${name}) = 'integer')`;
-  const at = (i: number, of: string) => `json_extract(${of}, '$[${i}]')`;
-  const given = ledger.map((_, i) => (i === 5 ? `CAST(${at(i, "?1")} AS INTEGER)` : at(i, "?1")));
+  const step = ledger.map((_, i) => (i === 5 ? `CAST(${given(i)} AS INTEGER)` : given(i)));
   return {
     ddl: [
       `CREATE TABLE IF NOT EXISTS ${layout.ledger} (${counter} TEXT NOT NULL, ${whole(shard)}, ${whole(generation)}, ` +
@@ -30,19 +33,19 @@ export function sqliteTexts(layout: Layout, ledger: readonly string[]): SqliteTe
     ],
     // A missing row is generation 0: only the first one may make it.
     step:
-      `INSERT INTO ${layout.ledger} AS l (${ledger.join(", ")}) SELECT ${given.join(", ")} WHERE ${at(2, "?1")} = 1 ` +
-      `OR EXISTS (SELECT 1 FROM ${layout.ledger} WHERE ${counter} = ${at(0, "?1")} AND ${shard} = ${at(1, "?1")}) ` +
+      `${GIVEN} INSERT INTO ${layout.ledger} AS l (${ledger.join(", ")}) SELECT ${step.join(", ")} WHERE ${given(2)} = 1 ` +
+      `OR EXISTS (SELECT 1 FROM ${layout.ledger} WHERE ${counter} = ${given(0)} AND ${shard} = ${given(1)}) ` +
       `ON CONFLICT (${counter}, ${shard}) DO UPDATE SET ${generation} = excluded.${generation}, ` +
       `${nonce} = excluded.${nonce}, ${fence} = excluded.${fence}, ${events} = l.${events} + excluded.${events} ` +
       `WHERE l.${generation} = excluded.${generation} - 1 AND l.${fence} <= excluded.${fence} RETURNING 1`,
     ledger:
-      `SELECT ${shard} AS shard, CAST(${generation} AS TEXT) AS generation, ${nonce} AS nonce, ` +
+      `${GIVEN} SELECT ${shard} AS shard, CAST(${generation} AS TEXT) AS generation, ${nonce} AS nonce, ` +
       `CAST(${fence} AS TEXT) AS fence, CAST(${events} AS TEXT) AS events FROM ${layout.ledger} ` +
-      `WHERE ${counter} = ${at(0, "?1")} ORDER BY ${shard}`,
+      `WHERE ${counter} = ${given(0)} ORDER BY ${shard}`,
     add:
       `INSERT INTO ${table} AS t (${[...key, count].join(", ")}) ` +
       `SELECT ${key.map((_, i) => at(i, "value")).join(", ")}, CAST(${at(key.length, "value")} AS INTEGER) ` +
-      `FROM json_each(?1) WHERE true ` +
+      `FROM json_each(?) WHERE true ` +
       `ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${count} = t.${count} + excluded.${count}`,
   };
 }
@@ -52,7 +55,7 @@ export function sqliteRead(layout: Layout, asked: readonly Condition[]): string 
   const { table, bucket, start, count, dimensions } = layout;
   const where = asked.map(({ column, sign }, i) => {
     const name = column === "start" ? start : column === "bucket" ? bucket : dimensions[column];
-    return `${name} ${sign} json_extract(?1, '$[${i}]')`;
+    return `${name} ${sign} ${given(i)}`;
   });
   const columns = [
     `substr(${start}, 1, 19) AS start`,
@@ -60,7 +63,7 @@ export function sqliteRead(layout: Layout, asked: readonly Condition[]): string 
     ...dimensions.map((name, i) => `${name} AS d${i}`),
   ];
   return (
-    `SELECT ${columns.join(", ")} FROM ${table} WHERE ${where.join(" AND ")} ` +
+    `${GIVEN} SELECT ${columns.join(", ")} FROM ${table} WHERE ${where.join(" AND ")} ` +
     `ORDER BY ${[start, ...dimensions].map((name) => `${table}.${name}`).join(", ")}`
   );
 }
