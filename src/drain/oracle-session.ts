@@ -32,7 +32,26 @@ const OBJECTS = { outFormat: 4002 };
 const DRIVER_SHARE = 0.8;
 /** Connection lost or refused, deadlock, resources busy, instance starting, stopping or not primary. */
 const TRANSIENT = [
-  UNIQUE_VIOLATED, 28, 54, 60, 1012, 1033, 1034, 1089, 1090, 1092, 2396, 3113, 3114, 3135, 8177, 12170, 12514, 12541, 16000, 25408,
+  UNIQUE_VIOLATED,
+  28,
+  54,
+  60,
+  1012,
+  1033,
+  1034,
+  1089,
+  1090,
+  1092,
+  2396,
+  3113,
+  3114,
+  3135,
+  8177,
+  12170,
+  12514,
+  12541,
+  16000,
+  25408,
 ];
 
 export class OracleSession implements Session {

@@ -1,5 +1,5 @@
 import { argumentError } from "../errors.ts";
-import { checkStart, checkValue } from "./shape.ts";
+import { checkStart, checkValues } from "./shape.ts";
 import type { BucketName, CounterShape, DrainBatch, DrainRow } from "./sink.ts";
 
 /** A row as statements write it. */
@@ -56,10 +56,12 @@ function keyedRow(shape: CounterShape, { bucket, startMs, values, count }: Drain
   if (!shape.buckets.includes(bucket)) throw argumentError("bucket", bucket, `one of ${shape.buckets.join(", ")}`);
   if (!Array.isArray(values) || values.length !== shape.dimensions.length)
     throw argumentError("values", values, `${shape.dimensions.length} texts`);
-  for (let i = 0; i < values.length; i++) checkValue(shape, i, values[i]);
+  checkValues(shape, values);
   checkCount("count", count);
   const start = text(startMs);
-  return { key: `${bucket}\0${start}\0${values.join("\0")}`, bucket, start, values, count };
+  let key = `${bucket}\0${start}`;
+  for (let i = 0; i < values.length; i++) key += `\0${values[i]}`;
+  return { key, bucket, start, values, count };
 }
 
 /** A batch has few different starts. */

@@ -34,6 +34,16 @@ export function checkShape(shape: CounterShape): void {
   checked.add(shape);
 }
 
+/** Throws ARGUMENT where a value of a row cannot be stored. */
+export function checkValues(shape: CounterShape, values: readonly unknown[]): void {
+  const longest = longestValue(shape);
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    // Most texts are plain, and need no closer look.
+    if (typeof value !== "string" || value.length > longest || /[^ -\ud7ff]/.test(value)) checkValue(shape, i, value);
+  }
+}
+
 /** Throws ARGUMENT where a value cannot be stored. */
 export function checkValue(shape: CounterShape, dimension: number, value: unknown): void {
   const longest = longestValue(shape);
