@@ -131,7 +131,7 @@ describe.each(Object.keys(SCENES))("a sink into %s", (name) => {
     async (how) => {
       const { sink, shape, counts } = await made();
       const lost = scene.proxy.loseAnswerTo(scene.commit, how);
-      const failed = sink.apply(shape, second, { timeoutMs: 1500 });
+      const failed = sink.apply(shape, second, { timeoutMs: how === "cut" ? 20_000 : 3000 });
       await expect(failed).rejects.toMatchObject({ name: "OrielError", transient: true, applied: "unknown" });
       await lost;
       expect(scene.inUse()).toBe(0);
