@@ -16,7 +16,11 @@ local function step(k, a, now)
   if refused then return refused end
   local place = known[4] or ""
   local generation = known[2]
-  if place ~= before then return struct.pack("<Bd", 1, generation) .. place end
+  if place ~= before then
+    -- Written as it is: who waits for replicas waits for what its connection wrote, and this one may be new.
+    if known[4] then redis.call("HSET", key, mark, place) end
+    return struct.pack("<Bd", 1, generation) .. place
+  end
 
   local rows, prefix = cmsgpack.unpack(ARGV[a + 5]), text_of(generation)
   -- The first write, and the only one that can fail: no row's count passes the sum.

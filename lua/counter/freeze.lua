@@ -24,7 +24,7 @@ local function step(k, a, now)
     redis.call("HSET", key, "@x:" .. next_one, nonce, "@cur", text_of(current + 1))
   else
     nonce = redis.call("HGET", key, "@x:" .. next_one)
-    -- Written again, so that who waits for replicas waits for all that came before.
+    -- Written as it is: who waits for replicas waits for what its connection wrote, and this one may be new.
     redis.call("HSET", key, "@x:" .. next_one, nonce)
   end
   return struct.pack("<dd", acked, acked + 1) .. nonce .. " " .. sum

@@ -1,16 +1,17 @@
 import { argumentError, checkKnown, OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { gathering } from "../store/gathering.ts";
-import { pause } from "../store/waiting.ts";
 import { LEAST_START_MS, MOST_START_MS } from "./bounds.ts";
 import { type BucketName, Calendar } from "./buckets.ts";
 import { Cells, type Values } from "./cells.ts";
+import { law } from "./law.ts";
 import { layoutText, shardKeys } from "./layout.ts";
 import { type CountersOptions, countersSettings } from "./options.ts";
 import { Producer } from "./producer.ts";
 import { type CountersQuery, type ReadPlace, readRows, rowsQuery } from "./read.ts";
 import { offsetTexts, type SourcedEvent, Sources } from "./sources.ts";
 import type { CounterShape, CountRow } from "./table.ts";
+import { TIMERS, type Timers } from "./timers.ts";
 
 export interface AddOptions {
   /** How many: a whole number from 1 to 2^53 - 1; default 1. */
@@ -26,8 +27,6 @@ export interface CountedEvent extends AddOptions {
 
 const MINUTE_MS = 60_000;
 const MOST_EVENTS = 65_536;
-/** After this what was acknowledged last is asked for once more: given.ts then lets go of it. */
-const CHECK_MS = 11_000;
 const DAY_MS = 86_400_000;
 
 /** Where a counter's shards lie, for those who drain it. */
@@ -53,13 +52,14 @@ export class Counters {
   readonly #producers: readonly Producer[];
   readonly #sources: Sources;
   #dirty: Producer[] = [];
-  #watch: ReturnType<typeof setTimeout> | undefined;
+  readonly #timers: Timers;
+  #unwatch: (() => void) | undefined;
   #isClosed = false;
   #lastMinute = Number.NaN;
   #lastStart = 0;
 
   /** Throws ARGUMENT for a wrong name or option. Nothing is sent yet. */
-  constructor(store: Store, name: string, options: CountersOptions) {
+  constructor(store: Store, name: string, options: CountersOptions, timers: Timers = TIMERS) {
     const { dimensions, buckets, timeZone, shards, replicas, onLost } = countersSettings(options);
     this.name = name;
     this.shape = Object.freeze({ name, dimensions, buckets });
@@ -68,9 +68,10 @@ export class Counters {
     const keys = shardKeys(store, name, shards);
     const layout = layoutText(shards, this.#finest, timeZone, dimensions);
     this.#place = { store, keys, layout, shape: this.shape, calendar: new Calendar(timeZone) };
-    const each = { store, layout, replicas, now: store.monotonic, pause, onLost };
+    this.#timers = timers;
+    const each = { store, layout, replicas, now: store.monotonic, pause: timers.pause, onLost };
     this.#producers = keys.map((key) => new Producer({ ...each, key }));
-    this.#sources = new Sources(store, keys, layout);
+    this.#sources = new Sources(store, keys, layout, replicas);
   }
 
   /** Counts an event, or `count` alike. `values`: one string for each dimension. */
@@ -147,13 +148,12 @@ export class Counters {
 
   /** Who falls silent asks once more, later: a failover may have lost what was acknowledged last. */
   #watchGiven(): void {
-    if (this.#watch !== undefined || this.#isClosed) return;
-    this.#watch = setTimeout(async () => {
+    if (this.#unwatch || this.#isClosed) return;
+    this.#unwatch = this.#timers.after(law.checkMs, async () => {
       await this.#check();
-      this.#watch = undefined;
+      this.#unwatch = undefined;
       if (this.#producers.some(({ hasGiven }) => hasGiven)) this.#watchGiven();
-    }, CHECK_MS);
-    this.#watch.unref?.();
+    });
   }
 
   async #check(): Promise<void> {
@@ -168,7 +168,7 @@ export class Counters {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    clearTimeout(this.#watch);
+    this.#unwatch?.();
     for (const producer of this.#producers) producer.close();
     await gathering();
     await Promise.all(this.#producers.map((producer) => producer.send()));

@@ -1,10 +1,10 @@
-/** For how long what was acknowledged may still be lost in a failover. */
-const KEPT_MS = 10_000;
+import { law } from "./law.ts";
+
 const MOST_BYTES = 262_144;
 
 export interface GivenBatch {
   number: number;
-  /** The number before it. */
+  /** The last number that was acknowledged before it. */
   before: number;
   total: number;
   rows: Uint8Array;
@@ -28,7 +28,7 @@ export class Given {
   /** A batch was answered that was sent then: it counts, and so does all before it. */
   keep(batch: GivenBatch, sentAtMs: number, answeredAtMs: number): void {
     const isSafe = (one: { number: number; answeredAtMs: number }) =>
-      one.number <= batch.number && one.answeredAtMs + KEPT_MS <= sentAtMs;
+      one.number <= batch.number && one.answeredAtMs + law.keptMs <= sentAtMs;
     while (this.#batches.length > 0 && isSafe(this.#batches[0]!)) this.#drop();
     const known = this.#batches.find(({ number }) => number === batch.number);
     if (known) known.answeredAtMs = answeredAtMs;
@@ -43,15 +43,11 @@ export class Given {
     this.#sizeBytes -= this.#batches.shift()!.rows.length;
   }
 
-  /**
-   * Those above `reached` and below `number`, which the server has lost; and how many counts between are no longer here
-   * (NaN: not known).
-   */
-  after(reached: number, number: number, last: number): { held: GivenBatch[]; lostTotal: number } {
+  /** Those above `reached` and before `batch`, which the server has lost; `isWhole`: they are all that it has. */
+  after(reached: number, batch: GivenBatch): { held: GivenBatch[]; isWhole: boolean } {
     for (const one of this.#batches) if (one.number > reached) one.answeredAtMs = Number.POSITIVE_INFINITY;
-    const held = this.#batches.filter((one) => one.number > reached && one.number < number);
-    const due = Math.min(last, number - 1) - reached;
-    return { held, lostTotal: held.length < due ? Number.NaN : 0 };
+    const held = this.#batches.filter(({ number }) => number > reached && number < batch.number);
+    return { held, isWhole: (held[0] ?? batch).before <= reached };
   }
 
   clear(): void {

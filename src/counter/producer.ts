@@ -4,8 +4,8 @@ import type { Clock } from "../time.ts";
 import { add } from "./add.ts";
 import { Batch } from "./batch.ts";
 import { Given, type GivenBatch } from "./given.ts";
+import { law } from "./law.ts";
 
-const LONGEST_SILENCE_MS = 1_200_000;
 const PAUSE_MS = 100;
 
 export interface ProducerOptions {
@@ -36,8 +36,11 @@ export class Producer {
   #turn: Promise<void> | undefined;
   #isClosed = false;
   #mark = newMark();
-  /** Number of the last batch that was answered. */
+  /** Number of the last batch that was acknowledged. */
   #number = 0;
+  /** The last number that any batch had: none is used for another batch, of which a late copy may be under way. */
+  #used = 0;
+  /** When the mark was last seen standing, or taken. */
   #heardAt: [monotonicMs: number, wallMs: number];
   readonly #given = new Given();
 
@@ -90,9 +93,9 @@ export class Producer {
     this.#turn = undefined;
   }
 
-  async #recall({ number, total, rows, before }: GivenBatch): Promise<void> {
+  async #recall(batch: GivenBatch): Promise<void> {
     try {
-      await this.#give(number, total, rows, before);
+      await this.#give(batch);
     } catch {
       // Asked again later, or with what is counted next.
     }
@@ -110,11 +113,12 @@ export class Producer {
   async #count(batch: Batch): Promise<void> {
     const rows = batch.close();
     const { total } = batch;
-    if (this.#isLongAgo()) this.#rename();
+    if (this.#isLongAgo() && !this.hasGiven) this.#rename();
     const mark = this.#mark;
+    const number = ++this.#used;
     for (let isInDoubt = false; ; ) {
       try {
-        await this.#give(this.#number + 1, total, rows);
+        await this.#give({ number, before: this.#number, total, rows });
         return batch.resolve();
       } catch (error) {
         const isUnknown = error instanceof OrielError && error.applied === "unknown" && error.code !== "CORRUPT";
@@ -127,42 +131,45 @@ export class Producer {
     }
   }
 
-  /** Gives a batch its number, and before it all that the server has forgotten. */
-  async #give(number: number, total: number, rows: Uint8Array, expected = this.#number): Promise<void> {
+  /** Brings a batch, and before it all that the server has forgotten. `from`: where the mark stands, as far as we know. */
+  async #give(batch: GivenBatch, from = batch.before): Promise<void> {
     const { store, key, layout, replicas, now } = this.#options;
-    for (let before = expected; ; ) {
-      const mark = this.#mark;
-      const addition = { layout, mark, before: placeOf(before), after: `${number}`, total, rows };
+    const { number, total, rows } = batch;
+    for (let before = from; ; ) {
+      // Any other place is compared with the mark; no mark may also mean one that was forgotten.
+      if (before === 0 && this.#isLongAgo()) this.#giveUp();
+      const addition = { layout, mark: this.#mark, before: placeOf(before), after: `${number}`, total, rows };
       const sentAtMs = now();
       const { isCounted, place } = await store.run(add, key, addition, replicas > 0 ? { replicas } : undefined);
-      this.#heardAt = this.#clocks();
       const reached = Number(place);
+      if (isCounted || reached > 0) this.#heardAt = this.#clocks();
       if (isCounted || reached >= number) {
         this.#number = Math.max(this.#number, number);
-        this.#given.keep({ number, before, total, rows }, sentAtMs, now());
+        this.#given.keep(batch, sentAtMs, now());
         return;
       }
-      before = await this.#giveAgain(reached, number);
+      before = await this.#giveAgain(reached, batch);
     }
   }
 
-  /** Where the mark then stands: at the last batch before `number` that is kept. */
-  async #giveAgain(reached: number, number: number): Promise<number> {
-    const { held, lostTotal } = this.#given.after(reached, number, this.#number);
-    const isGone = reached === 0 && held[0]?.number !== 1 && this.#number > 0;
-    if (isGone || lostTotal !== 0) this.#options.onLost({ total: lostTotal });
-    if (isGone) {
-      this.#rename();
-      throw new OrielError("LOST", "the store has forgotten this producer, which was away too long", {
-        transient: true,
-      });
-    }
+  /** Where the mark then stands: at the last batch before this one that is kept. */
+  async #giveAgain(reached: number, batch: GivenBatch): Promise<number> {
+    const { held, isWhole } = this.#given.after(reached, batch);
+    if (!isWhole && reached === 0) this.#giveUp();
+    if (!isWhole) this.#options.onLost({ total: Number.NaN });
     let before = reached;
     for (const one of held) {
-      await this.#give(one.number, one.total, one.rows, before);
+      await this.#give(one, before).catch((error) => Promise.reject(inDoubt(error)));
       before = one.number;
     }
     return before;
+  }
+
+  /** The mark is gone: with what it counted, or without. */
+  #giveUp(): never {
+    if (this.#number > 0) this.#options.onLost({ total: Number.NaN });
+    this.#rename();
+    throw new OrielError("LOST", "the store has forgotten this producer, which was away too long", { transient: true });
   }
 
   /** Both clocks: one does not count sleep, the other may be set. */
@@ -172,12 +179,13 @@ export class Producer {
 
   #isLongAgo(): boolean {
     const [monotonicMs, wallMs] = this.#clocks();
-    return Math.max(monotonicMs - this.#heardAt[0], wallMs - this.#heardAt[1]) > LONGEST_SILENCE_MS;
+    return Math.max(monotonicMs - this.#heardAt[0], wallMs - this.#heardAt[1]) > law.longestSilenceMs;
   }
 
   #rename(): void {
     this.#mark = newMark();
     this.#number = 0;
+    this.#used = 0;
     this.#heardAt = this.#clocks();
     this.#given.clear();
   }
@@ -189,6 +197,12 @@ function placeOf(number: number): string {
 
 function unsent(cause: unknown): OrielError {
   return new OrielError("UNAVAILABLE", "the counts before these did not come through", { cause, transient: true });
+}
+
+/** A batch that was found to come too early was sent: a copy of it that is late may still be counted. */
+function inDoubt(error: unknown): unknown {
+  if (!(error instanceof OrielError) || error.code === "LOST" || error.applied === "unknown") return error;
+  return new OrielError(error.code, error.message, { cause: error, transient: error.transient, applied: "unknown" });
 }
 
 function newMark(): string {

@@ -1,5 +1,5 @@
 import { argumentError, OrielError } from "../errors.ts";
-import type { Store } from "../store/contract.ts";
+import type { RunOptions, Store } from "../store/contract.ts";
 import { add } from "./add.ts";
 import { packStrings } from "./message-pack.ts";
 
@@ -23,12 +23,14 @@ export class Sources {
   readonly #store: Store;
   readonly #keys: readonly string[];
   readonly #layout: string;
+  readonly #options: RunOptions;
   /** The last offset of each source in each shard, as far as we know. */
   readonly #reached = new Map<string, string[]>();
   readonly #turns = new Map<string, Promise<unknown>>();
 
-  constructor(store: Store, keys: readonly string[], layout: string) {
+  constructor(store: Store, keys: readonly string[], layout: string, replicas: number) {
     this.#store = store;
+    this.#options = replicas > 0 ? { replicas } : {};
     this.#keys = keys;
     this.#layout = layout;
   }
@@ -72,7 +74,7 @@ export class Sources {
       if (left.length === 0) return;
       const after = left.at(-1)!.offset;
       const addition = { layout: this.#layout, mark: `s:${source}`, before, after, ...rowsOf(left) };
-      const { isCounted, place } = await this.#store.run(add, this.#keys[shard]!, addition);
+      const { isCounted, place } = await this.#store.run(add, this.#keys[shard]!, addition, this.#options);
       reached[shard] = isCounted ? after : place;
       if (isCounted) return;
       if (place < before)

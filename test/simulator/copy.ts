@@ -5,8 +5,9 @@ export function copyOf<T>(value: T): T {
   if (ArrayBuffer.isView(value)) return (value as unknown as Uint8Array).slice() as unknown as T;
   if (Array.isArray(value)) return value.map(copyOf) as unknown as T;
   const prototype = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return structuredClone(value);
-  const copy: Record<string, unknown> = {};
+  if (value instanceof Map) return new Map([...value].map(copyOf)) as unknown as T;
+  if (Object.prototype.toString.call(value) !== "[object Object]") return structuredClone(value);
+  const copy: Record<string, unknown> = Object.create(prototype);
   for (const [name, field] of Object.entries(value)) copy[name] = copyOf(field);
   return copy as T;
 }

@@ -39,11 +39,14 @@ export class SimServer {
   offsetMs = 0;
   readonly watchers: ((step: Step) => void)[] = [];
   readonly #world: World;
+  readonly #mayStay: boolean;
   readonly #entries = new Map<string, Entry>();
   readonly #history: Undo[][] = [];
 
-  constructor(world: World) {
+  /** `mayStay`: keys may be kept without an expiry. */
+  constructor(world: World, mayStay = false) {
     this.#world = world;
+    this.#mayStay = mayStay;
   }
 
   get nowMs(): number {
@@ -85,7 +88,8 @@ export class SimServer {
       },
       set: (each, value, _sizeBytes, expireAtMs) => {
         touch(each);
-        if (!Number.isSafeInteger(expireAtMs)) this.#world.violation(`${operation.name} gives ${each} no expiry`);
+        const isKept = this.#mayStay && expireAtMs === Number.POSITIVE_INFINITY;
+        if (!isKept && !Number.isSafeInteger(expireAtMs)) this.#world.violation(`${operation.name} gives ${each} no expiry`);
         this.#entries.set(each, { live: value, version: { value, expireAtMs } });
       },
       delete: (each) => {

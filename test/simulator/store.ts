@@ -87,6 +87,7 @@ export class SimStore implements Store {
     let isOpen = true;
     let applied: "no" | "unknown" = "no";
     let current = 0;
+    let unanswered = 0;
     const end = (settle: () => void) => {
       if (!isOpen) return;
       isOpen = false;
@@ -119,7 +120,7 @@ export class SimStore implements Store {
           end(() => {
             for (const [i, { ranIn, settle }] of all.entries()) {
               ranIn?.(replies);
-              settle(replies[i]!);
+              settle(unanswered > 0 ? inDoubt(replies[i]!) : replies[i]!);
             }
           });
         }, process);
@@ -130,6 +131,7 @@ export class SimStore implements Store {
         () => {
           if (mine !== current || !isOpen) return;
           current++;
+          unanswered++;
           if (operation.repeatable) attempt();
           else giveUp("DEADLINE", "no answer in time");
         },
@@ -161,4 +163,11 @@ export class SimStore implements Store {
       return { error };
     }
   }
+}
+
+/** A step that refused may have been run by an attempt before, whose answer is missing. */
+function inDoubt(reply: Reply): Reply {
+  if (!("error" in reply) || !(reply.error instanceof OrielError)) return reply;
+  const { code, message, transient } = reply.error;
+  return { error: new OrielError(code, message, { transient, applied: "unknown" }) };
 }
