@@ -95,6 +95,7 @@ export class Counters {
    * Counts events of a source that can be replayed, each once: what comes again, in whatever batches and from whichever
    * process, is counted no more. `offset`: of the first event, the others follow it; or one for each, rising. Up to 65 536
    * events. Rejects with LOST where a failover made the store forget what it had counted: its message says from where on.
+   * A process that begins cannot know what was forgotten before: whoever goes on where another one stopped needs `replicas`.
    */
   async addBatch(
     source: string,

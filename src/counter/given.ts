@@ -17,6 +17,8 @@ export interface GivenBatch {
 export class Given {
   #batches: (GivenBatch & { answeredAtMs: number })[] = [];
   #sizeBytes = 0;
+  /** The highest number that was ever kept: what was let go of does not come back when it is asked for again. */
+  #highest = 0;
 
   get size(): number {
     return this.#batches.length;
@@ -27,16 +29,22 @@ export class Given {
 
   /** A batch was answered that was sent then: it counts, and so does all before it. */
   keep(batch: GivenBatch, sentAtMs: number, answeredAtMs: number): void {
-    const isSafe = (one: { number: number; answeredAtMs: number }) =>
-      one.number <= batch.number && one.answeredAtMs + law.keptMs <= sentAtMs;
-    while (this.#batches.length > 0 && isSafe(this.#batches[0]!)) this.#drop();
+    this.letGo(batch.number - 1, sentAtMs);
     const known = this.#batches.find(({ number }) => number === batch.number);
     if (known) known.answeredAtMs = answeredAtMs;
-    else if (batch.number > (this.last?.number ?? 0)) {
+    else if (batch.number > this.#highest) {
+      this.#highest = batch.number;
       this.#batches.push({ ...batch, answeredAtMs });
       this.#sizeBytes += batch.rows.length;
       while (this.#sizeBytes > MOST_BYTES) this.#drop();
     }
+  }
+
+  /** A call that was sent then, and counted none of these, was answered by a server that had all up to `number`. */
+  letGo(number: number, sentAtMs: number): void {
+    const isSafe = (one: { number: number; answeredAtMs: number }) =>
+      one.number <= number && one.answeredAtMs + law.keptMs <= sentAtMs;
+    while (this.#batches.length > 0 && isSafe(this.#batches[0]!)) this.#drop();
   }
 
   #drop(): void {
@@ -44,7 +52,7 @@ export class Given {
   }
 
   /** Those above `reached` and before `batch`, which the server has lost; `isWhole`: they are all that it has. */
-  after(reached: number, batch: GivenBatch): { held: GivenBatch[]; isWhole: boolean } {
+  after(reached: number, batch: Pick<GivenBatch, "number" | "before">): { held: GivenBatch[]; isWhole: boolean } {
     for (const one of this.#batches) if (one.number > reached) one.answeredAtMs = Number.POSITIVE_INFINITY;
     const held = this.#batches.filter(({ number }) => number > reached && number < batch.number);
     return { held, isWhole: (held[0] ?? batch).before <= reached };
@@ -53,5 +61,6 @@ export class Given {
   clear(): void {
     this.#batches = [];
     this.#sizeBytes = 0;
+    this.#highest = 0;
   }
 }

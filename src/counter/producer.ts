@@ -5,8 +5,11 @@ import { add } from "./add.ts";
 import { Batch } from "./batch.ts";
 import { Given, type GivenBatch } from "./given.ts";
 import { law } from "./law.ts";
+import { packStrings } from "./message-pack.ts";
 
 const PAUSE_MS = 100;
+/** No mark ever stands there: tells where it stands. */
+const LOOK = { before: "?", after: "?", total: 0, rows: packStrings([]) };
 
 export interface ProducerOptions {
   store: Store;
@@ -40,7 +43,7 @@ export class Producer {
   #number = 0;
   /** The last number that any batch had: none is used for another batch, of which a late copy may be under way. */
   #used = 0;
-  /** When the mark was last seen standing, or taken. */
+  /** When the mark was taken, or a batch was found to have moved it. */
   #heardAt: [monotonicMs: number, wallMs: number];
   readonly #given = new Given();
 
@@ -78,7 +81,7 @@ export class Producer {
 
   /** Asks whether the server still has what was given last, and gives again what it lost; never rejects. */
   check(): Promise<void> {
-    const last = this.#given.last;
+    const { last } = this.#given;
     if (this.#turn === undefined && last) this.#turn = this.#recall(last);
     return this.#turn ?? Promise.resolve();
   }
@@ -93,9 +96,14 @@ export class Producer {
     this.#turn = undefined;
   }
 
-  async #recall(batch: GivenBatch): Promise<void> {
+  /** Only looks: a call that may itself count the batch once more does not say that it stood the time. */
+  async #recall({ number }: GivenBatch): Promise<void> {
+    const { store, key, layout, now } = this.#options;
     try {
-      await this.#give(batch);
+      const sentAtMs = now();
+      const { place } = await store.run(add, key, { ...LOOK, layout, mark: this.#mark });
+      if (Number(place) >= number) this.#given.letGo(Number(place), sentAtMs);
+      else await this.#giveAgain(Number(place), { number: number + 1, before: number });
     } catch {
       // Asked again later, or with what is counted next.
     }
@@ -142,7 +150,7 @@ export class Producer {
       const sentAtMs = now();
       const { isCounted, place } = await store.run(add, key, addition, replicas > 0 ? { replicas } : undefined);
       const reached = Number(place);
-      if (isCounted || reached > 0) this.#heardAt = this.#clocks();
+      if (isCounted || number > this.#number) this.#heardAt = this.#clocks();
       if (isCounted || reached >= number) {
         this.#number = Math.max(this.#number, number);
         this.#given.keep(batch, sentAtMs, now());
@@ -153,7 +161,7 @@ export class Producer {
   }
 
   /** Where the mark then stands: at the last batch before this one that is kept. */
-  async #giveAgain(reached: number, batch: GivenBatch): Promise<number> {
+  async #giveAgain(reached: number, batch: Pick<GivenBatch, "number" | "before">): Promise<number> {
     const { held, isWhole } = this.#given.after(reached, batch);
     if (!isWhole && reached === 0) this.#giveUp();
     if (!isWhole) this.#options.onLost({ total: Number.NaN });

@@ -25,6 +25,8 @@ export class Network {
   refusingUntilMs = 0;
   /** Until then steps on several keys are told to try again: the slot is on the move. */
   migratingUntilMs = 0;
+  /** Requests that are under way are lost, with the connections to a server that is gone. */
+  #epoch = 0;
   readonly #world: World;
   readonly #random: Random;
 
@@ -57,8 +59,14 @@ export class Network {
     return this.#world.nowMs < this.migratingUntilMs;
   }
 
+  breakConnections(): void {
+    this.#epoch++;
+  }
+
   #arrive(delayMs: number, handle: () => void): void {
+    const epoch = this.#epoch;
     this.#world.after(delayMs, () => {
+      if (epoch !== this.#epoch) return;
       const silentMs = this.silentUntilMs - this.#world.nowMs;
       if (silentMs > 0) this.#world.after(silentMs, handle);
       else handle();

@@ -89,7 +89,8 @@ export class SimServer {
       set: (each, value, _sizeBytes, expireAtMs) => {
         touch(each);
         const isKept = this.#mayStay && expireAtMs === Number.POSITIVE_INFINITY;
-        if (!isKept && !Number.isSafeInteger(expireAtMs)) this.#world.violation(`${operation.name} gives ${each} no expiry`);
+        if (!isKept && !Number.isSafeInteger(expireAtMs))
+          this.#world.violation(`${operation.name} gives ${each} no expiry`);
         this.#entries.set(each, { live: value, version: { value, expireAtMs } });
       },
       delete: (each) => {

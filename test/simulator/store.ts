@@ -15,6 +15,8 @@ export interface SimStoreOptions {
   server: SimServer;
   network: Network;
   process: SimProcess;
+  /** Grows with each failover; and what those who ask for replicas wait for. */
+  replication?: { failoverCount: number; replicate(): void } | undefined;
   /** A rule is taken out of some operation, to see whether anything breaks. */
   alter?: (<I, O>(operation: Operation<I, O>) => Operation<I, O>) | undefined;
 }
@@ -70,7 +72,7 @@ export class SimStore implements Store {
       };
       const sent = { operation: operation as Operation<unknown, unknown>, key, input, ranIn: options.ranIn, settle };
       if (options.ranIn) this.#gather(sent);
-      else this.#attempts([sent], this.#o.world.nowMs + DEADLINE_MS, options.signal);
+      else this.#attempts([sent], this.#o.world.nowMs + DEADLINE_MS, options.signal, options.replicas);
     });
   }
 
@@ -81,8 +83,8 @@ export class SimStore implements Store {
     queueMicrotask(() => this.#attempts(this.#gathered.splice(0), this.#o.world.nowMs + DEADLINE_MS));
   }
 
-  #attempts(all: readonly Sent[], deadlineMs: number, signal?: AbortSignal): void {
-    const { world, network, process } = this.#o;
+  #attempts(all: readonly Sent[], deadlineMs: number, signal?: AbortSignal, replicas = 0): void {
+    const { world, network, process, replication } = this.#o;
     const { operation } = all[0]!;
     let isOpen = true;
     let applied: "no" | "unknown" = "no";
@@ -108,8 +110,12 @@ export class SimStore implements Store {
       applied = "unknown";
       network.request(() => {
         const replies = this.#handleAll(all);
+        const failoverCount = replication?.failoverCount;
         network.reply(() => {
           if (mine !== current || !isOpen) return;
+          // Whom replicas are to confirm has its answer only from the server that ran it.
+          if (replicas > 0 && replication?.failoverCount !== failoverCount) return;
+          if (replicas > 0) replication?.replicate();
           if (replies === "try again") {
             current++;
             if (all.length === 1) return again(50);

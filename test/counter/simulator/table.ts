@@ -1,0 +1,36 @@
+import type { CountTable } from "../../../src/counter/table.ts";
+
+interface Applied {
+  generation: number;
+  nonce: string;
+}
+
+/** A SQL table and its ledger: each call is one transaction. */
+export class Table implements CountTable {
+  readonly ledger = new Map<number, Applied>();
+  readonly rows = new Map<string, bigint>();
+  /** Shards of which table and store were found not to fit. */
+  readonly diverged = new Set<number>();
+
+  apply(shard: number, generation: number, nonce: string, rows: ReadonlyMap<string, bigint>) {
+    const last = this.ledger.get(shard) ?? { generation: 0, nonce: "" };
+    if (last.generation === generation && last.nonce === nonce) return "before";
+    if (last.generation !== generation - 1) return "behind";
+    this.ledger.set(shard, { generation, nonce });
+    for (const [row, count] of rows) this.rows.set(row, (this.rows.get(row) ?? 0n) + count);
+    return "applied";
+  }
+
+  generationOf(shard: number): number {
+    return this.ledger.get(shard)?.generation ?? 0;
+  }
+
+  async read() {
+    const ledger = [...this.ledger].map(([shard, each]) => ({ shard, ...each, fence: 0, events: 0n }));
+    const rows = [...this.rows].map(([row, count]) => {
+      const [start, ...values] = row.split("|");
+      return { bucket: "minute" as const, startMs: Number(start) * 60_000, values, count };
+    });
+    return { ledger, rows };
+  }
+}
