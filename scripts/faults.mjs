@@ -8,7 +8,13 @@ import { fileURLToPath } from "node:url";
 const folder = mkdtempSync(join(tmpdir(), "oriel-faults-"));
 const tally = join(folder, "tally");
 const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
-const tests = ["test/simulator/faults.test.ts", "test/faults", "test/drain/killed.test.ts"];
+const tests = [
+  "test/simulator/faults.test.ts",
+  "test/counter/simulator",
+  "test/counter/faults",
+  "test/faults",
+  "test/drain/killed.test.ts",
+];
 const run = spawnSync(process.execPath, [vitest, "run", ...tests, ...process.argv.slice(2)], {
   stdio: "inherit",
   env: { ...process.env, ORIEL_SEEDS: process.env.ORIEL_SEEDS ?? "1000", ORIEL_TALLY: tally },

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { playSchedule } from "./schedule.ts";
 import { explain, Tally } from "./tally.ts";
@@ -16,7 +16,7 @@ it(`keeps its promises in ${count} schedules from seed ${first}`, { timeout: 60_
     if (outcome.violations.length > 0 && !firstFailure) firstFailure = await explain(outcome);
   }
   // `npm run faults` prints it last, after vitest's own summary.
-  if (ORIEL_TALLY) writeFileSync(ORIEL_TALLY, tally.line);
+  if (ORIEL_TALLY) appendFileSync(ORIEL_TALLY, `${tally.line}\n`);
   else process.stdout.write(`${tally.line}\n`);
   expect(tally.failed, firstFailure).toEqual([]);
 });

@@ -33,7 +33,7 @@ export async function drainShard(stage: Stage, actor: Actor, shard: number, mark
 async function cycle(stage: Stage, { store, process }: Actor, shard: number): Promise<ShardCounts | undefined> {
   const { world, random, table, layout, plan } = stage;
   const key = stage.keys[shard]!;
-  const nonce = stage.mutation?.hasOneNonce ? "x" : `${process.name}.${random.u32()}`;
+  const nonce = `${process.name}.${random.u32()}`;
   const look = () => store.run(freeze, key, { layout, nonce });
   const { failoverCount } = stage;
   const frozen = await look();

@@ -34,6 +34,15 @@ export function judge(stage: Stage, isEnd: boolean): void {
   }
 }
 
+/** Drainers that nothing disturbs get everything. */
+export function judgeDrained({ keys, server, table, world }: Stage): void {
+  for (const [shard, key] of keys.entries()) {
+    const fields = (server.version(key)?.value as Shard | undefined)?.fields ?? new Map<string, string>();
+    const left = [...fields.keys()].filter((field) => /^(@n:|@x:|\d+\|)/.test(field));
+    if (left.length > 0 && !table.diverged.has(shard)) world.violation(`shard ${shard} is not drained: ${left}`);
+  }
+}
+
 /** A process that asks, with the table: what was acknowledged before it asked has to be in the answer. */
 export async function read(stage: Stage, actor: Actor): Promise<void> {
   const { world, random, plan } = stage;

@@ -1,7 +1,7 @@
 import { law } from "../../../src/counter/law.ts";
 import { give, own, produce } from "./actors.ts";
 import { drain, drainShard } from "./drainer.ts";
-import { judge, read, readOnce } from "./judge.ts";
+import { judge, judgeDrained, read, readOnce } from "./judge.ts";
 import type { Mutation } from "./mutations.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { Stage } from "./stage.ts";
@@ -98,6 +98,7 @@ async function settle(stage: Stage): Promise<void> {
     for (let turn = 0; turn < 3; turn++)
       for (const shard of stage.keys.keys()) await finish(stage, drainShard(stage, last, shard, new Map()));
   judge(stage, true);
+  if (plan.drainerCount > 0) judgeDrained(stage);
   await finish(stage, readOnce(stage, counters, true));
   await finish(stage, counters.close());
 }
