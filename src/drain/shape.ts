@@ -1,23 +1,14 @@
+import { isStorable, LEAST_START_MS, longestValue as longestOf, MOST_START_MS } from "../counter/bounds.ts";
 import { argumentError } from "../errors.ts";
 import type { BucketName, CounterShape, RowsQuery } from "./sink.ts";
 
 const BUCKETS: readonly BucketName[] = ["minute", "hour", "day"];
-/** Every database's primary key holds so many characters of all dimensions together. */
-const KEY_CHARACTERS = 765;
-const LONGEST_VALUE = 255;
+const LONGEST_NAME = 255;
 const MINUTE_MS = 60_000;
-/** What all databases have a timestamp for: the years 1000 to 9999. */
-const LEAST_MS = Date.UTC(1000, 0);
-const MOST_MS = Date.UTC(10_000, 0) - MINUTE_MS;
 
 /** Most UTF-16 units of a value of one dimension: 255 of up to three dimensions, 765 shared among more. */
 export function longestValue(shape: CounterShape): number {
-  return Math.min(LONGEST_VALUE, Math.floor(KEY_CHARACTERS / Math.max(1, shape.dimensions.length)));
-}
-
-/** Whether every database keeps the text as it is: none has NUL or half a surrogate pair in all encodings. */
-export function isStorable(text: unknown, longest: number): text is string {
-  return typeof text === "string" && text.length <= longest && !/[\0\p{Surrogate}]/u.test(text);
+  return longestOf(shape.dimensions.length);
 }
 
 const checked = new WeakSet<CounterShape>();
@@ -25,8 +16,8 @@ const checked = new WeakSet<CounterShape>();
 export function checkShape(shape: CounterShape): void {
   if (checked.has(shape)) return;
   const { name, dimensions, buckets } = shape;
-  const isName = (text: unknown) => isStorable(text, LONGEST_VALUE) && text !== "";
-  if (!isName(name)) throw argumentError("shape.name", name, `a text of 1 to ${LONGEST_VALUE} characters, without NUL`);
+  const isName = (text: unknown) => isStorable(text, LONGEST_NAME) && text !== "";
+  if (!isName(name)) throw argumentError("shape.name", name, `a text of 1 to ${LONGEST_NAME} characters, without NUL`);
   if (!Array.isArray(dimensions) || !dimensions.every(isName) || new Set(dimensions).size < dimensions.length)
     throw argumentError("shape.dimensions", dimensions, "different names, of 1 character or more");
   if (!Array.isArray(buckets) || buckets.length === 0 || !buckets.every((bucket) => BUCKETS.includes(bucket)))
@@ -56,7 +47,7 @@ export function checkValue(shape: CounterShape, dimension: number, value: unknow
 }
 
 export function checkStart(startMs: number): void {
-  if (!(startMs >= LEAST_MS && startMs <= MOST_MS && startMs % MINUTE_MS === 0))
+  if (!(startMs >= LEAST_START_MS && startMs <= MOST_START_MS && startMs % MINUTE_MS === 0))
     throw argumentError("startMs", startMs, "a whole minute in ms since 1970, of the years 1000 to 9999");
 }
 
@@ -76,5 +67,5 @@ export function checkQuery(shape: CounterShape, query: RowsQuery): void {
 
 /** A bound of a query as the start of a bucket can be compared with: rounded up to a second, within what is stored. */
 export function boundMs(ms: number): number {
-  return Math.min(Math.max(Math.ceil(ms / 1000) * 1000, LEAST_MS), MOST_MS + MINUTE_MS - 1000);
+  return Math.min(Math.max(Math.ceil(ms / 1000) * 1000, LEAST_START_MS), MOST_START_MS + MINUTE_MS - 1000);
 }

@@ -1,21 +1,10 @@
-export type BucketName = "minute" | "hour" | "day";
+import type { CounterShape, CountRow, LedgerRow, RowsQuery } from "../counter/table.ts";
 
-/** What a counter is: its name, the names of its dimensions in order, and the buckets that its table has rows of. */
-export interface CounterShape {
-  readonly name: string;
-  readonly dimensions: readonly string[];
-  readonly buckets: readonly BucketName[];
-}
+export type { BucketName } from "../counter/buckets.ts";
+export type { CounterShape, LedgerRow, RowsQuery } from "../counter/table.ts";
 
 /** One row of the table; in a batch `count` is what is to be added to it. */
-export interface DrainRow {
-  readonly bucket: BucketName;
-  /** Start of the bucket in ms since 1970, a whole minute. */
-  readonly startMs: number;
-  /** A value for each dimension, in the shape's order. */
-  readonly values: readonly string[];
-  readonly count: bigint;
-}
+export type DrainRow = CountRow;
 
 /** One frozen generation of one shard. */
 export interface DrainBatch {
@@ -37,22 +26,6 @@ export type Applied =
   | { readonly status: "before" }
   | { readonly status: "deposed"; readonly fence: number }
   | { readonly status: "behind"; readonly generation: number; readonly nonce: string };
-
-export interface LedgerRow {
-  readonly shard: number;
-  readonly generation: number;
-  readonly nonce: string;
-  readonly fence: number;
-  readonly events: bigint;
-}
-
-/** Rows of one bucket with fromMs <= start < toMs, of these values of some dimensions. */
-export interface RowsQuery {
-  readonly bucket: BucketName;
-  readonly fromMs?: number;
-  readonly toMs?: number;
-  readonly values?: Readonly<Record<string, string>>;
-}
 
 export interface Limits {
   /** From the call to its answer, the wait for a connection included; default: no limit. */
