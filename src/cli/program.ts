@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from "commander";
 import manifest from "../../package.json" with { type: "json" };
+import { type CountTyped, count } from "./count.ts";
 import { type DemoTyped, demo, demoOptions } from "./demo.ts";
 import { failureText } from "./failure.ts";
 import { REPLAY_HELP } from "./help.ts";
@@ -19,7 +20,7 @@ export async function runCommand(argv: readonly string[], streams: Streams): Pro
   const end = (code: number) => {
     status = code;
   };
-  const commands = [replayCommand(streams, end), demoCommand(streams, end)];
+  const commands = [replayCommand(streams, end), demoCommand(streams, end), countCommand(streams, end)];
   for (const command of commands) program.addCommand(command);
   for (const command of [program, ...commands]) {
     command
@@ -101,4 +102,21 @@ function demoCommand(streams: Streams, end: (status: number) => void): Command {
     )
     .option("--prefix <prefix>", "beginning of the keys in Redis")
     .action(async (typed: DemoTyped) => end(await demo(demoOptions(typed), streams)));
+}
+
+function countCommand(streams: Streams, end: (status: number) => void): Command {
+  return new Command("count")
+    .description("Counts the entries of a Redis stream, each once, shared by all processes that run this command.")
+    .requiredOption("--redis <url>", "where the stream is, and the counters")
+    .requiredOption("--stream <key>", "the stream; its entries have a field for each dimension")
+    .requiredOption("--group <group>", "the consumer group that shares the work; made where it is missing")
+    .requiredOption("--dimensions <list>", "names with commas between: site,lane,direction")
+    .option("--name <name>", "name of the counter (default: the stream's)")
+    .option("--count <field>", "field that says how many (default: 1 each)")
+    .option("--at <field>", "field that says when, ms since 1970 (default: the time in the entry's id)")
+    .option("--shards <n>", "parts of the counter; all who use it must agree", "64")
+    .option("--replicas <n>", "replicas that must have a count before its entry is acknowledged", "0")
+    .option("--prefix <prefix>", "beginning of the keys in Redis")
+    .option("--once", "end when all entries are counted")
+    .action(async (typed: CountTyped) => end(await count(typed, streams)));
 }

@@ -91,6 +91,11 @@ export class Counters {
     }
   }
 
+  /** Throws ARGUMENT where an event could not be counted. */
+  check(event: CountedEvent): void {
+    this.#sourced(event, "");
+  }
+
   /**
    * Counts events of a source that can be replayed, each once: what comes again, in whatever batches and from whichever
    * process, is counted no more. `offset`: of the first event, the others follow it; or one for each, rising. Up to 65 536
@@ -107,13 +112,17 @@ export class Counters {
     if (!Array.isArray(events) || events.length > MOST_EVENTS)
       throw argumentError("events", events, `an array of at most ${MOST_EVENTS}`);
     const offsets = offsetTexts(offset, events.length);
-    const sourced = events.map((event: CountedEvent, i): SourcedEvent => {
-      checkKnown(event, ["values", "count", "at"]);
-      const count = countOf(event);
-      const { shard, text } = this.#cells.of(event.values);
-      return { offset: offsets[i]!, shard, field: `${this.#startOf(event.at ?? Date.now())}${text}`, count };
-    });
-    await this.#sources.add(source, sourced);
+    await this.#sources.add(
+      source,
+      events.map((event: CountedEvent, i) => this.#sourced(event, offsets[i]!)),
+    );
+  }
+
+  #sourced(event: CountedEvent, offset: string): SourcedEvent {
+    checkKnown(event, ["values", "count", "at"]);
+    const count = countOf(event);
+    const { shard, text } = this.#cells.of(event.values);
+    return { offset, shard, field: `${this.#startOf(event.at ?? Date.now())}${text}`, count };
   }
 
   /**

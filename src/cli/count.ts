@@ -1,0 +1,145 @@
+import { argumentError } from "../errors.ts";
+import { type CountedEvent, Counters } from "../index.ts";
+import { openStore } from "./open-store.ts";
+import { Output } from "./output.ts";
+import { type StreamEntry, StreamGroup } from "./stream-group.ts";
+import type { Streams } from "./streams.ts";
+
+export interface CountTyped {
+  redis: string;
+  stream: string;
+  group: string;
+  dimensions: string;
+  name?: string;
+  count?: string;
+  at?: string;
+  prefix?: string;
+  shards: string;
+  replicas: string;
+  once?: boolean;
+}
+
+const RENEW_MS = 3000;
+const PAUSE_MS = 200;
+const TOLD_BAD = 5;
+
+/**
+ * Counts the entries of a stream, each once, with as many workers as there are processes of this command, until SIGINT or
+ * SIGTERM; with `--once` until there is no more. Resolves to 0, or 1 where entries could not be read. A worker that was
+ * killed leaves what it had not acknowledged to the others.
+ */
+export async function count(typed: CountTyped, streams: Streams): Promise<number> {
+  const store = openStore(typed.redis, typed.prefix);
+  const output = new Output(streams.stdout);
+  const stop = new AbortController();
+  const interrupt = () => stop.abort();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
+  const group = new StreamGroup(typed.redis, typed.stream, typed.group);
+  const renewing = setInterval(() => group.renew().catch(() => {}), RENEW_MS); // tried again; who fails is taken for gone
+  try {
+    const flow = new Counters(store, typed.name ?? typed.stream, {
+      dimensions: typed.dimensions.split(","),
+      shards: Number(typed.shards),
+      replicas: Number(typed.replicas),
+    });
+    await group.open();
+    const worker = new StreamWorker(flow, group, typed, (text) => void streams.stderr.write(text));
+    await output.write(`oriel count: ${group.consumer} of ${typed.group} counts ${typed.stream} as ${flow.name}\n`);
+    for (let isOver = false; !isOver && !stop.signal.aborted; ) {
+      const isBusy = await worker.turn(typed.once !== true);
+      if (!isBusy && typed.once === true) isOver = await worker.isDone();
+    }
+    await output.write(`oriel count: ${worker.counted} entries counted, ${worker.bad} could not be read\n`);
+    return worker.bad === 0 ? 0 : 1;
+  } finally {
+    clearInterval(renewing);
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, interrupt);
+    await group.close();
+    await store.close();
+  }
+}
+
+class StreamWorker {
+  counted = 0;
+  bad = 0;
+  readonly #flow: Counters;
+  readonly #group: StreamGroup;
+  readonly #typed: CountTyped;
+  readonly #tell: (text: string) => void;
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(flow: Counters, group: StreamGroup, typed: CountTyped, tell: (text: string) => void) {
+    this.#flow = flow;
+    this.#group = group;
+    this.#typed = typed;
+    this.#tell = tell;
+  }
+
+  /** False where there was nothing to count. Failures that may pass are told, and tried again by the next turn. */
+  async turn(isWaiting: boolean): Promise<boolean> {
+    try {
+      let isBusy = await this.#countPending(this.#group.consumer);
+      if (performance.now() - this.#lookedAtMs > RENEW_MS || !isWaiting) {
+        this.#lookedAtMs = performance.now();
+        for (const consumer of await this.#group.left()) isBusy = (await this.#countPending(consumer)) || isBusy;
+      }
+      return (await this.#group.fetch(isWaiting && !isBusy)) || isBusy;
+    } catch (error) {
+      if ((error as { code?: string }).code === "ARGUMENT" || (error as { code?: string }).code === "CLASH")
+        throw error;
+      this.#tell(`oriel count: ${(error as Error).message}; trying again\n`);
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      return true;
+    }
+  }
+
+  /** Nobody has anything left to count. */
+  async isDone(): Promise<boolean> {
+    if ((await this.#group.pendingOfAll()) === 0) return true;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS)); // of another worker, or of one that was killed
+    return false;
+  }
+
+  /** All that a consumer was given, in its order: so each shard's last offset tells what was counted of it. */
+  async #countPending(consumer: string): Promise<boolean> {
+    const { stream, group } = this.#typed;
+    const source = [stream, group, consumer].map(encodeURIComponent).join("/");
+    for (let turns = 0; ; turns++) {
+      const entries = await this.#group.pending(consumer);
+      if (entries.length === 0) return turns > 0;
+      const events = entries.map((entry) => ({ entry, event: this.#eventOf(entry) }));
+      const good = events.filter(({ event }) => event !== undefined);
+      await this.#flow.addBatch(
+        source,
+        good.map(({ entry }) => offsetOf(entry.id)),
+        good.map(({ event }) => event!),
+      );
+      await this.#group.acknowledge(entries);
+      this.counted += good.length;
+    }
+  }
+
+  #eventOf({ id, fields }: StreamEntry): CountedEvent | undefined {
+    const { count, at } = this.#typed;
+    try {
+      if (fields === undefined) throw argumentError("entry", id, "in the stream still; it was trimmed");
+      const values = Object.fromEntries(this.#flow.shape.dimensions.map((name) => [name, fields[name]!]));
+      const event = {
+        values,
+        count: count === undefined ? 1 : Number(fields[count]),
+        at: at === undefined ? Number(id.split("-")[0]) : Number(fields[at]),
+      };
+      this.#flow.check(event);
+      return event;
+    } catch (error) {
+      if (++this.bad <= TOLD_BAD) this.#tell(`oriel count: entry ${id}: ${(error as Error).message}\n`);
+      return undefined;
+    }
+  }
+}
+
+/** "ms-sequence", both up to 64 bits, as one number. */
+function offsetOf(id: string): bigint {
+  const [ms, sequence] = id.split("-");
+  return (BigInt(ms!) << 64n) | BigInt(sequence!);
+}

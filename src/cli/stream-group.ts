@@ -1,0 +1,109 @@
+import { Redis } from "ioredis";
+
+const LEASE_MS = 10_000;
+const ENTRIES_AT_A_TIME = 1000;
+const LONGEST_WAIT_MS = 1000;
+const MOST_SLOTS = 4096;
+
+export interface StreamEntry {
+  id: string;
+  /** Undefined where the stream was trimmed meanwhile. */
+  fields: Record<string, string> | undefined;
+}
+
+type Read = [stream: string, entries: [id: string, fields: string[] | null][]];
+
+/**
+ * One worker of a consumer group of a Redis stream. Its consumer is one of the slots w0, w1, ...: the first that nobody
+ * holds. What a consumer was given it keeps until it is acknowledged, whoever asks for it under its name; that two do so
+ * at once harms nobody who counts each entry once.
+ */
+export class StreamGroup {
+  readonly #stream: string;
+  readonly #group: string;
+  readonly #client: Redis;
+  /** Waits for entries; the others do not wait behind it. */
+  readonly #waiting: Redis;
+  consumer = "";
+
+  constructor(url: string, stream: string, group: string) {
+    this.#stream = stream;
+    this.#group = group;
+    this.#client = new Redis(url, { maxRetriesPerRequest: 3 });
+    this.#waiting = new Redis(url, { maxRetriesPerRequest: 3 });
+    for (const client of [this.#client, this.#waiting]) client.on("error", () => {}); // a command that fails tells of it
+  }
+
+  async open(): Promise<void> {
+    await this.#client.xgroup("CREATE", this.#stream, this.#group, "0", "MKSTREAM").catch((error: Error) => {
+      if (!error.message.startsWith("BUSYGROUP")) throw error;
+    });
+    for (let slot = 0; this.consumer === ""; slot++) {
+      const isFree =
+        slot >= MOST_SLOTS || (await this.#client.set(this.#leaseOf(`w${slot}`), "1", "PX", LEASE_MS, "NX"));
+      if (isFree) this.consumer = `w${slot}`;
+    }
+  }
+
+  /** Keeps the slot. */
+  async renew(): Promise<void> {
+    await this.#client.set(this.#leaseOf(this.consumer), "1", "PX", LEASE_MS);
+  }
+
+  /**
+   * Has new entries given to this consumer; false where none came. They are read by `pending` alone: a reply that was
+   * lost leaves them there too.
+   */
+  async fetch(isWaiting: boolean): Promise<boolean> {
+    const block = isWaiting ? (["BLOCK", LONGEST_WAIT_MS] as const) : [];
+    const command = ["GROUP", this.#group, this.consumer, "COUNT", ENTRIES_AT_A_TIME, ...block];
+    return (await this.#waiting.call("XREADGROUP", ...command, "STREAMS", this.#stream, ">")) !== null;
+  }
+
+  /** What a consumer was given and nobody has acknowledged, from the first on. */
+  async pending(consumer: string): Promise<StreamEntry[]> {
+    const command = ["GROUP", this.#group, consumer, "COUNT", ENTRIES_AT_A_TIME, "STREAMS", this.#stream, "0"];
+    // [stream, entries], in RESP2 within one more list.
+    const reply = (await this.#client.call("XREADGROUP", ...command)) as Read | [Read] | null;
+    const [, list] = (Array.isArray(reply?.[0]) ? reply[0] : (reply ?? ["", []])) as Read;
+    return list.map(([id, fields]) => ({ id, fields: fields === null ? undefined : pairsOf(fields) }));
+  }
+
+  async acknowledge(entries: readonly StreamEntry[]): Promise<void> {
+    await this.#client.xack(this.#stream, this.#group, ...entries.map(({ id }) => id));
+  }
+
+  /** How many entries are given out and not acknowledged, by whomever. */
+  async pendingOfAll(): Promise<number> {
+    const [pending] = (await this.#client.xpending(this.#stream, this.#group)) as [number];
+    return Number(pending);
+  }
+
+  /** Consumers with entries pending whose slot nobody holds. */
+  async left(): Promise<string[]> {
+    const told = (await this.#client.call("XINFO", "CONSUMERS", this.#stream, this.#group)) as unknown[];
+    const left: string[] = [];
+    for (const one of told) {
+      const { name, pending } = Array.isArray(one) ? pairsOf(one) : (one as Record<string, string>);
+      if (name === undefined || name === this.consumer || Number(pending) === 0) continue;
+      if ((await this.#client.exists(this.#leaseOf(name))) === 0) left.push(name);
+    }
+    return left;
+  }
+
+  async close(): Promise<void> {
+    if (this.consumer !== "") await this.#client.del(this.#leaseOf(this.consumer)).catch(() => {}); // its lease ends it
+    this.#client.disconnect();
+    this.#waiting.disconnect();
+  }
+
+  #leaseOf(consumer: string): string {
+    return `oriel:{${this.#stream}}:group:${this.#group}:${consumer}`;
+  }
+}
+
+function pairsOf(list: readonly unknown[]): Record<string, string> {
+  const pairs: Record<string, string> = {};
+  for (let i = 0; i + 1 < list.length; i += 2) pairs[String(list[i])] = String(list[i + 1]);
+  return pairs;
+}
