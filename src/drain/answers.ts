@@ -1,6 +1,7 @@
+import type { CounterShape, LedgerRow, RowsQuery } from "../counter/table.ts";
 import { secondText } from "./rows.ts";
 import { boundMs, checkQuery } from "./shape.ts";
-import type { CounterShape, DrainRow, LedgerRow, RowsQuery } from "./sink.ts";
+import type { DrainRow } from "./sink.ts";
 
 /** A row of a driver's result: every column was asked for as text, but drivers may make small numbers of some. */
 export type Fields = Readonly<Record<string, unknown>>;

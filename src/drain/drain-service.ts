@@ -1,5 +1,6 @@
 import { placeOf } from "../counter/counters.ts";
 import type { ReadPlace } from "../counter/read.ts";
+import type { LedgerRow } from "../counter/table.ts";
 import { OrielError } from "../errors.ts";
 import type { HeldLock } from "../lock/held.ts";
 import type { Lock } from "../lock/lock.ts";
@@ -8,7 +9,7 @@ import { type CycleReport, type DrainEvents, Listeners } from "./events.ts";
 import { type DrainOptions, type DrainSettings, drainSettings } from "./options.ts";
 import { Producers } from "./producers.ts";
 import { type Drained, ShardDrain } from "./shard-drain.ts";
-import type { LedgerRow, Sink } from "./sink.ts";
+import type { Sink } from "./sink.ts";
 import { Turnstile } from "./turnstile.ts";
 
 /**

@@ -1,6 +1,6 @@
+import type { CounterShape } from "../counter/table.ts";
 import { argumentError, checkKnown } from "../errors.ts";
 import { checkShape } from "./shape.ts";
-import type { CounterShape } from "./sink.ts";
 
 export interface SinkOptions {
   /** Table of the counts; default the counter's name and "_counts". Counters that share one would add up. */

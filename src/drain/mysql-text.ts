@@ -1,8 +1,9 @@
+import type { CounterShape } from "../counter/table.ts";
 import type { Condition } from "./answers.ts";
 import type { Dialect, Layout } from "./layout.ts";
 import type { KeyedRow } from "./rows.ts";
 import { longestValue } from "./shape.ts";
-import type { CounterShape, DrainBatch } from "./sink.ts";
+import type { DrainBatch } from "./sink.ts";
 
 export const MYSQL: Dialect = { quote: "`", longestName: 64 };
 

@@ -1,9 +1,10 @@
+import type { CounterShape } from "../counter/table.ts";
 import { conditions, drainRow, type Fields, ledgerRow } from "./answers.ts";
 import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "./layout.ts";
 import { type MysqlPool, MysqlSession, mysqlFailure, rolledBack } from "./mysql-session.ts";
 import { MYSQL, mysqlAdds, mysqlLedger, mysqlRead, mysqlTables } from "./mysql-text.ts";
 import { checkBatch, keyedRows } from "./rows.ts";
-import type { Applied, CounterShape, DrainBatch, Limits, Sink } from "./sink.ts";
+import type { Applied, DrainBatch, Limits, Sink } from "./sink.ts";
 import { transact } from "./transaction.ts";
 import { verdict } from "./verdict.ts";
 

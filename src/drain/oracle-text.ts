@@ -1,8 +1,8 @@
+import type { CounterShape } from "../counter/table.ts";
 import type { Condition } from "./answers.ts";
 import type { Dialect, Layout } from "./layout.ts";
 import type { KeyedRow } from "./rows.ts";
 import { longestValue } from "./shape.ts";
-import type { CounterShape } from "./sink.ts";
 
 export const ORACLE: Dialect = { quote: '"', longestName: 128, capitals: true };
 

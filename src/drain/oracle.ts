@@ -1,3 +1,4 @@
+import type { CounterShape } from "../counter/table.ts";
 import { argumentError } from "../errors.ts";
 import { conditions, drainRow, ledgerRow } from "./answers.ts";
 import { KnownKeys } from "./known-keys.ts";
@@ -6,7 +7,7 @@ import { oracleAdd } from "./oracle-add.ts";
 import { type OraclePool, OracleSession, oracleFailure } from "./oracle-session.ts";
 import { ORACLE, type OracleTexts, oracleRead, oracleTexts, restored } from "./oracle-text.ts";
 import { checkBatch, keyedRows } from "./rows.ts";
-import type { Applied, CounterShape, DrainBatch, DrainRow, Limits, Sink } from "./sink.ts";
+import type { Applied, DrainBatch, DrainRow, Limits, Sink } from "./sink.ts";
 import { transact } from "./transaction.ts";
 import { verdict } from "./verdict.ts";
 

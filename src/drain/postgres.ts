@@ -1,8 +1,9 @@
+import type { CounterShape } from "../counter/table.ts";
 import { conditions, drainRow, type Fields, ledgerRow } from "./answers.ts";
 import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "./layout.ts";
 import { arraysOf, POSTGRES, type PostgresTexts, postgresRead, postgresTexts } from "./postgres-text.ts";
 import { checkBatch, keyedRows } from "./rows.ts";
-import type { Applied, CounterShape, DrainBatch, Limits, Sink } from "./sink.ts";
+import type { Applied, DrainBatch, Limits, Sink } from "./sink.ts";
 import { type Failure, type Session, transact } from "./transaction.ts";
 import { verdict } from "./verdict.ts";
 

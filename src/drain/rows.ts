@@ -1,6 +1,8 @@
+import type { BucketName } from "../counter/buckets.ts";
+import type { CounterShape } from "../counter/table.ts";
 import { argumentError } from "../errors.ts";
 import { checkStart, checkValues } from "./shape.ts";
-import type { BucketName, CounterShape, DrainBatch, DrainRow } from "./sink.ts";
+import type { DrainBatch, DrainRow } from "./sink.ts";
 
 /** A row as statements write it. */
 export interface KeyedRow {

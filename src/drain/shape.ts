@@ -1,6 +1,7 @@
 import { isStorable, LEAST_START_MS, longestValue as longestOf, MOST_START_MS } from "../counter/bounds.ts";
+import type { BucketName } from "../counter/buckets.ts";
+import type { CounterShape, RowsQuery } from "../counter/table.ts";
 import { argumentError } from "../errors.ts";
-import type { BucketName, CounterShape, RowsQuery } from "./sink.ts";
 
 const BUCKETS: readonly BucketName[] = ["minute", "hour", "day"];
 const LONGEST_NAME = 255;

@@ -1,8 +1,5 @@
 import type { CounterShape, CountRow, LedgerRow, RowsQuery } from "../counter/table.ts";
 
-export type { BucketName } from "../counter/buckets.ts";
-export type { CounterShape, LedgerRow, RowsQuery } from "../counter/table.ts";
-
 /** One row of the table; in a batch `count` is what is to be added to it. */
 export type DrainRow = CountRow;
 

@@ -1,8 +1,9 @@
+import type { CounterShape } from "../counter/table.ts";
 import type { OrielError } from "../errors.ts";
 import { conditions, drainRow, type Fields, ledgerRow } from "./answers.ts";
 import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "./layout.ts";
 import { checkBatch, keyedRows } from "./rows.ts";
-import type { Applied, CounterShape, Limits, Sink } from "./sink.ts";
+import type { Applied, Limits, Sink } from "./sink.ts";
 import { SQLITE, type SqliteTexts, sqliteRead, sqliteTexts } from "./sqlite-text.ts";
 import { Stop } from "./stop.ts";
 import { explain, type Failure } from "./transaction.ts";

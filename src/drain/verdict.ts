@@ -1,4 +1,5 @@
-import type { Applied, DrainBatch, LedgerRow } from "./sink.ts";
+import type { LedgerRow } from "../counter/table.ts";
+import type { Applied, DrainBatch } from "./sink.ts";
 
 /** Why the ledger's conditional step touched no row, of the row as it is now. */
 export function verdict(
