@@ -1,0 +1,37 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { startChild } from "../../harness/child.ts";
+import { startRedis } from "../../harness/redis-server.ts";
+import { Table } from "../simulator/table.ts";
+import { drainAll } from "./model-drain.ts";
+import { atEnd, open, SHARDS } from "./stage.ts";
+
+test("processes are killed while they count and others drain: acknowledged <= counted <= sent, event by event", {
+  timeout: 60_000,
+}, async () => {
+  const server = await startRedis();
+  atEnd(() => server.stop());
+  const { store, flow } = open(server.url);
+  const table = new Table();
+  const lines: string[] = [];
+  for (let turn = 0; turn < 3; turn++) {
+    const children = [0, 1].map((i) => startChild(new URL("child.ts", import.meta.url), [server.url, `${turn}.${i}`]));
+    await Promise.all(children.map((child) => child.printed(200)));
+    for (const child of children) {
+      await pause(Math.random() * 50);
+      await drainAll(store, SHARDS, table);
+      await child.kill();
+      lines.push(...child.lines);
+    }
+  }
+  const rows = await flow.read({ table });
+  const counted = new Map(rows.map(({ values, count }) => [values[0]!, count]));
+  const ids = (sign: string) => lines.filter((line) => line[0] === sign).map((line) => line.slice(1));
+  const sent = new Set(ids("+"));
+  expect(ids("=").filter((id) => counted.get(id) !== 1n)).toEqual([]);
+  // What was printed last may have been cut off with the process.
+  const wrong = [...counted].filter(([id, count]) => count !== 1n || !sent.has(id));
+  expect(wrong.length, `${wrong}`).toBeLessThanOrEqual(6 * 8);
+  expect(wrong.filter(([, count]) => count !== 1n)).toEqual([]);
+  expect(ids("=").length).toBeGreaterThan(600);
+});

@@ -1,0 +1,60 @@
+import { expect } from "vitest";
+import type { Counters } from "../../../src/counter/counters.ts";
+import { OrielError } from "../../../src/errors.ts";
+import type { Table } from "../simulator/table.ts";
+
+const ROWS = 60;
+export const AT = Date.UTC(2026, 10, 21, 12);
+export const DIMENSIONS = ["id"] as const;
+
+/** Callers that count, and what they know of it: what is counted lies between acknowledged and sent, in each row. */
+export class Load {
+  readonly sent = new Map<string, number>();
+  readonly acknowledged = new Map<string, number>();
+  readonly errors: OrielError[] = [];
+  acknowledgedTotal = 0;
+  #isOver = false;
+  readonly #runs: Promise<void>[] = [];
+
+  /** So many callers, each with one event under way. */
+  start(counters: Counters, callers: number): void {
+    for (let i = 0; i < callers; i++) this.#runs.push(this.#run(counters, i));
+  }
+
+  async #run(counters: Counters, caller: number): Promise<void> {
+    for (let i = 0; !this.#isOver; i++) await this.add(counters, `r${(caller * 31 + i) % ROWS}`, 1 + (i % 3));
+  }
+
+  async add(counters: Counters, id: string, count = 1): Promise<void> {
+    this.sent.set(id, (this.sent.get(id) ?? 0) + count);
+    try {
+      await counters.add({ id }, { at: AT, count });
+      this.acknowledged.set(id, (this.acknowledged.get(id) ?? 0) + count);
+      this.acknowledgedTotal++;
+    } catch (error) {
+      if (!(error instanceof OrielError)) throw error;
+      this.errors.push(error);
+      if (error.applied === "no") this.sent.set(id, this.sent.get(id)! - count);
+      // A refusal is answered at once: let others get on.
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#runs);
+  }
+
+  /** Each row between what was acknowledged and what was sent; without errors that is one number. */
+  async check(counters: Counters, table?: Table): Promise<void> {
+    const rows = await counters.read(table ? { table } : {});
+    const counted = new Map(rows.map(({ values, count }) => [values[0]!, Number(count)]));
+    const wrong = [...this.sent].filter(([id, sent]) => {
+      const count = counted.get(id) ?? 0;
+      return !(count >= (this.acknowledged.get(id) ?? 0) && count <= sent);
+    });
+    const told = wrong.map(([id, sent]) => `${id}: ${this.acknowledged.get(id)} <= ${counted.get(id)} <= ${sent}`);
+    expect(told).toEqual([]);
+    expect([...counted.keys()].filter((id) => !this.sent.has(id))).toEqual([]);
+  }
+}
