@@ -1,5 +1,6 @@
 const STRING_8 = 0xd9;
 const STRING_16 = 0xda;
+const STRING_32 = 0xdb;
 const ARRAY_32 = 0xdd;
 export const ARRAY_HEAD_BYTES = 5;
 
@@ -26,13 +27,18 @@ export function writeArrayHead(bytes: Uint8Array, length: number): void {
 
 export function packString(text: string): Uint8Array {
   const utf8 = encoder.encode(text);
-  const { length } = utf8;
-  const head =
-    length < 32 ? [0xa0 | length] : length < 256 ? [STRING_8, length] : [STRING_16, length >> 8, length & 255];
-  const bytes = new Uint8Array(head.length + length);
+  const head = headOf(utf8.length);
+  const bytes = new Uint8Array(head.length + utf8.length);
   bytes.set(head);
   bytes.set(utf8, head.length);
   return bytes;
+}
+
+function headOf(length: number): number[] {
+  if (length < 32) return [0xa0 | length];
+  if (length < 256) return [STRING_8, length];
+  if (length < 65_536) return [STRING_16, length >> 8, length & 255];
+  return [STRING_32, length >>> 24, (length >> 16) & 255, (length >> 8) & 255, length & 255];
 }
 
 export function unpackStrings(bytes: Uint8Array): string[] {
@@ -46,6 +52,9 @@ export function unpackStrings(bytes: Uint8Array): string[] {
     else if (head === STRING_16) {
       length = view.getUint16(at);
       at += 2;
+    } else if (head === STRING_32) {
+      length = view.getUint32(at);
+      at += 4;
     }
     strings.push(decoder.decode(bytes.subarray(at, at + length)));
     at += length;

@@ -1,6 +1,7 @@
 import type { Stage } from "./stage.ts";
 
-const LARGEST_OFFSET_MS = 5_400_000;
+/** Beyond 20 minutes a producer cannot know whether its mark was forgotten or lost, and tells so. */
+const LARGEST_OFFSET_MS = 500_000;
 
 /** Plans what will go wrong, and when. */
 export function planTroubles(stage: Stage): void {
@@ -23,7 +24,7 @@ export function planTroubles(stage: Stage): void {
   });
   sometime(plan.clockSteps, () => {
     if (random.chance(0.5)) server.offsetMs = random.int(-60_000, 60_000);
-    else stage.wallOffsetMs = random.int(-LARGEST_OFFSET_MS, LARGEST_OFFSET_MS);
+    else stage.wallOffsetMs = random.int(-1, 1) * random.int(0, LARGEST_OFFSET_MS + hourMs);
   });
   sometime(plan.silences, () => silence(random.int(0, 5_000)));
   sometime(plan.fullTimes, () => {
