@@ -4,6 +4,7 @@ import { startRedis } from "../test/harness/redis-server.ts";
 import { benchBreakdown, FULL_BREAKDOWN, SMALL_BREAKDOWN } from "./breakdown.ts";
 import { benchCluster, FULL_CLUSTER, SMALL_CLUSTER } from "./cluster.ts";
 import { benchCold, FULL_COLD, SMALL_COLD } from "./cold.ts";
+import { benchCounters, FULL_COUNTERS, SMALL_COUNTERS } from "./counters.ts";
 import { environment } from "./environment.ts";
 import { benchHeld, FULL_HELD, SMALL_HELD } from "./held.ts";
 import { benchKernels, FULL_KERNELS, SMALL_KERNELS } from "./kernels.ts";
@@ -40,6 +41,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   lock: (redisUrl, small) => benchLock(redisUrl, small ? SMALL_LOCK : FULL_LOCK),
   limiters: (redisUrl, small) => benchLimiters(redisUrl, small ? SMALL_LIMITERS : FULL_LIMITERS),
   sql: (_redisUrl, small) => benchSql(small ? SMALL_SQL : FULL_SQL),
+  counters: (redisUrl, small) => benchCounters(redisUrl, small ? SMALL_COUNTERS : FULL_COUNTERS),
   rolling: (_redisUrl, small) => benchRolling(small ? SMALL_ROLLING : FULL_ROLLING),
   sketches: (_redisUrl, small) => benchSketches(small ? SMALL_SKETCHES : FULL_SKETCHES),
 };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { benchCluster, SMALL_CLUSTER } from "../../bench/cluster.ts";
+import { benchCounters, SMALL_COUNTERS } from "../../bench/counters.ts";
 import { environment } from "../../bench/environment.ts";
 import { latencies } from "../../bench/events.ts";
 import { benchKernels, SMALL_KERNELS } from "../../bench/kernels.ts";
@@ -8,6 +9,7 @@ import { benchMemory, SMALL_MEMORY } from "../../bench/memory.ts";
 import { jsonLines, type Report, table } from "../../bench/report.ts";
 import { RIVALS } from "../../bench/rivals/all.ts";
 import type { Answer, Rival } from "../../bench/rivals/contract.ts";
+import { COUNTER_RIVALS } from "../../bench/rivals/counter.ts";
 import { LOCK_RIVALS } from "../../bench/rivals/lock.ts";
 import { benchServer, SMALL_SERVER } from "../../bench/server.ts";
 import { benchWindows, SMALL_WINDOWS } from "../../bench/windows.ts";
@@ -106,6 +108,14 @@ describe("benches run in small", () => {
     expect(alone).toBeGreaterThan(20);
     expect(batched).toBeGreaterThan(4.5);
     expect(batched).toBeLessThan(alone);
+  });
+
+  test("counters: a line for every rival and number of rows, totals verified", async () => {
+    const report = await benchCounters(server.url, SMALL_COUNTERS);
+    const names = COUNTER_RIVALS.map((rival) => rival.name);
+    expect(columnOf(report, "counter")).toEqual(SMALL_COUNTERS.rows.flatMap(() => names));
+    for (const row of report.rows)
+      for (const name of ["eventsPerSecond", "timesSlower", "bytesPerRow"]) expect(row[name]).toBeGreaterThan(0);
   });
 
   test("lock: a line for every rival and load", async () => {
