@@ -68,7 +68,7 @@ async function cycle(stage: Stage, { store, process }: Actor, shard: number): Pr
     const again = await look();
     return again.acknowledged >= generation.number ? undefined : diverged(`generation ${generation.number} is another`);
   }
-  if (random.chance(0.1)) return undefined;
+  if (!stage.isOver && random.chance(0.1)) return undefined;
   const { number } = generation;
   if (!(await store.run(acknowledge, key, { layout, generation: number, nonce: generation.nonce }))) return undefined;
   return readShard(store, key, layout, "pages");
