@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { isStorable, LEAST_START_MS, longestValue, MOST_START_MS } from "../../src/counter/bounds.ts";
 import { Counters } from "../../src/counter/counters.ts";
 import { readField, valuesText } from "../../src/counter/field.ts";
 import { packStrings, unpackStrings } from "../../src/counter/message-pack.ts";
@@ -45,9 +46,13 @@ const value = fc.oneof(
   fc.string({ unit: "binary", maxLength: 40 }),
   fc.array(odd, { maxLength: 30 }).map((all) => all.join("")),
 );
+/** What every database can keep. */
+const kept = value.filter((text) => isStorable(text, longestValue(2)));
+const DAY_MS = 1440 * MINUTE_MS;
+const [least, most] = [LEAST_START_MS + DAY_MS, MOST_START_MS - DAY_MS];
 const at = fc.oneof(
-  fc.integer({ min: -8.64e15, max: 8.64e15 }),
-  fc.constantFrom(-1, 0, 1, -MINUTE_MS, -8.64e15, 8.64e15, Date.UTC(1969, 11, 31, 23, 59, 59, 999)),
+  fc.integer({ min: least, max: most }),
+  fc.constantFrom(-1, 0, 1, -MINUTE_MS, least, most, Date.UTC(1969, 11, 31, 23, 59, 59, 999)),
 );
 
 test("a field is read back as it was written, and holds no line feed", () => {
@@ -63,7 +68,7 @@ test("a field is read back as it was written, and holds no line feed", () => {
 
 test("odd values at odd times are read back from either store", { timeout: 60_000 }, async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.tuple(value, value, at), { minLength: 1, maxLength: 20 }), async (events) => {
+    fc.asyncProperty(fc.array(fc.tuple(kept, kept, at), { minLength: 1, maxLength: 20 }), async (events) => {
       const told = [];
       for (const { store, clear } of stores) {
         await clear();
@@ -92,14 +97,13 @@ test("odd values at odd times are read back from either store", { timeout: 60_00
   );
 });
 
-test("values of up to 4096 bytes are kept, longer ones are refused", async () => {
+test("values of up to 255 characters are kept, longer ones are refused", async () => {
   for (const { store } of stores) {
     const flow = new Counters(store, "long", { dimensions: ["a"], shards: 1 });
-    const most = "x".repeat(4095); // and a bar
+    const most = "|😀".repeat(85);
     await flow.add({ a: most }, { at: 0 });
     expect(await flow.read()).toEqual([{ bucket: "minute", startMs: 0, values: [most], count: 1n }]);
     await expect(flow.add({ a: `${most}x` })).rejects.toMatchObject({ code: "ARGUMENT" });
-    await expect(flow.add({ a: "|".repeat(1366) })).rejects.toMatchObject({ code: "ARGUMENT" });
   }
 });
 
