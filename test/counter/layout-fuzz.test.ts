@@ -6,7 +6,7 @@ import { Counters } from "../../src/counter/counters.ts";
 import { readField, valuesText } from "../../src/counter/field.ts";
 import { packStrings, unpackStrings } from "../../src/counter/message-pack.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
-import { type OpenStore, onMemory, onRedis } from "../limiter/stores.ts";
+import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
 
 const MINUTE_MS = 60_000;
 let server: RedisServer;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Counters } from "../../src/counter/counters.ts";
-import { type OpenStore, onMemory, onRedis } from "../limiter/stores.ts";
+import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
 import { Random } from "../simulator/random.ts";
 
 const stores = { memory: onMemory, redis: () => onRedis(), "a cluster": () => onRedis(true) };

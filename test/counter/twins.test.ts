@@ -10,7 +10,7 @@ import type { Shard } from "../../src/counter/shard.ts";
 import { sweep } from "../../src/counter/sweep.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { memoryStore } from "../../src/store/memory.ts";
-import { type OpenStore, onRedis } from "../limiter/stores.ts";
+import { type OpenStore, onRedis } from "../harness/stepped-stores.ts";
 
 const KEY = "{c}:counts";
 let redis: OpenStore;

@@ -5,7 +5,7 @@ import { OrielError } from "../../src/errors.ts";
 import { Lock } from "../../src/lock/lock.ts";
 import type { Sink } from "../../src/sql.ts";
 import type { Store } from "../../src/store/contract.ts";
-import { type OpenStore, onMemory, onRedis } from "../limiter/stores.ts";
+import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
 import { Random } from "../simulator/random.ts";
 import { STAGES, type Stage } from "./stages.ts";
 

@@ -5,7 +5,7 @@ import { decideFor } from "../../src/limiter/decide.ts";
 import { Limiter } from "../../src/limiter/limiter.ts";
 import { concurrency, fixedWindow, funnel, gcra, slidingWindow } from "../../src/limiter/policies.ts";
 import { KIND, type Rule } from "../../src/limiter/rule.ts";
-import { type OpenStore, onMemory, onRedis } from "./stores.ts";
+import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
 
 describe.each([
   ["memory", onMemory],

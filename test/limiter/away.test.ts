@@ -3,7 +3,7 @@ import { concurrency, fixedWindow, Limiter, OrielError } from "../../src/index.t
 import type { LimiterOptions } from "../../src/limiter/options.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { until } from "../harness/until.ts";
-import { type AwayStore, awayStore } from "./stores.ts";
+import { type AwayStore, awayStore } from "./away-store.ts";
 
 let opened: AwayStore;
 let store: Store;

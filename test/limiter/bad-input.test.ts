@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { concurrency, fixedWindow, funnel, gcra, Limiter, type Policy, slidingWindow } from "../../src/index.ts";
-import { type OpenStore, onMemory, onRedis } from "./stores.ts";
+import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
 
 type Span = number | "1s";
 const make: Record<string, (limit: number, span: Span, more?: object) => Policy> = {

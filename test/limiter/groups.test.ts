@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { concurrency, type Decision, Limiter, type Policy, slidingWindow } from "../../src/index.ts";
+import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
 import { Random } from "../simulator/random.ts";
 import { KINDS, type Kind } from "./oracle.ts";
-import { type OpenStore, onMemory, onRedis } from "./stores.ts";
 import { randomTerms } from "./trace.ts";
 
 const stores = { memory: onMemory, redis: () => onRedis(), cluster: () => onRedis(true) };

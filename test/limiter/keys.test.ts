@@ -4,9 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { luaFolder } from "../../scripts/compose-script.mjs";
 import { Limiter } from "../../src/index.ts";
 import { law } from "../../src/limiter/law.ts";
+import { type OpenStore, onRedis } from "../harness/stepped-stores.ts";
 import { Random } from "../simulator/random.ts";
 import { KINDS } from "./oracle.ts";
-import { type OpenStore, onRedis } from "./stores.ts";
 import { randomTerms } from "./trace.ts";
 
 const seed = Number(process.env.ORIEL_SEED ?? Date.now() % 1_000_000);

@@ -5,10 +5,10 @@ import { MODE } from "../../src/limiter/ask.ts";
 import { ruleOf } from "../../src/limiter/asker.ts";
 import { decideFor } from "../../src/limiter/decide.ts";
 import { Entries } from "../../src/store/entries.ts";
+import { type OpenStore, onMemory, onRedis, START_MS } from "../harness/stepped-stores.ts";
 import { Random } from "../simulator/random.ts";
 import { KINDS, Oracle } from "./oracle.ts";
 import type { Answer } from "./oracle-law.ts";
-import { type OpenStore, onMemory, onRedis, START_MS } from "./stores.ts";
 import { type Step, Trace } from "./trace.ts";
 
 const { ORIEL_LIMITER_STEPS = "100000", ORIEL_LIMITER_API_STEPS = "2000", ORIEL_SEED } = process.env;

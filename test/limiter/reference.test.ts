@@ -12,8 +12,8 @@
 //   none, a block is a field of one key · T41 metric labels: none are made · T46 job queues, T47 breakers: there are none
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { fixedWindow, funnel, gcra, Limiter, type Policy, slidingWindow } from "../../src/index.ts";
+import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
 import { Random } from "../simulator/random.ts";
-import { type OpenStore, onMemory, onRedis } from "./stores.ts";
 
 const stores = { memory: onMemory, redis: () => onRedis() };
 describe.each(Object.keys(stores) as (keyof typeof stores)[])("%s", (name) => {

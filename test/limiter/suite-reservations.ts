@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { fixedWindow, Limiter, slidingWindow } from "../../src/index.ts";
-import type { OpenStore } from "./stores.ts";
+import type { OpenStore } from "../harness/stepped-stores.ts";
 
 /** Permits that are set aside for a cost that is known later. */
 export function reservationSuite(name: string, open: () => Promise<OpenStore>): void {

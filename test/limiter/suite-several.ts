@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { concurrency, fixedWindow, funnel, Limiter, slidingWindow } from "../../src/index.ts";
-import type { OpenStore } from "./stores.ts";
+import type { OpenStore } from "../harness/stepped-stores.ts";
 
 /** Several policies of one limiter, and several limiters in one step. */
 export function severalSuite(name: string, open: () => Promise<OpenStore>): void {

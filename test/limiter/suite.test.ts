@@ -1,4 +1,4 @@
-import { onMemory, onRedis } from "./stores.ts";
+import { onMemory, onRedis } from "../harness/stepped-stores.ts";
 import { limiterSuite } from "./suite.ts";
 import { reservationSuite } from "./suite-reservations.ts";
 import { severalSuite } from "./suite-several.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { concurrency, fixedWindow, funnel, gcra, Limiter, slidingWindow } from "../../src/index.ts";
-import type { OpenStore } from "./stores.ts";
+import type { OpenStore } from "../harness/stepped-stores.ts";
 
 /** What each verb of a limiter promises, over one store on a stepped clock. */
 export function limiterSuite(name: string, open: () => Promise<OpenStore>): void {

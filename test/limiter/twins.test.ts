@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Ask, MODE } from "../../src/limiter/ask.ts";
 import { decideFor } from "../../src/limiter/decide.ts";
 import { KIND, type Rule } from "../../src/limiter/rule.ts";
-import { type OpenStore, onMemory, onRedis } from "./stores.ts";
+import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
 
 const token = fc.constantFrom("0", "1", "2").map((digit) => `${digit.repeat(24)}00000000`);
 const rule = (kind: number): fc.Arbitrary<Rule> =>

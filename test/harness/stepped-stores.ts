@@ -1,12 +1,11 @@
 import { Cluster, Redis } from "ioredis";
-import { OrielError } from "../../src/errors.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { IoredisClient } from "../../src/store/ioredis.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { redisStore } from "../../src/store/redis.ts";
-import { startCluster } from "../harness/redis-cluster.ts";
-import { startRedis } from "../harness/redis-server.ts";
-import { onSteppedClock } from "../harness/stepped-script.ts";
+import { startCluster } from "./redis-cluster.ts";
+import { startRedis } from "./redis-server.ts";
+import { onSteppedClock } from "./stepped-script.ts";
 
 /** Ahead of any server's clock: 2100, at the beginning of a day. */
 export const START_MS = Date.UTC(2100, 0, 1);
@@ -78,29 +77,4 @@ export async function onRedis(isCluster = false): Promise<OpenStore> {
       await server.stop();
     },
   };
-}
-
-/** A store in memory that is out of reach while `isAway`: nothing is done then. */
-export interface AwayStore {
-  store: Store;
-  isAway: boolean;
-  /** Steps that were asked for. */
-  asked: number;
-}
-
-export function awayStore(): AwayStore {
-  const memory = memoryStore();
-  const opened: AwayStore = {
-    isAway: false,
-    asked: 0,
-    store: {
-      ...memory,
-      run(...args) {
-        opened.asked++;
-        if (!opened.isAway) return memory.run(...args);
-        return Promise.reject(new OrielError("DEADLINE", "no answer", { transient: true, applied: "unknown" }));
-      },
-    },
-  };
-  return opened;
 }
