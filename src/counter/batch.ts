@@ -1,8 +1,11 @@
-import { type Cell, moveTo } from "./cells.ts";
-import { ARRAY_HEAD_BYTES, writeArrayHead } from "./message-pack.ts";
+import type { CellMemory } from "./cell-memory.ts";
+import { ARRAY_HEAD_BYTES, writeArrayHead, writeStringHead } from "./message-pack.ts";
 
 const MOST_ROWS = 2048;
-const COUNT_BYTES = 17;
+/** The server may begin while more is counted. */
+const ENOUGH_ROWS = 512;
+/** Of a row beside its text: heads, start and count. */
+const ROW_BYTES = 32;
 
 /** What is counted together in one shard: each row once, with its sum. All who counted share its promise. */
 export class Batch {
@@ -11,13 +14,17 @@ export class Batch {
   reject!: (reason: unknown) => void;
   /** At most 2^53 - 1, and so is each row's count. */
   total = 0;
+  readonly memory: CellMemory;
+  readonly #number: number;
   /** Cells whose last row is counted here. */
-  readonly #cells: Cell[] = [];
-  /** Rows that their cells have left for another start: field and count. */
-  readonly #left: [field: Uint8Array, count: number][] = [];
+  readonly #cells: number[] = [];
+  /** Rows that their cells have left for another start. */
+  readonly #left: [cell: number, startMinute: number, count: number][] = [];
   #packed: Uint8Array | undefined;
 
-  constructor() {
+  constructor(memory: CellMemory) {
+    this.memory = memory;
+    this.#number = memory.newBatch();
     this.counted = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
@@ -32,54 +39,72 @@ export class Batch {
     return this.rowCount < MOST_ROWS && this.total + count <= Number.MAX_SAFE_INTEGER;
   }
 
-  add(cell: Cell, startMinute: number, count: number): void {
-    if (cell.batch !== this) {
-      this.#cells.push(cell);
-      cell.batch = this;
-      cell.count = 0;
-      moveTo(cell, startMinute);
-    } else if (cell.startMinute !== startMinute) {
-      this.#left.push([cell.field, cell.count]);
-      cell.count = 0;
-      moveTo(cell, startMinute);
+  get isWorthSending(): boolean {
+    return this.rowCount === ENOUGH_ROWS;
+  }
+
+  add(cell: number, startMinute: number, count: number): void {
+    const { memory } = this;
+    if (!memory.isCountedBy(this.#number, cell, startMinute)) this.#cells.push(cell);
+    else if (memory.startOf(cell) !== startMinute) {
+      this.#left.push([cell, memory.startOf(cell), memory.countOf(cell)]);
+      memory.begin(cell, startMinute);
     }
-    cell.count += count;
+    memory.count(cell, count);
     this.total += count;
   }
 
-  /** Ends the batch: its cells are free for the next one. The rows, as lua/counter/add.lua takes them. */
+  /** Ends the batch, which is then never added to. The rows, as lua/counter/add.lua takes them. */
   close(): Uint8Array {
-    if (this.#packed) return this.#packed;
-    let sizeBytes = ARRAY_HEAD_BYTES + COUNT_BYTES * this.rowCount;
-    for (const { field } of this.#cells) sizeBytes += field.length;
-    for (const [field] of this.#left) sizeBytes += field.length;
-    const bytes = new Uint8Array(sizeBytes);
-    writeArrayHead(bytes, 2 * this.rowCount);
-    let at = ARRAY_HEAD_BYTES;
-    for (const [field, count] of this.#left) at = writeRow(bytes, at, field, count);
-    for (const cell of this.#cells) {
-      at = writeRow(bytes, at, cell.field, cell.count);
-      cell.batch = undefined;
-    }
-    this.#packed = bytes.subarray(0, at);
+    this.#packed ??= this.#pack();
     return this.#packed;
   }
-}
 
-function writeRow(bytes: Uint8Array, at: number, field: Uint8Array, count: number): number {
-  bytes.set(field, at);
-  return writeCount(bytes, at + field.length, count);
-}
-
-/** A count as decimal text, a MessagePack string of up to 16 digits; where it ends. */
-function writeCount(bytes: Uint8Array, at: number, count: number): number {
-  if (count < 10) {
-    bytes[at] = 0xa1;
-    bytes[at + 1] = 48 + count;
-    return at + 2;
+  #pack(): Uint8Array {
+    const { memory } = this;
+    let mostBytes = ARRAY_HEAD_BYTES + ROW_BYTES * this.rowCount;
+    for (const cell of this.#cells) mostBytes += memory.textBytesOf(cell);
+    for (const [cell] of this.#left) mostBytes += memory.textBytesOf(cell);
+    const rows = new RowWriter(memory, new Uint8Array(mostBytes), this.rowCount);
+    for (const [cell, startMinute, count] of this.#left) rows.write(cell, startMinute, count);
+    for (const cell of this.#cells) rows.write(cell, memory.startOf(cell), memory.countOf(cell));
+    return rows.written();
   }
-  const digits = `${count}`;
-  bytes[at] = 0xa0 | digits.length;
-  for (let i = 0; i < digits.length; i++) bytes[at + 1 + i] = digits.charCodeAt(i);
-  return at + 1 + digits.length;
+}
+
+/** Writes rows as MessagePack: field and count by turns. */
+class RowWriter {
+  readonly #memory: CellMemory;
+  readonly #bytes: Uint8Array;
+  #at = ARRAY_HEAD_BYTES;
+  #startMinute = Number.NaN;
+  #start = "";
+
+  constructor(memory: CellMemory, bytes: Uint8Array, rowCount: number) {
+    this.#memory = memory;
+    this.#bytes = bytes;
+    writeArrayHead(bytes, 2 * rowCount);
+  }
+
+  write(cell: number, startMinute: number, count: number): void {
+    const bytes = this.#bytes;
+    if (startMinute !== this.#startMinute) {
+      this.#startMinute = startMinute;
+      this.#start = `${startMinute}`;
+    }
+    let at = writeStringHead(bytes, this.#at, this.#start.length + this.#memory.textBytesOf(cell));
+    at = writeAscii(bytes, at, this.#start);
+    at = this.#memory.writeText(cell, bytes, at);
+    const digits = `${count}`;
+    this.#at = writeAscii(bytes, writeStringHead(bytes, at, digits.length), digits);
+  }
+
+  written(): Uint8Array {
+    return this.#bytes.slice(0, this.#at);
+  }
+}
+
+function writeAscii(bytes: Uint8Array, at: number, text: string): number {
+  for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i);
+  return at + text.length;
 }

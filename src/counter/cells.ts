@@ -1,80 +1,100 @@
 import { argumentError } from "../errors.ts";
 import { isStorable, longestValue } from "./bounds.ts";
-import { valuesText } from "./field.ts";
+import { CellMemory } from "./cell-memory.ts";
+import { readValues, valuesText } from "./field.ts";
 import { shardOf } from "./layout.ts";
-import { packString } from "./message-pack.ts";
 
 const MOST_CELLS = 1_000_000;
+const FIRST_ORDERING = 256;
+const decoder = new TextDecoder();
 
 /** One string for each dimension. */
 export type Values = Readonly<Record<string, string>>;
 
-/** All rows of one set of values, as a producer knows them: where they lie, and the row that was counted last. */
-export interface Cell {
-  readonly shard: number;
-  /** What follows the start in a field. */
-  readonly text: string;
-  /** The last row's start, and its field as a step is given it. */
-  startMinute: number;
-  field: Uint8Array;
-  /** The open batch that counts this row, and its count there: what is touched for every event lies together. */
-  batch: object | undefined;
-  count: number;
-}
+type Branch = Map<string, Branch | number>;
 
-type Branch = Map<string, Branch | Cell>;
-
-/** Finds cells by values, one map for each dimension: no text is made for a cell that is known. */
+/**
+ * Finds cells by values, one map for each dimension: no text is made for a cell that is known. A cell is all rows of one
+ * set of values. The dimension with the most values comes last, as few large maps take half the time of many small ones,
+ * each of which lies elsewhere in memory: the order is chosen anew whenever there are twice as many cells.
+ */
 export class Cells {
   readonly #dimensions: readonly string[];
   readonly #shards: number;
+  #memory = new CellMemory();
+  /** Numbers of dimensions, and their names, from the outermost map to the innermost. */
+  #order: readonly number[];
+  #names: readonly string[];
   #root: Branch = new Map();
-  #count = 0;
+  #nextOrdering = FIRST_ORDERING;
 
   constructor(dimensions: readonly string[], shards: number) {
     this.#dimensions = dimensions;
     this.#shards = shards;
+    this.#order = [...dimensions.keys()];
+    this.#names = dimensions;
+  }
+
+  /** Where the cells are kept; after a million of them, all are forgotten and others are kept elsewhere. */
+  get memory(): CellMemory {
+    return this.#memory;
   }
 
   /** Throws ARGUMENT where a value is missing or not what one may be. */
-  of(values: Values): Cell {
-    let found: Branch | Cell | undefined = this.#root;
-    for (const dimension of this.#dimensions) {
-      found = (found as Branch).get(values[dimension]!);
+  of(values: Values): number {
+    const names = this.#names;
+    let found: Branch | number | undefined = this.#root;
+    for (let i = 0; i < names.length; i++) {
+      found = (found as Branch).get(values?.[names[i]!] as string);
       if (found === undefined) return this.#make(values);
     }
-    return found as Cell;
+    return found as number;
   }
 
-  #make(values: Values): Cell {
+  #make(values: Values): number {
     const texts = checkValues(this.#dimensions, values);
-    const text = valuesText(texts);
-    const bytes = new TextEncoder().encode(text);
-    const shard = shardOf(bytes, this.#shards);
-    const cell = { shard, text, startMinute: Number.NaN, field: bytes, batch: undefined, count: 0 };
-    if (this.#count++ >= MOST_CELLS) {
-      this.#root = new Map();
-      this.#count = 1;
-    }
+    const bytes = new TextEncoder().encode(valuesText(texts));
+    if (this.#memory.length >= MOST_CELLS) this.#forget();
+    const cell = this.#memory.append(bytes, shardOf(bytes, this.#shards));
+    this.#plant(texts, cell);
+    if (this.#memory.length === this.#nextOrdering) this.#chooseOrder();
+    return cell;
+  }
+
+  #plant(texts: readonly string[], cell: number): void {
     let branch = this.#root;
-    for (const each of texts.slice(0, -1)) {
-      let next = branch.get(each) as Branch | undefined;
+    for (const dimension of this.#order.slice(0, -1)) {
+      let next = branch.get(texts[dimension]!) as Branch | undefined;
       if (!next) {
         next = new Map();
-        branch.set(each, next);
+        branch.set(texts[dimension]!, next);
       }
       branch = next;
     }
-    branch.set(texts.at(-1)!, cell);
-    return cell;
+    branch.set(texts[this.#order.at(-1)!]!, cell);
   }
-}
 
-/** Makes another row the cell's last. */
-export function moveTo(cell: Cell, startMinute: number): void {
-  if (cell.startMinute === startMinute) return;
-  cell.startMinute = startMinute;
-  cell.field = packString(`${startMinute}${cell.text}`);
+  #chooseOrder(): void {
+    this.#nextOrdering *= 2;
+    const all = Array.from({ length: this.#memory.length }, (_, cell) => readValues(this.#textOf(cell)));
+    const sizes = this.#dimensions.map((_, dimension) => new Set(all.map((texts) => texts[dimension])).size);
+    const order = [...this.#dimensions.keys()].sort((a, b) => sizes[a]! - sizes[b]!);
+    if (order.every((dimension, i) => dimension === this.#order[i])) return;
+    this.#order = order;
+    this.#names = order.map((dimension) => this.#dimensions[dimension]!);
+    this.#root = new Map();
+    for (const [cell, texts] of all.entries()) this.#plant(texts, cell);
+  }
+
+  #textOf(cell: number): string {
+    return decoder.decode(this.#memory.textOf(cell));
+  }
+
+  #forget(): void {
+    this.#memory = new CellMemory();
+    this.#root = new Map();
+    this.#nextOrdering = FIRST_ORDERING;
+  }
 }
 
 /** Values in the order of the dimensions. */

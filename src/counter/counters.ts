@@ -28,6 +28,7 @@ export interface CountedEvent extends AddOptions {
 const MINUTE_MS = 60_000;
 const MOST_EVENTS = 65_536;
 const DAY_MS = 86_400_000;
+const decoder = new TextDecoder();
 
 /** Where a counter's shards lie, for those who drain it. */
 export let placeOf: (counters: Counters) => ReadPlace;
@@ -81,10 +82,12 @@ export class Counters {
       const count = countOf(options);
       const startMinute = this.#startOf(options?.at ?? Date.now());
       const cell = this.#cells.of(values);
-      const producer = this.#producers[cell.shard]!;
-      const batch = producer.batchFor(count);
+      const { memory } = this.#cells;
+      const producer = this.#producers[memory.shardOf(cell)]!;
+      const batch = producer.batchFor(count, memory);
       if (batch.total === 0) this.#wake(producer);
       batch.add(cell, startMinute, count);
+      if (batch.isWorthSending) producer.send();
       return batch.counted;
     } catch (error) {
       return Promise.reject(error);
@@ -121,8 +124,10 @@ export class Counters {
   #sourced(event: CountedEvent, offset: string): SourcedEvent {
     checkKnown(event, ["values", "count", "at"]);
     const count = countOf(event);
-    const { shard, text } = this.#cells.of(event.values);
-    return { offset, shard, field: `${this.#startOf(event.at ?? Date.now())}${text}`, count };
+    const cell = this.#cells.of(event.values);
+    const { memory } = this.#cells;
+    const text = decoder.decode(memory.textOf(cell));
+    return { offset, shard: memory.shardOf(cell), field: `${this.#startOf(event.at ?? Date.now())}${text}`, count };
   }
 
   /**

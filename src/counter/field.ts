@@ -17,7 +17,10 @@ export function valuesText(values: readonly string[]): string {
   return values.map((value) => `|${escapeValue(value)}`).join("");
 }
 
+export function readValues(text: string): string[] {
+  return text.split("|").slice(1).map(unescapeValue);
+}
+
 export function readField(text: string): { startMinute: number; values: string[] } {
-  const [start, ...values] = text.split("|");
-  return { startMinute: Number(start), values: values.map(unescapeValue) };
+  return { startMinute: Number.parseInt(text, 10), values: readValues(text) };
 }

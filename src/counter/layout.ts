@@ -4,6 +4,7 @@ import { slotOf } from "../store/slot.ts";
 import type { BucketName } from "./buckets.ts";
 import { escapeValue } from "./field.ts";
 
+export const MOST_SHARDS = 1024;
 const SLOTS = 16_384;
 const FORMAT = 1;
 

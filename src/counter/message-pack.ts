@@ -3,6 +3,7 @@ const STRING_16 = 0xda;
 const STRING_32 = 0xdb;
 const ARRAY_32 = 0xdd;
 export const ARRAY_HEAD_BYTES = 5;
+const STRING_HEAD_BYTES = 5;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -25,20 +26,24 @@ export function writeArrayHead(bytes: Uint8Array, length: number): void {
   new DataView(bytes.buffer, bytes.byteOffset).setUint32(1, length);
 }
 
-export function packString(text: string): Uint8Array {
+function packString(text: string): Uint8Array {
   const utf8 = encoder.encode(text);
-  const head = headOf(utf8.length);
-  const bytes = new Uint8Array(head.length + utf8.length);
-  bytes.set(head);
-  bytes.set(utf8, head.length);
-  return bytes;
+  const bytes = new Uint8Array(STRING_HEAD_BYTES + utf8.length);
+  const at = writeStringHead(bytes, 0, utf8.length);
+  bytes.set(utf8, at);
+  return bytes.subarray(0, at + utf8.length);
 }
 
-function headOf(length: number): number[] {
-  if (length < 32) return [0xa0 | length];
-  if (length < 256) return [STRING_8, length];
-  if (length < 65_536) return [STRING_16, length >> 8, length & 255];
-  return [STRING_32, length >>> 24, (length >> 16) & 255, (length >> 8) & 255, length & 255];
+/** Of a string of so many bytes; where it ends. */
+export function writeStringHead(bytes: Uint8Array, at: number, length: number): number {
+  if (length < 32) {
+    bytes[at] = 0xa0 | length;
+    return at + 1;
+  }
+  const [kind, width] = length < 256 ? [STRING_8, 1] : length < 65_536 ? [STRING_16, 2] : [STRING_32, 4];
+  bytes[at] = kind;
+  for (let i = width; i > 0; i--) bytes[at + 1 + width - i] = length >>> (8 * (i - 1));
+  return at + 1 + width;
 }
 
 export function unpackStrings(bytes: Uint8Array): string[] {

@@ -1,5 +1,6 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import { type BucketName, checkBuckets } from "./buckets.ts";
+import { MOST_SHARDS } from "./layout.ts";
 
 export interface CountersOptions {
   /** What is told apart: 1 to 16 names of A-Z a-z 0-9 _, from a letter, up to 48 characters. */
@@ -37,8 +38,8 @@ export function countersSettings(options: CountersOptions): CountersSettings {
       throw argumentError("dimensions", name, "names of A-Z a-z 0-9 _, from a letter, up to 48 characters");
   if (new Set(dimensions.map((name) => name.toLowerCase())).size < dimensions.length)
     throw argumentError("dimensions", dimensions.join(", "), "names that differ in more than their case");
-  if (!Number.isInteger(shards) || shards < 1 || shards > 1024)
-    throw argumentError("shards", shards, "a whole number from 1 to 1024");
+  if (!Number.isInteger(shards) || shards < 1 || shards > MOST_SHARDS)
+    throw argumentError("shards", shards, `a whole number from 1 to ${MOST_SHARDS}`);
   if (!Number.isInteger(replicas) || replicas < 0)
     throw argumentError("replicas", replicas, "a whole number, 0 or more");
   return {

@@ -3,6 +3,7 @@ import type { Store } from "../store/contract.ts";
 import type { Clock } from "../time.ts";
 import { add } from "./add.ts";
 import { Batch } from "./batch.ts";
+import type { CellMemory } from "./cell-memory.ts";
 import { Given, type GivenBatch } from "./given.ts";
 import { law } from "./law.ts";
 import { packStrings } from "./message-pack.ts";
@@ -52,15 +53,15 @@ export class Producer {
     this.#heardAt = this.#clocks();
   }
 
-  /** The batch that is open, with room for a count and one more row. */
-  batchFor(count: number): Batch {
+  /** The batch that is open, with room for a count and one more row; of cells of this memory. */
+  batchFor(count: number, memory: CellMemory): Batch {
     const open = this.#open;
-    if (open?.hasRoomFor(count)) return open;
+    if (open?.memory === memory && open.hasRoomFor(count)) return open;
     if (open) {
       open.close();
       this.#closed.push(open);
     }
-    this.#open = new Batch();
+    this.#open = new Batch(memory);
     return this.#open;
   }
 

@@ -5,6 +5,13 @@ import { slotOf } from "./slot.ts";
 const MOST_KEYS = 256;
 const MOST_BYTES = 2 ** 20;
 
+/** Calls that may travel together. */
+interface Group {
+  calls: Call[];
+  keyCount: number;
+  sizeBytes: number;
+}
+
 type Schedule = (flush: () => void) => unknown;
 
 const afterMicrotasks: Schedule = typeof process === "object" ? process.nextTick : queueMicrotask;
@@ -12,13 +19,14 @@ const atTurnsEnd: Schedule = typeof setImmediate === "function" ? setImmediate :
 
 /**
  * Gathers the calls of one turn of the event loop and hands them on by operation, in the order made, in batches that
- * one script call can carry: at most 256 keys and 1 MiB (or a single call), on a cluster of one slot.
+ * one script call can carry: at most 256 keys and 1 MiB, or as the operation has it (or a single call), on a cluster of one
+ * slot. A batch that is full goes at once: the server works on it while the turn goes on.
  */
 export class Batches {
   readonly #send: (calls: Call[]) => void;
   readonly #bySlot: boolean;
   readonly #isAlone: () => boolean;
-  #waiting = new Map<unknown, Call[]>();
+  #waiting = new Map<unknown, Group>();
 
   /** `isAlone`: no other call is under way, whose answer would bring others in this turn; it then waits for its microtasks only. */
   constructor(bySlot: boolean, isAlone: () => boolean, send: (calls: Call[]) => void) {
@@ -29,45 +37,40 @@ export class Batches {
 
   add(call: Call): void {
     if (this.#waiting.size === 0) (this.#isAlone() ? afterMicrotasks : atTurnsEnd)(this.#flush);
-    // Who asks for replicas waits for them, and nobody else does.
-    const group = call.replicas === 0 ? call.operation : `${call.operation.name} ${call.replicas}`;
-    const calls = this.#waiting.get(group);
-    if (calls) calls.push(call);
-    else this.#waiting.set(group, [call]);
+    const group = this.#groupOf(call);
+    if (group.calls.length > 0 && !hasRoomFor(group, call)) {
+      this.#send(group.calls);
+      group.calls = [];
+      group.keyCount = 0;
+      group.sizeBytes = 0;
+    }
+    group.calls.push(call);
+    group.keyCount += call.keys.length;
+    group.sizeBytes += call.sizeBytes;
+  }
+
+  /** Who asks for replicas waits for them, and nobody else does. */
+  #groupOf(call: Call): Group {
+    const { operation, replicas } = call;
+    let name: unknown = operation;
+    if (this.#bySlot) name = `${operation.name} ${replicas} ${slotOf(call.keys[0]!)}`;
+    else if (replicas > 0) name = `${operation.name} ${replicas}`;
+    let group = this.#waiting.get(name);
+    if (!group) {
+      group = { calls: [], keyCount: 0, sizeBytes: 0 };
+      this.#waiting.set(name, group);
+    }
+    return group;
   }
 
   readonly #flush = () => {
     const waiting = this.#waiting;
     this.#waiting = new Map();
-    for (const calls of waiting.values())
-      if (!this.#bySlot) this.#cut(calls);
-      else {
-        const slots = new Map<number, Call[]>();
-        for (const call of calls) {
-          const slot = slotOf(call.keys[0]!);
-          const group = slots.get(slot);
-          if (group) group.push(call);
-          else slots.set(slot, [call]);
-        }
-        for (const group of slots.values()) this.#cut(group);
-      }
+    for (const { calls } of waiting.values()) this.#send(calls);
   };
+}
 
-  #cut(calls: Call[]): void {
-    let batch: Call[] = [];
-    let keyCount = 0;
-    let sizeBytes = 0;
-    for (const call of calls) {
-      if (batch.length > 0 && (keyCount + call.keys.length > MOST_KEYS || sizeBytes + call.sizeBytes > MOST_BYTES)) {
-        this.#send(batch);
-        batch = [];
-        keyCount = 0;
-        sizeBytes = 0;
-      }
-      batch.push(call);
-      keyCount += call.keys.length;
-      sizeBytes += call.sizeBytes;
-    }
-    if (batch.length > 0) this.#send(batch);
-  }
+function hasRoomFor(group: Group, { operation, keys, sizeBytes }: Call): boolean {
+  const mostBytes = operation.mostBytes ?? MOST_BYTES;
+  return group.keyCount + keys.length <= MOST_KEYS && group.sizeBytes + sizeBytes <= mostBytes;
 }

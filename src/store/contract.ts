@@ -42,6 +42,8 @@ interface Step<Input, Output> {
   keysOf?(key: string, input: Input): string[];
   /** True where a second run of the same call, whatever happened in between, counts once: it may be sent again. */
   readonly repeatable: boolean;
+  /** Of calls that travel together, as nobody else is served meanwhile; default 1 MiB. */
+  readonly mostBytes?: number;
   local(keys: Keyspace, key: string, input: Input, nowMs: number): Output;
 }
 

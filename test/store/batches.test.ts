@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { add } from "../../src/counter/add.ts";
+import { Batches } from "../../src/store/batches.ts";
+import { Call } from "../../src/store/call.ts";
+import type { Operation } from "../../src/store/contract.ts";
+
+const NONE = { layout: "", mark: "", before: "", after: "", total: 0 };
+
+function callOf(key: string, bytes: number, replicas = 0): Call {
+  const input = { ...NONE, rows: new Uint8Array(bytes) };
+  return new Call(add as Operation<unknown, unknown>, key, input, { replicas }, () => {});
+}
+
+function stage(bySlot: boolean) {
+  const sent: string[][] = [];
+  const batches = new Batches(
+    bySlot,
+    () => false,
+    (calls) => sent.push(calls.map(({ keys }) => keys[0]!)),
+  );
+  return { sent, batches, turn: () => new Promise((resolve) => setImmediate(resolve)) };
+}
+
+test("what comes in one turn goes together, in order", async () => {
+  const { sent, batches, turn } = stage(false);
+  for (const key of ["a", "b", "c"]) batches.add(callOf(key, 10));
+  expect(sent).toEqual([]);
+  await turn();
+  expect(sent).toEqual([["a", "b", "c"]]);
+});
+
+test("a batch that is full goes before the turn ends: 128 KiB of counts, or 256 keys", async () => {
+  const { sent, batches, turn } = stage(false);
+  for (const key of ["a", "b", "c"]) batches.add(callOf(key, 60_000));
+  expect(sent).toEqual([["a", "b"]]);
+  batches.add(callOf("d", 500_000));
+  expect(sent).toEqual([["a", "b"], ["c"]]);
+  await turn();
+  expect(sent.slice(2)).toEqual([["d"]]);
+  for (let i = 0; i < 257; i++) batches.add(callOf(`${i}`, 1));
+  expect(sent[3]).toHaveLength(256);
+  await turn();
+  expect(sent[4]).toEqual(["256"]);
+});
+
+test("on a cluster, and for those who wait for replicas, only what belongs together travels together", async () => {
+  const { sent, batches, turn } = stage(true);
+  for (const key of ["{a}1", "{b}1", "{a}2"]) batches.add(callOf(key, 10));
+  batches.add(callOf("{a}3", 10, 1));
+  await turn();
+  expect(sent).toEqual([["{a}1", "{a}2"], ["{b}1"], ["{a}3"]]);
+});
