@@ -10,6 +10,8 @@ export interface ShardCounts {
   /** By generation and row (`<start>|<value>...`): what is not yet known to be elsewhere. */
   counts: Map<number, Map<string, bigint>>;
   acknowledged: number;
+  /** By generation, of those that are frozen. */
+  nonces: Map<number, string>;
   /** Fields that count no more. */
   leftovers: string[];
   /** Where the marks of producers stand. */
@@ -28,7 +30,13 @@ export async function readShard(
   signal?: AbortSignal,
 ): Promise<ShardCounts> {
   const count = how === "whole" ? ALL_FIELDS : FIELDS_PER_PAGE;
-  const shard: ShardCounts = { counts: new Map(), acknowledged: 0, leftovers: [], producers: new Map() };
+  const shard: ShardCounts = {
+    counts: new Map(),
+    acknowledged: 0,
+    nonces: new Map(),
+    leftovers: [],
+    producers: new Map(),
+  };
   const leftovers = new Set<string>();
   for (let cursor = "0"; ; ) {
     const one = await store.run(page, key, { layout, cursor, count }, signal && { signal });
@@ -38,6 +46,7 @@ export async function readShard(
       const value = one.fields[i + 1]!;
       const bar = field.indexOf("|");
       if (field.startsWith("w:")) shard.producers.set(field, value);
+      else if (field.startsWith("@x:")) shard.nonces.set(Number(field.slice(3)), value);
       else if (bar > 0 && /^\d/.test(field)) {
         const generation = Number(field.slice(0, bar));
         if (generation <= one.acknowledged) leftovers.add(field);

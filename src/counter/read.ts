@@ -3,7 +3,7 @@ import type { Store } from "../store/contract.ts";
 import { instantMs } from "../time.ts";
 import type { BucketName, Calendar } from "./buckets.ts";
 import { readField } from "./field.ts";
-import { readShard } from "./read-shard.ts";
+import { readShard, type ShardCounts } from "./read-shard.ts";
 import type { CounterShape, CountRow, CountTable, RowsQuery } from "./table.ts";
 
 const MINUTE_MS = 60_000;
@@ -51,16 +51,20 @@ export async function readRows(place: ReadPlace, query: RowsQuery, table?: Count
   const { store, keys, layout, shape } = place;
   const shards = await Promise.all(keys.map((key) => readShard(store, key, layout, "whole")));
   const told = await table?.read(shape, query);
-  const drained = new Map(told?.ledger.map(({ shard, generation }) => [shard, generation]));
+  const ledger = new Map(told?.ledger.map((row) => [row.shard, row]));
   const sums = new Map<string, CountRow>();
   const put = (row: CountRow) => {
     const key = `${row.startMs}|${row.values.map(encodeURIComponent).join("|")}`;
     sums.set(key, { ...row, count: row.count + (sums.get(key)?.count ?? 0n) });
   };
   for (const row of told?.rows ?? []) put(row);
-  for (const [shard, { counts, acknowledged }] of shards.entries()) {
-    const last = drained.get(shard) ?? 0;
-    if (table && last < acknowledged)
+  for (const [shard, read] of shards.entries()) {
+    const { counts, acknowledged } = read;
+    const { generation: last = 0, nonce = "" } = ledger.get(shard) ?? {};
+    // The table was read later, and may have more: then it is the store's by now too.
+    const hasDrained = async () =>
+      isDrained(read, last, nonce) || isDrained(await readShard(store, keys[shard]!, layout, "whole"), last, nonce);
+    if (table && (last < acknowledged || !(await hasDrained())))
       throw new OrielError(
         "DIVERGED",
         `shard ${shard} of ${shape.name} was drained up to generation ${acknowledged}, and the table has ${last}`,
@@ -69,6 +73,11 @@ export async function readRows(place: ReadPlace, query: RowsQuery, table?: Count
       if (generation > last) for (const [field, count] of rows) rowOf(place, query, field, count, put);
   }
   return [...sums.values()].sort(byStartAndValues);
+}
+
+/** Whether a generation that the table has was taken from this store, and not from one that was set back since. */
+function isDrained({ acknowledged, nonces }: ShardCounts, generation: number, nonce: string): boolean {
+  return acknowledged >= generation || nonces.get(generation) === nonce;
 }
 
 function rowOf(

@@ -31,7 +31,7 @@ export interface ShardTask {
   signal: AbortSignal;
 }
 
-/** idle: nothing to drain. stale: somebody else has drained it meanwhile. */
+/** idle: nothing to drain. stale: somebody else has drained it meanwhile, or a failover has taken the freezing back. */
 export type Drained =
   | { status: "drained"; generation: number; nonce: string; rows: number; events: bigint; sqlMs: number }
   | { status: "idle"; acknowledged: number }
@@ -74,7 +74,7 @@ export class ShardDrain {
     if (!generation) return { status: "idle", acknowledged };
     const { number, nonce, sum } = generation;
     const read = await this.#read(shard, generation, signal);
-    if (read.acknowledged >= number) return { status: "stale" };
+    if (read.nonces.get(number) !== nonce) return { status: "stale" };
     const counts = read.counts.get(number) ?? new Map<string, bigint>();
     if (total(counts) !== sum) return diverged(`generation ${number} adds up to ${total(counts)}, not ${sum}`);
     if (this.#options.replicas > 0 && !(await this.#isStill(shard, generation, signal))) return { status: "stale" };
@@ -99,17 +99,18 @@ export class ShardDrain {
   }
 
   /** Page by page; whole, if what was read does not add up: the shard may have moved to another server meanwhile. */
-  async #read(shard: number, { number, sum }: Generation, signal: AbortSignal): Promise<ShardCounts> {
+  async #read(shard: number, { number, nonce, sum }: Generation, signal: AbortSignal): Promise<ShardCounts> {
     const { store, keys, layout } = this.#options.place;
     for (let left = READS; ; left--) {
       const read = await readShard(store, keys[shard]!, layout, left > 1 ? "pages" : "whole", signal);
-      if (left === 1 || read.acknowledged >= number || total(read.counts.get(number)) === sum) return read;
+      const isAll = read.nonces.get(number) === nonce && total(read.counts.get(number)) === sum;
+      if (left === 1 || read.acknowledged >= number || isAll) return read;
     }
   }
 
-  /** All replicas asked for have the generation, and it is the one that was read. */
+  /** All replicas asked for have the generation, and it is the one that was read: another one would have its own nonce. */
   async #isStill(shard: number, { number, nonce, sum }: Generation, signal: AbortSignal): Promise<boolean> {
-    const { generation } = await this.#freeze(shard, nonce, signal, this.#options.replicas);
+    const { generation } = await this.#freeze(shard, crypto.randomUUID(), signal, this.#options.replicas);
     return generation?.number === number && generation.nonce === nonce && generation.sum === sum;
   }
 

@@ -1,9 +1,12 @@
 import { expect } from "vitest";
+import type { BucketName } from "../../../src/counter/buckets.ts";
 import type { Counters } from "../../../src/counter/counters.ts";
+import type { CountTable } from "../../../src/counter/table.ts";
 import { OrielError } from "../../../src/errors.ts";
-import type { Table } from "../simulator/table.ts";
 
 const ROWS = 60;
+/** Three minutes of three hours and two days. */
+const APART_MS = 700 * 60_000;
 export const AT = Date.UTC(2026, 10, 21, 12);
 export const DIMENSIONS = ["id"] as const;
 
@@ -13,8 +16,14 @@ export class Load {
   readonly acknowledged = new Map<string, number>();
   readonly errors: OrielError[] = [];
   acknowledgedTotal = 0;
+  readonly #rows: number;
   #isOver = false;
   readonly #runs: Promise<void>[] = [];
+
+  /** `rows`: how many are told apart. */
+  constructor(rows = ROWS) {
+    this.#rows = rows;
+  }
 
   /** So many callers, each with one event under way. */
   start(counters: Counters, callers: number): void {
@@ -22,13 +31,16 @@ export class Load {
   }
 
   async #run(counters: Counters, caller: number): Promise<void> {
-    for (let i = 0; !this.#isOver; i++) await this.add(counters, `r${(caller * 31 + i) % ROWS}`, 1 + (i % 3));
+    for (let i = 0; !this.#isOver; i++) {
+      const row = caller * 31 + i;
+      await this.add(counters, `r${row % this.#rows}`, 1 + (i % 3), AT + (row % 3) * APART_MS);
+    }
   }
 
-  async add(counters: Counters, id: string, count = 1): Promise<void> {
+  async add(counters: Counters, id: string, count = 1, at = AT): Promise<void> {
     this.sent.set(id, (this.sent.get(id) ?? 0) + count);
     try {
-      await counters.add({ id }, { at: AT, count });
+      await counters.add({ id }, { at, count });
       this.acknowledged.set(id, (this.acknowledged.get(id) ?? 0) + count);
       this.acknowledgedTotal++;
     } catch (error) {
@@ -46,9 +58,10 @@ export class Load {
   }
 
   /** Each row between what was acknowledged and what was sent; without errors that is one number. */
-  async check(counters: Counters, table?: Table): Promise<void> {
-    const rows = await counters.read(table ? { table } : {});
-    const counted = new Map(rows.map(({ values, count }) => [values[0]!, Number(count)]));
+  async check(counters: Counters, table?: CountTable, bucket: BucketName = "minute"): Promise<void> {
+    const rows = await counters.read(table ? { bucket, table } : { bucket });
+    const counted = new Map<string, number>();
+    for (const { values, count } of rows) counted.set(values[0]!, (counted.get(values[0]!) ?? 0) + Number(count));
     const wrong = [...this.sent].filter(([id, sent]) => {
       const count = counted.get(id) ?? 0;
       return !(count >= (this.acknowledged.get(id) ?? 0) && count <= sent);

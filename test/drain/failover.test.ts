@@ -1,0 +1,221 @@
+import { Cluster, Redis } from "ioredis";
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Counters } from "../../src/counter/counters.ts";
+import type { Store } from "../../src/store/contract.ts";
+import { DIMENSIONS, Load } from "../counter/faults/load.ts";
+import { atEnd, open, SHARDS } from "../counter/faults/stage.ts";
+import { type PostgresServer, startPostgres } from "../harness/postgres.ts";
+import { startProxy } from "../harness/proxy.ts";
+import { startCluster } from "../harness/redis-cluster.ts";
+import { startReplicated } from "../harness/replicas.ts";
+import { until } from "../harness/until.ts";
+import { Random } from "../simulator/random.ts";
+import { drainInto, expectDrained, tablesOf } from "./live.ts";
+
+const seed = Number(process.env.ORIEL_SEED ?? Math.floor(Math.random() * 2 ** 32));
+let postgres: PostgresServer;
+let pool: pg.Pool;
+beforeAll(async () => {
+  postgres = await startPostgres();
+  pool = new pg.Pool({ connectionString: postgres.url, max: 6 });
+}, 60_000);
+afterAll(async () => {
+  await pool?.end();
+  await postgres?.stop();
+});
+
+test(`the primary of all shards is killed under load, while they are drained (seed ${seed})`, {
+  timeout: 90_000,
+}, async () => {
+  const random = new Random(seed);
+  const cluster = await startCluster(1, 2);
+  atEnd(() => cluster.stop());
+  const connect = () => {
+    const client = new Cluster([...cluster.urls], { clusterRetryStrategy: () => 20, slotsRefreshTimeout: 3000 });
+    client.on("error", () => {});
+    atEnd(() => client.disconnect());
+    return open(client as never, { deadlineMs: 20_000 }, { replicas: 1 });
+  };
+  const producers = [connect(), connect()];
+  const drainer = connect();
+  const load = new Load();
+  const live = drainInto(pool, drainer.flow, { every: random.int(5, 60), replicas: 1 });
+  await live.service.start();
+  for (const { flow } of producers) load.start(flow, 20);
+  const generations = random.int(SHARDS, 60);
+  await until("it drains", () => live.told.generations > generations);
+  const [primary, ...replicas] = cluster.nodes;
+  // One replica lags: the primary takes with it what the other has.
+  const late = random.pick(replicas);
+  if (random.chance(0.7)) late.pause();
+  await new Promise((resolve) => setTimeout(resolve, random.int(0, 100)));
+  await primary!.kill();
+  late.resume();
+  await cluster.failover(await furthest(replicas.map(({ url }) => url)).then((best) => best + 1), "TAKEOVER");
+  const [added, drained] = [load.acknowledgedTotal, live.told.generations];
+  await until("it counts on", () => load.acknowledgedTotal > added + 500, 30_000);
+  await until("it drains on", () => live.told.generations > drained + 2 * SHARDS, 30_000);
+  await load.stop();
+  await live.service.stop();
+  expect(load.errors).toEqual([]);
+  await expectDrained(pool, live, drainer.flow, load);
+});
+
+/** Which replica has most of what the primary wrote. */
+async function furthest(urls: readonly string[]): Promise<number> {
+  const offsets = await Promise.all(
+    urls.map(async (url) => {
+      const raw = new Redis(url);
+      const info = await raw.info("replication");
+      raw.disconnect();
+      return Number(/slave_repl_offset:(\d+)/.exec(info)?.[1]);
+    }),
+  );
+  return offsets.indexOf(Math.max(...offsets));
+}
+
+/** A primary and its replica behind one address, and a drain whose store runs `before` ahead of each step. */
+async function openPair(replicas: number) {
+  const servers = await startReplicated(1);
+  const proxy = await startProxy(servers.primary.port);
+  atEnd(() => servers.stop());
+  atEnd(() => proxy.close());
+  const { store, flow } = open(proxy.url, { deadlineMs: 1000 });
+  const raw = (url: string) => {
+    const client = new Redis(url, { retryStrategy: () => 100 });
+    client.on("error", () => {});
+    atEnd(() => client.disconnect());
+    return client;
+  };
+  const replica = raw(servers.replicas[0]!.url);
+  const scene = {
+    before: async (_step: string) => {},
+    after: async (_step: string) => {},
+    primary: raw(servers.primary.url),
+    /** From then on the replica gets nothing; until then it got all. */
+    async cutOff() {
+      await until("the replica has all", async () => (await hasAll(scene.primary, replica)) === true);
+      await replica.call("REPLICAOF", "NO", "ONE");
+    },
+    /** The primary dies, with all that its replica does not have. */
+    async failOver() {
+      await servers.primary.kill();
+      proxy.moveTo(servers.replicas[0]!.port);
+    },
+  };
+  const watched: Store = {
+    ...store,
+    async run(operation, key, input, options) {
+      await scene.before(operation.name);
+      const output = await store.run(operation, key, input, options);
+      await scene.after(operation.name);
+      return output;
+    },
+  };
+  const drained = new Counters(watched, "flow", { dimensions: DIMENSIONS, shards: SHARDS });
+  const live = drainInto(pool, drained, { replicas });
+  await live.sink.createTables(flow.shape);
+  const load = new Load();
+  const produce = (events: number) =>
+    Promise.all(Array.from({ length: events }, (_, i) => load.add(flow, `r${i % 60}`, 1 + (i % 3))));
+  return { scene, flow, live, load, produce };
+}
+
+async function hasAll(primary: Redis, replica: Redis): Promise<boolean> {
+  const [own, other] = await Promise.all([primary, replica].map((each) => each.info("replication")));
+  return /master_repl_offset:(\d+)/.exec(own!)?.[1] === /slave_repl_offset:(\d+)/.exec(other!)?.[1];
+}
+
+test("a generation that no replica has does not go into the table, and a failover takes it back", async () => {
+  const { scene, live, load, produce, flow } = await openPair(1);
+  await produce(100);
+  expect(await live.service.drainOnce()).toMatchObject({ drained: SHARDS });
+  const before = await tablesOf(pool, live);
+  await scene.cutOff();
+  await produce(100);
+  expect(await live.service.drainOnce()).toMatchObject({ drained: 0, failed: SHARDS });
+  expect(await tablesOf(pool, live)).toEqual(before);
+  await scene.failOver();
+  await flow.close(); // gives again
+  await expectDrained(pool, live, flow, load);
+});
+
+test("an acknowledgement that a failover takes back is made up for, and nothing goes into the table again", async () => {
+  const { scene, live, load, produce, flow } = await openPair(1);
+  await produce(100);
+  let asked = 0;
+  let cut: Promise<void> | undefined;
+  scene.before = async (step) => {
+    if (step !== "counter/acknowledge") return;
+    asked++;
+    await until("all shards are in the table", () => asked === SHARDS);
+    cut ??= scene.cutOff();
+    await cut;
+  };
+  expect(await live.service.drainOnce()).toMatchObject({ drained: SHARDS });
+  expect(await flow.read()).toEqual([]);
+  await scene.failOver();
+  expect(await flow.read()).not.toEqual([]);
+  await produce(50);
+  await expectDrained(pool, live, flow, load);
+});
+
+test("a failover between freezing and reading is no divergence", async () => {
+  const { scene, live, load, produce, flow } = await openPair(1);
+  await produce(100);
+  await scene.cutOff();
+  await produce(100);
+  let isOver: Promise<void> | undefined;
+  scene.before = async (step) => {
+    if (step !== "counter/page") return;
+    isOver ??= scene.failOver();
+    await isOver;
+  };
+  expect(await live.service.drainOnce()).toMatchObject({ drained: 0, diverged: 0 });
+  expect(isOver).toBeDefined();
+  await flow.close();
+  await expectDrained(pool, live, flow, load);
+});
+
+test("freezings that are taken back, one after the other, do not stop a shard", async () => {
+  const { scene, live, load, produce, flow } = await openPair(1);
+  const { primary } = scene;
+  await produce(60);
+  const keys = await primary.keys("*");
+  const dumps = await Promise.all(keys.map((key) => primary.dumpBuffer(key)));
+  for (let turn = 0; turn < 3; turn++) {
+    let reads = 0;
+    let takenBack: Promise<unknown> | undefined;
+    scene.after = async (step) => {
+      if (step !== "counter/page") return;
+      reads++;
+      await until("all shards are read", () => reads >= SHARDS);
+      takenBack ??= Promise.all(keys.map((key, i) => primary.restore(key, 0, dumps[i]!, "REPLACE")));
+      await takenBack;
+    };
+    expect(await live.service.drainOnce()).toMatchObject({ drained: 0, failed: 0, diverged: 0 });
+  }
+  scene.after = async () => {};
+  await expectDrained(pool, live, flow, load);
+});
+
+test("without replicas a failover that takes back what is in the table is told, and the table left as it is", async () => {
+  const { scene, live, load, produce, flow } = await openPair(0);
+  await produce(100);
+  await live.service.drainOnce();
+  await scene.cutOff();
+  await produce(100);
+  await live.service.drainOnce();
+  const before = await tablesOf(pool, live);
+  expect(before.ledger).toBe([...load.sent.values()].reduce((sum, count) => sum + count));
+  await scene.failOver();
+  await produce(50);
+  await flow.close(); // gives again
+  for (const service of [live.service, live.open(flow)]) {
+    expect(await service.drainOnce()).toMatchObject({ drained: 0, diverged: SHARDS });
+    expect(await tablesOf(pool, live)).toEqual(before);
+    await expect(flow.read({ table: live.sink })).rejects.toMatchObject({ code: "DIVERGED" });
+  }
+  expect(live.told.diverged).toHaveLength(2 * SHARDS);
+});

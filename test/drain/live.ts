@@ -1,0 +1,54 @@
+import type pg from "pg";
+import { expect } from "vitest";
+import type { Counters } from "../../src/counter/counters.ts";
+import { DrainService } from "../../src/drain/drain-service.ts";
+import type { DrainOptions } from "../../src/drain/options.ts";
+import { postgresSink } from "../../src/sql.ts";
+import type { Load } from "../counter/faults/load.ts";
+import { atEnd } from "../counter/faults/stage.ts";
+
+let tables = 0;
+
+/** A drain into tables of its own, and what it tells. */
+export function drainInto(pool: pg.Pool, counters: Counters, options: Partial<DrainOptions> = {}) {
+  const names = { table: `counts_${++tables}`, ledgerTable: `ledger_${tables}` };
+  const sink = postgresSink(pool, names);
+  const told = { diverged: [] as string[], errors: [] as unknown[], cycles: 0, generations: 0 };
+  /** Another drain into the same tables. */
+  const open = (of = counters, more: Partial<DrainOptions> = {}) => {
+    const service = new DrainService({ counters: of, sink, ...more });
+    service.on("diverged", ({ shard, reason }) => void told.diverged.push(`${shard}: ${reason}`));
+    service.on("error", ({ error }) => void told.errors.push(error));
+    service.on("shard", () => void told.generations++);
+    service.on("cycle", () => void told.cycles++);
+    atEnd(() => service.stop());
+    return service;
+  };
+  return { service: open(counters, options), open, sink, told, names };
+}
+export type Live = ReturnType<typeof drainInto>;
+
+/** What the tables hold, asked in SQL: events by bucket, and those of the ledger. */
+export async function tablesOf(pool: pg.Pool, { names }: Live): Promise<Record<string, number>> {
+  const { rows } = await pool.query(
+    `SELECT bucket, sum(count)::text AS events FROM ${names.table} GROUP BY bucket
+     UNION ALL SELECT 'ledger', sum(events)::text FROM ${names.ledgerTable}`,
+  );
+  return Object.fromEntries(rows.map(({ bucket, events }) => [bucket, Number(events)]));
+}
+
+/** Row by row: what was sent is in the table or the store, once; and, after a last drain, all of it in the table. */
+export async function expectDrained(pool: pg.Pool, live: Live, counters: Counters, load: Load): Promise<void> {
+  const buckets = ["minute", "hour", "day"] as const;
+  for (const bucket of buckets) await load.check(counters, live.sink, bucket);
+  const last = live.open(counters);
+  for (const _ of ["what was left frozen", "what came since"])
+    expect(await last.drainOnce()).toMatchObject({ failed: 0 });
+  expect(live.told.diverged).toEqual([]);
+  expect(await counters.read()).toEqual([]);
+  for (const bucket of buckets) await load.check(counters, live.sink, bucket);
+  const tables = await tablesOf(pool, live);
+  const { ledger } = tables;
+  expect(tables).toEqual({ minute: ledger, hour: ledger, day: ledger, ledger });
+  if (load.errors.length === 0) expect(ledger).toBe([...load.sent.values()].reduce((sum, count) => sum + count, 0));
+}
