@@ -4,6 +4,7 @@ import type { Counters } from "../../src/counter/counters.ts";
 import { DrainService } from "../../src/drain/drain-service.ts";
 import type { DrainOptions } from "../../src/drain/options.ts";
 import { postgresSink } from "../../src/sql.ts";
+import type { Store } from "../../src/store/contract.ts";
 import type { Load } from "../counter/faults/load.ts";
 import { atEnd } from "../counter/faults/stage.ts";
 
@@ -27,6 +28,20 @@ export function drainInto(pool: pg.Pool, counters: Counters, options: Partial<Dr
   return { service: open(counters, options), open, sink, told, names };
 }
 export type Live = ReturnType<typeof drainInto>;
+
+/** A store whose steps wait for what is done before and after them. */
+export function stepping(store: Store, { before, after }: { before?: Watch; after?: Watch }): Store {
+  return {
+    ...store,
+    async run(operation, key, input, options) {
+      await before?.(operation.name, key, input);
+      const output = await store.run(operation, key, input, options);
+      await after?.(operation.name, key, input);
+      return output;
+    },
+  };
+}
+type Watch = (step: string, key: string, input: unknown) => Promise<void>;
 
 /** What the tables hold, asked in SQL: events by bucket, and those of the ledger. */
 export async function tablesOf(pool: pg.Pool, { names }: Live): Promise<Record<string, number>> {
