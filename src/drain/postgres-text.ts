@@ -26,6 +26,7 @@ export function postgresTexts(layout: Layout, ledger: readonly string[]): Postgr
       `CREATE TABLE IF NOT EXISTS ${layout.ledger} (${counter} ${text}, ${shard} integer NOT NULL, ` +
         `${generation} bigint NOT NULL, ${nonce} ${text}, ${fence} bigint NOT NULL, ${events} bigint NOT NULL, ` +
         `PRIMARY KEY (${counter}, ${shard}))`,
+      // A row is updated again and again: with room for it in its page, no index is touched.
       `CREATE TABLE IF NOT EXISTS ${table} (${bucket} ${text}, ${dimensions.map((name) => `${name} ${text}, `).join("")}` +
         `${start} timestamptz NOT NULL, ${count} bigint NOT NULL, PRIMARY KEY (${key.join(", ")})) WITH (fillfactor = 50)`,
     ],
