@@ -107,7 +107,7 @@ function demoCommand(streams: Streams, end: (status: number) => void): Command {
 function countCommand(streams: Streams, end: (status: number) => void): Command {
   return new Command("count")
     .description("Counts the entries of a Redis stream, each once, shared by all processes that run this command.")
-    .requiredOption("--redis <url>", "where the stream is, and the counters")
+    .requiredOption("--redis <url>", "where the stream is, and the counters; nodes of a cluster with commas between")
     .requiredOption("--stream <key>", "the stream; its entries have a field for each dimension")
     .requiredOption("--group <group>", "the consumer group that shares the work; made where it is missing")
     .requiredOption("--dimensions <list>", "names with commas between: site,lane,direction")

@@ -1,4 +1,5 @@
-import { Redis } from "ioredis";
+import type { Cluster, Redis } from "ioredis";
+import { redisClient } from "./redis-client.ts";
 
 const LEASE_MS = 10_000;
 const ENTRIES_AT_A_TIME = 1000;
@@ -21,20 +22,20 @@ type Read = [stream: string, entries: [id: string, fields: string[] | null][]];
 export class StreamGroup {
   readonly #stream: string;
   readonly #group: string;
-  readonly #client: Redis;
+  readonly #client: Redis | Cluster;
   /** Waits for entries; the others do not wait behind it. */
-  readonly #waiting: Redis;
+  readonly #waiting: Redis | Cluster;
   consumer = "";
 
-  constructor(url: string, stream: string, group: string) {
+  constructor(redis: string, stream: string, group: string) {
     this.#stream = stream;
     this.#group = group;
-    this.#client = new Redis(url, { maxRetriesPerRequest: 3 });
-    this.#waiting = new Redis(url, { maxRetriesPerRequest: 3 });
-    for (const client of [this.#client, this.#waiting]) client.on("error", () => {}); // a command that fails tells of it
+    this.#client = redisClient(redis);
+    this.#waiting = redisClient(redis);
   }
 
   async open(): Promise<void> {
+    await Promise.all([this.#client.connect(), this.#waiting.connect()]);
     await this.#client.xgroup("CREATE", this.#stream, this.#group, "0", "MKSTREAM").catch((error: Error) => {
       if (!error.message.startsWith("BUSYGROUP")) throw error;
     });

@@ -1,10 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { Redis } from "ioredis";
+import { Cluster, Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { Counters } from "../../src/counter/counters.ts";
+import type { Store } from "../../src/store/contract.ts";
 import { redisStore } from "../../src/store/redis.ts";
+import { slotOf } from "../../src/store/slot.ts";
+import { startCluster } from "../harness/redis-cluster.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
 import { watch } from "../harness/watchdog.ts";
 import { Random } from "../simulator/random.ts";
@@ -27,10 +30,10 @@ afterAll(async () => {
   await server?.stop();
 });
 
-const flow = () => new Counters(store, "flow", { dimensions: ["site", "lane"], shards: 8 });
+const flow = (store: Store) => new Counters(store, "flow", { dimensions: ["site", "lane"], shards: 8 });
 const sum = (rows: readonly { count: bigint }[]) => rows.reduce((all, { count }) => all + count, 0n);
-const args = (...more: string[]) => [
-  ...["count", "--redis", server.url, "--stream", "flow", "--group", "g", "--dimensions", "site,lane", "--shards", "8"],
+const args = (redis: string, ...more: string[]) => [
+  ...["count", "--redis", redis, "--stream", "flow", "--group", "g", "--dimensions", "site,lane", "--shards", "8"],
   ...more,
 ];
 
@@ -39,7 +42,7 @@ test("counts what stands in the entries, by their times, and tells what it canno
   await raw.xadd("flow", "1000-2", "site", "a", "lane", "1", "n", "4", "ms", "7260000");
   await raw.xadd("flow", "1000-3", "site", "b", "n", "1", "ms", "7200000");
   await raw.xadd("flow", "1000-4", "site", "b", "lane", "", "n", "none", "ms", "7200000");
-  const { status, stdout, stderr } = await command(args("--once", "--count", "n", "--at", "ms"));
+  const { status, stdout, stderr } = await command(args(server.url, "--once", "--count", "n", "--at", "ms"));
   expect({ status, stderr }).toEqual({
     status: 1,
     stderr: expect.stringMatching(
@@ -49,12 +52,12 @@ test("counts what stands in the entries, by their times, and tells what it canno
   expect(stdout).toMatch(
     /^oriel count: w0 of g counts flow as flow\noriel count: 2 entries counted, 2 could not be read\n$/,
   );
-  expect((await flow().read()).map(({ startMs, count }) => [startMs, count])).toEqual([
+  expect((await flow(store).read()).map(({ startMs, count }) => [startMs, count])).toEqual([
     [7_200_000, 3n],
     [7_260_000, 4n],
   ]);
   expect(await raw.xpending("flow", "g")).toEqual([0, null, null, null]);
-  const again = await command(args("--once"));
+  const again = await command(args(server.url, "--once"));
   expect(again).toMatchObject({ status: 0, stdout: expect.stringContaining("0 entries counted") });
 });
 
@@ -68,39 +71,76 @@ test.each([
     ["count", "--redis", "redis://127.0.0.1:1", "--stream", "s", "--group", "g", "--dimensions", "a", "--shards", "0"],
     /ARGUMENT shards is 0/,
   ],
+  [
+    ["count", "--redis", "redis://127.0.0.1:1,redis://:", "--stream", "s", "--group", "g", "--dimensions", "a"],
+    /ARGUMENT --redis is "redis:\/\/:"/,
+  ],
+  [
+    [
+      ...["count", "--redis", "redis://127.0.0.1:1,redis://127.0.0.1:2"],
+      "--stream",
+      "s",
+      "--group",
+      "g",
+      "--dimensions",
+      "a",
+    ],
+    /^oriel: /,
+  ],
 ])("refuses %j", async (argv, message) => {
   expect(await command(argv)).toMatchObject({ status: 2, stderr: expect.stringMatching(message) });
 });
 
-test(`workers that are killed at any moment change no total (seed ${seed})`, { timeout: 120_000 }, async () => {
+/** Three workers under load, of which one is killed and replaced in every round; what they counted in the end. */
+async function countUnderKills(raw: Redis | Cluster, redis: string, rounds: number, trouble?: () => Promise<void>) {
   const random = new Random(seed);
   const workers = new Set<ChildProcess>();
   const start = () => {
-    const child = spawn(process.execPath, [BUILT, ...args()], { stdio: "ignore" });
+    const child = spawn(process.execPath, [BUILT, ...args(redis)], { stdio: "ignore" });
     watch(child);
     workers.add(child);
   };
   for (let i = 0; i < 3; i++) start();
-  let added = 0;
-  for (let round = 0; round < 12; round++) {
+  for (let round = 0; round < rounds; round++) {
     for (let batch = 0; batch < 10; batch++) {
       const pipeline = raw.pipeline();
       for (let i = 0; i < 200; i++) pipeline.xadd("flow", "*", "site", `S${random.int(1, 40)}`, "lane", `${i % 3}`);
       await pipeline.exec();
-      added += 200;
       await new Promise((resolve) => setTimeout(resolve, random.int(0, 30)));
+      if (batch === 5 && round === 1) await trouble?.();
     }
     const killed = random.pick([...workers]);
     workers.delete(killed);
     killed.kill("SIGKILL");
     start();
   }
-  const last = await command(args("--once"));
+  const last = await command(args(redis, "--once"));
   expect(last.status, `seed ${seed}: ${last.stderr}`).toBe(0);
   for (const worker of workers) {
     const closed = once(worker, "close");
     worker.kill("SIGTERM");
     await closed;
   }
-  expect(sum(await flow().read()), `seed ${seed}`).toBe(BigInt(added));
+  return BigInt(await raw.xlen("flow"));
+}
+
+test(`workers that are killed at any moment change no total (seed ${seed})`, { timeout: 120_000 }, async () => {
+  const added = await countUnderKills(raw, server.url, 12);
+  expect(sum(await flow(store).read()), `seed ${seed}`).toBe(added);
+});
+
+test(`nor do they on a cluster, where the stream's slot moves (seed ${seed})`, { timeout: 120_000 }, async () => {
+  const cluster = await startCluster(3);
+  const client = new Cluster([...cluster.urls]);
+  try {
+    const owner = await cluster.ownerOf("flow");
+    const move = () => cluster.moveSlot(slotOf("flow"), (owner + 1) % 3);
+    const added = await countUnderKills(client, cluster.urls.join(","), 5, move);
+    expect(await cluster.ownerOf("flow")).not.toBe(owner);
+    expect(sum(await flow(redisStore(client)).read()), `seed ${seed}`).toBe(added);
+    for (const node of client.nodes("master")) expect(await node.keys("*:counts")).not.toEqual([]);
+  } finally {
+    client.disconnect();
+    await cluster.stop();
+  }
 });

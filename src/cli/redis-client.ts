@@ -1,0 +1,45 @@
+import { Cluster, type ClusterOptions, Redis } from "ioredis";
+import { argumentError } from "../errors.ts";
+
+/** How long a server may owe an answer before its connection is given up; longer than any command blocks. */
+const SILENCE_MS = 5000;
+
+/** Whether a --redis option names nodes of a cluster: several URLs with commas between. */
+export function isCluster(redis: string): boolean {
+  return urlsOf(redis).length > 1;
+}
+
+/** Connects when it is first used. All nodes have the user, password and TLS of the first that is named. Throws ARGUMENT. */
+export function clusterClient(redis: string, options: ClusterOptions = {}): Cluster {
+  const urls = urlsOf(redis);
+  for (const url of urls)
+    if (!/^rediss?:\/\/./.test(url) || !URL.canParse(url))
+      throw argumentError("--redis", url, "redis://… or rediss://…, with commas between a cluster's nodes");
+  const { protocol, username, password } = new URL(urls[0]!);
+  return new Cluster(urls, {
+    lazyConnect: true,
+    clusterRetryStrategy: (times) => Math.min(50 * times, 500),
+    ...options,
+    redisOptions: {
+      ...options.redisOptions,
+      ...(username !== "" && { username: decodeURIComponent(username) }),
+      ...(password !== "" && { password: decodeURIComponent(password) }),
+      ...(protocol === "rediss:" && { tls: {} }),
+    },
+  }).on("error", () => {}); // a command that fails tells of it
+}
+
+/**
+ * A client for plain commands, to be connected. None is sent again on another connection than those that were sent with
+ * it: what WAIT answers, it answers for the writes before it. Out of reach, it fails instead of waiting.
+ */
+export function redisClient(redis: string): Redis | Cluster {
+  const options = { autoResendUnfulfilledCommands: false, socketTimeout: SILENCE_MS };
+  if (isCluster(redis)) return clusterClient(redis, { enableOfflineQueue: false, redisOptions: options });
+  const alone = { ...options, lazyConnect: true, enableOfflineQueue: false, maxRetriesPerRequest: 0 };
+  return new Redis(redis, alone).on("error", () => {});
+}
+
+function urlsOf(redis: string): string[] {
+  return redis.split(/,(?=rediss?:)/).map((url) => url.trim());
+}
