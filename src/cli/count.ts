@@ -34,7 +34,7 @@ export async function count(typed: CountTyped, streams: Streams): Promise<number
   const stop = new AbortController();
   const interrupt = () => stop.abort();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
-  const group = new StreamGroup(typed.redis, typed.stream, typed.group);
+  const group = new StreamGroup(typed.redis, typed.stream, typed.group, Number(typed.replicas));
   const renewing = setInterval(() => group.renew().catch(() => {}), RENEW_MS); // tried again; who fails is taken for gone
   try {
     const flow = new Counters(store, typed.name ?? typed.stream, {

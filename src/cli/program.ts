@@ -115,7 +115,11 @@ function countCommand(streams: Streams, end: (status: number) => void): Command 
     .option("--count <field>", "field that says how many (default: 1 each)")
     .option("--at <field>", "field that says when, ms since 1970 (default: the time in the entry's id)")
     .option("--shards <n>", "parts of the counter; all who use it must agree", "64")
-    .option("--replicas <n>", "replicas that must have a count before its entry is acknowledged", "0")
+    .option(
+      "--replicas <n>",
+      "replicas that must have an entry before it is counted, and its count before it is acknowledged",
+      "0",
+    )
     .option("--prefix <prefix>", "beginning of the keys in Redis")
     .option("--once", "end when all entries are counted")
     .action(async (typed: CountTyped) => end(await count(typed, streams)));

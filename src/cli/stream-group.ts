@@ -5,6 +5,7 @@ const LEASE_MS = 10_000;
 const ENTRIES_AT_A_TIME = 1000;
 const LONGEST_WAIT_MS = 1000;
 const MOST_SLOTS = 4096;
+const LONGEST_CONFIRMATION_MS = 1000;
 
 export interface StreamEntry {
   id: string;
@@ -22,14 +23,17 @@ type Read = [stream: string, entries: [id: string, fields: string[] | null][]];
 export class StreamGroup {
   readonly #stream: string;
   readonly #group: string;
+  readonly #replicas: number;
   readonly #client: Redis | Cluster;
   /** Waits for entries; the others do not wait behind it. */
   readonly #waiting: Redis | Cluster;
   consumer = "";
 
-  constructor(redis: string, stream: string, group: string) {
+  /** `replicas`: so many must have what was given out before `pending` tells of it. */
+  constructor(redis: string, stream: string, group: string, replicas: number) {
     this.#stream = stream;
     this.#group = group;
+    this.#replicas = replicas;
     this.#client = redisClient(redis);
     this.#waiting = redisClient(redis);
   }
@@ -61,11 +65,29 @@ export class StreamGroup {
     return (await this.#waiting.call("XREADGROUP", ...command, "STREAMS", this.#stream, ">")) !== null;
   }
 
-  /** What a consumer was given and nobody has acknowledged, from the first on. */
+  /**
+   * What a consumer was given and nobody has acknowledged, from the first on. Rejects where too few replicas have it: the
+   * next primary would give it to another consumer, or its entries might never have been added, and their ids come again.
+   */
   async pending(consumer: string): Promise<StreamEntry[]> {
     const command = ["GROUP", this.#group, consumer, "COUNT", ENTRIES_AT_A_TIME, "STREAMS", this.#stream, "0"];
+    const together = this.#client.pipeline().call("XREADGROUP", ...command);
+    // WAIT speaks of the writes of its own connection: this one comes after all that was read.
+    if (this.#replicas > 0)
+      together
+        .set(this.#leaseOf(this.consumer), "1", "PX", LEASE_MS)
+        .call("WAIT", this.#replicas, LONGEST_CONFIRMATION_MS);
+    const answers = (await together.exec()) ?? [];
+    const failed = answers.find(([error]) => error);
+    if (failed) {
+      await this.renew(); // alone it follows the slot to where it went; those that are sent together do not
+      throw failed[0];
+    }
+    const [read, , confirmed] = answers.map(([, answer]) => answer);
+    if (this.#replicas > 0 && Number(confirmed) < this.#replicas)
+      throw new Error(`${confirmed} of ${this.#replicas} replicas have what ${consumer} was given`);
     // [stream, entries], in RESP2 within one more list.
-    const reply = (await this.#client.call("XREADGROUP", ...command)) as Read | [Read] | null;
+    const reply = read as Read | [Read] | null;
     const [, list] = (Array.isArray(reply?.[0]) ? reply[0] : (reply ?? ["", []])) as Read;
     return list.map(([id, fields]) => ({ id, fields: fields === null ? undefined : pairsOf(fields) }));
   }

@@ -1,0 +1,177 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { Cluster, Redis } from "ioredis";
+import { afterEach, expect, test } from "vitest";
+import { StreamGroup } from "../../src/cli/stream-group.ts";
+import { Counters } from "../../src/counter/counters.ts";
+import { redisStore } from "../../src/store/redis.ts";
+import { type RedisCluster, startCluster } from "../harness/redis-cluster.ts";
+import { until } from "../harness/until.ts";
+import { watch } from "../harness/watchdog.ts";
+import { command } from "./command.ts";
+
+const BUILT = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
+const TOLD = "of 1 replicas have what";
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function open(primaries: number): Promise<{ cluster: RedisCluster; raw: Cluster }> {
+  const cluster = await startCluster(primaries, 2);
+  const raw = new Cluster([...cluster.urls], { clusterRetryStrategy: () => 50 });
+  raw.on("error", () => {});
+  ends.push(
+    () => cluster.stop(),
+    () => raw.disconnect(),
+  );
+  return { cluster, raw };
+}
+
+/** The stream's primary, and what befalls it. */
+async function primaryOf(cluster: RedisCluster, stream: string) {
+  const index = await cluster.ownerOf(stream);
+  const connect = (node: number) => {
+    const client = new Redis(cluster.nodes[node]!.url);
+    client.on("error", () => {});
+    ends.push(() => client.disconnect());
+    return client;
+  };
+  const client = connect(index);
+  const found = (await client.info("replication")).matchAll(/slave\d+:ip=[^,]*,port=(\d+)/g);
+  const replicas = [...found].map(([, port]) => cluster.nodes.findIndex((node) => node.port === Number(port)));
+  expect(replicas).toHaveLength(2);
+  return {
+    index,
+    client,
+    /** Nothing that is written from now on will reach the replicas. */
+    async cutOff() {
+      for (const replica of replicas) cluster.nodes[replica]!.pause();
+      await client.call("CLIENT", "KILL", "TYPE", "replica");
+    },
+    /** It is killed; a replica takes over, and the other one follows it. */
+    async replace() {
+      await cluster.nodes[index]!.kill();
+      for (const replica of replicas) cluster.nodes[replica]!.resume();
+      const next = connect(replicas[0]!);
+      await cluster.failover(replicas[0]!, "TAKEOVER");
+      await until("the other follows", async () => /slave0:.*state=online/.test(await next.info("replication")));
+    },
+  };
+}
+
+test("what was given to a worker and to no replica is not told, and the next primary gives it to another", async () => {
+  const { cluster } = await open(1);
+  const primary = await primaryOf(cluster, "flow");
+  const [w0, w1] = [0, 1].map(() => new StreamGroup(cluster.urls.join(","), "flow", "g", 1)) as [
+    StreamGroup,
+    StreamGroup,
+  ];
+  ends.push(
+    () => w0.close(),
+    () => w1.close(),
+  );
+  await w0.open();
+  await w1.open();
+  for (let i = 0; i < 100; i++) await primary.client.xadd("flow", "*", "site", `S${i}`);
+  expect(await primary.client.wait(2, 10_000)).toBe(2);
+  await primary.cutOff();
+  expect(await w0.fetch(false)).toBe(true);
+  await expect(w0.pending("w0")).rejects.toThrow(`0 ${TOLD} w0 was given`);
+  await primary.replace();
+  await until("the next primary answers", () => w1.fetch(false));
+  await until("a replica has it", async () => (await w1.pending("w1")).length === 100);
+  await until("it is found", async () => (await w0.pending("w0")).length === 0);
+});
+
+test("the stream's primary is killed with what no replica had: all that is left counts once", {
+  timeout: 120_000,
+}, async () => {
+  const { cluster, raw } = await open(2);
+  const primary = await primaryOf(cluster, "flow");
+  const name = await nameElsewhere(cluster, primary.index);
+  const redis = cluster.urls.join(",");
+  const args = [
+    ...["count", "--redis", redis, "--stream", "flow", "--group", "g", "--name", name],
+    ...["--dimensions", "site,lane", "--shards", "1", "--replicas", "1"],
+  ];
+  const store = redisStore(raw, { deadlineMs: 5000 });
+  const flow = new Counters(store, name, { dimensions: ["site", "lane"], shards: 1 });
+  const counted = async () => (await flow.read()).reduce((all, { count }) => all + count, 0n);
+  let told = "";
+  const workers: ChildProcess[] = [];
+  const start = () => {
+    const child = spawn(process.execPath, [BUILT, ...args], { stdio: ["ignore", "ignore", "pipe"] });
+    watch(child);
+    child.stderr.on("data", (chunk) => {
+      told += chunk;
+    });
+    workers.push(child);
+  };
+  const add = produce(raw);
+  ends.push(() => add.stop());
+  start();
+  start();
+  await until("they count", async () => (await counted()) > 3000n);
+  await primary.cutOff();
+  const before = (await counted()) + 3000n; // more than was given out, and not yet counted
+  workers.shift()!.kill("SIGKILL");
+  start();
+  await until("they find it out", async () => told.includes(TOLD) || (await counted()) > before);
+  await primary.replace();
+  const after = await counted();
+  await until("it goes on", async () => (await counted()) > after + 3000n);
+  await add.stop();
+
+  const last = await command([...args, "--once"]);
+  expect(last.status, last.stderr).toBe(0);
+  for (const worker of workers) {
+    const closed = once(worker, "close");
+    worker.kill("SIGTERM");
+    await closed;
+  }
+  expect(await talliesOf(flow)).toEqual(await talliesIn(raw));
+  expect(told).toContain(TOLD);
+});
+
+/** Adds entries for as long as it is not stopped, whatever becomes of them. */
+function produce(raw: Cluster): { stop(): Promise<void> } {
+  let isOver = false;
+  const run = (async () => {
+    for (let i = 0; !isOver; ) {
+      const pipeline = raw.pipeline();
+      for (const end = i + 50; i < end; i++) pipeline.xadd("flow", "*", "site", `S${i % 7}`, "lane", `${i % 3}`);
+      await pipeline.exec().catch(() => {});
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  })();
+  return {
+    stop() {
+      isOver = true;
+      return run;
+    },
+  };
+}
+
+async function nameElsewhere(cluster: RedisCluster, primary: number): Promise<string> {
+  for (let i = 0; ; i++) if ((await cluster.ownerOf(`oriel:{c${i}:0}:counts`)) !== primary) return `c${i}`;
+}
+
+async function talliesOf(flow: Counters): Promise<Map<string, bigint>> {
+  const tallies = new Map<string, bigint>();
+  for (const { values, count } of await flow.read())
+    tallies.set(values.join(), (tallies.get(values.join()) ?? 0n) + count);
+  return sorted(tallies);
+}
+
+async function talliesIn(raw: Cluster): Promise<Map<string, bigint>> {
+  const tallies = new Map<string, bigint>();
+  for (const [, [, site, , lane]] of await raw.xrange("flow", "-", "+"))
+    tallies.set(`${site},${lane}`, (tallies.get(`${site},${lane}`) ?? 0n) + 1n);
+  return sorted(tallies);
+}
+
+function sorted(tallies: Map<string, bigint>): Map<string, bigint> {
+  return new Map([...tallies].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
