@@ -34,6 +34,7 @@ export const add: Operation<Addition, Added> = {
   arity: 6,
   repeatable: true,
   mostBytes: MOST_BYTES,
+  mustLast: true,
   encode: ({ layout, mark, before, after, total, rows }) => [layout, mark, before, after, `${total}`, rows],
   decode(reply) {
     const view = new DataView(reply.buffer, reply.byteOffset, reply.length);

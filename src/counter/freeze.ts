@@ -16,6 +16,7 @@ export const freeze: Operation<{ layout: string; nonce: string }, Frozen> = {
   keyCount: 1,
   arity: 2,
   repeatable: true,
+  mustLast: true,
   encode: ({ layout, nonce }) => [layout, nonce],
   decode(reply) {
     const view = new DataView(reply.buffer, reply.byteOffset, reply.length);

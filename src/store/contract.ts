@@ -44,6 +44,8 @@ interface Step<Input, Output> {
   readonly repeatable: boolean;
   /** Of calls that travel together, as nobody else is served meanwhile; default 1 MiB. */
   readonly mostBytes?: number;
+  /** True where it is for data that is kept nowhere else and never expires: a server without a file of it is warned of. */
+  readonly mustLast?: true;
   local(keys: Keyspace, key: string, input: Input, nowMs: number): Output;
 }
 

@@ -5,12 +5,12 @@ import { Batches } from "./batches.ts";
 import { Call } from "./call.ts";
 import type { Operation, RunOptions, Store } from "./contract.ts";
 import { deliver, type ScriptOf } from "./delivery.ts";
-import { watchEviction } from "./eviction.ts";
 import { connectIoredis, type IoredisClient, ioredisClient } from "./ioredis.ts";
 import { checkPrefix, keyOf } from "./keys.ts";
 import { nodeRedisClient } from "./node-redis.ts";
 import { isNodeRedis, type NodeRedisClient, type NodeRedisCluster } from "./node-redis-client.ts";
 import { functions, type Scripting, scripts } from "./scripting.ts";
+import { watchAppendOnly, watchEviction } from "./warnings.ts";
 
 export interface RedisStoreOptions {
   /** Begins every key; default "oriel:". The client's own keyPrefix is not used. */
@@ -26,7 +26,8 @@ export interface RedisStoreOptions {
   maxPendingBytes?: number | undefined;
   /**
    * Told, at most once for each, what endangers data: a server that may evict keys (`maxmemory-policy` is not
-   * "noeviction"). Read when the store first reaches the server, where that is permitted; default: not read.
+   * "noeviction"), read when the store first reaches it; one that writes no append-only file (`appendonly` is "no"), read
+   * when counts are first added or drained. Where INFO is not permitted, nothing is told; default: not read.
    */
   onWarning?: ((warning: string) => void) | undefined;
   /**
@@ -66,7 +67,9 @@ export function redisStore(
   if (scripting !== "eval" && scripting !== "functions")
     throw argumentError("scripting", scripting, '"eval" or "functions"');
   const connection = scriptClient(client, deadlineMs, scripting === "functions" ? functions : scripts);
-  if (options.onWarning) watchEviction(connection, options.onWarning);
+  const { onWarning } = options;
+  let isFileUnknown = onWarning !== undefined;
+  if (onWarning) watchEviction(connection, onWarning);
   const delivery = { client: connection, deadlineMs, scriptOf: options.scriptOf ?? ((operation) => operation.script) };
 
   const underWay = new Set<Promise<void>>();
@@ -118,6 +121,10 @@ export function redisStore(
         pendingCalls++;
         pendingBytes += call.sizeBytes;
         batches.add(call);
+        if (isFileUnknown && operation.mustLast) {
+          isFileUnknown = false;
+          watchAppendOnly(connection, onWarning!);
+        }
         return call.promise as Promise<Output>;
       } catch (error) {
         return Promise.reject(error);

@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { redisStore } from "../../src/index.ts";
+import { Counters, redisStore } from "../../src/index.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
 import { until } from "../harness/until.ts";
 import { clients } from "./clients.ts";
@@ -46,6 +46,31 @@ describe.each(Object.entries(clients))("a store over %s", (_name, connect) => {
   test("says nothing under noeviction, nor to nobody", async () => {
     expect(await warningsUnder("noeviction")).toEqual([]);
     expect(await warningsUnder("allkeys-lru", false)).toEqual([]);
+  });
+
+  test.each(["no", "yes"])("asks for the file when counts are added, once: appendonly %s", async (appendonly) => {
+    await raw.config("SET", "maxmemory-policy", "noeviction");
+    await raw.config("SET", "appendonly", appendonly);
+    const monitor = await raw.monitor();
+    const asked: string[] = [];
+    monitor.on("monitor", (_time: string, words: string[]) => asked.push(words.join(" ").toLowerCase()));
+    const asks = () => asked.filter((words) => words === "info persistence").length;
+    const { client, end } = connect(server.url);
+    const warnings: string[] = [];
+    const store = redisStore(client, { onWarning: (warning) => warnings.push(warning) });
+    await store.run(tally, store.keyOf("k"), "0001");
+    const flow = new Counters(store, "flow", { dimensions: ["site"], shards: 4 });
+    await until("the policy is read", () => asked.includes("info memory"));
+    expect([asks(), warnings]).toEqual([0, []]);
+    for (const site of "abcdefgh") await flow.add({ site });
+    await until("the file is asked for", () => asks() > 0);
+    for (const site of "abcdefgh") await flow.add({ site });
+    await store.close();
+    end();
+    monitor.disconnect();
+    expect(asks()).toBe(1);
+    const warning = expect.stringMatching(/^appendonly is no: .*should be yes$/);
+    expect(warnings).toEqual(appendonly === "no" ? [warning] : []);
   });
 
   test("works on where INFO is not permitted", async () => {

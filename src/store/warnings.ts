@@ -1,0 +1,36 @@
+import type { ScriptClient } from "./client.ts";
+
+type Tell = (warning: string) => void;
+
+/** Reports each `maxmemory-policy` but noeviction among the primaries. */
+export function watchEviction(client: ScriptClient, onWarning: Tell): void {
+  watch(client, onWarning, "memory", (text) => {
+    const policy = /^maxmemory_policy:(\S+)/m.exec(text)?.[1];
+    if (policy === undefined || policy === "noeviction") return undefined;
+    return `maxmemory-policy is ${policy}: Redis may evict keys, and events with them; it should be noeviction`;
+  });
+}
+
+/** Reports a primary that writes no append-only file. */
+export function watchAppendOnly(client: ScriptClient, onWarning: Tell): void {
+  watch(client, onWarning, "persistence", (text) => {
+    if (!/^aof_enabled:0/m.test(text)) return undefined;
+    return "appendonly is no: a restart of Redis loses counts that were acknowledged and are in no table yet; it should be yes";
+  });
+}
+
+/** Asks all primaries once, when the client is ready, and tells each warning once; a refusal says nothing. */
+async function watch(
+  client: ScriptClient,
+  onWarning: Tell,
+  section: string,
+  warningOf: (info: string) => string | undefined,
+): Promise<void> {
+  try {
+    await client.whenReady();
+    const warnings = new Set((await client.info(section)).map(warningOf));
+    for (const warning of warnings) if (warning !== undefined) onWarning(warning);
+  } catch {
+    // Not permitted, or out of reach: the calls themselves will tell.
+  }
+}
