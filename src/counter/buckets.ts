@@ -49,6 +49,12 @@ export class Calendar {
     return Math.min(...starts.filter((one) => this.#dateOf(one) === date && one <= minute));
   }
 
+  /** The local time of an instant's minute: yyyyMMddHHmm. */
+  digitsOf(minute: number): string {
+    const text = new Date((minute + this.#offset(minute)) * MINUTE_MS).toISOString();
+    return text.replace(/\D/g, "").slice(0, 12);
+  }
+
   #dateOf(minute: number): number {
     return Math.floor((minute + this.#offset(minute)) / 1440);
   }

@@ -6,6 +6,7 @@ import { type BucketName, Calendar } from "./buckets.ts";
 import { Cells, type Values } from "./cells.ts";
 import { law } from "./law.ts";
 import { layoutText, shardKeys } from "./layout.ts";
+import { Mirror } from "./mirror.ts";
 import { type CountersOptions, countersSettings } from "./options.ts";
 import { Producer } from "./producer.ts";
 import { type CountersQuery, type ReadPlace, readRows, rowsQuery } from "./read.ts";
@@ -52,6 +53,7 @@ export class Counters {
   readonly #place: ReadPlace;
   readonly #producers: readonly Producer[];
   readonly #sources: Sources;
+  readonly #mirror: Mirror | undefined;
   #dirty: Producer[] = [];
   readonly #timers: Timers;
   #unwatch: (() => void) | undefined;
@@ -61,7 +63,7 @@ export class Counters {
 
   /** Throws ARGUMENT for a wrong name or option. Nothing is sent yet. */
   constructor(store: Store, name: string, options: CountersOptions, timers: Timers = TIMERS) {
-    const { dimensions, buckets, timeZone, shards, replicas, onLost } = countersSettings(options);
+    const { dimensions, buckets, timeZone, shards, replicas, mirror, onLost } = countersSettings(options);
     this.name = name;
     this.shape = Object.freeze({ name, dimensions, buckets });
     this.#finest = buckets[0]!;
@@ -70,9 +72,12 @@ export class Counters {
     const layout = layoutText(shards, this.#finest, timeZone, dimensions);
     this.#place = { store, keys, layout, shape: this.shape, calendar: new Calendar(timeZone) };
     this.#timers = timers;
-    const each = { store, layout, replicas, now: store.monotonic, pause: timers.pause, onLost };
+    const { calendar } = this.#place;
+    this.#mirror = mirror && new Mirror({ store, buckets, calendar, ...mirror });
+    const onCounted = this.#mirror && ((rows: Uint8Array) => this.#mirror!.add(rows));
+    const each = { store, layout, replicas, now: store.monotonic, pause: timers.pause, onLost, onCounted };
     this.#producers = keys.map((key) => new Producer({ ...each, key }));
-    this.#sources = new Sources(store, keys, layout, replicas);
+    this.#sources = new Sources(store, keys, layout, replicas, onCounted);
   }
 
   /** Counts an event, or `count` alike. `values`: one string for each dimension. */
@@ -188,6 +193,7 @@ export class Counters {
     await gathering();
     await Promise.all(this.#producers.map((producer) => producer.send()));
     await this.#check();
+    await this.#mirror?.settled();
   }
 }
 

@@ -1,4 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
+import { type Duration, durationMs } from "../time.ts";
 import { type BucketName, checkBuckets } from "./buckets.ts";
 import { MOST_SHARDS } from "./layout.ts";
 
@@ -13,8 +14,20 @@ export interface CountersOptions {
   shards?: number;
   /** Replicas that must have a count before it is acknowledged; default 0. */
   replicas?: number;
+  /**
+   * Repeats what is counted in plain keys that other programs read with GET, for instance S1:202611211200:3:D. They are
+   * approximate after faults, and cost a command for each row and bucket.
+   */
+  mirror?: CounterMirror;
   /** Told of counts that a failover took away when they could not be given again: `total`, NaN where not even that is known. */
   onLost?: (loss: { total: number }) => void;
+}
+
+export interface CounterMirror {
+  /** Begins every key; default "". */
+  prefix?: string;
+  /** How long a key stays after its last count; default "2d". */
+  keep?: Duration;
 }
 
 export interface CountersSettings {
@@ -23,10 +36,11 @@ export interface CountersSettings {
   timeZone: string;
   shards: number;
   replicas: number;
+  mirror: { prefix: string; keepMs: number } | undefined;
   onLost: (loss: { total: number }) => void;
 }
 
-const OPTIONS = ["dimensions", "buckets", "timeZone", "shards", "replicas", "onLost"];
+const OPTIONS = ["dimensions", "buckets", "timeZone", "shards", "replicas", "mirror", "onLost"];
 
 export function countersSettings(options: CountersOptions): CountersSettings {
   checkKnown(options, OPTIONS);
@@ -48,6 +62,16 @@ export function countersSettings(options: CountersOptions): CountersSettings {
     timeZone,
     shards,
     replicas,
+    mirror: mirrorSettings(options.mirror),
     onLost: options.onLost ?? (() => {}),
   };
+}
+
+function mirrorSettings(mirror: CounterMirror | undefined): CountersSettings["mirror"] {
+  if (mirror === undefined) return undefined;
+  checkKnown(mirror, ["prefix", "keep"]);
+  const { prefix = "", keep = "2d" } = mirror;
+  if (typeof prefix !== "string" || !/^\P{Surrogate}{0,256}$/u.test(prefix))
+    throw argumentError("mirror.prefix", prefix, "a string of at most 256 characters, without half surrogate pairs");
+  return { prefix, keepMs: durationMs("mirror.keep", keep, 1000, 366 * 86_400_000) };
 }

@@ -21,6 +21,8 @@ export interface ProducerOptions {
   pause(ms: number): Promise<void>;
   /** Counts that a failover took away, and that could not be given again; NaN: not known how many. */
   onLost: (loss: { total: number }) => void;
+  /** Given the rows of each batch that was counted; never throws. */
+  onCounted?: ((rows: Uint8Array) => void) | undefined;
 }
 
 /**
@@ -128,7 +130,8 @@ export class Producer {
     for (let isInDoubt = false; ; ) {
       try {
         await this.#give({ number, before: this.#number, total, rows });
-        return batch.resolve();
+        batch.resolve();
+        return this.#options.onCounted?.(rows);
       } catch (error) {
         const isUnknown = error instanceof OrielError && error.applied === "unknown" && error.code !== "CORRUPT";
         batch.reject(error);

@@ -24,12 +24,21 @@ export class Sources {
   readonly #keys: readonly string[];
   readonly #layout: string;
   readonly #options: RunOptions;
+  readonly #onCounted: ((rows: Uint8Array) => void) | undefined;
   /** The last offset of each source in each shard, as far as we know. */
   readonly #reached = new Map<string, string[]>();
   readonly #turns = new Map<string, Promise<unknown>>();
 
-  constructor(store: Store, keys: readonly string[], layout: string, replicas: number) {
+  /** `onCounted`: given the rows of each batch that was counted; never throws. */
+  constructor(
+    store: Store,
+    keys: readonly string[],
+    layout: string,
+    replicas: number,
+    onCounted?: (rows: Uint8Array) => void,
+  ) {
     this.#store = store;
+    this.#onCounted = onCounted;
     this.#options = replicas > 0 ? { replicas } : {};
     this.#keys = keys;
     this.#layout = layout;
@@ -76,7 +85,7 @@ export class Sources {
       const addition = { layout: this.#layout, mark: `s:${source}`, before, after, ...rowsOf(left) };
       const { isCounted, place } = await this.#store.run(add, this.#keys[shard]!, addition, this.#options);
       reached[shard] = isCounted ? after : place;
-      if (isCounted) return;
+      if (isCounted) return this.#onCounted?.(addition.rows);
       if (place < before)
         throw new OrielError(
           "LOST",

@@ -1,0 +1,77 @@
+import type { Store } from "../store/contract.ts";
+import type { BucketName, Calendar } from "./buckets.ts";
+import { readField } from "./field.ts";
+import { unpackStrings } from "./message-pack.ts";
+import { mirrorAdd } from "./mirror-add.ts";
+
+const MOST_WAITING = 65_536;
+const AT_A_TIME = 2048;
+const FORMS: Record<BucketName, { digits: number; letter: string }> = {
+  minute: { digits: 12, letter: "M" },
+  hour: { digits: 10, letter: "H" },
+  day: { digits: 8, letter: "D" },
+};
+
+export interface MirrorOptions {
+  store: Store;
+  buckets: readonly BucketName[];
+  calendar: Calendar;
+  prefix: string;
+  keepMs: number;
+}
+
+/**
+ * Repeats what was counted in plain keys, `<prefix><first value>:<local time>:<other values>:<M, H or D>`, for programs
+ * that read them with GET. Nobody waits for it and nothing is sent twice: it shows less after a fault, and what a failover
+ * took from the counts it may still show. One round at a time is under way; what comes meanwhile is summed up.
+ */
+export class Mirror {
+  readonly #options: MirrorOptions;
+  readonly #waiting = new Map<string, bigint>();
+  #turn: Promise<void> | undefined;
+
+  constructor(options: MirrorOptions) {
+    this.#options = options;
+  }
+
+  /** Rows as lua/counter/add.lua takes them. */
+  add(rows: Uint8Array): void {
+    const texts = unpackStrings(rows);
+    for (let i = 0; i < texts.length; i += 2) {
+      const count = BigInt(texts[i + 1]!);
+      for (const key of this.#keysOf(texts[i]!)) {
+        const waiting = this.#waiting.get(key);
+        // A store that does not keep up: the mirror loses, not the process.
+        if (waiting === undefined && this.#waiting.size >= MOST_WAITING) continue;
+        this.#waiting.set(key, (waiting ?? 0n) + count);
+      }
+    }
+    this.#turn ??= this.#send();
+  }
+
+  /** Waits for what is on its way; never rejects. */
+  async settled(): Promise<void> {
+    await this.#turn;
+  }
+
+  async #send(): Promise<void> {
+    const { store, keepMs } = this.#options;
+    while (this.#waiting.size > 0) {
+      const some = [...this.#waiting].slice(0, AT_A_TIME);
+      for (const [key] of some) this.#waiting.delete(key);
+      await Promise.allSettled(some.map(([key, count]) => store.run(mirrorAdd, key, { count, keepMs })));
+    }
+    this.#turn = undefined;
+  }
+
+  #keysOf(field: string): string[] {
+    const { buckets, calendar, prefix } = this.#options;
+    const { startMinute, values } = readField(field);
+    const time = calendar.digitsOf(startMinute);
+    const [first, ...others] = values;
+    return buckets.map((bucket) => {
+      const { digits, letter } = FORMS[bucket];
+      return prefix + [first, time.slice(0, digits), ...others, letter].join(":");
+    });
+  }
+}
