@@ -29,7 +29,8 @@ const TOLD_BAD = 5;
  * killed leaves what it had not acknowledged to the others.
  */
 export async function count(typed: CountTyped, streams: Streams): Promise<number> {
-  const store = openStore(typed.redis, typed.prefix);
+  const tell = (text: string) => void streams.stderr.write(`oriel count: ${text}\n`);
+  const store = openStore(typed.redis, typed.prefix, { onWarning: tell });
   const output = new Output(streams.stdout);
   const stop = new AbortController();
   const interrupt = () => stop.abort();
@@ -43,7 +44,7 @@ export async function count(typed: CountTyped, streams: Streams): Promise<number
       replicas: Number(typed.replicas),
     });
     await group.open();
-    const worker = new StreamWorker(flow, group, typed, (text) => void streams.stderr.write(text));
+    const worker = new StreamWorker(flow, group, typed, tell);
     await output.write(`oriel count: ${group.consumer} of ${typed.group} counts ${typed.stream} as ${flow.name}\n`);
     for (let isOver = false; !isOver && !stop.signal.aborted; ) {
       const isBusy = await worker.turn(typed.once !== true);
@@ -87,7 +88,7 @@ class StreamWorker {
     } catch (error) {
       if ((error as { code?: string }).code === "ARGUMENT" || (error as { code?: string }).code === "CLASH")
         throw error;
-      this.#tell(`oriel count: ${(error as Error).message}; trying again\n`);
+      this.#tell(`${(error as Error).message}; trying again`);
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       return true;
     }
@@ -132,7 +133,7 @@ class StreamWorker {
       this.#flow.check(event);
       return event;
     } catch (error) {
-      if (++this.bad <= TOLD_BAD) this.#tell(`oriel count: entry ${id}: ${(error as Error).message}\n`);
+      if (++this.bad <= TOLD_BAD) this.#tell(`entry ${id}: ${(error as Error).message}`);
       return undefined;
     }
   }

@@ -24,7 +24,7 @@ export async function replay(options: ReplayOptions, streams: Streams): Promise<
   const source = await openSource(options.file, streams.stdin);
   if (options.plot !== undefined) await (await open(options.plot, "a")).close(); // cannot be written: known now
   const clock = { nowMs: 0 };
-  const store = openStore(options.redis, options.prefix, () => clock.nowMs);
+  const store = openStore(options.redis, options.prefix, { clock: () => clock.nowMs });
   const recorder = new Recorder(store, options);
   const { stderr } = streams;
   const isBarShown = stderr.isTTY === true && source.sizeBytes !== null;

@@ -38,6 +38,7 @@ const args = (redis: string, ...more: string[]) => [
 ];
 
 test("counts what stands in the entries, by their times, and tells what it cannot read", async () => {
+  await raw.config("SET", "appendonly", "yes");
   await raw.xadd("flow", "1000-1", "site", "a", "lane", "1", "n", "3", "ms", "7200000");
   await raw.xadd("flow", "1000-2", "site", "a", "lane", "1", "n", "4", "ms", "7260000");
   await raw.xadd("flow", "1000-3", "site", "b", "n", "1", "ms", "7200000");
@@ -59,6 +60,14 @@ test("counts what stands in the entries, by their times, and tells what it canno
   expect(await raw.xpending("flow", "g")).toEqual([0, null, null, null]);
   const again = await command(args(server.url, "--once"));
   expect(again).toMatchObject({ status: 0, stdout: expect.stringContaining("0 entries counted") });
+});
+
+test("tells once that the server writes no file of what it counts", async () => {
+  await raw.config("SET", "appendonly", "no");
+  await raw.xadd("flow", "*", "site", "a", "lane", "1");
+  const { status, stderr } = await command(args(server.url, "--once"));
+  expect(status).toBe(0);
+  expect(stderr).toMatch(/^oriel count: appendonly is no: .*\n$/);
 });
 
 test.each([
