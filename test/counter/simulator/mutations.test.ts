@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { MUTATIONS } from "./mutations.ts";
 import { playSchedule } from "./schedule.ts";
 
-const MOST_PLAYED = Number(process.env.ORIEL_MUTATION_SEEDS ?? 40);
+const MOST_PLAYED = Number(process.env.ORIEL_MUTATION_SEEDS ?? 400);
 
 /** `npm test` takes the first few, which fail at once; `npm run faults` takes them all. */
 const isFaultsRun = process.env.ORIEL_SEEDS !== undefined;
