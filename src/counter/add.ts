@@ -1,6 +1,6 @@
 import { script } from "../generated/counter/add.ts";
 import type { Operation } from "../store/contract.ts";
-import { unpackStrings } from "./message-pack.ts";
+import { unpackStrings } from "../store/message-pack.ts";
 import { change, shardAt } from "./shard.ts";
 
 export interface Addition {

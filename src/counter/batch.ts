@@ -1,5 +1,5 @@
+import { ARRAY_HEAD_BYTES, writeArrayHead, writeStringHead } from "../store/message-pack.ts";
 import type { CellMemory } from "./cell-memory.ts";
-import { ARRAY_HEAD_BYTES, writeArrayHead, writeStringHead } from "./message-pack.ts";
 
 const MOST_ROWS = 2048;
 /** The server may begin while more is counted. */

@@ -1,7 +1,7 @@
 import type { Store } from "../store/contract.ts";
+import { unpackStrings } from "../store/message-pack.ts";
 import type { BucketName, Calendar } from "./buckets.ts";
 import { readField } from "./field.ts";
-import { unpackStrings } from "./message-pack.ts";
 import { mirrorAdd } from "./mirror-add.ts";
 
 const MOST_WAITING = 65_536;

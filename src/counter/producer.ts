@@ -1,12 +1,12 @@
 import { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
+import { packStrings } from "../store/message-pack.ts";
 import type { Clock } from "../time.ts";
 import { add } from "./add.ts";
 import { Batch } from "./batch.ts";
 import type { CellMemory } from "./cell-memory.ts";
 import { Given, type GivenBatch } from "./given.ts";
 import { law } from "./law.ts";
-import { packStrings } from "./message-pack.ts";
 
 const PAUSE_MS = 100;
 /** No mark ever stands there: tells where it stands. */

@@ -1,7 +1,7 @@
 import { argumentError, OrielError } from "../errors.ts";
 import type { RunOptions, Store } from "../store/contract.ts";
+import { packStrings } from "../store/message-pack.ts";
 import { add } from "./add.ts";
-import { packStrings } from "./message-pack.ts";
 
 const MOST_SOURCES = 1024;
 const OFFSET_DIGITS = 32;

@@ -1,6 +1,6 @@
 import { script } from "../generated/counter/sweep.ts";
 import type { Operation } from "../store/contract.ts";
-import { packStrings } from "./message-pack.ts";
+import { packStrings } from "../store/message-pack.ts";
 import { change, shardAt } from "./shard.ts";
 
 export interface Leftovers {

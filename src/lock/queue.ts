@@ -64,8 +64,8 @@ export function handOn(keys: Keyspace, lockKey: string, queue: Queue, nowMs: num
   if (isSecondTold) calledMs = nowMs;
   places = firstOf(places) + digits(promisedUntilMs) + places.slice(PLACE_LENGTH);
   writeQueue(keys, lockKey, { promisedUntilMs, calledMs, places }, nowMs);
-  if (!isFirstTold) keys.publish(channelOf(lockKey, firstOf(places)));
-  if (isSecondTold) keys.publish(channelOf(lockKey, firstOf(places.slice(PLACE_LENGTH))));
+  if (!isFirstTold) keys.publish(channelOf(lockKey, firstOf(places)), "");
+  if (isSecondTold) keys.publish(channelOf(lockKey, firstOf(places.slice(PLACE_LENGTH))), "");
 }
 
 function digits(ms: number): string {

@@ -1,5 +1,5 @@
-/** Told that a channel was published to, or that messages on it may have been missed. */
-export type Listener = () => void;
+/** Told what a channel was published, or nothing: that messages on it may have been missed. */
+export type Listener = (message?: string) => void;
 
 /** Who listens to which channel. */
 export class Channels {
@@ -25,8 +25,8 @@ export class Channels {
     if (listeners?.size === 0) this.#listeners.delete(channel);
   }
 
-  call(channel: string): void {
-    for (const listener of [...(this.#listeners.get(channel) ?? [])]) listener();
+  call(channel: string, message?: string): void {
+    for (const listener of [...(this.#listeners.get(channel) ?? [])]) listener(message);
   }
 
   clear(): void {

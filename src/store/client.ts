@@ -31,7 +31,7 @@ export interface ScriptClient {
   /** Text of INFO for one section, of every primary. */
   info(section: string): Promise<string[]>;
   /** As `Store.subscribe`, on a connection of its own. */
-  subscribe?(channel: string, listener: () => void): () => void;
+  subscribe?(channel: string, listener: (message?: string) => void): () => void;
   close(): Promise<void>;
 }
 

@@ -24,8 +24,8 @@ export interface Keyspace {
    */
   set(key: string, value: unknown, sizeBytes: number, expireAtMs: number): void;
   delete(key: string): void;
-  /** Once the step is kept, tells those who have subscribed to `channel`; the twin of PUBLISH with an empty message. */
-  publish(channel: string): void;
+  /** Once the step is kept, tells those who have subscribed to `channel`; the twin of PUBLISH. */
+  publish(channel: string, message: string): void;
 }
 
 /**
@@ -106,11 +106,11 @@ export interface Store {
     options?: RunOptions,
   ): Promise<Output>;
   /**
-   * Calls `listener` for each message on `channel`, and whenever the subscription begins (again) to stand, since what
+   * Calls `listener` with each message on `channel`, and without one whenever the subscription begins (again) to stand, since what
    * came before may have been missed. A message may be lost, or told twice: it says that looking is worthwhile, no more.
    * Returns what ends it. Absent where the server cannot be listened to.
    */
-  subscribe?(channel: string, listener: () => void): () => void;
+  subscribe?(channel: string, listener: (message?: string) => void): () => void;
   /** Full name of the key of `name`: prefix, braces, escapes. */
   keyOf(name: string): string;
   /** Monotonic ms of this process, for deadlines and estimates of the server's time; never wall time. */

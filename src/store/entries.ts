@@ -20,11 +20,11 @@ const SWEPT_WHEN_FULL = 1024;
 export class Entries {
   sizeBytes = 0;
   readonly #maxBytes: number;
-  readonly #publish: (channel: string) => void;
+  readonly #publish: (channel: string, message: string) => void;
   readonly #entries = new Map<string, Entry>();
   #sweep: Iterator<[string, Entry]> = this.#entries.entries();
 
-  constructor(maxBytes: number, publish: (channel: string) => void = () => {}) {
+  constructor(maxBytes: number, publish: (channel: string, message: string) => void = () => {}) {
     this.#maxBytes = maxBytes;
     this.#publish = publish;
   }
@@ -46,7 +46,7 @@ export class Entries {
       if (entry && entry.expireAtMs < nowMs) this.#remove(key, entry);
     }
     const writes = new Map<string, Entry | undefined>();
-    const published: string[] = [];
+    const published: [channel: string, message: string][] = [];
     let growthBytes = 0;
     const current = (key: string): Entry | undefined => {
       if (!declared.includes(key)) throw new Error(`the step touched ${key}, which it did not declare`);
@@ -65,14 +65,14 @@ export class Entries {
         growthBytes -= current(key)?.sizeBytes ?? 0;
         writes.set(key, undefined);
       },
-      publish: (channel) => void published.push(channel),
+      publish: (...told) => void published.push(told),
     });
     for (const [key, entry] of writes) {
       if (entry) this.#entries.set(key, entry);
       else this.#entries.delete(key);
     }
     this.sizeBytes += growthBytes;
-    for (const channel of published) this.#publish(channel);
+    for (const [channel, message] of published) this.#publish(channel, message);
     return output;
   }
 

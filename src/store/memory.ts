@@ -38,7 +38,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   if (!Number.isSafeInteger(maxBytes) || maxBytes < 1)
     throw argumentError("maxBytes", maxBytes, "a whole number of bytes, 1 or more");
   const channels = new Channels();
-  const entries = new Entries(maxBytes, (channel) => queueMicrotask(() => channels.call(channel)));
+  const entries = new Entries(maxBytes, (...told) => queueMicrotask(() => channels.call(...told)));
   let closed = false;
 
   return {
@@ -69,7 +69,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     },
     subscribe(channel, listener) {
       channels.add(channel, listener);
-      queueMicrotask(listener);
+      queueMicrotask(() => listener());
       return () => channels.delete(channel, listener);
     },
     async close() {

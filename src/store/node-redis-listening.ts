@@ -19,7 +19,7 @@ export function nodeRedisListening(client: NodeRedisClient): ListeningClient {
   const connection = client.duplicate({
     socket: { ...socket, reconnectStrategy: false, socketTimeout: undefined },
   }) as NodeRedisListener;
-  const listeners = new Map<string, (channel?: string) => void>();
+  const listeners = new Map<string, (channel?: string, message?: string) => void>();
   let hasEnded = false;
   const end = () => {
     if (hasEnded) return;
@@ -34,7 +34,7 @@ export function nodeRedisListening(client: NodeRedisClient): ListeningClient {
   connection.on("ready", () => listeners.get("ready")?.());
   connection.unref();
   connection.connect().catch(end);
-  const tell = (_message: string, channel: string) => listeners.get("message")?.(channel);
+  const tell = (message: string, channel: string) => listeners.get("message")?.(channel, message);
   return {
     get status() {
       return connection.isReady ? "ready" : "connecting";

@@ -37,7 +37,7 @@ export class Subscriber {
     const isNew = !this.#channels.has(channel);
     this.#channels.add(channel, listener);
     if (!this.#connection && !this.#pause) this.#connect();
-    else if (this.#standing.has(channel)) queueMicrotask(listener);
+    else if (this.#standing.has(channel)) queueMicrotask(() => listener());
     else if (isNew) this.#ask([channel]);
     return () => {
       this.#channels.delete(channel, listener);
@@ -64,7 +64,7 @@ export class Subscriber {
     }
     this.#connection = connection;
     connection.on("error", () => {});
-    connection.on("message", (channel: string) => this.#channels.call(channel));
+    connection.on("message", (channel: string, message: string) => this.#channels.call(channel, message));
     connection.on("ready", () => {
       connection.stream?.unref?.();
       this.#ask(this.#channels.names);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { isStorable, LEAST_START_MS, longestValue, MOST_START_MS } from "../../src/counter/bounds.ts";
 import { Counters } from "../../src/counter/counters.ts";
 import { readField, valuesText } from "../../src/counter/field.ts";
-import { packStrings, unpackStrings } from "../../src/counter/message-pack.ts";
+import { packStrings, unpackStrings } from "../../src/store/message-pack.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
 import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { acknowledge } from "../../src/counter/acknowledge.ts";
 import { add } from "../../src/counter/add.ts";
 import { freeze } from "../../src/counter/freeze.ts";
-import { packStrings } from "../../src/counter/message-pack.ts";
+import { packStrings } from "../../src/store/message-pack.ts";
 import { page } from "../../src/counter/page.ts";
 import type { Shard } from "../../src/counter/shard.ts";
 import { sweep } from "../../src/counter/sweep.ts";

@@ -65,7 +65,7 @@ export const MUTATIONS: readonly Mutation[] = [
           get: (each) => keys.get(misnamed(each)),
           set: (each, value, sizeBytes, expireAtMs) => keys.set(misnamed(each), value, sizeBytes, expireAtMs),
           delete: (each) => keys.delete(misnamed(each)),
-          publish: (channel) => keys.publish(channel),
+          publish: (...told) => keys.publish(...told),
         };
         return real(through, key, { ...input, number: header.number, birth: header.birth } as never, nowMs);
       },

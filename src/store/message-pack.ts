@@ -8,8 +8,8 @@ const STRING_HEAD_BYTES = 5;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** MessagePack, as far as steps need it: an array of strings. Source: the MessagePack specification. */
-export function packStrings(strings: readonly string[]): Uint8Array {
+/** MessagePack, as far as steps need it: an array of strings, of text or bytes. Source: the MessagePack specification. */
+export function packStrings(strings: readonly (string | Uint8Array)[]): Uint8Array {
   const parts = strings.map(packString);
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, ARRAY_HEAD_BYTES));
   writeArrayHead(bytes, strings.length);
@@ -26,8 +26,8 @@ export function writeArrayHead(bytes: Uint8Array, length: number): void {
   new DataView(bytes.buffer, bytes.byteOffset).setUint32(1, length);
 }
 
-function packString(text: string): Uint8Array {
-  const utf8 = encoder.encode(text);
+function packString(text: string | Uint8Array): Uint8Array {
+  const utf8 = typeof text === "string" ? encoder.encode(text) : text;
   const bytes = new Uint8Array(STRING_HEAD_BYTES + utf8.length);
   const at = writeStringHead(bytes, 0, utf8.length);
   bytes.set(utf8, at);

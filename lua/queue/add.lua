@@ -1,0 +1,63 @@
+#!lua
+-- Adds messages that wait until they are due; an id that is known is left as it is.
+-- A script: what a message says and when it is due are one step, and so is looking whether its id is known.
+-- KEYS  1 times · 2 messages
+-- ARGV  1 layout · 2 MessagePack, an array of id, when and envelope by turns, up to 1000 of each; when: ms since 1970 in
+--       decimal text, or "+" and ms from now
+-- Reply u8 for each: 1 added, 0 known
+-- Errors CLASH; nothing was written
+-- Law   known: it waits, is claimed or dead, or was done and is remembered, or came before in this call.
+--       An empty message for an earlier head goes to due:<times>.
+-- Cost  O(messages * log of what is there)
+-- @include queue/law
+local keys_per_step = 2
+local arguments_per_step = 2
+
+local function with_level(levels, level)
+  if string.find(levels, level, 1, true) then return levels end
+  local sorted = {}
+  for each in string.gmatch(levels .. level, "%d") do sorted[#sorted + 1] = each end
+  table.sort(sorted, function(one, other) return one > other end)
+  return table.concat(sorted)
+end
+
+local function step(k, a, now)
+  local times, messages, layout, items = KEYS[k], KEYS[k + 1], ARGV[a], cmsgpack.unpack(ARGV[a + 1])
+  local fields, remembered = { "@layout", "@seq", "@levels" }, {}
+  for i = 1, #items, 3 do
+    fields[#fields + 1] = ":" .. items[i]
+    remembered[#remembered + 1] = "~" .. items[i]
+  end
+  local known, ends = redis.call("HMGET", messages, unpack(fields)), redis.call("ZMSCORE", times, unpack(remembered))
+  local refused = clash(known[1], layout)
+  if refused then return refused end
+
+  local seq, old_levels, answers = tonumber(known[2] or "0"), known[3] or "", {}
+  local levels, first, scores, values, here = old_levels, math.huge, {}, {}, {}
+  for i = 1, #ends do
+    local id, when, envelope = items[3 * i - 2], items[3 * i - 1], items[3 * i]
+    local is_known = known[i + 3] or here[id] or (ends[i] and tonumber(ends[i]) >= score_of(done, now, 0))
+    answers[i] = is_known and "\0" or "\1"
+    if not is_known then
+      here[id] = true
+      local priority = string.byte(envelope, 2)
+      local due = tonumber(when)
+      if string.sub(when, 1, 1) == "+" then due = now + due end
+      due = math.max(0, math.min(due, band_size - 1))
+      seq = math.max(seq + 1, now * 1000)
+      local digits = string.format("%014x", seq)
+      levels = with_level(levels, "" .. priority)
+      first = math.min(first, due)
+      scores[#scores + 1] = score_of(priority, due, 0)
+      scores[#scores + 1] = digits .. id
+      values[#values + 1] = ":" .. id
+      values[#values + 1] = digits .. envelope
+    end
+  end
+  if #scores == 0 then return table.concat(answers) end
+  local head = head_of(times, old_levels)
+  redis.call("HSET", messages, "@layout", layout, "@seq", string.format("%.0f", seq), "@levels", levels, unpack(values))
+  redis.call("ZADD", times, "+inf", "", unpack(scores))
+  if first < head then tell(times, first) end
+  return table.concat(answers)
+end

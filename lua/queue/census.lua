@@ -1,0 +1,24 @@
+#!lua flags=allow-oom
+-- How many messages wait, are due, claimed and dead.
+-- A script: the numbers are of one instant.
+-- KEYS  1 times · 2 messages
+-- ARGV  1 layout
+-- Reply f64 waiting, not yet due · due · claimed, lapsed ones too · dead · 1 if the queue is paused · now
+-- Cost  O(priorities * log of what is there)
+-- @include queue/law
+local keys_per_step = 2
+local arguments_per_step = 1
+local function step(k, a, now)
+  local times = KEYS[k]
+  local known = redis.call("HMGET", KEYS[k + 1], "@levels", "@paused")
+  local function count(band, from_ms, to_ms)
+    return redis.call("ZCOUNT", times, score_of(band, from_ms, 0), score_of(band, to_ms, deliveries_size - 1))
+  end
+  local waiting, due = 0, 0
+  for level in string.gmatch(known[1] or "", "%d") do
+    due = due + count(tonumber(level), 0, now)
+    waiting = waiting + count(tonumber(level), now + 1, band_size)
+  end
+  local is_paused = known[2] and 1 or 0
+  return struct.pack("<dddddd", waiting, due, count(claimed, 0, band_size), count(dead, 0, band_size), is_paused, now)
+end

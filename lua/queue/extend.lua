@@ -1,0 +1,28 @@
+#!lua
+-- Keeps messages claimed for longer.
+-- A script: between a look and a write a message could become another's.
+-- KEYS  1 times · 2 messages
+-- ARGV  1 layout · 2 MessagePack, an array of member and deliveries by turns, up to 1000 of each · 3 for how long, ms
+-- Reply u8 for each: 1 claimed until now + that, 0 not claimed by this delivery
+-- Law   never shortens
+-- Cost  O(members * log of what is there)
+-- @include queue/law
+local keys_per_step = 2
+local arguments_per_step = 3
+local function step(k, a, now)
+  local times, asked, visibility = KEYS[k], cmsgpack.unpack(ARGV[a + 1]), tonumber(ARGV[a + 2])
+  local members, fates, moved = {}, {}, {}
+  for i = 1, #asked, 2 do members[#members + 1] = asked[i] end
+  local scores = redis.call("ZMSCORE", times, unpack(members))
+  for i, member in ipairs(members) do
+    local band, ms, deliveries = read_score(tonumber(scores[i] or "0"))
+    local is_kept = band == claimed and deliveries == tonumber(asked[2 * i])
+    fates[i] = is_kept and "\1" or "\0"
+    if is_kept then
+      moved[#moved + 1] = score_of(claimed, math.max(ms, now + visibility), deliveries)
+      moved[#moved + 1] = member
+    end
+  end
+  if #moved > 0 then redis.call("ZADD", times, unpack(moved)) end
+  return table.concat(fates)
+end

@@ -1,0 +1,64 @@
+-- A shard of a queue: two keys, which never expire and, once they are there, are never empty.
+--   times     sorted set; score = band * 2^42 + ms + deliveries / 128, 53 bits
+--               band 0..9  waiting with that priority; ms: when it is due       member: seq, 14 hexadecimal digits, and id
+--               band 10    claimed; ms: when that lapses                        member: the same
+--               band 11    dead; ms: since when                                 member: the same
+--               band 12    done, and known for a while; ms: until when          member: "~" and id
+--               +inf       nothing; keeps the key                               member: empty
+--   messages  hash
+--               :<id>      seq, 14 digits, and envelope: u8 most deliveries · u8 priority · what its client keeps there
+--               !<id>      why it last failed
+--               @layout    format and number of shards; all who use the queue must agree
+--               @seq       the seq given last, us: max(that before + 1, now), so that equal times come as they were added
+--               @levels    priorities that were ever used, highest first
+--               @paused    there while nothing is claimed
+local band_size = 4398046511104
+local claimed, dead, done = 10, 11, 12
+local deliveries_size = 128
+local seq_digits = 14
+
+local function score_of(band, ms, deliveries)
+  return band * band_size + math.max(0, math.min(ms, band_size - 1)) + deliveries / deliveries_size
+end
+
+-- Band, ms, deliveries.
+local function read_score(score)
+  local band = math.floor(score / band_size)
+  local rest = score - band * band_size
+  return band, math.floor(rest), (rest - math.floor(rest)) * deliveries_size
+end
+
+local function id_of(member)
+  return string.sub(member, seq_digits + 1)
+end
+
+-- Members and scores by turns: of a band, up to a time.
+local function first_of(times, band, until_ms, most)
+  return redis.call("ZRANGE", times, band * band_size, score_of(band, until_ms, deliveries_size - 1), "BYSCORE",
+    "LIMIT", 0, most, "WITHSCORES")
+end
+
+-- When the first that waits is due; +inf: none does.
+local function head_of(times, levels)
+  local head = math.huge
+  for i = 1, #levels do
+    local level = tonumber(string.sub(levels, i, i))
+    local _, score = unpack(first_of(times, level, band_size, 1))
+    if score then
+      local _, ms = read_score(tonumber(score))
+      head = math.min(head, ms)
+    end
+  end
+  return head
+end
+
+-- Tells those who sleep that something is due before what they know of.
+local function tell(times, ms)
+  redis.pcall("PUBLISH", "due:" .. times, string.format("%.0f", ms))
+end
+
+local function clash(messages_layout, layout)
+  if messages_layout and messages_layout ~= layout then
+    return refuse("CLASH", "the queue's layout is " .. messages_layout .. ", not " .. layout)
+  end
+end

@@ -1,0 +1,19 @@
+#!lua flags=allow-oom
+-- A message as it stands.
+-- A script: its state and what it says are of one instant.
+-- KEYS  1 times · 2 messages
+-- ARGV  1 layout · 2 id
+-- Reply empty: no such message; or f64 score · u32, what messages has of it · u32, why it last failed
+-- Cost  O(1)
+-- @include queue/law
+local keys_per_step = 2
+local arguments_per_step = 2
+local function step(k, a, now)
+  local id = ARGV[a + 1]
+  local known = redis.call("HMGET", KEYS[k + 1], ":" .. id, "!" .. id)
+  if not known[1] then return "" end
+  local score = redis.call("ZSCORE", KEYS[k], string.sub(known[1], 1, seq_digits) .. id)
+  if not score then return "" end
+  local why = known[2] or ""
+  return struct.pack("<dI4", tonumber(score), #known[1]) .. known[1] .. struct.pack("<I4", #why) .. why
+end

@@ -1,0 +1,32 @@
+#!lua
+-- Cancels a message, or has it wait for another time.
+-- A script: a message that is claimed in between is neither.
+-- KEYS  1 times · 2 messages
+-- ARGV  1 layout · 2 id · 3 when, as in queue/add; empty: never
+-- Reply u8 0 no such message, 1 it was, 2 it is claimed, 3 it is dead (and is not moved, but can be cancelled)
+-- Law   who waits for another time keeps its place among equals; deliveries are kept
+-- Cost  O(log of what is there)
+-- @include queue/law
+local keys_per_step = 2
+local arguments_per_step = 3
+local function step(k, a, now)
+  local times, messages, id, when = KEYS[k], KEYS[k + 1], ARGV[a + 1], ARGV[a + 2]
+  local known = redis.call("HMGET", messages, ":" .. id, "@levels")
+  if not known[1] then return "\0" end
+  local member = string.sub(known[1], 1, seq_digits) .. id
+  local band, _, deliveries = read_score(tonumber(redis.call("ZSCORE", times, member) or "0"))
+  if band == claimed then return "\2" end
+  if when == "" then
+    redis.call("ZREM", times, member)
+    redis.call("HDEL", messages, ":" .. id, "!" .. id)
+    return "\1"
+  end
+  if band == dead then return "\3" end
+  local due = tonumber(when)
+  if string.sub(when, 1, 1) == "+" then due = now + due end
+  due = math.max(0, math.min(due, band_size - 1))
+  local head = head_of(times, known[2] or "")
+  redis.call("ZADD", times, score_of(band, due, deliveries), member)
+  if due < head then tell(times, due) end
+  return "\1"
+end

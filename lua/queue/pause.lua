@@ -1,0 +1,25 @@
+#!lua
+-- Pauses a queue, or lets it go on: then those who sleep are told.
+-- A script: they are told in the step that lets it go on.
+-- KEYS  1 times · 2 messages
+-- ARGV  1 layout · 2 "1": pause, "0": go on
+-- Reply u8 0
+-- Errors CLASH; nothing was written
+-- Cost  O(1)
+-- @include queue/law
+local keys_per_step = 2
+local arguments_per_step = 2
+local function step(k, a, now)
+  local times, messages, layout = KEYS[k], KEYS[k + 1], ARGV[a]
+  local refused = clash(redis.call("HGET", messages, "@layout"), layout)
+  if refused then return refused end
+  redis.call("ZADD", times, "+inf", "")
+  redis.call("HSET", messages, "@layout", layout)
+  if ARGV[a + 1] == "1" then
+    redis.call("HSET", messages, "@paused", "1")
+  else
+    redis.call("HDEL", messages, "@paused")
+    tell(times, 0)
+  end
+  return "\0"
+end

@@ -1,0 +1,42 @@
+#!lua
+-- Has dead messages wait again, due at once, as if they had never been delivered.
+-- A script: a message is dead until it waits.
+-- KEYS  1 times · 2 messages
+-- ARGV  1 layout · 2 most: those that died first, 0..1000 · 3 MessagePack, an array of ids, which come besides
+-- Reply f64 how many
+-- Cost  O(messages * log of what is there)
+-- @include queue/law
+local keys_per_step = 2
+local arguments_per_step = 3
+local function step(k, a, now)
+  local times, messages, most, ids = KEYS[k], KEYS[k + 1], tonumber(ARGV[a + 1]), cmsgpack.unpack(ARGV[a + 2])
+  local found = {}
+  if most > 0 then found = first_of(times, dead, band_size, most) end
+  for _, id in ipairs(ids) do
+    local value = redis.call("HGET", messages, ":" .. id)
+    local member = value and string.sub(value, 1, seq_digits) .. id
+    local score = member and redis.call("ZSCORE", times, member)
+    if score and read_score(tonumber(score)) == dead then
+      found[#found + 1] = member
+      found[#found + 1] = score
+    end
+  end
+  local moved, fields, seen, count = {}, {}, {}, 0
+  for i = 1, #found, 2 do
+    local id = id_of(found[i])
+    local value = redis.call("HGET", messages, ":" .. id)
+    if value and not seen[id] then
+      seen[id] = true
+      count = count + 1
+      moved[#moved + 1] = score_of(string.byte(value, seq_digits + 2), now, 0)
+      moved[#moved + 1] = found[i]
+      fields[#fields + 1] = "!" .. id
+    end
+  end
+  if count > 0 then
+    redis.call("ZADD", times, unpack(moved))
+    redis.call("HDEL", messages, unpack(fields))
+    tell(times, now)
+  end
+  return struct.pack("<d", count)
+end

@@ -1,0 +1,82 @@
+import type { Store } from "../store/contract.ts";
+import { fnv1a, spreadKeys } from "../store/spread-keys.ts";
+
+export const FORMAT = 1;
+/** What a score is made of; lua/queue/law.lua tells the layout. */
+export const BAND_SIZE = 2 ** 42;
+export const CLAIMED = 10;
+export const DEAD = 11;
+export const DONE = 12;
+const DELIVERIES_SIZE = 128;
+const SEQ_DIGITS = 14;
+export const MOST_REMEMBERED = 100_000;
+/** Of one step. */
+export const MOST_MESSAGES = 1000;
+export const MOST_BYTES = 2 ** 20;
+
+const encoder = new TextEncoder();
+
+/** The `times` keys of all shards. */
+export function timesKeys(store: Store, name: string, shards: number): string[] {
+  return spreadKeys(store, name, "times", shards);
+}
+
+export function keysOfShard(times: string): string[] {
+  return [times, `${times.slice(0, -"times".length)}messages`];
+}
+
+export function channelOf(times: string): string {
+  return `due:${times}`;
+}
+
+/** What all who share a queue must agree on. */
+export function layoutText(shards: number): string {
+  return `${FORMAT}|${shards}`;
+}
+
+export function shardOf(id: string, shards: number): number {
+  return shards === 1 ? 0 : fnv1a(encoder.encode(id)) % shards;
+}
+
+export function scoreOf(band: number, ms: number, deliveries: number): number {
+  return band * BAND_SIZE + inBand(ms) + deliveries / DELIVERIES_SIZE;
+}
+
+/** A time as scores can hold it: 1970 to 2109. */
+export function inBand(ms: number): number {
+  return Math.max(0, Math.min(ms, BAND_SIZE - 1));
+}
+
+/** The highest score of a band up to a time. */
+export function scoreUntil(band: number, ms: number): number {
+  return scoreOf(band, ms, DELIVERIES_SIZE - 1);
+}
+
+export function readScore(score: number): { band: number; ms: number; deliveries: number } {
+  const band = Math.floor(score / BAND_SIZE);
+  const rest = score - band * BAND_SIZE;
+  return { band, ms: Math.floor(rest), deliveries: (rest - Math.floor(rest)) * DELIVERIES_SIZE };
+}
+
+export function memberOf(seq: number, id: string): string {
+  return seq.toString(16).padStart(SEQ_DIGITS, "0") + id;
+}
+
+export function idOf(member: string): string {
+  return member.slice(SEQ_DIGITS);
+}
+
+export function seqOf(member: string): number {
+  return Number.parseInt(member.slice(0, SEQ_DIGITS), 16);
+}
+
+/** When a message was added, about: by the server's clock. */
+export function addedAtMs(seq: number): number {
+  return Math.floor(seq / 1000);
+}
+
+/** What `messages` has of a message: seq, and envelope. */
+export function splitValue(value: Uint8Array): { seq: number; envelope: Uint8Array } {
+  const digits = String.fromCharCode(...value.subarray(0, SEQ_DIGITS));
+  return { seq: Number.parseInt(digits, 16), envelope: value.subarray(SEQ_DIGITS) };
+}

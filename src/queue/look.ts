@@ -1,0 +1,39 @@
+import { script } from "../generated/queue/look.ts";
+import type { Operation } from "../store/contract.ts";
+import { keysOfShard, memberOf, splitValue } from "./layout.ts";
+import { Reader } from "./reader.ts";
+import { shardAt } from "./shard.ts";
+
+/** A message as it stands; the score tells its state, time and deliveries. */
+export interface Looked {
+  id: string;
+  score: number;
+  seq: number;
+  envelope: Uint8Array;
+  /** Why it last failed; empty: it has not. */
+  why: string;
+}
+
+/** A message by its id; law in lua/queue/look.lua. */
+export const look: Operation<{ layout: string; id: string }, Looked | undefined> = {
+  name: "queue/look",
+  script,
+  keyCount: 2,
+  keysOf: keysOfShard,
+  arity: 2,
+  repeatable: true,
+  encode: ({ layout, id }) => [layout, id],
+  decode(reply) {
+    if (reply.length === 0) return undefined;
+    const reader = new Reader(reply);
+    const score = reader.f64();
+    return { id: "", score, ...splitValue(reader.bytes().slice()), why: reader.text() };
+  },
+  local(keys, key, { id }) {
+    const shard = shardAt(keys, key);
+    const stored = shard.messages.get(id);
+    if (!stored) return undefined;
+    const score = shard.times.scoreOf(memberOf(stored.seq, id))!;
+    return { id: "", score, ...stored, why: shard.errors.get(id) ?? "" };
+  },
+};

@@ -1,0 +1,108 @@
+import type { Keyspace } from "../store/contract.ts";
+import {
+  addedAtMs,
+  BAND_SIZE,
+  CLAIMED,
+  DEAD,
+  DONE,
+  idOf,
+  MOST_BYTES,
+  MOST_REMEMBERED,
+  readScore,
+  scoreOf,
+  seqOf,
+} from "./layout.ts";
+import { keep, type Shard, shardAt } from "./shard.ts";
+import type { Claim, Result, Turn, Turned } from "./turn.ts";
+
+const HEAD_BYTES = 14;
+const AT_A_TIME = 32;
+
+/** The twin of lua/queue/turn.lua. */
+export function takeTurn(keys: Keyspace, key: string, asked: Turn, nowMs: number): Turned {
+  const { layout, results, visibilityMs } = asked;
+  const shard = shardAt(keys, key, layout);
+  const isThere = shard.layout !== undefined;
+  if (isThere) keep(keys, key, shard);
+  const seen = new Set<string>();
+  const isKept = results.map((result) => {
+    const isOurs = !seen.has(result.member) && isClaimedBy(shard, result);
+    if (isOurs) keepResult(shard, result, nowMs);
+    if (isOurs) seen.add(result.member);
+    return isOurs;
+  });
+  if (results.length > 0) forget(shard, nowMs, results.length);
+
+  const claims: Claim[] = [];
+  const most = shard.isPaused ? 0 : asked.most;
+  let left = MOST_BYTES;
+  const take = (found: [member: string, score: number][], hasLapsed: boolean) => {
+    left = claimAll(shard, found, { hasLapsed, nowMs, untilMs: nowMs + visibilityMs, left, claims });
+  };
+  if (most > 0) take(shard.times.first(CLAIMED, nowMs, most), true);
+  for (const level of shard.levels)
+    if (claims.length < most && left > 0) take(shard.times.first(level, nowMs, most - claims.length), false);
+  return { nowMs, nextMs: shard.next(), isKept, claims };
+}
+
+function isClaimedBy(shard: Shard, { member, deliveries }: { member: string; deliveries: number }): boolean {
+  const score = shard.times.scoreOf(member);
+  if (score === undefined) return false;
+  const there = readScore(score);
+  return there.band === CLAIMED && there.deliveries === deliveries;
+}
+
+function keepResult(shard: Shard, result: Result, nowMs: number): void {
+  const { member, deliveries } = result;
+  const id = idOf(member);
+  if (result.verb === "done") {
+    shard.times.delete(member);
+    shard.delete(id);
+    const endMs = addedAtMs(seqOf(member)) + result.rememberMs;
+    if (endMs > nowMs) shard.times.set(`~${id}`, scoreOf(DONE, endMs, 0));
+    return;
+  }
+  if (result.verb === "dead") shard.times.set(member, scoreOf(DEAD, nowMs, deliveries));
+  else shard.times.set(member, scoreOf(result.priority, nowMs + result.delayMs, deliveries));
+  shard.errors.set(id, result.why);
+}
+
+/** Twice as many as may have come, at most. */
+function forget({ times }: Shard, nowMs: number, came: number): void {
+  const excess = times.count(DONE, 0, BAND_SIZE) - MOST_REMEMBERED;
+  const most = Math.min(Math.max(excess, 2 * came), 1000);
+  for (const [member] of times.first(DONE, excess > 0 ? BAND_SIZE : nowMs - 1, most)) times.delete(member);
+}
+
+interface Claiming {
+  hasLapsed: boolean;
+  nowMs: number;
+  untilMs: number;
+  /** Bytes that may still be claimed. */
+  left: number;
+  claims: Claim[];
+}
+
+/** Bytes that are left. */
+function claimAll(shard: Shard, found: [string, number][], claiming: Claiming): number {
+  const { hasLapsed, nowMs, untilMs, claims } = claiming;
+  let { left } = claiming;
+  for (const [i, [member, score]] of found.entries()) {
+    if (i % AT_A_TIME === 0 && left <= 0) return left;
+    const { deliveries } = readScore(score);
+    const id = idOf(member);
+    const stored = shard.messages.get(id)!;
+    const { envelope } = stored;
+    if (hasLapsed && deliveries >= envelope[0]!) {
+      shard.times.set(member, scoreOf(DEAD, nowMs, deliveries));
+      if (!shard.errors.get(id)) shard.errors.set(id, "lapsed");
+      continue;
+    }
+    const sizeBytes = HEAD_BYTES + envelope.length;
+    if (left < MOST_BYTES && sizeBytes > left) return 0;
+    left -= sizeBytes;
+    shard.times.set(member, scoreOf(CLAIMED, untilMs, deliveries + 1));
+    claims.push({ member, deliveries: deliveries + 1, hasLapsed, envelope, why: shard.errors.get(id) ?? "" });
+  }
+  return left;
+}

@@ -1,0 +1,38 @@
+import { argumentError } from "../errors.ts";
+import type { Store } from "./contract.ts";
+import { slotOf } from "./slot.ts";
+
+const SLOTS = 16_384;
+
+/**
+ * Keys of the shards of one structure, `<prefix>{<name>:<tag>}:<what>`: tags are the first whole numbers that put the i-th
+ * key into the i-th of so many equal ranges of slots, so that any number of primaries shares them evenly. Part of the
+ * stored format.
+ */
+export function spreadKeys(store: Store, name: string, what: string, shards: number): string[] {
+  const keys = new Array<string | undefined>(shards);
+  let left = shards;
+  for (let tag = 0; left > 0; tag++) {
+    const key = `${keyOr(store, name, tag)}:${what}`;
+    const range = Math.floor((slotOf(key) * shards) / SLOTS);
+    if (keys[range] !== undefined) continue;
+    keys[range] = key;
+    left--;
+  }
+  return keys as string[];
+}
+
+function keyOr(store: Store, name: string, tag: number): string {
+  try {
+    return store.keyOf(`${name}:${tag}`);
+  } catch {
+    throw argumentError("name", name, "a string of at most 10 200 bytes, without lone surrogates");
+  }
+}
+
+/** FNV-1a, 32 bits, as a whole number from 0. */
+export function fnv1a(bytes: Uint8Array): number {
+  let hash = 0x811c9dc5;
+  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash;
+}
