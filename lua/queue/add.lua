@@ -54,7 +54,11 @@ local function step(k, a, now)
       values[#values + 1] = digits .. envelope
     end
   end
-  if #scores == 0 then return table.concat(answers) end
+  if #scores == 0 then
+    -- Who waits for replicas waits for what its connection wrote, and this one may be new.
+    redis.call("HSET", messages, "@layout", layout)
+    return table.concat(answers)
+  end
   local head = head_of(times, old_levels)
   redis.call("HSET", messages, "@layout", layout, "@seq", string.format("%.0f", seq), "@levels", levels, unpack(values))
   redis.call("ZADD", times, "+inf", "", unpack(scores))

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Keeps messages claimed for longer.
 -- A script: between a look and a write a message could become another's.
 -- KEYS  1 times · 2 messages

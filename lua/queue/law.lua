@@ -18,7 +18,7 @@ local deliveries_size = 128
 local seq_digits = 14
 
 local function score_of(band, ms, deliveries)
-  return band * band_size + math.max(0, math.min(ms, band_size - 1)) + deliveries / deliveries_size
+  return band * band_size + math.max(0, math.min(math.floor(ms), band_size - 1)) + deliveries / deliveries_size
 end
 
 -- Band, ms, deliveries.

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Cancels a message, or has it wait for another time.
 -- A script: a message that is claimed in between is neither.
 -- KEYS  1 times · 2 messages

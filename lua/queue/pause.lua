@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Pauses a queue, or lets it go on: then those who sleep are told.
 -- A script: they are told in the step that lets it go on.
 -- KEYS  1 times · 2 messages

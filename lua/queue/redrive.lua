@@ -1,5 +1,6 @@
-#!lua
--- Has dead messages wait again, due at once, as if they had never been delivered.
+#!lua flags=allow-oom
+-- Has dead messages wait again, due at once, as if they had just been added: under a new seq, so that what is said of
+-- their deliveries before is refused.
 -- A script: a message is dead until it waits.
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 most: those that died first, 0..1000 · 3 MessagePack, an array of ids, which come besides
@@ -21,22 +22,29 @@ local function step(k, a, now)
       found[#found + 1] = score
     end
   end
-  local moved, fields, seen, count = {}, {}, {}, 0
+  local gone, moved, errors, values, seen = {}, {}, {}, {}, {}
+  local seq = tonumber(redis.call("HGET", messages, "@seq") or "0")
   for i = 1, #found, 2 do
     local id = id_of(found[i])
     local value = redis.call("HGET", messages, ":" .. id)
     if value and not seen[id] then
       seen[id] = true
-      count = count + 1
+      seq = math.max(seq + 1, now * 1000)
+      local digits = string.format("%014x", seq)
+      gone[#gone + 1] = found[i]
+      errors[#errors + 1] = "!" .. id
       moved[#moved + 1] = score_of(string.byte(value, seq_digits + 2), now, 0)
-      moved[#moved + 1] = found[i]
-      fields[#fields + 1] = "!" .. id
+      moved[#moved + 1] = digits .. id
+      values[#values + 1] = ":" .. id
+      values[#values + 1] = digits .. string.sub(value, seq_digits + 1)
     end
   end
-  if count > 0 then
+  if #gone > 0 then
+    redis.call("ZREM", times, unpack(gone))
     redis.call("ZADD", times, unpack(moved))
-    redis.call("HDEL", messages, unpack(fields))
+    redis.call("HSET", messages, "@seq", string.format("%.0f", seq), unpack(values))
+    redis.call("HDEL", messages, unpack(errors))
     tell(times, now)
   end
-  return struct.pack("<d", count)
+  return struct.pack("<d", #gone)
 end

@@ -1,17 +1,19 @@
-#!lua
+#!lua flags=allow-oom
 -- Brings what became of claimed messages, and claims others.
 -- A script: a message is done, retried or dead only for whom it is claimed, and never claimed twice at once.
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 MessagePack, an array of member, deliveries, verb, ms and text by turns, up to 1000 of each ·
 --       3 most messages to claim, 0..1000 · 4 for how long, ms
 -- Verbs d: done, its id is known until ms after it was added · r: waits again, due in ms; text: its priority, a digit, and
---       why · x: dead; text: why
+--       why · b: waits again, due at once, as if it had not been delivered; text: its priority · x: dead; text: why
 -- Reply f64 now · f64 when there is something to claim next, +inf: not known of · u16 results · u8 for each: 1 kept,
 --       0 not claimed by this delivery (stale) · u16 messages · for each u8 deliveries · u8 1 if it lapsed ·
---       u32, member · u32, what messages has of it · u32, why it last failed
+--       f64 when it was due, or lapsed · u32, member · u32, what messages has of it · u32, why it last failed
 -- Errors CLASH; nothing was written
--- Law   claimed are first those that lapsed, then by priority, time and seq; a message that lapsed after its last
---       delivery is dead. 1 MiB at most, or one message. While the queue is paused nothing is.
+-- Law   claimed are first those that lapsed, up to half of what is asked for, then by priority, time and seq; a message
+--       after its last delivery is dead. 1 MiB at most, or one message. While the queue is paused nothing is. Who is done is
+--       so too if it lapsed for the last time meanwhile. What is retried, and due before all others, is told to those who
+--       sleep. What refuses comes before the first write, and the memory that it needs is little: it runs on a full server.
 -- Cost  O((results + messages) * log of what is there)
 -- @include queue/law
 local keys_per_step = 2
@@ -20,22 +22,21 @@ local most_bytes = 1048576
 local most_remembered = 100000
 local at_a_time = 32
 
--- What a member's deliveries say of it: valid while it is claimed by just that delivery.
-local function is_claimed_by(score, deliveries)
+local function is_claimed_by(score, deliveries, verb)
   if not score then return false end
   local band, _, its = read_score(tonumber(score))
-  return band == claimed and its == tonumber(deliveries)
+  return (band == claimed or (band == dead and verb == "d")) and its == tonumber(deliveries)
 end
 
-local function keep_results(times, messages, results, now)
+local function keep_results(times, messages, results, levels, now)
   local members, fates = {}, {}
   for i = 1, #results, 5 do members[#members + 1] = results[i] end
   if #members == 0 then return "" end
   local scores = redis.call("ZMSCORE", times, unpack(members))
-  local gone, moved, fields, errors, seen = {}, {}, {}, {}, {}
+  local gone, moved, fields, errors, seen, first = {}, {}, {}, {}, {}, math.huge
   for i, member in ipairs(members) do
     local deliveries, verb, ms, text = results[5 * i - 3], results[5 * i - 2], tonumber(results[5 * i - 1]), results[5 * i]
-    local is_kept = not seen[member] and is_claimed_by(scores[i], deliveries)
+    local is_kept = not seen[member] and is_claimed_by(scores[i], deliveries, verb)
     fates[i] = is_kept and "\1" or "\0"
     if is_kept then
       seen[member] = true
@@ -43,7 +44,7 @@ local function keep_results(times, messages, results, now)
       if verb == "d" then
         gone[#gone + 1] = member
         fields[#fields + 1] = ":" .. id
-        if tonumber(deliveries) > 1 then fields[#fields + 1] = "!" .. id end
+        if tonumber(deliveries) > 1 or read_score(tonumber(scores[i])) == dead then fields[#fields + 1] = "!" .. id end
         local ends = math.floor(tonumber(string.sub(member, 1, seq_digits), 16) / 1000) + ms
         if ends > now then
           moved[#moved + 1] = score_of(done, ends, 0)
@@ -51,11 +52,16 @@ local function keep_results(times, messages, results, now)
         end
       else
         local band, at = dead, now
-        if verb == "r" then band, at, text = tonumber(string.sub(text, 1, 1)), now + ms, string.sub(text, 2) end
-        moved[#moved + 1] = score_of(band, at, tonumber(deliveries))
+        if verb ~= "x" then
+          band, at, text = tonumber(string.sub(text, 1, 1)), now + ms, string.sub(text, 2)
+          first = math.min(first, at)
+        end
+        moved[#moved + 1] = score_of(band, at, verb == "b" and deliveries - 1 or tonumber(deliveries))
         moved[#moved + 1] = member
-        errors[#errors + 1] = "!" .. id
-        errors[#errors + 1] = text
+        if verb ~= "b" then
+          errors[#errors + 1] = "!" .. id
+          errors[#errors + 1] = text
+        end
       end
     end
   end
@@ -63,6 +69,7 @@ local function keep_results(times, messages, results, now)
     redis.call("ZREM", times, unpack(gone))
     redis.call("HDEL", messages, unpack(fields))
   end
+  if first < math.huge and first < head_of(times, levels) then tell(times, first) end
   if #moved > 0 then redis.call("ZADD", times, unpack(moved)) end
   if #errors > 0 then redis.call("HSET", messages, unpack(errors)) end
   return table.concat(fates)
@@ -89,10 +96,10 @@ local function claim(times, messages, found, lapses, now, claims)
     local values = redis.call("HMGET", messages, unpack(fields))
     for i = from, to, 2 do
       local member, value, why = found[i], values[i - from + 1], values[i - from + 2] or ""
-      local _, _, deliveries = read_score(tonumber(found[i + 1]))
+      local _, since, deliveries = read_score(tonumber(found[i + 1]))
       if not value then
         claims.gone[#claims.gone + 1] = member
-      elseif lapses and deliveries >= string.byte(value, seq_digits + 1) then
+      elseif deliveries >= string.byte(value, seq_digits + 1) then
         claims.moved[#claims.moved + 1] = score_of(dead, now, deliveries)
         claims.moved[#claims.moved + 1] = member
         if why == "" then redis.call("HSET", messages, fields[i - from + 2], "lapsed") end
@@ -101,7 +108,7 @@ local function claim(times, messages, found, lapses, now, claims)
         claims.moved[#claims.moved + 1] = score_of(claimed, claims.until_ms, deliveries + 1)
         claims.moved[#claims.moved + 1] = member
         claims.count = claims.count + 1
-        claims.parts[#claims.parts + 1] = struct.pack("<BBI4", deliveries + 1, lapses and 1 or 0, #member) .. member ..
+        claims.parts[#claims.parts + 1] = struct.pack("<BBdI4", deliveries + 1, lapses and 1 or 0, since, #member) .. member ..
           struct.pack("<I4", #value) .. value .. struct.pack("<I4", #why) .. why
       else
         claims.bytes = most_bytes
@@ -118,13 +125,13 @@ local function step(k, a, now)
   local refused = clash(known[1], layout)
   if refused then return refused end
   local levels = known[3] or ""
-  local fates = keep_results(times, messages, results, now)
+  local fates = keep_results(times, messages, results, levels, now)
   if #fates > 0 then forget(times, now, #fates) end
 
   local claims = { count = 0, bytes = 0, parts = {}, moved = {}, gone = {}, until_ms = now + visibility }
   if known[2] then most = 0 end
   if most > 0 then
-    claim(times, messages, first_of(times, claimed, now, most), true, now, claims)
+    claim(times, messages, first_of(times, claimed, now, math.ceil(most / 2)), true, now, claims)
     for i = 1, #levels do
       local left = most - claims.count
       if left <= 0 or claims.bytes >= most_bytes then break end

@@ -44,7 +44,7 @@ export function scoreOf(band: number, ms: number, deliveries: number): number {
 
 /** A time as scores can hold it: 1970 to 2109. */
 export function inBand(ms: number): number {
-  return Math.max(0, Math.min(ms, BAND_SIZE - 1));
+  return Math.max(0, Math.min(Math.floor(ms), BAND_SIZE - 1));
 }
 
 /** The highest score of a band up to a time. */

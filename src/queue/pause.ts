@@ -10,7 +10,8 @@ export const pause: Operation<{ layout: string; isPaused: boolean }, void> = {
   keyCount: 2,
   keysOf: keysOfShard,
   arity: 2,
-  repeatable: true,
+  // A late copy would undo what came after it.
+  repeatable: false,
   encode: ({ layout, isPaused }) => [layout, isPaused ? "1" : "0"],
   decode: () => undefined,
   local(keys, key, { layout, isPaused }) {

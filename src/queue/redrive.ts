@@ -26,7 +26,11 @@ export const redrive: Operation<{ layout: string; most: number; ids: readonly st
     keep(keys, key, shard);
     for (const member of found) {
       const id = idOf(member);
-      shard.times.set(member, scoreOf(shard.messages.get(id)!.envelope[1]!, nowMs, 0));
+      const stored = shard.messages.get(id)!;
+      shard.seq = Math.max(shard.seq + 1, nowMs * 1000);
+      stored.seq = shard.seq;
+      shard.times.delete(member);
+      shard.times.set(memberOf(shard.seq, id), scoreOf(stored.envelope[1]!, nowMs, 0));
       shard.errors.delete(id);
     }
     tell(keys, key, nowMs);

@@ -1,4 +1,5 @@
 import type { Keyspace } from "../store/contract.ts";
+import type { Claim, Result, Turn, Turned } from "./exchange.ts";
 import {
   addedAtMs,
   BAND_SIZE,
@@ -12,8 +13,7 @@ import {
   scoreOf,
   seqOf,
 } from "./layout.ts";
-import { keep, type Shard, shardAt } from "./shard.ts";
-import type { Claim, Result, Turn, Turned } from "./turn.ts";
+import { keep, type Shard, shardAt, tell } from "./shard.ts";
 
 const HEAD_BYTES = 14;
 const AT_A_TIME = 32;
@@ -24,6 +24,7 @@ export function takeTurn(keys: Keyspace, key: string, asked: Turn, nowMs: number
   const shard = shardAt(keys, key, layout);
   const isThere = shard.layout !== undefined;
   if (isThere) keep(keys, key, shard);
+  const head = shard.head();
   const seen = new Set<string>();
   const isKept = results.map((result) => {
     const isOurs = !seen.has(result.member) && isClaimedBy(shard, result);
@@ -31,6 +32,10 @@ export function takeTurn(keys: Keyspace, key: string, asked: Turn, nowMs: number
     if (isOurs) seen.add(result.member);
     return isOurs;
   });
+  const first = Math.min(
+    ...results.map((result, i) => (isKept[i] ? retriedAtMs(result, nowMs) : Number.POSITIVE_INFINITY)),
+  );
+  if (first < head) tell(keys, key, readScore(scoreOf(0, first, 0)).ms);
   if (results.length > 0) forget(shard, nowMs, results.length);
 
   const claims: Claim[] = [];
@@ -39,17 +44,23 @@ export function takeTurn(keys: Keyspace, key: string, asked: Turn, nowMs: number
   const take = (found: [member: string, score: number][], hasLapsed: boolean) => {
     left = claimAll(shard, found, { hasLapsed, nowMs, untilMs: nowMs + visibilityMs, left, claims });
   };
-  if (most > 0) take(shard.times.first(CLAIMED, nowMs, most), true);
+  if (most > 0) take(shard.times.first(CLAIMED, nowMs, Math.ceil(most / 2)), true);
   for (const level of shard.levels)
     if (claims.length < most && left > 0) take(shard.times.first(level, nowMs, most - claims.length), false);
   return { nowMs, nextMs: shard.next(), isKept, claims };
 }
 
-function isClaimedBy(shard: Shard, { member, deliveries }: { member: string; deliveries: number }): boolean {
+function retriedAtMs(result: Result, nowMs: number): number {
+  if (result.verb === "retry") return nowMs + result.delayMs;
+  return result.verb === "back" ? nowMs : Number.POSITIVE_INFINITY;
+}
+
+function isClaimedBy(shard: Shard, { member, deliveries, verb }: Result): boolean {
   const score = shard.times.scoreOf(member);
   if (score === undefined) return false;
   const there = readScore(score);
-  return there.band === CLAIMED && there.deliveries === deliveries;
+  const isHeld = there.band === CLAIMED || (there.band === DEAD && verb === "done");
+  return isHeld && there.deliveries === deliveries;
 }
 
 function keepResult(shard: Shard, result: Result, nowMs: number): void {
@@ -60,6 +71,10 @@ function keepResult(shard: Shard, result: Result, nowMs: number): void {
     shard.delete(id);
     const endMs = addedAtMs(seqOf(member)) + result.rememberMs;
     if (endMs > nowMs) shard.times.set(`~${id}`, scoreOf(DONE, endMs, 0));
+    return;
+  }
+  if (result.verb === "back") {
+    shard.times.set(member, scoreOf(result.priority, nowMs, deliveries - 1));
     return;
   }
   if (result.verb === "dead") shard.times.set(member, scoreOf(DEAD, nowMs, deliveries));
@@ -89,11 +104,11 @@ function claimAll(shard: Shard, found: [string, number][], claiming: Claiming): 
   let { left } = claiming;
   for (const [i, [member, score]] of found.entries()) {
     if (i % AT_A_TIME === 0 && left <= 0) return left;
-    const { deliveries } = readScore(score);
+    const { deliveries, ms } = readScore(score);
     const id = idOf(member);
     const stored = shard.messages.get(id)!;
     const { envelope } = stored;
-    if (hasLapsed && deliveries >= envelope[0]!) {
+    if (deliveries >= envelope[0]!) {
       shard.times.set(member, scoreOf(DEAD, nowMs, deliveries));
       if (!shard.errors.get(id)) shard.errors.set(id, "lapsed");
       continue;
@@ -102,7 +117,14 @@ function claimAll(shard: Shard, found: [string, number][], claiming: Claiming): 
     if (left < MOST_BYTES && sizeBytes > left) return 0;
     left -= sizeBytes;
     shard.times.set(member, scoreOf(CLAIMED, untilMs, deliveries + 1));
-    claims.push({ member, deliveries: deliveries + 1, hasLapsed, envelope, why: shard.errors.get(id) ?? "" });
+    claims.push({
+      member,
+      deliveries: deliveries + 1,
+      hasLapsed,
+      sinceMs: ms,
+      envelope,
+      why: shard.errors.get(id) ?? "",
+    });
   }
   return left;
 }

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { acknowledge } from "../../src/counter/acknowledge.ts";
 import { add } from "../../src/counter/add.ts";
 import { freeze } from "../../src/counter/freeze.ts";
-import { packStrings } from "../../src/store/message-pack.ts";
 import { page } from "../../src/counter/page.ts";
 import type { Shard } from "../../src/counter/shard.ts";
 import { sweep } from "../../src/counter/sweep.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { memoryStore } from "../../src/store/memory.ts";
+import { packStrings } from "../../src/store/message-pack.ts";
 import { type OpenStore, onRedis } from "../harness/stepped-stores.ts";
 
 const KEY = "{c}:counts";

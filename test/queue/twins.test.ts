@@ -3,12 +3,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { add } from "../../src/queue/add.ts";
 import { census } from "../../src/queue/census.ts";
 import { dead } from "../../src/queue/dead.ts";
+import type { Claim, Result } from "../../src/queue/exchange.ts";
 import { extend } from "../../src/queue/extend.ts";
 import { look } from "../../src/queue/look.ts";
 import { move } from "../../src/queue/move.ts";
 import { pause } from "../../src/queue/pause.ts";
 import { redrive } from "../../src/queue/redrive.ts";
-import { type Claim, type Result, turn } from "../../src/queue/turn.ts";
+import { turn } from "../../src/queue/turn.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
 
@@ -38,7 +39,7 @@ const message = fc.record({
   priority: fc.constantFrom(0, 0, 0, 5, 9),
   payload: fc.uint8Array({ maxLength: 5 }),
 });
-const verb = fc.constantFrom("done" as const, "retry" as const, "dead" as const);
+const verb = fc.constantFrom("done" as const, "retry" as const, "dead" as const, "back" as const);
 
 /** One step on a store; `claims`: all that were made so far there. */
 type Step = (store: Store, nowMs: number, claims: Claim[]) => Promise<unknown>;
@@ -73,6 +74,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
             if (!claim) return [];
             const { member, deliveries } = claim;
             if (verb === "done") return [{ member, deliveries, verb, rememberMs: ms * 3 }];
+            if (verb === "back") return [{ member, deliveries, verb, priority: 9 }];
             const why = `why ${ms}`;
             return [
               verb === "dead"

@@ -1,0 +1,56 @@
+import type { Store } from "../store/contract.ts";
+import { gathering } from "../store/gathering.ts";
+import { add, type NewMessage } from "./add.ts";
+
+const MOST_TOGETHER = 256;
+const MOST_BYTES = 2 ** 18;
+
+interface Adding {
+  message: NewMessage;
+  resolve(isAdded: boolean): void;
+  reject(error: unknown): void;
+}
+
+/** Brings what is added in one turn to its shard in few steps, in order. */
+export class Adder {
+  readonly #store: Store;
+  readonly #key: string;
+  readonly #layout: string;
+  readonly #replicas: number;
+  #open: Adding[] = [];
+  #sizeBytes = 0;
+
+  constructor(store: Store, key: string, layout: string, replicas: number) {
+    this.#store = store;
+    this.#key = key;
+    this.#layout = layout;
+    this.#replicas = replicas;
+  }
+
+  /** Whether it was added: its id was not known. */
+  add(message: NewMessage): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      if (this.#open.length === 0) gathering().then(this.#send);
+      this.#open.push({ message, resolve, reject });
+      this.#sizeBytes += message.envelope.length + message.id.length;
+      if (this.#open.length >= MOST_TOGETHER || this.#sizeBytes >= MOST_BYTES) this.#send();
+    });
+  }
+
+  readonly #send = () => {
+    const adding = this.#open;
+    if (adding.length === 0) return;
+    this.#open = [];
+    this.#sizeBytes = 0;
+    const messages = adding.map(({ message }) => message);
+    const options = this.#replicas > 0 ? { replicas: this.#replicas } : {};
+    this.#store.run(add, this.#key, { layout: this.#layout, messages }, options).then(
+      (isAdded) => {
+        for (const [i, { resolve }] of adding.entries()) resolve(isAdded[i]!);
+      },
+      (error) => {
+        for (const { reject } of adding) reject(error);
+      },
+    );
+  };
+}

@@ -1,0 +1,60 @@
+import { argumentError, checkKnown } from "../errors.ts";
+import type { Store } from "../store/contract.ts";
+import { dead } from "./dead.ts";
+import { MOST_MESSAGES, shardOf } from "./layout.ts";
+import { messageOf, type QueuedMessage } from "./message.ts";
+import { checkId, wholeNumber } from "./options.ts";
+import { redrive } from "./redrive.ts";
+
+/** Messages whose last delivery failed, or lapsed; they stay until they are redriven, or cancelled. */
+export class DeadLetters<Payload = unknown> {
+  readonly #store: Store;
+  readonly #keys: readonly string[];
+  readonly #layout: string;
+
+  constructor(store: Store, keys: readonly string[], layout: string) {
+    this.#store = store;
+    this.#keys = keys;
+    this.#layout = layout;
+  }
+
+  /** Up to `limit` (1 to 1000, default 100) of them after the first `offset`, by the time of death in each shard. */
+  async list({ offset = 0, limit = 100 }: { offset?: number; limit?: number } = {}): Promise<QueuedMessage<Payload>[]> {
+    wholeNumber("offset", offset, 0, 2 ** 31);
+    wholeNumber("limit", limit, 1, MOST_MESSAGES);
+    const found: QueuedMessage<Payload>[] = [];
+    let skipped = 0;
+    for (const key of this.#keys)
+      for (let passedOver = 0; found.length < limit; ) {
+        const page = await this.#store.run(dead, key, { layout: this.#layout, passedOver, most: MOST_MESSAGES });
+        if (page.length === 0) break;
+        passedOver += page.length;
+        for (const each of page)
+          if (skipped < offset) skipped++;
+          else if (found.length < limit) found.push(messageOf(each.id, each));
+      }
+    return found;
+  }
+
+  /** Has the messages of these ids, or all, wait again, due at once, with no delivery behind them; how many. */
+  async redrive({ ids }: { ids?: readonly string[] } = {}): Promise<number> {
+    if (ids !== undefined) return this.#redriveThese(ids);
+    let count = 0;
+    for (const key of this.#keys)
+      for (let moved = MOST_MESSAGES; moved === MOST_MESSAGES; count += moved)
+        moved = await this.#store.run(redrive, key, { layout: this.#layout, most: MOST_MESSAGES, ids: [] });
+    return count;
+  }
+
+  async #redriveThese(ids: readonly string[]): Promise<number> {
+    checkKnown({ ids }, ["ids"]);
+    if (!Array.isArray(ids) || ids.length > MOST_MESSAGES)
+      throw argumentError("ids", ids, `an array of at most ${MOST_MESSAGES} ids`);
+    const shards = this.#keys.map((): string[] => []);
+    for (const id of ids) shards[shardOf(checkId(id), this.#keys.length)]!.push(id);
+    const asked = shards.map((own, shard) =>
+      own.length === 0 ? 0 : this.#store.run(redrive, this.#keys[shard]!, { layout: this.#layout, most: 0, ids: own }),
+    );
+    return (await Promise.all(asked)).reduce((sum, moved) => sum + moved, 0);
+  }
+}

@@ -1,0 +1,191 @@
+import { checkKnown } from "../errors.ts";
+import type { Store } from "../store/contract.ts";
+import { type Duration, durationMs } from "../time.ts";
+import { Adder } from "./adder.ts";
+import { type Census, census } from "./census.ts";
+import { type ClaimedMessage, claimOf, outcomeOf } from "./claimed.ts";
+import { DeadLetters } from "./dead-letters.ts";
+import { packEnvelope } from "./envelope.ts";
+import type { Outcome } from "./exchange.ts";
+import { extend } from "./extend.ts";
+import type { Job } from "./job.ts";
+import { layoutText, MOST_MESSAGES, shardOf, timesKeys } from "./layout.ts";
+import { look } from "./look.ts";
+import { messageOf, type QueuedMessage } from "./message.ts";
+import { move } from "./move.ts";
+import {
+  type AddMessageOptions,
+  checkId,
+  type DelayQueueOptions,
+  messageSettings,
+  type QueueSettings,
+  queueSettings,
+  whenOf,
+  wholeNumber,
+} from "./options.ts";
+import { pause } from "./pause.ts";
+import { TIMERS, type Timers } from "./timers.ts";
+import { turn } from "./turn.ts";
+import { Worker } from "./worker.ts";
+import type { WorkerOptions } from "./worker-options.ts";
+
+export interface Added {
+  id: string;
+  /** False where a message of this id waits, is claimed or dead, or was added less than `remember` ago: it is left as it is. */
+  isNew: boolean;
+}
+
+const MOST_VISIBILITY_MS = 86_400_000;
+
+/**
+ * Messages that are due later, shared by all processes of a store: each is handled at least once, when the server's clock
+ * says so, by one of the workers. What is due at one ms comes in order of adding, higher priorities first; with several
+ * shards each has its own order. A message is claimed for a while (`visibility`): of who did not come back in time the next
+ * one takes it over, and what the first one says later is refused.
+ */
+export class DelayQueue<Payload = unknown> {
+  readonly name: string;
+  readonly dead: DeadLetters<Payload>;
+  readonly #store: Store;
+  readonly #keys: readonly string[];
+  readonly #layout: string;
+  readonly #settings: QueueSettings;
+  readonly #adders: readonly Adder[];
+  readonly #timers: Timers;
+  /** The shard that is asked first for what is claimed by hand. */
+  #turn = 0;
+
+  /** Throws ARGUMENT for a wrong name or option. Nothing is sent yet. */
+  constructor(store: Store, name: string, options: DelayQueueOptions = {}, timers: Timers = TIMERS) {
+    this.name = name;
+    this.#settings = queueSettings(options);
+    const { shards, replicas } = this.#settings;
+    this.#store = store;
+    this.#keys = timesKeys(store, name, shards);
+    this.#layout = layoutText(shards);
+    this.#adders = this.#keys.map((key) => new Adder(store, key, this.#layout, replicas));
+    this.#timers = timers;
+    this.dead = new DeadLetters(store, this.#keys, this.#layout);
+  }
+
+  /**
+   * Adds a message: bytes, or what JSON can say, up to 512 KiB. Resolves when the store has it. May be called again with the
+   * same `id` after any failure.
+   */
+  async add(payload: Payload, options: AddMessageOptions = {}): Promise<Added> {
+    const { id, when, ...rest } = messageSettings(options, this.#settings);
+    const envelope = packEnvelope({ ...rest, payload });
+    return { id, isNew: await this.#adders[this.#shardOf(id)]!.add({ id, when, envelope }) };
+  }
+
+  /** Adds many, in order. All are checked before any is sent; where a part fails, it rejects with the first reason. */
+  async addBulk(messages: readonly ({ payload: Payload } & AddMessageOptions)[]): Promise<Added[]> {
+    const checked = messages.map(({ payload, ...options }) => {
+      const { id, when, ...rest } = messageSettings(options, this.#settings);
+      return { id, when, envelope: packEnvelope({ ...rest, payload }) };
+    });
+    const added = await Promise.allSettled(checked.map((each) => this.#adders[this.#shardOf(each.id)]!.add(each)));
+    return added.map((each, i) => {
+      if (each.status === "rejected") throw each.reason;
+      return { id: checked[i]!.id, isNew: each.value };
+    });
+  }
+
+  /** Whether the message was there, waiting or dead, and is no more; false too while it is claimed. */
+  async cancel(id: string): Promise<boolean> {
+    return (await this.#move(id, undefined)) === "moved";
+  }
+
+  /** Whether the message waited, and now does until then; false while it is claimed, or dead. */
+  async reschedule(id: string, when: { delay?: Duration; at?: number | Date }): Promise<boolean> {
+    checkKnown(when, ["delay", "at"]);
+    return (await this.#move(id, whenOf(when))) === "moved";
+  }
+
+  #move(id: string, when: ReturnType<typeof whenOf> | undefined) {
+    return this.#store.run(move, this.#keyOf(checkId(id)), { layout: this.#layout, id, when });
+  }
+
+  /** The message, or undefined where there is none, or it is done. */
+  async get(id: string): Promise<QueuedMessage<Payload> | undefined> {
+    const found = await this.#store.run(look, this.#keyOf(checkId(id)), { layout: this.#layout, id });
+    return found && messageOf(id, found);
+  }
+
+  /** Messages that wait, are due, claimed and dead: of each shard at one instant. */
+  async counts(): Promise<Census> {
+    const all = await this.#each((key) => this.#store.run(census, key, { layout: this.#layout }));
+    const sum = (of: "waiting" | "due" | "claimed" | "dead") => all.reduce((count, each) => count + each[of], 0);
+    const isPaused = all.some((each) => each.isPaused);
+    return { waiting: sum("waiting"), due: sum("due"), claimed: sum("claimed"), dead: sum("dead"), isPaused };
+  }
+
+  /** From then on nothing is claimed, by any process; what is claimed goes on. */
+  async pause(): Promise<void> {
+    await this.#each((key) => this.#store.run(pause, key, { layout: this.#layout, isPaused: true }));
+  }
+
+  async resume(): Promise<void> {
+    await this.#each((key) => this.#store.run(pause, key, { layout: this.#layout, isPaused: false }));
+  }
+
+  /**
+   * Has a handler process what is due until the worker is closed. A message is done when the handler returns, and comes
+   * again after its backoff when it throws.
+   */
+  process(handler: (job: Job<Payload>) => unknown, options: WorkerOptions = {}): Worker<Payload> {
+    const { rememberMs } = this.#settings;
+    const place = { store: this.#store, keys: this.#keys, layout: this.#layout, rememberMs };
+    return new Worker(place, this.name, handler, options, this.#timers);
+  }
+
+  /** Claims up to `most` messages that are due, by hand. */
+  async claim({ most = 1, visibility = "30s" }: { most?: number; visibility?: Duration } = {}) {
+    wholeNumber("most", most, 1, MOST_MESSAGES);
+    const visibilityMs = durationMs("visibility", visibility, 1, MOST_VISIBILITY_MS);
+    const claimed: ClaimedMessage<Payload>[] = [];
+    for (let i = 0; i < this.#keys.length && claimed.length < most; i++) {
+      const shard = this.#turn++ % this.#keys.length;
+      const asked = { layout: this.#layout, results: [], most: most - claimed.length, visibilityMs };
+      const { claims } = await this.#store.run(turn, this.#keys[shard]!, asked);
+      claimed.push(...claims.map((claim) => claimOf<Payload>(claim)));
+    }
+    return claimed;
+  }
+
+  /** Whether the message is done; false where it is claimed by another delivery, or no more there. */
+  ack(message: ClaimedMessage<Payload>): Promise<boolean> {
+    return this.#tell(message, { verb: "done", rememberMs: this.#settings.rememberMs });
+  }
+
+  /** Whether the message comes again, after `delay` (default: its backoff), or is dead after its last delivery. */
+  nack(message: ClaimedMessage<Payload>, { delay, error }: { delay?: Duration; error?: unknown } = {}) {
+    const delayMs = delay === undefined ? undefined : durationMs("delay", delay, 0);
+    return this.#tell(message, outcomeOf(message, error, delayMs));
+  }
+
+  /** Whether the message stays claimed for so long from now. */
+  async extend(message: ClaimedMessage<Payload>, visibility: Duration): Promise<boolean> {
+    const visibilityMs = durationMs("visibility", visibility, 1, MOST_VISIBILITY_MS);
+    const asked = { layout: this.#layout, held: [message.receipt], visibilityMs };
+    return (await this.#store.run(extend, this.#keyOf(message.id), asked))[0]!;
+  }
+
+  async #tell(message: ClaimedMessage<Payload>, outcome: Outcome): Promise<boolean> {
+    const results = [{ ...message.receipt, ...outcome }];
+    const asked = { layout: this.#layout, results, most: 0, visibilityMs: 1 };
+    return (await this.#store.run(turn, this.#keyOf(message.id), asked)).isKept[0]!;
+  }
+
+  #each<T>(run: (key: string) => Promise<T>): Promise<T[]> {
+    return Promise.all(this.#keys.map(run));
+  }
+
+  #shardOf(id: string): number {
+    return shardOf(id, this.#keys.length);
+  }
+
+  #keyOf(id: string): string {
+    return this.#keys[this.#shardOf(id)]!;
+  }
+}

@@ -1,0 +1,39 @@
+/** What became of a message. */
+export type Outcome =
+  | { verb: "done"; rememberMs: number }
+  | { verb: "retry"; delayMs: number; priority: number; why: string }
+  | { verb: "back"; priority: number }
+  | { verb: "dead"; why: string };
+
+/** What became of a message that was claimed by just this delivery. */
+export type Result = { member: string; deliveries: number } & Outcome;
+
+export interface Turn {
+  layout: string;
+  results: readonly Result[];
+  /** How many messages to claim, and for how long. */
+  most: number;
+  visibilityMs: number;
+}
+
+/** A message that is claimed; member and deliveries are its receipt. */
+export interface Claim {
+  member: string;
+  deliveries: number;
+  /** It was claimed before, and its time was over. */
+  hasLapsed: boolean;
+  /** When it was due, or lapsed. */
+  sinceMs: number;
+  envelope: Uint8Array;
+  /** Why it last failed; empty: it has not. */
+  why: string;
+}
+
+export interface Turned {
+  nowMs: number;
+  /** When there is something to claim next; Infinity: not known of. */
+  nextMs: number;
+  /** For each result: whether it was kept; false: it is not claimed by this delivery. */
+  isKept: boolean[];
+  claims: Claim[];
+}

@@ -1,0 +1,96 @@
+import { argumentError, checkKnown } from "../errors.ts";
+import { type Duration, durationMs, instantMs } from "../time.ts";
+import { type Backoff, type BackoffOptions, backoffOf, DEFAULT_BACKOFF } from "./backoff.ts";
+import { BAND_SIZE } from "./layout.ts";
+import type { When } from "./when.ts";
+
+export interface DelayQueueOptions {
+  /** Parts that may lie on different primaries, each with an order of its own: 1 to 64, default 1. All must agree. */
+  shards?: number;
+  /** Replicas that must have a message before it is acknowledged; default 0. */
+  replicas?: number;
+  /** For how long after it was added the id of a message is known, also when it is done; default 1 minute. */
+  remember?: Duration;
+  /** Deliveries of a message, at most; 1 to 100, default 5. What fails, or lapses, for the last time is dead. */
+  attempts?: number;
+  /** Default 1 s, doubled each time, up to 1 h. */
+  backoff?: BackoffOptions;
+}
+
+export interface AddMessageOptions {
+  /** From now, by the server's clock; default 0. */
+  delay?: Duration;
+  /** When it is due: ms since 1970, or a Date, up to the year 2109; not with `delay`. */
+  at?: number | Date;
+  /** Up to 512 characters; while it is known, another message with it is not added. Default: a new one. */
+  id?: string;
+  attempts?: number;
+  backoff?: BackoffOptions;
+  /** 0 to 9, default 0: of those that are due, the highest comes first. */
+  priority?: number;
+}
+
+export interface QueueSettings {
+  shards: number;
+  replicas: number;
+  rememberMs: number;
+  attempts: number;
+  backoff: Backoff;
+}
+
+const MOST_DELAY_MS = 50 * 31_536_000_000;
+const ID = /^[^\0\p{Surrogate}]{1,512}$/u;
+
+export function queueSettings(options: DelayQueueOptions): QueueSettings {
+  checkKnown(options, ["shards", "replicas", "remember", "attempts", "backoff"]);
+  const { shards = 1, replicas = 0, remember = 60_000, attempts = 5 } = options;
+  return {
+    shards: wholeNumber("shards", shards, 1, 64),
+    replicas: wholeNumber("replicas", replicas, 0, 1000),
+    rememberMs: durationMs("remember", remember, 0, 366 * 86_400_000),
+    attempts: wholeNumber("attempts", attempts, 1, 100),
+    backoff: backoffOf(options.backoff, DEFAULT_BACKOFF),
+  };
+}
+
+export function messageSettings(options: AddMessageOptions, absent: QueueSettings) {
+  checkKnown(options, ["delay", "at", "id", "attempts", "backoff", "priority"]);
+  const { attempts = absent.attempts, priority = 0 } = options;
+  return {
+    id: checkId(options.id ?? newId()),
+    when: whenOf(options),
+    attempts: wholeNumber("attempts", attempts, 1, 100),
+    priority: wholeNumber("priority", priority, 0, 9),
+    backoff: backoffOf(options.backoff, absent.backoff),
+  };
+}
+
+/** Throws ARGUMENT where both are given. */
+export function whenOf({ delay, at }: { delay?: Duration; at?: number | Date }): When {
+  if (at === undefined) return { delayMs: durationMs("delay", delay ?? 0, 0, MOST_DELAY_MS) };
+  if (delay !== undefined) throw argumentError("at", at, "absent where delay is given");
+  const atMs = instantMs("at", at);
+  if (atMs >= BAND_SIZE) throw argumentError("at", atMs, `below ${BAND_SIZE} ms since 1970 (2109)`);
+  return { atMs };
+}
+
+export function checkId(id: unknown): string {
+  if (typeof id !== "string" || !ID.test(id))
+    throw argumentError("id", id, "1 to 512 characters, without NUL or half surrogate pairs");
+  return id;
+}
+
+export function wholeNumber(argument: string, value: unknown, least: number, most: number): number {
+  if (!Number.isInteger(value) || (value as number) < least || (value as number) > most)
+    throw argumentError(argument, value, `a whole number from ${least} to ${most}`);
+  return value as number;
+}
+
+/** 72 random bits of this process, and a running number. */
+function newId(): string {
+  origin ||= btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(9)))).replace(/[+/]/g, "_");
+  return origin + (made++).toString(36);
+}
+
+let origin = "";
+let made = 0;

@@ -1,0 +1,174 @@
+import type { Store } from "../store/contract.ts";
+import { gathering } from "../store/gathering.ts";
+import type { Claim, Result, Turned } from "./exchange.ts";
+import { channelOf, MOST_MESSAGES } from "./layout.ts";
+import type { Timers } from "./timers.ts";
+import { turn } from "./turn.ts";
+
+/** Looks anyway, about as often: a hint is only a hint. */
+const SAFETY_MS = 5000;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 2000;
+/** Of many who wait for the same message, those who came too late wait a little longer for the next one. */
+const LONGEST_HERD_MS = 8;
+
+export interface TurnsOptions {
+  store: Store;
+  key: string;
+  layout: string;
+  visibilityMs: number;
+  timers: Timers;
+  /** How many messages may be claimed now; they are given back with `release`. */
+  reserve(): number;
+  release(count: number): void;
+  onClaims(claims: readonly Claim[], turned: Turned, sentAtMs: number): void;
+  /** `isAgain`: a call before may have brought it, and its answer is missing. */
+  onFate(result: Result, isKept: boolean, isAgain: boolean): void;
+  onError(error: unknown): void;
+}
+
+interface Brought {
+  result: Result;
+  isAgain: boolean;
+}
+
+/**
+ * Brings results to one shard and claims from it, one turn at a time. A turn begins when there are results, or when there is
+ * room and something may be due: the time of the head is known from the last turn, an earlier one is told by a hint, and
+ * every 5 s it looks anyway. Nothing is polled.
+ */
+export class ShardTurns {
+  readonly #options: TurnsOptions;
+  #results: Brought[] = [];
+  #isTurning = false;
+  #isClaiming = true;
+  /** When something may be due, by the monotonic clock. */
+  #nextAtMs = Number.NEGATIVE_INFINITY;
+  #safetyAtMs = Number.POSITIVE_INFINITY;
+  #pausedUntilMs = Number.NEGATIVE_INFINITY;
+  /** The server's time minus ours; NaN: not known yet. */
+  #aheadMs = Number.NaN;
+  /** The earliest hint since the turn under way was sent, by the server's clock. */
+  #hintMs = Number.POSITIVE_INFINITY;
+  #herdMs = 0;
+  #failures = 0;
+  #cancelTimer: (() => void) | undefined;
+  readonly #unsubscribe: (() => void) | undefined;
+  #isScheduled = false;
+
+  constructor(options: TurnsOptions) {
+    this.#options = options;
+    const { store, key } = options;
+    this.#unsubscribe = store.subscribe?.(channelOf(key), (message) => this.#hear(message));
+  }
+
+  /** Whether messages may be due that nobody has claimed yet. */
+  get mayBeDue(): boolean {
+    return this.#options.store.monotonic() >= this.#nextAtMs;
+  }
+  get isIdle(): boolean {
+    return !this.#isTurning && this.#results.length === 0;
+  }
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** What became of a message; goes with what others of this turn of the event loop bring, at once where there is room. */
+  bring(result: Result, isUrgent: boolean): void {
+    this.#results.push({ result, isAgain: false });
+    if (isUrgent) gathering().then(this.#pump);
+    else if (!this.#isScheduled) {
+      this.#isScheduled = true;
+      setTimeout(() => {
+        this.#isScheduled = false;
+        this.pump();
+      }, 0);
+    }
+  }
+
+  readonly #pump = () => this.pump();
+
+  /** Begins a turn if there is something to do, or sleeps until there may be. */
+  pump(): void {
+    if (this.#isTurning) return;
+    const nowMs = this.#options.store.monotonic();
+    if (nowMs < this.#pausedUntilMs) {
+      this.#sleepUntil(this.#pausedUntilMs);
+      return;
+    }
+    const isDue = nowMs >= this.#nextAtMs || nowMs >= this.#safetyAtMs;
+    const most = this.#isClaiming && (isDue || this.#results.length > 0) ? this.#options.reserve() : 0;
+    if (most > 0 || this.#results.length > 0) void this.#turn(most);
+    else if (this.#isClaiming && !isDue) this.#sleepUntil(Math.min(this.#nextAtMs, this.#safetyAtMs));
+  }
+
+  /** Claims no more; what is brought still goes. */
+  stopClaiming(): void {
+    this.#isClaiming = false;
+    this.#unsubscribe?.();
+  }
+
+  close(): void {
+    this.stopClaiming();
+    this.#cancelTimer?.();
+  }
+
+  async #turn(reserved: number): Promise<void> {
+    const { store, key, layout, visibilityMs, release } = this.#options;
+    this.#isTurning = true;
+    this.#cancelTimer?.();
+    this.#hintMs = Number.POSITIVE_INFINITY;
+    const brought = this.#results.splice(0, MOST_MESSAGES);
+    // A call whose answer is lost costs a delivery of all that it claimed: after one, a single message is at stake.
+    const most = Math.min(reserved, this.#failures > 0 ? 1 : MOST_MESSAGES);
+    const sentAtMs = store.monotonic();
+    try {
+      const results = brought.map(({ result }) => result);
+      const turned = await store.run(turn, key, { layout, results, most, visibilityMs });
+      this.#failures = 0;
+      this.#learn(turned, sentAtMs, most);
+      release(reserved);
+      for (const [i, { result, isAgain }] of brought.entries())
+        this.#options.onFate(result, turned.isKept[i]!, isAgain);
+      if (turned.claims.length > 0) this.#options.onClaims(turned.claims, turned, sentAtMs);
+    } catch (error) {
+      release(reserved);
+      this.#failures++;
+      // Not brought twice: a message that is given back may be claimed by the same delivery again.
+      const again = brought.filter(({ result }) => result.verb !== "back");
+      this.#results = [...again.map(({ result }) => ({ result, isAgain: true })), ...this.#results];
+      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
+      this.#pausedUntilMs = store.monotonic() + pauseMs;
+      this.#nextAtMs = Number.NEGATIVE_INFINITY;
+      this.#options.onError(error);
+    }
+    this.#isTurning = false;
+    this.pump();
+  }
+
+  #learn({ nowMs, nextMs, claims }: Turned, sentAtMs: number, most: number): void {
+    const hereMs = this.#options.store.monotonic();
+    // The server tells whole ms: it is up to one later there.
+    this.#aheadMs = nowMs - (sentAtMs + hereMs) / 2;
+    if (claims.length > 0) this.#herdMs = 0;
+    else if (most > 0) this.#herdMs = Math.min(LONGEST_HERD_MS, this.#herdMs * 2 || 0.5);
+    this.#nextAtMs = Math.min(nextMs, this.#hintMs) - this.#aheadMs;
+    if (this.#nextAtMs > hereMs) this.#nextAtMs += Math.random() * this.#herdMs;
+    this.#safetyAtMs = hereMs + SAFETY_MS * (0.8 + 0.4 * Math.random());
+  }
+
+  /** `message`: when something is due, by the server's clock; none: messages may have been missed. */
+  #hear(message?: string): void {
+    const dueMs = message ? Number(message) : 0;
+    if (!(dueMs < this.#hintMs)) return;
+    this.#hintMs = dueMs;
+    const atMs = Number.isNaN(this.#aheadMs) ? Number.NEGATIVE_INFINITY : dueMs - this.#aheadMs;
+    this.#nextAtMs = Math.min(this.#nextAtMs, atMs);
+    this.pump();
+  }
+
+  #sleepUntil(atMs: number): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = this.#options.timers.after(Math.max(0, atMs - this.#options.store.monotonic()), this.#pump);
+  }
+}

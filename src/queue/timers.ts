@@ -1,0 +1,15 @@
+const MOST_TIMER_MS = 2 ** 31 - 1;
+
+/** How one process waits; tests step it. */
+export interface Timers {
+  /** Runs it once, later, or a little too early: never trust it as a clock. Returns what calls it off. */
+  after(ms: number, run: () => void): () => void;
+}
+
+/** Longer than 24.8 days the runtime cannot wait: whoever is called then looks, and waits again. */
+export const TIMERS: Timers = {
+  after(ms, run) {
+    const timer = setTimeout(run, Math.min(Math.ceil(ms), MOST_TIMER_MS));
+    return () => clearTimeout(timer);
+  },
+};

@@ -1,0 +1,19 @@
+/** What a worker tells, and with what. */
+export interface WorkerEvents {
+  /** A message is done. */
+  completed: { id: string; attempt: number; durationMs: number };
+  /** A handler threw. */
+  failed: { id: string; attempt: number; error: unknown };
+  /** The message waits again. */
+  retry: { id: string; attempt: number; delayMs: number };
+  /** It was its last delivery. */
+  dead: { id: string; attempt: number; error: unknown };
+  /** A message came that was claimed before, by someone who did not come back in time. */
+  stalled: { id: string; attempt: number };
+  /** A message is no longer ours, and its result was not kept: it was claimed by another delivery, or is no more there. */
+  lost: { id: string; attempt: number };
+  /** Messages are claimed later than they were due: the oldest of a turn by so much. */
+  lag: { lateMs: number };
+  /** The store fails; it is asked again. */
+  error: { error: unknown };
+}
