@@ -48,7 +48,7 @@ local function step(k, a, now)
       local digits = string.format("%014x", seq)
       levels = with_level(levels, "" .. priority)
       first = math.min(first, due)
-      scores[#scores + 1] = score_of(priority, due, 0)
+      scores[#scores + 1] = text_of(score_of(priority, due, 0))
       scores[#scores + 1] = digits .. id
       values[#values + 1] = ":" .. id
       values[#values + 1] = digits .. envelope

@@ -21,6 +21,17 @@ local function score_of(band, ms, deliveries)
   return band * band_size + math.max(0, math.min(math.floor(ms), band_size - 1)) + deliveries / deliveries_size
 end
 
+-- As Redis takes it; writing 17 digits is slow, and many are alike.
+local texts = {}
+local function text_of(score)
+  local text = texts[score]
+  if not text then
+    text = string.format("%.17g", score)
+    texts[score] = text
+  end
+  return text
+end
+
 -- Band, ms, deliveries.
 local function read_score(score)
   local band = math.floor(score / band_size)

@@ -6,7 +6,7 @@
 --       3 most messages to claim, 0..1000 · 4 for how long, ms
 -- Verbs d: done, its id is known until ms after it was added · r: waits again, due in ms; text: its priority, a digit, and
 --       why · b: waits again, due at once, as if it had not been delivered; text: its priority · x: dead; text: why
--- Reply f64 now · f64 when there is something to claim next, +inf: not known of · u16 results · u8 for each: 1 kept,
+-- Reply f64 now · f64 when there is something to claim next, now: perhaps, +inf: not known of · u16 results · u8 for each: 1 kept,
 --       0 not claimed by this delivery (stale) · u16 messages · for each u8 deliveries · u8 1 if it lapsed ·
 --       f64 when it was due, or lapsed · u32, member · u32, what messages has of it · u32, why it last failed
 -- Errors CLASH; nothing was written
@@ -28,12 +28,13 @@ local function is_claimed_by(score, deliveries, verb)
   return (band == claimed or (band == dead and verb == "d")) and its == tonumber(deliveries)
 end
 
-local function keep_results(times, messages, results, levels, now)
+-- What is remembered goes with what is claimed, in `moved`.
+local function keep_results(times, messages, results, levels, now, moved)
   local members, fates = {}, {}
   for i = 1, #results, 5 do members[#members + 1] = results[i] end
   if #members == 0 then return "" end
   local scores = redis.call("ZMSCORE", times, unpack(members))
-  local gone, moved, fields, errors, seen, first = {}, {}, {}, {}, {}, math.huge
+  local gone, waiting, fields, errors, seen, first = {}, {}, {}, {}, {}, math.huge
   for i, member in ipairs(members) do
     local deliveries, verb, ms, text = results[5 * i - 3], results[5 * i - 2], tonumber(results[5 * i - 1]), results[5 * i]
     local is_kept = not seen[member] and is_claimed_by(scores[i], deliveries, verb)
@@ -47,7 +48,7 @@ local function keep_results(times, messages, results, levels, now)
         if tonumber(deliveries) > 1 or read_score(tonumber(scores[i])) == dead then fields[#fields + 1] = "!" .. id end
         local ends = math.floor(tonumber(string.sub(member, 1, seq_digits), 16) / 1000) + ms
         if ends > now then
-          moved[#moved + 1] = score_of(done, ends, 0)
+          moved[#moved + 1] = text_of(score_of(done, ends, 0))
           moved[#moved + 1] = "~" .. id
         end
       else
@@ -56,8 +57,8 @@ local function keep_results(times, messages, results, levels, now)
           band, at, text = tonumber(string.sub(text, 1, 1)), now + ms, string.sub(text, 2)
           first = math.min(first, at)
         end
-        moved[#moved + 1] = score_of(band, at, verb == "b" and deliveries - 1 or tonumber(deliveries))
-        moved[#moved + 1] = member
+        waiting[#waiting + 1] = text_of(score_of(band, at, verb == "b" and deliveries - 1 or tonumber(deliveries)))
+        waiting[#waiting + 1] = member
         if verb ~= "b" then
           errors[#errors + 1] = "!" .. id
           errors[#errors + 1] = text
@@ -70,7 +71,7 @@ local function keep_results(times, messages, results, levels, now)
     redis.call("HDEL", messages, unpack(fields))
   end
   if first < math.huge and first < head_of(times, levels) then tell(times, first) end
-  if #moved > 0 then redis.call("ZADD", times, unpack(moved)) end
+  if #waiting > 0 then redis.call("ZADD", times, unpack(waiting)) end
   if #errors > 0 then redis.call("HSET", messages, unpack(errors)) end
   return table.concat(fates)
 end
@@ -88,34 +89,48 @@ end
 local function claim(times, messages, found, lapses, now, claims)
   for from = 1, #found, 2 * at_a_time do
     if claims.bytes >= most_bytes then return end
-    local to, fields = math.min(from + 2 * at_a_time - 1, #found), {}
+    local to, fields, place = math.min(from + 2 * at_a_time - 1, #found), {}, 0
+    local since, deliveries = {}, {}
     for i = from, to, 2 do
-      fields[#fields + 1] = ":" .. id_of(found[i])
-      fields[#fields + 1] = "!" .. id_of(found[i])
+      local id, _ = id_of(found[i])
+      fields[#fields + 1] = ":" .. id
+      _, since[i], deliveries[i] = read_score(tonumber(found[i + 1]))
+      if deliveries[i] > 0 then fields[#fields + 1] = "!" .. id end
     end
     local values = redis.call("HMGET", messages, unpack(fields))
     for i = from, to, 2 do
-      local member, value, why = found[i], values[i - from + 1], values[i - from + 2] or ""
-      local _, since, deliveries = read_score(tonumber(found[i + 1]))
+      place = place + 1
+      local member, value, why, count = found[i], values[place], "", deliveries[i]
+      if count > 0 then
+        place = place + 1
+        why = values[place] or ""
+      end
       if not value then
         claims.gone[#claims.gone + 1] = member
-      elseif deliveries >= string.byte(value, seq_digits + 1) then
-        claims.moved[#claims.moved + 1] = score_of(dead, now, deliveries)
+      elseif count >= string.byte(value, seq_digits + 1) then
+        claims.moved[#claims.moved + 1] = text_of(score_of(dead, now, count))
         claims.moved[#claims.moved + 1] = member
-        if why == "" then redis.call("HSET", messages, fields[i - from + 2], "lapsed") end
+        if why == "" then redis.call("HSET", messages, "!" .. id_of(member), "lapsed") end
       elseif claims.bytes == 0 or claims.bytes + #value <= most_bytes then
         claims.bytes = claims.bytes + #value
-        claims.moved[#claims.moved + 1] = score_of(claimed, claims.until_ms, deliveries + 1)
+        claims.moved[#claims.moved + 1] = text_of(score_of(claimed, claims.until_ms, count + 1))
         claims.moved[#claims.moved + 1] = member
         claims.count = claims.count + 1
-        claims.parts[#claims.parts + 1] = struct.pack("<BBdI4", deliveries + 1, lapses and 1 or 0, since, #member) .. member ..
-          struct.pack("<I4", #value) .. value .. struct.pack("<I4", #why) .. why
+        claims.parts[claims.count] = struct.pack("<BBdI4c0I4c0I4c0", count + 1, lapses and 1 or 0, since[i], #member, member,
+          #value, value, #why, why)
       else
         claims.bytes = most_bytes
         return
       end
     end
   end
+end
+
+local function first_claimed(times)
+  local _, score = unpack(first_of(times, claimed, band_size, 1))
+  if not score then return math.huge end
+  local _, ms = read_score(tonumber(score))
+  return ms
 end
 
 local function step(k, a, now)
@@ -125,30 +140,29 @@ local function step(k, a, now)
   local refused = clash(known[1], layout)
   if refused then return refused end
   local levels = known[3] or ""
-  local fates = keep_results(times, messages, results, levels, now)
-  if #fates > 0 then forget(times, now, #fates) end
-
   local claims = { count = 0, bytes = 0, parts = {}, moved = {}, gone = {}, until_ms = now + visibility }
+  local fates = keep_results(times, messages, results, levels, now, claims.moved)
+  if #claims.moved > 0 then forget(times, now, #fates) end
+
   if known[2] then most = 0 end
-  if most > 0 then
+  local lapse_ms = first_claimed(times)
+  if most > 0 and lapse_ms <= now then
     claim(times, messages, first_of(times, claimed, now, math.ceil(most / 2)), true, now, claims)
-    for i = 1, #levels do
-      local left = most - claims.count
-      if left <= 0 or claims.bytes >= most_bytes then break end
-      claim(times, messages, first_of(times, tonumber(string.sub(levels, i, i)), now, left), false, now, claims)
-    end
+  end
+  for i = 1, #levels do
+    local left = most - claims.count
+    if left <= 0 or claims.bytes >= most_bytes then break end
+    claim(times, messages, first_of(times, tonumber(string.sub(levels, i, i)), now, left), false, now, claims)
   end
   if #claims.gone > 0 then redis.call("ZREM", times, unpack(claims.gone)) end
   if #claims.moved > 0 then redis.call("ZADD", times, unpack(claims.moved)) end
 
   local next_ms = math.huge
-  if not known[2] then
-    next_ms = head_of(times, levels)
-    local _, score = unpack(first_of(times, claimed, band_size, 1))
-    if score then
-      local _, ms = read_score(tonumber(score))
-      next_ms = math.min(next_ms, ms)
-    end
+  if claims.count > 0 and claims.count == most then
+    next_ms = now
+  elseif not known[2] then
+    if claims.count > 0 or lapse_ms <= now then lapse_ms = first_claimed(times) end
+    next_ms = math.min(head_of(times, levels), lapse_ms)
   end
   return struct.pack("<ddI2", now, next_ms, #fates) .. fates .. struct.pack("<I2", claims.count) .. table.concat(claims.parts)
 end

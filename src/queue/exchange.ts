@@ -31,7 +31,7 @@ export interface Claim {
 
 export interface Turned {
   nowMs: number;
-  /** When there is something to claim next; Infinity: not known of. */
+  /** When there is something to claim next: now, where that is not known; Infinity: nothing is known of. */
   nextMs: number;
   /** For each result: whether it was kept; false: it is not claimed by this delivery. */
   isKept: boolean[];

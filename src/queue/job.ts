@@ -14,11 +14,10 @@ export class Job<Payload = unknown> {
   readonly dueAtMs: number;
   /** Why the delivery before failed. */
   readonly lastError: string | undefined;
-  /** Aborted when the message is no longer ours (LOST): another worker may have it. */
-  readonly signal: AbortSignal;
   readonly #queue: string;
+  readonly #signalOf: () => AbortSignal;
 
-  constructor(queue: string, message: ClaimedMessage<Payload>, signal: AbortSignal) {
+  constructor(queue: string, message: ClaimedMessage<Payload>, signalOf: () => AbortSignal) {
     this.#queue = queue;
     this.id = message.id;
     this.payload = message.payload;
@@ -28,7 +27,12 @@ export class Job<Payload = unknown> {
     this.addedAtMs = message.addedAtMs;
     this.dueAtMs = message.dueAtMs;
     this.lastError = message.lastError;
-    this.signal = signal;
+    this.#signalOf = signalOf;
+  }
+
+  /** Aborted when the message is no longer ours (LOST): another worker may have it. */
+  get signal(): AbortSignal {
+    return this.#signalOf();
   }
 
   /**

@@ -36,7 +36,7 @@ export function takeTurn(keys: Keyspace, key: string, asked: Turn, nowMs: number
     ...results.map((result, i) => (isKept[i] ? retriedAtMs(result, nowMs) : Number.POSITIVE_INFINITY)),
   );
   if (first < head) tell(keys, key, readScore(scoreOf(0, first, 0)).ms);
-  if (results.length > 0) forget(shard, nowMs, results.length);
+  if (results.some((result, i) => isKept[i] && isRemembered(result, nowMs))) forget(shard, nowMs, results.length);
 
   const claims: Claim[] = [];
   const most = shard.isPaused ? 0 : asked.most;
@@ -47,7 +47,11 @@ export function takeTurn(keys: Keyspace, key: string, asked: Turn, nowMs: number
   if (most > 0) take(shard.times.first(CLAIMED, nowMs, Math.ceil(most / 2)), true);
   for (const level of shard.levels)
     if (claims.length < most && left > 0) take(shard.times.first(level, nowMs, most - claims.length), false);
-  return { nowMs, nextMs: shard.next(), isKept, claims };
+  return { nowMs, nextMs: claims.length > 0 && claims.length === most ? nowMs : shard.next(), isKept, claims };
+}
+
+function isRemembered(result: Result, nowMs: number): boolean {
+  return result.verb === "done" && addedAtMs(seqOf(result.member)) + result.rememberMs > nowMs;
 }
 
 function retriedAtMs(result: Result, nowMs: number): number {
@@ -69,8 +73,8 @@ function keepResult(shard: Shard, result: Result, nowMs: number): void {
   if (result.verb === "done") {
     shard.times.delete(member);
     shard.delete(id);
-    const endMs = addedAtMs(seqOf(member)) + result.rememberMs;
-    if (endMs > nowMs) shard.times.set(`~${id}`, scoreOf(DONE, endMs, 0));
+    if (isRemembered(result, nowMs))
+      shard.times.set(`~${id}`, scoreOf(DONE, addedAtMs(seqOf(member)) + result.rememberMs, 0));
     return;
   }
   if (result.verb === "back") {

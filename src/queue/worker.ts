@@ -19,6 +19,7 @@ interface Place {
   rememberMs: number;
 }
 
+const NOT_BEGUN = { controller: undefined, loss: undefined, startedAtMs: 0, error: undefined, hasResult: false };
 const LAST_TRIES = 5;
 const CLOSING_CHECK_MS = 5;
 
@@ -125,9 +126,7 @@ export class Worker<Payload = unknown> {
     let lateMs = 0;
     for (const claim of claims) {
       const message = claimOf<Payload>(claim);
-      const controller = new AbortController();
-      const job = new Job(this.#queue, message, controller.signal);
-      const held = { message, job, shard, controller, endsAtMs, startedAtMs: 0, error: undefined, hasResult: false };
+      const held: Held<Payload> = { message, shard, endsAtMs, ...NOT_BEGUN };
       this.#held.set(claim.member, held);
       this.#waiting.push(held);
       lateMs = Math.max(lateMs, nowMs - message.dueAtMs);
@@ -146,7 +145,8 @@ export class Worker<Payload = unknown> {
   }
 
   async #run(held: Held<Payload>): Promise<void> {
-    const { message, job } = held;
+    const { message } = held;
+    const job = new Job(this.#queue, message, () => signalOf(held));
     held.startedAtMs = this.#place.store.monotonic();
     let outcome: Outcome;
     try {
@@ -216,7 +216,14 @@ export class Worker<Payload = unknown> {
   }
 
   /** Its handler is told; what it answers is still brought, and judged by the store. */
-  #lose({ controller, message }: Held<Payload>): void {
-    controller.abort(new OrielError("LOST", `message ${message.id} is no longer claimed by this delivery`));
+  #lose(held: Held<Payload>): void {
+    held.loss ??= new OrielError("LOST", `message ${held.message.id} is no longer claimed by this delivery`);
+    held.controller?.abort(held.loss);
   }
+}
+
+function signalOf(held: Held<unknown>): AbortSignal {
+  held.controller ??= new AbortController();
+  if (held.loss) held.controller.abort(held.loss);
+  return held.controller.signal;
 }

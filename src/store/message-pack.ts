@@ -4,34 +4,46 @@ const STRING_32 = 0xdb;
 const ARRAY_32 = 0xdd;
 export const ARRAY_HEAD_BYTES = 5;
 const STRING_HEAD_BYTES = 5;
+/** What a head of one byte can tell. */
+const MOST_SHORT = 31;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /** MessagePack, as far as steps need it: an array of strings, of text or bytes. Source: the MessagePack specification. */
 export function packStrings(strings: readonly (string | Uint8Array)[]): Uint8Array {
-  const parts = strings.map(packString);
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, ARRAY_HEAD_BYTES));
+  let mostBytes = ARRAY_HEAD_BYTES;
+  for (const each of strings) mostBytes += STRING_HEAD_BYTES + (typeof each === "string" ? 3 : 1) * each.length;
+  const bytes = new Uint8Array(mostBytes);
   writeArrayHead(bytes, strings.length);
   let at = ARRAY_HEAD_BYTES;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
+  for (const each of strings) at = typeof each === "string" ? writeText(bytes, at, each) : writeBytes(bytes, at, each);
+  return bytes.slice(0, at);
+}
+
+function writeText(bytes: Uint8Array, at: number, text: string): number {
+  if (text.length <= MOST_SHORT) {
+    // Faster than the encoder, of which calls are dear.
+    let i = 0;
+    for (; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > 0x7f) break;
+      bytes[at + 1 + i] = code;
+    }
+    if (i === text.length) return writeStringHead(bytes, at, i) + i;
   }
-  return bytes;
+  return writeBytes(bytes, at, encoder.encode(text));
+}
+
+function writeBytes(bytes: Uint8Array, at: number, content: Uint8Array): number {
+  const from = writeStringHead(bytes, at, content.length);
+  bytes.set(content, from);
+  return from + content.length;
 }
 
 export function writeArrayHead(bytes: Uint8Array, length: number): void {
   bytes[0] = ARRAY_32;
   new DataView(bytes.buffer, bytes.byteOffset).setUint32(1, length);
-}
-
-function packString(text: string | Uint8Array): Uint8Array {
-  const utf8 = typeof text === "string" ? encoder.encode(text) : text;
-  const bytes = new Uint8Array(STRING_HEAD_BYTES + utf8.length);
-  const at = writeStringHead(bytes, 0, utf8.length);
-  bytes.set(utf8, at);
-  return bytes.subarray(0, at + utf8.length);
 }
 
 /** Of a string of so many bytes; where it ends. */
