@@ -12,6 +12,14 @@ export class Listeners<Events extends object> {
   }
 
   tell<Name extends keyof Events>(name: Name, told: Events[Name]): void {
-    for (const listener of this.#byName.get(name) ?? []) (listener as Listener<Events[Name]>)(told);
+    for (const listener of this.#byName.get(name) ?? [])
+      try {
+        (listener as Listener<Events[Name]>)(told);
+      } catch (error) {
+        // As of an EventTarget: nobody else's affair, and nothing that is passed over.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
   }
 }
