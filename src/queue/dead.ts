@@ -22,7 +22,7 @@ export const dead: Operation<{ layout: string; passedOver: number; most: number 
     while (!reader.isAtEnd) {
       const score = reader.f64();
       const id = reader.text();
-      found.push({ id, score, ...splitValue(reader.bytes().slice()), why: reader.text() });
+      found.push({ id, score, ...splitValue(reader.bytes()), why: reader.text() });
     }
     return found;
   },

@@ -46,7 +46,8 @@ export function readEnvelope(bytes: Uint8Array): Envelope {
     attempts: bytes[0]!,
     priority: bytes[1]!,
     backoff: { firstMs: view.getFloat64(4), factor: view.getFloat64(12), longestMs: view.getUint32(20) * 1000 },
-    payload: bytes[2] === BYTES ? content.slice() : JSON.parse(decoder.decode(content)),
+    // A copy, and no Buffer, whose slice would be a view.
+    payload: bytes[2] === BYTES ? new Uint8Array(content) : JSON.parse(decoder.decode(content)),
   };
 }
 

@@ -27,7 +27,7 @@ export const look: Operation<{ layout: string; id: string }, Looked | undefined>
     if (reply.length === 0) return undefined;
     const reader = new Reader(reply);
     const score = reader.f64();
-    return { id: "", score, ...splitValue(reader.bytes().slice()), why: reader.text() };
+    return { id: "", score, ...splitValue(reader.bytes()), why: reader.text() };
   },
   local(keys, key, { id }) {
     const shard = shardAt(keys, key);
