@@ -1,3 +1,4 @@
+import { argumentError } from "../errors.ts";
 import { pauseMs } from "./backoff.ts";
 import { type Envelope, readEnvelope } from "./envelope.ts";
 import type { Claim, Outcome } from "./exchange.ts";
@@ -20,6 +21,13 @@ export interface ClaimedMessage<Payload = unknown> {
   lastError?: string;
   receipt: { member: string; deliveries: number };
   backoff: Envelope["backoff"];
+}
+
+/** Throws ARGUMENT for what `claim` cannot have given. */
+export function checkClaimed(message: ClaimedMessage): void {
+  const { member, deliveries } = message?.receipt ?? {};
+  if (typeof member !== "string" || !Number.isInteger(deliveries))
+    throw argumentError("message", message, "a message as claim gave it");
 }
 
 const MOST_WHY = 1000;
@@ -55,6 +63,17 @@ export function outcomeOf(
 }
 
 function whyOf(error: unknown): string {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : `${error ?? "failed"}`;
-  return text.slice(0, MOST_WHY).replace(/\p{Surrogate}/gu, "") || "failed";
+  return (
+    textOf(error)
+      .slice(0, MOST_WHY)
+      .replace(/\p{Surrogate}/gu, "") || "failed"
+  );
+}
+
+function textOf(error: unknown): string {
+  try {
+    return error instanceof Error ? `${error.name}: ${error.message}` : String(error ?? "failed");
+  } catch {
+    return "failed"; // Anything can be thrown, also what no text can be made of.
+  }
 }

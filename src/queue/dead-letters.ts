@@ -19,7 +19,9 @@ export class DeadLetters<Payload = unknown> {
   }
 
   /** Up to `limit` (1 to 1000, default 100) of them after the first `offset`, by the time of death in each shard. */
-  async list({ offset = 0, limit = 100 }: { offset?: number; limit?: number } = {}): Promise<QueuedMessage<Payload>[]> {
+  async list(options: { offset?: number; limit?: number } = {}): Promise<QueuedMessage<Payload>[]> {
+    checkKnown(options, ["offset", "limit"]);
+    const { offset = 0, limit = 100 } = options;
     wholeNumber("offset", offset, 0, 2 ** 31);
     wholeNumber("limit", limit, 1, MOST_MESSAGES);
     const found: QueuedMessage<Payload>[] = [];
@@ -37,8 +39,9 @@ export class DeadLetters<Payload = unknown> {
   }
 
   /** Has the messages of these ids, or all, wait again, due at once, with no delivery behind them; how many. */
-  async redrive({ ids }: { ids?: readonly string[] } = {}): Promise<number> {
-    if (ids !== undefined) return this.#redriveThese(ids);
+  async redrive(options: { ids?: readonly string[] } = {}): Promise<number> {
+    checkKnown(options, ["ids"]);
+    if (options.ids !== undefined) return this.#redriveThese(options.ids);
     let count = 0;
     for (const key of this.#keys)
       for (let moved = MOST_MESSAGES; moved === MOST_MESSAGES; count += moved)
@@ -47,7 +50,6 @@ export class DeadLetters<Payload = unknown> {
   }
 
   async #redriveThese(ids: readonly string[]): Promise<number> {
-    checkKnown({ ids }, ["ids"]);
     if (!Array.isArray(ids) || ids.length > MOST_MESSAGES)
       throw argumentError("ids", ids, `an array of at most ${MOST_MESSAGES} ids`);
     const shards = this.#keys.map((): string[] => []);

@@ -1,9 +1,9 @@
-import { checkKnown } from "../errors.ts";
+import { argumentError, checkKnown } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { type Duration, durationMs } from "../time.ts";
 import { Adder } from "./adder.ts";
 import { type Census, census } from "./census.ts";
-import { type ClaimedMessage, claimOf, outcomeOf } from "./claimed.ts";
+import { type ClaimedMessage, checkClaimed, claimOf, outcomeOf } from "./claimed.ts";
 import { DeadLetters } from "./dead-letters.ts";
 import { packEnvelope } from "./envelope.ts";
 import type { Outcome } from "./exchange.ts";
@@ -17,6 +17,7 @@ import {
   type AddMessageOptions,
   checkId,
   type DelayQueueOptions,
+  MOST_DELAY_MS,
   messageSettings,
   type QueueSettings,
   queueSettings,
@@ -57,6 +58,7 @@ export class DelayQueue<Payload = unknown> {
 
   /** Throws ARGUMENT for a wrong name or option. Nothing is sent yet. */
   constructor(store: Store, name: string, options: DelayQueueOptions = {}, timers: Timers = TIMERS) {
+    if (typeof name !== "string") throw argumentError("name", name, "a string");
     this.name = name;
     this.#settings = queueSettings(options);
     const { shards, replicas } = this.#settings;
@@ -80,7 +82,10 @@ export class DelayQueue<Payload = unknown> {
 
   /** Adds many, in order. All are checked before any is sent; where a part fails, it rejects with the first reason. */
   async addBulk(messages: readonly ({ payload: Payload } & AddMessageOptions)[]): Promise<Added[]> {
-    const checked = messages.map(({ payload, ...options }) => {
+    if (!Array.isArray(messages)) throw argumentError("messages", messages, "an array");
+    const checked = (messages as readonly ({ payload: Payload } & AddMessageOptions)[]).map((message) => {
+      if (message === null || typeof message !== "object") throw argumentError("message", message, "an object");
+      const { payload, ...options } = message;
       const { id, when, ...rest } = messageSettings(options, this.#settings);
       return { id, when, envelope: packEnvelope({ ...rest, payload }) };
     });
@@ -99,6 +104,7 @@ export class DelayQueue<Payload = unknown> {
   /** Whether the message waited, and now does until then; false while it is claimed, or dead. */
   async reschedule(id: string, when: { delay?: Duration; at?: number | Date }): Promise<boolean> {
     checkKnown(when, ["delay", "at"]);
+    if (when.delay === undefined && when.at === undefined) throw argumentError("when", when, "a delay, or at");
     return (await this.#move(id, whenOf(when))) === "moved";
   }
 
@@ -139,33 +145,46 @@ export class DelayQueue<Payload = unknown> {
     return new Worker(place, this.name, handler, options, this.#timers);
   }
 
-  /** Claims up to `most` messages that are due, by hand. */
-  async claim({ most = 1, visibility = "30s" }: { most?: number; visibility?: Duration } = {}) {
-    wholeNumber("most", most, 1, MOST_MESSAGES);
-    const visibilityMs = durationMs("visibility", visibility, 1, MOST_VISIBILITY_MS);
+  /** Claims up to `most` (1 to 1000, default 1) messages that are due, by hand, for `visibility` (default 30 s, at most a day). */
+  async claim(options: { most?: number; visibility?: Duration } = {}): Promise<ClaimedMessage<Payload>[]> {
+    checkKnown(options, ["most", "visibility"]);
+    const most = wholeNumber("most", options.most === undefined ? 1 : options.most, 1, MOST_MESSAGES);
+    const visibilityMs = durationMs("visibility", options.visibility ?? "30s", 1, MOST_VISIBILITY_MS);
     const claimed: ClaimedMessage<Payload>[] = [];
+    const first = this.#turn++;
     for (let i = 0; i < this.#keys.length && claimed.length < most; i++) {
-      const shard = this.#turn++ % this.#keys.length;
+      const key = this.#keys[(first + i) % this.#keys.length]!;
       const asked = { layout: this.#layout, results: [], most: most - claimed.length, visibilityMs };
-      const { claims } = await this.#store.run(turn, this.#keys[shard]!, asked);
-      claimed.push(...claims.map((claim) => claimOf<Payload>(claim)));
+      try {
+        const { claims } = await this.#store.run(turn, key, asked);
+        claimed.push(...claims.map((claim) => claimOf<Payload>(claim)));
+      } catch (error) {
+        // What other shards gave is claimed: it is not to lapse for the failure of this one.
+        if (claimed.length === 0) throw error;
+        break;
+      }
     }
     return claimed;
   }
 
   /** Whether the message is done; false where it is claimed by another delivery, or no more there. */
-  ack(message: ClaimedMessage<Payload>): Promise<boolean> {
+  async ack(message: ClaimedMessage<Payload>): Promise<boolean> {
+    checkClaimed(message);
     return this.#tell(message, { verb: "done", rememberMs: this.#settings.rememberMs });
   }
 
   /** Whether the message comes again, after `delay` (default: its backoff), or is dead after its last delivery. */
-  nack(message: ClaimedMessage<Payload>, { delay, error }: { delay?: Duration; error?: unknown } = {}) {
-    const delayMs = delay === undefined ? undefined : durationMs("delay", delay, 0);
+  async nack(message: ClaimedMessage<Payload>, options: { delay?: Duration; error?: unknown } = {}): Promise<boolean> {
+    checkClaimed(message);
+    checkKnown(options, ["delay", "error"]);
+    const { delay, error } = options;
+    const delayMs = delay === undefined ? undefined : durationMs("delay", delay, 0, MOST_DELAY_MS);
     return this.#tell(message, outcomeOf(message, error, delayMs));
   }
 
-  /** Whether the message stays claimed for so long from now. */
+  /** Whether the message stays claimed for so long from now: 1 ms to a day. */
   async extend(message: ClaimedMessage<Payload>, visibility: Duration): Promise<boolean> {
+    checkClaimed(message);
     const visibilityMs = durationMs("visibility", visibility, 1, MOST_VISIBILITY_MS);
     const asked = { layout: this.#layout, held: [message.receipt], visibilityMs };
     return (await this.#store.run(extend, this.#keyOf(message.id), asked))[0]!;

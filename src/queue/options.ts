@@ -38,7 +38,7 @@ export interface QueueSettings {
   backoff: Backoff;
 }
 
-const MOST_DELAY_MS = 50 * 31_536_000_000;
+export const MOST_DELAY_MS = 50 * 31_536_000_000;
 const ID = /^[^\0\p{Surrogate}]{1,512}$/u;
 
 export function queueSettings(options: DelayQueueOptions): QueueSettings {
@@ -57,7 +57,7 @@ export function messageSettings(options: AddMessageOptions, absent: QueueSetting
   checkKnown(options, ["delay", "at", "id", "attempts", "backoff", "priority"]);
   const { attempts = absent.attempts, priority = 0 } = options;
   return {
-    id: checkId(options.id ?? newId()),
+    id: checkId(options.id === undefined ? newId() : options.id),
     when: whenOf(options),
     attempts: wholeNumber("attempts", attempts, 1, 100),
     priority: wholeNumber("priority", priority, 0, 9),
@@ -67,7 +67,7 @@ export function messageSettings(options: AddMessageOptions, absent: QueueSetting
 
 /** Throws ARGUMENT where both are given. */
 export function whenOf({ delay, at }: { delay?: Duration; at?: number | Date }): When {
-  if (at === undefined) return { delayMs: durationMs("delay", delay ?? 0, 0, MOST_DELAY_MS) };
+  if (at === undefined) return { delayMs: durationMs("delay", delay === undefined ? 0 : delay, 0, MOST_DELAY_MS) };
   if (delay !== undefined) throw argumentError("at", at, "absent where delay is given");
   const atMs = instantMs("at", at);
   if (atMs >= BAND_SIZE) throw argumentError("at", atMs, `below ${BAND_SIZE} ms since 1970 (2109)`);
