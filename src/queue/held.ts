@@ -1,3 +1,4 @@
+import { OrielError } from "../errors.ts";
 import type { ClaimedMessage } from "./claimed.ts";
 
 /** A message that a worker holds: it waits for a handler, is in one, or its result is on its way. */
@@ -12,5 +13,16 @@ export interface Held<Payload> {
   endsAtMs: number;
   startedAtMs: number;
   error: unknown;
-  hasResult: boolean;
+}
+
+export function signalOf(held: Held<unknown>): AbortSignal {
+  held.controller ??= new AbortController();
+  if (held.loss) held.controller.abort(held.loss);
+  return held.controller.signal;
+}
+
+/** Its handler is told; what it answers is still brought, and judged by the store. */
+export function lose<Payload>(held: Held<Payload>): void {
+  held.loss ??= new OrielError("LOST", `message ${held.message.id} is no longer claimed by this delivery`);
+  held.controller?.abort(held.loss);
 }

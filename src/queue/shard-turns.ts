@@ -1,3 +1,4 @@
+import { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { gathering } from "../store/gathering.ts";
 import type { Claim, Result, Turned } from "./exchange.ts";
@@ -24,6 +25,8 @@ export interface TurnsOptions {
   onClaims(claims: readonly Claim[], turned: Turned, sentAtMs: number): void;
   /** `isAgain`: a call before may have brought it, and its answer is missing. */
   onFate(result: Result, isKept: boolean, isAgain: boolean): void;
+  /** A turn has ended, and with it what it had reserved. */
+  onTurned(): void;
   onError(error: unknown): void;
 }
 
@@ -65,6 +68,11 @@ export class ShardTurns {
   /** Whether messages may be due that nobody has claimed yet. */
   get mayBeDue(): boolean {
     return this.#options.store.monotonic() >= this.#nextAtMs;
+  }
+  /** Whether it would claim, if there was room. */
+  get mayClaim(): boolean {
+    const isPaused = this.#options.store.monotonic() < this.#pausedUntilMs;
+    return this.#isClaiming && !this.#isTurning && !isPaused && this.mayBeDue;
   }
   get isIdle(): boolean {
     return !this.#isTurning && this.#results.length === 0;
@@ -122,32 +130,35 @@ export class ShardTurns {
     // A call whose answer is lost costs a delivery of all that it claimed: after one, a single message is at stake.
     const most = Math.min(reserved, this.#failures > 0 ? 1 : MOST_MESSAGES);
     const sentAtMs = store.monotonic();
-    try {
-      const results = brought.map(({ result }) => result);
-      const turned = await store.run(turn, key, { layout, results, most, visibilityMs });
-      this.#failures = 0;
-      this.#learn(turned, sentAtMs, most);
-      release(reserved);
-      for (const [i, { result, isAgain }] of brought.entries())
-        this.#options.onFate(result, turned.isKept[i]!, isAgain);
-      if (turned.claims.length > 0) this.#options.onClaims(turned.claims, turned, sentAtMs);
-    } catch (error) {
-      release(reserved);
-      this.#failures++;
-      // Not brought twice: a message that is given back may be claimed by the same delivery again.
-      const again = brought.filter(({ result }) => result.verb !== "back");
-      this.#results = [...again.map(({ result }) => ({ result, isAgain: true })), ...this.#results];
-      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
-      this.#pausedUntilMs = store.monotonic() + pauseMs;
-      this.#nextAtMs = Number.NEGATIVE_INFINITY;
-      this.#options.onError(error);
-    }
+    const results = brought.map(({ result }) => result);
+    const asked = { layout, results, most, visibilityMs };
+    const turned = await store.run(turn, key, asked).catch((error) => this.#fail(brought, error));
+    if (turned) this.#learn(turned, sentAtMs, most);
+    release(reserved);
+    for (const [i, { result, isAgain }] of brought.entries())
+      if (turned) this.#options.onFate(result, turned.isKept[i]!, isAgain);
+    if (turned && turned.claims.length > 0) this.#options.onClaims(turned.claims, turned, sentAtMs);
     this.#isTurning = false;
     this.pump();
+    this.#options.onTurned();
+  }
+
+  #fail(brought: readonly Brought[], error: unknown): void {
+    this.#failures++;
+    const isApplied = !(error instanceof OrielError && error.applied === "no");
+    // Not brought twice: a message that is given back may be claimed by the same delivery again.
+    const again = brought.filter(({ result }) => !isApplied || result.verb !== "back");
+    const results = again.map(({ result, isAgain }) => ({ result, isAgain: isAgain || isApplied }));
+    this.#results = [...results, ...this.#results];
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
+    this.#pausedUntilMs = this.#options.store.monotonic() + pauseMs;
+    this.#nextAtMs = Number.NEGATIVE_INFINITY;
+    this.#options.onError(error);
   }
 
   #learn({ nowMs, nextMs, claims }: Turned, sentAtMs: number, most: number): void {
     const hereMs = this.#options.store.monotonic();
+    this.#failures = 0;
     // The server tells whole ms: it is up to one later there.
     this.#aheadMs = nowMs - (sentAtMs + hereMs) / 2;
     if (claims.length > 0) this.#herdMs = 0;

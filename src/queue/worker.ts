@@ -1,10 +1,11 @@
-import { OrielError } from "../errors.ts";
+import { argumentError } from "../errors.ts";
 import { Listeners } from "../listeners.ts";
 import type { Store } from "../store/contract.ts";
+import { gathering } from "../store/gathering.ts";
 import { claimOf, outcomeOf } from "./claimed.ts";
 import type { Claim, Outcome, Result, Turned } from "./exchange.ts";
-import { extend } from "./extend.ts";
-import type { Held } from "./held.ts";
+import { type Held, signalOf } from "./held.ts";
+import { Holds } from "./holds.ts";
 import { Job } from "./job.ts";
 import { MOST_MESSAGES } from "./layout.ts";
 import { ShardTurns } from "./shard-turns.ts";
@@ -19,9 +20,8 @@ interface Place {
   rememberMs: number;
 }
 
-const NOT_BEGUN = { controller: undefined, loss: undefined, startedAtMs: 0, error: undefined, hasResult: false };
+const NOT_BEGUN = { controller: undefined, loss: undefined, startedAtMs: 0, error: undefined };
 const LAST_TRIES = 5;
-const CLOSING_CHECK_MS = 5;
 
 /** Has a handler process what is due, several at a time, until it is closed. Made by `DelayQueue.process`. */
 export class Worker<Payload = unknown> {
@@ -29,16 +29,22 @@ export class Worker<Payload = unknown> {
   readonly #queue: string;
   readonly #handler: (job: Job<Payload>) => unknown;
   readonly #settings: ReturnType<typeof workerSettings>;
-  readonly #timers: Timers;
   readonly #listeners = new Listeners<WorkerEvents>();
   readonly #turns: readonly ShardTurns[];
-  /** All that is claimed and whose result is not brought yet, by member. */
-  readonly #held = new Map<string, Held<Payload>>();
+  /** Shards that had no room, those that wait longest first. */
+  readonly #hungry = new Set<number>();
+  /** What waits for a handler, or is in one. */
+  readonly #holds: Holds<Payload>;
+  /** Results under way. */
+  readonly #bringing = new Map<Result, Held<Payload>>();
   #waiting: Held<Payload>[] = [];
   #running = 0;
   #reserved = 0;
-  #cancelExtending: (() => void) | undefined;
+  #isSharing = false;
   #closed: Promise<void> | undefined;
+  /** While it closes: looks whether all is done. */
+  #whenTurned: (() => void) | undefined;
+  readonly #onAbort = () => void this.close();
 
   /** Throws ARGUMENT for a wrong option. */
   constructor(
@@ -48,14 +54,16 @@ export class Worker<Payload = unknown> {
     options: WorkerOptions,
     timers: Timers,
   ) {
+    if (typeof handler !== "function") throw argumentError("handler", handler, "a function");
     this.#place = place;
     this.#queue = queue;
     this.#handler = handler;
     this.#settings = workerSettings(options);
-    this.#timers = timers;
-    const { store, layout } = place;
+    const { store, keys, layout } = place;
     const { visibilityMs, signal } = this.#settings;
-    this.#turns = place.keys.map(
+    const onError = (error: unknown) => this.#listeners.tell("error", { error });
+    this.#holds = new Holds({ store, keys, layout, visibilityMs, timers, onError });
+    this.#turns = keys.map(
       (key, shard) =>
         new ShardTurns({
           store,
@@ -63,19 +71,22 @@ export class Worker<Payload = unknown> {
           layout,
           visibilityMs,
           timers,
-          reserve: () => this.#reserve(),
+          reserve: () => this.#reserve(shard),
           release: (count) => {
             this.#reserved -= count;
           },
           onClaims: (claims, turned, sentAtMs) => this.#take(shard, claims, turned, sentAtMs),
           onFate: (result, isKept, isAgain) => this.#end(result, isKept, isAgain),
-          onError: (error) => this.#listeners.tell("error", { error }),
+          onTurned: () => {
+            this.#share();
+            this.#whenTurned?.();
+          },
+          onError,
         }),
     );
-    this.#extendLater();
     for (const turns of this.#turns) turns.pump();
     if (signal?.aborted) void this.close();
-    else signal?.addEventListener("abort", () => void this.close(), { once: true });
+    else signal?.addEventListener("abort", this.#onAbort, { once: true });
   }
 
   /** Calls `listener` at each such event; returns what ends that. */
@@ -93,14 +104,18 @@ export class Worker<Payload = unknown> {
   }
 
   async #close(): Promise<void> {
+    this.#settings.signal?.removeEventListener("abort", this.#onAbort);
     for (const turns of this.#turns) turns.stopClaiming();
     this.#giveBack();
-    for (;;) {
-      const isDone = this.#running === 0 && this.#turns.every((each) => each.isIdle || each.failures >= LAST_TRIES);
-      if (isDone) break;
-      await new Promise<void>((resolve) => this.#timers.after(CLOSING_CHECK_MS, resolve));
-    }
-    this.#cancelExtending?.();
+    const lastFailures = this.#turns.map((each) => each.failures + LAST_TRIES);
+    await new Promise<void>((resolve) => {
+      this.#whenTurned = () => {
+        const isDone = this.#turns.every((each, i) => each.isIdle || each.failures >= lastFailures[i]!);
+        if (isDone && this.#running === 0) resolve();
+      };
+      this.#whenTurned();
+    });
+    this.#holds.close();
     for (const turns of this.#turns) turns.close();
   }
 
@@ -110,15 +125,29 @@ export class Worker<Payload = unknown> {
     for (const held of waiting) this.#bring(held, { verb: "back", priority: held.message.priority });
   }
 
-  /** A shard's share of the room there is. */
-  #reserve(): number {
+  /** A shard's share of the room there is, behind those that wait for some. */
+  #reserve(shard: number): number {
     if (this.#closed) return 0;
     const { concurrency, prefetch } = this.#settings;
-    const room = concurrency + prefetch - this.#held.size - this.#reserved;
+    let room = concurrency + prefetch - this.#holds.size - this.#reserved;
+    for (const other of this.#hungry) {
+      if (other === shard) break;
+      if (this.#turns[other]!.mayClaim) room--;
+    }
+    if (room <= 0) {
+      this.#hungry.add(shard);
+      return 0;
+    }
+    this.#hungry.delete(shard);
     const sharing = this.#turns.filter((each) => each.mayBeDue).length;
-    const most = Math.min(Math.max(0, room), Math.ceil((concurrency + prefetch) / Math.max(1, sharing)), MOST_MESSAGES);
+    const most = Math.min(room, Math.ceil((concurrency + prefetch) / Math.max(1, sharing)), MOST_MESSAGES);
     this.#reserved += most;
     return most;
+  }
+
+  /** Gives the room there is now to the shards that wait for it. */
+  #share(): void {
+    for (const shard of [...this.#hungry]) if (this.#turns[shard]!.isIdle) this.#turns[shard]!.pump();
   }
 
   #take(shard: number, claims: readonly Claim[], { nowMs }: Turned, sentAtMs: number): void {
@@ -127,7 +156,7 @@ export class Worker<Payload = unknown> {
     for (const claim of claims) {
       const message = claimOf<Payload>(claim);
       const held: Held<Payload> = { message, shard, endsAtMs, ...NOT_BEGUN };
-      this.#held.set(claim.member, held);
+      this.#holds.add(held);
       this.#waiting.push(held);
       lateMs = Math.max(lateMs, nowMs - message.dueAtMs);
       if (message.hasLapsed) this.#listeners.tell("stalled", { id: message.id, attempt: message.attempt });
@@ -139,8 +168,12 @@ export class Worker<Payload = unknown> {
 
   #start(): void {
     while (this.#running < this.#settings.concurrency && this.#waiting.length > 0) {
-      this.#running++;
-      void this.#run(this.#waiting.shift()!);
+      const held = this.#waiting.shift()!;
+      if (this.#holds.isLost(held)) this.#bring(held, { verb: "back", priority: held.message.priority });
+      else {
+        this.#running++;
+        void this.#run(held);
+      }
     }
   }
 
@@ -163,67 +196,29 @@ export class Worker<Payload = unknown> {
   }
 
   #bring(held: Held<Payload>, outcome: Outcome): void {
-    held.hasResult = true;
     const isUrgent = this.#waiting.length === 0;
-    this.#held.delete(held.message.receipt.member);
-    this.#bringing.set(held.message.receipt.member, held);
-    this.#turns[held.shard]!.bring({ ...held.message.receipt, ...outcome }, isUrgent);
+    const result: Result = { ...held.message.receipt, ...outcome };
+    this.#holds.delete(held);
+    if (outcome.verb !== "back") this.#bringing.set(result, held);
+    this.#turns[held.shard]!.bring(result, isUrgent);
+    if (this.#hungry.size === 0 || this.#isSharing) return;
+    this.#isSharing = true;
+    gathering().then(() => {
+      this.#isSharing = false;
+      this.#share();
+    });
   }
 
-  /** Results under way. */
-  readonly #bringing = new Map<string, Held<Payload>>();
-
   #end(result: Result, isKept: boolean, isAgain: boolean): void {
-    const held = this.#bringing.get(result.member);
-    this.#bringing.delete(result.member);
-    if (!held || result.verb === "back") return;
+    const held = this.#bringing.get(result);
+    this.#bringing.delete(result);
+    if (!held) return;
     const { id, attempt } = held.message;
     if (!isKept && !isAgain) this.#listeners.tell("lost", { id, attempt });
     else if (result.verb === "done") {
       const durationMs = this.#place.store.monotonic() - held.startedAtMs;
       this.#listeners.tell("completed", { id, attempt, durationMs });
     } else if (result.verb === "dead") this.#listeners.tell("dead", { id, attempt, error: held.error });
-    else this.#listeners.tell("retry", { id, attempt, delayMs: result.delayMs });
+    else if (result.verb === "retry") this.#listeners.tell("retry", { id, attempt, delayMs: result.delayMs });
   }
-
-  #extendLater(): void {
-    this.#cancelExtending = this.#timers.after(this.#settings.visibilityMs / 3, () => {
-      void this.#extendAll();
-      this.#extendLater();
-    });
-  }
-
-  /** One timer for all: each is extended three times before it would lapse. */
-  async #extendAll(): Promise<void> {
-    const { store, keys, layout } = this.#place;
-    const { visibilityMs } = this.#settings;
-    const calls = keys.map(async (key, shard) => {
-      const all = [...this.#held.values()].filter((held) => held.shard === shard);
-      for (let from = 0; from < all.length; from += MOST_MESSAGES) {
-        const some = all.slice(from, from + MOST_MESSAGES);
-        const sentAtMs = store.monotonic();
-        const held = some.map(({ message }) => message.receipt);
-        const isOurs = await store.run(extend, key, { layout, held, visibilityMs });
-        for (const [i, each] of some.entries())
-          if (isOurs[i]) each.endsAtMs = sentAtMs + visibilityMs;
-          else if (!each.hasResult) this.#lose(each);
-      }
-    });
-    for (const end of await Promise.allSettled(calls))
-      if (end.status === "rejected") this.#listeners.tell("error", { error: end.reason });
-    const nowMs = store.monotonic();
-    for (const held of this.#held.values()) if (held.endsAtMs < nowMs) this.#lose(held);
-  }
-
-  /** Its handler is told; what it answers is still brought, and judged by the store. */
-  #lose(held: Held<Payload>): void {
-    held.loss ??= new OrielError("LOST", `message ${held.message.id} is no longer claimed by this delivery`);
-    held.controller?.abort(held.loss);
-  }
-}
-
-function signalOf(held: Held<unknown>): AbortSignal {
-  held.controller ??= new AbortController();
-  if (held.loss) held.controller.abort(held.loss);
-  return held.controller.signal;
 }
