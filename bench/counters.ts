@@ -1,6 +1,7 @@
 import { Redis } from "ioredis";
 import { Random } from "../test/simulator/random.ts";
 import { median } from "./measure.ts";
+import { usedBytes } from "./redis-info.ts";
 import type { Report, Row } from "./report.ts";
 import {
   COUNTER_RIVALS,
@@ -99,14 +100,4 @@ async function eventsPerSecond(client: CounterClient, sizes: CountersSizes, rows
   };
   await Promise.all(Array.from({ length: sizes.callers }, (_, caller) => call(caller)));
   return (sizes.events / (performance.now() - startMs)) * 1000;
-}
-
-async function usedBytes(raw: Redis): Promise<number> {
-  let sum = 0;
-  for await (const keys of raw.scanStream({ count: 1000 }) as AsyncIterable<string[]>) {
-    const pipeline = raw.pipeline();
-    for (const key of keys) pipeline.memory("USAGE", key, "SAMPLES", 0);
-    for (const [, size] of (await pipeline.exec()) ?? []) sum += Number(size);
-  }
-  return sum;
 }

@@ -1,6 +1,7 @@
 import { Redis } from "ioredis";
 import { measureHandOvers } from "./lock-hand-over.ts";
 import { median, operationsPerSecond, percentile, runSlice, type Slice } from "./measure.ts";
+import { commandsOf } from "./redis-info.ts";
 import type { Report, Row } from "./report.ts";
 import { LOCK_RIVALS, type LockClient, type LockRival } from "./rivals/lock.ts";
 
@@ -121,11 +122,6 @@ function exclusiveSlice({ rival, clients }: Runner, load: LockLoad, sliceMs: num
     if (done) had.add(caller);
     return done;
   });
-}
-
-async function commandsOf(raw: Redis): Promise<number> {
-  const calls = (await raw.info("commandstats")).matchAll(/^cmdstat_(\S+):calls=(\d+)/gm);
-  return [...calls].reduce((sum, [, name, count]) => sum + (name === "info" ? 0 : Number(count)), 0);
 }
 
 function row({ rival, slices, served, commands }: Runner, load: LockLoad, reference: Runner): Row {

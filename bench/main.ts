@@ -15,6 +15,7 @@ import { benchLock, FULL_LOCK, SMALL_LOCK } from "./lock.ts";
 import { benchMemory, FULL_MEMORY, SMALL_MEMORY } from "./memory.ts";
 import { benchPipeline, FULL_PIPELINE, SMALL_PIPELINE } from "./pipeline.ts";
 import { benchProcesses, FULL_PROCESSES, SMALL_PROCESSES } from "./processes.ts";
+import { benchQueue, FULL_QUEUE, SMALL_QUEUE } from "./queue.ts";
 import { jsonLines, type Report, table } from "./report.ts";
 import { benchResident, FULL_RESIDENT, SMALL_RESIDENT } from "./resident.ts";
 import { benchRolling, FULL_ROLLING, SMALL_ROLLING } from "./rolling.ts";
@@ -40,6 +41,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   live: (_redisUrl, small) => benchLive(small ? SMALL_LIVE : FULL_LIVE),
   lock: (redisUrl, small) => benchLock(redisUrl, small ? SMALL_LOCK : FULL_LOCK),
   limiters: (redisUrl, small) => benchLimiters(redisUrl, small ? SMALL_LIMITERS : FULL_LIMITERS),
+  queue: (redisUrl, small) => benchQueue(redisUrl, small ? SMALL_QUEUE : FULL_QUEUE),
   sql: (_redisUrl, small) => benchSql(small ? SMALL_SQL : FULL_SQL),
   counters: (redisUrl, small) => benchCounters(redisUrl, small ? SMALL_COUNTERS : FULL_COUNTERS),
   rolling: (_redisUrl, small) => benchRolling(small ? SMALL_ROLLING : FULL_ROLLING),
