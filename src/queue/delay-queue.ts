@@ -32,7 +32,7 @@ import type { WorkerOptions } from "./worker-options.ts";
 
 export interface Added {
   id: string;
-  /** False where a message of this id waits, is claimed or dead, or was added less than `remember` ago: it is left as it is. */
+  /** False where a message of this id waits, is claimed or dead, or was added less than `remember` ago: it is left as it is. So it may be by this very call, where a reply was lost. */
   isNew: boolean;
 }
 
@@ -77,7 +77,8 @@ export class DelayQueue<Payload = unknown> {
   async add(payload: Payload, options: AddMessageOptions = {}): Promise<Added> {
     const { id, when, ...rest } = messageSettings(options, this.#settings);
     const envelope = packEnvelope({ ...rest, payload });
-    return { id, isNew: await this.#adders[this.#shardOf(id)]!.add({ id, when, envelope }) };
+    const isNew = await this.#adders[this.#shardOf(id)]!.add({ id, when, envelope });
+    return { id, isNew: isNew || options.id === undefined };
   }
 
   /** Adds many, in order. All are checked before any is sent; where a part fails, it rejects with the first reason. */
@@ -92,7 +93,7 @@ export class DelayQueue<Payload = unknown> {
     const added = await Promise.allSettled(checked.map((each) => this.#adders[this.#shardOf(each.id)]!.add(each)));
     return added.map((each, i) => {
       if (each.status === "rejected") throw each.reason;
-      return { id: checked[i]!.id, isNew: each.value };
+      return { id: checked[i]!.id, isNew: each.value || messages[i]!.id === undefined };
     });
   }
 

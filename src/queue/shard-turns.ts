@@ -2,10 +2,12 @@ import { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { gathering } from "../store/gathering.ts";
 import type { Claim, Result, Turned } from "./exchange.ts";
-import { channelOf, MOST_MESSAGES } from "./layout.ts";
+import { channelOf } from "./layout.ts";
 import type { Timers } from "./timers.ts";
 import { turn } from "./turn.ts";
 
+/** Results, and claims, of one step: the server serves nobody else for some 5 ms then. */
+export const MOST_A_TURN = 256;
 /** Looks anyway, about as often: a hint is only a hint. */
 const SAFETY_MS = 5000;
 const FIRST_PAUSE_MS = 50;
@@ -126,9 +128,9 @@ export class ShardTurns {
     this.#isTurning = true;
     this.#cancelTimer?.();
     this.#hintMs = Number.POSITIVE_INFINITY;
-    const brought = this.#results.splice(0, MOST_MESSAGES);
+    const brought = this.#results.splice(0, MOST_A_TURN);
     // A call whose answer is lost costs a delivery of all that it claimed: after one, a single message is at stake.
-    const most = Math.min(reserved, this.#failures > 0 ? 1 : MOST_MESSAGES);
+    const most = Math.min(reserved, this.#failures > 0 ? 1 : MOST_A_TURN);
     const sentAtMs = store.monotonic();
     const results = brought.map(({ result }) => result);
     const asked = { layout, results, most, visibilityMs };

@@ -7,8 +7,7 @@ import type { Claim, Outcome, Result, Turned } from "./exchange.ts";
 import { type Held, signalOf } from "./held.ts";
 import { Holds } from "./holds.ts";
 import { Job } from "./job.ts";
-import { MOST_MESSAGES } from "./layout.ts";
-import { ShardTurns } from "./shard-turns.ts";
+import { MOST_A_TURN, ShardTurns } from "./shard-turns.ts";
 import type { Timers } from "./timers.ts";
 import type { WorkerEvents } from "./worker-events.ts";
 import { type WorkerOptions, workerSettings } from "./worker-options.ts";
@@ -140,7 +139,7 @@ export class Worker<Payload = unknown> {
     }
     this.#hungry.delete(shard);
     const sharing = this.#turns.filter((each) => each.mayBeDue).length;
-    const most = Math.min(room, Math.ceil((concurrency + prefetch) / Math.max(1, sharing)), MOST_MESSAGES);
+    const most = Math.min(room, Math.ceil((concurrency + prefetch) / Math.max(1, sharing)), MOST_A_TURN);
     this.#reserved += most;
     return most;
   }
