@@ -7,10 +7,19 @@ export interface InboxOptions {
 
 /** What is used of a connection with an open transaction: of pg, mysql2/promise, or better-sqlite3 and node:sqlite. */
 export type Transaction =
-  | { query(text: string, values: unknown[]): Promise<unknown>; execute?: undefined; prepare?: unknown }
-  | { execute(text: string, values: unknown[]): Promise<unknown>; query?: unknown; prepare?: unknown }
-  | { prepare(text: string): { run(...values: unknown[]): { changes: number | bigint } }; exec: unknown };
+  | { query(text: string, values: string[]): Promise<unknown>; execute?: undefined; prepare?: unknown }
+  | { execute(text: string, values: string[]): Promise<unknown>; query?: unknown; prepare?: unknown }
+  | { prepare(text: string): SqliteInsert; exec: unknown };
 
+interface SqliteInsert {
+  run(parameter: string): { changes: number | bigint };
+  finalize?(): void;
+}
+
+const MOST_QUEUE = 128;
+const QUEUE = new RegExp(`^[^\\0]{0,${MOST_QUEUE}}$`, "u");
+/** Byte by byte, trailing spaces too; as the drain's tables. */
+const EXACT = "CHARACTER SET utf8mb4 COLLATE /*M! utf8mb4_nopad_bin */ /*!80017 utf8mb4_0900_bin */";
 const TABLE = /^[A-Za-z_]\w{0,62}(\.[A-Za-z_]\w{0,62})?$/;
 
 /** The table that `job.once` writes to: a row for each message that had its effect. Old rows may be deleted. */
@@ -18,35 +27,65 @@ export function inboxTable(
   dialect: "postgres" | "mysql" | "sqlite",
   { table = "oriel_inbox" }: InboxOptions = {},
 ): string {
-  const text = dialect === "mysql" ? "VARCHAR(512) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin" : "TEXT";
-  const queue = dialect === "mysql" ? "VARCHAR(128) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin" : "TEXT";
+  const isMysql = dialect === "mysql";
+  const queue = isMysql ? `VARCHAR(${MOST_QUEUE}) ${EXACT}` : "TEXT";
+  const text = isMysql ? `VARCHAR(512) ${EXACT}` : "TEXT";
   const time = dialect === "postgres" ? "timestamptz" : "TIMESTAMP";
+  const engine = isMysql ? " ENGINE=InnoDB ROW_FORMAT=DYNAMIC" : "";
   return (
     `CREATE TABLE IF NOT EXISTS ${checkTable(table)} (queue ${queue} NOT NULL, id ${text} NOT NULL, ` +
-    `done_at ${time} NOT NULL DEFAULT CURRENT_TIMESTAMP, PRIMARY KEY (queue, id))`
+    `done_at ${time} NOT NULL DEFAULT CURRENT_TIMESTAMP, PRIMARY KEY (queue, id))${engine}`
   );
 }
 
+/** Whether the row was not there. Throws ARGUMENT for a queue whose name the key cannot hold, and for a pool. */
 export async function inboxOnce(transaction: Transaction, queue: string, id: string, options: InboxOptions = {}) {
   checkKnown(options, ["table"]);
   const table = checkTable(options.table ?? "oriel_inbox");
-  const insert = `INTO ${table} (queue, id) VALUES`;
+  // MySQL would cut it off without an error.
+  if (!QUEUE.test(queue))
+    throw argumentError("name", queue, `at most ${MOST_QUEUE} characters, without NUL, where job.once is called`);
+  if (isPool(transaction)) throw argumentError("transaction", transaction, "one connection, not a pool of them");
+  const insert = `INTO ${table} (queue, id)`;
   if (isMysql(transaction)) {
-    const [header] = (await transaction.execute(`INSERT IGNORE ${insert} (?, ?)`, [queue, id])) as [
+    // In hexadecimal: the connection's character set may lack what they are written with.
+    const text = "CONVERT(UNHEX(?) USING utf8mb4)";
+    const values = [hexOf(queue), hexOf(id)];
+    const [header] = (await transaction.execute(`INSERT IGNORE ${insert} VALUES (${text}, ${text})`, values)) as [
       { affectedRows: number },
     ];
     return header.affectedRows === 1;
   }
-  if (isSqlite(transaction))
-    return Number(transaction.prepare(`INSERT OR IGNORE ${insert} (?, ?)`).run(queue, id).changes) === 1;
+  if (isSqlite(transaction)) {
+    // One parameter in one place, as better-sqlite3, node:sqlite and node-sqlite3-wasm all take it.
+    const values = "SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?)";
+    const statement = transaction.prepare(`INSERT OR IGNORE ${insert} ${values}`);
+    try {
+      return Number(statement.run(JSON.stringify([[queue, id]])).changes) === 1;
+    } finally {
+      statement.finalize?.();
+    }
+  }
   if (typeof (transaction as { query?: unknown })?.query !== "function")
     throw argumentError("transaction", transaction, "a connection of pg, mysql2/promise or SQLite");
-  const text = `INSERT ${insert} ($1, $2) ON CONFLICT DO NOTHING`;
+  const text = `INSERT ${insert} VALUES ($1, $2) ON CONFLICT DO NOTHING`;
   const { rowCount } = (await (transaction as { query: Query }).query(text, [queue, id])) as { rowCount: number };
   return rowCount === 1;
 }
 
-type Query = (text: string, values: unknown[]) => Promise<unknown>;
+/** Of pg or mysql2: each statement may go to another connection, outside of any transaction. */
+function isPool(transaction: unknown): boolean {
+  const { totalCount, getConnection } = (transaction ?? {}) as { totalCount?: unknown; getConnection?: unknown };
+  return typeof totalCount === "number" || typeof getConnection === "function";
+}
+
+function hexOf(text: string): string {
+  return Array.from(encoder.encode(text), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+const encoder = new TextEncoder();
+
+type Query = (text: string, values: string[]) => Promise<unknown>;
 
 function isMysql(transaction: Transaction): transaction is { execute: Query } {
   return typeof (transaction as { execute?: unknown })?.execute === "function";

@@ -1,0 +1,210 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { DelayQueue, type Job, memoryStore, redisStore } from "../../src/index.ts";
+import { inboxOnce, type Transaction } from "../../src/queue/inbox.ts";
+import { TIMERS, type Timers } from "../../src/queue/timers.ts";
+import { mysql, pg } from "../drain/clients.ts";
+import { startChild } from "../harness/child.ts";
+import { type MariadbServer, startMariadb } from "../harness/mariadb.ts";
+import { type PostgresServer, startPostgres } from "../harness/postgres.ts";
+import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { until } from "../harness/until.ts";
+import { type Dialect, type InboxDatabase, type Open, openDatabase } from "./inbox-databases.ts";
+
+const CHILD = new URL("inbox-child.ts", import.meta.url);
+const SOON = { first: 1, factor: 1 };
+
+let redis: RedisServer;
+let postgres: PostgresServer;
+let mariadb: MariadbServer;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "oriel-inbox-"));
+  [redis, postgres, mariadb] = await Promise.all([startRedis({ tcp: true }), startPostgres(), startMariadb()]);
+}, 60_000);
+afterAll(async () => {
+  await Promise.all([redis?.stop(), postgres?.stop(), mariadb?.stop()]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+let queues = 0;
+function openQueue(name: string, timers?: Timers) {
+  const store = redisStore(redis.url);
+  ends.push(() => store.close());
+  return new DelayQueue<string>(store, name, { backoff: SOON, attempts: 100 }, timers);
+}
+
+/** Makes the effect where it is still to be made; whether it was. */
+async function handle(job: Job<string>, { transaction, effect }: Open): Promise<boolean> {
+  const isOurs = await job.once(transaction);
+  if (isOurs) await effect(job.id);
+  return isOurs;
+}
+
+describe.each<Dialect>(["postgres", "mysql", "sqlite"])("in %s", (dialect) => {
+  let database: InboxDatabase;
+  let address: string;
+  let name: string;
+  let queue: DelayQueue<string>;
+  beforeAll(async () => {
+    address = { postgres: postgres.url, mysql: String(mariadb.port), sqlite: join(folder, "inbox.db") }[dialect];
+    database = await openDatabase(dialect, address);
+  });
+  afterAll(() => database?.close());
+  beforeEach(() => {
+    name = `mails ${++queues}`;
+    queue = openQueue(name);
+  });
+
+  /** Works until the queue is empty; what the deliveries' handlers told. */
+  async function workOff(handler: (job: Job<string>) => Promise<unknown>, of = queue): Promise<void> {
+    const worker = of.process(handler);
+    await until("all is handled", async () => {
+      const { waiting, due, claimed, dead } = await queue.counts();
+      return waiting + due + claimed + dead === 0;
+    });
+    await worker.close();
+  }
+
+  test("a handler that throws after its commit makes the effect once", async () => {
+    const { id } = await queue.add("a");
+    const told: boolean[] = [];
+    await workOff(async (job) => {
+      told.push(await database.transact((open) => handle(job, open)));
+      if (job.attempt < 3) throw new Error("after the commit");
+    });
+    expect(told).toEqual([true, false, false]);
+    expect((await database.effects()).filter((each) => each === id)).toEqual([id]);
+  });
+
+  test("what is rolled back is made again", async () => {
+    const { id } = await queue.add("a");
+    const told: boolean[] = [];
+    await workOff((job) =>
+      database.transact(async (open) => {
+        told.push(await handle(job, open));
+        if (job.attempt < 3) throw new Error("before the commit");
+      }),
+    );
+    expect(told).toEqual([true, true, true]);
+    expect((await database.effects()).filter((each) => each === id)).toEqual([id]);
+  });
+
+  test.each(["commits", "rolls back"])(
+    "while another delivery runs whose claim lapsed, and which then %s",
+    async (how) => {
+      const { id } = await queue.add("a");
+      const told: [number, boolean][] = [];
+      let end!: () => void;
+      const mayEnd = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      let isStuck = true;
+      const stuck: Timers = { after: (ms, run) => (isStuck ? () => {} : TIMERS.after(ms, run)) };
+      const lapsing = openQueue(name, stuck).process(
+        (job) =>
+          database.transact(async (open) => {
+            told.push([job.attempt, await handle(job, open)]);
+            await mayEnd;
+            if (how === "rolls back") throw new Error("before the commit");
+          }),
+        { visibility: 100 },
+      );
+      const lost: string[] = [];
+      lapsing.on("lost", (event) => lost.push(event.id));
+      await until("the first delivery is in its transaction", () => told.length === 1);
+      let closing: Promise<void> | undefined;
+      await workOff(async (job) => {
+        const makes = database.transact((open) => handle(job, open));
+        isStuck = false;
+        closing ??= lapsing.close();
+        end();
+        told.push([job.attempt, await makes]);
+      });
+      await closing;
+      expect(told[0]).toEqual([1, true]);
+      // SQLite refuses a transaction beside another one: that delivery fails, and comes again.
+      expect(told.at(-1)![1]).toBe(how === "rolls back");
+      expect(told).toHaveLength(2);
+      expect(told.at(-1)![0]).toBeGreaterThan(1);
+      expect(lost).toEqual([id]);
+      expect((await database.effects()).filter((each) => each === id)).toEqual([id]);
+    },
+  );
+
+  test("a worker that is killed between its commit and the acknowledgement made it", async () => {
+    const { id } = await queue.add("a");
+    const child = startChild(CHILD, [redis.url, name, dialect, address]);
+    await child.printed(1);
+    await child.kill();
+    expect(child.lines).toEqual(["true"]);
+    const told: [number, boolean][] = [];
+    await workOff(async (job) => void told.push([job.attempt, await database.transact((open) => handle(job, open))]));
+    expect(told).toEqual([[2, false]]);
+    expect((await database.effects()).filter((each) => each === id)).toEqual([id]);
+  });
+
+  test("ids and queues that only look alike have effects of their own", async () => {
+    const ids = ["e", "E", "é", "e ", " e", "e\t", "𝄞".repeat(511), "𝄞".repeat(512), `${"𝄞".repeat(511)}𝄢`];
+    const names = ["𝄞".repeat(128), `${"𝄞".repeat(127)}𝄢`, name, `${name} `];
+    for (const each of names)
+      for (const round of [true, false])
+        for (const id of ids)
+          expect(await database.transact(({ transaction }) => inboxOnce(transaction, each, id))).toBe(round);
+  });
+});
+
+test("a connection of another character set tells ids apart too", async () => {
+  const client = await mysql.createConnection({
+    host: "127.0.0.1",
+    port: mariadb.port,
+    user: "root",
+    database: "oriel",
+    charset: "latin1",
+  });
+  ends.push(() => client.end());
+  const made = [];
+  for (const id of ["𝄞", "𝄢", "𝄞"]) made.push(await inboxOnce(client, "latin", id));
+  expect(made).toEqual([true, true, false]);
+});
+
+describe("refuses", () => {
+  const nothing = { query: () => Promise.reject(new Error("something was sent")) } as Transaction;
+
+  test.each([
+    ["a name that the table's key cannot hold", "n".repeat(129)],
+    ["a name with NUL", "a\0b"],
+  ])("%s", async (_, name) => {
+    const queue = new DelayQueue(memoryStore(), name);
+    await queue.add("a");
+    const refused = new Promise<unknown>((resolve) => {
+      const worker = queue.process((job) => job.once(nothing).catch(resolve));
+      ends.push(() => worker.close());
+    });
+    expect(await refused).toMatchObject({
+      code: "ARGUMENT",
+      message: expect.stringMatching(
+        /^name is ".*; it must be at most 128 characters, without NUL, where job\.once is called$/s,
+      ),
+    });
+  });
+
+  test("a pool, whose statements are in no transaction, and what is no connection", async () => {
+    const pools = [new pg.Pool(), mysql.createPool({})];
+    ends.push(() => Promise.all(pools.map((pool) => pool.end())));
+    for (const pool of pools)
+      await expect(inboxOnce(pool as Transaction, "mails", "a")).rejects.toThrow(/^transaction is a .*not a pool/);
+    for (const wrong of [undefined, null, 5, {}])
+      await expect(inboxOnce(wrong as unknown as Transaction, "mails", "a")).rejects.toMatchObject({
+        code: "ARGUMENT",
+      });
+    await expect(inboxOnce(nothing, "mails", "a", { table: "a; b" })).rejects.toMatchObject({ code: "ARGUMENT" });
+  });
+});
