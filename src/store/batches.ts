@@ -1,6 +1,7 @@
 import type { Call } from "./call.ts";
 import { slotOf } from "./slot.ts";
 
+const SLOTS = 16_384;
 /** Bounds of one script call: it runs alone on the server, and its bytes lie in memory on both sides. */
 const MOST_KEYS = 256;
 const MOST_BYTES = 2 ** 20;
@@ -26,7 +27,7 @@ export class Batches {
   readonly #send: (calls: Call[]) => void;
   readonly #bySlot: boolean;
   readonly #isAlone: () => boolean;
-  #waiting = new Map<unknown, Group>();
+  #waiting = new Map<unknown, Map<number, Group>>();
 
   /** `isAlone`: no other call is under way, whose answer would bring others in this turn; it then waits for its microtasks only. */
   constructor(bySlot: boolean, isAlone: () => boolean, send: (calls: Call[]) => void) {
@@ -49,16 +50,18 @@ export class Batches {
     group.sizeBytes += call.sizeBytes;
   }
 
-  /** Who asks for replicas waits for them, and nobody else does. */
-  #groupOf(call: Call): Group {
-    const { operation, replicas } = call;
-    let name: unknown = operation;
-    if (this.#bySlot) name = `${operation.name} ${replicas} ${slotOf(call.keys[0]!)}`;
-    else if (replicas > 0) name = `${operation.name} ${replicas}`;
-    let group = this.#waiting.get(name);
+  /** By the operation itself, as some of one name differ in their keys. Who asks for replicas waits for them, and nobody else does. */
+  #groupOf({ operation, keys, replicas }: Call): Group {
+    let groups = this.#waiting.get(operation);
+    if (!groups) {
+      groups = new Map();
+      this.#waiting.set(operation, groups);
+    }
+    const number = replicas * SLOTS + (this.#bySlot ? slotOf(keys[0]!) : 0);
+    let group = groups.get(number);
     if (!group) {
       group = { calls: [], keyCount: 0, sizeBytes: 0 };
-      this.#waiting.set(name, group);
+      groups.set(number, group);
     }
     return group;
   }
@@ -66,7 +69,7 @@ export class Batches {
   readonly #flush = () => {
     const waiting = this.#waiting;
     this.#waiting = new Map();
-    for (const { calls } of waiting.values()) this.#send(calls);
+    for (const groups of waiting.values()) for (const { calls } of groups.values()) this.#send(calls);
   };
 }
 

@@ -6,9 +6,9 @@ import type { Operation } from "../../src/store/contract.ts";
 
 const NONE = { layout: "", mark: "", before: "", after: "", total: 0 };
 
-function callOf(key: string, bytes: number, replicas = 0): Call {
+function callOf(key: string, bytes: number, replicas = 0, operation: unknown = add): Call {
   const input = { ...NONE, rows: new Uint8Array(bytes) };
-  return new Call(add as Operation<unknown, unknown>, key, input, { replicas }, () => {});
+  return new Call(operation as Operation<unknown, unknown>, key, input, { replicas }, () => {});
 }
 
 function stage(bySlot: boolean) {
@@ -49,4 +49,18 @@ test("on a cluster, and for those who wait for replicas, only what belongs toget
   batches.add(callOf("{a}3", 10, 1));
   await turn();
   expect(sent).toEqual([["{a}1", "{a}2"], ["{b}1"], ["{a}3"]]);
+});
+
+test("operations of one name that differ otherwise never share a call", async () => {
+  for (const bySlot of [false, true]) {
+    const { sent, batches, turn } = stage(bySlot);
+    const other = { ...add };
+    batches.add(callOf("{a}1", 10));
+    batches.add(callOf("{a}2", 10, 0, other));
+    batches.add(callOf("{a}3", 10, 1));
+    batches.add(callOf("{a}4", 10, 1, other));
+    batches.add(callOf("{a}5", 10));
+    await turn();
+    expect(sent.sort()).toEqual([["{a}1", "{a}5"], ["{a}2"], ["{a}3"], ["{a}4"]]);
+  }
 });
