@@ -1,6 +1,7 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { type Duration, durationMs } from "../time.ts";
+import type { NewMessage } from "./add.ts";
 import { Adder } from "./adder.ts";
 import { type Census, census } from "./census.ts";
 import { type ClaimedMessage, checkClaimed, claimOf, outcomeOf } from "./claimed.ts";
@@ -75,10 +76,7 @@ export class DelayQueue<Payload = unknown> {
    * same `id` after any failure.
    */
   async add(payload: Payload, options: AddMessageOptions = {}): Promise<Added> {
-    const { id, when, ...rest } = messageSettings(options, this.#settings);
-    const envelope = packEnvelope({ ...rest, payload });
-    const isNew = await this.#adders[this.#shardOf(id)]!.add({ id, when, envelope });
-    return { id, isNew: isNew || options.id === undefined };
+    return this.#send(this.#check(payload, options));
   }
 
   /** Adds many, in order. All are checked before any is sent; where a part fails, it rejects with the first reason. */
@@ -87,14 +85,24 @@ export class DelayQueue<Payload = unknown> {
     const checked = (messages as readonly ({ payload: Payload } & AddMessageOptions)[]).map((message) => {
       if (message === null || typeof message !== "object") throw argumentError("message", message, "an object");
       const { payload, ...options } = message;
-      const { id, when, ...rest } = messageSettings(options, this.#settings);
-      return { id, when, envelope: packEnvelope({ ...rest, payload }) };
+      return this.#check(payload, options);
     });
-    const added = await Promise.allSettled(checked.map((each) => this.#adders[this.#shardOf(each.id)]!.add(each)));
-    return added.map((each, i) => {
+    const added = await Promise.allSettled(checked.map((each) => this.#send(each)));
+    return added.map((each) => {
       if (each.status === "rejected") throw each.reason;
-      return { id: checked[i]!.id, isNew: each.value || messages[i]!.id === undefined };
+      return each.value;
     });
+  }
+
+  #check(payload: Payload, options: AddMessageOptions): NewMessage & { isOurId: boolean } {
+    const { id, when, ...rest } = messageSettings(options, this.#settings);
+    return { id, when, envelope: packEnvelope({ ...rest, payload }), isOurId: options.id === undefined };
+  }
+
+  /** Nobody else has an id of ours: if it is known, a call before whose reply was lost has added it. */
+  async #send({ isOurId, ...message }: NewMessage & { isOurId: boolean }): Promise<Added> {
+    const isAdded = await this.#adders[this.#shardOf(message.id)]!.add(message);
+    return { id: message.id, isNew: isAdded || isOurId };
   }
 
   /** Whether the message was there, waiting or dead, and is no more; false too while it is claimed. */

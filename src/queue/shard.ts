@@ -24,12 +24,12 @@ export class Shard {
 
   add(id: string, stored: Stored): void {
     this.messages.set(id, stored);
-    this.sizeBytes += MESSAGE_BYTES + stored.envelope.length;
+    this.sizeBytes += messageBytes(stored.envelope);
   }
 
   delete(id: string): void {
     const stored = this.messages.get(id);
-    if (stored) this.sizeBytes -= MESSAGE_BYTES + stored.envelope.length;
+    if (stored) this.sizeBytes -= messageBytes(stored.envelope);
     this.messages.delete(id);
     this.errors.delete(id);
   }

@@ -1,4 +1,4 @@
-const MOST_TIMER_MS = 2 ** 31 - 1;
+import { timerMs } from "../store/waiting.ts";
 
 /** How one process waits; tests step it. */
 export interface Timers {
@@ -9,7 +9,7 @@ export interface Timers {
 /** Longer than 24.8 days the runtime cannot wait: whoever is called then looks, and waits again. */
 export const TIMERS: Timers = {
   after(ms, run) {
-    const timer = setTimeout(run, Math.min(Math.ceil(ms), MOST_TIMER_MS));
+    const timer = setTimeout(run, timerMs(ms));
     return () => clearTimeout(timer);
   },
 };

@@ -6,7 +6,7 @@ export type Waited<T> = { kind: "done"; value: T } | { kind: "failed"; error: un
 /** How a promise ended, or that it has not within `ms`. Never rejects; a late rejection is swallowed. */
 export function within<T>(promise: Promise<T>, ms: number): Promise<Waited<T>> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, clamp(ms), { kind: "late" });
+    const timer = setTimeout(resolve, timerMs(ms), { kind: "late" });
     promise.then(
       (value) => {
         clearTimeout(timer);
@@ -21,9 +21,10 @@ export function within<T>(promise: Promise<T>, ms: number): Promise<Waited<T>> {
 }
 
 export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, clamp(ms)));
+  return new Promise((resolve) => setTimeout(resolve, timerMs(ms)));
 }
 
-function clamp(ms: number): number {
+/** What a timer of the runtime takes: one that was given more would fire at once. */
+export function timerMs(ms: number): number {
   return Math.max(0, Math.min(Math.ceil(ms), MOST_TIMER_MS));
 }

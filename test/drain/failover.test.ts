@@ -1,29 +1,18 @@
 import { Cluster, Redis } from "ioredis";
-import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Counters } from "../../src/counter/counters.ts";
 import type { Sink } from "../../src/sql.ts";
 import { DIMENSIONS, Load } from "../counter/faults/load.ts";
 import { atEnd, open, SHARDS } from "../counter/faults/stage.ts";
-import { type PostgresServer, startPostgres } from "../harness/postgres.ts";
 import { startProxy } from "../harness/proxy.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
 import { startReplicated } from "../harness/replicas.ts";
 import { until } from "../harness/until.ts";
 import { Random } from "../simulator/random.ts";
-import { drainInto, expectDrained, stepping, tablesOf } from "./live.ts";
+import { drainInto, expectDrained, stepping, tablesOf, usePostgres } from "./live.ts";
 
 const seed = Number(process.env.ORIEL_SEED ?? Math.floor(Math.random() * 2 ** 32));
-let postgres: PostgresServer;
-let pool: pg.Pool;
-beforeAll(async () => {
-  postgres = await startPostgres();
-  pool = new pg.Pool({ connectionString: postgres.url, max: 6 });
-}, 60_000);
-afterAll(async () => {
-  await pool?.end();
-  await postgres?.stop();
-});
+const database = usePostgres();
 
 const STEPS = ["counter/freeze", "counter/page", "apply", "counter/acknowledge"];
 const seeds = Array.from({ length: Number(process.env.ORIEL_SEEDS ?? 1) }, (_, i) => seed + i);
@@ -57,7 +46,7 @@ test.each(seeds)(
       shards: SHARDS,
     });
     const load = new Load();
-    const live = drainInto(pool, drained);
+    const live = drainInto(database.pool, drained);
     const sink: Sink = {
       ...live.sink,
       async apply(...batch) {
@@ -83,7 +72,7 @@ test.each(seeds)(
     await load.stop();
     await service.stop();
     expect(load.errors).toEqual([]);
-    await expectDrained(pool, live, producers[0]!.flow, load);
+    await expectDrained(database.pool, live, producers[0]!.flow, load);
   },
 );
 
@@ -136,7 +125,7 @@ async function openPair(replicas: number) {
   };
   const watched = stepping(store, { before: (step) => scene.before(step), after: (step) => scene.after(step) });
   const drained = new Counters(watched, "flow", { dimensions: DIMENSIONS, shards: SHARDS });
-  const live = drainInto(pool, drained, { replicas });
+  const live = drainInto(database.pool, drained, { replicas });
   await live.sink.createTables(flow.shape);
   const load = new Load();
   const produce = (events: number) =>
@@ -153,14 +142,14 @@ test("a generation that no replica has does not go into the table, and a failove
   const { scene, live, load, produce, flow } = await openPair(1);
   await produce(100);
   expect(await live.service.drainOnce()).toMatchObject({ drained: SHARDS });
-  const before = await tablesOf(pool, live);
+  const before = await tablesOf(database.pool, live);
   await scene.cutOff();
   await produce(100);
   expect(await live.service.drainOnce()).toMatchObject({ drained: 0, failed: SHARDS });
-  expect(await tablesOf(pool, live)).toEqual(before);
+  expect(await tablesOf(database.pool, live)).toEqual(before);
   await scene.failOver();
   await flow.close(); // gives again
-  await expectDrained(pool, live, flow, load);
+  await expectDrained(database.pool, live, flow, load);
 });
 
 test("an acknowledgement that a failover takes back is made up for, and nothing goes into the table again", async () => {
@@ -180,7 +169,7 @@ test("an acknowledgement that a failover takes back is made up for, and nothing 
   await scene.failOver();
   expect(await flow.read()).not.toEqual([]);
   await produce(50);
-  await expectDrained(pool, live, flow, load);
+  await expectDrained(database.pool, live, flow, load);
 });
 
 test("a failover between freezing and reading is no divergence", async () => {
@@ -197,7 +186,7 @@ test("a failover between freezing and reading is no divergence", async () => {
   expect(await live.service.drainOnce()).toMatchObject({ drained: 0, diverged: 0 });
   expect(isOver).toBeDefined();
   await flow.close();
-  await expectDrained(pool, live, flow, load);
+  await expectDrained(database.pool, live, flow, load);
 });
 
 test("freezings that are taken back, one after the other, do not stop a shard", async () => {
@@ -219,7 +208,7 @@ test("freezings that are taken back, one after the other, do not stop a shard", 
     expect(await live.service.drainOnce()).toMatchObject({ drained: 0, failed: 0, diverged: 0 });
   }
   scene.after = async () => {};
-  await expectDrained(pool, live, flow, load);
+  await expectDrained(database.pool, live, flow, load);
 });
 
 test("without replicas a failover that takes back what is in the table is told, and the table left as it is", async () => {
@@ -229,14 +218,14 @@ test("without replicas a failover that takes back what is in the table is told, 
   await scene.cutOff();
   await produce(100);
   await live.service.drainOnce();
-  const before = await tablesOf(pool, live);
+  const before = await tablesOf(database.pool, live);
   expect(before.ledger).toBe([...load.sent.values()].reduce((sum, count) => sum + count));
   await scene.failOver();
   await produce(50);
   await flow.close(); // gives again
   for (const service of [live.service, live.open(flow)]) {
     expect(await service.drainOnce()).toMatchObject({ drained: 0, diverged: SHARDS });
-    expect(await tablesOf(pool, live)).toEqual(before);
+    expect(await tablesOf(database.pool, live)).toEqual(before);
     await expect(flow.read({ table: live.sink })).rejects.toMatchObject({ code: "DIVERGED" });
   }
   expect(live.told.diverged).toHaveLength(2 * SHARDS);

@@ -1,5 +1,5 @@
-import type pg from "pg";
-import { expect } from "vitest";
+import pg from "pg";
+import { afterAll, beforeAll, expect } from "vitest";
 import type { Counters } from "../../src/counter/counters.ts";
 import { DrainService } from "../../src/drain/drain-service.ts";
 import type { DrainOptions } from "../../src/drain/options.ts";
@@ -7,8 +7,28 @@ import { postgresSink } from "../../src/sql.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { Load } from "../counter/faults/load.ts";
 import { atEnd } from "../counter/faults/stage.ts";
+import { type PostgresServer, startPostgres } from "../harness/postgres.ts";
 
 let tables = 0;
+
+/** A PostgreSQL of the test file's own, there while its tests run. */
+export function usePostgres(): { readonly pool: pg.Pool } {
+  let server: PostgresServer | undefined;
+  let pool: pg.Pool | undefined;
+  beforeAll(async () => {
+    server = await startPostgres();
+    pool = new pg.Pool({ connectionString: server.url, max: 10 });
+  }, 60_000);
+  afterAll(async () => {
+    await pool?.end();
+    await server?.stop();
+  });
+  return {
+    get pool() {
+      return pool!;
+    },
+  };
+}
 
 /** A drain into tables of its own, and what it tells. */
 export function drainInto(pool: pg.Pool, counters: Counters, options: Partial<DrainOptions> = {}) {

@@ -1,30 +1,19 @@
 import { Cluster, Redis } from "ioredis";
-import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Counters } from "../../src/counter/counters.ts";
 import { shardKeys } from "../../src/counter/layout.ts";
 import { slotOf } from "../../src/store/slot.ts";
 import { DIMENSIONS, Load } from "../counter/faults/load.ts";
 import { atEnd, open, SHARDS } from "../counter/faults/stage.ts";
-import { type PostgresServer, startPostgres } from "../harness/postgres.ts";
 import { startProxy } from "../harness/proxy.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
 import { startRedis } from "../harness/redis-server.ts";
 import { until } from "../harness/until.ts";
 import { Random } from "../simulator/random.ts";
-import { drainInto, expectDrained, stepping } from "./live.ts";
+import { drainInto, expectDrained, stepping, usePostgres } from "./live.ts";
 
 const seed = Number(process.env.ORIEL_SEED ?? Math.floor(Math.random() * 2 ** 32));
-let postgres: PostgresServer;
-let pool: pg.Pool;
-beforeAll(async () => {
-  postgres = await startPostgres();
-  pool = new pg.Pool({ connectionString: postgres.url, max: 6 });
-}, 60_000);
-afterAll(async () => {
-  await pool?.end();
-  await postgres?.stop();
-});
+const database = usePostgres();
 
 async function openCluster(nodes: number) {
   const cluster = await startCluster(nodes);
@@ -59,7 +48,7 @@ test(`all shards move back and forth under several producers while they are drai
   const producers = [connect(), connect(), connect()];
   const drainer = connect();
   const load = new Load(2500);
-  const live = drainInto(pool, drainer.flow, { every: random.int(20, 150) });
+  const live = drainInto(database.pool, drainer.flow, { every: random.int(20, 150) });
   await live.service.start();
   for (const [i, { flow }] of producers.entries()) load.start(flow, [10, 20, 400][i]!);
   let isOver = false;
@@ -90,7 +79,7 @@ test(`all shards move back and forth under several producers while they are drai
   expect(live.told.errors).toEqual([]);
   expect(live.told.generations).toBeGreaterThan(SHARDS);
   expect(reads).toBeGreaterThan(2);
-  await expectDrained(pool, live, drainer.flow, load);
+  await expectDrained(database.pool, live, drainer.flow, load);
 });
 
 test("a shard that moves whenever some of it has been read is drained whole", { timeout: 60_000 }, async () => {
@@ -110,7 +99,7 @@ test("a shard that moves whenever some of it has been read is drained whole", { 
   const load = new Load();
   const drained = new Counters(moving, "flow", { dimensions: DIMENSIONS, shards: 1 });
   const wide = new Counters(store, "flow", { dimensions: DIMENSIONS, shards: 1 });
-  const live = drainInto(pool, drained);
+  const live = drainInto(database.pool, drained);
   await live.sink.createTables(flow.shape);
   for (let round = 0; round < 2; round++) {
     await Promise.all(Array.from({ length: 4000 }, (_, i) => load.add(wide, `wide ${i}`)));
@@ -119,7 +108,7 @@ test("a shard that moves whenever some of it has been read is drained whole", { 
     expect(report).toMatchObject({ drained: 1, failed: 0, events: 4000n });
   }
   expect(moves).toBeGreaterThan(2);
-  await expectDrained(pool, live, wide, load);
+  await expectDrained(database.pool, live, wide, load);
 });
 
 test(`replies of one in twenty increments are lost while it is drained (seed ${seed})`, {
@@ -133,7 +122,7 @@ test(`replies of one in twenty increments are lost while it is drained (seed ${s
   const { flow } = open(proxy.url, { deadlineMs: 20_000 });
   const drainer = open(server.url);
   const load = new Load();
-  const live = drainInto(pool, drainer.flow, { every: random.int(50, 100) });
+  const live = drainInto(database.pool, drainer.flow, { every: random.int(50, 100) });
   await live.service.start();
   load.start(flow, 20);
   let lost = 0;
@@ -148,5 +137,5 @@ test(`replies of one in twenty increments are lost while it is drained (seed ${s
   expect(lost / (proxy.handedOn.get("EVALSHA") ?? 0)).toBeGreaterThan(0.05);
   expect(live.told.errors).toEqual([]);
   expect(live.told.generations).toBeGreaterThan(SHARDS);
-  await expectDrained(pool, live, drainer.flow, load);
+  await expectDrained(database.pool, live, drainer.flow, load);
 });

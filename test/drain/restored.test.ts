@@ -2,29 +2,18 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
-import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { OrielError } from "../../src/errors.ts";
 import { Load } from "../counter/faults/load.ts";
 import { atEnd, open, SHARDS } from "../counter/faults/stage.ts";
-import { type PostgresServer, startPostgres } from "../harness/postgres.ts";
 import { startProxy } from "../harness/proxy.ts";
 import { startRedis } from "../harness/redis-server.ts";
 import { until } from "../harness/until.ts";
-import { drainInto, expectDrained, tablesOf } from "./live.ts";
+import { drainInto, expectDrained, tablesOf, usePostgres } from "./live.ts";
 
 const AOF = ["--appendonly", "yes", "--appendfsync", "always"];
 const FILES = { RDB: [], AOF };
-let postgres: PostgresServer;
-let pool: pg.Pool;
-beforeAll(async () => {
-  postgres = await startPostgres();
-  pool = new pg.Pool({ connectionString: postgres.url, max: 6 });
-}, 60_000);
-afterAll(async () => {
-  await pool?.end();
-  await postgres?.stop();
-});
+const database = usePostgres();
 
 /** A Redis that keeps its data in files, behind one address. */
 async function openKeeping(files: keyof typeof FILES) {
@@ -45,7 +34,7 @@ async function openKeeping(files: keyof typeof FILES) {
   const proxy = await startProxy(server.port);
   atEnd(() => proxy.close());
   const { flow } = open(proxy.url);
-  const live = drainInto(pool, flow);
+  const live = drainInto(database.pool, flow);
   await live.sink.createTables(flow.shape);
   const load = new Load();
   return {
@@ -83,13 +72,13 @@ const drain = async ({ live }: Scene) => expect(await live.service.drainOnce()).
 
 /** Shards are left alone, by this drain and by the next one; a reader is told. */
 async function expectHalted({ live, flow, load, produce }: Scene): Promise<void> {
-  const before = await tablesOf(pool, live);
+  const before = await tablesOf(database.pool, live);
   for (const service of [live.service, live.open(flow)]) {
     await expect(flow.read({ table: live.sink })).rejects.toMatchObject({ code: "DIVERGED" });
     for (let cycle = 0; cycle < 3; cycle++) {
       expect(await service.drainOnce()).toMatchObject({ drained: 0, failed: 0, diverged: SHARDS });
       await produce(60);
-      expect(await tablesOf(pool, live)).toEqual(before);
+      expect(await tablesOf(database.pool, live)).toEqual(before);
     }
   }
   expect(live.told.diverged).toHaveLength(2 * SHARDS);
@@ -127,7 +116,7 @@ describe.each(Object.keys(FILES) as (keyof typeof FILES)[])("Redis is set back t
     await scene.backUp();
     await drain(scene);
     await scene.restore();
-    await expectDrained(pool, scene.live, scene.flow, scene.load);
+    await expectDrained(database.pool, scene.live, scene.flow, scene.load);
     expect(scene.load.errors).toEqual([]);
   });
 });
@@ -137,11 +126,11 @@ test("a database that is set back to a backup: told, and no table changes", asyn
   const { table, ledgerTable } = scene.live.names;
   await scene.produce(120);
   await drain(scene);
-  for (const name of [table, ledgerTable]) await pool.query(`CREATE TABLE ${name}_backup AS TABLE ${name}`);
+  for (const name of [table, ledgerTable]) await database.pool.query(`CREATE TABLE ${name}_backup AS TABLE ${name}`);
   await scene.produce(120);
   await drain(scene);
   for (const name of [table, ledgerTable])
-    await pool.query(`BEGIN; TRUNCATE ${name}; INSERT INTO ${name} TABLE ${name}_backup; COMMIT`);
+    await database.pool.query(`BEGIN; TRUNCATE ${name}; INSERT INTO ${name} TABLE ${name}_backup; COMMIT`);
   await scene.produce(60);
   await expectHalted(scene);
 });

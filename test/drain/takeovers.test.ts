@@ -1,26 +1,15 @@
 import { Cluster, Redis } from "ioredis";
-import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { Load } from "../counter/faults/load.ts";
 import { atEnd, open, SHARDS } from "../counter/faults/stage.ts";
-import { type PostgresServer, startPostgres } from "../harness/postgres.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
 import { until } from "../harness/until.ts";
 import { Random } from "../simulator/random.ts";
-import { drainInto, expectDrained } from "./live.ts";
+import { drainInto, expectDrained, usePostgres } from "./live.ts";
 
 const first = Number(process.env.ORIEL_SEED ?? Math.floor(Math.random() * 2 ** 32));
 const seeds = Array.from({ length: Number(process.env.ORIEL_SEEDS ?? 1) }, (_, i) => first + i);
-let postgres: PostgresServer;
-let pool: pg.Pool;
-beforeAll(async () => {
-  postgres = await startPostgres();
-  pool = new pg.Pool({ connectionString: postgres.url, max: 10 });
-}, 60_000);
-afterAll(async () => {
-  await pool?.end();
-  await postgres?.stop();
-});
+const database = usePostgres();
 
 /** What the primary writes after its replica has taken over, and before it hears of it, is lost: answered or not. */
 test.each(seeds)(
@@ -44,7 +33,7 @@ test.each(seeds)(
     };
     const producers = [connect(), connect()];
     const load = new Load();
-    const live = drainInto(pool, connect(), { every: random.int(5, 60), replicas: 1 });
+    const live = drainInto(database.pool, connect(), { every: random.int(5, 60), replicas: 1 });
     const drains = [live.service, live.open(connect(), { every: random.int(5, 60), replicas: 1 })];
     await Promise.all(drains.map((drain) => drain.start()));
     for (const flow of producers) load.start(flow, 20);
@@ -67,6 +56,6 @@ test.each(seeds)(
     for (const flow of producers) await flow.close(); // gives again what was lost last
     await Promise.all(drains.map((drain) => drain.stop()));
     expect(losses).toBe(0);
-    await expectDrained(pool, live, producers[0]!, load);
+    await expectDrained(database.pool, live, producers[0]!, load);
   },
 );

@@ -1,5 +1,6 @@
 import { CALM, type Weather } from "./network.ts";
 import { Random } from "./random.ts";
+import { weatherOf } from "./weather.ts";
 
 /** One schedule's conditions, all drawn from its seed. */
 export interface Plan {
@@ -81,17 +82,5 @@ export function planOf(seed: number): Plan {
     pauses: some(0.3, 4),
     kills: some(0.3, 2),
     restMs: random.chance(0.15) ? random.int(retentionMs, retentionMs + 80_000) : 0,
-  };
-}
-
-function weatherOf(random: Random): Weather {
-  const level = random.pick([0.01, 0.05, 0.2]);
-  return {
-    lostRequest: random.pick([0, level]),
-    lostReply: random.pick([0, level, 2 * level]),
-    repeated: random.pick([0, level, 2 * level]),
-    repeatedLateMs: random.pick([100, 4_000, 8_000, 45_000]),
-    slow: random.pick([0.02, level, 2 * level]),
-    slowMs: random.pick([300, 3_000, 8_000]),
   };
 }

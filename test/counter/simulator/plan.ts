@@ -1,5 +1,6 @@
 import { CALM, type Weather } from "../../simulator/network.ts";
 import { Random } from "../../simulator/random.ts";
+import { weatherOf } from "../../simulator/weather.ts";
 
 /** One schedule's conditions, all drawn from its seed. */
 export interface Plan {
@@ -56,17 +57,5 @@ export function planOf(seed: number): Plan {
     kills: some(0.5, 4),
     // A copy that the network made of a request would be counted after its refusal: no client sends such.
     fullTimes: weather.repeated === 0 ? some(0.4, 3) : 0,
-  };
-}
-
-function weatherOf(random: Random): Weather {
-  const level = random.pick([0.01, 0.05, 0.2]);
-  return {
-    lostRequest: random.pick([0, level]),
-    lostReply: random.pick([0, level, 2 * level]),
-    repeated: random.pick([0, level, 2 * level]),
-    repeatedLateMs: random.pick([100, 4_000, 8_000, 45_000]),
-    slow: random.pick([0.02, level, 2 * level]),
-    slowMs: random.pick([300, 3_000, 8_000]),
   };
 }
