@@ -42,8 +42,30 @@ export function composeScript(stepFile, replace = {}) {
     ),
   );
   const eachCall = withoutComments(expand(`-- @include store/${isPacked ? "each-packed" : "each"}`));
-  const text = `${first}\n${definitions}\n-- each call\n${eachCall}\n`;
+  const text = `${first}\n${withNumbers(definitions)}\n-- each call\n${eachCall}\n`;
   return { text, sha: createHash("sha1").update(text).digest("hex") };
+}
+
+const CONSTANTS = /^local ([A-Z][A-Z0-9_]*(?:, [A-Z][A-Z0-9_]*)*) = (.+)\n/gm;
+
+/**
+ * Constants, which are in capitals, travel as their values: a function that names a local of its script captures it anew at
+ * every call, which on a server costs more than most of what is done with it.
+ */
+function withNumbers(text) {
+  const values = new Map();
+  const rest = text.replace(CONSTANTS, (line, names, list) => {
+    const each = list.split(", ");
+    for (const [i, name] of names.split(", ").entries()) {
+      if (values.has(name) || each[i] === undefined) throw new Error(`${line.trim()}: a constant has one value`);
+      values.set(name, /^([\d.]+|"[^"]*")$/.test(each[i]) ? each[i] : `(${each[i]})`);
+    }
+    return "";
+  });
+  return rest.replace(/"[^"\n]*"|'[^'\n]*'|--.*|\b[A-Z][A-Z0-9_]*\b/g, (word) => {
+    if (!/^(["'-]|KEYS$|ARGV$)/.test(word) && !values.has(word)) throw new Error(`${word} is no constant`);
+    return values.get(word) ?? word;
+  });
 }
 
 /** Servers and bundles need no comments: lines that hold nothing else are left out. */

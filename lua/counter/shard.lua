@@ -8,7 +8,7 @@
 --   s:<source>     last offset of a source that can be replayed, 32 hexadecimal digits
 --   <gen>|<start>|<value>|<value>...   counts: start in minutes since 1970, values in the order of the dimensions
 -- Whole numbers travel as text: a count may be beyond 2^53.
-local generations_at = 2
+local GENERATIONS_AT = 2
 
 -- Layout, generation being filled, last one acknowledged, and more fields that are asked for; or a refusal.
 local function open_shard(key, layout, ...)
@@ -16,8 +16,8 @@ local function open_shard(key, layout, ...)
   if known[1] and known[1] ~= layout then
     return nil, refuse("CLASH", "the counter's layout is " .. known[1] .. ", not " .. layout)
   end
-  known[generations_at] = tonumber(known[generations_at] or "1")
-  known[generations_at + 1] = tonumber(known[generations_at + 1] or "0")
+  known[GENERATIONS_AT] = tonumber(known[GENERATIONS_AT] or "1")
+  known[GENERATIONS_AT + 1] = tonumber(known[GENERATIONS_AT + 1] or "0")
   return known
 end
 

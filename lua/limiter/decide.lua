@@ -23,8 +23,8 @@
 -- @include limiter/leaky
 -- @include limiter/permits
 -- @include limiter/holds
-local head_bytes_in, policy_bytes, head_bytes_out, policy_bytes_out = 32, 40, 24, 40
-local take, peek, add, give_back, block, reset, reserve, settle, release = 0, 1, 2, 3, 4, 5, 6, 7, 8
+local HEAD_BYTES_IN, POLICY_BYTES, HEAD_BYTES_OUT, POLICY_BYTES_OUT = 32, 40, 24, 40
+local TAKE, PEEK, ADD, GIVE_BACK, BLOCK, RESET, RESERVE, SETTLE, RELEASE = 0, 1, 2, 3, 4, 5, 6, 7, 8
 
 local function answer_of(status, granted, permits, blocked, policies, now)
   local parts = { struct.pack("<I4I4dd", status, granted, permits, blocked) }
@@ -37,7 +37,7 @@ local function answer_of(status, granted, permits, blocked, policies, now)
 end
 
 local function unanswered(status, count)
-  return struct.pack("<I4I4dd", status, 0, 0, 0) .. string.rep("\0", count * policy_bytes_out)
+  return struct.pack("<I4I4dd", status, 0, 0, 0) .. string.rep("\0", count * POLICY_BYTES_OUT)
 end
 
 -- Reads the states; nothing where holds that count were not given.
@@ -45,7 +45,7 @@ local function look_at(k, a, now, count)
   local policies, blocked, held, next_holds = {}, 0, nil, k + count
   for i = 1, count do
     local kind, flags, cost, limit, span, rate =
-      struct.unpack("<BBxxxxxxdddd", inputs, a + head_bytes_in + (i - 1) * policy_bytes)
+      struct.unpack("<BBxxxxxxdddd", inputs, a + HEAD_BYTES_IN + (i - 1) * POLICY_BYTES)
     local p = { key = KEYS[k + i - 1], kind = kind, cost = cost, limit = limit, span = span, rate = rate,
       is_shadow = flags % 2 == 1, is_aligned = flags % 4 > 1, is_head = flags % 8 > 3, passes = 0, wait = 0,
       there = false, blocked = 0, holds = 0, held = nil, used = 0, free = 0, start = 0, ends = 0, at = 0, level = 0 }
@@ -105,7 +105,7 @@ end
 local function without_room(policies)
   for i = 1, #policies do
     if policies[i].is_full and policies[i].cost > 0 then
-      return refuse("OVERLOADED", "permits were taken in " .. most_records .. " ms of the window, the most it can hold")
+      return refuse("OVERLOADED", "permits were taken in " .. MOST_RECORDS .. " ms of the window, the most it can hold")
     end
   end
 end
@@ -113,12 +113,12 @@ end
 local function decide(policies, blocked, mode, is_partial, calls, at_least, token, now)
   if is_partial then settle_for_less(policies, at_least) end
   local granted = count_passes(policies, calls, blocked)
-  local refused = mode == take and granted > 0 and without_room(policies)
+  local refused = mode == TAKE and granted > 0 and without_room(policies)
   if refused then return granted, refused end
   for i = 1, #policies do
     local p = policies[i]
     local taken = math.min(granted, p.passes)
-    if mode == take and taken > 0 and p.cost > 0 then
+    if mode == TAKE and taken > 0 and p.cost > 0 then
       kinds[p.kind].put(p, taken, p.cost, now, token)
       p.free, p.is_written = p.free - taken * p.cost, true
     end
@@ -131,8 +131,8 @@ end
 -- The holds of a limiter, and its first policy, after one was reserved: the state says that they are to be asked for.
 local function reserved(p, lease, token, now)
   local holds = p.held
-  if #holds.all >= most_held and not forget_settled(holds, 0) then
-    return refuse("OVERLOADED", most_held .. " reservations of this id are open")
+  if #holds.all >= MOST_HELD and not forget_settled(holds, 0) then
+    return refuse("OVERLOADED", MOST_HELD .. " reservations of this id are open")
   end
   holds.all[#holds.all + 1] = { token = token, expires = now + lease, permits = p.cost }
   holds.sum = holds.sum + p.cost
@@ -146,8 +146,8 @@ local function settled(p, token, now)
   local hold = p.held.all[at]
   if hold.permits < 0 then return 3 end
   if hold.expires > now then p.held.sum = p.held.sum - hold.permits end
-  hold.permits, hold.expires = -1, math.min(hold.expires, now + settled_life_ms - settle_grace_ms)
-  forget_settled(p.held, most_settled)
+  hold.permits, hold.expires = -1, math.min(hold.expires, now + SETTLED_LIFE_MS - SETTLE_GRACE_MS)
+  forget_settled(p.held, MOST_SETTLED)
   write_holds(p.held)
   return 0
 end
@@ -155,23 +155,23 @@ end
 -- Steps that change a state whatever it is; also their status.
 local function change(policies, mode, amount, token, now)
   local status = 0
-  if mode == settle then
+  if mode == SETTLE then
     status = settled(policies[1], token, now)
     if status > 0 then return status end
   end
   for i = 1, #policies do
     local p = policies[i]
     local kind = kinds[p.kind]
-    if mode == add or mode == settle then
+    if mode == ADD or mode == SETTLE then
       if p.kind ~= 4 and p.cost > 0 then kind.put(p, 1, p.cost, now, token) end
-    elseif mode == give_back then
+    elseif mode == GIVE_BACK then
       kind.back(p, p.cost, now)
-    elseif mode == block then
+    elseif mode == BLOCK then
       if p.is_head then
         p.blocked = amount > 0 and now + amount or 0
         kind.write(p, now)
       end
-    elseif mode == release and p.kind == 4 then
+    elseif mode == RELEASE and p.kind == 4 then
       kind.release(p, token, now)
     end
   end
@@ -188,8 +188,8 @@ local function read_input(a)
   local policy_flags
   mode, flags, calls, at_least, kind, policy_flags, cost, limit, span, rate =
     struct.unpack("<BBxxI4dxxxxxxxxxxxxxxxxBBxxxxxxdddd", inputs, a)
-  count, is_aligned = (input_bytes - head_bytes_in) / policy_bytes, policy_flags % 4 > 1
-  is_quick = count == 1 and mode == take and flags == 0 and kind ~= 4 and cost > 0
+  count, is_aligned = (input_bytes - HEAD_BYTES_IN) / POLICY_BYTES, policy_flags % 4 > 1
+  is_quick = count == 1 and mode == TAKE and flags == 0 and kind ~= 4 and cost > 0
     and policy_flags % 2 == 0 and policy_flags < 8
   read_from, read_at, read_bytes = inputs, a, input_bytes
 end
@@ -210,13 +210,13 @@ local function step(k, a, now)
   local request = flags > 1 and KEYS[k + keys_per_step - 1]
   if request then
     local answer = redis.call("GET", request)
-    if answer and #answer == head_bytes_out + count * policy_bytes_out then
-      if redis.call("PTTL", request) == -1 then redis.call("PEXPIREAT", request, whole(now + request_life_ms)) end
+    if answer and #answer == HEAD_BYTES_OUT + count * POLICY_BYTES_OUT then
+      if redis.call("PTTL", request) == -1 then redis.call("PEXPIREAT", request, whole(now + REQUEST_LIFE_MS)) end
       return answer
     end
     if answer then return refuse("CLASH", "the request was granted by other policies") end
   end
-  if mode == reset then
+  if mode == RESET then
     for i = k, k + keys_per_step - 1 do redis.call("DEL", KEYS[i]) end
     return unanswered(0, count)
   end
@@ -224,20 +224,20 @@ local function step(k, a, now)
   if not policies then return unanswered(1, count) end
 
   local status, granted, refused = 0, 0, nil
-  if mode == take or mode == peek or mode == reserve then
-    local is_repeated = mode == reserve and find(policies[1].held.all, token)
+  if mode == TAKE or mode == PEEK or mode == RESERVE then
+    local is_repeated = mode == RESERVE and find(policies[1].held.all, token)
     if is_repeated then granted = 1
     else granted, refused = decide(policies, blocked, mode, flags % 2 == 1, calls, at_least, token, now) end
-    if mode == reserve and granted > 0 and not is_repeated then refused = reserved(policies[1], at_least, token, now) end
+    if mode == RESERVE and granted > 0 and not is_repeated then refused = reserved(policies[1], at_least, token, now) end
     if refused then return refused end
   else
-    refused = (mode == add or mode == settle) and without_room(policies)
+    refused = (mode == ADD or mode == SETTLE) and without_room(policies)
     if refused then return refused end
     status = change(policies, mode, at_least, token, now)
     if status > 0 then return unanswered(status, count) end
-    blocked = mode == block and at_least or blocked
+    blocked = mode == BLOCK and at_least or blocked
   end
   local answer = answer_of(status, granted, policies[1].cost, blocked, policies, now)
-  if request and granted > 0 then redis.call("SET", request, answer, "PXAT", whole(now + request_life_ms)) end
+  if request and granted > 0 then redis.call("SET", request, answer, "PXAT", whole(now + REQUEST_LIFE_MS)) end
   return answer
 end

@@ -46,7 +46,7 @@ kinds[1] = {
     return p.used > 0 and p.ends - now or 0
   end,
   put = function(p, calls, cost, now)
-    p.used = math.min(p.used + calls * cost, most_level)
+    p.used = math.min(p.used + calls * cost, MOST_LEVEL)
     kinds[1].write(p, now)
   end,
   back = function(p, permits, now)

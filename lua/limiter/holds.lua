@@ -8,7 +8,7 @@ local function holds_of(key, now)
   local all, live, sum = {}, {}, 0
   for at = 1, #text - 31, 32 do
     local expires, permits = struct.unpack("<dd", text, at + 16)
-    if expires > now - settle_grace_ms then
+    if expires > now - SETTLE_GRACE_MS then
       local hold = { token = string.sub(text, at, at + 15), expires = expires, permits = permits }
       all[#all + 1] = hold
       if expires > now and permits > 0 then
@@ -34,7 +34,7 @@ local function write_holds(holds)
     parts[i] = hold.token .. struct.pack("<dd", hold.expires, hold.permits)
     ends = math.max(ends, hold.expires)
   end
-  redis.call("SET", holds.key, table.concat(parts), "PXAT", whole(ends + settle_grace_ms))
+  redis.call("SET", holds.key, table.concat(parts), "PXAT", whole(ends + SETTLE_GRACE_MS))
   return ends
 end
 

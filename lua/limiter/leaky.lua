@@ -52,7 +52,7 @@ kinds[3] = {
     return p.level > 0 and math.ceil(p.level / p.rate) + p.at - now or 0
   end,
   put = function(p, calls, cost, now)
-    p.level = math.min(p.level + calls * cost * p.span, most_level)
+    p.level = math.min(p.level + calls * cost * p.span, MOST_LEVEL)
     kinds[3].write(p, now)
   end,
   back = function(p, permits, now)

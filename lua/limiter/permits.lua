@@ -4,7 +4,7 @@
 -- State: the head · 24 f64 permits lent, with those whose lease is over · 32 what is lent, in order of expiry, 32 bytes each:
 --   0 token, 16 bytes · 16 f64 expires at · 24 f64 permits
 -- The calls of a group have tokens that differ in their last 4 bytes.
-local lent_bytes = 32
+local LENT_BYTES = 32
 
 local function last_expiry(lent)
   if lent == "" then return 0 end
@@ -21,7 +21,7 @@ kinds[4] = {
     while at < #text do
       local expires, permits = struct.unpack("<dd", text, at + 16)
       if expires > now then break end
-      p.used, at = p.used - permits, at + lent_bytes
+      p.used, at = p.used - permits, at + LENT_BYTES
     end
     p.lent = string.sub(text, at)
     p.free = p.limit - p.used
@@ -29,7 +29,7 @@ kinds[4] = {
   wait = function(p, permits, now)
     if permits > p.limit then return math.huge end
     local used = p.used
-    for at = 1, #p.lent, lent_bytes do
+    for at = 1, #p.lent, LENT_BYTES do
       local expires, its = struct.unpack("<dd", p.lent, at + 16)
       used = used - its
       if used + permits <= p.limit then return expires - now end
@@ -42,7 +42,7 @@ kinds[4] = {
   put = function(p, calls, cost, now, token)
     if cost == 0 then return end
     local before, expires, parts = #p.lent, now + p.span, {}
-    while before > 0 and struct.unpack("<d", p.lent, before - 15) > expires do before = before - lent_bytes end
+    while before > 0 and struct.unpack("<d", p.lent, before - 15) > expires do before = before - LENT_BYTES end
     for i = 0, calls - 1 do
       parts[i + 1] = string.sub(token, 1, 12) .. struct.pack("<I4dd", i, expires, cost)
     end
@@ -53,10 +53,10 @@ kinds[4] = {
   back = function() end,
   release = function(p, token, now)
     local at = string.find(p.lent, token, 1, true)
-    while at and at % lent_bytes ~= 1 do at = string.find(p.lent, token, at + 1, true) end
+    while at and at % LENT_BYTES ~= 1 do at = string.find(p.lent, token, at + 1, true) end
     if not at then return end
     p.used = p.used - struct.unpack("<d", p.lent, at + 24)
-    p.lent = string.sub(p.lent, 1, at - 1) .. string.sub(p.lent, at + lent_bytes)
+    p.lent = string.sub(p.lent, 1, at - 1) .. string.sub(p.lent, at + LENT_BYTES)
     kinds[4].write(p, now)
   end,
   write = function(p, now)

@@ -5,12 +5,12 @@
 -- State: the head · 24 f64 longest span of any call · 32 u32 slots · 36 u32 slot of the oldest record · 40 u32 records ·
 --   44 u32 zero · 48 f64 total · 56 f64 total before the oldest · 64 f64 oldest · 72 f64 newest time
 --   80 slots x 12: u48 ms since 1970 · u48 total with it, modulo 2^48
-local ring_at, record_bytes, modulus = 80, 12, 281474976710656
+local RING_AT, RECORD_BYTES, MODULUS = 80, 12, 281474976710656
 
 local function record_of(p, index)
-  local at = ring_at + (p.slot + index) % p.slots * record_bytes
-  local ms, total = struct.unpack("<I6I6", redis.call("GETRANGE", p.key, at, at + record_bytes - 1))
-  return ms, p.before + (total - p.before) % modulus
+  local at = RING_AT + (p.slot + index) % p.slots * RECORD_BYTES
+  local ms, total = struct.unpack("<I6I6", redis.call("GETRANGE", p.key, at, at + RECORD_BYTES - 1))
+  return ms, p.before + (total - p.before) % MODULUS
 end
 
 -- The first record from `low` on for which `is_found(ms, total)` holds, and its ms and total; it holds from some record
@@ -48,12 +48,12 @@ local function rewrite(p, first, slots)
   local left, slot = p.records - first, p.slots > 0 and (p.slot + first) % p.slots or 0
   local ring = ""
   if left > 0 then
-    local at, turned = ring_at + slot * record_bytes, math.max(0, slot + left - p.slots)
-    ring = redis.call("GETRANGE", p.key, at, at + (left - turned) * record_bytes - 1)
-    if turned > 0 then ring = ring .. redis.call("GETRANGE", p.key, ring_at, ring_at + turned * record_bytes - 1) end
+    local at, turned = RING_AT + slot * RECORD_BYTES, math.max(0, slot + left - p.slots)
+    ring = redis.call("GETRANGE", p.key, at, at + (left - turned) * RECORD_BYTES - 1)
+    if turned > 0 then ring = ring .. redis.call("GETRANGE", p.key, RING_AT, RING_AT + turned * RECORD_BYTES - 1) end
   end
   p.slots, p.slot, p.records = slots, 0, left
-  return ring .. string.rep("\0", (slots - left) * record_bytes)
+  return ring .. string.rep("\0", (slots - left) * RECORD_BYTES)
 end
 
 -- Slots for so many records: room to grow, as far as the limit lets it; more than that are of penalties or longer spans.
@@ -92,20 +92,20 @@ kinds[2] = {
     local passes = passes_of(calls, (limit - total + before) / cost)
     if passes == 0 and text ~= "" and cost <= limit and call("PTTL", key) ~= -1 then
       -- Denied: as a rule the oldest record alone makes room.
-      local from = ring_at + slot * record_bytes
-      local _, first = unpack_state("<I6I6", call("GETRANGE", key, from, from + record_bytes - 1))
-      if (first - before) % modulus >= total - before + cost - limit then
+      local from = RING_AT + slot * RECORD_BYTES
+      local _, first = unpack_state("<I6I6", call("GETRANGE", key, from, from + RECORD_BYTES - 1))
+      if (first - before) % MODULUS >= total - before + cost - limit then
         return 0, total - before, oldest + span - now, newest + span - now
       end
     end
-    if passes < calls or total >= modulus or is_new and (records == slots or records >= most_records) then return end
+    if passes < calls or total >= MODULUS or is_new and (records == slots or records >= MOST_RECORDS) then return end
     if is_new then records = records + 1 end
     total = total + passes * cost
-    local record = pack("<I6I6", at, total % modulus)
-    local from = ring_at + (slot + records - 1) % slots * record_bytes
+    local record = pack("<I6I6", at, total % MODULUS)
+    local from = RING_AT + (slot + records - 1) % slots * RECORD_BYTES
     if text == "" then
       call("SET", key, pack("<I2xxxxxxdddI4I4I4xxxxdddd", 513, 0, 0, span, slots, 0, 1, total, 0, at, at)
-        .. record .. string.rep("\0", (slots - 1) * record_bytes), "PXAT", text_of(at + span))
+        .. record .. string.rep("\0", (slots - 1) * RECORD_BYTES), "PXAT", text_of(at + span))
     else
       call("SETRANGE", key, from, record)
       call("SETRANGE", key, "40", pack("<I4xxxxdddd", records, total, before, oldest, at))
@@ -126,7 +126,7 @@ kinds[2] = {
     p.first, p.base, p.next = outside(p, p.at - p.span)
     p.used = p.total - p.base
     p.free = p.limit - p.used
-    p.is_full = p.records >= most_records and p.records - outside(p, p.at - p.longest) >= most_records
+    p.is_full = p.records >= MOST_RECORDS and p.records - outside(p, p.at - p.longest) >= MOST_RECORDS
   end,
   wait = function(p, permits, now)
     if permits > p.limit then return math.huge end
@@ -142,22 +142,22 @@ kinds[2] = {
     if permits == 0 then return end
     local first, base, next_ms = p.first, p.base, p.next
     if p.longest > p.span then first, base, next_ms = outside(p, p.at - p.longest) end
-    permits = math.min(permits, modulus - 1 - (p.total - base))
-    local turns = base - base % modulus
+    permits = math.min(permits, MODULUS - 1 - (p.total - base))
+    local turns = base - base % MODULUS
     p.total, p.used, p.base, base = p.total + permits - turns, p.used + permits, p.base - turns, base - turns
     local left = p.records - first
     local is_same = left > 0 and p.newest == p.at
     local needed = is_same and left or left + 1
     p.before, p.oldest, p.newest = base, left > 0 and next_ms or p.at, p.at
-    local record = struct.pack("<I6I6", p.at, p.total % modulus)
+    local record = struct.pack("<I6I6", p.at, p.total % MODULUS)
     if needed > p.slots or needed * 4 < p.slots and p.slots > 32 then
       local ring = rewrite(p, first, slots_for(needed, p.limit))
       p.records = needed
-      ring = string.sub(ring, 1, (needed - 1) * record_bytes) .. record .. string.sub(ring, needed * record_bytes + 1)
+      ring = string.sub(ring, 1, (needed - 1) * RECORD_BYTES) .. record .. string.sub(ring, needed * RECORD_BYTES + 1)
       redis.call("SET", p.key, header_of(p) .. ring)
     else
       p.slot, p.records = (p.slot + first) % p.slots, needed
-      local at = ring_at + (p.slot + needed - 1) % p.slots * record_bytes
+      local at = RING_AT + (p.slot + needed - 1) % p.slots * RECORD_BYTES
       redis.call("SETRANGE", p.key, at, record)
       redis.call("SETRANGE", p.key, "0", header_of(p))
     end
@@ -174,8 +174,8 @@ kinds[2] = {
     else
       local index, ms = first_where(p, 0, p.records - 1, function(_, total) return total >= target end)
       p.records, p.newest = index + 1, ms or p.newest
-      local at = ring_at + (p.slot + index) % p.slots * record_bytes
-      redis.call("SETRANGE", p.key, at, struct.pack("<I6I6", p.newest, target % modulus))
+      local at = RING_AT + (p.slot + index) % p.slots * RECORD_BYTES
+      redis.call("SETRANGE", p.key, at, struct.pack("<I6I6", p.newest, target % MODULUS))
     end
     redis.call("SETRANGE", p.key, "0", header_of(p))
     expire(p, now)

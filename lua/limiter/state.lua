@@ -40,13 +40,13 @@ local function head_of(p, text)
   if not p.there then return end
   local is_format, kind
   is_format, kind, p.blocked, p.holds = struct.unpack("<BBxxxxxxdd", text)
-  if is_format ~= format then error({ err = "ERR not a limiter's state of format " .. format }) end
+  if is_format ~= FORMAT then error({ err = "ERR not a limiter's state of format " .. FORMAT }) end
   if kind ~= p.kind then error({ err = "ERR the state of another kind of policy" }) end
 end
 
 -- The first bytes of a state.
 local function head_bytes(p)
-  return struct.pack("<BBxxxxxxdd", format, p.kind, p.blocked, p.holds)
+  return struct.pack("<BBxxxxxxdd", FORMAT, p.kind, p.blocked, p.holds)
 end
 
 -- Writes a whole state that matters until `ends`; one that says nothing is not there.

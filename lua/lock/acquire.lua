@@ -18,7 +18,7 @@ local arguments_per_step = 3
 -- Made where somebody waits only: each function costs as much as a key's read.
 local function queue_functions()
 -- @include lock/queue
-  return read_queue, write_queue, without, write_with, id_length
+  return read_queue, write_queue, without, write_with
 end
 
 local function step(k, a, now)
@@ -26,15 +26,15 @@ local function step(k, a, now)
   local token, lease, id = ARGV[a], tonumber(ARGV[a + 1]), ARGV[a + 2]
 -- @include lock/holder
   local text = redis.call("GET", queue)
-  local promised, called, places, is_as_read, read_queue, write_queue, without, write_with, id_length = 0, 0, ""
+  local promised, called, places, is_as_read, read_queue, write_queue, without, write_with = 0, 0, ""
   if text or (holder and holder ~= token) then
-    read_queue, write_queue, without, write_with, id_length = queue_functions()
+    read_queue, write_queue, without, write_with = queue_functions()
     promised, called, places, is_as_read = read_queue(text, now)
     local look_again
     if holder and holder ~= token then
-      look_again = expiry < 0 and stranger_ms or expiry - now + 1
-      if string.sub(holder, 1, 6) ~= "oriel:" then look_again = math.min(look_again, stranger_ms) end
-    elseif not holder and promised >= now and string.sub(places, 1, id_length) ~= id then
+      look_again = expiry < 0 and STRANGER_MS or expiry - now + 1
+      if string.sub(holder, 1, 6) ~= "oriel:" then look_again = math.min(look_again, STRANGER_MS) end
+    elseif not holder and promised >= now and string.sub(places, 1, ID_LENGTH) ~= id then
       look_again = promised - now + 1
     end
     if look_again then
@@ -45,12 +45,12 @@ local function step(k, a, now)
 
   local before = redis.call("GET", last)
   local fence = string.match(before or "0", "^%d+$") and tonumber(before or 0)
-  if not fence or fence >= largest_fence then
+  if not fence or fence >= LARGEST_FENCE then
     return refuse("CORRUPT", "the lock's last fence is no whole number below 2^53 - 1")
   end
   if not (holder and before) then fence = math.max(fence + 1, now * 1000) end
   -- Lua writes numbers above 10^14 with an exponent.
-  redis.call("SET", last, string.format("%.0f", fence), "PXAT", "" .. math.ceil(fence / 1000) + fence_life_ms)
+  redis.call("SET", last, string.format("%.0f", fence), "PXAT", "" .. math.ceil(fence / 1000) + FENCE_LIFE_MS)
   redis.call("SET", lock, token, "PXAT", "" .. math.max(now + lease, expiry or 0))
   if not holder and places ~= "" then
     write_queue(queue, 0, called, id == "" and places or without(places, id), now)

@@ -6,18 +6,18 @@
 local function hand_on(lock, queue, called, places, now, is_first_told, is_part)
   if places == "" then return end
   local channel = "unlock:" .. string.sub(lock, 7) .. ":"
-  local promised = now + promise_ms
-  local is_second_told = #places > place_length and (called > now or called + watch_ms <= now)
+  local promised = now + PROMISE_MS
+  local is_second_told = #places > PLACE_LENGTH and (called > now or called + WATCH_MS <= now)
   if is_second_told then called = now end
-  local first = string.sub(places, 1, id_length) .. digits(promised)
+  local first = string.sub(places, 1, ID_LENGTH) .. digits(promised)
   if is_part then
     redis.call("SETRANGE", queue, 0, digits(promised) .. digits(called) .. first)
-    redis.call("PEXPIREAT", queue, digits(now + place_life_ms))
+    redis.call("PEXPIREAT", queue, digits(now + PLACE_LIFE_MS))
   else
-    write_queue(queue, promised, called, first .. string.sub(places, place_length + 1), now)
+    write_queue(queue, promised, called, first .. string.sub(places, PLACE_LENGTH + 1), now)
   end
-  if not is_first_told then redis.pcall("PUBLISH", channel .. string.sub(places, 1, id_length), "") end
+  if not is_first_told then redis.pcall("PUBLISH", channel .. string.sub(places, 1, ID_LENGTH), "") end
   if is_second_told then
-    redis.pcall("PUBLISH", channel .. string.sub(places, place_length + 1, place_length + id_length), "")
+    redis.pcall("PUBLISH", channel .. string.sub(places, PLACE_LENGTH + 1, PLACE_LENGTH + ID_LENGTH), "")
   end
 end

@@ -1,8 +1,8 @@
 -- The lock's constants; src/lock/law.ts holds the same, a test compares them.
-local stranger_ms = 100
-local fence_life_ms = 604800000
-local largest_fence = 9007199254740991
-local promise_ms = 150
-local watch_ms = 50
-local place_life_ms = 10000
-local most_places = 256
+local STRANGER_MS = 100
+local FENCE_LIFE_MS = 604800000
+local LARGEST_FENCE = 9007199254740991
+local PROMISE_MS = 150
+local WATCH_MS = 50
+local PLACE_LIFE_MS = 10000
+local MOST_PLACES = 256

@@ -2,7 +2,7 @@
 --   13 digits  until when the lock is promised to the first, ms; zeros: to nobody
 --   13 digits  when a second one was called last, ms
 --   each place: 16 characters, the process's id · 13 digits, when the place ends if it does not ask again, ms
-local head_length, id_length, place_length = 26, 16, 29
+local HEAD_LENGTH, ID_LENGTH, PLACE_LENGTH = 26, 16, 29
 
 local function digits(ms)
   return string.format("%013.0f", ms)
@@ -13,40 +13,40 @@ end
 -- Last: whether that is the text as it stands, so that a change may be written in place.
 local function read_queue(text, now)
   if not text then return 0, 0, "", false end
-  local first = head_length + 1
-  while first < #text and tonumber(string.sub(text, first + id_length, first + place_length - 1)) < now do
-    first = first + place_length
+  local first = HEAD_LENGTH + 1
+  while first < #text and tonumber(string.sub(text, first + ID_LENGTH, first + PLACE_LENGTH - 1)) < now do
+    first = first + PLACE_LENGTH
   end
   local promised, is_as_read = tonumber(string.sub(text, 1, 13)), true
-  if first > head_length + 1 or promised > now + promise_ms then promised, is_as_read = 0, false end
+  if first > HEAD_LENGTH + 1 or promised > now + PROMISE_MS then promised, is_as_read = 0, false end
   return promised, tonumber(string.sub(text, 14, 26)), string.sub(text, first), is_as_read
 end
 
 local function write_queue(key, promised, called, places, now)
   if places == "" then return redis.call("DEL", key) end
-  redis.call("SET", key, digits(promised) .. digits(called) .. places, "PXAT", digits(now + place_life_ms))
+  redis.call("SET", key, digits(promised) .. digits(called) .. places, "PXAT", digits(now + PLACE_LIFE_MS))
 end
 
 local function without(places, id)
   local at = string.find(places, id, 1, true)
   if not at then return places end
-  return string.sub(places, 1, at - 1) .. string.sub(places, at + place_length)
+  return string.sub(places, 1, at - 1) .. string.sub(places, at + PLACE_LENGTH)
 end
 
 -- The places with one more at the end, if there is room; who has one keeps it.
 local function with(places, id, now)
-  local at, ends = string.find(places, id, 1, true), digits(now + place_life_ms)
-  if at then return string.sub(places, 1, at + id_length - 1) .. ends .. string.sub(places, at + place_length) end
-  return #places < most_places * place_length and places .. id .. ends or places
+  local at, ends = string.find(places, id, 1, true), digits(now + PLACE_LIFE_MS)
+  if at then return string.sub(places, 1, at + ID_LENGTH - 1) .. ends .. string.sub(places, at + PLACE_LENGTH) end
+  return #places < MOST_PLACES * PLACE_LENGTH and places .. id .. ends or places
 end
 
 -- The same, written; in place where it can be: each copy of a long text costs as much as a short call.
 local function write_with(key, promised, called, places, is_as_read, id, now)
   if not is_as_read then return write_queue(key, promised, called, with(places, id, now), now) end
-  local at, ends = string.find(places, id, 1, true), digits(now + place_life_ms)
+  local at, ends = string.find(places, id, 1, true), digits(now + PLACE_LIFE_MS)
   if at then
-    redis.call("SETRANGE", key, head_length + at + id_length - 1, ends)
-  elseif #places < most_places * place_length then
+    redis.call("SETRANGE", key, HEAD_LENGTH + at + ID_LENGTH - 1, ends)
+  elseif #places < MOST_PLACES * PLACE_LENGTH then
     redis.call("APPEND", key, id .. ends)
   end
   redis.call("PEXPIREAT", key, ends)

@@ -36,14 +36,14 @@ local function step(k, a, now)
   local levels, first, scores, values, here = old_levels, math.huge, {}, {}, {}
   for i = 1, #ends do
     local id, when, envelope = items[3 * i - 2], items[3 * i - 1], items[3 * i]
-    local is_known = known[i + 3] or here[id] or (ends[i] and tonumber(ends[i]) >= score_of(done, now, 0))
+    local is_known = known[i + 3] or here[id] or (ends[i] and tonumber(ends[i]) >= score_of(DONE, now, 0))
     answers[i] = is_known and "\0" or "\1"
     if not is_known then
       here[id] = true
       local priority = string.byte(envelope, 2)
       local due = tonumber(when)
       if string.sub(when, 1, 1) == "+" then due = now + due end
-      due = math.max(0, math.min(due, band_size - 1))
+      due = math.max(0, math.min(due, BAND_SIZE - 1))
       seq = math.max(seq + 1, now * 1000)
       local digits = string.format("%014x", seq)
       levels = with_level(levels, "" .. priority)

@@ -12,13 +12,13 @@ local function step(k, a, now)
   local times = KEYS[k]
   local known = redis.call("HMGET", KEYS[k + 1], "@levels", "@paused")
   local function count(band, from_ms, to_ms)
-    return redis.call("ZCOUNT", times, score_of(band, from_ms, 0), score_of(band, to_ms, deliveries_size - 1))
+    return redis.call("ZCOUNT", times, score_of(band, from_ms, 0), score_of(band, to_ms, DELIVERIES_SIZE - 1))
   end
   local waiting, due = 0, 0
   for level in string.gmatch(known[1] or "", "%d") do
     due = due + count(tonumber(level), 0, now)
-    waiting = waiting + count(tonumber(level), now + 1, band_size)
+    waiting = waiting + count(tonumber(level), now + 1, BAND_SIZE)
   end
   local is_paused = known[2] and 1 or 0
-  return struct.pack("<dddddd", waiting, due, count(claimed, 0, band_size), count(dead, 0, band_size), is_paused, now)
+  return struct.pack("<dddddd", waiting, due, count(CLAIMED, 0, BAND_SIZE), count(DEAD, 0, BAND_SIZE), is_paused, now)
 end

@@ -8,10 +8,10 @@
 -- @include queue/law
 local keys_per_step = 2
 local arguments_per_step = 3
-local most_bytes = 1048576
+local MOST_BYTES = 1048576
 local function step(k, a, now)
   local times, messages = KEYS[k], KEYS[k + 1]
-  local found = redis.call("ZRANGE", times, dead * band_size, score_of(dead, band_size, deliveries_size - 1), "BYSCORE",
+  local found = redis.call("ZRANGE", times, DEAD * BAND_SIZE, score_of(DEAD, BAND_SIZE, DELIVERIES_SIZE - 1), "BYSCORE",
     "LIMIT", ARGV[a + 1], ARGV[a + 2], "WITHSCORES")
   local parts, bytes = {}, 0
   for i = 1, #found, 2 do
@@ -19,7 +19,7 @@ local function step(k, a, now)
     local known = redis.call("HMGET", messages, ":" .. id, "!" .. id)
     local value, why = known[1] or "", known[2] or ""
     bytes = bytes + #value
-    if bytes > most_bytes and #parts > 0 then break end
+    if bytes > MOST_BYTES and #parts > 0 then break end
     parts[#parts + 1] = struct.pack("<dI4", tonumber(found[i + 1]), #id) .. id .. struct.pack("<I4", #value) .. value ..
       struct.pack("<I4", #why) .. why
   end

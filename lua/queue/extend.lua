@@ -16,10 +16,10 @@ local function step(k, a, now)
   local scores = redis.call("ZMSCORE", times, unpack(members))
   for i, member in ipairs(members) do
     local band, ms, deliveries = read_score(tonumber(scores[i] or "0"))
-    local is_kept = band == claimed and deliveries == tonumber(asked[2 * i])
+    local is_kept = band == CLAIMED and deliveries == tonumber(asked[2 * i])
     fates[i] = is_kept and "\1" or "\0"
     if is_kept then
-      moved[#moved + 1] = score_of(claimed, math.max(ms, now + visibility), deliveries)
+      moved[#moved + 1] = score_of(CLAIMED, math.max(ms, now + visibility), deliveries)
       moved[#moved + 1] = member
     end
   end

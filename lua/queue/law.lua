@@ -12,13 +12,13 @@
 --               @seq       the seq given last, us: max(that before + 1, now), so that equal times come as they were added
 --               @levels    priorities that were ever used, highest first
 --               @paused    there while nothing is claimed
-local band_size = 4398046511104
-local claimed, dead, done = 10, 11, 12
-local deliveries_size = 128
-local seq_digits = 14
+local BAND_SIZE = 4398046511104
+local CLAIMED, DEAD, DONE = 10, 11, 12
+local DELIVERIES_SIZE = 128
+local SEQ_DIGITS = 14
 
 local function score_of(band, ms, deliveries)
-  return band * band_size + math.max(0, math.min(math.floor(ms), band_size - 1)) + deliveries / deliveries_size
+  return band * BAND_SIZE + math.max(0, math.min(math.floor(ms), BAND_SIZE - 1)) + deliveries / DELIVERIES_SIZE
 end
 
 -- As Redis takes it; writing 17 digits is slow, and many are alike.
@@ -34,18 +34,18 @@ end
 
 -- Band, ms, deliveries.
 local function read_score(score)
-  local band = math.floor(score / band_size)
-  local rest = score - band * band_size
-  return band, math.floor(rest), (rest - math.floor(rest)) * deliveries_size
+  local band = math.floor(score / BAND_SIZE)
+  local rest = score - band * BAND_SIZE
+  return band, math.floor(rest), (rest - math.floor(rest)) * DELIVERIES_SIZE
 end
 
 local function id_of(member)
-  return string.sub(member, seq_digits + 1)
+  return string.sub(member, SEQ_DIGITS + 1)
 end
 
 -- Members and scores by turns: of a band, up to a time.
 local function first_of(times, band, until_ms, most)
-  return redis.call("ZRANGE", times, band * band_size, score_of(band, until_ms, deliveries_size - 1), "BYSCORE",
+  return redis.call("ZRANGE", times, band * BAND_SIZE, score_of(band, until_ms, DELIVERIES_SIZE - 1), "BYSCORE",
     "LIMIT", 0, most, "WITHSCORES")
 end
 
@@ -54,7 +54,7 @@ local function head_of(times, levels)
   local head = math.huge
   for i = 1, #levels do
     local level = tonumber(string.sub(levels, i, i))
-    local _, score = unpack(first_of(times, level, band_size, 1))
+    local _, score = unpack(first_of(times, level, BAND_SIZE, 1))
     if score then
       local _, ms = read_score(tonumber(score))
       head = math.min(head, ms)

@@ -12,7 +12,7 @@ local function step(k, a, now)
   local id = ARGV[a + 1]
   local known = redis.call("HMGET", KEYS[k + 1], ":" .. id, "!" .. id)
   if not known[1] then return "" end
-  local score = redis.call("ZSCORE", KEYS[k], string.sub(known[1], 1, seq_digits) .. id)
+  local score = redis.call("ZSCORE", KEYS[k], string.sub(known[1], 1, SEQ_DIGITS) .. id)
   if not score then return "" end
   local why = known[2] or ""
   return struct.pack("<dI4", tonumber(score), #known[1]) .. known[1] .. struct.pack("<I4", #why) .. why

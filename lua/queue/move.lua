@@ -13,18 +13,18 @@ local function step(k, a, now)
   local times, messages, id, when = KEYS[k], KEYS[k + 1], ARGV[a + 1], ARGV[a + 2]
   local known = redis.call("HMGET", messages, ":" .. id, "@levels")
   if not known[1] then return "\0" end
-  local member = string.sub(known[1], 1, seq_digits) .. id
+  local member = string.sub(known[1], 1, SEQ_DIGITS) .. id
   local band, _, deliveries = read_score(tonumber(redis.call("ZSCORE", times, member) or "0"))
-  if band == claimed then return "\2" end
+  if band == CLAIMED then return "\2" end
   if when == "" then
     redis.call("ZREM", times, member)
     redis.call("HDEL", messages, ":" .. id, "!" .. id)
     return "\1"
   end
-  if band == dead then return "\3" end
+  if band == DEAD then return "\3" end
   local due = tonumber(when)
   if string.sub(when, 1, 1) == "+" then due = now + due end
-  due = math.max(0, math.min(due, band_size - 1))
+  due = math.max(0, math.min(due, BAND_SIZE - 1))
   local head = head_of(times, known[2] or "")
   redis.call("ZADD", times, score_of(band, due, deliveries), member)
   if due < head then tell(times, due) end

@@ -12,12 +12,12 @@ local arguments_per_step = 3
 local function step(k, a, now)
   local times, messages, most, ids = KEYS[k], KEYS[k + 1], tonumber(ARGV[a + 1]), cmsgpack.unpack(ARGV[a + 2])
   local found = {}
-  if most > 0 then found = first_of(times, dead, band_size, most) end
+  if most > 0 then found = first_of(times, DEAD, BAND_SIZE, most) end
   for _, id in ipairs(ids) do
     local value = redis.call("HGET", messages, ":" .. id)
-    local member = value and string.sub(value, 1, seq_digits) .. id
+    local member = value and string.sub(value, 1, SEQ_DIGITS) .. id
     local score = member and redis.call("ZSCORE", times, member)
-    if score and read_score(tonumber(score)) == dead then
+    if score and read_score(tonumber(score)) == DEAD then
       found[#found + 1] = member
       found[#found + 1] = score
     end
@@ -33,10 +33,10 @@ local function step(k, a, now)
       local digits = string.format("%014x", seq)
       gone[#gone + 1] = found[i]
       errors[#errors + 1] = "!" .. id
-      moved[#moved + 1] = score_of(string.byte(value, seq_digits + 2), now, 0)
+      moved[#moved + 1] = score_of(string.byte(value, SEQ_DIGITS + 2), now, 0)
       moved[#moved + 1] = digits .. id
       values[#values + 1] = ":" .. id
-      values[#values + 1] = digits .. string.sub(value, seq_digits + 1)
+      values[#values + 1] = digits .. string.sub(value, SEQ_DIGITS + 1)
     end
   end
   if #gone > 0 then

@@ -18,14 +18,14 @@
 -- @include queue/law
 local keys_per_step = 2
 local arguments_per_step = 4
-local most_bytes = 1048576
-local most_remembered = 100000
-local at_a_time = 32
+local MOST_BYTES = 1048576
+local MOST_REMEMBERED = 100000
+local AT_A_TIME = 32
 
 local function is_claimed_by(score, deliveries, verb)
   if not score then return false end
   local band, _, its = read_score(tonumber(score))
-  return (band == claimed or (band == dead and verb == "d")) and its == tonumber(deliveries)
+  return (band == CLAIMED or (band == DEAD and verb == "d")) and its == tonumber(deliveries)
 end
 
 -- What is remembered goes with what is claimed, in `moved`.
@@ -45,14 +45,14 @@ local function keep_results(times, messages, results, levels, now, moved)
       if verb == "d" then
         gone[#gone + 1] = member
         fields[#fields + 1] = ":" .. id
-        if tonumber(deliveries) > 1 or read_score(tonumber(scores[i])) == dead then fields[#fields + 1] = "!" .. id end
-        local ends = math.floor(tonumber(string.sub(member, 1, seq_digits), 16) / 1000) + ms
+        if tonumber(deliveries) > 1 or read_score(tonumber(scores[i])) == DEAD then fields[#fields + 1] = "!" .. id end
+        local ends = math.floor(tonumber(string.sub(member, 1, SEQ_DIGITS), 16) / 1000) + ms
         if ends > now then
-          moved[#moved + 1] = text_of(score_of(done, ends, 0))
+          moved[#moved + 1] = text_of(score_of(DONE, ends, 0))
           moved[#moved + 1] = "~" .. id
         end
       else
-        local band, at = dead, now
+        local band, at = DEAD, now
         if verb ~= "x" then
           band, at, text = tonumber(string.sub(text, 1, 1)), now + ms, string.sub(text, 2)
           first = math.min(first, at)
@@ -78,8 +78,8 @@ end
 
 -- Twice as many as may have come, at most.
 local function forget(times, now, came)
-  local excess = redis.call("ZCOUNT", times, done * band_size, score_of(done, band_size, 0)) - most_remembered
-  local old = first_of(times, done, excess > 0 and band_size or now - 1, math.min(math.max(excess, 2 * came), 1000))
+  local excess = redis.call("ZCOUNT", times, DONE * BAND_SIZE, score_of(DONE, BAND_SIZE, 0)) - MOST_REMEMBERED
+  local old = first_of(times, DONE, excess > 0 and BAND_SIZE or now - 1, math.min(math.max(excess, 2 * came), 1000))
   local members = {}
   for i = 1, #old, 2 do members[#members + 1] = old[i] end
   if #members > 0 then redis.call("ZREM", times, unpack(members)) end
@@ -87,9 +87,9 @@ end
 
 -- Claims what was found, until it is 1 MiB; what of it is not to be delivered any more is dead.
 local function claim(times, messages, found, lapses, now, claims)
-  for from = 1, #found, 2 * at_a_time do
-    if claims.bytes >= most_bytes then return end
-    local to, fields, place = math.min(from + 2 * at_a_time - 1, #found), {}, 0
+  for from = 1, #found, 2 * AT_A_TIME do
+    if claims.bytes >= MOST_BYTES then return end
+    local to, fields, place = math.min(from + 2 * AT_A_TIME - 1, #found), {}, 0
     local since, deliveries = {}, {}
     for i = from, to, 2 do
       local id, _ = id_of(found[i])
@@ -107,19 +107,19 @@ local function claim(times, messages, found, lapses, now, claims)
       end
       if not value then
         claims.gone[#claims.gone + 1] = member
-      elseif count >= string.byte(value, seq_digits + 1) then
-        claims.moved[#claims.moved + 1] = text_of(score_of(dead, now, count))
+      elseif count >= string.byte(value, SEQ_DIGITS + 1) then
+        claims.moved[#claims.moved + 1] = text_of(score_of(DEAD, now, count))
         claims.moved[#claims.moved + 1] = member
         if why == "" then redis.call("HSET", messages, "!" .. id_of(member), "lapsed") end
-      elseif claims.bytes == 0 or claims.bytes + #value <= most_bytes then
+      elseif claims.bytes == 0 or claims.bytes + #value <= MOST_BYTES then
         claims.bytes = claims.bytes + #value
-        claims.moved[#claims.moved + 1] = text_of(score_of(claimed, claims.until_ms, count + 1))
+        claims.moved[#claims.moved + 1] = text_of(score_of(CLAIMED, claims.until_ms, count + 1))
         claims.moved[#claims.moved + 1] = member
         claims.count = claims.count + 1
         claims.parts[claims.count] = struct.pack("<BBdI4c0I4c0I4c0", count + 1, lapses and 1 or 0, since[i], #member, member,
           #value, value, #why, why)
       else
-        claims.bytes = most_bytes
+        claims.bytes = MOST_BYTES
         return
       end
     end
@@ -127,7 +127,7 @@ local function claim(times, messages, found, lapses, now, claims)
 end
 
 local function first_claimed(times)
-  local _, score = unpack(first_of(times, claimed, band_size, 1))
+  local _, score = unpack(first_of(times, CLAIMED, BAND_SIZE, 1))
   if not score then return math.huge end
   local _, ms = read_score(tonumber(score))
   return ms
@@ -147,11 +147,11 @@ local function step(k, a, now)
   if known[2] then most = 0 end
   local lapse_ms = first_claimed(times)
   if most > 0 and lapse_ms <= now then
-    claim(times, messages, first_of(times, claimed, now, math.ceil(most / 2)), true, now, claims)
+    claim(times, messages, first_of(times, CLAIMED, now, math.ceil(most / 2)), true, now, claims)
   end
   for i = 1, #levels do
     local left = most - claims.count
-    if left <= 0 or claims.bytes >= most_bytes then break end
+    if left <= 0 or claims.bytes >= MOST_BYTES then break end
     claim(times, messages, first_of(times, tonumber(string.sub(levels, i, i)), now, left), false, now, claims)
   end
   if #claims.gone > 0 then redis.call("ZREM", times, unpack(claims.gone)) end

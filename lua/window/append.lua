@@ -29,26 +29,26 @@ local function step(k, a, now)
   local is_format, is_type, flags, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest
   if fresh then
     is_format, is_type, flags, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest =
-      format, value_type, clock, chunk_ms_of(asked), now, now, drawn_birth, 0, now, asked, -math.huge, -math.huge
+      FORMAT, value_type, clock, chunk_ms_of(asked), now, now, drawn_birth, 0, now, asked, -math.huge, -math.huge
   else
     length, continued, from, bytes = lacking(key, before, known)
     is_format, is_type, flags, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest =
-      struct.unpack(header_layout, before)
+      struct.unpack(HEADER_LAYOUT, before)
   end
 
   local status = 0
-  if is_format ~= format then status = 6
+  if is_format ~= FORMAT then status = 6
   elseif is_type ~= value_type or flags ~= clock then status = 2
   elseif now > void_after then status = 5
-  elseif length + #frames > full_bytes then status = 3
-  elseif now - created > oldest_chunk_ms then status = 4 end
+  elseif length + #frames > FULL_BYTES then status = 3
+  elseif now - created > OLDEST_CHUNK_MS then status = 4 end
   if status > 0 then
-    if is_format == format and not fresh then heal(key, expiry_of(last, retention, chunk_ms)) end
+    if is_format == FORMAT and not fresh then heal(key, expiry_of(last, retention, chunk_ms)) end
     return answer(status, now, before, length, "", continued, from, bytes)
   end
 
   local stamp = now > last and now or last
-  local kept, seen, was_empty = retention, latest, length == header_bytes
+  local kept, seen, was_empty = retention, latest, length == HEADER_BYTES
   if asked > retention then
     complete = math.max(complete, stamp - retention)
     retention = asked
@@ -63,7 +63,7 @@ local function step(k, a, now)
     for i = 1, #metas / 20 do
       local size, earliest, newest = struct.unpack("<I4dd", metas, i * 20 - 19)
       local own_times = bit.band(string.byte(frames, place), 2) ~= 0
-      if own_times and newest > now + early_ms then judged[i] = "\2"
+      if own_times and newest > now + EARLY_MS then judged[i] = "\2"
       elseif own_times and earliest < (clock == 1 and latest or stamp) - retention then judged[i] = "\1"
       else
         judged[i] = "\0"
@@ -84,10 +84,10 @@ local function step(k, a, now)
   local expiry = expiry_of(stamp, retention, chunk_ms)
   local header = before
   if fresh then
-    header = struct.pack(header_layout, format, value_type, flags, chunk_ms, number, created, birth, birth_before,
+    header = struct.pack(HEADER_LAYOUT, FORMAT, value_type, flags, chunk_ms, number, created, birth, birth_before,
       stamp, retention, complete, latest)
     redis.call("SET", key, header .. written, "PXAT", whole(expiry))
-    length, bytes = header_bytes + #written, header
+    length, bytes = HEADER_BYTES + #written, header
   else
     length = redis.call("APPEND", key, written)
     -- Calls of one millisecond, or second, find header and expiry as they shall be.
@@ -97,8 +97,8 @@ local function step(k, a, now)
       redis.call("SETRANGE", key, "32", tail)
     end
     if was_empty or expiry ~= expiry_of(last, kept, chunk_ms) then redis.call("PEXPIREAT", key, whole(expiry)) end
-    if from == 0 then bytes = header .. string.sub(bytes, header_bytes + 1) end
+    if from == 0 then bytes = header .. string.sub(bytes, HEADER_BYTES + 1) end
   end
-  bytes = known == "" and "" or string.sub(bytes .. written, 1, page_bytes)
+  bytes = known == "" and "" or string.sub(bytes .. written, 1, PAGE_BYTES)
   return answer(0, now, header, length, verdicts, continued, from, bytes)
 end

@@ -16,7 +16,7 @@ local function step(k, a, now)
   local seen_birth, void_after = tonumber(ARGV[a]), tonumber(ARGV[a + 1])
   local header = redis.call("GETRANGE", KEYS[k], "0", "63")
   if header == "" then return "\1" end
-  local _, _, _, _, _, _, birth = struct.unpack(header_layout, header)
+  local _, _, _, _, _, _, birth = struct.unpack(HEADER_LAYOUT, header)
   if seen_birth ~= birth then return "\2" end
   if now > void_after then return "\3" end
   redis.call("DEL", KEYS[k])

@@ -3,11 +3,11 @@
 -- Each (producer, sequence) counts once per dedupe_ms of stamps, the first one found. Values and times are unpacked in
 -- runs, for each call from Lua costs more than what it decodes. A chunk is
 --   { key, bytes of frames, created, number }
-local run = 64
+local RUN = 64
 local bound_text = 'the bound of what is computed inside Redis: ask for a shorter span, or with where: "client"'
 
 local function too_many()
-  error({ code = "TOO_LARGE", text = "the window holds more than " .. most_server_events
+  error({ code = "TOO_LARGE", text = "the window holds more than " .. MOST_SERVER_EVENTS
     .. " events, " .. bound_text })
 end
 
@@ -16,7 +16,7 @@ local function corrupt(chunk, what, place)
 end
 
 -- "<fff..." for so many values; `wide` f64, `ticks` u32.
-local formats = { f = {}, d = {}, I4 = {} }
+local formats = { f = {}, d = {}, ["I4"] = {} }
 local function many(kind, count)
   local known = formats[kind][count]
   if not known then
@@ -28,9 +28,9 @@ end
 
 -- Appends `count` values that lie at `at`, all of them.
 local function take(values, n, bytes, at, count, kind, width)
-  if n + count > most_server_events then too_many() end
-  for from = 0, count - 1, run do
-    local some = math.min(run, count - from)
+  if n + count > MOST_SERVER_EVENTS then too_many() end
+  for from = 0, count - 1, RUN do
+    local some = math.min(RUN, count - from)
     local got = { struct.unpack(many(kind, some), bytes, at + from * width) }
     for i = 1, some do values[n + i] = got[i] end
     n = n + some
@@ -40,8 +40,8 @@ end
 
 -- Appends those of `count` values whose own time, u32 ms after `base`, is from `least` to `most`.
 local function take_dated(values, n, bytes, ticks_at, at, count, kind, width, least, most)
-  for from = 0, count - 1, run do
-    local some = math.min(run, count - from)
+  for from = 0, count - 1, RUN do
+    local some = math.min(RUN, count - from)
     local ticks = { struct.unpack(many("I4", some), bytes, ticks_at + 4 * from) }
     local got = { struct.unpack(many(kind, some), bytes, at + from * width) }
     for i = 1, some do
@@ -51,7 +51,7 @@ local function take_dated(values, n, bytes, ticks_at, at, count, kind, width, le
         values[n] = got[i]
       end
     end
-    if n > most_server_events then too_many() end
+    if n > MOST_SERVER_EVENTS then too_many() end
   end
   return n
 end
@@ -71,11 +71,11 @@ local function inside(chunks, value_type, least, most)
   local kind, width = value_type == 1 and "d" or "f", value_type == 1 and 8 or 4
   local plain, dated, unpack_one = 16 + value_type, 18 + value_type, struct.unpack
   -- A frame's header and, where it is not dated, its first value, in one call.
-  local layout, since_counted = "<BBI2I4I4I4" .. kind, least - dedupe_ms
+  local layout, since_counted = "<BBI2I4I4I4" .. kind, least - DEDUPE_MS
   for i = 1, #chunks do
     local chunk = chunks[i]
     -- The chunk's header is kept, so that a place is one in the chunk.
-    local bytes, created, place = redis.call("GET", chunk.key), chunk.created, header_bytes + 1
+    local bytes, created, place = redis.call("GET", chunk.key), chunk.created, HEADER_BYTES + 1
     local size = #bytes
     local last = size - 15 - width
     while place <= size do
@@ -100,13 +100,13 @@ local function inside(chunks, value_type, least, most)
         end
         local index = sequence - of.before
         local counted = of[index]
-        if not counted or stamp - counted >= dedupe_ms then
+        if not counted or stamp - counted >= DEDUPE_MS then
           of[index] = stamp
           if flags == dated then
             local base = unpack_one("<d", bytes, place + 16)
             n = take_dated(values, n, bytes, place + 24, at, count, kind, width, least - base, most - base)
           elseif stamp >= least and stamp <= most then
-            if count == 1 and n < most_server_events then
+            if count == 1 and n < MOST_SERVER_EVENTS then
               n = n + 1
               values[n] = first
             else n = take(values, n, bytes, at, count, kind, width) end

@@ -11,16 +11,16 @@ local function lacking(key, header, known)
   if string.sub(known, 1, 8) == string.sub(header, 9, 16) and string.sub(known, 9, 12) == string.sub(header, 25, 28) then
     local held, place = struct.unpack("<I4I4", known, 13)
     local first = place == 0 and held or place
-    local bytes = redis.call("GETRANGE", key, first, held + page_bytes - 1)
+    local bytes = redis.call("GETRANGE", key, first, held + PAGE_BYTES - 1)
     local length = first + #bytes
-    if bytes == "" or length >= held + page_bytes then length = redis.call("STRLEN", key) end
+    if bytes == "" or length >= held + PAGE_BYTES then length = redis.call("STRLEN", key) end
     if held <= length and (place == 0 or string.sub(bytes, 1, 16) == string.sub(known, 21)) then
       return length, 1, held, string.sub(bytes, held - first + 1)
     end
   end
   local from = 0
   if string.sub(known, 9, 12) == "\0\0\0\0" then from = struct.unpack("<I4", known, 13) end
-  local bytes = redis.call("GETRANGE", key, from, from + page_bytes - 1)
-  local meets_end = #bytes < page_bytes and (from == 0 or bytes ~= "")
+  local bytes = redis.call("GETRANGE", key, from, from + PAGE_BYTES - 1)
+  local meets_end = #bytes < PAGE_BYTES and (from == 0 or bytes ~= "")
   return meets_end and from + #bytes or redis.call("STRLEN", key), 0, from, bytes
 end

@@ -2,7 +2,7 @@
 -- src/window/server-moments.ts, bit for bit. The sum of the finite ones is a double-double (TwoSum in journal order);
 -- M2 is taken about the rounded mean and corrected for that (Chan, Golub, LeVeque 1983), in stretches of 128. Where the
 -- sum leaves the range of f64, all is made again scaled down by 2^540.
-local downscaled = 2 ^ -540
+local DOWNSCALED = 2 ^ -540
 
 local function sums(values, numbers, finite, scale)
   local high, low = 0, 0
@@ -49,7 +49,7 @@ local function moments(values, n)
   if finite > 0 then
     high, low, m2 = sums(values, numbers, finite, 1)
     if high - high ~= 0 then
-      scale = downscaled
+      scale = DOWNSCALED
       high, low, m2 = sums(values, numbers, finite, scale)
     end
   end

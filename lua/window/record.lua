@@ -21,13 +21,13 @@ end
 local function step(k, a, now)
   local key = KEYS[k]
   local before = redis.call("GETRANGE", key, "0", "64")
-  if #before <= header_bytes then return not_done() end
+  if #before <= HEADER_BYTES then return not_done() end
   local is_format, value_type, flags, chunk_ms, _, created, _, _, last, retention =
-    struct.unpack(header_layout, before)
+    struct.unpack(HEADER_LAYOUT, before)
   local kind = string.byte(inputs, a)
   local asked, void_after = struct.unpack("<dd", inputs, a + 24)
-  if is_format ~= format or flags ~= 0 or kind ~= format * 16 + value_type or asked > retention or now > void_after
-    or now - created > oldest_chunk_ms then
+  if is_format ~= FORMAT or flags ~= 0 or kind ~= FORMAT * 16 + value_type or asked > retention or now > void_after
+    or now - created > OLDEST_CHUNK_MS then
     return not_done()
   end
   local stamp, value_end = now > last and now or last, value_type == 1 and a + 23 or a + 19

@@ -22,24 +22,24 @@
 
 -- Whether a window from `from` may need the chunk before this one (src/window/journal-reader.ts, needsOlder).
 local function needs_older(clock, birth_before, created, latest, from)
-  return birth_before ~= 0 and (clock == 1 and latest or created + early_ms) >= from - dedupe_ms
+  return birth_before ~= 0 and (clock == 1 and latest or created + EARLY_MS) >= from - DEDUPE_MS
 end
 
 -- The chunks that a window from `from` needs, oldest first; nil and a status where these keys are not they.
 local function gather(k, header, length, from, named, newest)
   local chunks, bytes, key, missing = {}, length, KEYS[k], 0
   while true do
-    local _, _, clock, _, number, created, _, birth_before, _, _, _, latest = struct.unpack(header_layout, header)
+    local _, _, clock, _, number, created, _, birth_before, _, _, _, latest = struct.unpack(HEADER_LAYOUT, header)
     table.insert(chunks, 1, { key = key, number = number, created = created, reach = clock == 1 and latest or created })
-    if bytes > most_server_bytes then
-      return nil, refuse("TOO_LARGE", "the chunks of the window hold more than " .. most_server_bytes
+    if bytes > MOST_SERVER_BYTES then
+      return nil, refuse("TOO_LARGE", "the chunks of the window hold more than " .. MOST_SERVER_BYTES
         .. " bytes, " .. bound_text)
     end
     if not needs_older(clock, birth_before, created, latest, from) then return chunks, missing end
     local place = newest - (number - 1)
     if place < 0 or place >= named then
-      if #chunks == most_server_chunks then
-        return nil, refuse("TOO_LARGE", "the window reaches over more than " .. most_server_chunks - 1
+      if #chunks == MOST_SERVER_CHUNKS then
+        return nil, refuse("TOO_LARGE", "the window reaches over more than " .. MOST_SERVER_CHUNKS - 1
           .. " closed chunks, " .. bound_text)
       end
       return nil, 7
@@ -47,8 +47,8 @@ local function gather(k, header, length, from, named, newest)
     key = KEYS[k + 1 + place]
     header = redis.call("GETRANGE", key, "0", "63")
     if header == "" then return chunks, 1 end
-    if string.byte(header) ~= format then return nil, 6 end
-    local _, _, _, _, _, _, birth = struct.unpack(header_layout, header)
+    if string.byte(header) ~= FORMAT then return nil, 6 end
+    local _, _, _, _, _, _, birth = struct.unpack(HEADER_LAYOUT, header)
     if birth ~= birth_before then return nil, 8 end
     bytes = bytes + redis.call("STRLEN", key)
   end
@@ -91,8 +91,8 @@ local function window_stats(k, a, now)
   local value_type, clock, both, dated, named, newest, span, at = struct.unpack("<BBBBI4ddd", ARGV[a])
   local header = redis.call("GETRANGE", KEYS[k], "0", "63")
   if header == "" then return struct.pack("<BBI2I4dd", 1, 0, 0, 0, now, 0) end
-  if string.byte(header) ~= format then return struct.pack("<BBI2I4dd", 6, 0, 0, 0, now, 0) end
-  local _, is_type, is_clock, _, _, _, birth, _, last, _, _, latest = struct.unpack(header_layout, header)
+  if string.byte(header) ~= FORMAT then return struct.pack("<BBI2I4dd", 6, 0, 0, 0, now, 0) end
+  local _, is_type, is_clock, _, _, _, birth, _, last, _, _, latest = struct.unpack(HEADER_LAYOUT, header)
   local length = redis.call("STRLEN", KEYS[k])
   local function answer(status, missing, reach, rest)
     return struct.pack("<BBI2I4dd", status, missing, 0, length, now, reach) .. header .. rest

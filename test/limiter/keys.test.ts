@@ -1,9 +1,8 @@
-import { readFileSync } from "node:fs";
 import type { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { luaFolder } from "../../scripts/compose-script.mjs";
 import { Limiter } from "../../src/index.ts";
 import { law } from "../../src/limiter/law.ts";
+import { constantsOfLaw } from "../harness/law-constants.ts";
 import { type OpenStore, onRedis } from "../harness/stepped-stores.ts";
 import { Random } from "../simulator/random.ts";
 import { KINDS } from "./oracle.ts";
@@ -123,11 +122,5 @@ test("the reset of one id among 20 000 touches its own keys alone, by one DEL fo
 });
 
 test("Lua and the process hold the same constants", () => {
-  const text = readFileSync(`${luaFolder}/limiter/law.lua`, "utf8");
-  const named = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  const constants = [...text.matchAll(/^local (\w+) = (\d+)$/gm)].map(([, name, value]) => [
-    named(name!),
-    Number(value),
-  ]);
-  expect(Object.fromEntries(constants)).toEqual(law);
+  expect(constantsOfLaw("limiter")).toEqual(law);
 });

@@ -1,13 +1,12 @@
-import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { luaFolder } from "../../scripts/compose-script.mjs";
 import { acquire } from "../../src/lock/acquire.ts";
 import { extend } from "../../src/lock/extend.ts";
 import { fenceKeyOf, lockKeyOf, queueKeyOf } from "../../src/lock/keys.ts";
 import { law } from "../../src/lock/law.ts";
 import { leave } from "../../src/lock/leave.ts";
 import { release } from "../../src/lock/release.ts";
+import { constantsOfLaw } from "../harness/law-constants.ts";
 import { type OpenStore, onMemory, stores } from "./stores.ts";
 
 const token = fc.constantFrom("oriel:a", "oriel:b", "a stranger's");
@@ -71,12 +70,7 @@ test("both forms of each step give equal answers, values and expiries, and fence
 });
 
 test("both forms have the same constants", () => {
-  const text = readFileSync(`${luaFolder}/lock/law.lua`, "utf8");
-  const constants = [...text.matchAll(/^local (\w+) = (\d+)$/gm)].map(([, name, value]) => [
-    name!.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
-    Number(value),
-  ]);
-  expect(Object.fromEntries(constants)).toEqual(law);
+  expect(constantsOfLaw("lock")).toEqual(law);
 });
 
 test.each(["memory", "redis, ioredis 6"])("%s: the fence goes on when the server's clock is set back", async (name) => {

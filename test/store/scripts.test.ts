@@ -41,9 +41,21 @@ describe("composeScript", () => {
     ["no number of keys", good.replace("local keys_per_step = 1", "")],
     ["no number of arguments", good.replace("local arguments_per_step = 0", "")],
     ["no step", good.replace("(k, a, now)", "()")],
+    ["a constant without a value", good.replace("local keys", "local ONE, OTHER = 1\nlocal keys")],
+    ["a constant with two values", good.replace("local keys", "local ONE = 1\nlocal ONE = 2\nlocal keys")],
+    ["a constant that is none", good.replace('"x"', "OTHER")],
     ["a step that reads TIME", good.replace('"x"', 'redis.call("TIME")[1]')],
   ])("refuses %s", (_what, text) => {
     expect(() => compose(text)).toThrowError();
+  });
+
+  test("puts the values of constants in their places, and leaves texts as they are", () => {
+    const constants = 'local MOST, LAYOUT = 7, "<B"\nlocal TINY = 2 ^ -3\nlocal keys';
+    const { text } = compose(
+      good.replace("local keys", constants).replace('"x"', '"MOST", MOST, LAYOUT, TINY, KEYS[k]'),
+    );
+    expect(text).toContain('return "MOST", 7, "<B", (2 ^ -3), KEYS[k] -- stays');
+    expect(text).not.toMatch(/local [A-Z]/);
   });
 
   test("the tests' clock takes the place of TIME and of nothing else", () => {

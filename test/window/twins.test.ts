@@ -1,7 +1,5 @@
-import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { luaFolder } from "../../scripts/compose-script.mjs";
 import type { Answer, Known } from "../../src/window/answer.ts";
 import { append } from "../../src/window/append.ts";
 import { deleteChunk } from "../../src/window/delete.ts";
@@ -10,6 +8,7 @@ import { law } from "../../src/window/law.ts";
 import { read } from "../../src/window/read.ts";
 import { record } from "../../src/window/record.ts";
 import { closedKey, rotate } from "../../src/window/rotate.ts";
+import { constantsOfLaw } from "../harness/law-constants.ts";
 import { type OpenStore, onMemory, onRedis6 } from "./stores.ts";
 
 const frame = fc.record({
@@ -175,11 +174,7 @@ describe("the two forms of each step", () => {
 });
 
 test("both forms have the same constants", () => {
-  const text = readFileSync(`${luaFolder}/window/law.lua`, "utf8");
-  const constants = [...text.matchAll(/^local (\w+) = (\d+)$/gm)].map(([, name, value]) => [
-    name!.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
-    Number(value),
-  ]);
-  expect(constants.length).toBe(12);
-  expect(law).toMatchObject(Object.fromEntries(constants));
+  const constants = constantsOfLaw("window");
+  expect(Object.keys(constants).length).toBe(12);
+  expect(law).toMatchObject(constants);
 });
