@@ -11,8 +11,8 @@ local arguments_per_step = 3
 local MOST_BYTES = 1048576
 local function step(k, a, now)
   local times, messages = KEYS[k], KEYS[k + 1]
-  local found = redis.call("ZRANGE", times, DEAD * BAND_SIZE, score_of(DEAD, BAND_SIZE, DELIVERIES_SIZE - 1), "BYSCORE",
-    "LIMIT", ARGV[a + 1], ARGV[a + 2], "WITHSCORES")
+  local from, to = score_of(DEAD, 0, 0), score_of(DEAD, BAND_SIZE, DELIVERIES_SIZE - 1)
+  local found = redis.call("ZRANGE", times, from, to, "BYSCORE", "LIMIT", ARGV[a + 1], ARGV[a + 2], "WITHSCORES")
   local parts, bytes = {}, 0
   for i = 1, #found, 2 do
     local id = id_of(found[i])

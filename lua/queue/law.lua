@@ -1,5 +1,5 @@
 -- A shard of a queue: two keys, which never expire and, once they are there, are never empty.
---   times     sorted set; score = band * 2^42 + ms + deliveries / 128, 53 bits
+--   times     sorted set; score = (band * 2^42 + ms) * 128 + deliveries, a whole number of 53 bits
 --               band 0..9  waiting with that priority; ms: when it is due       member: seq, 14 hexadecimal digits, and id
 --               band 10    claimed; ms: when that lapses                        member: the same
 --               band 11    dead; ms: since when                                 member: the same
@@ -18,15 +18,15 @@ local DELIVERIES_SIZE = 128
 local SEQ_DIGITS = 14
 
 local function score_of(band, ms, deliveries)
-  return band * BAND_SIZE + math.max(0, math.min(math.floor(ms), BAND_SIZE - 1)) + deliveries / DELIVERIES_SIZE
+  return (band * BAND_SIZE + math.max(0, math.min(math.floor(ms), BAND_SIZE - 1))) * DELIVERIES_SIZE + deliveries
 end
 
--- As Redis takes it; writing 17 digits is slow, and many are alike.
+-- As Redis takes it; writing 16 digits is slow, and many are alike.
 local texts = {}
 local function text_of(score)
   local text = texts[score]
   if not text then
-    text = string.format("%.17g", score)
+    text = string.format("%.0f", score)
     texts[score] = text
   end
   return text
@@ -34,9 +34,10 @@ end
 
 -- Band, ms, deliveries.
 local function read_score(score)
-  local band = math.floor(score / BAND_SIZE)
-  local rest = score - band * BAND_SIZE
-  return band, math.floor(rest), (rest - math.floor(rest)) * DELIVERIES_SIZE
+  local deliveries = score % DELIVERIES_SIZE
+  local time = (score - deliveries) / DELIVERIES_SIZE
+  local ms = time % BAND_SIZE
+  return (time - ms) / BAND_SIZE, ms, deliveries
 end
 
 local function id_of(member)
@@ -45,21 +46,22 @@ end
 
 -- Members and scores by turns: of a band, up to a time.
 local function first_of(times, band, until_ms, most)
-  return redis.call("ZRANGE", times, band * BAND_SIZE, score_of(band, until_ms, DELIVERIES_SIZE - 1), "BYSCORE",
+  return redis.call("ZRANGE", times, score_of(band, 0, 0), score_of(band, until_ms, DELIVERIES_SIZE - 1), "BYSCORE",
     "LIMIT", 0, most, "WITHSCORES")
+end
+
+-- When the first of a band is due; +inf: there is none.
+local function first_ms_of(times, band)
+  local _, score = unpack(first_of(times, band, BAND_SIZE, 1))
+  if not score then return math.huge end
+  local _, ms = read_score(tonumber(score))
+  return ms
 end
 
 -- When the first that waits is due; +inf: none does.
 local function head_of(times, levels)
   local head = math.huge
-  for i = 1, #levels do
-    local level = tonumber(string.sub(levels, i, i))
-    local _, score = unpack(first_of(times, level, BAND_SIZE, 1))
-    if score then
-      local _, ms = read_score(tonumber(score))
-      head = math.min(head, ms)
-    end
-  end
+  for i = 1, #levels do head = math.min(head, first_ms_of(times, tonumber(string.sub(levels, i, i)))) end
   return head
 end
 

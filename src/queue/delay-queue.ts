@@ -7,7 +7,7 @@ import { type Census, census } from "./census.ts";
 import { type ClaimedMessage, checkClaimed, claimOf, outcomeOf } from "./claimed.ts";
 import { DeadLetters } from "./dead-letters.ts";
 import { packEnvelope } from "./envelope.ts";
-import type { Outcome } from "./exchange.ts";
+import type { Outcome, Result, Turn } from "./exchange.ts";
 import { extend } from "./extend.ts";
 import type { Job } from "./job.ts";
 import { layoutText, MOST_MESSAGES, shardOf, timesKeys } from "./layout.ts";
@@ -163,7 +163,7 @@ export class DelayQueue<Payload = unknown> {
     const first = this.#turn++;
     for (let i = 0; i < this.#keys.length && claimed.length < most; i++) {
       const key = this.#keys[(first + i) % this.#keys.length]!;
-      const asked = { layout: this.#layout, results: [], most: most - claimed.length, visibilityMs };
+      const asked = { ...this.#turnOf([]), most: most - claimed.length, visibilityMs };
       try {
         const { claims } = await this.#store.run(turn, key, asked);
         claimed.push(...claims.map((claim) => claimOf<Payload>(claim)));
@@ -179,7 +179,7 @@ export class DelayQueue<Payload = unknown> {
   /** Whether the message is done; false where it is claimed by another delivery, or no more there. */
   async ack(message: ClaimedMessage<Payload>): Promise<boolean> {
     checkClaimed(message);
-    return this.#tell(message, { verb: "done", rememberMs: this.#settings.rememberMs });
+    return this.#tell(message, { verb: "done" });
   }
 
   /** Whether the message comes again, after `delay` (default: its backoff), or is dead after its last delivery. */
@@ -200,9 +200,13 @@ export class DelayQueue<Payload = unknown> {
   }
 
   async #tell(message: ClaimedMessage<Payload>, outcome: Outcome): Promise<boolean> {
-    const results = [{ ...message.receipt, ...outcome }];
-    const asked = { layout: this.#layout, results, most: 0, visibilityMs: 1 };
+    const asked = this.#turnOf([{ ...message.receipt, ...outcome }]);
     return (await this.#store.run(turn, this.#keyOf(message.id), asked)).isKept[0]!;
+  }
+
+  /** A turn that claims nothing. */
+  #turnOf(results: readonly Result[]): Turn {
+    return { layout: this.#layout, results, rememberMs: this.#settings.rememberMs, most: 0, visibilityMs: 1 };
   }
 
   #each<T>(run: (key: string) => Promise<T>): Promise<T[]> {

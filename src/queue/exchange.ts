@@ -1,25 +1,32 @@
+/** What shows that a message is claimed by just this delivery. */
+export interface Receipt {
+  member: string;
+  deliveries: number;
+}
+
 /** What became of a message. */
 export type Outcome =
-  | { verb: "done"; rememberMs: number }
+  | { verb: "done" }
   | { verb: "retry"; delayMs: number; priority: number; why: string }
   | { verb: "back"; priority: number }
   | { verb: "dead"; why: string };
 
 /** What became of a message that was claimed by just this delivery. */
-export type Result = { member: string; deliveries: number } & Outcome;
+export type Result = Receipt & Outcome;
 
 export interface Turn {
   layout: string;
+  /** What is done comes first. */
   results: readonly Result[];
+  /** For how long the ids of what is done are known, after they were added. */
+  rememberMs: number;
   /** How many messages to claim, and for how long. */
   most: number;
   visibilityMs: number;
 }
 
-/** A message that is claimed; member and deliveries are its receipt. */
-export interface Claim {
-  member: string;
-  deliveries: number;
+/** A message that is claimed, with its receipt. */
+export interface Claim extends Receipt {
   /** It was claimed before, and its time was over. */
   hasLapsed: boolean;
   /** When it was due, or lapsed. */

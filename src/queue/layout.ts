@@ -39,7 +39,7 @@ export function shardOf(id: string, shards: number): number {
 }
 
 export function scoreOf(band: number, ms: number, deliveries: number): number {
-  return band * BAND_SIZE + inBand(ms) + deliveries / DELIVERIES_SIZE;
+  return (band * BAND_SIZE + inBand(ms)) * DELIVERIES_SIZE + deliveries;
 }
 
 /** A time as scores can hold it: 1970 to 2109. */
@@ -53,9 +53,10 @@ export function scoreUntil(band: number, ms: number): number {
 }
 
 export function readScore(score: number): { band: number; ms: number; deliveries: number } {
-  const band = Math.floor(score / BAND_SIZE);
-  const rest = score - band * BAND_SIZE;
-  return { band, ms: Math.floor(rest), deliveries: (rest - Math.floor(rest)) * DELIVERIES_SIZE };
+  const deliveries = score % DELIVERIES_SIZE;
+  const time = (score - deliveries) / DELIVERIES_SIZE;
+  const ms = time % BAND_SIZE;
+  return { band: (time - ms) / BAND_SIZE, ms, deliveries };
 }
 
 export function memberOf(seq: number, id: string): string {
@@ -78,5 +79,9 @@ export function addedAtMs(seq: number): number {
 /** What `messages` has of a message: seq, and envelope. */
 export function splitValue(value: Uint8Array): { seq: number; envelope: Uint8Array } {
   const digits = String.fromCharCode(...value.subarray(0, SEQ_DIGITS));
-  return { seq: Number.parseInt(digits, 16), envelope: value.subarray(SEQ_DIGITS) };
+  return { seq: Number.parseInt(digits, 16), envelope: envelopeOf(value) };
+}
+
+export function envelopeOf(value: Uint8Array): Uint8Array {
+  return value.subarray(SEQ_DIGITS);
 }

@@ -11,6 +11,9 @@ export class Reader {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
+  get at(): number {
+    return this.#at;
+  }
   get isAtEnd(): boolean {
     return this.#at >= this.#bytes.length;
   }

@@ -1,6 +1,6 @@
 import { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
-import { gathering } from "../store/gathering.ts";
+import { atTurnsEnd, gathering } from "../store/gathering.ts";
 import type { Claim, Result, Turned } from "./exchange.ts";
 import { channelOf } from "./layout.ts";
 import type { Timers } from "./timers.ts";
@@ -14,15 +14,18 @@ const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2000;
 /** Of many who wait for the same message, those who came too late wait a little longer for the next one. */
 const LONGEST_HERD_MS = 8;
+/** While there is more to claim, so that server and process work at the same time. */
+const MOST_UNDER_WAY = 2;
 
 export interface TurnsOptions {
   store: Store;
   key: string;
   layout: string;
   visibilityMs: number;
+  rememberMs: number;
   timers: Timers;
-  /** How many messages may be claimed now; they are given back with `release`. */
-  reserve(): number;
+  /** How many messages one of so many turns may claim now; they are given back with `release`. */
+  reserve(turns: number): number;
   release(count: number): void;
   onClaims(claims: readonly Claim[], turned: Turned, sentAtMs: number): void;
   /** `isAgain`: a call before may have brought it, and its answer is missing. */
@@ -38,14 +41,16 @@ interface Brought {
 }
 
 /**
- * Brings results to one shard and claims from it, one turn at a time. A turn begins when there are results, or when there is
- * room and something may be due: the time of the head is known from the last turn, an earlier one is told by a hint, and
- * every 5 s it looks anyway. Nothing is polled.
+ * Brings results to one shard and claims from it, one turn at a time, or two while there is more due than was claimed. A
+ * turn begins when there are results, or when there is room and something may be due: the time of the head is known from
+ * the last turn, an earlier one is told by a hint, and every 5 s it looks anyway. Nothing is polled.
  */
 export class ShardTurns {
   readonly #options: TurnsOptions;
   #results: Brought[] = [];
-  #isTurning = false;
+  #underWay = 0;
+  /** The last turn claimed all that it might: there may be more. */
+  #isBusy = false;
   #isClaiming = true;
   /** When something may be due, by the monotonic clock. */
   #nextAtMs = Number.NEGATIVE_INFINITY;
@@ -53,13 +58,14 @@ export class ShardTurns {
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
   /** The server's time minus ours; NaN: not known yet. */
   #aheadMs = Number.NaN;
-  /** The earliest hint since the turn under way was sent, by the server's clock. */
+  /** The earliest hint since the turns under way were sent, by the server's clock. */
   #hintMs = Number.POSITIVE_INFINITY;
   #herdMs = 0;
   #failures = 0;
   #cancelTimer: (() => void) | undefined;
   readonly #unsubscribe: (() => void) | undefined;
   #isScheduled = false;
+  #isGathering = false;
 
   constructor(options: TurnsOptions) {
     this.#options = options;
@@ -74,42 +80,61 @@ export class ShardTurns {
   /** Whether it would claim, if there was room. */
   get mayClaim(): boolean {
     const isPaused = this.#options.store.monotonic() < this.#pausedUntilMs;
-    return this.#isClaiming && !this.#isTurning && !isPaused && this.mayBeDue;
+    return this.#isClaiming && this.#underWay < this.#mostUnderWay && !isPaused && this.mayBeDue;
   }
   get isIdle(): boolean {
-    return !this.#isTurning && this.#results.length === 0;
+    return this.#underWay === 0 && this.#results.length === 0;
   }
   get failures(): number {
     return this.#failures;
+  }
+  get #mostUnderWay(): number {
+    return this.#isBusy ? MOST_UNDER_WAY : 1;
   }
 
   /** What became of a message; goes with what others of this turn of the event loop bring, at once where there is room. */
   bring(result: Result, isUrgent: boolean): void {
     this.#results.push({ result, isAgain: false });
-    if (isUrgent) gathering().then(this.#pump);
-    else if (!this.#isScheduled) {
+    if (isUrgent) {
+      if (!this.#isGathering) gathering().then(this.#pumpGathered);
+      this.#isGathering = true;
+    } else {
+      if (!this.#isScheduled) setTimeout(this.#pumpScheduled, 0);
       this.#isScheduled = true;
-      setTimeout(() => {
-        this.#isScheduled = false;
-        this.pump();
-      }, 0);
     }
   }
 
+  readonly #pumpGathered = () => {
+    this.#isGathering = false;
+    this.pump();
+  };
+  readonly #pumpScheduled = () => {
+    this.#isScheduled = false;
+    this.pump();
+  };
   readonly #pump = () => this.pump();
+  readonly #pumpBeside = () => this.pump(true);
 
-  /** Begins a turn if there is something to do, or sleeps until there may be. */
-  pump(): void {
-    if (this.#isTurning) return;
+  /**
+   * Begins a turn if there is something to do, or sleeps until there may be. `isBeside`: also beside one under way when
+   * there are no results: begun later than that, it is answered later, and the two do not fall into step.
+   */
+  pump(isBeside = false): void {
+    if (this.#underWay >= this.#mostUnderWay) return;
     const nowMs = this.#options.store.monotonic();
     if (nowMs < this.#pausedUntilMs) {
       this.#sleepUntil(this.#pausedUntilMs);
       return;
     }
+    const hasResults = this.#results.length > 0;
+    if (this.#underWay > 0 && !hasResults && !isBeside) return;
     const isDue = nowMs >= this.#nextAtMs || nowMs >= this.#safetyAtMs;
-    const most = this.#isClaiming && (isDue || this.#results.length > 0) ? this.#options.reserve() : 0;
-    if (most > 0 || this.#results.length > 0) void this.#turn(most);
-    else if (this.#isClaiming && !isDue) this.#sleepUntil(Math.min(this.#nextAtMs, this.#safetyAtMs));
+    const mayClaim = this.#isClaiming && (isDue || hasResults);
+    const most = mayClaim ? this.#options.reserve(this.#mostUnderWay) : 0;
+    if (most > 0 || hasResults) {
+      void this.#turn(most);
+      if (this.#underWay < this.#mostUnderWay) atTurnsEnd(this.#pumpBeside);
+    } else if (this.#isClaiming && !isDue) this.#sleepUntil(Math.min(this.#nextAtMs, this.#safetyAtMs));
   }
 
   /** Claims no more; what is brought still goes. */
@@ -124,29 +149,29 @@ export class ShardTurns {
   }
 
   async #turn(reserved: number): Promise<void> {
-    const { store, key, layout, visibilityMs, release } = this.#options;
-    this.#isTurning = true;
+    const { store, key, layout, visibilityMs, rememberMs, release } = this.#options;
     this.#cancelTimer?.();
-    this.#hintMs = Number.POSITIVE_INFINITY;
-    const brought = this.#results.splice(0, MOST_A_TURN);
+    if (this.#underWay++ === 0) this.#hintMs = Number.POSITIVE_INFINITY;
+    const brought = doneFirst(this.#results.splice(0, MOST_A_TURN));
     // A call whose answer is lost costs a delivery of all that it claimed: after one, a single message is at stake.
     const most = Math.min(reserved, this.#failures > 0 ? 1 : MOST_A_TURN);
     const sentAtMs = store.monotonic();
     const results = brought.map(({ result }) => result);
-    const asked = { layout, results, most, visibilityMs };
+    const asked = { layout, results, rememberMs, most, visibilityMs };
     const turned = await store.run(turn, key, asked).catch((error) => this.#fail(brought, error));
     if (turned) this.#learn(turned, sentAtMs, most);
     release(reserved);
     for (const [i, { result, isAgain }] of brought.entries())
       if (turned) this.#options.onFate(result, turned.isKept[i]!, isAgain);
     if (turned && turned.claims.length > 0) this.#options.onClaims(turned.claims, turned, sentAtMs);
-    this.#isTurning = false;
+    this.#underWay--;
     this.pump();
     this.#options.onTurned();
   }
 
   #fail(brought: readonly Brought[], error: unknown): void {
     this.#failures++;
+    this.#isBusy = false;
     const isApplied = !(error instanceof OrielError && error.applied === "no");
     // Not brought twice: a message that is given back may be claimed by the same delivery again.
     const again = brought.filter(({ result }) => !isApplied || result.verb !== "back");
@@ -161,6 +186,7 @@ export class ShardTurns {
   #learn({ nowMs, nextMs, claims }: Turned, sentAtMs: number, most: number): void {
     const hereMs = this.#options.store.monotonic();
     this.#failures = 0;
+    this.#isBusy = claims.length > 0 && claims.length === most;
     // The server tells whole ms: it is up to one later there.
     this.#aheadMs = nowMs - (sentAtMs + hereMs) / 2;
     if (claims.length > 0) this.#herdMs = 0;
@@ -184,4 +210,9 @@ export class ShardTurns {
     this.#cancelTimer?.();
     this.#cancelTimer = this.#options.timers.after(Math.max(0, atMs - this.#options.store.monotonic()), this.#pump);
   }
+}
+
+function doneFirst(brought: readonly Brought[]): Brought[] {
+  const isDone = ({ result }: Brought) => result.verb === "done";
+  return [...brought.filter(isDone), ...brought.filter((each) => !isDone(each))];
 }

@@ -17,6 +17,8 @@ import { keep, type Shard, shardAt, tell } from "./shard.ts";
 
 const HEAD_BYTES = 14;
 const AT_A_TIME = 32;
+const FORGET_EVERY_MS = 17;
+const FORGET_AT = 16;
 
 /** The twin of lua/queue/turn.lua. */
 export function takeTurn(keys: Keyspace, key: string, asked: Turn, nowMs: number): Turned {
@@ -28,7 +30,7 @@ export function takeTurn(keys: Keyspace, key: string, asked: Turn, nowMs: number
   const seen = new Set<string>();
   const isKept = results.map((result) => {
     const isOurs = !seen.has(result.member) && isClaimedBy(shard, result);
-    if (isOurs) keepResult(shard, result, nowMs);
+    if (isOurs) keepResult(shard, result, asked.rememberMs, nowMs);
     if (isOurs) seen.add(result.member);
     return isOurs;
   });
@@ -36,7 +38,8 @@ export function takeTurn(keys: Keyspace, key: string, asked: Turn, nowMs: number
     ...results.map((result, i) => (isKept[i] ? retriedAtMs(result, nowMs) : Number.POSITIVE_INFINITY)),
   );
   if (first < head) tell(keys, key, readScore(scoreOf(0, first, 0)).ms);
-  if (results.some((result, i) => isKept[i] && isRemembered(result, nowMs))) forget(shard, nowMs, results.length);
+  const done = results.filter(({ verb }) => verb === "done").length;
+  if (done >= FORGET_AT || (done > 0 && nowMs % FORGET_EVERY_MS === 0)) forget(shard, nowMs, done);
 
   const claims: Claim[] = [];
   const most = shard.isPaused ? 0 : asked.most;
@@ -48,10 +51,6 @@ export function takeTurn(keys: Keyspace, key: string, asked: Turn, nowMs: number
   for (const level of shard.levels)
     if (claims.length < most && left > 0) take(shard.times.first(level, nowMs, most - claims.length), false);
   return { nowMs, nextMs: claims.length > 0 && claims.length === most ? nowMs : shard.next(), isKept, claims };
-}
-
-function isRemembered(result: Result, nowMs: number): boolean {
-  return result.verb === "done" && addedAtMs(seqOf(result.member)) + result.rememberMs > nowMs;
 }
 
 function retriedAtMs(result: Result, nowMs: number): number {
@@ -67,14 +66,14 @@ function isClaimedBy(shard: Shard, { member, deliveries, verb }: Result): boolea
   return isHeld && there.deliveries === deliveries;
 }
 
-function keepResult(shard: Shard, result: Result, nowMs: number): void {
+function keepResult(shard: Shard, result: Result, rememberMs: number, nowMs: number): void {
   const { member, deliveries } = result;
   const id = idOf(member);
   if (result.verb === "done") {
     shard.times.delete(member);
     shard.delete(id);
-    if (isRemembered(result, nowMs))
-      shard.times.set(`~${id}`, scoreOf(DONE, addedAtMs(seqOf(member)) + result.rememberMs, 0));
+    const endsMs = addedAtMs(seqOf(member)) + rememberMs;
+    if (endsMs > nowMs) shard.times.set(`~${id}`, scoreOf(DONE, endsMs, 0));
     return;
   }
   if (result.verb === "back") {
@@ -86,10 +85,10 @@ function keepResult(shard: Shard, result: Result, nowMs: number): void {
   shard.errors.set(id, result.why);
 }
 
-/** Twice as many as may have come, at most. */
+/** Twice as many as may have come since, at most. */
 function forget({ times }: Shard, nowMs: number, came: number): void {
   const excess = times.count(DONE, 0, BAND_SIZE) - MOST_REMEMBERED;
-  const most = Math.min(Math.max(excess, 2 * came), 1000);
+  const most = Math.min(Math.max(excess, 2 * FORGET_EVERY_MS * came), 1000);
   for (const [member] of times.first(DONE, excess > 0 ? BAND_SIZE : nowMs - 1, most)) times.delete(member);
 }
 

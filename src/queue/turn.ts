@@ -1,10 +1,13 @@
 import { script } from "../generated/queue/turn.ts";
 import type { Operation } from "../store/contract.ts";
-import { packStrings } from "../store/message-pack.ts";
-import type { Result, Turn, Turned } from "./exchange.ts";
-import { keysOfShard, splitValue } from "./layout.ts";
+import { packStrings, readStrings } from "../store/message-pack.ts";
+import type { Claim, Result, Turn, Turned } from "./exchange.ts";
+import { CLAIMED, envelopeOf, keysOfShard, readScore } from "./layout.ts";
 import { Reader } from "./reader.ts";
 import { takeTurn } from "./take-turn.ts";
+
+const PARTS_OF_CLAIM = 4;
+const decoder = new TextDecoder();
 
 /** Brings results and claims messages; law in lua/queue/turn.lua. */
 export const turn: Operation<Turn, Turned> = {
@@ -12,35 +15,42 @@ export const turn: Operation<Turn, Turned> = {
   script,
   keyCount: 2,
   keysOf: keysOfShard,
-  arity: 4,
+  arity: 7,
   // What was claimed by a call whose answer is lost lapses.
   repeatable: false,
   mustLast: true,
-  encode: ({ layout, results, most, visibilityMs }) => [
-    layout,
-    packStrings(results.flatMap(parts)),
-    most,
-    visibilityMs,
-  ],
+  encode({ layout, results, rememberMs, most, visibilityMs }) {
+    const firstOther = results.findIndex(({ verb }) => verb !== "done");
+    const done = firstOther < 0 ? results : results.slice(0, firstOther);
+    const others = results.slice(done.length);
+    return [
+      layout,
+      packStrings(done.map(({ member }) => member)),
+      Uint8Array.from(done, ({ deliveries }) => deliveries),
+      rememberMs,
+      packStrings(others.flatMap(parts)),
+      most,
+      visibilityMs,
+    ];
+  },
   decode(reply) {
     const reader = new Reader(reply);
     const nowMs = reader.f64();
     const nextMs = reader.f64();
     const isKept = Array.from({ length: reader.u16() }, () => reader.u8() === 1);
-    const claims = Array.from({ length: reader.u16() }, () => {
-      const deliveries = reader.u8();
-      const hasLapsed = reader.u8() === 1;
-      const sinceMs = reader.f64();
-      const member = reader.text();
-      return {
-        member,
-        deliveries,
-        hasLapsed,
-        sinceMs,
-        envelope: splitValue(reader.bytes()).envelope,
-        why: reader.text(),
-      };
-    });
+    const claimed = readStrings(reply, reader.at);
+    const claims: Claim[] = [];
+    for (let i = 0; i < claimed.length; i += PARTS_OF_CLAIM) {
+      const { band, ms, deliveries } = readScore(wholeNumber(claimed[i + 1]!));
+      claims.push({
+        member: decoder.decode(claimed[i]),
+        deliveries: deliveries + 1,
+        hasLapsed: band === CLAIMED,
+        sinceMs: ms,
+        envelope: envelopeOf(claimed[i + 2]!),
+        why: claimed[i + 3]!.length === 0 ? "" : decoder.decode(claimed[i + 3]),
+      });
+    }
     return { nowMs, nextMs, isKept, claims };
   },
   local: takeTurn,
@@ -48,8 +58,15 @@ export const turn: Operation<Turn, Turned> = {
 
 function parts(result: Result): string[] {
   const { member, deliveries } = result;
-  if (result.verb === "done") return [member, `${deliveries}`, "d", `${result.rememberMs}`, ""];
   if (result.verb === "back") return [member, `${deliveries}`, "b", "0", `${result.priority}`];
   if (result.verb === "dead") return [member, `${deliveries}`, "x", "0", result.why];
-  return [member, `${deliveries}`, "r", `${result.delayMs}`, `${result.priority}${result.why}`];
+  if (result.verb === "retry")
+    return [member, `${deliveries}`, "r", `${result.delayMs}`, `${result.priority}${result.why}`];
+  throw new Error("what is done comes first");
+}
+
+function wholeNumber(digits: Uint8Array): number {
+  let value = 0;
+  for (const digit of digits) value = value * 10 + digit - 48;
+  return value;
 }

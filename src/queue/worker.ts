@@ -58,7 +58,7 @@ export class Worker<Payload = unknown> {
     this.#queue = queue;
     this.#handler = handler;
     this.#settings = workerSettings(options);
-    const { store, keys, layout } = place;
+    const { store, keys, layout, rememberMs } = place;
     const { visibilityMs, signal } = this.#settings;
     const onError = (error: unknown) => this.#listeners.tell("error", { error });
     this.#holds = new Holds({ store, keys, layout, visibilityMs, timers, onError });
@@ -69,8 +69,9 @@ export class Worker<Payload = unknown> {
           key,
           layout,
           visibilityMs,
+          rememberMs,
           timers,
-          reserve: () => this.#reserve(shard),
+          reserve: (turns) => this.#reserve(shard, turns),
           release: (count) => {
             this.#reserved -= count;
           },
@@ -124,8 +125,8 @@ export class Worker<Payload = unknown> {
     for (const held of waiting) this.#bring(held, { verb: "back", priority: held.message.priority });
   }
 
-  /** A shard's share of the room there is, behind those that wait for some. */
-  #reserve(shard: number): number {
+  /** Of a shard's share of the room there is, behind those that wait for some, what one of so many turns may have. */
+  #reserve(shard: number, turns: number): number {
     if (this.#closed) return 0;
     const { concurrency, prefetch } = this.#settings;
     let room = concurrency + prefetch - this.#holds.size - this.#reserved;
@@ -139,7 +140,7 @@ export class Worker<Payload = unknown> {
     }
     this.#hungry.delete(shard);
     const sharing = this.#turns.filter((each) => each.mayBeDue).length;
-    const most = Math.min(room, Math.ceil((concurrency + prefetch) / Math.max(1, sharing)), MOST_A_TURN);
+    const most = Math.min(room, Math.ceil((concurrency + prefetch) / Math.max(1, sharing) / turns), MOST_A_TURN);
     this.#reserved += most;
     return most;
   }
@@ -183,7 +184,7 @@ export class Worker<Payload = unknown> {
     let outcome: Outcome;
     try {
       await this.#handler(job);
-      outcome = { verb: "done", rememberMs: this.#place.rememberMs };
+      outcome = { verb: "done" };
     } catch (error) {
       held.error = error;
       this.#listeners.tell("failed", { id: message.id, attempt: message.attempt, error });

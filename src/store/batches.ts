@@ -1,4 +1,5 @@
 import type { Call } from "./call.ts";
+import { atTurnsEnd } from "./gathering.ts";
 import { slotOf } from "./slot.ts";
 
 const SLOTS = 16_384;
@@ -16,7 +17,6 @@ interface Group {
 type Schedule = (flush: () => void) => unknown;
 
 const afterMicrotasks: Schedule = typeof process === "object" ? process.nextTick : queueMicrotask;
-const atTurnsEnd: Schedule = typeof setImmediate === "function" ? setImmediate : queueMicrotask;
 
 /**
  * Gathers the calls of one turn of the event loop and hands them on by operation, in the order made, in batches that

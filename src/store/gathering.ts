@@ -1,6 +1,10 @@
 /** So many microtask turns bring whoever an answer wakes, through the promises of a caller's own, to its next call. */
 const HOPS = 8;
 
+/** Calls `run` when this turn of the event loop is over, or soon where a runtime cannot tell. */
+export const atTurnsEnd: (run: () => void) => unknown =
+  typeof setImmediate === "function" ? setImmediate : queueMicrotask;
+
 let turn: Promise<void> | undefined;
 
 /**

@@ -1,6 +1,7 @@
 const STRING_8 = 0xd9;
 const STRING_16 = 0xda;
 const STRING_32 = 0xdb;
+const ARRAY_16 = 0xdc;
 const ARRAY_32 = 0xdd;
 export const ARRAY_HEAD_BYTES = 5;
 const STRING_HEAD_BYTES = 5;
@@ -59,22 +60,26 @@ export function writeStringHead(bytes: Uint8Array, at: number, length: number): 
 }
 
 export function unpackStrings(bytes: Uint8Array): string[] {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const strings: string[] = [];
-  let at = ARRAY_HEAD_BYTES;
-  for (let left = view.getUint32(1); left > 0; left--) {
-    const head = view.getUint8(at++);
-    let length = head & 0x1f;
-    if (head === STRING_8) length = view.getUint8(at++);
-    else if (head === STRING_16) {
-      length = view.getUint16(at);
-      at += 2;
-    } else if (head === STRING_32) {
-      length = view.getUint32(at);
-      at += 4;
-    }
-    strings.push(decoder.decode(bytes.subarray(at, at + length)));
-    at += length;
+  return readStrings(bytes).map((each) => decoder.decode(each));
+}
+
+/** The strings of the array that begins at `from`, as views. */
+export function readStrings(bytes: Uint8Array, from = 0): Uint8Array[] {
+  let at = from;
+  const number = (width: number) => {
+    let value = 0;
+    for (const end = at + width; at < end; at++) value = value * 256 + bytes[at]!;
+    return value;
+  };
+  const arrayHead = bytes[at++]!;
+  const length = arrayHead === ARRAY_16 ? number(2) : arrayHead === ARRAY_32 ? number(4) : arrayHead & 0x0f;
+  const strings = new Array<Uint8Array>(length);
+  for (let i = 0; i < length; i++) {
+    const head = bytes[at++]!;
+    const width = head === STRING_8 ? 1 : head === STRING_16 ? 2 : head === STRING_32 ? 4 : 0;
+    const sizeBytes = width > 0 ? number(width) : head & 0x1f;
+    strings[i] = bytes.subarray(at, at + sizeBytes);
+    at += sizeBytes;
   }
   return strings;
 }

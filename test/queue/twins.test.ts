@@ -73,7 +73,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
             const claim = claims.at(-1 - back);
             if (!claim) return [];
             const { member, deliveries } = claim;
-            if (verb === "done") return [{ member, deliveries, verb, rememberMs: ms * 3 }];
+            if (verb === "done") return [{ member, deliveries, verb }];
             if (verb === "back") return [{ member, deliveries, verb, priority: 9 }];
             const why = `why ${ms}`;
             return [
@@ -82,7 +82,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
                 : { member, deliveries, verb, delayMs: ms, priority: 5, why },
             ];
           });
-          const turned = await store.run(turn, KEY, { layout, results, most, visibilityMs });
+          results.sort((a, b) => Number(b.verb === "done") - Number(a.verb === "done"));
+          const rememberMs = 3 * (told[0]?.[2] ?? 0);
+          const turned = await store.run(turn, KEY, { layout, results, rememberMs, most, visibilityMs });
           claims.push(...turned.claims);
           return turned;
         },
