@@ -14,6 +14,7 @@ const CASES = [
   { what: "handle, concurrency 1", adding: "one by one", concurrency: 1, prefetch: 0 },
   { what: "handle, concurrency 1, prefetch 16", adding: "one by one", concurrency: 1, prefetch: 16 },
   { what: "handle, concurrency 50", adding: "in bulk", concurrency: 50, prefetch: 0 },
+  { what: "handle, concurrency 50, prefetch 200", adding: "in bulk", concurrency: 50, prefetch: 200 },
 ] as const;
 type Case = (typeof CASES)[number];
 

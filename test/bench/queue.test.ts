@@ -23,6 +23,7 @@ test("queue: each measure on both sides, every message handled once, none early"
     "handle, concurrency 1, prefetch 16, messages/s",
     "add in bulk, messages/s",
     "handle, concurrency 50, messages/s",
+    "handle, concurrency 50, prefetch 200, messages/s",
     "late, p50, ms",
     "late, p99, ms",
     "late, max, ms",
