@@ -22,10 +22,12 @@ const MAY_IMPORT: Record<string, string[]> = {
   counter: ["store", "generated"],
   queue: ["store", "generated"],
   window: ["kernel", "store", "lock", "generated"],
+  metrics: ["kernel", "window"],
+  flow: ["metrics"],
   http: ["limiter"],
   drain: ["store", "counter", "lock"],
   cli: ["entry"],
-  entry: ["kernel", "store", "lock", "window", "limiter", "counter", "queue", "http", "drain", "cli"],
+  entry: ["kernel", "store", "lock", "window", "limiter", "counter", "queue", "metrics", "flow", "http", "drain", "cli"],
 };
 
 function roomOf(path: string): string {

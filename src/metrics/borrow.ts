@@ -1,0 +1,46 @@
+import { CELL } from "./cells.ts";
+import type { MetricRing } from "./metric-ring.ts";
+
+/**
+ * Passes that were booked in buckets to come, a number a slot. When its time has come a booked bucket begins with them,
+ * whether or not anyone calls while it is the current one. Source: Sentinel's OccupiableBucketLeapArray, which loses those
+ * of a bucket that nobody touches.
+ */
+export class Borrow {
+  readonly #ring: MetricRing;
+  readonly #starts: Float64Array;
+  readonly #passes: Float64Array;
+
+  constructor(ring: MetricRing) {
+    this.#ring = ring;
+    this.#starts = new Float64Array(ring.sampleCount).fill(-Infinity);
+    this.#passes = new Float64Array(ring.sampleCount);
+  }
+
+  /** False where the slot is booked for another bucket that is not settled, or the time is before 1970. */
+  book(timeMs: number, count: number): boolean {
+    const startMs = this.#ring.startOf(timeMs);
+    const slot = this.#ring.slotOf(startMs);
+    if (startMs < 0 || (startMs !== this.#starts[slot] && this.#passes[slot] !== 0)) return false;
+    this.#starts[slot] = startMs;
+    this.#passes[slot] = (this.#passes[slot] as number) + count;
+    return true;
+  }
+
+  /** Passes booked in buckets that begin after `nowMs`. */
+  waiting(nowMs: number): number {
+    let sum = 0;
+    for (const [slot, startMs] of this.#starts.entries()) if (startMs > nowMs) sum += this.#passes[slot] as number;
+    return sum;
+  }
+
+  /** Moves into the ring what was booked for the buckets that have begun. */
+  settle(nowMs: number): void {
+    for (const [slot, startMs] of this.#starts.entries()) {
+      if (startMs > nowMs || this.#passes[slot] === 0) continue;
+      const at = this.#ring.rowOf(startMs) + CELL.pass;
+      this.#ring.cells[at] = (this.#ring.cells[at] as number) + (this.#passes[slot] as number);
+      this.#passes[slot] = 0;
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import { argumentError } from "../errors.ts";
+import type { Clock } from "../time.ts";
+import { type BucketDetails, detailsOf } from "./bucket-details.ts";
+import { CELL, ROW } from "./cells.ts";
+import type { LeapMode } from "./leap-mode.ts";
+import type { MetricRing } from "./metric-ring.ts";
+import type { RtPercentileOptions, RtPercentiles } from "./rt-percentiles.ts";
+
+/** Sentinel's statisticMaxRt. */
+const STATISTIC_MAX_RT_MS = 5000;
+
+/** What a window of metrics is read from; one for a window and all its views. */
+export interface MetricSource {
+  readonly ring: MetricRing;
+  readonly mode: LeapMode;
+  readonly clock: Clock;
+  readonly percentiles: RtPercentiles | undefined;
+  /** Called before each answer. */
+  readonly refresh: (timeMs: number) => void;
+}
+
+/**
+ * The answers of a window of metrics, of the last `intervalMs` at the present or at a time given. Sums are over the buckets
+ * that count (see `mode`), so a window of one bucket less than `intervalMs` up to `intervalMs`. An empty window: 0, and NaN
+ * for averages, extremes and percentiles. Cost: O(buckets). Source: Sentinel's ArrayMetric and sentinel-golang's
+ * SlidingWindowMetric.
+ */
+export class MetricView {
+  readonly sampleCount: number;
+  readonly intervalMs: number;
+  readonly #source: MetricSource;
+
+  constructor(source: MetricSource, sampleCount: number, intervalMs: number) {
+    this.#source = source;
+    this.sampleCount = sampleCount;
+    this.intervalMs = intervalMs;
+  }
+
+  success(timeMs = this.#source.clock()): number {
+    return this.#sum(CELL.success, timeMs);
+  }
+  exception(timeMs = this.#source.clock()): number {
+    return this.#sum(CELL.exception, timeMs);
+  }
+  pass(timeMs = this.#source.clock()): number {
+    return this.#sum(CELL.pass, timeMs);
+  }
+  block(timeMs = this.#source.clock()): number {
+    return this.#sum(CELL.block, timeMs);
+  }
+  occupiedPass(timeMs = this.#source.clock()): number {
+    return this.#sum(CELL.occupiedPass, timeMs);
+  }
+  /** Sum of the response times in ms. */
+  rt(timeMs = this.#source.clock()): number {
+    return this.#sum(CELL.rt, timeMs);
+  }
+
+  /** Successes per second. */
+  successQps(timeMs = this.#source.clock()): number {
+    return this.#perSecond(this.success(timeMs));
+  }
+  /** Exceptions per second. */
+  exceptionQps(timeMs = this.#source.clock()): number {
+    return this.#perSecond(this.exception(timeMs));
+  }
+  passQps(timeMs = this.#source.clock()): number {
+    return this.#perSecond(this.pass(timeMs));
+  }
+  blockQps(timeMs = this.#source.clock()): number {
+    return this.#perSecond(this.block(timeMs));
+  }
+
+  /** Mean response time of a success in ms; without any NaN, in mode "sentinel" 0. */
+  avgRt(timeMs = this.#source.clock()): number {
+    const success = this.success(timeMs);
+    return success === 0 ? this.#none(0) : this.rt(timeMs) / success;
+  }
+
+  /** Least response time in ms; NaN without any. In mode "sentinel" from 1 to 5000, and 5000 without any. */
+  minRt(timeMs = this.#source.clock()): number {
+    const [firstMs, lastMs] = this.#refreshed(timeMs);
+    const min = this.#source.ring.minRt(firstMs, lastMs);
+    if (this.#source.mode === "sentinel") return Math.max(1, Math.min(min, STATISTIC_MAX_RT_MS));
+    return min === Infinity ? Number.NaN : min;
+  }
+
+  /** Greatest response time in ms; without any NaN, in mode "sentinel" 0. */
+  maxRt(timeMs = this.#source.clock()): number {
+    const max = this.#max(CELL.maxRt, timeMs);
+    return max === -Infinity ? this.#none(0) : max;
+  }
+
+  /** Most successes in one bucket; in mode "sentinel" at least 1. */
+  maxSuccess(timeMs = this.#source.clock()): number {
+    return Math.max(this.#source.mode === "sentinel" ? 1 : 0, this.#max(CELL.success, timeMs));
+  }
+
+  /** Most passes in one bucket. */
+  maxPass(timeMs = this.#source.clock()): number {
+    return Math.max(0, this.#max(CELL.pass, timeMs));
+  }
+
+  /** Passes of the bucket that `timeMs` lies in; 0 where there is none. */
+  windowPass(timeMs: number): number {
+    const { ring } = this.#source;
+    const startMs = ring.startOf(timeMs);
+    return ring.sum(CELL.pass, startMs, startMs);
+  }
+
+  /** The bucket right before that of `timeMs`; undefined where nothing was counted in it or its slot has gone on. */
+  previous(timeMs = this.#source.clock()): BucketDetails | undefined {
+    const { ring, refresh } = this.#source;
+    refresh(timeMs);
+    const startMs = ring.startOf(timeMs) - ring.lengthMs;
+    return this.#detailsFrom(startMs, startMs)[0];
+  }
+
+  /** The buckets that count and whose start `isWanted` accepts (default: all), oldest first. */
+  details(isWanted: (startMs: number) => boolean = () => true, timeMs = this.#source.clock()): BucketDetails[] {
+    if (typeof isWanted !== "function") throw argumentError("isWanted", isWanted, "a function of a bucket's start");
+    return this.#detailsFrom(...this.#refreshed(timeMs)).filter(({ startMs }) => isWanted(startMs));
+  }
+
+  /** The buckets that count from the one of `sinceMs` on, oldest first. */
+  windowsSince(sinceMs: number, timeMs = this.#source.clock()): BucketDetails[] {
+    const firstMs = this.#source.ring.startOf(sinceMs);
+    return this.details((startMs) => startMs >= firstMs, timeMs);
+  }
+
+  /**
+   * A percentile (0 to 100) of the response times, exact; NaN without any. Needs the option `percentiles`. Costs some ns per
+   * event that came or went since it was last asked, else a selection over sorted runs. After the clock stepped back:
+   * without events older than the latest bucket less an interval.
+   */
+  rtPercentile(p: number, options: RtPercentileOptions = {}): number {
+    const { percentiles, ring, clock } = this.#source;
+    if (!percentiles) throw argumentError("percentiles", undefined, "true, an option of MetricWindow, to ask for them");
+    const timeMs = clock();
+    const [, lastMs] = this.startRange(timeMs);
+    return percentiles.percentile(p, ring.startOf(timeMs), this.intervalMs, lastMs === Infinity, options);
+  }
+
+  /** Starts of the oldest and the newest bucket that count at `timeMs`: those between them do, whatever the clock did. */
+  startRange(timeMs: number): [firstMs: number, lastMs: number] {
+    const { ring, mode } = this.#source;
+    if (mode === "sentinel" && this.intervalMs === ring.intervalMs) return [timeMs - this.intervalMs, Infinity];
+    const lastMs = ring.startOf(timeMs);
+    return [lastMs - this.intervalMs + ring.lengthMs, lastMs];
+  }
+
+  #refreshed(timeMs: number): [firstMs: number, lastMs: number] {
+    this.#source.refresh(timeMs);
+    return this.startRange(timeMs);
+  }
+
+  #sum(cell: number, timeMs: number): number {
+    return this.#source.ring.sum(cell, ...this.#refreshed(timeMs));
+  }
+
+  #max(cell: number, timeMs: number): number {
+    return this.#source.ring.max(cell, ...this.#refreshed(timeMs));
+  }
+
+  #perSecond(count: number): number {
+    return (count * 1000) / this.intervalMs;
+  }
+
+  #none(sentinel: number): number {
+    return this.#source.mode === "sentinel" ? sentinel : Number.NaN;
+  }
+
+  #detailsFrom(firstMs: number, lastMs: number): BucketDetails[] {
+    const { ring } = this.#source;
+    return ring
+      .slotsFrom(firstMs, lastMs)
+      .map((slot) => detailsOf(ring.cells, slot * ROW, ring.starts[slot] as number));
+  }
+}

@@ -1,0 +1,137 @@
+import { argumentError, checkKnown } from "../errors.ts";
+import type { Clock } from "../time.ts";
+import { Borrow } from "./borrow.ts";
+import { CELL, refuseCount, refuseRt } from "./cells.ts";
+import { checkMode, type LeapMode } from "./leap-mode.ts";
+import { MetricRing } from "./metric-ring.ts";
+import { MetricView } from "./metric-view.ts";
+import { RtPercentiles, type RtSeriesOptions } from "./rt-percentiles.ts";
+import { bucketLengthMs } from "./shape.ts";
+
+export interface MetricWindowOptions {
+  /** Buckets that divide `intervalMs` evenly. */
+  sampleCount: number;
+  intervalMs: number;
+  /** "exact" (default): the last sampleCount buckets, up to now. "sentinel": answers as Sentinel's ArrayMetric, see there. */
+  mode?: Exclude<LeapMode, "future">;
+  /** Ms since 1970; default `Date.now`. What happens before 1970 is late. */
+  clock?: Clock;
+  /** Keeps every response time too, 22 bytes each (`values: "float32"`: 14), for `rtPercentile`; default false. */
+  percentiles?: boolean | RtSeriesOptions;
+}
+
+/**
+ * Live metrics of one process over the last `intervalMs`, in `sampleCount` buckets in typed arrays: no timers, nothing
+ * allocated by what is added. An add costs some ns, O(1); answers O(buckets). What comes for a bucket whose slot has gone on
+ * to a later one counts in `lateCount` only. ARGUMENT for counts that are not whole or below 0, and RTs that are not finite
+ * or below 0; with `percentiles`, OVERLOADED beyond its `maxBytes`. Source: Sentinel's LeapArray and ArrayMetric.
+ */
+export class MetricWindow extends MetricView {
+  readonly #ring: MetricRing;
+  readonly #clock: Clock;
+  readonly #percentiles: RtPercentiles | undefined;
+  readonly #view: (sampleCount: number, intervalMs: number) => MetricView;
+  #borrow: Borrow | undefined;
+
+  constructor(options: MetricWindowOptions) {
+    checkKnown(options, ["sampleCount", "intervalMs", "mode", "clock", "percentiles"]);
+    const { sampleCount, intervalMs, mode = "exact", clock = Date.now, percentiles = false } = options;
+    if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms since 1970");
+    if (typeof percentiles !== "boolean" && typeof percentiles !== "object")
+      throw argumentError("percentiles", percentiles, "true, false or { values, maxBytes }");
+    const ring = new MetricRing(sampleCount, intervalMs);
+    const source = {
+      ring,
+      mode: checkMode(mode, ["exact", "sentinel"]),
+      clock,
+      percentiles: percentiles ? new RtPercentiles(intervalMs, percentiles === true ? {} : percentiles) : undefined,
+      refresh: (timeMs: number) => {
+        this.#borrow?.settle(timeMs);
+        // Sentinel's reads turn the ring first; exact ones leave it as it is.
+        if (mode === "sentinel") ring.turn(timeMs);
+      },
+    };
+    super(source, sampleCount, intervalMs);
+    this.#ring = ring;
+    this.#clock = clock;
+    this.#percentiles = source.percentiles;
+    this.#view = (count, spanMs) => new MetricView(source, count, spanMs);
+  }
+
+  /** How many adds came too late to count. */
+  get lateCount(): number {
+    return this.#ring.lateCount;
+  }
+
+  addSuccess(count = 1, timeMs = this.#clock()): void {
+    this.#add(CELL.success, count, timeMs);
+  }
+  addException(count = 1, timeMs = this.#clock()): void {
+    this.#add(CELL.exception, count, timeMs);
+  }
+  addPass(count = 1, timeMs = this.#clock()): void {
+    this.#add(CELL.pass, count, timeMs);
+  }
+  addBlock(count = 1, timeMs = this.#clock()): void {
+    this.#add(CELL.block, count, timeMs);
+  }
+  /** Passes that were let in at the expense of a bucket to come. */
+  addOccupiedPass(count = 1, timeMs = this.#clock()): void {
+    this.#add(CELL.occupiedPass, count, timeMs);
+  }
+
+  /** One response time in ms, without a success. */
+  addRt(rtMs: number, timeMs?: number): void {
+    this.#addRt(rtMs, timeMs, 0);
+  }
+
+  /** One success with its response time in ms: `addSuccess(1)` and `addRt(rtMs)` in one. */
+  recordSuccess(rtMs: number, timeMs?: number): void {
+    this.#addRt(rtMs, timeMs, 1);
+  }
+
+  /** Books passes in the bucket of `timeMs`, which begins with them; those of buckets to come are `waiting`. */
+  addWaiting(timeMs: number, count: number): void {
+    if (!(count >= 0 && Number.isSafeInteger(count))) refuseCount(count);
+    this.#borrow ??= new Borrow(this.#ring);
+    this.#borrow.settle(this.#clock());
+    if (!this.#borrow.book(timeMs, count)) this.#ring.lateCount++;
+  }
+
+  /** Passes booked in buckets that begin after `timeMs`. */
+  waiting(timeMs = this.#clock()): number {
+    return this.#borrow?.waiting(timeMs) ?? 0;
+  }
+
+  /**
+   * The same events over a smaller window, which costs nothing to keep: its interval at most this one's, the length of its
+   * buckets a multiple of this one's; else ARGUMENT.
+   */
+  view({ sampleCount, intervalMs }: { sampleCount: number; intervalMs: number }): MetricView {
+    const lengthMs = bucketLengthMs(sampleCount, intervalMs);
+    if (intervalMs > this.intervalMs) throw argumentError("intervalMs", intervalMs, `at most ${this.intervalMs} ms`);
+    if (lengthMs % this.#ring.lengthMs !== 0)
+      throw argumentError("sampleCount", sampleCount, `for buckets of a multiple of ${this.#ring.lengthMs} ms`);
+    return this.#view(sampleCount, intervalMs);
+  }
+
+  #add(cell: number, count: number, timeMs: number): void {
+    if (!(count >= 0 && Number.isSafeInteger(count))) refuseCount(count);
+    const at = this.#ring.rowOf(timeMs) + cell;
+    this.#ring.cells[at] = (this.#ring.cells[at] as number) + count;
+  }
+
+  #addRt(rtMs: number, givenMs: number | undefined, successes: number): void {
+    if (!(rtMs >= 0 && rtMs < Infinity)) refuseRt(rtMs);
+    const ring = this.#ring;
+    const timeMs = givenMs ?? this.#clock();
+    const row = ring.rowOf(timeMs);
+    if (this.#percentiles !== undefined && row !== ring.lateRow)
+      this.#percentiles.record(rtMs, ring.startOf(timeMs), givenMs === undefined);
+    const { cells } = ring;
+    cells[row + CELL.success] = (cells[row + CELL.success] as number) + successes;
+    cells[row + CELL.rt] = (cells[row + CELL.rt] as number) + rtMs;
+    if (rtMs < (cells[row + CELL.minRt] as number)) cells[row + CELL.minRt] = rtMs;
+    if (rtMs > (cells[row + CELL.maxRt] as number)) cells[row + CELL.maxRt] = rtMs;
+  }
+}

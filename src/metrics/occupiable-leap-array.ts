@@ -1,0 +1,30 @@
+import type { Clock } from "../time.ts";
+import { LeapArray } from "./leap-array.ts";
+import { MetricBucket } from "./metric-bucket.ts";
+
+/**
+ * A LeapArray of MetricBuckets in which passes can be booked ahead: a bucket begins with those that were booked for it.
+ * Source: Sentinel's OccupiableBucketLeapArray and FutureBucketLeapArray; MetricWindow has the same in typed arrays.
+ */
+export class OccupiableLeapArray extends LeapArray<MetricBucket> {
+  readonly #borrowed: LeapArray<MetricBucket>;
+
+  constructor(sampleCount: number, intervalMs: number, options: { clock?: Clock } = {}) {
+    const { clock = Date.now } = options;
+    const borrowed = new LeapArray(sampleCount, intervalMs, () => new MetricBucket(), { mode: "future", clock });
+    const begin = (bucket: MetricBucket, timeMs: number) =>
+      bucket.reset().addPass(borrowed.windowValue(timeMs)?.pass ?? 0);
+    super(sampleCount, intervalMs, (timeMs) => begin(new MetricBucket(), timeMs), { clock, reset: begin });
+    this.#borrowed = borrowed;
+  }
+
+  /** Books passes in the bucket of `timeMs`. */
+  addWaiting(timeMs: number, count: number): void {
+    this.#borrowed.currentWindow(timeMs)?.value.addPass(count);
+  }
+
+  /** Passes booked in buckets to come. */
+  currentWaiting(): number {
+    return this.#borrowed.values().reduce((sum, bucket) => sum + bucket.pass, 0);
+  }
+}

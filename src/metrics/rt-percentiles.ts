@@ -1,0 +1,63 @@
+import { checkKnown } from "../errors.ts";
+import type { PercentileMethod } from "../kernel/percentile.ts";
+import { LocalSeries, type LocalSeriesOptions } from "../window/local-series.ts";
+
+export type RtSeriesOptions = Pick<LocalSeriesOptions, "values" | "maxBytes">;
+
+export interface RtPercentileOptions {
+  /** One of NumPy's 13 methods; default "linear". */
+  method?: PercentileMethod;
+}
+
+/**
+ * The RTs of a ring of buckets, in a LocalSeries: each at the start of its bucket, so that both are over the same events.
+ * The series' time is the latest bucket's start. It does not fall back; where the clock has by an interval or more, the
+ * percentiles begin anew, as none of what was recorded would be in a window of then.
+ */
+export class RtPercentiles {
+  readonly #intervalMs: number;
+  readonly #options: RtSeriesOptions;
+  #latestMs = -Infinity;
+  #series: LocalSeries;
+
+  constructor(intervalMs: number, options: RtSeriesOptions) {
+    checkKnown(options, ["values", "maxBytes"]);
+    this.#intervalMs = intervalMs;
+    this.#options = { values: "float64", ...options };
+    this.#series = this.#begin();
+  }
+
+  /** `isNow`: the time is the clock's. One that a caller gave and that is an interval old is in no window to come. */
+  record(rtMs: number, startMs: number, isNow: boolean): void {
+    if (startMs <= this.#latestMs - this.#intervalMs) {
+      if (!isNow) return;
+      this.#restart();
+    }
+    if (startMs >= this.#latestMs) {
+      this.#latestMs = startMs;
+      this.#series.record(rtMs);
+    } else this.#series.record(rtMs, { at: startMs });
+  }
+
+  /** Over the buckets that start after `nowMs - spanMs`, up to `nowMs` or, `isOpen`, to the latest one. */
+  percentile(p: number, nowMs: number, spanMs: number, isOpen: boolean, options: RtPercentileOptions): number {
+    checkKnown(options, ["method"]);
+    if (nowMs <= this.#latestMs - this.#intervalMs) this.#restart();
+    if (nowMs > this.#latestMs) this.#latestMs = nowMs;
+    const { method = "linear" } = options;
+    const fromMs = Math.max(nowMs - spanMs, this.#latestMs - this.#intervalMs);
+    if (isOpen || nowMs === this.#latestMs)
+      return this.#series.percentile(p, { span: this.#latestMs - fromMs, method });
+    const asked = { at: nowMs, span: nowMs - fromMs, percentiles: [p], method };
+    return this.#series.stats(asked).percentiles[p] as number;
+  }
+
+  #restart(): void {
+    this.#latestMs = -Infinity;
+    this.#series = this.#begin();
+  }
+
+  #begin(): LocalSeries {
+    return new LocalSeries({ ...this.#options, retention: this.#intervalMs, clock: () => this.#latestMs });
+  }
+}

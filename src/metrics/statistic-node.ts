@@ -1,0 +1,134 @@
+import { argumentError, checkKnown } from "../errors.ts";
+import type { Clock } from "../time.ts";
+import type { BucketDetails } from "./bucket-details.ts";
+import { MetricWindow, type MetricWindowOptions } from "./metric-window.ts";
+
+export interface StatisticNodeOptions extends Pick<MetricWindowOptions, "mode" | "percentiles"> {
+  /** Buckets of the short window; default 2. */
+  sampleCount?: number;
+  /** Length of the short window; default 1000. */
+  intervalMs?: number;
+  /** Passes are booked ahead for less than this; default 500. */
+  occupyTimeoutMs?: number;
+  /** Ms since 1970; default `Date.now`. */
+  clock?: Clock;
+}
+
+const MINUTE = { sampleCount: 60, intervalMs: 60_000 };
+const OPTIONS = ["sampleCount", "intervalMs", "occupyTimeoutMs", "mode", "percentiles", "clock"];
+
+/**
+ * What is known live of one resource: a short window (1 s), one of a minute in buckets of 1 s, and how many calls are under
+ * way. Adds cost some ns; `mode` is "sentinel" unless said otherwise. Source: Sentinel's StatisticNode.
+ */
+export class StatisticNode {
+  readonly second: MetricWindow;
+  readonly minute: MetricWindow;
+  readonly #clock: Clock;
+  readonly #occupyTimeoutMs: number;
+  #concurrency = 0;
+  #fetchedMs = -Infinity;
+
+  constructor(options: StatisticNodeOptions = {}) {
+    checkKnown(options, OPTIONS);
+    const { sampleCount = 2, intervalMs = 1000, occupyTimeoutMs = 500, clock = Date.now } = options;
+    const { mode = "sentinel", percentiles = false } = options;
+    if (!(occupyTimeoutMs >= 0)) throw argumentError("occupyTimeoutMs", occupyTimeoutMs, "a number of ms, 0 or more");
+    this.second = new MetricWindow({ sampleCount, intervalMs, mode, clock });
+    this.minute = new MetricWindow({ ...MINUTE, mode, clock, percentiles });
+    this.#clock = clock;
+    this.#occupyTimeoutMs = occupyTimeoutMs;
+  }
+
+  /** Calls under way. */
+  get concurrency(): number {
+    return this.#concurrency;
+  }
+
+  increaseConcurrency(): void {
+    this.#concurrency++;
+  }
+  decreaseConcurrency(): void {
+    this.#concurrency--;
+  }
+
+  addPass(count = 1): void {
+    const nowMs = this.#clock();
+    this.second.addPass(count, nowMs);
+    this.minute.addPass(count, nowMs);
+  }
+  addBlock(count = 1): void {
+    const nowMs = this.#clock();
+    this.second.addBlock(count, nowMs);
+    this.minute.addBlock(count, nowMs);
+  }
+  addException(count = 1): void {
+    const nowMs = this.#clock();
+    this.second.addException(count, nowMs);
+    this.minute.addException(count, nowMs);
+  }
+  /** One success with its response time in ms. */
+  recordSuccess(rtMs: number): void {
+    this.second.recordSuccess(rtMs);
+    this.minute.recordSuccess(rtMs);
+  }
+
+  passQps(): number {
+    return this.second.passQps();
+  }
+  /** Passes of the whole second before the present one. */
+  previousPassQps(): number {
+    return this.minute.previous()?.pass ?? 0;
+  }
+  /** Most successes in one bucket of the short window, as a rate per second. */
+  maxSuccessQps(): number {
+    const { second } = this;
+    return (second.maxSuccess() * second.sampleCount * 1000) / second.intervalMs;
+  }
+  /** Passed and blocked within the last minute. */
+  totalRequest(): number {
+    return this.minute.pass() + this.minute.block();
+  }
+
+  /**
+   * Ms until `count` passes may be let in at the expense of buckets to come, so that no window holds more than `threshold`
+   * a second; Infinity where that is not within the occupy timeout. Books nothing. O(buckets squared).
+   */
+  tryOccupyNext(count: number, threshold: number, nowMs = this.#clock()): number {
+    const { second } = this;
+    const lengthMs = second.intervalMs / second.sampleCount;
+    const most = (threshold * second.intervalMs) / 1000;
+    const waiting = second.waiting(nowMs);
+    if (waiting >= most) return Infinity;
+    let pass = second.pass(nowMs);
+    const startMs = nowMs - (nowMs % lengthMs);
+    // The oldest bucket leaves the window when the next one begins, and so on.
+    for (let leavesMs = startMs + lengthMs; leavesMs - nowMs < this.#occupyTimeoutMs; leavesMs += lengthMs) {
+      if (leavesMs - second.intervalMs >= nowMs) break;
+      const leaving = second.windowPass(leavesMs - second.intervalMs);
+      pass -= leaving;
+      if (pass + waiting + count <= most) return leavesMs - nowMs;
+    }
+    return Infinity;
+  }
+
+  /** Books `count` passes `waitMs` ahead, as `tryOccupyNext` allowed. The minute counts them at once. */
+  occupy(count: number, waitMs: number, nowMs = this.#clock()): void {
+    this.second.addWaiting(nowMs + waitMs, count);
+    this.minute.addOccupiedPass(count, nowMs);
+    this.minute.addPass(count, nowMs);
+  }
+
+  /** The whole seconds since those of the last call, of the last minute, oldest first; those without any event are left out. */
+  newSeconds(): BucketDetails[] {
+    const nowMs = this.#clock();
+    const endMs = nowMs - (nowMs % 1000);
+    const fresh = this.minute
+      .details((startMs) => startMs > this.#fetchedMs && startMs < endMs, nowMs)
+      .filter(({ success, exception, pass, block, occupiedPass, minRt }) =>
+        [success, exception, pass, block, occupiedPass, minRt].some((n) => n > 0),
+      );
+    this.#fetchedMs = fresh.at(-1)?.startMs ?? this.#fetchedMs;
+    return fresh;
+  }
+}

@@ -1,0 +1,125 @@
+import { describe, expect, test } from "vitest";
+import { MetricWindow } from "../../src/metrics/metric-window.ts";
+import { OccupiableLeapArray } from "../../src/metrics/occupiable-leap-array.ts";
+import { sum } from "./oracle.ts";
+
+const T = 1_577_017_699_235;
+const lengthMs = 200;
+
+/** The array of buckets with its borrowed passes, and the window in typed arrays: one law. */
+const SHAPES = {
+  OccupiableLeapArray(clock: () => number) {
+    const ring = new OccupiableLeapArray(10, 2000, { clock });
+    return {
+      addPass: (timeMs: number) => ring.currentWindow(timeMs)?.value.addPass(1),
+      touch: (timeMs: number) => ring.currentWindow(timeMs),
+      addWaiting: (timeMs: number, count: number) => ring.addWaiting(timeMs, count),
+      waiting: () => ring.currentWaiting(),
+      passes: (timeMs: number) => ring.values(timeMs).map((bucket) => bucket.pass),
+      passAt: (timeMs: number) => ring.windowValue(timeMs)?.pass,
+    };
+  },
+  MetricWindow(clock: () => number) {
+    const metric = new MetricWindow({ sampleCount: 10, intervalMs: 2000, mode: "sentinel", clock });
+    return {
+      addPass: (timeMs: number) => metric.addPass(1, timeMs),
+      touch: (timeMs: number) => metric.pass(timeMs),
+      addWaiting: (timeMs: number, count: number) => metric.addWaiting(timeMs, count),
+      waiting: () => metric.waiting(),
+      passes: (timeMs: number) => metric.details(undefined, timeMs).map((bucket) => bucket.pass),
+      passAt: (timeMs: number) => metric.windowPass(timeMs),
+    };
+  },
+};
+
+describe.each(Object.keys(SHAPES) as (keyof typeof SHAPES)[])(
+  "OccupiableBucketLeapArrayTest (10 x 200 ms): %s",
+  (name) => {
+    const open = () => SHAPES[name](() => T);
+
+    test("testNewWindow", () => {
+      const array = open();
+      array.addPass(T);
+      array.addWaiting(T + lengthMs, 1);
+      expect([array.waiting(), array.passAt(T)]).toEqual([1, 1]);
+    });
+
+    test("testWindowInOneInterval", () => {
+      const array = open();
+      array.addPass(T);
+      array.addWaiting(T + lengthMs, 2);
+      expect([array.waiting(), array.passAt(T)]).toEqual([2, 1]);
+      array.touch(T + lengthMs);
+      expect(array.passes(T + lengthMs)).toHaveLength(2);
+      expect(sum(array.passes(T + lengthMs))).toBe(3);
+    });
+
+    test("testMultiThreadUpdateEmptyWindow: 16 tasks", async () => {
+      const array = open();
+      await Promise.all(
+        Array.from({ length: 16 }, async () => {
+          array.addPass(T);
+          array.addWaiting(T + lengthMs, 1);
+        }),
+      );
+      expect([array.passAt(T), array.waiting()]).toEqual([16, 16]);
+      array.touch(T + lengthMs);
+      expect(array.passes(T + lengthMs)).toHaveLength(2);
+      expect(sum(array.passes(T + lengthMs))).toBe(32);
+    });
+  },
+);
+
+test("testWindowAfterOneInterval", () => {
+  const ring = new OccupiableLeapArray(10, 2000, { clock: () => T });
+  for (let i = 0; i < 10; i++) {
+    ring.currentWindow(T + i * lengthMs)?.value.addPass(1);
+    ring.addWaiting(T + (i + 1) * lengthMs, 1);
+  }
+  const values = ring.values(T - (T % lengthMs) + 2000);
+  expect(values).toHaveLength(10);
+  expect(sum(values.map((bucket) => bucket.pass))).toBe(19);
+  expect(ring.currentWaiting()).toBe(10);
+});
+
+describe("MetricWindow, booked ahead", () => {
+  test("the same walk as time goes on: each bucket begins with what was booked for it", () => {
+    let nowMs = T;
+    const metric = new MetricWindow({ sampleCount: 10, intervalMs: 2000, clock: () => nowMs });
+    for (let i = 0; i < 10; i++) {
+      nowMs = T + i * lengthMs;
+      metric.addPass(1);
+      metric.addWaiting(nowMs + lengthMs, 1);
+      expect(metric.waiting()).toBe(1);
+    }
+    expect(metric.pass()).toBe(19);
+  });
+
+  test("what was booked counts also where nobody called while its bucket was the current one", () => {
+    let nowMs = T;
+    const metric = new MetricWindow({ sampleCount: 10, intervalMs: 2000, clock: () => nowMs });
+    metric.addWaiting(T + lengthMs, 3);
+    nowMs += 3 * lengthMs;
+    expect([metric.pass(), metric.windowPass(T + lengthMs), metric.waiting()]).toEqual([3, 3, 0]);
+    nowMs += 2000;
+    expect(metric.pass()).toBe(0);
+  });
+
+  test("what cannot be booked is late: counted as such", () => {
+    const metric = new MetricWindow({ sampleCount: 2, intervalMs: 1000, clock: () => T });
+    metric.addWaiting(T + 500, 1);
+    metric.addWaiting(T + 1500, 1);
+    metric.addWaiting(-1, 1);
+    expect([metric.waiting(), metric.lateCount]).toEqual([1, 2]);
+  });
+
+  test("the least RT of a bucket that began with booked passes is its own", () => {
+    let nowMs = T;
+    const metric = new MetricWindow({ sampleCount: 2, intervalMs: 1000, clock: () => nowMs });
+    metric.addRt(3);
+    metric.addWaiting(T + 1000, 2);
+    nowMs += 1000;
+    metric.addRt(9);
+    expect([metric.minRt(), metric.maxRt(), metric.pass()]).toEqual([9, 9, 2]);
+  });
+});

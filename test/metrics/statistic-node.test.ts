@@ -1,0 +1,124 @@
+import { describe, expect, test } from "vitest";
+import { StatisticNode } from "../../src/metrics/statistic-node.ts";
+
+const T = 1_600_000_000_000;
+
+describe("StatisticNodeTest", () => {
+  test("testStatisticThreadNumAndQps: 300 calls by 20 tasks, then 3 s idle", () => {
+    let nowMs = T;
+    const node = new StatisticNode({ clock: () => nowMs });
+    const begun: number[] = [];
+    for (let call = 0; call < 300; call++) {
+      nowMs += 37;
+      if (begun.length === 20) {
+        node.decreaseConcurrency();
+        node.recordSuccess(nowMs - (begun.shift() as number));
+      }
+      node.increaseConcurrency();
+      node.addPass(1);
+      begun.push(nowMs);
+      expect(node.concurrency).toBe(begun.length);
+    }
+    expect(node.passQps()).toBeGreaterThan(10);
+    for (const beganMs of begun) {
+      node.decreaseConcurrency();
+      node.recordSuccess(nowMs - beganMs);
+    }
+    nowMs += 3000;
+    expect([node.concurrency, node.passQps(), node.second.successQps(), node.second.minRt()]).toEqual([0, 0, 0, 5000]);
+    expect([node.totalRequest(), node.minute.success()]).toEqual([300, 300]);
+  });
+
+  test("testStatisticLongAdder: 100 tasks of 100 000 up or down", async () => {
+    const node = new StatisticNode({ clock: () => T });
+    await Promise.all(
+      Array.from({ length: 100 }, async (_, task) => {
+        for (let i = 0; i < 100_000; i++) task % 2 ? node.decreaseConcurrency() : node.increaseConcurrency();
+      }),
+    );
+    expect(node.concurrency).toBe(0);
+  });
+});
+
+test("rates, and the seconds that are complete, each told once", () => {
+  let nowMs = T;
+  const node = new StatisticNode({ clock: () => nowMs });
+  node.addPass(2);
+  node.addBlock(1);
+  node.addException(1);
+  node.recordSuccess(40);
+  expect([node.passQps(), node.maxSuccessQps(), node.totalRequest(), node.previousPassQps()]).toEqual([2, 2, 3, 0]);
+  expect(node.newSeconds()).toEqual([]);
+  nowMs += 1000;
+  expect(node.previousPassQps()).toBe(2);
+  nowMs += 4000;
+  node.addPass(1);
+  expect(node.newSeconds()).toMatchObject([{ startMs: T, pass: 2, block: 1, exception: 1, avgRt: 40 }]);
+  expect(node.newSeconds()).toEqual([]);
+  nowMs += 1000;
+  expect(node.newSeconds().map((second) => second.startMs)).toEqual([T + 5000]);
+});
+
+describe("tryOccupyNext", () => {
+  const open = (passes: [atMs: number, count: number][], atMs: number, occupyTimeoutMs = 500) => {
+    let nowMs = T;
+    const node = new StatisticNode({ clock: () => nowMs, occupyTimeoutMs });
+    for (const [passedMs, count] of passes) {
+      nowMs = T + passedMs;
+      node.addPass(count);
+    }
+    nowMs = T + atMs;
+    return node;
+  };
+
+  test("the wait until the oldest bucket has left, where that makes room", () => {
+    expect(open([[0, 10]], 700).tryOccupyNext(1, 10)).toBe(300);
+    expect(
+      open(
+        [
+          [0, 4],
+          [600, 6],
+        ],
+        700,
+      ).tryOccupyNext(4, 10),
+    ).toBe(300);
+    expect(
+      open(
+        [
+          [0, 4],
+          [600, 6],
+        ],
+        700,
+      ).tryOccupyNext(5, 10),
+    ).toBe(Infinity);
+    expect(
+      open(
+        [
+          [0, 4],
+          [600, 6],
+        ],
+        700,
+        1000,
+      ).tryOccupyNext(5, 10),
+    ).toBe(800);
+    expect(open([[0, 10]], 1).tryOccupyNext(1, 10)).toBe(Infinity);
+  });
+
+  test("what waits counts, up to the threshold", () => {
+    const node = open([[0, 10]], 700);
+    for (let i = 0; i < 10; i++) {
+      const waitMs = node.tryOccupyNext(1, 10);
+      expect(waitMs).toBe(300);
+      node.occupy(1, waitMs);
+    }
+    expect(node.second.waiting()).toBe(10);
+    expect(node.tryOccupyNext(1, 10)).toBe(Infinity);
+    expect([node.minute.pass(), node.minute.occupiedPass(), node.second.pass()]).toEqual([20, 10, 10]);
+  });
+});
+
+test("wrong options are refused", () => {
+  expect(() => new StatisticNode({ occupyTimeoutMs: -1 })).toThrow("occupyTimeoutMs is -1");
+  expect(() => new StatisticNode({ sampleCount: 3 })).toThrow("intervalMs is 1000");
+  expect(() => new StatisticNode({ window: 1 } as never)).toThrow('option is "window"');
+});
