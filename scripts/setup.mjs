@@ -121,6 +121,7 @@ function ensureValkey() {
 installPackages(root);
 if (wants.has("--bench")) installPackages(join(root, "bench"));
 if (wants.has("--http")) installPackages(join(root, "test", "http"));
+if (wants.has("--exporters")) installPackages(join(root, "test", "exporters"));
 if (wants.has("--sql")) installPackages(join(root, "test", "drain"));
 if (wants.has("--build")) build();
 if (wants.has("--redis")) ensureRedis();

@@ -24,10 +24,27 @@ const MAY_IMPORT: Record<string, string[]> = {
   window: ["kernel", "store", "lock", "generated"],
   metrics: ["kernel", "window"],
   flow: ["metrics"],
+  fleet: ["store", "generated", "window", "metrics"],
+  exporters: ["metrics"],
   http: ["limiter"],
   drain: ["store", "counter", "lock"],
   cli: ["entry"],
-  entry: ["kernel", "store", "lock", "window", "limiter", "counter", "queue", "metrics", "flow", "http", "drain", "cli"],
+  entry: [
+    "kernel",
+    "store",
+    "lock",
+    "window",
+    "limiter",
+    "counter",
+    "queue",
+    "metrics",
+    "flow",
+    "fleet",
+    "exporters",
+    "http",
+    "drain",
+    "cli",
+  ],
 };
 
 function roomOf(path: string): string {

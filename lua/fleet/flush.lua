@@ -1,0 +1,98 @@
+#!lua
+-- Adds what one process has counted since its last flush to the buckets of its fleet.
+-- A script: a bucket is read, reset where an older one lies in its slot, and added to in one step.
+-- KEYS  1 buckets of the fleet
+-- ARGV  1 layout · 2 sender, 8 bytes · 3 number of its batch, rising · 4 length of a bucket, ms · 5 buckets · 6 names at most ·
+--       7 MessagePack, an array of name and bucket by turns, up to 500 of each
+-- Reply f64 now · u8 for each: 0 added, 1 added to the others (no room for its name), 2 too late for any window
+-- Errors CLASH; nothing was written
+-- Law   a batch that comes again is not added again, but where 511 others have sent since, or 10 min are gone. A start in
+--       the future is now's. A bucket is too late where a newer one lies in its slot, or it ended a whole window ago.
+-- Cost  O(names + buckets given)
+-- @include fleet/law
+local keys_per_step = 1
+local arguments_per_step = 7
+
+-- The senders with this one at the end; nothing, where the batch was added before.
+local function with_sender(senders, sender, number, now)
+  local at = string.find(senders, sender, 1, true)
+  while at and at % SENDER_BYTES ~= 1 do at = string.find(senders, sender, at + 1, true) end
+  if at then
+    if struct.unpack("<d", senders, at + 8) >= number then return nil end
+    senders = string.sub(senders, 1, at - 1) .. string.sub(senders, at + SENDER_BYTES)
+  end
+  local is_full = #senders >= MOST_SENDERS * SENDER_BYTES
+  if is_full or (senders ~= "" and struct.unpack("<d", senders, 17) < now - SENDER_LIFE_MS) then
+    senders = string.sub(senders, SENDER_BYTES + 1)
+  end
+  return senders .. sender .. struct.pack("<dd", number, now)
+end
+
+local function merged(old, given)
+  if not old then return given end
+  local start, pass, block, success, exception, sum, least, largest = struct.unpack(FIELDS, old)
+  local its_start, its_pass, its_block, its_success, its_exception, its_sum, its_least, its_largest =
+    struct.unpack(FIELDS, given)
+  if its_start > start then return given end
+  return struct.pack(FIELDS, start, pass + its_pass, block + its_block, success + its_success, exception + its_exception,
+    sum + its_sum, math.min(least, its_least), math.max(largest, its_largest))
+end
+
+local function step(k, a, now)
+  local key, layout, sender, number = KEYS[k], ARGV[a], ARGV[a + 1], tonumber(ARGV[a + 2])
+  local length, count, most_names = tonumber(ARGV[a + 3]), tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5])
+  local known = redis.call("HMGET", key, "@layout", "@names", "@senders")
+  local refused = clash(known[1], layout)
+  if refused then return refused end
+  local given = cmsgpack.unpack(ARGV[a + 6])
+  local senders = with_sender(known[3] or "", sender, number, now)
+  if not senders then return struct.pack("<d", now) .. string.rep("\0", #given / 2) end
+
+  local names, numbers, is_new = known[2] and cmsgpack.unpack(known[2]) or {}, { [""] = 0 }, false
+  for i, name in ipairs(names) do numbers[name] = i end
+  local fates, fields, buckets, starts = {}, {}, {}, {}
+  local first, present = now - count * length, now - now % length
+  for i = 1, #given, 2 do
+    local name, start = given[i], struct.unpack("<d", given[i + 1])
+    start = start - start % length
+    local at = (i + 1) / 2
+    fates[at] = "\0"
+    if start < first then
+      fates[at] = "\2"
+    else
+      if not numbers[name] and #names < most_names then
+        names[#names + 1] = name
+        numbers[name], is_new = #names, true
+      elseif not numbers[name] then
+        fates[at] = "\1"
+      end
+      if start > present then start = present end
+      fields[#fields + 1] = (numbers[name] or 0) .. "|" .. start / length % count
+      buckets[#buckets + 1] = struct.pack("<d", start) .. string.sub(given[i + 1], 9)
+      starts[#starts + 1] = at
+    end
+  end
+  local changed = { "@layout", layout, "@senders", senders }
+  if is_new then
+    changed[#changed + 1] = "@names"
+    changed[#changed + 1] = cmsgpack.pack(names)
+  end
+  if #fields > 0 then
+    local there, now_there = redis.call("HMGET", key, unpack(fields)), {}
+    for i, field in ipairs(fields) do
+      local old = now_there[field] or there[i] or nil
+      if old and struct.unpack("<d", old) > struct.unpack("<d", buckets[i]) then
+        fates[starts[i]] = "\2"
+      else
+        now_there[field] = merged(old, buckets[i])
+      end
+    end
+    for field, bucket in pairs(now_there) do
+      changed[#changed + 1] = field
+      changed[#changed + 1] = bucket
+    end
+  end
+  redis.call("HSET", key, unpack(changed))
+  redis.call("PEXPIREAT", key, string.format("%.0f", now + (count + 1) * length + SLACK_MS))
+  return struct.pack("<d", now) .. table.concat(fates)
+end

@@ -1,0 +1,33 @@
+#!lua flags=allow-oom
+-- Buckets of a fleet, of one name or of some.
+-- A script: all are of one instant.
+-- KEYS  1 buckets of the fleet
+-- ARGV  1 layout · 2 buckets of a name · 3 number of the first name, 0: the others · 4 names, up to 100 · 5 a name, instead, or
+--       nothing
+-- Reply f64 now · MessagePack, an array of name and its buckets, one after the other, by turns; none: no such name
+-- Errors CLASH
+-- Cost  O(names * buckets)
+-- @include fleet/law
+local keys_per_step = 1
+local arguments_per_step = 5
+local function step(k, a, now)
+  local key, layout, count = KEYS[k], ARGV[a], tonumber(ARGV[a + 1])
+  local first, most, wanted = tonumber(ARGV[a + 2]), tonumber(ARGV[a + 3]), ARGV[a + 4]
+  local known = redis.call("HMGET", key, "@layout", "@names")
+  local refused = clash(known[1], layout)
+  if refused then return refused end
+  local names, told = known[2] and cmsgpack.unpack(known[2]) or {}, {}
+  names[0] = ""
+  for number = first, math.min(first + most - 1, #names) do
+    if wanted == "" or names[number] == wanted then
+      local fields, buckets = {}, {}
+      for slot = 0, count - 1 do fields[slot + 1] = number .. "|" .. slot end
+      for _, bucket in ipairs(redis.call("HMGET", key, unpack(fields))) do
+        if bucket then buckets[#buckets + 1] = bucket end
+      end
+      told[#told + 1] = names[number]
+      told[#told + 1] = table.concat(buckets)
+    end
+  end
+  return struct.pack("<d", now) .. cmsgpack.pack(told)
+end

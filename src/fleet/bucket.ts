@@ -1,0 +1,38 @@
+/** Fields of a bucket, f64 each, in the order in which they are stored. */
+export const START = 0;
+export const PASS = 1;
+export const BLOCK = 2;
+export const SUCCESS = 3;
+export const EXCEPTION = 4;
+export const RT_SUM = 5;
+export const RT_MIN = 6;
+export const RT_MAX = 7;
+const FIELDS = 8;
+export const BUCKET_BYTES = 8 * FIELDS;
+
+export function newBucket(startMs: number): Float64Array {
+  return Float64Array.of(startMs, 0, 0, 0, 0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY);
+}
+
+/** Adds what `other` counted. */
+export function merge(bucket: Float64Array, other: Float64Array): void {
+  for (let field = PASS; field <= RT_SUM; field++) bucket[field]! += other[field]!;
+  bucket[RT_MIN] = Math.min(bucket[RT_MIN]!, other[RT_MIN]!);
+  bucket[RT_MAX] = Math.max(bucket[RT_MAX]!, other[RT_MAX]!);
+}
+
+/** As it is stored: little-endian, wherever this runs. */
+export function packBucket(bucket: Float64Array): Uint8Array {
+  const bytes = new Uint8Array(BUCKET_BYTES);
+  const view = new DataView(bytes.buffer);
+  for (let field = 0; field < FIELDS; field++) view.setFloat64(8 * field, bucket[field]!, true);
+  return bytes;
+}
+
+/** Buckets that lie one after the other. */
+export function unpackBuckets(bytes: Uint8Array): Float64Array[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  return Array.from({ length: bytes.length / BUCKET_BYTES }, (_, i) =>
+    Float64Array.from({ length: FIELDS }, (_, field) => view.getFloat64(BUCKET_BYTES * i + 8 * field, true)),
+  );
+}

@@ -1,0 +1,79 @@
+import { script } from "../generated/fleet/flush.ts";
+import type { Operation } from "../store/contract.ts";
+import { packStrings } from "../store/message-pack.ts";
+import { merge, packBucket, START } from "./bucket.ts";
+import { keep, layoutOf, MOST_SENDERS, type Ring, type RingShape, ringAt, SENDER_LIFE_MS } from "./ring.ts";
+
+export interface NamedBucket {
+  name: string;
+  bucket: Float64Array;
+}
+
+export interface Flush extends RingShape {
+  /** 8 characters. */
+  sender: string;
+  /** Of the batch; rises. */
+  number: number;
+  given: readonly NamedBucket[];
+}
+
+export type Fate = "added" | "added to others" | "too late";
+const FATES: readonly Fate[] = ["added", "added to others", "too late"];
+export const MOST_GIVEN = 500;
+
+/** Adds a batch to the buckets of a fleet; law in lua/fleet/flush.lua. */
+export const flush: Operation<Flush, { nowMs: number; fates: Fate[] }> = {
+  name: "fleet/flush",
+  script,
+  keyCount: 1,
+  arity: 7,
+  repeatable: true,
+  encode: ({ sender, number, given, ...shape }) => [
+    layoutOf(shape),
+    sender,
+    number,
+    shape.bucketMs,
+    shape.sampleCount,
+    shape.mostNames,
+    packStrings(given.flatMap(({ name, bucket }) => [name, packBucket(bucket)])),
+  ],
+  decode: (reply) => ({
+    nowMs: new DataView(reply.buffer, reply.byteOffset).getFloat64(0, true),
+    fates: Array.from(reply.subarray(8), (fate) => FATES[fate]!),
+  }),
+  local(keys, key, { sender, number, given, ...shape }, nowMs) {
+    const layout = layoutOf(shape);
+    const ring = ringAt(keys, key, layout);
+    if (ring.senders.some(({ id, number: last }) => id === sender && last >= number))
+      return { nowMs, fates: given.map(() => FATES[0]!) };
+    keep(keys, key, ring, shape, given.length, nowMs);
+    ring.layout = layout;
+    ring.senders = sendersWith(ring, sender, number, nowMs);
+    return { nowMs, fates: given.map((each) => addTo(ring, each, shape, nowMs)) };
+  },
+};
+
+function sendersWith(ring: Ring, id: string, number: number, nowMs: number): Ring["senders"] {
+  const others = ring.senders.filter((each) => each.id !== id);
+  if (others.length >= MOST_SENDERS || (others[0] && others[0].atMs < nowMs - SENDER_LIFE_MS)) others.shift();
+  return [...others, { id, number, atMs: nowMs }];
+}
+
+function addTo(ring: Ring, { name, bucket }: NamedBucket, shape: RingShape, nowMs: number): Fate {
+  const { sampleCount, bucketMs, mostNames } = shape;
+  const givenMs = bucket[START]! - (bucket[START]! % bucketMs);
+  if (givenMs < nowMs - sampleCount * bucketMs) return "too late";
+  if (name !== "" && ring.numberOf(name) === 0 && ring.names.length < mostNames) ring.names.push(name);
+  const number = ring.numberOf(name);
+  const startMs = Math.min(givenMs, nowMs - (nowMs % bucketMs));
+  const field = `${number}|${(startMs / bucketMs) % sampleCount}`;
+  const there = ring.buckets.get(field);
+  if (there && there[START]! > startMs) return "too late";
+  if (there && there[START] === startMs) merge(there, bucket);
+  else
+    ring.buckets.set(
+      field,
+      Float64Array.from(bucket, (value, i) => (i === START ? startMs : value)),
+    );
+  return number === 0 && name !== "" ? "added to others" : "added";
+}

@@ -1,0 +1,63 @@
+import { merge, newBucket } from "./bucket.ts";
+import { MOST_GIVEN, type NamedBucket } from "./flush.ts";
+
+/** What a process has counted and not sent yet: for each name its buckets by their start. */
+export class Gathered {
+  readonly #byName = new Map<string, Map<number, Float64Array>>();
+
+  get isEmpty(): boolean {
+    return this.#byName.size === 0;
+  }
+
+  /** To be added to at once: what is taken out later is no longer ours. */
+  bucketOf(name: string, startMs: number): Float64Array {
+    let buckets = this.#byName.get(name);
+    if (!buckets) {
+      buckets = new Map();
+      this.#byName.set(name, buckets);
+    }
+    let bucket = buckets.get(startMs);
+    if (!bucket) {
+      bucket = newBucket(startMs);
+      buckets.set(startMs, bucket);
+    }
+    return bucket;
+  }
+
+  /** Moves all buckets to other starts; those that meet are one then. */
+  rebase(startOf: (startMs: number) => number): void {
+    const before = [...this.#byName];
+    this.#byName.clear();
+    for (const [name, buckets] of before)
+      for (const [startMs, bucket] of buckets) merge(this.bucketOf(name, startOf(startMs)), bucket);
+  }
+
+  /** Takes out as many as one call carries. */
+  take(): NamedBucket[] {
+    const taken: NamedBucket[] = [];
+    for (const [name, buckets] of this.#byName) {
+      if (taken.length + buckets.size > MOST_GIVEN && taken.length > 0) break;
+      for (const [startMs, bucket] of buckets) {
+        if (taken.length === MOST_GIVEN) return taken;
+        taken.push({ name, bucket });
+        buckets.delete(startMs);
+      }
+      this.#byName.delete(name);
+    }
+    return taken;
+  }
+
+  /** Lets go of what began before then; how many events that were. */
+  dropBefore(startMs: number, eventsOf: (bucket: Float64Array) => number): number {
+    let events = 0;
+    for (const [name, buckets] of this.#byName) {
+      for (const [beganMs, bucket] of buckets)
+        if (beganMs < startMs) {
+          events += eventsOf(bucket);
+          buckets.delete(beganMs);
+        }
+      if (buckets.size === 0) this.#byName.delete(name);
+    }
+    return events;
+  }
+}

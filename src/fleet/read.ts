@@ -1,0 +1,56 @@
+import { script } from "../generated/fleet/read.ts";
+import type { Operation } from "../store/contract.ts";
+import { readStrings } from "../store/message-pack.ts";
+import { unpackBuckets } from "./bucket.ts";
+import { layoutOf, type RingShape, ringAt } from "./ring.ts";
+
+export interface Read extends RingShape {
+  /** Number of the first name (0: all others), and how many, up to 100. */
+  first: number;
+  most: number;
+  /** The only one that is wanted; "": each. */
+  name: string;
+}
+
+export interface NameBuckets {
+  name: string;
+  buckets: Float64Array[];
+}
+
+const decoder = new TextDecoder();
+
+/** The buckets of some names; law in lua/fleet/read.lua. */
+export const read: Operation<Read, { nowMs: number; names: NameBuckets[] }> = {
+  name: "fleet/read",
+  script,
+  keyCount: 1,
+  arity: 5,
+  repeatable: true,
+  encode: ({ first, most, name, ...shape }) => [layoutOf(shape), shape.sampleCount, first, most, name],
+  decode(reply) {
+    const told = readStrings(reply, 8);
+    const names: NameBuckets[] = [];
+    for (let i = 0; i < told.length; i += 2)
+      names.push({ name: decoder.decode(told[i]), buckets: unpackBuckets(told[i + 1]!) });
+    return { nowMs: new DataView(reply.buffer, reply.byteOffset).getFloat64(0, true), names };
+  },
+  local(keys, key, { first, most, name: wanted, ...shape }, nowMs) {
+    const ring = ringAt(keys, key, layoutOf(shape));
+    const names = ["", ...ring.names].slice(first, first + most);
+    return {
+      nowMs,
+      names: names
+        .filter((name) => wanted === "" || name === wanted)
+        .map((name) => ({ name, buckets: bucketsOf(ring.numberOf(name), shape.sampleCount, ring.buckets) })),
+    };
+  },
+};
+
+function bucketsOf(number: number, sampleCount: number, buckets: ReadonlyMap<string, Float64Array>): Float64Array[] {
+  const found: Float64Array[] = [];
+  for (let slot = 0; slot < sampleCount; slot++) {
+    const bucket = buckets.get(`${number}|${slot}`);
+    if (bucket) found.push(bucket.slice());
+  }
+  return found;
+}

@@ -1,0 +1,118 @@
+import { OrielError } from "../errors.ts";
+import type { Store } from "../store/contract.ts";
+import { BLOCK, EXCEPTION, PASS, SUCCESS } from "./bucket.ts";
+import { type Fate, flush, type NamedBucket } from "./flush.ts";
+import { Gathered } from "./gathered.ts";
+import { read } from "./read.ts";
+import type { RingShape } from "./ring.ts";
+
+export interface SenderOptions {
+  store: Store;
+  key: string;
+  shape: RingShape;
+  /** What became of what was sent. */
+  onFate(given: NamedBucket, fate: Fate): void;
+  /** Events that can be in no window any more, and were never sent. */
+  onLate(events: number): void;
+}
+
+const SMALLER = 20;
+
+interface Batch {
+  number: number;
+  given: readonly NamedBucket[];
+}
+
+/**
+ * Brings what a process counts to its fleet, one batch at a time, each under the next number of a name of our own: one whose
+ * answer is lost is sent again under its number, and counts once.
+ */
+export class Sender {
+  readonly gathered = new Gathered();
+  readonly #options: SenderOptions;
+  readonly #id = crypto.randomUUID().replaceAll("-", "").slice(0, 8);
+  #number = 0;
+  #batch: Batch | undefined;
+  #sending: Promise<void> | undefined;
+  /** The server's time minus ours. */
+  #aheadMs = 0;
+  /** Before, what is counted is kept in smaller buckets of our own time. */
+  #isTimeKnown = false;
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+  }
+
+  get hasWork(): boolean {
+    return this.#batch !== undefined || !this.gathered.isEmpty;
+  }
+
+  /** The server's time of an instant of ours, estimated; of our own until `learnTime` has resolved. */
+  serverMs(monotonicMs: number): number {
+    return monotonicMs + this.#aheadMs;
+  }
+
+  /** What is counted now for `name`, to be added to at once. */
+  bucketOf(name: string): Float64Array {
+    const { bucketMs } = this.#options.shape;
+    const lengthMs = this.#isTimeKnown ? bucketMs : Math.ceil(bucketMs / SMALLER);
+    return this.gathered.bucketOf(name, floorTo(lengthMs, this.serverMs(this.#options.store.monotonic())));
+  }
+
+  /** Resolves when all that was gathered before is added; rejects where the store does not answer: it is kept. */
+  async send(): Promise<void> {
+    while (this.#sending) await this.#sending.catch(() => {});
+    if (!this.hasWork) return;
+    this.#sending = this.#sendAll();
+    try {
+      await this.#sending;
+    } finally {
+      this.#sending = undefined;
+    }
+  }
+
+  async #sendAll(): Promise<void> {
+    await this.learnTime();
+    while (this.hasWork) {
+      const { sampleCount, bucketMs } = this.#options.shape;
+      const nowMs = this.serverMs(this.#options.store.monotonic());
+      const dropped = this.gathered.dropBefore(nowMs - (sampleCount + 1) * bucketMs, eventsOf);
+      if (dropped > 0) this.#options.onLate(dropped);
+      this.#batch ??= { number: ++this.#number, given: this.gathered.take() };
+      if (this.#batch.given.length > 0) await this.#sendBatch(this.#batch);
+      this.#batch = undefined;
+    }
+  }
+
+  /** Asks the server for its time, once; rejects where it does not answer. */
+  async learnTime(): Promise<void> {
+    if (this.#isTimeKnown) return;
+    const { store, key, shape } = this.#options;
+    const sentAtMs = store.monotonic();
+    const { nowMs } = await store.run(read, key, { ...shape, first: 0, most: 0, name: "" });
+    if (this.#isTimeKnown) return;
+    this.#aheadMs = nowMs - (sentAtMs + store.monotonic()) / 2;
+    this.gathered.rebase((startMs) => floorTo(shape.bucketMs, startMs + this.#aheadMs));
+    this.#isTimeKnown = true;
+  }
+
+  async #sendBatch({ number, given }: Batch): Promise<void> {
+    const { store, key, shape, onFate } = this.#options;
+    const sentAtMs = store.monotonic();
+    const answer = await store.run(flush, key, { ...shape, sender: this.#id, number, given }).catch((error) => {
+      // What the store refuses for good is not sent again.
+      if (error instanceof OrielError && error.applied === "no" && !error.transient) this.#batch = undefined;
+      throw error;
+    });
+    this.#aheadMs = answer.nowMs - (sentAtMs + store.monotonic()) / 2;
+    for (const [i, fate] of answer.fates.entries()) onFate(given[i]!, fate);
+  }
+}
+
+function floorTo(lengthMs: number, timeMs: number): number {
+  return Math.floor(timeMs / lengthMs) * lengthMs;
+}
+
+export function eventsOf(bucket: Float64Array): number {
+  return bucket[PASS]! + bucket[BLOCK]! + bucket[SUCCESS]! + bucket[EXCEPTION]!;
+}

@@ -1,0 +1,205 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from "@opentelemetry/sdk-metrics";
+import { Registry } from "prom-client";
+import { describe, expect, test } from "vitest";
+import {
+  FleetMetrics,
+  MetricWindow,
+  memoryStore,
+  observeOtel,
+  prometheusText,
+  registerPrometheus,
+} from "../../src/index.ts";
+
+const HOSTILE = 'a"b\\c\nd{}';
+
+function windows() {
+  const nowMs = 1_000_000;
+  const of = () => new MetricWindow({ sampleCount: 10, intervalMs: 10_000, percentiles: true, clock: () => nowMs });
+  const all = { pay: of(), [HOSTILE]: of(), idle: of() };
+  for (const rtMs of [100, 200, 300, 400]) all.pay.recordSuccess(rtMs);
+  all.pay.addException(20);
+  all.pay.addBlock(5);
+  all[HOSTILE]!.addPass(10);
+  return all;
+}
+
+const LABELS = { service: "shop" };
+const EXPECTED = [
+  ["oriel_window_calls_per_second", { name: "pay", outcome: "success" }, 0.4],
+  ["oriel_window_calls_per_second", { name: "pay", outcome: "exception" }, 2],
+  ["oriel_window_calls_per_second", { name: "pay", outcome: "pass" }, 0],
+  ["oriel_window_calls_per_second", { name: "pay", outcome: "block" }, 0.5],
+  ["oriel_window_calls_per_second", { name: HOSTILE, outcome: "pass" }, 1],
+  ["oriel_window_response_time_mean_seconds", { name: "pay" }, 0.25],
+  ["oriel_window_response_time_min_seconds", { name: "pay" }, 0.1],
+  ["oriel_window_response_time_max_seconds", { name: "pay" }, 0.4],
+  ["oriel_window_response_time_quantile_seconds", { name: "pay", quantile: "0.5" }, 0.25],
+  ["oriel_window_response_time_quantile_seconds", { name: "pay", quantile: "0.999" }, 0.3997],
+] as const;
+
+interface Parsed {
+  types: Map<string, string>;
+  samples: { metric: string; labels: Record<string, string>; value: number }[];
+}
+
+/** By the published grammar of the text format; throws for a line that is not of it. */
+function parse(text: string): Parsed {
+  const parsed: Parsed = { types: new Map(), samples: [] };
+  expect(text.endsWith("\n")).toBe(true);
+  for (const line of text.slice(0, -1).split("\n")) {
+    const type = /^# TYPE (\w+) (\w+)$/.exec(line);
+    if (type) parsed.types.set(type[1]!, type[2]!);
+    if (line.startsWith("#") || line === "") continue;
+    const [, metric, labelText, value] = /^([a-zA-Z_:][\w:]*)\{(.*)\} (\S+)$/.exec(line)!;
+    const labels: Record<string, string> = {};
+    const rest = labelText!.replace(/(\w+)="((?:[^"\\\n]|\\["\\n])*)"(,|$)/g, (_, name: string, escaped: string) => {
+      labels[name] = escaped.replace(/\\(.)/g, (_, each: string) => (each === "n" ? "\n" : each));
+      return "";
+    });
+    expect(rest).toBe("");
+    parsed.samples.push({ metric: metric!, labels, value: Number(value) });
+  }
+  return parsed;
+}
+
+function expectNumbers({ types, samples }: Parsed): void {
+  for (const [metric, labels, value] of EXPECTED) {
+    const found = samples.filter((each) => each.metric === metric && matches(each.labels, { ...labels, ...LABELS }));
+    expect(found, `${metric} ${JSON.stringify(labels)}`).toHaveLength(1);
+    expect(found[0]!.value).toBeCloseTo(value, 9);
+  }
+  expect(samples.filter(({ metric, labels }) => labels.name === "idle" && /time/.test(metric))).toEqual([]);
+  expect(samples.every(({ value }) => Number.isFinite(value))).toBe(true);
+  expect(samples).toHaveLength(12 + 3 + 2);
+  expect([...new Set(types.values())]).toEqual(["gauge"]);
+}
+
+const matches = (labels: Record<string, string>, wanted: Record<string, string>) =>
+  Object.keys(labels).length === Object.keys(wanted).length &&
+  Object.entries(wanted).every(([name, value]) => labels[name] === value);
+
+const OPTIONS = { percentiles: [50, 99.9], labels: LABELS };
+
+describe("Prometheus", () => {
+  test("the text says each number once, in base units, with hostile names escaped", async () => {
+    expectNumbers(parse(await prometheusText(windows(), OPTIONS)));
+    expect(await prometheusText({})).toBe("");
+  });
+
+  test("a registry of prom-client is scraped over HTTP, beside its own metrics", async () => {
+    const registry = new Registry();
+    const end = registerPrometheus(registry, windows(), OPTIONS);
+    const server = createServer(async (_, response) => {
+      response.setHeader("content-type", registry.contentType);
+      response.end(await registry.metrics());
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const scrape = () =>
+      fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/metrics`).then((answer) => answer.text());
+    expectNumbers(parse(await scrape()));
+    expect(() => registerPrometheus(registry, windows())).toThrow(/already/);
+    end();
+    expect((await scrape()).trim()).toBe("");
+    server.close();
+  });
+
+  test("a fleet is read once for all gauges of a scrape; what has no name of its own is labelled so", async () => {
+    let reads = 0;
+    const fleet = new FleetMetrics(memoryStore(), "shop", { percentiles: true, maxNames: 1, flush: "1h" });
+    fleet.metric("pay").recordSuccess(250);
+    for (const user of ["user-1", "user-2"]) fleet.metric(user).addBlock();
+    const source = {
+      readAll: () => {
+        reads++;
+        return fleet.readAll();
+      },
+      rtPercentiles: fleet.rtPercentiles.bind(fleet),
+    };
+    const registry = new Registry();
+    registerPrometheus(registry, source, { percentiles: [99] });
+    const { samples } = parse(await registry.metrics());
+    expect(reads).toBe(1);
+    expect([...new Set(samples.map(({ labels }) => labels.name))].sort()).toEqual(["_other", "pay"]);
+    const sample = (metric: RegExp, name: string) =>
+      samples.find((each) => metric.test(each.metric) && each.labels.name === name)?.value;
+    expect(sample(/max_seconds/, "pay")).toBe(0.25);
+    expect(sample(/quantile_seconds/, "pay")).toBe(0.25);
+    await fleet.close();
+  });
+});
+
+test("OpenTelemetry: a reader in memory collects each number, with its unit, until that is ended", async () => {
+  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 2 ** 31 - 1 });
+  const provider = new MeterProvider({ readers: [reader] });
+  const all = new Map(Object.entries(windows()));
+  let reads = 0;
+  const source = {
+    async readAll() {
+      reads++;
+      return all;
+    },
+    rtPercentiles: async (name: string, percentiles: readonly number[]) =>
+      percentiles.map((each) => all.get(name)!.rtPercentile(each)),
+  };
+  const end = observeOtel(provider.getMeter("shop"), source, OPTIONS);
+  await reader.forceFlush();
+  const metrics = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics));
+  const units = Object.fromEntries(metrics.map(({ descriptor }) => [descriptor.name, descriptor.unit]));
+  expect(units).toEqual({
+    "oriel.window.calls.rate": "{call}/s",
+    "oriel.window.response_time.mean": "s",
+    "oriel.window.response_time.min": "s",
+    "oriel.window.response_time.max": "s",
+    "oriel.window.response_time.quantile": "s",
+  });
+  const samples = metrics.flatMap(({ descriptor, dataPoints }) =>
+    dataPoints.map(({ attributes, value }) => ({
+      metric: descriptor.name,
+      labels: attributes as Record<string, string>,
+      value: value as number,
+    })),
+  );
+  const named: Record<string, string> = {
+    oriel_window_calls_per_second: "oriel.window.calls.rate",
+    oriel_window_response_time_mean_seconds: "oriel.window.response_time.mean",
+    oriel_window_response_time_min_seconds: "oriel.window.response_time.min",
+    oriel_window_response_time_max_seconds: "oriel.window.response_time.max",
+    oriel_window_response_time_quantile_seconds: "oriel.window.response_time.quantile",
+  };
+  for (const [metric, labels, value] of EXPECTED) {
+    const found = samples.filter(
+      (each) => each.metric === named[metric] && matches(each.labels, { ...labels, ...LABELS }),
+    );
+    expect(found).toHaveLength(1);
+    expect(found[0]!.value).toBeCloseTo(value, 9);
+  }
+  expect(samples).toHaveLength(17);
+  expect(reads).toBe(1);
+  end();
+  await reader.forceFlush();
+  expect(reads).toBe(1);
+  await provider.shutdown();
+});
+
+test.each<[string, object]>([
+  ["prefix", { prefix: "1x" }],
+  ["prefix", { prefix: "a-b" }],
+  ["percentiles", { percentiles: [101] }],
+  ["percentiles", { percentiles: 50 }],
+  ["labels", { labels: { outcome: "x" } }],
+  ["labels", { labels: { "a b": "x" } }],
+  ["labels.a", { labels: { a: 1 } }],
+  ["unknown", { unknown: 1 }],
+])("%s of %j is refused", async (argument, options) => {
+  const refusal = { code: "ARGUMENT", message: expect.stringContaining(argument) };
+  await expect(prometheusText({}, options)).rejects.toMatchObject(refusal);
+  expect(() => registerPrometheus(new Registry(), {}, options)).toThrow(expect.objectContaining(refusal));
+});

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { FleetMetrics } from "../../src/fleet/fleet-metrics.ts";
+import type { Store } from "../../src/store/contract.ts";
+import { redisStore } from "../../src/store/redis.ts";
+import { type FaultProxy, startProxy } from "../harness/proxy.ts";
+import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { until } from "../harness/until.ts";
+
+let server: RedisServer;
+let proxy: FaultProxy;
+const stores: Store[] = [];
+beforeAll(async () => {
+  server = await startRedis({ tcp: true });
+  proxy = await startProxy(server.port);
+});
+afterAll(async () => {
+  for (const store of stores) await store.close();
+  await proxy?.close();
+  await server?.stop();
+});
+
+function fleetOf(name: string, url: string, flush: number, deadlineMs = 300): FleetMetrics {
+  const store = redisStore(url, { deadlineMs });
+  stores.push(store);
+  return new FleetMetrics(store, name, { interval: "1h", flush });
+}
+
+test("a flush whose answer is lost is sent again, and counts once", async () => {
+  const fleet = fleetOf("lost", proxy.url, 3_600_000);
+  const metric = fleet.metric("pay");
+  let counted = 0;
+  let failures = 0;
+  for (let round = 0; round < 40; round++) {
+    metric.addSuccess(round);
+    counted += round;
+    if (round % 4 === 1) proxy.dropReplies(1);
+    if (round % 4 === 3) proxy.dropReplies(3, { then: "silence" });
+    await fleet.flush().catch(() => failures++);
+    proxy.dropReplies(0);
+    if (round % 4 === 3) proxy.cut();
+  }
+  await until("it is flushed", () => fleet.flush().then(() => true));
+  expect(failures).toBeGreaterThan(0);
+  expect((await fleetOf("lost", server.url, 1000).read("pay")).success()).toBe(counted);
+});
+
+test("while the server is away it counts on, tells of it, and hands in all of it by itself", async () => {
+  const fleet = fleetOf("away", proxy.url, 20);
+  const errors: unknown[] = [];
+  fleet.on("error", ({ error }) => errors.push(error));
+  const metric = fleet.metric("pay");
+  metric.addSuccess();
+  await fleet.flush();
+  proxy.refuse(true);
+  proxy.cut();
+  for (let i = 0; i < 1000; i++) metric.recordSuccess(i);
+  await until("it is told", () => errors.length > 1);
+  expect(errors[0]).toMatchObject({ code: expect.stringMatching(/DEADLINE|UNAVAILABLE/) });
+  proxy.refuse(false);
+  const reader = fleetOf("away", server.url, 1000);
+  await until("all is there", async () => (await reader.read("pay")).success() === 1001);
+  expect((await reader.read("pay")).maxRt()).toBe(999);
+});
+
+test("what is counted is sent without being asked, and a process that counts nothing sends nothing", async () => {
+  const fleet = fleetOf("idle", proxy.url, 10);
+  fleet.metric("pay").addSuccess(7);
+  const reader = fleetOf("idle", server.url, 1000);
+  await until("it is sent", async () => (await reader.read("pay")).success() === 7);
+  const before = proxy.handedOn.get("EVALSHA");
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(proxy.handedOn.get("EVALSHA")).toBe(before);
+});

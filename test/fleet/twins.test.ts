@@ -1,0 +1,87 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newBucket } from "../../src/fleet/bucket.ts";
+import { flush } from "../../src/fleet/flush.ts";
+import { read } from "../../src/fleet/read.ts";
+import type { Store } from "../../src/store/contract.ts";
+import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
+
+const KEY = "{f}:fleet";
+let stores: OpenStore[];
+beforeAll(async () => {
+  stores = [await onRedis(), await onMemory()];
+});
+afterAll(() => Promise.all(stores.map((each) => each.close())));
+
+type Step = (store: Store, nowMs: number) => Promise<unknown>;
+const shape = fc.constantFrom(
+  { sampleCount: 3, bucketMs: 10, mostNames: 2 },
+  { sampleCount: 3, bucketMs: 10, mostNames: 2 },
+  { sampleCount: 3, bucketMs: 10, mostNames: 2 },
+  { sampleCount: 1, bucketMs: 30, mostNames: 2 },
+);
+const name = fc.constantFrom("", "a", "b", "c", "é𝄞", "0|1", "@names");
+const entry = fc.record({
+  name,
+  ahead: fc.constantFrom(-45, -31, -30, -29, -20, -11, -10, -5, 0, 3, 500),
+  counts: fc.array(fc.nat(5), { minLength: 4, maxLength: 4 }),
+  rtMs: fc.option(fc.constantFrom(0, 0.5, 3, 1e9)),
+});
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc
+    .record({
+      shape,
+      sender: fc.constantFrom("sender-1", "sender-2", "nder-1se"),
+      number: fc.nat(12),
+      entries: fc.array(entry, { maxLength: 5 }),
+    })
+    .map(
+      ({ shape, sender, number, entries }): Step =>
+        (store, nowMs) =>
+          store.run(flush, KEY, {
+            ...shape,
+            sender,
+            number,
+            given: entries.map(({ name, ahead, counts, rtMs }) => {
+              const bucket = newBucket(nowMs + ahead);
+              bucket.set(counts, 1);
+              if (rtMs !== null) bucket.set([rtMs, rtMs, rtMs], 5);
+              return { name, bucket };
+            }),
+          }),
+    ),
+  fc.record({ shape, first: fc.nat(3), most: fc.nat(3), name }).map(
+    ({ shape, ...asked }): Step =>
+      (store) =>
+        store.run(read, KEY, { ...shape, ...asked }),
+  ),
+);
+
+const outcome = (promise: Promise<unknown>) =>
+  promise.then(
+    (value) => ({ value }),
+    ({ code, message, applied }) => ({ code, message, applied }),
+  );
+
+test("both forms answer the same to whatever is asked in whatever order, and expire alike", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.constantFrom(0, 0, 1, 4, 9, 10, 30, 700_000), step), { minLength: 5, maxLength: 60 }),
+      async (steps) => {
+        for (const each of stores) await each.clear();
+        let nowMs = stores[0]!.clock.nowMs;
+        const startMs = nowMs;
+        for (const [goneMs, run] of steps) {
+          nowMs += goneMs;
+          for (const { clock } of stores) clock.nowMs = nowMs;
+          const [remote, local] = await Promise.all(stores.map(({ store }) => outcome(run(store, nowMs))));
+          expect(remote).toEqual(local);
+        }
+        const [remote, local] = await Promise.all(stores.map((each) => each.expiries()));
+        expect([...remote!.values()]).toEqual([...local!.values()]);
+        for (const { clock } of stores) clock.nowMs = startMs;
+      },
+    ),
+    { numRuns: Number(process.env.ORIEL_RUNS ?? 150) },
+  );
+});
