@@ -1,10 +1,11 @@
-import { Command, CommanderError, Option } from "commander";
+import { Argument, Command, CommanderError, Option } from "commander";
 import manifest from "../../package.json" with { type: "json" };
 import { type CountTyped, count } from "./count.ts";
 import { type DemoTyped, demo, demoOptions } from "./demo.ts";
 import { failureText } from "./failure.ts";
 import { REPLAY_HELP } from "./help.ts";
 import { replayOptions, type TypedOptions } from "./options.ts";
+import { type QueueTyped, queue } from "./queue.ts";
 import { replay } from "./replay.ts";
 import type { Streams } from "./streams.ts";
 
@@ -20,7 +21,7 @@ export async function runCommand(argv: readonly string[], streams: Streams): Pro
   const end = (code: number) => {
     status = code;
   };
-  const commands = [replayCommand(streams, end), demoCommand(streams, end), countCommand(streams, end)];
+  const commands = [replayCommand, demoCommand, countCommand, queueCommand].map((make) => make(streams, end));
   for (const command of commands) program.addCommand(command);
   for (const command of [program, ...commands]) {
     command
@@ -123,4 +124,25 @@ function countCommand(streams: Streams, end: (status: number) => void): Command 
     .option("--prefix <prefix>", "beginning of the keys in Redis")
     .option("--once", "end when all entries are counted")
     .action(async (typed: CountTyped) => end(await count(typed, streams)));
+}
+
+function queueCommand(streams: Streams, end: (status: number) => void): Command {
+  return new Command("queue")
+    .description("Tells of a delay queue, and has its dead messages wait again.")
+    .addArgument(
+      new Argument("<what>", "its counts; what is due next; what is dead; or have that wait again").choices([
+        "counts",
+        "peek",
+        "dead",
+        "redrive",
+      ]),
+    )
+    .argument("<name>", "name of the queue")
+    .requiredOption("--redis <url>", "where the queue is; nodes of a cluster with commas between")
+    .option("--shards <n>", "parts of the queue; all who use it must agree", "1")
+    .option("--limit <n>", "how many messages to list, up to 1000", "10")
+    .option("--ids <list>", "redrive these, with commas between, instead of all")
+    .option("--json", "JSON, a message a line")
+    .option("--prefix <prefix>", "beginning of the keys in Redis")
+    .action(async (what: string, name: string, typed: QueueTyped) => end(await queue(what, name, typed, streams)));
 }

@@ -26,6 +26,7 @@ import {
   wholeNumber,
 } from "./options.ts";
 import { pause } from "./pause.ts";
+import { inOrder, peek } from "./peek.ts";
 import { TIMERS, type Timers } from "./timers.ts";
 import { turn } from "./turn.ts";
 import { Worker } from "./worker.ts";
@@ -133,6 +134,19 @@ export class DelayQueue<Payload = unknown> {
     const sum = (of: "waiting" | "due" | "claimed" | "dead") => all.reduce((count, each) => count + each[of], 0);
     const isPaused = all.some((each) => each.isPaused);
     return { waiting: sum("waiting"), due: sum("due"), claimed: sum("claimed"), dead: sum("dead"), isPaused };
+  }
+
+  /**
+   * Up to `limit` (1 to 1000, default 10) messages that wait, in the order in which they would be claimed if no other came; of
+   * large ones as many as are 1 MiB in each shard.
+   */
+  async peek(options: { limit?: number } = {}): Promise<QueuedMessage<Payload>[]> {
+    checkKnown(options, ["limit"]);
+    const most = wholeNumber("limit", options.limit === undefined ? 10 : options.limit, 1, MOST_MESSAGES);
+    const shards = await this.#each((key) => this.#store.run(peek, key, { layout: this.#layout, most }));
+    return inOrder(shards)
+      .slice(0, most)
+      .map((each) => messageOf<Payload>(each.id, each));
   }
 
   /** From then on nothing is claimed, by any process; what is claimed goes on. */

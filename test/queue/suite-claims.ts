@@ -27,6 +27,19 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await queue.claim()).toMatchObject([{ id: "1", attempt: 2, lastError: "failed", hasLapsed: false }]);
     });
 
+    test("peek tells what would be claimed next, and what later, and claims nothing", async () => {
+      const queue = stage().queue<string>();
+      await queue.add("in 2 s, high", { priority: 9, delay: 2000 });
+      await queue.add("in 1 s", { delay: 1000 });
+      for (const payload of ["due", "due too"]) await queue.add(payload, { priority: 1 });
+      await queue.add("due, first", { priority: 5, id: "first" });
+      const waiting = await queue.peek();
+      expect(waiting.map(({ payload }) => payload)).toEqual(["due, first", "due", "due too", "in 1 s", "in 2 s, high"]);
+      expect(waiting[0]).toMatchObject({ id: "first", state: "waiting", attempt: 0, priority: 5 });
+      expect((await queue.peek({ limit: 2 })).map(({ payload }) => payload)).toEqual(["due, first", "due"]);
+      expect(await queue.counts()).toMatchObject({ waiting: 2, due: 3, claimed: 0 });
+    });
+
     test("of many who claim at once no two get the same, and all is got", async () => {
       const queue = stage().queue({ shards: 3 });
       await fill(queue, 60);

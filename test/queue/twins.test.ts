@@ -8,6 +8,7 @@ import { extend } from "../../src/queue/extend.ts";
 import { look } from "../../src/queue/look.ts";
 import { move } from "../../src/queue/move.ts";
 import { pause } from "../../src/queue/pause.ts";
+import { peek } from "../../src/queue/peek.ts";
 import { redrive } from "../../src/queue/redrive.ts";
 import { turn } from "../../src/queue/turn.ts";
 import type { Store } from "../../src/store/contract.ts";
@@ -111,6 +112,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     ([layout, passedOver, most]): Step =>
       (store) =>
         store.run(dead, KEY, { layout, passedOver, most }),
+  ),
+  fc.tuple(layout, fc.integer({ min: 1, max: 3 })).map(
+    ([layout, most]): Step =>
+      (store) =>
+        store.run(peek, KEY, { layout, most }),
   ),
   fc.tuple(layout, fc.nat(2), fc.array(id, { maxLength: 2 })).map(
     ([layout, most, ids]): Step =>

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { DelayQueue, redisStore } from "../../src/index.ts";
+import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { command } from "./command.ts";
+
+let server: RedisServer;
+let store: ReturnType<typeof redisStore>;
+beforeAll(async () => {
+  server = await startRedis({ tcp: true });
+  store = redisStore(server.url);
+});
+afterAll(async () => {
+  await store?.close();
+  await server?.stop();
+});
+
+const run = (what: string, ...more: string[]) => command(["queue", what, "sms", "--redis", server.url, ...more]);
+
+describe("of a queue with waiting, due and dead messages", () => {
+  let sms: DelayQueue;
+  beforeAll(async () => {
+    sms = new DelayQueue(store, "sms", { attempts: 1 });
+    await sms.add({ to: "later" }, { id: "later", delay: "10m" });
+    for (const id of ["a", "b", "c"]) await sms.add({ to: id }, { id });
+    for (const claimed of await sms.claim({ most: 3 }))
+      await sms.nack(claimed, { error: new Error("no\u001b[31m route") });
+    await sms.add(Uint8Array.of(1, 2, 255), { id: "bytes" });
+  });
+
+  test("counts", async () => {
+    expect(await run("counts")).toEqual({ status: 0, stdout: "waiting 1 · due 1 · claimed 0 · dead 3\n", stderr: "" });
+    expect(JSON.parse((await run("counts", "--json")).stdout)).toEqual(await sms.counts());
+  });
+
+  test("peek lists what is due, and what is due next", async () => {
+    const { stdout } = await run("peek", "--json");
+    const listed = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(listed.map(({ id, payload }) => [id, payload])).toEqual([
+      ["bytes", { base64: "AQL/" }],
+      ["later", { to: "later" }],
+    ]);
+    const table = (await run("peek", "--limit", "1")).stdout;
+    expect(table).toContain("bytes");
+    expect(table).not.toContain("later");
+  });
+
+  test("dead lists why, and nothing that a terminal would obey", async () => {
+    const { stdout } = await run("dead");
+    expect(stdout.match(/Error: no \[31m route/g)).toHaveLength(3);
+    expect(stdout).not.toContain("\u001b");
+    expect((await run("dead", "--json", "--limit", "2")).stdout.trim().split("\n")).toHaveLength(2);
+  });
+
+  test("redrive has some wait again, or all", async () => {
+    expect((await run("redrive", "--ids", "b")).stdout).toBe("1 redriven\n");
+    expect(await sms.counts()).toMatchObject({ dead: 2, due: 2 });
+    expect((await run("redrive", "--json")).stdout).toBe('{"redriven":2}\n');
+    expect((await run("dead")).stdout).toBe("none\n");
+    await sms.pause();
+    expect((await run("counts")).stdout).toBe("waiting 1 · due 4 · claimed 0 · dead 0 · paused\n");
+  });
+});
+
+describe("what cannot be", () => {
+  beforeEach(async () => {
+    await new DelayQueue(store, "sharded", { shards: 2 }).add(1);
+  });
+
+  test.each([
+    ["a word that is none", ["queue", "count", "sms"], /choices|choose|Allowed/],
+    ["other shards", ["queue", "peek", "sharded"], /CLASH/],
+    ["no number of shards", ["queue", "peek", "sms", "--shards", "many"], /shards/],
+    ["a limit of none", ["queue", "peek", "sms", "--limit", "0"], /limit/],
+    ["ids that are none", ["queue", "redrive", "sms", "--ids", "a,,b"], /--ids/],
+  ])("%s: one line on stderr, status 2", async (_what, args, why) => {
+    const { status, stdout, stderr } = await command([...args, "--redis", server.url]);
+    expect([status, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(why);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+  });
+
+  test("a server that is not there", async () => {
+    const { status, stderr } = await command(["queue", "counts", "sms", "--redis", "redis://127.0.0.1:1"]);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/UNAVAILABLE|DEADLINE/);
+  });
+});
