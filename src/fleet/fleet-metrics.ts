@@ -78,6 +78,7 @@ export class FleetMetrics {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#told.clear();
+    this.#sender.dropOld();
     if (this.#sender.hasWork) await this.#sender.learnTime();
     // Begun together, they are one round trip.
     await Promise.all([this.#sender.send(), this.#rts?.send((monotonicMs) => this.#sender.serverMs(monotonicMs))]);

@@ -9,6 +9,8 @@ interface Waiting {
 
 /** An event may be on its way for so long after the window that it is asked for. */
 const SLACK_MS = 60_000;
+/** Of a name between two flushes; the older half of more is let go. */
+const MOST_WAITING = 100_000;
 
 /** Every response time, in a series a name. What a store refuses, or does not answer for, is not sent again. */
 export class FleetRts {
@@ -30,6 +32,8 @@ export class FleetRts {
       waiting = { rtsMs: [], atMs: [] };
       this.#waiting.set(name, waiting);
     }
+    if (waiting.rtsMs.length === MOST_WAITING)
+      for (const each of [waiting.rtsMs, waiting.atMs]) each.splice(0, MOST_WAITING / 2);
     waiting.rtsMs.push(rtMs);
     waiting.atMs.push(this.#store.monotonic());
   }

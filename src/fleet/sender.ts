@@ -59,6 +59,14 @@ export class Sender {
     return this.gathered.bucketOf(name, floorTo(lengthMs, this.serverMs(this.#options.store.monotonic())));
   }
 
+  /** Lets go of what can be in no window any more: what is held while a server is away stays bounded. */
+  dropOld(): void {
+    const { shape, store, onLate } = this.#options;
+    const nowMs = this.serverMs(store.monotonic());
+    const dropped = this.gathered.dropBefore(nowMs - (shape.sampleCount + 1) * shape.bucketMs, eventsOf);
+    if (dropped > 0) onLate(dropped);
+  }
+
   /** Resolves when all that was gathered before is added; rejects where the store does not answer: it is kept. */
   async send(): Promise<void> {
     while (this.#sending) await this.#sending.catch(() => {});
@@ -74,10 +82,6 @@ export class Sender {
   async #sendAll(): Promise<void> {
     await this.learnTime();
     while (this.hasWork) {
-      const { sampleCount, bucketMs } = this.#options.shape;
-      const nowMs = this.serverMs(this.#options.store.monotonic());
-      const dropped = this.gathered.dropBefore(nowMs - (sampleCount + 1) * bucketMs, eventsOf);
-      if (dropped > 0) this.#options.onLate(dropped);
       this.#batch ??= { number: ++this.#number, given: this.gathered.take() };
       if (this.#batch.given.length > 0) await this.#sendBatch(this.#batch);
       this.#batch = undefined;

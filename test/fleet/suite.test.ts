@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import type { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { OrielError } from "../../src/errors.ts";
 import { FleetMetrics } from "../../src/fleet/fleet-metrics.ts";
 import { MetricWindow } from "../../src/metrics/metric-window.ts";
+import type { Store } from "../../src/store/contract.ts";
 import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
 
 const SHAPE = { sampleCount: 6, interval: 600, flush: "1h" } as const;
@@ -125,6 +127,21 @@ describe.each([
     });
     const view = await fleet.read("pay");
     expect([view.success(), view.exception(), view.block(), late]).toEqual([0, 0, 2, 3]);
+  });
+
+  test("what is held while a server never answers stays bounded", async () => {
+    const away: Store = { ...on.store, run: () => Promise.reject(new OrielError("UNAVAILABLE", "away")) };
+    const fleet = new FleetMetrics(away, "away", SHAPE);
+    let late = 0;
+    fleet.on("late", ({ events }) => {
+      late += events;
+    });
+    for (let i = 0; i < 100; i++) {
+      fleet.metric("pay").addSuccess();
+      await expect(fleet.flush()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+      on.clock.nowMs += BUCKET_MS;
+    }
+    expect(late).toBeGreaterThan(90);
   });
 
   test("the key goes when no window holds any of it", async () => {
