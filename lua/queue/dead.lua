@@ -4,6 +4,7 @@
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 how many to pass over · 3 how many, 1..1000
 -- Reply for each f64 score · u32, id · u32, what messages has of it · u32, why it failed; 1 MiB at most, or one message
+-- Errors CLASH
 -- Cost  O(log of what is there + passed over + listed)
 -- @include queue/law
 local keys_per_step = 2
@@ -11,6 +12,8 @@ local arguments_per_step = 3
 local MOST_BYTES = 1048576
 local function step(k, a, now)
   local times, messages = KEYS[k], KEYS[k + 1]
+  local refused = clash(redis.call("HGET", messages, "@layout"), ARGV[a])
+  if refused then return refused end
   local from, to = score_of(DEAD, 0, 0), score_of(DEAD, BAND_SIZE, DELIVERIES_SIZE - 1)
   local found = redis.call("ZRANGE", times, from, to, "BYSCORE", "LIMIT", ARGV[a + 1], ARGV[a + 2], "WITHSCORES")
   local parts, bytes = {}, 0

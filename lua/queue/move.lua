@@ -4,6 +4,7 @@
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 id · 3 when, as in queue/add; empty: never
 -- Reply u8 0 no such message, 1 it was, 2 it is claimed, 3 it is dead (and is not moved, but can be cancelled)
+-- Errors CLASH; nothing was written
 -- Law   who waits for another time keeps its place among equals; deliveries are kept
 -- Cost  O(log of what is there)
 -- @include queue/law
@@ -11,7 +12,9 @@ local keys_per_step = 2
 local arguments_per_step = 3
 local function step(k, a, now)
   local times, messages, id, when = KEYS[k], KEYS[k + 1], ARGV[a + 1], ARGV[a + 2]
-  local known = redis.call("HMGET", messages, ":" .. id, "@levels")
+  local known = redis.call("HMGET", messages, ":" .. id, "@levels", "@layout")
+  local refused = clash(known[3], ARGV[a])
+  if refused then return refused end
   if not known[1] then return "\0" end
   local member = string.sub(known[1], 1, SEQ_DIGITS) .. id
   local band, _, deliveries = read_score(tonumber(redis.call("ZSCORE", times, member) or "0"))

@@ -5,13 +5,17 @@
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 most: those that died first, 0..1000 · 3 MessagePack, an array of ids, which come besides
 -- Reply f64 how many
+-- Errors CLASH; nothing was written
 -- Cost  O(messages * log of what is there)
 -- @include queue/law
 local keys_per_step = 2
 local arguments_per_step = 3
 local function step(k, a, now)
   local times, messages, most, ids = KEYS[k], KEYS[k + 1], tonumber(ARGV[a + 1]), cmsgpack.unpack(ARGV[a + 2])
-  local found = {}
+  local known = redis.call("HMGET", messages, "@layout", "@seq")
+  local refused = clash(known[1], ARGV[a])
+  if refused then return refused end
+  local seq, found = tonumber(known[2] or "0"), {}
   if most > 0 then found = first_of(times, DEAD, BAND_SIZE, most) end
   for _, id in ipairs(ids) do
     local value = redis.call("HGET", messages, ":" .. id)
@@ -23,7 +27,6 @@ local function step(k, a, now)
     end
   end
   local gone, moved, errors, values, seen = {}, {}, {}, {}, {}
-  local seq = tonumber(redis.call("HGET", messages, "@seq") or "0")
   for i = 1, #found, 2 do
     local id = id_of(found[i])
     local value = redis.call("HGET", messages, ":" .. id)

@@ -26,8 +26,8 @@ export const census: Operation<{ layout: string }, Census> = {
     const [waiting, due, claimed, dead] = [reader.f64(), reader.f64(), reader.f64(), reader.f64()];
     return { waiting, due, claimed, dead, isPaused: reader.f64() === 1 };
   },
-  local(keys, key, _, nowMs) {
-    const { times, levels, isPaused } = shardAt(keys, key);
+  local(keys, key, { layout }, nowMs) {
+    const { times, levels, isPaused } = shardAt(keys, key, layout);
     const sum = (fromMs: number, untilMs: number) =>
       levels.reduce((all, level) => all + times.count(level, fromMs, untilMs), 0);
     return {

@@ -26,8 +26,8 @@ export const dead: Operation<{ layout: string; passedOver: number; most: number 
     }
     return found;
   },
-  local(keys, key, { passedOver, most }) {
-    const shard = shardAt(keys, key);
+  local(keys, key, { layout, passedOver, most }) {
+    const shard = shardAt(keys, key, layout);
     const found: Looked[] = [];
     let sizeBytes = 0;
     for (const [member, score] of shard.times.first(DEAD, BAND_SIZE, passedOver + most).slice(passedOver)) {

@@ -24,8 +24,8 @@ export const extend: Operation<Extension, boolean[]> = {
     visibilityMs,
   ],
   decode: (reply) => Array.from(reply, (byte) => byte === 1),
-  local(keys, key, { held, visibilityMs }, nowMs) {
-    const shard = shardAt(keys, key);
+  local(keys, key, { layout, held, visibilityMs }, nowMs) {
+    const shard = shardAt(keys, key, layout);
     if (shard.layout !== undefined) keep(keys, key, shard);
     return held.map(({ member, deliveries }) => {
       const there = readScore(shard.times.scoreOf(member) ?? 0);

@@ -29,8 +29,8 @@ export const look: Operation<{ layout: string; id: string }, Looked | undefined>
     const score = reader.f64();
     return { id: "", score, ...splitValue(reader.bytes()), why: reader.text() };
   },
-  local(keys, key, { id }) {
-    const shard = shardAt(keys, key);
+  local(keys, key, { layout, id }) {
+    const shard = shardAt(keys, key, layout);
     const stored = shard.messages.get(id);
     if (!stored) return undefined;
     const score = shard.times.scoreOf(memberOf(stored.seq, id))!;

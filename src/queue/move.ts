@@ -17,8 +17,8 @@ export const move: Operation<{ layout: string; id: string; when: When | undefine
   repeatable: false,
   encode: ({ layout, id, when }) => [layout, id, when ? whenText(when) : ""],
   decode: (reply) => FATES[reply[0]!]!,
-  local(keys, key, { id, when }, nowMs) {
-    const shard = shardAt(keys, key);
+  local(keys, key, { layout, id, when }, nowMs) {
+    const shard = shardAt(keys, key, layout);
     const stored = shard.messages.get(id);
     if (!stored) return "unknown";
     const member = memberOf(stored.seq, id);

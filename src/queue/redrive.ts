@@ -14,8 +14,8 @@ export const redrive: Operation<{ layout: string; most: number; ids: readonly st
   repeatable: false,
   encode: ({ layout, most, ids }) => [layout, most, packStrings(ids)],
   decode: (reply) => new DataView(reply.buffer, reply.byteOffset, reply.length).getFloat64(0, true),
-  local(keys, key, { most, ids }, nowMs) {
-    const shard = shardAt(keys, key);
+  local(keys, key, { layout, most, ids }, nowMs) {
+    const shard = shardAt(keys, key, layout);
     const found = new Set(most > 0 ? shard.times.first(DEAD, BAND_SIZE, most).map(([member]) => member) : []);
     for (const id of ids) {
       const stored = shard.messages.get(id);

@@ -51,9 +51,9 @@ export class Shard {
 }
 
 /** The shard as it stands, to be read; an empty one where there is none. Throws CLASH for another layout than `layout`. */
-export function shardAt(keys: Keyspace, key: string, layout?: string): Shard {
+export function shardAt(keys: Keyspace, key: string, layout: string): Shard {
   const shard = (keys.get(key) as Shard | undefined) ?? new Shard();
-  if (layout !== undefined && shard.layout !== undefined && shard.layout !== layout)
+  if (shard.layout !== undefined && shard.layout !== layout)
     throw refusal("CLASH", `the queue's layout is ${shard.layout}, not ${layout}`);
   return shard;
 }

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { DelayQueue, memoryStore, redisStore } from "../../src/index.ts";
+import { type ClaimedMessage, DelayQueue, memoryStore, redisStore } from "../../src/index.ts";
 import { onMemory, onRedis } from "../harness/stepped-stores.ts";
 import { Stage } from "./stage.ts";
 import { staged } from "./suite.ts";
@@ -91,14 +91,31 @@ test.each(wrong)("%s: one error that says so, and nothing is asked of the store"
   expect(stage().calls).toEqual([]);
 });
 
-test.each(["memory", "redis"])("another layout is refused before anything is written: %s", async (kind) => {
+const anyCall: ((queue: DelayQueue<Wrong>, claimed: ClaimedMessage) => Promise<unknown>)[] = [
+  (queue) => queue.add(2),
+  (queue) => queue.claim(),
+  (queue) => queue.pause(),
+  (queue) => queue.resume(),
+  (queue) => queue.counts(),
+  (queue) => queue.get("a"),
+  (queue) => queue.cancel("a"),
+  (queue) => queue.reschedule("a", { delay: 1 }),
+  (queue) => queue.dead.list(),
+  (queue) => queue.dead.redrive(),
+  (queue) => queue.dead.redrive({ ids: ["a"] }),
+  (queue, claimed) => queue.extend(claimed, 1000),
+  (queue, claimed) => queue.nack(claimed),
+  (queue, claimed) => queue.ack(claimed),
+];
+
+test.each(["memory", "redis"])("another layout is refused by every step, and nothing is written: %s", async (kind) => {
   const there = kind === "memory" ? new Stage(await onMemory()) : stage();
   const [one, other] = [there.queue(), there.queue({ shards: 2 })];
   await other.addBulk(Array.from({ length: 20 }, (_, payload) => ({ payload })));
+  const [claimed] = await other.claim();
   const counts = await other.counts();
   const clash = { code: "CLASH", message: "the queue's layout is 1|2, not 1|1", applied: "no" };
-  for (const call of [() => one.add(2), () => one.claim(), () => one.pause()])
-    await expect(call()).rejects.toMatchObject(clash);
+  for (const call of anyCall) await expect(call(one, claimed!)).rejects.toMatchObject(clash);
   const worker = there.worker(one, () => {});
   const told = new Promise((resolve) => worker.on("error", resolve));
   expect(await told).toMatchObject({ error: clash });

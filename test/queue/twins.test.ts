@@ -128,7 +128,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       (store) =>
         store.run(pause, KEY, { layout, isPaused: isPaused && layout === "1|1" }),
   ),
-  fc.constant<Step>((store) => store.run(census, KEY, { layout: "1|1" })),
+  layout.map(
+    (layout): Step =>
+      (store) =>
+        store.run(census, KEY, { layout }),
+  ),
 );
 
 /** Bytes as numbers: one store answers with views of a reply. */
