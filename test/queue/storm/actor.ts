@@ -1,0 +1,76 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { OrielError } from "../../../src/errors.ts";
+import { DelayQueue } from "../../../src/queue/delay-queue.ts";
+import type { Store } from "../../../src/store/contract.ts";
+import { redisStore } from "../../../src/store/redis.ts";
+import { Random } from "../../simulator/random.ts";
+import type { Note, Orders } from "./notes.ts";
+import { watchedStore } from "./watched-store.ts";
+
+const DEADLINE_MS = 250;
+
+export interface Actor {
+  /** Lets it finish: a producer has all of its messages accepted, a worker is closed. */
+  end(): Promise<void>;
+}
+
+type Tell = (note: Note) => void;
+
+export function act(orders: Orders, tell: Tell): Actor {
+  const store = redisStore(orders.url, { deadlineMs: DEADLINE_MS });
+  const actor = orders.messages === undefined ? work(orders, store, tell) : produce(orders, store, tell);
+  return {
+    async end() {
+      await actor.end();
+      await store.close();
+    },
+  };
+}
+
+/** Asks again, under the same ids, until all is accepted. */
+function produce({ name, queue: queueName, options, seed, messages = 0 }: Orders, store: Store, tell: Tell): Actor {
+  const random = new Random(seed);
+  const queue = new DelayQueue(store, queueName, options);
+  const isTransient = (error: OrielError) => {
+    if (!error.transient) tell({ what: "wrong", why: `add: ${error}` });
+    return false;
+  };
+  const producing = (async () => {
+    for (let added = 0; added < messages; ) {
+      await pause(random.int(0, 25));
+      const count = Math.min(random.pick([1, 1, 1, 4]), messages - added);
+      const some = Array.from({ length: count }, (_, i) => ({
+        payload: added + i,
+        id: `${name}-${added + i}`,
+        delay: random.pick([0, 0, 5, 60, 300]),
+        priority: random.pick([0, 0, 7]),
+      }));
+      while (!(await queue.addBulk(some).then(() => true, isTransient))) await pause(random.int(1, 20));
+      for (const { id } of some) tell({ what: "accepted", id });
+      added += count;
+    }
+  })();
+  return { end: () => producing };
+}
+
+function work(
+  { queue, options, seed, worker: settings = { visibility: 300 }, isCalm }: Orders,
+  store: Store,
+  tell: Tell,
+) {
+  const random = new Random(seed);
+  const worker = new DelayQueue(watchedStore(store, tell), queue, options).process(async ({ id, attempt }) => {
+    tell({ what: "began", id, attempt });
+    const workMs = isCalm ? 0 : random.pick([0, 0, 2, 10, 50, 2 * settings.visibility]);
+    if (workMs > 0) await pause(workMs);
+    const isGood = isCalm === true || random.chance(0.85);
+    tell({ what: "handled", id, attempt, isGood });
+    if (!isGood) throw new Error("no luck");
+  }, settings);
+  for (const fate of ["completed", "retry", "dead", "lost"] as const)
+    worker.on(fate, ({ id, attempt }) => tell({ what: "told", id, attempt, fate }));
+  worker.on("error", ({ error }) => {
+    if (!(error as OrielError).transient) tell({ what: "wrong", why: `told of ${error}` });
+  });
+  return { end: () => worker.close() };
+}

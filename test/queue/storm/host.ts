@@ -1,0 +1,30 @@
+// A process that actors run in; told what to do, and tells, in lines of JSON.
+import { createInterface } from "node:readline";
+import { type Actor, act } from "./actor.ts";
+import { machineMs, type Note, type Orders } from "./notes.ts";
+
+export type ToHost = { act: Orders } | { end: string };
+export type FromHost = { note: Note & { by: string; atMs: number } } | { ended: string; error?: string };
+
+const actors = new Map<string, Actor>();
+// What is written to a pipe is in it, whatever becomes of this process.
+const say = (line: FromHost) => void process.stdout.write(`${JSON.stringify(line)}\n`);
+
+createInterface(process.stdin).on("line", (line) => {
+  const told = JSON.parse(line) as ToHost;
+  if ("act" in told) {
+    const { name } = told.act;
+    actors.set(
+      name,
+      act(told.act, (note) => say({ note: { ...note, by: name, atMs: machineMs() } })),
+    );
+    return;
+  }
+  const name = told.end;
+  const actor = actors.get(name)!;
+  actors.delete(name);
+  actor.end().then(
+    () => say({ ended: name }),
+    (error) => say({ ended: name, error: String(error) }),
+  );
+});

@@ -1,0 +1,76 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { Plugin } from "esbuild";
+
+/** A rule of the queue, and how its code looks without it. */
+export interface Mutation {
+  rule: string;
+  /** Of src; in a generated module what is replaced is the text of its script. */
+  file: string;
+  from: string;
+  to: string;
+}
+
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    rule: "what is claimed is nobody else's for a while",
+    file: "generated/queue/turn.ts",
+    from: "text_of(score_of(10, until_ms, count + 1))",
+    to: "text_of(score_of(0, now, count + 1))",
+  },
+  {
+    rule: "a message is kept while its handler runs",
+    file: "generated/queue/extend.ts",
+    from: 'if #moved > 0 then redis.call("ZADD", times, unpack(moved)) end',
+    to: "",
+  },
+  {
+    rule: "a result whose answer is lost is brought again",
+    file: "queue/shard-turns.ts",
+    from: '!isApplied || result.verb !== "back"',
+    to: "!isApplied",
+  },
+  {
+    rule: "a result is refused of whom the message is not claimed for",
+    file: "generated/queue/turn.ts",
+    from: "score % 128 == delivery and not seen[member]",
+    to: "not seen[member]",
+  },
+  {
+    rule: "an id that is known is not added again",
+    file: "generated/queue/add.ts",
+    from: "local is_known = known[i + 3] or here[id] or (ends[i] and tonumber(ends[i]) >= score_of(12, now, 0))",
+    to: "local is_known = here[id]",
+  },
+  {
+    rule: "what lapsed is claimed again",
+    file: "generated/queue/turn.ts",
+    from: "claim(times, messages, first_of(times, 10, now, math.ceil(most / 2)), now, until_ms, claims)",
+    to: "",
+  },
+];
+
+/** Builds with one rule broken. */
+export function mutating({ file, from, to }: Mutation): Plugin {
+  return {
+    name: "mutation",
+    setup(build) {
+      build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
+        if (!path.endsWith(`/src/${file}`)) return undefined;
+        const contents = readFileSync(path, "utf8");
+        return { contents: path.includes("/generated/") ? changedScript(contents) : changed(contents), loader: "ts" };
+      });
+    },
+  };
+
+  function changed(text: string): string {
+    if (text.split(from).length !== 2) throw new Error(`${file} has not one ${JSON.stringify(from)}`);
+    return text.replace(from, () => to);
+  }
+
+  function changedScript(module: string): string {
+    const text = changed(JSON.parse(/text: (".*"),$/m.exec(module)![1]!));
+    const sha = createHash("sha1").update(text).digest("hex");
+    return `export const script = ${JSON.stringify({ sha, text })};`;
+  }
+}

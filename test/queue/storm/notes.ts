@@ -1,0 +1,38 @@
+import type { DelayQueueOptions } from "../../../src/queue/options.ts";
+import type { WorkerOptions } from "../../../src/queue/worker-options.ts";
+
+/** What an actor is to do; travels to its process as JSON. */
+export interface Orders {
+  /** Of the actor; nobody else has it. */
+  name: string;
+  url: string;
+  queue: string;
+  seed: number;
+  options: DelayQueueOptions;
+  /** A producer of so many messages; otherwise a worker. */
+  messages?: number;
+  worker?: WorkerOptions & { visibility: number };
+  /** Its handlers are fast, and do not throw. */
+  isCalm?: boolean;
+}
+
+/** What an actor saw of a delivery, or of a message it added. */
+export type Note =
+  | { what: "accepted"; id: string }
+  /** The store said that this delivery has it, at least until then. */
+  | { what: "holds"; id: string; attempt: number; untilMs: number }
+  | { what: "began"; id: string; attempt: number }
+  /** The handler is about to return, or to throw. */
+  | { what: "handled"; id: string; attempt: number; isGood: boolean }
+  /** The store kept what became of this delivery. */
+  | { what: "kept"; id: string; attempt: number; verb: string }
+  /** The worker told of the end of a delivery. */
+  | { what: "told"; id: string; attempt: number; fate: string }
+  | { what: "wrong"; why: string };
+
+/** By the clock that all processes of a machine share. */
+export type Told = Note & { by: string; atMs: number };
+
+export function machineMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}

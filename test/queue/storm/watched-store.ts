@@ -1,0 +1,36 @@
+import type { Turn, Turned } from "../../../src/queue/exchange.ts";
+import { idOf } from "../../../src/queue/layout.ts";
+import type { Store } from "../../../src/store/contract.ts";
+import { machineMs, type Note } from "./notes.ts";
+
+interface Extension {
+  held: { member: string; deliveries: number }[];
+  visibilityMs: number;
+}
+
+/** The store of a worker, which tells what the server said of each delivery before the worker knows it. */
+export function watchedStore(store: Store, tell: (note: Note) => void): Store {
+  const onTurn = (asked: Turn, { nowMs, isKept, claims }: Turned, sentAtMs: number) => {
+    for (const [i, { member, deliveries, verb }] of asked.results.entries())
+      if (isKept[i]) tell({ what: "kept", id: idOf(member), attempt: deliveries, verb });
+    for (const { member, deliveries, sinceMs } of claims) {
+      tell({ what: "holds", id: idOf(member), attempt: deliveries, untilMs: sentAtMs + asked.visibilityMs });
+      if (sinceMs > nowMs) tell({ what: "wrong", why: `${idOf(member)} came ${sinceMs - nowMs} ms before it was due` });
+    }
+  };
+  const onExtended = ({ held, visibilityMs }: Extension, isOurs: readonly boolean[], sentAtMs: number) => {
+    for (const [i, { member, deliveries }] of held.entries())
+      if (isOurs[i]) tell({ what: "holds", id: idOf(member), attempt: deliveries, untilMs: sentAtMs + visibilityMs });
+  };
+  return {
+    ...store,
+    run: async (operation, key, input, options) => {
+      const sentAtMs = machineMs();
+      const output = await store.run(operation, key, input, options);
+      if (operation.name === "queue/turn") onTurn(input as unknown as Turn, output as unknown as Turned, sentAtMs);
+      if (operation.name === "queue/extend")
+        onExtended(input as unknown as Extension, output as unknown as boolean[], sentAtMs);
+      return output;
+    },
+  };
+}

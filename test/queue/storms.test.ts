@@ -1,0 +1,35 @@
+import { appendFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { MUTATIONS } from "./storm/mutations.ts";
+import { playStorms, tallyOf } from "./storm/storm.ts";
+
+const { ORIEL_SEED, ORIEL_SEEDS, ORIEL_FIRST_SEED = "1", ORIEL_TALLY } = process.env;
+const first = Number(ORIEL_SEED ?? ORIEL_FIRST_SEED);
+const count = ORIEL_SEED === undefined ? Number(ORIEL_SEEDS ?? 20) : 1;
+const SITES = Number(process.env.ORIEL_SITES ?? 8);
+
+test(`${count} storms from seed ${first}: nothing accepted is lost, nothing is with two at once, all comes to an end`, {
+  timeout: 60_000 + count * 2000,
+}, async () => {
+  const all = await playStorms({ first, count, sites: SITES });
+  const tally = tallyOf(all);
+  if (ORIEL_TALLY) appendFileSync(ORIEL_TALLY, `${tally}\n`);
+  else process.stdout.write(`${tally}\n`);
+  expect(all.flatMap(({ seed, violations }) => violations.map((each) => `seed ${seed}: ${each}`))).toEqual([]);
+  expect(all).toHaveLength(count);
+});
+
+/** `npm test` takes the first one; `npm run faults` takes them all. */
+const broken = MUTATIONS.slice(0, ORIEL_SEEDS === undefined ? 1 : MUTATIONS.length);
+
+test.each(broken.map((mutation) => [mutation.rule, mutation] as const))(
+  "storms need: %s",
+  {
+    timeout: 180_000,
+  },
+  async (_, mutation) => {
+    const all = await playStorms({ first: 1, count: 200, sites: SITES, mutation, isEndedByFailure: true });
+    const failed = all.filter(({ violations }) => violations.length > 0);
+    expect(failed.length, `nothing failed in ${all.length} storms`).toBeGreaterThan(0);
+  },
+);
