@@ -2,7 +2,7 @@
 -- Dead messages, those that died first before the others.
 -- A script: what they say is of the instant of the list.
 -- KEYS  1 times · 2 messages
--- ARGV  1 layout · 2 how many to pass over · 3 how many, 1..1000
+-- ARGV  1 layout · 2 how many to pass over · 3 how many, 1..256
 -- Reply for each f64 score · u32, id · u32, what messages has of it · u32, why it failed; 1 MiB at most, or one message
 -- Errors CLASH
 -- Cost  O(log of what is there + passed over + listed)

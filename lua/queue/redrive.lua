@@ -3,7 +3,7 @@
 -- their deliveries before is refused.
 -- A script: a message is dead until it waits.
 -- KEYS  1 times · 2 messages
--- ARGV  1 layout · 2 most: those that died first, 0..1000 · 3 MessagePack, an array of ids, which come besides
+-- ARGV  1 layout · 2 most: those that died first, 0..256 · 3 MessagePack, an array of up to 256 ids, which come besides
 -- Reply f64 how many
 -- Errors CLASH; nothing was written
 -- Cost  O(messages * log of what is there)

@@ -1,7 +1,7 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { dead } from "./dead.ts";
-import { MOST_MESSAGES, shardOf } from "./layout.ts";
+import { MOST_MESSAGES, MOST_WHOLE, shardOf } from "./layout.ts";
 import { messageOf, type QueuedMessage } from "./message.ts";
 import { checkId, wholeNumber } from "./options.ts";
 import { redrive } from "./redrive.ts";
@@ -28,7 +28,7 @@ export class DeadLetters<Payload = unknown> {
     let skipped = 0;
     for (const key of this.#keys)
       for (let passedOver = 0; found.length < limit; ) {
-        const page = await this.#store.run(dead, key, { layout: this.#layout, passedOver, most: MOST_MESSAGES });
+        const page = await this.#store.run(dead, key, { layout: this.#layout, passedOver, most: MOST_WHOLE });
         if (page.length === 0) break;
         passedOver += page.length;
         for (const each of page)
@@ -44,8 +44,8 @@ export class DeadLetters<Payload = unknown> {
     if (options.ids !== undefined) return this.#redriveThese(options.ids);
     let count = 0;
     for (const key of this.#keys)
-      for (let moved = MOST_MESSAGES; moved === MOST_MESSAGES; count += moved)
-        moved = await this.#store.run(redrive, key, { layout: this.#layout, most: MOST_MESSAGES, ids: [] });
+      for (let moved = MOST_WHOLE; moved === MOST_WHOLE; count += moved)
+        moved = await this.#store.run(redrive, key, { layout: this.#layout, most: MOST_WHOLE, ids: [] });
     return count;
   }
 
@@ -54,9 +54,14 @@ export class DeadLetters<Payload = unknown> {
       throw argumentError("ids", ids, `an array of at most ${MOST_MESSAGES} ids`);
     const shards = this.#keys.map((): string[] => []);
     for (const id of ids) shards[shardOf(checkId(id), this.#keys.length)]!.push(id);
-    const asked = shards.map((own, shard) =>
-      own.length === 0 ? 0 : this.#store.run(redrive, this.#keys[shard]!, { layout: this.#layout, most: 0, ids: own }),
-    );
-    return (await Promise.all(asked)).reduce((sum, moved) => sum + moved, 0);
+    const redriven = shards.map(async (own, shard) => {
+      let count = 0;
+      for (let from = 0; from < own.length; from += MOST_WHOLE) {
+        const some = own.slice(from, from + MOST_WHOLE);
+        count += await this.#store.run(redrive, this.#keys[shard]!, { layout: this.#layout, most: 0, ids: some });
+      }
+      return count;
+    });
+    return (await Promise.all(redriven)).reduce((sum, moved) => sum + moved, 0);
   }
 }

@@ -12,6 +12,8 @@ const SEQ_DIGITS = 14;
 export const MOST_REMEMBERED = 100_000;
 /** Of one step. */
 export const MOST_MESSAGES = 1000;
+/** Of one that reads, or writes, all of a message; nobody else is served for some 5 ms then. */
+export const MOST_WHOLE = 256;
 export const MOST_BYTES = 2 ** 20;
 
 const encoder = new TextEncoder();
