@@ -1,10 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { Cluster } from "ioredis";
 import { DelayQueue, redisStore } from "../../src/index.ts";
 
 /** A consumer process: tells of each delivery and of what it lost; its handlers take `workMs`. */
-const [url = "", concurrency, visibilityMs, workMs] = process.argv.slice(2);
-const queue = new DelayQueue(redisStore(url, { deadlineMs: 3000 }), "mail");
-const worker = queue.process(
+const [url = "", isCluster, shards, concurrency, visibilityMs, workMs] = process.argv.slice(2);
+const store = redisStore(isCluster ? (new Cluster([url]) as never) : url, { deadlineMs: 3000 });
+const worker = new DelayQueue(store, "mail", { shards: Number(shards) }).process(
   async ({ id, attempt }) => {
     console.log(`${id} ${attempt}`);
     await pause(Number(workMs));

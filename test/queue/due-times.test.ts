@@ -1,0 +1,111 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { describe, expect, test, vi } from "vitest";
+import { shardOf } from "../../src/queue/layout.ts";
+import { until } from "../harness/until.ts";
+import { Live } from "./live.ts";
+
+describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
+  const live = new Live(kind);
+
+  test("due at random times, four consumers: nothing comes before its time, nor much after it", async () => {
+    const COUNT = 1000;
+    const queue = live.queue();
+    const early: string[] = [];
+    const late: number[] = [];
+    const handler = ({ id, dueAtMs }: { id: string; dueAtMs: number }) => {
+      const lateMs = Date.now() - dueAtMs; // the servers are of this machine
+      if (lateMs < 0) early.push(`${id}: ${lateMs} ms`);
+      late.push(lateMs);
+    };
+    for (let i = 0; i < 4; i++) live.work(live.queue(), handler, { concurrency: 4 });
+    await queue.addBulk(
+      Array.from({ length: COUNT }, (_, payload) => ({ payload, delay: Math.floor(Math.random() * 3000) })),
+    );
+    await until("all are handled", () => late.length >= COUNT);
+    expect(early).toEqual([]);
+    expect(late).toHaveLength(COUNT);
+    expect(late.sort((a, b) => a - b)[COUNT / 2]).toBeLessThan(250); // some 1 ms where nothing else runs
+  });
+
+  test("an earlier message wakes who sleeps for a later one, in every process", async () => {
+    const handed: unknown[] = [];
+    const queues = [live.queue(), live.queue(), live.queue({ isProxied: true })];
+    for (const queue of queues) live.work(queue, ({ payload }) => void handed.push(payload));
+    await queues[0]!.add("late", { delay: "60s" });
+    await pause(300);
+    const startMs = performance.now();
+    await queues[0]!.add("sooner", { delay: 200 });
+    await until("it is handled", () => handed.length > 0);
+    expect(handed).toEqual(["sooner"]);
+    const tookMs = performance.now() - startMs;
+    expect(tookMs).toBeGreaterThan(195);
+    expect(tookMs).toBeLessThan(3000); // far from the look that comes anyway
+  });
+
+  test("a producer whose clock is an hour wrong: a delay is the server's, `at` is what it said", async () => {
+    const queue = live.queue();
+    const wrong = vi
+      .spyOn(Date, "now")
+      .mockImplementation(() => performance.timeOrigin + performance.now() + 3_600_000);
+    await queue.add("delay", { id: "delay", delay: 50 });
+    await queue.add("at", { id: "at", at: Date.now() });
+    wrong.mockRestore();
+    const handed: unknown[] = [];
+    live.work(queue, ({ payload }) => void handed.push(payload));
+    await until("it is handled", () => handed.length > 0);
+    expect(handed).toEqual(["delay"]);
+    expect(Math.abs((await queue.get("at"))!.atMs - Date.now() - 3_600_000)).toBeLessThan(30_000);
+  });
+
+  test("one message due in ten minutes, another in a month, four workers: at most a command a second each", async () => {
+    const queue = live.queue();
+    await queue.addBulk([
+      { payload: 1, delay: "10m" },
+      { payload: 2, delay: "30d" },
+    ]);
+    let count = 0;
+    for (let i = 0; i < 4; i++) live.work(live.queue(), () => count++);
+    await pause(500);
+    const before = await live.commands();
+    await pause(3000);
+    expect((await live.commands()) - before).toBeLessThanOrEqual(4 * 3);
+    expect(count).toBe(0);
+  });
+
+  test("100 000 due at one ms come in order of adding, and no step keeps the server for long", {
+    timeout: 60_000,
+  }, async () => {
+    const COUNT = 100_000;
+    for (const raw of live.raws) {
+      await raw.config("SET", "slowlog-log-slower-than", 10_000);
+      await raw.call("SLOWLOG", "RESET");
+    }
+    const queue = live.queue({ deadlineMs: 20_000 });
+    const at = Date.now() - 1000;
+    for (let from = 0; from < COUNT; from += 5000)
+      await queue.addBulk(Array.from({ length: 5000 }, (_, i) => ({ payload: from + i, at })));
+    let isInOrder = true;
+    let count = 0;
+    const last = new Array(live.shards).fill(-1);
+    const worker = live.work(
+      queue,
+      ({ id, payload }) => {
+        const shard = shardOf(id, live.shards);
+        isInOrder &&= (payload as number) > last[shard];
+        last[shard] = payload;
+        count++;
+      },
+      { concurrency: 500 },
+    );
+    await until("all are handled", () => count === COUNT, 40_000);
+    await worker.close();
+    expect(isInOrder).toBe(true);
+    expect(await queue.counts()).toMatchObject({ due: 0, claimed: 0, dead: 0 });
+    const slow = await Promise.all(live.raws.map((raw) => raw.call("SLOWLOG", "GET", "100")));
+    const scripts = (slow as [number, number, number, string[]][][])
+      .flat()
+      .filter(([, , , words]) => /eval/i.test(words[0]!));
+    // A step takes some 5 ms; on a busy machine it may wait for a processor, but not grow with what is there.
+    expect(scripts.filter(([, , us]) => us > 250_000)).toEqual([]);
+  });
+});
