@@ -14,6 +14,7 @@ const tests = [
   "test/counter/faults",
   "test/faults",
   "test/drain/killed.test.ts",
+  "test/queue/schedules.test.ts",
   "test/queue/storms.test.ts",
 ];
 const run = spawnSync(process.execPath, [vitest, "run", ...tests, ...process.argv.slice(2)], {

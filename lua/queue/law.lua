@@ -3,7 +3,7 @@
 --               band 0..9  waiting with that priority; ms: when it is due       member: seq, 14 hexadecimal digits, and id
 --               band 10    claimed; ms: when that lapses                        member: the same
 --               band 11    dead; ms: since when                                 member: the same
---               band 12    done, and known for a while; ms: until when          member: "~" and id
+--               band 12    done by that delivery, and known for a while; ms: until when    member: "~" and id
 --               +inf       nothing; keeps the key                               member: empty
 --   messages  hash
 --               :<id>      seq, 14 digits, and envelope: u8 most deliveries · u8 priority · what its client keeps there

@@ -8,8 +8,9 @@
 -- Verbs r: waits again, due in ms; text: its priority, a digit, and why · b: waits again, due at once, as if it had not been
 --       delivered; text: its priority · x: dead; text: why
 -- Reply f64 now · f64 when there is something to claim next, now: perhaps, +inf: not known of · u16 results · u8 for each, those
---       that are done first: 1 kept, 0 not claimed by this delivery (stale) · MessagePack, an array of what is claimed:
---       member, its score before, what messages has of it, and why it last failed, by turns
+--       that are done first: 1 kept, 0 not claimed by this delivery (stale), 2 nor kept, but it is as this would leave it: a
+--       call before has brought it · MessagePack, an array of what is claimed: member, its score before, what messages has of
+--       it, and why it last failed, by turns
 -- Errors CLASH; nothing was written
 -- Law   claimed are first those that lapsed, up to half of what is asked for, then by priority, time and seq; a message
 --       after its last delivery is dead. 1 MiB at most, or one message. While the queue is paused nothing is. Who is done is
@@ -24,6 +25,12 @@ local AT_A_TIME = 32
 -- A prime, so that nothing that comes regularly misses it.
 local FORGET_EVERY_MS, FORGET_AT = 17, 16
 
+-- Of a message that is gone: "\2" unless another delivery is known to have done it.
+local function fate_of_gone(times, id, delivery)
+  local ended = redis.call("ZSCORE", times, "~" .. id)
+  return ended and tonumber(ended) % DELIVERIES_SIZE ~= delivery and "\0" or "\2"
+end
+
 -- What is remembered goes with what is claimed, in `moved`.
 local function keep_done(times, messages, members, deliveries, remember, now, moved)
   local scores = redis.call("ZMSCORE", times, unpack(members))
@@ -32,7 +39,7 @@ local function keep_done(times, messages, members, deliveries, remember, now, mo
   for i, member in ipairs(members) do
     local score, delivery = tonumber(scores[i] or "0"), string.byte(deliveries, i)
     local is_kept = score >= from and score < to and score % DELIVERIES_SIZE == delivery and not seen[member]
-    fates[i] = is_kept and "\1" or "\0"
+    fates[i] = is_kept and "\1" or scores[i] and "\0" or fate_of_gone(times, id_of(member), delivery)
     if is_kept then
       seen[member] = true
       local id = string.sub(member, SEQ_DIGITS + 1)
@@ -42,7 +49,7 @@ local function keep_done(times, messages, members, deliveries, remember, now, mo
       if delivery > 1 or score >= score_of(DEAD, 0, 0) then fields[#fields + 1] = "!" .. id end
       local ends = math.floor(tonumber(string.sub(member, 1, SEQ_DIGITS), 16) / 1000) + remember
       if ends > now then
-        moved[#moved + 1] = text_of(score_of(DONE, ends, 0))
+        moved[#moved + 1] = text_of(score_of(DONE, ends, delivery))
         moved[#moved + 1] = "~" .. id
       end
     end
@@ -63,7 +70,8 @@ local function keep_others(times, messages, results, levels, now)
     local ms, text = tonumber(results[5 * i - 1]), results[5 * i]
     local band, _, its = read_score(tonumber(scores[i] or "0"))
     local is_kept = band == CLAIMED and its == deliveries and not seen[member]
-    fates[i] = is_kept and "\1" or "\0"
+    local is_so = verb == "x" and band == DEAD and its == deliveries and not seen[member]
+    fates[i] = is_kept and "\1" or is_so and "\2" or "\0"
     if is_kept then
       seen[member] = true
       local at
@@ -88,7 +96,7 @@ end
 
 -- Twice as many as may have come since, at most.
 local function forget(times, now, came)
-  local excess = redis.call("ZCOUNT", times, score_of(DONE, 0, 0), score_of(DONE, BAND_SIZE, 0)) - MOST_REMEMBERED
+  local excess = redis.call("ZCOUNT", times, score_of(DONE, 0, 0), score_of(DONE, BAND_SIZE, DELIVERIES_SIZE - 1)) - MOST_REMEMBERED
   local most = math.min(math.max(excess, 2 * FORGET_EVERY_MS * came), 1000)
   local old, members = first_of(times, DONE, excess > 0 and BAND_SIZE or now - 1, most), {}
   for i = 1, #old, 2 do members[#members + 1] = old[i] end

@@ -215,7 +215,7 @@ export class DelayQueue<Payload = unknown> {
 
   async #tell(message: ClaimedMessage<Payload>, outcome: Outcome): Promise<boolean> {
     const asked = this.#turnOf([{ ...message.receipt, ...outcome }]);
-    return (await this.#store.run(turn, this.#keyOf(message.id), asked)).isKept[0]!;
+    return (await this.#store.run(turn, this.#keyOf(message.id), asked)).fates[0] === "kept";
   }
 
   /** A turn that claims nothing. */

@@ -36,11 +36,14 @@ export interface Claim extends Receipt {
   why: string;
 }
 
+/** Stale: the message is not claimed by this delivery; before: nor now, but it is as the result says, brought by a call before. */
+export type Fate = "kept" | "stale" | "before";
+
 export interface Turned {
   nowMs: number;
   /** When there is something to claim next: now, where that is not known; Infinity: nothing is known of. */
   nextMs: number;
-  /** For each result: whether it was kept; false: it is not claimed by this delivery. */
-  isKept: boolean[];
+  /** For each result. */
+  fates: Fate[];
   claims: Claim[];
 }

@@ -1,7 +1,7 @@
 import { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { atTurnsEnd, gathering } from "../store/gathering.ts";
-import type { Claim, Result, Turned } from "./exchange.ts";
+import type { Claim, Fate, Result, Turned } from "./exchange.ts";
 import { channelOf } from "./layout.ts";
 import type { Timers } from "./timers.ts";
 import { turn } from "./turn.ts";
@@ -29,7 +29,7 @@ export interface TurnsOptions {
   release(count: number): void;
   onClaims(claims: readonly Claim[], turned: Turned, sentAtMs: number): void;
   /** `isAgain`: a call before may have brought it, and its answer is missing. */
-  onFate(result: Result, isKept: boolean, isAgain: boolean): void;
+  onFate(result: Result, fate: Fate, isAgain: boolean): void;
   /** A turn has ended, and with it what it had reserved. */
   onTurned(): void;
   onError(error: unknown): void;
@@ -162,7 +162,7 @@ export class ShardTurns {
     if (turned) this.#learn(turned, sentAtMs, most);
     release(reserved);
     for (const [i, { result, isAgain }] of brought.entries())
-      if (turned) this.#options.onFate(result, turned.isKept[i]!, isAgain);
+      if (turned) this.#options.onFate(result, turned.fates[i]!, isAgain);
     if (turned && turned.claims.length > 0) this.#options.onClaims(turned.claims, turned, sentAtMs);
     this.#underWay--;
     this.pump();

@@ -1,5 +1,5 @@
 import type { Keyspace } from "../store/contract.ts";
-import type { Claim, Result, Turn, Turned } from "./exchange.ts";
+import type { Claim, Fate, Result, Turn, Turned } from "./exchange.ts";
 import {
   addedAtMs,
   BAND_SIZE,
@@ -28,14 +28,18 @@ export function takeTurn(keys: Keyspace, key: string, asked: Turn, nowMs: number
   if (isThere) keep(keys, key, shard);
   const head = shard.head();
   const seen = new Set<string>();
-  const isKept = results.map((result) => {
-    const isOurs = !seen.has(result.member) && isClaimedBy(shard, result);
-    if (isOurs) keepResult(shard, result, asked.rememberMs, nowMs);
-    if (isOurs) seen.add(result.member);
-    return isOurs;
+  // Of what was there before the first result.
+  const wereBefore = results.map((result) => isAsSaid(shard, result));
+  const fates = results.map((result, i): Fate => {
+    const { member } = result;
+    if (seen.has(member)) return "stale";
+    if (!isClaimedBy(shard, result)) return wereBefore[i] ? "before" : "stale";
+    keepResult(shard, result, asked.rememberMs, nowMs);
+    seen.add(member);
+    return "kept";
   });
   const first = Math.min(
-    ...results.map((result, i) => (isKept[i] ? retriedAtMs(result, nowMs) : Number.POSITIVE_INFINITY)),
+    ...results.map((result, i) => (fates[i] === "kept" ? retriedAtMs(result, nowMs) : Number.POSITIVE_INFINITY)),
   );
   if (first < head) tell(keys, key, readScore(scoreOf(0, first, 0)).ms);
   const done = results.filter(({ verb }) => verb === "done").length;
@@ -50,7 +54,7 @@ export function takeTurn(keys: Keyspace, key: string, asked: Turn, nowMs: number
   if (most > 0) take(shard.times.first(CLAIMED, nowMs, Math.ceil(most / 2)), true);
   for (const level of shard.levels)
     if (claims.length < most && left > 0) take(shard.times.first(level, nowMs, most - claims.length), false);
-  return { nowMs, nextMs: claims.length > 0 && claims.length === most ? nowMs : shard.next(), isKept, claims };
+  return { nowMs, nextMs: claims.length > 0 && claims.length === most ? nowMs : shard.next(), fates, claims };
 }
 
 function retriedAtMs(result: Result, nowMs: number): number {
@@ -66,6 +70,18 @@ function isClaimedBy(shard: Shard, { member, deliveries, verb }: Result): boolea
   return isHeld && there.deliveries === deliveries;
 }
 
+/** Whether a result that is not kept was brought before: what is gone was done, unless another delivery is known to have done it. */
+function isAsSaid(shard: Shard, { member, deliveries, verb }: Result): boolean {
+  const score = shard.times.scoreOf(member);
+  if (verb === "done" && score === undefined) {
+    const ended = shard.times.scoreOf(`~${idOf(member)}`);
+    return ended === undefined || readScore(ended).deliveries === deliveries;
+  }
+  if (verb !== "dead" || score === undefined) return false;
+  const at = readScore(score);
+  return at.band === DEAD && at.deliveries === deliveries;
+}
+
 function keepResult(shard: Shard, result: Result, rememberMs: number, nowMs: number): void {
   const { member, deliveries } = result;
   const id = idOf(member);
@@ -73,7 +89,7 @@ function keepResult(shard: Shard, result: Result, rememberMs: number, nowMs: num
     shard.times.delete(member);
     shard.delete(id);
     const endsMs = addedAtMs(seqOf(member)) + rememberMs;
-    if (endsMs > nowMs) shard.times.set(`~${id}`, scoreOf(DONE, endsMs, 0));
+    if (endsMs > nowMs) shard.times.set(`~${id}`, scoreOf(DONE, endsMs, deliveries));
     return;
   }
   if (result.verb === "back") {

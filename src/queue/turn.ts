@@ -1,12 +1,13 @@
 import { script } from "../generated/queue/turn.ts";
 import type { Operation } from "../store/contract.ts";
 import { packStrings, readStrings } from "../store/message-pack.ts";
-import type { Claim, Result, Turn, Turned } from "./exchange.ts";
+import type { Claim, Fate, Result, Turn, Turned } from "./exchange.ts";
 import { CLAIMED, envelopeOf, keysOfShard, readScore } from "./layout.ts";
 import { Reader } from "./reader.ts";
 import { takeTurn } from "./take-turn.ts";
 
 const PARTS_OF_CLAIM = 4;
+const FATES: readonly Fate[] = ["stale", "kept", "before"];
 const decoder = new TextDecoder();
 
 /** Brings results and claims messages; law in lua/queue/turn.lua. */
@@ -39,7 +40,7 @@ export const turn: Operation<Turn, Turned> = {
     const reader = new Reader(reply);
     const nowMs = reader.f64();
     const nextMs = reader.f64();
-    const isKept = Array.from({ length: reader.u16() }, () => reader.u8() === 1);
+    const fates = Array.from({ length: reader.u16() }, () => FATES[reader.u8()]!);
     const claimed = readStrings(reply, reader.at);
     const claims: Claim[] = [];
     for (let i = 0; i < claimed.length; i += PARTS_OF_CLAIM) {
@@ -53,7 +54,7 @@ export const turn: Operation<Turn, Turned> = {
         why: claimed[i + 3]!.length === 0 ? "" : decoder.decode(claimed[i + 3]),
       });
     }
-    return { nowMs, nextMs, isKept, claims };
+    return { nowMs, nextMs, fates, claims };
   },
   local: takeTurn,
 };

@@ -3,7 +3,7 @@ import { Listeners } from "../listeners.ts";
 import type { Store } from "../store/contract.ts";
 import { gathering } from "../store/gathering.ts";
 import { claimOf, outcomeOf } from "./claimed.ts";
-import type { Claim, Outcome, Result, Turned } from "./exchange.ts";
+import type { Claim, Fate, Outcome, Result, Turned } from "./exchange.ts";
 import { type Held, signalOf } from "./held.ts";
 import { Holds } from "./holds.ts";
 import { Job } from "./job.ts";
@@ -76,7 +76,7 @@ export class Worker<Payload = unknown> {
             this.#reserved -= count;
           },
           onClaims: (claims, turned, sentAtMs) => this.#take(shard, claims, turned, sentAtMs),
-          onFate: (result, isKept, isAgain) => this.#end(result, isKept, isAgain),
+          onFate: (result, fate, isAgain) => this.#end(result, fate, isAgain),
           onTurned: () => {
             this.#share();
             this.#whenTurned?.();
@@ -209,12 +209,14 @@ export class Worker<Payload = unknown> {
     });
   }
 
-  #end(result: Result, isKept: boolean, isAgain: boolean): void {
+  #end(result: Result, fate: Fate, isAgain: boolean): void {
     const held = this.#bringing.get(result);
     this.#bringing.delete(result);
     if (!held) return;
     const { id, attempt } = held.message;
-    if (!isKept && !isAgain) this.#listeners.tell("lost", { id, attempt });
+    // Whether a retry was brought before, or the message lapsed, nobody can tell: it comes again either way.
+    const isSo = fate === "kept" || (isAgain && (fate === "before" || result.verb === "retry"));
+    if (!isSo) this.#listeners.tell("lost", { id, attempt });
     else if (result.verb === "done") {
       const durationMs = this.#place.store.monotonic() - held.startedAtMs;
       this.#listeners.tell("completed", { id, attempt, durationMs });

@@ -89,7 +89,10 @@ test.each(outcomes.map((outcome) => [outcome.verb, outcome] as const))(
       const asked = { layout: "1|1", results, rememberMs: 60_000, most: MOST_A_TURN, visibilityMs: 30_000 };
       return async () => {
         const turned = await store.run(turn, key, asked);
-        expect([turned.claims.length, turned.isKept.filter(Boolean).length]).toEqual([MOST_A_TURN, MOST_A_TURN]);
+        expect([turned.claims.length, turned.fates.filter((fate) => fate === "kept").length]).toEqual([
+          MOST_A_TURN,
+          MOST_A_TURN,
+        ]);
         await queue.claim({ most: 1000 }); // what waits again is not to be there in the next try
       };
     });

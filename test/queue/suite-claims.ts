@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { DelayQueue } from "../../src/index.ts";
+import { DelayQueue, OrielError } from "../../src/index.ts";
+import type { Store } from "../../src/store/contract.ts";
 import type { OpenStore } from "../harness/stepped-stores.ts";
 import { staged } from "./suite.ts";
 import { eventsOf, fill, Gate } from "./suite-work.ts";
@@ -188,5 +189,38 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
         ["completed", { id: "0", attempt: 2 }],
       ]);
     });
+
+    test.each([
+      ["call", "lost"],
+      ["reply", "completed"],
+    ])(
+      "the %s that brings a result is lost, and the next tries fail for long: then it is told as %s",
+      async (what, end) => {
+        let isBad = false;
+        const unsure = new OrielError("DEADLINE", "no answer", { transient: true, applied: "unknown" });
+        const run: Store["run"] = async (operation, ...call) => {
+          if (!isBad) return stage().store.run(operation, ...call);
+          if (what === "reply" && operation.name === "queue/turn") await stage().store.run(operation, ...call);
+          throw unsure;
+        };
+        const own = new DelayQueue<unknown>({ ...stage().store, run }, "mail", {}, stage().timers);
+        const gate = new Gate();
+        const worker = stage().worker(own, gate.handler, { visibility: 500 });
+        const events = eventsOf(worker);
+        const queue = stage().queue();
+        await fill(queue, 1);
+        await stage().settle();
+        isBad = true;
+        gate.end(0);
+        await stage().advance(1000);
+        const others = await queue.claim();
+        expect(others.map(({ attempt }) => attempt)).toEqual(what === "call" ? [2] : []);
+        for (const other of others) await queue.ack(other);
+        isBad = false;
+        await stage().advance(5000);
+        const ends = events.filter(([name]) => name === "lost" || name === "completed");
+        expect(ends).toMatchObject([[end, { id: "0", attempt: 1 }]]);
+      },
+    );
   });
 }

@@ -46,6 +46,8 @@ export function judge({ notes, ended, dead, mostAttempts }: Evidence): string[] 
       if (other === each || other.id !== id) continue;
       const that = `delivery ${other.attempt} of ${other.by}`;
       if (each.isDone && other.attempt > attempt) wrong.push(`${name}: done, and then there was ${that}`);
+      if (other.attempt > attempt && (each.fates.includes("completed") || each.fates.includes("dead")))
+        wrong.push(`${name}: told as ${each.fates}, and there was ${that}`);
       if (other.beganMs < each.beganMs) continue;
       if (other.attempt === attempt) wrong.push(`${name}: the same as ${that}`);
       const overlapMs = Math.min(each.handledMs, each.untilMs) - other.beganMs;

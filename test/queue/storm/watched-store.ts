@@ -10,9 +10,9 @@ interface Extension {
 
 /** The store of a worker, which tells what the server said of each delivery before the worker knows it. */
 export function watchedStore(store: Store, tell: (note: Note) => void): Store {
-  const onTurn = (asked: Turn, { nowMs, isKept, claims }: Turned, sentAtMs: number) => {
+  const onTurn = (asked: Turn, { nowMs, fates, claims }: Turned, sentAtMs: number) => {
     for (const [i, { member, deliveries, verb }] of asked.results.entries())
-      if (isKept[i]) tell({ what: "kept", id: idOf(member), attempt: deliveries, verb });
+      if (fates[i] === "kept") tell({ what: "kept", id: idOf(member), attempt: deliveries, verb });
     for (const { member, deliveries, sinceMs } of claims) {
       tell({ what: "holds", id: idOf(member), attempt: deliveries, untilMs: sentAtMs + asked.visibilityMs });
       if (sinceMs > nowMs) tell({ what: "wrong", why: `${idOf(member)} came ${sinceMs - nowMs} ms before it was due` });
