@@ -15,6 +15,11 @@ export interface Held<Payload> {
   error: unknown;
 }
 
+/** When a message lapses at the earliest, by our clock; the server counts in whole ms, and so perhaps one of them short. */
+export function lapseMs(askedAtMs: number, visibilityMs: number): number {
+  return askedAtMs + visibilityMs - 1;
+}
+
 export function signalOf(held: Held<unknown>): AbortSignal {
   held.controller ??= new AbortController();
   if (held.loss) held.controller.abort(held.loss);

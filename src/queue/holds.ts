@@ -1,6 +1,6 @@
 import type { Store } from "../store/contract.ts";
 import { extend } from "./extend.ts";
-import { type Held, lose } from "./held.ts";
+import { type Held, lapseMs, lose } from "./held.ts";
 import { MOST_MESSAGES } from "./layout.ts";
 import type { Timers } from "./timers.ts";
 
@@ -85,7 +85,7 @@ export class Holds<Payload> {
       try {
         const isOurs = await store.run(extend, keys[shard]!, { layout, held, visibilityMs });
         for (const [i, each] of some.entries())
-          if (isOurs[i]) each.endsAtMs = sentAtMs + visibilityMs;
+          if (isOurs[i]) each.endsAtMs = lapseMs(sentAtMs, visibilityMs);
           else if (this.#all.has(each)) lose(each);
       } catch (error) {
         this.#extendAtMs = Math.min(this.#extendAtMs, store.monotonic() + visibilityMs / 10);

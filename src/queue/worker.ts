@@ -4,7 +4,7 @@ import type { Store } from "../store/contract.ts";
 import { gathering } from "../store/gathering.ts";
 import { claimOf, outcomeOf } from "./claimed.ts";
 import type { Claim, Fate, Outcome, Result, Turned } from "./exchange.ts";
-import { type Held, signalOf } from "./held.ts";
+import { type Held, lapseMs, signalOf } from "./held.ts";
 import { Holds } from "./holds.ts";
 import { Job } from "./job.ts";
 import { MOST_A_TURN, ShardTurns } from "./shard-turns.ts";
@@ -151,7 +151,7 @@ export class Worker<Payload = unknown> {
   }
 
   #take(shard: number, claims: readonly Claim[], { nowMs }: Turned, sentAtMs: number): void {
-    const endsAtMs = sentAtMs + this.#settings.visibilityMs;
+    const endsAtMs = lapseMs(sentAtMs, this.#settings.visibilityMs);
     let lateMs = 0;
     for (const claim of claims) {
       const message = claimOf<Payload>(claim);

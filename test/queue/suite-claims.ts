@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { DelayQueue, OrielError } from "../../src/index.ts";
+import { type ClaimedMessage, DelayQueue, OrielError } from "../../src/index.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { OpenStore } from "../harness/stepped-stores.ts";
 import { staged } from "./suite.ts";
@@ -138,10 +138,10 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
       gate.running[0]!.signal.addEventListener("abort", () => {
         toldAtMs = stage().nowMs;
       });
-      await stage().advance(2999);
+      await stage().advance(2998);
       expect(toldAtMs).toBe(0);
       await stage().advance(5);
-      expect(toldAtMs - startMs).toBe(3000);
+      expect(toldAtMs - startMs).toBe(2999);
       expect(gate.running[0]!.signal.reason).toMatchObject({ code: "LOST" });
       const other = new Gate();
       stage().worker(queue, other.handler, { concurrency: 2 });
@@ -158,6 +158,27 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
       other.endAll();
       await stage().settle();
       expect(await queue.counts()).toMatchObject({ claimed: 0, due: 0, dead: 0 });
+    });
+
+    test("claimed in the middle of a millisecond, a message is given up before another can have it", async () => {
+      const cut = stage().cuttable();
+      const gate = new Gate();
+      const own = new DelayQueue<unknown>(cut.store, "mail", {}, stage().timers);
+      const queue = stage().queue();
+      await stage().advance(0.9);
+      stage().worker(own, gate.handler, { visibility: 1000 });
+      await fill(queue, 1);
+      await stage().settle();
+      const { signal } = gate.running[0]!;
+      cut.isCut = true;
+      let others: ClaimedMessage[] = [];
+      for (let i = 0; i < 20 && others.length === 0; i++) {
+        await stage().advance(i === 0 ? 998 : 0.25);
+        others = await queue.claim();
+        expect([others.length, signal.aborted]).not.toEqual([1, false]);
+      }
+      expect(others).toHaveLength(1);
+      gate.endAll();
     });
 
     test("a worker that gets its own lapsed message again holds it once: the delivery before is lost", async () => {

@@ -1,4 +1,5 @@
 import type { Turn, Turned } from "../../../src/queue/exchange.ts";
+import { lapseMs } from "../../../src/queue/held.ts";
 import { idOf } from "../../../src/queue/layout.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { machineMs, type Note } from "./notes.ts";
@@ -14,13 +15,14 @@ export function watchedStore(store: Store, tell: (note: Note) => void): Store {
     for (const [i, { member, deliveries, verb }] of asked.results.entries())
       if (fates[i] === "kept") tell({ what: "kept", id: idOf(member), attempt: deliveries, verb });
     for (const { member, deliveries, sinceMs } of claims) {
-      tell({ what: "holds", id: idOf(member), attempt: deliveries, untilMs: sentAtMs + asked.visibilityMs });
+      tell({ what: "holds", id: idOf(member), attempt: deliveries, untilMs: lapseMs(sentAtMs, asked.visibilityMs) });
       if (sinceMs > nowMs) tell({ what: "wrong", why: `${idOf(member)} came ${sinceMs - nowMs} ms before it was due` });
     }
   };
   const onExtended = ({ held, visibilityMs }: Extension, isOurs: readonly boolean[], sentAtMs: number) => {
     for (const [i, { member, deliveries }] of held.entries())
-      if (isOurs[i]) tell({ what: "holds", id: idOf(member), attempt: deliveries, untilMs: sentAtMs + visibilityMs });
+      if (isOurs[i])
+        tell({ what: "holds", id: idOf(member), attempt: deliveries, untilMs: lapseMs(sentAtMs, visibilityMs) });
   };
   return {
     ...store,
