@@ -1,4 +1,4 @@
-/** Why a call failed. Denial is never an error; these are wrong calls, full bounds and failing stores. */
+/** Why a call failed. Denial is never an error, but of a breaker (OPEN), which has no other result to give. */
 export type OrielErrorCode =
   | "ARGUMENT"
   | "CLASH"
@@ -12,6 +12,7 @@ export type OrielErrorCode =
   | "LOST"
   | "STALE"
   | "DIVERGED"
+  | "OPEN"
   | "KERNEL";
 
 export interface OrielErrorOptions {
@@ -20,6 +21,8 @@ export interface OrielErrorOptions {
   transient?: boolean;
   /** "no": nothing was changed; "unknown": the reply is missing, the change may or may not have happened. */
   applied?: "no" | "unknown";
+  /** OPEN only: after how long another call is worthwhile, ms. */
+  retryAfterMs?: number;
 }
 
 /** The one error class of oriel. `applied` says whether a retry by the caller could repeat an effect. */
@@ -28,12 +31,15 @@ export class OrielError extends Error {
   readonly code: OrielErrorCode;
   readonly transient: boolean;
   readonly applied: "no" | "unknown";
+  /** Of an open circuit (OPEN): after how long another call is worthwhile, ms. */
+  readonly retryAfterMs: number | undefined;
 
   constructor(code: OrielErrorCode, message: string, options: OrielErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.transient = options.transient ?? false;
     this.applied = options.applied ?? "no";
+    this.retryAfterMs = options.retryAfterMs;
   }
 }
 

@@ -6,6 +6,9 @@ import { wasmSimd } from "./kernel/wasm-simd.ts";
 
 provideKernels([wasmSimd, wasmScalar, js]);
 
+export { Breaker, type BreakerRunOptions } from "./breaker/breaker.ts";
+export type { BreakerEvents, BreakerStats } from "./breaker/gate.ts";
+export type { BreakerOptions } from "./breaker/options.ts";
 export { type AddOptions, type CountedEvent, Counters } from "./counter/counters.ts";
 export type { CountersOptions } from "./counter/options.ts";
 export type { CountersQuery } from "./counter/read.ts";

@@ -1,0 +1,52 @@
+-- @include breaker/law
+-- A circuit, one string, little-endian; all times but base and epoch are ms after base, so that a clock which steps back
+-- takes them with it when base is set back:
+--    0 u8 format · u8 state: 0 closed, 1 open, 2 half-open · u16 probes under way · u32 processes
+--    8 f64 base, server ms · 16 f64 time of the last step · 24 f64 epoch, grows with each change of state
+--   32 f64 open until · 40 f64 the window begins after · 48 f64 calls · 56 f64 failures · 64 f64 slow calls, in the window
+--   72 u32 probes that ended well · 76 u32 bytes of records that have left the window
+--   80 28 bytes for each probe: process, 16 characters · u32 its number · f64 end of its lease
+--      28 bytes for each process: 16 characters · u32 its last batch · f64 when it came
+--      20 bytes for each record, oldest first: f64 the ms · u32 calls · u32 failures · u32 slow calls
+local CLOSED, OPEN, HALF_OPEN = 0, 1, 2
+local HEAD, HEAD_BYTES, ENTRY_BYTES, ID_BYTES, RECORD_BYTES = "<BBI2I4ddddddddI4I4", 80, 28, 16, 20
+local FIRST_READ_BYTES = 2048
+
+-- The state at `now`, before anything is done; `front`: bytes before the records, `size`: of the whole string.
+local function read_state(key, now)
+  local text = redis.call("GETRANGE", key, 0, FIRST_READ_BYTES - 1)
+  if text == "" then
+    return { state = CLOSED, base = now, stamp = 0, epoch = now, ends = 0, since = -math.huge, calls = 0, failures = 0,
+      slow = 0, good = 0, dead = 0, front = 0, size = 0, probes = "", processes = "" }
+  end
+  local s, format, probes, processes = {}, nil, nil, nil
+  if #text >= HEAD_BYTES then
+    format, s.state, probes, processes, s.base, s.stamp, s.epoch, s.ends, s.since, s.calls, s.failures, s.slow, s.good,
+      s.dead = struct.unpack(HEAD, text)
+  end
+  if format ~= FORMAT then error({ err = "ERR not a breaker's state of format " .. FORMAT }) end
+  s.front = HEAD_BYTES + ENTRY_BYTES * (probes + processes)
+  if s.front > #text then text = redis.call("GETRANGE", key, 0, s.front - 1) end
+  s.probes = string.sub(text, HEAD_BYTES + 1, HEAD_BYTES + ENTRY_BYTES * probes)
+  s.processes = string.sub(text, HEAD_BYTES + ENTRY_BYTES * probes + 1, s.front)
+  s.size = redis.call("STRLEN", key)
+  return s
+end
+
+local function front_of(s)
+  return struct.pack(HEAD, FORMAT, s.state, #s.probes / ENTRY_BYTES, #s.processes / ENTRY_BYTES, s.base, s.stamp, s.epoch,
+    s.ends, s.since, s.calls, s.failures, s.slow, s.good, s.dead) .. s.probes .. s.processes
+end
+
+-- Each change of state begins an empty window.
+local function enter(s, state, now)
+  s.state, s.epoch, s.good, s.probes, s.is_cleared = state, math.max(s.epoch + 1, now), 0, "", true
+  s.calls, s.failures, s.slow = 0, 0, 0
+end
+
+-- Where the process's or probe's entry begins in a list of them.
+local function find_entry(list, name)
+  local at = string.find(list, name, 1, true)
+  while at and (at - 1) % ENTRY_BYTES ~= 0 do at = string.find(list, name, at + 1, true) end
+  return at
+end

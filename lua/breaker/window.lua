@@ -1,0 +1,100 @@
+-- @include breaker/state
+-- The records of a closed circuit's window.
+local EVICTED_AT_ONCE, FIRST_TAIL = 64, 16
+local COMPACT_BYTES = 4096
+
+-- Takes off what has left the window; each record once.
+local function evict(key, s, cutoff)
+  local from = s.front + s.dead
+  if from >= s.size then return end
+  if struct.unpack("<d", redis.call("GETRANGE", key, s.size - RECORD_BYTES, s.size - 1)) <= cutoff then
+    s.calls, s.failures, s.slow, s.is_cleared = 0, 0, 0, true
+    return
+  end
+  while true do
+    local text = redis.call("GETRANGE", key, from, from + RECORD_BYTES * EVICTED_AT_ONCE - 1)
+    for at = 1, #text, RECORD_BYTES do
+      local time, calls, failures, slow = struct.unpack("<dI4I4I4", text, at)
+      if time > cutoff then return end
+      s.calls, s.failures, s.slow = s.calls - calls, s.failures - failures, s.slow - slow
+      s.dead = s.dead + RECORD_BYTES
+    end
+    from = from + #text
+  end
+end
+
+-- The part of the records in which, and after which, something of `time` belongs; and where it begins in the key.
+local function tail_from(key, s, time)
+  local first, records = s.front + s.dead, FIRST_TAIL
+  while true do
+    local from = math.max(first, s.size - RECORD_BYTES * records)
+    local text = redis.call("GETRANGE", key, from, s.size - 1)
+    if from == first or struct.unpack("<d", text) <= time then return text, from end
+    records = records * 8
+  end
+end
+
+-- The place in `tail`, at `low` or behind it, of the first record that is not before `time`.
+local function place_of(tail, low, time)
+  local high = #tail + 1
+  while low < high do
+    local middle = low + RECORD_BYTES * math.floor((high - low) / RECORD_BYTES / 2)
+    if struct.unpack("<d", tail, middle) < time then low = middle + RECORD_BYTES else high = middle end
+  end
+  return low
+end
+
+-- The tail with new records put in, in order of their times.
+local function merge(tail, records)
+  local parts, at = {}, 1
+  for i = 1, #records do
+    local time, calls, failures, slow = unpack(records[i])
+    local place = place_of(tail, at, time)
+    parts[#parts + 1] = string.sub(tail, at, place - 1)
+    at = place
+    if place <= #tail then
+      local there, more, bad, late = struct.unpack("<dI4I4I4", tail, place)
+      if there == time then
+        calls, failures, slow, at = calls + more, failures + bad, slow + late, place + RECORD_BYTES
+      end
+    end
+    parts[#parts + 1] = struct.pack("<dI4I4I4", time, calls, failures, slow)
+  end
+  parts[#parts + 1] = string.sub(tail, at)
+  return table.concat(parts)
+end
+
+-- The records of a batch that belong to the window: { time, calls, failures, slow }, those of one tick in one.
+local function taken_in(s, batch, tick, cutoff, now)
+  local records, last = {}, nil
+  for at = 1, #batch, 16 do
+    local age, calls, failures, slow = struct.unpack("<I4I4I4I4", batch, at)
+    local time = math.floor((now - age) / tick) * tick - s.base
+    if time > cutoff and time > s.since then
+      s.calls, s.failures, s.slow = s.calls + calls, s.failures + failures, s.slow + slow
+      if last and last[1] == time then
+        last[2], last[3], last[4] = last[2] + calls, last[3] + failures, last[4] + slow
+      else
+        last = { time, calls, failures, slow }
+        records[#records + 1] = last
+      end
+    end
+  end
+  return records
+end
+
+-- Writes the state, and, unless the window was cleared, `tail` from the byte `from` on.
+local function write_state(key, s, tail, from)
+  local front = front_of(s)
+  if s.is_cleared then
+    s.dead = 0
+    redis.call("SET", key, front_of(s) .. tail)
+  elseif #front ~= s.front or (s.dead > COMPACT_BYTES and s.dead * 2 > s.size) then
+    local live = from > s.front + s.dead and redis.call("GETRANGE", key, s.front + s.dead, from - 1) or ""
+    s.dead = 0
+    redis.call("SET", key, front_of(s) .. live .. tail)
+  else
+    if tail ~= "" then redis.call("SETRANGE", key, from, tail) end
+    redis.call("SETRANGE", key, 0, front)
+  end
+end

@@ -1,0 +1,157 @@
+import { argumentError, checkKnown, type OrielError } from "../errors.ts";
+import { Listeners } from "../listeners.ts";
+import type { Store } from "../store/contract.ts";
+import type { Clock } from "../time.ts";
+import { Calls, type Ending, type RunningCall } from "./calls.ts";
+import type { BreakerEvents, BreakerStats, Gate } from "./gate.ts";
+import { LocalGate } from "./local-gate.ts";
+import { type BreakerOptions, type BreakerSettings, breakerSettings } from "./options.ts";
+import { SharedGate } from "./shared-gate.ts";
+
+export interface BreakerRunOptions {
+  /** Ends the call: it rejects with the reason at once, and counts as neither good nor bad. `fn` is handed it. */
+  signal?: AbortSignal | undefined;
+}
+
+type Task<T> = (signal?: AbortSignal) => T | PromiseLike<T>;
+
+const EVENTS = { closed: "close", open: "open", "half-open": "halfOpen" } as const;
+
+/**
+ * A circuit breaker: closed, it lets calls through and counts them in an exact sliding window; it opens when too many
+ * fail, or are slow, and rejects calls until the cooldown is over; half-open, it lets `probes` calls through: when all have
+ * gone well it closes, with an empty window, when one has not it opens again. A probe that does not end within its `lease`
+ * is given up, and what becomes of it later changes nothing.
+ *
+ * With a store, processes that use one name and span share one circuit. A process hands in what it has counted, at most
+ * every `flush` ms, with its calls, which do not wait for it; what may open the circuit goes at once. The decision is taken
+ * on the server's clock from all processes' numbers, and each process knows of it with its next handing in; probes are
+ * counted over all. While the store fails a process goes on alone, from what it last heard, by what it counts itself; when
+ * the store is back, its state holds, and what was counted meanwhile is handed in with its age. No timer is needed.
+ */
+export class Breaker {
+  readonly name: string;
+  readonly #monotonic: Clock;
+  readonly #gate: Gate;
+  readonly #calls: Calls;
+  readonly #isFailure: BreakerSettings["isFailure"];
+  readonly #listeners = new Listeners<BreakerEvents>();
+  #told: BreakerStats["state"] = "closed";
+
+  /** Throws ARGUMENT for a wrong store or option. Nothing is sent yet. */
+  constructor(store: Store | "local", options: BreakerOptions) {
+    const { rule, slowMs, flushMs, isFailure } = breakerSettings(options);
+    const { name = "local" } = options;
+    this.name = name;
+    const onState = (stats: BreakerStats) => this.#tell(stats);
+    const onError = (error: unknown) => this.#listeners.tell("error", { error });
+    if (store === "local") {
+      this.#monotonic = options.monotonic ?? (() => performance.now());
+      this.#gate = new LocalGate(rule, this.#monotonic(), onState);
+    } else {
+      this.#monotonic = options.monotonic ?? store.monotonic;
+      const key = keyOf(store, options.name, rule.spanMs);
+      this.#gate = new SharedGate({ store, key, rule, flushMs, monotonic: this.#monotonic, onState, onError });
+    }
+    this.#isFailure = isFailure;
+    const failure = options.failureRatio !== undefined || options.failures !== undefined;
+    this.#calls = new Calls(this.#gate, slowMs, failure);
+  }
+
+  /**
+   * What `fn` gives. Rejects with what it rejects with or throws; with OPEN, and `fn` is not called, where the circuit is
+   * open (`error.retryAfterMs`); with the reason of `signal`. Closed, it costs well below a microsecond; a call that may be
+   * a probe first waits for the store, at most for its deadline.
+   */
+  async run<T>(fn: Task<T>, options?: BreakerRunOptions): Promise<T> {
+    const signal = options && signalOf(options);
+    if (typeof fn !== "function") throw argumentError("fn", fn, "a function");
+    const begun = this.#begin(signal);
+    const call = begun instanceof Promise ? await begun : begun;
+    let value: T;
+    try {
+      value = await (signal ? raced(fn, signal) : fn());
+    } catch (error) {
+      this.#calls.end(call, signal?.aborted ? "neither" : this.#endingOf(error), this.#monotonic());
+      throw error;
+    }
+    this.#calls.end(call, "good", this.#monotonic());
+    return value;
+  }
+
+  /** The circuit as this process knows it, and its window. */
+  stats(): BreakerStats {
+    return this.#gate.stats(this.#monotonic());
+  }
+
+  /** Hands in what is gathered, and hears of the circuit; rejects where the store fails. Without a store it does nothing. */
+  flush(): Promise<void> {
+    return this.#gate.flush();
+  }
+
+  /** Calls `listener` from now on with what happens; the answer ends that. */
+  on<Name extends keyof BreakerEvents>(event: Name, listener: (told: BreakerEvents[Name]) => void): () => void {
+    return this.#listeners.on(event, listener);
+  }
+
+  /** Lets a call begin, or rejects it. */
+  #begin(signal: AbortSignal | undefined): RunningCall | Promise<RunningCall> {
+    const nowMs = this.#monotonic();
+    this.#calls.look(nowMs);
+    try {
+      const permit = this.#gate.enter(nowMs, signal);
+      if (typeof permit === "number") return this.#calls.begin(nowMs, permit);
+      return permit.then(
+        (given) => this.#calls.begin(this.#monotonic(), given),
+        (error) => this.#refuse(error),
+      );
+    } catch (error) {
+      return this.#refuse(error);
+    }
+  }
+
+  #refuse(error: unknown): never {
+    const { retryAfterMs } = error as OrielError;
+    if (retryAfterMs !== undefined) this.#listeners.tell("reject", { retryAfterMs });
+    throw error;
+  }
+
+  #endingOf(error: unknown): Ending {
+    try {
+      return this.#isFailure(error) ? "failed" : "good";
+    } catch {
+      return "failed";
+    }
+  }
+
+  #tell(stats: BreakerStats): void {
+    if (stats.state === this.#told) return;
+    this.#told = stats.state;
+    this.#listeners.tell(EVENTS[stats.state], stats);
+  }
+}
+
+function keyOf(store: Store, name: string | undefined, spanMs: number): string {
+  if (typeof store?.run !== "function") throw argumentError("store", store, 'a store, or "local"');
+  if (typeof name !== "string") throw argumentError("name", name, "a string");
+  return `${store.keyOf(name)}:breaker:${spanMs}`;
+}
+
+function signalOf(options: BreakerRunOptions): AbortSignal | undefined {
+  checkKnown(options, ["signal"]);
+  const { signal } = options;
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw argumentError("signal", signal, "an AbortSignal");
+  signal?.throwIfAborted();
+  return signal;
+}
+
+/** What `fn` gives, or the signal's reason where that comes first. */
+function raced<T>(fn: Task<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) return onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    const ran = new Promise<T>((ended) => ended(fn(signal)));
+    ran.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}

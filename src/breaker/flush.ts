@@ -1,0 +1,104 @@
+import { script } from "../generated/breaker/flush.ts";
+import type { Operation } from "../store/contract.ts";
+import { Circuit } from "./circuit.ts";
+import { type Answer, answerOf, type Handed, ruleBytes, wholeBytes, wishBytes } from "./exchange.ts";
+import { law } from "./law.ts";
+
+/** What a memory store keeps under a breaker's key. */
+interface Kept {
+  circuit: Circuit;
+  /** Of each process: its last batch, and when it came. */
+  processes: Map<string, { sequence: number; atMs: number }>;
+}
+
+const RECORD_BYTES = 32;
+
+/**
+ * Takes in what one process has gathered, decides by what all have, and tells the circuit's state; law in
+ * lua/breaker/flush.lua. Sent again with the same sequence it counts once; it is not sent again by itself, as the ages in
+ * it would be wrong.
+ */
+export const flush: Operation<Handed, Answer> = {
+  name: "breaker/flush",
+  script,
+  keyCount: 1,
+  arity: 3,
+  repeatable: false,
+  encode: (handed) => [ruleBytes(handed.rule), wishBytes(handed), wholeBytes(handed.batch)],
+  decode: answerOf,
+  local(keys, key, handed, nowMs) {
+    const kept = (keys.get(key) as Kept | undefined) ?? { circuit: new Circuit(nowMs), processes: new Map() };
+    const sizeBytes = sizeOf(kept) + RECORD_BYTES * (handed.batch.length / 4 + handed.wanted + 1);
+    keys.set(key, kept, sizeBytes, Number.POSITIVE_INFINITY);
+    const answer = step(kept, handed, nowMs);
+    keys.set(key, kept, sizeBytes, expireAtMsOf(kept.circuit, handed, nowMs));
+    return answer;
+  },
+};
+
+function step(
+  { circuit, processes }: Kept,
+  { rule, id, sequence, batch, settled, wanted, first }: Handed,
+  nowMs: number,
+) {
+  const behindMs = circuit.look(rule, nowMs);
+  if (behindMs > 0) for (const each of processes.values()) each.atMs -= behindMs;
+  for (const { number, verdict } of settled) circuit.settle(rule, tokenOf(id, number), verdict, nowMs);
+  let { calls, failures, slow } = circuit.tally;
+  if (sequence > (processes.get(id)?.sequence ?? 0)) {
+    remember(processes, id, sequence, rule.spanMs, nowMs);
+    if (takeIn(circuit, { rule, batch }, nowMs)) {
+      ({ calls, failures, slow } = circuit.tally);
+      circuit.decide(rule, nowMs);
+    }
+  }
+  const tokens = Array.from({ length: wanted }, (_, i) => tokenOf(id, first + i));
+  const granted = circuit.permit(rule, tokens, nowMs);
+  const { state, epoch, sinceMs } = circuit;
+  return {
+    state,
+    granted,
+    epoch,
+    waitMs: circuit.waitMs(rule, nowMs),
+    sinceMs: nowMs - sinceMs,
+    calls,
+    failures,
+    slow,
+  };
+}
+
+/** Counts a batch; whether any of it belongs to the window. */
+function takeIn(circuit: Circuit, { rule, batch }: Pick<Handed, "rule" | "batch">, nowMs: number): boolean {
+  let isAny = false;
+  for (let at = 0; at < batch.length; at += 4) {
+    const [ageMs, calls, failures, slow] = [batch[at]!, batch[at + 1]!, batch[at + 2]!, batch[at + 3]!];
+    if (circuit.count(rule, nowMs - ageMs, calls, failures, slow, nowMs)) isAny = true;
+  }
+  return isAny;
+}
+
+/** One more than there is room for takes the place of those that were silent for long, or longest. */
+function remember(processes: Kept["processes"], id: string, sequence: number, spanMs: number, nowMs: number): void {
+  if (!processes.has(id)) {
+    let oldest: string | undefined;
+    for (const [other, { atMs }] of processes)
+      if (atMs < nowMs - spanMs - law.processLifeMs) processes.delete(other);
+      else if (oldest === undefined || atMs < processes.get(oldest)!.atMs) oldest = other;
+    if (oldest !== undefined && processes.size >= law.mostProcesses) processes.delete(oldest);
+  }
+  processes.set(id, { sequence, atMs: nowMs });
+}
+
+/** A closed circuit says nothing any more when its window is empty and no batch of it may come again. */
+function expireAtMsOf({ state, untilMs, permits }: Circuit, { rule }: Handed, nowMs: number): number {
+  if (state === "closed") return nowMs + rule.spanMs + law.processLifeMs;
+  return Math.max(nowMs, untilMs, ...permits.values()) + law.openLifeMs;
+}
+
+function tokenOf(id: string, number: number): string {
+  return `${id}:${number}`;
+}
+
+function sizeOf({ circuit, processes }: Kept): number {
+  return 200 + RECORD_BYTES * (circuit.tally.count + circuit.permits.size) + 64 * processes.size;
+}

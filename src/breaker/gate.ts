@@ -1,0 +1,53 @@
+import { OrielError } from "../errors.ts";
+import type { State } from "./circuit.ts";
+import type { Verdict } from "./rule.ts";
+
+/** What a breaker knows of its window. */
+export interface BreakerStats {
+  state: State;
+  /** Counted in the window: of all processes, as of the last answer of the store; without one, of this. */
+  calls: number;
+  failures: number;
+  slow: number;
+  /** After so long a call may be let through, ms; 0 where it is closed. */
+  retryAfterMs: number;
+}
+
+/** What a breaker tells. */
+export interface BreakerEvents {
+  /** Calls are rejected from now on; what was in the window that opened it, 0 where that is not known. */
+  open: BreakerStats;
+  /** Probes are let through. */
+  halfOpen: BreakerStats;
+  close: BreakerStats;
+  /** A call was rejected. */
+  reject: { retryAfterMs: number };
+  /** The store fails: this process goes on alone until it is back. Told once for each time. */
+  error: { error: unknown };
+}
+
+/** A permit to probe; 0: the call is no probe. Those above were given by the store, those below by this process alone. */
+export type Permit = number;
+
+/** Decides which calls pass. Times are ms of the breaker's monotonic clock. */
+export interface Gate {
+  /** Changes when a circuit closes: what began under another number is of an earlier window. */
+  readonly window: number;
+  /** Lets a call pass, with a permit where it is a probe; throws OPEN. */
+  enter(nowMs: number, signal: AbortSignal | undefined): Permit | Promise<Permit>;
+  /** Whether it was counted: an open circuit counts nothing. */
+  count(atMs: number, calls: number, failures: number, slow: number, nowMs: number): boolean;
+  /** What became of a probe. */
+  settle(permit: Permit, verdict: Verdict, nowMs: number): void;
+  stats(nowMs: number): BreakerStats;
+  /** Hands in what is gathered. */
+  flush(): Promise<void>;
+}
+
+export function openError(waitMs: number): OrielError {
+  const retryAfterMs = Math.max(1, Math.ceil(waitMs));
+  return new OrielError("OPEN", `the circuit is open; calls may be let through in ${retryAfterMs} ms`, {
+    transient: true,
+    retryAfterMs,
+  });
+}

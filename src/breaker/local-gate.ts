@@ -1,0 +1,79 @@
+import { Circuit } from "./circuit.ts";
+import { type BreakerStats, type Gate, openError, type Permit } from "./gate.ts";
+import type { Rule, Verdict } from "./rule.ts";
+
+/** A circuit of this process alone. Its permits are below 0. */
+export class LocalGate implements Gate {
+  window = 0;
+  readonly #rule: Rule;
+  readonly #circuit: Circuit;
+  readonly #onState: (stats: BreakerStats) => void;
+  #lastPermit = 0;
+
+  /** `onState` is told the state whenever it may have changed. */
+  constructor(rule: Rule, nowMs: number, onState: (stats: BreakerStats) => void) {
+    this.#rule = rule;
+    this.#circuit = new Circuit(Math.floor(nowMs));
+    this.#onState = onState;
+  }
+
+  enter(nowMs: number): Permit {
+    const circuit = this.#look(nowMs);
+    if (circuit.state === "closed") return 0;
+    const permit = --this.#lastPermit;
+    const isGranted = circuit.permit(this.#rule, [String(permit)], Math.floor(nowMs)) === 1;
+    this.#tell(nowMs);
+    if (!isGranted) throw openError(circuit.waitMs(this.#rule, Math.floor(nowMs)));
+    return permit;
+  }
+
+  count(atMs: number, calls: number, failures: number, slow: number, nowMs: number): boolean {
+    if (!this.note(atMs, calls, failures, slow, nowMs)) return false;
+    const { calls: all, failures: failed, slow: late } = this.#circuit.tally;
+    this.#circuit.decide(this.#rule, Math.floor(nowMs));
+    if (this.#circuit.state !== "closed") this.#tell(nowMs, { calls: all, failures: failed, slow: late });
+    return true;
+  }
+
+  /** Counts without deciding; whether it was counted. */
+  note(atMs: number, calls: number, failures: number, slow: number, nowMs: number): boolean {
+    return this.#look(nowMs).count(this.#rule, atMs, calls, failures, slow, Math.floor(nowMs));
+  }
+
+  settle(permit: Permit, verdict: Verdict, nowMs: number): void {
+    const circuit = this.#look(nowMs);
+    const before = circuit.state;
+    circuit.settle(this.#rule, String(permit), verdict, Math.floor(nowMs));
+    if (circuit.state === before) return;
+    if (circuit.state === "closed") this.window++;
+    this.#tell(nowMs);
+  }
+
+  /** Takes over what the fleet has decided: open until then, or closed. */
+  assume(isOpen: boolean, nowMs: number, untilMs = nowMs): void {
+    this.#look(nowMs).assume(isOpen, Math.floor(nowMs), Math.ceil(untilMs));
+  }
+
+  stats(nowMs: number): BreakerStats {
+    return this.#statsWith(nowMs, this.#look(nowMs).tally);
+  }
+
+  async flush(): Promise<void> {}
+
+  #look(nowMs: number): Circuit {
+    this.#circuit.look(this.#rule, Math.floor(nowMs));
+    return this.#circuit;
+  }
+
+  #tell(nowMs: number, counted = { calls: 0, failures: 0, slow: 0 }): void {
+    this.#onState(this.#statsWith(nowMs, counted));
+  }
+
+  #statsWith(
+    nowMs: number,
+    { calls, failures, slow }: Pick<BreakerStats, "calls" | "failures" | "slow">,
+  ): BreakerStats {
+    const { state } = this.#circuit;
+    return { state, calls, failures, slow, retryAfterMs: this.#circuit.waitMs(this.#rule, Math.floor(nowMs)) };
+  }
+}
