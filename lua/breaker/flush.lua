@@ -16,7 +16,7 @@ local keys_per_step = 1
 local arguments_per_step = 3
 
 -- What became of probes; one that is not under way changes nothing.
-local function settle(s, wish, id, count, now, cooldown, most)
+local function settle(s, wish, id, count, now, tick, cooldown, most)
   for at = ID_BYTES + 17, ID_BYTES + 16 + 8 * count, 8 do
     local place = find_entry(s.probes, id .. string.sub(wish, at, at + 3))
     if place then
@@ -30,7 +30,7 @@ local function settle(s, wish, id, count, now, cooldown, most)
       end
       if s.state == HALF_OPEN and s.good >= most then
         enter(s, CLOSED, now)
-        s.since = now - s.base
+        s.since = math.floor(now / tick) * tick - s.base
       end
     end
   end
@@ -87,7 +87,7 @@ local function step(k, a, now)
     enter(s, OPEN, now)
     s.ends = s.stamp
   end
-  if settled > 0 then settle(s, wish, id, settled, now, cooldown, most_probes) end
+  if settled > 0 then settle(s, wish, id, settled, now, tick, cooldown, most_probes) end
 
   local calls, failures, slow = s.calls, s.failures, s.slow
   local tail, from = "", s.size

@@ -3,7 +3,7 @@
 -- takes them with it when base is set back:
 --    0 u8 format · u8 state: 0 closed, 1 open, 2 half-open · u16 probes under way · u32 processes
 --    8 f64 base, server ms · 16 f64 time of the last step · 24 f64 epoch, grows with each change of state
---   32 f64 open until · 40 f64 the window begins after · 48 f64 calls · 56 f64 failures · 64 f64 slow calls, in the window
+--   32 f64 open until · 40 f64 the window begins · 48 f64 calls · 56 f64 failures · 64 f64 slow calls, in the window
 --   72 u32 probes that ended well · 76 u32 bytes of records that have left the window
 --   80 28 bytes for each probe: process, 16 characters · u32 its number · f64 end of its lease
 --      28 bytes for each process: 16 characters · u32 its last batch · f64 when it came

@@ -70,7 +70,7 @@ local function taken_in(s, batch, tick, cutoff, now)
   for at = 1, #batch, 16 do
     local age, calls, failures, slow = struct.unpack("<I4I4I4I4", batch, at)
     local time = math.floor((now - age) / tick) * tick - s.base
-    if time > cutoff and time > s.since then
+    if time > cutoff and time >= s.since then
       s.calls, s.failures, s.slow = s.calls + calls, s.failures + failures, s.slow + slow
       if last and last[1] == time then
         last[2], last[3], last[4] = last[2] + calls, last[3] + failures, last[4] + slow

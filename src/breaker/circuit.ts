@@ -13,7 +13,7 @@ export class Circuit {
   epoch: number;
   /** Open: until when. */
   untilMs = 0;
-  /** What was counted then or before is of an earlier window. */
+  /** What was counted before is of an earlier window. */
   sinceMs = Number.NEGATIVE_INFINITY;
   /** Of a closed circuit. */
   readonly tally = new SlidingTally();
@@ -46,13 +46,13 @@ export class Circuit {
     if (!this.permits.delete(token)) return;
     if (verdict === VERDICT.bad) this.#reopen(nowMs, nowMs + rule.cooldownMs);
     else if (verdict === VERDICT.good) this.good++;
-    if (this.state === "half-open" && this.good >= rule.probes) this.#close(nowMs);
+    if (this.state === "half-open" && this.good >= rule.probes) this.#close(rule, nowMs);
   }
 
   /** Counts what belongs to the window; whether it does. */
   count(rule: Rule, atMs: number, calls: number, failures: number, slow: number, nowMs: number): boolean {
     const tickMs = tickOf(rule, atMs);
-    if (this.state !== "closed" || tickMs <= this.sinceMs || tickMs <= cutoffMsOf(rule, nowMs)) return false;
+    if (this.state !== "closed" || tickMs < this.sinceMs || tickMs <= cutoffMsOf(rule, nowMs)) return false;
     this.tally.add(tickMs, calls, failures, slow);
     return true;
   }
@@ -99,9 +99,9 @@ export class Circuit {
     this.untilMs = untilMs;
   }
 
-  #close(nowMs: number): void {
+  #close(rule: Rule, nowMs: number): void {
     this.#enter("closed", nowMs);
-    this.sinceMs = nowMs;
+    this.sinceMs = tickOf(rule, nowMs);
   }
 
   #enter(state: State, nowMs: number): void {

@@ -1,0 +1,204 @@
+import { describe, expect, test } from "vitest";
+import { Held, type Opened, staged, toldBy } from "./stage.ts";
+
+const BAD = { isBad: true };
+
+/** What one breaker promises, over one store or none. */
+export function breakerSuite(name: string, open: () => Promise<Opened>): void {
+  describe(`one breaker, ${name}`, () => {
+    const stage = staged(open);
+
+    test("a call gives what its function gives, rejects as it does, and throws nothing synchronously", async () => {
+      const breaker = stage().breaker();
+      const error = new Error("no");
+      expect(await breaker.run(() => 7)).toBe(7);
+      expect(await breaker.run(async () => "later")).toBe("later");
+      await expect(breaker.run(() => Promise.reject(error))).rejects.toBe(error);
+      const throwing = breaker.run(() => {
+        throw error;
+      });
+      await expect(throwing).rejects.toBe(error);
+      await breaker.flush();
+      expect(breaker.stats()).toEqual({ state: "closed", calls: 4, failures: 2, slow: 0, retryAfterMs: 0 });
+    });
+
+    test("an event is inside until its span is over, to the ms", async () => {
+      const breaker = stage().breaker({ failures: 3 });
+      await stage().call(breaker, BAD);
+      stage().pass(1);
+      await stage().call(breaker, BAD);
+      stage().pass(9999);
+      expect(await stage().call(breaker, BAD)).toBe("bad");
+      expect(breaker.stats()).toMatchObject({ state: "closed", failures: 2 });
+      expect(await stage().call(breaker, BAD)).toBe("bad");
+      expect(breaker.stats()).toMatchObject({ state: "open" });
+    });
+
+    test("open: rejects with the time that is left, and lets a probe through when it is over, not a ms before", async () => {
+      const breaker = stage().breaker({ failures: 1 });
+      await stage().call(breaker, BAD);
+      for (const leftMs of [5000, 4999, 1]) {
+        stage().opened.clock.nowMs += breaker.stats().retryAfterMs - leftMs;
+        const error = { code: "OPEN", retryAfterMs: leftMs, transient: true, applied: "no" };
+        await expect(breaker.run(() => "never")).rejects.toMatchObject(error);
+      }
+      stage().pass(1);
+      expect(await stage().call(breaker)).toBe("good");
+      expect(breaker.stats()).toEqual({ state: "closed", calls: 0, failures: 0, slow: 0, retryAfterMs: 0 });
+    });
+
+    test("half-open: a bad probe opens it again for a whole cooldown", async () => {
+      const breaker = stage().breaker({ failures: 1 });
+      await stage().call(breaker, BAD);
+      stage().pass(5000);
+      expect(await stage().call(breaker, BAD)).toBe("bad");
+      expect(breaker.stats()).toMatchObject({ state: "open", retryAfterMs: 5000 });
+      stage().pass(4999);
+      expect(await stage().call(breaker)).toBe("OPEN");
+      stage().pass(1);
+      expect(await stage().calls(breaker, 2)).toEqual(["good", "good"]);
+    });
+
+    test("several probes: so many at the same time, no more until all have gone well; then a fresh window", async () => {
+      const breaker = stage().breaker({ failures: 2, probes: 3 });
+      await stage().calls(breaker, 2, BAD);
+      stage().pass(5000);
+      const held = Array.from({ length: 5 }, () => new Held(breaker));
+      expect(await Promise.all(held.slice(3).map(({ ended }) => ended))).toEqual(["OPEN", "OPEN"]);
+      expect(held.map(({ hasBegun }) => hasBegun)).toEqual([true, true, true, false, false]);
+      await held[0]!.end();
+      await held[1]!.end();
+      stage().pass(1000);
+      expect(await stage().call(breaker)).toBe("OPEN");
+      await held[2]!.end();
+      await breaker.flush();
+      expect(await stage().call(breaker, BAD)).toBe("bad");
+      expect(breaker.stats()).toMatchObject({ state: "closed", calls: 1, failures: 1 });
+    });
+
+    test("of several probes one bad opens it, whatever becomes of the others", async () => {
+      const breaker = stage().breaker({ failures: 1, probes: 2 });
+      await stage().call(breaker, BAD);
+      stage().pass(5000);
+      const [one, other] = [new Held(breaker), new Held(breaker)];
+      await breaker.flush();
+      await one.fail();
+      await breaker.flush();
+      await other.end();
+      await breaker.flush();
+      expect(breaker.stats()).toMatchObject({ state: "open", retryAfterMs: 5000 });
+    });
+
+    test("a call that began before the circuit opened, and ends after it has closed, is of no window", async () => {
+      const breaker = stage().breaker({ failures: 2 });
+      const old = new Held(breaker);
+      await breaker.flush();
+      await stage().calls(breaker, 2, BAD);
+      stage().pass(5000);
+      expect(await stage().call(breaker)).toBe("good");
+      await old.fail();
+      await breaker.flush();
+      expect(breaker.stats()).toMatchObject({ state: "closed", calls: 0, failures: 0 });
+    });
+
+    test("isFailure: what is none counts as a good call; one that throws says it is", async () => {
+      const isFailure = ({ message }: Error) => {
+        if (message === "odd") throw new Error("isFailure itself");
+        return message === "bad";
+      };
+      const breaker = stage().breaker({ failures: 2, isFailure: isFailure as (error: unknown) => boolean });
+      for (const message of ["404", "odd"])
+        await expect(breaker.run(() => Promise.reject(new Error(message)))).rejects.toThrow(message);
+      await breaker.flush();
+      expect(breaker.stats()).toMatchObject({ state: "closed", calls: 2, failures: 1 });
+    });
+
+    test("signal: ends the call at once, counts as neither, gives a probe back; aborted before, nothing is called", async () => {
+      const breaker = stage().breaker({ failures: 1 });
+      const [first, second] = [new AbortController(), new AbortController()];
+      const plain = new Held(breaker, first.signal);
+      await breaker.flush();
+      first.abort(new Error("enough"));
+      expect(await plain.ended).toBe("enough");
+      await breaker.flush();
+      expect(breaker.stats()).toMatchObject({ calls: 0, failures: 0 });
+      const late = new Held(breaker, first.signal);
+      expect(await late.ended).toBe("enough");
+      expect(late.hasBegun).toBe(false);
+
+      await stage().call(breaker, BAD);
+      stage().pass(5000);
+      const probe = new Held(breaker, second.signal);
+      await breaker.flush();
+      second.abort(new Error("enough"));
+      expect(await probe.ended).toBe("enough");
+      await breaker.flush();
+      stage().pass(100);
+      expect(await stage().call(breaker)).toBe("good");
+      expect(breaker.stats().state).toBe("closed");
+      const heeding = breaker.run(async (signal) => signal?.aborted, { signal: new AbortController().signal });
+      expect(await heeding).toBe(false);
+    });
+
+    test("slow calls count while they still run, for the ms in which they became slow, and not again at their end", async () => {
+      const breaker = stage().breaker({ slowRatio: 0.5, slowMs: 100, minimumCalls: 3 });
+      const opening: unknown[] = [];
+      breaker.on("open", (stats) => void opening.push(stats));
+      const hanging = Array.from({ length: 2 }, () => new Held(breaker));
+      await breaker.flush();
+      stage().pass(100);
+      await stage().call(breaker);
+      expect(breaker.stats()).toMatchObject({ state: "closed", calls: 1, slow: 0 });
+      stage().pass(1);
+      await stage().call(breaker);
+      expect(opening).toMatchObject([{ calls: 3, failures: 0, slow: 2 }]);
+      expect(await Promise.all(hanging.map((each) => each.end()))).toEqual(["good", "good"]);
+      await breaker.flush();
+      expect(breaker.stats()).toMatchObject({ state: "open", slow: 0 });
+    });
+
+    test("a slow call that fails later counts once as a call, and its failure when it is one", async () => {
+      const breaker = stage().breaker({ slowRatio: 0.9, slowMs: 100, failures: 2 });
+      const hanging = new Held(breaker);
+      stage().pass(6000);
+      await stage().call(breaker);
+      expect(breaker.stats()).toMatchObject({ calls: 2, failures: 0, slow: 1 });
+      stage().pass(5000);
+      await hanging.fail();
+      await breaker.flush();
+      expect(breaker.stats()).toMatchObject({ calls: 1, failures: 1, slow: 0 });
+    });
+
+    test("events: open with what opened it, halfOpen, close, and each rejection", async () => {
+      const breaker = stage().breaker({ minimumCalls: 4 });
+      const told = toldBy(breaker);
+      const opening: unknown[] = [];
+      breaker.on("open", (stats) => void opening.push(stats));
+      await stage().call(breaker);
+      await stage().calls(breaker, 3, BAD);
+      expect(opening).toEqual([{ state: "open", calls: 4, failures: 3, slow: 0, retryAfterMs: 5000 }]);
+      await stage().call(breaker);
+      stage().pass(5000);
+      await stage().call(breaker, BAD);
+      stage().pass(5000);
+      await stage().call(breaker);
+      expect(told).toEqual(["open", "reject", "halfOpen", "open", "halfOpen", "close"]);
+    });
+
+    test("a clock that steps back lets no time pass, and stops nothing for longer", async () => {
+      const breaker = stage().breaker({ failures: 2 });
+      await stage().call(breaker, BAD);
+      stage().pass(-3_600_000);
+      await stage().call(breaker, BAD);
+      expect(breaker.stats()).toMatchObject({ state: "open", retryAfterMs: 5000 });
+      for (const ms of [1000, -86_400_000]) {
+        stage().pass(ms);
+        await breaker.flush();
+        breaker.stats();
+      }
+      stage().pass(4000);
+      expect(await stage().call(breaker)).toBe("good");
+      expect(breaker.stats().state).toBe("closed");
+    });
+  });
+}
