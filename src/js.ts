@@ -5,6 +5,13 @@ import { js } from "./kernel/js.ts";
 provideKernels([js]);
 
 export { OrielError, type OrielErrorCode } from "./errors.ts";
+export { ClusterMetric, type ClusterMetricOptions } from "./flow/cluster-metric.ts";
+export type { FlowDecision, FlowNode, TrafficShapingController, TryPassOptions } from "./flow/controller.ts";
+export { RejectController, type RejectOptions } from "./flow/reject-controller.ts";
+export { ThrottlingController, type ThrottlingOptions } from "./flow/throttling-controller.ts";
+export type { WarmUpOptions } from "./flow/warm-up.ts";
+export { WarmUpController } from "./flow/warm-up-controller.ts";
+export { WarmUpThrottlingController, type WarmUpThrottlingOptions } from "./flow/warm-up-throttling-controller.ts";
 export { kernel } from "./kernel/api.ts";
 export type { KernelName } from "./kernel/contract.ts";
 export type { NanPolicy } from "./kernel/nan.ts";

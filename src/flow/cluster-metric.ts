@@ -1,0 +1,82 @@
+import { checkKnown } from "../errors.ts";
+import { LeapArray } from "../metrics/leap-array.ts";
+import { MetricBucket } from "../metrics/metric-bucket.ts";
+import type { Clock } from "../time.ts";
+import { atLeast, checkPasses, DENY, type FlowDecision, PASS } from "./controller.ts";
+
+export interface ClusterMetricOptions {
+  sampleCount: number;
+  intervalMs: number;
+  /** Ms since 1970; default `Date.now`. */
+  clock?: Clock;
+}
+
+/**
+ * What a token server counts for one rule: passes and blocks, and passes that wait for the next bucket, which begins with
+ * them. O(buckets). Source: Sentinel's ClusterMetric and ClusterFlowChecker. Their law compares rates a second with counts
+ * of buckets and waits 1000 / sampleCount ms, which is meant for an interval of 1 s; it is kept as it is.
+ */
+export class ClusterMetric {
+  readonly #array: LeapArray<MetricBucket>;
+  #waiting = 0;
+
+  constructor(options: ClusterMetricOptions) {
+    checkKnown(options, ["sampleCount", "intervalMs", "clock"]);
+    const { sampleCount, intervalMs, clock = Date.now } = options;
+    const reset = (bucket: MetricBucket) => {
+      bucket.reset().addPass(this.#waiting).addOccupiedPass(this.#waiting);
+      this.#waiting = 0;
+    };
+    this.#array = new LeapArray(sampleCount, intervalMs, () => new MetricBucket(), { clock, reset });
+  }
+
+  addPass(count = 1): void {
+    this.#array.currentWindow()?.value.addPass(count);
+  }
+  addBlock(count = 1): void {
+    this.#array.currentWindow()?.value.addBlock(count);
+  }
+
+  pass(): number {
+    return this.#sum((bucket) => bucket.pass);
+  }
+  block(): number {
+    return this.#sum((bucket) => bucket.block);
+  }
+  passQps(): number {
+    return (this.pass() * 1000) / this.#array.intervalMs;
+  }
+
+  /** Passes that wait for the next bucket. */
+  waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Books `count` passes in the next bucket where `threshold` allows; the wait in ms, 0 where it does not. */
+  tryOccupyNext(count: number, threshold: number): number {
+    checkPasses(count);
+    const leaving = this.#array.validHead()?.value.pass ?? 0;
+    if (this.passQps() + count + this.#waiting - leaving > threshold) return 0;
+    this.#waiting += count;
+    return 1000 / this.#array.sampleCount;
+  }
+
+  /** Decides about `count` passes at most `threshold` a second, and counts them; who is `prioritized` may wait a bucket. */
+  acquire(count: number, threshold: number, prioritized = false): FlowDecision {
+    checkPasses(count);
+    atLeast("threshold", threshold, 0, "passes a second");
+    if (this.passQps() + count <= threshold) {
+      this.addPass(count);
+      return PASS;
+    }
+    const waitMs = prioritized && this.#waiting <= threshold ? this.tryOccupyNext(count, threshold) : 0;
+    if (waitMs > 0) return { allowed: true, waitMs };
+    this.addBlock(count);
+    return DENY;
+  }
+
+  #sum(of: (bucket: MetricBucket) => number): number {
+    this.#array.currentWindow();
+    return this.#array.values().reduce((sum, bucket) => sum + of(bucket), 0);
+  }
+}

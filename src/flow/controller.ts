@@ -1,0 +1,42 @@
+import { argumentError } from "../errors.ts";
+
+/** A denial is an answer. Allowed with a wait: the call may go on after so many ms, and is counted already. */
+export interface FlowDecision {
+  readonly allowed: boolean;
+  readonly waitMs: number;
+}
+
+/** What rules read of a resource and book with it; a StatisticNode is one. */
+export interface FlowNode {
+  readonly concurrency: number;
+  passQps(): number;
+  previousPassQps(): number;
+  tryOccupyNext(count: number, threshold: number, nowMs?: number): number;
+  occupy(count: number, waitMs: number, nowMs?: number): void;
+}
+
+export interface TryPassOptions {
+  /** May be let in at the expense of a bucket to come, after a wait; default false. */
+  prioritized?: boolean;
+}
+
+/** Decides about a call, at once and without waiting itself. Source: Sentinel's TrafficShapingController. */
+export interface TrafficShapingController {
+  /** For `count` passes (default 1). Who is allowed without a wait adds them to the node: `addPass`. */
+  tryPass(node: FlowNode, count?: number, options?: TryPassOptions): FlowDecision;
+}
+
+export const PASS: FlowDecision = Object.freeze({ allowed: true, waitMs: 0 });
+export const DENY: FlowDecision = Object.freeze({ allowed: false, waitMs: 0 });
+
+export function checkPasses(count: number): void {
+  if (!Number.isSafeInteger(count) || count < 0)
+    throw argumentError("count", count, "a whole number of passes, 0 or more");
+}
+
+/** A number of what `unit` says, from `least` on; throws ARGUMENT, naming `argument`. */
+export function atLeast(argument: string, value: number, least: number, unit: string): number {
+  if (!Number.isFinite(value) || value < least)
+    throw argumentError(argument, value, `a number of ${unit}, ${least} or more`);
+  return value;
+}

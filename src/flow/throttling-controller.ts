@@ -1,0 +1,50 @@
+import { argumentError, checkKnown } from "../errors.ts";
+import type { Clock } from "../time.ts";
+import {
+  atLeast,
+  checkPasses,
+  DENY,
+  type FlowDecision,
+  type FlowNode,
+  PASS,
+  type TrafficShapingController,
+} from "./controller.ts";
+import { Pacer } from "./pacer.ts";
+
+export interface ThrottlingOptions {
+  /** Passes per `intervalMs`; 0: none. */
+  count: number;
+  /** Default 1000. */
+  intervalMs?: number;
+  /** Who would wait longer is denied; default 500. */
+  maxQueueingTimeMs?: number;
+  /** Ms, fractions too; default `performance.now`. */
+  clock?: Clock;
+}
+
+/**
+ * Uniform queueing: passes `intervalMs / count` apart, whatever comes; a decision says how long to wait. Exact at any rate.
+ * What costs no pass (count 0) always passes. O(1). Source: Sentinel's ThrottlingController.
+ */
+export class ThrottlingController implements TrafficShapingController {
+  readonly #msPerPass: number;
+  readonly #maxQueueingTimeMs: number;
+  readonly #clock: Clock;
+  readonly #pacer = new Pacer();
+
+  constructor(options: ThrottlingOptions) {
+    checkKnown(options, ["count", "intervalMs", "maxQueueingTimeMs", "clock"]);
+    const { count, intervalMs = 1000, maxQueueingTimeMs = 500, clock = () => performance.now() } = options;
+    if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms");
+    this.#msPerPass = atLeast("intervalMs", intervalMs, 1, "ms") / atLeast("count", count, 0, "passes per interval");
+    this.#maxQueueingTimeMs = atLeast("maxQueueingTimeMs", maxQueueingTimeMs, 0, "ms");
+    this.#clock = clock;
+  }
+
+  tryPass(_node?: FlowNode, count = 1): FlowDecision {
+    checkPasses(count);
+    if (count === 0) return PASS;
+    if (this.#msPerPass === Infinity) return DENY;
+    return this.#pacer.pass(count * this.#msPerPass, this.#maxQueueingTimeMs, this.#clock());
+  }
+}
