@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { kernel } from "../src/kernel.ts";
 import { startRedis } from "../test/harness/redis-server.ts";
 import { benchBreakdown, FULL_BREAKDOWN, SMALL_BREAKDOWN } from "./breakdown.ts";
+import { benchBreaker, FULL_BREAKER, SMALL_BREAKER } from "./breaker.ts";
 import { benchCluster, FULL_CLUSTER, SMALL_CLUSTER } from "./cluster.ts";
 import { benchCold, FULL_COLD, SMALL_COLD } from "./cold.ts";
 import { benchCounters, FULL_COUNTERS, SMALL_COUNTERS } from "./counters.ts";
@@ -41,6 +42,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   live: (_redisUrl, small) => benchLive(small ? SMALL_LIVE : FULL_LIVE),
   lock: (redisUrl, small) => benchLock(redisUrl, small ? SMALL_LOCK : FULL_LOCK),
   limiters: (redisUrl, small) => benchLimiters(redisUrl, small ? SMALL_LIMITERS : FULL_LIMITERS),
+  breaker: (redisUrl, small) => benchBreaker(redisUrl, small ? SMALL_BREAKER : FULL_BREAKER),
   queue: (redisUrl, small) => benchQueue(redisUrl, small ? SMALL_QUEUE : FULL_QUEUE),
   sql: (_redisUrl, small) => benchSql(small ? SMALL_SQL : FULL_SQL),
   counters: (redisUrl, small) => benchCounters(redisUrl, small ? SMALL_COUNTERS : FULL_COUNTERS),
