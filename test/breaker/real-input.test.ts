@@ -1,0 +1,98 @@
+import { existsSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { Breaker, type BreakerOptions } from "../../src/index.ts";
+
+const FOLDER = new URL("../../../shared/data/", import.meta.url);
+const [LATENCY, REQUESTS] = ["ec2_request_latency_system_failure.csv", "elb_request_count_8c0756.csv"];
+for (const name of [LATENCY, REQUESTS])
+  if (!existsSync(new URL(name, FOLDER))) console.log(`skipped: ${name} is not beside the project`);
+
+interface Row {
+  atMs: number;
+  value: number;
+}
+
+function rowsOf(name: string): Row[] {
+  const lines = readFileSync(new URL(name, FOLDER), "utf8").trim().split("\n").slice(1);
+  return lines.map((line) => {
+    const [time = "", value] = line.split(",");
+    return { atMs: Date.parse(`${time.replace(" ", "T")}Z`), value: Number(value) };
+  });
+}
+
+interface Call {
+  endMs: number;
+  isBad: boolean;
+  isSlow: boolean;
+}
+
+/** The first call with which the window of those before it and itself has more than `ratio` of what `is` says. */
+function bruteForce(calls: readonly Call[], spanMs: number, least: number, ratio: number, is: (call: Call) => boolean) {
+  return calls.findIndex(({ endMs }, i) => {
+    const window = calls.slice(0, i + 1).filter((each) => each.endMs > endMs - spanMs);
+    return window.length >= least && window.filter(is).length > ratio * window.length;
+  });
+}
+
+/** Plays calls, each from its begin to its end, until one is rejected; the number of the one that opened the circuit. */
+async function opensAt(calls: readonly Call[], options: Omit<BreakerOptions, "span">, spanMs: number): Promise<number> {
+  const clock = { nowMs: 0 };
+  const breaker = new Breaker("local", { span: spanMs, ...options, monotonic: () => clock.nowMs } as BreakerOptions);
+  for (const [i, { endMs, isBad, isSlow }] of calls.entries()) {
+    clock.nowMs = endMs - (isSlow ? 61 : 40);
+    const work = () => {
+      clock.nowMs = endMs;
+      if (isBad) throw new Error("bad");
+    };
+    await breaker.run(work).catch(() => {});
+    if (breaker.stats().state !== "closed") return i;
+  }
+  return -1;
+}
+
+describe.skipIf(!existsSync(new URL(LATENCY, FOLDER)))("request latencies that end in an outage", () => {
+  const rows = existsSync(new URL(LATENCY, FOLDER)) ? rowsOf(LATENCY) : [];
+  /** Outside of what the service did for two weeks. */
+  const calls = rows.map(({ atMs, value }) => ({ endMs: atMs, isBad: value > 60 || value < 27, isSlow: value > 60 }));
+
+  const HOUR_MS = 3_600_000;
+
+  /** Five minutes a row: an hour has twelve calls, of which the peak of 18 March makes two bad. */
+  test.each([
+    ["failed", 0.17, "in the outage", "2014-03-21T03:31:00.000Z"],
+    ["slow", 0.16, "at the second row of the peak", "2014-03-18T22:41:00.000Z"],
+  ] as const)(
+    "more than a share of calls %s, %d: it opens %s, at %s, where brute force says, and not before",
+    async (what, ratio, _where, opens) => {
+      const is = ({ isBad, isSlow }: Call) => (what === "failed" ? isBad : isSlow);
+      const rule = what === "failed" ? { failureRatio: ratio } : { slowRatio: ratio, slowMs: 60 };
+      const brute = bruteForce(calls, HOUR_MS, 4, ratio, is);
+      expect(await opensAt(calls, { ...rule, minimumCalls: 4 }, HOUR_MS)).toBe(brute);
+      expect(new Date(calls[brute]!.endMs).toISOString()).toBe(opens);
+    },
+  );
+});
+
+describe.skipIf(!existsSync(new URL(REQUESTS, FOLDER)))("requests of a load balancer", () => {
+  test("each request a call, one of forty failing, one row an outage: it opens there, at the call brute force says", async () => {
+    const rows = rowsOf(REQUESTS).slice(0, 400);
+    const outage = 300;
+    let seed = 7;
+    const random = () => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+      return seed / 2 ** 31;
+    };
+    const calls = rows.flatMap(({ atMs, value }, i) =>
+      Array.from({ length: value }, (_, call) => {
+        const isBad = random() < (i >= outage ? 0.7 : 0.025);
+        return { endMs: atMs + Math.floor((call * 300_000) / value), isBad, isSlow: false };
+      }),
+    );
+    const first = rows.slice(0, outage).reduce((sum, { value }) => sum + value, 0);
+    const SPAN_MS = 1_200_000;
+    const brute = bruteForce(calls, SPAN_MS, 20, 0.3, ({ isBad }) => isBad);
+    expect(brute).toBeGreaterThan(first);
+    expect(brute).toBeLessThan(first + 500);
+    expect(await opensAt(calls, { failureRatio: 0.3, minimumCalls: 20 }, SPAN_MS)).toBe(brute);
+  });
+});
