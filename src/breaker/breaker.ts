@@ -49,8 +49,8 @@ export class Breaker {
       this.#monotonic = options.monotonic ?? (() => performance.now());
       this.#gate = new LocalGate(rule, this.#monotonic(), onState);
     } else {
-      this.#monotonic = options.monotonic ?? store.monotonic;
       const key = keyOf(store, options.name, rule.spanMs);
+      this.#monotonic = options.monotonic ?? store.monotonic;
       this.#gate = new SharedGate({ store, key, rule, flushMs, monotonic: this.#monotonic, onState, onError });
     }
     this.#isFailure = isFailure;
@@ -96,6 +96,7 @@ export class Breaker {
 
   /** Lets a call begin, or rejects it. */
   #begin(signal: AbortSignal | undefined): RunningCall | Promise<RunningCall> {
+    if (this.#calls.isTimeless) return this.#calls.begin(0, 0);
     const nowMs = this.#monotonic();
     this.#calls.look(nowMs);
     try {

@@ -32,8 +32,14 @@ export class Calls {
     this.#blamesFailures = blamesFailures;
   }
 
+  /** A call may begin without a look at the clock, which costs as much as the rest: `begin(0, 0)`. */
+  get isTimeless(): boolean {
+    return this.#slowMs === Infinity && this.#gate.isFree;
+  }
+
   /** Counts those that have become slow. */
   look(nowMs: number): void {
+    if (this.#running.size === 0) return;
     for (const call of this.#running) {
       if (nowMs - call.beganMs <= this.#slowMs) return;
       this.#becomeSlow(call, nowMs);

@@ -33,6 +33,8 @@ export type Permit = number;
 export interface Gate {
   /** Changes when a circuit closes: what began under another number is of an earlier window. */
   readonly window: number;
+  /** Any call passes, whatever the time; else `enter` says. */
+  readonly isFree: boolean;
   /** Lets a call pass, with a permit where it is a probe; throws OPEN. */
   enter(nowMs: number, signal: AbortSignal | undefined): Permit | Promise<Permit>;
   /** Whether it was counted: an open circuit counts nothing. */

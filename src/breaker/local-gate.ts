@@ -17,9 +17,13 @@ export class LocalGate implements Gate {
     this.#onState = onState;
   }
 
+  get isFree(): boolean {
+    return this.#circuit.state === "closed";
+  }
+
   enter(nowMs: number): Permit {
+    if (this.isFree) return 0;
     const circuit = this.#look(nowMs);
-    if (circuit.state === "closed") return 0;
     const permit = --this.#lastPermit;
     const isGranted = circuit.permit(this.#rule, [String(permit)], Math.floor(nowMs)) === 1;
     this.#tell(nowMs);

@@ -30,8 +30,8 @@ export function tickMsOf(spanMs: number): number {
 }
 
 /** The instant at which something is counted. */
-export function tickOf(rule: Rule, atMs: number): number {
-  return Math.floor(atMs / rule.tickMs) * rule.tickMs;
+export function tickOf({ tickMs }: Rule, atMs: number): number {
+  return tickMs === 1 ? Math.floor(atMs) : Math.floor(atMs / tickMs) * tickMs;
 }
 
 /** What was counted then or before is outside of the window. */

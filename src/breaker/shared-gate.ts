@@ -31,6 +31,8 @@ const UNHEARD: Answer = {
  */
 export class SharedGate implements Gate {
   window = 0;
+  /** Whether it is time to hand in is looked at when calls begin, too. */
+  readonly isFree = false;
   readonly #options: SharedGateOptions;
   readonly #gathered: Gathered;
   readonly #asking = new Asking();
@@ -70,7 +72,7 @@ export class SharedGate implements Gate {
       : this.#own.note(atMs, calls, failures, slow, nowMs);
     if (!isCounted) return false;
     this.#gathered.count(atMs, calls, failures, slow);
-    if (this.#isDue(this.#handedMs, nowMs) || this.#mayTrip()) this.#send(nowMs);
+    if (this.#isDue(this.#handedMs, nowMs) || (failures + slow > 0 && this.#mayTrip())) this.#send(nowMs);
     return true;
   }
 

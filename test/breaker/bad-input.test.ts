@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { Breaker, type BreakerOptions, memoryStore, type Store } from "../../src/index.ts";
+
+const RULE = { name: "b", span: "10s", failures: 3 } as const;
+
+test.each<[string, Record<string, unknown>]>([
+  ["span is undefined", { span: undefined }],
+  ["span is 0", { span: 0 }],
+  ['span is "2d"', { span: "2d" }],
+  ["failureRatio is 1.1", { failureRatio: 1.1 }],
+  ["failureRatio is NaN", { failureRatio: Number.NaN }],
+  ["slowRatio is -0.1", { slowRatio: -0.1, slowMs: 1 }],
+  ["slowMs is undefined", { slowRatio: 0.5 }],
+  ["slowMs is 5", { slowMs: 5 }],
+  ["slowMs is 0", { slowRatio: 0.5, slowMs: 0 }],
+  ["minimumCalls is 0", { minimumCalls: 0 }],
+  ["failures is 1.5", { failures: 1.5 }],
+  ["failureRatio, failures, or slowRatio", { failures: undefined }],
+  ["cooldown is 0", { cooldown: 0 }],
+  ["probes is 101", { probes: 101 }],
+  ["lease is 0.5", { lease: 0.5 }],
+  ['flush is "11s"', { flush: "11s" }],
+  ["isFailure is 5", { isFailure: 5 }],
+  ["monotonic is 5", { monotonic: 5 }],
+  ["name is undefined", { name: undefined }],
+  ['option is "spam"', { spam: 1 }],
+])("%s: refused, naming the argument, before anything is sent", (message, options) => {
+  const store = memoryStore();
+  const open = () => new Breaker(store, { ...RULE, ...options } as BreakerOptions);
+  expect(open).toThrow(expect.objectContaining({ code: "ARGUMENT", message: expect.stringContaining(message) }));
+  expect(store.sizeBytes).toBe(0);
+});
+
+test("wrong stores, names, functions and signals", async () => {
+  const wrong = (...args: unknown[]) => expect(() => new Breaker(...(args as [Store, BreakerOptions])));
+  wrong(undefined, RULE).toThrow(/store is undefined; it must be a store, or "local"/);
+  wrong("remote", RULE).toThrow(/store is "remote"/);
+  wrong(memoryStore(), { ...RULE, name: "\ud800" }).toThrow(/surrogates/);
+  wrong(memoryStore(), null).toThrow(/options is null/);
+  const breaker = new Breaker("local", { span: "1s", failures: 1 });
+  await expect(breaker.run(5 as never)).rejects.toThrow(/fn is 5; it must be a function/);
+  await expect(breaker.run(() => 1, { signal: {} as AbortSignal })).rejects.toThrow(/signal is a Object/);
+  await expect(breaker.run(() => 1, { timeout: 5 } as never)).rejects.toThrow(/option is "timeout"/);
+  expect(breaker.stats()).toMatchObject({ calls: 0, failures: 0 });
+});
+
+test("a window of a day moves by a second, of a minute by a ms; calls between two ticks are of the first", async () => {
+  let nowMs = 0;
+  const breaker = new Breaker("local", { span: "1d", failures: 2, monotonic: () => nowMs });
+  const fail = () => breaker.run(() => Promise.reject(new Error("bad"))).catch(() => {});
+  nowMs = 1999;
+  await fail();
+  nowMs = 86_400_000 + 999;
+  expect(breaker.stats().failures).toBe(1);
+  nowMs++;
+  expect(breaker.stats().failures).toBe(0);
+});
