@@ -4,6 +4,9 @@ import { js } from "./kernel/js.ts";
 
 provideKernels([js]);
 
+export { Breaker, type BreakerRunOptions } from "./breaker/breaker.ts";
+export type { BreakerEvents, BreakerStats } from "./breaker/gate.ts";
+export type { BreakerOptions } from "./breaker/options.ts";
 export { OrielError, type OrielErrorCode } from "./errors.ts";
 export { ClusterMetric, type ClusterMetricOptions } from "./flow/cluster-metric.ts";
 export type { FlowDecision, FlowNode, TrafficShapingController, TryPassOptions } from "./flow/controller.ts";

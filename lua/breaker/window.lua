@@ -34,9 +34,10 @@ local function tail_from(key, s, time)
   end
 end
 
--- The place in `tail`, at `low` or behind it, of the first record that is not before `time`.
+-- The place in `tail`, at `low` or behind it, of the first record that is not before `time`; as a rule it is `low`.
 local function place_of(tail, low, time)
   local high = #tail + 1
+  if low < high and struct.unpack("<d", tail, low) >= time then high = low end
   while low < high do
     local middle = low + RECORD_BYTES * math.floor((high - low) / RECORD_BYTES / 2)
     if struct.unpack("<d", tail, middle) < time then low = middle + RECORD_BYTES else high = middle end
@@ -48,9 +49,10 @@ end
 local function merge(tail, records)
   local parts, at = {}, 1
   for i = 1, #records do
-    local time, calls, failures, slow = unpack(records[i])
+    local record = records[i]
+    local time, calls, failures, slow = record[1], record[2], record[3], record[4]
     local place = place_of(tail, at, time)
-    parts[#parts + 1] = string.sub(tail, at, place - 1)
+    if place > at then parts[#parts + 1] = string.sub(tail, at, place - 1) end
     at = place
     if place <= #tail then
       local there, more, bad, late = struct.unpack("<dI4I4I4", tail, place)
