@@ -14,6 +14,7 @@ import { benchLimiters, FULL_LIMITERS, SMALL_LIMITERS } from "./limiters.ts";
 import { benchLive, FULL_LIVE, SMALL_LIVE } from "./live.ts";
 import { benchLock, FULL_LOCK, SMALL_LOCK } from "./lock.ts";
 import { benchMemory, FULL_MEMORY, SMALL_MEMORY } from "./memory.ts";
+import { benchMetrics, FULL_METRICS, SMALL_METRICS } from "./metrics.ts";
 import { benchPipeline, FULL_PIPELINE, SMALL_PIPELINE } from "./pipeline.ts";
 import { benchProcesses, FULL_PROCESSES, SMALL_PROCESSES } from "./processes.ts";
 import { benchQueue, FULL_QUEUE, SMALL_QUEUE } from "./queue.ts";
@@ -40,6 +41,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   held: (_redisUrl, small) => benchHeld(small ? SMALL_HELD : FULL_HELD),
   resident: (_redisUrl, small) => benchResident(small ? SMALL_RESIDENT : FULL_RESIDENT),
   live: (_redisUrl, small) => benchLive(small ? SMALL_LIVE : FULL_LIVE),
+  metrics: (_redisUrl, small) => benchMetrics(small ? SMALL_METRICS : FULL_METRICS),
   lock: (redisUrl, small) => benchLock(redisUrl, small ? SMALL_LOCK : FULL_LOCK),
   limiters: (redisUrl, small) => benchLimiters(redisUrl, small ? SMALL_LIMITERS : FULL_LIMITERS),
   breaker: (redisUrl, small) => benchBreaker(redisUrl, small ? SMALL_BREAKER : FULL_BREAKER),

@@ -1,4 +1,4 @@
-import { CELL } from "./cells.ts";
+import { addCount, CELL } from "./cells.ts";
 import type { MetricRing } from "./metric-ring.ts";
 
 /**
@@ -38,8 +38,7 @@ export class Borrow {
   settle(nowMs: number): void {
     for (const [slot, startMs] of this.#starts.entries()) {
       if (startMs > nowMs || this.#passes[slot] === 0) continue;
-      const at = this.#ring.rowOf(startMs) + CELL.pass;
-      this.#ring.cells[at] = (this.#ring.cells[at] as number) + (this.#passes[slot] as number);
+      if (this.#ring.seek(startMs)) addCount(this.#ring.current, CELL.pass, this.#passes[slot] as number);
       this.#passes[slot] = 0;
     }
   }

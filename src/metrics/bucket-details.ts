@@ -15,8 +15,8 @@ export interface BucketDetails {
   maxRt: number;
 }
 
-export function detailsOf(cells: Float64Array, row: number, startMs: number): BucketDetails {
-  const get = (cell: number) => cells[row + cell] as number;
+export function detailsOf(startMs: number, row: Float64Array): BucketDetails {
+  const get = (cell: number) => row[cell] as number;
   const success = get(CELL.success);
   const hasRt = get(CELL.minRt) !== Infinity;
   return {

@@ -21,11 +21,24 @@ export function clearRow(cells: Float64Array, row: number): void {
   cells[row + CELL.maxRt] = -Infinity;
 }
 
-/** Throws ARGUMENT for what cannot be counted; apart, so that callers that check stay small. */
-export function refuseCount(count: number): never {
-  throw argumentError("count", count, "a whole number of events, 0 or more");
+export function addCount(cells: Float64Array, at: number, count: number): void {
+  checkCount(count);
+  cells[at] = (cells[at] as number) + count;
 }
 
-export function refuseRt(rtMs: number): never {
-  throw argumentError("rtMs", rtMs, "a response time in ms, a finite number, 0 or more");
+/** For an RT that is not between the row's least and greatest: widens them. What is between them needs no check. */
+export function widen(cells: Float64Array, row: number, rtMs: number): void {
+  checkRt(rtMs);
+  if (rtMs < (cells[row + CELL.minRt] as number)) cells[row + CELL.minRt] = rtMs;
+  if (rtMs > (cells[row + CELL.maxRt] as number)) cells[row + CELL.maxRt] = rtMs;
+}
+
+export function checkCount(count: number): void {
+  if (!(count >= 0 && Number.isSafeInteger(count)))
+    throw argumentError("count", count, "a whole number of events, 0 or more");
+}
+
+export function checkRt(rtMs: number): void {
+  if (!(rtMs >= 0 && rtMs < Infinity))
+    throw argumentError("rtMs", rtMs, "a response time in ms, a finite number, 0 or more");
 }

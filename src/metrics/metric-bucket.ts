@@ -1,4 +1,4 @@
-import { CELL, clearRow, ROW, refuseCount, refuseRt } from "./cells.ts";
+import { addCount, CELL, clearRow, ROW, widen } from "./cells.ts";
 
 /**
  * The counts of one slice of time, and sum (`rt`), minimum and maximum of its response times in ms; without any, these are
@@ -6,14 +6,10 @@ import { CELL, clearRow, ROW, refuseCount, refuseRt } from "./cells.ts";
  * whose minimum is 5000 when there is none: see `mode` of MetricWindow.
  */
 export class MetricBucket {
-  readonly #cells: Float64Array;
-  readonly #row: number;
+  readonly #cells = new Float64Array(ROW);
 
-  /** Without arguments, numbers of its own; else a view of a row of `cells`. */
-  constructor(cells?: Float64Array, row = 0) {
-    this.#cells = cells ?? new Float64Array(ROW);
-    this.#row = row;
-    if (cells === undefined) this.reset();
+  constructor() {
+    this.reset();
   }
 
   get success(): number {
@@ -60,26 +56,22 @@ export class MetricBucket {
   }
 
   addRt(rtMs: number): this {
-    if (!(rtMs >= 0 && rtMs < Infinity)) refuseRt(rtMs);
-    const [cells, row] = [this.#cells, this.#row];
-    cells[row + CELL.rt] = this.#get(CELL.rt) + rtMs;
-    if (rtMs < this.#get(CELL.minRt)) cells[row + CELL.minRt] = rtMs;
-    if (rtMs > this.#get(CELL.maxRt)) cells[row + CELL.maxRt] = rtMs;
+    widen(this.#cells, 0, rtMs);
+    this.#cells[CELL.rt] = this.#get(CELL.rt) + rtMs;
     return this;
   }
 
   reset(): this {
-    clearRow(this.#cells, this.#row);
+    clearRow(this.#cells, 0);
     return this;
   }
 
   #get(cell: number): number {
-    return this.#cells[this.#row + cell] as number;
+    return this.#cells[cell] as number;
   }
 
   #add(cell: number, count: number): this {
-    if (!(count >= 0 && Number.isSafeInteger(count))) refuseCount(count);
-    this.#cells[this.#row + cell] = this.#get(cell) + count;
+    addCount(this.#cells, cell, count);
     return this;
   }
 }

@@ -1,7 +1,7 @@
 import { argumentError } from "../errors.ts";
 import type { Clock } from "../time.ts";
 import { type BucketDetails, detailsOf } from "./bucket-details.ts";
-import { CELL, ROW } from "./cells.ts";
+import { CELL } from "./cells.ts";
 import type { LeapMode } from "./leap-mode.ts";
 import type { MetricRing } from "./metric-ring.ts";
 import type { RtPercentileOptions, RtPercentiles } from "./rt-percentiles.ts";
@@ -171,9 +171,6 @@ export class MetricView {
   }
 
   #detailsFrom(firstMs: number, lastMs: number): BucketDetails[] {
-    const { ring } = this.#source;
-    return ring
-      .slotsFrom(firstMs, lastMs)
-      .map((slot) => detailsOf(ring.cells, slot * ROW, ring.starts[slot] as number));
+    return this.#source.ring.rows(firstMs, lastMs).map(({ startMs, row }) => detailsOf(startMs, row));
   }
 }

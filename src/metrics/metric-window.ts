@@ -1,12 +1,16 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import type { Clock } from "../time.ts";
 import { Borrow } from "./borrow.ts";
-import { CELL, refuseCount, refuseRt } from "./cells.ts";
+import { addCount, CELL, checkCount, checkRt, widen } from "./cells.ts";
 import { checkMode, type LeapMode } from "./leap-mode.ts";
-import { MetricRing } from "./metric-ring.ts";
+import { MetricRing, SOUGHT } from "./metric-ring.ts";
 import { MetricView } from "./metric-view.ts";
 import { RtPercentiles, type RtSeriesOptions } from "./rt-percentiles.ts";
 import { bucketLengthMs } from "./shape.ts";
+
+// Names of this module are constants to the compiler, those of another one are looked up at every record.
+const { success: SUCCESS, rt: RT, minRt: MIN_RT, maxRt: MAX_RT } = CELL;
+const SOUGHT_AT = SOUGHT;
 
 export interface MetricWindowOptions {
   /** Buckets that divide `intervalMs` evenly. */
@@ -28,6 +32,7 @@ export interface MetricWindowOptions {
  */
 export class MetricWindow extends MetricView {
   readonly #ring: MetricRing;
+  readonly #current: Float64Array;
   readonly #clock: Clock;
   readonly #percentiles: RtPercentiles | undefined;
   readonly #view: (sampleCount: number, intervalMs: number) => MetricView;
@@ -39,12 +44,14 @@ export class MetricWindow extends MetricView {
     if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms since 1970");
     if (typeof percentiles !== "boolean" && typeof percentiles !== "object")
       throw argumentError("percentiles", percentiles, "true, false or { values, maxBytes }");
-    const ring = new MetricRing(sampleCount, intervalMs);
+    const ring = new MetricRing(sampleCount, intervalMs, !percentiles);
     const source = {
       ring,
       mode: checkMode(mode, ["exact", "sentinel"]),
       clock,
-      percentiles: percentiles ? new RtPercentiles(intervalMs, percentiles === true ? {} : percentiles) : undefined,
+      percentiles: percentiles
+        ? new RtPercentiles(intervalMs, percentiles === true ? {} : percentiles, clock)
+        : undefined,
       refresh: (timeMs: number) => {
         this.#borrow?.settle(timeMs);
         // Sentinel's reads turn the ring first; exact ones leave it as it is.
@@ -53,6 +60,7 @@ export class MetricWindow extends MetricView {
     };
     super(source, sampleCount, intervalMs);
     this.#ring = ring;
+    this.#current = ring.current;
     this.#clock = clock;
     this.#percentiles = source.percentiles;
     this.#view = (count, spanMs) => new MetricView(source, count, spanMs);
@@ -81,18 +89,24 @@ export class MetricWindow extends MetricView {
   }
 
   /** One response time in ms, without a success. */
-  addRt(rtMs: number, timeMs?: number): void {
+  addRt(rtMs: number, timeMs = this.#clock()): void {
     this.#addRt(rtMs, timeMs, 0);
   }
 
   /** One success with its response time in ms: `addSuccess(1)` and `addRt(rtMs)` in one. */
-  recordSuccess(rtMs: number, timeMs?: number): void {
-    this.#addRt(rtMs, timeMs, 1);
+  recordSuccess(rtMs: number, timeMs = this.#clock()): void {
+    const current = this.#current;
+    // At the instant of the last record, and between the extremes, there is nothing to look up and nothing to check.
+    const isPlain = timeMs === current[SOUGHT_AT];
+    if (isPlain && rtMs >= (current[MIN_RT] as number) && rtMs <= (current[MAX_RT] as number)) {
+      current[SUCCESS] = (current[SUCCESS] as number) + 1;
+      current[RT] = (current[RT] as number) + rtMs;
+    } else this.#addRt(rtMs, timeMs, 1);
   }
 
   /** Books passes in the bucket of `timeMs`, which begins with them; those of buckets to come are `waiting`. */
   addWaiting(timeMs: number, count: number): void {
-    if (!(count >= 0 && Number.isSafeInteger(count))) refuseCount(count);
+    checkCount(count);
     this.#borrow ??= new Borrow(this.#ring);
     this.#borrow.settle(this.#clock());
     if (!this.#borrow.book(timeMs, count)) this.#ring.lateCount++;
@@ -116,22 +130,17 @@ export class MetricWindow extends MetricView {
   }
 
   #add(cell: number, count: number, timeMs: number): void {
-    if (!(count >= 0 && Number.isSafeInteger(count))) refuseCount(count);
-    const at = this.#ring.rowOf(timeMs) + cell;
-    this.#ring.cells[at] = (this.#ring.cells[at] as number) + count;
+    checkCount(count);
+    if (timeMs === this.#current[SOUGHT] || this.#ring.seek(timeMs)) addCount(this.#current, cell, count);
   }
 
-  #addRt(rtMs: number, givenMs: number | undefined, successes: number): void {
-    if (!(rtMs >= 0 && rtMs < Infinity)) refuseRt(rtMs);
-    const ring = this.#ring;
-    const timeMs = givenMs ?? this.#clock();
-    const row = ring.rowOf(timeMs);
-    if (this.#percentiles !== undefined && row !== ring.lateRow)
-      this.#percentiles.record(rtMs, ring.startOf(timeMs), givenMs === undefined);
-    const { cells } = ring;
-    cells[row + CELL.success] = (cells[row + CELL.success] as number) + successes;
-    cells[row + CELL.rt] = (cells[row + CELL.rt] as number) + rtMs;
-    if (rtMs < (cells[row + CELL.minRt] as number)) cells[row + CELL.minRt] = rtMs;
-    if (rtMs > (cells[row + CELL.maxRt] as number)) cells[row + CELL.maxRt] = rtMs;
+  #addRt(rtMs: number, timeMs: number, successes: number): void {
+    checkRt(rtMs);
+    const current = this.#current;
+    if (timeMs !== current[SOUGHT_AT] && !this.#ring.seek(timeMs)) return;
+    this.#percentiles?.record(rtMs, this.#ring.startOf(timeMs));
+    widen(current, 0, rtMs);
+    current[SUCCESS] = (current[SUCCESS] as number) + successes;
+    current[RT] = (current[RT] as number) + rtMs;
   }
 }

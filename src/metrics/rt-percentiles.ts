@@ -1,5 +1,6 @@
 import { checkKnown } from "../errors.ts";
 import type { PercentileMethod } from "../kernel/percentile.ts";
+import type { Clock } from "../time.ts";
 import { LocalSeries, type LocalSeriesOptions } from "../window/local-series.ts";
 
 export type RtSeriesOptions = Pick<LocalSeriesOptions, "values" | "maxBytes">;
@@ -17,20 +18,22 @@ export interface RtPercentileOptions {
 export class RtPercentiles {
   readonly #intervalMs: number;
   readonly #options: RtSeriesOptions;
+  readonly #clock: Clock;
   #latestMs = -Infinity;
   #series: LocalSeries;
 
-  constructor(intervalMs: number, options: RtSeriesOptions) {
+  constructor(intervalMs: number, options: RtSeriesOptions, clock: Clock) {
     checkKnown(options, ["values", "maxBytes"]);
     this.#intervalMs = intervalMs;
+    this.#clock = clock;
     this.#options = { values: "float64", ...options };
     this.#series = this.#begin();
   }
 
-  /** `isNow`: the time is the clock's. One that a caller gave and that is an interval old is in no window to come. */
-  record(rtMs: number, startMs: number, isNow: boolean): void {
+  /** What is an interval older than the latest is in no window to come, unless the clock has stepped back. */
+  record(rtMs: number, startMs: number): void {
     if (startMs <= this.#latestMs - this.#intervalMs) {
-      if (!isNow) return;
+      if (this.#clock() - startMs >= this.#intervalMs) return;
       this.#restart();
     }
     if (startMs >= this.#latestMs) {

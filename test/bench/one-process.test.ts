@@ -2,8 +2,10 @@ import { describe, expect, test } from "vitest";
 import { draw, shuffled } from "../../bench/distributions.ts";
 import { benchHeld, SMALL_HELD } from "../../bench/held.ts";
 import { benchLive, SMALL_LIVE } from "../../bench/live.ts";
+import { benchMetrics, SMALL_METRICS } from "../../bench/metrics.ts";
 import { benchPipeline, SMALL_PIPELINE } from "../../bench/pipeline.ts";
 import { benchResident, SMALL_RESIDENT } from "../../bench/resident.ts";
+import { METRICS_RIVALS, metricsMissing } from "../../bench/rivals/metrics.ts";
 import { NumpyProcess, numpyMissing } from "../../bench/rivals/numpy.ts";
 import { type RollingLibrary, rollingBy, rollingMissing } from "../../bench/rivals/rolling.ts";
 import { SKETCHES, sketchMissing } from "../../bench/rivals/sketch.ts";
@@ -133,6 +135,13 @@ describe("benches run in small", () => {
     const { rows } = await benchLive(SMALL_LIVE);
     expect(rows).toHaveLength(1);
     for (const name of ["pairNs", "recordNs", "dateNowNs", "incrementNs"]) expect(rows[0]?.[name]).toBeGreaterThan(0);
+  });
+
+  test("metrics: yardsticks, the rivals that are there, and ours, every success counted", async () => {
+    const { rows } = await benchMetrics(SMALL_METRICS);
+    const able = METRICS_RIVALS.filter((rival) => !metricsMissing(rival)).map((rival) => rival.name);
+    expect(rows.slice(2).map((row) => row.by)).toEqual(able);
+    for (const row of rows) for (const name of ["recordNs", "timesIncrement"]) expect(row[name]).toBeGreaterThan(0);
   });
 
   test("rolling: the rivals that are there, and ours, checked", async () => {

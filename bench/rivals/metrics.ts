@@ -1,0 +1,173 @@
+import { createRequire } from "node:module";
+import type { Status } from "opossum";
+import { LeapArray, MetricBucket, MetricWindow } from "../../src/index.ts";
+
+const require = createRequire(import.meta.url);
+
+/** Buckets of a minute, as a breaker or a dashboard has them. */
+export const BUCKETS = 60;
+export const SPAN_MS = 60_000;
+
+/** A window of one minute of live metrics in one process. */
+export interface Metrics {
+  /** Works through `count` successes, each with one of the RTs; where it is given times, at them. */
+  record(count: number, rts: Float64Array): void;
+  /** Reads what it answers; some number of it. */
+  ask(): number | Promise<number>;
+  /** Successes that it counts, where it tells. */
+  successes?(): number;
+  close?(): void;
+}
+
+export interface MetricsRival {
+  name: string;
+  /** What `ask` reads. */
+  answers: string;
+  /** Package that must be installed; none: oriel. */
+  module?: string;
+  /** What it keeps grows with what is recorded, or it is slow: it is timed over fewer records. */
+  isHeavy?: boolean;
+  open(): Metrics;
+}
+
+export const GIVEN = "oriel MetricWindow, time given";
+export const EACH_MS = "oriel MetricWindow, another time each";
+export const OWN = "oriel MetricWindow, own clock";
+const MASK = 1023;
+const PER_MS = 64;
+const BEGIN_MS = 1_600_000_000_000;
+
+export const METRICS_RIVALS: readonly MetricsRival[] = [
+  { name: GIVEN, answers: "QPS, mean, min, max", open: () => given(false) },
+  { name: EACH_MS, answers: "QPS, mean, min, max", open: () => given(true) },
+  { name: OWN, answers: "QPS, mean, min, max", open: () => own(false) },
+  { name: "oriel MetricWindow, percentiles", answers: "p99", isHeavy: true, open: () => own(true) },
+  { name: "oriel LeapArray of MetricBuckets", answers: "successes", open: leapArray },
+  { name: "opossum Status", answers: "all it has", module: "opossum", isHeavy: true, open: opossum },
+  { name: "cockatiel SamplingBreaker", answers: "none", module: "cockatiel", open: cockatiel },
+  { name: "prom-client Summary", answers: "quantiles", module: "prom-client", isHeavy: true, open: promClient },
+];
+
+/** Why a rival cannot be used, or undefined when it can. */
+export function metricsMissing({ module }: MetricsRival): string | undefined {
+  try {
+    if (module) require.resolve(module);
+    return undefined;
+  } catch {
+    return `${module} is not installed (npm ci in bench/)`;
+  }
+}
+
+const all = (metric: MetricWindow, timeMs?: number) =>
+  metric.successQps(timeMs) + metric.avgRt(timeMs) + metric.minRt(timeMs) + metric.maxRt(timeMs);
+
+/** 64 records at each ms: all at that instant, or each at one of its own. */
+function given(isApart: boolean): Metrics {
+  const metric = new MetricWindow({ sampleCount: BUCKETS, intervalMs: SPAN_MS });
+  const recordAll = isApart ? recordApart : recordAt;
+  let recorded = 0;
+  const nowMs = () => BEGIN_MS + (recorded - 1) / PER_MS;
+  return {
+    record(count, rts) {
+      for (const end = recorded + count; recorded < end; recorded += PER_MS)
+        recordAll(metric, rts, recorded, BEGIN_MS + recorded / PER_MS);
+      // All that were recorded since the oldest bucket's start, and nothing else.
+      const [firstMs] = metric.startRange(nowMs());
+      const right = recorded - Math.max(0, (firstMs - BEGIN_MS) * PER_MS);
+      if (metric.success(nowMs()) !== right)
+        throw new Error(`${GIVEN} counted ${metric.success(nowMs())}, not ${right}`);
+    },
+    ask: () => all(metric, nowMs()),
+  };
+}
+
+/**
+ * Short, and called often: it is compiled as a whole, not in the middle of a loop. The RT is looked up once a ms, as the
+ * yardstick looks up nothing.
+ */
+function recordAt(metric: MetricWindow, rts: Float64Array, from: number, timeMs: number): void {
+  const rtMs = rts[(from / PER_MS) & MASK] as number;
+  for (let i = 0; i < PER_MS; i++) metric.recordSuccess(rtMs, timeMs);
+}
+
+function recordApart(metric: MetricWindow, rts: Float64Array, from: number, timeMs: number): void {
+  for (let i = 0; i < PER_MS; i++) metric.recordSuccess(rts[(from + i) & MASK] as number, timeMs + i / PER_MS);
+}
+
+function own(percentiles: boolean): Metrics {
+  const metric = new MetricWindow({ sampleCount: BUCKETS, intervalMs: 60 * SPAN_MS, percentiles });
+  return {
+    record(count, rts) {
+      for (let i = 0; i < count; i++) metric.recordSuccess(rts[i & MASK] as number);
+    },
+    ask: percentiles ? () => metric.rtPercentile(99) : () => all(metric),
+    successes: () => metric.success(),
+  };
+}
+
+function leapArray(): Metrics {
+  const ring = new LeapArray(BUCKETS, 60 * SPAN_MS, () => new MetricBucket(), { mode: "exact" });
+  const successes = () => ring.values().reduce((sum, bucket) => sum + bucket.success, 0);
+  return {
+    record(count, rts) {
+      for (let i = 0; i < count; i++)
+        ring
+          .currentWindow()
+          ?.value.addSuccess(1)
+          .addRt(rts[i & MASK] as number);
+    },
+    ask: successes,
+    successes,
+  };
+}
+
+function opossum(): Metrics {
+  const StatusOf = require("opossum/lib/status.js") as typeof Status;
+  const status = new StatusOf({
+    rollingCountBuckets: BUCKETS,
+    rollingCountTimeout: 60 * SPAN_MS,
+    enableSnapshots: false,
+  });
+  return {
+    record(count, rts) {
+      for (let i = 0; i < count; i++) status.increment("successes", rts[i & MASK] as number);
+    },
+    ask: () => status.stats.percentiles["0.99"] as number,
+    successes: () => status.stats.successes,
+    close: () => status.shutdown(),
+  };
+}
+
+/** It has no RTs, and its answer is whether to break. */
+function cockatiel(): Metrics {
+  const { SamplingBreaker } = require("cockatiel") as typeof import("cockatiel");
+  const breaker = new SamplingBreaker({ threshold: 0.5, duration: SPAN_MS, minimumRps: 1 });
+  const closed = 0;
+  return {
+    record(count) {
+      for (let i = 0; i < count; i++) breaker.success(closed);
+    },
+    ask: () => 0,
+  };
+}
+
+/** Five buckets, as in its documentation: each value is pushed into all of them. */
+function promClient(): Metrics {
+  const { Summary } = require("prom-client") as typeof import("prom-client");
+  const options = {
+    name: "rt",
+    help: "response times",
+    registers: [] as [],
+    maxAgeSeconds: SPAN_MS / 1000,
+    ageBuckets: 5,
+  };
+  const summary = new Summary(options);
+  const valueWhere = async (isIt: (value: { metricName?: string; labels: { quantile?: number } }) => boolean) =>
+    (await summary.get()).values.find(isIt)?.value ?? Number.NaN;
+  return {
+    record(count, rts) {
+      for (let i = 0; i < count; i++) summary.observe(rts[i & MASK] as number);
+    },
+    ask: () => valueWhere(({ labels }) => labels.quantile === 0.99),
+  };
+}
