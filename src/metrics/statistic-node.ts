@@ -26,7 +26,8 @@ export class StatisticNode {
   readonly minute: MetricWindow;
   readonly #clock: Clock;
   readonly #occupyTimeoutMs: number;
-  #concurrency = 0;
+  // Not named as an export is: the tool that makes the CommonJS build would take ++ of it for that one.
+  #underWay = 0;
   #fetchedMs = -Infinity;
 
   constructor(options: StatisticNodeOptions = {}) {
@@ -42,14 +43,14 @@ export class StatisticNode {
 
   /** Calls under way. */
   get concurrency(): number {
-    return this.#concurrency;
+    return this.#underWay;
   }
 
   increaseConcurrency(): void {
-    this.#concurrency++;
+    this.#underWay++;
   }
   decreaseConcurrency(): void {
-    this.#concurrency--;
+    this.#underWay--;
   }
 
   addPass(count = 1): void {
