@@ -14,14 +14,25 @@ declare module "opossum" {
     fire(task: () => Promise<number>): Promise<number>;
     shutdown(): void;
   }
+  /** The window of a circuit breaker, its lib/status.js: a timer turns it. */
+  export class Status {
+    constructor(options: { rollingCountBuckets: number; rollingCountTimeout: number; enableSnapshots: boolean });
+    increment(property: "successes", latencyRunTime: number): void;
+    readonly stats: { successes: number; latencyMean: number; percentiles: Record<string, number> };
+    shutdown(): void;
+  }
 }
 
 declare module "cockatiel" {
-  type Breaker = { readonly breaker: unique symbol };
   export const handleAll: unknown;
-  export const SamplingBreaker: new (options: { threshold: number; duration: number; minimumRps: number }) => Breaker;
+  export class SamplingBreaker {
+    constructor(options: { threshold: number; duration: number; minimumRps: number });
+    success(state: number): void;
+    failure(state: number): boolean;
+    readonly state: unknown;
+  }
   export function circuitBreaker(
     policy: unknown,
-    options: { halfOpenAfter: number; breaker: Breaker },
+    options: { halfOpenAfter: number; breaker: SamplingBreaker },
   ): { execute(task: () => Promise<number>): Promise<number> };
 }

@@ -151,13 +151,25 @@ function cockatiel(): Metrics {
   };
 }
 
+interface SummaryOptions {
+  name: string;
+  help: string;
+  registers: [];
+  maxAgeSeconds: number;
+  ageBuckets: number;
+}
+interface Summary {
+  observe(value: number): void;
+  get(): Promise<{ values: { metricName?: string; labels: { quantile?: number }; value: number }[] }>;
+}
+
 /** Five buckets, as in its documentation: each value is pushed into all of them. */
 function promClient(): Metrics {
-  const { Summary } = require("prom-client") as typeof import("prom-client");
-  const options = {
+  const { Summary } = require("prom-client") as { Summary: new (options: SummaryOptions) => Summary };
+  const options: SummaryOptions = {
     name: "rt",
     help: "response times",
-    registers: [] as [],
+    registers: [],
     maxAgeSeconds: SPAN_MS / 1000,
     ageBuckets: 5,
   };
