@@ -25,6 +25,7 @@ export type { FleetMetric } from "./fleet/fleet-metric.ts";
 export { type FleetEvents, FleetMetrics } from "./fleet/fleet-metrics.ts";
 export type { FleetMetricsOptions } from "./fleet/options.ts";
 export { ClusterMetric, type ClusterMetricOptions } from "./flow/cluster-metric.ts";
+export { ClusterParamMetric, type ClusterParamMetricOptions } from "./flow/cluster-param-metric.ts";
 export type { FlowDecision, FlowNode, TrafficShapingController, TryPassOptions } from "./flow/controller.ts";
 export { RejectController, type RejectOptions } from "./flow/reject-controller.ts";
 export { ThrottlingController, type ThrottlingOptions } from "./flow/throttling-controller.ts";

@@ -9,6 +9,7 @@ export type { BreakerEvents, BreakerStats } from "./breaker/gate.ts";
 export type { BreakerOptions } from "./breaker/options.ts";
 export { OrielError, type OrielErrorCode } from "./errors.ts";
 export { ClusterMetric, type ClusterMetricOptions } from "./flow/cluster-metric.ts";
+export { ClusterParamMetric, type ClusterParamMetricOptions } from "./flow/cluster-param-metric.ts";
 export type { FlowDecision, FlowNode, TrafficShapingController, TryPassOptions } from "./flow/controller.ts";
 export { RejectController, type RejectOptions } from "./flow/reject-controller.ts";
 export { ThrottlingController, type ThrottlingOptions } from "./flow/throttling-controller.ts";
