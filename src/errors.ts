@@ -48,6 +48,13 @@ export function argumentError(argument: string, value: unknown, allowed: string)
   return new OrielError("ARGUMENT", `${argument} is ${show(value)}; it must be ${allowed}`);
 }
 
+/** The number, which is whole and between two bounds (both allowed); throws ARGUMENT. */
+export function wholeNumber(argument: string, value: unknown, least: number, most: number): number {
+  if (!Number.isInteger(value) || (value as number) < least || (value as number) > most)
+    throw argumentError(argument, value, `a whole number from ${least} to ${most}`);
+  return value as number;
+}
+
 /** Throws ARGUMENT where `options` is no object, or has an option that is not known. */
 export function checkKnown(options: object, known: readonly string[]): void {
   if (options === null || typeof options !== "object") throw argumentError("options", options, "an object");

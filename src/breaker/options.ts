@@ -1,4 +1,4 @@
-import { argumentError, checkKnown } from "../errors.ts";
+import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
 import { type Clock, type Duration, durationMs } from "../time.ts";
 import { type Rule, tickMsOf } from "./rule.ts";
 
@@ -69,12 +69,12 @@ function ruleOf(options: BreakerOptions): Rule {
   return {
     spanMs: Math.ceil(spanMs / tickMs) * tickMs,
     tickMs,
-    minimumCalls: wholeNumber("minimumCalls", minimumCalls, MOST_CALLS),
+    minimumCalls: wholeNumber("minimumCalls", minimumCalls, 1, MOST_CALLS),
     failureRatio: ratioOf("failureRatio", options.failureRatio),
     slowRatio: ratioOf("slowRatio", options.slowRatio),
-    failures: failures === undefined ? Infinity : wholeNumber("failures", failures, MOST_CALLS),
+    failures: failures === undefined ? Infinity : wholeNumber("failures", failures, 1, MOST_CALLS),
     cooldownMs: durationMs("cooldown", cooldown, 1, DAY_MS),
-    probes: wholeNumber("probes", probes, MOST_PROBES),
+    probes: wholeNumber("probes", probes, 1, MOST_PROBES),
     leaseMs: durationMs("lease", lease, 1, DAY_MS),
   };
 }
@@ -87,10 +87,4 @@ function ratioOf(argument: string, ratio: number | undefined): number {
   if (ratio === undefined) return Infinity;
   if (typeof ratio !== "number" || !(ratio >= 0 && ratio <= 1)) throw argumentError(argument, ratio, "from 0 to 1");
   return ratio;
-}
-
-function wholeNumber(argument: string, value: number, most: number): number {
-  if (!Number.isSafeInteger(value) || value < 1 || value > most)
-    throw argumentError(argument, value, `a whole number from 1 to ${most}`);
-  return value;
 }

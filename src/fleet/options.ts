@@ -1,4 +1,4 @@
-import { argumentError, checkKnown } from "../errors.ts";
+import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
 import { type Duration, durationMs } from "../time.ts";
 import type { RingShape } from "./ring.ts";
 
@@ -35,8 +35,8 @@ export function fleetSettings(options: FleetMetricsOptions): FleetSettings {
   checkKnown(options, KNOWN);
   const { sampleCount = 60, interval = "1m", maxNames = 100, flush = "1s", mode = "exact" } = options;
   const { percentiles = false } = options;
-  wholeNumber("sampleCount", sampleCount, MOST_SAMPLES);
-  wholeNumber("maxNames", maxNames, MOST_NAMES);
+  wholeNumber("sampleCount", sampleCount, 1, MOST_SAMPLES);
+  wholeNumber("maxNames", maxNames, 1, MOST_NAMES);
   const intervalMs = durationMs("interval", interval, 1, MOST_INTERVAL_MS);
   if (intervalMs % sampleCount !== 0)
     throw argumentError("interval", interval, `a multiple of its ${sampleCount} buckets, in whole ms`);
@@ -49,9 +49,4 @@ export function fleetSettings(options: FleetMetricsOptions): FleetSettings {
     mode,
     hasPercentiles: percentiles,
   };
-}
-
-function wholeNumber(argument: string, value: unknown, most: number): void {
-  if (!Number.isInteger(value) || (value as number) < 1 || (value as number) > most)
-    throw argumentError(argument, value, `a whole number from 1 to ${most}`);
 }

@@ -1,9 +1,9 @@
-import { argumentError, checkKnown } from "../errors.ts";
+import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { dead } from "./dead.ts";
 import { MOST_MESSAGES, MOST_WHOLE, shardOf } from "./layout.ts";
 import { messageOf, type QueuedMessage } from "./message.ts";
-import { checkId, wholeNumber } from "./options.ts";
+import { checkId } from "./options.ts";
 import { redrive } from "./redrive.ts";
 
 /** Messages whose last delivery failed, or lapsed; they stay until they are redriven, or cancelled. */

@@ -1,4 +1,4 @@
-import { argumentError, checkKnown } from "../errors.ts";
+import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { type Duration, durationMs } from "../time.ts";
 import type { NewMessage } from "./add.ts";
@@ -23,7 +23,6 @@ import {
   type QueueSettings,
   queueSettings,
   whenOf,
-  wholeNumber,
 } from "./options.ts";
 import { pause } from "./pause.ts";
 import { inOrder, peek } from "./peek.ts";

@@ -1,4 +1,4 @@
-import { argumentError, checkKnown } from "../errors.ts";
+import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
 import { type Duration, durationMs, instantMs } from "../time.ts";
 import { type Backoff, type BackoffOptions, backoffOf, DEFAULT_BACKOFF } from "./backoff.ts";
 import { BAND_SIZE } from "./layout.ts";
@@ -78,12 +78,6 @@ export function checkId(id: unknown): string {
   if (typeof id !== "string" || !ID.test(id))
     throw argumentError("id", id, "1 to 512 characters, without NUL or half surrogate pairs");
   return id;
-}
-
-export function wholeNumber(argument: string, value: unknown, least: number, most: number): number {
-  if (!Number.isInteger(value) || (value as number) < least || (value as number) > most)
-    throw argumentError(argument, value, `a whole number from ${least} to ${most}`);
-  return value as number;
 }
 
 /** 72 random bits of this process, and a running number. */

@@ -44,7 +44,7 @@ export const turn: Operation<Turn, Turned> = {
     const claimed = readStrings(reply, reader.at);
     const claims: Claim[] = [];
     for (let i = 0; i < claimed.length; i += PARTS_OF_CLAIM) {
-      const { band, ms, deliveries } = readScore(wholeNumber(claimed[i + 1]!));
+      const { band, ms, deliveries } = readScore(numberOfDigits(claimed[i + 1]!));
       claims.push({
         member: decoder.decode(claimed[i]),
         deliveries: deliveries + 1,
@@ -68,7 +68,7 @@ function parts(result: Result): string[] {
   throw new Error("what is done comes first");
 }
 
-function wholeNumber(digits: Uint8Array): number {
+function numberOfDigits(digits: Uint8Array): number {
   let value = 0;
   for (const digit of digits) value = value * 10 + digit - 48;
   return value;

@@ -1,6 +1,5 @@
-import { argumentError, checkKnown } from "../errors.ts";
+import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
 import { type Duration, durationMs } from "../time.ts";
-import { wholeNumber } from "./options.ts";
 
 export interface WorkerOptions {
   /** Handlers that run at a time, 1 to 1000; default 1. */

@@ -134,5 +134,6 @@ test("whatever happened, a good service is called again by all, within a cooldow
     }),
     { numRuns: Number(ORIEL_BREAKER_RUNS) },
   );
-  expect(opened).toBeGreaterThan(0);
+  // One of seven does, as a rule.
+  expect(opened).toBeGreaterThan(Number(ORIEL_BREAKER_RUNS) / 50);
 });
