@@ -117,7 +117,7 @@ test("whatever happened, a good service is called again by all, within a cooldow
 }, async () => {
   let opened = 0;
   await fc.assert(
-    fc.asyncProperty(fc.array(move, { maxLength: 60 }), fc.constantFrom(1, 2), async (moves, probes) => {
+    fc.asyncProperty(fc.array(move, { minLength: 20, maxLength: 60 }), fc.constantFrom(1, 2), async (moves, probes) => {
       const { stage, breakers } = await play(moves, { failures: 3, probes });
       for (const breaker of breakers) await breaker.flush();
       if (breakers.some((each) => each.stats().state !== "closed")) opened++;
@@ -134,6 +134,5 @@ test("whatever happened, a good service is called again by all, within a cooldow
     }),
     { numRuns: Number(ORIEL_BREAKER_RUNS) },
   );
-  // One of seven does, as a rule.
-  expect(opened).toBeGreaterThan(Number(ORIEL_BREAKER_RUNS) / 50);
+  expect(opened).toBeGreaterThan(10);
 });

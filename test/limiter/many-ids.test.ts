@@ -43,7 +43,7 @@ test(`T39 memory: ${IDS} ids and their end, the heap is back`, { timeout: 120_00
   for (let others = 0; others < IDS / 4 + PER_TURN; others += PER_TURN)
     await Promise.all(Array.from({ length: PER_TURN }, (_, i) => limiter.peek(`other${i}`)));
   expect(store.sizeBytes).toBe(0);
-  await until("the heap is back", () => heapBytes() - before < grown / 10);
+  expect(heapBytes() - before).toBeLessThan(grown / 10);
 });
 
 test(`T39 Redis: ${IDS} ids and their end, keys and memory are back`, { timeout: 120_000 }, async () => {
@@ -60,8 +60,8 @@ test(`T39 Redis: ${IDS} ids and their end, keys and memory are back`, { timeout:
     expect(await raw.dbsize()).toBe(IDS);
     const grown = (await usedBytes()) - before;
     expect(grown).toBeGreaterThan(IDS * 100);
-    // What has ended is collected some turns later, on a busy machine.
-    await until("the heap is back", () => heapBytes() - heapBefore < grown / 10);
+    // The last turn's calls may still be on their way out; what a deadline of 30 s held would not be gone.
+    await until("the heap is back", () => heapBytes() - heapBefore < grown / 10, 2000);
     await raw.call("DEBUG", "SET-ACTIVE-EXPIRE", "1");
     await until("Redis has expired them all", async () => (await raw.dbsize()) === 0, 100_000);
     await until("their memory is free", async () => (await usedBytes()) - before < grown / 10);
