@@ -1,33 +1,46 @@
 #!lua flags=allow-oom
--- The first messages that wait, of each priority.
+-- The messages that would be claimed next, if no other came: those that are due, by priority and time, then by time those
+-- that are not.
 -- A script: what they say is of the instant of the list.
 -- KEYS  1 times · 2 messages
--- ARGV  1 layout · 2 how many of each priority, 1..1000
--- Reply f64 now · for each f64 score · u32, id · u32, what messages has of it · u32, why it last failed; highest priority
---       first, then by time and seq; 1 MiB at most, or one message
+-- ARGV  1 layout · 2 how many, 1..256
+-- Reply f64 now · the messages, as queue/listing has them
 -- Errors CLASH
 -- Cost  O(priorities * (log of what is there + listed))
 -- @include queue/law
+-- @include queue/listing
 local keys_per_step = 2
 local arguments_per_step = 2
-local MOST_BYTES = 1048576
+
+-- Adds what is not due yet, up to so many in all.
+local function add_later(times, levels, now, most, found)
+  local later = {}
+  for i = 1, #levels do
+    local level = tonumber(string.sub(levels, i, i))
+    local waiting = redis.call("ZRANGE", times, score_of(level, now + 1, 0), score_of(level, BAND_SIZE, DELIVERIES_SIZE - 1),
+      "BYSCORE", "LIMIT", 0, most - #found / 2, "WITHSCORES")
+    for j = 1, #waiting, 2 do
+      local _, ms = read_score(tonumber(waiting[j + 1]))
+      later[#later + 1] = { ms = ms, at = #later, member = waiting[j], score = waiting[j + 1] }
+    end
+  end
+  table.sort(later, function(one, other) return one.ms < other.ms or (one.ms == other.ms and one.at < other.at) end)
+  for i = 1, math.min(#later, most - #found / 2) do
+    found[#found + 1] = later[i].member
+    found[#found + 1] = later[i].score
+  end
+end
+
 local function step(k, a, now)
-  local times, messages = KEYS[k], KEYS[k + 1]
+  local times, messages, most = KEYS[k], KEYS[k + 1], tonumber(ARGV[a + 1])
   local known = redis.call("HMGET", messages, "@layout", "@levels")
   local refused = clash(known[1], ARGV[a])
   if refused then return refused end
-  local parts, bytes = { struct.pack("<d", now) }, 0
-  for level in string.gmatch(known[2] or "", "%d") do
-    local found = first_of(times, tonumber(level), BAND_SIZE, ARGV[a + 1])
-    for i = 1, #found, 2 do
-      local id = id_of(found[i])
-      local of_it = redis.call("HMGET", messages, ":" .. id, "!" .. id)
-      local value, why = of_it[1] or "", of_it[2] or ""
-      bytes = bytes + #value
-      if bytes > MOST_BYTES and #parts > 1 then return table.concat(parts) end
-      parts[#parts + 1] = struct.pack("<dI4", tonumber(found[i + 1]), #id) .. id .. struct.pack("<I4", #value) .. value ..
-        struct.pack("<I4", #why) .. why
-    end
+  local levels, found = known[2] or "", {}
+  for i = 1, #levels do
+    local due = first_of(times, tonumber(string.sub(levels, i, i)), now, most - #found / 2)
+    for j = 1, #due do found[#found + 1] = due[j] end
   end
-  return table.concat(parts)
+  if #found < 2 * most then add_later(times, levels, now, most, found) end
+  return struct.pack("<d", now) .. listed(messages, found)
 end

@@ -140,7 +140,7 @@ function queueCommand(streams: Streams, end: (status: number) => void): Command 
     .argument("<name>", "name of the queue")
     .requiredOption("--redis <url>", "where the queue is; nodes of a cluster with commas between")
     .option("--shards <n>", "parts of the queue; all who use it must agree", "1")
-    .option("--limit <n>", "how many messages to list, up to 1000", "10")
+    .option("--limit <n>", "how many messages to list: dead up to 1000, peek up to 256", "10")
     .option("--ids <list>", "redrive these, with commas between, instead of all")
     .option("--json", "JSON, a message a line")
     .option("--prefix <prefix>", "beginning of the keys in Redis")

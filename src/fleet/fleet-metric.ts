@@ -1,4 +1,4 @@
-import { argumentError } from "../errors.ts";
+import { checkCount, checkRt } from "../metrics/cells.ts";
 import { BLOCK, EXCEPTION, PASS, RT_MAX, RT_MIN, RT_SUM, SUCCESS } from "./bucket.ts";
 
 export interface FleetMetricOptions {
@@ -30,8 +30,7 @@ export class FleetMetric {
 
   /** One response time in ms, without a success. */
   addRt(rtMs: number): void {
-    if (typeof rtMs !== "number" || !(rtMs >= 0 && rtMs < Number.POSITIVE_INFINITY))
-      throw argumentError("rtMs", rtMs, "a finite number of ms, 0 or more");
+    checkRt(rtMs);
     const bucket = this.#options.bucket();
     bucket[RT_SUM]! += rtMs;
     if (rtMs < bucket[RT_MIN]!) bucket[RT_MIN] = rtMs;
@@ -46,7 +45,7 @@ export class FleetMetric {
   }
 
   #add(field: number, count: number): void {
-    if (!Number.isSafeInteger(count) || count < 0) throw argumentError("count", count, "a whole number, 0 or more");
+    checkCount(count);
     this.#options.bucket()[field]! += count;
   }
 }

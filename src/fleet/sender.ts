@@ -1,4 +1,5 @@
 import { OrielError } from "../errors.ts";
+import { bucketStartMs } from "../metrics/shape.ts";
 import type { Store } from "../store/contract.ts";
 import { BLOCK, EXCEPTION, PASS, SUCCESS } from "./bucket.ts";
 import { type Fate, flush, type NamedBucket } from "./flush.ts";
@@ -56,7 +57,7 @@ export class Sender {
   bucketOf(name: string): Float64Array {
     const { bucketMs } = this.#options.shape;
     const lengthMs = this.#isTimeKnown ? bucketMs : Math.ceil(bucketMs / SMALLER);
-    return this.gathered.bucketOf(name, floorTo(lengthMs, this.serverMs(this.#options.store.monotonic())));
+    return this.gathered.bucketOf(name, bucketStartMs(this.serverMs(this.#options.store.monotonic()), lengthMs));
   }
 
   /** Lets go of what can be in no window any more: what is held while a server is away stays bounded. */
@@ -96,7 +97,7 @@ export class Sender {
     const { nowMs } = await store.run(read, key, { ...shape, first: 0, most: 0, name: "" });
     if (this.#isTimeKnown) return;
     this.#aheadMs = nowMs - (sentAtMs + store.monotonic()) / 2;
-    this.gathered.rebase((startMs) => floorTo(shape.bucketMs, startMs + this.#aheadMs));
+    this.gathered.rebase((startMs) => bucketStartMs(startMs + this.#aheadMs, shape.bucketMs));
     this.#isTimeKnown = true;
   }
 
@@ -111,10 +112,6 @@ export class Sender {
     this.#aheadMs = answer.nowMs - (sentAtMs + store.monotonic()) / 2;
     for (const [i, fate] of answer.fates.entries()) onFate(given[i]!, fate);
   }
-}
-
-function floorTo(lengthMs: number, timeMs: number): number {
-  return Math.floor(timeMs / lengthMs) * lengthMs;
 }
 
 export function eventsOf(bucket: Float64Array): number {

@@ -39,6 +39,6 @@ export function checkCount(count: number): void {
 }
 
 export function checkRt(rtMs: number): void {
-  if (!(rtMs >= 0 && rtMs < Infinity))
+  if (typeof rtMs !== "number" || !(rtMs >= 0 && rtMs < Infinity))
     throw argumentError("rtMs", rtMs, "a response time in ms, a finite number, 0 or more");
 }

@@ -10,7 +10,7 @@ import { packEnvelope } from "./envelope.ts";
 import type { Outcome, Result, Turn } from "./exchange.ts";
 import { extend } from "./extend.ts";
 import type { Job } from "./job.ts";
-import { layoutText, MOST_MESSAGES, shardOf, timesKeys } from "./layout.ts";
+import { layoutText, MOST_MESSAGES, MOST_WHOLE, shardOf, timesKeys } from "./layout.ts";
 import { look } from "./look.ts";
 import { messageOf, type QueuedMessage } from "./message.ts";
 import { move } from "./move.ts";
@@ -136,12 +136,12 @@ export class DelayQueue<Payload = unknown> {
   }
 
   /**
-   * Up to `limit` (1 to 1000, default 10) messages that wait, in the order in which they would be claimed if no other came; of
+   * Up to `limit` (1 to 256, default 10) messages that wait, in the order in which they would be claimed if no other came; of
    * large ones as many as are 1 MiB in each shard.
    */
   async peek(options: { limit?: number } = {}): Promise<QueuedMessage<Payload>[]> {
     checkKnown(options, ["limit"]);
-    const most = wholeNumber("limit", options.limit === undefined ? 10 : options.limit, 1, MOST_MESSAGES);
+    const most = wholeNumber("limit", options.limit === undefined ? 10 : options.limit, 1, MOST_WHOLE);
     const shards = await this.#each((key) => this.#store.run(peek, key, { layout: this.#layout, most }));
     return inOrder(shards)
       .slice(0, most)

@@ -125,6 +125,16 @@ test("a worker of 1000 handlers on eight shards, whose turns travel together", a
   });
 });
 
+test("peek: as many as may be asked for, of ten priorities, due and not", async () => {
+  const queue = await filled();
+  for (let priority = 0; priority < 10; priority++)
+    for (const delay of [0, 600_000])
+      await queue.addBulk(messages(300, `${priority} ${delay}`).map((message) => ({ ...message, priority, delay })));
+  await expectShort(async () => async () => expect(await queue.peek({ limit: 256 })).toHaveLength(256));
+  for (let round = 0; round < 12; round++) await queue.claim({ most: 300 });
+  await expectShort(async () => async () => expect(await queue.peek({ limit: 256 })).toHaveLength(256));
+});
+
 test("dead letters: a thousand listed, redriven, all of them redriven", async () => {
   const queue = await filled({ attempts: 1 });
   await expectShort(async (round) => {

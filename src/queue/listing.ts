@@ -1,0 +1,31 @@
+import { idOf, MOST_BYTES, splitValue } from "./layout.ts";
+import type { Looked } from "./look.ts";
+import type { Reader } from "./reader.ts";
+import type { Shard } from "./shard.ts";
+
+const HEAD_BYTES = 14;
+
+/** What is left of a reply: messages as lua/queue/listing.lua tells them. */
+export function readListed(reader: Reader): Looked[] {
+  const found: Looked[] = [];
+  while (!reader.isAtEnd) {
+    const score = reader.f64();
+    const id = reader.text();
+    found.push({ id, score, ...splitValue(reader.bytes()), why: reader.text() });
+  }
+  return found;
+}
+
+/** The twin of lua/queue/listing.lua: up to 1 MiB, or one message. */
+export function listed(shard: Shard, found: readonly [member: string, score: number][]): Looked[] {
+  const messages: Looked[] = [];
+  let sizeBytes = 0;
+  for (const [member, score] of found) {
+    const id = idOf(member);
+    const stored = shard.messages.get(id)!;
+    sizeBytes += HEAD_BYTES + stored.envelope.length;
+    if (sizeBytes > MOST_BYTES && messages.length > 0) break;
+    messages.push({ id, score, ...stored, why: shard.errors.get(id) ?? "" });
+  }
+  return messages;
+}
