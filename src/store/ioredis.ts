@@ -1,52 +1,17 @@
-import { Command, Redis } from "ioredis";
-import { argumentError } from "../errors.ts";
 import { type Attempt, type ScriptClient, ServerError } from "./client.ts";
 import { confirmed } from "./confirmation.ts";
 import type { Argument, Script } from "./contract.ts";
 import { type Deferred, deferred } from "./deferred.ts";
+import type { IoredisClient } from "./ioredis-client.ts";
 import { encodeCommand } from "./resp.ts";
-import { ScriptCommand } from "./script-command.ts";
+import { type CommandClass, commandClassOf, scriptCommandOf } from "./script-command.ts";
 import type { Scripting } from "./scripting.ts";
 import { type ListeningClient, Subscriber } from "./subscriber.ts";
 
-/** What is used of an ioredis client (Redis or Cluster, versions 5 and 6). */
-export interface IoredisClient {
-  readonly status: string;
-  readonly isCluster?: boolean;
-  /** The connection, of one that is no cluster. */
-  readonly stream?: unknown;
-  sendCommand(command: never): unknown;
-  connect(): Promise<unknown>;
-  disconnect(): void;
-  // biome-ignore lint/suspicious/noExplicitAny: what listeners are given differs between the versions' own types
-  on(event: string, listener: (...args: any[]) => void): unknown;
-  // biome-ignore lint/suspicious/noExplicitAny: as above
-  removeListener(event: string, listener: (...args: any[]) => void): unknown;
-  nodes?(role: "master" | "all"): IoredisClient[];
-  duplicate?(override?: object): unknown;
-}
-
-/** A client of our own: it never queues, never sends anything twice by itself, and reconnects for as long as it lives. */
-export function connectIoredis(url: string, deadlineMs: number): IoredisClient {
-  if (typeof url !== "string" || !/^(rediss?:\/\/|\/)./.test(url))
-    throw argumentError("url", url, "redis://…, rediss://…, the path of a unix socket, or an ioredis client");
-  const client = new Redis(url, {
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    // With 0, commands without an answer are rejected when their connection closes; otherwise they would hang.
-    maxRetriesPerRequest: 0,
-    connectTimeout: Math.max(deadlineMs, 1000),
-    // A connection that owes answers and is silent for that long is given up, so that a last attempt can have a new one.
-    socketTimeout: Math.max((deadlineMs * 2) / 3, 250),
-    // What is pending was settled before: a connection that does not end by itself keeps the process no longer.
-    disconnectTimeout: 100,
-    retryStrategy: (times) => Math.min(10 * 2 ** Math.min(times, 10), 500) * (0.5 + Math.random() / 2),
-  });
-  return client as unknown as IoredisClient;
-}
-
 /** The adapter for ioredis. `owned`: the client is ours and ends with the store; others stay open. */
 export function ioredisClient(client: IoredisClient, owned: boolean, scripting: Scripting): ScriptClient {
+  const Command = commandClassOf(client);
+  const ScriptCommand = scriptCommandOf(Command);
   const loaded = new Set<string>();
   const unanswered = new Set<(error: Error) => void>();
   const isCluster = client.isCluster === true;
@@ -82,14 +47,14 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
   const load = (script: Script) => {
     loaded.add(script.sha);
     const [name = "", ...words] = scripting.loading(script);
-    for (const master of masters()) send(master, name, words).catch(() => loaded.delete(script.sha));
+    for (const master of masters()) send(Command, master, name, words).catch(() => loaded.delete(script.sha));
   };
   /** On the connection that a call was just written to, behind it. */
   const waitOn = (connection: unknown) => async (words: string[]) => {
     await undefined; // the call itself is written first
     const nodes = isCluster ? (client.nodes?.("all") ?? []) : [client];
     const node = nodes.find(({ stream }) => stream === connection);
-    const count = node && (await send(node, "wait", words));
+    const count = node && (await send(Command, node, "wait", words));
     if (node?.stream !== connection) throw new Error("the connection closed before the replicas confirmed");
     return count;
   };
@@ -154,7 +119,8 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
       return { reply, mayHaveArrived: () => command.mayHaveArrived(), abandon: () => command.abandon() };
     },
     forget: (script) => void loaded.delete(script.sha),
-    info: (section) => Promise.all(masters().map(async (master) => String(await send(master, "info", [section])))),
+    info: (section) =>
+      Promise.all(masters().map(async (master) => String(await send(Command, master, "info", [section])))),
     ...(client.duplicate && { subscribe: (channel, listener) => subscriber.subscribe(channel, listener) }),
     async close() {
       subscriber.close();
@@ -166,7 +132,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
   };
 }
 
-function send(node: IoredisClient, name: string, args: string[]): Promise<unknown> {
+function send(Command: CommandClass, node: IoredisClient, name: string, args: string[]): Promise<unknown> {
   const command = new Command(name, args, { replyEncoding: "utf8" });
   (command as unknown as { setReplyContext(): void }).setReplyContext = () => {};
   node.sendCommand(command as never);

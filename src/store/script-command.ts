@@ -1,69 +1,118 @@
-import { Command } from "ioredis";
+import type { IoredisClient } from "./ioredis-client.ts";
 import { encodeCommand } from "./resp.ts";
 
 type Reject = (error: Error) => void;
+
+/** What is used of the commands of ioredis, 5 or 6. */
+interface IoredisCommand {
+  readonly promise: Promise<unknown>;
+}
+export type CommandClass = new (name: string, args: string[], options?: object) => IoredisCommand;
+
+/** What writes a script call. */
+export interface ScriptCommand extends IoredisCommand {
+  /** It was written, and no error answered it. */
+  mayHaveArrived(): boolean;
+  readonly wasReplaced: boolean;
+  abandon(): void;
+}
+type ScriptCommandClass = new (
+  keys: readonly string[],
+  payload: Buffer,
+  onWritten?: (connection: unknown) => void,
+) => ScriptCommand;
+
+/**
+ * The client's own class of commands, taken from one that it makes and does not send: nothing of ioredis is imported, so
+ * that it need not be there where nobody uses it.
+ */
+export function commandClassOf(client: IoredisClient): CommandClass {
+  let made: object | undefined;
+  const unsent = Object.create(client, {
+    options: { value: { ...client.options, enableAutoPipelining: false } },
+    sendCommand: {
+      value: (command: object) => {
+        made = command;
+      },
+    },
+  }) as IoredisClient;
+  unsent.call("PING");
+  return made!.constructor as CommandClass;
+}
+
+const known = new WeakMap<CommandClass, ScriptCommandClass>();
+
+export function scriptCommandOf(Command: CommandClass): ScriptCommandClass {
+  let made = known.get(Command);
+  if (!made) {
+    made = scriptCommands(Command);
+    known.set(Command, made);
+  }
+  return made;
+}
 
 /**
  * An EVALSHA or FCALL whose bytes are made here, once, binary arguments included. ioredis may hand a command to a second
  * connection by itself (autoResendUnfulfilledCommands, failover in a cluster); whether a step may run twice is not
  * its to know, so what was written once, or given up, goes out as a PING, whose answer counts as a lost reply.
  */
-export class ScriptCommand extends Command {
-  #payload: Buffer | undefined;
-  #written = false;
-  #isPing = false;
-  readonly #onWritten: ((connection: unknown) => void) | undefined;
+function scriptCommands(Command: CommandClass): ScriptCommandClass {
+  return class ScriptCommand extends Command {
+    #payload: Buffer | undefined;
+    #written = false;
+    #isPing = false;
+    readonly #onWritten: ((connection: unknown) => void) | undefined;
 
-  declare isTraced: boolean;
-  declare settle: Reject | undefined;
-  declare target: Reject | undefined;
+    declare isTraced: boolean;
+    declare settle: Reject | undefined;
+    declare target: Reject | undefined;
 
-  constructor(keys: readonly string[], payload: Buffer, onWritten?: (connection: unknown) => void) {
-    // The arguments are only for ioredis to find the slot by.
-    super("evalsha", ["", "1", keys[0] ?? ""]);
-    this.#payload = payload;
-    this.#onWritten = onWritten;
-    this.isTraced = true;
-  }
-
-  /** How its reply is read is not the connection's to change. */
-  override setReplyContext(): void {}
-
-  /*
-   * ioredis assigns `reject`: first its own, while the base is constructed; its Cluster then one that follows MOVED and
-   * ASK, which mean that nothing was run. TRYAGAIN it would repeat for seconds; it is ours to split the call then.
-   * An accessor of the class, and so no fields with initial values: a command is made for every call.
-   */
-  // @ts-expect-error: a property of the base
-  override get reject(): Reject {
-    const { settle, target } = this; // as it stands: what the Cluster assigns next calls what it gets here
-    return (error) => {
-      if (error.name === "ReplyError") this.#written = false;
-      (error.message.startsWith("TRYAGAIN") ? settle : target)?.call(this, error);
-    };
-  }
-  override set reject(reject: Reject) {
-    this.settle ??= reject;
-    this.target = reject;
-  }
-
-  override toWritable(connection: object): Buffer {
-    if (this.#written || this.#payload === undefined) {
-      this.#isPing = true;
-      return encodeCommand(["PING"]);
+    constructor(keys: readonly string[], payload: Buffer, onWritten?: (connection: unknown) => void) {
+      // The arguments are only for ioredis to find the slot by.
+      super("evalsha", ["", "1", keys[0] ?? ""]);
+      this.#payload = payload;
+      this.#onWritten = onWritten;
+      this.isTraced = true;
     }
-    this.#written = true;
-    this.#onWritten?.(connection);
-    return this.#payload;
-  }
 
-  mayHaveArrived(): boolean {
-    return this.#written;
-  }
-  get wasReplaced(): boolean {
-    return this.#isPing;
-  }
-  abandon(): void {
-    this.#payload = undefined;
-  }
+    /** How its reply is read is not the connection's to change. */
+    setReplyContext(): void {}
+
+    /*
+     * ioredis assigns `reject`: first its own, while the base is constructed; its Cluster then one that follows MOVED and
+     * ASK, which mean that nothing was run. TRYAGAIN it would repeat for seconds; it is ours to split the call then.
+     * An accessor of the class, and so no fields with initial values: a command is made for every call.
+     */
+    get reject(): Reject {
+      const { settle, target } = this; // as it stands: what the Cluster assigns next calls what it gets here
+      return (error) => {
+        if (error.name === "ReplyError") this.#written = false;
+        (error.message.startsWith("TRYAGAIN") ? settle : target)?.call(this, error);
+      };
+    }
+    set reject(reject: Reject) {
+      this.settle ??= reject;
+      this.target = reject;
+    }
+
+    toWritable(connection: object): Buffer {
+      if (this.#written || this.#payload === undefined) {
+        this.#isPing = true;
+        return encodeCommand(["PING"]);
+      }
+      this.#written = true;
+      this.#onWritten?.(connection);
+      return this.#payload;
+    }
+
+    mayHaveArrived(): boolean {
+      return this.#written;
+    }
+    get wasReplaced(): boolean {
+      return this.#isPing;
+    }
+    abandon(): void {
+      this.#payload = undefined;
+    }
+  };
 }

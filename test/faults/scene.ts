@@ -1,8 +1,8 @@
 import { Cluster, type Redis } from "ioredis";
 import { expect } from "vitest";
 import { redisStore, Series } from "../../src/index.ts";
+import type { RedisStoreOptions } from "../../src/store/client-store.ts";
 import type { Store } from "../../src/store/contract.ts";
-import type { RedisStoreOptions } from "../../src/store/redis.ts";
 import type { SeriesOptions } from "../../src/window/series-options.ts";
 import { Ledger } from "../harness/ledger.ts";
 import { until } from "../harness/until.ts";

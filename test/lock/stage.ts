@@ -1,8 +1,9 @@
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import { Lock } from "../../src/index.ts";
+import type { RedisStoreOptions } from "../../src/store/client-store.ts";
 import type { Store } from "../../src/store/contract.ts";
-import { type RedisStoreOptions, redisStore } from "../../src/store/redis.ts";
+import { redisStore } from "../../src/store/redis.ts";
 import { type FaultProxy, startProxy } from "../harness/proxy.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
 import { until } from "../harness/until.ts";

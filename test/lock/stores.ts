@@ -1,9 +1,10 @@
 import { Cluster, Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis5";
+import type { RedisStoreOptions } from "../../src/store/client-store.ts";
 import type { Store } from "../../src/store/contract.ts";
-import type { IoredisClient } from "../../src/store/ioredis.ts";
+import type { IoredisClient } from "../../src/store/ioredis-client.ts";
 import { memoryStore } from "../../src/store/memory.ts";
-import { type RedisStoreOptions, redisStore } from "../../src/store/redis.ts";
+import { redisStore } from "../../src/store/redis.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
 import { startRedis } from "../harness/redis-server.ts";
 import { onSteppedClock } from "../harness/stepped-script.ts";

@@ -1,7 +1,7 @@
 import { Cluster, Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis5";
 import { createClient, createCluster } from "redis";
-import type { IoredisClient } from "../../src/store/ioredis.ts";
+import type { IoredisClient } from "../../src/store/ioredis-client.ts";
 import type { NodeRedisClient, NodeRedisCluster } from "../../src/store/node-redis-client.ts";
 
 /** A client as a user hands it in, connected or about to be. */

@@ -1,7 +1,8 @@
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+import type { RedisStoreOptions } from "../../src/store/client-store.ts";
 import type { Store } from "../../src/store/contract.ts";
-import { type RedisStoreOptions, redisStore } from "../../src/store/redis.ts";
+import { redisStore } from "../../src/store/redis.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
 
 export const input = (text: string) => ({ bytes: Buffer.from(text), mostBytes: 1e9, lifetimeMs: 0 });

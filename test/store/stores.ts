@@ -1,9 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { Cluster, Redis } from "ioredis";
 import { afterAll } from "vitest";
+import type { RedisStoreOptions } from "../../src/store/client-store.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { memoryStore } from "../../src/store/memory.ts";
-import { type RedisStoreOptions, redisStore } from "../../src/store/redis.ts";
+import { redisStore } from "../../src/store/redis.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
 import { findServer, startRedis } from "../harness/redis-server.ts";
 import { startSentinel } from "../harness/sentinel.ts";

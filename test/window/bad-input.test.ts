@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LocalSeries, memoryStore, OrielError, redisStore, Series } from "../../src/index.ts";
-import type { IoredisClient } from "../../src/store/ioredis.ts";
+import type { IoredisClient } from "../../src/store/ioredis-client.ts";
 import { startRedis } from "../harness/redis-server.ts";
 
 const odd = {

@@ -2,7 +2,7 @@ import { Cluster, Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { redisStore, Series } from "../../src/index.ts";
 import type { StepOfArguments, Store } from "../../src/store/contract.ts";
-import type { IoredisClient } from "../../src/store/ioredis.ts";
+import type { IoredisClient } from "../../src/store/ioredis-client.ts";
 import { slotOf } from "../../src/store/slot.ts";
 import { closedKey, rotate } from "../../src/window/rotate.ts";
 import { type FaultProxy, startProxy } from "../harness/proxy.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { IoredisClient } from "../../src/store/ioredis.ts";
+import type { IoredisClient } from "../../src/store/ioredis-client.ts";
 import { redisStore } from "../../src/store/redis.ts";
 import type { Answer, Known } from "../../src/window/answer.ts";
 import { append } from "../../src/window/append.ts";

@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { IoredisClient } from "../../src/store/ioredis.ts";
+import type { IoredisClient } from "../../src/store/ioredis-client.ts";
 import { redisStore } from "../../src/store/redis.ts";
 import { append } from "../../src/window/append.ts";
 import { encodeFrame } from "../../src/window/frames.ts";

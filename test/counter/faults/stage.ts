@@ -1,8 +1,9 @@
 import { afterEach } from "vitest";
 import { Counters } from "../../../src/counter/counters.ts";
 import type { CountersOptions } from "../../../src/counter/options.ts";
+import type { RedisStoreOptions } from "../../../src/store/client-store.ts";
 import type { Store } from "../../../src/store/contract.ts";
-import { type RedisStoreOptions, redisStore } from "../../../src/store/redis.ts";
+import { redisStore } from "../../../src/store/redis.ts";
 import { DIMENSIONS } from "./load.ts";
 
 const ends: (() => unknown)[] = [];

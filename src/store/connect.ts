@@ -1,0 +1,22 @@
+import { Redis } from "ioredis";
+import { argumentError } from "../errors.ts";
+import type { IoredisClient } from "./ioredis-client.ts";
+
+/** A client of our own: it never queues, never sends anything twice by itself, and reconnects for as long as it lives. */
+export function connectIoredis(url: string, deadlineMs: number): IoredisClient {
+  if (typeof url !== "string" || !/^(rediss?:\/\/|\/)./.test(url))
+    throw argumentError("url", url, "redis://…, rediss://…, the path of a unix socket, or an ioredis client");
+  const client = new Redis(url, {
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    // With 0, commands without an answer are rejected when their connection closes; otherwise they would hang.
+    maxRetriesPerRequest: 0,
+    connectTimeout: Math.max(deadlineMs, 1000),
+    // A connection that owes answers and is silent for that long is given up, so that a last attempt can have a new one.
+    socketTimeout: Math.max((deadlineMs * 2) / 3, 250),
+    // What is pending was settled before: a connection that does not end by itself keeps the process no longer.
+    disconnectTimeout: 100,
+    retryStrategy: (times) => Math.min(10 * 2 ** Math.min(times, 10), 500) * (0.5 + Math.random() / 2),
+  });
+  return client as unknown as IoredisClient;
+}

@@ -1,0 +1,18 @@
+/** What is used of an ioredis client (Redis or Cluster, versions 5 and 6). */
+export interface IoredisClient {
+  readonly status: string;
+  readonly isCluster?: boolean;
+  /** The connection, of one that is no cluster. */
+  readonly stream?: unknown;
+  readonly options?: object;
+  sendCommand(command: never): unknown;
+  call(command: string): unknown;
+  connect(): Promise<unknown>;
+  disconnect(): void;
+  // biome-ignore lint/suspicious/noExplicitAny: what listeners are given differs between the versions' own types
+  on(event: string, listener: (...args: any[]) => void): unknown;
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  removeListener(event: string, listener: (...args: any[]) => void): unknown;
+  nodes?(role: "master" | "all"): IoredisClient[];
+  duplicate?(override?: object): unknown;
+}

@@ -1,0 +1,122 @@
+import { argumentError, OrielError } from "../errors.ts";
+import type { Clock } from "../time.ts";
+import { Aborts } from "./aborts.ts";
+import { Batches } from "./batches.ts";
+import { Call } from "./call.ts";
+import type { ScriptClient } from "./client.ts";
+import type { Operation, RunOptions, Store } from "./contract.ts";
+import { deliver, type ScriptOf } from "./delivery.ts";
+import { checkPrefix, keyOf } from "./keys.ts";
+import { watchAppendOnly, watchEviction } from "./warnings.ts";
+
+export interface ScriptStoreOptions {
+  /** Begins every key; default "oriel:". The client's own keyPrefix is not used. */
+  prefix?: string | undefined;
+  /**
+   * How long one request may take in all, what is sent again included, ms; default 1000. A call of a series that needs
+   * several, one after the other, may take a deadline for each: what is recorded or asked waits for the request under way,
+   * a process's first record asks for the time before it, a read of closed chunks takes a turn or more after its first.
+   * It ends with the first of them that fails. A `signal` bounds a call as a whole.
+   */
+  deadlineMs?: number | undefined;
+  /** Bound on the bytes of calls that wait for an answer; default 64 MiB. Beyond it a call is OVERLOADED. */
+  maxPendingBytes?: number | undefined;
+  /**
+   * Told, at most once for each, what endangers data: a server that may evict keys (`maxmemory-policy` is not
+   * "noeviction"), read when the store first reaches it; one that writes no append-only file (`appendonly` is "no"), read
+   * when counts are first added or drained. Where INFO is not permitted, nothing is told; default: not read.
+   */
+  onWarning?: ((warning: string) => void) | undefined;
+  /** For tests: the script that runs an operation. */
+  scriptOf?: ScriptOf | undefined;
+  /** For tests: what `monotonic` shows; deadlines do not follow it. */
+  monotonic?: Clock | undefined;
+}
+
+const NO_OPTIONS: RunOptions = {};
+
+/** A store over a server that runs scripts; `connect` is called when the options have passed. */
+export function scriptStore(connect: (deadlineMs: number) => ScriptClient, options: ScriptStoreOptions): Store {
+  const { deadlineMs = 1000, maxPendingBytes = 64 * 2 ** 20 } = options;
+  const prefix = checkPrefix(options.prefix ?? "oriel:");
+  if (typeof deadlineMs !== "number" || !(deadlineMs >= 1 && deadlineMs <= 2 ** 31 - 1))
+    throw argumentError("deadlineMs", deadlineMs, "from 1 ms to 2147483647 ms");
+  if (!Number.isSafeInteger(maxPendingBytes) || maxPendingBytes < 1)
+    throw argumentError("maxPendingBytes", maxPendingBytes, "a whole number of bytes, 1 or more");
+  const connection = connect(deadlineMs);
+  const { onWarning } = options;
+  let isFileUnknown = onWarning !== undefined;
+  if (onWarning) watchEviction(connection, onWarning);
+  const delivery = { client: connection, deadlineMs, scriptOf: options.scriptOf ?? ((operation) => operation.script) };
+
+  const underWay = new Set<Promise<void>>();
+  const isAlone = () => pendingCalls === 1;
+  const batches = new Batches(connection.isCluster, isAlone, (calls) => {
+    const ended = () => void underWay.delete(delivered);
+    const delivered = deliver(calls, delivery).then(ended, (cause) => {
+      const error = new OrielError("CORRUPT", `${calls[0]!.operation.name} could not be sent`, { cause });
+      for (const call of calls) call.reject(error);
+      ended();
+    });
+    underWay.add(delivered);
+  });
+  let pendingCalls = 0;
+  let pendingBytes = 0;
+  let closed: Promise<void> | undefined;
+  const aborts = new Aborts();
+  const onSettled = (call: Call) => {
+    pendingCalls--;
+    pendingBytes -= call.sizeBytes;
+    if (call.signal) aborts.delete(call.signal, call);
+  };
+  const checkOpen = () => {
+    if (closed) throw new OrielError("UNAVAILABLE", "the store is closed");
+    const held = Math.max(pendingBytes, connection.unansweredBytes);
+    if (held > maxPendingBytes)
+      throw new OrielError("OVERLOADED", `${held} bytes wait for answers; the bound is ${maxPendingBytes}`, {
+        transient: true,
+      });
+  };
+
+  return {
+    monotonic: options.monotonic ?? (() => performance.now()),
+    keyOf: (name) => keyOf(prefix, name),
+    ...(connection.subscribe && { subscribe: connection.subscribe }),
+    /** Not async: that would put a second promise, and its turns of the microtask queue, before every answer. */
+    run<Input, Output>(
+      operation: Operation<Input, Output>,
+      key: string,
+      input: Input,
+      options: RunOptions = NO_OPTIONS,
+    ): Promise<Output> {
+      try {
+        const { signal } = options;
+        signal?.throwIfAborted();
+        checkOpen();
+        const call = new Call(operation as Operation<unknown, unknown>, key, input, options, onSettled);
+        if (signal) aborts.add(signal, call);
+        pendingCalls++;
+        pendingBytes += call.sizeBytes;
+        batches.add(call);
+        if (isFileUnknown && operation.mustLast) {
+          isFileUnknown = false;
+          watchAppendOnly(connection, onWarning!);
+        }
+        return call.promise as Promise<Output>;
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    },
+    /** Refuses new calls, waits for those under way (at most their deadline), then lets go of the client. */
+    close() {
+      closed ??= (async () => {
+        while (pendingCalls > 0 || underWay.size > 0) {
+          await new Promise((resolve) => setTimeout(resolve, 0));
+          await Promise.all(underWay);
+        }
+        await connection.close();
+      })();
+      return closed;
+    },
+  };
+}
