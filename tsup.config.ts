@@ -1,26 +1,41 @@
 import { defineConfig, type Options } from "tsup";
 
-const shared: Options = { target: "node20", external: ["ioredis"], clean: false }; // the build begins by emptying dist
+const shared: Options = {
+  target: "node20",
+  external: ["ioredis", /\.wasm(\?module)?$/],
+  clean: false, // the build begins by emptying dist
+};
+
+const files = (folder: string, ...names: string[]) =>
+  Object.fromEntries(names.map((name) => [name, `${folder}/${name}.ts`]));
+const entries = files("src", "index", "kernel", "js", "slim", "http", "sql");
+const browser = files("src/runtimes", "browser");
+const edge = files("src/runtimes", "workerd", "edge-light", "kernel-workerd", "kernel-edge-light");
 
 export default defineConfig([
   {
-    // One configuration for all entries, so that ESM entries share one copy of the kernel choice.
+    // One configuration for all entries, so that they share one copy of the kernel choice.
     ...shared,
-    entry: {
-      index: "src/index.ts",
-      kernel: "src/kernel.ts",
-      js: "src/js.ts",
-      http: "src/http.ts",
-      sql: "src/sql.ts",
-    },
-    format: ["esm", "cjs"],
+    entry: { ...entries, ...browser, ...edge },
+    format: ["esm"],
     splitting: true,
-    dts: true,
+  },
+  {
+    ...shared,
+    entry: { ...entries, ...browser },
+    format: ["cjs"],
+    splitting: true,
+  },
+  {
+    ...shared,
+    entry: entries, // a runtime's recipe has the types of its entry
+    format: ["esm", "cjs"],
+    dts: { only: true },
   },
   {
     // The command line's libraries are bundled: whoever installs oriel installs ioredis and nothing else.
     ...shared,
-    entry: { cli: "src/cli.ts" },
+    entry: files("src", "cli"),
     format: ["esm"],
     noExternal: ["commander", "cli-table3", "picocolors", "cli-progress", "csv-parse", /^d3-/],
     // Some of them are CommonJS and require Node's own modules, which an ES module can only do through this.

@@ -1,11 +1,11 @@
-// The exports, pinned with their arity by test/kernel/exports.test.ts. README.md draws the memory map.
+// The exports, pinned with their arity by test/kernel/wasm.test.ts. README.md draws the memory map.
 
 export { census32, census64 } from "./census";
 export { collect32, collect64 } from "./collect";
 export { deviations32, deviations64 } from "./deviations";
 export { fold32, fold64 } from "./fold";
 export { mask32, mask64 } from "./mask";
-export { heapBase } from "./memory";
+export { heapBase, vectorBytes } from "./memory";
 export { narrow32, narrow64 } from "./narrow";
 export { pairwiseSum32, pairwiseSum64 } from "./pairwise";
 export { rank32, rank64 } from "./rank";

@@ -6,6 +6,11 @@ export function heapBase(): usize {
   return __heap_base;
 }
 
+/** Bytes that one step of a loop handles: which of the two builds this is. */
+export function vectorBytes(): u32 {
+  return ASC_FEATURE_SIMD ? 16 : 8;
+}
+
 /** Sum of the lane counters in one vector (I: i32 or i64). `scratch`: 16 bytes. */
 export function countOf<I>(counters: v128, scratch: usize): u32 {
   v128.store(scratch, counters);

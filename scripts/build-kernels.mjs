@@ -28,3 +28,11 @@ for (const target of ["simd", "scalar"]) {
     `export const wasmBase64 =\n  "${bytes.toString("base64")}";\n`,
   );
 }
+
+writeFileSync(
+  join(root, "dist", "kernels.wasm.d.ts"),
+  `/** A compiled module where a runtime imports .wasm files (Workers, Deno); elsewhere what its bundler makes of one. */
+declare const module: object;
+export default module;
+`,
+);

@@ -1,4 +1,4 @@
-// Entry `oriel/kernel`: the kernels alone, no store.
+// Entry `oriel/kernel` with the kernels' bytes inside.
 import { provideKernels } from "./kernel/choose.ts";
 import { js } from "./kernel/js.ts";
 import { wasmScalar } from "./kernel/wasm-scalar.ts";
@@ -6,15 +6,4 @@ import { wasmSimd } from "./kernel/wasm-simd.ts";
 
 provideKernels([wasmSimd, wasmScalar, js]);
 
-export type { OrielErrorCode } from "./errors.ts";
-export { OrielError } from "./errors.ts";
-export type { ColumnOptions, PercentileOptions, TrimOptions, WindowStatsOptions } from "./kernel/api.ts";
-export { kernel } from "./kernel/api.ts";
-export { forceKernel } from "./kernel/choose.ts";
-export type { Values, ValueType } from "./kernel/column.ts";
-export type { Column, KernelName } from "./kernel/contract.ts";
-export type { Moments } from "./kernel/moments.ts";
-export type { NanPolicy } from "./kernel/nan.ts";
-export type { PercentileLaw, PercentileMethod } from "./kernel/percentile.ts";
-export { type RollingOptions, type RollingPercentiles, rollingPercentile } from "./kernel/rolling.ts";
-export type { ColumnStats } from "./kernel/stats.ts";
+export * from "./kernel-api.ts";

@@ -19,6 +19,12 @@ export function provideKernels(offered: readonly KernelCandidate[]): void {
   for (const candidate of offered) if (!candidates.has(candidate.name)) candidates.set(candidate.name, candidate);
 }
 
+/** Uses this form from now on, whatever was in use. KERNEL, and nothing changed, when it fails. */
+export function useKernel(candidate: KernelCandidate): void {
+  chosen = started(candidate);
+  candidates.set(candidate.name, candidate);
+}
+
 /**
  * The kernel in use: chosen at the first call (the one named in ORIEL_KERNEL, else the first that compiles and passes
  * its self-test) and kept. KERNEL when a named one fails, or none is left.
@@ -49,7 +55,7 @@ function firstThatWorks(): Kernel {
   throw new OrielError(
     "KERNEL",
     reasons.length === 0
-      ? "no kernel was provided: import one of the package's entries, which provide them"
+      ? "no kernel was provided: oriel/slim needs init(...) first; the package's other entries bring their own"
       : `no kernel works here: ${reasons.join("; ")}`,
   );
 }
@@ -60,13 +66,17 @@ function create(name: string): Kernel {
     const known = [...candidates.keys()].join(", ") || "none";
     throw new OrielError("KERNEL", `kernel ${JSON.stringify(name)} is not available; provided here: ${known}`);
   }
+  return started(candidate);
+}
+
+function started(candidate: KernelCandidate): Kernel {
   try {
     const kernel = candidate.create();
     selfTest(kernel);
     return kernel;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new OrielError("KERNEL", `kernel ${name} failed: ${reason}`, { cause });
+    throw new OrielError("KERNEL", `kernel ${candidate.name} failed: ${reason}`, { cause });
   }
 }
 

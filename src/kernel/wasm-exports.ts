@@ -4,6 +4,8 @@ import type { LinearMemory } from "./wasm-memory.ts";
 export interface WasmExports {
   memory: LinearMemory;
   heapBase(): number;
+  /** 16 with vectors, 8 without. */
+  vectorBytes(): number;
   fold32(from: number, count: number, about: number, records: number, scratch: number): number;
   fold64(from: number, count: number, about: number, records: number, scratch: number): number;
   mask32(times: number, values: number, count: number, bounds: number, out: number): number;
@@ -57,14 +59,28 @@ export interface WasmExports {
   trim64(times: number, values: number, count: number, bounds: number): number;
 }
 
+type ModuleClass = new (bytes: Uint8Array | ArrayBuffer) => object;
+
+/** TypeScript's own declaration comes with the DOM only. */
 declare const WebAssembly: {
-  Module: new (bytes: Uint8Array) => object;
+  Module: ModuleClass;
   Instance: new (module: object) => { exports: unknown };
+  compile(bytes: Uint8Array | ArrayBuffer): Promise<object>;
 };
 
-/** Compiles and starts a kernel module, in this turn; throws what the runtime throws where it may not or cannot. */
-export function instantiate(bytes: Uint8Array): WasmExports {
-  return new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports as WasmExports;
+/** Starts a kernel module, compiled first if it is bytes, in this turn; throws what the runtime throws where it may not or cannot. */
+export function instantiate(source: object): WasmExports {
+  const module = isBytes(source) ? new WebAssembly.Module(source) : source;
+  return new WebAssembly.Instance(module).exports as WasmExports;
+}
+
+/** The same elsewhere than in this turn, which is for large modules of a browser's main thread; and it streams nothing. */
+export function compile(bytes: Uint8Array | ArrayBuffer): Promise<object> {
+  return WebAssembly.compile(bytes);
+}
+
+export function isBytes(source: object): source is Uint8Array | ArrayBuffer {
+  return ArrayBuffer.isView(source) || Object.prototype.toString.call(source) === "[object ArrayBuffer]";
 }
 
 /** The bytes of a base64 text; Buffer where there is one, it is quicker than atob. */

@@ -1,6 +1,6 @@
 import { Cluster, Redis } from "ioredis";
 import type { Store } from "../../src/store/contract.ts";
-import type { IoredisClient } from "../../src/store/ioredis.ts";
+import type { IoredisClient } from "../../src/store/ioredis-client.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { redisStore } from "../../src/store/redis.ts";
 import { startCluster } from "./redis-cluster.ts";

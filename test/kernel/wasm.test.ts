@@ -14,6 +14,7 @@ const OF_TIMES = { startsF64: 9, startsI64: 9 };
 
 const ARITY = {
   heapBase: 0,
+  vectorBytes: 0,
   fold: 5,
   mask: 5,
   census: 3,
@@ -34,7 +35,7 @@ describe.each(Object.entries(MODULES))("%s", (target, base64) => {
     const exports = instantiate(bytesOf(base64));
     const functions = Object.entries(exports).filter(([, value]) => typeof value === "function");
     const expected = Object.entries(ARITY).flatMap(([name, arity]) =>
-      name === "heapBase"
+      name === "heapBase" || name === "vectorBytes"
         ? [[name, arity]]
         : [
             [`${name}32`, arity],

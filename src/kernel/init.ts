@@ -1,0 +1,68 @@
+import { argumentError, OrielError } from "../errors.ts";
+import { useKernel } from "./choose.ts";
+import type { KernelName } from "./contract.ts";
+import { wasmKernel } from "./wasm.ts";
+import { compile, instantiate, isBytes, type WasmExports } from "./wasm-exports.ts";
+
+/**
+ * One of the package's `kernels.simd.wasm` and `kernels.scalar.wasm`: a compiled module (what importing the file gives in
+ * Workers), a module namespace whose default it is, or its bytes.
+ */
+export type KernelSource = object;
+
+interface Answered {
+  readonly ok: boolean;
+  readonly status: number;
+  arrayBuffer(): Promise<ArrayBuffer>;
+}
+declare const fetch: (url: string | URL) => Promise<Answered>;
+
+/**
+ * Starts the kernels of `source`, in this turn, and tells which they are; those in use before are replaced. KERNEL where the
+ * runtime may not compile them (Workers: bytes in a handler), or they are not oriel's. Cost: some 100 us for bytes.
+ */
+export function initSync(source: KernelSource): KernelName {
+  if (typeof source !== "object" || source === null)
+    throw argumentError(
+      "source",
+      source,
+      "a WebAssembly.Module, or the bytes of kernels.simd.wasm or kernels.scalar.wasm",
+    );
+  const given = (source as { default?: object }).default ?? source;
+  let exports: WasmExports;
+  let name: KernelName;
+  try {
+    exports = instantiate(given);
+    name = exports.vectorBytes() === 16 ? "wasm-simd" : "wasm-scalar";
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new OrielError("KERNEL", `init: the source does not start: ${reason}`, { cause });
+  }
+  useKernel({ name, create: () => wasmKernel(name, exports) });
+  return name;
+}
+
+/**
+ * The same for what is not at hand yet: also a URL, a Response, or a promise of any of them; bytes are compiled elsewhere than
+ * in this turn. KERNEL also where the answer is not 2xx.
+ */
+export async function init(source: KernelSource | string | PromiseLike<KernelSource | string>): Promise<KernelName> {
+  const given = await source;
+  if (typeof given === "string" || given instanceof URL) return init(await fetch(given));
+  if (!isAnswered(given)) return initSync(given !== null && isBytes(given) ? await compiled(given) : given);
+  if (!given.ok) throw new OrielError("KERNEL", `init: the kernels' answer has status ${given.status}`);
+  return init(await given.arrayBuffer());
+}
+
+async function compiled(bytes: Uint8Array | ArrayBuffer): Promise<object> {
+  try {
+    return await compile(bytes);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new OrielError("KERNEL", `init: the bytes do not compile: ${reason}`, { cause });
+  }
+}
+
+function isAnswered(source: object | null): source is Answered {
+  return typeof (source as Partial<Answered> | null)?.arrayBuffer === "function";
+}
