@@ -80,8 +80,15 @@ function started(candidate: KernelCandidate): Kernel {
   }
 }
 
-/** There is no `process` at the edge. */
+interface Global {
+  process?: { env?: Record<string, string | undefined> };
+  Deno?: { permissions: { querySync(wanted: object): { state: string } } };
+}
+
+/** There is no `process` at the edge; Deno lets nobody see a variable without permission, and must not be made to ask for it. */
 function nameFromEnvironment(): string | undefined {
-  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
+  const { process, Deno } = globalThis as Global;
+  const permission = Deno?.permissions.querySync({ name: "env", variable: "ORIEL_KERNEL" }).state;
+  if (permission !== undefined && permission !== "granted") return undefined;
   return process?.env?.ORIEL_KERNEL || undefined;
 }

@@ -1,11 +1,12 @@
 import { argumentError } from "../errors.ts";
+import { connectIoredis, type RedisClass } from "./connect.ts";
 import type { Store } from "./contract.ts";
 import { ioredisClient } from "./ioredis.ts";
 import type { IoredisClient } from "./ioredis-client.ts";
 import { nodeRedisClient } from "./node-redis.ts";
 import { isNodeRedis, type NodeRedisClient, type NodeRedisCluster } from "./node-redis-client.ts";
 import { type ScriptStoreOptions, scriptStore } from "./script-store.ts";
-import { functions, scripts } from "./scripting.ts";
+import { functions, type Scripting, scripts } from "./scripting.ts";
 
 export interface RedisStoreOptions extends ScriptStoreOptions {
   /**
@@ -18,16 +19,10 @@ export interface RedisStoreOptions extends ScriptStoreOptions {
 /** A client as it is handed in. */
 export type RedisClient = IoredisClient | NodeRedisClient | NodeRedisCluster;
 
-/** A store over a client of ioredis or node-redis; `connect` makes one of ioredis that ends with the store. */
-export function clientStore(
-  client: RedisClient | ((deadlineMs: number) => IoredisClient),
-  options: RedisStoreOptions,
-): Store {
-  const { scripting: name = "eval" } = options;
-  if (name !== "eval" && name !== "functions") throw argumentError("scripting", name, '"eval" or "functions"');
-  const scripting = name === "functions" ? functions : scripts;
-  return scriptStore((deadlineMs) => {
-    if (typeof client === "function") return ioredisClient(client(deadlineMs), true, scripting);
+/** A store over a client that was handed in, and stays open. */
+export function clientStore(client: RedisClient, options: RedisStoreOptions): Store {
+  const scripting = scriptingOf(options);
+  return scriptStore(() => {
     if (typeof client === "object" && client !== null) {
       if (isNodeRedis(client)) return nodeRedisClient(client, scripting);
       if (typeof client.sendCommand === "function" && typeof client.status === "string")
@@ -35,4 +30,19 @@ export function clientStore(
     }
     throw argumentError("client", client, "a URL, a client of ioredis, or a client or cluster of node-redis");
   }, options);
+}
+
+/** A store over a connection of its own, which ends with it. */
+export function ownStore(redisClass: () => RedisClass, url: string, options: RedisStoreOptions): Store {
+  const scripting = scriptingOf(options);
+  return scriptStore(
+    (deadlineMs) => ioredisClient(connectIoredis(redisClass(), url, deadlineMs), true, scripting),
+    options,
+  );
+}
+
+function scriptingOf({ scripting = "eval" }: RedisStoreOptions): Scripting {
+  if (scripting !== "eval" && scripting !== "functions")
+    throw argumentError("scripting", scripting, '"eval" or "functions"');
+  return scripting === "functions" ? functions : scripts;
 }

@@ -1,12 +1,14 @@
-import { Redis } from "ioredis";
 import { argumentError } from "../errors.ts";
 import type { IoredisClient } from "./ioredis-client.ts";
 
+/** The class of ioredis, handed in: who imports it, and when, is the runtime's matter. */
+export type RedisClass = new (url: string, options: object) => unknown;
+
 /** A client of our own: it never queues, never sends anything twice by itself, and reconnects for as long as it lives. */
-export function connectIoredis(url: string, deadlineMs: number): IoredisClient {
+export function connectIoredis(Redis: RedisClass, url: string, deadlineMs: number): IoredisClient {
   if (typeof url !== "string" || !/^(rediss?:\/\/|\/)./.test(url))
     throw argumentError("url", url, "redis://…, rediss://…, the path of a unix socket, or an ioredis client");
-  const client = new Redis(url, {
+  return new Redis(url, {
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     // With 0, commands without an answer are rejected when their connection closes; otherwise they would hang.
@@ -16,7 +18,6 @@ export function connectIoredis(url: string, deadlineMs: number): IoredisClient {
     socketTimeout: Math.max((deadlineMs * 2) / 3, 250),
     // What is pending was settled before: a connection that does not end by itself keeps the process no longer.
     disconnectTimeout: 100,
-    retryStrategy: (times) => Math.min(10 * 2 ** Math.min(times, 10), 500) * (0.5 + Math.random() / 2),
-  });
-  return client as unknown as IoredisClient;
+    retryStrategy: (times: number) => Math.min(10 * 2 ** Math.min(times, 10), 500) * (0.5 + Math.random() / 2),
+  }) as IoredisClient;
 }

@@ -1,5 +1,5 @@
-import { clientStore, type RedisClient, type RedisStoreOptions } from "./client-store.ts";
-import { connectIoredis } from "./connect.ts";
+import { Redis } from "ioredis";
+import { clientStore, ownStore, type RedisClient, type RedisStoreOptions } from "./client-store.ts";
 import type { Store } from "./contract.ts";
 
 /**
@@ -13,5 +13,5 @@ import type { Store } from "./contract.ts";
  * was already sent may still be run. Bytes given to a call must not change until it settles.
  */
 export function redisStore(client: string | RedisClient, options: RedisStoreOptions = {}): Store {
-  return clientStore(typeof client === "string" ? (deadlineMs) => connectIoredis(client, deadlineMs) : client, options);
+  return typeof client === "string" ? ownStore(() => Redis, client, options) : clientStore(client, options);
 }

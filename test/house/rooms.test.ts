@@ -3,7 +3,8 @@ import { type SourceFile, sourceFiles } from "./sources.ts";
 
 /** What a room may read that is no source of its own. */
 const DATA = ["package.json", "src/runtimes/kernels.simd.wasm", "src/runtimes/kernels.simd.wasm?module"];
-const IOREDIS_FILES = ["src/store/connect.ts"];
+/** Each file that imports what is not there in every runtime. */
+const IMPORTS: Record<string, string> = { "src/store/redis.ts": "ioredis", "src/store/redis-deno.ts": "node:module" };
 const files = sourceFiles(["src"], [".ts"]).map((file) => ({
   ...file,
   imports: file.imports.filter((path) => !DATA.includes(path)),
@@ -89,8 +90,7 @@ describe("the rooms of src", () => {
   it("name no client, Node module or command-line library outside the files that are for it", () => {
     const wrong = offences((file) => {
       if (roomOf(file.path) === "cli" || file.path === "src/cli.ts") return [];
-      const allowed = IOREDIS_FILES.includes(file.path) ? ["ioredis"] : [];
-      return file.packages.filter((name) => !allowed.includes(name));
+      return file.packages.filter((name) => name !== IMPORTS[file.path]);
     });
     expect(wrong).toEqual([]);
   });
