@@ -68,10 +68,11 @@ function withNumbers(text) {
   });
 }
 
-/** Servers and bundles need no comments: lines that hold nothing else are left out. */
+/** Servers and bundles need no comments and no indentation: lines that hold only a comment are left out. */
 function withoutComments(text) {
   return text
     .split("\n")
-    .filter((line) => !/^\s*(--.*)?$/.test(line))
+    .map((line) => line.trim())
+    .filter((line) => !/^(--.*)?$/.test(line))
     .join("\n");
 }

@@ -31,8 +31,12 @@ const MOST_EVENTS = 65_536;
 const DAY_MS = 86_400_000;
 const decoder = new TextDecoder();
 
+const places = new WeakMap<Counters, ReadPlace>();
+
 /** Where a counter's shards lie, for those who drain it. */
-export let placeOf: (counters: Counters) => ReadPlace;
+export function placeOf(counters: Counters): ReadPlace {
+  return places.get(counters)!;
+}
 
 /**
  * Counts events by minute, hour and day and by values of named dimensions, exactly, for any number of processes. Counts
@@ -42,10 +46,6 @@ export let placeOf: (counters: Counters) => ReadPlace;
  * acknowledged, an event counts once, whatever was sent again; rejected, once or not at all (`applied` "unknown").
  */
 export class Counters {
-  static {
-    placeOf = (counters) => counters.#place;
-  }
-
   readonly name: string;
   readonly shape: CounterShape;
   readonly #finest: BucketName;
@@ -71,6 +71,7 @@ export class Counters {
     const keys = shardKeys(store, name, shards);
     const layout = layoutText(shards, this.#finest, timeZone, dimensions);
     this.#place = { store, keys, layout, shape: this.shape, calendar: new Calendar(timeZone) };
+    places.set(this, this.#place);
     this.#timers = timers;
     const { calendar } = this.#place;
     this.#mirror = mirror && new Mirror({ store, buckets, calendar, ...mirror });

@@ -21,7 +21,7 @@ export const turn: Operation<Turn, Turned> = {
   repeatable: false,
   mustLast: true,
   // Results of some 400 messages, of several shards; with what is claimed for them nobody else is served for some 10 ms.
-  mostBytes: 2 ** 14,
+  mostBytes: 16_384,
   encode({ layout, results, rememberMs, most, visibilityMs }) {
     const firstOther = results.findIndex(({ verb }) => verb !== "done");
     const done = firstOther < 0 ? results : results.slice(0, firstOther);

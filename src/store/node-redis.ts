@@ -11,8 +11,6 @@ interface Rediscovering {
   _slots?: { rediscover?(startWith: NodeRedisClient): Promise<unknown> };
 }
 
-/** Bulk strings (RESP type "$") come as bytes. */
-const AS_BYTES = { 36: Buffer };
 /** What a server says begins with a word in capitals; what the client says of connections does not. */
 const SAID_BY_SERVER = /^[A-Z][A-Z0-9]+( |$)/;
 
@@ -22,6 +20,8 @@ const SAID_BY_SERVER = /^[A-Z][A-Z0-9]+( |$)/;
  */
 export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scripting: Scripting): ScriptClient {
   const cluster = isNodeCluster(client) ? client : undefined;
+  /** Bulk strings (RESP type "$") come as bytes. */
+  const asBytes = { 36: Buffer };
   const single = cluster ? undefined : (client as NodeRedisClient);
   const loaded = new Map<string, WeakSet<NodeRedisClient>>();
   /** How often each node was connected since it was first used, and the listener that counts it. */
@@ -148,7 +148,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
           return Promise.reject(new Error("the node is out of reach", { cause: lastError }));
         }
         load(node, script);
-        const own: SendOptions = { ...options, typeMapping: AS_BYTES, abortSignal: giveUp.signal };
+        const own: SendOptions = { ...options, typeMapping: asBytes, abortSignal: giveUp.signal };
         const once = writtenOnce(parts, () => {
           isWritten = true;
         });

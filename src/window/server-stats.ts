@@ -28,11 +28,12 @@ export interface ServerStats {
 export const SERVER_STATUS = { ...STATUS, otherKeys: 7, unlinked: 8 } as const;
 
 /** Over at most 7 closed chunks: each key costs Redis some time, and a call of one operation has always as many. */
-export const serverStats = statsOver(8, "window/server-stats", nearScript);
-export const serverStatsFar = statsOver(law.mostServerChunks, "window/server-stats-far", farScript);
+export const serverStats = /* @__PURE__ */ statsOver("window/server-stats", nearScript);
+export const serverStatsFar = /* @__PURE__ */ statsOver("window/server-stats-far", farScript);
 
 /** Statistics of one window, computed where its events are; law in lua/window/window-stats.lua. */
-function statsOver(chunkCount: number, name: string, script: Script): Operation<ServerStats, ServerAnswer> {
+function statsOver(name: string, script: Script): Operation<ServerStats, ServerAnswer> {
+  const chunkCount = script === nearScript ? 8 : law.mostServerChunks;
   const closedCount = chunkCount - 1;
   return {
     name,

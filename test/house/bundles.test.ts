@@ -1,0 +1,103 @@
+import { readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { join } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { build, type Metafile } from "esbuild";
+import { describe, expect, it } from "vitest";
+import { root } from "./sources.ts";
+
+/** The conditions under which bundlers for these runtimes resolve (wrangler's, Vercel's, those for browsers). */
+const CONDITIONS = {
+  workerd: ["workerd", "worker", "browser"],
+  "edge-light": ["edge-light", "worker", "browser"],
+  browser: ["browser", "module"],
+};
+type Runtime = keyof typeof CONDITIONS;
+
+interface Bundle {
+  text: string;
+  metafile: Metafile;
+}
+
+async function bundle(code: string, conditions: string[]): Promise<Bundle> {
+  const { outputFiles, metafile } = await build({
+    stdin: { contents: code, resolveDir: root },
+    bundle: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    logLevel: "error",
+    format: "esm",
+    platform: "neutral",
+    mainFields: ["browser", "module", "main"],
+    conditions,
+    // Left as they are, so that whoever names one is seen.
+    external: ["*.wasm", "*.wasm?module", "node:*", "ioredis", "redis", "redis-semaphore", ...builtinModules],
+  });
+  return { text: outputFiles[0]!.text, metafile };
+}
+
+const externals = ({ metafile }: Bundle) =>
+  Object.values(metafile.outputs).flatMap(({ imports }) =>
+    imports.filter((each) => each.external).map(({ path }) => path),
+  );
+
+describe("what reaches a bundle", () => {
+  const wasm = { workerd: ["./kernels.simd.wasm"], "edge-light": ["./kernels.simd.wasm?module"], browser: [] };
+
+  it.each(Object.keys(CONDITIONS) as Runtime[])(
+    "of all that oriel exports, for %s: no client, no built-in",
+    async (runtime) => {
+      const all = await bundle(`export * from "oriel"`, CONDITIONS[runtime]);
+      expect(externals(all)).toEqual(wasm[runtime]);
+      expect(all.text.includes("AGFzbQ")).toBe(runtime === "browser");
+      expect(all.text).not.toMatch(/\brequire\(/);
+    },
+  );
+
+  it.each(["js", "slim", "http", "sql"])("of oriel/%s: no client, no built-in, no kernel's bytes", async (entry) => {
+    const all = await bundle(`export * from "oriel/${entry}"`, CONDITIONS.browser);
+    expect(externals(all)).toEqual([]);
+    expect(all.text.includes("AGFzbQ")).toBe(false);
+  });
+
+  it("of Node's own entry is seen by the same look", async () => {
+    expect(externals(await bundle(`export * from "oriel"`, ["node"]))).toEqual(["ioredis"]);
+  });
+
+  it.each(["workerd", "edge-light", "deno", "browser", "index"])(
+    "%s provides its kernels whatever a bundler drops",
+    async (recipe) => {
+      // The import of a side effect alone, and of one name: the call that provides the kernels must be in both.
+      for (const code of [`import "./dist/${recipe}.js"`, `export { kernel } from "./dist/${recipe}.js"`]) {
+        const { text } = await bundle(code, ["node"]);
+        expect(text).toMatch(/"js"/);
+        expect(text).toMatch(/\.wasm|AGFzbQ/);
+      }
+    },
+  );
+});
+
+/** Bytes minified and compressed by gzip, kernels included; a little above what they are. */
+const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number][] = [
+  ["kernels", `export { kernel } from "oriel/kernel"`, "workerd", 27_500],
+  ["a limiter", `export { Limiter, slidingWindow, memoryStore } from "oriel"`, "workerd", 43_000],
+  ["a series", `export { Series, memoryStore } from "oriel"`, "workerd", 60_000],
+  ["a local series", `export { LocalSeries } from "oriel"`, "browser", 48_000],
+  ["a local series without WebAssembly", `export { LocalSeries } from "oriel/js"`, "browser", 26_000],
+  ["all", `export * from "oriel"`, "workerd", 150_000],
+];
+
+describe("the size of a bundle, minified and compressed", () => {
+  it.each(BUDGETS)("%s", async (what, code, runtime, gzipBytes) => {
+    const { text, metafile } = await bundle(code, CONDITIONS[runtime]);
+    const files = [Buffer.from(text)];
+    if (externals({ text, metafile }).length > 0) files.push(readFileSync(join(root, "dist", "kernels.simd.wasm")));
+    const sum = (sizeOf: (file: Buffer) => number) => files.reduce((bytes, file) => bytes + sizeOf(file), 0);
+    const gzipped = sum((file) => gzipSync(file, { level: 9 }).length);
+    const brotli = sum((file) => brotliCompressSync(file).length);
+    console.info(`${what} (${runtime}): ${sum((file) => file.length)} bytes, gzip ${gzipped}, brotli ${brotli}`);
+    expect(gzipped).toBeLessThanOrEqual(gzipBytes);
+    expect(gzipped).toBeGreaterThan(gzipBytes / 2);
+  });
+});
