@@ -97,7 +97,7 @@ class Tape {
       runOptions?.ranIn?.(this);
       return this.#answers.get(nameOf(key, input)) as never;
     };
-    this.recording = { keyOf, monotonic, run: record, close: closed };
-    this.replaying = { keyOf, monotonic, run: replay, close: closed };
+    this.recording = { keyOf, monotonic, leaseClock: monotonic, run: record, close: closed };
+    this.replaying = { keyOf, monotonic, leaseClock: monotonic, run: replay, close: closed };
   }
 }

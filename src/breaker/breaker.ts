@@ -1,6 +1,7 @@
 import { argumentError, checkKnown, type OrielError } from "../errors.ts";
 import { Listeners } from "../listeners.ts";
 import type { Store } from "../store/contract.ts";
+import { leaseClock } from "../store/lease-clock.ts";
 import type { Clock } from "../time.ts";
 import { Calls, type Ending, type RunningCall } from "./calls.ts";
 import type { BreakerEvents, BreakerStats, Gate } from "./gate.ts";
@@ -46,11 +47,11 @@ export class Breaker {
     const onState = (stats: BreakerStats) => this.#tell(stats);
     const onError = (error: unknown) => this.#listeners.tell("error", { error });
     if (store === "local") {
-      this.#monotonic = options.monotonic ?? (() => performance.now());
+      this.#monotonic = options.monotonic ?? leaseClock();
       this.#gate = new LocalGate(rule, this.#monotonic(), onState);
     } else {
       const key = keyOf(store, options.name, rule.spanMs);
-      this.#monotonic = options.monotonic ?? store.monotonic;
+      this.#monotonic = options.monotonic ?? store.leaseClock;
       this.#gate = new SharedGate({ store, key, rule, flushMs, monotonic: this.#monotonic, onState, onError });
     }
     this.#isFailure = isFailure;

@@ -27,7 +27,7 @@ export interface BreakerOptions {
   flush?: Duration;
   /** Which rejections count as failures; default all. */
   isFailure?: (error: unknown) => boolean;
-  /** Ms that never step back, of calls and, without a store, of windows. Default: the store's, else `performance.now`. */
+  /** Ms that never step back, of calls and, without a store, of windows. Default: the store's, else `performance.now` and what was slept. */
   monotonic?: Clock;
 }
 

@@ -35,14 +35,14 @@ export class FleetRts {
     if (waiting.rtsMs.length === MOST_WAITING)
       for (const each of [waiting.rtsMs, waiting.atMs]) each.splice(0, MOST_WAITING / 2);
     waiting.rtsMs.push(rtMs);
-    waiting.atMs.push(this.#store.monotonic());
+    waiting.atMs.push(this.#store.leaseClock());
   }
 
   /** All series of one turn of the event loop travel together. What is in no window any more is let go. */
   async send(serverMs: (monotonicMs: number) => number): Promise<void> {
     const all = [...this.#waiting];
     this.#waiting = new Map();
-    const firstMs = serverMs(this.#store.monotonic()) - this.#intervalMs;
+    const firstMs = serverMs(this.#store.leaseClock()) - this.#intervalMs;
     await Promise.all(
       all.map(([name, { rtsMs, atMs }]) => {
         const at = atMs.map((each) => Math.floor(serverMs(each)));

@@ -57,13 +57,13 @@ export class Sender {
   bucketOf(name: string): Float64Array {
     const { bucketMs } = this.#options.shape;
     const lengthMs = this.#isTimeKnown ? bucketMs : Math.ceil(bucketMs / SMALLER);
-    return this.gathered.bucketOf(name, bucketStartMs(this.serverMs(this.#options.store.monotonic()), lengthMs));
+    return this.gathered.bucketOf(name, bucketStartMs(this.serverMs(this.#options.store.leaseClock()), lengthMs));
   }
 
   /** Lets go of what can be in no window any more: what is held while a server is away stays bounded. */
   dropOld(): void {
     const { shape, store, onLate } = this.#options;
-    const nowMs = this.serverMs(store.monotonic());
+    const nowMs = this.serverMs(store.leaseClock());
     const dropped = this.gathered.dropBefore(nowMs - (shape.sampleCount + 1) * shape.bucketMs, eventsOf);
     if (dropped > 0) onLate(dropped);
   }
@@ -93,23 +93,23 @@ export class Sender {
   async learnTime(): Promise<void> {
     if (this.#isTimeKnown) return;
     const { store, key, shape } = this.#options;
-    const sentAtMs = store.monotonic();
+    const sentAtMs = store.leaseClock();
     const { nowMs } = await store.run(read, key, { ...shape, first: 0, most: 0, name: "" });
     if (this.#isTimeKnown) return;
-    this.#aheadMs = nowMs - (sentAtMs + store.monotonic()) / 2;
+    this.#aheadMs = nowMs - (sentAtMs + store.leaseClock()) / 2;
     this.gathered.rebase((startMs) => bucketStartMs(startMs + this.#aheadMs, shape.bucketMs));
     this.#isTimeKnown = true;
   }
 
   async #sendBatch({ number, given }: Batch): Promise<void> {
     const { store, key, shape, onFate } = this.#options;
-    const sentAtMs = store.monotonic();
+    const sentAtMs = store.leaseClock();
     const answer = await store.run(flush, key, { ...shape, sender: this.#id, number, given }).catch((error) => {
       // What the store refuses for good is not sent again.
       if (error instanceof OrielError && error.applied === "no" && !error.transient) this.#batch = undefined;
       throw error;
     });
-    this.#aheadMs = answer.nowMs - (sentAtMs + store.monotonic()) / 2;
+    this.#aheadMs = answer.nowMs - (sentAtMs + store.leaseClock()) / 2;
     for (const [i, fate] of answer.fates.entries()) onFate(given[i]!, fate);
   }
 }

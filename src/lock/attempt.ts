@@ -29,14 +29,14 @@ export class Attempts {
   /** One request. Never rejects. A hold whose lease may be over when the reply comes is given back, not out. */
   async next(): Promise<Outcome> {
     const [store, key, leaseMs, token] = [this.#store, this.#key, this.#leaseMs, this.#token];
-    const provenUntilMs = provenUntil(store.monotonic(), leaseMs);
+    const provenUntilMs = provenUntil(store.leaseClock(), leaseMs);
     try {
       const answer = await store.run(acquire, key, { token, leaseMs, id: this.#id });
       if ("lookAgainMs" in answer) {
         this.#mayHold = false;
         return answer;
       }
-      if (store.monotonic() < provenUntilMs)
+      if (store.leaseClock() < provenUntilMs)
         return { grant: { store, key, token, fence: answer.fence, leaseMs, provenUntilMs } };
       this.#mayHold = true;
       this.giveUp();
@@ -50,7 +50,7 @@ export class Attempts {
 
   /** No further attempt is made with what may be held now. */
   giveUp(): void {
-    const provenUntilMs = this.#store.monotonic() + this.#leaseMs;
+    const provenUntilMs = this.#store.leaseClock() + this.#leaseMs;
     if (this.#mayHold) giveBack({ store: this.#store, key: this.#key, token: this.#token, provenUntilMs });
     this.#mayHold = false;
     this.#token = newToken();

@@ -2,7 +2,7 @@ import type { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { release } from "./release.ts";
 
-/** What an acquire gave: a hold, and until when it can be proven by this process's monotonic clock. */
+/** What an acquire gave: a hold, and until when it can be proven by this process's clock. */
 export interface Grant {
   readonly store: Store;
   readonly key: string;
@@ -27,7 +27,7 @@ const GIVE_BACK_AGAIN_MS = 200;
 export function giveBack(hold: Pick<Grant, "store" | "key" | "token" | "provenUntilMs">): void {
   const { store, key, token, provenUntilMs } = hold;
   store.run(release, key, { token, id: "", isNext: false }).catch((error: unknown) => {
-    if (!(error as OrielError).transient || store.monotonic() > provenUntilMs) return;
+    if (!(error as OrielError).transient || store.leaseClock() > provenUntilMs) return;
     const timer = setTimeout(giveBack, GIVE_BACK_AGAIN_MS, hold);
     (timer as { unref?(): unknown }).unref?.();
   });

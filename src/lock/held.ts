@@ -11,7 +11,7 @@ const RENEWALS_PER_LEASE = 3;
 const RETRIES_PER_LEASE = 10;
 
 /**
- * A lock that is held. Whether it still is, is decided by this process's monotonic clock, counted from before the
+ * A lock that is held. Whether it still is, is decided by this process's clock, counted from before the
  * request that got or extended it was sent, less 1 % and 2 ms: never by a timer, never by silence.
  */
 export class HeldLock {
@@ -107,7 +107,7 @@ export class HeldLock {
   }
 
   #now(): number {
-    return this.#grant.store.monotonic();
+    return this.#grant.store.leaseClock();
   }
 
   #look(): void {

@@ -97,7 +97,7 @@ class Line {
   }
 
   #tell(): void {
-    if (this.#waiters.size === 0 || this.#store.monotonic() < this.#oursUntilMs) return;
+    if (this.#waiters.size === 0 || this.#store.leaseClock() < this.#oursUntilMs) return;
     this.#isTold = true;
     this.#look();
   }
@@ -108,11 +108,11 @@ class Line {
     const [first] = this.#waiters;
     if (!first) {
       this.#leave();
-      this.#idleSinceMs = this.#store.monotonic();
+      this.#idleSinceMs = this.#store.leaseClock();
       this.#lingerTimer ??= this.#linger(LINGER_MS);
       return;
     }
-    const dueInMs = this.#askAtMs - this.#store.monotonic();
+    const dueInMs = this.#askAtMs - this.#store.leaseClock();
     if (this.#isTold || dueInMs <= 0) void this.#askFor(first);
     else this.#timer = setTimeout(() => this.#look(), Math.min(Math.ceil(dueInMs), 2 ** 31 - 1));
   }
@@ -137,7 +137,7 @@ class Line {
       pauseMs = Math.min(pauseMs, RENEW_MS * (0.8 + Math.random() * 0.4));
     }
     if (!this.#store.subscribe) pauseMs = Math.min(pauseMs, law.strangerMs);
-    this.#askAtMs = this.#store.monotonic() + pauseMs;
+    this.#askAtMs = this.#store.leaseClock() + pauseMs;
     if (this.#waiters.size > 0) this.#listen();
     this.#look();
   }
@@ -156,7 +156,7 @@ class Line {
     const timer = setTimeout(() => {
       this.#lingerTimer = undefined;
       if (this.#waiters.size > 0) return;
-      const leftMs = this.#idleSinceMs + LINGER_MS - this.#store.monotonic();
+      const leftMs = this.#idleSinceMs + LINGER_MS - this.#store.leaseClock();
       if (leftMs > 0) this.#lingerTimer = this.#linger(Math.ceil(leftMs));
       else this.#end();
     }, ms);

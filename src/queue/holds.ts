@@ -37,7 +37,7 @@ export class Holds<Payload> {
       for (const each of this.#all) if (each.message.receipt.member === held.message.receipt.member) lose(each);
     this.#all.add(held);
     if (this.#cancelTimer) return;
-    this.#extendAtMs = this.#options.store.monotonic() + this.#options.visibilityMs / 3;
+    this.#extendAtMs = this.#options.store.leaseClock() + this.#options.visibilityMs / 3;
     this.#sleep();
   }
 
@@ -47,7 +47,7 @@ export class Holds<Payload> {
 
   /** Whether it may be another's by now. */
   isLost({ endsAtMs, loss }: Held<Payload>): boolean {
-    return loss !== undefined || endsAtMs <= this.#options.store.monotonic();
+    return loss !== undefined || endsAtMs <= this.#options.store.leaseClock();
   }
 
   close(): void {
@@ -59,7 +59,7 @@ export class Holds<Payload> {
     this.#cancelTimer = undefined;
     const { store, keys, visibilityMs } = this.#options;
     for (const held of this.#all) if (this.isLost(held)) lose(held);
-    const nowMs = store.monotonic();
+    const nowMs = store.leaseClock();
     if (nowMs >= this.#extendAtMs) {
       this.#extendAtMs = nowMs + visibilityMs / 3;
       for (const shard of keys.keys()) void this.#extend(shard);
@@ -71,7 +71,7 @@ export class Holds<Payload> {
     let atMs = this.#extendAtMs;
     for (const { endsAtMs, loss } of this.#all) if (!loss) atMs = Math.min(atMs, endsAtMs);
     this.#cancelTimer?.();
-    this.#cancelTimer = this.#options.timers.after(Math.max(0, atMs - this.#options.store.monotonic()), this.#wake);
+    this.#cancelTimer = this.#options.timers.after(Math.max(0, atMs - this.#options.store.leaseClock()), this.#wake);
   }
 
   async #extend(shard: number): Promise<void> {
@@ -80,7 +80,7 @@ export class Holds<Payload> {
     const all = [...this.#all].filter((held) => held.shard === shard && !this.isLost(held));
     for (let from = 0; from < all.length; from += MOST_MESSAGES) {
       const some = all.slice(from, from + MOST_MESSAGES);
-      const sentAtMs = store.monotonic();
+      const sentAtMs = store.leaseClock();
       const held = some.map(({ message }) => message.receipt);
       try {
         const isOurs = await store.run(extend, keys[shard]!, { layout, held, visibilityMs });
@@ -88,7 +88,7 @@ export class Holds<Payload> {
           if (isOurs[i]) each.endsAtMs = lapseMs(sentAtMs, visibilityMs);
           else if (this.#all.has(each)) lose(each);
       } catch (error) {
-        this.#extendAtMs = Math.min(this.#extendAtMs, store.monotonic() + visibilityMs / 10);
+        this.#extendAtMs = Math.min(this.#extendAtMs, store.leaseClock() + visibilityMs / 10);
         if (this.#cancelTimer) this.#sleep();
         onError(error);
       }

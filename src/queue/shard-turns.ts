@@ -75,11 +75,11 @@ export class ShardTurns {
 
   /** Whether messages may be due that nobody has claimed yet. */
   get mayBeDue(): boolean {
-    return this.#options.store.monotonic() >= this.#nextAtMs;
+    return this.#options.store.leaseClock() >= this.#nextAtMs;
   }
   /** Whether it would claim, if there was room. */
   get mayClaim(): boolean {
-    const isPaused = this.#options.store.monotonic() < this.#pausedUntilMs;
+    const isPaused = this.#options.store.leaseClock() < this.#pausedUntilMs;
     return this.#isClaiming && this.#underWay < this.#mostUnderWay && !isPaused && this.mayBeDue;
   }
   get isIdle(): boolean {
@@ -121,7 +121,7 @@ export class ShardTurns {
    */
   pump(isBeside = false): void {
     if (this.#underWay >= this.#mostUnderWay) return;
-    const nowMs = this.#options.store.monotonic();
+    const nowMs = this.#options.store.leaseClock();
     if (nowMs < this.#pausedUntilMs) {
       this.#sleepUntil(this.#pausedUntilMs);
       return;
@@ -155,7 +155,7 @@ export class ShardTurns {
     const brought = doneFirst(this.#results.splice(0, MOST_A_TURN));
     // A call whose answer is lost costs a delivery of all that it claimed: after one, a single message is at stake.
     const most = Math.min(reserved, this.#failures > 0 ? 1 : MOST_A_TURN);
-    const sentAtMs = store.monotonic();
+    const sentAtMs = store.leaseClock();
     const results = brought.map(({ result }) => result);
     const asked = { layout, results, rememberMs, most, visibilityMs };
     const turned = await store.run(turn, key, asked).catch((error) => this.#fail(brought, error));
@@ -178,13 +178,13 @@ export class ShardTurns {
     const results = again.map(({ result, isAgain }) => ({ result, isAgain: isAgain || isApplied }));
     this.#results = [...results, ...this.#results];
     const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
-    this.#pausedUntilMs = this.#options.store.monotonic() + pauseMs;
+    this.#pausedUntilMs = this.#options.store.leaseClock() + pauseMs;
     this.#nextAtMs = Number.NEGATIVE_INFINITY;
     this.#options.onError(error);
   }
 
   #learn({ nowMs, nextMs, claims }: Turned, sentAtMs: number, most: number): void {
-    const hereMs = this.#options.store.monotonic();
+    const hereMs = this.#options.store.leaseClock();
     this.#failures = 0;
     this.#isBusy = claims.length > 0 && claims.length === most;
     // The server tells whole ms: it is up to one later there.
@@ -208,7 +208,7 @@ export class ShardTurns {
 
   #sleepUntil(atMs: number): void {
     this.#cancelTimer?.();
-    this.#cancelTimer = this.#options.timers.after(Math.max(0, atMs - this.#options.store.monotonic()), this.#pump);
+    this.#cancelTimer = this.#options.timers.after(Math.max(0, atMs - this.#options.store.leaseClock()), this.#pump);
   }
 }
 

@@ -180,7 +180,7 @@ export class Worker<Payload = unknown> {
   async #run(held: Held<Payload>): Promise<void> {
     const { message } = held;
     const job = new Job(this.#queue, message, () => signalOf(held));
-    held.startedAtMs = this.#place.store.monotonic();
+    held.startedAtMs = this.#place.store.leaseClock();
     let outcome: Outcome;
     try {
       await this.#handler(job);
@@ -218,7 +218,7 @@ export class Worker<Payload = unknown> {
     const isSo = fate === "kept" || (isAgain && (fate === "before" || result.verb === "retry"));
     if (!isSo) this.#listeners.tell("lost", { id, attempt });
     else if (result.verb === "done") {
-      const durationMs = this.#place.store.monotonic() - held.startedAtMs;
+      const durationMs = this.#place.store.leaseClock() - held.startedAtMs;
       this.#listeners.tell("completed", { id, attempt, durationMs });
     } else if (result.verb === "dead") this.#listeners.tell("dead", { id, attempt, error: held.error });
     else if (result.verb === "retry") this.#listeners.tell("retry", { id, attempt, delayMs: result.delayMs });

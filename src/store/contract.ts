@@ -115,5 +115,7 @@ export interface Store {
   keyOf(name: string): string;
   /** Monotonic ms of this process, for deadlines and estimates of the server's time; never wall time. */
   readonly monotonic: Clock;
+  /** The same, and what was slept (store/lease-clock.ts): whoever holds something for a time tells by it whether it still does. */
+  readonly leaseClock: Clock;
   close(): Promise<void>;
 }

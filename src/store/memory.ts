@@ -4,6 +4,7 @@ import { Channels } from "./channels.ts";
 import type { Operation, RunOptions, Store } from "./contract.ts";
 import { Entries, type Entry } from "./entries.ts";
 import { checkPrefix, keyOf } from "./keys.ts";
+import { leaseClock } from "./lease-clock.ts";
 
 export interface MemoryStoreOptions {
   /** Ms since 1970; default `Date.now`. Tests step it. */
@@ -33,7 +34,7 @@ export interface MemoryStore extends Store {
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const { clock = Date.now, maxBytes = 256 * 2 ** 20 } = options;
-  const monotonic = options.monotonic ?? options.clock ?? (() => performance.now());
+  const injected = options.monotonic ?? options.clock;
   const prefix = checkPrefix(options.prefix ?? "oriel:");
   if (!Number.isSafeInteger(maxBytes) || maxBytes < 1)
     throw argumentError("maxBytes", maxBytes, "a whole number of bytes, 1 or more");
@@ -42,7 +43,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   let closed = false;
 
   return {
-    monotonic,
+    monotonic: injected ?? (() => performance.now()),
+    leaseClock: injected ?? leaseClock(),
     keyOf: (name) => keyOf(prefix, name),
     get sizeBytes() {
       return entries.sizeBytes;

@@ -7,6 +7,7 @@ import type { ScriptClient } from "./client.ts";
 import type { Operation, RunOptions, Store } from "./contract.ts";
 import { deliver, type ScriptOf } from "./delivery.ts";
 import { checkPrefix, keyOf } from "./keys.ts";
+import { leaseClock } from "./lease-clock.ts";
 import { watchAppendOnly, watchEviction } from "./warnings.ts";
 
 export interface ScriptStoreOptions {
@@ -80,6 +81,7 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
 
   return {
     monotonic: options.monotonic ?? (() => performance.now()),
+    leaseClock: options.monotonic ?? leaseClock(),
     keyOf: (name) => keyOf(prefix, name),
     ...(connection.subscribe && { subscribe: connection.subscribe }),
     /** Not async: that would put a second promise, and its turns of the microtask queue, before every answer. */

@@ -50,6 +50,7 @@ export function unreliableStore(server: MemoryStore, weather: Weather, random: R
 
   return {
     monotonic,
+    leaseClock: monotonic,
     keyOf: server.keyOf,
     close: async () => {},
     async run(operation, key, input) {

@@ -38,6 +38,7 @@ interface Sent {
  */
 export class SimStore implements Store {
   readonly monotonic: Clock;
+  readonly leaseClock: Clock;
   /** Calls are answered in the same instant, without any fault: for the questions of the checks. */
   isInstant = false;
   /** Calls that have not been answered. */
@@ -50,6 +51,7 @@ export class SimStore implements Store {
   constructor(options: SimStoreOptions) {
     this.#o = options;
     this.monotonic = options.process.monotonic;
+    this.leaseClock = this.monotonic;
   }
 
   keyOf(name: string): string {
