@@ -1,10 +1,11 @@
 // Makes a fresh machine ready: packages (from lock files), build, Redis, Valkey, the bench's rivals, web frameworks,
-// databases and their clients.
+// databases and their clients, JavaScript's runtimes.
 // Plain Node, no dependency: it runs before anything is installed. What is already there is left alone.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { ensureChromium } from "./chromium.mjs";
 import { ensureDatabases } from "./databases.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -123,7 +124,9 @@ if (wants.has("--bench")) installPackages(join(root, "bench"));
 if (wants.has("--http")) installPackages(join(root, "test", "http"));
 if (wants.has("--exporters")) installPackages(join(root, "test", "exporters"));
 if (wants.has("--sql")) installPackages(join(root, "test", "drain"));
+if (wants.has("--runtimes")) installPackages(join(root, "test", "runtimes"));
 if (wants.has("--build")) build();
 if (wants.has("--redis")) ensureRedis();
 if (wants.has("--valkey")) ensureValkey();
 if (wants.has("--sql")) ensureDatabases();
+if (wants.has("--runtimes")) ensureChromium();

@@ -1,0 +1,28 @@
+import { execFile } from "node:child_process";
+import { expect } from "vitest";
+import { watch } from "../harness/watchdog.ts";
+
+/** What the script found. */
+export interface Report {
+  kernel: string;
+  passed: number;
+  failed: string[];
+}
+
+/** Every check passed, by the kernel named. */
+export function expectPassed(report: unknown, kernel: string): void {
+  expect(report).toEqual({ kernel, passed: expect.any(Number), failed: [] });
+  expect((report as Report).passed).toBeGreaterThan(100);
+}
+
+/** What a program printed last, as JSON; rejects with its errors where it failed. It ends with this process at the latest. */
+export function reportOf(program: string, args: readonly string[], cwd: string, env = {}): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const options = { cwd, env: { ...process.env, ...env }, timeout: 25_000, maxBuffer: 1 << 26 };
+    const child = execFile(program, [...args], options, (error, stdout, stderr) => {
+      if (error) return reject(new Error(`${program} ${args.join(" ")}: ${error.message}\n${stdout}${stderr}`));
+      resolve(JSON.parse(stdout.trimEnd().split("\n").at(-1)!));
+    });
+    watch(child);
+  });
+}
