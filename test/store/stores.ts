@@ -2,67 +2,12 @@ import { fileURLToPath } from "node:url";
 import { Cluster, Redis } from "ioredis";
 import { afterAll } from "vitest";
 import type { RedisStoreOptions } from "../../src/store/client-store.ts";
-import type { Store } from "../../src/store/contract.ts";
 import { memoryStore } from "../../src/store/memory.ts";
-import { redisStore } from "../../src/store/redis.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
 import { findServer, startRedis } from "../harness/redis-server.ts";
 import { startSentinel } from "../harness/sentinel.ts";
-import { onSteppedClock } from "../harness/stepped-script.ts";
 import { clients, clusterClients, type HandedIn } from "./clients.ts";
-import { files } from "./ops/operations.ts";
-
-/** A store on a clock that tests step, and what lies under its keys. */
-export interface OpenStore {
-  store: Store;
-  clock: { nowMs: number };
-  state(key: string): Promise<{ bytes: Buffer; expireAtMs: number } | undefined>;
-  clear(): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** Ahead of any server's clock: 2100. */
-const START_MS = Date.UTC(2100, 0, 1);
-
-/** What a store's client is connected to, and a client of the tests' own to look under its keys. */
-interface Servers {
-  handedIn: HandedIn;
-  raw: Redis | Cluster;
-  flush(): Promise<unknown>;
-  stop(): Promise<void>;
-}
-
-function onServers(start: () => Promise<Servers>, options: RedisStoreOptions = {}) {
-  return async (): Promise<OpenStore> => {
-    const { handedIn, raw, flush, stop } = await start();
-    const clock = { nowMs: START_MS };
-    const store = redisStore(handedIn.client, {
-      scriptOf: onSteppedClock(() => clock.nowMs, files),
-      deadlineMs: 5000,
-      ...options,
-    });
-    return {
-      store,
-      clock,
-      async state(key) {
-        const bytes = await raw.getBuffer(key);
-        const expireAtMs = await raw.pexpiretime(key);
-        // A server expires by its own clock: what is over by the test's is as good as gone.
-        if (!bytes || (expireAtMs >= 0 && expireAtMs < clock.nowMs)) return undefined;
-        return { bytes, expireAtMs: expireAtMs < 0 ? Number.POSITIVE_INFINITY : expireAtMs };
-      },
-      async clear() {
-        await flush();
-      },
-      async close() {
-        await store.close();
-        handedIn.end();
-        raw.disconnect();
-        await stop();
-      },
-    };
-  };
-}
+import { type OpenStore, onServers, START_MS } from "./on-servers.ts";
 
 const onRedis = (connect: (url: string) => HandedIn, options?: RedisStoreOptions) =>
   onServers(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { OpenStore } from "./on-servers.ts";
 import { append, breakOff, count, move, remove, tally } from "./ops/operations.ts";
-import type { OpenStore } from "./stores.ts";
 
 const bytesOf = (text: string) => Buffer.from(text, "latin1");
 const roomy = { mostBytes: 1e6, lifetimeMs: 0 };

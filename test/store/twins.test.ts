@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Store } from "../../src/store/contract.ts";
+import type { OpenStore } from "./on-servers.ts";
 import { append, count, move, remove, tally } from "./ops/operations.ts";
-import { type OpenStore, stores } from "./stores.ts";
+import { stores } from "./stores.ts";
 
 const name = fc.constantFrom("a", "b", "{", "");
 const step = fc.oneof(

@@ -1,0 +1,59 @@
+import type { Cluster, Redis } from "ioredis";
+import type { RedisStoreOptions } from "../../src/store/client-store.ts";
+import type { Store } from "../../src/store/contract.ts";
+import { redisStore } from "../../src/store/redis.ts";
+import { onSteppedClock } from "../harness/stepped-script.ts";
+import type { HandedIn } from "./clients.ts";
+import { files } from "./ops/operations.ts";
+
+/** A store on a clock that tests step, and what lies under its keys. */
+export interface OpenStore {
+  store: Store;
+  clock: { nowMs: number };
+  state(key: string): Promise<{ bytes: Buffer; expireAtMs: number } | undefined>;
+  clear(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Ahead of any server's clock: 2100. */
+export const START_MS = Date.UTC(2100, 0, 1);
+
+/** What a store's client is connected to, and a client of the tests' own to look under its keys. */
+export interface Servers {
+  handedIn: HandedIn;
+  raw: Redis | Cluster;
+  flush(): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+export function onServers(start: () => Promise<Servers>, options: RedisStoreOptions = {}) {
+  return async (): Promise<OpenStore> => {
+    const { handedIn, raw, flush, stop } = await start();
+    const clock = { nowMs: START_MS };
+    const store = redisStore(handedIn.client, {
+      scriptOf: onSteppedClock(() => clock.nowMs, files),
+      deadlineMs: 5000,
+      ...options,
+    });
+    return {
+      store,
+      clock,
+      async state(key) {
+        const bytes = await raw.getBuffer(key);
+        const expireAtMs = await raw.pexpiretime(key);
+        // A server expires by its own clock: what is over by the test's is as good as gone.
+        if (!bytes || (expireAtMs >= 0 && expireAtMs < clock.nowMs)) return undefined;
+        return { bytes, expireAtMs: expireAtMs < 0 ? Number.POSITIVE_INFINITY : expireAtMs };
+      },
+      async clear() {
+        await flush();
+      },
+      async close() {
+        await store.close();
+        handedIn.end();
+        raw.disconnect();
+        await stop();
+      },
+    };
+  };
+}
