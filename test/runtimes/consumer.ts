@@ -29,8 +29,10 @@ export function consumer(): string {
   const state = [...filesOf(join(root, "dist")), join(root, "package.json"), ...filesOf(scripts), golden];
   const folder = join(tmpdir(), `${here}-${hashed(...state, fileURLToPath(import.meta.url))}`);
   if (existsSync(folder)) return folder;
-  for (const old of readdirSync(tmpdir()))
-    if (old.startsWith(`${here}-`)) rmSync(join(tmpdir(), old), { recursive: true, force: true });
+  for (const name of readdirSync(tmpdir())) {
+    const old = join(tmpdir(), name);
+    if (name.startsWith(`${here}-`) && old !== folder) rmSync(old, { recursive: true, force: true });
+  }
   const made = mkdtempSync(join(tmpdir(), "oriel-new-consumer-"));
   install(made);
   writeScripts(made);

@@ -1,0 +1,18 @@
+// The store's suite, to be bundled for another runtime.
+import { Redis } from "ioredis";
+import { clients } from "../store/clients.ts";
+import { onServers } from "../store/on-servers.ts";
+import { storeSuite } from "../store/suite.ts";
+import { type Outcome, runSuites } from "./suite-runner.ts";
+
+export type ClientName = keyof typeof clients;
+
+/** Runs the suite over the server, by a client of its own. */
+export function runStoreSuite(client: ClientName, url: string): Promise<Outcome> {
+  const open = onServers(async () => {
+    const raw = new Redis(url);
+    return { handedIn: clients[client](url), raw, flush: () => raw.flushall(), stop: async () => {} };
+  });
+  storeSuite(client, open);
+  return runSuites();
+}
