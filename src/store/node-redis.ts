@@ -149,10 +149,13 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
         }
         load(node, script);
         const own: SendOptions = { ...options, typeMapping: asBytes, abortSignal: giveUp.signal };
-        const once = writtenOnce(parts, () => {
-          isWritten = true;
-        });
-        return confirmation ? sendConfirmed(node, once, own, confirmation) : node.sendCommand(once, own);
+        return writtenOnce(
+          parts,
+          () => {
+            isWritten = true;
+          },
+          (once) => (confirmation ? sendConfirmed(node, once, own, confirmation) : node.sendCommand(once, own)),
+        );
       };
       unansweredBytes += sizeBytes;
       const reply = new Promise<unknown[]>((resolve, reject) => {
@@ -202,17 +205,28 @@ function bytesOf(part: Argument): string | Buffer {
   return typeof part === "number" ? String(part) : Buffer.from(part.buffer, part.byteOffset, part.byteLength);
 }
 
-/** The client reads a command's first part when it writes it; a second writing, whoever wanted it, is refused. */
-function writtenOnce(parts: readonly (string | Buffer)[], onWritten: () => void): (string | Buffer)[] {
+/**
+ * The client reads a command's first part when it writes it, in a later turn; a second writing, whoever wanted it, is
+ * refused. What it reads before `send` returns is for its tracing.
+ */
+function writtenOnce<Answer>(
+  parts: readonly (string | Buffer)[],
+  onWritten: () => void,
+  send: (command: (string | Buffer)[]) => Answer,
+): Answer {
   const command = [...parts];
+  let isHandedIn = false;
   let isWritten = false;
   Object.defineProperty(command, 0, {
     get() {
+      if (!isHandedIn) return parts[0];
       if (isWritten) throw new Error("the command was written before");
       isWritten = true;
       onWritten();
       return parts[0];
     },
   });
-  return command;
+  const answer = send(command);
+  isHandedIn = true;
+  return answer;
 }
