@@ -14,10 +14,10 @@ const node = (major: number) => packaged(`node${major}-${platform}-${arch}/bin/n
 
 /** What runs the script by its path; undefined where there is none for this platform. */
 export const programs: Record<string, string | undefined> = {
-  [`Node ${process.versions.node.split(".")[0]}`]: process.execPath,
   "Node 22": node(22),
   "Node 24": node(24),
   "Node 26": node(26),
+  [`Node ${process.versions.node.split(".")[0]}`]: process.execPath,
   Deno: packaged(`@deno/${platform}-${arch}-glibc/deno`, `@deno/${platform}-${arch}/deno`),
   // Their own start scripts wait for install scripts, which are not run.
   Bun: packaged(`@oven/bun-${platform}-${arch === "arm64" ? "aarch64" : arch}/bin/bun`),
