@@ -21,6 +21,7 @@ import { benchQueue, FULL_QUEUE, SMALL_QUEUE } from "./queue.ts";
 import { jsonLines, type Report, table } from "./report.ts";
 import { benchResident, FULL_RESIDENT, SMALL_RESIDENT } from "./resident.ts";
 import { benchRolling, FULL_ROLLING, SMALL_ROLLING } from "./rolling.ts";
+import { benchRuntimes, FULL_RUNTIMES, SMALL_RUNTIMES } from "./runtimes.ts";
 import { benchServer, FULL_SERVER, SMALL_SERVER } from "./server.ts";
 import { benchSketches, FULL_SKETCHES, SMALL_SKETCHES } from "./sketches.ts";
 import { benchSql, FULL_SQL, SMALL_SQL } from "./sql.ts";
@@ -48,6 +49,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   queue: (redisUrl, small) => benchQueue(redisUrl, small ? SMALL_QUEUE : FULL_QUEUE),
   sql: (_redisUrl, small) => benchSql(small ? SMALL_SQL : FULL_SQL),
   counters: (redisUrl, small) => benchCounters(redisUrl, small ? SMALL_COUNTERS : FULL_COUNTERS),
+  runtimes: (_redisUrl, small) => benchRuntimes(small ? SMALL_RUNTIMES : FULL_RUNTIMES),
   rolling: (_redisUrl, small) => benchRolling(small ? SMALL_ROLLING : FULL_ROLLING),
   sketches: (_redisUrl, small) => benchSketches(small ? SMALL_SKETCHES : FULL_SKETCHES),
 };

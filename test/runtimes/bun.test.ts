@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { consumer, written } from "./consumer.ts";
-import { inRuntime } from "./programs.ts";
+import { inRuntime } from "./in-runtime.ts";
 import { expectPassed, reportOf } from "./report.ts";
 
 const folder = consumer();

@@ -4,8 +4,8 @@ import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bundled, viteBundled } from "./bundle.ts";
 import { consumer } from "./consumer.ts";
+import { inRuntime } from "./in-runtime.ts";
 import { type Entry, KEEP, mainOf } from "./mains.ts";
-import { inRuntime } from "./programs.ts";
 import { expectPassed } from "./report.ts";
 import { startSite } from "./site.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { test } from "vitest";
 import { consumer } from "./consumer.ts";
-import { inRuntime } from "./programs.ts";
+import { inRuntime } from "./in-runtime.ts";
 import { expectPassed, reportOf } from "./report.ts";
 
 const folder = consumer();

@@ -1,6 +1,7 @@
 import { describe, test } from "vitest";
 import { consumer } from "./consumer.ts";
-import { inRuntime, programs } from "./programs.ts";
+import { inRuntime } from "./in-runtime.ts";
+import { programs } from "./programs.ts";
 import { expectPassed, reportOf } from "./report.ts";
 
 const folder = consumer();

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { describe, test } from "vitest";
 import { findChromium } from "../../scripts/chromium.mjs";
 
 const { platform, arch } = process;
@@ -23,18 +22,3 @@ export const programs: Record<string, string | undefined> = {
   Bun: packaged(`@oven/bun-${platform}-${arch === "arm64" ? "aarch64" : arch}/bin/bun`),
   Chromium: findChromium(),
 };
-
-/** Tests in a runtime that may be missing, which is told. */
-export function inRuntime(name: string, tests: (program: string) => void): void {
-  const program = programs[name];
-  if (program) {
-    describe(name, () => tests(program));
-    return;
-  }
-  const reason =
-    name === "Chromium"
-      ? "none found (ORIEL_CHROMIUM, PATH) nor to be had from the system's packages"
-      : `no package for ${platform}-${arch}`;
-  console.info(`${name}: not run: ${reason}`);
-  describe(name, () => test.skip(`not run: ${reason}`));
-}

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
 import { temporaryFolder } from "./bundle.ts";
 import { bundledSuite } from "./bundle-suite.ts";
-import { inRuntime } from "./programs.ts";
+import { inRuntime } from "./in-runtime.ts";
 import { reportOf } from "./report.ts";
 import type { Outcome } from "./suite-runner.ts";
 import { answersOf, deployed } from "./worker.ts";

@@ -1,30 +1,17 @@
+// What traces node-redis reads each command when it is handed in: as OpenTelemetry's and other vendors' instruments do.
 import { tracingChannel } from "node:diagnostics_channel";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { redisStore } from "../../src/store/redis.ts";
-import { startRedis } from "../harness/redis-server.ts";
-import { clients } from "./clients.ts";
-import { append } from "./ops/operations.ts";
+import { afterAll, expect, test } from "vitest";
+import { stores } from "./stores.ts";
+import { storeSuite } from "./suite.ts";
 
-let server: Awaited<ReturnType<typeof startRedis>>;
-beforeAll(async () => {
-  server = await startRedis();
-});
-afterAll(() => server.stop());
+const traced = new Set<string>();
+const note = (context: unknown) => void traced.add((context as { command: string }).command);
+const nothing = () => {};
+const tracer = { start: note, end: nothing, asyncStart: nothing, asyncEnd: nothing, error: nothing };
+const channel = tracingChannel("node-redis:command");
+channel.subscribe(tracer);
+afterAll(() => channel.unsubscribe(tracer));
 
-test("a client that is traced reads what it is handed: that is no second writing", async () => {
-  const told: string[] = [];
-  const subscriber = { start: (context: object) => void told.push((context as { command: string }).command) };
-  const channel = tracingChannel("node-redis:command");
-  channel.subscribe(subscriber as never);
-  const { client, end } = clients["node-redis 5"](server.url);
-  const store = redisStore(client);
-  try {
-    const answer = await store.run(append, store.keyOf("k"), { bytes: Buffer.from("ab"), mostBytes: 9, lifetimeMs: 0 });
-    expect(answer.length).toBe(2);
-    expect(told).toContain("EVALSHA");
-  } finally {
-    channel.unsubscribe(subscriber as never);
-    await store.close();
-    end();
-  }
-});
+storeSuite("redis, node-redis 5, traced", stores["redis, node-redis 5"]!);
+
+test("the commands were traced", () => expect(traced).toContain("EVALSHA"));
