@@ -1,7 +1,8 @@
-// Turns every step lua/<room>/<step>.lua into a module src/generated/<room>/<step>.ts: { text, sha }.
+// Turns every step lua/<room>/<step>.lua into a module src/generated/<room>/<step>.ts: { text, sha, asciiSha }; and
+// lua/store/ascii.lua into src/generated/store/ascii.ts.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { composeScript, isStep, luaFolder } from "./compose-script.mjs";
+import { asciiPrelude, composeScript, isStep, luaFolder } from "./compose-script.mjs";
 
 const generated = join(dirname(luaFolder), "src", "generated");
 
@@ -12,13 +13,14 @@ for (const room of readdirSync(luaFolder, { withFileTypes: true })) {
   for (const name of readdirSync(join(luaFolder, room.name))) {
     const file = join(luaFolder, room.name, name);
     if (!name.endsWith(".lua") || !isStep(readFileSync(file, "utf8"))) continue;
-    const { text, sha } = composeScript(file);
+    const { text, sha, asciiSha } = composeScript(file);
     modules.set(
       name.replace(/\.lua$/, ".ts"),
       'import type { Script } from "../../store/contract.ts";\n\n' +
-        `export const script = {\n  sha: "${sha}",\n  text: ${JSON.stringify(text)},\n} as const satisfies Script;\n`,
+        `export const script = {\n  sha: "${sha}",\n  asciiSha: "${asciiSha}",\n  text: ${JSON.stringify(text)},\n} as const satisfies Script;\n`,
     );
   }
+  if (room.name === "store") modules.set("ascii.ts", `export const ascii = ${JSON.stringify(asciiPrelude())};\n`);
   if (modules.size > 0) mkdirSync(folder, { recursive: true });
   for (const [name, text] of modules) {
     const file = join(folder, name);

@@ -13,7 +13,7 @@ export function isStep(text) {
 }
 
 /**
- * Text and SHA-1 of the script of one step file. `replace` gives other texts for includes by name: the tests put their
+ * Text and SHA-1 of the script of one step file, and the SHA-1 of its form for ASCII arguments. `replace` gives other texts for includes by name: the tests put their
  * own clock in the place of "store/clock". Throws where the file is not of the form that lua/README.md tells.
  */
 export function composeScript(stepFile, replace = {}) {
@@ -43,7 +43,16 @@ export function composeScript(stepFile, replace = {}) {
   );
   const eachCall = withoutComments(expand(`-- @include store/${isPacked ? "each-packed" : "each"}`));
   const text = `${first}\n${withNumbers(definitions)}\n-- each call\n${eachCall}\n`;
-  return { text, sha: createHash("sha1").update(text).digest("hex") };
+  return { text, sha: sha1(text), asciiSha: sha1(`${first}\n${asciiPrelude()}${text.slice(first.length + 1)}`) };
+}
+
+/** What src/store/ascii.ts puts behind the first line where arguments travel as ASCII. */
+export function asciiPrelude() {
+  return `${withoutComments(readFileSync(join(luaFolder, "store", "ascii.lua"), "utf8"))}\n`;
+}
+
+function sha1(text) {
+  return createHash("sha1").update(text).digest("hex");
 }
 
 const CONSTANTS = /^local ([A-Z][A-Z0-9_]*(?:, [A-Z][A-Z0-9_]*)*) = (.+)\n/gm;

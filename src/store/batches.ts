@@ -16,7 +16,9 @@ interface Group {
 
 type Schedule = (flush: () => void) => unknown;
 
-const afterMicrotasks: Schedule = typeof process === "object" ? process.nextTick : queueMicrotask;
+/** A `process` that has an environment and nothing else is that of Vercel's edge runtime. */
+const afterMicrotasks: Schedule =
+  typeof process === "object" && typeof process.nextTick === "function" ? process.nextTick : queueMicrotask;
 
 /**
  * Gathers the calls of one turn of the event loop and hands them on by operation, in the order made, in batches that
@@ -27,19 +29,21 @@ export class Batches {
   readonly #send: (calls: Call[]) => void;
   readonly #bySlot: boolean;
   readonly #isAlone: () => boolean;
+  readonly #mostBytes: number;
   #waiting = new Map<unknown, Map<number, Group>>();
 
   /** `isAlone`: no other call is under way, whose answer would bring others in this turn; it then waits for its microtasks only. */
-  constructor(bySlot: boolean, isAlone: () => boolean, send: (calls: Call[]) => void) {
+  constructor(bySlot: boolean, isAlone: () => boolean, send: (calls: Call[]) => void, mostBytes = MOST_BYTES) {
     this.#bySlot = bySlot;
     this.#isAlone = isAlone;
     this.#send = send;
+    this.#mostBytes = mostBytes;
   }
 
   add(call: Call): void {
     if (this.#waiting.size === 0) (this.#isAlone() ? afterMicrotasks : atTurnsEnd)(this.#flush);
     const group = this.#groupOf(call);
-    if (group.calls.length > 0 && !hasRoomFor(group, call)) {
+    if (group.calls.length > 0 && !this.#hasRoomFor(group, call)) {
       this.#send(group.calls);
       group.calls = [];
       group.keyCount = 0;
@@ -71,9 +75,9 @@ export class Batches {
     this.#waiting = new Map();
     for (const groups of waiting.values()) for (const { calls } of groups.values()) this.#send(calls);
   };
-}
 
-function hasRoomFor(group: Group, { operation, keys, sizeBytes }: Call): boolean {
-  const mostBytes = operation.mostBytes ?? MOST_BYTES;
-  return group.keyCount + keys.length <= MOST_KEYS && group.sizeBytes + sizeBytes <= mostBytes;
+  #hasRoomFor(group: Group, { operation, keys, sizeBytes }: Call): boolean {
+    const mostBytes = Math.min(operation.mostBytes ?? MOST_BYTES, this.#mostBytes);
+    return group.keyCount + keys.length <= MOST_KEYS && group.sizeBytes + sizeBytes <= mostBytes;
+  }
 }

@@ -18,6 +18,8 @@ export interface Attempt {
 export interface ScriptClient {
   /** True where the keys of one call must lie in one slot. */
   readonly isCluster: boolean;
+  /** Of calls that travel together; default 1 MiB. */
+  readonly mostBytes?: number;
   /** The last failure of the connection, as cause for errors. */
   readonly lastError: unknown;
   /** Bytes of the calls that are written or about to be, and unanswered. */

@@ -4,6 +4,8 @@ import type { Clock } from "../time.ts";
 export interface Script {
   readonly text: string;
   readonly sha: string;
+  /** Of its form for ASCII arguments (store/ascii.ts); where there is none, that form is sent whole each time. */
+  readonly asciiSha?: string;
 }
 
 /** What a script call carries: numbers travel as decimal text, bytes untouched. */

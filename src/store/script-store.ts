@@ -52,7 +52,7 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
 
   const underWay = new Set<Promise<void>>();
   const isAlone = () => pendingCalls === 1;
-  const batches = new Batches(connection.isCluster, isAlone, (calls) => {
+  const send = (calls: Call[]) => {
     const ended = () => void underWay.delete(delivered);
     const delivered = deliver(calls, delivery).then(ended, (cause) => {
       const error = new OrielError("CORRUPT", `${calls[0]!.operation.name} could not be sent`, { cause });
@@ -60,7 +60,8 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
       ended();
     });
     underWay.add(delivered);
-  });
+  };
+  const batches = new Batches(connection.isCluster, isAlone, send, connection.mostBytes);
   let pendingCalls = 0;
   let pendingBytes = 0;
   let closed: Promise<void> | undefined;

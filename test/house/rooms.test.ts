@@ -19,7 +19,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   ground: [],
   generated: ["store"],
   kernel: ["generated"],
-  store: [],
+  store: ["generated"],
   lock: ["store", "generated"],
   limiter: ["store", "generated"],
   breaker: ["store", "generated"],

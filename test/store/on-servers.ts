@@ -20,7 +20,7 @@ export const START_MS = Date.UTC(2100, 0, 1);
 
 /** What a store's client is connected to, and a client of the tests' own to look under its keys. */
 export interface Servers {
-  handedIn: HandedIn;
+  handedIn: HandedIn | { storeOf(options: RedisStoreOptions): Store; end(): void };
   raw: Redis | Cluster;
   flush(): Promise<unknown>;
   stop(): Promise<void>;
@@ -30,11 +30,8 @@ export function onServers(start: () => Promise<Servers>, options: RedisStoreOpti
   return async (): Promise<OpenStore> => {
     const { handedIn, raw, flush, stop } = await start();
     const clock = { nowMs: START_MS };
-    const store = redisStore(handedIn.client, {
-      scriptOf: onSteppedClock(() => clock.nowMs, files),
-      deadlineMs: 5000,
-      ...options,
-    });
+    const given = { scriptOf: onSteppedClock(() => clock.nowMs, files), deadlineMs: 5000, ...options };
+    const store = "client" in handedIn ? redisStore(handedIn.client, given) : handedIn.storeOf(given);
     return {
       store,
       clock,

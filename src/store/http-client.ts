@@ -1,0 +1,99 @@
+import type { ScriptClient } from "./client.ts";
+import type { Script } from "./contract.ts";
+import { atTurnsEnd } from "./gathering.ts";
+import { HttpCommand } from "./http-command.ts";
+import { type HttpServer, sendCommands } from "./http-request.ts";
+import { pause } from "./waiting.ts";
+
+/** Bytes of one request: databases of Upstash's smaller plans have refused 1 MB and more. */
+const MOST_REQUEST_BYTES = 960_000;
+/** Of arguments and keys in one script call, which become four thirds. */
+const MOST_CALL_BYTES = 640 * 1024;
+/** A server that asks to be left alone is asked again after so long at most. */
+const LONGEST_REST_MS = 60_000;
+const REST_STEP_MS = 100;
+
+/**
+ * The adapter for Redis over HTTP. Calls of one turn travel in one request, in their order, or in several, one after the
+ * other: requests that are under way together may overtake each other. A script is taken to be in the server's cache
+ * until the server says that it is not; then its text goes with the next call.
+ */
+export function httpClient(server: HttpServer): ScriptClient {
+  const missing = new Set<string>();
+  const unanswered = new Set<HttpCommand>();
+  let waiting: HttpCommand[] = [];
+  let unansweredBytes = 0;
+  let restUntilMs = Number.NEGATIVE_INFINITY;
+  let lastError: unknown;
+
+  const flush = async () => {
+    const commands = waiting;
+    waiting = [];
+    for (const together of requestsOf(commands)) {
+      const retryAfterMs = await sendCommands(server, together);
+      if (retryAfterMs > 0) restUntilMs = performance.now() + Math.min(retryAfterMs, LONGEST_REST_MS);
+    }
+  };
+  const send = (command: HttpCommand): HttpCommand => {
+    const { sizeBytes } = command;
+    if (waiting.length === 0) atTurnsEnd(() => void flush());
+    waiting.push(command);
+    unanswered.add(command);
+    unansweredBytes += sizeBytes;
+    command.reply.then(
+      () => {},
+      (error) => {
+        lastError = error;
+      },
+    );
+    command.whenEnded(() => {
+      unanswered.delete(command);
+      unansweredBytes -= sizeBytes;
+    });
+    return command;
+  };
+
+  return {
+    isCluster: false,
+    mostBytes: MOST_CALL_BYTES,
+    get lastError() {
+      return lastError;
+    },
+    get unansweredBytes() {
+      return unansweredBytes;
+    },
+    whenReady() {
+      const restMs = restUntilMs - performance.now();
+      return restMs > 0 ? pause(Math.min(restMs, REST_STEP_MS)) : undefined;
+    },
+    call(script: Script, keys, args) {
+      const isWhole = script.asciiSha === undefined || missing.delete(script.asciiSha);
+      return send(HttpCommand.ofScript(script, keys, args, isWhole));
+    },
+    forget({ asciiSha }) {
+      if (asciiSha !== undefined) missing.add(asciiSha);
+    },
+    async info(section) {
+      const reply: unknown = await send(HttpCommand.of("INFO", section)).reply;
+      return [new TextDecoder().decode(reply as Uint8Array)];
+    },
+    async close() {
+      for (const command of [...unanswered]) command.settle(new Error("the store was closed"));
+    },
+  };
+}
+
+/** In their order, as many together as one request may carry; a command that is larger goes alone. */
+function requestsOf(commands: readonly HttpCommand[]): HttpCommand[][] {
+  const requests: HttpCommand[][] = [];
+  let sizeBytes = Number.POSITIVE_INFINITY;
+  for (const command of commands) {
+    if (sizeBytes + command.sizeBytes > MOST_REQUEST_BYTES) {
+      requests.push([]);
+      sizeBytes = 0;
+    }
+    requests.at(-1)!.push(command);
+    sizeBytes += command.sizeBytes;
+  }
+  return requests;
+}
