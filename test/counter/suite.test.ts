@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Counters } from "../../src/counter/counters.ts";
-import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
+import { type OpenStore, onHttp, onMemory, onRedis } from "../harness/stepped-stores.ts";
 import { Random } from "../simulator/random.ts";
 
-const stores = { memory: onMemory, redis: () => onRedis(), "a cluster": () => onRedis(true) };
+const stores = { memory: onMemory, redis: () => onRedis(), http: onHttp, "a cluster": () => onRedis(true) };
 const AT = Date.UTC(2026, 1, 28, 23, 58);
 const MINUTE_MS = 60_000;
 const dimensions = ["site", "lane"];

@@ -5,7 +5,7 @@ import { OrielError } from "../../src/errors.ts";
 import { FleetMetrics } from "../../src/fleet/fleet-metrics.ts";
 import { MetricWindow } from "../../src/metrics/metric-window.ts";
 import type { Store } from "../../src/store/contract.ts";
-import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
+import { type OpenStore, onHttp, onMemory, onRedis } from "../harness/stepped-stores.ts";
 
 const SHAPE = { sampleCount: 6, interval: 600, flush: "1h" } as const;
 const BUCKET_MS = 100;
@@ -24,6 +24,7 @@ const numbers = (view: MetricWindow | Awaited<ReturnType<FleetMetrics["read"]>>,
 describe.each([
   ["memory", () => onMemory()],
   ["redis", () => onRedis()],
+  ["redis over HTTP", onHttp],
   ["redis cluster", () => onRedis(true)],
 ])("%s", (_name, open) => {
   let on: OpenStore;

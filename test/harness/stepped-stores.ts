@@ -1,10 +1,13 @@
 import { Cluster, Redis } from "ioredis";
 import type { Store } from "../../src/store/contract.ts";
+import { httpStore } from "../../src/store/http.ts";
 import type { IoredisClient } from "../../src/store/ioredis-client.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { redisStore } from "../../src/store/redis.ts";
+import type { ScriptStoreOptions } from "../../src/store/script-store.ts";
 import { startCluster } from "./redis-cluster.ts";
 import { startRedis } from "./redis-server.ts";
+import { startRest } from "./rest-server.ts";
 import { onSteppedClock } from "./stepped-script.ts";
 
 /** Ahead of any server's clock: 2100, at the beginning of a day. */
@@ -45,12 +48,34 @@ export async function onMemory(): Promise<OpenStore> {
   };
 }
 
-export async function onRedis(isCluster = false): Promise<OpenStore> {
+export function onRedis(isCluster = false): Promise<OpenStore> {
+  return onServers(isCluster, async (_url, client, options) => {
+    const store = redisStore(client as unknown as IoredisClient, options);
+    return { store, stop: async () => {} };
+  });
+}
+
+/** The same data over REST. */
+export function onHttp(): Promise<OpenStore> {
+  return onServers(false, async (redisUrl, _client, options) => {
+    const { url, token, stop } = await startRest(redisUrl);
+    return { store: httpStore({ url, token, ...options }), stop };
+  });
+}
+
+async function onServers(
+  isCluster: boolean,
+  open: (
+    url: string,
+    client: Redis | Cluster,
+    options: ScriptStoreOptions,
+  ) => Promise<{ store: Store; stop(): Promise<void> }>,
+): Promise<OpenStore> {
   const server = isCluster ? await startCluster(2) : await startRedis();
   const client = isCluster ? new Cluster([server.url]) : new Redis(server.url);
   const nodes = () => (client instanceof Cluster ? client.nodes("master") : [client]);
   const clock = { nowMs: START_MS };
-  const store = redisStore(client as unknown as IoredisClient, {
+  const { store, stop } = await open(server.url, client, {
     deadlineMs: 5000,
     scriptOf: onSteppedClock(() => clock.nowMs),
     monotonic: () => clock.nowMs,
@@ -73,6 +98,7 @@ export async function onRedis(isCluster = false): Promise<OpenStore> {
     },
     async close() {
       await store.close();
+      await stop();
       client.disconnect();
       await server.stop();
     },

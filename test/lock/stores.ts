@@ -4,11 +4,10 @@ import type { RedisStoreOptions } from "../../src/store/client-store.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { IoredisClient } from "../../src/store/ioredis-client.ts";
 import { memoryStore } from "../../src/store/memory.ts";
-import { redisStore } from "../../src/store/redis.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
 import { startRedis } from "../harness/redis-server.ts";
 import { onSteppedClock } from "../harness/stepped-script.ts";
-import { clients, clusterClients, type HandedIn } from "../store/clients.ts";
+import { type Connected, clients, clusterClients, type HandedIn, overHttp, storeOn } from "../store/clients.ts";
 
 /** A store and another process's store on the same data, and what lies under their keys. */
 export interface OpenStore {
@@ -68,7 +67,7 @@ export function onRedis(
   open: (url: string) => RawClient,
   isCluster = false,
   options: RedisStoreOptions = {},
-  handIn: (url: string, client: RawClient) => HandedIn = (_url, client) => asItIs(client),
+  handIn: (url: string, client: RawClient) => HandedIn | Promise<Connected> = (_url, client) => asItIs(client),
 ) {
   return async (isStepped = false): Promise<OpenStore> => {
     const server = isCluster ? await startCluster(2) : await startRedis();
@@ -76,9 +75,9 @@ export function onRedis(
     const [client] = raw;
     const clock = { nowMs: START_MS };
     const stepped = { scriptOf: onSteppedClock(() => clock.nowMs), monotonic: () => clock.nowMs };
-    const handedIn = raw.map((each) => handIn(server.url, each));
+    const handedIn = await Promise.all(raw.map((each) => handIn(server.url, each)));
     const [store, other] = handedIn.map((each) =>
-      redisStore(each.client, { deadlineMs: 5000, ...options, ...(isStepped && stepped) }),
+      storeOn(each, { deadlineMs: 5000, ...options, ...(isStepped && stepped) }),
     ) as [Store, Store];
     return {
       store,
@@ -96,7 +95,7 @@ export function onRedis(
       },
       async close() {
         await Promise.all([store.close(), other.close()]);
-        for (const each of handedIn) each.end();
+        for (const each of handedIn) await each.end();
         for (const each of raw) each.disconnect();
         await server.stop();
       },
@@ -116,6 +115,7 @@ export const stores: Record<string, (isStepped?: boolean) => Promise<OpenStore>>
     {},
     (url) => clients["node-redis 5"](url),
   ),
+  "redis over HTTP": onRedis((url) => new Redis(url), false, {}, overHttp),
   "redis cluster, node-redis 5": onRedis(
     (url) => new Cluster([url]) as unknown as Redis,
     true,

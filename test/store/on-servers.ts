@@ -1,9 +1,8 @@
 import type { Cluster, Redis } from "ioredis";
 import type { RedisStoreOptions } from "../../src/store/client-store.ts";
 import type { Store } from "../../src/store/contract.ts";
-import { redisStore } from "../../src/store/redis.ts";
 import { onSteppedClock } from "../harness/stepped-script.ts";
-import type { HandedIn } from "./clients.ts";
+import { type Connected, type HandedIn, storeOn } from "./clients.ts";
 import { files } from "./ops/operations.ts";
 
 /** A store on a clock that tests step, and what lies under its keys. */
@@ -20,7 +19,7 @@ export const START_MS = Date.UTC(2100, 0, 1);
 
 /** What a store's client is connected to, and a client of the tests' own to look under its keys. */
 export interface Servers {
-  handedIn: HandedIn | { storeOf(options: RedisStoreOptions): Store; end(): void };
+  handedIn: HandedIn | Connected;
   raw: Redis | Cluster;
   flush(): Promise<unknown>;
   stop(): Promise<void>;
@@ -30,8 +29,11 @@ export function onServers(start: () => Promise<Servers>, options: RedisStoreOpti
   return async (): Promise<OpenStore> => {
     const { handedIn, raw, flush, stop } = await start();
     const clock = { nowMs: START_MS };
-    const given = { scriptOf: onSteppedClock(() => clock.nowMs, files), deadlineMs: 5000, ...options };
-    const store = "client" in handedIn ? redisStore(handedIn.client, given) : handedIn.storeOf(given);
+    const store = storeOn(handedIn, {
+      scriptOf: onSteppedClock(() => clock.nowMs, files),
+      deadlineMs: 5000,
+      ...options,
+    });
     return {
       store,
       clock,
@@ -47,7 +49,7 @@ export function onServers(start: () => Promise<Servers>, options: RedisStoreOpti
       },
       async close() {
         await store.close();
-        handedIn.end();
+        await handedIn.end();
         raw.disconnect();
         await stop();
       },

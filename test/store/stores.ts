@@ -2,20 +2,18 @@ import { fileURLToPath } from "node:url";
 import { Cluster, Redis } from "ioredis";
 import { afterAll } from "vitest";
 import type { RedisStoreOptions } from "../../src/store/client-store.ts";
-import { httpStore } from "../../src/store/http.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
 import { findServer, startRedis } from "../harness/redis-server.ts";
-import { startRest } from "../harness/rest-server.ts";
 import { startSentinel } from "../harness/sentinel.ts";
-import { clients, clusterClients, type HandedIn } from "./clients.ts";
+import { type Connected, clients, clusterClients, type HandedIn, overHttp } from "./clients.ts";
 import { type OpenStore, onServers, START_MS } from "./on-servers.ts";
 
-const onRedis = (connect: (url: string) => HandedIn, options?: RedisStoreOptions) =>
+const onRedis = (connect: (url: string) => HandedIn | Promise<Connected>, options?: RedisStoreOptions) =>
   onServers(async () => {
     const server = await startRedis();
     const raw = new Redis(server.url);
-    return { handedIn: connect(server.url), raw, flush: () => raw.flushall(), stop: () => server.stop() };
+    return { handedIn: await connect(server.url), raw, flush: () => raw.flushall(), stop: () => server.stop() };
   }, options);
 
 const onCluster = (connect: (urls: readonly string[]) => HandedIn, options?: RedisStoreOptions) =>
@@ -38,15 +36,6 @@ const onValkey = (server: string) =>
     const handedIn = clients["ioredis 6"](valkey.url);
     return { handedIn, raw, flush: () => raw.flushall(), stop: () => valkey.stop() };
   });
-
-const onHttp = onServers(async () => {
-  const server = await startRedis();
-  const rest = await startRest(server.url);
-  const raw = new Redis(server.url);
-  const storeOf = (options: RedisStoreOptions) => httpStore({ url: rest.url, token: rest.token, ...options });
-  const stop = () => Promise.all([rest.stop(), server.stop()]).then(() => {});
-  return { handedIn: { storeOf, end() {} }, raw, flush: () => raw.flushall(), stop };
-});
 
 /** What takes seconds to start is started once per test file, when it is first wanted. */
 const started: Promise<{ stop(): Promise<void> }>[] = [];
@@ -100,7 +89,7 @@ export const allStores: Record<string, (() => Promise<OpenStore>) | string> = {
   "redis cluster, node-redis 5": onCluster(clusterClients["node-redis 5"]),
   "redis cluster, ioredis 6, functions": onCluster(clusterClients["ioredis 6"], { scripting: "functions" }),
   "redis cluster, node-redis 5, functions": onCluster(clusterClients["node-redis 5"], { scripting: "functions" }),
-  "redis over HTTP": onHttp,
+  "redis over HTTP": onRedis(overHttp),
   "valkey, ioredis 6": valkey
     ? onValkey(valkey)
     : "no valkey-server on PATH (Debian 13: valkey-server; Debian 12: the same from bookworm-backports); name one in ORIEL_VALKEY_SERVER",

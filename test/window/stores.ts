@@ -5,10 +5,10 @@ import type { RedisStoreOptions } from "../../src/store/client-store.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { IoredisClient } from "../../src/store/ioredis-client.ts";
 import { memoryStore } from "../../src/store/memory.ts";
-import { redisStore } from "../../src/store/redis.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
 import { startRedis } from "../harness/redis-server.ts";
 import { onSteppedClock } from "../harness/stepped-script.ts";
+import { type Connected, overHttp, storeOn } from "../store/clients.ts";
 
 /** A store on a clock that tests step, a second one on the same data, and what lies under its keys. */
 export interface OpenStore {
@@ -73,19 +73,22 @@ export async function onMemory(): Promise<OpenStore> {
 /** Clients of two processes, and the servers behind them. */
 interface Servers {
   clients: (Redis | Cluster)[];
+  /** What the stores are given, where it is not these clients. */
+  connected?: Connected[];
   flush(): Promise<unknown>;
   stop(): Promise<void>;
 }
 
 function onServers(start: () => Promise<Servers>, options: RedisStoreOptions = {}): () => Promise<OpenStore> {
   return async () => {
-    const { clients, flush, stop } = await start();
+    const { clients, connected, flush, stop } = await start();
     const client = clients[0]!;
     const nodes = () => (client instanceof Cluster ? client.nodes("master") : [client]);
     const clock = { nowMs: START_MS };
     const now = () => clock.nowMs;
-    const [store, other] = clients.map((each) =>
-      redisStore(each as unknown as IoredisClient, {
+    const given = connected ?? clients.map((each) => ({ client: each as unknown as IoredisClient, end() {} }));
+    const [store, other] = given.map((each) =>
+      storeOn(each, {
         scriptOf: onSteppedClock(now),
         monotonic: now,
         deadlineMs: 10_000,
@@ -115,6 +118,7 @@ function onServers(start: () => Promise<Servers>, options: RedisStoreOptions = {
       clear: async () => void (await flush()),
       async close() {
         await Promise.all([store!.close(), other!.close()]);
+        for (const each of given) await each.end();
         for (const each of clients) each.disconnect();
         await stop();
       },
@@ -129,6 +133,13 @@ function onRedis(connect: (url: string) => Redis, options?: RedisStoreOptions): 
     return { clients, flush: () => clients[0]!.flushall(), stop };
   }, options);
 }
+
+const onHttp = onServers(async () => {
+  const { url, stop } = await startRedis();
+  const client = new Redis(url);
+  const connected = await Promise.all([overHttp(url), overHttp(url)]);
+  return { clients: [client], connected, flush: () => client.flushall(), stop };
+});
 
 /** Three primaries, each with a replica. */
 const onCluster = onServers(async () => {
@@ -154,5 +165,6 @@ export const tables: { name: string; kernel: KernelName; open: () => Promise<Ope
     open: onRedis((url) => new Redis(url), { scripting: "functions" }),
   },
   { name: "redis, ioredis 5", kernel: "js", open: onRedis((url) => new Redis5(url) as unknown as Redis) },
+  { name: "redis over HTTP", kernel: "js", open: onHttp },
   { name: "redis cluster, ioredis 6", kernel: "wasm-scalar", open: onCluster },
 ];

@@ -1,0 +1,44 @@
+import { Redis } from "ioredis";
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+import type { Store } from "../../src/store/contract.ts";
+import { type HttpStoreOptions, httpStore } from "../../src/store/http.ts";
+import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { type RestServer, startRest } from "../harness/rest-server.ts";
+
+/** A Redis and a REST server of the test file's own, without faults before each test; its stores are closed after each. */
+export class HttpStage {
+  server!: RedisServer;
+  raw!: Redis;
+  rest!: RestServer;
+  readonly #stores: Store[] = [];
+
+  constructor() {
+    beforeAll(async () => {
+      this.server = await startRedis();
+      this.raw = new Redis(this.server.url);
+      this.rest = await startRest(this.server.url);
+    });
+    beforeEach(async () => {
+      await this.raw.flushall();
+      this.rest.faultOf = undefined;
+      this.rest.requests.length = 0;
+    });
+    afterEach(() => Promise.all(this.#stores.splice(0).map((store) => store.close())));
+    afterAll(async () => {
+      this.raw?.disconnect();
+      await this.rest?.stop();
+      await this.server?.stop();
+    });
+  }
+
+  open(options: Partial<HttpStoreOptions> = {}): Store {
+    const store = httpStore({ url: this.rest.url, token: this.rest.token, ...options });
+    this.#stores.push(store);
+    return store;
+  }
+
+  /** Names of the commands of each request so far: "EVALSHA EVALSHA". */
+  get asked(): string[] {
+    return this.rest.requests.map(({ commands }) => commands.map(([name]) => name).join(" "));
+  }
+}
