@@ -43,13 +43,14 @@ export class HttpCommand implements Attempt {
     return this.#words.length + 60 + (this.#isWhole ? this.#script!.text.length : 0);
   }
 
-  /** Its JSON, in a request where the scripts in `sent` come before it as a whole. */
-  write(sent: Set<Script>): string {
+  /** Its JSON, in a request where the scripts with the SHA-1 in `sent` come before it as a whole. */
+  write(sent: Set<string>): string {
     const script = this.#script;
     if (!script) return `[${this.#words}]`;
-    if (!this.#isWhole || sent.has(script)) return `["EVALSHA","${script.asciiSha}",${this.#words}]`;
-    if (script.asciiSha !== undefined) sent.add(script);
-    return `["EVAL",${JSON.stringify(asciiText(script.text))},${this.#words}]`;
+    const { asciiSha = "", text } = script;
+    if (!this.#isWhole || sent.has(asciiSha)) return `["EVALSHA","${asciiSha}",${this.#words}]`;
+    if (asciiSha !== "") sent.add(asciiSha);
+    return `["EVAL",${JSON.stringify(asciiText(text))},${this.#words}]`;
   }
 
   /** From now on its request may reach the server. */

@@ -1,4 +1,3 @@
-import type { Script } from "./contract.ts";
 import { NotRun, repliesOf } from "./http-answer.ts";
 import type { HttpCommand } from "./http-command.ts";
 
@@ -31,7 +30,7 @@ export async function sendCommands(server: HttpServer, commands: readonly HttpCo
   if (open.length === 0) return 0;
   const giveUp = new AbortController();
   let waiting = open.length;
-  const sent = new Set<Script>();
+  const sent = new Set<string>();
   const parts = open.map((command) => {
     command.begin();
     command.whenEnded(() => {
@@ -64,7 +63,7 @@ export async function sendCommands(server: HttpServer, commands: readonly HttpCo
 }
 
 function lostOf(error: unknown): Error {
-  const { code, cause } = error as { code?: string; cause?: { code?: string } };
+  const { code, cause } = (error ?? {}) as { code?: string; cause?: { code?: string } };
   if (NEVER_CONNECTED.has(cause?.code ?? code ?? ""))
     return new NotRun("the server cannot be reached", { cause: error });
   return error instanceof Error ? error : new Error("the request failed", { cause: error });

@@ -94,7 +94,9 @@ export class Stage {
     cut.store = {
       ...this.store,
       run: (...call) => (cut.isCut ? Promise.reject(gone()) : this.store.run(...call)),
-      subscribe: (channel, listener) => this.store.subscribe!(channel, (told) => cut.isCut || listener(told)),
+      ...(this.store.subscribe && {
+        subscribe: (channel, listener) => this.store.subscribe!(channel, (told) => cut.isCut || listener(told)),
+      }),
     };
     return cut;
   }
@@ -127,30 +129,35 @@ export class Stage {
           this.#signs++;
         }
       },
-      subscribe: (channel, listener) => {
-        let isStanding = false;
-        const stands = () => {
-          if (!isStanding) this.#underWay--;
-          isStanding = true;
-        };
-        this.#underWay++;
-        const unsubscribe = store.subscribe!(channel, (message) => {
-          stands();
-          this.#signs++;
-          listener(message);
-        });
-        return () => {
-          stands();
-          unsubscribe();
-        };
-      },
+      ...(store.subscribe && { subscribe: this.#heard(store) }),
+    };
+  }
+
+  /** A subscription that does not stand yet is under way. */
+  #heard(store: Store): NonNullable<Store["subscribe"]> {
+    return (channel, listener) => {
+      let isStanding = false;
+      const stands = () => {
+        if (!isStanding) this.#underWay--;
+        isStanding = true;
+      };
+      this.#underWay++;
+      const unsubscribe = store.subscribe!(channel, (message) => {
+        stands();
+        this.#signs++;
+        listener(message);
+      });
+      return () => {
+        stands();
+        unsubscribe();
+      };
     };
   }
 
   /** All that was published before has arrived when marks, published after it by every node, have. */
   async #newsIsHere(): Promise<void> {
-    const { client } = this.opened;
-    if (!client) return;
+    const { client, store } = this.opened;
+    if (!client || !store.subscribe) return;
     const nodes = client instanceof Cluster ? client.nodes("master") : [client];
     const awaited = this.#marks + nodes.length;
     await Promise.all(nodes.map((node) => node.publish(MARK, "")));
