@@ -1,0 +1,94 @@
+import { describe, expect, test } from "vitest";
+import { fixedWindow, Limiter, Series } from "../../src/index.ts";
+import { type HttpStoreOptions, httpStore } from "../../src/store/http.ts";
+import { HttpStage } from "./http-stage.ts";
+import { append, tally } from "./ops/operations.ts";
+import { input } from "./redis-stage.ts";
+
+const stage = new HttpStage();
+const good = { url: "https://example.test", token: "secret-token" };
+
+describe("options", () => {
+  const wrong: Record<string, object> = {
+    "no options": undefined as never,
+    "no url": { token: "t" },
+    "a url that is none": { url: "example.test" },
+    "a url of Redis": { url: "redis://example.test" },
+    "credentials in the url": { url: "https://me:secret-token@example.test" },
+    "a query": { url: "https://example.test?_token=secret-token" },
+    "no token": { token: undefined },
+    "an empty token": { token: "" },
+    "a token that no header carries": { token: "secret-token\n" },
+    "a fetch that is none": { fetch: "fetch" },
+    "a deadline": { deadlineMs: 0 },
+    "a bound": { maxPendingBytes: 0.5 },
+    "a prefix": { prefix: "{" },
+    functions: { scripting: "functions" },
+  };
+  test.each(Object.entries(wrong))("%s", (name, options) => {
+    const given = options && name !== "no url" ? { ...good, ...options } : options;
+    expect(() => httpStore(given as HttpStoreOptions)).toThrowError(expect.objectContaining({ code: "ARGUMENT" }));
+    expect(() => httpStore(given as HttpStoreOptions)).not.toThrowError(/secret-token/);
+  });
+
+  test("replicas are refused, as no connection is anyone's own", async () => {
+    const run = stage.open().run(append, "k", input("x"), { replicas: 1 });
+    await expect(run).rejects.toMatchObject({ code: "ARGUMENT" });
+    await expect(run).rejects.toThrow(/replicas is 1/);
+    expect(stage.asked).toEqual([]);
+  });
+});
+
+test("nothing is sent before the first call, and nobody can be listened to", async () => {
+  const store = stage.open();
+  expect(store.subscribe).toBeUndefined();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(stage.asked).toEqual([]);
+});
+
+test("what endangers data is told, as over a connection", async () => {
+  await stage.raw.config("SET", "maxmemory-policy", "allkeys-lru");
+  const warnings: string[] = [];
+  const warned = new Promise<void>((resolve) => {
+    stage.open({ onWarning: (text) => resolve(void warnings.push(text)) });
+  });
+  await warned;
+  await stage.raw.config("SET", "maxmemory-policy", "noeviction");
+  expect(warnings).toEqual([expect.stringMatching(/allkeys-lru/)]);
+});
+
+test("calls beyond the bound are OVERLOADED before anything is sent", async () => {
+  const store = stage.open({ maxPendingBytes: 1000 });
+  const runs = [1, 2].map(() => store.run(append, store.keyOf("k"), input("x".repeat(2000))));
+  const results = await Promise.allSettled(runs);
+  expect(results[0]!.status).toBe("fulfilled");
+  expect(results[1]).toMatchObject({ reason: { code: "OVERLOADED", applied: "no" } });
+  expect(await store.run(tally, store.keyOf("t"), "0001")).toBe(1);
+});
+
+describe("requests that a call costs", () => {
+  test("one for what is asked in one turn, of whatever kind", async () => {
+    const store = stage.open();
+    const limiter = new Limiter(store, [fixedWindow({ limit: 9, span: "1m" })], { name: "api" });
+    const series = new Series(store, "latency", { retention: "1m" });
+    await Promise.all([limiter.take("warm"), series.record(1)]);
+    await series.record(1.5);
+    stage.rest.requests.length = 0;
+    await limiter.take("a");
+    expect(stage.asked).toEqual(["EVALSHA"]);
+    await series.record(2);
+    expect(stage.asked).toEqual(["EVALSHA", "EVALSHA"]);
+    await Promise.all(Array.from({ length: 100 }, (_, i) => limiter.take(`${i}`)));
+    expect(stage.asked.slice(2)).toEqual(["EVALSHA"]);
+  });
+
+  test("a store for each request of a Worker: one request, as scripts stay in the server", async () => {
+    for (let i = 0; i < 3; i++) {
+      const store = stage.open();
+      const limiter = new Limiter(store, [fixedWindow({ limit: 9, span: "1m" })], { name: "api" });
+      await limiter.take("a");
+      await store.close();
+    }
+    expect(stage.asked).toEqual(["EVALSHA", "EVALSHA", "EVALSHA"]);
+  });
+});
