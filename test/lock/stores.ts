@@ -7,7 +7,8 @@ import { memoryStore } from "../../src/store/memory.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
 import { startRedis } from "../harness/redis-server.ts";
 import { onSteppedClock } from "../harness/stepped-script.ts";
-import { type Connected, clients, clusterClients, type HandedIn, overHttp, storeOn } from "../store/clients.ts";
+import { type Connected, clients, clusterClients, type HandedIn, storeOn } from "../store/clients.ts";
+import { overHttp } from "../store/over-http.ts";
 
 /** A store and another process's store on the same data, and what lies under their keys. */
 export interface OpenStore {

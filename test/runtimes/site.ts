@@ -6,13 +6,19 @@ export interface Site {
   close(): Promise<void>;
 }
 
+type Files = Record<string, [type: string, body: string | Uint8Array]>;
+
 /** A page on localhost that loads main.js, under a content security policy where one is given. */
-export async function startSite(main: string, wasm: Uint8Array, policy?: string): Promise<Site> {
-  const files: Record<string, [type: string, body: string | Uint8Array]> = {
+export function startSite(main: string, wasm: Uint8Array, policy?: string): Promise<Site> {
+  const files: Files = {
     "/": ["text/html", '<!doctype html><link rel="icon" href="data:,"><script type="module" src="main.js"></script>'],
     "/main.js": ["text/javascript", main],
     "/kernels.simd.wasm": ["application/wasm", wasm],
   };
+  return serve(files, policy);
+}
+
+export async function serve(files: Files, policy?: string): Promise<Site> {
   const server = createServer((request, response) => {
     const [type, body] = files[request.url!] ?? [];
     if (policy) response.setHeader("content-security-policy", policy);

@@ -2,12 +2,10 @@ import { Cluster, Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis5";
 import { createClient, createCluster } from "redis";
 import type { Store } from "../../src/store/contract.ts";
-import { httpStore } from "../../src/store/http.ts";
 import type { IoredisClient } from "../../src/store/ioredis-client.ts";
 import type { NodeRedisClient, NodeRedisCluster } from "../../src/store/node-redis-client.ts";
 import { redisStore } from "../../src/store/redis.ts";
 import type { ScriptStoreOptions } from "../../src/store/script-store.ts";
-import { startRest } from "../harness/rest-server.ts";
 
 /** A client as a user hands it in, connected or about to be. */
 export interface HandedIn {
@@ -19,12 +17,6 @@ export interface HandedIn {
 export interface Connected {
   storeOf(options: ScriptStoreOptions): Store;
   end(): unknown;
-}
-
-/** A REST server of one's own in front of a Redis. */
-export async function overHttp(redisUrl: string): Promise<Connected> {
-  const { url, token, stop } = await startRest(redisUrl);
-  return { storeOf: (options) => httpStore({ url, token, ...options }), end: stop };
 }
 
 export function storeOn(given: HandedIn | Connected, options: ScriptStoreOptions): Store {

@@ -6,8 +6,9 @@ import { memoryStore } from "../../src/store/memory.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
 import { findServer, startRedis } from "../harness/redis-server.ts";
 import { startSentinel } from "../harness/sentinel.ts";
-import { type Connected, clients, clusterClients, type HandedIn, overHttp } from "./clients.ts";
+import { type Connected, clients, clusterClients, type HandedIn } from "./clients.ts";
 import { type OpenStore, onServers, START_MS } from "./on-servers.ts";
+import { overHttp } from "./over-http.ts";
 
 const onRedis = (connect: (url: string) => HandedIn | Promise<Connected>, options?: RedisStoreOptions) =>
   onServers(async () => {

@@ -8,7 +8,8 @@ import { memoryStore } from "../../src/store/memory.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
 import { startRedis } from "../harness/redis-server.ts";
 import { onSteppedClock } from "../harness/stepped-script.ts";
-import { type Connected, overHttp, storeOn } from "../store/clients.ts";
+import { type Connected, storeOn } from "../store/clients.ts";
+import { overHttp } from "../store/over-http.ts";
 
 /** A store on a clock that tests step, a second one on the same data, and what lies under its keys. */
 export interface OpenStore {

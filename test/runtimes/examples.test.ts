@@ -1,0 +1,174 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { cpSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { Redis } from "ioredis";
+import { Miniflare } from "miniflare";
+import { chromium } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { freePort, type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { startRest } from "../harness/rest-server.ts";
+import { until } from "../harness/until.ts";
+import { watch } from "../harness/watchdog.ts";
+import { root } from "../house/sources.ts";
+import { bundled, temporaryFolder } from "./bundle.ts";
+import { consumer, written } from "./consumer.ts";
+import { inRuntime } from "./in-runtime.ts";
+import { serve } from "./site.ts";
+import { deployed } from "./worker.ts";
+
+const folder = temporaryFolder();
+const example = (name: string) => readFileSync(join(root, "examples", name), "utf8");
+/** The example where it finds the package as a user has installed it. */
+const placed = (name: string) => written(`example-${name}`, example(name));
+
+let server: RedisServer;
+let redis: Redis;
+beforeAll(async () => {
+  server = await startRedis({ tcp: true });
+  redis = new Redis(server.url);
+});
+afterAll(async () => {
+  redis?.disconnect();
+  await server?.stop();
+});
+
+const children: ChildProcess[] = [];
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL");
+});
+function started(program: string, args: string[], env: Record<string, string>): ChildProcess {
+  const child = spawn(program, args, { cwd: consumer(), env: { ...process.env, ...env }, stdio: ["pipe", "pipe", 2] });
+  watch(child);
+  children.push(child);
+  return child;
+}
+
+test("the Worker limits by address, in Redis over HTTP, and tells the p99", async () => {
+  const rest = await startRest(server.url);
+  const script = await deployed(placed("worker.mjs"), folder, { date: "2025-05-31" });
+  const wasm = readdirSync(dirname(script)).flatMap((file) =>
+    file.endsWith(".wasm") ? [join(dirname(script), file)] : [],
+  );
+  const worker = new Miniflare({
+    modules: [{ type: "ESModule", path: script }, ...wasm.map((path) => ({ type: "CompiledWasm", path }) as const)],
+    modulesRoot: dirname(script),
+    compatibilityDate: "2025-05-31",
+    bindings: { REDIS_REST_URL: rest.url, REDIS_REST_TOKEN: rest.token },
+    cf: false,
+  });
+  const ask = (path: string, address: string) =>
+    worker.dispatchFetch(`http://localhost${path}`, { headers: { "cf-connecting-ip": address } });
+  try {
+    const answers = [];
+    for (let i = 0; i < 20; i++)
+      answers.push(
+        ...(await Promise.all([0, 1, 2, 3, 4].map(() => ask("/", "203.0.113.7")))).map(({ status }) => status),
+      );
+    expect(answers).toEqual(Array(100).fill(200));
+    const denied = await ask("/", "203.0.113.7");
+    expect(denied.status).toBe(429);
+    expect(Number(denied.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect((await ask("/", "203.0.113.8")).status).toBe(200);
+    let told: unknown;
+    await until("all latencies are recorded", async () => {
+      told = await (await ask("/p99", "203.0.113.9")).json();
+      return (told as { count: number }).count === 101;
+    });
+    expect(told).toEqual({ count: 101, p99: expect.any(Number) });
+  } finally {
+    await worker.dispose();
+    await rest.stop();
+  }
+});
+
+const SERVED: Record<string, (file: string, port: number) => string[]> = {
+  Deno: (file, port) => ["serve", "--no-prompt", "--allow-net", "--allow-env", "--allow-sys", `--port=${port}`, file],
+  Bun: (file) => [file],
+};
+for (const [name, argsOf] of Object.entries(SERVED))
+  inRuntime(name, (program) => {
+    test("the Hono app limits by key and tells the latencies", async () => {
+      cpSync(join(root, "test", "http", "node_modules", "hono"), join(consumer(), "node_modules", "hono"), {
+        recursive: true,
+      });
+      const port = await freePort();
+      const env = { PORT: String(port), REDIS_URL: server.url, NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" };
+      started(program, argsOf(placed("hono.mjs"), port), env);
+      const url = `http://127.0.0.1:${port}`;
+      const latency = async () =>
+        (await fetch(`${url}/latency`)).json() as Promise<{ count: number; percentiles: object }>;
+      await until("it listens", async () => (await latency()) !== undefined);
+      await redis.flushall();
+      const answers = await Promise.all(
+        Array.from({ length: 60 }, () => fetch(`${url}/api/hello`, { headers: { "x-api-key": "me" } })),
+      );
+      const allowed = answers.filter(({ status }) => status === 200);
+      const denied = answers.filter(({ status }) => status === 429);
+      expect(allowed.length + denied.length).toBe(60);
+      expect(allowed.length).toBeGreaterThanOrEqual(20);
+      expect(denied.length).toBeGreaterThan(0);
+      expect(denied[0]!.headers.get("ratelimit")).toMatch(/r=0/);
+      expect(await latency()).toEqual({
+        count: allowed.length,
+        percentiles: { 50: expect.any(Number), 99: expect.any(Number) },
+      });
+      expect((await fetch(`${url}/api/hello`, { headers: { "x-api-key": "another" } })).status).toBe(200);
+    });
+  });
+
+test("the Lambda function goes on after it was frozen, and its connection was lost meanwhile", async () => {
+  await redis.flushall();
+  placed("lambda.mjs");
+  const main = written(
+    "lambda-main.mjs",
+    `import { createInterface } from "node:readline";
+import { handler } from "./example-lambda.mjs";
+for await (const sourceIp of createInterface({ input: process.stdin }))
+  console.log(JSON.stringify(await handler({ requestContext: { http: { sourceIp } } })));
+`,
+  );
+  const instance = started(process.execPath, [main], { REDIS_URL: server.url });
+  const lines = createInterface({ input: instance.stdout! })[Symbol.asyncIterator]();
+  const invoke = async (sourceIp: string) => {
+    instance.stdin!.write(`${sourceIp}\n`);
+    const answer = JSON.parse((await lines.next()).value);
+    return { ...answer, body: answer.body && JSON.parse(answer.body) };
+  };
+  for (let i = 1; i <= 5; i++)
+    expect(await invoke("203.0.113.7")).toEqual({
+      statusCode: 200,
+      body: { count: i, tookMs: expect.any(Number), p99: expect.any(Number) },
+    });
+  expect(await invoke("203.0.113.7")).toMatchObject({ statusCode: 429 });
+  instance.kill("SIGSTOP");
+  await redis.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+  instance.kill("SIGCONT");
+  expect(await invoke("203.0.113.8")).toMatchObject({ statusCode: 200, body: { count: 6 } });
+});
+
+inRuntime("Chromium", (executablePath) => {
+  test("the page measures its own frames", async () => {
+    const main = await bundled(example("frames/frames.mjs"), {});
+    const site = await serve({
+      "/": ["text/html", example("frames/index.html")],
+      "/frames.mjs": ["text/javascript", main],
+      "/favicon.ico": ["image/x-icon", ""],
+    });
+    const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+    try {
+      const page = await browser.newPage();
+      const errors: Error[] = [];
+      page.on("pageerror", (error) => errors.push(error));
+      await page.goto(site.url);
+      const output = page.locator("output", {
+        hasText: /^[1-9]\d* frames, p99 \d+\.\d ms, longest \d+\.\d ms \(wasm-simd\)$/,
+      });
+      await output.waitFor({ timeout: 20_000 });
+      expect(errors).toEqual([]);
+    } finally {
+      await browser.close();
+      await site.close();
+    }
+  });
+});
