@@ -34,7 +34,8 @@ export function composeScript(stepFile, replace = {}) {
     text.replace(/^-- @include (\S+)$/gm, (_line, name) => {
       if (included.has(name)) return "";
       included.add(name);
-      return expand(replace[name] ?? readFileSync(join(luaFolder, `${name}.lua`), "utf8"));
+      const text = replace[name] ?? readFileSync(join(luaFolder, `${name}.lua`), "utf8");
+      return expand(text.replace(/^#!.*\n/, ""));
     });
   const definitions = withoutComments(
     expand(

@@ -12,13 +12,18 @@ export interface Script {
 export type Argument = string | number | Uint8Array;
 
 /**
- * The keys that one local step may touch: those that it was given, and no others. Writes are kept when the step returns.
+ * The keys that one local step may touch: those that it was given, and no others; `find` looks beside them. Writes are kept when the step returns.
  * A value is whatever the operations of a structure keep under a key; `sizeBytes` is what it counts against the
  * store's bound; `expireAtMs` is absolute, server time, Infinity where the key never expires. As in Redis, a key is
  * still there at `expireAtMs` and gone after it.
  */
 export interface Keyspace {
   get(key: string): unknown;
+  /**
+   * What a key holds that was not declared, of the declared ones' slot. Undefined says nothing: in Redis it may be on
+   * another node, or the server may refuse to look. Only for steps whose caller then asks for it by name.
+   */
+  find(key: string): unknown;
   /**
    * The last of a step's checks: it throws OVERLOADED where the store is full and the step would make it grow. A value
    * (a growing buffer, say) may be changed in place, but only after the last `set` of the step, which tells its new

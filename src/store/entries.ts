@@ -54,6 +54,10 @@ export class Entries {
     };
     const output = step({
       get: (key) => current(key)?.value,
+      find: (key) => {
+        const entry = this.#entries.get(key);
+        return entry && entry.expireAtMs >= nowMs ? entry.value : undefined;
+      },
       set: (key, value, sizeBytes, expireAtMs) => {
         const entry = { value, sizeBytes: sizeBytes + key.length, expireAtMs };
         const added = entry.sizeBytes - (current(key)?.sizeBytes ?? 0);

@@ -2,6 +2,7 @@ import { OrielError } from "../errors.ts";
 import { type ChunkHeader, HEADER_BYTES, readHeader } from "./chunk.ts";
 import type { ChunkBytes } from "./chunk-bytes.ts";
 import { law } from "./law.ts";
+import type { Older } from "./older.ts";
 
 export const STATUS = { done: 0, missing: 1, clash: 2, full: 3, old: 4, void: 5, foreign: 6 } as const;
 export const VERDICT = { written: 0, late: 1, early: 2 } as const;
@@ -32,6 +33,8 @@ export interface Answer {
   /** One per frame appended. */
   verdicts: Uint8Array;
   bytes: Uint8Array;
+  /** Closed chunks of the same instant, where they were asked for. */
+  older?: Older | undefined;
 }
 
 const PREFIX_BYTES = 24;

@@ -1,8 +1,10 @@
 import { OrielError } from "../errors.ts";
 import type { RunOptions, Store } from "../store/contract.ts";
 import { type Answer, FRAME_HEADER_BYTES, type Known, STATUS } from "./answer.ts";
-import { type ChunkHeader, HEADER_BYTES } from "./chunk.ts";
+import { HEADER_BYTES } from "./chunk.ts";
+import { cold } from "./cold.ts";
 import { law } from "./law.ts";
+import type { ClosedChunk, Reach } from "./older.ts";
 import { type Read, read } from "./read.ts";
 import { Rolled } from "./rolled.ts";
 import { closedKey } from "./rotate.ts";
@@ -10,15 +12,6 @@ import { closedKey } from "./rotate.ts";
 /** Pages of one chunk asked for in one turn, once its length is known. */
 const PAGES_ABREAST = 4;
 const NO_FRAME = new Uint8Array(FRAME_HEADER_BYTES);
-
-/** A closed chunk as it was found. */
-export interface ClosedChunk {
-  header: ChunkHeader;
-  /** Its length in bytes. */
-  length: number;
-  /** Its first two pages, as far as they were there. */
-  bytes: Uint8Array;
-}
 
 /** What was found in one turn, and whether the chunk that links it was the journal's at the same instant. */
 export interface Found {
@@ -55,6 +48,11 @@ export class ChunkReads {
 
   open(known: Read): Promise<Answer> {
     return this.#read(this.#key, known);
+  }
+
+  /** Where nothing is known: the open chunk, and the closed ones in reach as far as they are found. */
+  async cold(reach: Reach): Promise<Answer> {
+    return this.#checked(this.#key, await this.#store.run(cold, this.#key, reach));
   }
 
   closed(number: number, known: Read): Promise<Answer> {
@@ -118,7 +116,10 @@ export class ChunkReads {
   }
 
   async #read(key: string, known: Read, options?: RunOptions): Promise<Answer> {
-    const answer = await this.#store.run(read, key, known, options);
+    return this.#checked(key, await this.#store.run(read, key, known, options));
+  }
+
+  #checked(key: string, answer: Answer): Answer {
     if (answer.status === STATUS.foreign)
       throw new OrielError("CORRUPT", `${key} holds no journal of format ${law.format}`);
     return answer;

@@ -4,6 +4,7 @@ import { type ChunkHeader, HEADER_BYTES } from "./chunk.ts";
 import { ChunkReads, goesOn } from "./chunk-reads.ts";
 import { countEvents } from "./frames.ts";
 import { JournalCopy } from "./journal-copy.ts";
+import type { ClosedChunk, Reach } from "./older.ts";
 import { isPast, needsOlder } from "./reach.ts";
 import type { Read } from "./read.ts";
 import { Rolled } from "./rolled.ts";
@@ -30,8 +31,8 @@ interface RawChunk {
  * Brings a copy up to an answer's cut (its chunk, length and now) and back to a given time, reading only what is
  * missing. Throws Rolled where the journal does not fit together.
  *
- *   nothing held, one chunk ............ the cut is all
- *   nothing held, older ones needed .... one turn more: the closed chunks and, at the same instant, the cut's
+ *   nothing held ....................... the cut is all: the closed chunks in reach came with it
+ *   not all of them found .............. one turn more: the rest by name and, at the same instant, the cut's
  *   chunks were closed since ........... one turn more: the rest of the last one held, those after it, and the cut's
  *
  * A turn more for every 8 MiB or 16 chunks, for chunks of several pages, and one that looks again at the end where the
@@ -44,8 +45,9 @@ export class JournalReader {
     this.#reads = new ChunkReads(store, key);
   }
 
-  open(known: Read): Promise<Answer> {
-    return this.#reads.open(known);
+  /** `reach`: what is wanted of closed chunks, where nothing is known. */
+  open(known: Read, reach?: Reach): Promise<Answer> {
+    return known === undefined && reach ? this.#reads.cold(reach) : this.#reads.open(known);
   }
 
   /** Only the header. */
@@ -67,7 +69,7 @@ export class JournalReader {
     const { tail } = copy;
     let isLinked = true;
     if (!tail) {
-      isLinked = await this.#prepend(copy, cut.length, header, linkOf(cut), fromMs, mostEvents);
+      isLinked = await this.#prepend(copy, cut.length, header, linkOf(cut), fromMs, mostEvents, cut);
       this.#begin(copy, cut);
     } else if (goesOn(tail.header, cut)) {
       tail.header = header;
@@ -124,7 +126,8 @@ export class JournalReader {
   }
 
   /**
-   * Takes in the older chunks that a window from `fromMs` needs, up to the one before `first`, which has `length` bytes.
+   * Takes in the older chunks that a window from `fromMs` needs, up to the one before `first`, which has `length` bytes:
+   * those that came with the cut, which needs no link for them, then by name what is lacking yet.
    * Whether they were found together with the link.
    */
   async #prepend(
@@ -134,13 +137,27 @@ export class JournalReader {
     link: Known,
     fromMs: number,
     mostEvents: number,
+    cut?: Answer,
   ): Promise<boolean> {
     const older: RawChunk[] = [];
     let oldest = first;
     const uncounted: Uint8Array[] = [];
     let room = mostEvents;
-    let missing = false;
     let isLinked = true;
+    const take = async (chunk: ClosedChunk) => {
+      const { frames, isLinked: isWhole } = await this.#reads.frames(chunk, link);
+      isLinked &&= isWhole;
+      older.push({ header: chunk.header, frames });
+      uncounted.push(frames);
+      // A walk over all frames: only where they may be too many.
+      if (uncounted.reduce((sum, { length }) => sum + length, 0) > LEAST_EVENT_BYTES * room) {
+        for (const each of uncounted.splice(0)) room -= countEvents(each, first.valueType);
+        if (room < 0) throw new TooMany();
+      }
+      oldest = chunk.header;
+    };
+    for (const chunk of cut?.older?.linkedTo(first, fromMs) ?? []) await take(chunk);
+    let missing = needsOlder(oldest, fromMs) && cut?.older?.isOver(oldest, cut.nowMs) === true;
     while (!missing && needsOlder(oldest, fromMs)) {
       const count = abreast(older.at(-1)?.frames.length ?? length);
       const found = await this.#reads.find(oldest.number - count, count, link);
@@ -150,16 +167,7 @@ export class JournalReader {
         missing = chunk === undefined;
         if (!chunk) break;
         if (chunk.header.birth !== oldest.birthBefore) throw new Rolled();
-        const { frames, isLinked: isWhole } = await this.#reads.frames(chunk, link);
-        isLinked &&= isWhole;
-        older.push({ header: chunk.header, frames });
-        uncounted.push(frames);
-        // A walk over all frames: only where they may be too many.
-        if (uncounted.reduce((sum, { length }) => sum + length, 0) > LEAST_EVENT_BYTES * room) {
-          for (const each of uncounted.splice(0)) room -= countEvents(each, first.valueType);
-          if (room < 0) throw new TooMany();
-        }
-        oldest = chunk.header;
+        await take(chunk);
       }
     }
     for (const { header, frames } of older.reverse()) {

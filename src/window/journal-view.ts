@@ -11,7 +11,7 @@ import type { JournalCopy } from "./journal-copy.ts";
 import { type JournalReader, TooMany } from "./journal-reader.ts";
 import type { Kept } from "./kept.ts";
 import { law } from "./law.ts";
-import { answerAll, type Question, type WindowView } from "./question.ts";
+import { answerAll, type Question, reachOf, type WindowView } from "./question.ts";
 import { needsOlder } from "./reach.ts";
 import type { Account, Residents } from "./residents.ts";
 import { Rollbacks, type Seen } from "./rollbacks.ts";
@@ -138,7 +138,7 @@ export class JournalView implements WindowView {
     if (others.length === 0) return;
     try {
       const asked = this.age.now();
-      await this.answer(await this.#reader.open(this.known), others, asked, takeOver);
+      await this.answer(await this.#reader.open(this.known, reachOf(others)), others, asked, takeOver);
     } catch (failure) {
       if (!takeOver?.(failure, others)) for (const question of others) question.fail(failure);
     }
@@ -209,7 +209,7 @@ export class JournalView implements WindowView {
         this.letGo();
       }
       asked = this.age.now();
-      cut = await this.#reader.open(this.known);
+      cut = await this.#reader.open(this.known, reachOf(questions));
       this.see(cut);
     }
     throw new OrielError("LOST", "the series kept changing while it was read", { transient: true });

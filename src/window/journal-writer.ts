@@ -4,9 +4,11 @@ import { type Answer, type Known, STATUS } from "./answer.ts";
 import { append } from "./append.ts";
 import type { Batch } from "./batch.ts";
 import { type ChunkSeen, HEADER_BYTES } from "./chunk.ts";
+import { appendCold } from "./cold.ts";
 import type { Frame } from "./frames.ts";
 import type { JournalReader } from "./journal-reader.ts";
 import { law } from "./law.ts";
+import type { Reach } from "./older.ts";
 import { type Done, type Event, frameOf, record } from "./record.ts";
 import { refused, unsent } from "./refused.ts";
 import type { Seen } from "./rollbacks.ts";
@@ -66,12 +68,15 @@ export class JournalWriter {
     }
   }
 
-  /** Writes a batch, and answers what the caller lacks of the open chunk; "none": nothing. */
-  async append(batch: Batch, known: Known | undefined | "none"): Promise<Answer> {
+  /**
+   * Writes a batch, and answers what the caller lacks of the open chunk; "none": nothing. `reach`: what is wanted of
+   * closed chunks, where nothing is known.
+   */
+  async append(batch: Batch, known: Known | undefined | "none", reach?: Reach): Promise<Answer> {
     if (this.#time.estimateMs() === undefined) await this.#learnTime();
     this.#producer ??= this.#begin();
     const frames = batch.frames(this.#producer, () => this.#nextSequence());
-    return this.#append(frames, this.#time.estimateMs()! + law.voidAfterMs, known);
+    return this.#append(frames, this.#time.estimateMs()! + law.voidAfterMs, known, reach);
   }
 
   /**
@@ -92,14 +97,23 @@ export class JournalWriter {
     await this.#rotation;
   }
 
-  async #append(frames: Frame[], voidAfterMs: number, known: Known | undefined | "none"): Promise<Answer> {
+  async #append(
+    frames: Frame[],
+    voidAfterMs: number,
+    known: Known | undefined | "none",
+    reach?: Reach,
+  ): Promise<Answer> {
     const { valueType, clock, retentionMs, replicas } = this.#settings;
     const input = { valueType, clock, retentionMs, voidAfterMs, birth: this.#drawBirth(), frames, known };
-    let answer = await this.#store.run(append, this.#key, input, { replicas });
+    const send = () =>
+      known === undefined && reach
+        ? this.#store.run(appendCold, this.#key, { ...input, reach }, { replicas })
+        : this.#store.run(append, this.#key, input, { replicas });
+    let answer = await send();
     this.#time.learn(answer);
     if (answer.status === STATUS.old) {
       await this.#rotate(answer.header!);
-      answer = await this.#store.run(append, this.#key, input, { replicas });
+      answer = await send();
     }
     if (answer.status !== STATUS.done) throw refused(answer, valueType);
     return answer;

@@ -11,7 +11,7 @@ import { JournalView } from "./journal-view.ts";
 import { JournalWriter, type Written } from "./journal-writer.ts";
 import { Kept } from "./kept.ts";
 import { Outbox } from "./outbox.ts";
-import type { Question } from "./question.ts";
+import { type Question, reachOf } from "./question.ts";
 import { isStoreFailure, unsent } from "./refused.ts";
 import { Residents } from "./residents.ts";
 import type { SeriesSettings } from "./series-options.ts";
@@ -151,8 +151,8 @@ export class Journal {
     let cut: Answer | Written;
     const asked = this.#view.age.now();
     try {
-      if (!batch) cut = await this.#reader.open(this.#view.known);
-      else if (due.length > 0) cut = await this.#writer.append(batch, this.#view.known);
+      if (!batch) cut = await this.#reader.open(this.#view.known, reachOf(due));
+      else if (due.length > 0) cut = await this.#writer.append(batch, this.#view.known, reachOf(due));
       else {
         const event = this.#writer.eventOf(batch);
         if (!event) cut = await this.#writer.append(batch, "none");

@@ -29,6 +29,9 @@ export const law = {
   mostServerBytes: 512 << 10,
   /** More do not live at once, but of those that were closed because they were large. */
   mostServerChunks: 128,
+  /** What a reader that holds nothing is given in one answer: so many bytes, the open chunk's among them, and closed chunks. */
+  coldBytes: 4 << 20,
+  mostFoundChunks: 128,
 };
 
 /** Life of an open chunk before a writer closes it. */

@@ -1,6 +1,8 @@
 import type { Column } from "../kernel/contract.ts";
 import type { Closed } from "../time.ts";
 import type { Fold } from "./fold.ts";
+import { law } from "./law.ts";
+import type { Reach } from "./older.ts";
 import type { WindowQuery } from "./window-query.ts";
 import type { Degraded } from "./window-stats.ts";
 
@@ -27,6 +29,16 @@ export interface Question {
   compute(view: WindowView, fromMs: number, toMs: number): unknown;
   resolve(answer: unknown): void;
   fail(error: unknown): void;
+}
+
+/** What of a journal's past the questions need. */
+export function reachOf(questions: readonly Question[]): Reach {
+  let spanMs = -Infinity;
+  let fromMs = Infinity;
+  for (const { window } of questions)
+    if (window.atMs === undefined) spanMs = Math.max(spanMs, window.spanMs);
+    else fromMs = Math.min(fromMs, window.atMs - window.spanMs);
+  return { spanMs, fromMs, mostBytes: law.coldBytes };
 }
 
 /** Answers all from one view at one instant; never throws, whoever waits is told. */

@@ -5,11 +5,14 @@ import type { Operation } from "../../src/store/contract.ts";
 import type { ScriptOf } from "../../src/store/delivery.ts";
 import type { Clock } from "../../src/time.ts";
 
-const clockText = readFileSync(new URL("./stepped-clock.lua", import.meta.url), "utf8");
+const textOf = (name: string) => readFileSync(new URL(`./${name}`, import.meta.url), "utf8");
+const clockText = textOf("stepped-clock.lua");
+const foundText = textOf("stepped-found.lua");
 
 /** Text and SHA-1 of a step file whose `now` is the first argument instead of the server's TIME. */
 export function steppedScript(stepFile: string) {
-  return composeScript(stepFile, { "store/clock": clockText });
+  const finds = readFileSync(stepFile, "utf8").includes("@include window/older");
+  return composeScript(stepFile, { "store/clock": clockText + (finds ? foundText : "") });
 }
 
 /**

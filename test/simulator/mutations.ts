@@ -1,7 +1,16 @@
 import type { Keyspace, Operation } from "../../src/store/contract.ts";
 import type { Handle } from "./calls.ts";
 import type { Plan } from "./plan.ts";
-import { type ChunkBytes, closedKey, type Known, type law, type Read, withoutHeadCheck } from "./subject.ts";
+import {
+  type ChunkBytes,
+  closedKey,
+  type Known,
+  type law,
+  type Read,
+  withoutAsking,
+  withoutFoundBirths,
+  withoutHeadCheck,
+} from "./subject.ts";
 
 type Local = (keys: Keyspace, key: string, input: never, nowMs: number) => unknown;
 
@@ -63,6 +72,7 @@ export const MUTATIONS: readonly Mutation[] = [
         const misnamed = (each: string) => (each === key ? key : closedKey(key, input.number));
         const through: Keyspace = {
           get: (each) => keys.get(misnamed(each)),
+          find: (each) => keys.find(each),
           set: (each, value, sizeBytes, expireAtMs) => keys.set(misnamed(each), value, sizeBytes, expireAtMs),
           delete: (each) => keys.delete(misnamed(each)),
           publish: (...told) => keys.publish(...told),
@@ -158,8 +168,27 @@ export const MUTATIONS: readonly Mutation[] = [
     },
   },
   {
+    rule: "what a cold reader does not find it asks for by name: it takes it for gone",
+    suits: ({ migrations }) => migrations > 0,
+    conditions: { migrations: 6, hasDeletes: false, readerCount: 3 },
+    patch: withoutAsking,
+  },
+  {
+    rule: "what a cold reader finds has the birth that is named: it takes what it finds",
+    suits: ({ migrations }) => migrations > 0,
+    conditions: { migrations: 6, hasDeletes: false, readerCount: 3 },
+    patch: withoutFoundBirths,
+  },
+  {
     rule: "a cold reader ends by looking at the open chunk again: it believes what it saw first",
     suits: (plan) => failsOver(plan) || plan.hasDeletes,
+    conditions: {
+      failovers: 40,
+      readerCount: 3,
+      paceMs: 200,
+      durationMs: 60_000,
+      sizes: { pageBytes: 1 << 20, rotateBytes: 600, appendBytes: 1 << 20, coldBytes: 0 },
+    },
     operation: { name: "window/read", local: blindAtTheEnd },
   },
 ];
@@ -170,7 +199,7 @@ function blindAtTheEnd(real: Local, handle: Handle): Local {
     const answer = real(keys, key, input as never, nowMs) as { header?: unknown; length: number };
     if (handle.isKept || key.includes("}:")) return answer;
     const first = handle.firstLook as typeof answer | undefined;
-    if (first === undefined || typeof input !== "object") handle.firstLook = answer;
+    if (first === undefined || typeof input !== "object" || "spanMs" in input) handle.firstLook = answer;
     else if (input.length === first.length)
       return { ...first, continued: true, from: first.length, bytes: new Uint8Array(0) };
     return answer;
@@ -183,7 +212,9 @@ export function mutated<I, O>(
   mutation: Mutation | undefined,
   handle: Handle,
 ): Operation<I, O> {
-  if (mutation?.operation?.name !== operation.name) return operation;
+  // With and without what is found beside the open chunk, it is one rule.
+  const name = operation.name.replace("append-cold", "append").replace("cold", "read");
+  if (mutation?.operation?.name !== name) return operation;
   const real = operation.local.bind(operation) as unknown as Local;
   return { ...operation, local: mutation.operation.local(real, handle) as unknown as Operation<I, O>["local"] };
 }

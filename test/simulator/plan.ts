@@ -21,7 +21,12 @@ export interface Plan {
   /** Mean ms between two calls of one writer. */
   readonly paceMs: number;
   /** Page, chunk and append bounds in bytes; the law's are too large to be reached in a schedule. */
-  readonly sizes: { readonly pageBytes: number; readonly rotateBytes: number; readonly appendBytes: number };
+  readonly sizes: {
+    readonly pageBytes: number;
+    readonly rotateBytes: number;
+    readonly appendBytes: number;
+    readonly coldBytes: number;
+  };
   /** How far the events of an event clock lag behind. */
   readonly eventLagMs: number;
   readonly hasOwnTimes: boolean;
@@ -70,6 +75,7 @@ export function planOf(seed: number): Plan {
       pageBytes: random.pick([2_000, 6_000, 1 << 20]),
       rotateBytes: random.pick([600, 1 << 20, 1 << 20]),
       appendBytes: random.pick([1_000, 1 << 20, 1 << 20]),
+      coldBytes: random.pick([1_500, 1 << 20, 1 << 20]),
     },
     eventLagMs: random.pick([0, 10_000, 1_000_000]),
     hasOwnTimes: isEventClock || random.chance(0.3),

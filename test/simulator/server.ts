@@ -38,6 +38,8 @@ export class SimServer {
   /** What the server's clock is wrong by. */
   offsetMs = 0;
   readonly watchers: ((step: Step) => void)[] = [];
+  /** Which key is met by who looks for one that was not declared; undefined: none. While a slot moves, anything may be. */
+  lookUp: (key: string) => string | undefined = (key) => key;
   readonly #world: World;
   readonly #mayStay: boolean;
   readonly #entries = new Map<string, Entry>();
@@ -86,6 +88,12 @@ export class SimServer {
         if (!allowed.has(each)) this.#world.violation(`${operation.name} reads ${each}, a key that it did not declare`);
         return this.#entries.get(each)?.live;
       },
+      find: (each) => {
+        if (!each.startsWith(`${key}:`))
+          this.#world.violation(`${operation.name} looks for ${each}, which need not be in its slot`);
+        const found = this.lookUp(each);
+        return found === undefined ? undefined : this.#live(found, nowMs);
+      },
       set: (each, value, _sizeBytes, expireAtMs) => {
         touch(each);
         const isKept = this.#mayStay && expireAtMs === Number.POSITIVE_INFINITY;
@@ -130,6 +138,11 @@ export class SimServer {
         else this.#entries.delete(key);
       }
     return lost;
+  }
+
+  #live(key: string, nowMs: number): unknown {
+    const entry = this.#entries.get(key);
+    return entry && entry.version.expireAtMs >= nowMs ? entry.live : undefined;
   }
 
   #freeze(key: string): void {

@@ -12,6 +12,9 @@ import { World } from "./world.ts";
 
 const START_MS = 1_700_000_000_000;
 
+/** Some other closed chunk's. */
+const otherThan = (key: string) => key.replace(/\d+$/, (number) => String(Number(number) - 1));
+
 /** Everything one schedule plays on: one server, one network, the processes, and the books. */
 export class Stage {
   readonly plan: Plan;
@@ -36,6 +39,8 @@ export class Stage {
     this.endMs = START_MS + plan.durationMs;
     this.server = new SimServer(this.world);
     this.network = new Network(this.world, { ...plan.weather }, this.random.fork());
+    const looks = this.random.fork();
+    this.server.lookUp = (key) => (this.network.isMigrating ? looks.pick([key, undefined, otherThan(key)]) : key);
     this.ledger = new Ledger(this.world, this.server, `oriel:{${NAME}}`, bytesOf);
     this.calls = new Calls(this.world, this.ledger, plan);
     this.server.watchers.push(({ key, origin }) => {

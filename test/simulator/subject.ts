@@ -3,6 +3,7 @@ import type { Store } from "../../src/store/contract.ts";
 import type { Answer } from "../../src/window/answer.ts";
 import { ChunkBytes } from "../../src/window/chunk-bytes.ts";
 import { Dedupe } from "../../src/window/dedupe.ts";
+import { Older } from "../../src/window/older.ts";
 import type { Plan } from "./plan.ts";
 import type { Random } from "./random.ts";
 
@@ -37,6 +38,22 @@ export function describe(input: unknown, output: unknown): string {
   const { number, birth } = answer.header ?? {};
   const sent = names ? `frames ${names} verdicts ${answer.verdicts}` : `from ${answer.from}`;
   return `${sent}: status ${answer.status} at ${answer.nowMs % 1e9}, chunk ${number} birth ${birth} length ${answer.length}`;
+}
+
+/** Lets a reader take what was not found beside the open chunk for gone. Returns how to undo that. */
+export function withoutAsking(): () => void {
+  const { isOver } = Older.prototype;
+  Older.prototype.isOver = () => true;
+  return () => Object.assign(Older.prototype, { isOver });
+}
+
+/** Lets a reader believe whatever was found beside the open chunk. Returns how to undo that. */
+export function withoutFoundBirths(): () => void {
+  const { linkedTo } = Older.prototype;
+  Older.prototype.linkedTo = function* () {
+    yield* this.chunks;
+  };
+  return () => Object.assign(Older.prototype, { linkedTo });
 }
 
 /** Lets no frame of a newer stretch be found in an older one put before it. Returns how to undo that. */

@@ -17,7 +17,7 @@ describe("the copies of a store's series", () => {
     let readBytes = 0;
     const { store, plain } = storeWith(async (name, _key, run) => {
       const answer = (await run()) as { bytes?: Uint8Array };
-      if (name === "window/read") readBytes += answer.bytes?.length ?? 0;
+      if (name === "window/read" || name === "window/cold") readBytes += answer.bytes?.length ?? 0;
       return answer;
     });
     for (let i = 0; i < count; i++) await new Series(plain, `s${i}`).recordMany(new Float32Array(1000).fill(i));

@@ -2,9 +2,11 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Answer, Known } from "../../src/window/answer.ts";
 import { append } from "../../src/window/append.ts";
+import { appendCold, cold } from "../../src/window/cold.ts";
 import { deleteChunk } from "../../src/window/delete.ts";
 import { encodeFrame } from "../../src/window/frames.ts";
 import { law } from "../../src/window/law.ts";
+import type { Reach } from "../../src/window/older.ts";
 import { read } from "../../src/window/read.ts";
 import { record } from "../../src/window/record.ts";
 import { closedKey, rotate } from "../../src/window/rotate.ts";
@@ -15,6 +17,12 @@ const frame = fc.record({
   values: fc.array(fc.double(), { minLength: 1, maxLength: 5 }),
   /** Own times, ms from now. */
   ats: fc.option(fc.constantFrom([0], [-5000], [-5001], [59_999, 60_000], [60_001], [-90_000, -80_000], [1e6, -1e6])),
+});
+/** As of a reader that holds nothing; ms before now, and bytes that some chunks pass. */
+const reach = fc.record({
+  spanMs: fc.constantFrom(0, 5000, 90_000, 1e9, Number.NEGATIVE_INFINITY),
+  fromInMs: fc.constantFrom(Number.POSITIVE_INFINITY, -1e9, 70_000),
+  mostBytes: fc.constantFrom(0, 130, 300, 1 << 20),
 });
 const step = fc.oneof(
   {
@@ -27,6 +35,7 @@ const step = fc.oneof(
       retentionMs: fc.constantFrom(1, 5000, 5000, 5000, 90_000),
       voidInMs: fc.constantFrom(10_000, 10_000, 10_000, 0, -1),
       known: fc.constantFrom("none" as const, "tail" as const, "nothing" as const, "wrong" as const),
+      reach: fc.option(reach),
     }),
   },
   {
@@ -49,6 +58,7 @@ const step = fc.oneof(
       known: fc.constantFrom("header" as const, "tail" as const, "nothing" as const, "wrong" as const),
     }),
   },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("cold" as const), reach }) },
   fc.record({
     kind: fc.constant("delete" as const),
     back: fc.nat(2),
@@ -98,8 +108,11 @@ class Player {
         const known = one.known === "none" ? one.known : this.#known(one.known);
         const voidAfterMs = clock.nowMs + one.voidInMs;
         this.#last = { valueType, clock: ofEvents, retentionMs, voidAfterMs, birth: 1 + this.#sequence, frames, known };
-        return this.#keep(await store.run(append, this.#key, this.#last));
+        if (!one.reach) return this.#keep(await store.run(append, this.#key, this.#last));
+        return this.#keep(await store.run(appendCold, this.#key, { ...this.#last, reach: this.#reach(one.reach) }));
       }
+      case "cold":
+        return this.#keep(await store.run(cold, this.#key, this.#reach(one.reach)));
       case "record": {
         const { value, valueType, retentionMs, voidInMs } = one;
         const voidAfterMs = clock.nowMs + voidInMs;
@@ -125,6 +138,10 @@ class Player {
     }
   }
 
+  #reach({ spanMs, fromInMs, mostBytes }: typeof reach extends fc.Arbitrary<infer T> ? T : never): Reach {
+    return { spanMs, fromMs: this.#opened.clock.nowMs + fromInMs, mostBytes };
+  }
+
   #known(which: "tail" | "nothing" | "wrong"): Known | undefined {
     if (!this.#seen || which === "nothing") return undefined;
     if (which === "tail") return this.#seen;
@@ -147,7 +164,11 @@ class Player {
 
 /** Typed arrays of one process and buffers of another are the same bytes. */
 function plain(answer: Answer): unknown {
-  return { ...answer, verdicts: [...answer.verdicts], bytes: Buffer.from(answer.bytes) };
+  const older = answer.older && {
+    isMissing: answer.older.isMissing,
+    chunks: answer.older.chunks.map((chunk) => ({ ...chunk, bytes: Buffer.from(chunk.bytes) })),
+  };
+  return { ...answer, older, verdicts: [...answer.verdicts], bytes: Buffer.from(answer.bytes) };
 }
 
 describe("the two forms of each step", () => {
@@ -175,6 +196,6 @@ describe("the two forms of each step", () => {
 
 test("both forms have the same constants", () => {
   const constants = constantsOfLaw("window");
-  expect(Object.keys(constants).length).toBe(12);
+  expect(Object.keys(constants).length).toBe(13);
   expect(law).toMatchObject(constants);
 });
