@@ -1,5 +1,6 @@
 import { redisStore, Series } from "../src/index.ts";
 import type { Store } from "../src/store/contract.ts";
+import type { Answer } from "../src/window/answer.ts";
 import { latencies } from "./events.ts";
 import { median, percentile } from "./measure.ts";
 import type { Report, Row } from "./report.ts";
@@ -89,7 +90,8 @@ class Tape {
         });
       }
       const answer = await store.run(operation, key, input, runOptions);
-      this.sizeBytes += (answer as { bytes?: Uint8Array }).bytes?.length ?? 0;
+      const { bytes, older } = answer as Partial<Answer>;
+      for (const chunk of [{ bytes }, ...(older?.chunks ?? [])]) this.sizeBytes += chunk.bytes?.length ?? 0;
       this.#answers.set(nameOf(key, input), answer);
       return answer;
     };

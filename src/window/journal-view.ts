@@ -84,6 +84,7 @@ export class JournalView implements WindowView {
 
   release(): void {
     if (--this.#account.held > 0) return;
+    if (!this.#settings.isResident) this.letGo();
     const { eventCount, chunks } = this.#copy;
     this.#residents.settle(this.#account, eventCount * this.#bytesPerEvent + chunks.length * CHUNK_BYTES);
   }

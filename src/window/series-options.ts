@@ -20,6 +20,12 @@ export interface SeriesOptions {
    */
   maxResidentBytes?: number;
   /**
+   * False for a process that lives for a question or two: nothing is held after an answer, and a first `recordAndGet` goes
+   * by this process's clock, one request in place of two. Where that clock is 14 s ahead of the server's or more, it
+   * rejects with STALE, and the next one goes by the server's. Default true.
+   */
+  resident?: boolean;
+  /**
    * So many replicas must have what is recorded before `record` resolves (WAIT); where fewer confirm before the store's
    * deadline it rejects, `applied` "unknown". Default 0: what Redis loses at a failover may have been acknowledged.
    */
@@ -41,6 +47,7 @@ export interface SeriesSettings {
   nan: NanPolicy;
   maxPendingBytes: number;
   maxResidentBytes: number;
+  isResident: boolean;
   replicas: number;
   isLocalOnError: boolean;
   entropy: () => number;
@@ -53,6 +60,7 @@ const OPTIONS = [
   "nan",
   "maxPendingBytes",
   "maxResidentBytes",
+  "resident",
   "replicas",
   "onStoreError",
   "entropy",
@@ -70,6 +78,8 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
   const { replicas = 0 } = options;
   if (!Number.isInteger(replicas) || replicas < 0 || replicas > MOST_REPLICAS)
     throw argumentError("replicas", replicas, `a whole number of replicas from 0 to ${MOST_REPLICAS}`);
+  const { resident = true } = options;
+  if (typeof resident !== "boolean") throw argumentError("resident", resident, "true or false");
   const { onStoreError = "throw" } = options;
   if (onStoreError !== "throw" && onStoreError !== "local")
     throw argumentError("onStoreError", onStoreError, '"throw" or "local"');
@@ -80,6 +90,7 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
     nan,
     maxPendingBytes: bound("maxPendingBytes", options.maxPendingBytes ?? 8 << 20),
     maxResidentBytes: bound("maxResidentBytes", options.maxResidentBytes ?? 512 << 20),
+    isResident: resident,
     replicas,
     isLocalOnError: onStoreError === "local",
     entropy: options.entropy ?? randomU32,

@@ -39,6 +39,8 @@ export interface Plan {
   readonly migrations: number;
   readonly pauses: number;
   readonly kills: number;
+  /** Whether the series hold what they have read. */
+  readonly isResident: boolean;
   /** All writers rest for so long, once: the whole journal may expire meanwhile. */
   readonly restMs: number;
 }
@@ -87,6 +89,7 @@ export function planOf(seed: number): Plan {
     migrations: some(0.3, 2),
     pauses: some(0.3, 4),
     kills: some(0.3, 2),
+    isResident: random.chance(0.7),
     restMs: random.chance(0.15) ? random.int(retentionMs, retentionMs + 80_000) : 0,
   };
 }

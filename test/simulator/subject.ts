@@ -19,8 +19,8 @@ export type Subject = Series;
 export const NAME = "s";
 
 export function openSeries(store: Store, plan: Plan, retentionMs: number, random: Random): Subject {
-  const { values, clock } = plan;
-  return new Series(store, NAME, { retention: retentionMs, values, clock, entropy: () => random.u32() });
+  const { values, clock, isResident: resident } = plan;
+  return new Series(store, NAME, { retention: retentionMs, values, clock, resident, entropy: () => random.u32() });
 }
 
 /** The bytes that Redis would hold. */

@@ -6,7 +6,7 @@ export type Run = Store["run"];
 
 /** Whether a step of this name writes events. */
 export function isWrite(name: string): boolean {
-  return name === "window/append" || name === "window/record";
+  return name === "window/append" || name === "window/append-cold" || name === "window/record";
 }
 
 /** A memory store on a stepped clock whose steps may be changed on their way. */

@@ -23,6 +23,7 @@ const reach = fc.record({
   spanMs: fc.constantFrom(0, 5000, 90_000, 1e9, Number.NEGATIVE_INFINITY),
   fromInMs: fc.constantFrom(Number.POSITIVE_INFINITY, -1e9, 70_000),
   mostBytes: fc.constantFrom(0, 130, 300, 1 << 20),
+  notBeforeInMs: fc.constantFrom(-5000, -5000, 0, 1),
 });
 const step = fc.oneof(
   {
@@ -109,7 +110,13 @@ class Player {
         const voidAfterMs = clock.nowMs + one.voidInMs;
         this.#last = { valueType, clock: ofEvents, retentionMs, voidAfterMs, birth: 1 + this.#sequence, frames, known };
         if (!one.reach) return this.#keep(await store.run(append, this.#key, this.#last));
-        return this.#keep(await store.run(appendCold, this.#key, { ...this.#last, reach: this.#reach(one.reach) }));
+        return this.#keep(
+          await store.run(appendCold, this.#key, {
+            ...this.#last,
+            reach: this.#reach(one.reach),
+            notBeforeMs: clock.nowMs + one.reach.notBeforeInMs,
+          }),
+        );
       }
       case "cold":
         return this.#keep(await store.run(cold, this.#key, this.#reach(one.reach)));

@@ -1,0 +1,95 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { memoryStore, Series } from "../../src/index.ts";
+import type { Store } from "../../src/store/contract.ts";
+import { Residents } from "../../src/window/residents.ts";
+import { ask, counted, fill, NAME, shortChunks } from "./cold-journal.ts";
+
+const OPTIONS = { values: "float64", resident: false } as const;
+const withoutRotations = (asked: readonly string[]) => asked.filter((name) => name !== "window/rotate");
+
+afterEach(() => void vi.useRealTimers());
+
+/** A store, and a process whose clock is so far ahead of it. */
+function apart(aheadMs: number) {
+  const nowMs = 1_800_000_000_000;
+  vi.useFakeTimers({ now: nowMs + aheadMs, toFake: ["Date"] });
+  const clock = { nowMs };
+  return { clock, store: memoryStore({ clock: () => clock.nowMs }) };
+}
+
+describe("a series that is not resident", () => {
+  test("records and answers in one request, asks in one, and holds nothing after it", async () => {
+    shortChunks();
+    const plain = memoryStore();
+    const values = await fill(plain);
+    const { asked, store } = counted(plain);
+    const series = new Series(store, NAME, OPTIONS);
+    expect((await series.recordAndGet(-1)).count).toBe(values.length + 1);
+    expect(withoutRotations(asked)).toEqual(["window/append-cold"]);
+    expect(Residents.of(store).totalBytes).toBe(0);
+    expect((await series.stats()).count).toBe(values.length + 1);
+    expect((await series.recordAndGet(-2)).count).toBe(values.length + 2);
+    expect(withoutRotations(asked)).toEqual(["window/append-cold", "window/cold", "window/append-cold"]);
+    expect(Residents.of(store).totalBytes).toBe(0);
+    expect((await ask(store)).values).toEqual([...values, -1, -2]);
+    await series.close();
+  });
+
+  test("is told what `resident` may be", () => {
+    expect(() => new Series(memoryStore(), NAME, { resident: "no" as never })).toThrow(/resident .*true or false/);
+  });
+
+  test.each([
+    [0, 1],
+    [4_900, 1],
+    [-4_900, 1],
+    [5_100, 2],
+    [13_900, 2],
+    [-8_000, 2],
+    [-1e9, 2],
+  ])("whose clock is %d ms ahead records once, in so many requests: %d", async (aheadMs, requests) => {
+    const { store } = apart(aheadMs);
+    const { asked, store: counting } = counted(store);
+    const series = new Series(counting, NAME, OPTIONS);
+    expect((await series.recordAndGet(7)).count).toBe(1);
+    expect(asked).toEqual(Array(requests).fill("window/append-cold"));
+    await series.close();
+  });
+
+  test.each([14_100, 60_000, 1e12])(
+    "whose clock is %d ms ahead is told so, and goes by the server's then",
+    async (aheadMs) => {
+      const { store } = apart(aheadMs);
+      const series = new Series(store, NAME, OPTIONS);
+      await expect(series.recordAndGet(7)).rejects.toMatchObject({
+        code: "STALE",
+        transient: true,
+        applied: "unknown",
+      });
+      expect((await series.recordAndGet(8)).count).toBe(1);
+      await series.close();
+    },
+  );
+
+  test.each([5_100, 13_900])(
+    "whose clock is %d ms ahead counts once, though a copy comes when that clock is right",
+    async (aheadMs) => {
+      const { store: plain, clock } = apart(aheadMs);
+      let copy: (() => Promise<unknown>) | undefined;
+      const run: Store["run"] = (operation, ...rest) => {
+        if (operation.name === "window/append-cold") copy ??= () => plain.run(operation, ...rest);
+        return plain.run(operation, ...rest);
+      };
+      const store: Store = { ...plain, monotonic: plain.monotonic, run };
+      const series = new Series(store, NAME, OPTIONS);
+      expect((await series.recordAndGet(7)).count).toBe(1);
+      clock.nowMs += aheadMs + 4_999;
+      await copy!();
+      expect((await series.stats()).count).toBe(1);
+      clock.nowMs += 2;
+      await copy!();
+      expect((await series.stats()).count).toBe(1);
+      await series.close();
+    },
+  );
+});
