@@ -12,11 +12,11 @@ import { needsOlder } from "./reach.ts";
 import { read } from "./read.ts";
 import { closedKey } from "./rotate.ts";
 
-/** Calls that travel together: some twenty, of at most `law.coldBytes` each. */
-const MOST_CALL_BYTES = 4096;
+/** Each goes by itself: the server may be some 40 ms at one, and serves others before the next. */
+const MOST_CALL_BYTES = 1;
 
 /** Reads a journal of which nothing is held; law in lua/window/older.lua. */
-export const cold: StepOfArguments<Reach, Answer> = withOlder<undefined, Reach>(
+export const cold: StepOfArguments<Reach, Answer> = /* @__PURE__ */ withOlder<undefined, Reach>(
   read as StepOfArguments<undefined, Answer>,
   "window/cold",
   readScript,
@@ -29,22 +29,26 @@ export interface ColdAppend extends Append {
   notBeforeMs: number;
 }
 
-const appended = withOlder<Append, ColdAppend>(append, "window/append-cold", appendScript, (input) => [
+const appended = /* @__PURE__ */ withOlder<Append, ColdAppend>(append, "window/append-cold", appendScript, (input) => [
   input,
   input.reach,
 ]);
 
 /** Appends to a journal of which nothing is held, and reads it; law in lua/window/append-cold.lua. */
-export const appendCold: StepOfArguments<ColdAppend, Answer> = {
-  ...appended,
-  arity: appended.arity + 1,
-  encode: (input) => [...appended.encode(input), input.notBeforeMs],
-  local(keys, key, input, nowMs) {
-    if (nowMs >= input.notBeforeMs) return appended.local(keys, key, input, nowMs);
-    const answer = answerOf(STATUS.void, nowMs, undefined, new Uint8Array(0), false);
-    return { ...answer, older: undefined };
-  },
-};
+export const appendCold: StepOfArguments<ColdAppend, Answer> = /* @__PURE__ */ inTime(appended);
+
+function inTime(step: typeof appended): typeof appended {
+  return {
+    ...step,
+    arity: step.arity + 1,
+    encode: (input) => [...step.encode(input), input.notBeforeMs],
+    local(keys, key, input, nowMs) {
+      if (nowMs >= input.notBeforeMs) return step.local(keys, key, input, nowMs);
+      const answer = answerOf(STATUS.void, nowMs, undefined, new Uint8Array(0), false);
+      return { ...answer, older: undefined };
+    },
+  };
+}
 
 function withOlder<Inner, Input>(
   step: StepOfArguments<Inner, Answer>,

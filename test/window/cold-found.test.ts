@@ -68,7 +68,7 @@ describe("on one server", () => {
     const victim = closed.at(-3)!;
     const whole = (await client.getBuffer(victim))!;
     const foreign = Buffer.from(whole);
-    foreign.writeUInt32LE(foreign.readUInt32LE(24) ^ 1, 24);
+    foreign.writeUInt32LE((foreign.readUInt32LE(24) ^ 1) >>> 0, 24);
     const other = Buffer.from(whole);
     other[0] = 2;
     for (const [bytes, error] of [
