@@ -30,7 +30,7 @@ export async function benchRuntimes({ works, turns, starts }: RuntimesOptions): 
     notes: [
       "ms: of one run, median over turns that all take in turn. timesNode: how many times faster than this Node, median of the turns' ratios; the first turn is the compiler's.",
       "workerd's clock stands still while it computes: it is timed from outside, less a request that computes nothing.",
-      "start and first answer: what the entry adds to a process that does nothing, from its start to its end.",
+      "start and first answer: what the entry adds to a process that does nothing, from its start to its end (workerd: to the first response; Chromium: in a new page); median.",
     ],
   };
   const hosts = await openHosts();
@@ -56,6 +56,6 @@ export async function benchRuntimes({ works, turns, starts }: RuntimesOptions): 
   } finally {
     await Promise.all(hosts.map((host) => host.close()));
   }
-  report.rows.push(...firstAnswers(starts));
+  report.rows.push(...(await firstAnswers(starts)));
   return report;
 }

@@ -2,53 +2,99 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { programs } from "../../test/runtimes/programs.ts";
 import { median } from "../measure.ts";
 import type { Row } from "../report.ts";
-import { programOf, root } from "./hosts.ts";
-import { FIRST_ANSWERS, NOTHING } from "./mains.ts";
+import { bundled, chromium, programOf, root, workerOf } from "./hosts.ts";
+import { FIRST_ANSWERS } from "./mains.ts";
 
-const PROGRAMS = ["Node 24", "Deno", "Bun"];
+/** Answers how long it took from nothing to the answer, ms. */
+type Start = (entry: string, imports: string, answer: string) => Promise<number>;
 
-/** From the start of a process to its end: what an entry and its first answer add to a program that does nothing. */
-export function firstAnswers(turns: number): Row[] {
-  const folder = mkdtempSync(join(tmpdir(), "oriel-first-answers-"));
+async function timed(work: () => unknown): Promise<number> {
+  const begunMs = performance.now();
+  await work();
+  return performance.now() - begunMs;
+}
+
+/** From the start of a process to its end; the entries are the files of dist/, each with its imports. */
+function programStart(name: string, folder: string): Start | undefined {
+  const { path, args } = programOf(name);
+  if (!path) return undefined;
+  const permission = name === "Deno" ? ["--allow-read"] : [];
+  const fileOf = (_: string, sub = name === "Deno" ? "/deno" : "/index") => `from "${join(root, "dist", sub)}.js"`;
+  const wasm = JSON.stringify(join(root, "dist", "kernels.simd.wasm"));
+  return (entry, imports, answer) => {
+    const file = join(folder, `${entry.replace("/", "-")}.mjs`);
+    const main = `${imports.replace(/from "oriel(\/\w+)?"/g, fileOf)}\nconsole.log(${answer.replace("WASM", wasm)});`;
+    writeFileSync(file, main);
+    return timed(() => execFileSync(path, [...args, ...permission, file], { cwd: folder }));
+  };
+}
+
+/** From the start of the runtime to the first response; bundled, as all that is deployed. */
+const workerdStart: Start = async (entry, imports, answer) => {
+  const main = `${imports}\nexport default { fetch: () => new Response(String(${answer})) };`;
+  const worker = await workerOf(`first-${entry.replace("/", "-")}`, main);
   try {
-    return PROGRAMS.flatMap((name) => firstAnswersOf(name, turns, folder));
+    return await timed(async () => (await worker.dispatchFetch("http://localhost/")).text());
   } finally {
+    await worker.dispose();
+  }
+};
+
+/** In a page of a browser that runs already; bundled. */
+function pageStart(browser: Awaited<ReturnType<typeof chromium.launch>>): Start {
+  return async (entry, imports, answer) => {
+    const main = `${imports}\nglobalThis.answer = ${answer};`;
+    const path = await bundled(`page-${entry.replace("/", "-")}`, main, ["browser"], "neutral");
+    const page = await browser.newPage();
+    const ms = await timed(async () => {
+      await page.addScriptTag({ path, type: "module" });
+      await page.waitForFunction("globalThis.answer !== undefined");
+    });
+    await page.close();
+    return ms;
+  };
+}
+
+/** What each entry and its first answer add to a program, a worker or a page that does nothing. */
+export async function firstAnswers(turns: number): Promise<Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), "oriel-first-answers-"));
+  const browser =
+    programs.Chromium && (await chromium.launch({ executablePath: programs.Chromium, args: ["--no-sandbox"] }));
+  const starts: [string, Start | undefined][] = [
+    ...["Node 24", "Deno", "Bun"].map((name): [string, Start | undefined] => [name, programStart(name, folder)]),
+    ["workerd", workerdStart],
+    ["Chromium", browser ? pageStart(browser) : undefined],
+  ];
+  try {
+    const rows: Row[] = [];
+    for (const [runtime, start] of starts) if (start) rows.push(...(await rowsOf(runtime, start, turns)));
+    return rows;
+  } finally {
+    await browser?.close();
     rmSync(folder, { recursive: true });
   }
 }
 
-function firstAnswersOf(name: string, turns: number, folder: string): Row[] {
-  const { path, args } = programOf(name);
-  if (!path) return [];
-  const permission = name === "Deno" ? ["--allow-read"] : [];
-  const wasm = JSON.stringify(join(root, "dist", "kernels.simd.wasm"));
-  const mains = Object.entries({ nothing: NOTHING, ...FIRST_ANSWERS }).map(([entry, text], i) => {
-    const file = join(folder, `first-${i}.mjs`);
-    writeFileSync(
-      file,
-      text.replace("WASM", wasm).replace(/from "oriel(\/\w+)?"/g, (_, sub) => `from "${fileOf(name, sub)}"`),
-    );
-    return { entry, file, tookMs: [] as number[] };
-  });
-  for (let turn = 0; turn < turns; turn++)
-    for (const { file, tookMs } of mains) {
-      const begunMs = performance.now();
-      execFileSync(path, [...args, ...permission, file], { cwd: folder });
-      tookMs.push(performance.now() - begunMs);
+async function rowsOf(runtime: string, start: Start, turns: number): Promise<Row[]> {
+  const hasFiles = runtime !== "workerd" && runtime !== "Chromium";
+  const mains = Object.entries(FIRST_ANSWERS).filter(([entry]) => hasFiles || entry !== "oriel/slim");
+  const tookMs = new Map(mains.map(([entry]) => [entry, [] as number[]]));
+  // The first turn brings files into memory.
+  for (let turn = 0; turn <= turns; turn++)
+    for (const [entry, main] of mains) {
+      const ms = await start(entry, ...main);
+      if (turn > 0) tookMs.get(entry)!.push(ms);
     }
-  const [nothing, ...entries] = mains;
-  return entries.map(({ entry, tookMs }) => ({
+  const nothing = tookMs.get("nothing")!;
+  tookMs.delete("nothing");
+  return [...tookMs].map(([entry, each]) => ({
     what: `start and first answer of ${entry}`,
-    runtime: name,
+    runtime,
     kernel: "",
-    ms: median(tookMs.map((ms, turn) => ms - nothing!.tookMs[turn]!)),
+    ms: median(each.map((ms, turn) => ms - nothing[turn]!)),
     timesNode: "",
   }));
-}
-
-function fileOf(name: string, sub = ""): string {
-  const entry = sub ? sub.slice(1) : name === "Deno" ? "deno" : "index";
-  return join(root, "dist", `${entry}.js`);
 }

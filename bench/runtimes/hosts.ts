@@ -25,8 +25,8 @@ export interface Host {
   close(): Promise<void>;
 }
 
-const { chromium } = await fromTestPackage("playwright-core");
-const { Miniflare } = await fromTestPackage("miniflare");
+export const { chromium } = await fromTestPackage("playwright-core");
+export const { Miniflare } = await fromTestPackage("miniflare");
 
 /** They are the tests' packages, not the bench's. */
 // biome-ignore lint/suspicious/noExplicitAny: their types are resolved where they are installed only
@@ -40,12 +40,12 @@ async function fromTestPackage(name: string): Promise<any> {
 const itself: Plugin = {
   name: "oriel",
   setup: ({ onResolve, resolve }) =>
-    onResolve({ filter: /^oriel$/ }, ({ path, kind, pluginData }) =>
+    onResolve({ filter: /^oriel(\/|$)/ }, ({ path, kind, pluginData }) =>
       pluginData === itself ? undefined : resolve(path, { kind, resolveDir: root, pluginData: itself }),
     ),
 };
 
-async function bundled(name: string, main: string, conditions: string[], platform: "node" | "neutral") {
+export async function bundled(name: string, main: string, conditions: string[], platform: "node" | "neutral") {
   const outfile = join(workFolder, `${name.replaceAll(" ", "-")}.mjs`);
   await build({
     stdin: { contents: main, resolveDir: join(root, "bench", "runtimes") },
@@ -100,19 +100,24 @@ async function openProgram(name: string): Promise<Host | undefined> {
   return new Program(name, path, [...args, await bundled(name, PROGRAM, conditions, "node")]);
 }
 
-async function openWorkerd(): Promise<Host> {
-  const script = await bundled("workerd", WORKER, ["workerd", "worker", "browser"], "neutral");
-  const wasm = join(root, "dist", "kernels.simd.wasm");
-  copyFileSync(wasm, join(workFolder, "kernels.simd.wasm"));
-  const worker = new Miniflare({
+/** A worker of these conditions; it starts with its first request. */
+export async function workerOf(name: string, main: string) {
+  const script = await bundled(name, main, ["workerd", "worker", "browser"], "neutral");
+  const wasm = join(workFolder, "kernels.simd.wasm");
+  copyFileSync(join(root, "dist", "kernels.simd.wasm"), wasm);
+  return new Miniflare({
     modules: [
       { type: "ESModule", path: script },
-      { type: "CompiledWasm", path: join(workFolder, "kernels.simd.wasm") },
+      { type: "CompiledWasm", path: wasm },
     ],
     modulesRoot: workFolder,
     compatibilityDate: "2025-05-31",
     cf: false,
   });
+}
+
+async function openWorkerd(): Promise<Host> {
+  const worker = await workerOf("workerd", WORKER);
   const ask = async (...request: unknown[]) => {
     const begunMs = performance.now();
     const response = await worker.dispatchFetch("http://localhost/", { method: "POST", body: JSON.stringify(request) });

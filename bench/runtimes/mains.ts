@@ -16,14 +16,18 @@ export const PAGE = `import { timed } from "./work.mjs";
 globalThis.timed = timed;
 `;
 
-/** The first answer of each entry. */
-export const FIRST_ANSWERS: Record<string, string> = {
-  oriel: `import { kernel } from "oriel"; console.log(kernel.percentile(Float64Array.of(1, 2, 3), 50));`,
-  "oriel/kernel": `import { kernel } from "oriel/kernel"; console.log(kernel.percentile(Float64Array.of(1, 2, 3), 50));`,
-  "oriel/js": `import { kernel } from "oriel/js"; console.log(kernel.percentile(Float64Array.of(1, 2, 3), 50));`,
-  "oriel/slim": `import { readFileSync } from "node:fs"; import { initSync, kernel } from "oriel/slim";
-initSync(readFileSync(WASM)); console.log(kernel.percentile(Float64Array.of(1, 2, 3), 50));`,
-  "oriel/http": `import { clientKey } from "oriel/http"; console.log(clientKey("203.0.113.7").length);`,
-  "oriel/sql": `import { sqliteSink } from "oriel/sql"; console.log(typeof sqliteSink);`,
+const MEDIAN = "kernel.percentile(Float64Array.of(1, 2, 3), 50)";
+
+/** For each entry what it takes to an answer: imports, and an expression. */
+export const FIRST_ANSWERS: Record<string, [imports: string, answer: string]> = {
+  nothing: ["", "2"],
+  oriel: [`import { kernel } from "oriel";`, MEDIAN],
+  "oriel/kernel": [`import { kernel } from "oriel/kernel";`, MEDIAN],
+  "oriel/js": [`import { kernel } from "oriel/js";`, MEDIAN],
+  "oriel/slim": [
+    `import { readFileSync } from "node:fs"; import { initSync, kernel } from "oriel/slim";`,
+    `(initSync(readFileSync(WASM)), ${MEDIAN})`,
+  ],
+  "oriel/http": [`import { clientKey } from "oriel/http";`, `clientKey("203.0.113.7")`],
+  "oriel/sql": [`import { sqliteSink } from "oriel/sql";`, "typeof sqliteSink"],
 };
-export const NOTHING = "console.log(2);";

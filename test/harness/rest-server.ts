@@ -25,6 +25,9 @@ export interface RestServer {
   stop(): Promise<void>;
 }
 
+/** Browsers ask first whether a page of another origin may ask. */
+const FROM_ANYWHERE = { "Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "*, Authorization" };
+
 /**
  * The REST protocol of Upstash Redis, as it is published, in front of a real Redis: one command at "/", several at
  * "/pipeline" and, all or none, at "/multi-exec"; errors as { error }, with 400 where it is the only command.
@@ -52,9 +55,10 @@ export async function startRest(redisUrl: string, token = "rest-token", port = 0
 
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const answer = (status: number, body: unknown, headers: Record<string, string> = {}) => {
-      response.writeHead(status, { "Content-Type": "application/json", ...headers });
+      response.writeHead(status, { "Content-Type": "application/json", ...FROM_ANYWHERE, ...headers });
       response.end(typeof body === "string" ? body : JSON.stringify(body));
     };
+    if (request.method === "OPTIONS") return answer(200, "");
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const path = request.url ?? "/";

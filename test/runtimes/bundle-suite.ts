@@ -34,13 +34,13 @@ const WHOLE: BuildOptions = {
 };
 
 /**
- * A main with `runStoreSuite` in scope, as text of an ES module with all that it needs; or, for who bundles it again, with
+ * A main with `runStoreSuite` of a suite in scope, as text of an ES module with all that it needs; or, for who bundles it again, with
  * its packages left out.
  */
-export async function bundledSuite(main: string, options: BuildOptions = WHOLE): Promise<string> {
+export async function bundledSuite(main: string, options: BuildOptions = WHOLE, suite = "store"): Promise<string> {
   const { outputFiles } = await build({
     stdin: {
-      contents: `import { runStoreSuite } from "./store-suite.ts";\n${main}\n`,
+      contents: `import { runStoreSuite } from "./${suite}-suite.ts";\n${main}\n`,
       resolveDir: here("."),
       sourcefile: "main.mjs",
     },

@@ -1,6 +1,6 @@
 // The store's suite, to be bundled for another runtime.
 import { Redis } from "ioredis";
-import { clients } from "../store/clients.ts";
+import { clients, connected } from "../store/clients.ts";
 import { onServers } from "../store/on-servers.ts";
 import { storeSuite } from "../store/suite.ts";
 import { type Outcome, runSuites } from "./suite-runner.ts";
@@ -11,7 +11,7 @@ export type ClientName = keyof typeof clients;
 export function runStoreSuite(client: ClientName, url: string): Promise<Outcome> {
   const open = onServers(async () => {
     const raw = new Redis(url);
-    return { handedIn: clients[client](url), raw, flush: () => raw.flushall(), stop: async () => {} };
+    return { ...connected(clients[client](url)), raw, flush: () => raw.flushall(), stop: async () => {} };
   });
   storeSuite(client, open);
   return runSuites();

@@ -19,6 +19,11 @@ export interface Connected {
   end(): unknown;
 }
 
+export const connected = (given: HandedIn | Connected): Connected => ({
+  storeOf: (options) => storeOn(given, options),
+  end: () => given.end(),
+});
+
 export function storeOn(given: HandedIn | Connected, options: ScriptStoreOptions): Store {
   return "client" in given ? redisStore(given.client, options) : given.storeOf(options);
 }

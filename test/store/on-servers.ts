@@ -1,15 +1,14 @@
-import type { Cluster, Redis } from "ioredis";
 import type { RedisStoreOptions } from "../../src/store/client-store.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { onSteppedClock } from "../harness/stepped-script.ts";
-import { type Connected, type HandedIn, storeOn } from "./clients.ts";
+import type { Connected } from "./clients.ts";
 import { files } from "./ops/operations.ts";
 
 /** A store on a clock that tests step, and what lies under its keys. */
 export interface OpenStore {
   store: Store;
   clock: { nowMs: number };
-  state(key: string): Promise<{ bytes: Buffer; expireAtMs: number } | undefined>;
+  state(key: string): Promise<{ bytes: Uint8Array; expireAtMs: number } | undefined>;
   clear(): Promise<void>;
   close(): Promise<void>;
 }
@@ -17,19 +16,25 @@ export interface OpenStore {
 /** Ahead of any server's clock: 2100. */
 export const START_MS = Date.UTC(2100, 0, 1);
 
+/** What is used of it to look under keys. */
+export interface Raw {
+  getBuffer(key: string): Promise<Uint8Array | null>;
+  pexpiretime(key: string): Promise<number>;
+  disconnect(): void;
+}
+
 /** What a store's client is connected to, and a client of the tests' own to look under its keys. */
-export interface Servers {
-  handedIn: HandedIn | Connected;
-  raw: Redis | Cluster;
+export interface Servers extends Connected {
+  raw: Raw;
   flush(): Promise<unknown>;
   stop(): Promise<void>;
 }
 
 export function onServers(start: () => Promise<Servers>, options: RedisStoreOptions = {}) {
   return async (): Promise<OpenStore> => {
-    const { handedIn, raw, flush, stop } = await start();
+    const { storeOf, end, raw, flush, stop } = await start();
     const clock = { nowMs: START_MS };
-    const store = storeOn(handedIn, {
+    const store = storeOf({
       scriptOf: onSteppedClock(() => clock.nowMs, files),
       deadlineMs: 5000,
       ...options,
@@ -42,14 +47,14 @@ export function onServers(start: () => Promise<Servers>, options: RedisStoreOpti
         const expireAtMs = await raw.pexpiretime(key);
         // A server expires by its own clock: what is over by the test's is as good as gone.
         if (!bytes || (expireAtMs >= 0 && expireAtMs < clock.nowMs)) return undefined;
-        return { bytes, expireAtMs: expireAtMs < 0 ? Number.POSITIVE_INFINITY : expireAtMs };
+        return { bytes: new Uint8Array(bytes), expireAtMs: expireAtMs < 0 ? Number.POSITIVE_INFINITY : expireAtMs };
       },
       async clear() {
         await flush();
       },
       async close() {
         await store.close();
-        await handedIn.end();
+        await end();
         raw.disconnect();
         await stop();
       },

@@ -6,7 +6,7 @@ import { memoryStore } from "../../src/store/memory.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
 import { findServer, startRedis } from "../harness/redis-server.ts";
 import { startSentinel } from "../harness/sentinel.ts";
-import { type Connected, clients, clusterClients, type HandedIn } from "./clients.ts";
+import { type Connected, clients, clusterClients, connected, type HandedIn } from "./clients.ts";
 import { type OpenStore, onServers, START_MS } from "./on-servers.ts";
 import { overHttp } from "./over-http.ts";
 
@@ -14,28 +14,36 @@ const onRedis = (connect: (url: string) => HandedIn | Promise<Connected>, option
   onServers(async () => {
     const server = await startRedis();
     const raw = new Redis(server.url);
-    return { handedIn: await connect(server.url), raw, flush: () => raw.flushall(), stop: () => server.stop() };
+    return { ...connected(await connect(server.url)), raw, flush: () => raw.flushall(), stop: () => server.stop() };
   }, options);
 
 const onCluster = (connect: (urls: readonly string[]) => HandedIn, options?: RedisStoreOptions) =>
   onServers(async () => {
     const { urls, flush } = await shared.cluster();
-    return { handedIn: connect(urls), raw: new Cluster([...urls]), flush, stop: async () => {} };
+    return { ...connected(connect(urls)), raw: new Cluster([...urls]), flush, stop: async () => {} };
   }, options);
 
 const onSentinel = onServers(async () => {
   const { address } = await shared.sentinel();
   const [client, raw] = [new Redis(address), new Redis(address)];
-  const handedIn = { client, end: () => client.disconnect() };
-  return { handedIn, raw, flush: () => raw.flushall(), stop: async () => {} };
+  return {
+    ...connected({ client, end: () => client.disconnect() }),
+    raw,
+    flush: () => raw.flushall(),
+    stop: async () => {},
+  };
 });
 
 const onValkey = (server: string) =>
   onServers(async () => {
     const valkey = await startRedis({ server });
     const raw = new Redis(valkey.url);
-    const handedIn = clients["ioredis 6"](valkey.url);
-    return { handedIn, raw, flush: () => raw.flushall(), stop: () => valkey.stop() };
+    return {
+      ...connected(clients["ioredis 6"](valkey.url)),
+      raw,
+      flush: () => raw.flushall(),
+      stop: () => valkey.stop(),
+    };
   });
 
 /** What takes seconds to start is started once per test file, when it is first wanted. */
@@ -65,7 +73,7 @@ async function onMemory(): Promise<OpenStore> {
     async state(key) {
       const entry = store.entryOf(key);
       if (!entry || entry.expireAtMs < clock.nowMs) return undefined;
-      return { bytes: Buffer.from(entry.value as Uint8Array), expireAtMs: entry.expireAtMs };
+      return { bytes: new Uint8Array(entry.value as Uint8Array), expireAtMs: entry.expireAtMs };
     },
     clear: async () => store.clear(),
     close: () => store.close(),

@@ -1,6 +1,7 @@
 import { composeScript } from "../../../scripts/compose-script.mjs";
 import type { Operation, PackedStep } from "../../../src/store/contract.ts";
 import { refusal } from "../../../src/store/refusal.ts";
+import { bytesOf, textOf } from "../latin1.ts";
 
 /** Step files of the operations below, by name, for `onSteppedClock`. */
 export const files: Record<string, string> = Object.fromEntries(
@@ -10,7 +11,7 @@ export const files: Record<string, string> = Object.fromEntries(
   ]),
 );
 const scriptOf = (name: string) => composeScript(files[`test/${name}`]!);
-const numberOf = (reply: Uint8Array) => Number(Buffer.from(reply).toString("latin1"));
+const numberOf = (reply: Uint8Array) => Number(textOf(reply));
 
 export interface Append {
   bytes: Uint8Array;
@@ -26,7 +27,7 @@ export const append: Operation<Append, { length: number; nowMs: number }> = {
   repeatable: false,
   encode: ({ bytes, mostBytes, lifetimeMs }) => [bytes, mostBytes, lifetimeMs],
   decode: (reply) => {
-    const [length, nowMs] = Buffer.from(reply).toString("latin1").split(" ").map(Number);
+    const [length, nowMs] = textOf(reply).split(" ").map(Number);
     return { length: length!, nowMs: nowMs! };
   },
   local(keys, key, { bytes, mostBytes, lifetimeMs }, nowMs) {
@@ -51,10 +52,10 @@ export const tally: Operation<string, number> = {
   encode: (id) => [id],
   decode: numberOf,
   local(keys, key, id) {
-    const before = Buffer.from((keys.get(key) as Uint8Array | undefined) ?? []).toString("latin1");
+    const before = textOf((keys.get(key) as Uint8Array | undefined) ?? new Uint8Array());
     for (let place = 0; place < before.length; place += 4)
       if (before.slice(place, place + 4) === id) return before.length / 4;
-    keys.set(key, Buffer.from(before + id, "latin1"), before.length + 4, Number.POSITIVE_INFINITY);
+    keys.set(key, bytesOf(before + id), before.length + 4, Number.POSITIVE_INFINITY);
     return before.length / 4 + 1;
   },
 };
@@ -102,7 +103,7 @@ export const breakOff: Operation<boolean, string> = {
   keyCount: 1,
   repeatable: false,
   encode: (broken) => [broken ? "yes" : "no"],
-  decode: (reply) => Buffer.from(reply).toString(),
+  decode: textOf,
   local(_keys, _key, broken) {
     if (broken) throw new Error("broken on purpose");
     return "whole";
@@ -134,7 +135,7 @@ export const count: PackedStep<Amount, { total: number; nowMs: number }> = {
     const before = keys.get(key) as Uint8Array | undefined;
     const total = (before ? numberOf(before) : 0) + amount;
     if (total > most) throw refusal("TOO_LARGE", `more than ${most}`);
-    const bytes = Buffer.from(String(total), "latin1");
+    const bytes = bytesOf(String(total));
     keys.set(key, bytes, bytes.length, Number.POSITIVE_INFINITY);
     return { total, nowMs };
   },
