@@ -169,7 +169,7 @@ test("an abort rejects its call with the reason, and no other", async () => {
 
 test("a server that is away is UNAVAILABLE, nothing applied; it goes on when it is back", async () => {
   const first = await startRest(stage.server.url);
-  const traveller = stage.open({ url: first.url, token: first.token, deadlineMs: 300 });
+  const traveller = stage.open({ url: first.url, token: first.token, deadlineMs: 2000 });
   await traveller.run(append, key, input("x"));
   await first.stop();
   // The first may still go to a connection that the runtime kept.
