@@ -5,7 +5,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    maxWorkers: 2,
+    maxWorkers: 3, // of two cores, a third of which stand still while tests wait
     reporters: process.env.CI ? ["default"] : ["default"],
   },
 });
