@@ -169,16 +169,16 @@ test("an abort rejects its call with the reason, and no other", async () => {
 
 test("a server that is away is UNAVAILABLE, nothing applied; it goes on when it is back", async () => {
   const first = await startRest(stage.server.url);
-  const traveller = stage.open({ url: first.url, token: first.token, deadlineMs: 2000 });
+  const traveller = stage.open({ url: first.url, token: first.token, deadlineMs: 300 });
   await traveller.run(append, key, input("x"));
   await first.stop();
-  // The first may still go to a connection that the runtime kept.
-  await traveller.run(append, key, input("?")).catch(() => {});
-  await expect(traveller.run(append, key, input("?"))).rejects.toMatchObject({
-    code: "UNAVAILABLE",
-    transient: true,
-    applied: "no",
+  // A call may still go to a connection that the runtime kept, or end while it is being refused: then nobody can know.
+  let told: unknown;
+  await until("a call is refused in time", async () => {
+    told = await traveller.run(append, key, input("?")).catch((error) => error);
+    return (told as { applied: string }).applied === "no";
   });
+  expect(told).toMatchObject({ code: "UNAVAILABLE", transient: true });
   const second = await startRest(stage.server.url, first.token, Number(new URL(first.url).port));
   await until("it is reached", async () => (await traveller.run(append, key, input("x"))).length === 2);
   await second.stop();
