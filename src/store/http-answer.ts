@@ -1,3 +1,4 @@
+import { bytesOfBase64 } from "../base64.ts";
 import { ServerError } from "./client.ts";
 
 /** It is certain that no server has run it, and a later try may do better. */
@@ -7,13 +8,10 @@ export class NotRun extends Error {
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Bytes of base64 text; throws where it is none. */
-export function bytesOfBase64(text: string): Uint8Array {
+/** `atob` would take text of another length for base64 without its end. */
+function bytesOf(text: string): Uint8Array {
   if (text.length % 4 !== 0) throw new Error("the answer is not base64");
-  const characters = atob(text);
-  const bytes = new Uint8Array(characters.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i);
-  return bytes;
+  return bytesOfBase64(text);
 }
 
 /**
@@ -66,7 +64,7 @@ function replyOf(element: unknown): unknown {
 
 /** Strings are bytes in base64, but for "OK"; what a step refuses is a list of texts. */
 function partOf(part: unknown): unknown {
-  if (typeof part === "string") return part === "OK" ? new Uint8Array([79, 75]) : bytesOfBase64(part);
+  if (typeof part === "string") return part === "OK" ? new Uint8Array([79, 75]) : bytesOf(part);
   if (!Array.isArray(part)) return part;
   return part.map((each) => {
     const told = partOf(each);

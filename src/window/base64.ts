@@ -1,3 +1,4 @@
+import { bytesOfBase64 } from "../base64.ts";
 import { OrielError } from "../errors.ts";
 
 const TEXT = /^[A-Za-z0-9+/]*={0,2}$/;
@@ -15,8 +16,5 @@ export function fromBase64(field: string, text: Uint8Array): Uint8Array {
   const ascii = new TextDecoder("latin1").decode(text);
   if (ascii.length % 4 !== 0 || !TEXT.test(ascii))
     throw new OrielError("CORRUPT", `the field ${field} holds neither numbers as bytes nor their base64 text`);
-  const binary = atob(ascii);
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
-  return bytes;
+  return bytesOfBase64(ascii);
 }

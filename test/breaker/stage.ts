@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll } from "vitest";
 import { Breaker, type BreakerEvents, type BreakerOptions } from "../../src/index.ts";
 import type { Clock } from "../../src/time.ts";
+import { staged as stagedOn } from "../harness/staged.ts";
 import { type OpenStore, START_MS } from "../harness/stepped-stores.ts";
 
 export type Opened = Pick<OpenStore, "clock" | "clear" | "close"> & { store: OpenStore["store"] | "local" };
@@ -113,13 +113,4 @@ export function toldBy(breaker: Breaker): string[] {
   return told;
 }
 
-/** Opens a stage before the tests of this block, and clears it after each. */
-export function staged(open: () => Promise<Opened>): () => Stage {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = new Stage(await open());
-  });
-  afterEach(() => stage.clear());
-  afterAll(() => stage?.opened.close());
-  return () => stage;
-}
+export const staged = (open: () => Promise<Opened>) => stagedOn(async () => new Stage(await open()));

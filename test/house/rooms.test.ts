@@ -9,7 +9,7 @@ const files = sourceFiles(["src"], [".ts"]).map((file) => ({
   ...file,
   imports: file.imports.filter((path) => !DATA.includes(path)),
 }));
-const GROUND = ["src/errors.ts", "src/listeners.ts", "src/time.ts"];
+const GROUND = ["src/base64.ts", "src/errors.ts", "src/listeners.ts", "src/time.ts"];
 const ENTRIES = ["api", "index", "kernel-api", "kernel", "js", "slim", "http", "sql", "cli"].map(
   (name) => `src/${name}.ts`,
 );

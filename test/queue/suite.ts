@@ -1,19 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { staged as stagedOn } from "../harness/staged.ts";
 import { type OpenStore, START_MS } from "../harness/stepped-stores.ts";
 import { Stage } from "./stage.ts";
 
 const YEAR_MS = 365 * 86_400_000;
 
-/** Opens a stage before the tests of this block, and clears it after each. */
-export function staged(open: () => Promise<OpenStore>): () => Stage {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = new Stage(await open());
-  });
-  afterEach(() => stage.clear());
-  afterAll(() => stage?.opened.close());
-  return () => stage;
-}
+export const staged = (open: () => Promise<OpenStore>) => stagedOn(async () => new Stage(await open()));
 
 /** What a queue promises of its messages, over one store. */
 export function queueSuite(name: string, open: () => Promise<OpenStore>): void {

@@ -3,15 +3,14 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { EdgeVM } from "@edge-runtime/vm";
 import { chromium } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, test } from "vitest";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
 import { type RestServer, startRest } from "../harness/rest-server.ts";
 import { temporaryFolder } from "./bundle.ts";
 import { bundledSuite } from "./bundle-suite.ts";
 import { inRuntime } from "./in-runtime.ts";
-import { reportOf } from "./report.ts";
+import { expectAll, reportOf } from "./report.ts";
 import { startSite } from "./site.ts";
-import type { Outcome } from "./suite-runner.ts";
 import { answersOf } from "./worker.ts";
 
 const COMMANDS: Record<string, readonly string[]> = {
@@ -40,12 +39,6 @@ afterAll(async () => {
 function bundled(main: string, format: "esm" | "iife" = "esm"): Promise<string> {
   const address = JSON.stringify([rest.url, rest.token]);
   return bundledSuite(main.replace("ADDRESS", address), { platform: "browser", format }, "http");
-}
-
-function expectAll(outcome: unknown): void {
-  const { passed, failed } = outcome as Outcome;
-  expect(failed).toEqual([]);
-  expect(passed.length).toBeGreaterThan(10);
 }
 
 describe("the store's suite over HTTP", () => {

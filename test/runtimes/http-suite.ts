@@ -1,7 +1,7 @@
 // The store's suite over HTTP, to be bundled for another runtime: standards only, no Buffer.
 
+import { bytesOfBase64 } from "../../src/base64.ts";
 import { httpStore } from "../../src/store/http.ts";
-import { bytesOfBase64 } from "../../src/store/http-answer.ts";
 import { onServers, type Raw } from "../store/on-servers.ts";
 import { storeSuite } from "../store/suite.ts";
 import { type Outcome, runSuites } from "./suite-runner.ts";

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { expect } from "vitest";
 import { watch } from "../harness/watchdog.ts";
+import type { Outcome } from "./suite-runner.ts";
 
 /** What the script found. */
 export interface Report {
@@ -13,6 +14,13 @@ export interface Report {
 export function expectPassed(report: unknown, kernel: string): void {
   expect(report).toEqual({ kernel, passed: expect.any(Number), failed: [] });
   expect((report as Report).passed).toBeGreaterThan(100);
+}
+
+/** Every test of a suite passed. */
+export function expectAll(outcome: unknown): void {
+  const { passed, failed } = outcome as Outcome;
+  expect(failed).toEqual([]);
+  expect(passed.length).toBeGreaterThan(10);
 }
 
 /** What a program printed last, as JSON; rejects with its errors where it failed. It ends with this process at the latest. */

@@ -2,13 +2,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, test } from "vitest";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
 import { temporaryFolder } from "./bundle.ts";
 import { bundledSuite } from "./bundle-suite.ts";
 import { inRuntime } from "./in-runtime.ts";
-import { reportOf } from "./report.ts";
-import type { Outcome } from "./suite-runner.ts";
+import { expectAll, reportOf } from "./report.ts";
 import { answersOf, deployed } from "./worker.ts";
 
 const CLIENTS = ["ioredis 6", "node-redis 5"] as const;
@@ -34,12 +33,6 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 const folder = temporaryFolder();
-
-function expectAll(outcome: unknown): void {
-  const { passed, failed } = outcome as Outcome;
-  expect(failed).toEqual([]);
-  expect(passed.length).toBeGreaterThan(10);
-}
 
 describe("the store's suite", () => {
   const file = join(folder, "suite.mjs");
