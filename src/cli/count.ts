@@ -43,7 +43,7 @@ export async function count(typed: CountTyped, streams: Streams): Promise<number
       shards: Number(typed.shards),
       replicas: Number(typed.replicas),
     });
-    await group.open();
+    await group.open(stop.signal);
     const worker = new StreamWorker(flow, group, typed, tell);
     await output.write(`oriel count: ${group.consumer} of ${typed.group} counts ${typed.stream} as ${flow.name}\n`);
     for (let isOver = false; !isOver && !stop.signal.aborted; ) {
@@ -52,6 +52,9 @@ export async function count(typed: CountTyped, streams: Streams): Promise<number
     }
     await output.write(`oriel count: ${worker.counted} entries counted, ${worker.bad} could not be read\n`);
     return worker.bad === 0 ? 0 : 1;
+  } catch (error) {
+    if (stop.signal.aborted && error === stop.signal.reason) return 0; // told to end before it had begun
+    throw error;
   } finally {
     clearInterval(renewing);
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, interrupt);

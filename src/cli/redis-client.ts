@@ -3,6 +3,7 @@ import { argumentError } from "../errors.ts";
 
 /** How long a server may owe an answer before its connection is given up; longer than any command blocks. */
 const SILENCE_MS = 5000;
+const LONGEST_DOWN_MS = 30_000;
 
 /** Whether a --redis option names nodes of a cluster: several URLs with commas between. */
 export function isCluster(redis: string): boolean {
@@ -38,6 +39,27 @@ export function redisClient(redis: string): Redis | Cluster {
   if (isCluster(redis)) return clusterClient(redis, { enableOfflineQueue: false, redisOptions: options });
   const alone = { ...options, lazyConnect: true, enableOfflineQueue: false, maxRetriesPerRequest: 0 };
   return new Redis(redis, alone).on("error", () => {});
+}
+
+/**
+ * Connects a client; resolves when commands can be sent, rejects where no node answers, where the cluster stays down for
+ * longer than a failover takes, and when `signal` aborts. The promise of ioredis's own `connect` never settles where the
+ * first node that answered calls the cluster down, though the client tries again (its pull request 741).
+ */
+export async function connected(client: Redis | Cluster, signal: AbortSignal): Promise<void> {
+  let late: NodeJS.Timeout | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const stop = () => reject(signal.reason);
+      if (signal.aborted) return stop();
+      signal.addEventListener("abort", stop, { once: true });
+      late = setTimeout(() => reject(new Error(`the cluster is down for ${LONGEST_DOWN_MS} ms`)), LONGEST_DOWN_MS);
+      client.once("ready", resolve);
+      client.connect().catch(reject);
+    });
+  } finally {
+    clearTimeout(late);
+  }
 }
 
 function urlsOf(redis: string): string[] {

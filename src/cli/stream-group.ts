@@ -1,5 +1,5 @@
 import type { Cluster, Redis } from "ioredis";
-import { redisClient } from "./redis-client.ts";
+import { connected, redisClient } from "./redis-client.ts";
 
 const LEASE_MS = 10_000;
 const ENTRIES_AT_A_TIME = 1000;
@@ -38,8 +38,9 @@ export class StreamGroup {
     this.#waiting = redisClient(redis);
   }
 
-  async open(): Promise<void> {
-    await Promise.all([this.#client.connect(), this.#waiting.connect()]);
+  /** Rejects with the signal's reason when it aborts meanwhile. */
+  async open(signal: AbortSignal): Promise<void> {
+    await Promise.all([connected(this.#client, signal), connected(this.#waiting, signal)]);
     await this.#client.xgroup("CREATE", this.#stream, this.#group, "0", "MKSTREAM").catch((error: Error) => {
       if (!error.message.startsWith("BUSYGROUP")) throw error;
     });

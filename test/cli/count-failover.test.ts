@@ -18,6 +18,11 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
+const counting = (redis: string, name: string) => [
+  ...["count", "--redis", redis, "--stream", "flow", "--group", "g", "--name", name],
+  ...["--dimensions", "site,lane", "--shards", "1"],
+];
+
 async function open(primaries: number): Promise<{ cluster: RedisCluster; raw: Cluster }> {
   const cluster = await startCluster(primaries, 2);
   const raw = new Cluster([...cluster.urls], { clusterRetryStrategy: () => 50 });
@@ -72,8 +77,9 @@ test("what was given to a worker and to no replica is not told, and the next pri
     () => w0.close(),
     () => w1.close(),
   );
-  await w0.open();
-  await w1.open();
+  const { signal } = new AbortController();
+  await w0.open(signal);
+  await w1.open(signal);
   for (let i = 0; i < 100; i++) await primary.client.xadd("flow", "*", "site", `S${i}`);
   expect(await primary.client.wait(2, 10_000)).toBe(2);
   await primary.cutOff();
@@ -92,22 +98,19 @@ test("the stream's primary is killed with what no replica had: all that is left 
   const primary = await primaryOf(cluster, "flow");
   const name = await nameElsewhere(cluster, primary.index);
   const redis = cluster.urls.join(",");
-  const args = [
-    ...["count", "--redis", redis, "--stream", "flow", "--group", "g", "--name", name],
-    ...["--dimensions", "site,lane", "--shards", "1", "--replicas", "1"],
-  ];
+  const args = [...counting(redis, name), "--replicas", "1"];
   const store = redisStore(raw, { deadlineMs: 5000 });
   const flow = new Counters(store, name, { dimensions: ["site", "lane"], shards: 1 });
   const counted = async () => (await flow.read()).reduce((all, { count }) => all + count, 0n);
   let told = "";
-  const workers: ChildProcess[] = [];
+  const workers: { child: ChildProcess; closed: Promise<unknown> }[] = [];
   const start = () => {
     const child = spawn(process.execPath, [BUILT, ...args], { stdio: ["ignore", "ignore", "pipe"] });
     watch(child);
     child.stderr.on("data", (chunk) => {
       told += chunk;
     });
-    workers.push(child);
+    workers.push({ child, closed: once(child, "close") });
   };
   const add = produce(raw);
   ends.push(() => add.stop());
@@ -116,7 +119,7 @@ test("the stream's primary is killed with what no replica had: all that is left 
   await until("they count", async () => (await counted()) > 3000n);
   await primary.cutOff();
   const before = (await counted()) + 3000n; // more than was given out, and not yet counted
-  workers.shift()!.kill("SIGKILL");
+  workers.shift()!.child.kill("SIGKILL");
   start();
   await until("they find it out", async () => told.includes(TOLD) || (await counted()) > before);
   await primary.replace();
@@ -126,13 +129,40 @@ test("the stream's primary is killed with what no replica had: all that is left 
 
   const last = await command([...args, "--once"]);
   expect(last.status, last.stderr).toBe(0);
-  for (const worker of workers) {
-    const closed = once(worker, "close");
-    worker.kill("SIGTERM");
-    await closed;
+  for (const { child, closed } of workers) {
+    child.kill("SIGTERM");
+    expect(await closed).toEqual([0, null]);
   }
   expect(await talliesOf(flow)).toEqual(await talliesIn(raw));
   expect(told).toContain(TOLD);
+});
+
+test("a worker that is started while the cluster is down waits until it is whole, or is told to end", async () => {
+  const cluster = await startCluster(1);
+  ends.push(() => cluster.stop());
+  const node = new Redis(cluster.url);
+  ends.push(() => node.disconnect());
+  const state = async () => /cluster_state:(\w+)/.exec(String(await node.cluster("INFO")))![1];
+  const redis = `${cluster.url},${cluster.url}`; // as a cluster's
+  await node.cluster("DELSLOTS", 0);
+  await until("it is down", async () => (await state()) === "fail");
+  const asked = async () => Number(/cluster\|slots:calls=(\d+)/.exec(await node.info("commandstats"))?.[1] ?? 0);
+  const tried = (times: number) => until("it tries again", async () => (await asked()) >= times);
+
+  const told = spawn(process.execPath, [BUILT, ...counting(redis, "c"), "--once"], { stdio: "ignore" });
+  watch(told);
+  const closed = once(told, "close");
+  await tried(8); // by its three clients, so twice by one of them
+  told.kill("SIGTERM");
+  expect(await closed).toEqual([0, null]);
+
+  const stays = new StreamGroup(redis, "flow", "g", 0);
+  ends.push(() => stays.close());
+  const opened = stays.open(new AbortController().signal);
+  await tried((await asked()) + 6);
+  await node.cluster("ADDSLOTS", 0);
+  await opened;
+  expect(stays.consumer).toBe("w0");
 });
 
 /** Adds entries for as long as it is not stopped, whatever becomes of them. */
