@@ -1,5 +1,6 @@
 -- The journal's constants; src/window/law.ts holds the same, a test compares them.
 local FORMAT = 1
+local SUMMARY_FORMAT = 129
 local EARLY_MS = 60000
 local EXPIRY_SLACK_MS = 60000
 local PAGE_BYTES = 1048576

@@ -1,4 +1,5 @@
 import { FrameNames } from "./frame-names.ts";
+import { FrameRanges } from "./frame-ranges.ts";
 import { law } from "./law.ts";
 
 /**
@@ -12,6 +13,12 @@ export class Dedupe {
 
   /** Those counted in the first span, and maybe some after it; it takes in no more once a later generation began. */
   readonly first = this.#young;
+  /** Frames counted before, where only a summary tells of them. */
+  readonly #before: FrameRanges | undefined;
+
+  constructor(before?: FrameRanges) {
+    this.#before = before;
+  }
 
   /** True, and remembered, when the frame counts; false for a copy. Stamps never fall. */
   admit(producer: number, sequence: number, stampMs: number): boolean {
@@ -37,7 +44,13 @@ export class Dedupe {
   /** True when a frame of that name was counted less than the span before `stampMs`. */
   holds(producer: number, sequence: number, stampMs: number): boolean {
     if (stampMs - this.#young.stampOf(producer, sequence) < law.dedupeMs) return true;
-    return !this.#old.isEmpty && stampMs - this.#old.stampOf(producer, sequence) < law.dedupeMs;
+    if (!this.#old.isEmpty && stampMs - this.#old.stampOf(producer, sequence) < law.dedupeMs) return true;
+    return this.#before?.holds(producer, sequence, stampMs) === true;
+  }
+
+  /** Those counted that a frame stamped at `stampMs` or later may be a copy of. */
+  rangesAt(stampMs: number): FrameRanges {
+    return FrameRanges.of([this.#old, this.#young], stampMs - law.dedupeMs);
   }
 
   #beginYoung(stampMs: number): void {

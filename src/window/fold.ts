@@ -52,23 +52,23 @@ export class Fold {
 
   /** Sum of the numbers; infinities as IEEE adds them. */
   get sum(): number {
-    return this.#infinite(this.#overflowed ? scaledMoments(this.#columns).sum : this.#sum.sumHigh + this.#sum.sumLow);
+    return this.#infinite(this.overflowed ? scaledMoments(this.#columns).sum : this.#sum.sumHigh + this.#sum.sumLow);
   }
 
   get mean(): number {
     if (this.validCount === 0) return Number.NaN;
     const { sumHigh, sumLow, finiteCount } = this.#sum;
-    return this.#infinite(this.#overflowed ? scaledMoments(this.#columns).mean : meanOf(sumHigh, sumLow, finiteCount));
+    return this.#infinite(this.overflowed ? scaledMoments(this.#columns).mean : meanOf(sumHigh, sumLow, finiteCount));
   }
 
   variance(ddof: number): number {
     const { finiteCount } = this.#sum;
     if (finiteCount !== this.validCount || finiteCount - ddof <= 0) return Number.NaN;
-    return (this.#overflowed ? scaledMoments(this.#columns).m2 : this.#sum.m2) / (finiteCount - ddof);
+    return (this.overflowed ? scaledMoments(this.#columns).m2 : this.#sum.m2) / (finiteCount - ddof);
   }
 
   /** A sum of finite values left the range of f64: sum, mean and M2 are then made from the runs, scaled down. */
-  get #overflowed(): boolean {
+  get overflowed(): boolean {
     return !Number.isFinite(this.#sum.sumHigh);
   }
 

@@ -4,6 +4,7 @@ import type { Closed } from "../time.ts";
 import { FRAME_HEADER_BYTES, type Known } from "./answer.ts";
 import { type ChunkHeader, HEADER_BYTES } from "./chunk.ts";
 import { Dedupe } from "./dedupe.ts";
+import type { FrameRanges } from "./frame-ranges.ts";
 import { FrameValues } from "./frame-values.ts";
 import { type FrameParts, noParts, readFrame } from "./frames.ts";
 import { law } from "./law.ts";
@@ -39,6 +40,20 @@ export class JournalCopy {
   #version = 0;
   #changed = false;
   #tailVersion = 0;
+
+  /** What goes on where a summary ends: of events and frames before it nothing is held but the names that matter yet. */
+  static after(header: ChunkHeader, { length, place, frame }: Known, before: FrameRanges): JournalCopy {
+    const copy = new JournalCopy();
+    copy.#dedupe = new Dedupe(before);
+    Object.assign(copy.begin(header), { length, place, frame });
+    copy.noOlder = true;
+    return copy;
+  }
+
+  /** Names of frames that one which is yet to come may be a copy of. */
+  get lateFrames(): FrameRanges {
+    return this.#dedupe.rangesAt(this.tail?.header.lastStampMs ?? Infinity);
+  }
 
   get head(): CopiedChunk | undefined {
     return this.chunks[0];

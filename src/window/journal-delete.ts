@@ -4,13 +4,22 @@ import type { Answer } from "./answer.ts";
 import { DELETED, deleteChunk } from "./delete.ts";
 import type { JournalReader } from "./journal-reader.ts";
 import { law } from "./law.ts";
+import { read } from "./read.ts";
 import { closedKey } from "./rotate.ts";
+import { summaryKey } from "./summary.ts";
 
 const DELETED_AT_ONCE = 16;
 const MOST_DELETE_ROUNDS = 100;
 
 /** Deletes a journal as it stands; what others record meanwhile begins a new one. */
 export async function deleteJournal(store: Store, key: string, reader: JournalReader): Promise<void> {
+  await deleteChunks(store, key, reader);
+  // Last: while the journal is there, another one may be put beside it.
+  const summary = await store.run(read, summaryKey(key), "header");
+  if (summary.header) await deleteSeen(store, summaryKey(key), summary);
+}
+
+async function deleteChunks(store: Store, key: string, reader: JournalReader): Promise<void> {
   let seen = await reader.open("header");
   for (let round = 0; seen.header; round++) {
     if (round === MOST_DELETE_ROUNDS) throw new OrielError("LOST", "the series kept changing", { transient: true });

@@ -17,6 +17,7 @@ import { Residents } from "./residents.ts";
 import type { SeriesSettings } from "./series-options.ts";
 import { type ServerQuestion, ServerSide } from "./server-side.ts";
 import { ServerTime } from "./server-time.ts";
+import { Summaries } from "./summaries.ts";
 
 /** Some 300 bytes each. */
 const MOST_QUESTIONS = 65_536;
@@ -36,6 +37,7 @@ export class Journal {
   readonly #kept: Kept | undefined;
   readonly #fallback: Fallback | undefined;
   readonly #server: ServerSide;
+  readonly summaries: Summaries;
   #questions: Question[] = [];
   #serverQuestions: ServerQuestion[] = [];
   #takenId = 0;
@@ -51,8 +53,19 @@ export class Journal {
     const residents = Residents.of(store);
     this.outbox = new Outbox(settings.valueType, settings.maxPendingBytes);
     if (settings.isLocalOnError) this.#kept = new Kept(settings.valueType, settings.maxPendingBytes);
-    this.#view = new JournalView(this.#reader, new JournalCopy(), settings, store.monotonic, residents, this.#kept);
+    const copy = new JournalCopy();
+    this.#view = new JournalView(this.#reader, copy, settings, store.monotonic, residents, this.#kept);
     this.#server = new ServerSide(store, this.#key, settings, this.#view);
+    this.summaries = new Summaries(store, this.#key, settings, {
+      reader: this.#reader,
+      copy,
+      ask: (question) => this.ask(question),
+      see: (answer) => {
+        this.#time.learn(answer);
+        this.#view.see(answer);
+      },
+      lacks: (fromMs) => this.#view.lacks(fromMs),
+    });
     if (this.#kept)
       this.#fallback = new Fallback(this.#view, this.#kept, settings, this.#time, {
         probe: async () => this.#time.learn(await this.#reader.open("header")),

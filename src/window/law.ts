@@ -4,6 +4,8 @@
  */
 export const law = {
   format: 1,
+  /** Of a summary: 128, and the format of what it says. */
+  summaryFormat: 129,
   /** How long all copies of one frame may be apart: an append is void this long after it was built. */
   voidAfterMs: 10_000,
   /** Readers count a (producer, sequence) once per this much journal time. */

@@ -1,5 +1,6 @@
 import { argumentError } from "../errors.ts";
 import { type StatsOptions, type StatsQuery, statsQuery } from "./window-query.ts";
+import type { ApproximateOptions } from "./window-stats.ts";
 
 export interface SeriesStatsOptions extends StatsOptions {
   /**
@@ -8,6 +9,11 @@ export interface SeriesStatsOptions extends StatsOptions {
    * before the window) and 64 percentiles, beyond which it is TOO_LARGE: Redis serves nobody else meanwhile.
    */
   where?: "client" | "server";
+  /**
+   * Answers from a published summary (`Series.summarize`) and what came after it, where the process holds nothing and the
+   * error stays within this; else exactly. The answer's `approximate` states its error.
+   */
+  approximate?: ApproximateOptions;
 }
 
 const MOST_PERCENTILES = 64;

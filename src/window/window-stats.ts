@@ -20,6 +20,23 @@ export interface WindowStats {
   /** True when the answer may lack events, or the server's clock fell back; `degradedBy` says why. */
   degraded: boolean;
   degradedBy?: Degraded;
+  /** How far off it may be, where the question accepted an error. */
+  approximate?: Approximation;
+}
+
+/** The error that who asks accepts. */
+export interface ApproximateOptions {
+  /** By which share of the window's numbers the rank of a percentile may be wrong, from 0 to 0.5. */
+  rankError: number;
+}
+
+/**
+ * A percentile is the one asked for, or one whose rank is off by at most the share `rankError` of all. All else is that of
+ * a window whose edges may lie a little aside, so that `events` at most are inside one of the two alone; 0: exact.
+ */
+export interface Approximation {
+  rankError: number;
+  events: number;
 }
 
 /**

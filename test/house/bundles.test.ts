@@ -82,10 +82,10 @@ describe("what reaches a bundle", () => {
 const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number][] = [
   ["kernels", `export { kernel } from "oriel/kernel"`, "workerd", 27_500],
   ["a limiter", `export { Limiter, slidingWindow, memoryStore } from "oriel"`, "workerd", 43_000],
-  ["a series", `export { Series, memoryStore } from "oriel"`, "workerd", 60_000],
+  ["a series", `export { Series, memoryStore } from "oriel"`, "workerd", 66_000],
   ["a local series", `export { LocalSeries } from "oriel"`, "browser", 48_000],
   ["a local series without WebAssembly", `export { LocalSeries } from "oriel/js"`, "browser", 26_000],
-  ["all", `export * from "oriel"`, "workerd", 150_000],
+  ["all", `export * from "oriel"`, "workerd", 156_000],
 ];
 
 describe("the size of a bundle, minified and compressed", () => {

@@ -1,7 +1,10 @@
 import { onTestFinished } from "vitest";
 import { Series } from "../../src/index.ts";
 import type { Store } from "../../src/store/contract.ts";
+import { append } from "../../src/window/append.ts";
+import { encodeFrame } from "../../src/window/frames.ts";
 import { law } from "../../src/window/law.ts";
+import { rotate } from "../../src/window/rotate.ts";
 
 export const NAME = "found";
 
@@ -43,4 +46,22 @@ export async function ask(store: Store) {
   const values = await reader.values();
   await reader.close();
   return { stats, values: [...values] };
+}
+
+export const column = (count: number) => Float32Array.from({ length: count }, (_, i) => (i * 7919) % 10_007);
+
+/** What processes that record one event each write: 20 bytes an event. */
+export async function writeSingly(store: Store, name: string, count: number) {
+  const values = column(count);
+  const key = store.keyOf(name);
+  const retentionMs = 3_600_000;
+  for (let from = 0; from < count; from += 5_000) {
+    const each = (_: unknown, i: number) => encodeFrame(7, from + i, values.subarray(from + i, from + i + 1));
+    const frames = Array.from({ length: 5_000 }, each);
+    const input = { valueType: 0, clock: 0, retentionMs, voidAfterMs: 4e12, birth: 1 + from, frames };
+    const { header, length } = await store.run(append, key, { ...input, known: "none" });
+    const { number, birth } = header!;
+    if (length > law.rotateBytes) await store.run(rotate, key, { number, birth, nextBirth: from });
+  }
+  return { values };
 }

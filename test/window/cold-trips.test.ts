@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { memoryStore, redisStore } from "../../src/index.ts";
 import type { Store } from "../../src/store/contract.ts";
-import { append } from "../../src/window/append.ts";
-import { encodeFrame } from "../../src/window/frames.ts";
 import { law } from "../../src/window/law.ts";
-import { rotate } from "../../src/window/rotate.ts";
 import { Series } from "../../src/window/series.ts";
 import { type FaultProxy, startProxy } from "../harness/proxy.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { column, writeSingly } from "./cold-journal.ts";
 
 let server: RedisServer;
 let proxy: FaultProxy;
@@ -25,30 +23,12 @@ beforeEach(() => {
   return () => store.close();
 });
 
-const column = (count: number) => Float32Array.from({ length: count }, (_, i) => (i * 7919) % 10_007);
-
 /** A series of `count` events in frames of `batch`, and how many script calls another process's question takes. */
 async function write(name: string, count: number, batch: number) {
   const writer = new Series(store, name);
   const values = column(count);
   for (let from = 0; from < count; from += batch) await writer.recordMany(values.subarray(from, from + batch));
   return { writer, values };
-}
-
-/** The same as processes that record one event each write it: 20 bytes an event. */
-async function writeSingly(name: string, count: number) {
-  const values = column(count);
-  const key = store.keyOf(name);
-  const retentionMs = 3_600_000;
-  for (let from = 0; from < count; from += 5_000) {
-    const each = (_: unknown, i: number) => encodeFrame(7, from + i, values.subarray(from + i, from + i + 1));
-    const frames = Array.from({ length: 5_000 }, each);
-    const input = { valueType: 0, clock: 0, retentionMs, voidAfterMs: 4e12, birth: 1 + from, frames };
-    const { header, length } = await store.run(append, key, { ...input, known: "none" });
-    const { number, birth } = header!;
-    if (length > law.rotateBytes) await store.run(rotate, key, { number, birth, nextBirth: from });
-  }
-  return { values };
 }
 
 /** How many bytes a cold reader is given at once, until the test is over. */
@@ -92,7 +72,7 @@ test("a cold reader of what passes 4 MiB asks for the rest by name", { timeout: 
 });
 
 test("a cold reader of 100 000 events that were recorded one by one asks once", { timeout: 30_000 }, async () => {
-  const { values } = await writeSingly("singly", 100_000);
+  const { values } = await writeSingly(store, "singly", 100_000);
   const reader = new Series(store, "singly");
   const ask = async () => {
     const { count, max } = await reader.stats();

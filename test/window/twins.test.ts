@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Answer, Known } from "../../src/window/answer.ts";
 import { append } from "../../src/window/append.ts";
+import { approximate } from "../../src/window/approximate.ts";
 import { appendCold, cold } from "../../src/window/cold.ts";
 import { deleteChunk } from "../../src/window/delete.ts";
 import { encodeFrame } from "../../src/window/frames.ts";
@@ -10,7 +11,9 @@ import type { Reach } from "../../src/window/older.ts";
 import { read } from "../../src/window/read.ts";
 import { record } from "../../src/window/record.ts";
 import { closedKey, rotate } from "../../src/window/rotate.ts";
+import { summarize } from "../../src/window/summarize.ts";
 import { constantsOfLaw } from "../harness/law-constants.ts";
+import { emptySummary } from "./empty-summary.ts";
 import { type OpenStore, onMemory, onRedis6 } from "./stores.ts";
 
 const frame = fc.record({
@@ -60,6 +63,22 @@ const step = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("cold" as const), reach }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("approximate" as const), reach }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant("summarize" as const),
+      spoil: fc.constantFrom(
+        undefined,
+        undefined,
+        undefined,
+        "number" as const,
+        "birth" as const,
+        "length" as const,
+        "frame" as const,
+      ),
+    }),
+  },
   fc.record({
     kind: fc.constant("delete" as const),
     back: fc.nat(2),
@@ -117,6 +136,12 @@ class Player {
             notBeforeMs: clock.nowMs + one.reach.notBeforeInMs,
           }),
         );
+      }
+      case "summarize":
+        return store.run(summarize, this.#key, emptySummary(await this.#opened.bytesOf(this.#key), one.spoil));
+      case "approximate": {
+        const { answer, summary } = await store.run(approximate, this.#key, this.#reach(one.reach));
+        return [this.#keep(answer), summary && Buffer.from(summary)];
       }
       case "cold":
         return this.#keep(await store.run(cold, this.#key, this.#reach(one.reach)));
@@ -203,6 +228,6 @@ describe("the two forms of each step", () => {
 
 test("both forms have the same constants", () => {
   const constants = constantsOfLaw("window");
-  expect(Object.keys(constants).length).toBe(13);
+  expect(Object.keys(constants).length).toBe(14);
   expect(law).toMatchObject(constants);
 });

@@ -1,0 +1,60 @@
+import { script } from "../generated/window/approximate.ts";
+import type { StepOfArguments } from "../store/contract.ts";
+import { type Answer, answerOf, type Known, STATUS } from "./answer.ts";
+import type { ChunkBytes } from "./chunk-bytes.ts";
+import { cold } from "./cold.ts";
+import { law } from "./law.ts";
+import type { Reach } from "./older.ts";
+import { summaryKey } from "./summary.ts";
+
+/** As of cold. */
+const MOST_CALL_BYTES = 4096;
+const LEAST_SUMMARY_BYTES = 120;
+
+/** What was found of a journal of which nothing is held. */
+export interface Found {
+  /** As cold answers; behind a summary, as read answers who holds what it tells of. */
+  answer: Answer;
+  /** The bytes of a summary, if one was found. */
+  summary: Uint8Array | undefined;
+}
+
+/** Reads a journal of which nothing is held from a summary on; law in lua/window/approximate.lua. */
+export const approximate: StepOfArguments<Reach, Found> = {
+  name: "window/approximate",
+  script,
+  arity: 2,
+  keyCount: 1,
+  repeatable: true,
+  mostBytes: MOST_CALL_BYTES,
+  encode: (reach) => cold.encode(reach),
+  decode(reply) {
+    const size = new DataView(reply.buffer, reply.byteOffset, 4).getUint32(0, true);
+    const summary = size === 0 ? undefined : reply.subarray(4, 4 + size);
+    return { answer: cold.decode(reply.subarray(4 + size)), summary };
+  },
+  local(keys, key, reach, nowMs) {
+    const open = keys.get(key) as ChunkBytes | undefined;
+    const found = keys.find(summaryKey(key)) as ChunkBytes | undefined;
+    if (open?.header.format === law.format && found && found.length >= LEAST_SUMMARY_BYTES) {
+      const { header, bytes } = found;
+      const answer = answerOf(STATUS.done, nowMs, open, new Uint8Array(0), true, knownOf(found));
+      const goesOn = answer.continued || open.header.number > header.number;
+      if (header.format === law.summaryFormat && goesOn)
+        return { answer: { ...answer, older: undefined }, summary: bytes };
+    }
+    return { answer: cold.local(keys, key, reach, nowMs), summary: undefined };
+  },
+};
+
+/** Where a summary ends. */
+function knownOf({ header: { number, birth }, bytes }: ChunkBytes): Known {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  return {
+    number,
+    birth,
+    length: view.getUint32(64, true),
+    place: view.getUint32(68, true),
+    frame: bytes.subarray(72, 88),
+  };
+}

@@ -1,0 +1,116 @@
+import { OrielError } from "../errors.ts";
+import type { Store } from "../store/contract.ts";
+import type { Answer } from "./answer.ts";
+import { approximate } from "./approximate.ts";
+import type { ApproximateQuery } from "./approximate-query.ts";
+import { degradedOf, seriesNowMs } from "./degraded.ts";
+import { JournalCopy } from "./journal-copy.ts";
+import { type JournalReader, TooMany } from "./journal-reader.ts";
+import { law } from "./law.ts";
+import type { Question } from "./question.ts";
+import { Rolled } from "./rolled.ts";
+import { bytesPerEvent } from "./segment.ts";
+import type { SeriesSettings } from "./series-options.ts";
+import { summarize } from "./summarize.ts";
+import { decodeSummary, type Summary } from "./summary.ts";
+import { SummaryFold } from "./summary-fold.ts";
+import { summaryOf } from "./summary-of.ts";
+import { waiting } from "./waiting.ts";
+import { type Degraded, statsOf, type WindowStats } from "./window-stats.ts";
+
+/** What the summaries of a journal need of its loop. */
+export interface SummedUp {
+  reader: JournalReader;
+  /** What questions are answered from. */
+  copy: JournalCopy;
+  ask(question: Question): void;
+  see(answer: Answer): void;
+  lacks(fromMs: number): Degraded | undefined;
+}
+
+/** Publishes summaries of a journal, and answers from one that is found. */
+export class Summaries {
+  readonly #store: Store;
+  readonly #key: string;
+  readonly #settings: SeriesSettings;
+  readonly #journal: SummedUp;
+
+  constructor(store: Store, key: string, settings: SeriesSettings, journal: SummedUp) {
+    this.#store = store;
+    this.#key = key;
+    this.#settings = settings;
+    this.#journal = journal;
+  }
+
+  async publish(rankError: number): Promise<void> {
+    const summary = await this.#summary(rankError);
+    if (summary && !(await this.#store.run(summarize, this.#key, summary)))
+      throw new OrielError("LOST", "the series changed while it was summed up", { transient: true });
+  }
+
+  /** Of all within the retention, at one cut. */
+  #summary(rankError: number): Promise<Uint8Array | undefined> {
+    const { promise, resolve, reject } = waiting<Uint8Array | undefined>();
+    const spanMs = this.#settings.retentionMs;
+    this.#journal.ask({
+      window: { spanMs, atMs: undefined, closed: "both", maxAgeMs: 0, kind: "" },
+      afterBatch: 0,
+      kind: {},
+      tellsDegraded: false,
+      compute: (_view, fromMs) => summaryOf(this.#journal.copy, fromMs, rankError),
+      resolve: resolve as (answer: unknown) => void,
+      fail: reject,
+    });
+    return promise;
+  }
+
+  /** Undefined where only the journal itself will do: no more is known then than before. */
+  async stats(query: ApproximateQuery): Promise<WindowStats | undefined> {
+    const { copy, reader, see } = this.#journal;
+    // What is held is brought up to date by fewer bytes than any summary takes.
+    if (copy.tail) return undefined;
+    const begunMs = this.#store.monotonic();
+    const reach = { spanMs: query.spanMs, fromMs: Infinity, mostBytes: law.coldBytes };
+    if (query.atMs !== undefined) Object.assign(reach, { spanMs: -Infinity, fromMs: query.atMs - query.spanMs });
+    const found = await this.#store.run(approximate, this.#key, reach);
+    see(found.answer);
+    try {
+      const stats = await this.#read(reader, query, found.answer, found.summary && decodeSummary(found.summary));
+      return this.#store.monotonic() - begunMs <= law.longestReadMs ? stats : undefined;
+    } catch (error) {
+      const isKnown = error instanceof Rolled || error instanceof TooMany;
+      if (isKnown || (error instanceof OrielError && error.code === "CORRUPT")) return undefined;
+      throw error;
+    }
+  }
+
+  async #read(
+    reader: JournalReader,
+    query: ApproximateQuery,
+    cut: Answer,
+    summary: Summary | undefined,
+  ): Promise<WindowStats | undefined> {
+    const { header, nowMs } = cut;
+    const { valueType, clock, nan, maxResidentBytes } = this.#settings;
+    if (header?.format !== law.format || header.valueType !== valueType || header.clock !== clock) return undefined;
+    if (!summary && !cut.older) return undefined;
+    const toMs = query.atMs ?? seriesNowMs(header, nowMs);
+    const fromMs = toMs - query.spanMs;
+    if (summary && (summary.header.valueType !== valueType || fromMs < summary.fromMs)) return undefined;
+    const copy = summary ? JournalCopy.after(summary.header, summary.known, summary.frames) : new JournalCopy();
+    const begin = copy.head;
+    await reader.follow(copy, cut, fromMs, Math.floor(maxResidentBytes / bytesPerEvent(valueType)));
+    const fold = new SummaryFold();
+    const used = begin && copy.head === begin ? summary : undefined;
+    if (used) fold.addDigests(used.digests, fromMs, toMs, query.closed);
+    for (const segment of copy.segments.list) segment.collect(fold, fromMs, toMs, query.closed);
+    const { rankError, uncertain: events } = fold;
+    if (!(rankError <= query.rankError) || fold.overflowed) return undefined;
+    if (fold.isNanUncertain && nan !== "ignore") return undefined;
+    const oldest = copy.head!.header;
+    const missing = used ? used.isOlderMissing : copy.noOlder && oldest.birthBefore !== 0;
+    const reachMs = used ? used.reachMs : clock === 1 ? oldest.latestMs : oldest.createdMs;
+    const degradedBy = degradedOf({ header, nowMs, missing, reachMs }, fromMs, this.#journal.lacks(fromMs));
+    return { ...statsOf(fold, query, nan, fromMs, toMs, degradedBy), approximate: { rankError, events } };
+  }
+}

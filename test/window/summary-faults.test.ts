@@ -1,0 +1,181 @@
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { redisStore, Series } from "../../src/index.ts";
+import type { Store } from "../../src/store/contract.ts";
+import type { IoredisClient } from "../../src/store/ioredis-client.ts";
+import { HEADER_BYTES } from "../../src/window/chunk.ts";
+import { summarize } from "../../src/window/summarize.ts";
+import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { counted } from "./cold-journal.ts";
+
+const NAME = "faults";
+const EVENTS = 5000;
+
+let server: RedisServer;
+let client: Redis;
+let store: Store;
+let writer: Series;
+let key: string;
+beforeAll(async () => {
+  server = await startRedis();
+  client = new Redis(server.url);
+});
+afterAll(async () => {
+  client?.disconnect();
+  await server?.stop();
+});
+beforeEach(async () => {
+  await client.flushall();
+  store = redisStore(server.url);
+  writer = new Series(store, NAME);
+  key = store.keyOf(NAME);
+  for (let i = 0; i < 5; i++) await writer.recordMany(some(i));
+  return async () => {
+    await writer.close();
+    await store.close();
+  };
+});
+
+const some = (seed: number) => Array.from({ length: EVENTS / 5 }, (_, i) => (seed * 31 + i * 7) % 1009);
+
+async function ask() {
+  const { asked, store: counting } = counted(store);
+  const reader = new Series(counting, NAME);
+  const stats = await reader.stats({ approximate: { rankError: 0.2 } });
+  await reader.close();
+  return { stats, asked };
+}
+
+/** Exactly so many events, told exactly. */
+async function expectExact(count: number) {
+  const { stats } = await ask();
+  expect(stats).toMatchObject({ count, degraded: false, approximate: { rankError: 0, events: 0 } });
+}
+
+async function expectApproximate(count: number) {
+  const { stats, asked } = await ask();
+  expect(stats.count).toBe(count);
+  expect(stats.approximate!.rankError).toBeGreaterThan(0);
+  expect(asked).toEqual(["window/approximate"]);
+}
+
+test("a summary that is gone, or cannot be read, is done without", async () => {
+  await expectExact(EVENTS);
+  expect((await ask()).asked).toEqual(["window/approximate"]);
+  await writer.summarize({ rankError: 0.2 });
+  await expectApproximate(EVENTS);
+  const summary = (await client.getBuffer(`${key}:summary`))!;
+  const other = Buffer.from(summary);
+  other[0] = 130;
+  const counts = Buffer.from(summary);
+  counts.writeUInt32LE(0xffff_ffff, 112);
+  const points = Buffer.from(summary);
+  points.writeUInt32LE(0xffff_ffff, 120 + 20 * summary.readUInt32LE(108) + 76);
+  const spoilt: Uint8Array[] = [
+    other,
+    counts,
+    Buffer.alloc(500),
+    Buffer.from("hello"),
+    Buffer.concat([summary, Buffer.alloc(1)]),
+  ];
+  for (let length = 0; length < summary.length; length += 41) spoilt.push(summary.subarray(0, length));
+  for (const bytes of spoilt) {
+    await client.set(`${key}:summary`, Buffer.from(bytes));
+    await expectExact(EVENTS);
+  }
+  await client.del(`${key}:summary`);
+  await client.lpush(`${key}:summary`, "a list");
+  await expectExact(EVENTS);
+  await client.del(`${key}:summary`);
+  await expectExact(EVENTS);
+  await client.set(`${key}:summary`, summary);
+  await expectApproximate(EVENTS);
+});
+
+test("who may not look at the summary does without", async () => {
+  await writer.summarize({ rankError: 0.2 });
+  await client.call("ACL", "SETUSER", "some", "on", "nopass", "+@all", `~${key}`);
+  const usual = store;
+  const other = new Redis(server.url, { username: "some", password: "x" });
+  onTestFinished(() => other.disconnect());
+  store = redisStore(other as unknown as IoredisClient);
+  const { stats } = await ask().finally(() => store.close());
+  store = usual;
+  expect(stats).toMatchObject({ count: EVENTS, approximate: { rankError: 0, events: 0 } });
+});
+
+test("a summary of what was lost is not believed", async () => {
+  const before = (await client.getBuffer(key))!;
+  await writer.recordMany(some(7));
+  await writer.summarize({ rankError: 0.2 });
+  await expectApproximate(EVENTS * 1.2);
+  const after = (await client.getBuffer(key))!;
+  // A failover lost the last frame.
+  await client.set(key, before, "PX", 60_000);
+  await expectExact(EVENTS);
+  // Another one of the same length in its place.
+  const foreign = Buffer.from(after);
+  foreign.writeUInt32LE(99, before.length + 4);
+  await client.set(key, foreign, "PX", 60_000);
+  await expectExact(EVENTS * 1.2);
+  // The same number, another birth.
+  const born = Buffer.from(after);
+  born.writeUInt32LE(12_345, 24);
+  await client.set(key, born, "PX", 60_000);
+  await expectExact(EVENTS * 1.2);
+  // Chunks closed since that do not lead there.
+  born.writeDoubleLE(after.readDoubleLE(8) + 1, 8);
+  await client.set(key, born, "PX", 60_000);
+  const { stats } = await ask();
+  expect(stats).toMatchObject({ count: EVENTS * 1.2, approximate: { rankError: 0, events: 0 } });
+  await client.set(key, after, "PX", 60_000);
+  await expectApproximate(EVENTS * 1.2);
+});
+
+test("a summary comes late, or twice, and does no harm", async () => {
+  await writer.summarize({ rankError: 0.2 });
+  const summary = (await client.getBuffer(`${key}:summary`))!;
+  await writer.recordMany(some(8));
+  await client.del(`${key}:summary`);
+  expect(await store.run(summarize, key, summary)).toBe(true);
+  expect(await store.run(summarize, key, summary)).toBe(true);
+  expect(await client.pexpiretime(`${key}:summary`)).toBe(await client.pexpiretime(key));
+  await expectApproximate(EVENTS * 1.2);
+  const open = (await client.getBuffer(key))!;
+  await writer.delete();
+  expect(await client.keys("*")).toEqual([]);
+  expect(await store.run(summarize, key, summary)).toBe(false);
+  await writer.recordMany(some(9));
+  expect(await store.run(summarize, key, summary)).toBe(false);
+  expect(await client.keys("*")).toEqual([key]);
+  // The journal as it was before what the summary tells.
+  await client.set(key, open.subarray(0, HEADER_BYTES), "PX", 60_000);
+  expect(await store.run(summarize, key, summary)).toBe(false);
+});
+
+test("a wrong argument is refused before anything is asked", async () => {
+  const { asked, store: counting } = counted(store);
+  const series = new Series(counting, NAME);
+  for (const approximate of [
+    null,
+    1,
+    {},
+    { rankError: -0.01 },
+    { rankError: 0.51 },
+    { rankError: NaN },
+    { rankError: "1" },
+    { rankError: 0.1, more: 1 },
+  ])
+    await expect(series.stats({ approximate } as never)).rejects.toMatchObject({ code: "ARGUMENT" });
+  const approximate = { rankError: 0.1 };
+  for (const options of [{ where: "server" }, { where: "x" }, { maxAge: 5 }, { span: "2h" }])
+    await expect(series.stats({ approximate, ...options } as never)).rejects.toMatchObject({ code: "ARGUMENT" });
+  await expect(series.recordAndGet(1, { approximate } as never)).rejects.toMatchObject({ code: "ARGUMENT" });
+  await expect(Series.stats([series], { approximate } as never)).rejects.toMatchObject({ code: "ARGUMENT" });
+  for (const rankError of [0, 0.001, 0.3, NaN, "x"])
+    await expect(series.summarize({ rankError } as never)).rejects.toMatchObject({ code: "ARGUMENT" });
+  expect(asked).toEqual([]);
+  await series.close();
+  await expect(series.stats({ approximate })).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  await expect(series.summarize()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+});
