@@ -179,3 +179,13 @@ test("a wrong argument is refused before anything is asked", async () => {
   await expect(series.stats({ approximate })).rejects.toMatchObject({ code: "UNAVAILABLE" });
   await expect(series.summarize()).rejects.toMatchObject({ code: "UNAVAILABLE" });
 });
+
+test("without events there is nothing to sum up", async () => {
+  await client.flushall();
+  const series = new Series(store, NAME);
+  await series.summarize();
+  expect(await client.keys("*")).toEqual([]);
+  const { count, approximate } = await series.stats({ approximate: { rankError: 0.1 } });
+  expect([count, approximate]).toEqual([0, { rankError: 0, events: 0 }]);
+  await series.close();
+});
