@@ -2,13 +2,11 @@ import { script } from "../generated/window/approximate.ts";
 import type { StepOfArguments } from "../store/contract.ts";
 import { type Answer, answerOf, type Known, STATUS } from "./answer.ts";
 import type { ChunkBytes } from "./chunk-bytes.ts";
-import { cold } from "./cold.ts";
+import { cold, MOST_CALL_BYTES } from "./cold.ts";
 import { law } from "./law.ts";
 import type { Reach } from "./older.ts";
 import { summaryKey } from "./summary.ts";
 
-/** As of cold. */
-const MOST_CALL_BYTES = 4096;
 const LEAST_SUMMARY_BYTES = 120;
 
 /** What was found of a journal of which nothing is held. */

@@ -13,7 +13,7 @@ import { read } from "./read.ts";
 import { closedKey } from "./rotate.ts";
 
 /** Each goes by itself: the server may be some 40 ms at one, and serves others before the next. */
-const MOST_CALL_BYTES = 1;
+export const MOST_CALL_BYTES = 1;
 
 /** Reads a journal of which nothing is held; law in lua/window/older.lua. */
 export const cold: StepOfArguments<Reach, Answer> = /* @__PURE__ */ withOlder<undefined, Reach>(

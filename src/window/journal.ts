@@ -82,8 +82,9 @@ export class Journal {
     this.#loop ??= this.#run();
   }
 
-  /** OVERLOADED when too many questions wait for the store already. */
+  /** UNAVAILABLE when it is closed, OVERLOADED when too many questions wait for the store already. */
   checkAskable(): void {
+    this.checkOpen();
     if (this.#questions.length + this.#serverQuestions.length >= MOST_QUESTIONS)
       throw new OrielError("OVERLOADED", `${MOST_QUESTIONS} questions wait for the store`, { transient: true });
   }
@@ -107,6 +108,7 @@ export class Journal {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#fallback?.close();
+    await this.summaries.settled();
     while (this.#loop) await this.#loop;
     await this.#writer.close();
     this.#view.clear();

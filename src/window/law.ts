@@ -34,6 +34,8 @@ export const law = {
   /** What a reader that holds nothing is given in one answer: so many bytes, the open chunk's among them, and closed chunks. */
   coldBytes: 4 << 20,
   mostFoundChunks: 128,
+  /** Events that a digest of a summary stands for: fewer are as well read as they are. */
+  leastInDigest: 256,
 };
 
 /** Life of an open chunk before a writer closes it. */

@@ -6,7 +6,7 @@ import { approximateQuery, type SummarizeOptions, summaryError } from "./approxi
 import { Fold } from "./fold.ts";
 import { Journal } from "./journal.ts";
 import { Queries } from "./queries.ts";
-import type { Question, WindowView } from "./question.ts";
+import type { WindowView } from "./question.ts";
 import type { RecordManyOptions, RecordOptions } from "./record-options.ts";
 import type { Recorded } from "./recorded.ts";
 import { Recorder } from "./recorder.ts";
@@ -83,7 +83,9 @@ export class Series {
   async stats(options: SeriesStatsOptions = {}): Promise<WindowStats> {
     if (options?.approximate !== undefined) return abortable(this.#approximate(options), options.signal);
     if (options?.where !== undefined) return this.#statsWhere(options);
-    return abortable(this.#stats(this.#queries.of(options), 0), options.signal);
+    const query = this.#queries.of(options);
+    this.#journal.checkAskable();
+    return abortable(this.#stats(query, 0), options.signal);
   }
 
   /** Records one event and answers for a window that holds it, in one round trip. */
@@ -112,7 +114,6 @@ export class Series {
    */
   async summarize(options: SummarizeOptions = {}): Promise<void> {
     const rankError = summaryError(options);
-    this.#journal.checkOpen();
     this.#journal.checkAskable();
     await this.#journal.summaries.publish(rankError);
   }
@@ -191,7 +192,7 @@ export class Series {
       resolve(stats);
     };
     const { kind } = query;
-    this.#question({ window: query, afterBatch, kind, tellsDegraded: true, compute, resolve: give, fail: reject });
+    this.#journal.ask({ window: query, afterBatch, kind, tellsDegraded: true, compute, resolve: give, fail: reject });
     return promise;
   }
 
@@ -199,7 +200,6 @@ export class Series {
     if (where === "client") return this.stats(options);
     if (where !== "server") throw argumentError("where", where, '"client" or "server"');
     const query = serverQuery(options, this.#settings.retentionMs);
-    this.#journal.checkOpen();
     this.#journal.checkAskable();
     const { promise, resolve, reject } = waiting<WindowStats>();
     this.#journal.askServer({ query, resolve, fail: reject });
@@ -208,15 +208,14 @@ export class Series {
 
   async #approximate(options: SeriesStatsOptions): Promise<WindowStats> {
     const query = approximateQuery(options, this.#settings.retentionMs);
-    this.#journal.checkOpen();
     this.#journal.checkAskable();
-    const found = await this.#journal.summaries.stats(query);
-    return found ?? { ...(await this.#stats(query, 0)), approximate: { rankError: 0, events: 0 } };
+    return this.#journal.summaries.stats(query, () => this.#stats(query, 0));
   }
 
   #ask<T>(window: WindowQuery, kind: unknown, compute: Compute<T>, tellsDegraded = true): Promise<T> {
     const { promise, resolve, reject } = waiting<T>();
-    this.#question({
+    this.#journal.checkAskable();
+    this.#journal.ask({
       window,
       afterBatch: 0,
       kind,
@@ -226,12 +225,6 @@ export class Series {
       fail: reject,
     });
     return promise;
-  }
-
-  #question(question: Question): void {
-    this.#journal.checkOpen();
-    this.#journal.checkAskable();
-    this.#journal.ask(question);
   }
 }
 

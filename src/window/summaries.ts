@@ -34,6 +34,7 @@ export class Summaries {
   readonly #key: string;
   readonly #settings: SeriesSettings;
   readonly #journal: SummedUp;
+  readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(store: Store, key: string, settings: SeriesSettings, journal: SummedUp) {
     this.#store = store;
@@ -42,7 +43,30 @@ export class Summaries {
     this.#journal = journal;
   }
 
-  async publish(rankError: number): Promise<void> {
+  /** Waits for what was asked before. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+  }
+
+  publish(rankError: number): Promise<void> {
+    return this.#follow(this.#publish(rankError));
+  }
+
+  /** `exactly` is asked where only the journal itself will do: no more is known then than before. */
+  stats(query: ApproximateQuery, exactly: () => Promise<WindowStats>): Promise<WindowStats> {
+    const answer = async () =>
+      (await this.#near(query)) ?? { ...(await exactly()), approximate: { rankError: 0, events: 0 } };
+    return this.#follow(answer());
+  }
+
+  #follow<T>(work: Promise<T>): Promise<T> {
+    this.#underWay.add(work);
+    const forget = () => this.#underWay.delete(work);
+    work.then(forget, forget);
+    return work;
+  }
+
+  async #publish(rankError: number): Promise<void> {
     const summary = await this.#summary(rankError);
     if (summary && !(await this.#store.run(summarize, this.#key, summary)))
       throw new OrielError("LOST", "the series changed while it was summed up", { transient: true });
@@ -64,8 +88,7 @@ export class Summaries {
     return promise;
   }
 
-  /** Undefined where only the journal itself will do: no more is known then than before. */
-  async stats(query: ApproximateQuery): Promise<WindowStats | undefined> {
+  async #near(query: ApproximateQuery): Promise<WindowStats | undefined> {
     const { copy, reader, see } = this.#journal;
     // What is held is brought up to date by fewer bytes than any summary takes.
     if (copy.tail) return undefined;

@@ -2,10 +2,9 @@ import { OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
 import { Digest } from "./digest.ts";
 import type { JournalCopy } from "./journal-copy.ts";
+import { law } from "./law.ts";
 import { encodeSummary } from "./summary.ts";
 
-/** Fewer events are as well read as they are. */
-const LEAST_IN_DIGEST = 256;
 /** Some three for each process that recorded in the last 20 s; 20 bytes each. */
 const MOST_RANGES = 4096;
 /** What rounding and the ranks of order statistics take of a digest's share. */
@@ -23,7 +22,7 @@ export function summaryOf(copy: JournalCopy, fromMs: number, rankError: number):
     throw new OrielError("TOO_LARGE", why);
   }
   const { times, values } = inOrder(copy, fromMs);
-  const each = Math.max(LEAST_IN_DIGEST, Math.floor((values.length * rankError) / 2) - RANKS_SPARE);
+  const each = Math.max(law.leastInDigest, Math.floor((values.length * rankError) / 2) - RANKS_SPARE);
   const digests: Digest[] = [];
   for (let from = 0; from < values.length; from += each) {
     const to = Math.min(values.length, from + each);

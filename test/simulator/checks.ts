@@ -1,4 +1,6 @@
+import { askNearly } from "./actors.ts";
 import type { Handle } from "./calls.ts";
+import type { SimProcess } from "./process.ts";
 import type { Stage } from "./stage.ts";
 import { turn } from "./world.ts";
 
@@ -22,6 +24,7 @@ export async function checkNow(stage: Stage): Promise<void> {
     const idle = stage.handles.filter(
       (one) => one.process.state === "running" && isIdle(one) && one.retentionMs === retentionMs,
     );
+    if (plan.hasSummaries) await askNearlyAtOnce(stage, oracle, retentionMs);
     for (const spanMs of [random.int(1, retentionMs), retentionMs]) {
       const wanted = await askAtOnce(stage, fresh, spanMs);
       for (const handle of idle) {
@@ -57,6 +60,15 @@ async function askAtOnce(stage: Stage, handle: Handle, spanMs: number): Promise<
   await atOnce(stage, handle, stage.calls.follow("values at a standstill", handle, events, undefined, { spanMs }));
   handle.store.isInstant = false;
   return answer;
+}
+
+/** By who holds nothing: from a summary, where there is one. */
+async function askNearlyAtOnce(stage: Stage, oracle: SimProcess, retentionMs: number): Promise<void> {
+  const handle = stage.open(oracle, retentionMs, false);
+  handle.name = "near";
+  handle.store.isInstant = true;
+  await atOnce(stage, handle, askNearly(stage, handle, retentionMs, 0.5));
+  handle.series.close();
 }
 
 async function atOnce(stage: Stage, handle: Handle, call: Promise<void>): Promise<void> {

@@ -1,5 +1,6 @@
 import { type Chunk, parseChunk } from "./journal.ts";
 import type { SimServer, Step, Version } from "./server.ts";
+import { summaryKey } from "./subject.ts";
 import { eventsOf, type Snapshot } from "./truth.ts";
 import type { World } from "./world.ts";
 
@@ -133,7 +134,8 @@ export class Ledger {
   }
 
   #watch(step: Step): void {
-    if (step.written.length === 0) return;
+    const isOfChunks = step.written.some((key) => key !== summaryKey(this.#key));
+    if (!isOfChunks) return;
     this.#step++;
     const chainBefore = this.#chain;
     this.#chain = undefined;

@@ -10,6 +10,7 @@ import {
   withoutAsking,
   withoutFoundBirths,
   withoutHeadCheck,
+  withoutNamesInSummaries,
 } from "./subject.ts";
 
 type Local = (keys: Keyspace, key: string, input: never, nowMs: number) => unknown;
@@ -40,6 +41,9 @@ const chunkOf = (keys: Keyspace, key: string) => keys.get(key) as ChunkBytes | u
 
 /** What a caller says it knows of a chunk, without the place of the last frame: nothing is compared there. */
 const placeless = (known: Known): Known => ({ ...known, place: 0 });
+
+/** Neither who writes nor who reads a summary looks at the last frame before its end. */
+const placelessSummary = (summary: Uint8Array) => summary.slice().fill(0, 68, 72);
 
 export const MUTATIONS: readonly Mutation[] = [
   { rule: "readers tell copies apart: never", suits: repeats, constants: { dedupeMs: 0 } },
@@ -187,9 +191,35 @@ export const MUTATIONS: readonly Mutation[] = [
       readerCount: 3,
       paceMs: 200,
       durationMs: 60_000,
-      sizes: { pageBytes: 1 << 20, rotateBytes: 600, appendBytes: 1 << 20, coldBytes: 0 },
+      sizes: { pageBytes: 1 << 20, rotateBytes: 600, appendBytes: 1 << 20, coldBytes: 0, leastInDigest: 4 },
     },
     operation: { name: "window/read", local: blindAtTheEnd },
+  },
+  {
+    rule: "a summary names the frames that copies may follow: nobody looks",
+    suits: repeatsLate,
+    conditions: { hasSummaries: true, readerCount: 3, hasDeletes: false },
+    patch: withoutNamesInSummaries,
+  },
+  {
+    rule: "a summary counts where the journal goes on from its last frame: the frame is not looked at",
+    suits: failsOver,
+    conditions: {
+      hasSummaries: true,
+      failovers: 30,
+      durationMs: 60_000,
+      retentionMs: 250_000,
+      largerRetentionMs: 250_000,
+      paceMs: 200,
+      writerCount: 4,
+      readerCount: 3,
+      hasDeletes: false,
+    },
+    operation: {
+      name: "window/summarize",
+      local: (real) => (keys, key, input: Uint8Array, nowMs) =>
+        real(keys, key, placelessSummary(input) as never, nowMs),
+    },
   },
 ];
 

@@ -26,6 +26,7 @@ export interface Plan {
     readonly rotateBytes: number;
     readonly appendBytes: number;
     readonly coldBytes: number;
+    readonly leastInDigest: number;
   };
   /** How far the events of an event clock lag behind. */
   readonly eventLagMs: number;
@@ -43,6 +44,8 @@ export interface Plan {
   readonly isResident: boolean;
   /** All writers rest for so long, once: the whole journal may expire meanwhile. */
   readonly restMs: number;
+  /** Whether summaries are published, and questions asked that accept an error. */
+  readonly hasSummaries: boolean;
 }
 
 export function planOf(seed: number): Plan {
@@ -78,6 +81,7 @@ export function planOf(seed: number): Plan {
       rotateBytes: random.pick([600, 1 << 20, 1 << 20]),
       appendBytes: random.pick([1_000, 1 << 20, 1 << 20]),
       coldBytes: random.pick([1_500, 1 << 20, 1 << 20]),
+      leastInDigest: 4,
     },
     eventLagMs: random.pick([0, 10_000, 1_000_000]),
     hasOwnTimes: isEventClock || random.chance(0.3),
@@ -91,5 +95,6 @@ export function planOf(seed: number): Plan {
     kills: some(0.3, 2),
     isResident: random.chance(0.7),
     restMs: random.chance(0.15) ? random.int(retentionMs, retentionMs + 80_000) : 0,
+    hasSummaries: random.chance(0.4),
   };
 }

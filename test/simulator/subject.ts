@@ -3,6 +3,7 @@ import type { Store } from "../../src/store/contract.ts";
 import type { Answer } from "../../src/window/answer.ts";
 import { ChunkBytes } from "../../src/window/chunk-bytes.ts";
 import { Dedupe } from "../../src/window/dedupe.ts";
+import { FrameRanges } from "../../src/window/frame-ranges.ts";
 import { Older } from "../../src/window/older.ts";
 import type { Plan } from "./plan.ts";
 import type { Random } from "./random.ts";
@@ -11,6 +12,7 @@ export type { Known } from "../../src/window/answer.ts";
 export { law } from "../../src/window/law.ts";
 export type { Read } from "../../src/window/read.ts";
 export { closedKey } from "../../src/window/rotate.ts";
+export { summaryKey } from "../../src/window/summary.ts";
 export { ChunkBytes };
 
 /** The only file of the simulator that knows the code under test. */
@@ -54,6 +56,13 @@ export function withoutFoundBirths(): () => void {
     yield* this.chunks;
   };
   return () => Object.assign(Older.prototype, { linkedTo });
+}
+
+/** Lets nobody look for a frame in what a summary names. Returns how to undo that. */
+export function withoutNamesInSummaries(): () => void {
+  const { holds } = FrameRanges.prototype;
+  FrameRanges.prototype.holds = () => false;
+  return () => Object.assign(FrameRanges.prototype, { holds });
 }
 
 /** Lets no frame of a newer stretch be found in an older one put before it. Returns how to undo that. */
