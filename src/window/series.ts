@@ -109,7 +109,7 @@ export class Series {
   /**
    * Publishes a summary of all within the retention, which answers who then asks with `approximate` and holds nothing: some
    * 28 kB in place of the journal, and what was recorded since, which is read exactly. It reads as `stats` does and writes
-   * once; O(n log n). LOST, transient, where the series was closed twice or deleted meanwhile; TOO_LARGE where more than
+   * once; O(n log n). LOST, transient, where its open chunk was closed twice or deleted meanwhile; TOO_LARGE where more than
    * some 1300 processes record within 20 s.
    */
   async summarize(options: SummarizeOptions = {}): Promise<void> {
