@@ -44,6 +44,13 @@ export class Digest extends Run {
     return this.stride >> 1;
   }
 
+  /** Whether points and counts fit together: selection among others would not come to an end. */
+  get isWhole(): boolean {
+    const { sorted, stride, finiteCount, numbers } = this;
+    if (stride === 0 || finiteCount < 0 || sorted.length !== Math.ceil(numbers / stride)) return false;
+    return sorted.every((point, i) => point >= (i === 0 ? Number.NEGATIVE_INFINITY : sorted[i - 1]));
+  }
+
   /** How many numbers `points` of the points stand for. */
   standsFor(points: number): number {
     return Math.min(this.numbers, points * this.stride);

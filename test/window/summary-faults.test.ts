@@ -71,9 +71,16 @@ test("a summary that is gone, or cannot be read, is done without", async () => {
   counts.writeUInt32LE(0xffff_ffff, 112);
   const points = Buffer.from(summary);
   points.writeUInt32LE(0xffff_ffff, 120 + 20 * summary.readUInt32LE(108) + 76);
+  const first = 120 + 20 * summary.readUInt32LE(108);
+  // Damaged numbers: selection among them might never end.
+  const [strides, gone, few, unordered, nan] = Array.from({ length: 5 }, () => Buffer.from(summary)) as Buffer[];
+  strides!.writeUInt32LE(0, first + 72);
+  gone!.writeUInt32LE(0xffff_ffff, first + 20);
+  few!.writeUInt32LE(0xffff_fff0, first + 16);
+  unordered!.writeFloatLE(1e9, first + 80);
+  nan!.writeFloatLE(Number.NaN, first + 84);
   const spoilt: Uint8Array[] = [
-    other,
-    counts,
+    ...[other, counts, strides!, gone!, few!, unordered!, nan!],
     Buffer.alloc(500),
     Buffer.from("hello"),
     Buffer.concat([summary, Buffer.alloc(1)]),
