@@ -74,7 +74,7 @@ export class JournalReader {
     } else if (goesOn(tail.header, cut)) {
       tail.header = header;
       copy.take(cut.bytes);
-    } else if (header.number > tail.header.number) isLinked = await this.#chain(copy, cut);
+    } else if (header.number > tail.header.number) isLinked = await this.#chain(copy, cut, mostEvents);
     else throw new Rolled(true);
     // What is filled in goes on from the last frame held, and so links it.
     if (await this.#fill(copy, true, cut.length)) isLinked = true;
@@ -95,8 +95,9 @@ export class JournalReader {
   }
 
   /** Reads the rest of the last chunk held, those closed since, and the open one; their births must link. */
-  async #chain(copy: JournalCopy, cut: Answer): Promise<boolean> {
+  async #chain(copy: JournalCopy, cut: Answer, mostEvents: number): Promise<boolean> {
     const tail = copy.tail!;
+    let room = mostEvents;
     const { number, birthBefore } = cut.header!;
     const link = linkOf(cut);
     let isLinked = true;
@@ -117,6 +118,9 @@ export class JournalReader {
         copy.begin(chunk.header);
         copy.take(whole.frames);
         if (await this.#fill(copy, false, chunk.length)) isLinked = false;
+        room -= copy.tail!.events.count;
+        // The window begins before the last chunk held ends: it needs all that follow.
+        if (room < 0) throw new TooMany();
       }
       next += count;
     }
