@@ -14,7 +14,7 @@ import { law } from "./law.ts";
 import { answerAll, type Question, reachOf, type WindowView } from "./question.ts";
 import { needsOlder } from "./reach.ts";
 import type { Account, Residents } from "./residents.ts";
-import { Rollbacks, type Seen } from "./rollbacks.ts";
+import { Rollbacks } from "./rollbacks.ts";
 import { Rolled } from "./rolled.ts";
 import { bytesPerEvent } from "./segment.ts";
 import type { SeriesSettings } from "./series-options.ts";
@@ -35,10 +35,10 @@ export class JournalView implements WindowView {
   readonly #settings: SeriesSettings;
   readonly #monotonic: Clock;
   readonly age: Age;
+  readonly rollbacks = new Rollbacks();
   readonly #cores = new Cores();
   readonly #residents: Residents;
   readonly #account: Account;
-  readonly #rollbacks = new Rollbacks();
   readonly #kept: Kept | undefined;
   #cut: Answer | undefined;
 
@@ -89,14 +89,9 @@ export class JournalView implements WindowView {
     this.#residents.settle(this.#account, eventCount * this.#bytesPerEvent + chunks.length * CHUNK_BYTES);
   }
 
-  /** Takes note of an answer; the events in it are not taken in. */
-  see(cut: Pick<Seen, "header" | "length">): void {
-    this.#rollbacks.see(cut);
-  }
-
   /** Why a window from `fromMs` lacks events that this process has seen, if it does. */
   lacks(fromMs: number): Degraded | undefined {
-    if (this.#rollbacks.reach(fromMs)) return "lost";
+    if (this.rollbacks.reach(fromMs)) return "lost";
     return this.#kept?.reaches(fromMs) ? "local" : undefined;
   }
 
@@ -206,12 +201,13 @@ export class JournalView implements WindowView {
         // What changed between two pages can look like damage; what is damaged still is at the second reading.
         const looksDamaged = restart === 0 && error instanceof OrielError && error.code === "CORRUPT";
         if (!(error instanceof Rolled) && !looksDamaged) throw error;
-        if (error instanceof Rolled && error.isLoss && this.#copy.tail) this.#rollbacks.tell(this.#copy.tail.header);
+        if (error instanceof Rolled && error.isLoss && this.#copy.tail) this.rollbacks.tell(this.#copy.tail.header);
         this.letGo();
       }
       asked = this.age.now();
+      const before = this.rollbacks.seen;
       cut = await this.#reader.open(this.known, reachOf(questions));
-      this.see(cut);
+      this.rollbacks.see(cut, before);
     }
     throw new OrielError("LOST", "the series kept changing while it was read", { transient: true });
   }

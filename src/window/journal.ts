@@ -60,11 +60,11 @@ export class Journal {
       reader: this.#reader,
       copy,
       ask: (question) => this.ask(question),
-      see: (answer) => {
-        this.#time.learn(answer);
-        this.#view.see(answer);
-      },
+      learn: (answer) => this.#time.learn(answer),
+      rollbacks: this.#view.rollbacks,
       lacks: (fromMs) => this.#view.lacks(fromMs),
+      isAway: () => this.#fallback?.isAway === true,
+      leave: (error) => this.#fallback?.leave(error) === true,
     });
     if (this.#kept)
       this.#fallback = new Fallback(this.#view, this.#kept, settings, this.#time, {
@@ -85,7 +85,8 @@ export class Journal {
   /** UNAVAILABLE when it is closed, OVERLOADED when too many questions wait for the store already. */
   checkAskable(): void {
     this.checkOpen();
-    if (this.#questions.length + this.#serverQuestions.length >= MOST_QUESTIONS)
+    const { size } = this.summaries;
+    if (this.#questions.length + this.#serverQuestions.length + size >= MOST_QUESTIONS)
       throw new OrielError("OVERLOADED", `${MOST_QUESTIONS} questions wait for the store`, { transient: true });
   }
 
@@ -165,6 +166,7 @@ export class Journal {
     const { lastId } = this.outbox;
     let cut: Answer | Written;
     const asked = this.#view.age.now();
+    const before = this.#view.rollbacks.seen;
     try {
       if (!batch) cut = await this.#reader.open(this.#view.known, reachOf(due));
       else if (due.length > 0) cut = await this.#writer.append(batch, this.#view.known, reachOf(due));
@@ -174,7 +176,7 @@ export class Journal {
         else cut = (await this.#writer.record(event)) ?? (await this.#writer.appendEvent(event));
       }
       this.#time.learn(cut);
-      this.#view.see(cut);
+      this.#view.rollbacks.see(cut, before);
     } catch (error) {
       if (fallback?.leave(error))
         return fallback.answer(batch, due, begunMs, (error as OrielError).applied === "unknown");

@@ -8,22 +8,36 @@ export interface Seen {
   header: ChunkSeen | undefined;
 }
 
+/** How far the journal went at one answer. */
+export interface Place {
+  readonly number: number;
+  readonly birth: number;
+  readonly length: number;
+  readonly reachMs: number;
+}
+
 /**
  * Holds what a process has seen of a journal against what it sees now. A journal only grows: one that is shorter, or
  * another under the same number, lost what had been acknowledged (a failover to a replica that never had it, a restored
  * backup). A journal that is gone, or begun anew, may have been deleted and says nothing.
  */
 export class Rollbacks {
-  #seen: { number: number; birth: number; length: number; reachMs: number } | undefined;
+  #seen: Place | undefined;
   #lostUntilMs = -Infinity;
 
-  see({ header, length }: Pick<Seen, "header" | "length">): void {
-    const seen = this.#seen;
-    if (seen && header && header.number <= seen.number) {
-      const isSame = header.number === seen.number && header.birth === seen.birth;
-      if (!isSame || length < seen.length) this.#tell(seen.reachMs);
+  /** What the answer to a request that is sent now must not fall behind. */
+  get seen(): Place | undefined {
+    return this.#seen;
+  }
+
+  /** `before`: what had been seen when it was asked for. Requests that are under way at once are answered in any order. */
+  see({ header, length }: Pick<Seen, "header" | "length">, before: Place | undefined): void {
+    if (before && header && header.number <= before.number) {
+      const isSame = header.number === before.number && header.birth === before.birth;
+      if (!isSame || length < before.length) this.#tell(before.reachMs);
     }
-    this.#seen = header && { number: header.number, birth: header.birth, length, reachMs: reachOf(header) };
+    const now = header && { number: header.number, birth: header.birth, length, reachMs: reachOf(header) };
+    if (this.#seen === before || isAhead(now, this.#seen)) this.#seen = now;
   }
 
   /** What a copy holds of this chunk is no longer there. */
@@ -39,6 +53,11 @@ export class Rollbacks {
   #tell(reachMs: number): void {
     this.#lostUntilMs = Math.max(this.#lostUntilMs, reachMs);
   }
+}
+
+function isAhead(now: Place | undefined, seen: Place | undefined): boolean {
+  if (!now || !seen) return false;
+  return now.number > seen.number || (now.birth === seen.birth && now.length > seen.length);
 }
 
 /** No event in the chunk as it was seen is later. */

@@ -1,9 +1,9 @@
 import { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
-import type { Answer } from "./answer.ts";
 import { degradedOf, seriesNowMs } from "./degraded.ts";
 import { law } from "./law.ts";
 import { isStoreFailure } from "./refused.ts";
+import type { Rollbacks } from "./rollbacks.ts";
 import type { SeriesSettings } from "./series-options.ts";
 import type { ServerAnswer } from "./server-answer.ts";
 import { ServerFold } from "./server-fold.ts";
@@ -21,9 +21,9 @@ export interface ServerQuestion {
   fail(error: unknown): void;
 }
 
-/** What remembers losses; see Rollbacks. */
+/** What remembers losses. */
 interface Witness {
-  see(answer: Pick<Answer, "header" | "length">): void;
+  readonly rollbacks: Rollbacks;
   lacks(fromMs: number): Degraded | undefined;
 }
 
@@ -70,8 +70,10 @@ export class ServerSide {
   /** One round trip; another one where chunks were closed since the last, or no answer was seen yet. */
   async #stats(query: StatsQuery): Promise<WindowStats> {
     const percentiles = [...new Set(query.percentiles)].sort((a, b) => a - b);
+    const { rollbacks } = this.#witness;
+    const before = rollbacks.seen;
     const answer = await this.#ask(query, percentiles);
-    this.#witness.see(answer);
+    rollbacks.see(answer, before);
     const { header, nowMs, moments, ordered } = answer;
     const toMs = query.atMs ?? (header ? seriesNowMs(header, nowMs) : nowMs);
     const fromMs = toMs - query.spanMs;

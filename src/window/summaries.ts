@@ -8,6 +8,7 @@ import { JournalCopy } from "./journal-copy.ts";
 import { type JournalReader, TooMany } from "./journal-reader.ts";
 import { law } from "./law.ts";
 import type { Question } from "./question.ts";
+import type { Rollbacks } from "./rollbacks.ts";
 import { Rolled } from "./rolled.ts";
 import { bytesPerEvent } from "./segment.ts";
 import type { SeriesSettings } from "./series-options.ts";
@@ -24,8 +25,12 @@ export interface SummedUp {
   /** What questions are answered from. */
   copy: JournalCopy;
   ask(question: Question): void;
-  see(answer: Answer): void;
+  learn(answer: Answer): void;
+  rollbacks: Rollbacks;
   lacks(fromMs: number): Degraded | undefined;
+  /** Whether calls are answered without the store, and whether they are from such an error on; see Fallback. */
+  isAway(): boolean;
+  leave(error: unknown): boolean;
 }
 
 /** Publishes summaries of a journal, and answers from one that is found. */
@@ -41,6 +46,11 @@ export class Summaries {
     this.#key = key;
     this.#settings = settings;
     this.#journal = journal;
+  }
+
+  /** How many calls are under way. */
+  get size(): number {
+    return this.#underWay.size;
   }
 
   /** Waits for what was asked before. */
@@ -89,30 +99,27 @@ export class Summaries {
   }
 
   async #near(query: ApproximateQuery): Promise<WindowStats | undefined> {
-    const { copy, reader, see } = this.#journal;
+    const { copy, rollbacks } = this.#journal;
     // What is held is brought up to date by fewer bytes than any summary takes.
-    if (copy.tail) return undefined;
+    if (copy.tail || this.#journal.isAway()) return undefined;
     const begunMs = this.#store.monotonic();
     const reach = { spanMs: query.spanMs, fromMs: Infinity, mostBytes: law.coldBytes };
     if (query.atMs !== undefined) Object.assign(reach, { spanMs: -Infinity, fromMs: query.atMs - query.spanMs });
-    const found = await this.#store.run(approximate, this.#key, reach);
-    see(found.answer);
+    const before = rollbacks.seen;
     try {
-      const stats = await this.#read(reader, query, found.answer, found.summary && decodeSummary(found.summary));
+      const { answer, summary } = await this.#store.run(approximate, this.#key, reach);
+      this.#journal.learn(answer);
+      rollbacks.see(answer, before);
+      const stats = await this.#read(query, answer, summary && decodeSummary(summary));
       return this.#store.monotonic() - begunMs <= law.longestReadMs ? stats : undefined;
     } catch (error) {
-      const isKnown = error instanceof Rolled || error instanceof TooMany;
+      const isKnown = error instanceof Rolled || error instanceof TooMany || this.#journal.leave(error);
       if (isKnown || (error instanceof OrielError && error.code === "CORRUPT")) return undefined;
       throw error;
     }
   }
 
-  async #read(
-    reader: JournalReader,
-    query: ApproximateQuery,
-    cut: Answer,
-    summary: Summary | undefined,
-  ): Promise<WindowStats | undefined> {
+  async #read(query: ApproximateQuery, cut: Answer, summary: Summary | undefined): Promise<WindowStats | undefined> {
     const { header, nowMs } = cut;
     const { valueType, clock, nan, maxResidentBytes } = this.#settings;
     if (header?.format !== law.format || header.valueType !== valueType || header.clock !== clock) return undefined;
@@ -122,7 +129,7 @@ export class Summaries {
     if (summary && (summary.header.valueType !== valueType || fromMs < summary.fromMs)) return undefined;
     const copy = summary ? JournalCopy.after(summary.header, summary.known, summary.frames) : new JournalCopy();
     const begin = copy.head;
-    await reader.follow(copy, cut, fromMs, Math.floor(maxResidentBytes / bytesPerEvent(valueType)));
+    await this.#journal.reader.follow(copy, cut, fromMs, Math.floor(maxResidentBytes / bytesPerEvent(valueType)));
     const fold = new SummaryFold();
     const used = begin && copy.head === begin ? summary : undefined;
     if (used) fold.addDigests(used.digests, fromMs, toMs, query.closed);
