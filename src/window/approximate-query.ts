@@ -31,7 +31,8 @@ export function approximateQuery(options: SeriesStatsOptions, retentionMs: numbe
 /** The rank error of a summary that is to be published. */
 export function summaryError(options: SummarizeOptions): number {
   checkKnown(options, ["rankError"]);
-  return share(options.rankError ?? 0.02, 0.002, 0.25);
+  const { rankError = 0.02 } = options;
+  return share(rankError, 0.002, 0.25);
 }
 
 function share(rankError: number, least: number, most: number): number {

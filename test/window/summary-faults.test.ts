@@ -179,7 +179,7 @@ test("a wrong argument is refused before anything is asked", async () => {
     await expect(series.stats({ approximate, ...options } as never)).rejects.toMatchObject({ code: "ARGUMENT" });
   await expect(series.recordAndGet(1, { approximate } as never)).rejects.toMatchObject({ code: "ARGUMENT" });
   await expect(Series.stats([series], { approximate } as never)).rejects.toMatchObject({ code: "ARGUMENT" });
-  for (const rankError of [0, 0.001, 0.3, NaN, "x"])
+  for (const rankError of [0, 0.001, 0.3, NaN, "x", null])
     await expect(series.summarize({ rankError } as never)).rejects.toMatchObject({ code: "ARGUMENT" });
   expect(asked).toEqual([]);
   await series.close();
