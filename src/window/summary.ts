@@ -104,8 +104,8 @@ function readSummary(bytes: Uint8Array): Summary | undefined {
     at += DIGEST_BYTES + digest.sorted.byteLength;
     return digest;
   });
-  if (at !== bytes.length || known.length < HEADER_BYTES || !digests.every((digest) => digest.isWhole))
-    return undefined;
+  const isWhole = at === bytes.length && known.length >= HEADER_BYTES && Number.isSafeInteger(number);
+  if (!isWhole || !digests.every((digest) => digest.isWhole)) return undefined;
   const [fromMs, reachMs] = [view.getFloat64(88, true), view.getFloat64(96, true)];
   const isOlderMissing = view.getUint32(104, true) === 1;
   return { header, known, fromMs, reachMs, isOlderMissing, frames: new FrameRanges(ranges), digests };

@@ -73,14 +73,18 @@ test("a summary that is gone, or cannot be read, is done without", async () => {
   points.writeUInt32LE(0xffff_ffff, 120 + 20 * summary.readUInt32LE(108) + 76);
   const first = 120 + 20 * summary.readUInt32LE(108);
   // Damaged numbers: selection among them might never end.
-  const [strides, gone, few, unordered, nan] = Array.from({ length: 5 }, () => Buffer.from(summary)) as Buffer[];
+  const [strides, gone, few, unordered, nan, number] = Array.from({ length: 6 }, () =>
+    Buffer.from(summary),
+  ) as Buffer[];
   strides!.writeUInt32LE(0, first + 72);
   gone!.writeUInt32LE(0xffff_ffff, first + 20);
   few!.writeUInt32LE(0xffff_fff0, first + 16);
   unordered!.writeFloatLE(1e9, first + 80);
   nan!.writeFloatLE(Number.NaN, first + 84);
+  // A number that adding one does not change: its reader would ask for chunks without end.
+  number!.writeDoubleLE(-(2 ** 57), 8);
   const spoilt: Uint8Array[] = [
-    ...[other, counts, strides!, gone!, few!, unordered!, nan!],
+    ...[other, counts, strides!, gone!, few!, unordered!, nan!, number!],
     Buffer.alloc(500),
     Buffer.from("hello"),
     Buffer.concat([summary, Buffer.alloc(1)]),
