@@ -49,7 +49,8 @@ export async function sendCommands(server: HttpServer, commands: readonly HttpCo
         "Content-Type": "application/json",
         "Upstash-Encoding": "base64",
       },
-      body: isPipeline ? `[${parts.join(",")}]` : parts[0]!,
+      // A text or bytes Deno sends again by itself when a kept connection breaks, a Blob it does not.
+      body: new Blob(isPipeline ? [`[${parts.join(",")}]`] : parts),
       signal: giveUp.signal,
     });
     const text = await response.text();

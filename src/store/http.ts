@@ -28,6 +28,8 @@ const KNOWN = [
  * cannot be read, and a 5xx, count as no answer: what may be repeated is sent again, else `applied` is "unknown". A 429 is
  * waited for (Retry-After); a token that is refused is UNAVAILABLE, and not transient. Nobody can be listened to: locks and
  * queues look again by time. `replicas` is ARGUMENT: a request may go over any connection, and so WAIT for anyone's writes.
+ * Chromium's own fetch sends a request again when a connection that it kept breaks before the answer: in a page, what must not
+ * count twice needs an id of its own (`requestId`).
  */
 export function httpStore(options: HttpStoreOptions): Store {
   checkKnown(options, KNOWN);
