@@ -12,7 +12,7 @@ export interface NodeRedisClient {
   readonly options?: unknown;
   connect(): Promise<unknown>;
   duplicate(overrides: object): unknown;
-  sendCommand(args: readonly (string | Buffer)[], options?: SendOptions): Promise<unknown>;
+  sendCommand(args: readonly (string | Uint8Array)[], options?: SendOptions): Promise<unknown>;
   // biome-ignore lint/suspicious/noExplicitAny: each event has arguments of its own
   on(event: string, listener: (...args: any[]) => void): unknown;
   // biome-ignore lint/suspicious/noExplicitAny: as above

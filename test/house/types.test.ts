@@ -1,0 +1,57 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import { describe, expect, it } from "vitest";
+import { root } from "./sources.ts";
+
+const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const names = Object.keys(exports).filter((name) => name !== "./package.json");
+const { Bundler, Node16 } = ts.ModuleResolutionKind;
+
+/** The file of types that an import from a file of that name is resolved to. */
+function typesOf(name: string, from: string, moduleResolution: ts.ModuleResolutionKind, customConditions?: string[]) {
+  const module = moduleResolution === Bundler ? ts.ModuleKind.ESNext : ts.ModuleKind.Node16;
+  const options = { moduleResolution, module, ...(customConditions && { customConditions }) };
+  const mode = from.endsWith(".cts") ? ts.ModuleKind.CommonJS : ts.ModuleKind.ESNext;
+  const found = ts.resolveModuleName(
+    `oriel${name.slice(1)}`,
+    join(root, from),
+    options,
+    ts.sys,
+    undefined,
+    undefined,
+    mode,
+  );
+  return found.resolvedModule?.resolvedFileName;
+}
+
+describe("the types of the built package", () => {
+  it("are found for every entry, by import and by require, whatever the conditions", () => {
+    const found = names.flatMap((name) => [
+      typesOf(name, "user.mts", Node16),
+      typesOf(name, "user.cts", Node16),
+      ...[[], ["workerd"], ["edge-light"], ["browser"]].map((each) => typesOf(name, "user.ts", Bundler, each)),
+    ]);
+    expect(found.filter((file) => !file || !/\.d\.c?ts$/.test(file))).toEqual([]);
+    expect(typesOf(".", "user.cts", Node16)).toMatch(/index\.d\.cts$/);
+  });
+
+  it("need no types of Node", () => {
+    const files = [
+      ...new Set(names.flatMap((name) => ["user.mts", "user.cts"].map((from) => typesOf(name, from, Node16)!))),
+    ];
+    expect(files.length).toBeGreaterThan(10);
+    const program = ts.createProgram(files, {
+      noEmit: true,
+      strict: true,
+      module: ts.ModuleKind.Node16,
+      moduleResolution: Node16,
+      lib: ["lib.es2022.d.ts", "lib.dom.d.ts"],
+      types: [],
+    });
+    const told = ts
+      .getPreEmitDiagnostics(program)
+      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
+    expect(told).toEqual([]);
+  });
+});
