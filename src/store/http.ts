@@ -68,7 +68,10 @@ function checkUrl(url: unknown): string {
   try {
     parsed = new URL(url as string);
   } catch {
-    throw argumentError("url", url, allowed);
+    // A text may be a token in the wrong place, or hold a password.
+    throw typeof url === "string"
+      ? new OrielError("ARGUMENT", `url is no URL; it must be ${allowed}`)
+      : argumentError("url", url, allowed);
   }
   const { protocol, username, password, search, hash, origin, pathname } = parsed;
   if (typeof url !== "string" || !/^https?:$/.test(protocol) || username || password || search || hash)

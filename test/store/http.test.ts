@@ -15,6 +15,8 @@ describe("options", () => {
     "a url that is none": { url: "example.test" },
     "a url of Redis": { url: "redis://example.test" },
     "credentials in the url": { url: "https://me:secret-token@example.test" },
+    "credentials in a url that is none": { url: "https://me:secret-token@example test" },
+    "the token in the place of the url": { url: "secret-token", token: "https://example.test" },
     "a query": { url: "https://example.test?_token=secret-token" },
     "no token": { token: undefined },
     "an empty token": { token: "" },
