@@ -3,7 +3,7 @@ import type { Script } from "./contract.ts";
 import { atTurnsEnd } from "./gathering.ts";
 import { HttpCommand } from "./http-command.ts";
 import { type HttpServer, sendCommands } from "./http-request.ts";
-import { pause } from "./waiting.ts";
+import { pause, within } from "./waiting.ts";
 
 /** Bytes of one request: databases of Upstash's smaller plans have refused 1 MB and more. */
 const MOST_REQUEST_BYTES = 960_000;
@@ -18,7 +18,7 @@ const REST_STEP_MS = 100;
  * other: requests that are under way together may overtake each other. A script is taken to be in the server's cache
  * until the server says that it is not; then its text goes with the next call.
  */
-export function httpClient(server: HttpServer): ScriptClient {
+export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient {
   const missing = new Set<string>();
   const unanswered = new Set<HttpCommand>();
   let waiting: HttpCommand[] = [];
@@ -74,8 +74,10 @@ export function httpClient(server: HttpServer): ScriptClient {
       if (asciiSha !== undefined) missing.add(asciiSha);
     },
     async info(section) {
-      const reply: unknown = await send(HttpCommand.of("INFO", section)).reply;
-      return [new TextDecoder().decode(reply as Uint8Array)];
+      const command = send(HttpCommand.of("INFO", section));
+      const outcome = await within<unknown>(command.reply, deadlineMs);
+      command.abandon();
+      return outcome.kind === "done" ? [new TextDecoder().decode(outcome.value as Uint8Array)] : [];
     },
     async close() {
       for (const command of [...unanswered]) command.settle(new Error("the store was closed"));

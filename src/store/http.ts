@@ -43,7 +43,7 @@ export function httpStore(options: HttpStoreOptions): Store {
     token,
     fetch: given ?? ((...request: Parameters<Fetch>) => globalThis.fetch(...request)),
   };
-  const store = scriptStore(() => httpClient(server), rest);
+  const store = scriptStore((deadlineMs) => httpClient(server, deadlineMs), rest);
   return {
     ...store,
     run<Input, Output>(

@@ -130,6 +130,14 @@ test("a slow server: a repeatable call is asked again, and the request that nobo
   await until("the first is aborted", () => stage.rest.requests[0]!.isAborted());
 });
 
+test("a slow server: a question for what endangers data is given up with the calls beside it", async () => {
+  stage.rest.faultOf = () => held().fault;
+  const warned = stage.open({ deadlineMs: 50, onWarning: () => {} });
+  await expect(warned.run(append, key, input("x"))).rejects.toMatchObject({ code: "DEADLINE" });
+  await until("the requests are aborted", () => stage.rest.requests.every(({ isAborted }) => isAborted()));
+  expect(stage.asked.join(" ")).toContain("INFO");
+});
+
 test("a slow server: another is DEADLINE, and may be applied later", async () => {
   const { fault, release } = held();
   faults(fault);
