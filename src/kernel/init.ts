@@ -35,8 +35,7 @@ export function initSync(source: KernelSource): KernelName {
     exports = instantiate(given);
     name = exports.vectorBytes() === 16 ? "wasm-simd" : "wasm-scalar";
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new OrielError("KERNEL", `init: the source does not start: ${reason}`, { cause });
+    throw new OrielError("KERNEL", `init: the source does not start: ${reasonOf(cause)}`, { cause });
   }
   useKernel({ name, create: () => wasmKernel(name, exports) });
   return name;
@@ -44,23 +43,34 @@ export function initSync(source: KernelSource): KernelName {
 
 /**
  * The same for what is not at hand yet: also a URL, a Response, or a promise of any of them; bytes are compiled elsewhere than
- * in this turn. KERNEL also where the answer is not 2xx.
+ * in this turn. KERNEL also where a URL cannot be fetched, and where the answer is not 2xx.
  */
 export async function init(source: KernelSource | string | PromiseLike<KernelSource | string>): Promise<KernelName> {
   const given = await source;
-  if (typeof given === "string" || given instanceof URL) return init(await fetch(given));
+  if (typeof given === "string" || given instanceof URL) return init(await fetched(given));
   if (!isAnswered(given)) return initSync(given !== null && isBytes(given) ? await compiled(given) : given);
   if (!given.ok) throw new OrielError("KERNEL", `init: the kernels' answer has status ${given.status}`);
   return init(await given.arrayBuffer());
+}
+
+async function fetched(url: string | URL): Promise<object> {
+  try {
+    return await fetch(url);
+  } catch (cause) {
+    throw new OrielError("KERNEL", `init: ${url} cannot be fetched: ${reasonOf(cause)}`, { cause });
+  }
 }
 
 async function compiled(bytes: Uint8Array | ArrayBuffer): Promise<object> {
   try {
     return await compile(bytes);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new OrielError("KERNEL", `init: the bytes do not compile: ${reason}`, { cause });
+    throw new OrielError("KERNEL", `init: the bytes do not compile: ${reasonOf(cause)}`, { cause });
   }
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
 }
 
 function isAnswered(source: object | null): source is Answered {

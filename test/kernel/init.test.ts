@@ -108,7 +108,14 @@ describe("what is no kernel is refused, and those in use stay", () => {
     expect(kernel.sum(Float64Array.of(1, 2))).toBe(3);
   });
 
-  test("a server out of reach gives what fetch gives", async () => {
-    await expect(init("http://127.0.0.1:1/kernels.wasm")).rejects.toThrow(TypeError);
-  });
+  test.each(["http://127.0.0.1:1/kernels.wasm", "file:///kernels.wasm", "kernels.wasm"])(
+    "what cannot be fetched: %s",
+    async (url) => {
+      await expect(init(url)).rejects.toMatchObject({
+        code: "KERNEL",
+        message: expect.stringContaining(url),
+        cause: expect.any(TypeError),
+      });
+    },
+  );
 });
