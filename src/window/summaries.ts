@@ -39,6 +39,8 @@ export class Summaries {
   readonly #key: string;
   readonly #settings: SeriesSettings;
   readonly #journal: SummedUp;
+  /** There was no summary: the next question had better be the first of a copy that is kept. */
+  #isToHold = false;
   readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(store: Store, key: string, settings: SeriesSettings, journal: SummedUp) {
@@ -101,7 +103,7 @@ export class Summaries {
   async #near(query: ApproximateQuery): Promise<WindowStats | undefined> {
     const { copy, rollbacks } = this.#journal;
     // What is held is brought up to date by fewer bytes than any summary takes.
-    if (copy.tail || this.#journal.isAway()) return undefined;
+    if (copy.tail || this.#journal.isAway() || this.#isToHold) return undefined;
     const begunMs = this.#store.monotonic();
     const reach = { spanMs: query.spanMs, fromMs: Infinity, mostBytes: law.coldBytes };
     if (query.atMs !== undefined) Object.assign(reach, { spanMs: -Infinity, fromMs: query.atMs - query.spanMs });
@@ -110,6 +112,7 @@ export class Summaries {
       const { answer, summary } = await this.#store.run(approximate, this.#key, reach);
       this.#journal.learn(answer);
       rollbacks.see(answer, before);
+      this.#isToHold = !summary && this.#settings.isResident;
       const stats = await this.#read(query, answer, summary && decodeSummary(summary));
       return this.#store.monotonic() - begunMs <= law.longestReadMs ? stats : undefined;
     } catch (error) {

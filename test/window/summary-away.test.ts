@@ -50,6 +50,21 @@ describe("answers that overtake each other tell of no loss", () => {
   });
 });
 
+test("without a summary, a process that may hold the window holds it from the second question on", async () => {
+  const { store: plain } = storeWith();
+  const writer = new Series(plain, "s", OPTIONS);
+  await writer.recordMany([1, 2, 3]);
+  for (const [resident, wanted] of [
+    [true, ["window/approximate", "window/cold", "window/read"]],
+    [false, ["window/approximate", "window/approximate", "window/approximate"]],
+  ] as const) {
+    const { asked, store } = counted(plain);
+    const series = new Series(store, "s", { ...OPTIONS, resident });
+    for (let i = 0; i < 3; i++) expect((await series.stats({ approximate })).count).toBe(3);
+    expect(asked).toEqual(wanted);
+  }
+});
+
 test("a loss between two approximate answers is told", async () => {
   const { store } = storeWith();
   const { store: shorter, plain } = storeWith();
