@@ -99,7 +99,8 @@ export function answerOf(
   return answer;
 }
 
-function agrees(chunk: ChunkBytes, known: Known): boolean {
+/** Whether a chunk goes on from what is known of it. */
+export function agrees(chunk: ChunkBytes, known: Known): boolean {
   const { number, birth } = chunk.header;
   if (known.number !== number || known.birth !== birth || known.length > chunk.length) return false;
   if (known.place === 0) return true;

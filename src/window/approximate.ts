@@ -1,13 +1,11 @@
 import { script } from "../generated/window/approximate.ts";
 import type { StepOfArguments } from "../store/contract.ts";
-import { type Answer, answerOf, type Known, STATUS } from "./answer.ts";
+import { type Answer, answerOf, STATUS } from "./answer.ts";
 import type { ChunkBytes } from "./chunk-bytes.ts";
 import { cold, MOST_CALL_BYTES } from "./cold.ts";
 import { law } from "./law.ts";
 import type { Reach } from "./older.ts";
-import { summaryKey } from "./summary.ts";
-
-const LEAST_SUMMARY_BYTES = 120;
+import { endOf, FIXED_BYTES, summaryKey } from "./summary.ts";
 
 /** What was found of a journal of which nothing is held. */
 export interface Found {
@@ -34,9 +32,9 @@ export const approximate: StepOfArguments<Reach, Found> = {
   local(keys, key, reach, nowMs) {
     const open = keys.get(key) as ChunkBytes | undefined;
     const found = keys.find(summaryKey(key)) as ChunkBytes | undefined;
-    if (open?.header.format === law.format && found && found.length >= LEAST_SUMMARY_BYTES) {
+    if (open?.header.format === law.format && found && found.length >= FIXED_BYTES) {
       const { header, bytes } = found;
-      const answer = answerOf(STATUS.done, nowMs, open, new Uint8Array(0), true, knownOf(found));
+      const answer = answerOf(STATUS.done, nowMs, open, new Uint8Array(0), true, endOf(bytes));
       const goesOn = answer.continued || open.header.number > header.number;
       if (header.format === law.summaryFormat && goesOn)
         return { answer: { ...answer, older: undefined }, summary: bytes };
@@ -44,15 +42,3 @@ export const approximate: StepOfArguments<Reach, Found> = {
     return { answer: cold.local(keys, key, reach, nowMs), summary: undefined };
   },
 };
-
-/** Where a summary ends. */
-function knownOf({ header: { number, birth }, bytes }: ChunkBytes): Known {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  return {
-    number,
-    birth,
-    length: view.getUint32(64, true),
-    place: view.getUint32(68, true),
-    frame: bytes.subarray(72, 88),
-  };
-}

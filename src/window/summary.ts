@@ -28,12 +28,21 @@ export interface Summary {
   digests: readonly Digest[];
 }
 
-const FIXED_BYTES = 120;
+/** A summary has so many at least. */
+export const FIXED_BYTES = 120;
 const RANGE_BYTES = 20;
 const DIGEST_BYTES = 80;
 
 export function summaryKey(key: string): string {
   return `${key}:summary`;
+}
+
+/** Where a summary of `FIXED_BYTES` or more ends: what a reader names that read so far. */
+export function endOf(summary: Uint8Array): Known {
+  const { number, birth } = readHeader(summary);
+  const view = new DataView(summary.buffer, summary.byteOffset, summary.length);
+  const frame = summary.slice(72, 72 + FRAME_HEADER_BYTES);
+  return { number, birth, length: view.getUint32(64, true), place: view.getUint32(68, true), frame };
 }
 
 export function encodeSummary(summary: Summary): Uint8Array {
@@ -89,9 +98,7 @@ function readSummary(bytes: Uint8Array): Summary | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   if (view.getUint8(0) !== law.summaryFormat) return undefined;
   const header = { ...readHeader(bytes), format: law.format };
-  const { number, birth, valueType } = header;
-  const frame = bytes.slice(72, 72 + FRAME_HEADER_BYTES);
-  const known = { number, birth, length: view.getUint32(64, true), place: view.getUint32(68, true), frame };
+  const known = endOf(bytes);
   let at = FIXED_BYTES;
   const ranges = Array.from({ length: count(view, 108, RANGE_BYTES) }, () => {
     const [producer, first, count] = [0, 4, 8].map((i) => view.getUint32(at + i, true));
@@ -100,11 +107,11 @@ function readSummary(bytes: Uint8Array): Summary | undefined {
     return { producer, first, count, firstMs };
   });
   const digests = Array.from({ length: count(view, 112, DIGEST_BYTES) }, () => {
-    const digest = readDigest(bytes, view, at, valueType);
+    const digest = readDigest(bytes, view, at, header.valueType);
     at += DIGEST_BYTES + digest.sorted.byteLength;
     return digest;
   });
-  const isWhole = at === bytes.length && known.length >= HEADER_BYTES && Number.isSafeInteger(number);
+  const isWhole = at === bytes.length && known.length >= HEADER_BYTES && Number.isSafeInteger(known.number);
   if (!isWhole || !digests.every((digest) => digest.isWhole)) return undefined;
   const [fromMs, reachMs] = [view.getFloat64(88, true), view.getFloat64(96, true)];
   const isOlderMissing = view.getUint32(104, true) === 1;
