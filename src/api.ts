@@ -33,7 +33,7 @@ export { type RollingOptions, type RollingPercentiles, rollingPercentile } from 
 export type { DecidedBy, Decision, PolicyDecision } from "./limiter/decision.ts";
 export { Limiter, type Wanted } from "./limiter/limiter.ts";
 export type { AcquireOptions, LimiterOptions, TakeOptions } from "./limiter/options.ts";
-export { concurrency, fixedWindow, funnel, gcra, type Policy, slidingWindow } from "./limiter/policies.ts";
+export { concurrency, fixedWindow, gcra, leakyBucket, type Policy, slidingWindow } from "./limiter/policies.ts";
 export type { Reservation, ReserveOptions } from "./limiter/reservation.ts";
 export type { HeldLock } from "./lock/held.ts";
 export { Lock } from "./lock/lock.ts";

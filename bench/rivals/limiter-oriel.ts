@@ -1,4 +1,4 @@
-import { fixedWindow, funnel, gcra, Limiter, type Policy, redisStore, slidingWindow } from "../../src/index.ts";
+import { fixedWindow, gcra, Limiter, leakyBucket, type Policy, redisStore, slidingWindow } from "../../src/index.ts";
 import type { LimiterKind, LimiterRival } from "./limiter.ts";
 
 interface Rate {
@@ -26,6 +26,6 @@ function rival(kind: LimiterKind, timesLimit: 1 | 2, policyOf: (rate: Rate) => P
 export const ORIEL_LIMITERS: readonly LimiterRival[] = [
   rival("exact sliding window", 1, ({ limit, spanMs }) => slidingWindow({ limit, span: spanMs })),
   rival("fixed window", 2, ({ limit, spanMs }) => fixedWindow({ limit, span: spanMs })),
-  rival("funnel", 2, ({ limit, spanMs }) => funnel({ capacity: limit, leakingDuration: spanMs })),
+  rival("leaky-bucket", 2, ({ limit, spanMs }) => leakyBucket({ capacity: limit, span: spanMs })),
   rival("GCRA", 2, ({ limit, spanMs }) => gcra({ limit, span: spanMs })),
 ];

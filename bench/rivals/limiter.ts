@@ -6,7 +6,7 @@ export type LimiterKind =
   | "exact sliding window"
   | "approximate sliding window"
   | "token bucket"
-  | "funnel"
+  | "leaky-bucket"
   | "GCRA"
   | "reservoir";
 

@@ -9,7 +9,7 @@
 --         6 zero · f64 cost · f64 limit · f64 span, ms · f64 rate
 -- Reply head, 24 bytes: u8 status (0 decided, 1 holds are needed, 2 not reserved, 3 settled before) · 3 zero · u32 calls
 --         granted · f64 permits each was granted · f64 ms for which it is blocked
---       per policy, 40 bytes: u32 calls it would let pass · 4 zero · f64 permits that are reserved · f64 used (funnel,
+--       per policy, 40 bytes: u32 calls it would let pass · 4 zero · f64 permits that are reserved · f64 used (bucket,
 --         GCRA: level) · f64 ms until another such call passes it · f64 ms until it is as new
 -- Law   a group of alike calls is decided as one call after the other would be: the first so many pass. What is refused
 --       changes no byte. Shadow policies refuse nobody and are charged by the calls that they would let pass.

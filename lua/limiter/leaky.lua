@@ -1,5 +1,5 @@
 -- @include limiter/state
--- Funnel and GCRA: a level that rises by a call's permits and falls by `rate` permits in `span` ms, at most `limit`.
+-- Leaky bucket and GCRA: a level that rises by a call's permits and falls by `rate` permits in `span` ms, at most `limit`.
 -- It is counted in permits / span, so that it falls by `rate` a ms: whole numbers, nothing is rounded.
 -- State: the head · 24 f64 at · 32 f64 level · 40 f64 span
 local function level_of(at, level, of_span, span, rate, now)

@@ -36,7 +36,7 @@ export interface Ask {
 export interface PolicyReply {
   /** So many of the calls the policy would let pass. */
   passes: number;
-  /** Permits; the level of a funnel or GCRA. */
+  /** Permits; the level of a leaky bucket or GCRA. */
   used: number;
   /** Permits that are reserved. */
   held: number;

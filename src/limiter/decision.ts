@@ -1,4 +1,4 @@
-export type PolicyKind = "fixed-window" | "sliding-window" | "funnel" | "gcra" | "concurrency";
+export type PolicyKind = "fixed-window" | "sliding-window" | "leaky-bucket" | "gcra" | "concurrency";
 
 /** What one policy says to a call. */
 export interface PolicyDecision {
@@ -8,9 +8,9 @@ export interface PolicyDecision {
   /** Whether this policy lets the call pass; a shadow policy's word does not count. */
   allowed: boolean;
   shadow: boolean;
-  /** Permits per span, the funnel's capacity, or how many may be held at once. */
+  /** Permits per span, the leaky bucket's capacity, or how many may be held at once. */
   limit: number;
-  /** The window, the time in which a full funnel runs empty, the lease of a permit. */
+  /** The window, the time in which a full leaky bucket runs empty, the lease of a permit. */
   spanMs: number;
   /** Whole permits left after this call, less those that are reserved. */
   remaining: number;

@@ -11,7 +11,7 @@ export const law = {
   mostSettled: 64,
   /** Reservations of one id that are open at a time. */
   mostHeld: 1024,
-  /** Permits times span of a funnel or GCRA: below 2^52 everything is counted in whole numbers. */
+  /** Permits times span of a leaky bucket or GCRA: below 2^52 everything is counted in whole numbers. */
   mostLevel: 2 ** 52,
   /** Of a sliding window: 48 MiB, copied in some 50 ms when it grows. */
   mostRecords: 2 ** 22,

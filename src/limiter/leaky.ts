@@ -10,7 +10,7 @@ interface Leaky extends State {
   spanMs: number;
 }
 
-/** Funnel and GCRA; law in lua/limiter/leaky.lua. */
+/** Leaky bucket and GCRA; law in lua/limiter/leaky.lua. */
 export function lookLeaky(keys: Keyspace, key: string, { limit, spanMs, rate }: Rule, nowMs: number): Looked {
   const state = stateOf<Leaky>(keys, key, KIND.leaky);
   const atMs = Math.max(nowMs, state?.atMs ?? nowMs);

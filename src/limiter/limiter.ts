@@ -164,7 +164,8 @@ export class Limiter {
   }
 
   /**
-   * Takes from several limiters and ids at once, or from none. All are counted under the one tag: see `TakeOptions.tag`.
+   * Takes from several limiters and ids, or from none, in one step: all are counted under the one `tag`, whose keys lie in
+   * one slot of a cluster; see `TakeOptions.tag`. A `take` counts with them where it names the same tag.
    * While the store is out of reach the strictest of their `onStoreError` decides for all: "throw", "deny", "local", "allow".
    */
   static async takeAll(wanted: readonly Wanted[], options: { tag: string }): Promise<Decision> {

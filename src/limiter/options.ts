@@ -14,10 +14,10 @@ export interface LimiterOptions {
   /** A process's share of each limit under "local": above 0, at most 1 (default). At least one permit. */
   localShare?: number;
   /**
-   * For how long a denial is given again without asking, at most its `retryAfterMs` and 100 ms; default 0. A reset, a
+   * For how long a denial is given again without asking, at most its `retryAfterMs`; 0 ms (default) to 100 ms. A reset, a
    * reward or a raised limit acts that much later.
    */
-  denyCacheMs?: number;
+  denyCache?: Duration;
   /**
    * Permits fetched ahead, so many at a time, and given out without asking for so long. Within one span up to `permits`
    * more than the limit may then pass for each process. At most 1 s; not with a concurrency policy.
@@ -32,7 +32,11 @@ export interface TakeOptions {
   atLeast?: number;
   /** Counts once, however often the call with it is made within a minute; then it is sent again where a reply is lost. */
   requestId?: string;
-  /** Keeps what is counted in the slot of this name: for `takeAll`. Another tag is another count. */
+  /**
+   * Where what is counted is kept, for `takeAll`: keys of one tag lie in one slot of a cluster, so one step can change them
+   * all. Counts under a tag are apart from those under another tag, and from those without one. One tag that all calls share
+   * loads one node of the cluster with them; a tenant's or a user's name spreads them.
+   */
   tag?: string;
   /** Other limits or spans for this call: as many policies, of the same names and kinds. They act at once. */
   policies?: readonly Policy[];
@@ -58,15 +62,14 @@ export interface LimiterSettings {
 }
 
 export function limiterSettings(options: LimiterOptions): LimiterSettings {
-  checkKnown(options, ["name", "onStoreError", "localShare", "denyCacheMs", "lease"]);
-  const { name, onStoreError = "throw", localShare = 1, denyCacheMs = 0 } = options;
+  checkKnown(options, ["name", "onStoreError", "localShare", "denyCache", "lease"]);
+  const { name, onStoreError = "throw", localShare = 1, denyCache = 0 } = options;
   if (typeof name !== "string") throw argumentError("name", name, "a string");
   if (!["throw", "allow", "deny", "local"].includes(onStoreError))
     throw argumentError("onStoreError", onStoreError, '"throw", "allow", "deny" or "local"');
   if (typeof localShare !== "number" || !(localShare > 0 && localShare <= 1))
     throw argumentError("localShare", localShare, "a number above 0, at most 1");
-  if (typeof denyCacheMs !== "number" || !(denyCacheMs >= 0 && denyCacheMs <= LONGEST_DENY_CACHE_MS))
-    throw argumentError("denyCacheMs", denyCacheMs, `from 0 ms to ${LONGEST_DENY_CACHE_MS} ms`);
+  const denyCacheMs = durationMs("denyCache", denyCache, 0, LONGEST_DENY_CACHE_MS);
   return { onStoreError, localShare, denyCacheMs, lease: options.lease && leaseOf(options.lease) };
 }
 
@@ -85,7 +88,7 @@ export function checkPolicies(policies: readonly Policy[]): readonly Policy[] {
     throw argumentError("policies", policies, `an array of 1 to ${MOST_POLICIES} policies`);
   for (const one of policies)
     if (typeof one?.kind !== "number")
-      throw argumentError("policies", one, "made by fixedWindow, slidingWindow, funnel, gcra or concurrency");
+      throw argumentError("policies", one, "made by fixedWindow, slidingWindow, leakyBucket, gcra or concurrency");
   if (new Set(policies.map(({ name }) => name)).size < policies.length)
     throw argumentError("policies", policies.map(({ name }) => name).join(", "), "policies with names of their own");
   return policies;

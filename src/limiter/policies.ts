@@ -12,7 +12,7 @@ export interface PolicyOptions {
   shadow?: boolean;
 }
 
-/** A limit as a limiter is given it: made by fixedWindow, slidingWindow, funnel, gcra or concurrency. */
+/** A limit as a limiter is given it: made by fixedWindow, slidingWindow, leakyBucket, gcra or concurrency. */
 export interface Policy {
   readonly name: string;
   readonly kindName: PolicyKind;
@@ -52,22 +52,22 @@ export function slidingWindow(options: WindowPolicy): Policy {
   return policy(options, "sliding-window", KIND.sliding, whole("limit", options.limit, MOST_PERMITS), spanMs, 0);
 }
 
-export interface FunnelPolicy extends PolicyOptions {
-  /** Permits that an empty funnel takes at once. */
+export interface LeakyBucketPolicy extends PolicyOptions {
+  /** Permits that an empty bucket takes at once. */
   capacity: number;
-  /** In which a full funnel runs empty, evenly. */
-  leakingDuration: Duration;
+  /** In which a full bucket runs empty, evenly. */
+  span: Duration;
 }
 
 /**
- * A funnel that leaks `capacity` permits in `leakingDuration`; a call pours its cost in, if it fits. Counted in whole
- * numbers of permits times ms: nothing drifts. capacity x leakingDuration: at most 2^52. Some 48 bytes.
+ * A bucket that leaks `capacity` permits per `span`; a call pours its cost in, if it fits. Counted in whole
+ * numbers of permits times ms: nothing drifts. capacity x span: at most 2^52. Some 48 bytes.
  */
-export function funnel(options: FunnelPolicy): Policy {
-  checkKnown(options, ["capacity", "leakingDuration", "name", "shadow"]);
-  const spanMs = durationMs("leakingDuration", options.leakingDuration, 1, LONGEST_MS);
+export function leakyBucket(options: LeakyBucketPolicy): Policy {
+  checkKnown(options, ["capacity", "span", "name", "shadow"]);
+  const spanMs = durationMs("span", options.span, 1, LONGEST_MS);
   const capacity = whole("capacity", options.capacity, Math.floor(law.mostLevel / spanMs));
-  return policy(options, "funnel", KIND.leaky, capacity, spanMs, Math.max(1, capacity));
+  return policy(options, "leaky-bucket", KIND.leaky, capacity, spanMs, Math.max(1, capacity));
 }
 
 /**

@@ -9,7 +9,7 @@ export interface Rule {
   cost: number;
   limit: number;
   spanMs: number;
-  /** Funnel and GCRA: permits that become free in `spanMs`. */
+  /** Leaky bucket and GCRA: permits that become free in `spanMs`. */
   rate: number;
 }
 
@@ -17,7 +17,7 @@ export interface Rule {
 export interface Looked {
   blockedUntilMs: number;
   holdsUntilMs: number;
-  /** Permits; the level of a funnel or GCRA. */
+  /** Permits; the level of a leaky bucket or GCRA. */
   used: number;
   /** Permits that are left; below 0 after a penalty or a lowered limit. */
   free: number;

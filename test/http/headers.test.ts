@@ -123,7 +123,7 @@ describe("rateLimitHeaders", () => {
     const number = fc.oneof(fc.nat(), fc.double({ min: 0, noNaN: true }), fc.constant(Number.POSITIVE_INFINITY));
     const policy = fc.record<PolicyDecision>({
       name: fc.oneof(fc.string({ unit: "grapheme" }), fc.string({ unit: "binary" })),
-      kind: fc.constantFrom("fixed-window", "sliding-window", "funnel", "gcra", "concurrency"),
+      kind: fc.constantFrom("fixed-window", "sliding-window", "leaky-bucket", "gcra", "concurrency"),
       allowed: fc.boolean(),
       shadow: fc.boolean(),
       limit: number,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { MODE } from "../../src/limiter/ask.ts";
 import { decideFor } from "../../src/limiter/decide.ts";
 import { Limiter } from "../../src/limiter/limiter.ts";
-import { concurrency, fixedWindow, funnel, gcra, slidingWindow } from "../../src/limiter/policies.ts";
+import { concurrency, fixedWindow, gcra, leakyBucket, slidingWindow } from "../../src/limiter/policies.ts";
 import { KIND, type Rule } from "../../src/limiter/rule.ts";
 import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
 
@@ -59,7 +59,7 @@ describe.each([
 
   test.each([
     ["sliding", slidingWindow({ limit: 5, span: "10s" })],
-    ["funnel", funnel({ capacity: 5, leakingDuration: "10s" })],
+    ["leaky-bucket", leakyBucket({ capacity: 5, span: "10s" })],
     ["fixed", fixedWindow({ limit: 5, span: "10s" })],
   ])("a partial call that was denied passes after retryAfterMs, not later: %s", async (_kind, policy) => {
     const limiter = new Limiter(opened.store, [policy], { name: "partial" });
@@ -151,7 +151,7 @@ describe.each([
 
   test("a denial that is given again tells the time that is left, and knows limits and cost apart", async () => {
     const policy = (limit: number) => [slidingWindow({ limit, span: "1m" })];
-    const limiter = new Limiter(opened.store, policy(3), { name: "deny", denyCacheMs: 100 });
+    const limiter = new Limiter(opened.store, policy(3), { name: "deny", denyCache: 100 });
     for (let i = 0; i < 3; i++) await limiter.take("id");
     const first = await limiter.take("id");
     expect(first.retryAfterMs).toBe(60_000);
@@ -166,7 +166,7 @@ describe.each([
   test("a released permit is not denied by what was remembered", async () => {
     const limiter = new Limiter(opened.store, [concurrency({ limit: 1, lease: "1h" })], {
       name: "remembered",
-      denyCacheMs: 100,
+      denyCache: 100,
     });
     const { permit } = await limiter.take("id");
     expect((await limiter.take("id")).allowed).toBe(false);

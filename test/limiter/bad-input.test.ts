@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { concurrency, fixedWindow, funnel, gcra, Limiter, type Policy, slidingWindow } from "../../src/index.ts";
+import { concurrency, fixedWindow, gcra, Limiter, leakyBucket, type Policy, slidingWindow } from "../../src/index.ts";
 import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
 
 type Span = number | "1s";
@@ -7,7 +7,7 @@ const make: Record<string, (limit: number, span: Span, more?: object) => Policy>
   "fixed-window": (limit, span, more) => fixedWindow({ limit, span, ...more }),
   "fixed-window, aligned": (limit, span, more) => fixedWindow({ limit, span, aligned: true, ...more }),
   "sliding-window": (limit, span, more) => slidingWindow({ limit, span, ...more }),
-  funnel: (capacity, leakingDuration, more) => funnel({ capacity, leakingDuration, ...more }),
+  leakyBucket: (capacity, span, more) => leakyBucket({ capacity, span, ...more }),
   gcra: (limit, span, more) => gcra({ limit, span, ...more }),
   concurrency: (limit, lease, more) => concurrency({ limit, lease, ...more }),
 };
@@ -30,7 +30,7 @@ describe.each(Object.keys(make))("%s", (kind) => {
   test.each([0, 0.9, -5, Number.NaN, Infinity, 2 ** 52 + 1, 2 ** 53, 2 ** 60, "soon", "10 s", null, {}])(
     "span %s is refused, by name",
     (span) => {
-      expect(thrown(() => of(1, span as number))).toEqual(argument("^(span|leakingDuration|lease) is .*ms"));
+      expect(thrown(() => of(1, span as number))).toEqual(argument("^(span|lease) is .*ms"));
     },
   );
 
@@ -51,7 +51,7 @@ test("what only one policy has", () => {
   expect(thrown(() => fixedWindow({ limit: 1, span: 1, aligned: 1 as never }))).toEqual(argument("^aligned is "));
   expect(thrown(() => gcra({ limit: 1, span: 1, burst: -1 }))).toEqual(argument("^burst is "));
   expect(thrown(() => gcra({ limit: 2 ** 30, span: 2 ** 30 }))).toEqual(argument("^limit is .* to 4194304"));
-  expect(thrown(() => funnel({ capacity: 2, leakingDuration: 2 ** 52 }))).toEqual(argument("^capacity is .* to 1"));
+  expect(thrown(() => leakyBucket({ capacity: 2, span: 2 ** 52 }))).toEqual(argument("^capacity is .* to 1"));
   expect(thrown(() => concurrency({ limit: 10_001, lease: 1 }))).toEqual(argument("^limit is .* to 10000"));
   expect(thrown(() => slidingWindow({ limit: 2 ** 47 + 1, span: 1 }))).toEqual(argument("^limit is "));
   expect(thrown(() => slidingWindow(undefined as never))).toEqual(argument("^options is "));
@@ -169,7 +169,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("in %s", (name) =>
     await expect(limiter.take("a", { costs: 1 } as never)).rejects.toEqual(argument('option is "costs"'));
     for (const atLeast of [0, -1, 1.5, 3])
       await expect(limiter.take("a", { cost: 2, atLeast })).rejects.toEqual(argument("^atLeast is "));
-    for (const policies of [[], [funnel({ capacity: 1, leakingDuration: 1 })], 5 as never])
+    for (const policies of [[], [leakyBucket({ capacity: 1, span: 1 })], 5 as never])
       await expect(limiter.take("a", { policies })).rejects.toEqual(argument("^policies is "));
     for (const wait of [-1, Number.NaN, 2 ** 31])
       await expect(limiter.acquire("a", { wait })).rejects.toEqual(argument("^wait is "));
@@ -195,7 +195,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("in %s", (name) =>
     expect(thrown(() => limiterOf([]))).toEqual(argument("^policies is "));
     expect(thrown(() => limiterOf([...one, ...one]))).toEqual(argument("^policies is .*names of their own"));
     expect(thrown(() => limiterOf([{}] as never))).toEqual(argument("^policies is "));
-    for (const [option, value] of Object.entries({ name: 5, onStoreError: "pass", localShare: 0, denyCacheMs: 101 }))
+    for (const [option, value] of Object.entries({ name: 5, onStoreError: "pass", localShare: 0, denyCache: 101 }))
       expect(thrown(() => limiterOf(one, { [option]: value }))).toEqual(argument(`^${option} is `));
   });
 });

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { Redis } from "ioredis";
-import { concurrency, fixedWindow, funnel, gcra, Limiter, redisStore, slidingWindow } from "../../src/index.ts";
+import { concurrency, fixedWindow, gcra, Limiter, leakyBucket, redisStore, slidingWindow } from "../../src/index.ts";
 
 /**
  * One process of processes.test.ts: for each message "policy id", makes its calls, half of them in one turn and the rest in
@@ -15,7 +15,7 @@ const store = redisStore(url, { deadlineMs: 20_000 });
 const policies = [
   slidingWindow({ limit: budget, span: "1h" }),
   fixedWindow({ limit: budget, span: "1h" }),
-  funnel({ capacity: budget, leakingDuration: "7d" }),
+  leakyBucket({ capacity: budget, span: "7d" }),
   gcra({ limit: budget, span: "7d" }),
   concurrency({ limit: budget, lease: "1h" }),
 ];

@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { concurrency, fixedWindow, funnel, gcra, Limiter, redisStore, slidingWindow } from "../../src/index.ts";
+import { concurrency, fixedWindow, gcra, Limiter, leakyBucket, redisStore, slidingWindow } from "../../src/index.ts";
 import type { LimiterOptions } from "../../src/limiter/options.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { type FaultProxy, startProxy } from "../harness/proxy.ts";
@@ -31,7 +31,7 @@ afterAll(async () => {
 const POLICIES = [
   slidingWindow({ limit: 10, span: "1h" }),
   fixedWindow({ limit: 10, span: "1h" }),
-  funnel({ capacity: 10, leakingDuration: "7d" }),
+  leakyBucket({ capacity: 10, span: "7d" }),
   gcra({ limit: 10, span: "7d" }),
   concurrency({ limit: 10, lease: "1h" }),
 ];

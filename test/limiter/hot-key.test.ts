@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import {
   type Decision,
   fixedWindow,
-  funnel,
   gcra,
   Limiter,
+  leakyBucket,
   type Policy,
   redisStore,
   slidingWindow,
@@ -58,7 +58,7 @@ const LIMIT = 2000;
 // How long each of them waits is measured (bench, --only limiters); here, what the server is asked.
 test.each([
   ["sliding window", [slidingWindow({ limit: LIMIT, span: "1h" })]],
-  ["GCRA and funnel", [gcra({ limit: LIMIT, span: "7d" }), funnel({ capacity: LIMIT, leakingDuration: "7d" })]],
+  ["GCRA and leaky bucket", [gcra({ limit: LIMIT, span: "7d" }), leakyBucket({ capacity: LIMIT, span: "7d" })]],
 ] as [string, Policy[]][])(
   "T34 400 callers of one key (%s): every permit is given out once, and few requests carry them",
   async (_, policies) => {

@@ -12,7 +12,7 @@ const IDS = Number(ORIEL_LIMITER_IDS);
 const PER_TURN = 5000;
 const SPAN_MS = 2000;
 const limiterOn = (store: Store) =>
-  new Limiter(store, [slidingWindow({ limit: 10, span: SPAN_MS })], { name: "ids", denyCacheMs: 100 });
+  new Limiter(store, [slidingWindow({ limit: 10, span: SPAN_MS })], { name: "ids", denyCache: 100 });
 
 async function takeAllIds(limiter: Limiter): Promise<void> {
   for (let first = 0; first < IDS; first += PER_TURN) {

@@ -1,4 +1,4 @@
-/** What a call comes with: permits at most, and in what time; `rate`: permits that a funnel or GCRA loses in that time. */
+/** What a call comes with: permits at most, and in what time; `rate`: permits that a leaky bucket or GCRA loses in that time. */
 export interface Terms {
   limit: number;
   spanMs: number;

@@ -34,7 +34,7 @@ const LAWS = {
   "fixed-window": () => new Fixed(false),
   "fixed-window, aligned": () => new Fixed(true),
   "sliding-window": () => new Sliding(),
-  funnel: () => new Leaky(),
+  "leaky-bucket": () => new Leaky(),
   gcra: () => new Leaky(),
   concurrency: () => new Concurrency(),
 };

@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 /** One message starts a round everywhere; each child prints how many of its calls passed, per policy. */
-test.each(["sliding-window", "fixed-window", "funnel", "gcra", "concurrency"])(
+test.each(["sliding-window", "fixed-window", "leaky-bucket", "gcra", "concurrency"])(
   `%s: ${CALLS} concurrent calls of ${PROCESSES} processes, clocks 10 s and 1 h apart, pass ${BUDGET} times, ${ORIEL_LIMITER_ROUNDS} times over`,
   { timeout: 120_000 },
   async (kind) => {

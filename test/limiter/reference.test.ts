@@ -11,7 +11,7 @@
 //   decision asks a timer · T38 percentiles, T48 windows of one bucket: test/kernel, test/window · T40 block lists: there is
 //   none, a block is a field of one key · T41 metric labels: none are made · T46 job queues, T47 breakers: there are none
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { fixedWindow, funnel, gcra, Limiter, type Policy, slidingWindow } from "../../src/index.ts";
+import { fixedWindow, gcra, Limiter, leakyBucket, type Policy, slidingWindow } from "../../src/index.ts";
 import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
 import { Random } from "../simulator/random.ts";
 
@@ -165,10 +165,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("%s", (name) => {
   });
 
   test("T34 400 callers of one key: none is refused while permits are left", async () => {
-    const limiter = limiterOf(
-      slidingWindow({ limit: 2000, span: "1m" }),
-      funnel({ capacity: 2000, leakingDuration: "1h" }),
-    );
+    const limiter = limiterOf(slidingWindow({ limit: 2000, span: "1m" }), leakyBucket({ capacity: 2000, span: "1h" }));
     const callers = Array.from({ length: 400 }, async () => {
       let passed = 0;
       for (let i = 0; i < 6; i++) if ((await limiter.take("a")).allowed) passed++;
@@ -184,7 +181,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("%s", (name) => {
       [1_000_000, 1000],
       [7, 999],
     ] as const)
-      for (const policy of [gcra({ limit, span: spanMs }), funnel({ capacity: limit, leakingDuration: spanMs })]) {
+      for (const policy of [gcra({ limit, span: spanMs }), leakyBucket({ capacity: limit, span: spanMs })]) {
         await opened.clear();
         const limiter = limiterOf(policy);
         await limiter.take("a", { cost: limit });
@@ -203,7 +200,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("%s", (name) => {
       for (const policy of [
         gcra({ limit, span: 1000 }),
         slidingWindow({ limit, span: 1000 }),
-        funnel({ capacity: limit, leakingDuration: 1000 }),
+        leakyBucket({ capacity: limit, span: 1000 }),
       ]) {
         await opened.clear();
         const limiter = limiterOf(policy);

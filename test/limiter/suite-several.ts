@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { concurrency, fixedWindow, funnel, Limiter, slidingWindow } from "../../src/index.ts";
+import { concurrency, fixedWindow, Limiter, leakyBucket, slidingWindow } from "../../src/index.ts";
 import type { OpenStore } from "../harness/stepped-stores.ts";
 
 /** Several policies of one limiter, and several limiters in one step. */
@@ -18,7 +18,7 @@ export function severalSuite(name: string, open: () => Promise<OpenStore>): void
         [
           slidingWindow({ limit: 5, span: 1000, name: "second" }),
           fixedWindow({ limit: 3, span: "1m", name: "minute" }),
-          funnel({ capacity: 4, leakingDuration: 400, name: "burst" }),
+          leakyBucket({ capacity: 4, span: 400, name: "burst" }),
         ],
         { name: "api" },
       );

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { concurrency, fixedWindow, funnel, gcra, Limiter, slidingWindow } from "../../src/index.ts";
+import { concurrency, fixedWindow, gcra, Limiter, leakyBucket, slidingWindow } from "../../src/index.ts";
 import type { OpenStore } from "../harness/stepped-stores.ts";
 
 /** What each verb of a limiter promises, over one store on a stepped clock. */
@@ -158,9 +158,9 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
       await expect(limiter.acquire("a", { signal: abort })).rejects.toThrow("no longer wanted");
     });
 
-    test("funnel and GCRA leak between calls", async () => {
+    test("leaky bucket and GCRA leak between calls", async () => {
       const leaky = [
-        new Limiter(opened.store, [funnel({ capacity: 4, leakingDuration: 1000 })], { name: "funnel" }),
+        new Limiter(opened.store, [leakyBucket({ capacity: 4, span: 1000 })], { name: "leaky-bucket" }),
         new Limiter(opened.store, [gcra({ limit: 4, span: 1000 })], { name: "gcra" }),
       ];
       for (const limiter of leaky) expect(await limiter.take("a", { cost: 4 })).toMatchObject({ remaining: 0 });
@@ -169,9 +169,9 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
       for (const limiter of leaky) expect(await limiter.take("a")).toMatchObject({ allowed: true, resetAfterMs: 1000 });
     });
 
-    test("denyCacheMs: a denial again without asking, as the store would say it; nothing else is answered by it", async () => {
+    test("denyCache: a denial again without asking, as the store would say it; nothing else is answered by it", async () => {
       const policies = [slidingWindow({ limit: 2, span: 1000 })];
-      const limiter = new Limiter(opened.store, policies, { name: "api", denyCacheMs: 100 });
+      const limiter = new Limiter(opened.store, policies, { name: "api", denyCache: 100 });
       await limiter.take("a", { cost: 2 });
       const denied = await limiter.take("a");
       opened.clock.nowMs += 40;

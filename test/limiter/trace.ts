@@ -1,5 +1,5 @@
 import type { Policy } from "../../src/index.ts";
-import { concurrency, fixedWindow, funnel, gcra, slidingWindow } from "../../src/index.ts";
+import { concurrency, fixedWindow, gcra, leakyBucket, slidingWindow } from "../../src/index.ts";
 import type { Random } from "../simulator/random.ts";
 import type { Kind } from "./oracle.ts";
 import type { Answer, Terms, Verb } from "./oracle-law.ts";
@@ -24,10 +24,10 @@ export function randomTerms(kind: Kind, random: Random): Pick<Step, "terms" | "p
   const terms = { limit, spanMs, rate: 1 };
   if (kind === "sliding-window") return { terms, policy: slidingWindow({ limit, span: spanMs }) };
   if (kind === "concurrency") return { terms, policy: concurrency({ limit, lease: spanMs }) };
-  if (kind === "funnel")
+  if (kind === "leaky-bucket")
     return {
       terms: { ...terms, rate: Math.max(1, limit) },
-      policy: funnel({ capacity: limit, leakingDuration: spanMs }),
+      policy: leakyBucket({ capacity: limit, span: spanMs }),
     };
   if (kind === "gcra") {
     const burst = random.pick(LIMITS);
