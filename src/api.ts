@@ -55,7 +55,7 @@ export { inboxTable } from "./queue/inbox.ts";
 export type { Job } from "./queue/job.ts";
 export type { QueuedMessage } from "./queue/message.ts";
 export type { AddMessageOptions, DelayQueueOptions } from "./queue/options.ts";
-export type { Worker } from "./queue/worker.ts";
+export type { QueueWorker } from "./queue/worker.ts";
 export type { WorkerEvents } from "./queue/worker-events.ts";
 export type { WorkerOptions } from "./queue/worker-options.ts";
 export type { RedisStoreOptions } from "./store/client-store.ts";

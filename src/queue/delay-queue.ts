@@ -28,12 +28,12 @@ import { pause } from "./pause.ts";
 import { inOrder, peek } from "./peek.ts";
 import { TIMERS, type Timers } from "./timers.ts";
 import { turn } from "./turn.ts";
-import { Worker } from "./worker.ts";
+import { QueueWorker } from "./worker.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
 export interface Added {
   id: string;
-  /** False where a message of this id waits, is claimed or dead, or was added less than `remember` ago: it is left as it is. So it may be by this very call, where a reply was lost. */
+  /** False where a message of this id waits, is claimed or dead, or was added less than `dedupeFor` ago: it is left as it is. So it may be by this very call, where a reply was lost. */
   isNew: boolean;
 }
 
@@ -41,8 +41,8 @@ const MOST_VISIBILITY_MS = 86_400_000;
 
 /**
  * Messages that are due later, shared by all processes of a store: each is handled at least once, when the server's clock
- * says so, by one of the workers. What is due at one ms comes in order of adding, higher priorities first; with several
- * shards each has its own order. A message is claimed for a while (`visibility`): of who did not come back in time the next
+ * says so, by one of the workers. Of all that is due the highest priority comes first, then by time and order of adding; with
+ * several shards each has its own order. A message is claimed for a while (`visibility`): of who did not come back in time the next
  * one takes it over, and what the first one says later is refused.
  */
 export class DelayQueue<Payload = unknown> {
@@ -105,7 +105,7 @@ export class DelayQueue<Payload = unknown> {
     return { id: message.id, isNew: isAdded || isOurId };
   }
 
-  /** Whether the message was there, waiting or dead, and is no more; false too while it is claimed. */
+  /** Whether the message was there, waiting or dead, and is no more; false too while it is claimed. Its id is new at once. */
   async cancel(id: string): Promise<boolean> {
     return (await this.#move(id, undefined)) === "moved";
   }
@@ -161,16 +161,16 @@ export class DelayQueue<Payload = unknown> {
    * Has a handler process what is due until the worker is closed. A message is done when the handler returns, and comes
    * again after its backoff when it throws.
    */
-  process(handler: (job: Job<Payload>) => unknown, options: WorkerOptions = {}): Worker<Payload> {
-    const { rememberMs } = this.#settings;
-    const place = { store: this.#store, keys: this.#keys, layout: this.#layout, rememberMs };
-    return new Worker(place, this.name, handler, options, this.#timers);
+  process(handler: (job: Job<Payload>) => unknown, options: WorkerOptions = {}): QueueWorker<Payload> {
+    const { dedupeMs } = this.#settings;
+    const place = { store: this.#store, keys: this.#keys, layout: this.#layout, dedupeMs };
+    return new QueueWorker(place, this.name, handler, options, this.#timers);
   }
 
-  /** Claims up to `most` (1 to 1000, default 1) messages that are due, by hand, for `visibility` (default 30 s, at most a day). */
-  async claim(options: { most?: number; visibility?: Duration } = {}): Promise<ClaimedMessage<Payload>[]> {
-    checkKnown(options, ["most", "visibility"]);
-    const most = wholeNumber("most", options.most === undefined ? 1 : options.most, 1, MOST_MESSAGES);
+  /** Claims up to `limit` (1 to 1000, default 1) messages that are due, by hand, for `visibility` (default 30 s, at most a day). */
+  async claim(options: { limit?: number; visibility?: Duration } = {}): Promise<ClaimedMessage<Payload>[]> {
+    checkKnown(options, ["limit", "visibility"]);
+    const most = wholeNumber("limit", options.limit === undefined ? 1 : options.limit, 1, MOST_MESSAGES);
     const visibilityMs = durationMs("visibility", options.visibility ?? "30s", 1, MOST_VISIBILITY_MS);
     const claimed: ClaimedMessage<Payload>[] = [];
     const first = this.#turn++;
@@ -219,7 +219,7 @@ export class DelayQueue<Payload = unknown> {
 
   /** A turn that claims nothing. */
   #turnOf(results: readonly Result[]): Turn {
-    return { layout: this.#layout, results, rememberMs: this.#settings.rememberMs, most: 0, visibilityMs: 1 };
+    return { layout: this.#layout, results, dedupeMs: this.#settings.dedupeMs, most: 0, visibilityMs: 1 };
   }
 
   #each<T>(run: (key: string) => Promise<T>): Promise<T[]> {

@@ -19,7 +19,7 @@ export interface Turn {
   /** What is done comes first. */
   results: readonly Result[];
   /** For how long the ids of what is done are known, after they were added. */
-  rememberMs: number;
+  dedupeMs: number;
   /** How many messages to claim, and for how long. */
   most: number;
   visibilityMs: number;

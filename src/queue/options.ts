@@ -10,7 +10,7 @@ export interface DelayQueueOptions {
   /** Replicas that must have a message before it is acknowledged; default 0. */
   replicas?: number;
   /** For how long after it was added the id of a message is known, also when it is done; default 1 minute. */
-  remember?: Duration;
+  dedupeFor?: Duration;
   /** Deliveries of a message, at most; 1 to 100, default 5. What fails, or lapses, for the last time is dead. */
   attempts?: number;
   /** Default 1 s, doubled each time, up to 1 h. */
@@ -33,7 +33,7 @@ export interface AddMessageOptions {
 export interface QueueSettings {
   shards: number;
   replicas: number;
-  rememberMs: number;
+  dedupeMs: number;
   attempts: number;
   backoff: Backoff;
 }
@@ -42,12 +42,12 @@ export const MOST_DELAY_MS = 50 * 31_536_000_000;
 const ID = /^[^\0\p{Surrogate}]{1,512}$/u;
 
 export function queueSettings(options: DelayQueueOptions): QueueSettings {
-  checkKnown(options, ["shards", "replicas", "remember", "attempts", "backoff"]);
-  const { shards = 1, replicas = 0, remember = 60_000, attempts = 5 } = options;
+  checkKnown(options, ["shards", "replicas", "dedupeFor", "attempts", "backoff"]);
+  const { shards = 1, replicas = 0, dedupeFor = 60_000, attempts = 5 } = options;
   return {
     shards: wholeNumber("shards", shards, 1, 64),
     replicas: wholeNumber("replicas", replicas, 0, 1000),
-    rememberMs: durationMs("remember", remember, 0, 366 * 86_400_000),
+    dedupeMs: durationMs("dedupeFor", dedupeFor, 0, 366 * 86_400_000),
     attempts: wholeNumber("attempts", attempts, 1, 100),
     backoff: backoffOf(options.backoff, DEFAULT_BACKOFF),
   };

@@ -22,7 +22,7 @@ export interface TurnsOptions {
   key: string;
   layout: string;
   visibilityMs: number;
-  rememberMs: number;
+  dedupeMs: number;
   timers: Timers;
   /** How many messages one of so many turns may claim now; they are given back with `release`. */
   reserve(turns: number): number;
@@ -149,7 +149,7 @@ export class ShardTurns {
   }
 
   async #turn(reserved: number): Promise<void> {
-    const { store, key, layout, visibilityMs, rememberMs, release } = this.#options;
+    const { store, key, layout, visibilityMs, dedupeMs, release } = this.#options;
     this.#cancelTimer?.();
     if (this.#underWay++ === 0) this.#hintMs = Number.POSITIVE_INFINITY;
     const brought = doneFirst(this.#results.splice(0, MOST_A_TURN));
@@ -157,7 +157,7 @@ export class ShardTurns {
     const most = Math.min(reserved, this.#failures > 0 ? 1 : MOST_A_TURN);
     const sentAtMs = store.leaseClock();
     const results = brought.map(({ result }) => result);
-    const asked = { layout, results, rememberMs, most, visibilityMs };
+    const asked = { layout, results, dedupeMs, most, visibilityMs };
     const turned = await store.run(turn, key, asked).catch((error) => this.#fail(brought, error));
     if (turned) this.#learn(turned, sentAtMs, most);
     release(reserved);

@@ -34,7 +34,7 @@ export function takeTurn(keys: Keyspace, key: string, asked: Turn, nowMs: number
     const { member } = result;
     if (seen.has(member)) return "stale";
     if (!isClaimedBy(shard, result)) return wereBefore[i] ? "before" : "stale";
-    keepResult(shard, result, asked.rememberMs, nowMs);
+    keepResult(shard, result, asked.dedupeMs, nowMs);
     seen.add(member);
     return "kept";
   });
@@ -82,13 +82,13 @@ function isAsSaid(shard: Shard, { member, deliveries, verb }: Result): boolean {
   return at.band === DEAD && at.deliveries === deliveries;
 }
 
-function keepResult(shard: Shard, result: Result, rememberMs: number, nowMs: number): void {
+function keepResult(shard: Shard, result: Result, dedupeMs: number, nowMs: number): void {
   const { member, deliveries } = result;
   const id = idOf(member);
   if (result.verb === "done") {
     shard.times.delete(member);
     shard.delete(id);
-    const endsMs = addedAtMs(seqOf(member)) + rememberMs;
+    const endsMs = addedAtMs(seqOf(member)) + dedupeMs;
     if (endsMs > nowMs) shard.times.set(`~${id}`, scoreOf(DONE, endsMs, deliveries));
     return;
   }

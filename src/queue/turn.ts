@@ -22,7 +22,7 @@ export const turn: Operation<Turn, Turned> = {
   mustLast: true,
   // Results of some 400 messages, of several shards; with what is claimed for them nobody else is served for some 10 ms.
   mostBytes: 16_384,
-  encode({ layout, results, rememberMs, most, visibilityMs }) {
+  encode({ layout, results, dedupeMs, most, visibilityMs }) {
     const firstOther = results.findIndex(({ verb }) => verb !== "done");
     const done = firstOther < 0 ? results : results.slice(0, firstOther);
     const others = results.slice(done.length);
@@ -30,7 +30,7 @@ export const turn: Operation<Turn, Turned> = {
       layout,
       packStrings(done.map(({ member }) => member)),
       Uint8Array.from(done, ({ deliveries }) => deliveries),
-      rememberMs,
+      dedupeMs,
       packStrings(others.flatMap(parts)),
       most,
       visibilityMs,

@@ -16,14 +16,14 @@ interface Place {
   store: Store;
   keys: readonly string[];
   layout: string;
-  rememberMs: number;
+  dedupeMs: number;
 }
 
 const NOT_BEGUN = { controller: undefined, loss: undefined, startedAtMs: 0, error: undefined };
 const LAST_TRIES = 5;
 
 /** Has a handler process what is due, several at a time, until it is closed. Made by `DelayQueue.process`. */
-export class Worker<Payload = unknown> {
+export class QueueWorker<Payload = unknown> {
   readonly #place: Place;
   readonly #queue: string;
   readonly #handler: (job: Job<Payload>) => unknown;
@@ -58,7 +58,7 @@ export class Worker<Payload = unknown> {
     this.#queue = queue;
     this.#handler = handler;
     this.#settings = workerSettings(options);
-    const { store, keys, layout, rememberMs } = place;
+    const { store, keys, layout, dedupeMs } = place;
     const { visibilityMs, signal } = this.#settings;
     const onError = (error: unknown) => this.#listeners.tell("error", { error });
     this.#holds = new Holds({ store, keys, layout, visibilityMs, timers, onError });
@@ -69,7 +69,7 @@ export class Worker<Payload = unknown> {
           key,
           layout,
           visibilityMs,
-          rememberMs,
+          dedupeMs,
           timers,
           reserve: (turns) => this.#reserve(shard, turns),
           release: (count) => {

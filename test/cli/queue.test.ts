@@ -22,7 +22,7 @@ describe("of a queue with waiting, due and dead messages", () => {
     sms = new DelayQueue(store, "sms", { attempts: 1 });
     await sms.add({ to: "later" }, { id: "later", delay: "10m" });
     for (const id of ["a", "b", "c"]) await sms.add({ to: id }, { id });
-    for (const claimed of await sms.claim({ most: 3 }))
+    for (const claimed of await sms.claim({ limit: 3 }))
       await sms.nack(claimed, { error: new Error("no\u001b[31m route") });
     await sms.add(Uint8Array.of(1, 2, 255), { id: "bytes" });
   });

@@ -23,7 +23,7 @@ describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
     await child.printed(8);
     expect([...child.lines].sort()).toEqual(ids(8).map(({ id }) => `${id} 1`));
     await pause(1500); // it extends what it has: nobody else gets any
-    expect(await queue.claim({ most: 10 })).toEqual([]);
+    expect(await queue.claim({ limit: 10 })).toEqual([]);
     await child.kill();
     const handed: string[] = [];
     for (const each of [queue, live.queue()])
@@ -147,7 +147,7 @@ describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
     dropReplies(0);
     for (const proxy of live.proxies) proxy.cut();
     await until("it is known", () => queue.add(3, { id: "b" }).then(({ isNew }) => !isNew));
-    const claimed = await queue.claim({ most: 10 });
+    const claimed = await queue.claim({ limit: 10 });
     const payloads = claimed.map(({ payload }) => payload);
     expect(live.shards === 1 ? payloads : payloads.sort()).toEqual(
       live.shards === 1 ? ["first", 1, 2, 3] : [1, 2, 3, "first"],

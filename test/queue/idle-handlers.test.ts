@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { DelayQueue, memoryStore, type Worker } from "../../src/index.ts";
+import { DelayQueue, memoryStore, type QueueWorker } from "../../src/index.ts";
 import { unreliableStore, type Weather } from "../lock/unreliable-store.ts";
 import { Random } from "../simulator/random.ts";
 
@@ -15,7 +15,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", 
 afterEach(() => void vi.useRealTimers());
 
 interface Team {
-  worker: Worker<unknown>;
+  worker: QueueWorker<unknown>;
   concurrency: number;
   running: number;
   /** For how long it had a handler free while messages were due. */

@@ -83,17 +83,17 @@ test.each(outcomes.map((outcome) => [outcome.verb, outcome] as const))(
     const [key] = timesKeys(store, "mail", 1) as [string];
     await expectShort(async (round) => {
       await queue.addBulk(messages(2 * MOST_A_TURN, round));
-      const claimed = await queue.claim({ most: MOST_A_TURN });
+      const claimed = await queue.claim({ limit: MOST_A_TURN });
       expect(claimed).toHaveLength(MOST_A_TURN);
       const results = claimed.map(({ receipt }) => ({ ...receipt, ...outcome }));
-      const asked = { layout: "1|1", results, rememberMs: 60_000, most: MOST_A_TURN, visibilityMs: 30_000 };
+      const asked = { layout: "1|1", results, dedupeMs: 60_000, most: MOST_A_TURN, visibilityMs: 30_000 };
       return async () => {
         const turned = await store.run(turn, key, asked);
         expect([turned.claims.length, turned.fates.filter((fate) => fate === "kept").length]).toEqual([
           MOST_A_TURN,
           MOST_A_TURN,
         ]);
-        await queue.claim({ most: 1000 }); // what waits again is not to be there in the next try
+        await queue.claim({ limit: 1000 }); // what waits again is not to be there in the next try
       };
     });
   },
@@ -104,7 +104,7 @@ test("by hand: a thousand claimed at once, extended, acknowledged", async () => 
   await expectShort(async (round) => {
     await queue.addBulk(messages(1000, round));
     return async () => {
-      const claimed = await queue.claim({ most: 1000 });
+      const claimed = await queue.claim({ limit: 1000 });
       expect(claimed).toHaveLength(1000);
       await Promise.all(claimed.map((message) => queue.extend(message, "1m")));
       expect(await Promise.all(claimed.map((message) => queue.ack(message)))).not.toContain(false);
@@ -131,7 +131,7 @@ test("peek: as many as may be asked for, of ten priorities, due and not", async 
     for (const delay of [0, 600_000])
       await queue.addBulk(messages(300, `${priority} ${delay}`).map((message) => ({ ...message, priority, delay })));
   await expectShort(async () => async () => expect(await queue.peek({ limit: 256 })).toHaveLength(256));
-  for (let round = 0; round < 12; round++) await queue.claim({ most: 300 });
+  for (let round = 0; round < 12; round++) await queue.claim({ limit: 300 });
   await expectShort(async () => async () => expect(await queue.peek({ limit: 256 })).toHaveLength(256));
 });
 
@@ -141,7 +141,7 @@ test("dead letters: a thousand listed, redriven, all of them redriven", async ()
     const all = messages(2000, round);
     await queue.addBulk(all);
     for (const _ of [1, 2])
-      await Promise.all((await queue.claim({ most: 1000 })).map((message) => queue.nack(message, { error: WHY })));
+      await Promise.all((await queue.claim({ limit: 1000 })).map((message) => queue.nack(message, { error: WHY })));
     return async () => {
       expect(await queue.dead.list({ limit: 1000 })).toHaveLength(1000);
       expect(await queue.dead.redrive({ ids: all.slice(0, 1000).map(({ id }) => id) })).toBe(1000);

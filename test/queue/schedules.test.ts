@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { DelayQueue, type Job, memoryStore, type OrielError, type Worker } from "../../src/index.ts";
+import { DelayQueue, type Job, memoryStore, type OrielError, type QueueWorker } from "../../src/index.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { unreliableStore, type Weather } from "../lock/unreliable-store.ts";
 import { Random } from "../simulator/random.ts";
@@ -58,7 +58,7 @@ async function play(seed: number) {
     return Object.assign(cut, { store });
   }
 
-  function work(draw: Random, isCalm = false): { worker: Worker<unknown>; cut: { isCut: boolean } } {
+  function work(draw: Random, isCalm = false): { worker: QueueWorker<unknown>; cut: { isCut: boolean } } {
     const cut = processStore();
     const handler = async (job: Job<unknown>) => {
       deliveries++;

@@ -4,7 +4,7 @@ import {
   type DelayQueueOptions,
   type Job,
   OrielError,
-  type Worker,
+  type QueueWorker,
   type WorkerOptions,
 } from "../../src/index.ts";
 import { census } from "../../src/queue/census.ts";
@@ -50,7 +50,7 @@ export class Stage {
     return new DelayQueue<Payload>(this.store, name, options, this.timers);
   }
 
-  worker<P>(queue: DelayQueue<P>, handler: (job: Job<P>) => unknown, options: WorkerOptions = {}): Worker<P> {
+  worker<P>(queue: DelayQueue<P>, handler: (job: Job<P>) => unknown, options: WorkerOptions = {}): QueueWorker<P> {
     const worker = queue.process(handler, options);
     this.#workers.push(worker);
     return worker;

@@ -13,13 +13,13 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
     test("by hand: claimed once, acknowledged once", async () => {
       const queue = stage().queue();
       await fill(queue, 3);
-      const claimed = await queue.claim({ most: 2, visibility: "1s" });
+      const claimed = await queue.claim({ limit: 2, visibility: "1s" });
       expect(claimed.map(({ id, attempt, hasLapsed }) => [id, attempt, hasLapsed])).toEqual([
         ["0", 1, false],
         ["1", 1, false],
       ]);
-      expect(await queue.claim({ most: 10 })).toMatchObject([{ id: "2" }]);
-      expect(await queue.claim({ most: 10 })).toEqual([]);
+      expect(await queue.claim({ limit: 10 })).toMatchObject([{ id: "2" }]);
+      expect(await queue.claim({ limit: 10 })).toEqual([]);
       expect(await Promise.all([queue.ack(claimed[0]!), queue.ack(claimed[0]!)])).toEqual([true, false]);
       expect(await queue.nack(claimed[1]!, { delay: 50 })).toBe(true);
       expect(await queue.nack(claimed[1]!)).toBe(false);
@@ -44,7 +44,7 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
     test("of many who claim at once no two get the same, and all is got", async () => {
       const queue = stage().queue({ shards: 3 });
       await fill(queue, 60);
-      const claims = await Promise.all(Array.from({ length: 30 }, () => queue.claim({ most: 2 })));
+      const claims = await Promise.all(Array.from({ length: 30 }, () => queue.claim({ limit: 2 })));
       const ids = claims.flat().map(({ id }) => Number(id));
       expect(ids.sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, i) => i));
     });
@@ -70,7 +70,7 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
     });
 
     test("a message redriven, or added anew under its id, knows nothing of receipts before", async () => {
-      const queue = stage().queue({ attempts: 1, remember: 0 });
+      const queue = stage().queue({ attempts: 1, dedupeFor: 0 });
       await fill(queue, 1);
       const [old] = await queue.claim();
       await queue.nack(old!);
@@ -92,9 +92,9 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
     test("what lapses for the last time is dead; who then says that it is done is believed", async () => {
       const queue = stage().queue({ attempts: 1 });
       await fill(queue, 2);
-      const claimed = await queue.claim({ most: 2, visibility: 100 });
+      const claimed = await queue.claim({ limit: 2, visibility: 100 });
       await stage().advance(100);
-      expect(await queue.claim({ most: 5 })).toEqual([]);
+      expect(await queue.claim({ limit: 5 })).toEqual([]);
       const lapsed = { state: "dead", attempt: 1, lastError: "lapsed" };
       expect(await queue.dead.list()).toMatchObject([lapsed, lapsed]);
       expect(await queue.ack(claimed[0]!)).toBe(true);
@@ -106,7 +106,7 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
       const queue = stage().queue();
       const gate = new Gate();
       await fill(queue, 2);
-      await queue.claim({ most: 2, visibility: "2s" });
+      await queue.claim({ limit: 2, visibility: "2s" });
       const worker = stage().worker(queue, gate.handler, { concurrency: 2 });
       const events = eventsOf(worker);
       await stage().advance(1999);

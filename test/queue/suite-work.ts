@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { DelayQueue, Job, Worker, WorkerEvents } from "../../src/index.ts";
+import type { DelayQueue, Job, QueueWorker, WorkerEvents } from "../../src/index.ts";
 import type { OpenStore } from "../harness/stepped-stores.ts";
 import { staged } from "./suite.ts";
 
@@ -31,7 +31,7 @@ export class Gate {
 
 const NAMES = ["completed", "failed", "retry", "dead", "stalled", "lost", "lag", "error"] as const;
 
-export function eventsOf(worker: Worker<unknown>): [name: string, told: unknown][] {
+export function eventsOf(worker: QueueWorker<unknown>): [name: string, told: unknown][] {
   const events: [string, unknown][] = [];
   for (const name of NAMES) worker.on(name, (told: WorkerEvents[typeof name]) => void events.push([name, told]));
   return events;
@@ -162,7 +162,7 @@ export function workSuite(name: string, open: () => Promise<OpenStore>): void {
       gate.end(0);
       await stage().awaiting(closing);
       expect(gate.payloads).toEqual([0]);
-      const rest = await queue.claim({ most: 10 });
+      const rest = await queue.claim({ limit: 10 });
       expect(rest.map(({ payload, attempt }) => [payload, attempt])).toEqual([1, 2, 3, 4, 5].map((each) => [each, 1]));
       await stage().awaiting(worker.close());
       const calls = stage().calls.length;

@@ -58,7 +58,7 @@ export function queueSuite(name: string, open: () => Promise<OpenStore>): void {
         { payload: "timer", delay: 2 ** 31 + 5 },
         { payload: "years", delay: 5 * YEAR_MS },
       ]);
-      const claimed = async () => (await queue.claim({ most: 10, visibility: "1d" })).map(({ payload }) => payload);
+      const claimed = async () => (await queue.claim({ limit: 10, visibility: "1d" })).map(({ payload }) => payload);
       expect(await claimed()).toEqual([]);
       stage().opened.clock.nowMs = startMs + 2 ** 31 + 4;
       expect(await claimed()).toEqual([]);
@@ -71,7 +71,7 @@ export function queueSuite(name: string, open: () => Promise<OpenStore>): void {
     });
 
     test("an id is added once: while it waits, is claimed, is dead, and, done, for as long as it is remembered", async () => {
-      const queue = stage().queue<number>({ remember: "10s", attempts: 1 });
+      const queue = stage().queue<number>({ dedupeFor: "10s", attempts: 1 });
       const add = async () => (await queue.add(1, { id: "a" })).isNew;
       expect(await add()).toBe(true);
       expect(await add()).toBe(false);
@@ -140,7 +140,7 @@ export function queueSuite(name: string, open: () => Promise<OpenStore>): void {
     test("cancel takes back what waits or is dead, once; what is claimed stays", async () => {
       const queue = stage().queue<string>({ attempts: 1 });
       for (const id of ["waits", "dies", "runs"]) await queue.add(id, { id, delay: id === "waits" ? 1000 : 0 });
-      const claimed = await queue.claim({ most: 5 });
+      const claimed = await queue.claim({ limit: 5 });
       await queue.nack(claimed[0]!);
       expect(claimed.map(({ id }) => id)).toEqual(["dies", "runs"]);
       const cancelled = await Promise.all(["waits", "dies", "runs", "none"].map((id) => queue.cancel(id)));

@@ -84,8 +84,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
             ];
           });
           results.sort((a, b) => Number(b.verb === "done") - Number(a.verb === "done"));
-          const rememberMs = 3 * (told[0]?.[2] ?? 0);
-          const turned = await store.run(turn, KEY, { layout, results, rememberMs, most, visibilityMs });
+          const dedupeMs = 3 * (told[0]?.[2] ?? 0);
+          const turned = await store.run(turn, KEY, { layout, results, dedupeMs, most, visibilityMs });
           claims.push(...turned.claims);
           return turned;
         },
