@@ -6,6 +6,8 @@ export interface ReplayLaw {
   latenessMs: number;
   closed: "right" | "both";
   percentiles: readonly number[];
+  /** Also the windows without events, of each key that was read before, at a time up to the window's end. */
+  empty?: boolean;
 }
 
 export interface ExpectedRow {
@@ -44,7 +46,7 @@ export function bruteForceReplay(readings: readonly Reading[], law: ReplayLaw): 
     endMs <= lastEnd + law.spanMs;
     endMs += law.everyMs
   ) {
-    if (!times.some((t) => isInside(t, endMs, law))) continue;
+    if (!law.empty && !times.some((t) => isInside(t, endMs, law))) continue;
     const closing = times.findIndex((t) => t - law.latenessMs > endMs);
     const closedAt = endMs > lastEnd || closing < 0 ? readings.length : closing;
     const inside: Reading[] = [];
@@ -58,7 +60,9 @@ export function bruteForceReplay(readings: readonly Reading[], law: ReplayLaw): 
     if (endMs > lastEnd) continue; // ends after the input: it is not printed, but an event may still belong to it
     for (const key of keys) {
       const values = inside.filter((reading) => reading.key === key).map(({ value }) => value);
-      if (values.length > 0) rows.push({ endMs, key, ...bruteForceStats(values, law.percentiles) });
+      const isKnown = readings.slice(0, closedAt).some((reading) => reading.key === key && reading.atMs <= endMs);
+      if (values.length > 0 || (law.empty && isKnown))
+        rows.push({ endMs, key, ...bruteForceStats(values, law.percentiles) });
     }
   }
   const count = (wanted: number) => missed.reduce((sum, flag, i) => sum + (flag && counted[i] === wanted ? 1 : 0), 0);
@@ -91,9 +95,9 @@ export function bruteForceStats(values: readonly number[], percentiles: readonly
 }
 
 function linearPercentile(sorted: Float64Array, percentile: number): number {
-  const position = ((sorted.length - 1) * percentile) / 100;
-  const lower = Math.floor(position);
-  const weight = position - lower;
+  const hundredThousandths = (sorted.length - 1) * Math.round(percentile * 1000); // whole: no rounding before the weight
+  const lower = Math.floor(hundredThousandths / 100_000);
+  const weight = (hundredThousandths % 100_000) / 100_000;
   const a = sorted[lower] as number;
   const b = sorted[Math.min(lower + 1, sorted.length - 1)] as number;
   return weight >= 0.5 ? b - (b - a) * (1 - weight) : a + (b - a) * weight;
