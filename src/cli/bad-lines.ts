@@ -1,3 +1,4 @@
+import { oneLine } from "./failure.ts";
 import type { BadLine } from "./reading.ts";
 
 const SHOWN = 5;
@@ -18,7 +19,7 @@ export class BadLines {
 
   /** "line 7: the value "x" is not a finite number", one a line, and how many more there are; empty when all is well. */
   text(): string {
-    const lines = this.#first.map(({ lineNumber, reason }) => `oriel: line ${lineNumber}: ${reason}\n`);
+    const lines = this.#first.map(({ lineNumber, reason }) => `oriel: line ${lineNumber}: ${oneLine(reason)}\n`);
     const more = this.#count - this.#first.length;
     return (
       lines.join("") +

@@ -6,12 +6,14 @@ import { parseTimeMs } from "./times.ts";
 
 const TIME_NAMES = ["timestamp", "time", "datetime", "date", "ts", "at", "@timestamp"];
 const VALUE_NAMES = ["value", "latency", "latency_ms", "duration", "duration_ms", "amount"];
-/** A quote that is still open after so many lines is one bad line, not the end of the file. */
-const LONGEST_RECORD_LINES = 100;
+/** A quote that is still open after so many lines or characters makes one bad line, not the end of the file. */
+const MAX_RECORD_LINES = 100;
+const MAX_RECORD_CHARACTERS = 1 << 20;
 
 interface Pending {
   readonly lineNumber: number;
   readonly text: string;
+  readonly hasOddQuotes: boolean;
 }
 interface Columns {
   readonly time: number;
@@ -30,6 +32,7 @@ export class CsvParser implements LineParser {
   #delimiter = "";
   #columns: Columns | undefined;
   #pending: Pending[] = [];
+  #pendingCharacters = 0;
   readonly #selection: Selection;
 
   constructor(selection: Selection) {
@@ -46,37 +49,55 @@ export class CsvParser implements LineParser {
       if (text.trim() !== "") this.#record(lineNumber, text.split(this.#delimiter), emit);
       return;
     }
-    this.#pending.push({ lineNumber, text });
-    this.#drain(emit, this.#pending.length >= LONGEST_RECORD_LINES);
+    this.#pending.push({ lineNumber, text, hasOddQuotes: (text.split('"').length - 1) % 2 === 1 });
+    this.#pendingCharacters += text.length;
+    const isTooLong = this.#pending.length >= MAX_RECORD_LINES || this.#pendingCharacters >= MAX_RECORD_CHARACTERS;
+    this.#drain(emit, isTooLong);
   }
 
   finish(emit: (outcome: Outcome) => void): void {
     this.#drain(emit, true);
   }
 
-  /** Takes records from the pending lines; the first line is given up when `last`, or when it can never be a record. */
-  #drain(emit: (outcome: Outcome) => void, last: boolean): void {
-    let count = last ? 1 : this.#pending.length; // fewer lines were tried before: their quote was open
+  /**
+   * Takes records from the pending lines. A record ends with a line up to which the number of quotes is even; only there
+   * is it parsed, so that a quote left open costs each line one look. The first line is bad when it begins no record, or
+   * when `isLast` and no line ends its record.
+   */
+  #drain(emit: (outcome: Outcome) => void, isLast: boolean): void {
     while (this.#pending.length > 0) {
       const { lineNumber, text } = this.#pending[0] as Pending;
-      const joined = this.#pending.slice(0, count).map((line) => line.text);
-      if (count === 1 && text.trim() === "") {
-        this.#pending.shift();
+      if (text.trim() === "") {
+        this.#take(1);
         continue;
       }
-      const fields = fieldsOf(joined.join("\n"), this.#delimiter);
+      const count = this.#linesOfFirstRecord();
+      const lines = this.#pending.slice(0, count ?? 1).map((line) => line.text);
+      const fields = fieldsOf(lines.join("\n"), this.#delimiter);
+      const isOpen = fields === "CSV_QUOTE_NOT_CLOSED";
       if (typeof fields !== "string") {
-        this.#pending.splice(0, count);
+        this.#take(lines.length);
         this.#record(lineNumber, fields, emit);
-        count = 1;
-      } else if (fields === "CSV_QUOTE_NOT_CLOSED" && count < this.#pending.length) count += 1;
-      else if (fields === "CSV_QUOTE_NOT_CLOSED" && !last) return;
+      } else if (isOpen && count === undefined && !isLast) return;
       else {
-        this.#pending.shift();
-        emit({ lineNumber, reason: fields === "CSV_QUOTE_NOT_CLOSED" ? "a quote is not closed" : "a quote is astray" });
-        count = 1;
+        this.#take(1);
+        emit({ lineNumber, reason: isOpen ? "a quote is not closed" : "a quote is astray" });
       }
     }
+  }
+
+  /** Undefined where the quotes of all pending lines together are odd in number. */
+  #linesOfFirstRecord(): number | undefined {
+    let isOpen = false;
+    for (const [index, { hasOddQuotes }] of this.#pending.entries()) {
+      isOpen = isOpen !== hasOddQuotes;
+      if (!isOpen) return index + 1;
+    }
+    return undefined;
+  }
+
+  #take(count: number): void {
+    for (const { text } of this.#pending.splice(0, count)) this.#pendingCharacters -= text.length;
   }
 
   #record(lineNumber: number, fields: string[], emit: (outcome: Outcome) => void): void {

@@ -2,7 +2,7 @@ import { Argument, Command, CommanderError, Option } from "commander";
 import manifest from "../../package.json" with { type: "json" };
 import { type CountTyped, count } from "./count.ts";
 import { type DemoTyped, demo, demoOptions } from "./demo.ts";
-import { failureText } from "./failure.ts";
+import { failureText, oneLine } from "./failure.ts";
 import { REPLAY_HELP } from "./help.ts";
 import { replayOptions, type TypedOptions } from "./options.ts";
 import { type QueueTyped, queue } from "./queue.ts";
@@ -30,13 +30,7 @@ export async function runCommand(argv: readonly string[], streams: Streams): Pro
       .configureOutput({
         writeOut: (text) => streams.stdout.write(text),
         writeErr: (text) => streams.stderr.write(text),
-        outputError: (text, write) =>
-          write(
-            `oriel: ${text
-              .replace(/^error: /, "")
-              .trim()
-              .replace(/\s*\n\s*/g, " ")}\n`,
-          ),
+        outputError: (text, write) => write(`oriel: ${oneLine(text.replace(/^error: /, ""))}\n`),
       });
   }
   try {

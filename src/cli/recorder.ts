@@ -1,6 +1,7 @@
 import { OrielError } from "../errors.ts";
 import { type PercentileMethod, Series, type Store } from "../index.ts";
 import type { ReplayOptions } from "./options.ts";
+import { quoted } from "./outcome.ts";
 import type { Reading } from "./reading.ts";
 import type { Row } from "./row.ts";
 
@@ -52,20 +53,21 @@ export class Recorder {
     }
   }
 
-  /** False when there are too many keys already. */
-  add({ key, atMs, value }: Reading): boolean {
-    let keyed = this.#keys.get(key);
-    if (keyed === undefined) {
-      if (this.#keys.size >= MOST_KEYS) return false;
-      keyed = { key, series: this.#open(key), earliestMs: atMs, latestMs: atMs, atMs: [], values: [] };
-      this.#keys.set(key, keyed);
-    }
-    keyed.atMs.push(atMs);
-    keyed.values.push(value);
-    keyed.earliestMs = Math.min(keyed.earliestMs, atMs);
-    keyed.latestMs = Math.max(keyed.latestMs, atMs);
+  /** Takes an event; returns why it cannot, or null. */
+  add(reading: Reading): string | null {
+    const keyed = this.#keyed(reading);
+    if (typeof keyed === "string") return keyed;
+    keyed.atMs.push(reading.atMs);
+    keyed.values.push(reading.value);
+    keyed.latestMs = Math.max(keyed.latestMs, reading.atMs);
     this.#pendingCount += 1;
-    return true;
+    return null;
+  }
+
+  /** Makes a key known from the time of an event that no window covers; returns why it cannot, or null. */
+  announce(reading: Reading): string | null {
+    const keyed = this.#keyed(reading);
+    return typeof keyed === "string" ? keyed : null;
   }
 
   async flush(): Promise<void> {
@@ -106,6 +108,25 @@ export class Recorder {
   async close(): Promise<void> {
     await this.#each((keyed) => keyed.series.close());
     this.#keys.clear();
+  }
+
+  /** The series of the event's key, or why there is none. */
+  #keyed({ key, atMs }: Reading): KeyedSeries | string {
+    const known = this.#keys.get(key);
+    if (known !== undefined) {
+      known.earliestMs = Math.min(known.earliestMs, atMs);
+      return known;
+    }
+    if (this.#keys.size >= MOST_KEYS) return "there are too many keys";
+    try {
+      const series = this.#open(key);
+      const keyed = { key, series, earliestMs: atMs, latestMs: Number.NEGATIVE_INFINITY, atMs: [], values: [] };
+      this.#keys.set(key, keyed);
+      return keyed;
+    } catch (error) {
+      if (!(error instanceof OrielError) || error.code !== "ARGUMENT") throw error;
+      return `the key ${quoted(key ?? "")} is not the name of a series: it is too long, or not text`;
+    }
   }
 
   #open(key: string | null): Series {

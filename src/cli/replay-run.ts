@@ -55,10 +55,12 @@ export class ReplayRun {
     const verdict = this.#schedule.judge(outcome.atMs);
     if (verdict === "late") this.#lateCount += 1;
     if (verdict === "lost") this.#lostCount += 1;
-    if (verdict === "lost" || verdict === "between") return;
-    if (!this.#recorder.add(outcome)) {
+    const isCovered = verdict === "open" || verdict === "late";
+    if (!isCovered && !this.#options.empty) return;
+    const refusal = isCovered ? this.#recorder.add(outcome) : this.#recorder.announce(outcome);
+    if (refusal !== null) {
       this.#eventCount -= 1;
-      this.#badLines.add({ lineNumber: outcome.lineNumber, reason: "there are too many keys" });
+      this.#badLines.add({ lineNumber: outcome.lineNumber, reason: refusal });
     }
     if (this.#recorder.isFull) await this.#recorder.flush();
   }

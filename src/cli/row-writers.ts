@@ -18,7 +18,7 @@ export class JsonWriter implements RowWriter {
   }
 
   lines(rows: readonly Row[]): string {
-    return rows.map((row) => `${this.#line(row)}\n`).join("");
+    return rows.map((row) => `${withoutControls(this.#line(row))}\n`).join("");
   }
 
   #line({ endMs, key, percentiles, degraded, ...numbers }: Row): string {
@@ -27,6 +27,11 @@ export class JsonWriter implements RowWriter {
     const head = JSON.stringify({ end: instantText(endMs), key, count, sum, mean, min, max, std });
     return `${head.slice(0, -1)},"percentiles":{${pairs}},"degraded":${degraded}}`;
   }
+}
+
+/** JSON leaves DEL and the C1 controls as they are; a terminal obeys some of them. */
+function withoutControls(json: string): string {
+  return json.replace(/[\x7f-\x9f]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
 }
 
 /** Columns for people. Rows are written as they come, so a column grows when a wider cell comes, and never shrinks. */

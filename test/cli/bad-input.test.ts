@@ -124,3 +124,34 @@ test("the program itself: version, help, a reader that leaves", async () => {
   expect(left.stderr).not.toContain("EPIPE");
   expect(left.status).toBe(0);
 }, 60_000);
+
+test("no control character of a header, a key, a value, a file name or an option reaches the terminal", async () => {
+  const steer = "\x1b]0;title\x07\x1b[2J\x9b31m\x7f";
+  const named = join(folder, `steer${steer}.csv`);
+  writeFileSync(named, `time,value,note\n1394163660,1,${steer}\n1394163661,${steer},x\n${steer},2,x\n`);
+  const header = join(folder, "header.csv");
+  writeFileSync(header, `time,value,${steer}\n1394163660,1,x\n`);
+  const runs = [
+    ["replay", named, "--key", "note"],
+    ["replay", named, "--key", "note", "--json"],
+    ["replay", header, "--key", "nope"],
+    ["replay", join(folder, `none${steer}.csv`)],
+    ["replay", named, `--${steer}`],
+    ["replay", named, "--span", steer],
+    [steer],
+  ];
+  for (const args of runs) {
+    const { stdout, stderr } = await command(args);
+    expect(stdout + stderr, JSON.stringify(args)).not.toBe("");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    expect(stdout + stderr, JSON.stringify(args)).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
+  }
+});
+
+test("a key that no series can have is a bad line, not the end", async () => {
+  const lines = [`1394163660,1,${"k".repeat(11_000)}`, "1394163661,2,good"];
+  const ended = await command(["replay", "-", "--key", "note", "--json"], `time,value,note\n${lines.join("\n")}\n`);
+  expect(ended.status).toBe(1);
+  expect(ended.stderr).toContain('line 2: the key "kkk');
+  expect(JSON.parse(ended.stdout.trim())).toMatchObject({ key: "good", count: 1 });
+});

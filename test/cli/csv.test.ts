@@ -112,3 +112,18 @@ test("a column that is not there is wrong usage, and names those that are", asyn
   });
   await expect(readText("1394163660,1\n", { value: "3" })).rejects.toThrow("a column number from 1 to 2");
 });
+
+test("a quote that stays open is one bad line, and is looked for once a line", async () => {
+  // 20 MB: trying every number of lines takes a minute, one look a line takes less than a second.
+  const line = `1394163660,1,${"x".repeat(20_000)}`;
+  const text = ["time,value,note", '1394163660,1,"open', ...Array.from({ length: 1000 }, () => line)].join("\n");
+  const { readings, bad } = await readText(text, { chunkBytes: 1 << 16 });
+  expect(bad).toEqual([{ lineNumber: 2, reason: "a quote is not closed" }]);
+  expect(readings).toHaveLength(1000);
+}, 20_000);
+
+test("quotes that no order closes cost no other line", async () => {
+  const text = ["time,value,note", '1394163660,1,"a', '1394163661,"2,"b', "1394163662,3,c", '"', "1394163663,4,d"];
+  const { readings } = await readText(text.join("\n"));
+  expect(readings.map(({ value }) => value)).toEqual(expect.arrayContaining([3, 4]));
+});
