@@ -1,3 +1,5 @@
+import { didYouMean } from "./did-you-mean.ts";
+
 /** Why a call failed. Denial is never an error, but of a breaker (OPEN), which has no other result to give. */
 export type OrielErrorCode =
   | "ARGUMENT"
@@ -22,30 +24,86 @@ export interface OrielErrorOptions {
   /** "no": nothing was changed; "unknown": the reply is missing, the change may or may not have happened. */
   applied?: "no" | "unknown";
   /** OPEN only: after how long another call is worthwhile, ms. */
-  retryAfterMs?: number;
+  retryAfterMs?: number | undefined;
 }
 
-/** The one error class of oriel. `applied` says whether a retry by the caller could repeat an effect. */
+/** Where an error happened. Set by `Place` (src/place.ts), never by hand. */
+export interface ErrorPlace {
+  structure: string;
+  structureName: string | undefined;
+  operation: string | undefined;
+  address: string | undefined;
+}
+
+/**
+ * The one error class of oriel. `applied` says whether a retry by the caller could repeat an effect. The message reads
+ * `Series "api:latency" record: what went wrong (redis at 127.0.0.1:6379)`; the properties say the same to programs.
+ */
 export class OrielError extends Error {
   override readonly name = "OrielError";
   readonly code: OrielErrorCode;
   readonly transient: boolean;
   readonly applied: "no" | "unknown";
   /** Of an open circuit (OPEN): after how long another call is worthwhile, ms. */
-  readonly retryAfterMs: number | undefined;
+  declare readonly retryAfterMs: number | undefined;
+  /** The class or function that was called: "Series", "Limiter", "redisStore". */
+  declare readonly structure?: string;
+  /** The name that it was made with. */
+  declare readonly structureName?: string;
+  /** The method that was called: "record", "take". Absent where the constructor failed. */
+  declare readonly operation?: string;
+  /** The server's host and port, or URL, without credentials; where the error concerns the server. */
+  declare readonly address?: string;
+  readonly #detail: string;
 
-  constructor(code: OrielErrorCode, message: string, options: OrielErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+  constructor(code: OrielErrorCode, message: string, options: OrielErrorOptions = {}, place?: ErrorPlace) {
+    super(
+      place ? messageAt(place, message) : message,
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
     this.code = code;
     this.transient = options.transient ?? false;
     this.applied = options.applied ?? "no";
-    this.retryAfterMs = options.retryAfterMs;
+    // Absent properties stay out of what is printed.
+    if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs;
+    if (place?.structure !== undefined) this.structure = place.structure;
+    if (place?.structureName !== undefined) this.structureName = place.structureName;
+    if (place?.operation !== undefined) this.operation = place.operation;
+    if (place?.address !== undefined) this.address = place.address;
+    this.#detail = message;
   }
+
+  /** The message without the place: for an error that says more, or from elsewhere. */
+  static detailOf(error: OrielError): string {
+    return error.#detail;
+  }
+}
+
+function messageAt({ structure, structureName, operation, address }: ErrorPlace, detail: string): string {
+  const name = structureName === undefined ? "" : ` ${quoted(structureName, 100)}`;
+  const called = operation === undefined ? "" : ` ${operation}`;
+  return `${structure}${name}${called}: ${detail}${address === undefined ? "" : ` (redis at ${address})`}`;
 }
 
 /** A wrong argument: names the argument, the value given, and what is allowed (with its unit). */
 export function argumentError(argument: string, value: unknown, allowed: string): OrielError {
   return new OrielError("ARGUMENT", `${argument} is ${show(value)}; it must be ${allowed}`);
+}
+
+/**
+ * What is stored under `key` cannot be read: `what` says why. The structure and its name are added where the public method
+ * rejects. `cause`: what decoding threw (a TypeError, SyntaxError, RangeError), if it threw.
+ */
+export function corruptError(
+  key: string,
+  what: string,
+  { cause, applied = "no" }: Pick<OrielErrorOptions, "cause" | "applied"> = {},
+): OrielError {
+  const why = cause instanceof Error && !what.includes(cause.message) ? ` (${cause.message})` : "";
+  return new OrielError("CORRUPT", `the value of the key ${quoted(key, 200)} is damaged: ${what}${why}`, {
+    cause,
+    applied,
+  });
 }
 
 /** The number, which is whole and between two bounds (both allowed); throws ARGUMENT. */
@@ -57,15 +115,33 @@ export function wholeNumber(argument: string, value: unknown, least: number, mos
 
 /** Throws ARGUMENT where `options` is no object, or has an option that is not known. */
 export function checkKnown(options: object, known: readonly string[]): void {
-  if (options === null || typeof options !== "object") throw argumentError("options", options, "an object");
+  if (options === null || typeof options !== "object" || Array.isArray(options))
+    throw argumentError("options", options, `an object with ${known.join(", ")}`);
   for (const name in options)
-    if (!known.includes(name)) throw argumentError("option", name, `one of ${known.join(", ")}`);
+    if (!known.includes(name))
+      throw argumentError("option", name, `one of ${known.join(", ")}${didYouMean(name, known)}`);
 }
 
-function show(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
+/** A value as messages show it: of objects their kind only, since what they hold may be secret. */
+export function show(value: unknown): string {
+  if (typeof value === "string") return quoted(value, 60);
   if (typeof value === "function") return "a function";
-  if (value !== null && typeof value === "object")
-    return Array.isArray(value) ? "an array" : `a ${value.constructor?.name ?? "object"}`;
+  if (Array.isArray(value)) return value.length === 0 ? "an empty array" : `an array of ${value.length}`;
+  if (value !== null && typeof value === "object") return kindOf(value);
   return typeof value === "bigint" ? `${value}n` : Object.is(value, -0) ? "-0" : String(value);
+}
+
+function kindOf(value: object): string {
+  let name: unknown;
+  try {
+    name = value.constructor?.name;
+  } catch {
+    // A getter or proxy that throws.
+  }
+  if (typeof name !== "string" || name === "" || name === "Object") return "an object";
+  return `${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`;
+}
+
+function quoted(text: string, mostCharacters: number): string {
+  return JSON.stringify(text.length > mostCharacters ? `${text.slice(0, mostCharacters - 3)}...` : text);
 }

@@ -1,12 +1,24 @@
+import { didYouMean } from "./did-you-mean.ts";
+import { argumentError } from "./errors.ts";
+import type { Place } from "./place.ts";
+
 type Listener<Told> = (told: Told) => void;
 
 /** Listeners by the name of what they listen to. */
 export class Listeners<Events extends object> {
-  readonly #byName = new Map<keyof Events, Set<Listener<never>>>();
+  readonly #place: Place;
+  readonly #byName: Map<unknown, Set<Listener<never>>>;
 
+  /** `events` names each of them, so that others are refused; `place` is that of the structure whose `on` it serves. */
+  constructor(place: Place, events: Record<keyof Events, true>) {
+    this.#place = place;
+    this.#byName = new Map(Object.keys(events).map((name) => [name, new Set()]));
+  }
+
+  /** Returns what ends it. Throws ARGUMENT for an event that there is not, or a listener that is no function. */
   on<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>): () => void {
-    const listeners = this.#byName.get(name) ?? new Set();
-    this.#byName.set(name, listeners);
+    const listeners = this.#byName.get(name);
+    if (!listeners || typeof listener !== "function") throw this.#place.error("on", this.#refusal(name, listener));
     listeners.add(listener as Listener<never>);
     return () => void listeners.delete(listener as Listener<never>);
   }
@@ -21,5 +33,12 @@ export class Listeners<Events extends object> {
           throw error;
         });
       }
+  }
+
+  #refusal(name: unknown, listener: unknown): Error {
+    if (this.#byName.has(name)) return argumentError("listener", listener, "a function");
+    const known = [...this.#byName.keys()] as string[];
+    const hint = typeof name === "string" ? didYouMean(name, known) : "";
+    return argumentError("event", name, `one of ${known.join(", ")}${hint}`);
   }
 }

@@ -1,10 +1,11 @@
 import { argumentError, checkKnown, type OrielError } from "../errors.ts";
 import { Listeners } from "../listeners.ts";
+import { checkStore, Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import { leaseClock } from "../store/lease-clock.ts";
 import type { Clock } from "../time.ts";
 import { Calls, type Ending, type RunningCall } from "./calls.ts";
-import type { BreakerEvents, BreakerStats, Gate } from "./gate.ts";
+import { BREAKER_EVENTS, type BreakerEvents, type BreakerStats, type Gate } from "./gate.ts";
 import { LocalGate } from "./local-gate.ts";
 import { type BreakerOptions, type BreakerSettings, breakerSettings } from "./options.ts";
 import { SharedGate } from "./shared-gate.ts";
@@ -36,21 +37,27 @@ export class Breaker {
   readonly #gate: Gate;
   readonly #calls: Calls;
   readonly #isFailure: BreakerSettings["isFailure"];
-  readonly #listeners = new Listeners<BreakerEvents>();
+  readonly #at: Place;
+  readonly #listeners: Listeners<BreakerEvents>;
   #told: BreakerStats["state"] = "closed";
 
   /** Throws ARGUMENT for a wrong store or option. Nothing is sent yet. */
   constructor(store: Store | "local", options: BreakerOptions) {
-    const { rule, slowMs, flushMs, isFailure } = breakerSettings(options);
-    const { name = "local" } = options;
-    this.name = name;
+    const { name = store === "local" ? "local" : undefined } = options ?? {};
+    const { rule, slowMs, flushMs, isFailure } = new Place("Breaker", name).checked(undefined, () => {
+      if (store !== "local") checkStore(store, ', or "local"');
+      return breakerSettings(options);
+    });
+    this.#at = store === "local" ? new Place("Breaker", name) : placeOf("Breaker", store, name as string);
+    this.#listeners = new Listeners(this.#at, BREAKER_EVENTS);
+    this.name = name as string;
     const onState = (stats: BreakerStats) => this.#tell(stats);
     const onError = (error: unknown) => this.#listeners.tell("error", { error });
     if (store === "local") {
       this.#monotonic = options.monotonic ?? leaseClock();
       this.#gate = new LocalGate(rule, this.#monotonic(), onState);
     } else {
-      const key = keyOf(store, options.name, rule.spanMs);
+      const key = `${store.keyOf(this.name)}:breaker:${rule.spanMs}`;
       this.#monotonic = options.monotonic ?? store.leaseClock;
       this.#gate = new SharedGate({ store, key, rule, flushMs, monotonic: this.#monotonic, onState, onError });
     }
@@ -131,12 +138,6 @@ export class Breaker {
     this.#told = stats.state;
     this.#listeners.tell(EVENTS[stats.state], stats);
   }
-}
-
-function keyOf(store: Store, name: string | undefined, spanMs: number): string {
-  if (typeof store?.run !== "function") throw argumentError("store", store, 'a store, or "local"');
-  if (typeof name !== "string") throw argumentError("name", name, "a string");
-  return `${store.keyOf(name)}:breaker:${spanMs}`;
 }
 
 function signalOf(options: BreakerRunOptions): AbortSignal | undefined {

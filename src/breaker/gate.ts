@@ -26,6 +26,14 @@ export interface BreakerEvents {
   error: { error: unknown };
 }
 
+export const BREAKER_EVENTS: Record<keyof BreakerEvents, true> = {
+  open: true,
+  halfOpen: true,
+  close: true,
+  reject: true,
+  error: true,
+};
+
 /** A permit to probe; 0: the call is no probe. Those above were given by the store, those below by this process alone. */
 export type Permit = number;
 

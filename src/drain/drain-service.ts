@@ -1,12 +1,13 @@
-import { placeOf } from "../counter/counters.ts";
+import { Counters, placeOf } from "../counter/counters.ts";
 import type { ReadPlace } from "../counter/read.ts";
 import type { LedgerRow } from "../counter/table.ts";
 import { OrielError } from "../errors.ts";
 import { Listeners } from "../listeners.ts";
 import type { HeldLock } from "../lock/held.ts";
 import type { Lock } from "../lock/lock.ts";
+import { Place } from "../place.ts";
 import type { Clock } from "../time.ts";
-import type { CycleReport, DrainEvents } from "./events.ts";
+import { type CycleReport, DRAIN_EVENTS, type DrainEvents } from "./events.ts";
 import { type DrainOptions, type DrainSettings, drainSettings } from "./options.ts";
 import { Producers } from "./producers.ts";
 import { type Drained, ShardDrain } from "./shard-drain.ts";
@@ -29,7 +30,8 @@ export class DrainService {
   readonly #settings: DrainSettings;
   readonly #now: Clock;
   readonly #shards: ShardDrain;
-  readonly #listeners = new Listeners<DrainEvents>();
+  readonly #listeners: Listeners<DrainEvents>;
+  readonly #at: Place;
   readonly #diverged = new Set<number>();
   /** Shards whose counts wait, and since when. */
   readonly #waiting = new Map<number, number>();
@@ -40,8 +42,11 @@ export class DrainService {
 
   /** Throws ARGUMENT for a wrong option. Nothing is sent yet. */
   constructor(options: DrainOptions) {
-    this.#settings = drainSettings(options);
-    this.#place = placeOf(options.counters);
+    const counters = options?.counters instanceof Counters ? placeOf(options.counters) : undefined;
+    this.#at = new Place("DrainService", counters?.shape.name, counters?.store);
+    this.#listeners = new Listeners(this.#at, DRAIN_EVENTS);
+    this.#settings = this.#at.checked(undefined, () => drainSettings(options));
+    this.#place = counters!;
     this.#sink = options.sink;
     this.#lock = options.lock;
     this.#now = this.#place.store.monotonic;

@@ -16,6 +16,16 @@ export interface DrainEvents {
   error: { shard?: number; error: unknown };
 }
 
+export const DRAIN_EVENTS: Record<keyof DrainEvents, true> = {
+  cycle: true,
+  shard: true,
+  lag: true,
+  skipped: true,
+  deposed: true,
+  diverged: true,
+  error: true,
+};
+
 export interface CycleReport {
   /** Shards whose counts went into the table, shards that failed, shards that are left alone. */
   drained: number;

@@ -1,4 +1,4 @@
-import type { Counters } from "../counter/counters.ts";
+import { Counters } from "../counter/counters.ts";
 import { argumentError, checkKnown } from "../errors.ts";
 import type { Lock } from "../lock/lock.ts";
 import { type Duration, durationMs } from "../time.ts";
@@ -35,6 +35,7 @@ const MOST_MS = 2 ** 31 - 1;
 export function drainSettings(options: DrainOptions): DrainSettings {
   checkKnown(options, OPTIONS);
   const { every = "10s", cycleTimeout = "30s", sqlTimeout = "10s", concurrency = 4, replicas = 0 } = options;
+  if (!(options.counters instanceof Counters)) throw argumentError("counters", options.counters, "Counters");
   if (typeof options.sink?.apply !== "function") throw argumentError("sink", options.sink, "a sink of oriel/sql");
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 1024)
     throw argumentError("concurrency", concurrency, "a whole number from 1 to 1024");

@@ -1,6 +1,7 @@
 import { argumentError, type OrielError } from "../errors.ts";
 import { Listeners } from "../listeners.ts";
 import type { MetricView } from "../metrics/metric-view.ts";
+import { type Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import { FleetMetric } from "./fleet-metric.ts";
 import { FleetRts } from "./fleet-rts.ts";
@@ -9,6 +10,8 @@ import { numbersOf } from "./numbers.ts";
 import { type FleetMetricsOptions, type FleetSettings, fleetSettings } from "./options.ts";
 import { type NameBuckets, read } from "./read.ts";
 import { eventsOf, Sender } from "./sender.ts";
+
+const FLEET_EVENTS: Record<keyof FleetEvents, true> = { other: true, late: true, error: true };
 
 export interface FleetEvents {
   /** There was no room for a name: its numbers are with those of all others. Told once a name and flush. */
@@ -34,7 +37,8 @@ export class FleetMetrics {
   readonly #key: string;
   readonly #settings: FleetSettings;
   readonly #sender: Sender;
-  readonly #listeners = new Listeners<FleetEvents>();
+  readonly #at: Place;
+  readonly #listeners: Listeners<FleetEvents>;
   /** Names that have, or may get, numbers of their own. */
   readonly #own = new Set<string>();
   readonly #told = new Set<string>();
@@ -44,11 +48,12 @@ export class FleetMetrics {
 
   /** Throws ARGUMENT. */
   constructor(store: Store, name: string, options: FleetMetricsOptions = {}) {
-    if (typeof name !== "string" || name === "") throw argumentError("name", name, "a string that is not empty");
+    this.#at = placeOf("FleetMetrics", store, name);
+    this.#listeners = new Listeners(this.#at, FLEET_EVENTS);
     this.name = name;
     this.#store = store;
-    this.#key = store.keyOf(`${name}:fleet`);
-    this.#settings = fleetSettings(options);
+    this.#settings = this.#at.checked(undefined, () => fleetSettings(options));
+    this.#key = this.#at.checked(undefined, () => store.keyOf(`${name}:fleet`));
     if (this.#settings.hasPercentiles) this.#rts = new FleetRts(store, name, this.#settings.intervalMs);
     this.#sender = new Sender({
       store,

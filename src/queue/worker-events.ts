@@ -17,3 +17,14 @@ export interface WorkerEvents {
   /** The store fails; it is asked again. */
   error: { error: unknown };
 }
+
+export const WORKER_EVENTS: Record<keyof WorkerEvents, true> = {
+  completed: true,
+  failed: true,
+  retry: true,
+  dead: true,
+  stalled: true,
+  lost: true,
+  lag: true,
+  error: true,
+};

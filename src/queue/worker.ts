@@ -1,5 +1,6 @@
 import { argumentError } from "../errors.ts";
 import { Listeners } from "../listeners.ts";
+import { Place } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import { gathering } from "../store/gathering.ts";
 import { claimOf, outcomeOf } from "./claimed.ts";
@@ -9,10 +10,10 @@ import { Holds } from "./holds.ts";
 import { Job } from "./job.ts";
 import { MOST_A_TURN, ShardTurns } from "./shard-turns.ts";
 import type { Timers } from "./timers.ts";
-import type { WorkerEvents } from "./worker-events.ts";
+import { WORKER_EVENTS, type WorkerEvents } from "./worker-events.ts";
 import { type WorkerOptions, workerSettings } from "./worker-options.ts";
 
-interface Place {
+interface QueuePlace {
   store: Store;
   keys: readonly string[];
   layout: string;
@@ -24,11 +25,11 @@ const LAST_TRIES = 5;
 
 /** Has a handler process what is due, several at a time, until it is closed. Made by `DelayQueue.process`. */
 export class QueueWorker<Payload = unknown> {
-  readonly #place: Place;
+  readonly #place: QueuePlace;
   readonly #queue: string;
   readonly #handler: (job: Job<Payload>) => unknown;
   readonly #settings: ReturnType<typeof workerSettings>;
-  readonly #listeners = new Listeners<WorkerEvents>();
+  readonly #listeners: Listeners<WorkerEvents>;
   readonly #turns: readonly ShardTurns[];
   /** Shards that had no room, those that wait longest first. */
   readonly #hungry = new Set<number>();
@@ -47,17 +48,21 @@ export class QueueWorker<Payload = unknown> {
 
   /** Throws ARGUMENT for a wrong option. */
   constructor(
-    place: Place,
+    place: QueuePlace,
     queue: string,
     handler: (job: Job<Payload>) => unknown,
     options: WorkerOptions,
     timers: Timers,
   ) {
-    if (typeof handler !== "function") throw argumentError("handler", handler, "a function");
+    const at = new Place("QueueWorker", queue, place.store);
+    this.#listeners = new Listeners(at, WORKER_EVENTS);
+    this.#settings = at.checked(undefined, () => {
+      if (typeof handler !== "function") throw argumentError("handler", handler, "a function");
+      return workerSettings(options);
+    });
     this.#place = place;
     this.#queue = queue;
     this.#handler = handler;
-    this.#settings = workerSettings(options);
     const { store, keys, layout, dedupeMs } = place;
     const { visibilityMs, signal } = this.#settings;
     const onError = (error: unknown) => this.#listeners.tell("error", { error });

@@ -118,6 +118,8 @@ export interface Store {
    * Returns what ends it. Absent where the server cannot be listened to.
    */
   subscribe?(channel: string, listener: (message?: string) => void): () => void;
+  /** The server's host and port, or URL, without credentials, for messages; absent where there is no server. */
+  readonly address?: string | undefined;
   /** Full name of the key of `name`: prefix, braces, escapes. */
   keyOf(name: string): string;
   /** Monotonic ms of this process, for deadlines and estimates of the server's time; never wall time. */

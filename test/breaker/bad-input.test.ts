@@ -33,13 +33,13 @@ test.each<[string, Record<string, unknown>]>([
 
 test("wrong stores, names, functions and signals", async () => {
   const wrong = (...args: unknown[]) => expect(() => new Breaker(...(args as [Store, BreakerOptions])));
-  wrong(undefined, RULE).toThrow(/store is undefined; it must be a store, or "local"/);
+  wrong(undefined, RULE).toThrow(/store is undefined; it must be a store .*, or "local"/);
   wrong("remote", RULE).toThrow(/store is "remote"/);
   wrong(memoryStore(), { ...RULE, name: "\ud800" }).toThrow(/surrogates/);
   wrong(memoryStore(), null).toThrow(/options is null/);
   const breaker = new Breaker("local", { span: "1s", failures: 1 });
   await expect(breaker.run(5 as never)).rejects.toThrow(/fn is 5; it must be a function/);
-  await expect(breaker.run(() => 1, { signal: {} as AbortSignal })).rejects.toThrow(/signal is a Object/);
+  await expect(breaker.run(() => 1, { signal: {} as AbortSignal })).rejects.toThrow(/signal is an object/);
   await expect(breaker.run(() => 1, { timeout: 5 } as never)).rejects.toThrow(/option is "timeout"/);
   expect(breaker.stats()).toMatchObject({ calls: 0, failures: 0 });
 });

@@ -42,7 +42,7 @@ describe.each(Object.entries(SINKS))("%s refuses before it asks the database", (
     ["a bucket", /bucket is "hour"; it must be one of minute, day/, withRow({ bucket: "hour" })],
     ["a start within a minute", /startMs is 1; .* whole minute/, withRow({ startMs: 1 })],
     ["a start of the year 10000", /startMs is 253402300800000/, withRow({ startMs: Date.UTC(10_000, 0) })],
-    ["too few values", /values is an array; it must be 2 texts/, withRow({ values: ["a"] })],
+    ["too few values", /values is an array of 1; it must be 2 texts/, withRow({ values: ["a"] })],
     ["a value that is no text", /value of lane is 5/, withRow({ values: ["a", 5] })],
     ["a value with NUL", /value of lane is "\\u0000"/, withRow({ values: ["a", "\0"] })],
     ["half a surrogate pair", /value of site is .*half surrogate/, withRow({ values: ["\ud83d", "\ude00"] })],

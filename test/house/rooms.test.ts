@@ -9,7 +9,14 @@ const files = sourceFiles(["src"], [".ts"]).map((file) => ({
   ...file,
   imports: file.imports.filter((path) => !DATA.includes(path)),
 }));
-const GROUND = ["src/base64.ts", "src/errors.ts", "src/listeners.ts", "src/time.ts"];
+const GROUND = [
+  "src/base64.ts",
+  "src/did-you-mean.ts",
+  "src/errors.ts",
+  "src/listeners.ts",
+  "src/place.ts",
+  "src/time.ts",
+];
 const ENTRIES = ["api", "index", "kernel-api", "kernel", "js", "slim", "http", "sql", "cli"].map(
   (name) => `src/${name}.ts`,
 );

@@ -162,7 +162,7 @@ describe("the middleware's arguments", () => {
     const all: ((...given: never[]) => unknown)[] = [expressLimiter, fastifyLimiter, honoLimiter];
     for (const limiter of all) {
       const make = limiter as (limiter: unknown, options?: object) => unknown;
-      expect(() => make({})).toThrow("limiter is a Object; it must be a Limiter");
+      expect(() => make({})).toThrow("limiter is an object; it must be a Limiter");
       expect(() => make(once(), { key: "ip" })).toThrow('key is "ip"; it must be a function');
       expect(() => make(once(), { cost: 0 })).toThrow("cost is 0; it must be a number of permits above 0");
       expect(() => make(once(), { onError: "ignore" })).toThrow('onError is "ignore"');

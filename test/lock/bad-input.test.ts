@@ -18,7 +18,7 @@ describe("wrong arguments are named with value, bound and unit, before anything 
     [{ wait: -1 }, /wait is -1; .* from 0 ms to 2147483647 ms/],
     [{ wait: Number.POSITIVE_INFINITY }, /wait is Infinity/],
     [{ wait: "25d" }, /wait is "25d"/],
-    [{ signal: {} }, /signal is a Object; it must be an AbortSignal/],
+    [{ signal: {} }, /signal is an object; it must be an AbortSignal/],
     [{ waits: 1 }, /option is "waits"; it must be one of wait, lease, signal/],
     [null, /options is null/],
   ])("%o", async (options, message) => {

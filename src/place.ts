@@ -1,0 +1,99 @@
+import { argumentError, OrielError, type OrielErrorCode } from "./errors.ts";
+
+/** What is used of a store to name its server. */
+interface Addressed {
+  readonly address?: string | undefined;
+}
+
+interface NamedStore extends Addressed {
+  run: unknown;
+  keyOf(name: string): string;
+}
+
+/** Errors of which it helps to know the server. */
+const OF_SERVER: ReadonlySet<OrielErrorCode> = new Set<OrielErrorCode>([
+  "CLASH",
+  "OVERLOADED",
+  "CORRUPT",
+  "DEADLINE",
+  "UNAVAILABLE",
+  "LOST",
+  "STALE",
+  "DIVERGED",
+]);
+
+/**
+ * What errors of one structure begin with. Each public method passes what it throws, or rejects with, through its place:
+ *
+ *   constructor ......... `this.#place = placeOf("Series", store, name)`, then `place.checked(undefined, () => settings(options))`
+ *   async method ........ `try { return await ... } catch (error) { throw this.#place.error("stats", error); }`
+ *   method that is hot .. `return promise.catch(this.#failed)`, with `#failed = this.#place.thrower("take")` made once
+ *   sync method ......... `try { ... } catch (error) { throw this.#place.error("record", error); }`
+ *
+ * The error is made anew there, in the public method's own async frame, so that its stack goes on to the caller's line.
+ * What is no OrielError (a signal's reason, what a callback threw) passes as it is, and so does what has a place already,
+ * since it may be a signal's reason too; a structure made of others uses `outer`.
+ */
+export class Place {
+  readonly #structure: string;
+  readonly #name: string | undefined;
+  readonly #store: Addressed | undefined;
+
+  /** `name` may be a wrong one, which is left out. */
+  constructor(structure: string, name?: unknown, store?: Addressed) {
+    this.#structure = structure;
+    this.#name = typeof name === "string" ? name : undefined;
+    this.#store = store;
+  }
+
+  /** The same error, told from here. `operation`: the public method's name; undefined for a constructor or function. */
+  error(operation: string | undefined, error: unknown): unknown {
+    return error instanceof OrielError && error.structure === undefined ? this.outer(operation, error) : error;
+  }
+
+  /** As `error`, and in place of where an inner structure says that it happened. */
+  outer(operation: string | undefined, error: unknown): unknown {
+    if (!(error instanceof OrielError)) return error;
+    const { code, cause, transient, applied, retryAfterMs } = error;
+    const address = OF_SERVER.has(code) ? (error.address ?? this.#store?.address) : undefined;
+    const place = { structure: this.#structure, structureName: this.#name, operation, address };
+    return new OrielError(code, OrielError.detailOf(error), { cause, transient, applied, retryAfterMs }, place);
+  }
+
+  /** For a promise's `catch`, on hot paths: made once for each method. */
+  thrower(operation: string): (error: unknown) => never {
+    return (error) => {
+      throw this.error(operation, error);
+    };
+  }
+
+  /** What `check` gives; what it throws is told from here. */
+  checked<T>(operation: string | undefined, check: () => T): T {
+    try {
+      return check();
+    } catch (error) {
+      throw this.error(operation, error);
+    }
+  }
+}
+
+/**
+ * The place of a structure that lies under a name in a store; throws ARGUMENT where either is wrong: one rule for all
+ * structures. A name is a string that is not empty, has no lone surrogates, and at most 10 240 bytes in UTF-8.
+ */
+export function placeOf(structure: string, store: NamedStore, name: string): Place {
+  const place = new Place(structure, name, store);
+  place.checked(undefined, () => {
+    checkStore(store);
+    if (typeof name !== "string" || name === "") throw argumentError("name", name, "a string that is not empty");
+    store.keyOf(name);
+  });
+  return place;
+}
+
+/** Throws ARGUMENT. `also`: what else may stand in its place. */
+export function checkStore(store: unknown, also = ""): void {
+  const { run, keyOf } = (store ?? {}) as Partial<NamedStore>;
+  if (typeof run !== "function" || typeof keyOf !== "function")
+    throw argumentError("store", store, `a store of redisStore, httpStore or memoryStore${also}`);
+}

@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import { didYouMean } from "../../src/did-you-mean.ts";
+import { argumentError, checkKnown, corruptError, OrielError } from "../../src/errors.ts";
+import { Listeners } from "../../src/listeners.ts";
+import { Place } from "../../src/place.ts";
+
+const place = new Place("Series", "api:latency", { address: "db:6379" });
+
+test("an error told from a place names structure, name, operation and server, and keeps all the rest", () => {
+  const cause = new Error("ECONNREFUSED");
+  const inner = new OrielError("UNAVAILABLE", "no", { cause, transient: true, applied: "unknown", retryAfterMs: 7 });
+  const told = place.error("record", inner) as OrielError;
+  expect(told.message).toBe('Series "api:latency" record: no (redis at db:6379)');
+  const where = { structure: "Series", structureName: "api:latency", operation: "record", address: "db:6379" };
+  expect(told).toMatchObject({ code: "UNAVAILABLE", transient: true, applied: "unknown", retryAfterMs: 7, ...where });
+  expect(told.cause).toBe(cause);
+  expect(place.error("record", told)).toBe(told);
+  expect((new Place("FleetMetrics", "shop").outer("read", told) as OrielError).message).toBe(
+    'FleetMetrics "shop" read: no (redis at db:6379)',
+  );
+  const reason = new Error("the caller's own");
+  expect(place.error("record", reason)).toBe(reason);
+});
+
+test("a wrong argument concerns no server", () => {
+  const told = place.error("record", argumentError("value", {}, "a number")) as OrielError;
+  expect(told.message).toBe('Series "api:latency" record: value is an object; it must be a number');
+  expect(told.address).toBe(undefined);
+});
+
+test("the stack goes on to the line of whoever awaits", async () => {
+  const failed = place.thrower("take");
+  const inner = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    throw new OrielError("UNAVAILABLE", "no");
+  };
+  async function theCaller() {
+    await inner().catch(failed);
+  }
+  await expect(theCaller()).rejects.toThrow(expect.objectContaining({ stack: expect.stringContaining("theCaller") }));
+});
+
+test("damage names the key, and what decoding said", () => {
+  const cause = new SyntaxError("Unexpected token");
+  expect(corruptError("oriel:{x}", "its chunk is no chunk", { cause })).toMatchObject({
+    code: "CORRUPT",
+    message: 'the value of the key "oriel:{x}" is damaged: its chunk is no chunk (Unexpected token)',
+    cause,
+    applied: "no",
+  });
+});
+
+test.each([
+  ["retension", "retention"],
+  ["Retention", "retention"],
+  ["deadline", "deadlineMs"],
+  ["complete", "completed"],
+  ["opend", "open"],
+  ["percentile", "percentiles"],
+  ["xyz", undefined],
+  ["x".repeat(1e6), undefined],
+])("%.20s: did you mean %s", (given, meant) => {
+  const known = ["retention", "deadlineMs", "completed", "open", "percentiles"];
+  expect(didYouMean(given, known)).toBe(meant === undefined ? "" : `; did you mean "${meant}"?`);
+});
+
+test("options and events that there are not are refused with what was meant", () => {
+  expect(() => checkKnown({ spam: 1 }, ["span"])).toThrow(
+    'option is "spam"; it must be one of span; did you mean "span"?',
+  );
+  expect(() => checkKnown(5 as never, ["span"])).toThrow("options is 5; it must be an object with span");
+  const listeners = new Listeners<{ completed: number }>(new Place("QueueWorker", "mail"), { completed: true });
+  expect(() => listeners.on("complete" as never, () => {})).toThrow(
+    'QueueWorker "mail" on: event is "complete"; it must be one of completed; did you mean "completed"?',
+  );
+  expect(() => listeners.on("completed", undefined as never)).toThrow(/listener is undefined; it must be a function/);
+  for (const name of ["constructor", "__proto__", 5, Symbol("a")])
+    expect(() => listeners.on(name as never, () => {})).toThrow(/event is/);
+  const heard: number[] = [];
+  listeners.on("completed", (n) => heard.push(n))();
+  listeners.on("completed", (n) => heard.push(2 * n));
+  listeners.tell("completed", 3);
+  expect(heard).toEqual([6]);
+});
