@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Gives up a process's place among those who wait for a lock, and with it what was promised to it.
 -- A script: the next is called in the step that ends the promise.
 -- KEYS  1 the lock · 2 who waits for it

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Frees a lock, if it is still held by the token, and hands it on to the first who waits.
 -- A script: between a look and a DEL the lock could become another's.
 -- KEYS  1 the lock · 2 who waits for it

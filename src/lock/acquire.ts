@@ -1,10 +1,11 @@
 import { script } from "../generated/lock/acquire.ts";
-import type { Operation } from "../store/contract.ts";
+import type { Keyspace, Operation } from "../store/contract.ts";
 import { refusal } from "../store/refusal.ts";
 import type { Claim } from "./extend.ts";
 import { fenceKeyOf, type Hold, holdOf, OUR_TOKENS, queueKeyOf, setHold } from "./keys.ts";
 import { law } from "./law.ts";
-import { firstOf, type Queue, readQueue, without, withPlace, writeQueue } from "./queue.ts";
+import { promiseToAnother } from "./promise.ts";
+import { type Queue, readQueue, without, withPlace, writeQueue } from "./queue.ts";
 
 export interface Request extends Claim {
   /** The process, if it waits when it is refused, else "". */
@@ -31,9 +32,11 @@ export const acquire: Operation<Request, Answer> = {
   local(keys, key, { token, leaseMs, id }, nowMs) {
     const hold = holdOf(keys, key);
     const queue = readQueue(keys, key, nowMs);
-    const lookAgainMs = refusedForMs(hold, queue, token, id, nowMs);
+    const lookAgainMs = hold ? heldForMs(hold, token, nowMs) : keptForMs(keys, key, queue, id, nowMs);
     if (lookAgainMs > 0) {
-      if (id !== "") writeQueue(keys, key, { ...queue, places: withPlace(queue.places, id, nowMs) }, nowMs);
+      const isPromisedNow = !hold && queue.promisedUntilMs < nowMs;
+      if (!isPromisedNow && id !== "")
+        writeQueue(keys, key, { ...queue, places: withPlace(queue.places, id, nowMs) }, nowMs);
       return { lookAgainMs };
     }
     const fenceKey = fenceKeyOf(key);
@@ -52,8 +55,12 @@ export const acquire: Operation<Request, Answer> = {
 };
 
 /** After how long whoever is refused looks again; 0 where it is not. */
-function refusedForMs(hold: Hold | undefined, queue: Queue, token: string, id: string, nowMs: number): number {
-  if (!hold) return firstOf(queue.places) === id ? 0 : Math.max(0, queue.promisedUntilMs - nowMs + 1);
+function keptForMs(keys: Keyspace, key: string, queue: Queue, id: string, nowMs: number): number {
+  const untilMs = promiseToAnother(keys, key, queue, id, nowMs);
+  return untilMs > 0 ? untilMs - nowMs + 1 : 0;
+}
+
+function heldForMs(hold: Hold, token: string, nowMs: number): number {
   if (hold.token === token) return 0;
   const leftMs = hold.expireAtMs - nowMs + 1;
   return hold.token.startsWith(OUR_TOKENS) ? leftMs : Math.min(leftMs, law.strangerMs);

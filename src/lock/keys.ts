@@ -25,6 +25,9 @@ export function channelOf(lockKey: string, id: string): string {
   return `unlock:${lockKey.slice(LOCK.length)}:${id}`;
 }
 
+/** More than a place among those who wait, so that a release that adds one needs no room in a full store. */
+const HOLD_BYTES = 64;
+
 /** What a memory store keeps under a lock's key. */
 export interface Hold {
   readonly token: string;
@@ -36,5 +39,5 @@ export function holdOf(keys: Keyspace, lockKey: string): Hold | undefined {
 }
 
 export function setHold(keys: Keyspace, lockKey: string, token: string, expireAtMs: number): void {
-  keys.set(lockKey, { token, expireAtMs } satisfies Hold, token.length + 8, expireAtMs);
+  keys.set(lockKey, { token, expireAtMs } satisfies Hold, token.length + HOLD_BYTES, expireAtMs);
 }

@@ -14,7 +14,8 @@ const TRY_OPTIONS = ["wait", "lease", "signal"];
  * overwritten therefore checks the hold's `fence`; the lock keeps the others from useless work.
  *
  * One round trip to get it, one to give it back. A release calls the process that has waited longest, and keeps the lock
- * 150 ms for it; if it does not come (dead, stopped, not told), another one looks then. Otherwise who waits sleeps until
+ * 150 ms for it; where a lease runs out, the first that asks has it called. If it does not come (dead, stopped, not told),
+ * it is passed over: the first of those that have asked meanwhile is next. Otherwise who waits sleeps until
  * the holder's lease is over, and asks once in some 4 s to keep its place; it polls, every 100 ms, only while a foreign
  * holder has the lock: redis-semaphore's `new Mutex(client, store.keyOf(name))` keeps the same key and value and excludes
  * ours, but tells nobody when it goes, nor does it wait its turn.

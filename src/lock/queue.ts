@@ -3,8 +3,8 @@ import { channelOf, queueKeyOf } from "./keys.ts";
 import { law } from "./law.ts";
 
 const HEAD_LENGTH = 26;
-const ID_LENGTH = 16;
-const PLACE_LENGTH = 29;
+export const ID_LENGTH = 16;
+export const PLACE_LENGTH = 29;
 
 /** Who waits for a lock; layout and law in lua/lock/queue.lua. */
 export interface Queue {
@@ -14,6 +14,11 @@ export interface Queue {
 }
 
 export const firstOf = (places: string): string => places.slice(0, ID_LENGTH);
+
+/** Until when the lock is or was promised (0: never since it was taken), and to whom, as the key's text stands. */
+export function promiseOf(text: string): { untilMs: number; toId: string } {
+  return { untilMs: Number(text.slice(0, 13)), toId: firstOf(text.slice(HEAD_LENGTH)) };
+}
 
 export function readQueue(keys: Keyspace, lockKey: string, nowMs: number): Queue {
   const text = keys.get(queueKeyOf(lockKey)) as string | undefined;
