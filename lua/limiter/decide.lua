@@ -201,9 +201,9 @@ local function step(k, a, now)
     if passes then
       if passes ~= told_passes or cost ~= told_cost then
         told_passes, told_cost = passes, cost
-        told = pack("<I4I4ddI4I4d", 0, passes, cost, 0, passes, 0, 0)
+        told = struct.pack("<I4I4ddI4I4d", 0, passes, cost, 0, passes, 0, 0)
       end
-      return told .. pack("<ddd", used, wait, ends)
+      return told .. struct.pack("<ddd", used, wait, ends)
     end
   end
   local token = string.sub(inputs, a + 16, a + 31)

@@ -14,22 +14,22 @@ end
 
 kinds[1] = {
   quick = function(key, calls, cost, limit, span, _, is_aligned, now)
-    local text = call("GET", key)
+    local text = redis.call("GET", key)
     local start, used, ends
     if text then
       local state, blocked, holds
-      state, blocked, holds, start, used = unpack_state("<I2xxxxxxdddd", text)
+      state, blocked, holds, start, used = struct.unpack("<I2xxxxxxdddd", text)
       if state ~= 257 or blocked > now or holds > now then return end
     end
     start, used, ends = window_of(text, start, used, span, is_aligned, now)
     local passes = passes_of(calls, (limit - used) / cost)
     if passes == 0 then
-      if used == 0 or call("PTTL", key) == -1 then return end
+      if used == 0 or redis.call("PTTL", key) == -1 then return end
     else
       used = used + passes * cost
-      call("SET", key, pack("<I2xxxxxxdddd", 257, 0, 0, start, used), "PXAT", text_of(ends))
+      redis.call("SET", key, struct.pack("<I2xxxxxxdddd", 257, 0, 0, start, used), "PXAT", text_of(ends))
     end
-    return passes, used, passes < calls and (cost > limit and never or ends - now) or 0, ends - now
+    return passes, used, passes < calls and (cost > limit and math.huge or ends - now) or 0, ends - now
   end,
   look = function(p, now)
     local text = redis.call("GET", p.key) or ""

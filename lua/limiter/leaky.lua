@@ -13,23 +13,23 @@ end
 
 kinds[3] = {
   quick = function(key, calls, cost, limit, span, rate, _, now)
-    local text = call("GET", key)
+    local text = redis.call("GET", key)
     local at, level = now, 0
     if text then
       local state, blocked, holds, of_span
-      state, blocked, holds, at, level, of_span = unpack_state("<I2xxxxxxddddd", text)
+      state, blocked, holds, at, level, of_span = struct.unpack("<I2xxxxxxddddd", text)
       if state ~= 769 or blocked > now or holds > now then return end
       at, level = level_of(at, level, of_span, span, rate, now)
     end
-    local passes = passes_of(calls, floor((limit * span - level) / span) / cost)
-    if passes == 0 and (level == 0 or call("PTTL", key) == -1) then return end
+    local passes = passes_of(calls, math.floor((limit * span - level) / span) / cost)
+    if passes == 0 and (level == 0 or redis.call("PTTL", key) == -1) then return end
     level = level + passes * cost * span
-    local wait, ends = 0, at + ceil(level / rate)
+    local wait, ends = 0, at + math.ceil(level / rate)
     if passes > 0 then
-      call("SET", key, pack("<I2xxxxxxddddd", 769, 0, 0, at, level, span), "PXAT", text_of(ends))
+      redis.call("SET", key, struct.pack("<I2xxxxxxddddd", 769, 0, 0, at, level, span), "PXAT", text_of(ends))
     end
     if passes < calls then
-      wait = cost > limit and never or ceil((level + (cost - limit) * span) / rate) + at - now
+      wait = cost > limit and math.huge or math.ceil((level + (cost - limit) * span) / rate) + at - now
     end
     return passes, level, wait, ends - now
   end,

@@ -74,7 +74,7 @@ end
 
 kinds[2] = {
   quick = function(key, calls, cost, limit, span, _, _, now)
-    local text = call("GETRANGE", key, "0", "79")
+    local text = redis.call("GETRANGE", key, "0", "79")
     local state, blocked, holds, longest, slots, slot, records, total, before, oldest, newest =
       513, 0, 0, span, 0, 0, 0, 0, 0, now, now
     local at, is_new = now, true
@@ -82,7 +82,7 @@ kinds[2] = {
       slots = slots_for(1, limit)
     else
       state, blocked, holds, longest, slots, slot, records, total, before, oldest, newest =
-        unpack_state("<I2xxxxxxdddI4I4I4xxxxdddd", text)
+        struct.unpack("<I2xxxxxxdddI4I4I4xxxxdddd", text)
       if newest > at then at = newest end
       if state ~= 513 or blocked > now or holds > now or longest ~= span or records == 0 or oldest <= at - span then
         return
@@ -90,10 +90,10 @@ kinds[2] = {
       is_new = newest ~= at
     end
     local passes = passes_of(calls, (limit - total + before) / cost)
-    if passes == 0 and text ~= "" and cost <= limit and call("PTTL", key) ~= -1 then
+    if passes == 0 and text ~= "" and cost <= limit and redis.call("PTTL", key) ~= -1 then
       -- Denied: as a rule the oldest record alone makes room.
       local from = RING_AT + slot * RECORD_BYTES
-      local _, first = unpack_state("<I6I6", call("GETRANGE", key, from, from + RECORD_BYTES - 1))
+      local _, first = struct.unpack("<I6I6", redis.call("GETRANGE", key, from, from + RECORD_BYTES - 1))
       if (first - before) % MODULUS >= total - before + cost - limit then
         return 0, total - before, oldest + span - now, newest + span - now
       end
@@ -101,15 +101,15 @@ kinds[2] = {
     if passes < calls or total >= MODULUS or is_new and (records == slots or records >= MOST_RECORDS) then return end
     if is_new then records = records + 1 end
     total = total + passes * cost
-    local record = pack("<I6I6", at, total % MODULUS)
+    local record = struct.pack("<I6I6", at, total % MODULUS)
     local from = RING_AT + (slot + records - 1) % slots * RECORD_BYTES
     if text == "" then
-      call("SET", key, pack("<I2xxxxxxdddI4I4I4xxxxdddd", 513, 0, 0, span, slots, 0, 1, total, 0, at, at)
+      redis.call("SET", key, struct.pack("<I2xxxxxxdddI4I4I4xxxxdddd", 513, 0, 0, span, slots, 0, 1, total, 0, at, at)
         .. record .. string.rep("\0", (slots - 1) * RECORD_BYTES), "PXAT", text_of(at + span))
     else
-      call("SETRANGE", key, from, record)
-      call("SETRANGE", key, "40", pack("<I4xxxxdddd", records, total, before, oldest, at))
-      call("PEXPIREAT", key, text_of(at + span))
+      redis.call("SETRANGE", key, from, record)
+      redis.call("SETRANGE", key, "40", struct.pack("<I4xxxxdddd", records, total, before, oldest, at))
+      redis.call("PEXPIREAT", key, text_of(at + span))
     end
     return passes, total - before, 0, at + span - now
   end,

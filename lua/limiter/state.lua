@@ -13,13 +13,11 @@
 --   back(p, permits, now)    gives permits back, and writes
 --   write(p, now)            writes what stands
 local kinds = {}
-local call, pack, unpack_state = redis.call, struct.pack, struct.unpack
-local floor, ceil, never = math.floor, math.ceil, math.huge
 
 -- How many of the calls pass where so many fit.
 local function passes_of(calls, fit)
   if fit >= calls then return calls end
-  return fit >= 1 and floor(fit) or 0
+  return fit >= 1 and math.floor(fit) or 0
 end
 
 -- Lua prints large numbers as 1e+14: whole milliseconds go to Redis in full.

@@ -16,18 +16,20 @@ local BAND_SIZE = 4398046511104
 local CLAIMED, DEAD, DONE = 10, 11, 12
 local DELIVERIES_SIZE = 128
 local SEQ_DIGITS = 14
+local MOST_TEXTS = 1000
 
 local function score_of(band, ms, deliveries)
   return (band * BAND_SIZE + math.max(0, math.min(math.floor(ms), BAND_SIZE - 1))) * DELIVERIES_SIZE + deliveries
 end
 
--- As Redis takes it; writing 16 digits is slow, and many are alike.
-local texts = {}
+-- As Redis takes it; writing 16 digits is slow, and many are alike. Bounded: a function's texts outlive the call.
+local texts, texts_kept = {}, 0
 local function text_of(score)
   local text = texts[score]
   if not text then
+    if texts_kept == MOST_TEXTS then texts, texts_kept = {}, 0 end
     text = string.format("%.0f", score)
-    texts[score] = text
+    texts[score], texts_kept = text, texts_kept + 1
   end
   return text
 end

@@ -1,11 +1,11 @@
-import { fileURLToPath } from "node:url";
 import { Cluster, Redis } from "ioredis";
 import { afterAll } from "vitest";
 import type { RedisStoreOptions } from "../../src/store/client-store.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
-import { findServer, startRedis } from "../harness/redis-server.ts";
+import { startRedis } from "../harness/redis-server.ts";
 import { startSentinel } from "../harness/sentinel.ts";
+import { findValkey } from "../harness/valkey.ts";
 import { type Connected, clients, clusterClients, connected, type HandedIn } from "./clients.ts";
 import { type OpenStore, onServers, START_MS } from "./on-servers.ts";
 import { overHttp } from "./over-http.ts";
@@ -80,10 +80,7 @@ async function onMemory(): Promise<OpenStore> {
   };
 }
 
-/** A Valkey beside the Redis: ORIEL_VALKEY_SERVER, else valkey-server on PATH, else what `npm test` unpacked. */
-const unpacked = fileURLToPath(new URL("../../node_modules/.oriel/valkey/usr/bin/valkey-server", import.meta.url));
-const named = process.env.ORIEL_VALKEY_SERVER;
-const valkey = findServer(named ? [named] : ["valkey-server", unpacked]);
+const valkey = findValkey();
 
 /** Every store that the suites run over; a text instead says why one cannot be had here. */
 export const allStores: Record<string, (() => Promise<OpenStore>) | string> = {
