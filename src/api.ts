@@ -5,6 +5,7 @@ export type { BreakerOptions } from "./breaker/options.ts";
 export { type AddOptions, type CountedEvent, Counters } from "./counter/counters.ts";
 export type { CountersOptions } from "./counter/options.ts";
 export type { CountersQuery } from "./counter/read.ts";
+export type { CounterRow } from "./counter/row.ts";
 export type { CountRow, CountTable } from "./counter/table.ts";
 export { DrainService } from "./drain/drain-service.ts";
 export type { CycleReport, DrainEvents } from "./drain/events.ts";

@@ -127,7 +127,7 @@ export class StreamGroup {
 }
 
 function pairsOf(list: readonly unknown[]): Record<string, string> {
-  const pairs: Record<string, string> = {};
+  const pairs: Record<string, string> = Object.create(null);
   for (let i = 0; i + 1 < list.length; i += 2) pairs[String(list[i])] = String(list[i + 1]);
   return pairs;
 }

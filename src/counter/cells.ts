@@ -9,7 +9,7 @@ const FIRST_ORDERING = 256;
 const decoder = new TextDecoder();
 
 /** One string for each dimension. */
-export type Values = Readonly<Record<string, string>>;
+export type Values<Dimension extends string = string> = Readonly<Record<Dimension, string>>;
 
 type Branch = Map<string, Branch | number>;
 

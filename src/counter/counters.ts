@@ -10,8 +10,9 @@ import { Mirror } from "./mirror.ts";
 import { type CountersOptions, countersSettings } from "./options.ts";
 import { Producer } from "./producer.ts";
 import { type CountersQuery, type ReadPlace, readRows, rowsQuery } from "./read.ts";
+import { CounterRow } from "./row.ts";
 import { offsetTexts, type SourcedEvent, Sources } from "./sources.ts";
-import type { CounterShape, CountRow } from "./table.ts";
+import type { CounterShape } from "./table.ts";
 import { TIMERS, type Timers } from "./timers.ts";
 
 export interface AddOptions {
@@ -22,8 +23,8 @@ export interface AddOptions {
 }
 
 /** An event of a source that can be replayed. */
-export interface CountedEvent extends AddOptions {
-  values: Values;
+export interface CountedEvent<Dimension extends string = string> extends AddOptions {
+  values: Values<Dimension>;
 }
 
 const MINUTE_MS = 60_000;
@@ -45,7 +46,7 @@ export function placeOf(counters: Counters): ReadPlace {
  * `add` sums up in the process what comes in one turn, and while a batch is under way, and resolves when the store has it:
  * acknowledged, an event counts once, whatever was sent again; rejected, once or not at all (`applied` "unknown").
  */
-export class Counters {
+export class Counters<Dimension extends string = string> {
   readonly name: string;
   readonly shape: CounterShape;
   readonly #finest: BucketName;
@@ -62,7 +63,7 @@ export class Counters {
   #lastStart = 0;
 
   /** Throws ARGUMENT for a wrong name or option. Nothing is sent yet. */
-  constructor(store: Store, name: string, options: CountersOptions, timers: Timers = TIMERS) {
+  constructor(store: Store, name: string, options: CountersOptions<Dimension>, timers: Timers = TIMERS) {
     const { dimensions, buckets, timeZone, shards, replicas, mirror, onLost } = countersSettings(options);
     this.name = name;
     this.shape = Object.freeze({ name, dimensions, buckets });
@@ -82,7 +83,7 @@ export class Counters {
   }
 
   /** Counts an event, or `count` alike. `values`: one string for each dimension. */
-  add(values: Values, options?: AddOptions): Promise<void> {
+  add(values: Values<Dimension>, options?: AddOptions): Promise<void> {
     try {
       if (this.#isClosed) throw new OrielError("UNAVAILABLE", "the counters are closed");
       const count = countOf(options);
@@ -101,7 +102,7 @@ export class Counters {
   }
 
   /** Throws ARGUMENT where an event could not be counted. */
-  check(event: CountedEvent): void {
+  check(event: CountedEvent<Dimension>): void {
     this.#sourced(event, "");
   }
 
@@ -114,7 +115,7 @@ export class Counters {
   async addBatch(
     source: string,
     offset: number | bigint | readonly (number | bigint)[],
-    events: readonly CountedEvent[],
+    events: readonly CountedEvent<Dimension>[],
   ): Promise<void> {
     if (typeof source !== "string" || !/^[^\s\p{Surrogate}]{1,512}$/u.test(source))
       throw argumentError("source", source, "1 to 512 characters, no spaces");
@@ -123,11 +124,11 @@ export class Counters {
     const offsets = offsetTexts(offset, events.length);
     await this.#sources.add(
       source,
-      events.map((event: CountedEvent, i) => this.#sourced(event, offsets[i]!)),
+      events.map((event: CountedEvent<Dimension>, i) => this.#sourced(event, offsets[i]!)),
     );
   }
 
-  #sourced(event: CountedEvent, offset: string): SourcedEvent {
+  #sourced(event: CountedEvent<Dimension>, offset: string): SourcedEvent {
     checkKnown(event, ["values", "count", "at"]);
     const count = countOf(event);
     const cell = this.#cells.of(event.values);
@@ -140,8 +141,9 @@ export class Counters {
    * The counts by one bucket, exact: all that was acknowledged before counts, once. `table`: where they are drained to.
    * Reads all of the counter that is still in the store. Rejects with DIVERGED where table and store do not fit.
    */
-  async read(query: CountersQuery = {}): Promise<CountRow[]> {
-    return readRows(this.#place, rowsQuery(this.shape, query), query.table);
+  async read(query: CountersQuery<Dimension> = {}): Promise<CounterRow<Dimension>[]> {
+    const rows = await readRows(this.#place, rowsQuery(this.shape, query), query.table);
+    return rows.map((row) => new CounterRow<Dimension>(this.shape.dimensions, row));
   }
 
   #startOf(at: number): number {

@@ -3,9 +3,9 @@ import { type Duration, durationMs } from "../time.ts";
 import { type BucketName, checkBuckets } from "./buckets.ts";
 import { MOST_SHARDS } from "./layout.ts";
 
-export interface CountersOptions {
+export interface CountersOptions<Dimension extends string = string> {
   /** What is told apart: 1 to 16 names of A-Z a-z 0-9 _, from a letter, up to 48 characters. */
-  dimensions: readonly string[];
+  dimensions: readonly Dimension[];
   /** By what time: default minute, hour and day. The finest is counted in Redis, the others follow from it. */
   buckets?: readonly BucketName[];
   /** In which hours and days begin, of the IANA database; default "UTC". */

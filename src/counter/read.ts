@@ -8,7 +8,7 @@ import type { CounterShape, CountRow, CountTable, RowsQuery } from "./table.ts";
 
 const MINUTE_MS = 60_000;
 
-export interface CountersQuery {
+export interface CountersQuery<Dimension extends string = string> {
   /** Default: the finest. */
   bucket?: BucketName;
   /** Buckets that start from then on; default: all. */
@@ -16,7 +16,7 @@ export interface CountersQuery {
   /** Buckets that start before then; default: all. */
   to?: number | Date;
   /** Only rows with these values. */
-  values?: Readonly<Record<string, string>>;
+  values?: Readonly<Partial<Record<Dimension, string>>>;
   /** Where the counts are drained to: what is there counts too. */
   table?: CountTable;
 }
@@ -40,7 +40,7 @@ export function rowsQuery(shape: CounterShape, query: CountersQuery): RowsQuery 
   }
   const fromMs = from === undefined ? undefined : instantMs("from", from);
   const toMs = to === undefined ? undefined : instantMs("to", to);
-  return { bucket, fromMs, toMs, values };
+  return { bucket, fromMs, toMs, values: values as Readonly<Record<string, string>> };
 }
 
 /**
@@ -88,11 +88,12 @@ function rowOf(
   put: (row: CountRow) => void,
 ) {
   const { startMinute, values } = readField(field);
-  const { bucket, fromMs = -Infinity, toMs = Infinity, values: wanted = {} } = query;
+  const { bucket, fromMs = -Infinity, toMs = Infinity } = query;
   const startMs = calendar.startOf(bucket, startMinute) * MINUTE_MS;
   if (startMs < fromMs || startMs >= toMs) return;
-  for (const [i, dimension] of shape.dimensions.entries())
-    if (wanted[dimension] !== undefined && wanted[dimension] !== values[i]) return;
+  // By the names that were given: an object without them still has a `constructor`.
+  for (const [dimension, wanted] of Object.entries(query.values ?? {}))
+    if (values[shape.dimensions.indexOf(dimension)] !== wanted) return;
   put({ bucket, startMs, values, count });
 }
 

@@ -59,8 +59,9 @@ export function checkOptions(options: SinkOptions, more: readonly string[] = [])
 export function layoutOf(shape: CounterShape, options: SinkOptions, dialect: Dialect): Layout {
   checkShape(shape);
   const { columns = {} } = options;
-  const named = columns.dimensions ?? {};
-  for (const dimension in named)
+  // A Map: an object that names no column still has a `constructor`.
+  const named = new Map(Object.entries(columns.dimensions ?? {}));
+  for (const dimension of named.keys())
     if (!shape.dimensions.includes(dimension))
       throw argumentError("columns.dimensions", dimension, `one of ${shape.dimensions.join(", ")}`);
   const own = (name: string) => (dialect.capitals ? name.toUpperCase() : name);
@@ -70,7 +71,7 @@ export function layoutOf(shape: CounterShape, options: SinkOptions, dialect: Dia
   const bucket = quoted("columns.bucket", columns.bucket, "bucket");
   const start = quoted("columns.start", columns.start, "start_at");
   const count = quoted("columns.count", columns.count, "count");
-  const dimensions = shape.dimensions.map((name) => quoted(`columns.dimensions.${name}`, named[name], name));
+  const dimensions = shape.dimensions.map((name) => quoted(`columns.dimensions.${name}`, named.get(name), name));
   const all = [bucket, start, count, ...dimensions];
   const twice = all.find((name, i) => all.findIndex((other) => other.toLowerCase() === name.toLowerCase()) < i);
   if (twice) throw argumentError("columns", twice, "a name that no other column has, in small letters or capitals");

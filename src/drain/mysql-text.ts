@@ -73,7 +73,10 @@ export function* mysqlAdds({ table, key, count }: Layout, rows: readonly KeyedRo
   if (texts.length > 0) yield head + texts.join(",") + tail;
 }
 
-/** Rows of a query: columns start, count, d0, d1 …, as text. */
+/**
+ * Rows of a query: columns start, count, d0, d1 …, as text; values in hexadecimal, as a server sends text in the
+ * connection's character set, with "?" for what that does not have.
+ */
 export function mysqlRead(layout: Layout, asked: readonly Condition[]): string {
   const { start, count, dimensions, bucket, table } = layout;
   const where = asked.map(({ column, sign, value }) => {
@@ -83,7 +86,7 @@ export function mysqlRead(layout: Layout, asked: readonly Condition[]): string {
   const columns = [
     `DATE_FORMAT(${start}, '%Y-%m-%dT%H:%i:%s') AS start`,
     `CAST(${count} AS CHAR) AS count`,
-    ...dimensions.map((name, i) => `${name} AS d${i}`),
+    ...dimensions.map((name, i) => `HEX(CONVERT(${name} USING utf8mb4)) AS d${i}`),
   ];
   const order = [start, ...dimensions].map((name) => `${table}.${name}`);
   return `SELECT ${columns.join(", ")} FROM ${table} WHERE ${where.join(" AND ")} ORDER BY ${order.join(", ")}`;

@@ -1,10 +1,11 @@
 import type { CounterShape } from "../counter/table.ts";
 import { conditions, drainRow, type Fields, ledgerRow } from "./answers.ts";
 import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "./layout.ts";
+import { checkCharset } from "./mysql-charset.ts";
 import { type MysqlPool, MysqlSession, mysqlFailure, rolledBack } from "./mysql-session.ts";
 import { MYSQL, mysqlAdds, mysqlLedger, mysqlRead, mysqlTables } from "./mysql-text.ts";
 import { checkBatch, keyedRows } from "./rows.ts";
-import type { Applied, DrainBatch, Limits, Sink } from "./sink.ts";
+import type { Applied, DrainBatch, DrainRow, Limits, Sink } from "./sink.ts";
 import { transact } from "./transaction.ts";
 import { verdict } from "./verdict.ts";
 
@@ -37,8 +38,14 @@ export function mysqlSink(pool: MysqlPool, options: SinkOptions = {}): Sink {
     return plan;
   };
   const database = { open: async () => new MysqlSession(await pool.getConnection()), failure: mysqlFailure };
-  const snapshot = <T>(what: string, limits: Limits, work: (session: MysqlSession) => Promise<T>) =>
+  const snapshot = <T>(
+    what: string,
+    tables: readonly string[],
+    limits: Limits,
+    work: (session: MysqlSession) => Promise<T>,
+  ) =>
     transact(what, database, limits, async (session, leftMs) => {
+      await checkCharset(session, tables);
       await session.begin(SNAPSHOT, leftMs);
       return work(session);
     });
@@ -49,16 +56,18 @@ export function mysqlSink(pool: MysqlPool, options: SinkOptions = {}): Sink {
     async createTables(shape, limits = {}) {
       const { tables } = planOf(shape);
       await transact("createTables", database, limits, async (session) => {
+        await checkCharset(session, tables);
         for (const text of tables) await session.send(text);
       });
     },
 
     async apply(shape, batch, limits = {}) {
       checkBatch(batch);
-      const { layout, ledger } = planOf(shape);
+      const { layout, ledger, tables } = planOf(shape);
       const rows = keyedRows(shape, batch.rows);
       return again(limits, (left) =>
         transact("apply", database, left, async (session, leftMs) => {
+          await checkCharset(session, tables);
           await session.begin(WRITE, leftMs);
           const refused = await step(session, ledger, batch);
           if (refused) return refused;
@@ -69,19 +78,23 @@ export function mysqlSink(pool: MysqlPool, options: SinkOptions = {}): Sink {
     },
 
     async ledger(shape, limits = {}) {
-      const { ledger } = planOf(shape);
-      return snapshot("ledger", limits, async (session) => (await session.rows(ledger.read())).map(ledgerRow));
+      const { ledger, tables } = planOf(shape);
+      return snapshot("ledger", tables, limits, async (session) => (await session.rows(ledger.read())).map(ledgerRow));
     },
 
     async read(shape, query, limits = {}) {
-      const { layout, ledger } = planOf(shape);
+      const { layout, ledger, tables } = planOf(shape);
       const text = mysqlRead(layout, conditions(shape, query));
-      return snapshot("read", limits, async (session) => ({
+      return snapshot("read", tables, limits, async (session) => ({
         ledger: (await session.rows(ledger.read())).map(ledgerRow),
-        rows: (await session.rows(text)).map((fields: Fields) => drainRow(shape, query, fields)),
+        rows: (await session.rows(text)).map((fields: Fields) => fromHex(drainRow(shape, query, fields))),
       }));
     },
   };
+}
+
+function fromHex(row: DrainRow): DrainRow {
+  return { ...row, values: row.values.map((hex) => Buffer.from(hex, "hex").toString()) };
 }
 
 /** Undefined where the ledger took the step. */

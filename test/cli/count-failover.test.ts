@@ -190,8 +190,10 @@ async function nameElsewhere(cluster: RedisCluster, primary: number): Promise<st
 
 async function talliesOf(flow: Counters): Promise<Map<string, bigint>> {
   const tallies = new Map<string, bigint>();
-  for (const { values, count } of await flow.read())
-    tallies.set(values.join(), (tallies.get(values.join()) ?? 0n) + count);
+  for (const { values, count } of await flow.read()) {
+    const text = Object.values(values).join();
+    tallies.set(text, (tallies.get(text) ?? 0n) + count);
+  }
   return sorted(tallies);
 }
 

@@ -86,7 +86,9 @@ test("odd values at odd times are read back from either store", { timeout: 60_00
           const key = JSON.stringify([Math.floor(at / MINUTE_MS) * MINUTE_MS, a, b]);
           wanted.set(key, (wanted.get(key) ?? 0n) + 1n);
         }
-        const found = new Map(rows.map(({ startMs, values, count }) => [JSON.stringify([startMs, ...values]), count]));
+        const found = new Map(
+          rows.map(({ startMs, values, count }) => [JSON.stringify([startMs, values.a, values.b]), count]),
+        );
         expect(found).toEqual(wanted);
         told.push(rows);
         await flow.close();
@@ -102,7 +104,7 @@ test("values of up to 255 characters are kept, longer ones are refused", async (
     const flow = new Counters(store, "long", { dimensions: ["a"], shards: 1 });
     const most = "|😀".repeat(85);
     await flow.add({ a: most }, { at: 0 });
-    expect(await flow.read()).toEqual([{ bucket: "minute", startMs: 0, values: [most], count: 1n }]);
+    expect(await flow.read()).toEqual([{ bucket: "minute", startMs: 0, values: { a: most }, count: 1n }]);
     await expect(flow.add({ a: `${most}x` })).rejects.toMatchObject({ code: "ARGUMENT" });
   }
 });

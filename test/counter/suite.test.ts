@@ -17,6 +17,8 @@ interface Known {
 }
 const lengths = { minute: MINUTE_MS, hour: 60 * MINUTE_MS, day: 1440 * MINUTE_MS };
 
+const textOf = ({ values }: { values: Readonly<Record<string, string>> }) => `${Object.values(values)}`;
+
 /** What `read` has to say of events, by its definition. */
 function rowsOf(events: readonly Known[], bucket: keyof typeof lengths) {
   const sums = new Map<string, bigint>();
@@ -27,12 +29,12 @@ function rowsOf(events: readonly Known[], bucket: keyof typeof lengths) {
   return [...sums]
     .map(([key, count]) => {
       const [startMs, ...values] = JSON.parse(key) as [number, string, string];
-      return { bucket, startMs, values, count };
+      return { bucket, startMs, values: { site: values[0]!, lane: values[1]! }, count };
     })
-    .sort((a, b) => a.startMs - b.startMs || (`${a.values}` < `${b.values}` ? -1 : 1));
+    .sort((a, b) => a.startMs - b.startMs || (textOf(a) < textOf(b) ? -1 : 1));
 }
-const sorted = <Row extends { startMs: number; values: readonly string[] }>(rows: Row[]) =>
-  rows.sort((a, b) => a.startMs - b.startMs || (`${a.values}` < `${b.values}` ? -1 : 1));
+const sorted = <Row extends { startMs: number; values: Readonly<Record<string, string>> }>(rows: Row[]) =>
+  rows.sort((a, b) => a.startMs - b.startMs || (textOf(a) < textOf(b) ? -1 : 1));
 
 describe.each(Object.keys(stores) as (keyof typeof stores)[])("counters in %s", (name) => {
   let opened: OpenStore;
@@ -60,7 +62,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("counters in %s", 
     const from = AT + MINUTE_MS;
     const rows = await two[1]!.read({ from, to: AT + 3 * MINUTE_MS, values: { site: "" } });
     const wanted = rowsOf(events, "minute").filter(
-      ({ startMs, values }) => values[0] === "" && startMs >= from && startMs < AT + 3 * MINUTE_MS,
+      ({ startMs, values }) => values.site === "" && startMs >= from && startMs < AT + 3 * MINUTE_MS,
     );
     expect(sorted(rows)).toEqual(wanted);
   });
@@ -70,7 +72,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("counters in %s", 
     await counters().add({ site: "a", lane: "b" });
     const [row, ...none] = await counters().read();
     expect(none).toEqual([]);
-    expect(row).toMatchObject({ bucket: "minute", values: ["a", "b"], count: 1n });
+    expect(row).toMatchObject({ bucket: "minute", values: { site: "a", lane: "b" }, count: 1n });
     expect([before, before + MINUTE_MS]).toContain(row!.startMs);
   });
 

@@ -61,7 +61,7 @@ export class Load {
   async check(counters: Counters, table?: CountTable, bucket: BucketName = "minute"): Promise<void> {
     const rows = await counters.read(table ? { bucket, table } : { bucket });
     const counted = new Map<string, number>();
-    for (const { values, count } of rows) counted.set(values[0]!, (counted.get(values[0]!) ?? 0) + Number(count));
+    for (const { values, count } of rows) counted.set(values.id!, (counted.get(values.id!) ?? 0) + Number(count));
     const wrong = [...this.sent].filter(([id, sent]) => {
       const count = counted.get(id) ?? 0;
       return !(count >= (this.acknowledged.get(id) ?? 0) && count <= sent);

@@ -60,7 +60,9 @@ export async function readOnce(stage: Stage, counters: NonNullable<Actor["counte
   try {
     const rows = await counters.read({ table });
     if (table.diverged.size > 0 || (!isEnd && stage.failoverCount > 0)) return;
-    const sums = new Map(rows.map(({ startMs, values, count }) => [[startMs / 60_000, ...values].join("|"), count]));
+    const sums = new Map(
+      rows.map(({ startMs, values, count }) => [[startMs / 60_000, ...Object.values(values)].join("|"), count]),
+    );
     for (const [row, all] of books.rows) {
       const wrong = wrongCount(all, sums.get(row) ?? 0n, (one) =>
         isEnd ? !one.mayBeLost : one.acknowledgedAtMs < askedMs,

@@ -168,7 +168,7 @@ async function checkCounters(checks) {
   const counters = new Counters(store, "passages", { dimensions: ["site"], buckets: ["day"] });
   const at = START_MS + 3_600_000;
   await Promise.all(["S1", "S2", "S1"].map((site) => counters.add({ site }, { at })));
-  const rows = (await counters.read()).map(({ startMs, values, count }) => [startMs, values[0], count]);
+  const rows = (await counters.read()).map(({ startMs, values, count }) => [startMs, Object.values(values)[0], count]);
   rows.sort((a, b) => (a[1] < b[1] ? -1 : 1));
   checks.same("Counters", rows, [
     [START_MS, "S1", 2n],

@@ -1,0 +1,49 @@
+import { expect, expectTypeOf, test } from "vitest";
+import { Counters } from "../../src/counter/counters.ts";
+import { memoryStore } from "../../src/store/memory.ts";
+
+const AT = Date.UTC(2026, 0, 31);
+const flow = new Counters(memoryStore(), "flow", { dimensions: ["site", "lane"] });
+
+test("a value is asked for each dimension, and for nothing else", async () => {
+  const calls = [
+    // @ts-expect-error: without its other dimension
+    () => flow.add({ lane: "1" }),
+    // @ts-expect-error: a dimension that the counter has not
+    () => flow.add({ site: "a", lane: "1", colour: "red" }),
+    // @ts-expect-error: a number is no value
+    () => flow.add({ site: "a", lane: 1 }),
+    // @ts-expect-error: in a batch too
+    () => flow.addBatch("s", 0, [{ values: { lane: "1" } }]),
+    // @ts-expect-error: nor may it be asked for
+    () => flow.read({ values: { colour: "red" } }),
+  ];
+  for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "ARGUMENT" });
+});
+
+test("rows have values as they were added", async () => {
+  await flow.add({ site: "a", lane: "1" }, { at: AT });
+  const [row] = await flow.read();
+  expectTypeOf(row!.values).toEqualTypeOf<Readonly<Record<"site" | "lane", string>>>();
+  expect(row!.values).toEqual({ site: "a", lane: "1" });
+  await flow.add(row!.values, { at: AT });
+  expect((await flow.read({ values: { site: "a" } }))[0]!.count).toBe(2n);
+});
+
+test("a counter whose dimensions are known when it runs takes any values, and any counter can be drained", async () => {
+  const named: string[] = ["site"];
+  const loose = new Counters(memoryStore(), "loose", { dimensions: named });
+  await loose.add({ site: "a" }, { at: AT });
+  expectTypeOf((await loose.read())[0]!.values).toEqualTypeOf<Readonly<Record<string, string>>>();
+  expectTypeOf(flow).toExtend<Counters>();
+});
+
+test("rows go through JSON: numbers up to 2^53 - 1, above it text", async () => {
+  const large = new Counters(memoryStore(), "large", { dimensions: ["site"] });
+  await large.add({ site: "a" }, { at: AT, count: Number.MAX_SAFE_INTEGER });
+  const told = async () => JSON.parse(JSON.stringify(await large.read()));
+  const row = { bucket: "minute", startMs: AT, values: { site: "a" } };
+  expect(await told()).toEqual([{ ...row, count: Number.MAX_SAFE_INTEGER }]);
+  await large.add({ site: "a" }, { at: AT });
+  expect(await told()).toEqual([{ ...row, count: "9007199254740992" }]);
+});
