@@ -1,13 +1,21 @@
 import { argumentError } from "../errors.ts";
 import type { Decision } from "../limiter/decision.ts";
-import { checkPrefix, clientKey } from "./client-key.ts";
+import { clientId, MALFORMED_ADDRESS } from "./client-id.ts";
+import { addressKey, checkPrefix } from "./client-key.ts";
 import { type RateLimitHeaderOptions, rateLimitHeaders } from "./headers.ts";
 import type { Taker } from "./taker.ts";
 
+/** What a header can be. */
+type Key = string | readonly string[] | undefined | null;
+
 /** What all middleware take; `Request` is what the framework hands to its handlers. */
 export interface LimiterOptions<Request> {
-  /** Whom the call counts for. Default: the client's address as the framework knows it, by `clientKey`. */
-  key?: (request: Request) => string | Promise<string>;
+  /**
+   * Whom the call counts for. Default: the client's address as the framework knows it, by `clientKey`; all malformed
+   * addresses count as one client. A key of more than 256 characters, or one that is not well formed, counts by its
+   * SHA-256, as a list does; requests without one (undefined, null) count together.
+   */
+  key?: (request: Request) => Key | Promise<Key>;
   /** Bits of an IPv6 address that make one client, for the default `key`. Default 64. */
   ipv6Prefix?: number;
   /** Permits a request takes. Default 1. */
@@ -18,7 +26,10 @@ export interface LimiterOptions<Request> {
   headers?: false | Omit<RateLimitHeaderOptions, "partitionKey">;
   /** Tells the client whose quota it is (`pk`), from the request's id. Default: not told. */
   partitionKey?: (id: string) => string | Uint8Array | undefined;
-  /** A failing key, cost, skip or limiter: "throw" (default) gives the error to the framework; "pass" lets pass. */
+  /**
+   * A store that fails (out of reach, too slow, full): "throw" (default) gives the error to the framework; "pass" lets the
+   * request pass. Any other error goes to the framework: of `key`, `cost` or `skip`, a wrong argument, a damaged state.
+   */
   onError?: "throw" | "pass";
 }
 
@@ -50,21 +61,39 @@ export function admission<Request>(
   addressOf: (request: Request) => string | undefined,
   identity: (request: Request) => object,
 ): Admit<Request> {
-  const { headers, ipv6Prefix, partitionKey, skip } = options;
+  const { headers, ipv6Prefix, partitionKey, skip, onError } = options;
   check(taker, options);
-  const key = options.key ?? ((request: Request) => clientKey(addressOf(request) as string, { ipv6Prefix }));
-  const ask = async (request: Request): Promise<Admission | undefined> => {
+  const key = options.key ?? ((request: Request) => addressKey(addressOf(request), ipv6Prefix) ?? MALFORMED_ADDRESS);
+  return async (request) => {
     if (skip !== undefined && (await skip(request))) return undefined;
-    const id = await key(request);
+    const id = await clientId(await key(request));
     const cost = typeof options.cost === "function" ? await options.cost(request) : options.cost;
-    const decision = await taker.take(id, cost === undefined ? {} : { cost });
+    const taken = taker.take(id, cost === undefined ? {} : { cost });
+    const decision = onError === "pass" ? await taken.catch(passed) : await taken;
+    if (decision === undefined) return undefined;
     decisions.set(identity(request), decision);
-    const said = headers === false ? {} : rateLimitHeaders(decision, { ...headers, partitionKey: partitionKey?.(id) });
-    const { permit } = decision;
-    if (permit === undefined || taker.release === undefined) return { decision, headers: said };
-    return { decision, headers: said, release: once(() => taker.release?.(id, permit)) };
+    const release = releaseOf(taker, id, decision);
+    try {
+      const fields =
+        headers === false ? {} : rateLimitHeaders(decision, { ...headers, partitionKey: partitionKey?.(id) });
+      return { decision, headers: fields, ...(release && { release }) };
+    } catch (error) {
+      release?.();
+      throw error;
+    }
   };
-  return options.onError === "pass" ? (request) => ask(request).catch(() => undefined) : ask;
+}
+
+/** Nothing where the store failed; throws what is no failure of the store's, as a client may have caused it. */
+function passed(error: unknown): undefined {
+  // By its name: the limiter may come from another bundle, with a class of its own.
+  const { name, code } = Object(error) as { name?: unknown; code?: unknown };
+  if (name === "OrielError" && !["DEADLINE", "UNAVAILABLE", "OVERLOADED"].includes(String(code))) throw error;
+}
+
+function releaseOf(taker: Taker, id: string, { permit }: Decision): (() => void) | undefined {
+  if (permit === undefined || taker.release === undefined) return undefined;
+  return once(() => taker.release?.(id, permit));
 }
 
 /** A permit that is not given back runs out with its lease: the response has ended, and nobody is there to be told. */

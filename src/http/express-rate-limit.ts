@@ -1,7 +1,9 @@
 import { argumentError } from "../errors.ts";
 import type { Decision } from "../limiter/decision.ts";
 import type { Clock } from "../time.ts";
+import { clientId } from "./client-id.ts";
 import type { CountingTaker } from "./taker.ts";
+import { Tally } from "./tally.ts";
 
 export interface ExpressRateLimitStoreOptions {
   /** Put before each key; give one per store where several limit the same request. Default "". */
@@ -16,11 +18,19 @@ export interface ClientHits {
   resetTime: Date;
 }
 
+/** What express-rate-limit tells its store of its options. */
+interface InitOptions {
+  windowMs: number;
+  limit?: unknown;
+  skipFailedRequests?: boolean;
+  skipSuccessfulRequests?: boolean;
+}
+
 /** express-rate-limit's Store, as of its version 8. */
 export interface ExpressRateLimitStore {
   readonly localKeys: false;
   readonly prefix: string;
-  init(options: { windowMs: number; limit?: unknown }): void;
+  init(options: InitOptions): void;
   get(key: string): Promise<ClientHits | undefined>;
   increment(key: string): Promise<ClientHits>;
   decrement(key: string): Promise<void>;
@@ -35,6 +45,11 @@ export interface ExpressRateLimitStore {
  * reached, `(windowMs) => new Limiter(store, [fixedWindow({ limit: 1e9, span: windowMs })])`: then express-rate-limit
  * decides, by a limit that may differ per request, and denied requests count, as in its other stores.
  *
+ * With `skipFailedRequests` or `skipSuccessfulRequests`, a hit is taken back where this process took a permit for it that
+ * the limiter still counts; a denied request took none, so that taking it back gives nothing. Where more than 50 000 keys
+ * are open at a time, hits of those that were quiet for longest stay. Keys are taken as the middleware takes them
+ * (`LimiterOptions.key`).
+ *
  * `resetTime` is when all hits are forgotten; of a denied request, when it would pass. Errors of the limiter reach
  * express-rate-limit (`passOnStoreError`). Throws ARGUMENT for what is no limiter.
  */
@@ -45,33 +60,47 @@ export function expressRateLimitStore(
   const { prefix = "", clock = Date.now } = options;
   let taker = typeof limiter === "function" ? undefined : checked(limiter);
   let mostHits = 0;
+  /** Only where hits are taken back; express-rate-limit says so in its first call. */
+  let tally: Tally | undefined = new Tally();
+  let takesBack = false;
+  let spanMs = 0;
   const ready = () => checked(taker);
   const until = (ms: number) => new Date(clock() + (Number.isFinite(ms) ? ms : 0));
   return {
     localKeys: false,
     prefix,
-    init({ windowMs, limit }) {
+    init({ windowMs, limit, skipFailedRequests, skipSuccessfulRequests }) {
       if (typeof limiter === "function") taker = checked(limiter(windowMs));
       if (typeof limit === "number") mostHits = limit;
+      spanMs = windowMs;
+      takesBack ||= Boolean(skipFailedRequests || skipSuccessfulRequests);
+      tally = takesBack ? (tally ?? new Tally()) : undefined;
     },
     async get(key) {
-      const decision = await ready().peek(prefix + key);
+      const decision = await ready().peek(await clientId(prefix + key));
       const totalHits = hitsOf(decision);
       return totalHits === 0 ? undefined : { totalHits, resetTime: until(decision.resetAfterMs) };
     },
     async increment(key) {
-      const decision = await ready().take(prefix + key);
-      if (decision.allowed)
-        return { totalHits: Math.max(hitsOf(decision), 1), resetTime: until(decision.resetAfterMs) };
+      const id = await clientId(prefix + key);
+      const decision = await ready().take(id);
+      const { allowed, degraded, resetAfterMs, retryAfterMs } = decision;
+      // What passed without the limiter's store took nothing there, and no decision says until when that matters.
+      if (allowed && !degraded) tally?.took(id, clock(), resetAfterMs);
+      else tally?.tookNothing(id, clock(), degraded ? spanMs : resetAfterMs);
+      if (allowed) return { totalHits: Math.max(hitsOf(decision), 1), resetTime: until(resetAfterMs) };
       // What the limiter denies, express-rate-limit must deny, whichever of the two limits is the larger.
       const limit = Math.max(mostHits, Number.isFinite(decision.limit) ? decision.limit : 0);
-      return { totalHits: limit + 1, resetTime: until(decision.retryAfterMs) };
+      return { totalHits: limit + 1, resetTime: until(retryAfterMs) };
     },
     async decrement(key) {
-      await ready().reward(prefix + key, 1);
+      const id = await clientId(prefix + key);
+      if (tally === undefined || tally.isTaken(id, clock())) await ready().reward(id, 1);
     },
     async resetKey(key) {
-      await ready().reset(prefix + key);
+      const id = await clientId(prefix + key);
+      tally?.forget(id);
+      await ready().reset(id);
     },
   };
 }

@@ -1,22 +1,21 @@
 import type { Decision } from "../limiter/decision.ts";
 import { admission, type LimiterOptions, putHeaders } from "./admission.ts";
 import { problemOf } from "./problem.ts";
+import { type Connection, type EndingResponse, whenOver } from "./response-end.ts";
 import type { Taker } from "./taker.ts";
 
 /** What is used of Express's request; Node's own will do. */
 export interface ExpressRequest {
   ip?: string | undefined;
-  socket?: { remoteAddress?: string | undefined };
+  socket?: Connection & { remoteAddress?: string | undefined };
 }
 
 /** What is used of Express's response: Node's own. */
-export interface ExpressResponse {
+export interface ExpressResponse extends EndingResponse {
   statusCode: number;
   getHeader(name: string): unknown;
   setHeader(name: string, value: string): unknown;
   end(body: string): unknown;
-  once(event: "close", listener: () => void): unknown;
-  readonly closed?: boolean;
 }
 
 export interface ExpressLimiterOptions<Request, Response> extends LimiterOptions<Request> {
@@ -45,9 +44,7 @@ export function expressLimiter<
     if (admitted === undefined) return true;
     const { decision, headers, release } = admitted;
     Object.assign(request, { rateLimit: decision });
-    if (release !== undefined)
-      if (response.closed) release();
-      else response.once("close", release);
+    if (release !== undefined) whenOver(response, request.socket, release);
     putHeaders(
       headers,
       (name) => response.getHeader(name),

@@ -1,12 +1,14 @@
 import type { Decision } from "../limiter/decision.ts";
 import { admission, type LimiterOptions, putHeaders } from "./admission.ts";
 import { problemOf } from "./problem.ts";
+import { type Connection, type EndingResponse, whenOver } from "./response-end.ts";
 import type { Taker } from "./taker.ts";
 
 /** What is used of Fastify's request, here or by most keys; more with the type given, `(request: FastifyRequest) => ...`. */
 export interface FastifyRequest {
   ip: string;
   headers: Record<string, string | string[] | undefined>;
+  raw?: { socket?: Connection };
 }
 
 /** What is used of Fastify's reply. */
@@ -15,7 +17,7 @@ export interface FastifyReply {
   getHeader(name: string): unknown;
   header(name: string, value: string): unknown;
   send(body: string): unknown;
-  raw: { once(event: "close", listener: () => void): unknown; readonly closed?: boolean };
+  raw: EndingResponse;
 }
 
 export interface FastifyLimiterOptions<Request, Reply> extends LimiterOptions<Request> {
@@ -44,9 +46,7 @@ export function fastifyLimiter<
     if (admitted === undefined) return undefined;
     const { decision, headers, release } = admitted;
     Object.assign(request, { rateLimit: decision });
-    if (release !== undefined)
-      if (reply.raw.closed) release();
-      else reply.raw.once("close", release);
+    if (release !== undefined) whenOver(reply.raw, request.raw?.socket, release);
     putHeaders(
       headers,
       (name) => reply.getHeader(name),

@@ -1,7 +1,7 @@
 import { argumentError } from "../errors.ts";
 import type { Decision } from "../limiter/decision.ts";
 import { admission, type LimiterOptions } from "./admission.ts";
-import { deniedResponse, whenEnded, withHeaders } from "./response.ts";
+import { deniedResponse, whenEnded, whenGone, withHeaders } from "./response.ts";
 import type { Taker } from "./taker.ts";
 
 export interface FetchLimiterOptions<Incoming extends Request> extends LimiterOptions<Incoming> {
@@ -34,12 +34,13 @@ export function fetchLimiter<Incoming extends Request, Rest extends unknown[]>(
     const admitted = await admit(request);
     if (admitted === undefined) return handler(request, ...rest);
     const { decision, headers, release } = admitted;
+    if (release !== undefined) whenGone(request, release);
     try {
       const response = withHeaders(
         await (decision.allowed ? handler(request, ...rest) : onDenied(request, decision)),
         headers,
       );
-      return release === undefined ? response : whenEnded(response, release);
+      return release === undefined ? response : whenEnded(request, response, release);
     } catch (error) {
       release?.();
       throw error;

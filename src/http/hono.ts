@@ -1,6 +1,6 @@
 import type { Decision } from "../limiter/decision.ts";
 import { admission, type LimiterOptions } from "./admission.ts";
-import { deniedResponse, whenEnded, withHeaders } from "./response.ts";
+import { deniedResponse, whenEnded, whenGone, withHeaders } from "./response.ts";
 import type { Taker } from "./taker.ts";
 
 /** What is used of Hono's context, here or by most keys; more with the type given, `(c: Context) => ...`. */
@@ -37,20 +37,19 @@ export function honoLimiter<Context extends HonoContext = HonoContext>(
       return undefined;
     }
     const { decision, headers, release } = admitted;
+    if (release !== undefined) whenGone(context.req.raw, release);
     context.set("rateLimit", decision);
-    if (!decision.allowed) {
-      const denied = withHeaders(await onDenied(context, decision), headers);
-      return release === undefined ? denied : whenEnded(denied, release);
-    }
+    const ending = (response: Response) =>
+      release === undefined ? response : whenEnded(context.req.raw, response, release);
     try {
+      if (!decision.allowed) return ending(withHeaders(await onDenied(context, decision), headers));
       await next();
+      replace(context, ending(withHeaders(context.res, headers)));
+      return undefined;
     } catch (error) {
       release?.();
       throw error;
     }
-    const response = withHeaders(context.res, headers);
-    replace(context, release === undefined ? response : whenEnded(response, release));
-    return undefined;
   };
 }
 

@@ -10,6 +10,24 @@ describe("clientKey", () => {
     expect(clientKey("::203.0.113.7")).toBe("0:0:0:0::/64");
   });
 
+  it.each([
+    ["translated", "::ffff:0:203.0.113.7", "::ffff:0:203.0.113.8"],
+    ["NAT64", "64:ff9b::203.0.113.7", "64:ff9b::cb00:7108"],
+    ["NAT64 within a network", "64:ff9b:1::203.0.113.7", "64:ff9b:1:abcd::203.0.113.8"],
+    ["6to4, a network of 48 bits", "2002:cb00:7107::1", "2002:cb00:7108:ffff::1"],
+    ["mapped, with a zone", "::ffff:203.0.113.7%eth0", "::ffff:203.0.113.8%eth0"],
+  ])("takes an address for the IPv4 address within: %s", (_what, first, second) => {
+    expect([first, second].map((ip) => clientKey(ip))).toEqual(["203.0.113.7", "203.0.113.8"]);
+  });
+
+  it.each([
+    "64:ff9b:2::203.0.113.7",
+    "64:ff9c::203.0.113.7",
+    "::ffff:1:203.0.113.7",
+    "::1:0:203.0.113.7",
+    "2003:cb00:7107::1",
+  ])("takes no other network for IPv4's: %s", (ip) => expect(clientKey(ip)).toMatch(/::\/64$/));
+
   it("cuts an IPv6 address to its network, however it is written", () => {
     for (const ip of ["2001:db8:1:2::1", "2001:0DB8:0001:0002:ffff:ffff:ffff:ffff", "2001:db8:1:2::5%eth0"])
       expect(clientKey(ip)).toBe("2001:db8:1:2::/64");
@@ -76,7 +94,7 @@ describe("clientKey", () => {
         const first = parts.map((part) => part.toString(16)).join(":");
         const other = parts.map((part, i) => (i === flippedBit >> 4 ? part ^ (0x8000 >> (flippedBit & 15)) : part));
         const second = other.map((part) => part.toString(16)).join(":");
-        fc.pre(![first, second].some((ip) => ip.startsWith("0:0:0:0:0:")));
+        fc.pre(![first, second].some((ip) => /^(0:0:0:0:|64:ff9b:|2002:)/.test(ip)));
         const network = new BlockList();
         const key = clientKey(first, { ipv6Prefix });
         network.addSubnet(key.split("/")[0], ipv6Prefix, "ipv6");

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
 import express from "express";
@@ -25,7 +25,7 @@ export type AnyOptions = Pick<
   skipHeader?: string;
 };
 
-/** A server that says "through" to what passes, and to "/long" in two pieces, the second after the client is gone. */
+/** A server that says "through" to what passes; other paths end otherwise, or never. */
 export type Framework = (takers: Taker[], options: AnyOptions) => Promise<Served>;
 
 /** The options of one framework, by how it says a request's header. */
@@ -57,15 +57,38 @@ function endless(): ReadableStream<Uint8Array> {
   return new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode("first")) });
 }
 
-const answers = (path: string) => (path === "/long" ? new Response(endless()) : new Response("through"));
+async function answers(request: Request): Promise<Response> {
+  const { pathname } = new URL(request.url);
+  if (pathname === "/long") return new Response(endless());
+  if (pathname === "/empty") return new Response(null, { status: 204 });
+  if (pathname === "/unchanged") return new Response(null, { status: 304 });
+  if (pathname === "/throws") throw new Error("the handler fails");
+  if (pathname === "/never") return new Promise(() => {});
+  if (pathname === "/body") return new Response(String((await request.arrayBuffer()).byteLength));
+  return new Response("through");
+}
+
+/** The same in Node; false: the framework answers. */
+function answered(request: IncomingMessage, response: ServerResponse): boolean {
+  const { url } = request;
+  if (url === "/long") response.write("first");
+  else if (url === "/empty" || url === "/unchanged") response.writeHead(url === "/empty" ? 204 : 304).end();
+  else if (url === "/body")
+    request
+      .on("error", () => {})
+      .on("end", () => response.end("read"))
+      .resume();
+  else if (url === "/throws") throw new Error("the handler fails");
+  else return url === "/never";
+  return true;
+}
 
 const withExpress: Framework = (takers, options) => {
   const app = express();
   app.set("env", "test"); // an error's response is its text; nothing is logged
   const own = optionsFor(options, (request: express.Request, name) => request.get(name));
   for (const taker of takers) app.use(expressLimiter(taker, own));
-  app.get("/long", (_request, response) => void response.write("first"));
-  app.get("/", (_request, response) => void response.send("through"));
+  app.use((request, response) => void (answered(request, response) || response.send("through")));
   return listen(app);
 };
 
@@ -75,11 +98,11 @@ const withFastify: Framework = async (takers, options) => {
     request.headers[name]?.toString(),
   );
   for (const taker of takers) app.addHook("onRequest", fastifyLimiter(taker, own));
-  app.get("/long", (_request, reply) => {
-    reply.hijack();
-    reply.raw.write("first");
+  app.addContentTypeParser("application/octet-stream", (_request, _body, done) => done(null));
+  app.all("/*", (request, reply) => {
+    if (answered(request.raw, reply.raw)) reply.hijack();
+    else reply.send("through");
   });
-  app.get("/", async () => "through");
   const url = await app.listen({ port: 0, host: "127.0.0.1" });
   const close = async () => {
     app.server.closeAllConnections();
@@ -105,14 +128,14 @@ const withHono: Framework = (takers, options) => {
   const own = optionsFor(options, (c: { req: { raw: Request } }, name) => c.req.raw.headers.get(name) ?? undefined);
   for (const taker of takers) app.use(honoLimiter(taker, own));
   app.onError((error) => new Response(error.message, { status: 500 }));
-  app.get("*", (c) => answers(c.req.path));
+  app.all("*", (c) => answers(c.req.raw));
   return serveFetch(app.fetch);
 };
 
 const withFetch: Framework = (takers, options) => {
   const own = optionsFor(options, (request: Request, name) => request.headers.get(name) ?? undefined);
   const key = own.key ?? (() => "127.0.0.1");
-  let handler = (request: Request): Response | Promise<Response> => answers(new URL(request.url).pathname);
+  let handler: (request: Request) => Promise<Response> = answers;
   for (const taker of [...takers].reverse()) handler = fetchLimiter(taker, handler, { ...own, key });
   return serveFetch(async (request) => {
     try {
@@ -131,8 +154,8 @@ const withNode: Framework = (takers, options) => {
     const step = (index: number) => (error?: unknown) => {
       if (error !== undefined) response.writeHead(500).end((error as Error).message);
       else if (index < limiters.length) limiters[index](request, response, step(index + 1));
-      else if (request.url === "/long") response.write("first");
-      else response.end("through");
+      else if (request.url === "/throws") step(index)(new Error("the handler fails"));
+      else if (!answered(request, response)) response.end("through");
     };
     step(0)();
   });

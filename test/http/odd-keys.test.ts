@@ -1,0 +1,150 @@
+import type { IncomingHttpHeaders } from "node:http";
+import express from "express";
+import { rateLimit } from "express-rate-limit";
+import fc from "fast-check";
+import { afterEach, describe, expect, it } from "vitest";
+import { admission } from "../../src/http/admission.ts";
+import { expressLimiter, expressRateLimitStore, fetchLimiter, type LimiterOptions } from "../../src/http.ts";
+import { fixedWindow, Limiter, memoryStore, OrielError } from "../../src/index.ts";
+import { frameworks, listen, type Served } from "./servers.ts";
+
+const LIMIT = 2;
+const limiterOf = () => new Limiter(memoryStore(), [fixedWindow({ limit: LIMIT, span: "1h" })], { name: "api" });
+
+/** Keys as a client may make them up; each is one client. */
+const ODD: Record<string, string> = {
+  "the empty text": "",
+  "3 500 colons, three bytes each in a store's key": ":".repeat(3500),
+  "10 300 letters": "k".repeat(10_300),
+  "a control character": "a\tb",
+  "Latin-1": "é".repeat(4000),
+  "what closes a hash tag": "}:limit!holds{",
+};
+
+describe.each(frameworks)("an odd key before %s is no way past the limit", (_name, framework) => {
+  let served: Served | undefined;
+  afterEach(async () => {
+    await served?.close();
+    served = undefined;
+  });
+
+  it.each(["throw", "pass"] as const)("onError: %s", async (onError) => {
+    served = await framework([limiterOf()], { keyHeader: "x-key", onError });
+    for (const [what, key] of Object.entries(ODD)) {
+      const statuses: number[] = [];
+      for (let i = 0; i < 4; i++) statuses.push((await fetch(served.url, { headers: { "x-key": key } })).status);
+      expect([what, statuses]).toEqual([what, [200, 200, 429, 429]]);
+    }
+  });
+});
+
+/** How many of some requests a middleware lets pass. */
+async function passes(options: LimiterOptions<unknown>, count = 10): Promise<number> {
+  const admit = admission(
+    limiterOf(),
+    options,
+    () => "203.0.113.7",
+    (request) => request as object,
+  );
+  let passed = 0;
+  for (let i = 0; i < count; i++) if ((await admit({}))?.decision.allowed !== false) passed++;
+  return passed;
+}
+
+describe("a key that a header can be", () => {
+  const lone = fc.string({ unit: fc.constantFrom("a", "\ud800", "\udfff", "\u0000", "{", "%") });
+  const long = fc.tuple(fc.constantFrom("%", "a", "é", "\udc00"), fc.nat(20_000)).map(([c, n]) => c.repeat(n));
+  const one = fc.oneof(fc.string({ unit: "binary" }), lone, long);
+  const header: fc.Arbitrary<IncomingHttpHeaders[string] | null> = fc.oneof(
+    one,
+    fc.array(one),
+    fc.constantFrom(undefined, null),
+  );
+
+  it("whatever its length and content, is one client of the limit", async () => {
+    await fc.assert(
+      fc.asyncProperty(header, async (key) => {
+        expect(await passes({ key: () => key, onError: "pass" }, 4)).toBe(LIMIT);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("stays different from others, however long", async () => {
+    const admit = admission(
+      limiterOf(),
+      { key: (request: { key: string }) => request.key },
+      () => undefined,
+      (request) => request,
+    );
+    for (const end of ["a", "b"])
+      for (let i = 0; i < LIMIT; i++)
+        expect((await admit({ key: "k".repeat(9000) + end }))?.decision.allowed).toBe(true);
+    expect((await admit({ key: `${"k".repeat(9000)}a` }))?.decision.allowed).toBe(false);
+  });
+});
+
+describe('onError: "pass"', () => {
+  it("covers no error but the store's", async () => {
+    const failing = () => {
+      throw new Error("of the application");
+    };
+    const wrong: LimiterOptions<unknown>[] = [
+      { key: failing },
+      { cost: failing },
+      { skip: failing },
+      { partitionKey: failing },
+      { cost: () => Number.NaN },
+      { cost: () => 2 ** 40 },
+      { key: () => ({}) as string },
+    ];
+    for (const options of wrong) await expect(passes({ ...options, onError: "pass" })).rejects.toThrow();
+  });
+
+  it.each([
+    ["DEADLINE", true],
+    ["UNAVAILABLE", true],
+    ["OVERLOADED", true],
+    ["CORRUPT", false],
+    ["CLASH", false],
+    ["ARGUMENT", false],
+  ] as const)(
+    "a limiter that rejects with %s: passes is %s, whichever bundle the error is of",
+    async (code, isPassed) => {
+      const own = new OrielError(code, "why");
+      const other = Object.assign(new Error("why"), { name: "OrielError", code });
+      for (const error of [own, other]) {
+        const failing = { take: () => Promise.reject(error) };
+        const handler = fetchLimiter(failing, () => new Response("through"), { key: () => "a", onError: "pass" });
+        const answer = handler(new Request("http://home.example/"));
+        if (isPassed) expect((await answer).status).toBe(200);
+        else await expect(answer).rejects.toBe(error);
+      }
+    },
+  );
+});
+
+it("malformed addresses count together, as one client", async () => {
+  const app = express();
+  app.set("trust proxy", true);
+  app.use(expressLimiter(limiterOf(), { onError: "pass" }));
+  app.use((_request, response) => void response.send("through"));
+  const { url, close } = await listen(app);
+  const statuses: number[] = [];
+  for (const address of ["1.2.3.4:99", "1.2.3.4:98", "unknown", "[::1]"])
+    statuses.push((await fetch(url, { headers: { "X-Forwarded-For": address } })).status);
+  expect(statuses).toEqual([200, 200, 429, 429]);
+  await close();
+});
+
+it("in express-rate-limit too, with passOnStoreError", async () => {
+  const app = express();
+  const store = expressRateLimitStore(limiterOf());
+  app.use(rateLimit({ limit: LIMIT, store, passOnStoreError: true, keyGenerator: (r) => String(r.headers["x-key"]) }));
+  app.use((_request, response) => void response.send("through"));
+  const { url, close } = await listen(app);
+  const statuses: number[] = [];
+  for (let i = 0; i < 4; i++) statuses.push((await fetch(url, { headers: { "x-key": ":".repeat(3500) } })).status);
+  expect(statuses).toEqual([200, 200, 429, 429]);
+  await close();
+});
