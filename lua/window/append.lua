@@ -9,6 +9,8 @@
 -- Reply answer; status 0 done, 2 clash, 3 full, 4 chunk too old (rotate first), 5 void, 6 unknown format;
 --       verdicts: one per frame, 0 written, 1 late, 2 early
 -- Law   a status above 0 has changed nothing. Repeating a call repeats its frames; readers count them once.
+--       Frames are stored with a stamp from void after - 20 s, exclusive, to void after, inclusive, or not at all: all
+--       copies lie within the span in which readers tell copies, whatever the clocks of server and caller do.
 -- Cost  O(bytes appended + bytes answered); alone, without foreign bytes: three commands and TIME
 -- @include window/answer
 -- @include window/lacking
@@ -36,10 +38,10 @@ local function step(k, a, now)
       struct.unpack(HEADER_LAYOUT, before)
   end
 
-  local status = 0
+  local status, stamp = 0, now > last and now or last
   if is_format ~= FORMAT then status = 6
   elseif is_type ~= value_type or flags ~= clock then status = 2
-  elseif now > void_after then status = 5
+  elseif not (stamp <= void_after and stamp > void_after - DEDUPE_MS) then status = 5
   elseif length + #frames > FULL_BYTES then status = 3
   elseif now - created > OLDEST_CHUNK_MS then status = 4 end
   if status > 0 then
@@ -47,7 +49,6 @@ local function step(k, a, now)
     return answer(status, now, before, length, "", continued, from, bytes)
   end
 
-  local stamp = now > last and now or last
   local kept, seen, was_empty = retention, latest, length == HEADER_BYTES
   if asked > retention then
     complete = math.max(complete, stamp - retention)

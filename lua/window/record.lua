@@ -7,8 +7,8 @@
 --       server ms
 -- Reply u8 status: 0 done, 1 nothing was changed · 3 zero · u32 length · f64 now · f64 stamp · bytes 4 to 27 of the
 --       chunk's header; all zero but the first where nothing was changed
--- Law   repeating a call repeats its frame; readers count it once. It does not ask how long the chunk is: who was told
---       that it waits to be closed uses append.
+-- Law   repeating a call repeats its frame; readers count it once, for it is stored with a stamp that append allows. It
+--       does not ask how long the chunk is: who was told that it waits to be closed uses append.
 -- Cost  O(1): three commands and TIME
 -- @include window/law
 -- @include window/chunk
@@ -26,11 +26,11 @@ local function step(k, a, now)
     struct.unpack(HEADER_LAYOUT, before)
   local kind = string.byte(inputs, a)
   local asked, void_after = struct.unpack("<dd", inputs, a + 24)
-  if is_format ~= FORMAT or flags ~= 0 or kind ~= FORMAT * 16 + value_type or asked > retention or now > void_after
-    or now - created > OLDEST_CHUNK_MS then
+  local stamp, value_end = now > last and now or last, value_type == 1 and a + 23 or a + 19
+  if is_format ~= FORMAT or flags ~= 0 or kind ~= FORMAT * 16 + value_type or asked > retention
+    or not (stamp <= void_after and stamp > void_after - DEDUPE_MS) or now - created > OLDEST_CHUNK_MS then
     return not_done()
   end
-  local stamp, value_end = now > last and now or last, value_type == 1 and a + 23 or a + 19
   local length = redis.call("APPEND", key, string.sub(inputs, a, a + 11) .. struct.pack("<I4", stamp - created)
     .. string.sub(inputs, a + 16, value_end))
   if stamp ~= last then

@@ -19,6 +19,7 @@ export interface Append {
   valueType: number;
   clock: number;
   retentionMs: number;
+  /** Latest stamp, server ms; the earliest is `law.dedupeMs` before it, exclusive. */
   voidAfterMs: number;
   /** Birth of the chunk, if this call creates it. */
   birth: number;
@@ -48,11 +49,7 @@ export const append: StepOfArguments<Append, Answer> = {
     const wanted = input.known !== "none";
     const known = input.known === "none" ? undefined : input.known;
     const sizeBytes = input.frames.reduce((sum, frame) => sum + frame.bytes.length, 0);
-    const status = chunk
-      ? refusal(chunk, input, sizeBytes, nowMs)
-      : nowMs > input.voidAfterMs
-        ? STATUS.void
-        : STATUS.done;
+    const status = chunk ? refusal(chunk, input, sizeBytes, nowMs) : isVoid(nowMs, input) ? STATUS.void : STATUS.done;
     if (status !== STATUS.done) return answerOf(status, nowMs, chunk, new Uint8Array(0), wanted, known);
 
     const header = chunk ? chunk.header : freshHeader(input, nowMs);
@@ -76,12 +73,17 @@ export const append: StepOfArguments<Append, Answer> = {
 };
 
 function refusal(chunk: ChunkBytes, input: Append, sizeBytes: number, nowMs: number): number {
-  const { format, valueType, clock, createdMs } = chunk.header;
+  const { format, valueType, clock, createdMs, lastStampMs } = chunk.header;
   if (format !== law.format) return STATUS.foreign;
   if (valueType !== input.valueType || clock !== input.clock) return STATUS.clash;
-  if (nowMs > input.voidAfterMs) return STATUS.void;
+  if (isVoid(Math.max(nowMs, lastStampMs), input)) return STATUS.void;
   if (chunk.length + sizeBytes > law.fullBytes) return STATUS.full;
   return nowMs - createdMs > law.oldestChunkMs ? STATUS.old : STATUS.done;
+}
+
+/** Whether a frame would get a stamp so far from one that a copy of it may have got that readers would count both. */
+export function isVoid(stampMs: number, { voidAfterMs }: { voidAfterMs: number }): boolean {
+  return !(stampMs <= voidAfterMs && stampMs > voidAfterMs - law.dedupeMs);
 }
 
 function freshHeader(input: Append, nowMs: number): ChunkHeader {

@@ -1,7 +1,7 @@
 import { script as appendScript } from "../generated/window/append-cold.ts";
 import { script as readScript } from "../generated/window/cold.ts";
 import type { Argument, Keyspace, StepOfArguments } from "../store/contract.ts";
-import { type Answer, answerOf, decodeAnswer, STATUS } from "./answer.ts";
+import { type Answer, decodeAnswer, STATUS } from "./answer.ts";
 import { type Append, append } from "./append.ts";
 import { HEADER_BYTES } from "./chunk.ts";
 import type { ChunkBytes } from "./chunk-bytes.ts";
@@ -25,30 +25,15 @@ export const cold: StepOfArguments<Reach, Answer> = /* @__PURE__ */ withOlder<un
 
 export interface ColdAppend extends Append {
   reach: Reach;
-  /** Server ms; before, the append is void. */
-  notBeforeMs: number;
 }
-
-const appended = /* @__PURE__ */ withOlder<Append, ColdAppend>(append, "window/append-cold", appendScript, (input) => [
-  input,
-  input.reach,
-]);
 
 /** Appends to a journal of which nothing is held, and reads it; law in lua/window/append-cold.lua. */
-export const appendCold: StepOfArguments<ColdAppend, Answer> = /* @__PURE__ */ inTime(appended);
-
-function inTime(step: typeof appended): typeof appended {
-  return {
-    ...step,
-    arity: step.arity + 1,
-    encode: (input) => [...step.encode(input), input.notBeforeMs],
-    local(keys, key, input, nowMs) {
-      if (nowMs >= input.notBeforeMs) return step.local(keys, key, input, nowMs);
-      const answer = answerOf(STATUS.void, nowMs, undefined, new Uint8Array(0), false);
-      return { ...answer, older: undefined };
-    },
-  };
-}
+export const appendCold: StepOfArguments<ColdAppend, Answer> = /* @__PURE__ */ withOlder<Append, ColdAppend>(
+  append,
+  "window/append-cold",
+  appendScript,
+  (input) => [input, input.reach],
+);
 
 function withOlder<Inner, Input>(
   step: StepOfArguments<Inner, Answer>,

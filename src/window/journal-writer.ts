@@ -19,15 +19,6 @@ import type { ServerTime } from "./server-time.ts";
 /** What the store says of a batch; no verdicts: all of it was written. */
 export type Written = Seen & { verdicts?: Uint8Array };
 
-/** What clocks may differ in over a request. */
-const SLACK_MS = 1000;
-
-/** Between which server times an append counts. */
-interface Times {
-  notBeforeMs?: number;
-  voidAfterMs: number;
-}
-
 /** One process as a producer: numbers its frames, appends them to the open chunk, and closes chunks that are due. */
 export class JournalWriter {
   readonly #store: Store;
@@ -69,7 +60,7 @@ export class JournalWriter {
   /** After `record`, of whose earlier attempts without an answer it is not known whether they were done. */
   async appendEvent(event: Event): Promise<Answer> {
     try {
-      return await this.#append([frameOf(event)], event, "none");
+      return await this.#append([frameOf(event)], event.voidAfterMs, "none");
     } catch (cause) {
       if (!(cause instanceof OrielError)) throw cause;
       const { code, message, transient } = cause;
@@ -86,28 +77,9 @@ export class JournalWriter {
     if (this.#time.estimateMs() === undefined && !isByOwnClock) await this.#learnTime();
     this.#producer ??= this.#begin();
     const frames = batch.frames(this.#producer, () => this.#nextSequence());
-    const nowMs = this.#time.estimateMs();
-    if (nowMs === undefined) return this.#appendByOwnClock(frames, reach!);
-    return this.#append(frames, { voidAfterMs: nowMs + law.voidAfterMs }, known, reach);
-  }
-
-  /**
-   * Appends where the server's time is not known, and need not be asked for first: within half of `voidAfterMs` of this
-   * process's own clock, so that all copies are as close as ever. Void because that clock is wrong, it is sent again by
-   * the server's, where no copy of the first can have counted by then, or can count later than readers remember.
-   */
-  async #appendByOwnClock(frames: Frame[], reach: Reach): Promise<Answer> {
-    const ownMs = Math.floor(Date.now());
-    const startMs = this.#store.monotonic();
-    const half = law.voidAfterMs / 2;
-    const times = { notBeforeMs: ownMs - half, voidAfterMs: ownMs + half };
-    const answer = await this.#send(frames, times, undefined, reach);
-    if (answer.status !== STATUS.void) return this.#taken(answer);
-    const tookMs = Math.ceil(this.#store.monotonic() - startMs) + SLACK_MS;
-    const wasAlwaysLate = answer.nowMs - tookMs > times.voidAfterMs;
-    const isSoonOver = answer.nowMs < times.notBeforeMs && times.voidAfterMs < answer.nowMs + law.dedupeMs - SLACK_MS;
-    if (!wasAlwaysLate && !isSoonOver) return this.#taken(answer);
-    return this.#append(frames, { voidAfterMs: answer.nowMs + law.voidAfterMs }, undefined, reach);
+    // A wrong time cannot make an event count twice: the append is void then, and this process has learnt the server's.
+    const nowMs = this.#time.estimateMs() ?? Math.floor(Date.now());
+    return this.#append(frames, nowMs + law.voidAfterMs, known, reach);
   }
 
   /**
@@ -128,18 +100,9 @@ export class JournalWriter {
     await this.#rotation;
   }
 
-  async #append(frames: Frame[], times: Times, known: Known | undefined | "none", reach?: Reach): Promise<Answer> {
-    return this.#taken(await this.#send(frames, times, known, reach));
-  }
-
-  #taken(answer: Answer): Answer {
-    if (answer.status !== STATUS.done) throw refused(answer, this.#settings.valueType);
-    return answer;
-  }
-
-  async #send(
+  async #append(
     frames: Frame[],
-    { notBeforeMs = 0, voidAfterMs }: Times,
+    voidAfterMs: number,
     known: Known | undefined | "none",
     reach?: Reach,
   ): Promise<Answer> {
@@ -147,7 +110,7 @@ export class JournalWriter {
     const input = { valueType, clock, retentionMs, voidAfterMs, birth: this.#drawBirth(), frames, known };
     const send = () =>
       known === undefined && reach
-        ? this.#store.run(appendCold, this.#key, { ...input, reach, notBeforeMs }, { replicas })
+        ? this.#store.run(appendCold, this.#key, { ...input, reach }, { replicas })
         : this.#store.run(append, this.#key, input, { replicas });
     let answer = await send();
     this.#time.learn(answer);
@@ -155,6 +118,7 @@ export class JournalWriter {
       await this.#rotate(answer.header!);
       answer = await send();
     }
+    if (answer.status !== STATUS.done) throw refused(answer, valueType);
     return answer;
   }
 

@@ -6,7 +6,7 @@ export const law = {
   format: 1,
   /** Of a summary: 128, and the format of what it says. */
   summaryFormat: 129,
-  /** How long all copies of one frame may be apart: an append is void this long after it was built. */
+  /** How long after it was built an append may be stored; all its copies get stamps of the `dedupeMs` up to then. */
   voidAfterMs: 10_000,
   /** Readers count a (producer, sequence) once per this much journal time. */
   dedupeMs: 20_000,

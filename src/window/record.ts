@@ -1,7 +1,7 @@
 import { script } from "../generated/window/record.ts";
 import type { PackedStep } from "../store/contract.ts";
 import { STATUS } from "./answer.ts";
-import { stamped } from "./append.ts";
+import { isVoid, stamped } from "./append.ts";
 import { type ChunkSeen, expiryOf, HEADER_BYTES } from "./chunk.ts";
 import type { ChunkBytes } from "./chunk-bytes.ts";
 import { encodeFrame, type Frame } from "./frames.ts";
@@ -63,10 +63,11 @@ export const record: PackedStep<Event, Done | undefined> = {
     const { header } = chunk;
     const { format, valueType, clock, createdMs } = header;
     if (format !== law.format || clock !== 0 || valueType !== event.valueType) return undefined;
-    if (event.retentionMs > header.retentionMs || nowMs > event.voidAfterMs) return undefined;
+    const stampMs = Math.max(nowMs, header.lastStampMs);
+    if (event.retentionMs > header.retentionMs || isVoid(stampMs, event)) return undefined;
     if (nowMs - createdMs > law.oldestChunkMs) return undefined;
 
-    header.lastStampMs = Math.max(nowMs, header.lastStampMs);
+    header.lastStampMs = stampMs;
     const frame = stamped(frameOf(event).bytes, header.lastStampMs - createdMs);
     keys.set(key, chunk, chunk.length + frame.length, expiryOf(header));
     chunk.header = header;

@@ -17,10 +17,14 @@ export function refused(answer: Answer, valueType: number): OrielError {
         applied: "unknown",
       });
     case STATUS.void:
-      return new OrielError("STALE", `the events were sent more than ${law.voidAfterMs} ms after they were recorded`, {
-        transient: true,
-        applied: "unknown",
-      });
+      return new OrielError(
+        "STALE",
+        `the events would get a time more than ${law.voidAfterMs} ms from when they were recorded`,
+        {
+          transient: true,
+          applied: "unknown",
+        },
+      );
     case STATUS.old:
       return new OrielError("OVERLOADED", "the open chunk is too old and could not be closed", { transient: true });
     default:

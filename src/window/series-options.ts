@@ -21,8 +21,8 @@ export interface SeriesOptions {
   maxResidentBytes?: number;
   /**
    * False for a process that lives for a question or two: nothing is held after an answer, and a first `recordAndGet` goes
-   * by this process's clock, one request in place of two. Where that clock is 14 s ahead of the server's or more, it
-   * rejects with STALE, and the next one goes by the server's. Default true.
+   * by this process's clock, one request in place of two. Where that clock differs from the server's by 10 s or more, it
+   * rejects with STALE (`applied` "unknown"), and the next one goes by the server's. Default true.
    */
   resident?: boolean;
   /**

@@ -25,9 +25,9 @@ export async function write(stage: Stage, process: SimProcess): Promise<void> {
 }
 
 function record(stage: Stage, handle: Handle): Promise<void> {
-  const { random, plan, calls } = stage;
+  const { random, calls } = stage;
   const { series } = handle;
-  const at = plan.clock === "event" || (plan.hasOwnTimes && random.chance(0.7)) ? ownTime(stage) : undefined;
+  const at = ownTimeIfAny(stage);
   const options = at === undefined ? {} : { at };
   const kind = random.int(0, 9);
   if (kind < 5) {
@@ -41,10 +41,20 @@ function record(stage: Stage, handle: Handle): Promise<void> {
     const events = new Map(values.map((value) => [value, at] as const));
     return calls.follow("recordMany", handle, () => series.recordMany(values, options), events);
   }
+  return recordAndGet(stage, handle, at);
+}
+
+function recordAndGet(stage: Stage, handle: Handle, at = ownTimeIfAny(stage)): Promise<void> {
   const value = stage.freshValue();
   const query = { spanMs: spanOf(stage, handle) };
-  const promise = () => series.recordAndGet(value, { span: query.spanMs, percentiles: [50, 99], ...options });
-  return calls.follow("recordAndGet", handle, promise, new Map([[value, at]]), query);
+  const options = { span: query.spanMs, percentiles: [50, 99], ...(at !== undefined && { at }) };
+  const promise = () => handle.series.recordAndGet(value, options);
+  return stage.calls.follow("recordAndGet", handle, promise, new Map([[value, at]]), query);
+}
+
+function ownTimeIfAny(stage: Stage): number | undefined {
+  const { random, plan } = stage;
+  return plan.clock === "event" || (plan.hasOwnTimes && random.chance(0.7)) ? ownTime(stage) : undefined;
 }
 
 /** Mostly of the last seconds, sometimes older than what is kept, sometimes ahead of the server. */
@@ -73,12 +83,26 @@ export async function read(stage: Stage, process: SimProcess): Promise<void> {
     await world.sleep(random.int(1, isLong ? plan.retentionMs + 90_000 : 2 * paceMs), process);
     if (stage.isOver) return;
     const asked = random.chance(plan.hasSummaries ? 0.5 : 0.2)
-      ? stage.open(process, handle.retentionMs, false)
+      ? stage.open(process, handle.retentionMs, { isKept: false })
       : handle;
     const last = ask(stage, asked);
     if (random.chance(0.2)) ask(stage, asked);
     await last;
     if (asked !== handle) asked.series.close();
+  }
+}
+
+/** A function's process: each call opens the series anew, holds nothing, and is soon over. */
+export async function visit(stage: Stage, process: SimProcess): Promise<void> {
+  const { world, random, plan } = stage;
+  while (!stage.isOver) {
+    await world.sleep(random.int(1, 2 * plan.paceMs), process);
+    if (stage.isOver) return;
+    const handle = stage.open(process, plan.retentionMs, { isKept: false, isResident: false });
+    const first = recordAndGet(stage, handle);
+    if (random.chance(0.3)) recordAndGet(stage, handle);
+    await first;
+    handle.series.close();
   }
 }
 

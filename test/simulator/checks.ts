@@ -2,11 +2,12 @@ import { askNearly } from "./actors.ts";
 import type { Handle } from "./calls.ts";
 import type { SimProcess } from "./process.ts";
 import type { Stage } from "./stage.ts";
+import { LARGEST_OFFSET_MS } from "./troubles.ts";
 import { turn } from "./world.ts";
 
 const MOST_TURNS = 2_000;
-/** Retention + chunkMs + 60 s after a stamp that may itself be a clock step ahead. */
-const SLACK_MS = 60_000 + 24_000;
+/** Retention + chunkMs + 60 s, up to a whole second, after a stamp that may itself be a clock step ahead. */
+const SLACK_MS = 61_000 + 2 * LARGEST_OFFSET_MS;
 
 /**
  * At a standstill of the world: whatever is asked now is answered at once and without faults, while all messages of
@@ -19,7 +20,7 @@ export async function checkNow(stage: Stage): Promise<void> {
   const oracle = stage.startProcess("oracle");
   stage.processes.pop();
   for (const retentionMs of new Set([plan.retentionMs, plan.largerRetentionMs])) {
-    const fresh = stage.open(oracle, retentionMs, false);
+    const fresh = stage.open(oracle, retentionMs, { isKept: false });
     fresh.name = "fresh";
     const idle = stage.handles.filter(
       (one) => one.process.state === "running" && isIdle(one) && one.retentionMs === retentionMs,
@@ -64,7 +65,7 @@ async function askAtOnce(stage: Stage, handle: Handle, spanMs: number): Promise<
 
 /** By who holds nothing: from a summary, where there is one. */
 async function askNearlyAtOnce(stage: Stage, oracle: SimProcess, retentionMs: number): Promise<void> {
-  const handle = stage.open(oracle, retentionMs, false);
+  const handle = stage.open(oracle, retentionMs, { isKept: false });
   handle.name = "near";
   handle.store.isInstant = true;
   await atOnce(stage, handle, askNearly(stage, handle, retentionMs, 0.5));

@@ -1,43 +1,25 @@
 import type { Keyspace, Operation } from "../../src/store/contract.ts";
 import type { Handle } from "./calls.ts";
-import type { Plan } from "./plan.ts";
 import {
-  type ChunkBytes,
+  chunkOf,
+  failsOver,
+  isServerClock,
+  type Local,
+  type Mutation,
+  repeats,
+  repeatsLate,
+  repeatsTooLate,
+} from "./mutation.ts";
+import {
   closedKey,
   type Known,
-  type law,
   type Read,
   withoutAsking,
   withoutFoundBirths,
   withoutHeadCheck,
   withoutNamesInSummaries,
 } from "./subject.ts";
-
-type Local = (keys: Keyspace, key: string, input: never, nowMs: number) => unknown;
-
-/** A rule taken out of the code under test. */
-export interface Mutation {
-  /** The rule, and what is done instead. */
-  readonly rule: string;
-  /** Schedules in which the rule has something to do. */
-  readonly suits?: (plan: Plan) => boolean;
-  /** Conditions that make it likely that the rule is needed soon. */
-  readonly conditions?: Partial<Plan>;
-  /** Constants in place of the law's. */
-  readonly constants?: Partial<typeof law>;
-  /** Another in-process form of one operation, made of the true one. */
-  readonly operation?: { readonly name: string; readonly local: (real: Local, handle: Handle) => Local };
-  /** Anything else; returns how to put it back. */
-  readonly patch?: () => () => void;
-}
-
-const repeats = ({ weather }: Plan) => weather.repeated >= 0.05 || weather.lostReply >= 0.05;
-const repeatsLate = ({ weather }: Plan) => weather.repeated >= 0.05 && weather.repeatedLateMs >= 4_000;
-const repeatsTooLate = ({ weather }: Plan) => weather.repeated >= 0.05 && weather.repeatedLateMs > 20_000;
-const failsOver = ({ failovers }: Plan) => failovers >= 2;
-const isServerClock = ({ clock }: Plan) => clock === "server";
-
-const chunkOf = (keys: Keyspace, key: string) => keys.get(key) as ChunkBytes | undefined;
+import { VOID_MUTATIONS } from "./void-mutations.ts";
 
 /** What a caller says it knows of a chunk, without the place of the last frame: nothing is compared there. */
 const placeless = (known: Known): Known => ({ ...known, place: 0 });
@@ -48,7 +30,7 @@ const placelessSummary = (summary: Uint8Array) => summary.slice().fill(0, 68, 72
 export const MUTATIONS: readonly Mutation[] = [
   { rule: "readers tell copies apart: never", suits: repeats, constants: { dedupeMs: 0 } },
   { rule: "readers remember frames for 20 s: for 1 s", suits: repeatsLate, constants: { dedupeMs: 1_000 } },
-  { rule: "an append is void after 10 s: never", suits: repeatsTooLate, constants: { voidAfterMs: 1e9 } },
+  ...VOID_MUTATIONS,
   { rule: "a key outlives its events: 3 s less than its window", constants: { expirySlackMs: -3_000 } },
   {
     rule: "60 s of slack for events ahead of the clock: none",

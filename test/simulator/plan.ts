@@ -46,6 +46,13 @@ export interface Plan {
   readonly restMs: number;
   /** Whether summaries are published, and questions asked that accept an error. */
   readonly hasSummaries: boolean;
+  /** Processes that live for a call or two, as a function's do. */
+  readonly visitorCount: number;
+  /** How likely a process is frozen while a request of it is under way; its monotonic clock stands still meanwhile. */
+  readonly freezes: number;
+  /** How likely the server's clock steps when an attempt was not answered: between two attempts of one call. */
+  readonly stepsBetween: number;
+  readonly largestStepMs: number;
 }
 
 export function planOf(seed: number): Plan {
@@ -96,5 +103,9 @@ export function planOf(seed: number): Plan {
     isResident: random.chance(0.7),
     restMs: random.chance(0.15) ? random.int(retentionMs, retentionMs + 80_000) : 0,
     hasSummaries: random.chance(0.4),
+    visitorCount: random.chance(0.3) ? random.int(1, 2) : 0,
+    freezes: !isPlain && random.chance(0.25) ? random.pick([0.01, 0.05, 0.2]) : 0,
+    stepsBetween: !isPlain && random.chance(0.25) ? random.pick([0.1, 0.5]) : 0,
+    largestStepMs: random.pick([6_000, 60_000]),
   };
 }

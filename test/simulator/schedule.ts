@@ -1,6 +1,6 @@
-import { ask, read, write } from "./actors.ts";
+import { ask, read, visit, write } from "./actors.ts";
 import { checkDeletions, checkEnd, checkKeys, checkNow } from "./checks.ts";
-import type { Mutation } from "./mutations.ts";
+import type { Mutation } from "./mutation.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { Stage } from "./stage.ts";
 import { law } from "./subject.ts";
@@ -59,6 +59,7 @@ async function play(stage: Stage): Promise<Outcome> {
   world.note(() => JSON.stringify(plan));
   checkDeletions(stage);
   for (let i = 0; i < plan.writerCount; i++) write(stage, stage.startProcess(`w${i}`));
+  for (let i = 0; i < plan.visitorCount; i++) visit(stage, stage.startProcess(`v${i}`));
   for (let i = 0; i < plan.readerCount; i++) read(stage, stage.startProcess(`r${i}`));
   planTroubles(stage);
 

@@ -1,6 +1,7 @@
 import { Calls, type Handle } from "./calls.ts";
 import { Ledger } from "./ledger.ts";
-import { type Mutation, mutated } from "./mutations.ts";
+import type { Mutation } from "./mutation.ts";
+import { mutated } from "./mutations.ts";
 import { Network } from "./network.ts";
 import type { Plan } from "./plan.ts";
 import { SimProcess } from "./process.ts";
@@ -8,6 +9,7 @@ import { Random } from "./random.ts";
 import { SimServer } from "./server.ts";
 import { SimStore } from "./store.ts";
 import { bytesOf, NAME, openSeries } from "./subject.ts";
+import { troublesOf } from "./troubles.ts";
 import { World } from "./world.ts";
 
 const START_MS = 1_700_000_000_000;
@@ -56,20 +58,21 @@ export class Stage {
   }
 
   /** A Series object of its own; one that is not kept is forgotten by the checks. */
-  open(process: SimProcess, retentionMs: number, isKept = true): Handle {
+  open(process: SimProcess, retentionMs: number, { isKept = true, isResident = this.plan.isResident } = {}): Handle {
     const { world, server, network, random, plan } = this;
     const store = new SimStore({
       world,
       server,
       network,
       process,
+      troubles: troublesOf(this),
       alter: (one) => mutated(one, this.mutation, handle),
     });
     const handle: Handle = {
       name: `${process.name}.${this.handles.length}`,
       process,
       store,
-      series: openSeries(store, plan, retentionMs, random.fork()),
+      series: openSeries(store, { ...plan, isResident }, retentionMs, random.fork()),
       retentionMs,
       isKept,
       snapshots: [],

@@ -17,6 +17,8 @@ export interface SimStoreOptions {
   process: SimProcess;
   /** Grows with each failover; and what those who ask for replicas wait for. */
   replication?: { failoverCount: number; replicate(): void } | undefined;
+  /** What goes wrong just when it matters. */
+  troubles?: { sent(process: SimProcess): void; unanswered(): void } | undefined;
   /** A rule is taken out of some operation, to see whether anything breaks. */
   alter?: (<I, O>(operation: Operation<I, O>) => Operation<I, O>) | undefined;
 }
@@ -74,7 +76,7 @@ export class SimStore implements Store {
       };
       const sent = { operation: operation as Operation<unknown, unknown>, key, input, ranIn: options.ranIn, settle };
       if (options.ranIn) this.#gather(sent);
-      else this.#attempts([sent], this.#o.world.nowMs + DEADLINE_MS, options.signal, options.replicas);
+      else this.#attempts([sent], this.monotonic() + DEADLINE_MS, options.signal, options.replicas);
     });
   }
 
@@ -82,11 +84,11 @@ export class SimStore implements Store {
   #gather(sent: Sent): void {
     this.#gathered.push(sent);
     if (this.#gathered.length > 1) return;
-    queueMicrotask(() => this.#attempts(this.#gathered.splice(0), this.#o.world.nowMs + DEADLINE_MS));
+    queueMicrotask(() => this.#attempts(this.#gathered.splice(0), this.monotonic() + DEADLINE_MS));
   }
 
   #attempts(all: readonly Sent[], deadlineMs: number, signal?: AbortSignal, replicas = 0): void {
-    const { world, network, process, replication } = this.#o;
+    const { network, process, replication, troubles } = this.#o;
     const { operation } = all[0]!;
     let isOpen = true;
     let applied: "no" | "unknown" = "no";
@@ -102,14 +104,15 @@ export class SimStore implements Store {
         for (const { settle } of all)
           settle({ error: new OrielError(code, `${operation.name}: ${why}`, { transient: true, applied }) });
       });
-    const again = (delayMs: number) => world.after(delayMs, attempt, process);
+    const again = (delayMs: number) => process.after(delayMs, attempt);
 
     const attempt = () => {
       if (!isOpen) return;
-      if (world.nowMs >= deadlineMs) return giveUp("DEADLINE", "no answer in time");
+      if (this.monotonic() >= deadlineMs) return giveUp("DEADLINE", "no answer in time");
       const mine = ++current;
       if (network.isRefusing) return again(50);
       applied = "unknown";
+      troubles?.sent(process);
       network.request(() => {
         const replies = this.#handleAll(all);
         const failoverCount = replication?.failoverCount;
@@ -131,26 +134,22 @@ export class SimStore implements Store {
               settle(unanswered > 0 ? inDoubt(replies[i]!) : replies[i]!);
             }
           });
-        }, process);
+        }, process.wire);
       });
-      const attemptMs = Math.min(DEADLINE_MS / 3, deadlineMs - world.nowMs);
-      world.after(
-        attemptMs,
-        () => {
-          if (mine !== current || !isOpen) return;
-          current++;
-          unanswered++;
-          if (operation.repeatable) attempt();
-          else giveUp("DEADLINE", "no answer in time");
-        },
-        process,
-      );
+      process.after(Math.min(DEADLINE_MS / 3, deadlineMs - this.monotonic()), () => {
+        if (mine !== current || !isOpen) return;
+        current++;
+        unanswered++;
+        troubles?.unanswered();
+        if (operation.repeatable) attempt();
+        else giveUp("DEADLINE", "no answer in time");
+      });
     };
     signal?.addEventListener("abort", () => giveUp("DEADLINE", "aborted"));
     if (network.isRefusing && !operation.repeatable) giveUp("UNAVAILABLE", "connection refused");
     attempt();
-    const leftMs = deadlineMs - world.nowMs;
-    world.after(leftMs, () => giveUp(applied === "no" ? "UNAVAILABLE" : "DEADLINE", "deadline"), process);
+    const leftMs = deadlineMs - this.monotonic();
+    process.after(leftMs, () => giveUp(applied === "no" ? "UNAVAILABLE" : "DEADLINE", "deadline"));
   }
 
   /** All at one instant, or none. */

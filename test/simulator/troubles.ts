@@ -1,10 +1,9 @@
 import type { Stage } from "./stage.ts";
+import type { SimStoreOptions } from "./store.ts";
 
-const LARGEST_STEP_MS = 6_000;
 /** All steps together: the expiry's slack covers no more. */
-const LARGEST_OFFSET_MS = 12_000;
-/** Two steps never add up within the 20 s in which copies are told. */
-const STEP_EVERY_MS = 30_000;
+export const LARGEST_OFFSET_MS = 30_000;
+const LONGEST_FREEZE_MS = 120_000;
 
 /** Plans what will go wrong, and when. */
 export function planTroubles(stage: Stage): void {
@@ -14,15 +13,7 @@ export function planTroubles(stage: Stage): void {
   };
   const anyone = () => random.pick(stage.processes);
 
-  for (let i = 0; i < plan.clockSteps; i++) {
-    const delayMs = i * STEP_EVERY_MS + random.int(1_000, STEP_EVERY_MS / 2);
-    world.after(delayMs, () => {
-      const stepMs = random.int(-LARGEST_STEP_MS, LARGEST_STEP_MS);
-      const offsetMs = Math.max(-LARGEST_OFFSET_MS, Math.min(LARGEST_OFFSET_MS, server.offsetMs + stepMs));
-      world.note(() => `the server's clock steps from ${server.offsetMs} to ${offsetMs}`);
-      server.offsetMs = offsetMs;
-    });
-  }
+  sometime(plan.clockSteps, () => stepClock(stage));
   sometime(plan.failovers, () => {
     const lost = ledger.failover(random.int(0, random.pick([1, 3, 12, 60])));
     if (random.chance(0.5)) network.refusingUntilMs = world.nowMs + random.int(0, 3_000);
@@ -45,6 +36,33 @@ export function planTroubles(stage: Stage): void {
   });
   sometime(plan.kills, () => anyone().kill());
   for (let delayMs = 1_000; delayMs < plan.durationMs; delayMs += 1_000) world.after(delayMs, () => server.sweep());
+}
+
+/** Sets the server's clock forward or back. */
+function stepClock({ plan, world, random, server }: Stage): void {
+  const stepMs = random.int(-plan.largestStepMs, plan.largestStepMs);
+  const offsetMs = Math.max(-LARGEST_OFFSET_MS, Math.min(LARGEST_OFFSET_MS, server.offsetMs + stepMs));
+  world.note(() => `the server's clock steps from ${server.offsetMs} to ${offsetMs}`);
+  server.offsetMs = offsetMs;
+}
+
+/** What goes wrong while a call is under way. */
+export function troublesOf(stage: Stage): NonNullable<SimStoreOptions["troubles"]> {
+  const { plan, world, random } = stage;
+  return {
+    sent(process) {
+      if (!random.chance(plan.freezes) || stage.isOver) return;
+      const isCutOff = random.chance(0.7);
+      const lastsMs = random.int(0, random.pick([2_000, 30_000, LONGEST_FREEZE_MS]));
+      world.after(random.int(0, 5), () => {
+        process.freeze(isCutOff);
+        world.after(lastsMs, () => process.resume());
+      });
+    },
+    unanswered() {
+      if (random.chance(plan.stepsBetween) && !stage.isOver) stepClock(stage);
+    },
+  };
 }
 
 /** Everything works again, and stays so. */

@@ -58,7 +58,7 @@ export async function writeSingly(store: Store, name: string, count: number) {
   for (let from = 0; from < count; from += 5_000) {
     const each = (_: unknown, i: number) => encodeFrame(7, from + i, values.subarray(from + i, from + i + 1));
     const frames = Array.from({ length: 5_000 }, each);
-    const input = { valueType: 0, clock: 0, retentionMs, voidAfterMs: 4e12, birth: 1 + from, frames };
+    const input = { valueType: 0, clock: 0, retentionMs, voidAfterMs: Date.now() + 10_000, birth: 1 + from, frames };
     const { header, length } = await store.run(append, key, { ...input, known: "none" });
     const { number, birth } = header!;
     if (length > law.rotateBytes) await store.run(rotate, key, { number, birth, nextBirth: from });

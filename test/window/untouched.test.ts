@@ -32,6 +32,7 @@ test("a refused append changes no byte, and restores a lost expiry", async () =>
     { ...input, frames: [one()], valueType: 1 },
     { ...input, frames: [one()], clock: 1 },
     { ...input, frames: [one()], voidAfterMs: nowMs - 1 },
+    { ...input, frames: [one()], voidAfterMs: nowMs + 60_000 },
   ];
   for (const each of refused) {
     await store.run(append, key, each);
