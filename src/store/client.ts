@@ -26,10 +26,19 @@ export interface ScriptClient {
   readonly unansweredBytes: number;
   /** Undefined when calls can be written now; else a promise of that, which rejects when the client has ended. */
   whenReady(): Promise<void> | undefined;
-  /** Sends EVALSHA or FCALL, after the script itself where this connection has not had it yet. */
-  call(script: Script, keys: readonly string[], args: readonly Argument[], confirmation?: Confirmation): Attempt;
-  /** The server does not have it: load it again before the next call. */
-  forget(script: Script): void;
+  /**
+   * Sends EVALSHA or FCALL, after the script itself where this connection has not had it yet; where `isWhole`, EVAL with
+   * the script's text.
+   */
+  call(
+    script: Script,
+    keys: readonly string[],
+    args: readonly Argument[],
+    confirmation?: Confirmation,
+    isWhole?: boolean,
+  ): Attempt;
+  /** The server does not have it: load it again before the next call. Returns why a server refused to load it last. */
+  forget(script: Script): ServerError | undefined;
   /** Text of INFO for one section, of every primary. */
   info(section: string): Promise<string[]>;
   /** As `Store.subscribe`, on a connection of its own. */

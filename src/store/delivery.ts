@@ -27,6 +27,8 @@ const NOT_NOW =
  *
  *   answered per key ....................... settle each by its own reply
  *   not loaded (any more) .................. load, send again (nothing was run)
+ *   not loaded, as the server is full ...... send the script's text (nothing was run)
+ *   not loaded, refused for good ........... reject
  *   not now (TRYAGAIN, READONLY, ...) ...... wait with jitter, send again (nothing was run); TRYAGAIN splits the call
  *   never written .......................... wait for the connection, send
  *   answered, replicas did not confirm ..... as no answer
@@ -43,6 +45,7 @@ export async function deliver(
   let open = calls;
   let cause: unknown;
   let failures = 0;
+  let isWhole = false;
   for (;;) {
     if (!open.every((call) => call.isOpen)) open = open.filter((call) => call.isOpen);
     if (open.length === 0) return;
@@ -65,24 +68,32 @@ export async function deliver(
     const longestMs = operation.repeatable ? Math.min(leftMs(), deadlineMs / 3) : leftMs();
     const { replicas } = open[0]!; // the same for all that travel together
     const confirmation = replicas > 0 ? { replicas, timeoutMs: Math.floor(longestMs) } : undefined;
-    const attempt = client.call(script, keys, args, confirmation);
+    const attempt = client.call(script, keys, args, confirmation, isWhole);
     const outcome = await within(attempt.reply, longestMs);
     if (outcome.kind === "done") return settle(open, outcome.value);
 
     failures++;
     if (outcome.kind === "failed" && outcome.error instanceof ServerError) {
-      const { message } = outcome.error;
-      cause = outcome.error;
+      const refused = NOT_LOADED.test(outcome.error.message) ? client.forget(script) : undefined;
+      const { message } = refused ?? outcome.error;
+      cause = refused ?? outcome.error;
       if (NOT_LOADED.test(message)) {
-        client.forget(script);
         if (failures === 1) continue;
+      } else if (refused && message.startsWith("OOM ")) {
+        // What only reads or frees is run all the same; of the others this is the answer.
+        isWhole = true;
+        continue;
       } else if (message.startsWith("OOM ")) {
         return reject(open, () => ["OVERLOADED", "Redis is out of memory", true], cause);
       } else if (message.startsWith("TRYAGAIN") && open.length > 1) {
         await Promise.all(open.map((call) => deliver([call], options, deadlineAtMs)));
         return;
       } else if (!NOT_NOW.test(message)) {
-        return reject(open, () => ["UNAVAILABLE", `Redis refused the script (${message})`, false], cause);
+        return reject(
+          open,
+          () => ["UNAVAILABLE", `Redis refused ${refused ? "to load " : ""}the script (${message})`, false],
+          cause,
+        );
       }
     } else {
       attempt.abandon();

@@ -66,12 +66,13 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
       const restMs = restUntilMs - performance.now();
       return restMs > 0 ? pause(Math.min(restMs, REST_STEP_MS)) : undefined;
     },
-    call(script: Script, keys, args) {
-      const isWhole = script.asciiSha === undefined || missing.delete(script.asciiSha);
+    call(script: Script, keys, args, _confirmation, hasText = false) {
+      const isWhole = hasText || script.asciiSha === undefined || missing.delete(script.asciiSha);
       return send(HttpCommand.ofScript(script, keys, args, isWhole));
     },
     forget({ asciiSha }) {
       if (asciiSha !== undefined) missing.add(asciiSha);
+      return undefined;
     },
     async info(section) {
       const command = send(HttpCommand.of("INFO", section));

@@ -3,9 +3,10 @@ import { confirmed } from "./confirmation.ts";
 import type { Argument, Script } from "./contract.ts";
 import { type Deferred, deferred } from "./deferred.ts";
 import type { IoredisClient } from "./ioredis-client.ts";
+import { Refusals } from "./refusals.ts";
 import { encodeCommand } from "./resp.ts";
 import { type CommandClass, commandClassOf, scriptCommandOf } from "./script-command.ts";
-import type { Scripting } from "./scripting.ts";
+import { type Scripting, wholeScripts } from "./scripting.ts";
 import { type ListeningClient, Subscriber } from "./subscriber.ts";
 
 /** The adapter for ioredis. `owned`: the client is ours and ends with the store; others stay open. */
@@ -13,6 +14,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
   const Command = commandClassOf(client);
   const ScriptCommand = scriptCommandOf(Command);
   const loaded = new Set<string>();
+  const refusals = new Refusals();
   const unanswered = new Set<(error: Error) => void>();
   const isCluster = client.isCluster === true;
   let lastError: unknown;
@@ -46,8 +48,13 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
   const masters = () => (isCluster ? (client.nodes?.("master") ?? []) : [client]);
   const load = (script: Script) => {
     loaded.add(script.sha);
+    refusals.delete(script);
     const [name = "", ...words] = scripting.loading(script);
-    for (const master of masters()) send(Command, master, name, words).catch(() => loaded.delete(script.sha));
+    for (const master of masters())
+      send(Command, master, name, words).catch((error: Error) => {
+        loaded.delete(script.sha);
+        if (error.name === "ReplyError") refusals.set(script, error);
+      });
   };
   /** On the connection that a call was just written to, behind it. */
   const waitOn = (connection: unknown) => async (words: string[]) => {
@@ -76,9 +83,10 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
       becomesReady ??= deferred();
       return becomesReady.promise;
     },
-    call(script: Script, keys: readonly string[], args: readonly Argument[], confirmation): Attempt {
-      if (!loaded.has(script.sha)) load(script);
-      const payload = encodeCommand([scripting.command, scripting.nameOf(script), keys.length, ...keys, ...args]);
+    call(script: Script, keys: readonly string[], args: readonly Argument[], confirmation, isWhole = false): Attempt {
+      if (!isWhole && !loaded.has(script.sha)) load(script);
+      const { command: name, nameOf } = isWhole ? wholeScripts : scripting;
+      const payload = encodeCommand([name, nameOf(script), keys.length, ...keys, ...args]);
       let isConfirmed: Promise<void> | undefined;
       const onWritten = (connection: unknown) => {
         if (!confirmation) return;
@@ -118,7 +126,10 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
       });
       return { reply, mayHaveArrived: () => command.mayHaveArrived(), abandon: () => command.abandon() };
     },
-    forget: (script) => void loaded.delete(script.sha),
+    forget(script) {
+      loaded.delete(script.sha);
+      return refusals.of(script);
+    },
     info: (section) =>
       Promise.all(masters().map(async (master) => String(await send(Command, master, "info", [section])))),
     ...(client.duplicate && { subscribe: (channel, listener) => subscriber.subscribe(channel, listener) }),

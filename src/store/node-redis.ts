@@ -4,7 +4,8 @@ import type { Argument, Script } from "./contract.ts";
 import { type Deferred, deferred } from "./deferred.ts";
 import { isNodeCluster, type NodeRedisClient, type NodeRedisCluster, type SendOptions } from "./node-redis-client.ts";
 import { nodeRedisListening } from "./node-redis-listening.ts";
-import type { Scripting } from "./scripting.ts";
+import { Refusals } from "./refusals.ts";
+import { type Scripting, wholeScripts } from "./scripting.ts";
 import { Subscriber } from "./subscriber.ts";
 
 interface Rediscovering {
@@ -24,6 +25,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
   const asBytes = { 36: Buffer };
   const single = cluster ? undefined : (client as NodeRedisClient);
   const loaded = new Map<string, WeakSet<NodeRedisClient>>();
+  const refusals = new Refusals();
   /** How often each node was connected since it was first used, and the listener that counts it. */
   const connections = new Map<NodeRedisClient, { count: number; listener: () => void }>();
   const unanswered = new Set<(error: Error) => void>();
@@ -104,7 +106,11 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
     loaded.set(script.sha, having);
     if (having.has(node)) return;
     having.add(node);
-    node.sendCommand(scripting.loading(script)).catch(() => having.delete(node));
+    refusals.delete(script);
+    node.sendCommand(scripting.loading(script)).catch((error: Error) => {
+      having.delete(node);
+      if (SAID_BY_SERVER.test(error.message)) refusals.set(script, error);
+    });
   };
 
   /** In a cluster to any node, as all hear everything. */
@@ -135,8 +141,9 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
         });
       return promise;
     },
-    call(script, keys, args, confirmation): Attempt {
-      const parts = [scripting.command, scripting.nameOf(script), String(keys.length), ...keys, ...args.map(bytesOf)];
+    call(script, keys, args, confirmation, isWhole = false): Attempt {
+      const { command, nameOf } = isWhole ? wholeScripts : scripting;
+      const parts = [command, nameOf(script), String(keys.length), ...keys, ...args.map(bytesOf)];
       const sizeBytes = parts.reduce((sum, part) => sum + part.length + 16, 0);
       const giveUp = new AbortController();
       let isWritten = false;
@@ -147,7 +154,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
           lookAround();
           return Promise.reject(new Error("the node is out of reach", { cause: lastError }));
         }
-        load(node, script);
+        if (!isWhole) load(node, script);
         const own: SendOptions = { ...options, typeMapping: asBytes, abortSignal: giveUp.signal };
         return writtenOnce(
           parts,
@@ -187,7 +194,10 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
         },
       };
     },
-    forget: (script) => void loaded.delete(script.sha),
+    forget(script) {
+      loaded.delete(script.sha);
+      return refusals.of(script);
+    },
     info: (section) => Promise.all(nodes().map(async (node) => String(await node.sendCommand(["INFO", section])))),
     subscribe: (channel, listener) => subscriber.subscribe(channel, listener),
     async close() {

@@ -9,6 +9,12 @@ export interface Scripting {
   loading(script: Script): string[];
 }
 
+/** A script with its text, which a full server runs where it takes no library: where the text itself allows it. */
+export const wholeScripts: Pick<Scripting, "nameOf"> & { command: "EVAL" } = {
+  command: "EVAL",
+  nameOf: ({ text }) => text,
+};
+
 /** What a server answers where it does not have a step (any more). */
 export const NOT_LOADED = /^(NOSCRIPT\b|ERR Function not found)/;
 

@@ -1,11 +1,11 @@
 import { Cluster, Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis5";
 import { createClient, createCluster } from "redis";
+import type { RedisStoreOptions } from "../../src/store/client-store.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { IoredisClient } from "../../src/store/ioredis-client.ts";
 import type { NodeRedisClient, NodeRedisCluster } from "../../src/store/node-redis-client.ts";
 import { redisStore } from "../../src/store/redis.ts";
-import type { ScriptStoreOptions } from "../../src/store/script-store.ts";
 
 /** A client as a user hands it in, connected or about to be. */
 export interface HandedIn {
@@ -15,7 +15,7 @@ export interface HandedIn {
 
 /** What stands for a client where there is none. */
 export interface Connected {
-  storeOf(options: ScriptStoreOptions): Store;
+  storeOf(options: RedisStoreOptions): Store;
   end(): unknown;
 }
 
@@ -24,7 +24,7 @@ export const connected = (given: HandedIn | Connected): Connected => ({
   end: () => given.end(),
 });
 
-export function storeOn(given: HandedIn | Connected, options: ScriptStoreOptions): Store {
+export function storeOn(given: HandedIn | Connected, options: RedisStoreOptions): Store {
   return "client" in given ? redisStore(given.client, options) : given.storeOf(options);
 }
 

@@ -5,6 +5,7 @@ import { functions, scripts } from "../../src/store/scripting.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
 import { startReplicated } from "../harness/replicas.ts";
 import { until } from "../harness/until.ts";
+import { clients, connected } from "./clients.ts";
 import { append, remove, tally } from "./ops/operations.ts";
 import { input, RedisStage } from "./redis-stage.ts";
 
@@ -59,7 +60,64 @@ describe("steps as functions", () => {
     client.disconnect();
     await cluster.stop();
   });
+});
 
+describe.each(["eval", "functions"] as const)("steps that %s", (scripting) => {
+  const missing = () => stage.raw.call(scripting === "eval" ? "SCRIPT" : "FUNCTION", "FLUSH");
+  const connections = Object.entries(clients).map(([name, connect]) => [name, connect] as const);
+
+  test.each(connections)("the server will not load reject at once with its reason, %s", async (_name, connect) => {
+    const { storeOf, end } = connected(connect(stage.server.url));
+    const store = storeOf({ scripting, deadlineMs: 60_000 });
+    const broken = { ...append, script: { text: "#!lua\nlocal call = nothing.call\nend\n-- each call\n", sha: "0" } };
+    const runs = [1, 2, 3].map(() => store.run(broken, store.keyOf("k"), input("x")));
+    for (const run of runs)
+      await expect(run).rejects.toMatchObject({
+        code: "UNAVAILABLE",
+        transient: false,
+        applied: "no",
+        message: expect.stringMatching(/refused to load the script .*(compiling|registering)/),
+      });
+    await store.close();
+    await end();
+  });
+
+  test.each(connections)("are flushed from a full server free, and grow nothing, %s", async (_name, connect) => {
+    const { storeOf, end } = connected(connect(stage.server.url));
+    const store = storeOf({ scripting });
+    const key = store.keyOf("k");
+    await store.run(append, key, input("0001"));
+    await stage.raw.config("SET", "maxmemory", "1");
+    try {
+      await missing();
+      expect(Buffer.from(await store.run(remove, key, undefined)).toString()).toBe("0001");
+      await missing();
+      const grown = store.run(append, key, input("0002"));
+      await expect(grown).rejects.toMatchObject({ code: "OVERLOADED", transient: true, applied: "no" });
+    } finally {
+      await stage.raw.config("SET", "maxmemory", "0");
+    }
+    expect(await store.run(append, key, input("0003"))).toMatchObject({ length: 4 });
+    await store.close();
+    await end();
+  });
+
+  test("a replica lacks wait for its promotion", async () => {
+    const store = stage.open({ scripting, deadlineMs: 20_000 });
+    await store.run(append, store.keyOf("k"), input("0001"));
+    await missing();
+    await stage.raw.replicaof("127.0.0.1", 1);
+    const run = store.run(tally, store.keyOf("k"), "0002");
+    try {
+      await until("the replica refuses it", async () => /READONLY:count=/.test(await stage.raw.info("errorstats")));
+    } finally {
+      await stage.raw.replicaof("NO", "ONE");
+    }
+    expect(await run).toBe(2);
+  });
+});
+
+describe("the store", () => {
   test("refuse an unknown way of scripting", () => {
     expect(() => redisStore("redis://127.0.0.1", { scripting: "modules" as never })).toThrow('"eval" or "functions"');
     expect(scripts.nameOf(append.script)).toBe(append.script.sha);

@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- Test step: deletes a key and gives back its bytes. A script: they are one step.
 -- KEYS the string · ARGV none · Reply the bytes, "" where there is none · Errors none · Cost O(bytes)
 local keys_per_step = 1
