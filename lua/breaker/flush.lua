@@ -7,7 +7,7 @@
 --         probes asked for · u32 probes that ended, then for each u32 number, u32 verdict: 0 void, 1 good, 2 bad
 --       3 batch, for each ms in which calls were counted, oldest first, 4 x u32: age ms, calls, failures, slow calls
 -- Reply u32 state · u32 probes granted, of those asked for the first · f64 epoch · f64 ms until asking is worthwhile ·
---       f64 for how long the window has been counted · f64 calls, failures, slow calls of the window that was decided on
+--       f64 for how long the window has been counted · f64 calls, failures, slow calls, as the state has them
 -- Errors CORRUPT: the key holds something else
 -- Law   a batch counts once, an ended probe too; a probe asked for again, with its number, is another probe.
 -- Cost  O(records taken in + records that left + processes), in rare cases O(records of the window)
@@ -89,7 +89,6 @@ local function step(k, a, now)
   end
   if settled > 0 then settle(s, wish, id, settled, now, tick, cooldown, most_probes) end
 
-  local calls, failures, slow = s.calls, s.failures, s.slow
   local tail, from = "", s.size
   local known = find_entry(s.processes, id)
   if sequence > (known and struct.unpack("<I4", s.processes, known + ID_BYTES) or 0) then
@@ -98,9 +97,8 @@ local function step(k, a, now)
     if #records > 0 then
       if not s.is_cleared and s.front + s.dead < s.size then tail, from = tail_from(key, s, records[1][1]) end
       tail = merge(tail, records)
-      calls, failures, slow = s.calls, s.failures, s.slow
-      local bad, late = failures / calls, slow / calls
-      if failures >= most_failures or (calls >= minimum and (bad > failure_ratio or (failure_ratio == 1 and bad >= 1)
+      local bad, late = s.failures / s.calls, s.slow / s.calls
+      if s.failures >= most_failures or (s.calls >= minimum and (bad > failure_ratio or (failure_ratio == 1 and bad >= 1)
         or late > slow_ratio or (slow_ratio == 1 and late >= 1))) then
         enter(s, OPEN, now)
         s.ends, tail = s.stamp + cooldown, ""
@@ -122,5 +120,5 @@ local function step(k, a, now)
   if s.state ~= CLOSED then expire = math.max(0, s.ends - s.stamp, latest - s.stamp) + OPEN_LIFE_MS end
   write_state(key, s, tail, from)
   redis.call("PEXPIREAT", key, string.format("%.0f", now + expire))
-  return struct.pack("<I4I4dddddd", s.state, granted, s.epoch, wait, s.stamp - s.since, calls, failures, slow)
+  return struct.pack("<I4I4dddddd", s.state, granted, s.epoch, wait, s.stamp - s.since, s.calls, s.failures, s.slow)
 end

@@ -1,4 +1,5 @@
-import { openError, type Permit } from "./gate.ts";
+import type { OrielError } from "../errors.ts";
+import type { Permit } from "./gate.ts";
 
 interface Waiter {
   resolve(permit: Permit): void;
@@ -64,11 +65,11 @@ export class Asked {
   }
 
   /** Lets the first pass with these permits, and no other; the permits that are left, as some have gone. */
-  grant(permits: readonly Permit[], retryAfterMs: number): readonly Permit[] {
+  grant(permits: readonly Permit[], openError: () => OrielError): readonly Permit[] {
     const waiters = this.#open;
     for (const [i, waiter] of waiters.entries()) {
       const permit = permits[i];
-      if (permit === undefined) waiter.reject(openError(retryAfterMs));
+      if (permit === undefined) waiter.reject(openError());
       else waiter.resolve(permit);
     }
     return permits.slice(waiters.length);

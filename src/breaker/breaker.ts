@@ -1,4 +1,4 @@
-import { argumentError, checkKnown, type OrielError } from "../errors.ts";
+import { argumentError, checkKnown, OrielError } from "../errors.ts";
 import { Listeners } from "../listeners.ts";
 import { checkStore, Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
@@ -9,13 +9,14 @@ import { BREAKER_EVENTS, type BreakerEvents, type BreakerStats, type Gate } from
 import { LocalGate } from "./local-gate.ts";
 import { type BreakerOptions, type BreakerSettings, breakerSettings } from "./options.ts";
 import { SharedGate } from "./shared-gate.ts";
+import { runTask, type Task } from "./task.ts";
 
-export interface BreakerRunOptions {
-  /** Ends the call: it rejects with the reason at once, and counts as neither good nor bad. `fn` is handed it. */
+export interface BreakerRunOptions<F = never> {
+  /** Ends the call: it rejects with the reason at once, and counts as neither good nor bad. The signal of `fn` aborts, too. */
   signal?: AbortSignal | undefined;
+  /** Gives the value in the place of a rejection: of `fn`, OPEN or DEADLINE; not where `signal` ended the call. */
+  fallback?: ((error: unknown) => F | PromiseLike<F>) | undefined;
 }
-
-type Task<T> = (signal?: AbortSignal) => T | PromiseLike<T>;
 
 const EVENTS = { closed: "close", open: "open", "half-open": "halfOpen" } as const;
 
@@ -36,55 +37,58 @@ export class Breaker {
   readonly #monotonic: Clock;
   readonly #gate: Gate;
   readonly #calls: Calls;
-  readonly #isFailure: BreakerSettings["isFailure"];
+  readonly #settings: BreakerSettings;
   readonly #at: Place;
   readonly #listeners: Listeners<BreakerEvents>;
+  /** Errors of this breaker's own timeout. */
+  readonly #timeouts = new WeakSet<OrielError>();
   #told: BreakerStats["state"] = "closed";
 
   /** Throws ARGUMENT for a wrong store or option. Nothing is sent yet. */
   constructor(store: Store | "local", options: BreakerOptions) {
     const { name = store === "local" ? "local" : undefined } = options ?? {};
-    const { rule, slowMs, flushMs, isFailure } = new Place("Breaker", name).checked(undefined, () => {
+    this.#settings = new Place("Breaker", name).checked(undefined, () => {
       if (store !== "local") checkStore(store, ', or "local"');
       return breakerSettings(options);
     });
+    const { rule, slowMs, flushMs } = this.#settings;
     this.#at = store === "local" ? new Place("Breaker", name) : placeOf("Breaker", store, name as string);
     this.#listeners = new Listeners(this.#at, BREAKER_EVENTS);
     this.name = name as string;
     const onState = (stats: BreakerStats) => this.#tell(stats);
+    const place = { structure: "Breaker", structureName: name, operation: "run", address: undefined };
     const onError = (error: unknown) => this.#listeners.tell("error", { error });
     if (store === "local") {
       this.#monotonic = options.monotonic ?? leaseClock();
-      this.#gate = new LocalGate(rule, this.#monotonic(), onState);
+      this.#gate = new LocalGate(rule, this.#monotonic(), onState, place);
     } else {
       const key = `${store.keyOf(this.name)}:breaker:${rule.spanMs}`;
       this.#monotonic = options.monotonic ?? store.leaseClock;
-      this.#gate = new SharedGate({ store, key, rule, flushMs, monotonic: this.#monotonic, onState, onError });
+      this.#gate = new SharedGate({ store, key, rule, flushMs, place, monotonic: this.#monotonic, onState, onError });
     }
-    this.#isFailure = isFailure;
     const failure = options.failureRatio !== undefined || options.failures !== undefined;
     this.#calls = new Calls(this.#gate, slowMs, failure);
   }
 
   /**
    * What `fn` gives. Rejects with what it rejects with or throws; with OPEN, and `fn` is not called, where the circuit is
-   * open (`error.retryAfterMs`); with the reason of `signal`. Closed, it costs well below a microsecond; a call that may be
-   * a probe first waits for the store, at most for its deadline.
+   * open (`error.retryAfterMs`); with DEADLINE after the breaker's `timeout`; with the reason of `signal`. With a `fallback`
+   * it gives that one's value instead. Closed, it costs well below a microsecond, and some more where `fn` takes the signal;
+   * a call that may be a probe first waits for the store, at most for its deadline.
    */
-  async run<T>(fn: Task<T>, options?: BreakerRunOptions): Promise<T> {
-    const signal = options && signalOf(options);
-    if (typeof fn !== "function") throw argumentError("fn", fn, "a function");
-    const begun = this.#begin(signal);
-    const call = begun instanceof Promise ? await begun : begun;
-    let value: T;
+  async run<T, F = never>(fn: Task<T>, options?: BreakerRunOptions<F>): Promise<T | F> {
+    if (typeof fn !== "function") throw this.#at.error("run", argumentError("fn", fn, "a function"));
+    if (!options) return this.#run(fn, undefined);
+    const signal = this.#at.checked("run", () => checkRunOptions(options));
+    signal?.throwIfAborted();
+    const { fallback } = options;
+    if (!fallback) return this.#run(fn, signal);
     try {
-      value = await (signal ? raced(fn, signal) : fn());
+      return await this.#run(fn, signal);
     } catch (error) {
-      this.#calls.end(call, signal?.aborted ? "neither" : this.#endingOf(error), this.#monotonic());
-      throw error;
+      if (signal?.aborted) throw error;
+      return fallback(error);
     }
-    this.#calls.end(call, "good", this.#monotonic());
-    return value;
   }
 
   /** The circuit as this process knows it, and its window. */
@@ -101,6 +105,28 @@ export class Breaker {
   on<Name extends keyof BreakerEvents>(event: Name, listener: (told: BreakerEvents[Name]) => void): () => void {
     return this.#listeners.on(event, listener);
   }
+
+  async #run<T>(fn: Task<T>, signal: AbortSignal | undefined): Promise<T> {
+    const begun = this.#begin(signal);
+    const call = begun instanceof Promise ? await begun : begun;
+    let value: T;
+    try {
+      value = await runTask(fn, signal, this.#settings.timeoutMs, this.#timeoutError);
+    } catch (error) {
+      this.#calls.end(call, signal?.aborted ? "neither" : this.#endingOf(error), this.#monotonic());
+      throw error;
+    }
+    this.#calls.end(call, "good", this.#monotonic());
+    return value;
+  }
+
+  readonly #timeoutError = (): OrielError => {
+    const options = { transient: true, applied: "unknown" } as const;
+    const error = new OrielError("DEADLINE", `fn had not ended after ${this.#settings.timeoutMs} ms`, options);
+    const placed = this.#at.error("run", error) as OrielError;
+    this.#timeouts.add(placed);
+    return placed;
+  };
 
   /** Lets a call begin, or rejects it. */
   #begin(signal: AbortSignal | undefined): RunningCall | Promise<RunningCall> {
@@ -127,7 +153,9 @@ export class Breaker {
 
   #endingOf(error: unknown): Ending {
     try {
-      return this.#isFailure(error) ? "failed" : "good";
+      if (this.#timeouts.has(error as OrielError)) return "failed";
+      if (this.#settings.isIgnored(error)) return "neither";
+      return this.#settings.isFailure(error) ? "failed" : "good";
     } catch {
       return "failed";
     }
@@ -140,21 +168,11 @@ export class Breaker {
   }
 }
 
-function signalOf(options: BreakerRunOptions): AbortSignal | undefined {
-  checkKnown(options, ["signal"]);
-  const { signal } = options;
+function checkRunOptions(options: BreakerRunOptions<unknown>): AbortSignal | undefined {
+  checkKnown(options, ["signal", "fallback"]);
+  const { signal, fallback } = options;
   if (signal !== undefined && !(signal instanceof AbortSignal)) throw argumentError("signal", signal, "an AbortSignal");
-  signal?.throwIfAborted();
+  if (fallback !== undefined && typeof fallback !== "function")
+    throw argumentError("fallback", fallback, "a function of the error");
   return signal;
-}
-
-/** What `fn` gives, or the signal's reason where that comes first. */
-function raced<T>(fn: Task<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    if (signal.aborted) return onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    const ran = new Promise<T>((ended) => ended(fn(signal)));
-    ran.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }

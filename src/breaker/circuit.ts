@@ -3,6 +3,13 @@ import { SlidingTally } from "./tally.ts";
 
 export type State = "closed" | "open" | "half-open";
 
+/** Calls of a window. */
+export interface Counts {
+  readonly calls: number;
+  readonly failures: number;
+  readonly slow: number;
+}
+
 /**
  * The law of a circuit, on one clock of whole ms; the twin of lua/breaker/flush.lua, and all there is of a breaker without
  * a store. `look` comes first in each step: it brings the state to the present.
@@ -21,6 +28,7 @@ export class Circuit {
   readonly permits = new Map<string, number>();
   /** Half-open: probes that ended well. */
   good = 0;
+  #opened: Counts = { calls: 0, failures: 0, slow: 0 };
   #stampMs: number;
 
   constructor(nowMs: number) {
@@ -57,6 +65,11 @@ export class Circuit {
     return true;
   }
 
+  /** In the window; where it is not closed, what the window held that opened it. */
+  get counts(): Counts {
+    return this.state === "closed" ? this.tally : this.#opened;
+  }
+
   /** Comes after whatever was counted. */
   decide(rule: Rule, nowMs: number): void {
     if (this.state === "closed" && tripsOn(rule, this.tally)) this.#reopen(nowMs, nowMs + rule.cooldownMs);
@@ -79,9 +92,10 @@ export class Circuit {
   }
 
   /** What another has decided: open until then, or closed; what is closed already keeps its window. */
-  assume(isOpen: boolean, nowMs: number, untilMs: number): void {
+  assume(isOpen: boolean, nowMs: number, untilMs: number, opened?: Counts): void {
     if (isOpen) this.#reopen(nowMs, untilMs);
-    else if (this.state !== "closed") this.#enter("closed", nowMs);
+    if (isOpen && opened) this.#opened = opened;
+    if (!isOpen && this.state !== "closed") this.#enter("closed", nowMs);
   }
 
   #hasLapsed(nowMs: number): boolean {
@@ -105,6 +119,10 @@ export class Circuit {
   }
 
   #enter(state: State, nowMs: number): void {
+    if (this.state === "closed") {
+      const { calls, failures, slow } = this.tally;
+      this.#opened = { calls, failures, slow };
+    }
     this.state = state;
     this.epoch = Math.max(this.epoch + 1, nowMs);
     this.good = 0;

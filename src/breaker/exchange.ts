@@ -27,7 +27,7 @@ export interface Answer {
   waitMs: number;
   /** For how long the window has been counted; Infinity: since ever. */
   sinceMs: number;
-  /** In the window; where it has just opened the circuit, what did so. */
+  /** In the window; where the circuit is not closed, what the window held that opened it. */
   calls: number;
   failures: number;
   slow: number;
@@ -59,9 +59,11 @@ export function wholeBytes(numbers: readonly number[]): Uint8Array {
 export function answerOf(reply: Uint8Array): Answer {
   if (reply.length !== ANSWER_BYTES) throw new RangeError("the reply is not of its size");
   const view = new DataView(reply.buffer, reply.byteOffset, reply.length);
+  const state = STATES[view.getUint32(0, true)];
+  if (state === undefined) throw new RangeError("the reply has no such state");
   const number = (place: number) => view.getFloat64(8 + 8 * place, true);
   return {
-    state: STATES[view.getUint32(0, true)]!,
+    state,
     granted: view.getUint32(4, true),
     epoch: number(0),
     waitMs: number(1),

@@ -44,17 +44,14 @@ function step(
   const behindMs = circuit.look(rule, nowMs);
   if (behindMs > 0) for (const each of processes.values()) each.atMs -= behindMs;
   for (const { number, verdict } of settled) circuit.settle(rule, tokenOf(id, number), verdict, nowMs);
-  let { calls, failures, slow } = circuit.tally;
   if (sequence > (processes.get(id)?.sequence ?? 0)) {
     remember(processes, id, sequence, rule.spanMs, nowMs);
-    if (takeIn(circuit, { rule, batch }, nowMs)) {
-      ({ calls, failures, slow } = circuit.tally);
-      circuit.decide(rule, nowMs);
-    }
+    if (takeIn(circuit, { rule, batch }, nowMs)) circuit.decide(rule, nowMs);
   }
   const tokens = Array.from({ length: wanted }, (_, i) => tokenOf(id, first + i));
   const granted = circuit.permit(rule, tokens, nowMs);
   const { state, epoch, sinceMs } = circuit;
+  const { calls, failures, slow } = circuit.counts;
   return {
     state,
     granted,

@@ -1,11 +1,14 @@
-import { OrielError } from "../errors.ts";
+import { type ErrorPlace, OrielError } from "../errors.ts";
 import type { State } from "./circuit.ts";
 import type { Verdict } from "./rule.ts";
 
 /** What a breaker knows of its window. */
 export interface BreakerStats {
   state: State;
-  /** Counted in the window: of all processes, as of the last answer of the store; without one, of this. */
+  /**
+   * Counted in the window: of all processes, as of the last answer of the store; without one, of this. Where the circuit is
+   * not closed: what the window held that opened it, also while probes decide, and where one opens it again.
+   */
   calls: number;
   failures: number;
   slow: number;
@@ -15,7 +18,7 @@ export interface BreakerStats {
 
 /** What a breaker tells. */
 export interface BreakerEvents {
-  /** Calls are rejected from now on; what was in the window that opened it, 0 where that is not known. */
+  /** Calls are rejected from now on. With the numbers that opened it. */
   open: BreakerStats;
   /** Probes are let through. */
   halfOpen: BreakerStats;
@@ -54,10 +57,8 @@ export interface Gate {
   flush(): Promise<void>;
 }
 
-export function openError(waitMs: number): OrielError {
+export function openError(waitMs: number, place: ErrorPlace): OrielError {
   const retryAfterMs = Math.max(1, Math.ceil(waitMs));
-  return new OrielError("OPEN", `the circuit is open; calls may be let through in ${retryAfterMs} ms`, {
-    transient: true,
-    retryAfterMs,
-  });
+  const message = `the circuit is open; calls may be let through in ${retryAfterMs} ms`;
+  return new OrielError("OPEN", message, { transient: true, retryAfterMs }, place);
 }

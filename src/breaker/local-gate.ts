@@ -1,4 +1,5 @@
-import { Circuit } from "./circuit.ts";
+import type { ErrorPlace } from "../errors.ts";
+import { Circuit, type Counts } from "./circuit.ts";
 import { type BreakerStats, type Gate, openError, type Permit } from "./gate.ts";
 import type { Rule, Verdict } from "./rule.ts";
 
@@ -8,13 +9,15 @@ export class LocalGate implements Gate {
   readonly #rule: Rule;
   readonly #circuit: Circuit;
   readonly #onState: (stats: BreakerStats) => void;
+  readonly #place: ErrorPlace;
   #lastPermit = 0;
 
   /** `onState` is told the state whenever it may have changed. */
-  constructor(rule: Rule, nowMs: number, onState: (stats: BreakerStats) => void) {
+  constructor(rule: Rule, nowMs: number, onState: (stats: BreakerStats) => void, place: ErrorPlace) {
     this.#rule = rule;
     this.#circuit = new Circuit(Math.floor(nowMs));
     this.#onState = onState;
+    this.#place = place;
   }
 
   get isFree(): boolean {
@@ -27,15 +30,14 @@ export class LocalGate implements Gate {
     const permit = --this.#lastPermit;
     const isGranted = circuit.permit(this.#rule, [String(permit)], Math.floor(nowMs)) === 1;
     this.#tell(nowMs);
-    if (!isGranted) throw openError(circuit.waitMs(this.#rule, Math.floor(nowMs)));
+    if (!isGranted) throw openError(circuit.waitMs(this.#rule, Math.floor(nowMs)), this.#place);
     return permit;
   }
 
   count(atMs: number, calls: number, failures: number, slow: number, nowMs: number): boolean {
     if (!this.note(atMs, calls, failures, slow, nowMs)) return false;
-    const { calls: all, failures: failed, slow: late } = this.#circuit.tally;
     this.#circuit.decide(this.#rule, Math.floor(nowMs));
-    if (this.#circuit.state !== "closed") this.#tell(nowMs, { calls: all, failures: failed, slow: late });
+    if (this.#circuit.state !== "closed") this.#tell(nowMs);
     return true;
   }
 
@@ -54,12 +56,13 @@ export class LocalGate implements Gate {
   }
 
   /** Takes over what the fleet has decided: open until then, or closed. */
-  assume(isOpen: boolean, nowMs: number, untilMs = nowMs): void {
-    this.#look(nowMs).assume(isOpen, Math.floor(nowMs), Math.ceil(untilMs));
+  assume(isOpen: boolean, nowMs: number, untilMs = nowMs, opened?: Counts): void {
+    this.#look(nowMs).assume(isOpen, Math.floor(nowMs), Math.ceil(untilMs), opened);
   }
 
   stats(nowMs: number): BreakerStats {
-    return this.#statsWith(nowMs, this.#look(nowMs).tally);
+    this.#look(nowMs);
+    return this.#stats(nowMs);
   }
 
   async flush(): Promise<void> {}
@@ -69,15 +72,13 @@ export class LocalGate implements Gate {
     return this.#circuit;
   }
 
-  #tell(nowMs: number, counted = { calls: 0, failures: 0, slow: 0 }): void {
-    this.#onState(this.#statsWith(nowMs, counted));
+  #tell(nowMs: number): void {
+    this.#onState(this.#stats(nowMs));
   }
 
-  #statsWith(
-    nowMs: number,
-    { calls, failures, slow }: Pick<BreakerStats, "calls" | "failures" | "slow">,
-  ): BreakerStats {
+  #stats(nowMs: number): BreakerStats {
     const { state } = this.#circuit;
+    const { calls, failures, slow } = this.#circuit.counts;
     return { state, calls, failures, slow, retryAfterMs: this.#circuit.waitMs(this.#rule, Math.floor(nowMs)) };
   }
 }

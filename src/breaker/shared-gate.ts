@@ -1,3 +1,4 @@
+import type { ErrorPlace } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import type { Clock } from "../time.ts";
 import { type Asked, Asking } from "./asking.ts";
@@ -13,6 +14,8 @@ export interface SharedGateOptions {
   key: string;
   rule: Rule;
   flushMs: number;
+  /** Of rejected calls. */
+  place: ErrorPlace;
   monotonic: Clock;
   /** Told the state whenever it may have changed. */
   onState: (stats: BreakerStats) => void;
@@ -50,9 +53,10 @@ export class SharedGate implements Gate {
   constructor(options: SharedGateOptions) {
     this.#options = options;
     this.#gathered = new Gathered(options.rule);
-    this.#own = new LocalGate(options.rule, options.monotonic(), (stats) => {
+    const onState = (stats: BreakerStats) => {
       if (this.#isAway) options.onState(stats);
-    });
+    };
+    this.#own = new LocalGate(options.rule, options.monotonic(), onState, options.place);
   }
 
   enter(nowMs: number, signal: AbortSignal | undefined): Permit | Promise<Permit> {
@@ -60,7 +64,7 @@ export class SharedGate implements Gate {
       if (this.#isDue(this.#sentMs, nowMs)) this.#send(nowMs);
       return this.#isAway ? this.#own.enter(nowMs) : 0;
     }
-    if (nowMs < this.#askAtMs) throw openError(this.#askAtMs - nowMs);
+    if (nowMs < this.#askAtMs) throw openError(this.#askAtMs - nowMs, this.#options.place);
     const asked = this.#asking.ask(signal);
     this.#send(nowMs);
     return asked;
@@ -164,7 +168,7 @@ export class SharedGate implements Gate {
 
   /** Where the store fails a circuit that was not closed is this process's own to probe, when it is time. */
   #hear(answer: Answer, nowMs: number): void {
-    const { state, epoch, waitMs, sinceMs } = answer;
+    const { state, epoch, waitMs, sinceMs, calls, failures, slow } = answer;
     const isClosed = state === "closed";
     const isFresh = isClosed && this.#heard.epoch !== 0 && epoch !== this.#heard.epoch && sinceMs !== Infinity;
     // Half-open, and no room: one of those who probe may end before its lease.
@@ -173,7 +177,7 @@ export class SharedGate implements Gate {
     this.#isAway = false;
     if (!isClosed || isFresh) {
       this.#gathered.forget();
-      this.#own.assume(true, nowMs, this.#askAtMs);
+      this.#own.assume(true, nowMs, this.#askAtMs, { calls, failures, slow });
     }
     if (isClosed) this.#own.assume(false, nowMs);
     if (isFresh) this.window++;
@@ -183,7 +187,8 @@ export class SharedGate implements Gate {
   #admit(asked: Asked, { first }: Handed, { state, granted }: Answer): void {
     if (state === "closed") asked.each(() => 0);
     const permits = Array.from({ length: granted }, (_, i) => first + i);
-    const left = asked.grant(permits, this.#askAtMs - this.#options.monotonic());
+    const { monotonic, place } = this.#options;
+    const left = asked.grant(permits, () => openError(this.#askAtMs - monotonic(), place));
     for (const permit of left) this.#gathered.settle(permit, VERDICT.void);
   }
 }

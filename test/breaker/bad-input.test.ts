@@ -9,10 +9,12 @@ test.each<[string, Record<string, unknown>]>([
   ['span is "2d"', { span: "2d" }],
   ["failureRatio is 1.1", { failureRatio: 1.1 }],
   ["failureRatio is NaN", { failureRatio: Number.NaN }],
-  ["slowRatio is -0.1", { slowRatio: -0.1, slowMs: 1 }],
-  ["slowMs is undefined", { slowRatio: 0.5 }],
-  ["slowMs is 5", { slowMs: 5 }],
-  ["slowMs is 0", { slowRatio: 0.5, slowMs: 0 }],
+  ["slowRatio is -0.1", { slowRatio: -0.1, slowCall: 1 }],
+  ["slowCall is undefined", { slowRatio: 0.5 }],
+  ["slowCall is 5", { slowCall: 5 }],
+  ["slowCall is 0", { slowRatio: 0.5, slowCall: 0 }],
+  ["timeout is 0", { timeout: 0 }],
+  ["isIgnored is 5", { isIgnored: 5 }],
   ["minimumCalls is 0", { minimumCalls: 0 }],
   ["failures is 1.5", { failures: 1.5 }],
   ["failureRatio, failures, or slowRatio", { failures: undefined }],
@@ -41,6 +43,7 @@ test("wrong stores, names, functions and signals", async () => {
   await expect(breaker.run(5 as never)).rejects.toThrow(/fn is 5; it must be a function/);
   await expect(breaker.run(() => 1, { signal: {} as AbortSignal })).rejects.toThrow(/signal is an object/);
   await expect(breaker.run(() => 1, { timeout: 5 } as never)).rejects.toThrow(/option is "timeout"/);
+  await expect(breaker.run(() => 1, { fallback: 5 as never })).rejects.toThrow(/"local" run: fallback is 5/);
   expect(breaker.stats()).toMatchObject({ calls: 0, failures: 0 });
 });
 

@@ -57,7 +57,7 @@ describe.each([
   // Sentinel, CircuitBreakingIntegrationTest: testSlowRequestMode, testSlowRequestModeUseDefaultRule.
   test("Sentinel: slow ratio 0.8 over 50 ms, least 10: 12 of 15 stays closed, 13 of 16 opens; slow and fast probes", async () => {
     const stage = await staged();
-    const breaker = stage.breaker({ slowRatio: 0.8, slowMs: 50, minimumCalls: 10, span: "1m" });
+    const breaker = stage.breaker({ slowRatio: 0.8, slowCall: 50, minimumCalls: 10, span: "1m" });
     await stage.calls(breaker, 3, { tookMs: 50 });
     await stage.calls(breaker, 12, { tookMs: 51 });
     expect(breaker.stats()).toMatchObject({ state: "closed", calls: 15, slow: 12 });
@@ -85,7 +85,7 @@ describe.each([
   // Sentinel, CircuitBreakingIntegrationTest: testMultipleHalfOpenedBreakers.
   test("Sentinel: two breakers around one call, 2 s and 4 s: after 3 s both end open, 3 s later both close", async () => {
     const stage = await staged();
-    const outer = stage.breaker({ name: "outer", failures: 1, cooldown: "2s" });
+    const outer = stage.breaker({ name: "outer", failures: 1, cooldown: "2s", isIgnored: () => false });
     const inner = stage.breaker({ name: "inner", failures: 1, cooldown: "4s" });
     const both = async (isBad: boolean) => {
       const work = () => (isBad ? Promise.reject(new Error("bad")) : "good");
@@ -105,7 +105,7 @@ describe.each([
   // Sentinel, ResponseTimeCircuitBreakerTest: testMaxSlowRatioThreshold.
   test("Sentinel: a slow ratio of 1 trips on equality, 3 of 3; passes again after 5 s", async () => {
     const stage = await staged();
-    const breaker = stage.breaker({ slowRatio: 1, slowMs: 50, minimumCalls: 3 });
+    const breaker = stage.breaker({ slowRatio: 1, slowCall: 50, minimumCalls: 3 });
     await stage.calls(breaker, 3, { tookMs: 51 });
     expect(await stage.call(breaker)).toBe("OPEN");
     stage.pass(5000);

@@ -25,7 +25,7 @@ const step = fc.record({
   process: fc.nat(2),
   /** Of the calls that run: this one ends; none: one begins. */
   ends: fc.oneof(fc.constant(undefined), fc.nat(7)),
-  isBad: fc.boolean(),
+  how: fc.constantFrom("good", "good", "bad", "bad", "ignored"),
 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -37,6 +37,8 @@ interface Running {
   window: number;
 }
 
+const isIgnored = (error: unknown) => error instanceof RangeError;
+
 /** Plays one trace on breakers that hand in at each step, and on a list of calls; every call's fate must be the same. */
 async function play(
   stage: Stage,
@@ -46,7 +48,7 @@ async function play(
   seen: Map<string, number>,
 ) {
   const note = (what: string) => void seen.set(what, (seen.get(what) ?? 0) + 1);
-  const whole = { name: "trace", ...given, flush: 1 } as BreakerOptions;
+  const whole = { name: "trace", ...given, flush: 1, isIgnored } as BreakerOptions;
   const oracle = new Oracle(breakerSettings(whole).rule);
   const breakers = Array.from({ length: processes }, () => stage.breaker(whole));
   const running: Running[] = [];
@@ -54,17 +56,20 @@ async function play(
   const all = async () => {
     for (const breaker of breakers) await breaker.flush();
   };
-  for (const [i, { waitMs, process, ends, isBad }] of steps.entries()) {
+  for (const [i, { waitMs, process, ends, how }] of steps.entries()) {
     stage.pass(waitMs);
     oracle.lapse(stage.nowMs);
     await all();
     const call = ends === undefined ? undefined : running.splice(ends % Math.max(1, running.length), 1)[0];
     if (call) {
-      await (isBad ? call.held.fail() : call.held.end());
+      const isBad = how === "bad";
+      if (how === "ignored") await call.held.fail(new RangeError("ignored"));
+      else await (isBad ? call.held.fail() : call.held.end());
       await call.breaker.flush();
       const before: string = oracle.state.name;
       const counted = { atMs: stage.nowMs, calls: 1, failures: isBad ? 1 : 0, slow: 0 };
-      if (call.isProbe) oracle.settle(call.name, isBad, stage.nowMs);
+      if (how === "ignored") oracle.ignore(call.name, stage.nowMs);
+      else if (call.isProbe) oracle.settle(call.name, isBad, stage.nowMs);
       else if (call.window === window) oracle.count([counted], stage.nowMs);
       const isClosing = before === "half-open" && oracle.state.name === "closed";
       if (isClosing) window++;

@@ -68,6 +68,12 @@ export class Oracle {
     return "probe";
   }
 
+  /** An ignored call: nothing is counted, a probe's place is free again. */
+  ignore(name: string, nowMs: number): void {
+    this.lapse(nowMs);
+    if (this.state.name === "half-open") this.state.leases.delete(name);
+  }
+
   settle(name: string, isBad: boolean, nowMs: number): void {
     this.lapse(nowMs);
     if (this.state.name !== "half-open" || !this.state.leases.delete(name)) return;

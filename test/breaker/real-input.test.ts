@@ -65,7 +65,7 @@ describe.skipIf(!existsSync(new URL(LATENCY, FOLDER)))("request latencies that e
     "more than a share of calls %s, %d: it opens %s, at %s, where brute force says, and not before",
     async (what, ratio, _where, opens) => {
       const is = ({ isBad, isSlow }: Call) => (what === "failed" ? isBad : isSlow);
-      const rule = what === "failed" ? { failureRatio: ratio } : { slowRatio: ratio, slowMs: 60 };
+      const rule = what === "failed" ? { failureRatio: ratio } : { slowRatio: ratio, slowCall: 60 };
       const brute = bruteForce(calls, HOUR_MS, 4, ratio, is);
       expect(await opensAt(calls, { ...rule, minimumCalls: 4 }, HOUR_MS)).toBe(brute);
       expect(new Date(calls[brute]!.endMs).toISOString()).toBe(opens);

@@ -13,7 +13,7 @@ type Fate = (typeof FATES)[number];
 const move = fc.record({
   waitMs: fc.constantFrom(0, 1, 1, 7, 40, 100, 150, 400, -30),
   process: fc.nat(3),
-  does: fc.constantFrom("call", "call", "call", "call", "fail", "fail", "hang", "die"),
+  does: fc.constantFrom("call", "call", "call", "call", "fail", "fail", "ignore", "hang", "die"),
   fate: fc.constantFrom(...FATES),
 });
 type Move = typeof move extends fc.Arbitrary<infer T> ? T : never;
@@ -64,6 +64,7 @@ async function play(moves: readonly Move[], options: Partial<BreakerOptions>) {
       cooldown: 500,
       lease: 300,
       monotonic,
+      isIgnored: (error: unknown) => error instanceof RangeError,
       ...options,
     } as BreakerOptions);
   const breakers = Array.from({ length: 4 }, open);
@@ -81,9 +82,10 @@ async function play(moves: readonly Move[], options: Partial<BreakerOptions>) {
       await breaker.flush();
       breakers[process] = open();
     } else {
-      const run = breaker.run(() => (does === "fail" ? Promise.reject(new Error("bad")) : 1));
+      const error = does === "fail" ? new Error("bad") : does === "ignore" ? new RangeError("ignored") : undefined;
+      const run = breaker.run(() => (error ? Promise.reject(error) : 1));
       const code = await Promise.race([run.catch(({ code: of }) => of), turn()]);
-      if (code !== "OPEN") {
+      if (code !== "OPEN" && does !== "ignore") {
         ended.calls++;
         if (does === "fail") ended.failures++;
       }

@@ -42,7 +42,7 @@ export class Stage {
       monotonic,
       ...ratio,
       ...options,
-    });
+    } as BreakerOptions);
   }
 
   /** After a test: what is still under way is of another name than the next one's. */
@@ -99,8 +99,8 @@ export class Held {
     return this.ended;
   }
 
-  fail(): Promise<string> {
-    this.#reject(new Error("bad"));
+  fail(error = new Error("bad")): Promise<string> {
+    this.#reject(error);
     return this.ended;
   }
 }

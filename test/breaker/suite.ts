@@ -141,7 +141,7 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
     });
 
     test("slow calls count while they still run, for the ms in which they became slow, and not again at their end", async () => {
-      const breaker = stage().breaker({ slowRatio: 0.5, slowMs: 100, minimumCalls: 3 });
+      const breaker = stage().breaker({ slowRatio: 0.5, slowCall: 100, minimumCalls: 3 });
       const opening: unknown[] = [];
       breaker.on("open", (stats) => void opening.push(stats));
       const hanging = Array.from({ length: 2 }, () => new Held(breaker));
@@ -154,11 +154,11 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
       expect(opening).toMatchObject([{ calls: 3, failures: 0, slow: 2 }]);
       expect(await Promise.all(hanging.map((each) => each.end()))).toEqual(["good", "good"]);
       await breaker.flush();
-      expect(breaker.stats()).toMatchObject({ state: "open", slow: 0 });
+      expect(breaker.stats()).toMatchObject({ state: "open", slow: 2 });
     });
 
     test("a slow call that fails later counts once as a call, and its failure when it is one", async () => {
-      const breaker = stage().breaker({ slowRatio: 0.9, slowMs: 100, failures: 2 });
+      const breaker = stage().breaker({ slowRatio: 0.9, slowCall: 100, failures: 2 });
       const hanging = new Held(breaker);
       stage().pass(6000);
       await stage().call(breaker);

@@ -1,0 +1,48 @@
+import type { OrielError } from "../errors.ts";
+
+/** What a breaker runs. `signal` aborts with the caller's, and when the call's time is up. */
+export type Task<T> = (signal: AbortSignal) => T | PromiseLike<T>;
+
+/** For a function that takes no signal: making one costs ten times as much as the rest of a call. */
+const NEVER = new AbortController().signal;
+
+/** What `fn` gives; rejects with the reason of the caller's signal, or, after `timeoutMs`, with an error, where that comes first. */
+export function runTask<T>(
+  fn: Task<T>,
+  given: AbortSignal | undefined,
+  timeoutMs: number,
+  timeoutError: () => OrielError,
+): T | PromiseLike<T> {
+  if (timeoutMs !== Infinity) return timed(fn, given, timeoutMs, timeoutError);
+  if (given) return raced(fn, given);
+  return fn(fn.length > 0 ? new AbortController().signal : NEVER);
+}
+
+async function timed<T>(
+  fn: Task<T>,
+  given: AbortSignal | undefined,
+  timeoutMs: number,
+  timeoutError: () => OrielError,
+): Promise<T> {
+  const abort = new AbortController();
+  const onAbort = () => abort.abort(given?.reason);
+  if (given?.aborted) onAbort();
+  given?.addEventListener("abort", onAbort, { once: true });
+  const timer = setTimeout(() => abort.abort(timeoutError()), timeoutMs);
+  try {
+    return await raced(fn, abort.signal);
+  } finally {
+    clearTimeout(timer);
+    given?.removeEventListener("abort", onAbort);
+  }
+}
+
+function raced<T>(fn: Task<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) return onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    const ran = new Promise<T>((ended) => ended(fn(signal)));
+    ran.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
