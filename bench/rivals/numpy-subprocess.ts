@@ -1,6 +1,7 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
+import { findPython } from "../../scripts/find-programs.mjs";
 import { type Answer, preloadTimes, type Rival, type RivalWindow } from "./contract.ts";
 import { mutexMissing, underMutex } from "./mutex.ts";
 
@@ -8,6 +9,8 @@ const SCRIPT = fileURLToPath(new URL("numpy_window.py", import.meta.url));
 
 /** Linux refuses a longer single argument (MAX_ARG_STRLEN, its final zero included): some 12 000 times in base64. */
 const LONGEST_ARGUMENT = 131_071;
+
+const command = findPython("numpy");
 
 interface Output extends Answer {
   timestamps: string;
@@ -17,7 +20,7 @@ interface Output extends Answer {
 /** Runs the script once; a non-zero exit and unreadable output are errors. */
 function runPython(fields: string[], overInput: boolean): Promise<Output> {
   return new Promise((resolve, reject) => {
-    const python = spawn("python3", [SCRIPT, ...(overInput ? ["-"] : fields)]);
+    const python = spawn(command!, [SCRIPT, ...(overInput ? ["-"] : fields)]);
     const output: Buffer[] = [];
     const complaint: Buffer[] = [];
     python.stdout.on("data", (bytes: Buffer) => output.push(bytes));
@@ -72,8 +75,7 @@ async function open(redisUrl: string, name: string, windowMs: number, preload: F
 }
 
 function missing(): string | undefined {
-  const found = spawnSync("python3", ["-c", "import numpy"], { stdio: "ignore" }).status === 0;
-  return found ? mutexMissing() : "python3 with NumPy is not installed (Debian: python3-numpy)";
+  return command ? mutexMissing() : "no Python with NumPy; `npm test` unpacks one, ORIEL_PYTHON names one";
 }
 
 /** V3: raw columns in a hash, a mutex, and a Python process with NumPy for every event. */

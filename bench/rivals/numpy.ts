@@ -1,9 +1,10 @@
-import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { findPython } from "../../scripts/find-programs.mjs";
 
 const SCRIPT = fileURLToPath(new URL("numpy_hot.py", import.meta.url));
 
@@ -18,10 +19,11 @@ export interface NumpyAnswer {
   answers: number[];
 }
 
+const python = findPython("numpy");
+
 /** Why NumPy cannot be used, or undefined when it can. */
 export function numpyMissing(): string | undefined {
-  const found = spawnSync("python3", ["-c", "import numpy"], { stdio: "ignore" }).status === 0;
-  return found ? undefined : "python3 with NumPy is not installed (Debian: python3-numpy)";
+  return python ? undefined : "no Python with NumPy; `npm test` unpacks one, ORIEL_PYTHON names one";
 }
 
 /** NumPy in its own process, its columns loaded; times are taken inside it, without the way there and back. */
@@ -31,7 +33,7 @@ export class NumpyProcess {
   #complaint = "";
 
   constructor() {
-    this.#python = spawn("python3", [SCRIPT]);
+    this.#python = spawn(python!, [SCRIPT]);
     this.#lines = createInterface({ input: this.#python.stdout })[Symbol.asyncIterator]();
     this.#python.stderr.on("data", (bytes: Buffer) => {
       this.#complaint += bytes;

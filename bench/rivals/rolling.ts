@@ -1,9 +1,10 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { findPython } from "../../scripts/find-programs.mjs";
 
 const SCRIPT = fileURLToPath(new URL("pandas_rolling.py", import.meta.url));
 
@@ -16,17 +17,11 @@ export interface RollingAnswer {
   answers: number[];
 }
 
-/** Debian's packages are seen by the system's Python only, which need not be the first one on PATH. */
-const PYTHONS = ["python3", "/usr/bin/python3"];
-
-function pythonOf(library: RollingLibrary): string | undefined {
-  const imports = ["-c", `import numpy, ${library}`];
-  return PYTHONS.find((python) => spawnSync(python, imports, { stdio: "ignore" }).status === 0);
-}
+const pythonOf = (library: RollingLibrary) => findPython(`numpy, ${library}`);
 
 /** Why a library cannot be used, or undefined when it can. */
 export function rollingMissing(library: RollingLibrary): string | undefined {
-  return pythonOf(library) ? undefined : `python3 with ${library} is not installed (Debian: python3-${library})`;
+  return pythonOf(library) ? undefined : `no Python with ${library}; \`npm test\` unpacks one, ORIEL_PYTHON names one`;
 }
 
 /** A percentile of every window of `events` values, as the library computes it in a process of its own. */

@@ -26,12 +26,12 @@ export function typedArrayPipeline(instants: BigInt64Array, values: Float32Array
   };
 }
 
-/** Sorts `values` in place. Rounds where oriel does, so that answers are comparable to the last bit. */
+/** Sorts `values` in place. Rounds where oriel does (p is whole), so that answers are comparable to the last bit. */
 export function sortedPercentile(values: Float32Array, p: number): number {
   values.sort();
-  const rank = (p * (values.length - 1)) / 100;
-  const weight = rank - Math.floor(rank);
-  const below = values[Math.floor(rank)] as number;
-  const above = values[Math.ceil(rank)] as number;
+  const hundredths = p * (values.length - 1);
+  const weight = (hundredths % 100) / 100;
+  const below = values[Math.floor(hundredths / 100)] as number;
+  const above = values[Math.ceil(hundredths / 100)] as number;
   return weight < 0.5 ? below + (above - below) * weight : above - (above - below) * (1 - weight);
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { findMariadb } from "../../scripts/find-databases.mjs";
+import { findMariadb } from "../../scripts/find-programs.mjs";
 import { type DatabaseServer, runToEnd, serverFolder, serverUser } from "./database.ts";
 import { freePort } from "./redis-server.ts";
 import { until } from "./until.ts";

@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { findPostgres } from "../../scripts/find-databases.mjs";
+import { findPostgres } from "../../scripts/find-programs.mjs";
 import { type DatabaseServer, runToEnd, serverFolder, serverUser } from "./database.ts";
 import { freePort } from "./redis-server.ts";
 import { until } from "./until.ts";

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { findRedis } from "../../scripts/find-programs.mjs";
 import { watch } from "./watchdog.ts";
 
 export interface RedisServer {
@@ -27,7 +28,7 @@ export interface RedisServerOptions {
   args?: string[];
   /** Text of a configuration file, as Sentinel needs one; it comes before `args`. */
   config?: string;
-  /** Program to start; default: what `findRedisServer` finds. */
+  /** Program to start; default: ORIEL_REDIS_SERVER, redis-server, valkey-server, or what `npm test` unpacked. */
   server?: string;
 }
 
@@ -56,7 +57,7 @@ async function start({ tcp = false, args = [], config, server }: RedisServerOpti
   if (config !== undefined) writeFileSync(file, config);
   const listen = port ? ["--port", String(port), "--bind", "127.0.0.1"] : ["--port", "0", "--unixsocket", socket];
   const child = spawn(
-    server ?? findRedisServer(),
+    server ?? redisServerPath(),
     [
       ...(config === undefined ? [] : [file]),
       ...listen,
@@ -109,18 +110,13 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** ORIEL_REDIS_SERVER, redis-server or valkey-server; `npm test` installs one where there is none. */
-function findRedisServer(): string {
-  const named = process.env.ORIEL_REDIS_SERVER;
-  const candidates = named ? [named] : ["redis-server", "valkey-server"];
-  const found = findServer(candidates);
-  if (!found) throw new Error(`no Redis server found (${candidates.join(", ")}); name one in ORIEL_REDIS_SERVER`);
-  return found;
-}
+let redisServer: string | undefined;
 
-/** The first of the programs that can be started. */
-export function findServer(candidates: readonly string[]): string | undefined {
-  return candidates.find((name) => spawnSync(name, ["--version"]).status === 0);
+function redisServerPath(): string {
+  redisServer ??= findRedis();
+  if (!redisServer)
+    throw new Error("no Redis server found; `npm test` makes one available, ORIEL_REDIS_SERVER names one");
+  return redisServer;
 }
 
 async function untilAnswers(child: ChildProcess, address: { host: string; port: number } | { path: string }) {

@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { findPython } from "../../scripts/find-programs.mjs";
 import type { Column } from "../../src/kernel/contract.ts";
 import { interpolate } from "../../src/kernel/interpolate.ts";
 import { METHODS, orderOf, type PercentileMethod } from "../../src/kernel/percentile.ts";
@@ -105,10 +106,8 @@ for closed in ("right", "both"):
     rolling = series.rolling(f"{given['span']}ms", closed=closed)
     print(json.dumps(rolling.quantile(given["p"] / 100).tolist()))
 `;
-const python = ["python3", "/usr/bin/python3"].find(
-  (name) => spawnSync(name, ["-c", "import pandas"], { stdio: "ignore" }).status === 0,
-);
-if (!python) console.warn("skipped: python3 with pandas is not installed (Debian: python3-pandas)");
+const python = findPython("pandas");
+if (!python) console.warn("skipped: no Python with pandas; `npm test` unpacks one");
 
 test.runIf(python)("pandas answers alike, over time, for events of one time too", () => {
   const random = randomOf(9);

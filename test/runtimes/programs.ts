@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { findChromium } from "../../scripts/chromium.mjs";
+import { findChromium } from "../../scripts/find-programs.mjs";
 
 const { platform, arch } = process;
 

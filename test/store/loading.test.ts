@@ -2,13 +2,13 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { findValkey } from "../../scripts/find-programs.mjs";
 import { DelayQueue } from "../../src/queue/delay-queue.ts";
 import { asciiText } from "../../src/store/ascii.ts";
 import type { Script } from "../../src/store/contract.ts";
 import { redisStore } from "../../src/store/redis.ts";
 import { functions, scripts } from "../../src/store/scripting.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
-import { findValkey } from "../harness/valkey.ts";
 
 const generated = new URL("../../src/generated/", import.meta.url).pathname;
 

@@ -1,11 +1,11 @@
 import { Cluster, Redis } from "ioredis";
 import { afterAll } from "vitest";
+import { findValkey } from "../../scripts/find-programs.mjs";
 import type { RedisStoreOptions } from "../../src/store/client-store.ts";
 import { memoryStore } from "../../src/store/memory.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
 import { startRedis } from "../harness/redis-server.ts";
 import { startSentinel } from "../harness/sentinel.ts";
-import { findValkey } from "../harness/valkey.ts";
 import { type Connected, clients, clusterClients, connected, type HandedIn } from "./clients.ts";
 import { type OpenStore, onServers, START_MS } from "./on-servers.ts";
 import { overHttp } from "./over-http.ts";
@@ -80,6 +80,7 @@ async function onMemory(): Promise<OpenStore> {
   };
 }
 
+/** A Valkey beside the Redis. */
 const valkey = findValkey();
 
 /** Every store that the suites run over; a text instead says why one cannot be had here. */
@@ -98,7 +99,7 @@ export const allStores: Record<string, (() => Promise<OpenStore>) | string> = {
   "redis over HTTP": onRedis(overHttp),
   "valkey, ioredis 6": valkey
     ? onValkey(valkey)
-    : "no valkey-server on PATH (Debian 13: valkey-server; Debian 12: the same from bookworm-backports); name one in ORIEL_VALKEY_SERVER",
+    : "no valkey-server found; `npm test` unpacks Debian's, ORIEL_VALKEY_SERVER names one",
 };
 
 export const stores = Object.fromEntries(

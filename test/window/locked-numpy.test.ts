@@ -2,15 +2,16 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { findPython } from "../../scripts/find-programs.mjs";
 import { LockedWindow, redisStore, type Store } from "../../src/index.ts";
 import { startRedis } from "../harness/redis-server.ts";
 
 const PROGRAM = fileURLToPath(new URL("locked_window.py", import.meta.url));
-const hasNumpy = spawnSync("python3", ["-c", "import numpy"], { stdio: "ignore" }).status === 0;
-if (!hasNumpy) console.log("skipped: exchange with NumPy: python3 with numpy is not there");
+const python = findPython("numpy");
+if (!python) console.log("skipped: exchange with NumPy: no Python with NumPy; `npm test` unpacks one");
 const SPAN_MS = 60_000;
 
-describe.skipIf(!hasNumpy)("a window that is shared with a NumPy program", () => {
+describe.skipIf(!python)("a window that is shared with a NumPy program", () => {
   let server: Awaited<ReturnType<typeof startRedis>>;
   let store: Store;
   let raw: Redis;
@@ -26,7 +27,7 @@ describe.skipIf(!hasNumpy)("a window that is shared with a NumPy program", () =>
   });
 
   function numpyAdds(key: string, value: number, form: "bytes" | "text") {
-    const run = spawnSync("python3", [PROGRAM, String(server.port), key, String(SPAN_MS), String(value), form], {
+    const run = spawnSync(python!, [PROGRAM, String(server.port), key, String(SPAN_MS), String(value), form], {
       encoding: "utf8",
     });
     expect(run.stderr).toBe("");

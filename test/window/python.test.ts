@@ -1,7 +1,8 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { findPython, findRedisCli } from "../../scripts/find-programs.mjs";
 import { redisStore, Series } from "../../src/index.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { SeriesOptions } from "../../src/window/series-options.ts";
@@ -27,15 +28,13 @@ print(json.dumps({
 }))
 `;
 
-const works = (command: string, args: string[]) => spawnSync(command, args, { stdio: "ignore" }).status === 0;
-const missing = !works("python3", ["-c", "import numpy"])
-  ? "python3 with NumPy is not installed (Debian: python3-numpy)"
-  : works("redis-cli", ["--version"])
-    ? undefined
-    : "redis-cli is not installed (Debian: redis-tools)";
-if (missing) console.warn(`skipped: the Python reader: ${missing}`);
+const python = findPython("numpy");
+const redisCli = findRedisCli();
+const isThere = python !== undefined && redisCli !== undefined;
+if (!isThere)
+  console.warn("skipped: the Python reader: no Python with NumPy, or no redis-cli; `npm test` unpacks them");
 
-describe.runIf(missing === undefined)("a short Python program reads what is in Redis", () => {
+describe.runIf(isThere)("a short Python program reads what is in Redis", () => {
   let server: RedisServer;
   let raw: Redis;
   let store: Store;
@@ -54,9 +53,9 @@ describe.runIf(missing === undefined)("a short Python program reads what is in R
   /** The window of `stats` as Python finds it, held against the series itself. */
   async function agrees(series: Series): Promise<number[]> {
     const { from, to, count, percentiles } = await series.stats({ percentiles: [50, 99], method: "inverted_cdf" });
-    const args = ["-c", PROGRAM, NAME, `${from}`, `${to}`, "redis-cli", "-s", server.url];
+    const args = ["-c", PROGRAM, NAME, `${from}`, `${to}`, redisCli!, "-s", server.url];
     const env = { ...process.env, PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" };
-    const told = JSON.parse(execFileSync("python3", args, { env, encoding: "utf8", maxBuffer: 2 ** 28 }));
+    const told = JSON.parse(execFileSync(python!, args, { env, encoding: "utf8", maxBuffer: 2 ** 28 }));
     expect(told.values.length).toBe(count);
     const bytes = (values: ArrayLike<number>) => Buffer.from(Float64Array.from(values).buffer);
     expect(bytes(told.values).equals(bytes(await series.values({ at: to })))).toBe(true);
