@@ -1,5 +1,6 @@
 import type { Confirmation } from "./confirmation.ts";
 import type { Argument, Script } from "./contract.ts";
+import { redacted } from "./secrets.ts";
 
 /** One script call on its way. */
 export interface Attempt {
@@ -20,7 +21,9 @@ export interface ScriptClient {
   readonly isCluster: boolean;
   /** Of calls that travel together; default 1 MiB. */
   readonly mostBytes?: number;
-  /** The last failure of the connection, as cause for errors. */
+  /** Host and port, path or URL, without credentials. */
+  readonly address?: string | undefined;
+  /** The last failure of the connection, as cause for errors; without secrets. */
   readonly lastError: unknown;
   /** Bytes of the calls that are written or about to be, and unanswered. */
   readonly unansweredBytes: number;
@@ -49,4 +52,9 @@ export interface ScriptClient {
 /** An error that the server answered instead of running the script. */
 export class ServerError extends Error {
   override readonly name = "ServerError";
+}
+
+/** Of what a client made of the answer, its text: clients keep commands and their arguments with it. */
+export function serverError({ message }: Error, secrets: readonly string[]): ServerError {
+  return new ServerError(redacted(message, secrets));
 }

@@ -1,13 +1,12 @@
-import { argumentError } from "../errors.ts";
 import type { IoredisClient } from "./ioredis-client.ts";
+import { checkRedisUrl } from "./redis-url.ts";
 
 /** The class of ioredis, handed in: who imports it, and when, is the runtime's matter. */
 export type RedisClass = new (url: string, options: object) => unknown;
 
 /** A client of our own: it never queues, never sends anything twice by itself, and reconnects for as long as it lives. */
 export function connectIoredis(Redis: RedisClass, url: string, deadlineMs: number): IoredisClient {
-  if (typeof url !== "string" || !/^(rediss?:\/\/|\/)./.test(url))
-    throw argumentError("url", url, "redis://…, rediss://…, the path of a unix socket, or an ioredis client");
+  checkRedisUrl("url", url);
   return new Redis(url, {
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,

@@ -4,6 +4,7 @@ import { type ScriptClient, ServerError } from "./client.ts";
 import { Unconfirmed } from "./confirmation.ts";
 import type { Argument, Operation, Script } from "./contract.ts";
 import { pack } from "./packed.ts";
+import { reasonOf } from "./reason.ts";
 import { NOT_LOADED } from "./scripting.ts";
 import { settle } from "./settle.ts";
 import { pause, within } from "./waiting.ts";
@@ -54,7 +55,7 @@ export async function deliver(
     const ready = client.whenReady();
     if (ready) {
       const waited = await within(ready, leftMs());
-      if (waited.kind === "failed") return fail(open, "Redis is out of reach", waited.error);
+      if (waited.kind === "failed") return failWith(open, "Redis is out of reach", waited.error);
       continue;
     }
     const script = scriptOf(operation);
@@ -89,11 +90,8 @@ export async function deliver(
         await Promise.all(open.map((call) => deliver([call], options, deadlineAtMs)));
         return;
       } else if (!NOT_NOW.test(message)) {
-        return reject(
-          open,
-          () => ["UNAVAILABLE", `Redis refused ${refused ? "to load " : ""}the script (${message})`, false],
-          cause,
-        );
+        const text = `the server refused ${refused ? "to load " : ""}the script (${message})`;
+        return failWith(open, text, cause, false);
       }
     } else {
       attempt.abandon();
@@ -118,7 +116,7 @@ function reject(calls: readonly Call[], failureOf: (call: Call) => Failure, caus
   for (const call of calls) {
     const [code, text, transient] = failureOf(call);
     const applied = call.mayBeApplied ? "unknown" : "no";
-    call.reject(new OrielError(code, `${call.operation.name}: ${text}`, { cause, transient, applied }));
+    call.reject(new OrielError(code, text, { cause, transient, applied }));
   }
 }
 
@@ -126,13 +124,20 @@ function fail(calls: readonly Call[], text: string, cause: unknown): void {
   reject(calls, () => ["UNAVAILABLE", text, true], cause);
 }
 
+/** As the reason has it, where one is known. */
+function failWith(calls: readonly Call[], text: string, cause: unknown, isTransient = true): void {
+  const reason = reasonOf(cause);
+  reject(calls, () => ["UNAVAILABLE", reason?.text ?? text, reason?.isTransient ?? isTransient], cause);
+}
+
 function failLate(calls: readonly Call[], deadlineMs: number, cause: unknown): void {
+  const reason = reasonOf(cause);
   const text = `within ${deadlineMs} ms`;
   const silence = cause instanceof Unconfirmed ? cause.message : `no answer from Redis ${text}`;
+  const why = reason ? `${reason.text}; tried for ${deadlineMs} ms` : `Redis could not be reached ${text}`;
   reject(
     calls,
-    (call) =>
-      call.mayBeApplied ? ["DEADLINE", silence, true] : ["UNAVAILABLE", `Redis could not be reached ${text}`, true],
+    (call) => (call.mayBeApplied ? ["DEADLINE", silence, true] : ["UNAVAILABLE", why, reason?.isTransient ?? true]),
     cause,
   );
 }

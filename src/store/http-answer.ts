@@ -26,7 +26,7 @@ function bytesOf(text: string): Uint8Array {
  */
 export function repliesOf(status: number, text: string, count: number, isPipeline: boolean): unknown[] {
   if (status !== 200) return new Array(count).fill(refusalOf(status, text));
-  const answer: unknown = JSON.parse(text);
+  const answer = jsonOf(text);
   const elements = isPipeline ? answer : [answer];
   if (!Array.isArray(elements) || elements.length !== count) throw new Error("the answer is not of so many commands");
   return elements.map(replyOf);
@@ -39,6 +39,15 @@ function refusalOf(status: number, text: string): Error {
   const isKnown = status === 0 || (status >= 300 && status < 500 && status !== 408 && status !== 425);
   if (!isKnown) throw new Error(`the server answered HTTP ${status}: ${told}`);
   return new ServerError(status === 400 && told !== "" ? told : `HTTP ${status}: ${told}`);
+}
+
+/** What JSON.parse says of other texts quotes them. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error("the answer is no JSON");
+  }
 }
 
 /** What `{ error }` says. */

@@ -55,6 +55,7 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
 
   return {
     isCluster: false,
+    address: server.url,
     mostBytes: MOST_CALL_BYTES,
     get lastError() {
       return lastError;

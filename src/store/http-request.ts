@@ -1,5 +1,7 @@
+import { ServerError, serverError } from "./client.ts";
 import { NotRun, repliesOf } from "./http-answer.ts";
 import type { HttpCommand } from "./http-command.ts";
+import { redacted, withoutSecrets } from "./secrets.ts";
 
 /** What is used of `fetch`. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -53,14 +55,19 @@ export async function sendCommands(server: HttpServer, commands: readonly HttpCo
       body: new Blob(isPipeline ? [`[${parts.join(",")}]`] : parts),
       signal: giveUp.signal,
     });
-    const text = await response.text();
+    // The server may say what it was sent.
+    const text = redacted(await response.text(), response.status === 200 ? [] : [server.token]);
     const replies = repliesOf(response.status, text, open.length, isPipeline);
-    for (const [i, command] of open.entries()) command.settle(replies[i]);
+    for (const [i, command] of open.entries()) command.settle(safe(replies[i], server));
     return response.status === 429 ? retryAfterMs(response.headers.get("Retry-After")) : 0;
   } catch (error) {
-    for (const command of open) command.settle(lostOf(error));
+    for (const command of open) command.settle(lostOf(withoutSecrets(error, [server.token])));
     return 0;
   }
+}
+
+function safe(reply: unknown, { token }: HttpServer): unknown {
+  return reply instanceof ServerError ? serverError(reply, [token]) : reply;
 }
 
 function lostOf(error: unknown): Error {

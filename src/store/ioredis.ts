@@ -1,13 +1,18 @@
-import { type Attempt, type ScriptClient, ServerError } from "./client.ts";
+import { type Attempt, type ScriptClient, serverError } from "./client.ts";
+import { factsOf } from "./client-facts.ts";
 import { confirmed } from "./confirmation.ts";
 import type { Argument, Script } from "./contract.ts";
 import { type Deferred, deferred } from "./deferred.ts";
 import type { IoredisClient } from "./ioredis-client.ts";
+import { CLOSES, isFinal, NO_TLS, SILENT, UNREACHED } from "./reason.ts";
 import { Refusals } from "./refusals.ts";
 import { encodeCommand } from "./resp.ts";
 import { type CommandClass, commandClassOf, scriptCommandOf } from "./script-command.ts";
 import { type Scripting, wholeScripts } from "./scripting.ts";
+import { withoutSecrets } from "./secrets.ts";
 import { type ListeningClient, Subscriber } from "./subscriber.ts";
+
+const TELLS_NOTHING = /Connection is closed|Command aborted|Stream isn't writeable/;
 
 /** The adapter for ioredis. `owned`: the client is ours and ends with the store; others stay open. */
 export function ioredisClient(client: IoredisClient, owned: boolean, scripting: Scripting): ScriptClient {
@@ -17,19 +22,35 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
   const refusals = new Refusals();
   const unanswered = new Set<(error: Error) => void>();
   const isCluster = client.isCluster === true;
-  let lastError: unknown;
+  const { address, secrets, isTls } = factsOf(client);
+  let lastError: Error | undefined;
+  /** Why no call is sent on this connection, nor waits for it: a wrong password, a database that there is not. */
+  let refusedBy: Error | undefined;
   let unansweredBytes = 0;
   let becomesReady: Deferred | undefined;
 
   const onError = (error: unknown) => {
-    lastError = error;
+    // Of commands that went down with the connection: it has told why before.
+    if (lastError && TELLS_NOTHING.test(String(error))) return;
+    lastError = withoutSecrets(error, secrets);
+    if (!isFinal(lastError)) return;
+    refusedBy = lastError;
+    becomesReady?.reject(refusedBy);
+    becomesReady = undefined;
+  };
+  const onConnect = () => {
+    refusedBy = undefined;
+    lastError = new Error(SILENT);
   };
   const onReady = () => {
+    if (refusedBy) return;
+    lastError = undefined;
     loaded.clear();
     becomesReady?.resolve();
     becomesReady = undefined;
   };
   const onClose = () => {
+    if (lastError?.message === SILENT) lastError = new Error(CLOSES);
     const error = new Error("the connection closed before the answer", { cause: lastError });
     for (const lose of [...unanswered]) lose(error);
   };
@@ -39,6 +60,8 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
   };
   const listeners: [string, (error?: unknown) => void][] = [
     ["error", onError],
+    ["node error", onError],
+    ["connect", onConnect],
     ["ready", onReady],
     ["close", onClose],
     ["end", onEnd],
@@ -70,13 +93,16 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
 
   return {
     isCluster,
+    address,
     get lastError() {
+      if (lastError === undefined && client.status === "connecting") return new Error(isTls ? NO_TLS : UNREACHED);
       return lastError;
     },
     get unansweredBytes() {
       return unansweredBytes;
     },
     whenReady() {
+      if (refusedBy) return Promise.reject(refusedBy);
       if (client.status === "ready") return undefined;
       if (client.status === "end") return Promise.reject(new Error("the client has ended", { cause: lastError }));
       if (client.status === "wait") client.connect().catch(onError);
@@ -110,7 +136,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
         try {
           client.sendCommand(command as never);
         } catch (error) {
-          lose(error as Error);
+          lose(withoutSecrets(error, secrets));
         }
         command.promise.then(
           (answer) => {
@@ -121,7 +147,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
             else done();
           },
           (error: Error) =>
-            lose(error.name === "ReplyError" ? new ServerError(error.message, { cause: error }) : error),
+            lose(error.name === "ReplyError" ? serverError(error, secrets) : withoutSecrets(error, secrets)),
         );
       });
       return { reply, mayHaveArrived: () => command.mayHaveArrived(), abandon: () => command.abandon() };

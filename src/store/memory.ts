@@ -1,4 +1,4 @@
-import { argumentError, OrielError } from "../errors.ts";
+import { argumentError, corruptError, OrielError } from "../errors.ts";
 import type { Clock } from "../time.ts";
 import { Channels } from "./channels.ts";
 import type { Operation, RunOptions, Store } from "./contract.ts";
@@ -65,8 +65,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
       try {
         return entries.step(declared, nowMs, (keyspace) => operation.local(keyspace, key, input, nowMs));
       } catch (error) {
-        if (error instanceof OrielError) throw error;
-        throw new OrielError("CORRUPT", `${operation.name} failed on ${key}`, { cause: error });
+        if (error instanceof OrielError)
+          throw error.code === "CORRUPT" ? corruptError(key, OrielError.detailOf(error)) : error;
+        throw corruptError(key, "no step of oriel wrote it", { cause: error });
       }
     },
     subscribe(channel, listener) {

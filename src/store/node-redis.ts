@@ -1,12 +1,16 @@
-import { type Attempt, type ScriptClient, ServerError } from "./client.ts";
+import { type Attempt, type ScriptClient, serverError } from "./client.ts";
+import { factsOf } from "./client-facts.ts";
 import { type Confirmation, confirmed, Unconfirmed } from "./confirmation.ts";
 import type { Argument, Script } from "./contract.ts";
 import { type Deferred, deferred } from "./deferred.ts";
 import { isNodeCluster, type NodeRedisClient, type NodeRedisCluster, type SendOptions } from "./node-redis-client.ts";
 import { nodeRedisListening } from "./node-redis-listening.ts";
+import { CLOSES, isFinal, NO_TLS, SILENT, UNREACHED } from "./reason.ts";
 import { Refusals } from "./refusals.ts";
 import { type Scripting, wholeScripts } from "./scripting.ts";
+import { withoutSecrets } from "./secrets.ts";
 import { Subscriber } from "./subscriber.ts";
+import { writtenOnce } from "./written-once.ts";
 
 interface Rediscovering {
   _slots?: { rediscover?(startWith: NodeRedisClient): Promise<unknown> };
@@ -29,15 +33,29 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
   /** How often each node was connected since it was first used, and the listener that counts it. */
   const connections = new Map<NodeRedisClient, { count: number; listener: () => void }>();
   const unanswered = new Set<(error: Error) => void>();
-  let lastError: unknown;
+  const { address, secrets, isTls } = factsOf(client);
+  let lastError: Error | undefined;
+  /** Why no call waits for a connection: a wrong password, a database that there is not. */
+  let refusedBy: Error | undefined;
   let unansweredBytes = 0;
   let hasEnded = false;
   let becomesReady: Deferred | undefined;
 
   const onError = (error: unknown) => {
-    lastError = error;
+    const isCut = lastError?.message === SILENT && /Socket closed unexpectedly/.test(String(error));
+    lastError = isCut ? new Error(CLOSES) : withoutSecrets(error, secrets);
+    if (!isFinal(lastError) || single?.isReady) return;
+    refusedBy = lastError;
+    becomesReady?.reject(refusedBy);
+    becomesReady = undefined;
+  };
+  const onConnect = () => {
+    refusedBy = undefined;
+    lastError = new Error(SILENT);
   };
   const onReady = () => {
+    refusedBy = undefined;
+    lastError = undefined;
     hasEnded = false;
     becomesReady?.resolve();
     becomesReady = undefined;
@@ -50,6 +68,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
   const listeners: [string, (error?: unknown) => void][] = [
     ["error", onError],
     ["node-error", onError],
+    ...(cluster ? [] : [["connect", onConnect] as [string, () => void]]),
     [cluster ? "connect" : "ready", onReady],
     [cluster ? "disconnect" : "end", onEnd],
   ];
@@ -122,7 +141,9 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
 
   return {
     isCluster: cluster !== undefined,
+    address,
     get lastError() {
+      if (lastError === undefined && single?.isReady === false) return new Error(isTls ? NO_TLS : UNREACHED);
       return lastError;
     },
     get unansweredBytes() {
@@ -130,13 +151,14 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
     },
     whenReady() {
       if (single ? single.isReady : client.isOpen && cluster!.masters.length > 0) return undefined;
+      if (refusedBy) return Promise.reject(refusedBy);
       if (hasEnded) return Promise.reject(new Error("the client has ended", { cause: lastError }));
       becomesReady ??= deferred();
       const { promise } = becomesReady;
       if (!client.isOpen)
         client.connect().catch((error) => {
           onError(error);
-          becomesReady?.reject(error);
+          becomesReady?.reject(lastError!);
           becomesReady = undefined;
         });
       return promise;
@@ -179,9 +201,9 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
         sent.then(
           (answer) => settle() && resolve(answer as unknown[]),
           (error: Error) => {
-            if (!SAID_BY_SERVER.test(error.message)) return lose(error);
+            if (!SAID_BY_SERVER.test(error.message)) return lose(withoutSecrets(error, secrets));
             isWritten = false;
-            lose(new ServerError(error.message, { cause: error }));
+            lose(serverError(error, secrets));
           },
         );
       });
@@ -213,30 +235,4 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
 function bytesOf(part: Argument): string | Buffer {
   if (typeof part === "string" || part instanceof Buffer) return part;
   return typeof part === "number" ? String(part) : Buffer.from(part.buffer, part.byteOffset, part.byteLength);
-}
-
-/**
- * The client reads a command's first part when it writes it, in a later turn; a second writing, whoever wanted it, is
- * refused. What it reads before `send` returns is for its tracing.
- */
-function writtenOnce<Answer>(
-  parts: readonly (string | Buffer)[],
-  onWritten: () => void,
-  send: (command: (string | Buffer)[]) => Answer,
-): Answer {
-  const command = [...parts];
-  let isHandedIn = false;
-  let isWritten = false;
-  Object.defineProperty(command, 0, {
-    get() {
-      if (!isHandedIn) return parts[0];
-      if (isWritten) throw new Error("the command was written before");
-      isWritten = true;
-      onWritten();
-      return parts[0];
-    },
-  });
-  const answer = send(command);
-  isHandedIn = true;
-  return answer;
 }

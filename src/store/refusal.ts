@@ -1,4 +1,5 @@
-import { OrielError, type OrielErrorCode } from "../errors.ts";
+import { corruptError, OrielError, type OrielErrorCode } from "../errors.ts";
+import { reasonOf } from "./reason.ts";
 
 const CODES: ReadonlySet<string> = new Set<OrielErrorCode>([
   "ARGUMENT",
@@ -22,34 +23,30 @@ export function refusal(code: OrielErrorCode, text: string): OrielError {
   return new OrielError(code, text, { transient: TRANSIENT.has(code), applied: "no" });
 }
 
+/** What a script that has written nothing yet is refused; one that has is never refused so (Redis, script.c). */
+const BEFORE_ANY_WRITE = /^(OOM|READONLY|MISCONF|NOREPLICAS|MASTERDOWN|WRONGTYPE) /;
+
 /**
  * The error of one key's { code, text } reply. "ERROR" was caught by the wrapper: the step broke off, and may have
  * written before. `alreadyApplied` is true where an earlier, unanswered attempt of the same call may have been run.
  */
-export function errorOfReply(operation: string, code: string, text: string, alreadyApplied: boolean): OrielError {
-  if (CODES.has(code))
-    return new OrielError(code as OrielErrorCode, text, {
-      transient: TRANSIENT.has(code),
-      applied: alreadyApplied ? "unknown" : "no",
-    });
+export function errorOfReply(key: string, code: string, text: string, alreadyApplied: boolean): OrielError {
+  const isKnown = CODES.has(code);
+  const applied = !alreadyApplied && (isKnown || BEFORE_ANY_WRITE.test(text)) ? "no" : "unknown";
+  if (code === "CORRUPT") return corruptError(key, text, { applied });
+  if (isKnown) return new OrielError(code as OrielErrorCode, text, { transient: TRANSIENT.has(code), applied });
   const cause = new Error(text);
   if (text.startsWith("OOM "))
-    return new OrielError("OVERLOADED", `${operation}: Redis is out of memory`, {
-      cause,
-      transient: true,
-      applied: "unknown",
-    });
+    return new OrielError("OVERLOADED", "Redis is out of memory", { cause, transient: true, applied });
   // What the server would not do now; a slot on its way to another node, for instance.
-  if (/^(READONLY|MISCONF|NOREPLICAS|MASTERDOWN|NOPERM|UNKILLABLE) |non.local key/.test(text))
-    return new OrielError("UNAVAILABLE", `${operation}: Redis broke the step off`, {
-      cause,
-      transient: true,
-      applied: "unknown",
-    });
+  if (/^(READONLY|MISCONF|NOREPLICAS|MASTERDOWN|NOPERM|UNKILLABLE) |non.local key/.test(text)) {
+    const reason = reasonOf(cause);
+    const told = reason?.text ?? `Redis broke the step off (${text})`;
+    return new OrielError("UNAVAILABLE", told, { cause, transient: reason?.isTransient ?? true, applied });
+  }
   // WRONGTYPE comes from a step's first read; anything else is a value that no step of ours has written.
-  const applied = text.startsWith("WRONGTYPE ") && !alreadyApplied ? "no" : "unknown";
-  return new OrielError("CORRUPT", `${operation}: what is stored under the key is not what it should be`, {
-    cause,
-    applied,
-  });
+  const what = text.startsWith("WRONGTYPE ")
+    ? "it is of another type than oriel stores there"
+    : "no step of oriel wrote it";
+  return corruptError(key, what, { cause, applied });
 }

@@ -10,7 +10,7 @@ export class Refusals {
   }
 
   set({ sha }: Script, cause: Error): void {
-    this.#bySha.set(sha, new ServerError(cause.message, { cause }));
+    this.#bySha.set(sha, new ServerError(cause.message));
   }
 
   delete({ sha }: Script): void {

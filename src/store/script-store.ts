@@ -55,7 +55,7 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
   const send = (calls: Call[]) => {
     const ended = () => void underWay.delete(delivered);
     const delivered = deliver(calls, delivery).then(ended, (cause) => {
-      const error = new OrielError("CORRUPT", `${calls[0]!.operation.name} could not be sent`, { cause });
+      const error = new OrielError("CORRUPT", "the call could not be sent", { cause });
       for (const call of calls) call.reject(error);
       ended();
     });
@@ -81,6 +81,7 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
   };
 
   return {
+    address: connection.address,
     monotonic: options.monotonic ?? (() => performance.now()),
     leaseClock: options.monotonic ?? leaseClock(),
     keyOf: (name) => keyOf(prefix, name),

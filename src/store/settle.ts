@@ -1,4 +1,4 @@
-import { OrielError } from "../errors.ts";
+import { corruptError, OrielError } from "../errors.ts";
 import type { Call } from "./call.ts";
 import type { Packing, StepOfArguments } from "./contract.ts";
 import { unpack } from "./packed.ts";
@@ -51,9 +51,9 @@ function answer(call: Call, run: object, read: () => unknown): void {
 }
 
 function refuse(call: Call, code: string, text: string): void {
-  call.reject(errorOfReply(call.operation.name, code, text, call.mayBeApplied));
+  call.reject(errorOfReply(call.keys[0]!, code, text, call.mayBeApplied));
 }
 
 function corrupt(call: Call, text: string, cause?: unknown): OrielError {
-  return new OrielError("CORRUPT", `${call.operation.name}: ${text}`, { cause, applied: "unknown" });
+  return corruptError(call.keys[0]!, text, { cause, applied: "unknown" });
 }
