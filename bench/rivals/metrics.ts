@@ -10,8 +10,8 @@ export const SPAN_MS = 60_000;
 
 /** A window of one minute of live metrics in one process. */
 export interface Metrics {
-  /** Works through `count` successes, each with one of the RTs; where it is given times, at them. */
-  record(count: number, rts: Float64Array): void;
+  /** Works through `count` successes, each with one of the latencies; where it is given times, at them. */
+  record(count: number, latencies: Float64Array): void;
   /** Reads what it answers; some number of it. */
   ask(): number | Promise<number>;
   /** Successes that it counts, where it tells. */
@@ -59,7 +59,10 @@ export function metricsMissing({ module }: MetricsRival): string | undefined {
 }
 
 const all = (metric: MetricWindow, timeMs?: number) =>
-  metric.successQps(timeMs) + metric.avgRt(timeMs) + metric.minRt(timeMs) + metric.maxRt(timeMs);
+  metric.successesPerSecond(timeMs) +
+  metric.meanLatencyMs(timeMs) +
+  metric.minLatencyMs(timeMs) +
+  metric.maxLatencyMs(timeMs);
 
 /** 64 records at each ms: all at that instant, or each at one of its own. */
 function given(isApart: boolean): Metrics {
@@ -68,9 +71,9 @@ function given(isApart: boolean): Metrics {
   let recorded = 0;
   const nowMs = () => BEGIN_MS + (recorded - 1) / PER_MS;
   return {
-    record(count, rts) {
+    record(count, latencies) {
       for (const end = recorded + count; recorded < end; recorded += PER_MS)
-        recordAll(metric, rts, recorded, BEGIN_MS + recorded / PER_MS);
+        recordAll(metric, latencies, recorded, BEGIN_MS + recorded / PER_MS);
       // All that were recorded since the oldest bucket's start, and nothing else.
       const [firstMs] = metric.startRange(nowMs());
       const right = recorded - Math.max(0, (firstMs - BEGIN_MS) * PER_MS);
@@ -82,25 +85,25 @@ function given(isApart: boolean): Metrics {
 }
 
 /**
- * Short, and called often: it is compiled as a whole, not in the middle of a loop. The RT is looked up once a ms, as the
+ * Short, and called often: it is compiled as a whole, not in the middle of a loop. The latency is looked up once a ms, as the
  * yardstick looks up nothing.
  */
-function recordAt(metric: MetricWindow, rts: Float64Array, from: number, timeMs: number): void {
-  const rtMs = rts[(from / PER_MS) & MASK] as number;
-  for (let i = 0; i < PER_MS; i++) metric.recordSuccess(rtMs, timeMs);
+function recordAt(metric: MetricWindow, latencies: Float64Array, from: number, timeMs: number): void {
+  const latencyMs = latencies[(from / PER_MS) & MASK] as number;
+  for (let i = 0; i < PER_MS; i++) metric.recordSuccess(latencyMs, timeMs);
 }
 
-function recordApart(metric: MetricWindow, rts: Float64Array, from: number, timeMs: number): void {
-  for (let i = 0; i < PER_MS; i++) metric.recordSuccess(rts[(from + i) & MASK] as number, timeMs + i / PER_MS);
+function recordApart(metric: MetricWindow, latencies: Float64Array, from: number, timeMs: number): void {
+  for (let i = 0; i < PER_MS; i++) metric.recordSuccess(latencies[(from + i) & MASK] as number, timeMs + i / PER_MS);
 }
 
 function own(percentiles: boolean): Metrics {
   const metric = new MetricWindow({ sampleCount: BUCKETS, intervalMs: 60 * SPAN_MS, percentiles });
   return {
-    record(count, rts) {
-      for (let i = 0; i < count; i++) metric.recordSuccess(rts[i & MASK] as number);
+    record(count, latencies) {
+      for (let i = 0; i < count; i++) metric.recordSuccess(latencies[i & MASK] as number);
     },
-    ask: percentiles ? () => metric.rtPercentile(99) : () => all(metric),
+    ask: percentiles ? () => metric.latencyPercentileMs(99) : () => all(metric),
     successes: () => metric.success(),
   };
 }
@@ -109,12 +112,12 @@ function leapArray(): Metrics {
   const ring = new LeapArray(BUCKETS, 60 * SPAN_MS, () => new MetricBucket(), { mode: "exact" });
   const successes = () => ring.values().reduce((sum, bucket) => sum + bucket.success, 0);
   return {
-    record(count, rts) {
+    record(count, latencies) {
       for (let i = 0; i < count; i++)
         ring
           .currentWindow()
           ?.value.addSuccess(1)
-          .addRt(rts[i & MASK] as number);
+          .addLatency(latencies[i & MASK] as number);
     },
     ask: successes,
     successes,
@@ -129,8 +132,8 @@ function opossum(): Metrics {
     enableSnapshots: false,
   });
   return {
-    record(count, rts) {
-      for (let i = 0; i < count; i++) status.increment("successes", rts[i & MASK] as number);
+    record(count, latencies) {
+      for (let i = 0; i < count; i++) status.increment("successes", latencies[i & MASK] as number);
     },
     ask: () => status.stats.percentiles["0.99"] as number,
     successes: () => status.stats.successes,
@@ -138,7 +141,7 @@ function opossum(): Metrics {
   };
 }
 
-/** It has no RTs, and its answer is whether to break. */
+/** It has no latencies, and its answer is whether to break. */
 function cockatiel(): Metrics {
   const { SamplingBreaker } = require("cockatiel") as typeof import("cockatiel");
   const breaker = new SamplingBreaker({ threshold: 0.5, duration: SPAN_MS, minimumRps: 1 });
@@ -177,8 +180,8 @@ function promClient(): Metrics {
   const valueWhere = async (isIt: (value: { metricName?: string; labels: { quantile?: number } }) => boolean) =>
     (await summary.get()).values.find(isIt)?.value ?? Number.NaN;
   return {
-    record(count, rts) {
-      for (let i = 0; i < count; i++) summary.observe(rts[i & MASK] as number);
+    record(count, latencies) {
+      for (let i = 0; i < count; i++) summary.observe(latencies[i & MASK] as number);
     },
     ask: () => valueWhere(({ labels }) => labels.quantile === 0.99),
   };

@@ -4,8 +4,9 @@
 -- KEYS  1 buckets of the fleet
 -- ARGV  1 layout · 2 sender, 8 bytes · 3 number of its batch, rising · 4 length of a bucket, ms · 5 buckets · 6 names at most ·
 --       7 MessagePack, an array of name and bucket by turns, up to 500 of each
--- Reply f64 now · u8 for each: 0 added, 1 added to the others (no room for its name), 2 too late for any window
--- Errors CLASH; nothing was written
+-- Reply f64 now · u8 for each: 0 added, 1 added to the others (no room for its name), 2 too late for any window · 3 put in the place
+--       of a bucket that was damaged
+-- Errors CLASH, CORRUPT; nothing was written
 -- Law   a batch that comes again is not added again, but where 511 others have sent since, or 10 min are gone. A start in
 --       the future is now's. A bucket is too late where a newer one lies in its slot, or it ended a whole window ago.
 -- Cost  O(names + buckets given)
@@ -30,11 +31,11 @@ end
 
 local function merged(old, given)
   if not old then return given end
-  local start, pass, block, success, exception, sum, least, largest = struct.unpack(FIELDS, old)
-  local its_start, its_pass, its_block, its_success, its_exception, its_sum, its_least, its_largest =
+  local start, allowed, denied, success, failure, sum, least, largest = struct.unpack(FIELDS, old)
+  local its_start, its_allowed, its_denied, its_success, its_failure, its_sum, its_least, its_largest =
     struct.unpack(FIELDS, given)
   if its_start > start then return given end
-  return struct.pack(FIELDS, start, pass + its_pass, block + its_block, success + its_success, exception + its_exception,
+  return struct.pack(FIELDS, start, allowed + its_allowed, denied + its_denied, success + its_success, failure + its_failure,
     sum + its_sum, math.min(least, its_least), math.max(largest, its_largest))
 end
 
@@ -81,6 +82,9 @@ local function step(k, a, now)
     local there, now_there = redis.call("HMGET", key, unpack(fields)), {}
     for i, field in ipairs(fields) do
       local old = now_there[field] or there[i] or nil
+      if old and #old ~= BUCKET_BYTES then
+        old, fates[starts[i]] = nil, "\3"
+      end
       if old and struct.unpack("<d", old) > struct.unpack("<d", buckets[i]) then
         fates[starts[i]] = "\2"
       else

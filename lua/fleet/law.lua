@@ -2,12 +2,13 @@
 --   hash  @layout   format, buckets and their length, names at most; all who share it must agree
 --         @names    MessagePack, an array of names in the order they came; a name's number is its place, 0: all others
 --         @senders  24 bytes each, who sent last at the end: 8 bytes, the sender · f64 number of its last batch · f64 when
---         n|s       of name n, the bucket in slot s = start / length mod count: 8 f64, start · pass · block · success ·
---                   exception · sum, least and largest RT
+--         n|s       of name n, the bucket in slot s = start / length mod count: 8 f64, start · allowed · denied · success ·
+--                   failure · sum, least and largest latency, ms
 local FIELDS = "<dddddddd"
 local BUCKET_BYTES, SENDER_BYTES = 64, 24
 local MOST_SENDERS, SENDER_LIFE_MS, SLACK_MS = 512, 600000, 60000
 
 local function clash(own, layout)
+  if own and not string.match(own, "^%d+|%d+|%d+|%d+$") then return refuse("CORRUPT", "it has no layout of a fleet") end
   if own and own ~= layout then return refuse("CLASH", "the fleet's layout is " .. own .. ", not " .. layout) end
 end

@@ -4,8 +4,9 @@
 -- KEYS  1 buckets of the fleet
 -- ARGV  1 layout · 2 buckets of a name · 3 number of the first name, 0: the others · 4 names, up to 100 · 5 a name, instead, or
 --       nothing
--- Reply f64 now · MessagePack, an array of name and its buckets, one after the other, by turns; none: no such name
--- Errors CLASH
+-- Reply f64 now · MessagePack, an array of name and its buckets, one after the other, by turns; none: no such name; with "!"
+--       at the end where some were left out, as they are damaged
+-- Errors CLASH, CORRUPT
 -- Cost  O(names * buckets)
 -- @include fleet/law
 local keys_per_step = 1
@@ -20,11 +21,13 @@ local function step(k, a, now)
   names[0] = ""
   for number = first, math.min(first + most - 1, #names) do
     if wanted == "" or names[number] == wanted then
-      local fields, buckets = {}, {}
+      local fields, buckets, is_damaged = {}, {}, false
       for slot = 0, count - 1 do fields[slot + 1] = number .. "|" .. slot end
       for _, bucket in ipairs(redis.call("HMGET", key, unpack(fields))) do
-        if bucket then buckets[#buckets + 1] = bucket end
+        if bucket and #bucket == BUCKET_BYTES then buckets[#buckets + 1] = bucket end
+        is_damaged = is_damaged or bucket and #bucket ~= BUCKET_BYTES
       end
+      if is_damaged then buckets[#buckets + 1] = "!" end
       told[#told + 1] = names[number]
       told[#told + 1] = table.concat(buckets)
     end

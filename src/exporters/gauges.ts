@@ -18,7 +18,13 @@ export interface Gauge {
   samplesOf(numbers: NamedNumbers, percentiles: readonly number[]): Sample[];
 }
 
-const OUTCOMES = ["success", "exception", "pass", "block"] as const;
+const OUTCOMES = ["success", "failure", "allowed", "denied"] as const;
+const PER_SECOND = {
+  success: "successesPerSecond",
+  failure: "failuresPerSecond",
+  allowed: "allowedPerSecond",
+  denied: "deniedPerSecond",
+} as const;
 /** What has no name of its own: an empty label would be none. */
 const OTHERS = "_other";
 
@@ -30,24 +36,24 @@ export const GAUGES: readonly Gauge[] = [
     help: "Calls per second over the sliding window, by outcome.",
     samplesOf: ({ name, view }) =>
       OUTCOMES.map((outcome) => ({
-        value: view[`${outcome}Qps`](),
+        value: view[PER_SECOND[outcome]](),
         labels: { name: name || OTHERS, outcome },
       })),
   },
   timeGauge("mean", "Mean response time over the sliding window.", ({ view }) =>
-    view.success() > 0 ? view.avgRt() : Number.NaN,
+    view.success() > 0 ? view.meanLatencyMs() : Number.NaN,
   ),
   timeGauge("min", "Least response time in the sliding window.", ({ view }) =>
-    Number.isFinite(view.maxRt()) ? view.minRt() : Number.NaN,
+    Number.isFinite(view.maxLatencyMs()) ? view.minLatencyMs() : Number.NaN,
   ),
-  timeGauge("max", "Largest response time in the sliding window.", ({ view }) => view.maxRt()),
+  timeGauge("max", "Largest response time in the sliding window.", ({ view }) => view.maxLatencyMs()),
   {
     prometheus: "window_response_time_quantile_seconds",
     otel: "window.response_time.quantile",
     unit: "s",
     help: "Exact quantiles of the response times in the sliding window.",
-    samplesOf: ({ name, rtPercentilesMs }, percentiles) =>
-      rtPercentilesMs.flatMap((ms, i) =>
+    samplesOf: ({ name, latencyPercentilesMs }, percentiles) =>
+      latencyPercentilesMs.flatMap((ms, i) =>
         seconds(ms, { name: name || OTHERS, quantile: `${Number((percentiles[i]! / 100).toPrecision(12))}` }),
       ),
   },

@@ -6,14 +6,14 @@ export type MetricsSource = FleetSource | { readonly [name: string]: MetricView 
 
 interface FleetSource {
   readAll(): Promise<ReadonlyMap<string, MetricView>>;
-  rtPercentiles(name: string, percentiles: readonly number[]): Promise<readonly number[]>;
+  latencyPercentilesMs(name: string, percentiles: readonly number[]): Promise<readonly number[]>;
 }
 
 /** One name's numbers, and the percentiles of its response times in ms. */
 export interface NamedNumbers {
   name: string;
   view: MetricView;
-  rtPercentilesMs: readonly number[];
+  latencyPercentilesMs: readonly number[];
 }
 
 /** Throws ARGUMENT for what is neither; rejects with what the store rejects with. */
@@ -27,7 +27,7 @@ export async function readSource(source: MetricsSource, percentiles: readonly nu
       [...all].map(async ([name, view]) => ({
         name,
         view,
-        rtPercentilesMs: none ? [] : await source.rtPercentiles(name, percentiles),
+        latencyPercentilesMs: none ? [] : await source.latencyPercentilesMs(name, percentiles),
       })),
     );
   }
@@ -35,7 +35,7 @@ export async function readSource(source: MetricsSource, percentiles: readonly nu
   return all.map(([name, view]) => ({
     name,
     view,
-    rtPercentilesMs: percentiles.map((each) => view.rtPercentile(each)),
+    latencyPercentilesMs: percentiles.map((each) => view.latencyPercentileMs(each)),
   }));
 }
 

@@ -1,12 +1,12 @@
 /** Fields of a bucket, f64 each, in the order in which they are stored. */
 export const START = 0;
-export const PASS = 1;
-export const BLOCK = 2;
+export const ALLOWED = 1;
+export const DENIED = 2;
 export const SUCCESS = 3;
-export const EXCEPTION = 4;
-export const RT_SUM = 5;
-export const RT_MIN = 6;
-export const RT_MAX = 7;
+export const FAILURE = 4;
+export const LATENCY_SUM = 5;
+export const LATENCY_MIN = 6;
+export const LATENCY_MAX = 7;
 const FIELDS = 8;
 export const BUCKET_BYTES = 8 * FIELDS;
 
@@ -16,9 +16,9 @@ export function newBucket(startMs: number): Float64Array {
 
 /** Adds what `other` counted. */
 export function merge(bucket: Float64Array, other: Float64Array): void {
-  for (let field = PASS; field <= RT_SUM; field++) bucket[field]! += other[field]!;
-  bucket[RT_MIN] = Math.min(bucket[RT_MIN]!, other[RT_MIN]!);
-  bucket[RT_MAX] = Math.max(bucket[RT_MAX]!, other[RT_MAX]!);
+  for (let field = ALLOWED; field <= LATENCY_SUM; field++) bucket[field]! += other[field]!;
+  bucket[LATENCY_MIN] = Math.min(bucket[LATENCY_MIN]!, other[LATENCY_MIN]!);
+  bucket[LATENCY_MAX] = Math.max(bucket[LATENCY_MAX]!, other[LATENCY_MAX]!);
 }
 
 /** As it is stored: little-endian, wherever this runs. */

@@ -1,10 +1,10 @@
-import { checkCount, checkRt } from "../metrics/cells.ts";
-import { BLOCK, EXCEPTION, PASS, RT_MAX, RT_MIN, RT_SUM, SUCCESS } from "./bucket.ts";
+import { checkCount, checkLatency } from "../metrics/cells.ts";
+import { ALLOWED, DENIED, FAILURE, LATENCY_MAX, LATENCY_MIN, LATENCY_SUM, SUCCESS } from "./bucket.ts";
 
 export interface FleetMetricOptions {
   /** What is counted now, to be added to at once. */
   bucket(): Float64Array;
-  onRt: ((rtMs: number) => void) | undefined;
+  onLatency: ((latencyMs: number) => void) | undefined;
 }
 
 /** Counts for one name, in this process' memory, in the bucket of the server's time as it is known here; O(1). */
@@ -18,30 +18,35 @@ export class FleetMetric {
   addSuccess(count = 1): void {
     this.#add(SUCCESS, count);
   }
-  addException(count = 1): void {
-    this.#add(EXCEPTION, count);
+  addFailure(count = 1): void {
+    this.#add(FAILURE, count);
   }
-  addPass(count = 1): void {
-    this.#add(PASS, count);
+  addAllowed(count = 1): void {
+    this.#add(ALLOWED, count);
   }
-  addBlock(count = 1): void {
-    this.#add(BLOCK, count);
+  addDenied(count = 1): void {
+    this.#add(DENIED, count);
   }
 
   /** One response time in ms, without a success. */
-  addRt(rtMs: number): void {
-    checkRt(rtMs);
+  addLatency(latencyMs: number): void {
+    checkLatency(latencyMs);
     const bucket = this.#options.bucket();
-    bucket[RT_SUM]! += rtMs;
-    if (rtMs < bucket[RT_MIN]!) bucket[RT_MIN] = rtMs;
-    if (rtMs > bucket[RT_MAX]!) bucket[RT_MAX] = rtMs;
-    this.#options.onRt?.(rtMs);
+    bucket[LATENCY_SUM]! += latencyMs;
+    if (latencyMs < bucket[LATENCY_MIN]!) bucket[LATENCY_MIN] = latencyMs;
+    if (latencyMs > bucket[LATENCY_MAX]!) bucket[LATENCY_MAX] = latencyMs;
+    this.#options.onLatency?.(latencyMs);
   }
 
   /** One success with its response time in ms. */
-  recordSuccess(rtMs: number): void {
-    this.addRt(rtMs);
+  recordSuccess(latencyMs: number): void {
+    this.addLatency(latencyMs);
     this.#add(SUCCESS, 1);
+  }
+
+  /** One failure. Response times are those of successes: a refusal that is quick would make the mean look better. */
+  recordFailure(): void {
+    this.#add(FAILURE, 1);
   }
 
   #add(field: number, count: number): void {

@@ -1,11 +1,12 @@
-import { argumentError, type OrielError } from "../errors.ts";
+import { argumentError, corruptError, type OrielError } from "../errors.ts";
 import { Listeners } from "../listeners.ts";
 import type { MetricView } from "../metrics/metric-view.ts";
 import { type Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import { FleetMetric } from "./fleet-metric.ts";
-import { FleetRts } from "./fleet-rts.ts";
 import type { Fate, NamedBucket } from "./flush.ts";
+import { fleetKeyOf, latenciesNameOf } from "./keys.ts";
+import { FleetLatencies } from "./latencies.ts";
 import { numbersOf } from "./numbers.ts";
 import { type FleetMetricsOptions, type FleetSettings, fleetSettings } from "./options.ts";
 import { type NameBuckets, read } from "./read.ts";
@@ -23,6 +24,7 @@ export interface FleetEvents {
 }
 
 const MOST_NAME_BYTES = 512;
+const LONE_SURROGATE = /\p{Surrogate}/u;
 const PAGE_NAMES = 50;
 
 /**
@@ -42,7 +44,7 @@ export class FleetMetrics {
   /** Names that have, or may get, numbers of their own. */
   readonly #own = new Set<string>();
   readonly #told = new Set<string>();
-  readonly #rts: FleetRts | undefined;
+  readonly #latencies: FleetLatencies | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
 
@@ -53,8 +55,8 @@ export class FleetMetrics {
     this.name = name;
     this.#store = store;
     this.#settings = this.#at.checked(undefined, () => fleetSettings(options));
-    this.#key = this.#at.checked(undefined, () => store.keyOf(`${name}:fleet`));
-    if (this.#settings.hasPercentiles) this.#rts = new FleetRts(store, name, this.#settings.intervalMs);
+    this.#key = this.#at.checked(undefined, () => fleetKeyOf(store, name));
+    if (this.#settings.hasPercentiles) this.#latencies = new FleetLatencies(store, name, this.#settings.intervalMs);
     this.#sender = new Sender({
       store,
       key: this.#key,
@@ -68,40 +70,71 @@ export class FleetMetrics {
     return this.#listeners.on(event, listener);
   }
 
-  /** Where one name's numbers are counted; keep it, it costs a little to make. A name has 1 to 512 characters. */
+  /** Where one name's numbers are counted; keep it, it costs a little to make. A name has 1 to 512 characters; ARGUMENT for others. */
   metric(name: string): FleetMetric {
-    if (typeof name !== "string" || name.length < 1 || name.length > MOST_NAME_BYTES)
-      throw argumentError("name", name, `a string of 1 to ${MOST_NAME_BYTES} characters`);
+    this.#at.checked("metric", () => this.#checkName(name));
     return new FleetMetric({
       bucket: () => this.#bucketOf(name),
-      onRt: this.#rts && ((rtMs) => this.#rts!.add(this.#own.has(name) ? name : "", rtMs)),
+      onLatency: this.#latencies && ((latencyMs) => this.#latencies!.add(this.#own.has(name) ? name : "", latencyMs)),
     });
   }
 
   /** Sends what this process has counted; resolves when it is added. Rejects where the store does not answer: all is kept. */
   async flush(): Promise<void> {
+    try {
+      for (const error of (await this.#flush()).values()) throw error;
+    } catch (error) {
+      throw this.#at.outer("flush", error);
+    }
+  }
+
+  /** Rejects where the counts were not added; gives the errors of names whose latencies were not. */
+  async #flush(): Promise<ReadonlyMap<string, unknown>> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#told.clear();
     this.#sender.dropOld();
     if (this.#sender.hasWork) await this.#sender.learnTime();
     // Begun together, they are one round trip.
-    await Promise.all([this.#sender.send(), this.#rts?.send((monotonicMs) => this.#sender.serverMs(monotonicMs))]);
+    const latencies = this.#latencies?.send((monotonicMs) => this.#sender.serverMs(monotonicMs));
+    await this.#sender.send();
+    return (await latencies) ?? new Map();
+  }
+
+  /** For a question that the latencies of these names have no part in. */
+  #tellErrors(operation: string, errors: ReadonlyMap<string, unknown>): void {
+    for (const error of errors.values())
+      this.#listeners.tell("error", { error: this.#at.outer(operation, error) as OrielError });
   }
 
   /** One name's numbers, with all that this process has counted. A name without any: zeros. One round trip, or two. */
   async read(name: string): Promise<MetricView> {
-    const { nowMs, names } = await this.#read(name === "" ? { first: 0, most: 1 } : { first: 1, most: 1000, name });
-    return numbersOf(names[0]?.buckets ?? [], nowMs, this.#settings);
+    try {
+      const { nowMs, names } = await this.#read(name === "" ? { first: 0, most: 1 } : { first: 1, most: 1000, name });
+      if (names[0]?.isDamaged) throw this.#damaged(name);
+      return numbersOf(names[0]?.buckets ?? [], nowMs, this.#settings);
+    } catch (error) {
+      throw this.#at.outer("read", error);
+    }
   }
 
-  /** All names that have numbers of their own, and "": all others. A round trip for each 50. */
+  /**
+   * All names that have numbers of their own, and "": all others. A round trip for each 50. Buckets that are damaged are left
+   * out, and told as `error`.
+   */
   async readAll(): Promise<Map<string, MetricView>> {
     const all = new Map<string, MetricView>();
-    for (let first = 0; ; first += PAGE_NAMES) {
-      const { nowMs, names } = await this.#read({ first, most: PAGE_NAMES });
-      for (const { name, buckets } of names) all.set(name, numbersOf(buckets, nowMs, this.#settings));
-      if (names.length < PAGE_NAMES) return all;
+    try {
+      for (let first = 0; ; first += PAGE_NAMES) {
+        const { nowMs, names } = await this.#read({ first, most: PAGE_NAMES });
+        for (const { name, buckets, isDamaged } of names) {
+          if (isDamaged) this.#tellDamaged("readAll", name);
+          all.set(name, numbersOf(buckets, nowMs, this.#settings));
+        }
+        if (names.length < PAGE_NAMES) return all;
+      }
+    } catch (error) {
+      throw this.#at.outer("readAll", error);
     }
   }
 
@@ -109,17 +142,23 @@ export class FleetMetrics {
    * Exact percentiles (each from 0 to 100) of one name's response times in the last interval, of all processes; NaN without any.
    * Throws ARGUMENT where the option `percentiles` is not set.
    */
-  async rtPercentiles(name: string, percentiles: readonly number[]): Promise<number[]> {
-    if (!this.#rts) throw argumentError("percentiles", false, "set to true in the options");
-    await this.flush();
-    return this.#rts.percentiles(name, percentiles);
+  async latencyPercentilesMs(name: string, percentiles: readonly number[]): Promise<number[]> {
+    try {
+      if (!this.#latencies) throw argumentError("percentiles", false, "set to true in the options");
+      const errors = new Map(await this.#flush());
+      if (errors.has(name)) throw errors.get(name);
+      this.#tellErrors("latencyPercentilesMs", errors);
+      return await this.#latencies.percentiles(name, percentiles);
+    } catch (error) {
+      throw this.#at.outer("latencyPercentilesMs", error);
+    }
   }
 
   /** Sends what is left. What is counted afterwards is sent by `flush` only. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.flush();
-    await this.#rts?.close();
+    await this.#latencies?.close();
   }
 
   #bucketOf(name: string): Float64Array {
@@ -145,7 +184,8 @@ export class FleetMetrics {
     if (fate === "added to others") {
       this.#own.delete(name);
       this.#tellOther(name);
-    } else if (fate === "too late") this.#listeners.tell("late", { events: eventsOf(bucket) });
+    } else if (fate === "replaced") this.#tellDamaged("flush", name);
+    else if (fate === "too late") this.#listeners.tell("late", { events: eventsOf(bucket) });
   }
 
   #tellOther(name: string): void {
@@ -154,8 +194,26 @@ export class FleetMetrics {
     this.#listeners.tell("other", { name });
   }
 
+  /** Whether it may stand in the names that others read, and in a key. */
+  #checkName(name: unknown): void {
+    if (typeof name !== "string" || name.length < 1 || name.length > MOST_NAME_BYTES || LONE_SURROGATE.test(name))
+      throw argumentError("name", name, `a string of 1 to ${MOST_NAME_BYTES} characters, without lone surrogates`);
+    if (this.#latencies) this.#store.keyOf(latenciesNameOf(this.name, name));
+  }
+
+  #damaged(name: string): OrielError {
+    return corruptError(
+      this.#key,
+      `a bucket of ${name === "" ? "all other names" : JSON.stringify(name)} has not its size`,
+    );
+  }
+
+  #tellDamaged(operation: string, name: string): void {
+    this.#listeners.tell("error", { error: this.#at.outer(operation, this.#damaged(name)) as OrielError });
+  }
+
   async #read({ first, most, name = "" }: { first: number; most: number; name?: string }) {
-    await this.flush();
+    this.#tellErrors("read", await this.#flush());
     return this.#store.run(read, this.#key, { ...this.#settings.shape, first, most, name }) as Promise<{
       nowMs: number;
       names: NameBuckets[];

@@ -17,8 +17,8 @@ export interface Flush extends RingShape {
   given: readonly NamedBucket[];
 }
 
-export type Fate = "added" | "added to others" | "too late";
-const FATES: readonly Fate[] = ["added", "added to others", "too late"];
+export type Fate = "added" | "added to others" | "too late" | "replaced";
+const FATES: readonly Fate[] = ["added", "added to others", "too late", "replaced"];
 export const MOST_GIVEN = 500;
 
 /** Adds a batch to the buckets of a fleet; law in lua/fleet/flush.lua. */

@@ -1,17 +1,17 @@
 import { CELL } from "../metrics/cells.ts";
 import { MetricRing } from "../metrics/metric-ring.ts";
 import { MetricView } from "../metrics/metric-view.ts";
-import { BLOCK, EXCEPTION, PASS, RT_MAX, RT_MIN, RT_SUM, START, SUCCESS } from "./bucket.ts";
+import { ALLOWED, DENIED, FAILURE, LATENCY_MAX, LATENCY_MIN, LATENCY_SUM, START, SUCCESS } from "./bucket.ts";
 import type { FleetSettings } from "./options.ts";
 
 const FIELD_OF_CELL = [
-  [CELL.pass, PASS],
-  [CELL.block, BLOCK],
+  [CELL.allowed, ALLOWED],
+  [CELL.denied, DENIED],
   [CELL.success, SUCCESS],
-  [CELL.exception, EXCEPTION],
-  [CELL.rt, RT_SUM],
-  [CELL.minRt, RT_MIN],
-  [CELL.maxRt, RT_MAX],
+  [CELL.failure, FAILURE],
+  [CELL.latencySumMs, LATENCY_SUM],
+  [CELL.minLatencyMs, LATENCY_MIN],
+  [CELL.maxLatencyMs, LATENCY_MAX],
 ] as const;
 
 /** What a `MetricWindow` would answer at `nowMs` that had counted all these; it does not change any more. */

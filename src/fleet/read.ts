@@ -1,7 +1,7 @@
 import { script } from "../generated/fleet/read.ts";
 import type { Operation } from "../store/contract.ts";
 import { readStrings } from "../store/message-pack.ts";
-import { unpackBuckets } from "./bucket.ts";
+import { BUCKET_BYTES, unpackBuckets } from "./bucket.ts";
 import { layoutOf, type RingShape, ringAt } from "./ring.ts";
 
 export interface Read extends RingShape {
@@ -15,6 +15,8 @@ export interface Read extends RingShape {
 export interface NameBuckets {
   name: string;
   buckets: Float64Array[];
+  /** There are buckets that have not their size; they are left out. */
+  isDamaged: boolean;
 }
 
 const decoder = new TextDecoder();
@@ -30,8 +32,7 @@ export const read: Operation<Read, { nowMs: number; names: NameBuckets[] }> = {
   decode(reply) {
     const told = readStrings(reply, 8);
     const names: NameBuckets[] = [];
-    for (let i = 0; i < told.length; i += 2)
-      names.push({ name: decoder.decode(told[i]), buckets: unpackBuckets(told[i + 1]!) });
+    for (let i = 0; i < told.length; i += 2) names.push(namedOf(decoder.decode(told[i]), told[i + 1]!));
     return { nowMs: new DataView(reply.buffer, reply.byteOffset).getFloat64(0, true), names };
   },
   local(keys, key, { first, most, name: wanted, ...shape }, nowMs) {
@@ -41,10 +42,19 @@ export const read: Operation<Read, { nowMs: number; names: NameBuckets[] }> = {
       nowMs,
       names: names
         .filter((name) => wanted === "" || name === wanted)
-        .map((name) => ({ name, buckets: bucketsOf(ring.numberOf(name), shape.sampleCount, ring.buckets) })),
+        .map((name) => {
+          const buckets = bucketsOf(ring.numberOf(name), shape.sampleCount, ring.buckets);
+          return { name, buckets, isDamaged: false };
+        }),
     };
   },
 };
+
+/** One byte more than the buckets have: some are damaged. */
+function namedOf(name: string, bytes: Uint8Array): NameBuckets {
+  const isDamaged = bytes.length % BUCKET_BYTES === 1;
+  return { name, buckets: unpackBuckets(isDamaged ? bytes.subarray(0, -1) : bytes), isDamaged };
+}
 
 function bucketsOf(number: number, sampleCount: number, buckets: ReadonlyMap<string, Float64Array>): Float64Array[] {
   const found: Float64Array[] = [];

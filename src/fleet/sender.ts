@@ -1,7 +1,7 @@
 import { OrielError } from "../errors.ts";
 import { bucketStartMs } from "../metrics/shape.ts";
 import type { Store } from "../store/contract.ts";
-import { BLOCK, EXCEPTION, PASS, SUCCESS } from "./bucket.ts";
+import { ALLOWED, DENIED, FAILURE, merge, START, SUCCESS } from "./bucket.ts";
 import { type Fate, flush, type NamedBucket } from "./flush.ts";
 import { Gathered } from "./gathered.ts";
 import { read } from "./read.ts";
@@ -22,6 +22,8 @@ const SMALLER = 20;
 interface Batch {
   number: number;
   given: readonly NamedBucket[];
+  /** An attempt was not answered: it may be added, and goes on under its number. */
+  mayBeAdded: boolean;
 }
 
 /**
@@ -83,7 +85,7 @@ export class Sender {
   async #sendAll(): Promise<void> {
     await this.learnTime();
     while (this.hasWork) {
-      this.#batch ??= { number: ++this.#number, given: this.gathered.take() };
+      this.#batch ??= { number: ++this.#number, given: this.gathered.take(), mayBeAdded: false };
       if (this.#batch.given.length > 0) await this.#sendBatch(this.#batch);
       this.#batch = undefined;
     }
@@ -101,19 +103,26 @@ export class Sender {
     this.#isTimeKnown = true;
   }
 
-  async #sendBatch({ number, given }: Batch): Promise<void> {
+  async #sendBatch(batch: Batch): Promise<void> {
+    const { number, given } = batch;
     const { store, key, shape, onFate } = this.#options;
     const sentAtMs = store.leaseClock();
     const answer = await store.run(flush, key, { ...shape, sender: this.#id, number, given }).catch((error) => {
-      // What the store refuses for good is not sent again.
-      if (error instanceof OrielError && error.applied === "no" && !error.transient) this.#batch = undefined;
+      if (error instanceof OrielError && error.applied === "no" && !batch.mayBeAdded) this.#takeBack(batch);
+      else batch.mayBeAdded = true;
       throw error;
     });
     this.#aheadMs = answer.nowMs - (sentAtMs + store.leaseClock()) / 2;
     for (const [i, fate] of answer.fates.entries()) onFate(given[i]!, fate);
   }
+
+  /** What was refused waits with what comes meanwhile, until it is too late for any window. */
+  #takeBack({ given }: Batch): void {
+    this.#batch = undefined;
+    for (const { name, bucket } of given) merge(this.gathered.bucketOf(name, bucket[START]!), bucket);
+  }
 }
 
 export function eventsOf(bucket: Float64Array): number {
-  return bucket[PASS]! + bucket[BLOCK]! + bucket[SUCCESS]! + bucket[EXCEPTION]!;
+  return bucket[ALLOWED]! + bucket[DENIED]! + bucket[SUCCESS]! + bucket[FAILURE]!;
 }

@@ -24,27 +24,27 @@ export class ClusterMetric {
     checkKnown(options, ["sampleCount", "intervalMs", "clock"]);
     const { sampleCount, intervalMs, clock = Date.now } = options;
     const reset = (bucket: MetricBucket) => {
-      bucket.reset().addPass(this.#waiting).addOccupiedPass(this.#waiting);
+      bucket.reset().addAllowed(this.#waiting).addBorrowed(this.#waiting);
       this.#waiting = 0;
     };
     this.#array = new LeapArray(sampleCount, intervalMs, () => new MetricBucket(), { clock, reset });
   }
 
-  addPass(count = 1): void {
-    this.#array.currentWindow()?.value.addPass(count);
+  addAllowed(count = 1): void {
+    this.#array.currentWindow()?.value.addAllowed(count);
   }
-  addBlock(count = 1): void {
-    this.#array.currentWindow()?.value.addBlock(count);
+  addDenied(count = 1): void {
+    this.#array.currentWindow()?.value.addDenied(count);
   }
 
-  pass(): number {
-    return this.#sum((bucket) => bucket.pass);
+  allowed(): number {
+    return this.#sum((bucket) => bucket.allowed);
   }
-  block(): number {
-    return this.#sum((bucket) => bucket.block);
+  denied(): number {
+    return this.#sum((bucket) => bucket.denied);
   }
-  passQps(): number {
-    return (this.pass() * 1000) / this.#array.intervalMs;
+  allowedPerSecond(): number {
+    return (this.allowed() * 1000) / this.#array.intervalMs;
   }
 
   /** Passes that wait for the next bucket. */
@@ -55,8 +55,8 @@ export class ClusterMetric {
   /** Books `count` passes in the next bucket where `threshold` allows; the wait in ms, 0 where it does not. */
   tryOccupyNext(count: number, threshold: number): number {
     checkPasses(count);
-    const leaving = this.#array.validHead()?.value.pass ?? 0;
-    if (this.passQps() + count + this.#waiting - leaving > threshold) return 0;
+    const leaving = this.#array.validHead()?.value.allowed ?? 0;
+    if (this.allowedPerSecond() + count + this.#waiting - leaving > threshold) return 0;
     this.#waiting += count;
     return 1000 / this.#array.sampleCount;
   }
@@ -65,13 +65,13 @@ export class ClusterMetric {
   acquire(count: number, threshold: number, prioritized = false): FlowDecision {
     checkPasses(count);
     atLeast("threshold", threshold, 0, "passes a second");
-    if (this.passQps() + count <= threshold) {
-      this.addPass(count);
+    if (this.allowedPerSecond() + count <= threshold) {
+      this.addAllowed(count);
       return PASS;
     }
     const waitMs = prioritized && this.#waiting <= threshold ? this.tryOccupyNext(count, threshold) : 0;
     if (waitMs > 0) return { allowed: true, waitMs };
-    this.addBlock(count);
+    this.addDenied(count);
     return DENY;
   }
 

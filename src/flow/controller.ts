@@ -9,8 +9,8 @@ export interface FlowDecision {
 /** What rules read of a resource and book with it; a StatisticNode is one. */
 export interface FlowNode {
   readonly concurrency: number;
-  passQps(): number;
-  previousPassQps(): number;
+  allowedPerSecond(): number;
+  previousAllowedPerSecond(): number;
   tryOccupyNext(count: number, threshold: number, nowMs?: number): number;
   occupy(count: number, waitMs: number, nowMs?: number): void;
 }
@@ -22,7 +22,7 @@ export interface TryPassOptions {
 
 /** Decides about a call, at once and without waiting itself. Source: Sentinel's TrafficShapingController. */
 export interface TrafficShapingController {
-  /** For `count` passes (default 1). Who is allowed without a wait adds them to the node: `addPass`. */
+  /** For `count` passes (default 1). Who is allowed without a wait adds them to the node: `addAllowed`. */
   tryPass(node: FlowNode, count?: number, options?: TryPassOptions): FlowDecision;
 }
 

@@ -13,32 +13,32 @@ import {
 export interface RejectOptions {
   /** Most passes a second, or most calls under way; 0: none. */
   count: number;
-  /** What `count` bounds; default "qps". */
-  grade?: "qps" | "concurrency";
+  /** What `count` bounds; default "rate". */
+  grade?: "rate" | "concurrency";
 }
 
 /**
  * Denies what is more than `count`: passes a second in the node's short window, or calls under way. A prioritized call that
- * is one too many may be let in at the expense of a bucket to come ("qps" only): its passes are booked there, and it waits
+ * is one too many may be let in at the expense of a bucket to come ("rate" only): its passes are booked there, and it waits
  * until then. O(1), prioritized O(buckets). Source: Sentinel's DefaultController.
  */
 export class RejectController implements TrafficShapingController {
   readonly #count: number;
-  readonly #grade: "qps" | "concurrency";
+  readonly #grade: "rate" | "concurrency";
 
   constructor(options: RejectOptions) {
     checkKnown(options, ["count", "grade"]);
-    const { count, grade = "qps" } = options;
-    if (grade !== "qps" && grade !== "concurrency") throw argumentError("grade", grade, '"qps" or "concurrency"');
-    this.#count = atLeast("count", count, 0, grade === "qps" ? "passes a second" : "calls under way");
+    const { count, grade = "rate" } = options;
+    if (grade !== "rate" && grade !== "concurrency") throw argumentError("grade", grade, '"rate" or "concurrency"');
+    this.#count = atLeast("count", count, 0, grade === "rate" ? "passes a second" : "calls under way");
     this.#grade = grade;
   }
 
   tryPass(node: FlowNode, count = 1, { prioritized = false }: TryPassOptions = {}): FlowDecision {
     checkPasses(count);
-    const used = this.#grade === "qps" ? node.passQps() : node.concurrency;
+    const used = this.#grade === "rate" ? node.allowedPerSecond() : node.concurrency;
     if (used + count <= this.#count) return PASS;
-    if (!prioritized || this.#grade !== "qps") return DENY;
+    if (!prioritized || this.#grade !== "rate") return DENY;
     const waitMs = node.tryOccupyNext(count, this.#count);
     if (waitMs === Infinity) return DENY;
     node.occupy(count, waitMs);

@@ -26,8 +26,8 @@ export class WarmUpController implements TrafficShapingController {
   tryPass(node: FlowNode, count = 1): FlowDecision {
     checkPasses(count);
     const nowMs = this.#warmUp.clock();
-    const rate = this.#warmUp.rate(node.previousPassQps(), nowMs);
-    const used = node.passQps();
+    const rate = this.#warmUp.rate(node.previousAllowedPerSecond(), nowMs);
+    const used = node.allowedPerSecond();
     // A rate is a quotient: what is due exactly may miss it by its last bit.
     const fits = used + count <= rate * (1 + Number.EPSILON);
     if (!fits && !(used === 0 && count <= this.#warmUp.count && this.#isDue(count, rate, nowMs))) return DENY;

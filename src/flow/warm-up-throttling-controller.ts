@@ -35,7 +35,7 @@ export class WarmUpThrottlingController implements TrafficShapingController {
     checkPasses(count);
     if (count === 0) return PASS;
     const nowMs = this.#warmUp.clock();
-    const rate = this.#warmUp.rate(node.previousPassQps(), nowMs);
+    const rate = this.#warmUp.rate(node.previousAllowedPerSecond(), nowMs);
     return this.#pacer.pass((count * 1000) / rate, this.#maxQueueingTimeMs, nowMs);
   }
 }

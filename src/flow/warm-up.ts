@@ -45,9 +45,9 @@ export class WarmUp {
     this.#tokens = this.#maxTokens;
   }
 
-  /** Passes a second that are allowed now; `previousQps`: those of the second before, which took their tokens. */
-  rate(previousQps: number, nowMs: number): number {
-    this.#sync(previousQps, nowMs);
+  /** Passes a second that are allowed now; `previousPerSecond`: those of the second before, which took their tokens. */
+  rate(previousPerSecond: number, nowMs: number): number {
+    this.#sync(previousPerSecond, nowMs);
     const above = this.#tokens - this.#warningTokens;
     if (above <= 0) return this.count;
     const slope = (this.#coldFactor - 1) / this.count / (this.#maxTokens - this.#warningTokens);
@@ -55,23 +55,23 @@ export class WarmUp {
   }
 
   /** Once a second. A clock that stepped back fills nothing. */
-  #sync(previousQps: number, nowMs: number): void {
+  #sync(previousPerSecond: number, nowMs: number): void {
     const secondMs = nowMs - (nowMs % 1000);
     const elapsedMs = secondMs - this.#filledMs;
     this.#filledMs = secondMs;
     if (elapsedMs <= 0) return;
-    if (previousQps > 0) this.#usedMs = secondMs;
-    if (this.#tokens < this.#warningTokens || this.#isIdle(previousQps, secondMs))
+    if (previousPerSecond > 0) this.#usedMs = secondMs;
+    if (this.#tokens < this.#warningTokens || this.#isIdle(previousPerSecond, secondMs))
       this.#tokens = Math.min(this.#maxTokens, this.#tokens + (elapsedMs * this.count) / 1000);
-    this.#tokens = Math.max(0, this.#tokens - previousQps);
+    this.#tokens = Math.max(0, this.#tokens - previousPerSecond);
   }
 
   /**
    * At and above the line only a resource that is hardly used cools down: less than one that is cold lets in. Where that is
    * less than a pass a second, one that had none for longer than two passes are apart.
    */
-  #isIdle(previousQps: number, secondMs: number): boolean {
+  #isIdle(previousPerSecond: number, secondMs: number): boolean {
     const coldRate = this.count / this.#coldFactor;
-    return coldRate >= 1 ? previousQps < Math.floor(coldRate) : secondMs - this.#usedMs > 1000 / coldRate;
+    return coldRate >= 1 ? previousPerSecond < Math.floor(coldRate) : secondMs - this.#usedMs > 1000 / coldRate;
   }
 }

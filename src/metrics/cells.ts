@@ -1,15 +1,15 @@
 import { argumentError } from "../errors.ts";
 
-/** Where a bucket's numbers stand in its row of a Float64Array: counts, sum and extremes of the RTs in ms. */
+/** Where a bucket's numbers stand in its row of a Float64Array: counts, sum and extremes of the latencies in ms. */
 export const CELL = {
   success: 0,
-  exception: 1,
-  rt: 2,
-  minRt: 3,
-  maxRt: 4,
-  pass: 5,
-  block: 6,
-  occupiedPass: 7,
+  failure: 1,
+  latencySumMs: 2,
+  minLatencyMs: 3,
+  maxLatencyMs: 4,
+  allowed: 5,
+  denied: 6,
+  borrowed: 7,
 } as const;
 
 /** Numbers in a row: 64 bytes, one line of a processor's cache. */
@@ -17,8 +17,8 @@ export const ROW = 8;
 
 export function clearRow(cells: Float64Array, row: number): void {
   cells.fill(0, row, row + ROW);
-  cells[row + CELL.minRt] = Infinity;
-  cells[row + CELL.maxRt] = -Infinity;
+  cells[row + CELL.minLatencyMs] = Infinity;
+  cells[row + CELL.maxLatencyMs] = -Infinity;
 }
 
 export function addCount(cells: Float64Array, at: number, count: number): void {
@@ -26,11 +26,11 @@ export function addCount(cells: Float64Array, at: number, count: number): void {
   cells[at] = (cells[at] as number) + count;
 }
 
-/** For an RT that is not between the row's least and greatest: widens them. What is between them needs no check. */
-export function widen(cells: Float64Array, row: number, rtMs: number): void {
-  checkRt(rtMs);
-  if (rtMs < (cells[row + CELL.minRt] as number)) cells[row + CELL.minRt] = rtMs;
-  if (rtMs > (cells[row + CELL.maxRt] as number)) cells[row + CELL.maxRt] = rtMs;
+/** For a latency that is not between the row's least and greatest: widens them. What is between them needs no check. */
+export function widen(cells: Float64Array, row: number, latencyMs: number): void {
+  checkLatency(latencyMs);
+  if (latencyMs < (cells[row + CELL.minLatencyMs] as number)) cells[row + CELL.minLatencyMs] = latencyMs;
+  if (latencyMs > (cells[row + CELL.maxLatencyMs] as number)) cells[row + CELL.maxLatencyMs] = latencyMs;
 }
 
 export function checkCount(count: number): void {
@@ -38,7 +38,7 @@ export function checkCount(count: number): void {
     throw argumentError("count", count, "a whole number of events, 0 or more");
 }
 
-export function checkRt(rtMs: number): void {
-  if (typeof rtMs !== "number" || !(rtMs >= 0 && rtMs < Infinity))
-    throw argumentError("rtMs", rtMs, "a response time in ms, a finite number, 0 or more");
+export function checkLatency(latencyMs: number): void {
+  if (typeof latencyMs !== "number" || !(latencyMs >= 0 && latencyMs < Infinity))
+    throw argumentError("latencyMs", latencyMs, "a response time in ms, a finite number, 0 or more");
 }

@@ -1,7 +1,7 @@
 import { addCount, CELL, clearRow, ROW, widen } from "./cells.ts";
 
 /**
- * The counts of one slice of time, and sum (`rt`), minimum and maximum of its response times in ms; without any, these are
+ * The counts of one slice of time, and sum (`latencySumMs`), minimum and maximum of its response times in ms; without any, these are
  * 0, NaN and NaN. Each call O(1). ARGUMENT for counts that are not whole or below 0. Source: Sentinel's MetricBucket,
  * whose minimum is 5000 when there is none: see `mode` of MetricWindow.
  */
@@ -15,49 +15,49 @@ export class MetricBucket {
   get success(): number {
     return this.#get(CELL.success);
   }
-  get exception(): number {
-    return this.#get(CELL.exception);
+  get failure(): number {
+    return this.#get(CELL.failure);
   }
-  get pass(): number {
-    return this.#get(CELL.pass);
+  get allowed(): number {
+    return this.#get(CELL.allowed);
   }
-  get block(): number {
-    return this.#get(CELL.block);
+  get denied(): number {
+    return this.#get(CELL.denied);
   }
-  get occupiedPass(): number {
-    return this.#get(CELL.occupiedPass);
+  get borrowed(): number {
+    return this.#get(CELL.borrowed);
   }
-  get rt(): number {
-    return this.#get(CELL.rt);
+  get latencySumMs(): number {
+    return this.#get(CELL.latencySumMs);
   }
-  get minRt(): number {
-    const rtMs = this.#get(CELL.minRt);
-    return rtMs === Infinity ? Number.NaN : rtMs;
+  get minLatencyMs(): number {
+    const latencyMs = this.#get(CELL.minLatencyMs);
+    return latencyMs === Infinity ? Number.NaN : latencyMs;
   }
-  get maxRt(): number {
-    const rtMs = this.#get(CELL.maxRt);
-    return rtMs === -Infinity ? Number.NaN : rtMs;
+  get maxLatencyMs(): number {
+    const latencyMs = this.#get(CELL.maxLatencyMs);
+    return latencyMs === -Infinity ? Number.NaN : latencyMs;
   }
 
   addSuccess(count = 1): this {
     return this.#add(CELL.success, count);
   }
-  addException(count = 1): this {
-    return this.#add(CELL.exception, count);
+  addFailure(count = 1): this {
+    return this.#add(CELL.failure, count);
   }
-  addPass(count = 1): this {
-    return this.#add(CELL.pass, count);
+  addAllowed(count = 1): this {
+    return this.#add(CELL.allowed, count);
   }
-  addBlock(count = 1): this {
-    return this.#add(CELL.block, count);
+  addDenied(count = 1): this {
+    return this.#add(CELL.denied, count);
   }
-  addOccupiedPass(count = 1): this {
-    return this.#add(CELL.occupiedPass, count);
+  addBorrowed(count = 1): this {
+    return this.#add(CELL.borrowed, count);
   }
 
-  addRt(rtMs: number): this {
-    widen(this.#cells, 0, rtMs);
-    this.#cells[CELL.rt] = this.#get(CELL.rt) + rtMs;
+  addLatency(latencyMs: number): this {
+    widen(this.#cells, 0, latencyMs);
+    this.#cells[CELL.latencySumMs] = this.#get(CELL.latencySumMs) + latencyMs;
     return this;
   }
 

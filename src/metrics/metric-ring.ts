@@ -79,12 +79,13 @@ export class MetricRing {
     return max;
   }
 
-  /** Least RT; Infinity without any. */
-  minRt(firstMs: number, lastMs: number): number {
+  /** Least latency; Infinity without any. */
+  minLatencyMs(firstMs: number, lastMs: number): number {
     this.#putBack();
     let min = Infinity;
     for (let slot = 0; slot < this.sampleCount; slot++)
-      if (this.#isFrom(slot, firstMs, lastMs)) min = Math.min(min, this.#cells[slot * ROW + CELL.minRt] as number);
+      if (this.#isFrom(slot, firstMs, lastMs))
+        min = Math.min(min, this.#cells[slot * ROW + CELL.minLatencyMs] as number);
     return min;
   }
 

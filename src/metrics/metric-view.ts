@@ -2,19 +2,19 @@ import { argumentError } from "../errors.ts";
 import type { Clock } from "../time.ts";
 import { type BucketDetails, detailsOf } from "./bucket-details.ts";
 import { CELL } from "./cells.ts";
+import type { LatencyPercentileOptions, LatencyPercentiles } from "./latency-percentiles.ts";
 import type { LeapMode } from "./leap-mode.ts";
 import type { MetricRing } from "./metric-ring.ts";
-import type { RtPercentileOptions, RtPercentiles } from "./rt-percentiles.ts";
 
 /** Sentinel's statisticMaxRt. */
-const STATISTIC_MAX_RT_MS = 5000;
+const STATISTIC_MAX_LATENCY_MS = 5000;
 
 /** What a window of metrics is read from; one for a window and all its views. */
 export interface MetricSource {
   readonly ring: MetricRing;
   readonly mode: LeapMode;
   readonly clock: Clock;
-  readonly percentiles: RtPercentiles | undefined;
+  readonly percentiles: LatencyPercentiles | undefined;
   /** Called before each answer. */
   readonly refresh: (timeMs: number) => void;
 }
@@ -39,55 +39,55 @@ export class MetricView {
   success(timeMs = this.#source.clock()): number {
     return this.#sum(CELL.success, timeMs);
   }
-  exception(timeMs = this.#source.clock()): number {
-    return this.#sum(CELL.exception, timeMs);
+  failure(timeMs = this.#source.clock()): number {
+    return this.#sum(CELL.failure, timeMs);
   }
-  pass(timeMs = this.#source.clock()): number {
-    return this.#sum(CELL.pass, timeMs);
+  allowed(timeMs = this.#source.clock()): number {
+    return this.#sum(CELL.allowed, timeMs);
   }
-  block(timeMs = this.#source.clock()): number {
-    return this.#sum(CELL.block, timeMs);
+  denied(timeMs = this.#source.clock()): number {
+    return this.#sum(CELL.denied, timeMs);
   }
-  occupiedPass(timeMs = this.#source.clock()): number {
-    return this.#sum(CELL.occupiedPass, timeMs);
+  borrowed(timeMs = this.#source.clock()): number {
+    return this.#sum(CELL.borrowed, timeMs);
   }
   /** Sum of the response times in ms. */
-  rt(timeMs = this.#source.clock()): number {
-    return this.#sum(CELL.rt, timeMs);
+  latencySumMs(timeMs = this.#source.clock()): number {
+    return this.#sum(CELL.latencySumMs, timeMs);
   }
 
   /** Successes per second. */
-  successQps(timeMs = this.#source.clock()): number {
+  successesPerSecond(timeMs = this.#source.clock()): number {
     return this.#perSecond(this.success(timeMs));
   }
-  /** Exceptions per second. */
-  exceptionQps(timeMs = this.#source.clock()): number {
-    return this.#perSecond(this.exception(timeMs));
+  /** Failures per second. */
+  failuresPerSecond(timeMs = this.#source.clock()): number {
+    return this.#perSecond(this.failure(timeMs));
   }
-  passQps(timeMs = this.#source.clock()): number {
-    return this.#perSecond(this.pass(timeMs));
+  allowedPerSecond(timeMs = this.#source.clock()): number {
+    return this.#perSecond(this.allowed(timeMs));
   }
-  blockQps(timeMs = this.#source.clock()): number {
-    return this.#perSecond(this.block(timeMs));
+  deniedPerSecond(timeMs = this.#source.clock()): number {
+    return this.#perSecond(this.denied(timeMs));
   }
 
   /** Mean response time of a success in ms; without any NaN, in mode "sentinel" 0. */
-  avgRt(timeMs = this.#source.clock()): number {
+  meanLatencyMs(timeMs = this.#source.clock()): number {
     const success = this.success(timeMs);
-    return success === 0 ? this.#none(0) : this.rt(timeMs) / success;
+    return success === 0 ? this.#none(0) : this.latencySumMs(timeMs) / success;
   }
 
   /** Least response time in ms; NaN without any. In mode "sentinel" from 1 to 5000, and 5000 without any. */
-  minRt(timeMs = this.#source.clock()): number {
+  minLatencyMs(timeMs = this.#source.clock()): number {
     const [firstMs, lastMs] = this.#refreshed(timeMs);
-    const min = this.#source.ring.minRt(firstMs, lastMs);
-    if (this.#source.mode === "sentinel") return Math.max(1, Math.min(min, STATISTIC_MAX_RT_MS));
+    const min = this.#source.ring.minLatencyMs(firstMs, lastMs);
+    if (this.#source.mode === "sentinel") return Math.max(1, Math.min(min, STATISTIC_MAX_LATENCY_MS));
     return min === Infinity ? Number.NaN : min;
   }
 
   /** Greatest response time in ms; without any NaN, in mode "sentinel" 0. */
-  maxRt(timeMs = this.#source.clock()): number {
-    const max = this.#max(CELL.maxRt, timeMs);
+  maxLatencyMs(timeMs = this.#source.clock()): number {
+    const max = this.#max(CELL.maxLatencyMs, timeMs);
     return max === -Infinity ? this.#none(0) : max;
   }
 
@@ -97,15 +97,15 @@ export class MetricView {
   }
 
   /** Most passes in one bucket. */
-  maxPass(timeMs = this.#source.clock()): number {
-    return Math.max(0, this.#max(CELL.pass, timeMs));
+  maxAllowed(timeMs = this.#source.clock()): number {
+    return Math.max(0, this.#max(CELL.allowed, timeMs));
   }
 
   /** Passes of the bucket that `timeMs` lies in; 0 where there is none. */
-  windowPass(timeMs: number): number {
+  bucketAllowed(timeMs: number): number {
     const { ring } = this.#source;
     const startMs = ring.startOf(timeMs);
-    return ring.sum(CELL.pass, startMs, startMs);
+    return ring.sum(CELL.allowed, startMs, startMs);
   }
 
   /** The bucket right before that of `timeMs`; undefined where nothing was counted in it or its slot has gone on. */
@@ -133,7 +133,7 @@ export class MetricView {
    * event that came or went since it was last asked, else a selection over sorted runs. After the clock stepped back:
    * without events older than the latest bucket less an interval.
    */
-  rtPercentile(p: number, options: RtPercentileOptions = {}): number {
+  latencyPercentileMs(p: number, options: LatencyPercentileOptions = {}): number {
     const { percentiles, ring, clock } = this.#source;
     if (!percentiles) throw argumentError("percentiles", undefined, "true, an option of MetricWindow, to ask for them");
     const timeMs = clock();

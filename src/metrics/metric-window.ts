@@ -1,15 +1,15 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import type { Clock } from "../time.ts";
 import { Borrow } from "./borrow.ts";
-import { addCount, CELL, checkCount, checkRt, widen } from "./cells.ts";
+import { addCount, CELL, checkCount, checkLatency, widen } from "./cells.ts";
+import { LatencyPercentiles, type LatencySeriesOptions } from "./latency-percentiles.ts";
 import { checkMode, type LeapMode } from "./leap-mode.ts";
 import { MetricRing, SOUGHT } from "./metric-ring.ts";
 import { MetricView } from "./metric-view.ts";
-import { RtPercentiles, type RtSeriesOptions } from "./rt-percentiles.ts";
 import { bucketLengthMs } from "./shape.ts";
 
 // Names of this module are constants to the compiler, those of another one are looked up at every record.
-const { success: SUCCESS, rt: RT, minRt: MIN_RT, maxRt: MAX_RT } = CELL;
+const { success: SUCCESS, latencySumMs: LATENCY_SUM, minLatencyMs: MIN_LATENCY, maxLatencyMs: MAX_LATENCY } = CELL;
 const SOUGHT_AT = SOUGHT;
 
 export interface MetricWindowOptions {
@@ -20,21 +20,21 @@ export interface MetricWindowOptions {
   mode?: Exclude<LeapMode, "future">;
   /** Ms since 1970; default `Date.now`. What happens before 1970 is late. */
   clock?: Clock;
-  /** Keeps every response time too, 22 bytes each (`values: "float32"`: 14), for `rtPercentile`; default false. */
-  percentiles?: boolean | RtSeriesOptions;
+  /** Keeps every response time too, 22 bytes each (`values: "float32"`: 14), for `latencyPercentileMs`; default false. */
+  percentiles?: boolean | LatencySeriesOptions;
 }
 
 /**
  * Live metrics of one process over the last `intervalMs`, in `sampleCount` buckets in typed arrays: no timers, nothing
  * allocated by what is added. An add costs some ns, O(1); answers O(buckets). What comes for a bucket whose slot has gone on
- * to a later one counts in `lateCount` only. ARGUMENT for counts that are not whole or below 0, and RTs that are not finite
+ * to a later one counts in `lateCount` only. ARGUMENT for counts that are not whole or below 0, and latencies that are not finite
  * or below 0; with `percentiles`, OVERLOADED beyond its `maxBytes`. Source: Sentinel's LeapArray and ArrayMetric.
  */
 export class MetricWindow extends MetricView {
   readonly #ring: MetricRing;
   readonly #current: Float64Array;
   readonly #clock: Clock;
-  readonly #percentiles: RtPercentiles | undefined;
+  readonly #percentiles: LatencyPercentiles | undefined;
   readonly #view: (sampleCount: number, intervalMs: number) => MetricView;
   #borrow: Borrow | undefined;
 
@@ -50,7 +50,7 @@ export class MetricWindow extends MetricView {
       mode: checkMode(mode, ["exact", "sentinel"]),
       clock,
       percentiles: percentiles
-        ? new RtPercentiles(intervalMs, percentiles === true ? {} : percentiles, clock)
+        ? new LatencyPercentiles(intervalMs, percentiles === true ? {} : percentiles, clock)
         : undefined,
       refresh: (timeMs: number) => {
         this.#borrow?.settle(timeMs);
@@ -74,34 +74,39 @@ export class MetricWindow extends MetricView {
   addSuccess(count = 1, timeMs = this.#clock()): void {
     this.#add(CELL.success, count, timeMs);
   }
-  addException(count = 1, timeMs = this.#clock()): void {
-    this.#add(CELL.exception, count, timeMs);
+  addFailure(count = 1, timeMs = this.#clock()): void {
+    this.#add(CELL.failure, count, timeMs);
   }
-  addPass(count = 1, timeMs = this.#clock()): void {
-    this.#add(CELL.pass, count, timeMs);
+  addAllowed(count = 1, timeMs = this.#clock()): void {
+    this.#add(CELL.allowed, count, timeMs);
   }
-  addBlock(count = 1, timeMs = this.#clock()): void {
-    this.#add(CELL.block, count, timeMs);
+  addDenied(count = 1, timeMs = this.#clock()): void {
+    this.#add(CELL.denied, count, timeMs);
   }
   /** Passes that were let in at the expense of a bucket to come. */
-  addOccupiedPass(count = 1, timeMs = this.#clock()): void {
-    this.#add(CELL.occupiedPass, count, timeMs);
+  addBorrowed(count = 1, timeMs = this.#clock()): void {
+    this.#add(CELL.borrowed, count, timeMs);
   }
 
   /** One response time in ms, without a success. */
-  addRt(rtMs: number, timeMs = this.#clock()): void {
-    this.#addRt(rtMs, timeMs, 0);
+  addLatency(latencyMs: number, timeMs = this.#clock()): void {
+    this.#addLatency(latencyMs, timeMs, 0);
   }
 
-  /** One success with its response time in ms: `addSuccess(1)` and `addRt(rtMs)` in one. */
-  recordSuccess(rtMs: number, timeMs = this.#clock()): void {
+  /** One success with its response time in ms: `addSuccess(1)` and `addLatency(latencyMs)` in one. */
+  recordSuccess(latencyMs: number, timeMs = this.#clock()): void {
     const current = this.#current;
     // At the instant of the last record, and between the extremes, there is nothing to look up and nothing to check.
     const isPlain = timeMs === current[SOUGHT_AT];
-    if (isPlain && rtMs >= (current[MIN_RT] as number) && rtMs <= (current[MAX_RT] as number)) {
+    if (isPlain && latencyMs >= (current[MIN_LATENCY] as number) && latencyMs <= (current[MAX_LATENCY] as number)) {
       current[SUCCESS] = (current[SUCCESS] as number) + 1;
-      current[RT] = (current[RT] as number) + rtMs;
-    } else this.#addRt(rtMs, timeMs, 1);
+      current[LATENCY_SUM] = (current[LATENCY_SUM] as number) + latencyMs;
+    } else this.#addLatency(latencyMs, timeMs, 1);
+  }
+
+  /** One failure. Response times are those of successes: a refusal that is quick would make the mean look better. */
+  recordFailure(): void {
+    this.#add(CELL.failure, 1, this.#clock());
   }
 
   /** Books passes in the bucket of `timeMs`, which begins with them; those of buckets to come are `waiting`. */
@@ -134,13 +139,13 @@ export class MetricWindow extends MetricView {
     if (timeMs === this.#current[SOUGHT] || this.#ring.seek(timeMs)) addCount(this.#current, cell, count);
   }
 
-  #addRt(rtMs: number, timeMs: number, successes: number): void {
-    checkRt(rtMs);
+  #addLatency(latencyMs: number, timeMs: number, successes: number): void {
+    checkLatency(latencyMs);
     const current = this.#current;
     if (timeMs !== current[SOUGHT_AT] && !this.#ring.seek(timeMs)) return;
-    this.#percentiles?.record(rtMs, this.#ring.startOf(timeMs));
-    widen(current, 0, rtMs);
+    this.#percentiles?.record(latencyMs, this.#ring.startOf(timeMs));
+    widen(current, 0, latencyMs);
     current[SUCCESS] = (current[SUCCESS] as number) + successes;
-    current[RT] = (current[RT] as number) + rtMs;
+    current[LATENCY_SUM] = (current[LATENCY_SUM] as number) + latencyMs;
   }
 }

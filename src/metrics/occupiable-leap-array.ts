@@ -13,18 +13,18 @@ export class OccupiableLeapArray extends LeapArray<MetricBucket> {
     const { clock = Date.now } = options;
     const borrowed = new LeapArray(sampleCount, intervalMs, () => new MetricBucket(), { mode: "future", clock });
     const begin = (bucket: MetricBucket, timeMs: number) =>
-      bucket.reset().addPass(borrowed.windowValue(timeMs)?.pass ?? 0);
+      bucket.reset().addAllowed(borrowed.windowValue(timeMs)?.allowed ?? 0);
     super(sampleCount, intervalMs, (timeMs) => begin(new MetricBucket(), timeMs), { clock, reset: begin });
     this.#borrowed = borrowed;
   }
 
   /** Books passes in the bucket of `timeMs`. */
   addWaiting(timeMs: number, count: number): void {
-    this.#borrowed.currentWindow(timeMs)?.value.addPass(count);
+    this.#borrowed.currentWindow(timeMs)?.value.addAllowed(count);
   }
 
   /** Passes booked in buckets to come. */
   currentWaiting(): number {
-    return this.#borrowed.values().reduce((sum, bucket) => sum + bucket.pass, 0);
+    return this.#borrowed.values().reduce((sum, bucket) => sum + bucket.allowed, 0);
   }
 }

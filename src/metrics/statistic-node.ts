@@ -53,42 +53,47 @@ export class StatisticNode {
     this.#underWay--;
   }
 
-  addPass(count = 1): void {
+  addAllowed(count = 1): void {
     const nowMs = this.#clock();
-    this.second.addPass(count, nowMs);
-    this.minute.addPass(count, nowMs);
+    this.second.addAllowed(count, nowMs);
+    this.minute.addAllowed(count, nowMs);
   }
-  addBlock(count = 1): void {
+  addDenied(count = 1): void {
     const nowMs = this.#clock();
-    this.second.addBlock(count, nowMs);
-    this.minute.addBlock(count, nowMs);
+    this.second.addDenied(count, nowMs);
+    this.minute.addDenied(count, nowMs);
   }
-  addException(count = 1): void {
+  addFailure(count = 1): void {
     const nowMs = this.#clock();
-    this.second.addException(count, nowMs);
-    this.minute.addException(count, nowMs);
+    this.second.addFailure(count, nowMs);
+    this.minute.addFailure(count, nowMs);
   }
   /** One success with its response time in ms. */
-  recordSuccess(rtMs: number): void {
-    this.second.recordSuccess(rtMs);
-    this.minute.recordSuccess(rtMs);
+  recordSuccess(latencyMs: number): void {
+    this.second.recordSuccess(latencyMs);
+    this.minute.recordSuccess(latencyMs);
   }
 
-  passQps(): number {
-    return this.second.passQps();
+  /** One failure. */
+  recordFailure(): void {
+    this.addFailure();
+  }
+
+  allowedPerSecond(): number {
+    return this.second.allowedPerSecond();
   }
   /** Passes of the whole second before the present one. */
-  previousPassQps(): number {
-    return this.minute.previous()?.pass ?? 0;
+  previousAllowedPerSecond(): number {
+    return this.minute.previous()?.allowed ?? 0;
   }
   /** Most successes in one bucket of the short window, as a rate per second. */
-  maxSuccessQps(): number {
+  maxSuccessesPerSecond(): number {
     const { second } = this;
     return (second.maxSuccess() * second.sampleCount * 1000) / second.intervalMs;
   }
   /** Passed and blocked within the last minute. */
   totalRequest(): number {
-    return this.minute.pass() + this.minute.block();
+    return this.minute.allowed() + this.minute.denied();
   }
 
   /**
@@ -101,14 +106,14 @@ export class StatisticNode {
     const most = (threshold * second.intervalMs) / 1000;
     const waiting = second.waiting(nowMs);
     if (waiting >= most) return Infinity;
-    let pass = second.pass(nowMs);
+    let allowed = second.allowed(nowMs);
     const startMs = nowMs - (nowMs % lengthMs);
     // The oldest bucket leaves the window when the next one begins, and so on.
     for (let leavesMs = startMs + lengthMs; leavesMs - nowMs < this.#occupyTimeoutMs; leavesMs += lengthMs) {
       if (leavesMs - second.intervalMs >= nowMs) break;
-      const leaving = second.windowPass(leavesMs - second.intervalMs);
-      pass -= leaving;
-      if (pass + waiting + count <= most) return leavesMs - nowMs;
+      const leaving = second.bucketAllowed(leavesMs - second.intervalMs);
+      allowed -= leaving;
+      if (allowed + waiting + count <= most) return leavesMs - nowMs;
     }
     return Infinity;
   }
@@ -116,8 +121,8 @@ export class StatisticNode {
   /** Books `count` passes `waitMs` ahead, as `tryOccupyNext` allowed. The minute counts them at once. */
   occupy(count: number, waitMs: number, nowMs = this.#clock()): void {
     this.second.addWaiting(nowMs + waitMs, count);
-    this.minute.addOccupiedPass(count, nowMs);
-    this.minute.addPass(count, nowMs);
+    this.minute.addBorrowed(count, nowMs);
+    this.minute.addAllowed(count, nowMs);
   }
 
   /** The whole seconds since those of the last call, of the last minute, oldest first; those without any event are left out. */
@@ -126,8 +131,8 @@ export class StatisticNode {
     const endMs = nowMs - (nowMs % 1000);
     const fresh = this.minute
       .details((startMs) => startMs > this.#fetchedMs && startMs < endMs, nowMs)
-      .filter(({ success, exception, pass, block, occupiedPass, minRt }) =>
-        [success, exception, pass, block, occupiedPass, minRt].some((n) => n > 0),
+      .filter(({ success, failure, allowed, denied, borrowed, minLatencyMs }) =>
+        [success, failure, allowed, denied, borrowed, minLatencyMs].some((n) => n > 0),
       );
     this.#fetchedMs = fresh.at(-1)?.startMs ?? this.#fetchedMs;
     return fresh;

@@ -23,20 +23,20 @@ function windows() {
   const nowMs = 1_000_000;
   const of = () => new MetricWindow({ sampleCount: 10, intervalMs: 10_000, percentiles: true, clock: () => nowMs });
   const all = { pay: of(), [HOSTILE]: of(), idle: of() };
-  for (const rtMs of [100, 200, 300, 400]) all.pay.recordSuccess(rtMs);
-  all.pay.addException(20);
-  all.pay.addBlock(5);
-  all[HOSTILE]!.addPass(10);
+  for (const latencyMs of [100, 200, 300, 400]) all.pay.recordSuccess(latencyMs);
+  all.pay.addFailure(20);
+  all.pay.addDenied(5);
+  all[HOSTILE]!.addAllowed(10);
   return all;
 }
 
 const LABELS = { service: "shop" };
 const EXPECTED = [
   ["oriel_window_calls_per_second", { name: "pay", outcome: "success" }, 0.4],
-  ["oriel_window_calls_per_second", { name: "pay", outcome: "exception" }, 2],
-  ["oriel_window_calls_per_second", { name: "pay", outcome: "pass" }, 0],
-  ["oriel_window_calls_per_second", { name: "pay", outcome: "block" }, 0.5],
-  ["oriel_window_calls_per_second", { name: HOSTILE, outcome: "pass" }, 1],
+  ["oriel_window_calls_per_second", { name: "pay", outcome: "failure" }, 2],
+  ["oriel_window_calls_per_second", { name: "pay", outcome: "allowed" }, 0],
+  ["oriel_window_calls_per_second", { name: "pay", outcome: "denied" }, 0.5],
+  ["oriel_window_calls_per_second", { name: HOSTILE, outcome: "allowed" }, 1],
   ["oriel_window_response_time_mean_seconds", { name: "pay" }, 0.25],
   ["oriel_window_response_time_min_seconds", { name: "pay" }, 0.1],
   ["oriel_window_response_time_max_seconds", { name: "pay" }, 0.4],
@@ -114,13 +114,13 @@ describe("Prometheus", () => {
     let reads = 0;
     const fleet = new FleetMetrics(memoryStore(), "shop", { percentiles: true, maxNames: 1, flush: "1h" });
     fleet.metric("pay").recordSuccess(250);
-    for (const user of ["user-1", "user-2"]) fleet.metric(user).addBlock();
+    for (const user of ["user-1", "user-2"]) fleet.metric(user).addDenied();
     const source = {
       readAll: () => {
         reads++;
         return fleet.readAll();
       },
-      rtPercentiles: fleet.rtPercentiles.bind(fleet),
+      latencyPercentilesMs: fleet.latencyPercentilesMs.bind(fleet),
     };
     const registry = new Registry();
     registerPrometheus(registry, source, { percentiles: [99] });
@@ -146,8 +146,8 @@ test("OpenTelemetry: a reader in memory collects each number, with its unit, unt
       reads++;
       return all;
     },
-    rtPercentiles: async (name: string, percentiles: readonly number[]) =>
-      percentiles.map((each) => all.get(name)!.rtPercentile(each)),
+    latencyPercentilesMs: async (name: string, percentiles: readonly number[]) =>
+      percentiles.map((each) => all.get(name)!.latencyPercentileMs(each)),
   };
   const end = observeOtel(provider.getMeter("shop"), source, OPTIONS);
   await reader.forceFlush();

@@ -62,7 +62,7 @@ test("while the server is away it counts on, tells of it, and hands in all of it
   proxy.refuse(false);
   const reader = fleetOf("away", server.url, 1000);
   await until("all is there", async () => (await reader.read("pay")).success() === 1001);
-  expect((await reader.read("pay")).maxRt()).toBe(999);
+  expect((await reader.read("pay")).maxLatencyMs()).toBe(999);
 });
 
 test("what is counted is sent without being asked, and a process that counts nothing sends nothing", async () => {

@@ -30,11 +30,11 @@ test("names and numbers that cannot be counted are refused, and nothing is count
     expect(() => fleet.metric(name)).toThrow(expect.objectContaining({ code: "ARGUMENT" }));
   const metric = fleet.metric("pay");
   for (const count of [-1, 0.5, Number.NaN, "1" as unknown as number])
-    for (const add of ["addSuccess", "addException", "addPass", "addBlock"] as const)
+    for (const add of ["addSuccess", "addFailure", "addAllowed", "addDenied"] as const)
       expect(() => metric[add](count)).toThrow(expect.objectContaining({ code: "ARGUMENT" }));
-  for (const rtMs of [-1, Number.NaN, Number.POSITIVE_INFINITY, "1" as unknown as number])
-    expect(() => metric.recordSuccess(rtMs)).toThrow(expect.objectContaining({ code: "ARGUMENT" }));
+  for (const latencyMs of [-1, Number.NaN, Number.POSITIVE_INFINITY, "1" as unknown as number])
+    expect(() => metric.recordSuccess(latencyMs)).toThrow(expect.objectContaining({ code: "ARGUMENT" }));
   const view = await fleet.read("pay");
-  expect([view.success(), view.exception(), view.pass(), view.block(), view.rt()]).toEqual([0, 0, 0, 0, 0]);
+  expect([view.success(), view.failure(), view.allowed(), view.denied(), view.latencySumMs()]).toEqual([0, 0, 0, 0, 0]);
   await fleet.close();
 });

@@ -12,13 +12,13 @@ const BUCKET_MS = 100;
 
 const numbers = (view: MetricWindow | Awaited<ReturnType<FleetMetrics["read"]>>, timeMs: number) => ({
   success: view.success(timeMs),
-  exception: view.exception(timeMs),
-  pass: view.pass(timeMs),
-  block: view.block(timeMs),
-  successQps: view.successQps(timeMs),
-  avgRt: view.avgRt(timeMs),
-  minRt: view.minRt(timeMs),
-  maxRt: view.maxRt(timeMs),
+  failure: view.failure(timeMs),
+  pass: view.allowed(timeMs),
+  denied: view.denied(timeMs),
+  successesPerSecond: view.successesPerSecond(timeMs),
+  meanLatencyMs: view.meanLatencyMs(timeMs),
+  minLatencyMs: view.minLatencyMs(timeMs),
+  maxLatencyMs: view.maxLatencyMs(timeMs),
 });
 
 describe.each([
@@ -42,9 +42,9 @@ describe.each([
   const step = fc.record({
     goneMs: fc.constantFrom(0, 1, 7, 99, 100, 250, 700),
     process: fc.nat(2),
-    what: fc.constantFrom("success", "exception", "pass", "block", "rt", "flush" as const),
+    what: fc.constantFrom("success", "failure", "allowed", "denied", "rt", "flush" as const),
     count: fc.nat(4),
-    rtMs: fc.constantFrom(0, 1, 2.5, 4000),
+    latencyMs: fc.constantFrom(0, 1, 2.5, 4000),
     name: fc.constantFrom("pay", "send"),
   });
 
@@ -58,17 +58,17 @@ describe.each([
           const window = (name: string) =>
             new MetricWindow({ sampleCount: 6, intervalMs: 600, mode, clock: () => on.clock.nowMs + 0 * name.length });
           const windows = { pay: window("pay"), send: window("send") };
-          for (const { goneMs, process, what, count, rtMs, name } of steps) {
+          for (const { goneMs, process, what, count, latencyMs, name } of steps) {
             on.clock.nowMs += goneMs;
             const metric = fleet[process]!.metric(name);
             const own = windows[name as "pay" | "send"];
             if (what === "flush") await fleet[process]!.flush();
             for (const each of [metric, own])
               if (what === "success") each.addSuccess(count);
-              else if (what === "exception") each.addException(count);
-              else if (what === "pass") each.addPass(count);
-              else if (what === "block") each.addBlock(count);
-              else if (what === "rt") each.recordSuccess(rtMs);
+              else if (what === "failure") each.addFailure(count);
+              else if (what === "allowed") each.addAllowed(count);
+              else if (what === "denied") each.addDenied(count);
+              else if (what === "rt") each.recordSuccess(latencyMs);
           }
           for (const each of fleet) await each.flush();
           for (const [name, own] of Object.entries(windows))
@@ -106,12 +106,12 @@ describe.each([
     const fleet = new FleetMetrics(on.store, "hostile", { ...SHAPE, maxNames: 3 });
     let told = 0;
     fleet.on("other", () => told++);
-    for (let i = 0; i < 5000; i++) fleet.metric(`{user}:*:${i}\u{1f600}`).addPass();
+    for (let i = 0; i < 5000; i++) fleet.metric(`{user}:*:${i}\u{1f600}`).addAllowed();
     await fleet.flush();
     expect(told).toBe(3);
     const all = await fleet.readAll();
     expect(all.size).toBe(4);
-    expect([...all.values()].reduce((sum, view) => sum + view.pass(), 0)).toBe(5000);
+    expect([...all.values()].reduce((sum, view) => sum + view.allowed(), 0)).toBe(5000);
   });
 
   test("what could not be sent while it was in a window is told as late", async () => {
@@ -119,15 +119,15 @@ describe.each([
     const metric = fleet.metric("pay");
     metric.addSuccess();
     await fleet.flush();
-    metric.addException(3);
+    metric.addFailure(3);
     on.clock.nowMs += 600 + 2 * BUCKET_MS;
-    metric.addBlock(2);
+    metric.addDenied(2);
     let late = 0;
     fleet.on("late", ({ events }) => {
       late += events;
     });
     const view = await fleet.read("pay");
-    expect([view.success(), view.exception(), view.block(), late]).toEqual([0, 0, 2, 3]);
+    expect([view.success(), view.failure(), view.denied(), late]).toEqual([0, 0, 2, 3]);
   });
 
   test("what is held while a server never answers stays bounded", async () => {
@@ -165,21 +165,22 @@ describe.each([
   });
 
   test("percentiles are those of all response times of all processes", async () => {
-    const [one, other] = [0, 1].map(() => new FleetMetrics(on.store, "rts", { ...SHAPE, percentiles: true }));
-    for (let rtMs = 1; rtMs <= 101; rtMs++) (rtMs % 3 ? one! : other!).metric("pay").recordSuccess(rtMs);
+    const [one, other] = [0, 1].map(() => new FleetMetrics(on.store, "latencies", { ...SHAPE, percentiles: true }));
+    for (let latencyMs = 1; latencyMs <= 101; latencyMs++)
+      (latencyMs % 3 ? one! : other!).metric("pay").recordSuccess(latencyMs);
     await other!.flush();
-    expect(await one!.rtPercentiles("pay", [0, 50, 99])).toEqual([1, 51, 100]);
-    expect(await one!.rtPercentiles("none", [50])).toEqual([Number.NaN]);
+    expect(await one!.latencyPercentilesMs("pay", [0, 50, 99])).toEqual([1, 51, 100]);
+    expect(await one!.latencyPercentilesMs("none", [50])).toEqual([Number.NaN]);
     await Promise.all([one!.close(), other!.close()]);
-    const without = new FleetMetrics(on.store, "rts", SHAPE);
-    await expect(without.rtPercentiles("pay", [50])).rejects.toMatchObject({ code: "ARGUMENT" });
+    const without = new FleetMetrics(on.store, "latencies", SHAPE);
+    await expect(without.latencyPercentilesMs("pay", [50])).rejects.toMatchObject({ code: "ARGUMENT" });
   });
 
   test("a flush is one call, whatever was counted", async () => {
     if (!on.client || _name !== "redis") return;
     const client = on.client as Redis;
     const fleet = new FleetMetrics(on.store, "calls", SHAPE);
-    fleet.metric("first").addPass();
+    fleet.metric("first").addAllowed();
     await fleet.flush();
     await client.config("RESETSTAT");
     for (let i = 0; i < 1000; i++) fleet.metric(`name ${i % 7}`).recordSuccess(i);

@@ -25,7 +25,7 @@ const entry = fc.record({
   name,
   ahead: fc.constantFrom(-45, -31, -30, -29, -20, -11, -10, -5, 0, 3, 500),
   counts: fc.array(fc.nat(5), { minLength: 4, maxLength: 4 }),
-  rtMs: fc.option(fc.constantFrom(0, 0.5, 3, 1e9)),
+  latencyMs: fc.option(fc.constantFrom(0, 0.5, 3, 1e9)),
 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc
@@ -42,10 +42,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
             ...shape,
             sender,
             number,
-            given: entries.map(({ name, ahead, counts, rtMs }) => {
+            given: entries.map(({ name, ahead, counts, latencyMs }) => {
               const bucket = newBucket(nowMs + ahead);
               bucket.set(counts, 1);
-              if (rtMs !== null) bucket.set([rtMs, rtMs, rtMs], 5);
+              if (latencyMs !== null) bucket.set([latencyMs, latencyMs, latencyMs], 5);
               return { name, bucket };
             }),
           }),

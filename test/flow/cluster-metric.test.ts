@@ -6,11 +6,11 @@ const T = 1_600_000_000_000;
 test("ClusterMetricTest.testTryOccupyNext", () => {
   const metric = new ClusterMetric({ sampleCount: 5, intervalMs: 25, clock: () => T });
   const add = () => {
-    for (const count of [1, 2, 1]) metric.addPass(count);
+    for (const count of [1, 2, 1]) metric.addAllowed(count);
   };
   add();
-  metric.addBlock(1);
-  expect([metric.pass(), metric.block(), metric.passQps()]).toEqual([4, 1, 160]);
+  metric.addDenied(1);
+  expect([metric.allowed(), metric.denied(), metric.allowedPerSecond()]).toEqual([4, 1, 160]);
   expect(metric.tryOccupyNext(111, 900)).toBe(200);
   add();
   expect(metric.tryOccupyNext(222, 900)).toBe(200);
@@ -39,7 +39,7 @@ describe("ClusterFlowCheckerTest.testAcquireClusterTokenOccupyPass, disabled ups
     expect(acquire(false)).toEqual(blocked);
     nowMs += 200;
     expect(acquire(false)).toEqual(passed);
-    expect([metric.pass(), metric.waiting()]).toEqual([5, 0]);
+    expect([metric.allowed(), metric.waiting()]).toEqual([5, 0]);
   });
 
   test("wrong arguments are refused", () => {

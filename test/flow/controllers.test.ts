@@ -9,11 +9,15 @@ import { StatisticNode } from "../../src/metrics/statistic-node.ts";
 const T = 1_600_000_000_000;
 
 /** A node that says what a case needs. */
-function nodeOf(says: { passQps?: number; previousPassQps?: number; concurrency?: number }): FlowNode {
+function nodeOf(says: {
+  allowedPerSecond?: number;
+  previousAllowedPerSecond?: number;
+  concurrency?: number;
+}): FlowNode {
   return {
     concurrency: says.concurrency ?? 0,
-    passQps: () => says.passQps ?? 0,
-    previousPassQps: () => says.previousPassQps ?? 0,
+    allowedPerSecond: () => says.allowedPerSecond ?? 0,
+    previousAllowedPerSecond: () => says.previousAllowedPerSecond ?? 0,
     tryOccupyNext: () => Infinity,
     occupy: () => undefined,
   };
@@ -22,8 +26,8 @@ function nodeOf(says: { passQps?: number; previousPassQps?: number; concurrency?
 describe("DefaultControllerTest", () => {
   test("testCanPassForQps: threshold 10 passes at 9, blocks at 10", () => {
     const controller = new RejectController({ count: 10 });
-    expect(controller.tryPass(nodeOf({ passQps: 9 }))).toEqual({ allowed: true, waitMs: 0 });
-    expect(controller.tryPass(nodeOf({ passQps: 10 }))).toEqual({ allowed: false, waitMs: 0 });
+    expect(controller.tryPass(nodeOf({ allowedPerSecond: 9 }))).toEqual({ allowed: true, waitMs: 0 });
+    expect(controller.tryPass(nodeOf({ allowedPerSecond: 10 }))).toEqual({ allowed: false, waitMs: 0 });
   });
 
   test("testCanPassForThreadCount: threshold 8 passes at 7, blocks at 8", () => {
@@ -37,27 +41,27 @@ describe("DefaultControllerTest", () => {
     const controller = new RejectController({ count: 10 });
     const call = async () => {
       const { allowed } = controller.tryPass(node);
-      if (allowed) node.addPass();
-      else node.addBlock();
+      if (allowed) node.addAllowed();
+      else node.addDenied();
       return allowed;
     };
     const answers = await Promise.all(Array.from({ length: 2000 }, call));
     expect(answers.filter((allowed) => allowed)).toHaveLength(10);
-    expect([node.passQps(), node.minute.block()]).toEqual([10, 1990]);
+    expect([node.allowedPerSecond(), node.minute.denied()]).toEqual([10, 1990]);
   });
 
   test("prioritized calls are let in at the expense of the next bucket, and count there", () => {
     let nowMs = T;
     const node = new StatisticNode({ clock: () => nowMs });
     const controller = new RejectController({ count: 10 });
-    node.addPass(10);
+    node.addAllowed(10);
     nowMs = T + 700;
     expect(controller.tryPass(node).allowed).toBe(false);
     for (let i = 0; i < 10; i++)
       expect(controller.tryPass(node, 1, { prioritized: true })).toEqual({ allowed: true, waitMs: 300 });
     expect(controller.tryPass(node, 1, { prioritized: true }).allowed).toBe(false);
     nowMs = T + 1000;
-    expect(node.passQps()).toBe(10);
+    expect(node.allowedPerSecond()).toBe(10);
     expect(controller.tryPass(node).allowed).toBe(false);
     nowMs = T + 2000;
     expect(controller.tryPass(node, 10).allowed).toBe(true);
@@ -121,8 +125,8 @@ describe("WarmUpControllerTest", () => {
   test("testWarmUp: cold, 8 QPS blocked, 1 passes; after 10 s at 10, 8 passes and 10 is blocked", () => {
     let nowMs = T;
     const controller = new WarmUpController({ count: 10, warmUpPeriodMs: 10_000, coldFactor: 3, clock: () => nowMs });
-    const passes = (passQps: number, previousPassQps: number) =>
-      controller.tryPass(nodeOf({ passQps, previousPassQps })).allowed;
+    const passes = (allowedPerSecond: number, previousAllowedPerSecond: number) =>
+      controller.tryPass(nodeOf({ allowedPerSecond, previousAllowedPerSecond })).allowed;
     expect(passes(8, 1)).toBe(false);
     expect(passes(1, 1)).toBe(true);
     for (let i = 0; i < 100; i++) {
@@ -142,7 +146,7 @@ describe("WarmUpControllerTest", () => {
     const passed = Array.from({ length: seconds }, () => 0);
     for (; nowMs < T + 1000 * seconds; nowMs += everyMs) {
       if (!controller.tryPass(node).allowed) continue;
-      node.addPass();
+      node.addAllowed();
       passed[Math.floor((nowMs - T) / 1000)]!++;
     }
     return passed;
@@ -166,7 +170,7 @@ describe("WarmUpControllerTest", () => {
       let passes = 0;
       for (const endMs = nowMs + ms; nowMs < endMs; nowMs += 50) {
         if (!controller.tryPass(node).allowed) continue;
-        node.addPass();
+        node.addAllowed();
         passes++;
       }
       return passes;
@@ -187,7 +191,7 @@ describe("WarmUpControllerTest", () => {
 });
 
 describe("WarmUpRateLimiterControllerTest", () => {
-  const busy = nodeOf({ passQps: 100, previousPassQps: 100 });
+  const busy = nodeOf({ allowedPerSecond: 100, previousAllowedPerSecond: 100 });
   const open = (maxQueueingTimeMs: number, clock: () => number) =>
     new WarmUpThrottlingController({ count: 10, warmUpPeriodMs: 10_000, coldFactor: 3, maxQueueingTimeMs, clock });
 
@@ -229,7 +233,7 @@ test("wrong arguments name argument, value and bound", () => {
     "coldFactor is 1; it must be a number above 1": () =>
       new WarmUpController({ count: 1, warmUpPeriodMs: 1000, coldFactor: 1 }),
     "warmUpPeriodMs is 0": () => new WarmUpThrottlingController({ count: 1, warmUpPeriodMs: 0 }),
-    'option is "grade"': () => new WarmUpController({ count: 1, warmUpPeriodMs: 1, grade: "qps" } as never),
+    'option is "grade"': () => new WarmUpController({ count: 1, warmUpPeriodMs: 1, grade: "rate" } as never),
     "count is 1.5; it must be a whole number of passes": () =>
       new RejectController({ count: 1 }).tryPass(nodeOf({}), 1.5),
     "clock is 1": () => new ThrottlingController({ count: 1, clock: 1 as never }),

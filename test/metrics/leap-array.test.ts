@@ -46,29 +46,29 @@ describe("BucketLeapArrayTest (2 x 1000 ms)", () => {
     const wrap = open().currentWindow(T);
     expect(wrap?.lengthMs).toBe(lengthMs);
     expect(wrap?.startMs).toBe(T - (T % lengthMs));
-    expect(wrap?.value.pass).toBe(0);
+    expect(wrap?.value.allowed).toBe(0);
   });
 
   test("testWindowAfterOneInterval", () => {
     const ring = open();
     const startMs = T - (T % lengthMs);
     const bucket = ring.currentWindow(startMs)?.value as MetricBucket;
-    bucket.addPass(1).addBlock(1);
-    expect([bucket.pass, bucket.block]).toEqual([1, 1]);
+    bucket.addAllowed(1).addDenied(1);
+    expect([bucket.allowed, bucket.denied]).toEqual([1, 1]);
     const middle = ring.currentWindow(startMs + lengthMs / 2);
     expect(middle?.startMs).toBe(startMs);
     expect(middle?.value).toBe(bucket);
-    middle?.value.addPass(1);
-    expect([bucket.pass, bucket.block]).toEqual([2, 1]);
+    middle?.value.addAllowed(1);
+    expect([bucket.allowed, bucket.denied]).toEqual([2, 1]);
     const next = ring.currentWindow(startMs + lengthMs);
     expect(next?.startMs).toBe(startMs + lengthMs);
-    expect([next?.value.pass, next?.value.block]).toEqual([0, 0]);
+    expect([next?.value.allowed, next?.value.denied]).toEqual([0, 0]);
   });
 
   test("testMultiThreadUpdateEmptyWindow: 16 tasks on an empty slot", async () => {
     const ring = open();
-    await Promise.all(Array.from({ length: 16 }, async () => ring.currentWindow(T)?.value.addPass(1)));
-    expect(ring.currentWindow(T)?.value.pass).toBe(16);
+    await Promise.all(Array.from({ length: 16 }, async () => ring.currentWindow(T)?.value.addAllowed(1)));
+    expect(ring.currentWindow(T)?.value.allowed).toBe(16);
   });
 
   test("testGetPreviousWindow", () => {
@@ -82,11 +82,11 @@ describe("BucketLeapArrayTest (2 x 1000 ms)", () => {
   test("testWindowDeprecatedRefresh, never run upstream: a slot's wrap and value are used again, not made anew", () => {
     const ring = open();
     const first = [0, 1].map((i) => ring.currentWindow(T + lengthMs * i));
-    for (const wrap of first) wrap?.value.addPass(1);
+    for (const wrap of first) wrap?.value.addAllowed(1);
     const second = [2, 3].map((i) => ring.currentWindow(T + lengthMs * i));
     expect(second[0]).toBe(first[0]);
     expect(second[1]).toBe(first[1]);
-    expect(second.map((wrap) => wrap?.value.pass)).toEqual([0, 0]);
+    expect(second.map((wrap) => wrap?.value.allowed)).toEqual([0, 0]);
   });
 
   test.each([1100, 1300])(
@@ -97,9 +97,9 @@ describe("BucketLeapArrayTest (2 x 1000 ms)", () => {
       const wraps = [ring.currentWindow(T), ring.currentWindow(T + 100)];
       expect(ring.list()).toEqual(wraps);
       nowMs += pauseMs + 100;
-      ring.currentWindow()?.value.addPass(1);
+      ring.currentWindow()?.value.addAllowed(1);
       expect(ring.list()).toHaveLength(1);
-      expect(ring.values().map((bucket) => bucket.pass)).toEqual([1]);
+      expect(ring.values().map((bucket) => bucket.allowed)).toEqual([1]);
       expect(ring.listAll().length).toBeGreaterThan(1);
     },
   );
@@ -132,22 +132,23 @@ describe("sentinel-golang core/stat/base (20 x 500 ms)", () => {
     const ring = open();
     const beginMs = 1_976_296_040_000;
     const update = (timeMs: number) =>
-      ring.currentWindow(timeMs)?.value.addSuccess(1).addPass(1).addBlock(1).addException(1).addRt(10);
+      ring.currentWindow(timeMs)?.value.addSuccess(1).addAllowed(1).addDenied(1).addFailure(1).addLatency(10);
     for (let t = beginMs; t < beginMs + 10_000; t += 500) update(t);
-    for (const { success, pass, block, exception, rt } of ring.values(beginMs + 9500))
-      expect([success, pass, block, exception, rt]).toEqual([1, 1, 1, 1, 10]);
+    for (const { success, allowed, denied, failure, latencySumMs } of ring.values(beginMs + 9500))
+      expect([success, allowed, denied, failure, latencySumMs]).toEqual([1, 1, 1, 1, 10]);
     await Promise.all(Array.from({ length: 2980 }, async (_, i) => update(beginMs + ((i * 7919) % 10_000))));
     const totals = [0, 0, 0, 0, 0];
-    for (const { success, pass, block, exception, rt } of ring.values(beginMs + 9999))
-      for (const [i, n] of [success, pass, block, exception, rt].entries()) totals[i] = (totals[i] as number) + n;
+    for (const { success, allowed, denied, failure, latencySumMs } of ring.values(beginMs + 9999))
+      for (const [i, n] of [success, allowed, denied, failure, latencySumMs].entries())
+        totals[i] = (totals[i] as number) + n;
     expect(totals).toEqual([3000, 3000, 3000, 3000, 30_000]);
   });
 
   test("TestBucketLeapArray_resetBucketTo", () => {
     const ring = open();
     const wrap = ring.currentWindow(at);
-    wrap?.value.addPass(100).addBlock(100);
+    wrap?.value.addAllowed(100).addDenied(100);
     expect(ring.currentWindow(at + 10_000)).toBe(wrap);
-    expect([wrap?.value.pass, wrap?.value.block]).toEqual([0, 0]);
+    expect([wrap?.value.allowed, wrap?.value.denied]).toEqual([0, 0]);
   });
 });

@@ -8,13 +8,13 @@ const T = 1_600_000_000_000;
 describe("what Sentinel's tests lack", () => {
   test("a clock that steps back: a detached bucket, counted; the slot goes on untouched", () => {
     const ring = new LeapArray(10, 1000, () => new MetricBucket());
-    ring.currentWindow(T)?.value.addPass(5);
+    ring.currentWindow(T)?.value.addAllowed(5);
     const late = ring.currentWindow(T - 1000);
     expect(late?.startMs).toBe(T - 1000);
-    late?.value.addPass(7);
+    late?.value.addAllowed(7);
     expect(ring.lateCount).toBe(1);
     expect(ring.listAll()).toHaveLength(1);
-    expect(ring.currentWindow(T)?.value.pass).toBe(5);
+    expect(ring.currentWindow(T)?.value.allowed).toBe(5);
     expect(ring.currentWindow(T - 500)?.startMs).toBe(T - 500);
     expect(ring.lateCount).toBe(1);
   });
@@ -40,19 +40,19 @@ describe("what Sentinel's tests lack", () => {
 
   test.each([1, 2, 10, 10_000])("an idle gap of %i windows: only what is live counts", (gap) => {
     const ring = new LeapArray(10, 1000, () => new MetricBucket(), { mode: "exact" });
-    for (let i = 0; i < 10; i++) ring.currentWindow(T + 100 * i)?.value.addPass(1);
+    for (let i = 0; i < 10; i++) ring.currentWindow(T + 100 * i)?.value.addAllowed(1);
     const nowMs = T + 900 + 100 * gap;
     expect(ring.values(nowMs)).toHaveLength(Math.max(0, 10 - gap));
-    ring.currentWindow(nowMs)?.value.addPass(1);
+    ring.currentWindow(nowMs)?.value.addAllowed(1);
     expect(ring.values(nowMs)).toHaveLength(Math.max(0, 10 - gap) + 1);
   });
 
   test("one bucket: no previous one, and nothing of the last interval is left", () => {
     for (const mode of ["sentinel", "exact"] as const) {
       const ring = new LeapArray(1, 1000, () => new MetricBucket(), { mode });
-      ring.currentWindow(T)?.value.addPass(1);
+      ring.currentWindow(T)?.value.addAllowed(1);
       expect(ring.previousWindow(T + 500)).toBeNull();
-      expect(ring.currentWindow(T + 1500)?.value.pass).toBe(0);
+      expect(ring.currentWindow(T + 1500)?.value.allowed).toBe(0);
       expect(ring.previousWindow(T + 1500)).toBeNull();
       expect(ring.values(T + 1500)).toHaveLength(1);
     }
@@ -103,7 +103,7 @@ describe("what Sentinel's tests lack", () => {
   test("FutureBucketLeapArrayTest.testFutureMetricLeapArray: what is written at t never counts at t", () => {
     const ring = new LeapArray(10, 2000, () => new MetricBucket(), { mode: "future" });
     for (let t = T; t < T + 2000; t += 200) {
-      ring.currentWindow(t)?.value.addPass(1);
+      ring.currentWindow(t)?.value.addAllowed(1);
       expect(ring.values(t)).toEqual([]);
       expect(ring.values(T - 1)).toHaveLength((t - T) / 200 + 1);
     }
@@ -140,6 +140,10 @@ test("wrong arguments name argument, value and bound", () => {
   for (const time of [Number.NaN, Infinity])
     expect(() => ring.currentWindow(time)).toThrow(`timeMs is ${time}; it must be ms since 1970, a finite number`);
   expect(() => ring.list(Number.NaN)).toThrow("timeMs is NaN");
-  expect(() => ring.currentWindow(T)?.value.addPass(0.5)).toThrow("count is 0.5; it must be a whole number of events");
-  expect(() => ring.currentWindow(T)?.value.addRt(-1)).toThrow("rtMs is -1; it must be a response time in ms");
+  expect(() => ring.currentWindow(T)?.value.addAllowed(0.5)).toThrow(
+    "count is 0.5; it must be a whole number of events",
+  );
+  expect(() => ring.currentWindow(T)?.value.addLatency(-1)).toThrow(
+    "latencyMs is -1; it must be a response time in ms",
+  );
 });

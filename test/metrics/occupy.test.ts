@@ -11,23 +11,23 @@ const SHAPES = {
   OccupiableLeapArray(clock: () => number) {
     const ring = new OccupiableLeapArray(10, 2000, { clock });
     return {
-      addPass: (timeMs: number) => ring.currentWindow(timeMs)?.value.addPass(1),
+      addAllowed: (timeMs: number) => ring.currentWindow(timeMs)?.value.addAllowed(1),
       touch: (timeMs: number) => ring.currentWindow(timeMs),
       addWaiting: (timeMs: number, count: number) => ring.addWaiting(timeMs, count),
       waiting: () => ring.currentWaiting(),
-      passes: (timeMs: number) => ring.values(timeMs).map((bucket) => bucket.pass),
-      passAt: (timeMs: number) => ring.windowValue(timeMs)?.pass,
+      passes: (timeMs: number) => ring.values(timeMs).map((bucket) => bucket.allowed),
+      passAt: (timeMs: number) => ring.windowValue(timeMs)?.allowed,
     };
   },
   MetricWindow(clock: () => number) {
     const metric = new MetricWindow({ sampleCount: 10, intervalMs: 2000, mode: "sentinel", clock });
     return {
-      addPass: (timeMs: number) => metric.addPass(1, timeMs),
-      touch: (timeMs: number) => metric.pass(timeMs),
+      addAllowed: (timeMs: number) => metric.addAllowed(1, timeMs),
+      touch: (timeMs: number) => metric.allowed(timeMs),
       addWaiting: (timeMs: number, count: number) => metric.addWaiting(timeMs, count),
       waiting: () => metric.waiting(),
-      passes: (timeMs: number) => metric.details(undefined, timeMs).map((bucket) => bucket.pass),
-      passAt: (timeMs: number) => metric.windowPass(timeMs),
+      passes: (timeMs: number) => metric.details(undefined, timeMs).map((bucket) => bucket.allowed),
+      passAt: (timeMs: number) => metric.bucketAllowed(timeMs),
     };
   },
 };
@@ -39,14 +39,14 @@ describe.each(Object.keys(SHAPES) as (keyof typeof SHAPES)[])(
 
     test("testNewWindow", () => {
       const array = open();
-      array.addPass(T);
+      array.addAllowed(T);
       array.addWaiting(T + lengthMs, 1);
       expect([array.waiting(), array.passAt(T)]).toEqual([1, 1]);
     });
 
     test("testWindowInOneInterval", () => {
       const array = open();
-      array.addPass(T);
+      array.addAllowed(T);
       array.addWaiting(T + lengthMs, 2);
       expect([array.waiting(), array.passAt(T)]).toEqual([2, 1]);
       array.touch(T + lengthMs);
@@ -58,7 +58,7 @@ describe.each(Object.keys(SHAPES) as (keyof typeof SHAPES)[])(
       const array = open();
       await Promise.all(
         Array.from({ length: 16 }, async () => {
-          array.addPass(T);
+          array.addAllowed(T);
           array.addWaiting(T + lengthMs, 1);
         }),
       );
@@ -73,12 +73,12 @@ describe.each(Object.keys(SHAPES) as (keyof typeof SHAPES)[])(
 test("testWindowAfterOneInterval", () => {
   const ring = new OccupiableLeapArray(10, 2000, { clock: () => T });
   for (let i = 0; i < 10; i++) {
-    ring.currentWindow(T + i * lengthMs)?.value.addPass(1);
+    ring.currentWindow(T + i * lengthMs)?.value.addAllowed(1);
     ring.addWaiting(T + (i + 1) * lengthMs, 1);
   }
   const values = ring.values(T - (T % lengthMs) + 2000);
   expect(values).toHaveLength(10);
-  expect(sum(values.map((bucket) => bucket.pass))).toBe(19);
+  expect(sum(values.map((bucket) => bucket.allowed))).toBe(19);
   expect(ring.currentWaiting()).toBe(10);
 });
 
@@ -88,11 +88,11 @@ describe("MetricWindow, booked ahead", () => {
     const metric = new MetricWindow({ sampleCount: 10, intervalMs: 2000, clock: () => nowMs });
     for (let i = 0; i < 10; i++) {
       nowMs = T + i * lengthMs;
-      metric.addPass(1);
+      metric.addAllowed(1);
       metric.addWaiting(nowMs + lengthMs, 1);
       expect(metric.waiting()).toBe(1);
     }
-    expect(metric.pass()).toBe(19);
+    expect(metric.allowed()).toBe(19);
   });
 
   test("what was booked counts also where nobody called while its bucket was the current one", () => {
@@ -100,9 +100,9 @@ describe("MetricWindow, booked ahead", () => {
     const metric = new MetricWindow({ sampleCount: 10, intervalMs: 2000, clock: () => nowMs });
     metric.addWaiting(T + lengthMs, 3);
     nowMs += 3 * lengthMs;
-    expect([metric.pass(), metric.windowPass(T + lengthMs), metric.waiting()]).toEqual([3, 3, 0]);
+    expect([metric.allowed(), metric.bucketAllowed(T + lengthMs), metric.waiting()]).toEqual([3, 3, 0]);
     nowMs += 2000;
-    expect(metric.pass()).toBe(0);
+    expect(metric.allowed()).toBe(0);
   });
 
   test("what cannot be booked is late: counted as such", () => {
@@ -116,10 +116,10 @@ describe("MetricWindow, booked ahead", () => {
   test("the least RT of a bucket that began with booked passes is its own", () => {
     let nowMs = T;
     const metric = new MetricWindow({ sampleCount: 2, intervalMs: 1000, clock: () => nowMs });
-    metric.addRt(3);
+    metric.addLatency(3);
     metric.addWaiting(T + 1000, 2);
     nowMs += 1000;
-    metric.addRt(9);
-    expect([metric.minRt(), metric.maxRt(), metric.pass()]).toEqual([9, 9, 2]);
+    metric.addLatency(9);
+    expect([metric.minLatencyMs(), metric.maxLatencyMs(), metric.allowed()]).toEqual([9, 9, 2]);
   });
 });

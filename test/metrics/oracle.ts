@@ -1,12 +1,12 @@
 import type { PercentileMethod } from "../../src/kernel/percentile.ts";
 import { percentileByHand } from "../window/oracle.ts";
 
-export type Kind = "success" | "exception" | "pass" | "block" | "rt";
+export type Kind = "success" | "failure" | "allowed" | "denied" | "latencySumMs";
 
 interface Logged {
   kind: Kind;
   startMs: number;
-  /** A count, or an RT in ms. */
+  /** A count, or a latency in ms. */
   amount: number;
 }
 
@@ -66,7 +66,7 @@ export class MetricLog {
   }
 
   percentile(p: number, method: PercentileMethod, nowMs: number): number {
-    const sorted = this.amounts("rt", nowMs).sort((a, b) => a - b);
+    const sorted = this.amounts("latencySumMs", nowMs).sort((a, b) => a - b);
     return sorted.length === 0 ? Number.NaN : percentileByHand(sorted, p, method);
   }
 

@@ -11,7 +11,7 @@ const T = 1_600_000_000_000;
 const METHODS: PercentileMethod[] = ["linear", "nearest", "inverted_cdf"];
 
 describe.each(["exact", "sentinel"] as const)(`percentiles on random traces, mode %s (seed ${seed})`, (mode) => {
-  test("are those of the RTs that count, however the clock walks", () => {
+  test("are those of the latencies that count, however the clock walks", () => {
     fc.assert(
       fc.property(scenario, fc.constantFrom(...METHODS), ({ sampleCount, lengthMs, beginMs, steps }, method) => {
         const intervalMs = sampleCount * lengthMs;
@@ -31,7 +31,7 @@ describe.each(["exact", "sentinel"] as const)(`percentiles on random traces, mod
           const isBack = () => startMs <= latestMs - intervalMs;
           if (isBack() && !log.isErased(startMs)) beginAnew();
           if (!log.isErased(startMs)) latestMs = Math.max(latestMs, startMs);
-          log.add("rt", amount, nowMs);
+          log.add("latencySumMs", amount, nowMs);
           metric.recordSuccess(amount);
           if (!asks) continue;
           if (isBack()) beginAnew();
@@ -43,7 +43,7 @@ describe.each(["exact", "sentinel"] as const)(`percentiles on random traces, mod
             .map((event) => event.amount)
             .sort((a, b) => a - b);
           for (const p of [0, 50, 90, 99, 100]) {
-            const answer = metric.rtPercentile(p, { method });
+            const answer = metric.latencyPercentileMs(p, { method });
             // By hand the last bit is rounded another way.
             if (kept.length === 0) expect(answer).toBeNaN();
             else expect(answer).toBeCloseTo(percentileByHand(kept, p, method), 12);
@@ -61,45 +61,45 @@ describe("percentiles per window", () => {
   const lastSecond = metric.view({ sampleCount: 1, intervalMs: 1000 });
 
   test("over the buckets that count, and over a view's", () => {
-    expect(metric.rtPercentile(99)).toBeNaN();
+    expect(metric.latencyPercentileMs(99)).toBeNaN();
     for (let i = 1; i <= 100; i++) metric.recordSuccess(i);
     nowMs += 1000;
     metric.recordSuccess(1000.5);
-    expect(metric.rtPercentile(50)).toBe(51);
-    expect(metric.rtPercentile(100)).toBe(1000.5);
-    expect(lastSecond.rtPercentile(0)).toBe(1000.5);
-    expect(metric.rtPercentile(50, { method: "inverted_cdf" })).toBe(51);
+    expect(metric.latencyPercentileMs(50)).toBe(51);
+    expect(metric.latencyPercentileMs(100)).toBe(1000.5);
+    expect(lastSecond.latencyPercentileMs(0)).toBe(1000.5);
+    expect(metric.latencyPercentileMs(50, { method: "inverted_cdf" })).toBe(51);
   });
 
   test("the window moves on by whole buckets, also where nothing is recorded", () => {
     nowMs = T + 59_999;
-    expect(metric.rtPercentile(0)).toBe(1);
+    expect(metric.latencyPercentileMs(0)).toBe(1);
     nowMs = T + 60_000;
-    expect(metric.rtPercentile(0)).toBe(1000.5);
+    expect(metric.latencyPercentileMs(0)).toBe(1000.5);
     nowMs += 3_600_000;
-    expect(metric.rtPercentile(0)).toBeNaN();
+    expect(metric.latencyPercentileMs(0)).toBeNaN();
   });
 
   test("a time given counts in its bucket; one an interval old in none", () => {
     metric.recordSuccess(5);
     metric.recordSuccess(3, nowMs - 2000);
     metric.recordSuccess(1, nowMs - 60_000);
-    expect(metric.rtPercentile(0)).toBe(3);
-    expect(lastSecond.rtPercentile(0)).toBe(5);
+    expect(metric.latencyPercentileMs(0)).toBe(3);
+    expect(lastSecond.latencyPercentileMs(0)).toBe(5);
   });
 
   test("begin anew after the clock stepped back by an hour", () => {
     nowMs -= 3_599_000;
-    expect(metric.rtPercentile(100)).toBeNaN();
+    expect(metric.latencyPercentileMs(100)).toBeNaN();
     metric.recordSuccess(8);
-    expect(metric.rtPercentile(100)).toBe(8);
+    expect(metric.latencyPercentileMs(100)).toBe(8);
   });
 
   test("begin anew after a time was given that is an hour ahead", () => {
     metric.recordSuccess(7, nowMs + 3_601_000);
     nowMs += 2000;
     metric.recordSuccess(6);
-    expect(metric.rtPercentile(100)).toBe(6);
+    expect(metric.latencyPercentileMs(100)).toBe(6);
     expect(metric.lateCount).toBe(1);
   });
 
@@ -112,8 +112,8 @@ describe("percentiles per window", () => {
     });
     for (let i = 0; i < 100; i++) small.recordSuccess(i);
     expect(() => small.recordSuccess(100)).toThrow("maxBytes, 1400, has room for 100 events; 100 are held");
-    expect([small.success(), small.maxRt(), small.rtPercentile(100)]).toEqual([100, 99, 99]);
-    expect(() => small.rtPercentile(101)).toThrow("101");
-    expect(() => small.rtPercentile(50, { span: "1s" } as never)).toThrow('option is "span"');
+    expect([small.success(), small.maxLatencyMs(), small.latencyPercentileMs(100)]).toEqual([100, 99, 99]);
+    expect(() => small.latencyPercentileMs(101)).toThrow("101");
+    expect(() => small.latencyPercentileMs(50, { span: "1s" } as never)).toThrow('option is "span"');
   });
 });

@@ -10,16 +10,16 @@ const seed = Number(process.env.ORIEL_SEED ?? Date.now() % 1_000_000);
 const runs = { seed, numRuns: 400 };
 
 /** Sum, least and greatest of the amounts of each kind that count. */
-type Answers = Record<Kind, number> & { minRt: number; maxRt: number };
+type Answers = Record<Kind, number> & { minLatencyMs: number; maxLatencyMs: number };
 
 function fromLog(log: MetricLog, nowMs: number, spanMs = log.intervalMs): Answers {
   const of = (kind: Kind) => sum(log.amounts(kind, nowMs, spanMs));
-  const rts = log.amounts("rt", nowMs, spanMs);
+  const latencies = log.amounts("latencySumMs", nowMs, spanMs);
   const answers = Object.fromEntries(KINDS.map((kind) => [kind, of(kind)])) as Record<Kind, number>;
   return {
     ...answers,
-    minRt: rts.length ? Math.min(...rts) : Number.NaN,
-    maxRt: rts.length ? Math.max(...rts) : Number.NaN,
+    minLatencyMs: latencies.length ? Math.min(...latencies) : Number.NaN,
+    maxLatencyMs: latencies.length ? Math.max(...latencies) : Number.NaN,
   };
 }
 
@@ -28,40 +28,47 @@ function fromRing(ring: LeapArray<MetricBucket>, nowMs: number): Answers {
   if (ring.mode === "sentinel") ring.currentWindow(nowMs);
   const values = ring.values(nowMs);
   const of = (kind: Kind) => sum(values.map((bucket) => bucket[kind]));
-  const rts = values.filter((bucket) => !Number.isNaN(bucket.minRt));
+  const latencies = values.filter((bucket) => !Number.isNaN(bucket.minLatencyMs));
   const answers = Object.fromEntries(KINDS.map((kind) => [kind, of(kind)])) as Record<Kind, number>;
   return {
     ...answers,
-    minRt: rts.length ? Math.min(...rts.map((bucket) => bucket.minRt)) : Number.NaN,
-    maxRt: rts.length ? Math.max(...rts.map((bucket) => bucket.maxRt)) : Number.NaN,
+    minLatencyMs: latencies.length ? Math.min(...latencies.map((bucket) => bucket.minLatencyMs)) : Number.NaN,
+    maxLatencyMs: latencies.length ? Math.max(...latencies.map((bucket) => bucket.maxLatencyMs)) : Number.NaN,
   };
 }
 
 function fromWindow(metric: MetricWindow, nowMs: number): Answers {
-  const { minRt, maxRt } = { minRt: metric.minRt(nowMs), maxRt: metric.maxRt(nowMs) };
+  const { minLatencyMs, maxLatencyMs } = {
+    minLatencyMs: metric.minLatencyMs(nowMs),
+    maxLatencyMs: metric.maxLatencyMs(nowMs),
+  };
   const answers = Object.fromEntries(KINDS.map((kind) => [kind, metric[kind](nowMs)])) as Record<Kind, number>;
-  return { ...answers, minRt, maxRt };
+  return { ...answers, minLatencyMs, maxLatencyMs };
 }
 
 function addTo(bucket: MetricBucket, kind: Kind, amount: number): void {
   if (kind === "success") bucket.addSuccess(amount);
-  else if (kind === "exception") bucket.addException(amount);
-  else if (kind === "pass") bucket.addPass(amount);
-  else if (kind === "block") bucket.addBlock(amount);
-  else bucket.addRt(amount);
+  else if (kind === "failure") bucket.addFailure(amount);
+  else if (kind === "allowed") bucket.addAllowed(amount);
+  else if (kind === "denied") bucket.addDenied(amount);
+  else bucket.addLatency(amount);
 }
 
 function addToWindow(metric: MetricWindow, kind: Kind, amount: number, timeMs: number): void {
   if (kind === "success") metric.addSuccess(amount, timeMs);
-  else if (kind === "exception") metric.addException(amount, timeMs);
-  else if (kind === "pass") metric.addPass(amount, timeMs);
-  else if (kind === "block") metric.addBlock(amount, timeMs);
-  else metric.addRt(amount, timeMs);
+  else if (kind === "failure") metric.addFailure(amount, timeMs);
+  else if (kind === "allowed") metric.addAllowed(amount, timeMs);
+  else if (kind === "denied") metric.addDenied(amount, timeMs);
+  else metric.addLatency(amount, timeMs);
 }
 
-/** Sentinel has no greatest RT and clamps the least one. */
-function asSentinel({ minRt, maxRt, ...answers }: Answers): Answers {
-  return { ...answers, minRt: Number.isNaN(minRt) ? 5000 : Math.max(1, minRt), maxRt: Number.isNaN(maxRt) ? 0 : maxRt };
+/** Sentinel has no greatest latency and clamps the least one. */
+function asSentinel({ minLatencyMs, maxLatencyMs, ...answers }: Answers): Answers {
+  return {
+    ...answers,
+    minLatencyMs: Number.isNaN(minLatencyMs) ? 5000 : Math.max(1, minLatencyMs),
+    maxLatencyMs: Number.isNaN(maxLatencyMs) ? 0 : maxLatencyMs,
+  };
 }
 
 describe.each(["exact", "sentinel"] as const)(`random traces, mode %s (seed ${seed})`, (mode) => {
@@ -111,7 +118,7 @@ describe.each(["exact", "sentinel"] as const)(`random traces, mode %s (seed ${se
           if (nowMs < 0) continue;
           const right = fromLog(log, nowMs, count * lengthMs);
           for (const asked of KINDS) expect(view[asked]()).toBe(right[asked]);
-          expect(view.maxRt()).toBe(mode === "sentinel" ? asSentinel(right).maxRt : right.maxRt);
+          expect(view.maxLatencyMs()).toBe(mode === "sentinel" ? asSentinel(right).maxLatencyMs : right.maxLatencyMs);
         }
       }),
       runs,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Kind } from "./oracle.ts";
 
-export const KINDS: Kind[] = ["success", "exception", "pass", "block", "rt"];
+export const KINDS: Kind[] = ["success", "failure", "allowed", "denied", "latencySumMs"];
 const step = fc.record({
   /** Mostly on, at times far on, back, or back by more than the window. */
   byMs: fc.oneof(

@@ -15,17 +15,22 @@ describe("StatisticNodeTest", () => {
         node.recordSuccess(nowMs - (begun.shift() as number));
       }
       node.increaseConcurrency();
-      node.addPass(1);
+      node.addAllowed(1);
       begun.push(nowMs);
       expect(node.concurrency).toBe(begun.length);
     }
-    expect(node.passQps()).toBeGreaterThan(10);
+    expect(node.allowedPerSecond()).toBeGreaterThan(10);
     for (const beganMs of begun) {
       node.decreaseConcurrency();
       node.recordSuccess(nowMs - beganMs);
     }
     nowMs += 3000;
-    expect([node.concurrency, node.passQps(), node.second.successQps(), node.second.minRt()]).toEqual([0, 0, 0, 5000]);
+    expect([
+      node.concurrency,
+      node.allowedPerSecond(),
+      node.second.successesPerSecond(),
+      node.second.minLatencyMs(),
+    ]).toEqual([0, 0, 0, 5000]);
     expect([node.totalRequest(), node.minute.success()]).toEqual([300, 300]);
   });
 
@@ -43,17 +48,22 @@ describe("StatisticNodeTest", () => {
 test("rates, and the seconds that are complete, each told once", () => {
   let nowMs = T;
   const node = new StatisticNode({ clock: () => nowMs });
-  node.addPass(2);
-  node.addBlock(1);
-  node.addException(1);
+  node.addAllowed(2);
+  node.addDenied(1);
+  node.addFailure(1);
   node.recordSuccess(40);
-  expect([node.passQps(), node.maxSuccessQps(), node.totalRequest(), node.previousPassQps()]).toEqual([2, 2, 3, 0]);
+  expect([
+    node.allowedPerSecond(),
+    node.maxSuccessesPerSecond(),
+    node.totalRequest(),
+    node.previousAllowedPerSecond(),
+  ]).toEqual([2, 2, 3, 0]);
   expect(node.newSeconds()).toEqual([]);
   nowMs += 1000;
-  expect(node.previousPassQps()).toBe(2);
+  expect(node.previousAllowedPerSecond()).toBe(2);
   nowMs += 4000;
-  node.addPass(1);
-  expect(node.newSeconds()).toMatchObject([{ startMs: T, pass: 2, block: 1, exception: 1, avgRt: 40 }]);
+  node.addAllowed(1);
+  expect(node.newSeconds()).toMatchObject([{ startMs: T, allowed: 2, denied: 1, failure: 1, meanLatencyMs: 40 }]);
   expect(node.newSeconds()).toEqual([]);
   nowMs += 1000;
   expect(node.newSeconds().map((second) => second.startMs)).toEqual([T + 5000]);
@@ -65,7 +75,7 @@ describe("tryOccupyNext", () => {
     const node = new StatisticNode({ clock: () => nowMs, occupyTimeoutMs });
     for (const [passedMs, count] of passes) {
       nowMs = T + passedMs;
-      node.addPass(count);
+      node.addAllowed(count);
     }
     nowMs = T + atMs;
     return node;
@@ -113,7 +123,7 @@ describe("tryOccupyNext", () => {
     }
     expect(node.second.waiting()).toBe(10);
     expect(node.tryOccupyNext(1, 10)).toBe(Infinity);
-    expect([node.minute.pass(), node.minute.occupiedPass(), node.second.pass()]).toEqual([20, 10, 10]);
+    expect([node.minute.allowed(), node.minute.borrowed(), node.second.allowed()]).toEqual([20, 10, 10]);
   });
 });
 

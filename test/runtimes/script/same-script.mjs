@@ -68,8 +68,8 @@ function checkLocal(checks) {
     checks.same(`LocalSeries: ${name} percentiles`, bits, pct.inverted_cdf);
   }
   const metrics = new MetricWindow({ sampleCount: 2, intervalMs: 1000, clock: () => clock.nowMs });
-  for (const rtMs of [10, 30]) metrics.recordSuccess(rtMs);
-  checks.same("MetricWindow", [metrics.successQps(), metrics.rt()], [2, 40]);
+  for (const latencyMs of [10, 30]) metrics.recordSuccess(latencyMs);
+  checks.same("MetricWindow", [metrics.successesPerSecond(), metrics.latencySumMs()], [2, 40]);
 }
 
 async function checkSeries(checks) {

@@ -3,26 +3,26 @@ import type { PercentileMethod } from "../kernel/percentile.ts";
 import type { Clock } from "../time.ts";
 import { LocalSeries, type LocalSeriesOptions } from "../window/local-series.ts";
 
-export type RtSeriesOptions = Pick<LocalSeriesOptions, "values" | "maxBytes">;
+export type LatencySeriesOptions = Pick<LocalSeriesOptions, "values" | "maxBytes">;
 
-export interface RtPercentileOptions {
+export interface LatencyPercentileOptions {
   /** One of NumPy's 13 methods; default "linear". */
   method?: PercentileMethod;
 }
 
 /**
- * The RTs of a ring of buckets, in a LocalSeries: each at the start of its bucket, so that both are over the same events.
+ * The latencies of a ring of buckets, in a LocalSeries: each at the start of its bucket, so that both are over the same events.
  * The series' time is the latest bucket's start. It does not fall back; where the clock has by an interval or more, the
  * percentiles begin anew, as none of what was recorded would be in a window of then.
  */
-export class RtPercentiles {
+export class LatencyPercentiles {
   readonly #intervalMs: number;
-  readonly #options: RtSeriesOptions;
+  readonly #options: LatencySeriesOptions;
   readonly #clock: Clock;
   #latestMs = -Infinity;
   #series: LocalSeries;
 
-  constructor(intervalMs: number, options: RtSeriesOptions, clock: Clock) {
+  constructor(intervalMs: number, options: LatencySeriesOptions, clock: Clock) {
     checkKnown(options, ["values", "maxBytes"]);
     this.#intervalMs = intervalMs;
     this.#clock = clock;
@@ -31,19 +31,19 @@ export class RtPercentiles {
   }
 
   /** What is an interval older than the latest is in no window to come, unless the clock has stepped back. */
-  record(rtMs: number, startMs: number): void {
+  record(latencyMs: number, startMs: number): void {
     if (startMs <= this.#latestMs - this.#intervalMs) {
       if (this.#clock() - startMs >= this.#intervalMs) return;
       this.#restart();
     }
     if (startMs >= this.#latestMs) {
       this.#latestMs = startMs;
-      this.#series.record(rtMs);
-    } else this.#series.record(rtMs, { at: startMs });
+      this.#series.record(latencyMs);
+    } else this.#series.record(latencyMs, { at: startMs });
   }
 
   /** Over the buckets that start after `nowMs - spanMs`, up to `nowMs` or, `isOpen`, to the latest one. */
-  percentile(p: number, nowMs: number, spanMs: number, isOpen: boolean, options: RtPercentileOptions): number {
+  percentile(p: number, nowMs: number, spanMs: number, isOpen: boolean, options: LatencyPercentileOptions): number {
     checkKnown(options, ["method"]);
     if (nowMs <= this.#latestMs - this.#intervalMs) this.#restart();
     if (nowMs > this.#latestMs) this.#latestMs = nowMs;
