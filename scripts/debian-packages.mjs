@@ -76,10 +76,9 @@ export function unpackPackages(name, packages, isWanted = () => true) {
 }
 
 /** A script in node_modules/.oriel/bin that starts an unpacked program with the libraries that were unpacked with it. */
-export function linkProgram(name, program, environment = {}) {
+export function linkProgram(name, program, { file = `usr/bin/${program}`, environment = {} } = {}) {
   const folder = unpacked(name);
-  const path =
-    ["usr/bin", "usr/sbin"].map((bin) => join(folder, bin, program)).find(existsSync) ?? `/usr/bin/${program}`;
+  const path = [join(folder, file)].find(existsSync) ?? `/${file}`;
   const variables = { LD_LIBRARY_PATH: libraryFolders(folder).filter(existsSync).join(":"), ...environment };
   const lines = Object.entries(variables)
     .filter(([, value]) => value !== "")

@@ -84,7 +84,10 @@ export function ensureChromium() {
     unpack() {
       if (!unpackPackages("chromium", packages)) return;
       const fonts = join(unpacked("chromium"), "etc", "fonts");
-      linkProgram("chromium", "chromium-headless-shell", existsSync(fonts) ? { FONTCONFIG_PATH: fonts } : {});
+      // The package's own start script looks for the program in /usr/lib.
+      const file = "usr/lib/chromium/chromium-headless-shell";
+      const environment = existsSync(fonts) ? { FONTCONFIG_PATH: fonts } : {};
+      linkProgram("chromium", "chromium-headless-shell", { file, environment });
     },
     formula: ["--cask", "chromium"],
   });
@@ -99,7 +102,8 @@ export function ensurePython() {
     packages,
     unpack() {
       if (!unpackPackages("python", packages)) return;
-      linkProgram("python", "python3", { PYTHONPATH: join(unpacked("python"), "usr/lib/python3/dist-packages") });
+      const PYTHONPATH = join(unpacked("python"), "usr/lib/python3/dist-packages");
+      linkProgram("python", "python3", { environment: { PYTHONPATH } });
     },
   });
 }

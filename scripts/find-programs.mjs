@@ -14,8 +14,9 @@ export function libraryFolders(folder) {
   return ["usr/lib", "lib"].flatMap((name) => {
     const libraries = join(folder, name);
     const machines = existsSync(libraries) ? readdirSync(libraries).filter((entry) => entry.includes("-linux-")) : [];
-    // Debian chooses among the forms of BLAS and LAPACK when it installs them: here their own folders stand for that.
-    return machines.flatMap((machine) => ["", "blas", "lapack"].map((form) => join(libraries, machine, form)));
+    // Installed libraries find these folders by links and search paths of their own, unpacked ones do not.
+    const inside = ["", "blas", "lapack", "pulseaudio"];
+    return machines.flatMap((machine) => inside.map((each) => join(libraries, machine, each)));
   });
 }
 

@@ -1,25 +1,27 @@
-import { createReadStream, existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { createReadStream } from "node:fs";
 import { OutcomeReader } from "../../src/cli/outcome-reader.ts";
 import type { Reading } from "../../src/cli/reading.ts";
+import { DEMO_LATENCY, dataFolders } from "../data/folders.ts";
 import { collect } from "./outcomes.ts";
 
 export interface DataFile {
   name: string;
   path: string;
   key: string | undefined;
-  present: boolean;
 }
 
-const FOLDER = fileURLToPath(new URL("../../../shared/data/", import.meta.url));
+const FILES = [
+  { file: "apache-access.log", key: "status-class" },
+  { file: "ec2_request_latency_system_failure.csv", key: undefined },
+];
 
-/** Real files, beside the project; where they are absent the tests that need them say so. */
+/** Generated files, the real ones where they are at hand, and latencies of the demo's server. */
 export const DATA_FILES: DataFile[] = [
-  { name: "apache-access.log", key: "status-class" },
-  { name: "ec2_request_latency_system_failure.csv", key: undefined },
-].map(({ name, key }) => ({ name, key, path: FOLDER + name, present: existsSync(FOLDER + name) }));
-
-for (const { name, present } of DATA_FILES) if (!present) console.log(`skipped: ${name} is not beside the project`);
+  ...dataFolders.flatMap(({ name, folder }) =>
+    FILES.map(({ file, key }) => ({ name: `${name} ${file}`, key, path: folder + file })),
+  ),
+  { name: "demo-latency.csv", key: undefined, path: DEMO_LATENCY },
+];
 
 export async function readingsOf({ path, key }: DataFile): Promise<Reading[]> {
   const reader = new OutcomeReader(undefined, { time: undefined, value: undefined, key });

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DEMO_LATENCY } from "../data/folders.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
 import { bruteForceReplay, type ReplayLaw } from "./brute-force.ts";
 import { command } from "./command.ts";
@@ -12,49 +13,41 @@ beforeAll(async () => {
 });
 afterAll(() => redis.stop());
 
-const MINUTE = 60_000;
-const everyOf = ({ key }: DataFile) => (key === undefined ? "300s" : "60s");
-const lawsFor = (file: DataFile): (ReplayLaw & { options: string[] })[] => [
-  {
-    options: ["--span", "1h", "--every", "30m", "--percentiles", "0,50,90,99,99.9,100"],
-    spanMs: 60 * MINUTE,
-    everyMs: 30 * MINUTE,
-    latenessMs: 0,
-    closed: "right",
-    percentiles: [0, 50, 90, 99, 99.9, 100],
-  },
-  {
-    // The log has many events in few minutes of each hour, the latencies one event in five minutes.
-    options: [
-      "--span",
-      "10m",
-      "--every",
-      everyOf(file),
-      "--lateness",
-      "30s",
-      "--closed",
-      "both",
-      "--percentiles",
-      "25,99",
-    ],
-    spanMs: 10 * MINUTE,
-    everyMs: Number.parseInt(everyOf(file), 10) * 1000,
-    latenessMs: 30_000,
-    closed: "both",
-    percentiles: [25, 99],
-  },
-  {
-    options: ["--span", "5m", "--every", "10m", "--percentiles", "50"],
-    spanMs: 5 * MINUTE,
-    everyMs: 10 * MINUTE,
-    latenessMs: 0,
-    closed: "right",
-    percentiles: [50],
-  },
-];
+/** [span, every, lateness] in ms. The log has many events in few minutes of each hour, the demo all of them in ten seconds. */
+type Lengths = readonly [spanMs: number, everyMs: number, latenessMs: number];
+const MINUTE_MS = 60_000;
+
+function lengthsFor({ key, path }: DataFile): Lengths[] {
+  if (path === DEMO_LATENCY)
+    return [
+      [2000, 50, 0],
+      [1000, 80, 20],
+      [30, 60, 0],
+    ];
+  const everyMs = key === undefined ? 5 * MINUTE_MS : MINUTE_MS;
+  return [
+    [60 * MINUTE_MS, 30 * MINUTE_MS, 0],
+    [10 * MINUTE_MS, everyMs, 30_000],
+    [5 * MINUTE_MS, 10 * MINUTE_MS, 0],
+  ];
+}
+
+const RULES = [
+  { closed: "right", percentiles: [0, 50, 90, 99, 99.9, 100] },
+  { closed: "both", percentiles: [25, 99] },
+  { closed: "right", percentiles: [50] },
+] as const;
+
+const lawsFor = (file: DataFile): (ReplayLaw & { options: string[] })[] =>
+  lengthsFor(file).map(([spanMs, everyMs, latenessMs], i) => {
+    const rule = RULES[i]!;
+    const lengths = ["--span", `${spanMs}ms`, "--every", `${everyMs}ms`, "--lateness", `${latenessMs}ms`];
+    const options = [...lengths, "--closed", rule.closed, "--percentiles", rule.percentiles.join(",")];
+    return { ...rule, spanMs, everyMs, latenessMs, options };
+  });
 
 for (const file of DATA_FILES) {
-  describe.skipIf(!file.present)(file.name, () => {
+  describe(file.name, () => {
     for (const law of lawsFor(file)) {
       for (const store of ["memory", "redis"]) {
         test(`${law.options.join(" ")}, ${store} store: every window as brute force`, async () => {

@@ -9,7 +9,7 @@ const [url = "", name = "", retention = "", path = "", key = "", part = "", part
 const BATCH = 100;
 
 async function write(): Promise<void> {
-  const readings = await readingsOf({ name: path, path, key: key === "" ? undefined : key, present: true });
+  const readings = await readingsOf({ name: path, path, key: key === "" ? undefined : key });
   const share = readings.filter((_, index) => index % Number(parts) === Number(part));
   const byKey = new Map<string, Reading[]>();
   for (const reading of share) {

@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Cluster } from "ioredis";
@@ -10,17 +9,17 @@ import { DrainService } from "../../src/drain/drain-service.ts";
 import { postgresSink } from "../../src/sql.ts";
 import { redisStore } from "../../src/store/redis.ts";
 import { passages } from "../counter/passages.mjs";
+import { dataFolders } from "../data/folders.ts";
 import { startPostgres } from "../harness/postgres.ts";
 import { startCluster } from "../harness/redis-cluster.ts";
 
-const FOLDER = fileURLToPath(new URL("../../../shared/data", import.meta.url));
 const COUNTER = fileURLToPath(new URL("../counter/passage-counter.mjs", import.meta.url));
 const WORKERS = 4;
 
-test.skipIf(!existsSync(FOLDER))(
-  "passages counted by four processes over a cluster, drained meanwhile, are what SQL counts of the same events",
+test.each(dataFolders)(
+  "passages of $name files counted by four processes over a cluster, drained meanwhile, are what SQL counts of the same events",
   { timeout: 240_000 },
-  async () => {
+  async ({ folder }) => {
     const [cluster, postgres] = await Promise.all([startCluster(3), startPostgres()]);
     const client = new Cluster([cluster.url]);
     const store = redisStore(client, { deadlineMs: 20_000 });
@@ -34,7 +33,7 @@ test.skipIf(!existsSync(FOLDER))(
       await drain.start();
       const outputs = await Promise.all(
         Array.from({ length: WORKERS }, (_, i) =>
-          promisify(execFile)(process.execPath, [COUNTER, cluster.url, FOLDER, `${i}`, `${WORKERS}`]),
+          promisify(execFile)(process.execPath, [COUNTER, cluster.url, folder, `${i}`, `${WORKERS}`]),
         ),
       );
       await drain.stop();
@@ -44,7 +43,7 @@ test.skipIf(!existsSync(FOLDER))(
 
       await pool.query("CREATE TABLE events (site text, lane text, direction text, at timestamptz, count bigint)");
       let sent = 0;
-      for (const chunk of chunks(passages(FOLDER, 0, 1), 50_000)) {
+      for (const chunk of chunks(passages(folder, 0, 1), 50_000)) {
         sent += chunk.length;
         const columns = [0, 1, 2, 3, 4].map((column) => chunk.map((event) => event[column]));
         await pool.query(

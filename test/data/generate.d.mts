@@ -1,0 +1,1 @@
+export declare function generate(folder: string, seed?: number): string;
