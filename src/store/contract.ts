@@ -1,4 +1,5 @@
 import type { Clock } from "../time.ts";
+import type { Failure } from "./failures.ts";
 
 /** A script's text and the SHA-1 of it, both made by the build from lua/. */
 export interface Script {
@@ -126,5 +127,7 @@ export interface Store {
   readonly monotonic: Clock;
   /** The same, and what was slept (store/lease-clock.ts): whoever holds something for a time tells by it whether it still does. */
   readonly leaseClock: Clock;
+  /** Takes what no call rejects with. */
+  report?(failure: Failure): void;
   close(): Promise<void>;
 }

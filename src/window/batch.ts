@@ -31,13 +31,17 @@ const LONGEST_FRAME_MS = 2 ** 32 - 1;
 export class Batch {
   readonly id: number;
   readonly #valueType: number;
+  readonly #told: (error: unknown) => unknown;
   readonly #values: number[] = [];
   #dated: DatedCall[] = NO_CALLS;
   #datedBytes = 0;
   #shared: Waiting<Recorded> | undefined;
+  #observed = 0;
 
-  constructor(id: number, valueType: number) {
+  /** `told`: what who recorded undated events rejects with, made of what went wrong. */
+  constructor(id: number, valueType: number, told: (error: unknown) => unknown = (error) => error) {
     this.id = id;
+    this.#told = told;
     this.#valueType = valueType;
   }
 
@@ -69,6 +73,12 @@ export class Batch {
   get written(): Promise<Recorded> {
     this.#shared ??= waiting();
     return this.#shared.promise;
+  }
+
+  /** Counts one more of the undated events as nobody's who waits: `fail` is told once of all of them. */
+  observe(fail: (error: unknown, count: number) => void): void {
+    this.#observed++;
+    if (this.#observed === 1) this.written.catch((error) => fail(error, this.#observed));
   }
 
   addMany(values: ArrayLike<number>, from: number, to: number): Promise<Recorded> {
@@ -114,7 +124,7 @@ export class Batch {
       if (this.#values.length > 0) keep(this.#column(0), undefined);
       this.#shared?.resolve(KEPT);
     } catch (error) {
-      this.#shared?.reject(error);
+      this.#shared?.reject(this.#told(error));
     }
     for (const call of this.#dated) {
       let count = 0;
@@ -131,7 +141,7 @@ export class Batch {
   }
 
   fail(error: unknown): void {
-    this.#shared?.reject(error);
+    this.#shared?.reject(this.#told(error));
     for (const call of this.#dated) call.waiting.reject(error);
   }
 

@@ -1,11 +1,11 @@
 import { OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { Batch } from "./batch.ts";
-import type { Kept } from "./kept.ts";
+import type { Kept, Stretch } from "./kept.ts";
 import { law } from "./law.ts";
 import { answerAll, type Question, type WindowView } from "./question.ts";
 import type { Recorded } from "./recorded.ts";
-import { isStoreFailure } from "./refused.ts";
+import { isOfStore } from "./refused.ts";
 import type { SeriesSettings } from "./series-options.ts";
 import type { ServerTime } from "./server-time.ts";
 
@@ -19,6 +19,8 @@ interface Ways {
   /** Asks the store for something small; learns its time. */
   probe(): Promise<void>;
   handIn(values: Column, times: Float64Array): Promise<Recorded>;
+  /** Tells that so many events will never be in the store, and why. */
+  giveUp(count: number, error: OrielError): void;
 }
 
 type Copy = Pick<WindowView, "fold" | "collect"> & { readonly latestMs: number };
@@ -26,7 +28,7 @@ type Copy = Pick<WindowView, "fold" | "collect"> & { readonly latestMs: number }
 /**
  * What a series does under `onStoreError: "local"` while its store is out of reach.
  *
- *        a call fails for DEADLINE, UNAVAILABLE or STALE
+ *        a call fails for its store: DEADLINE, UNAVAILABLE, STALE, out of memory
  *   ok ------------------------------------------------> away
  *    ^   that call and all later ones are answered here    |  one probe at a time, in the background;
  *    |                                                     |  no call waits for it
@@ -36,7 +38,8 @@ type Copy = Pick<WindowView, "fold" | "collect"> & { readonly latestMs: number }
  * Events of an append that may have been applied, and those recorded before the store was ever reached (they have no
  * server time), count in this process's answers while it is away, and are never handed in: at most once in the store.
  * The others are handed in with their times, stretch by stretch, as dated events; an append of them that fails is kept
- * by the same rule. Results say "local" while away, and afterwards where the window reaches what is not in the store.
+ * by the same rule, and tried again. What the store will never accept (LATE, CLASH, CORRUPT) is given up, and told.
+ * Results say "local" while away, and afterwards where the window reaches what is not in the store.
  */
 export class Fallback {
   readonly #copy: Copy;
@@ -70,7 +73,7 @@ export class Fallback {
 
   /** Whether a failure is the store's; from then on calls are answered here. */
   leave(error: unknown): boolean {
-    if (!isStoreFailure(error)) return false;
+    if (!isOfStore(error)) return false;
     this.#cause = error;
     this.#isAway = true;
     this.#returning ??= this.#return();
@@ -91,7 +94,7 @@ export class Fallback {
 
   /** Keeps the batch, whose undated events were recorded at `atMs`, and answers the questions; at once. */
   answer(batch: Batch | undefined, questions: readonly Question[], atMs: number, mayBeApplied: boolean): void {
-    this.#kept.dropBefore(this.nowMs() - this.#settings.retentionMs);
+    this.#tellExpired(this.#kept.dropBefore(this.nowMs() - this.#settings.retentionMs));
     batch?.keep((values, times) => {
       if (times) for (const ms of times) this.#checkAt(ms);
       // By this process's own clock: the store must not have that time.
@@ -126,6 +129,8 @@ export class Fallback {
     this.#isClosed = true;
     this.#endPause?.();
     await this.#returning;
+    const error = new OrielError("UNAVAILABLE", "the series was closed before what it kept could be handed in");
+    if (this.#kept.sureCount > 0) this.#ways.giveUp(this.#kept.sureCount, error);
   }
 
   #checkAt(atMs: number): void {
@@ -137,25 +142,27 @@ export class Fallback {
   }
 
   async #return(): Promise<void> {
-    while (this.#isAway) {
+    for (let pauseMs = SHORTEST_PAUSE_MS; this.#isAway; pauseMs = longer(pauseMs)) {
       await this.#untilAnswered();
       if (this.#isClosed) break;
       this.#isAway = false;
       this.#nowMs = -Infinity;
       this.#kept.forgetUnsure();
       await this.#handIn();
+      // A server that is full, or permits no writing, answers probes all the same.
+      if (this.#isAway) await this.#pause(pauseMs * (0.5 + Math.random() / 2));
     }
     this.#returning = undefined;
   }
 
   async #untilAnswered(): Promise<void> {
-    for (let pauseMs = SHORTEST_PAUSE_MS; !this.#isClosed; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    for (let pauseMs = SHORTEST_PAUSE_MS; !this.#isClosed; pauseMs = longer(pauseMs)) {
       try {
         await this.#ways.probe();
         return;
       } catch (error) {
         // Any other error will meet the calls themselves.
-        if (!isStoreFailure(error)) return;
+        if (!isOfStore(error)) return;
         this.#cause = error;
       }
       await this.#pause(pauseMs * (0.5 + Math.random() / 2));
@@ -163,17 +170,35 @@ export class Fallback {
   }
 
   async #handIn(): Promise<void> {
-    const sinceMs = this.nowMs() - this.#settings.retentionMs + EXPIRY_SLACK_MS;
-    for (;;) {
-      if (this.#isAway) return;
-      const part = this.#kept.shift(sinceMs);
+    let pauseMs = SHORTEST_PAUSE_MS;
+    while (!this.#isAway) {
+      const part = this.#kept.shift(this.nowMs() - this.#settings.retentionMs + EXPIRY_SLACK_MS);
       if (!part) return this.#kept.settle();
+      this.#tellExpired(part.expired);
       try {
         await this.#ways.handIn(part.values, part.times);
-      } catch {
-        this.#kept.lack(part.times.reduce((latest, ms) => Math.max(latest, ms), -Infinity));
+        pauseMs = SHORTEST_PAUSE_MS;
+      } catch (error) {
+        const { transient, applied } = error as OrielError;
+        if (!transient || applied === "unknown" || this.#isClosed) this.#giveUp(part, error as OrielError);
+        else {
+          this.#kept.putBack(part);
+          await this.#pause(pauseMs);
+          pauseMs = longer(pauseMs);
+        }
       }
     }
+  }
+
+  #giveUp(part: Stretch, error: OrielError): void {
+    this.#kept.giveUp(part);
+    this.#ways.giveUp(part.values.length, error);
+  }
+
+  #tellExpired(count: number): void {
+    if (count === 0) return;
+    const why = "events that were kept while the store was away became older than the retention before it was back";
+    this.#ways.giveUp(count, new OrielError("LATE", why));
   }
 
   /** Does not keep a process alive that has nothing else to do. */
@@ -187,4 +212,8 @@ export class Fallback {
       };
     });
   }
+}
+
+function longer(pauseMs: number): number {
+  return Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
 }

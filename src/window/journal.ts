@@ -1,4 +1,5 @@
 import { OrielError } from "../errors.ts";
+import type { Place } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import { gathering } from "../store/gathering.ts";
 import type { Answer } from "./answer.ts";
@@ -18,6 +19,13 @@ import type { SeriesSettings } from "./series-options.ts";
 import { type ServerQuestion, ServerSide } from "./server-side.ts";
 import { ServerTime } from "./server-time.ts";
 import { Summaries } from "./summaries.ts";
+
+/** What a journal needs of its series. */
+interface Owner {
+  readonly place: Place;
+  /** Tells that so many events will never be in the store, and why. */
+  giveUp(count: number, error: unknown): void;
+}
 
 /** Some 300 bytes each. */
 const MOST_QUESTIONS = 65_536;
@@ -44,14 +52,14 @@ export class Journal {
   #loop: Promise<void> | undefined;
   #closed = false;
 
-  constructor(store: Store, name: string, settings: SeriesSettings) {
+  constructor(store: Store, name: string, settings: SeriesSettings, { place, giveUp }: Owner) {
     this.#store = store;
     this.#key = store.keyOf(name);
     this.#reader = new JournalReader(store, this.#key);
     this.#time = new ServerTime(store.monotonic);
     this.#writer = new JournalWriter(store, this.#key, settings, this.#reader, this.#time);
     const residents = Residents.of(store);
-    this.outbox = new Outbox(settings.valueType, settings.maxPendingBytes);
+    this.outbox = new Outbox(settings.valueType, settings.maxPendingBytes, (error) => place.error("record", error));
     if (settings.isLocalOnError) this.#kept = new Kept(settings.valueType, settings.maxPendingBytes);
     const copy = new JournalCopy();
     this.#view = new JournalView(this.#reader, copy, settings, store.monotonic, residents, this.#kept);
@@ -74,6 +82,7 @@ export class Journal {
           this.wake();
           return recorded;
         },
+        giveUp: (count, error) => giveUp(count, place.error("record", error)),
       });
   }
 

@@ -13,13 +13,15 @@ const DATED_PER_BATCH = Math.floor((law.appendBytes - 4096) / DATED_BYTES_PER_EV
 export class Outbox {
   readonly #valueType: number;
   readonly #maxBytes: number;
+  readonly #told: ((error: unknown) => unknown) | undefined;
   #batches: Batch[] = [];
   #nextId = 1;
   /** Bytes of batches taken but not yet answered. */
   #takenBytes = 0;
 
-  constructor(valueType: number, maxBytes: number) {
+  constructor(valueType: number, maxBytes: number, told?: (error: unknown) => unknown) {
     this.#valueType = valueType;
+    this.#told = told;
     this.#maxBytes = maxBytes;
   }
 
@@ -93,7 +95,7 @@ export class Outbox {
   }
 
   #begin(): Batch {
-    const batch = new Batch(this.#nextId++, this.#valueType);
+    const batch = new Batch(this.#nextId++, this.#valueType, this.#told);
     this.#batches.push(batch);
     return batch;
   }

@@ -37,6 +37,15 @@ export function isStoreFailure(error: unknown): error is OrielError {
   return error instanceof OrielError && error.transient && ["DEADLINE", "UNAVAILABLE", "STALE"].includes(error.code);
 }
 
+/**
+ * Whether a call failed because of its store, so that it may succeed unchanged once the store is repaired: out of reach, too
+ * slow, out of memory, read-only, without permission. False for what no store will accept, and for bounds of this process.
+ */
+export function isOfStore(error: unknown): error is OrielError {
+  if (isStoreFailure(error)) return true;
+  return error instanceof OrielError && error.cause !== undefined && ["UNAVAILABLE", "OVERLOADED"].includes(error.code);
+}
+
 /** The same failure for what waited behind, and was never sent. */
 export function unsent(error: unknown): unknown {
   if (!(error instanceof OrielError)) return error;

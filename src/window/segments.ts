@@ -54,9 +54,11 @@ export class Segments {
 
   /** Takes out the first segment. */
   shift(): Segment | undefined {
-    if (this.list.length === 1) this.#open = undefined;
+    const first = this.list.shift();
+    if (first === this.#open) this.#open = undefined;
+    else if (first) this.#closedCount -= first.count;
     this.version++;
-    return this.list.shift();
+    return first;
   }
 
   append(ms: number, value: number): void {

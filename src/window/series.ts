@@ -1,29 +1,20 @@
-import { argumentError, checkKnown } from "../errors.ts";
+import { argumentError, checkKnown, type OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
+import { Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import { abortable } from "./abortable.ts";
-import { approximateQuery, type SummarizeOptions, summaryError } from "./approximate-query.ts";
+import { type SummarizeOptions, summaryError } from "./approximate-query.ts";
+import { Asker, foldOf } from "./asker.ts";
 import { Fold } from "./fold.ts";
 import { Journal } from "./journal.ts";
 import { Queries } from "./queries.ts";
-import type { WindowView } from "./question.ts";
 import type { RecordManyOptions, RecordOptions } from "./record-options.ts";
 import type { Recorded } from "./recorded.ts";
 import { Recorder } from "./recorder.ts";
 import { type SeriesOptions, type SeriesSettings, seriesSettings } from "./series-options.ts";
-import { type SeriesStatsOptions, serverQuery } from "./server-query.ts";
-import { waiting } from "./waiting.ts";
-import {
-  type StatsOptions,
-  type StatsQuery,
-  statsQuery,
-  type WindowOptions,
-  type WindowQuery,
-  windowQuery,
-} from "./window-query.ts";
+import type { SeriesStatsOptions } from "./server-query.ts";
+import { type StatsOptions, statsQuery, type WindowOptions, windowQuery } from "./window-query.ts";
 import { type Degraded, fractionOf, statsOf, type WindowStats } from "./window-stats.ts";
-
-type Compute<T> = (view: WindowView, fromMs: number, toMs: number) => T;
 
 /**
  * Events of many processes under one name, and exact statistics over any window of them.
@@ -32,30 +23,49 @@ type Compute<T> = (view: WindowView, fromMs: number, toMs: number) => T;
  */
 export class Series {
   readonly name: string;
+  readonly #store: Store;
+  readonly #place: Place;
   readonly #settings: SeriesSettings;
   readonly #journal: Journal;
   readonly #recorder: Recorder;
-  readonly #queries: Queries;
+  readonly #asker: Asker;
   readonly #recordQueries: Queries;
-  /** The answer last given: whoever shares it is given a copy. */
-  #given: WindowStats | undefined;
 
   constructor(store: Store, name: string, options: SeriesOptions = {}) {
+    this.#place = placeOf("Series", store, name);
     this.name = name;
-    this.#settings = seriesSettings(options);
-    this.#journal = new Journal(store, name, this.#settings);
+    this.#store = store;
+    this.#settings = this.#place.checked(undefined, () => seriesSettings(options));
+    this.#journal = new Journal(store, name, this.#settings, {
+      place: this.#place,
+      giveUp: (count, error) => this.#report(count, error),
+    });
     this.#recorder = new Recorder(this.#journal, this.#settings);
-    this.#queries = new Queries(this.#settings.retentionMs, "at");
+    this.#asker = new Asker(this.#journal, this.#settings);
     this.#recordQueries = new Queries(this.#settings.retentionMs, "now");
   }
 
   /** Records one event. One round trip, shared by all who record meanwhile. */
   record(value: number, options?: RecordOptions): Promise<Recorded> {
-    if (options) return this.#recordWith(value, options);
+    if (options) return this.#told("record", () => this.#recordWith(value, options));
     try {
       return this.#recorder.put(value).written;
     } catch (error) {
-      return Promise.reject(error);
+      return Promise.reject(this.#place.error("record", error));
+    }
+  }
+
+  /**
+   * Records one event, and returns nothing: neither waits nor throws. What goes wrong, a wrong argument too, is told to
+   * `store.on("error")`; while nobody listens, by `process.emitWarning` at most once a minute, with a count. Events beyond
+   * `maxPendingBytes` are dropped, and counted there.
+   */
+  observe(value: number, options?: RecordOptions): void {
+    try {
+      if (!options) this.#recorder.put(value).observe(this.#unobserved);
+      else this.#recordWith(value, options).catch((error) => this.#unobserved(error, 1));
+    } catch (error) {
+      this.#unobserved(error, 1);
     }
   }
 
@@ -68,10 +78,12 @@ export class Series {
   }
 
   /** Records events in order; a large call is split, and its error says how many were written. Cost: 4 or 8 bytes an event. */
-  async recordMany(values: ArrayLike<number>, options: RecordManyOptions = {}): Promise<Recorded> {
-    checkKnown(options, ["at", "signal"]);
-    options.signal?.throwIfAborted();
-    return abortable(this.#recorder.putMany(values, options.at), options.signal);
+  recordMany(values: ArrayLike<number>, options: RecordManyOptions = {}): Promise<Recorded> {
+    return this.#told("recordMany", () => {
+      checkKnown(options, ["at", "signal"]);
+      options.signal?.throwIfAborted();
+      return abortable(this.#recorder.putMany(values, options.at), options.signal);
+    });
   }
 
   /**
@@ -80,30 +92,31 @@ export class Series {
    * bytes travel: the two agree to the last digit in counts, extrema and percentiles, in sum, mean and variance to a
    * rounding. TOO_LARGE for a window above the bounds.
    */
-  async stats(options: SeriesStatsOptions = {}): Promise<WindowStats> {
-    if (options?.approximate !== undefined) return abortable(this.#approximate(options), options.signal);
-    if (options?.where !== undefined) return this.#statsWhere(options);
-    const query = this.#queries.of(options);
-    this.#journal.checkAskable();
-    return abortable(this.#stats(query, 0), options.signal);
+  stats(options: SeriesStatsOptions = {}): Promise<WindowStats> {
+    return this.#told("stats", () => {
+      if (options?.approximate !== undefined) return abortable(this.#asker.approximately(options), options.signal);
+      return options?.where === undefined ? this.#asker.here(options) : this.#asker.where(options);
+    });
   }
 
   /** Records one event and answers for a window that holds it, in one round trip. */
-  async recordAndGet(value: number, options: Omit<StatsOptions, "maxAge"> & RecordOptions = {}): Promise<WindowStats> {
-    const query = this.#recordQueries.of(options);
-    options.signal?.throwIfAborted();
-    this.#journal.checkAskable();
-    if (options.at === undefined) {
-      this.#recorder.put(value);
-      return abortable(this.#stats(query, this.#journal.outbox.lastId), options.signal);
-    }
-    const recorded = this.#recorder.putAt(value, options.at);
-    const stats = this.#stats(query, this.#journal.outbox.lastId);
-    stats.catch(() => {}); // told only when the event itself was not refused
-    return abortable(
-      recorded.then(() => stats),
-      options.signal,
-    );
+  recordAndGet(value: number, options: Omit<StatsOptions, "maxAge"> & RecordOptions = {}): Promise<WindowStats> {
+    return this.#told("recordAndGet", () => {
+      const query = this.#recordQueries.of(options);
+      options.signal?.throwIfAborted();
+      this.#journal.checkAskable();
+      if (options.at === undefined) {
+        this.#recorder.put(value);
+        return abortable(this.#asker.stats(query, this.#journal.outbox.lastId), options.signal);
+      }
+      const recorded = this.#recorder.putAt(value, options.at);
+      const stats = this.#asker.stats(query, this.#journal.outbox.lastId);
+      stats.catch(() => {}); // told only when the event itself was not refused
+      return abortable(
+        recorded.then(() => stats),
+        options.signal,
+      );
+    });
   }
 
   /**
@@ -112,38 +125,51 @@ export class Series {
    * once; O(n log n). LOST, transient, where its open chunk was closed twice or deleted meanwhile; TOO_LARGE where more than
    * some 1300 processes record within 20 s.
    */
-  async summarize(options: SummarizeOptions = {}): Promise<void> {
-    const rankError = summaryError(options);
-    this.#journal.checkAskable();
-    await this.#journal.summaries.publish(rankError);
+  summarize(options: SummarizeOptions = {}): Promise<void> {
+    return this.#told("summarize", () => {
+      const rankError = summaryError(options);
+      this.#journal.checkAskable();
+      return this.#journal.summaries.publish(rankError);
+    });
   }
 
   /** A copy of the values inside a window, in the order of the journal. */
-  async values(options: WindowOptions = {}): Promise<Float32Array | Float64Array> {
-    const query = windowQuery(options, this.#settings.retentionMs);
-    return abortable(
-      this.#ask<Column>(query, {}, (view, fromMs, toMs) => view.valuesInside(fromMs, toMs, query.closed), false),
-      options.signal,
-    );
+  values(options: WindowOptions = {}): Promise<Float32Array | Float64Array> {
+    return this.#told("values", () => {
+      const query = windowQuery(options, this.#settings.retentionMs);
+      return abortable(
+        this.#asker.ask<Column>(
+          query,
+          {},
+          (view, fromMs, toMs) => view.valuesInside(fromMs, toMs, query.closed),
+          false,
+        ),
+        options.signal,
+      );
+    });
   }
 
   /** The exact share of a window's events that are below `limit`; NaN for an empty window. */
-  async fractionBelow(limit: number, options: WindowOptions = {}): Promise<number> {
-    if (typeof limit !== "number" || Number.isNaN(limit)) throw argumentError("limit", limit, "a number");
-    const query = windowQuery(options, this.#settings.retentionMs);
-    const share = this.#ask(
-      query,
-      `below ${limit} ${query.kind}`,
-      (view, fromMs, toMs) => fractionOf(foldOf(view, query, fromMs, toMs), limit, this.#settings.nan),
-      false,
-    );
-    return abortable(share, options.signal);
+  fractionBelow(limit: number, options: WindowOptions = {}): Promise<number> {
+    return this.#told("fractionBelow", () => {
+      if (typeof limit !== "number" || Number.isNaN(limit)) throw argumentError("limit", limit, "a number");
+      const query = windowQuery(options, this.#settings.retentionMs);
+      const share = this.#asker.ask(
+        query,
+        `below ${limit} ${query.kind}`,
+        (view, fromMs, toMs) => fractionOf(foldOf(view, query, fromMs, toMs), limit, this.#settings.nan),
+        false,
+      );
+      return abortable(share, options.signal);
+    });
   }
 
   /** Deletes all events; what is recorded meanwhile, here or elsewhere, may begin the series anew. */
-  async delete(): Promise<void> {
-    this.#journal.checkOpen();
-    await this.#journal.delete();
+  delete(): Promise<void> {
+    return this.#told("delete", () => {
+      this.#journal.checkOpen();
+      return this.#journal.delete();
+    });
   }
 
   /** Waits for what was recorded and lets go of all memory; the store stays open. */
@@ -159,6 +185,14 @@ export class Series {
    * when one part does, is degraded when one is. NaN counts by the strictest policy among them.
    */
   static async stats(series: readonly Series[], options: StatsOptions = {}): Promise<WindowStats> {
+    try {
+      return await Series.#merged(series, options);
+    } catch (error) {
+      throw new Place("Series.stats").error(undefined, error);
+    }
+  }
+
+  static async #merged(series: readonly Series[], options: StatsOptions): Promise<WindowStats> {
     if (!(series?.length > 0) || !series.every((one) => one instanceof Series))
       throw argumentError("series", series, "an array of one Series or more");
     for (const one of series) one.#journal.checkOpen();
@@ -167,7 +201,7 @@ export class Series {
     const edges = { fromMs: -Infinity, toMs: -Infinity };
     let degradedBy: Degraded | undefined;
     const parts = series.map((one) =>
-      one.#ask(query, {}, (view, fromMs, toMs) => {
+      one.#asker.ask(query, {}, (view, fromMs, toMs) => {
         view.collect(fold, fromMs, toMs, query.closed);
         degradedBy ??= view.degradedBy(fromMs);
         if (toMs > edges.toMs) Object.assign(edges, { fromMs, toMs });
@@ -178,60 +212,20 @@ export class Series {
     return statsOf(fold, query, nan, edges.fromMs, edges.toMs, degradedBy);
   }
 
-  /** Callers of one commit who ask the same share the computation, not the object. */
-  #stats(query: StatsQuery, afterBatch: number): Promise<WindowStats> {
-    const { promise, resolve, reject } = waiting<WindowStats>();
-    const compute = (view: WindowView, fromMs: number, toMs: number) => {
-      const fold = foldOf(view, query, fromMs, toMs);
-      return statsOf(fold, query, this.#settings.nan, fromMs, toMs, view.degradedBy(fromMs));
-    };
-    const give = (answer: unknown) => {
-      const stats = answer as WindowStats;
-      if (stats === this.#given) return resolve({ ...stats, percentiles: { ...stats.percentiles } });
-      this.#given = stats;
-      resolve(stats);
-    };
-    const { kind } = query;
-    this.#journal.ask({ window: query, afterBatch, kind, tellsDegraded: true, compute, resolve: give, fail: reject });
-    return promise;
+  /** What goes wrong in a public method is told from there. */
+  async #told<T>(operation: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw this.#place.error(operation, error);
+    }
   }
 
-  #statsWhere({ where, ...options }: SeriesStatsOptions): Promise<WindowStats> {
-    if (where === "client") return this.stats(options);
-    if (where !== "server") throw argumentError("where", where, '"client" or "server"');
-    const query = serverQuery(options, this.#settings.retentionMs);
-    this.#journal.checkAskable();
-    const { promise, resolve, reject } = waiting<WindowStats>();
-    this.#journal.askServer({ query, resolve, fail: reject });
-    return abortable(promise, options.signal);
-  }
+  readonly #unobserved = (error: unknown, count: number): void => {
+    this.#report(count, this.#place.outer("observe", error));
+  };
 
-  async #approximate(options: SeriesStatsOptions): Promise<WindowStats> {
-    const query = approximateQuery(options, this.#settings.retentionMs);
-    this.#journal.checkAskable();
-    return this.#journal.summaries.stats(query, () => this.#stats(query, 0));
+  #report(count: number, error: unknown): void {
+    this.#store.report?.({ error: error as OrielError, count });
   }
-
-  #ask<T>(window: WindowQuery, kind: unknown, compute: Compute<T>, tellsDegraded = true): Promise<T> {
-    const { promise, resolve, reject } = waiting<T>();
-    this.#journal.checkAskable();
-    this.#journal.ask({
-      window,
-      afterBatch: 0,
-      kind,
-      tellsDegraded,
-      compute,
-      resolve: resolve as (answer: unknown) => void,
-      fail: reject,
-    });
-    return promise;
-  }
-}
-
-/** A window that moves on with time is remembered; one that a caller fixed is not. */
-function foldOf(view: WindowView, query: WindowQuery, fromMs: number, toMs: number): Fold {
-  if (query.atMs === undefined) return view.fold(fromMs, toMs, query.closed);
-  const fold = new Fold();
-  view.collect(fold, fromMs, toMs, query.closed);
-  return fold;
 }

@@ -1,0 +1,48 @@
+import type { OrielError } from "../errors.ts";
+
+/** What no call rejects with: so many events were not recorded, or may not be, and why. */
+export interface Failure {
+  error: OrielError;
+  count: number;
+}
+
+const QUIET_MS = 60_000;
+
+/**
+ * Warns of failures that nobody listens for: of the first at once, then at most once a minute, with how many events were
+ * concerned meanwhile. By `process.emitWarning`, where there is no process by `console.warn`.
+ */
+export class FailureWarnings {
+  #count = 0;
+  #last: OrielError | undefined;
+  #isQuiet = false;
+
+  add({ error, count }: Failure): void {
+    this.#count += count;
+    this.#last = error;
+    if (!this.#isQuiet) this.#warn();
+  }
+
+  #warn(): void {
+    const error = this.#last!;
+    const events = this.#count === 1 ? "1 event was" : `${this.#count} events were`;
+    const doubt = error.applied === "unknown" ? "maybe " : "";
+    this.#count = 0;
+    this.#last = undefined;
+    this.#isQuiet = true;
+    const timer: unknown = setTimeout(() => {
+      this.#isQuiet = false;
+      if (this.#last) this.#warn();
+    }, QUIET_MS);
+    (timer as { unref?(): void }).unref?.();
+    warn(`${events} ${doubt}not recorded: ${error.message}`, error.code);
+  }
+}
+
+type Emit = (warning: string, options: { type: string; code: string }) => void;
+
+function warn(text: string, code: string): void {
+  const { process } = globalThis as { process?: { emitWarning?: Emit } };
+  if (typeof process?.emitWarning === "function") process.emitWarning(text, { type: "OrielWarning", code });
+  else console.warn(`OrielWarning: ${text}`);
+}
