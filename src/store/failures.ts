@@ -12,7 +12,7 @@ const QUIET_MS = 60_000;
  * Warns of failures that nobody listens for: of the first at once, then at most once a minute, with how many events were
  * concerned meanwhile. By `process.emitWarning`, where there is no process by `console.warn`.
  */
-export class FailureWarnings {
+class FailureWarnings {
   #count = 0;
   #last: OrielError | undefined;
   #isQuiet = false;
@@ -37,6 +37,12 @@ export class FailureWarnings {
     (timer as { unref?(): void }).unref?.();
     warn(`${events} ${doubt}not recorded: ${error.message}`, error.code);
   }
+}
+
+/** What `report` of a store does. */
+export function failureReports(): (failure: Failure) => void {
+  const warnings = new FailureWarnings();
+  return (failure) => warnings.add(failure);
 }
 
 type Emit = (warning: string, options: { type: string; code: string }) => void;

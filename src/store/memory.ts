@@ -3,6 +3,7 @@ import type { Clock } from "../time.ts";
 import { Channels } from "./channels.ts";
 import type { Operation, RunOptions, Store } from "./contract.ts";
 import { Entries, type Entry } from "./entries.ts";
+import { failureReports } from "./failures.ts";
 import { checkPrefix, keyOf } from "./keys.ts";
 import { leaseClock } from "./lease-clock.ts";
 
@@ -51,6 +52,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     },
     entryOf: (key) => entries.peek(key),
     clear: () => entries.clear(),
+    report: failureReports(),
     async run<Input, Output>(
       operation: Operation<Input, Output>,
       key: string,

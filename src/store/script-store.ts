@@ -6,6 +6,7 @@ import { Call } from "./call.ts";
 import type { ScriptClient } from "./client.ts";
 import type { Operation, RunOptions, Store } from "./contract.ts";
 import { deliver, type ScriptOf } from "./delivery.ts";
+import { failureReports } from "./failures.ts";
 import { checkPrefix, keyOf } from "./keys.ts";
 import { leaseClock } from "./lease-clock.ts";
 import { watchAppendOnly, watchEviction } from "./warnings.ts";
@@ -86,6 +87,7 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
     leaseClock: options.monotonic ?? leaseClock(),
     keyOf: (name) => keyOf(prefix, name),
     ...(connection.subscribe && { subscribe: connection.subscribe }),
+    report: failureReports(),
     /** Not async: that would put a second promise, and its turns of the microtask queue, before every answer. */
     run<Input, Output>(
       operation: Operation<Input, Output>,

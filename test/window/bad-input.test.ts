@@ -151,11 +151,11 @@ describe("bad input is refused with one clear error, and nothing is written", ()
   });
 });
 
-test("an empty name, a 10 kB name, braces, percent signs and globs are names like any other", async () => {
+test("a 10 kB name, braces, percent signs and globs are names like any other", async () => {
   const server = await startRedis();
   const client = new Redis(server.url);
   for (const store of [memoryStore(), redisStore(client as unknown as IoredisClient)]) {
-    const names = ["", "%", "%25", "{", "}", "{}", "{a}b", "a{b", "*", "?[a]", "x".repeat(10_240), "\n\0", "𝄞ä"];
+    const names = ["%", "%25", "{", "}", "{}", "{a}b", "a{b", "*", "?[a]", "x".repeat(10_240), "\n\0", "𝄞ä"];
     const all = names.map((name) => new Series(store, name));
     await Promise.all(all.map((series, i) => series.record(i + 1)));
     const answers = await Promise.all(all.map((series) => series.stats({ percentiles: [] })));
