@@ -5,3 +5,9 @@ export function bytesOfBase64(text: string): Uint8Array {
   for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i);
   return bytes;
 }
+
+export function base64Of(bytes: Uint8Array): string {
+  let characters = "";
+  for (const byte of bytes) characters += String.fromCharCode(byte);
+  return btoa(characters);
+}

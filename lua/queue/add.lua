@@ -5,7 +5,7 @@
 -- ARGV  1 layout · 2 MessagePack, an array of id, when and envelope by turns, up to 1000 of each; when: ms since 1970 in
 --       decimal text, or "+" and ms from now
 -- Reply u8 for each: 1 added, 0 known
--- Errors CLASH; nothing was written
+-- Errors CLASH, CORRUPT; nothing was written
 -- Law   known: it waits, is claimed or dead, or was done and is remembered, or came before in this call.
 --       An empty message for an earlier head goes to due:<times>.
 -- Cost  O(messages * log of what is there)
@@ -29,10 +29,11 @@ local function step(k, a, now)
     remembered[#remembered + 1] = "~" .. items[i]
   end
   local known, ends = redis.call("HMGET", messages, unpack(fields)), redis.call("ZMSCORE", times, unpack(remembered))
-  local refused = clash(known[1], layout)
+  local refused = clash(messages, known[1], layout)
   if refused then return refused end
 
-  local seq, old_levels, answers = tonumber(known[2] or "0"), known[3] or "", {}
+  local seq, old_levels, answers = seq_of(known[2]), levels_of(known[3], known[2]), {}
+  if not seq then return damaged(messages, "its field @seq is no number; without it, seqs begin anew") end
   local levels, first, scores, values, here = old_levels, math.huge, {}, {}, {}
   for i = 1, #ends do
     local id, when, envelope = items[3 * i - 2], items[3 * i - 1], items[3 * i]

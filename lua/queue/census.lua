@@ -4,7 +4,7 @@
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout
 -- Reply f64 waiting, not yet due · due · claimed, lapsed ones too · dead · 1 if the queue is paused · now
--- Errors CLASH
+-- Errors CLASH, CORRUPT
 -- Cost  O(priorities * log of what is there)
 -- @include queue/law
 local keys_per_step = 2
@@ -12,13 +12,13 @@ local arguments_per_step = 1
 local function step(k, a, now)
   local times = KEYS[k]
   local known = redis.call("HMGET", KEYS[k + 1], "@levels", "@paused", "@layout")
-  local refused = clash(known[3], ARGV[a])
+  local refused = clash(KEYS[k + 1], known[3], ARGV[a])
   if refused then return refused end
   local function count(band, from_ms, to_ms)
     return redis.call("ZCOUNT", times, score_of(band, from_ms, 0), score_of(band, to_ms, DELIVERIES_SIZE - 1))
   end
   local waiting, due = 0, 0
-  for level in string.gmatch(known[1] or "", "%d") do
+  for level in string.gmatch(levels_of(known[1], known[3]), "%d") do
     due = due + count(tonumber(level), 0, now)
     waiting = waiting + count(tonumber(level), now + 1, BAND_SIZE)
   end

@@ -6,7 +6,8 @@
 --               band 12    done by that delivery, and known for a while; ms: until when    member: "~" and id
 --               +inf       nothing; keeps the key                               member: empty
 --   messages  hash
---               :<id>      seq, 14 digits, and envelope: u8 most deliveries · u8 priority · what its client keeps there
+--               :<id>      seq, 14 digits, and envelope: u8 most deliveries · u8 priority · u8 kind · what its client keeps
+--                          there. Kind 2: no message, but bytes that were found in the place of one; it is always dead
 --               !<id>      why it last failed
 --               @layout    format and number of shards; all who use the queue must agree
 --               @seq       the seq given last, us: max(that before + 1, now), so that equal times come as they were added
@@ -17,6 +18,8 @@ local CLAIMED, DEAD, DONE = 10, 11, 12
 local DELIVERIES_SIZE = 128
 local SEQ_DIGITS = 14
 local MOST_TEXTS = 1000
+local RAW = 2
+local EVERY_LEVEL = "9876543210"
 
 local function score_of(band, ms, deliveries)
   return (band * BAND_SIZE + math.max(0, math.min(math.floor(ms), BAND_SIZE - 1))) * DELIVERIES_SIZE + deliveries
@@ -72,8 +75,34 @@ local function tell(times, ms)
   redis.pcall("PUBLISH", "due:" .. times, string.format("%.0f", ms))
 end
 
-local function clash(messages_layout, layout)
-  if messages_layout and messages_layout ~= layout then
-    return refuse("CLASH", "the queue's layout is " .. messages_layout .. ", not " .. layout)
+local function damaged(key, what)
+  return refuse("CORRUPT", 'the value of the key "' .. key .. '" is damaged: ' .. what)
+end
+
+local function clash(messages, messages_layout, layout)
+  if not messages_layout or messages_layout == layout then return nil end
+  if #messages_layout > 20 or not string.find(messages_layout, "^%d+|%d+$") then
+    return damaged(messages, "its field @layout is no layout")
   end
+  return refuse("CLASH", "the queue's layout is " .. messages_layout .. ", not " .. layout)
+end
+
+-- Priorities that may be used, highest first; every one where what is kept of them is damaged.
+local function levels_of(kept, is_begun)
+  if not kept then return is_begun and EVERY_LEVEL or "" end
+  local before = 58
+  for i = 1, #kept do
+    local digit = string.byte(kept, i)
+    if digit < 48 or digit >= before then return EVERY_LEVEL end
+    before = digit
+  end
+  return kept
+end
+
+-- The seq given last; nil where what is kept is none.
+local function seq_of(kept)
+  if not kept then return 0 end
+  if #kept > 16 or not string.find(kept, "^%d+$") then return nil end
+  local seq = tonumber(kept)
+  return seq < 9007199254740992 and seq or nil
 end

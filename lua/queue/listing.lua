@@ -1,4 +1,4 @@
--- Messages as they stand, told one after the other: f64 score · u32, id · u32, what messages has of it · u32, why it last
+-- Messages as they stand, one after the other: f64 score · u32, id · u32, what messages has of it · u32, why it last
 -- failed; 1 MiB at most, or one message. `found`: members and scores by turns.
 local MOST_LISTED_BYTES = 1048576
 

@@ -3,20 +3,33 @@
 -- their deliveries before is refused.
 -- A script: a message is dead until it waits.
 -- KEYS  1 times · 2 messages
--- ARGV  1 layout · 2 most: those that died first, 0..256 · 3 MessagePack, an array of up to 256 ids, which come besides
--- Reply f64 how many
--- Errors CLASH; nothing was written
+-- ARGV  1 layout · 2 how many of those that died first to pass over · 3 how many of them come, 0..256 · 4 MessagePack, an
+--       array of up to 256 ids, which come besides
+-- Reply f64 how many · f64 of those that died first, how many stay dead
+-- Errors CLASH, CORRUPT; nothing was written
+-- Law   what is no message stays dead; a member whose message is gone goes
 -- Cost  O(messages * log of what is there)
 -- @include queue/law
 local keys_per_step = 2
-local arguments_per_step = 3
+local arguments_per_step = 4
+
+local function is_message(value)
+  local priority, kind = string.byte(value, SEQ_DIGITS + 2, SEQ_DIGITS + 3)
+  return priority ~= nil and priority <= 9 and kind ~= RAW
+end
+
 local function step(k, a, now)
-  local times, messages, most, ids = KEYS[k], KEYS[k + 1], tonumber(ARGV[a + 1]), cmsgpack.unpack(ARGV[a + 2])
+  local times, messages, most, ids = KEYS[k], KEYS[k + 1], tonumber(ARGV[a + 2]), cmsgpack.unpack(ARGV[a + 3])
   local known = redis.call("HMGET", messages, "@layout", "@seq")
-  local refused = clash(known[1], ARGV[a])
+  local refused = clash(messages, known[1], ARGV[a])
   if refused then return refused end
-  local seq, found = tonumber(known[2] or "0"), {}
-  if most > 0 then found = first_of(times, DEAD, BAND_SIZE, most) end
+  local seq, found = seq_of(known[2]), {}
+  if not seq then return damaged(messages, "its field @seq is no number; without it, seqs begin anew") end
+  if most > 0 then
+    found = redis.call("ZRANGE", times, score_of(DEAD, 0, 0), score_of(DEAD, BAND_SIZE, DELIVERIES_SIZE - 1), "BYSCORE",
+      "LIMIT", ARGV[a + 1], most, "WITHSCORES")
+  end
+  local first_count = #found / 2
   for _, id in ipairs(ids) do
     local value = redis.call("HGET", messages, ":" .. id)
     local member = value and string.sub(value, 1, SEQ_DIGITS) .. id
@@ -26,11 +39,15 @@ local function step(k, a, now)
       found[#found + 1] = score
     end
   end
-  local gone, moved, errors, values, seen = {}, {}, {}, {}, {}
+  local gone, moved, errors, values, seen, stay, orphans = {}, {}, {}, {}, {}, 0, {}
   for i = 1, #found, 2 do
     local id = id_of(found[i])
     local value = redis.call("HGET", messages, ":" .. id)
-    if value and not seen[id] then
+    if not value then
+      orphans[#orphans + 1] = found[i]
+    elseif not is_message(value) then
+      if i < 2 * first_count then stay = stay + 1 end
+    elseif not seen[id] then
       seen[id] = true
       seq = math.max(seq + 1, now * 1000)
       local digits = string.format("%014x", seq)
@@ -49,5 +66,6 @@ local function step(k, a, now)
     redis.call("HDEL", messages, unpack(errors))
     tell(times, now)
   end
-  return struct.pack("<d", #gone)
+  if #orphans > 0 then redis.call("ZREM", times, unpack(orphans)) end
+  return struct.pack("<dd", #gone, stay)
 end

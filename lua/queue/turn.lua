@@ -5,25 +5,31 @@
 -- ARGV  1 layout · 2 MessagePack, an array of members that are done · 3 their deliveries, u8 each · 4 for how long their ids
 --       are known after they were added, ms · 5 MessagePack, an array of member, deliveries, verb, ms and text by turns,
 --       what became of others · 6 most messages to claim · 7 for how long, ms; up to 1000 of each
--- Verbs r: waits again, due in ms; text: its priority, a digit, and why · b: waits again, due at once, as if it had not been
---       delivered; text: its priority · x: dead; text: why
+-- Verbs c: it is no message, and is dead with the bytes that were found; ms: its id, another one where its own cannot be
+--       given; text: why · r: waits again, due in ms; text: its priority, a digit, and why · b: waits again, due at once, as
+--       if it had not been delivered; text: its priority · x: dead; text: why
 -- Reply f64 now · f64 when there is something to claim next, now: perhaps, +inf: not known of · u16 results · u8 for each, those
 --       that are done first: 1 kept, 0 not claimed by this delivery (stale), 2 nor kept, but it is as this would leave it: a
---       call before has brought it · MessagePack, an array of what is claimed: member, its score before, what messages has of
---       it, and why it last failed, by turns
--- Errors CLASH; nothing was written
--- Law   claimed are first those that lapsed, up to half of what is asked for, then by priority, time and seq; a message
---       after its last delivery is dead. 1 MiB at most, or one message. While the queue is paused nothing is. Who is done is
---       so too if it lapsed for the last time meanwhile. What is retried, and due before all others, is told to those who
---       sleep. What refuses comes before the first write, and the memory that it needs is little: it runs on a full server.
+--       call before has brought it · u16 how many died · MessagePack, an array: first those that died, then what is claimed;
+--       of each member, its score before (empty where no message can stand there), what messages has of it (empty of those
+--       that died), and why it last failed, by turns
+-- Errors CLASH, CORRUPT; nothing was written
+-- Law   claimed are first those that lapsed, up to half of what is asked for, then by priority, time and seq, then the rest
+--       of those that lapsed; a message after its last delivery is dead. 1 MiB at most, or one message. While the queue is
+--       paused nothing is. Who is done is so too if it lapsed for the last time meanwhile. What is retried, and due before
+--       all others, is told to those who sleep. What refuses comes before the first write, and the memory that it needs is
+--       little: it runs on a full server.
 -- Cost  O((results + messages) * log of what is there)
 -- @include queue/law
+-- @include queue/bury
 local keys_per_step = 2
 local arguments_per_step = 7
 local MOST_BYTES, MOST_REMEMBERED = 1048576, 100000
 local AT_A_TIME = 32
 -- A prime, so that nothing that comes regularly misses it.
 local FORGET_EVERY_MS, FORGET_AT = 17, 16
+local LOOK_AROUND_EVERY_MS = 13
+local MOST_DELIVERIES = 127
 
 -- Of a message that is gone: "\2" unless another delivery is known to have done it.
 local function fate_of_gone(times, id, delivery)
@@ -47,7 +53,7 @@ local function keep_done(times, messages, members, deliveries, remember, now, mo
       gone[count] = member
       fields[#fields + 1] = ":" .. id
       if delivery > 1 or score >= score_of(DEAD, 0, 0) then fields[#fields + 1] = "!" .. id end
-      local ends = math.floor(tonumber(string.sub(member, 1, SEQ_DIGITS), 16) / 1000) + remember
+      local ends = math.floor((tonumber(string.sub(member, 1, SEQ_DIGITS), 16) or 0) / 1000) + remember
       if ends > now then
         moved[#moved + 1] = text_of(score_of(DONE, ends, delivery))
         moved[#moved + 1] = "~" .. id
@@ -62,7 +68,7 @@ local function keep_done(times, messages, members, deliveries, remember, now, mo
 end
 
 local function keep_others(times, messages, results, levels, now)
-  local members, fates, waiting, errors, seen, first = {}, {}, {}, {}, {}, math.huge
+  local members, fates, waiting, errors, seen, first, buried = {}, {}, {}, {}, {}, math.huge, {}
   for i = 1, #results, 5 do members[#members + 1] = results[i] end
   local scores = redis.call("ZMSCORE", times, unpack(members))
   for i, member in ipairs(members) do
@@ -70,9 +76,13 @@ local function keep_others(times, messages, results, levels, now)
     local ms, text = tonumber(results[5 * i - 1]), results[5 * i]
     local band, _, its = read_score(tonumber(scores[i] or "0"))
     local is_kept = band == CLAIMED and its == deliveries and not seen[member]
-    local is_so = verb == "x" and band == DEAD and its == deliveries and not seen[member]
+    local is_dead = verb == "x" or verb == "c"
+    local is_so = is_dead and band == DEAD and its == deliveries and not seen[member]
     fates[i] = is_kept and "\1" or is_so and "\2" or "\0"
-    if is_kept then
+    if is_kept and verb == "c" then
+      seen[member] = true
+      buried[#buried + 1] = { member, deliveries, results[5 * i - 1], text }
+    elseif is_kept then
       seen[member] = true
       local at
       band, at = DEAD, now
@@ -91,6 +101,7 @@ local function keep_others(times, messages, results, levels, now)
   if first < math.huge and first < head_of(times, levels) then tell(times, first) end
   if #waiting > 0 then redis.call("ZADD", times, unpack(waiting)) end
   if #errors > 0 then redis.call("HSET", messages, unpack(errors)) end
+  for i = 1, #buried do bury(times, messages, now, unpack(buried[i])) end
   return table.concat(fates)
 end
 
@@ -103,39 +114,50 @@ local function forget(times, now, came)
   if #members > 0 then redis.call("ZREM", times, unpack(members)) end
 end
 
--- Claims what was found, until it is 1 MiB; what of it is not to be delivered any more is dead.
-local function claim(times, messages, found, now, until_ms, claims)
-  for from = 1, #found, 2 * AT_A_TIME do
+-- Claims what was found, from one place to another, until it is 1 MiB; what of it is not to be delivered any more is dead.
+local function claim(times, messages, found, first, last, now, until_ms, claims)
+  for from = first, last, 2 * AT_A_TIME do
     if claims.bytes >= MOST_BYTES then return end
-    local to, fields, deliveries, place = math.min(from + 2 * AT_A_TIME - 1, #found), {}, {}, 0
+    local to, fields, scores, place = math.min(from + 2 * AT_A_TIME - 1, last), {}, {}, 0
     for i = from, to, 2 do
-      local id, count = string.sub(found[i], SEQ_DIGITS + 1), tonumber(found[i + 1]) % DELIVERIES_SIZE
-      deliveries[i] = count
+      local id, number = string.sub(found[i], SEQ_DIGITS + 1), tonumber(found[i + 1])
+      local score = math.floor(number)
+      if score ~= number then found[i + 1] = text_of(score) end
+      scores[i] = score
       fields[#fields + 1] = ":" .. id
-      if count > 0 then fields[#fields + 1] = "!" .. id end
+      if score % DELIVERIES_SIZE > 0 then fields[#fields + 1] = "!" .. id end
     end
     local values = redis.call("HMGET", messages, unpack(fields))
     for i = from, to, 2 do
-      local member, count, why = found[i], deliveries[i], ""
+      local member, count, why = found[i], scores[i] % DELIVERIES_SIZE, ""
       place = place + 1
       local value = values[place]
       if count > 0 then
         place = place + 1
         why = values[place] or ""
       end
+      -- What says nothing of its deliveries, or none, is delivered: its reader finds out what is wrong.
+      local most = value and string.byte(value, SEQ_DIGITS + 1) or 0
+      if most == 0 or most > MOST_DELIVERIES then most = MOST_DELIVERIES end
       if not value then
         claims.gone[#claims.gone + 1] = member
-      elseif count >= string.byte(value, SEQ_DIGITS + 1) then
+      elseif count >= most then
         claims.moved[#claims.moved + 1] = text_of(score_of(DEAD, now, count))
         claims.moved[#claims.moved + 1] = member
-        if why == "" then redis.call("HSET", messages, "!" .. id_of(member), "lapsed") end
+        if why == "" then
+          why = "lapsed"
+          redis.call("HSET", messages, "!" .. id_of(member), why)
+        end
+        local died, at = claims.died, #claims.died
+        died[at + 1], died[at + 2], died[at + 3], died[at + 4] = member, found[i + 1], "", why
       elseif claims.bytes == 0 or claims.bytes + #value <= MOST_BYTES then
         claims.bytes = claims.bytes + #value
         claims.moved[#claims.moved + 1] = text_of(score_of(CLAIMED, until_ms, count + 1))
         claims.moved[#claims.moved + 1] = member
         local parts, at = claims.parts, 4 * claims.count
         claims.count = claims.count + 1
-        parts[at + 1], parts[at + 2], parts[at + 3], parts[at + 4] = member, found[i + 1], value, why
+        local before = claims.is_stray and "" or found[i + 1]
+        parts[at + 1], parts[at + 2], parts[at + 3], parts[at + 4] = member, before, value, why
       else
         claims.bytes = MOST_BYTES
         return
@@ -144,29 +166,62 @@ local function claim(times, messages, found, now, until_ms, claims)
   end
 end
 
+-- What stands at a time that no step of ours gives, as if it had never been delivered.
+local function strays_of(times, most)
+  local found = {}
+  for _, range in ipairs({ { score_of(DONE + 1, 0, 0), "+inf" }, { "-inf", "(0" } }) do
+    for _, member in ipairs(redis.call("ZRANGE", times, range[1], range[2], "BYSCORE", "LIMIT", 0, most + 1)) do
+      if member ~= "" and #found < 2 * most then
+        found[#found + 1] = member
+        found[#found + 1] = "0"
+      end
+    end
+  end
+  return found
+end
+
+local function claim_due(times, messages, levels, most, now, until_ms, claims)
+  for i = 1, #levels do
+    local left = most - claims.count
+    if left <= 0 or claims.bytes >= MOST_BYTES then return end
+    local due = first_of(times, tonumber(string.sub(levels, i, i)), now, left)
+    claim(times, messages, due, 1, #due, now, until_ms, claims)
+  end
+end
+
+local function claim_all(times, messages, levels, most, now, until_ms, claims)
+  local lapsed = first_of(times, CLAIMED, now, most)
+  local half = math.min(#lapsed, 2 * math.ceil(most / 2))
+  claim(times, messages, lapsed, 1, half, now, until_ms, claims)
+  claim_due(times, messages, levels, most, now, until_ms, claims)
+  local last = math.min(#lapsed, half + 2 * (most - claims.count))
+  if last > half then claim(times, messages, lapsed, half + 1, last, now, until_ms, claims) end
+  if claims.count > 0 or now % LOOK_AROUND_EVERY_MS > 0 then return end
+  -- Nothing is due: is there what damage has hidden?
+  local others = string.gsub(EVERY_LEVEL, "[x" .. levels .. "]", "")
+  claim_due(times, messages, others, most, now, until_ms, claims)
+  if claims.count > 0 then return end
+  claims.is_stray = true
+  local strays = strays_of(times, most)
+  claim(times, messages, strays, 1, #strays, now, until_ms, claims)
+end
+
 local function step(k, a, now)
   local times, messages = KEYS[k], KEYS[k + 1]
   local known = redis.call("HMGET", messages, "@layout", "@paused", "@levels")
-  local refused = clash(known[1], ARGV[a])
+  local refused = clash(messages, known[1], ARGV[a])
   if refused then return refused end
-  local is_paused, levels = known[2], known[3] or ""
+  local is_paused, levels = known[2], levels_of(known[3], known[1])
   local members, others, fates = cmsgpack.unpack(ARGV[a + 1]), cmsgpack.unpack(ARGV[a + 4]), ""
   local most, until_ms = is_paused and 0 or tonumber(ARGV[a + 5]), now + tonumber(ARGV[a + 6])
-  local claims = { count = 0, bytes = 0, parts = {}, moved = {}, gone = {} }
+  local claims = { count = 0, bytes = 0, parts = {}, moved = {}, gone = {}, died = {} }
   if #members > 0 then
     fates = keep_done(times, messages, members, ARGV[a + 2], tonumber(ARGV[a + 3]), now, claims.moved)
     if #members >= FORGET_AT or now % FORGET_EVERY_MS == 0 then forget(times, now, #members) end
   end
   if #others > 0 then fates = fates .. keep_others(times, messages, others, levels, now) end
 
-  if most > 0 then
-    claim(times, messages, first_of(times, CLAIMED, now, math.ceil(most / 2)), now, until_ms, claims)
-    for i = 1, #levels do
-      local left = most - claims.count
-      if left <= 0 or claims.bytes >= MOST_BYTES then break end
-      claim(times, messages, first_of(times, tonumber(string.sub(levels, i, i)), now, left), now, until_ms, claims)
-    end
-  end
+  if most > 0 then claim_all(times, messages, levels, most, now, until_ms, claims) end
   if #claims.gone > 0 then redis.call("ZREM", times, unpack(claims.gone)) end
   if #claims.moved > 0 then redis.call("ZADD", times, unpack(claims.moved)) end
 
@@ -176,5 +231,11 @@ local function step(k, a, now)
   elseif not is_paused then
     next_ms = math.min(head_of(times, levels), first_ms_of(times, CLAIMED))
   end
-  return struct.pack("<ddI2", now, next_ms, #fates) .. fates .. cmsgpack.pack(claims.parts)
+  local told = claims.parts
+  if #claims.died > 0 then
+    told = claims.died
+    for i = 1, 4 * claims.count do told[#told + 1] = claims.parts[i] end
+  end
+  local died_count = #told / 4 - claims.count
+  return struct.pack("<ddI2", now, next_ms, #fates) .. fates .. struct.pack("<I2", died_count) .. cmsgpack.pack(told)
 end

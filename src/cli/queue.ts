@@ -57,13 +57,13 @@ function listText(messages: readonly QueuedMessage[], { json }: QueueTyped): str
   const isDead = messages[0]!.state === "dead";
   const head = ["id", isDead ? "since" : "due", "deliveries", "priority", isDead ? "why" : "payload"];
   const table = new Table({ head, style: { head: [], border: [] } });
-  for (const { id, atMs, attempt, attempts, priority, payload, lastError } of messages)
+  for (const { id, atMs, attempt, attempts, priority, payload, lastError, corrupt } of messages)
     table.push([
       shown(id),
       new Date(atMs).toISOString(),
       `${attempt} of ${attempts}`,
       `${priority}`,
-      shown(isDead ? (lastError ?? "") : JSON.stringify(plain(payload))),
+      shown(isDead ? (lastError ?? "") : corrupt ? `CORRUPT: ${corrupt.why}` : JSON.stringify(plain(payload))),
     ]);
   return `${table.toString()}\n`;
 }

@@ -1,8 +1,10 @@
-import { argumentError } from "../errors.ts";
+import { argumentError, corruptError, OrielError } from "../errors.ts";
 import { pauseMs } from "./backoff.ts";
-import { type Envelope, readEnvelope } from "./envelope.ts";
+import { type Envelope, noMessage, readEnvelope } from "./envelope.ts";
 import type { Claim, Outcome } from "./exchange.ts";
-import { addedAtMs, idOf, seqOf } from "./layout.ts";
+import { hexOf } from "./hex.ts";
+import { addedAtMs, idOf, keysOfShard, seqOf } from "./layout.ts";
+import { isId } from "./options.ts";
 
 /** A message that is claimed, and what shows that it is by us. */
 export interface ClaimedMessage<Payload = unknown> {
@@ -31,12 +33,19 @@ export function checkClaimed(message: ClaimedMessage): void {
 }
 
 const MOST_WHY = 1000;
+const encoder = new TextEncoder();
 
+/** Throws CORRUPT, which says why, for what is no message. */
 export function claimOf<Payload>(claim: Claim): ClaimedMessage<Payload> {
   const { member, deliveries, hasLapsed, sinceMs, envelope, why } = claim;
+  const id = idOf(member);
+  if (claim.isForeign || Number.isNaN(seqOf(member))) throw noMessage("its seq is not that of its member");
+  if (Number.isNaN(sinceMs)) throw noMessage("its score is no time of a message");
+  if (claim.memberBytes && !isTextOf(member, claim.memberBytes)) throw noMessage("its id is no UTF-8");
+  if (!isId(id)) throw noMessage("its id is none that a message can have");
   const { attempts, priority, backoff, payload } = readEnvelope(envelope);
   return {
-    id: idOf(member),
+    id,
     payload: payload as Payload,
     attempt: deliveries,
     attempts,
@@ -48,6 +57,30 @@ export function claimOf<Payload>(claim: Claim): ClaimedMessage<Payload> {
     receipt: { member, deliveries },
     backoff,
   };
+}
+
+/** What becomes of a claim that is no message. */
+export function burialOf({ member, memberBytes }: Claim, error: unknown): Outcome & { verb: "corrupt" } {
+  const bytes = memberBytes ?? encoder.encode(member);
+  const id = idOf(member);
+  const isKept = isId(id) && (!memberBytes || isTextOf(member, memberBytes));
+  return {
+    verb: "corrupt",
+    why: whyOf(error),
+    id: isKept ? id : `corrupt-${hexOf(bytes.subarray(0, 100))}`,
+    memberBytes,
+  };
+}
+
+/** `key`: the shard's first. */
+export function corruptMessage(key: string, id: string, cause: unknown): OrielError {
+  const why = cause instanceof OrielError ? cause.message : String(cause);
+  return corruptError(keysOfShard(key)[1]!, `message ${id}: ${why}`, { cause });
+}
+
+function isTextOf(text: string, bytes: Uint8Array): boolean {
+  const again = encoder.encode(text);
+  return again.length === bytes.length && again.every((byte, i) => byte === bytes[i]);
 }
 
 /** What becomes of a message whose delivery failed. */
@@ -72,6 +105,7 @@ function whyOf(error: unknown): string {
 
 function textOf(error: unknown): string {
   try {
+    if (error instanceof OrielError && error.code === "CORRUPT") return `CORRUPT: ${error.message}`;
     return error instanceof Error ? `${error.name}: ${error.message}` : String(error ?? "failed");
   } catch {
     return "failed"; // Anything can be thrown, also what no text can be made of.

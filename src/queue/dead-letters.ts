@@ -1,4 +1,5 @@
 import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
+import type { Place } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import { dead } from "./dead.ts";
 import { MOST_MESSAGES, MOST_WHOLE, shardOf } from "./layout.ts";
@@ -12,7 +13,10 @@ export class DeadLetters<Payload = unknown> {
   readonly #keys: readonly string[];
   readonly #layout: string;
 
-  constructor(store: Store, keys: readonly string[], layout: string) {
+  readonly #place: Place;
+
+  constructor(store: Store, keys: readonly string[], layout: string, place: Place) {
+    this.#place = place;
     this.#store = store;
     this.#keys = keys;
     this.#layout = layout;
@@ -20,6 +24,14 @@ export class DeadLetters<Payload = unknown> {
 
   /** Up to `limit` (1 to 1000, default 100) of them after the first `offset`, by the time of death in each shard. */
   async list(options: { offset?: number; limit?: number } = {}): Promise<QueuedMessage<Payload>[]> {
+    try {
+      return await this.#list(options);
+    } catch (error) {
+      throw this.#place.error("dead.list", error);
+    }
+  }
+
+  async #list(options: { offset?: number; limit?: number }): Promise<QueuedMessage<Payload>[]> {
     checkKnown(options, ["offset", "limit"]);
     const { offset = 0, limit = 100 } = options;
     wholeNumber("offset", offset, 0, 2 ** 31);
@@ -38,14 +50,30 @@ export class DeadLetters<Payload = unknown> {
     return found;
   }
 
-  /** Has the messages of these ids, or all, wait again, due at once, with no delivery behind them; how many. */
+  /**
+   * Has the messages of these ids, or all, wait again, due at once, with no delivery behind them; how many. What is corrupt
+   * stays, and does not count.
+   */
   async redrive(options: { ids?: readonly string[] } = {}): Promise<number> {
+    try {
+      return await this.#redrive(options);
+    } catch (error) {
+      throw this.#place.error("dead.redrive", error);
+    }
+  }
+
+  async #redrive(options: { ids?: readonly string[] }): Promise<number> {
     checkKnown(options, ["ids"]);
     if (options.ids !== undefined) return this.#redriveThese(options.ids);
     let count = 0;
     for (const key of this.#keys)
-      for (let moved = MOST_WHOLE; moved === MOST_WHOLE; count += moved)
-        moved = await this.#store.run(redrive, key, { layout: this.#layout, most: MOST_WHOLE, ids: [] });
+      for (let passedOver = 0, isMore = true; isMore; ) {
+        const asked = { layout: this.#layout, passedOver, most: MOST_WHOLE, ids: [] };
+        const { moved, stay } = await this.#store.run(redrive, key, asked);
+        count += moved;
+        passedOver += stay;
+        isMore = moved + stay === MOST_WHOLE;
+      }
     return count;
   }
 
@@ -58,7 +86,8 @@ export class DeadLetters<Payload = unknown> {
       let count = 0;
       for (let from = 0; from < own.length; from += MOST_WHOLE) {
         const some = own.slice(from, from + MOST_WHOLE);
-        count += await this.#store.run(redrive, this.#keys[shard]!, { layout: this.#layout, most: 0, ids: some });
+        const asked = { layout: this.#layout, passedOver: 0, most: 0, ids: some };
+        count += (await this.#store.run(redrive, this.#keys[shard]!, asked)).moved;
       }
       return count;
     });

@@ -1,16 +1,16 @@
 import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
+import { type Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
-import { type Duration, durationMs } from "../time.ts";
+import type { Duration } from "../time.ts";
 import type { NewMessage } from "./add.ts";
 import { Adder } from "./adder.ts";
 import { type Census, census } from "./census.ts";
-import { type ClaimedMessage, checkClaimed, claimOf, outcomeOf } from "./claimed.ts";
+import type { ClaimedMessage } from "./claimed.ts";
 import { DeadLetters } from "./dead-letters.ts";
 import { packEnvelope } from "./envelope.ts";
-import type { Outcome, Result, Turn } from "./exchange.ts";
-import { extend } from "./extend.ts";
+import { HandClaims } from "./hand-claims.ts";
 import type { Job } from "./job.ts";
-import { layoutText, MOST_MESSAGES, MOST_WHOLE, shardOf, timesKeys } from "./layout.ts";
+import { layoutText, MOST_WHOLE, shardOf, timesKeys } from "./layout.ts";
 import { look } from "./look.ts";
 import { messageOf, type QueuedMessage } from "./message.ts";
 import { move } from "./move.ts";
@@ -18,7 +18,6 @@ import {
   type AddMessageOptions,
   checkId,
   type DelayQueueOptions,
-  MOST_DELAY_MS,
   messageSettings,
   type QueueSettings,
   queueSettings,
@@ -27,7 +26,7 @@ import {
 import { pause } from "./pause.ts";
 import { inOrder, peek } from "./peek.ts";
 import { TIMERS, type Timers } from "./timers.ts";
-import { turn } from "./turn.ts";
+import type { When } from "./when.ts";
 import { QueueWorker } from "./worker.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
@@ -36,8 +35,6 @@ export interface Added {
   /** False where a message of this id waits, is claimed or dead, or was added less than `dedupeFor` ago: it is left as it is. So it may be by this very call, where a reply was lost. */
   isNew: boolean;
 }
-
-const MOST_VISIBILITY_MS = 86_400_000;
 
 /**
  * Messages that are due later, shared by all processes of a store: each is handled at least once, when the server's clock
@@ -54,33 +51,38 @@ export class DelayQueue<Payload = unknown> {
   readonly #settings: QueueSettings;
   readonly #adders: readonly Adder[];
   readonly #timers: Timers;
-  /** The shard that is asked first for what is claimed by hand. */
-  #turn = 0;
+  readonly #hand: HandClaims<Payload>;
+  readonly #place: Place;
 
   /** Throws ARGUMENT for a wrong name or option. Nothing is sent yet. */
   constructor(store: Store, name: string, options: DelayQueueOptions = {}, timers: Timers = TIMERS) {
-    if (typeof name !== "string") throw argumentError("name", name, "a string");
+    this.#place = placeOf("DelayQueue", store, name);
     this.name = name;
-    this.#settings = queueSettings(options);
-    const { shards, replicas } = this.#settings;
+    this.#settings = this.#place.checked(undefined, () => queueSettings(options));
+    const { shards, replicas, dedupeMs } = this.#settings;
     this.#store = store;
     this.#keys = timesKeys(store, name, shards);
     this.#layout = layoutText(shards);
     this.#adders = this.#keys.map((key) => new Adder(store, key, this.#layout, replicas));
     this.#timers = timers;
-    this.dead = new DeadLetters(store, this.#keys, this.#layout);
+    this.dead = new DeadLetters(store, this.#keys, this.#layout, this.#place);
+    this.#hand = new HandClaims(store, this.#keys, this.#layout, dedupeMs);
   }
 
   /**
    * Adds a message: bytes, or what JSON can say, up to 512 KiB. Resolves when the store has it. May be called again with the
    * same `id` after any failure.
    */
-  async add(payload: Payload, options: AddMessageOptions = {}): Promise<Added> {
-    return this.#send(this.#check(payload, options));
+  add(payload: Payload, options: AddMessageOptions = {}): Promise<Added> {
+    return this.#at("add", () => this.#send(this.#check(payload, options)));
   }
 
   /** Adds many, in order. All are checked before any is sent; where a part fails, it rejects with the first reason. */
-  async addBulk(messages: readonly ({ payload: Payload } & AddMessageOptions)[]): Promise<Added[]> {
+  addBulk(messages: readonly ({ payload: Payload } & AddMessageOptions)[]): Promise<Added[]> {
+    return this.#at("addBulk", () => this.#addBulk(messages));
+  }
+
+  async #addBulk(messages: readonly ({ payload: Payload } & AddMessageOptions)[]): Promise<Added[]> {
     if (!Array.isArray(messages)) throw argumentError("messages", messages, "an array");
     const checked = (messages as readonly ({ payload: Payload } & AddMessageOptions)[]).map((message) => {
       if (message === null || typeof message !== "object") throw argumentError("message", message, "an object");
@@ -106,29 +108,37 @@ export class DelayQueue<Payload = unknown> {
   }
 
   /** Whether the message was there, waiting or dead, and is no more; false too while it is claimed. Its id is new at once. */
-  async cancel(id: string): Promise<boolean> {
-    return (await this.#move(id, undefined)) === "moved";
+  cancel(id: string): Promise<boolean> {
+    return this.#at("cancel", () => this.#move(id, undefined));
   }
 
   /** Whether the message waited, and now does until then; false while it is claimed, or dead. */
-  async reschedule(id: string, when: { delay?: Duration; at?: number | Date }): Promise<boolean> {
-    checkKnown(when, ["delay", "at"]);
-    if (when.delay === undefined && when.at === undefined) throw argumentError("when", when, "a delay, or at");
-    return (await this.#move(id, whenOf(when))) === "moved";
+  reschedule(id: string, when: { delay?: Duration; at?: number | Date }): Promise<boolean> {
+    return this.#at("reschedule", () => {
+      checkKnown(when, ["delay", "at"]);
+      if (when.delay === undefined && when.at === undefined) throw argumentError("when", when, "a delay, or at");
+      return this.#move(id, whenOf(when));
+    });
   }
 
-  #move(id: string, when: ReturnType<typeof whenOf> | undefined) {
-    return this.#store.run(move, this.#keyOf(checkId(id)), { layout: this.#layout, id, when });
+  async #move(id: string, when: When | undefined): Promise<boolean> {
+    return (await this.#store.run(move, this.#keyOf(checkId(id)), { layout: this.#layout, id, when })) === "moved";
   }
 
   /** The message, or undefined where there is none, or it is done. */
-  async get(id: string): Promise<QueuedMessage<Payload> | undefined> {
-    const found = await this.#store.run(look, this.#keyOf(checkId(id)), { layout: this.#layout, id });
-    return found && messageOf(id, found);
+  get(id: string): Promise<QueuedMessage<Payload> | undefined> {
+    return this.#at("get", async () => {
+      const found = await this.#store.run(look, this.#keyOf(checkId(id)), { layout: this.#layout, id });
+      return found && messageOf<Payload>(id, found);
+    });
   }
 
   /** Messages that wait, are due, claimed and dead: of each shard at one instant. */
-  async counts(): Promise<Census> {
+  counts(): Promise<Census> {
+    return this.#at("counts", () => this.#counts());
+  }
+
+  async #counts(): Promise<Census> {
     const all = await this.#each((key) => this.#store.run(census, key, { layout: this.#layout }));
     const sum = (of: "waiting" | "due" | "claimed" | "dead") => all.reduce((count, each) => count + each[of], 0);
     const isPaused = all.some((each) => each.isPaused);
@@ -139,7 +149,11 @@ export class DelayQueue<Payload = unknown> {
    * Up to `limit` (1 to 256, default 10) messages that wait, in the order in which they would be claimed if no other came; of
    * large ones as many as are 1 MiB in each shard.
    */
-  async peek(options: { limit?: number } = {}): Promise<QueuedMessage<Payload>[]> {
+  peek(options: { limit?: number } = {}): Promise<QueuedMessage<Payload>[]> {
+    return this.#at("peek", () => this.#peek(options));
+  }
+
+  async #peek(options: { limit?: number }): Promise<QueuedMessage<Payload>[]> {
     checkKnown(options, ["limit"]);
     const most = wholeNumber("limit", options.limit === undefined ? 10 : options.limit, 1, MOST_WHOLE);
     const shards = await this.#each((key) => this.#store.run(peek, key, { layout: this.#layout, most }));
@@ -149,12 +163,16 @@ export class DelayQueue<Payload = unknown> {
   }
 
   /** From then on nothing is claimed, by any process; what is claimed goes on. */
-  async pause(): Promise<void> {
-    await this.#each((key) => this.#store.run(pause, key, { layout: this.#layout, isPaused: true }));
+  pause(): Promise<void> {
+    return this.#at("pause", () => this.#pause(true));
   }
 
-  async resume(): Promise<void> {
-    await this.#each((key) => this.#store.run(pause, key, { layout: this.#layout, isPaused: false }));
+  resume(): Promise<void> {
+    return this.#at("resume", () => this.#pause(false));
+  }
+
+  async #pause(isPaused: boolean): Promise<void> {
+    await this.#each((key) => this.#store.run(pause, key, { layout: this.#layout, isPaused }));
   }
 
   /**
@@ -167,59 +185,36 @@ export class DelayQueue<Payload = unknown> {
     return new QueueWorker(place, this.name, handler, options, this.#timers);
   }
 
-  /** Claims up to `limit` (1 to 1000, default 1) messages that are due, by hand, for `visibility` (default 30 s, at most a day). */
-  async claim(options: { limit?: number; visibility?: Duration } = {}): Promise<ClaimedMessage<Payload>[]> {
-    checkKnown(options, ["limit", "visibility"]);
-    const most = wholeNumber("limit", options.limit === undefined ? 1 : options.limit, 1, MOST_MESSAGES);
-    const visibilityMs = durationMs("visibility", options.visibility ?? "30s", 1, MOST_VISIBILITY_MS);
-    const claimed: ClaimedMessage<Payload>[] = [];
-    const first = this.#turn++;
-    for (let i = 0; i < this.#keys.length && claimed.length < most; i++) {
-      const key = this.#keys[(first + i) % this.#keys.length]!;
-      const asked = { ...this.#turnOf([]), most: most - claimed.length, visibilityMs };
-      try {
-        const { claims } = await this.#store.run(turn, key, asked);
-        claimed.push(...claims.map((claim) => claimOf<Payload>(claim)));
-      } catch (error) {
-        // What other shards gave is claimed: it is not to lapse for the failure of this one.
-        if (claimed.length === 0) throw error;
-        break;
-      }
-    }
-    return claimed;
+  /**
+   * Claims up to `limit` (1 to 1000, default 1) messages that are due, by hand, for `visibility` (default 30 s, at most a day).
+   * What is corrupt goes to the dead letters, and others come in its place.
+   */
+  claim(options: { limit?: number; visibility?: Duration } = {}): Promise<ClaimedMessage<Payload>[]> {
+    return this.#at("claim", () => this.#hand.claim(options));
   }
 
   /** Whether the message is done; false where it is claimed by another delivery, or no more there. */
-  async ack(message: ClaimedMessage<Payload>): Promise<boolean> {
-    checkClaimed(message);
-    return this.#tell(message, { verb: "done" });
+  ack(message: ClaimedMessage<Payload>): Promise<boolean> {
+    return this.#at("ack", () => this.#hand.ack(message));
   }
 
   /** Whether the message comes again, after `delay` (default: its backoff), or is dead after its last delivery. */
-  async nack(message: ClaimedMessage<Payload>, options: { delay?: Duration; error?: unknown } = {}): Promise<boolean> {
-    checkClaimed(message);
-    checkKnown(options, ["delay", "error"]);
-    const { delay, error } = options;
-    const delayMs = delay === undefined ? undefined : durationMs("delay", delay, 0, MOST_DELAY_MS);
-    return this.#tell(message, outcomeOf(message, error, delayMs));
+  nack(message: ClaimedMessage<Payload>, options: { delay?: Duration; error?: unknown } = {}): Promise<boolean> {
+    return this.#at("nack", () => this.#hand.nack(message, options));
   }
 
   /** Whether the message stays claimed for so long from now: 1 ms to a day. */
-  async extend(message: ClaimedMessage<Payload>, visibility: Duration): Promise<boolean> {
-    checkClaimed(message);
-    const visibilityMs = durationMs("visibility", visibility, 1, MOST_VISIBILITY_MS);
-    const asked = { layout: this.#layout, held: [message.receipt], visibilityMs };
-    return (await this.#store.run(extend, this.#keyOf(message.id), asked))[0]!;
+  extend(message: ClaimedMessage<Payload>, visibility: Duration): Promise<boolean> {
+    return this.#at("extend", () => this.#hand.extend(message, visibility));
   }
 
-  async #tell(message: ClaimedMessage<Payload>, outcome: Outcome): Promise<boolean> {
-    const asked = this.#turnOf([{ ...message.receipt, ...outcome }]);
-    return (await this.#store.run(turn, this.#keyOf(message.id), asked)).fates[0] === "kept";
-  }
-
-  /** A turn that claims nothing. */
-  #turnOf(results: readonly Result[]): Turn {
-    return { layout: this.#layout, results, dedupeMs: this.#settings.dedupeMs, most: 0, visibilityMs: 1 };
+  /** What `run` gives; what it rejects with is told from here. */
+  async #at<T>(operation: string, run: () => T | Promise<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      throw this.#place.error(operation, error);
+    }
   }
 
   #each<T>(run: (key: string) => Promise<T>): Promise<T[]> {

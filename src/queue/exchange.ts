@@ -9,7 +9,9 @@ export type Outcome =
   | { verb: "done" }
   | { verb: "retry"; delayMs: number; priority: number; why: string }
   | { verb: "back"; priority: number }
-  | { verb: "dead"; why: string };
+  | { verb: "dead"; why: string }
+  /** It is no message. `id`: another one where its own cannot be given; `memberBytes`: where its member is no text. */
+  | { verb: "corrupt"; why: string; id: string; memberBytes: Uint8Array | undefined };
 
 /** What became of a message that was claimed by just this delivery. */
 export type Result = Receipt & Outcome;
@@ -29,10 +31,19 @@ export interface Turn {
 export interface Claim extends Receipt {
   /** It was claimed before, and its time was over. */
   hasLapsed: boolean;
-  /** When it was due, or lapsed. */
+  /** When it was due, or lapsed; NaN: it stood where no message can. */
   sinceMs: number;
   envelope: Uint8Array;
+  /** What is stored under its id names another member. */
+  isForeign: boolean;
+  /** The member's bytes where they may be no text. */
+  memberBytes: Uint8Array | undefined;
   /** Why it last failed; empty: it has not. */
+  why: string;
+}
+
+/** A message whose last delivery lapsed. */
+export interface Died extends Receipt {
   why: string;
 }
 
@@ -46,4 +57,6 @@ export interface Turned {
   /** For each result. */
   fates: Fate[];
   claims: Claim[];
+  /** Messages that lapsed after their last delivery, and are dead now. */
+  died: Died[];
 }

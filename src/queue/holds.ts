@@ -62,7 +62,7 @@ export class Holds<Payload> {
     const nowMs = store.leaseClock();
     if (nowMs >= this.#extendAtMs) {
       this.#extendAtMs = nowMs + visibilityMs / 3;
-      for (const shard of keys.keys()) void this.#extend(shard);
+      for (const shard of keys.keys()) this.#extend(shard).catch(this.#options.onError);
     }
     if (this.#all.size > 0) this.#sleep();
   };

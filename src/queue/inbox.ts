@@ -1,4 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
+import { hexOf } from "./hex.ts";
 
 export interface InboxOptions {
   /** Default "oriel_inbox": a name of A-Z a-z 0-9 _, one with a schema before it too. */
@@ -50,7 +51,7 @@ export async function inboxOnce(transaction: Transaction, queue: string, id: str
   if (isMysql(transaction)) {
     // In hexadecimal: the connection's character set may lack what they are written with.
     const text = "CONVERT(UNHEX(?) USING utf8mb4)";
-    const values = [hexOf(queue), hexOf(id)];
+    const values = [hexOf(encoder.encode(queue)), hexOf(encoder.encode(id))];
     const [header] = (await transaction.execute(`INSERT IGNORE ${insert} VALUES (${text}, ${text})`, values)) as [
       { affectedRows: number },
     ];
@@ -77,10 +78,6 @@ export async function inboxOnce(transaction: Transaction, queue: string, id: str
 function isPool(transaction: unknown): boolean {
   const { totalCount, getConnection } = (transaction ?? {}) as { totalCount?: unknown; getConnection?: unknown };
   return typeof totalCount === "number" || typeof getConnection === "function";
-}
-
-function hexOf(text: string): string {
-  return Array.from(encoder.encode(text), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 const encoder = new TextEncoder();

@@ -7,8 +7,10 @@ export const BAND_SIZE = 2 ** 42;
 export const CLAIMED = 10;
 export const DEAD = 11;
 export const DONE = 12;
+/** The kind of an envelope whose bytes are no message, but were found in the place of one. */
+export const RAW = 2;
 const DELIVERIES_SIZE = 128;
-const SEQ_DIGITS = 14;
+export const SEQ_DIGITS = 14;
 export const MOST_REMEMBERED = 100_000;
 /** Of one step. */
 export const MOST_MESSAGES = 1000;
@@ -16,6 +18,7 @@ export const MOST_MESSAGES = 1000;
 export const MOST_WHOLE = 256;
 export const MOST_BYTES = 2 ** 20;
 
+const SEQ = /^[0-9a-f]{14}/;
 const encoder = new TextEncoder();
 
 /** The `times` keys of all shards. */
@@ -69,8 +72,9 @@ export function idOf(member: string): string {
   return member.slice(SEQ_DIGITS);
 }
 
+/** NaN where it has none. */
 export function seqOf(member: string): number {
-  return Number.parseInt(member.slice(0, SEQ_DIGITS), 16);
+  return SEQ.test(member) ? Number.parseInt(member.slice(0, SEQ_DIGITS), 16) : Number.NaN;
 }
 
 /** When a message was added, about: by the server's clock. */
@@ -78,10 +82,17 @@ export function addedAtMs(seq: number): number {
   return Math.floor(seq / 1000);
 }
 
+/** The seq of what `messages` has of a message; NaN where it has none. */
+export function seqOfValue(value: Uint8Array): number {
+  return seqOf(String.fromCharCode(...value.subarray(0, SEQ_DIGITS)));
+}
+
 /** What `messages` has of a message: seq, and envelope. */
-export function splitValue(value: Uint8Array): { seq: number; envelope: Uint8Array } {
-  const digits = String.fromCharCode(...value.subarray(0, SEQ_DIGITS));
-  return { seq: Number.parseInt(digits, 16), envelope: envelopeOf(value) };
+export function storedValueOf({ seq, envelope }: { seq: number; envelope: Uint8Array }): Uint8Array {
+  const value = new Uint8Array(SEQ_DIGITS + envelope.length);
+  value.set(encoder.encode(memberOf(seq, "")));
+  value.set(envelope, SEQ_DIGITS);
+  return value;
 }
 
 export function envelopeOf(value: Uint8Array): Uint8Array {

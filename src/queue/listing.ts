@@ -1,4 +1,4 @@
-import { idOf, MOST_BYTES, splitValue } from "./layout.ts";
+import { idOf, MOST_BYTES, storedValueOf } from "./layout.ts";
 import type { Looked } from "./look.ts";
 import type { Reader } from "./reader.ts";
 import type { Shard } from "./shard.ts";
@@ -11,7 +11,7 @@ export function readListed(reader: Reader): Looked[] {
   while (!reader.isAtEnd) {
     const score = reader.f64();
     const id = reader.text();
-    found.push({ id, score, ...splitValue(reader.bytes()), why: reader.text() });
+    found.push({ id, score, value: reader.bytes(), why: reader.text() });
   }
   return found;
 }
@@ -25,7 +25,7 @@ export function listed(shard: Shard, found: readonly [member: string, score: num
     const stored = shard.messages.get(id)!;
     sizeBytes += HEAD_BYTES + stored.envelope.length;
     if (sizeBytes > MOST_BYTES && messages.length > 0) break;
-    messages.push({ id, score, ...stored, why: shard.errors.get(id) ?? "" });
+    messages.push({ id, score, value: storedValueOf(stored), why: shard.errors.get(id) ?? "" });
   }
   return messages;
 }

@@ -1,6 +1,6 @@
 import { script } from "../generated/queue/look.ts";
 import type { Operation } from "../store/contract.ts";
-import { keysOfShard, memberOf, splitValue } from "./layout.ts";
+import { keysOfShard, memberOf, storedValueOf } from "./layout.ts";
 import { Reader } from "./reader.ts";
 import { shardAt } from "./shard.ts";
 
@@ -8,8 +8,8 @@ import { shardAt } from "./shard.ts";
 export interface Looked {
   id: string;
   score: number;
-  seq: number;
-  envelope: Uint8Array;
+  /** What messages has of it: seq, and envelope. */
+  value: Uint8Array;
   /** Why it last failed; empty: it has not. */
   why: string;
 }
@@ -27,13 +27,13 @@ export const look: Operation<{ layout: string; id: string }, Looked | undefined>
     if (reply.length === 0) return undefined;
     const reader = new Reader(reply);
     const score = reader.f64();
-    return { id: "", score, ...splitValue(reader.bytes()), why: reader.text() };
+    return { id: "", score, value: reader.bytes(), why: reader.text() };
   },
   local(keys, key, { layout, id }) {
     const shard = shardAt(keys, key, layout);
     const stored = shard.messages.get(id);
     if (!stored) return undefined;
     const score = shard.times.scoreOf(memberOf(stored.seq, id))!;
-    return { id: "", score, ...stored, why: shard.errors.get(id) ?? "" };
+    return { id: "", score, value: storedValueOf(stored), why: shard.errors.get(id) ?? "" };
   },
 };

@@ -1,5 +1,7 @@
-import { readEnvelope } from "./envelope.ts";
-import { addedAtMs, CLAIMED, DEAD, readScore } from "./layout.ts";
+import { base64Of } from "../base64.ts";
+import { OrielError } from "../errors.ts";
+import { noMessage, rawOf, readEnvelope } from "./envelope.ts";
+import { addedAtMs, CLAIMED, DEAD, envelopeOf, readScore, seqOfValue } from "./layout.ts";
 import type { Looked } from "./look.ts";
 
 /** A message as it stands in its queue. */
@@ -16,20 +18,34 @@ export interface QueuedMessage<Payload = unknown> {
   priority: number;
   /** Why the last delivery failed. */
   lastError?: string;
+  /**
+   * It is no message, but bytes that something else has left in the place of one: why, and the bytes in base64. Its payload is
+   * undefined. A worker that meets it moves it to the dead letters, where it stays until it is cancelled.
+   */
+  corrupt?: { why: string; base64: string };
 }
 
-export function messageOf<Payload>(id: string, { score, seq, envelope, why }: Looked): QueuedMessage<Payload> {
+export function messageOf<Payload>(id: string, { score, value, why }: Looked): QueuedMessage<Payload> {
   const { band, ms, deliveries } = readScore(score);
-  const { attempts, priority, payload } = readEnvelope(envelope);
-  return {
+  const seq = seqOfValue(value);
+  const stands = {
     id,
-    payload: payload as Payload,
     state: band === CLAIMED ? "claimed" : band === DEAD ? "dead" : "waiting",
     atMs: ms,
     addedAtMs: addedAtMs(seq),
     attempt: deliveries,
-    attempts,
-    priority,
     ...(why !== "" && { lastError: why }),
-  };
+  } as const;
+  try {
+    if (Number.isNaN(seq)) throw noMessage("its seq is none");
+    const { attempts, priority, payload } = readEnvelope(envelopeOf(value));
+    return { ...stands, payload: payload as Payload, attempts, priority };
+  } catch (error) {
+    if (!(error instanceof OrielError)) throw error;
+    const corrupt = { why: error.message, base64: base64Of(rawOf(value)) };
+    const isTimed = Number.isFinite(score) && score >= 0;
+    const place = { atMs: isTimed ? ms : 0, addedAtMs: Number.isNaN(seq) ? 0 : stands.addedAtMs };
+    const attempt = isTimed ? deliveries : 0;
+    return { ...stands, ...place, payload: undefined as Payload, attempt, attempts: attempt, priority: 0, corrupt };
+  }
 }

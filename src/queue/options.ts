@@ -74,9 +74,12 @@ export function whenOf({ delay, at }: { delay?: Duration; at?: number | Date }):
   return { atMs };
 }
 
+export function isId(id: unknown): id is string {
+  return typeof id === "string" && ID.test(id);
+}
+
 export function checkId(id: unknown): string {
-  if (typeof id !== "string" || !ID.test(id))
-    throw argumentError("id", id, "1 to 512 characters, without NUL or half surrogate pairs");
+  if (!isId(id)) throw argumentError("id", id, "1 to 512 characters, without NUL or half surrogate pairs");
   return id;
 }
 

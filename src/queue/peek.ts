@@ -1,6 +1,6 @@
 import { script } from "../generated/queue/peek.ts";
 import type { Operation } from "../store/contract.ts";
-import { BAND_SIZE, keysOfShard, readScore } from "./layout.ts";
+import { BAND_SIZE, keysOfShard, readScore, seqOfValue } from "./layout.ts";
 import { listed, readListed } from "./listing.ts";
 import type { Looked } from "./look.ts";
 import { Reader } from "./reader.ts";
@@ -39,7 +39,7 @@ export function inOrder(shards: readonly Peeked[]): Looked[] {
   const nowMs = Math.max(...shards.map((each) => each.nowMs));
   return shards
     .flatMap(({ waiting }) => waiting)
-    .sort((one, other) => byClaim(one.score, other.score, nowMs) || one.seq - other.seq);
+    .sort((one, other) => byClaim(one.score, other.score, nowMs) || seqOfValue(one.value) - seqOfValue(other.value));
 }
 
 /** What is due comes by priority and time; behind it by time, then priority, what is not. 0: as they stand in a shard. */

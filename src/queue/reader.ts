@@ -1,4 +1,5 @@
-const decoder = new TextDecoder();
+/** Nothing is left out of what stands there. */
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Reads an answer from its beginning, number by number; bytes are views of it. */
 export class Reader {

@@ -1,28 +1,43 @@
 import { script } from "../generated/queue/redrive.ts";
 import type { Operation } from "../store/contract.ts";
 import { packStrings } from "../store/message-pack.ts";
-import { BAND_SIZE, DEAD, idOf, keysOfShard, memberOf, readScore, scoreOf } from "./layout.ts";
+import { BAND_SIZE, DEAD, idOf, keysOfShard, memberOf, RAW, readScore, scoreOf } from "./layout.ts";
+import { Reader } from "./reader.ts";
 import { keep, shardAt, tell } from "./shard.ts";
 
-/** Has dead messages wait again: so many that died first, and these; how many. Law in lua/queue/redrive.lua. */
-export const redrive: Operation<{ layout: string; most: number; ids: readonly string[] }, number> = {
+interface Redrive {
+  layout: string;
+  /** Of those that died first. */
+  passedOver: number;
+  most: number;
+  ids: readonly string[];
+}
+
+/** Has dead messages wait again; how many, and how many of those that died first are no messages and stay dead. Law in lua/queue/redrive.lua. */
+export const redrive: Operation<Redrive, { moved: number; stay: number }> = {
   name: "queue/redrive",
   script,
   keyCount: 2,
   keysOf: keysOfShard,
-  arity: 3,
+  arity: 4,
   repeatable: false,
-  encode: ({ layout, most, ids }) => [layout, most, packStrings(ids)],
-  decode: (reply) => new DataView(reply.buffer, reply.byteOffset, reply.length).getFloat64(0, true),
-  local(keys, key, { layout, most, ids }, nowMs) {
+  encode: ({ layout, passedOver, most, ids }) => [layout, passedOver, most, packStrings(ids)],
+  decode(reply) {
+    const reader = new Reader(reply);
+    return { moved: reader.f64(), stay: reader.f64() };
+  },
+  local(keys, key, { layout, passedOver, most, ids }, nowMs) {
     const shard = shardAt(keys, key, layout);
-    const found = new Set(most > 0 ? shard.times.first(DEAD, BAND_SIZE, most).map(([member]) => member) : []);
+    const first = most > 0 ? shard.times.first(DEAD, BAND_SIZE, passedOver + most).slice(passedOver) : [];
+    const isMessage = (member: string) => isRedriven(shard.messages.get(idOf(member))!.envelope);
+    const found = new Set(first.map(([member]) => member).filter(isMessage));
+    const stay = first.length - found.size;
     for (const id of ids) {
       const stored = shard.messages.get(id);
       const member = stored && memberOf(stored.seq, id);
-      if (member && readScore(shard.times.scoreOf(member)!).band === DEAD) found.add(member);
+      if (member && readScore(shard.times.scoreOf(member)!).band === DEAD && isMessage(member)) found.add(member);
     }
-    if (found.size === 0) return 0;
+    if (found.size === 0) return { moved: 0, stay };
     keep(keys, key, shard);
     for (const member of found) {
       const id = idOf(member);
@@ -34,6 +49,10 @@ export const redrive: Operation<{ layout: string; most: number; ids: readonly st
       shard.errors.delete(id);
     }
     tell(keys, key, nowMs);
-    return found.size;
+    return { moved: found.size, stay };
   },
 };
+
+function isRedriven([, priority, kind]: Uint8Array): boolean {
+  return priority !== undefined && priority <= 9 && kind !== RAW;
+}

@@ -1,7 +1,7 @@
 import { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { atTurnsEnd, gathering } from "../store/gathering.ts";
-import type { Claim, Fate, Result, Turned } from "./exchange.ts";
+import type { Claim, Died, Fate, Result, Turned } from "./exchange.ts";
 import { channelOf } from "./layout.ts";
 import type { Timers } from "./timers.ts";
 import { turn } from "./turn.ts";
@@ -28,6 +28,7 @@ export interface TurnsOptions {
   reserve(turns: number): number;
   release(count: number): void;
   onClaims(claims: readonly Claim[], turned: Turned, sentAtMs: number): void;
+  onDied(died: readonly Died[]): void;
   /** `isAgain`: a call before may have brought it, and its answer is missing. */
   onFate(result: Result, fate: Fate, isAgain: boolean): void;
   /** A turn has ended, and with it what it had reserved. */
@@ -132,7 +133,7 @@ export class ShardTurns {
     const mayClaim = this.#isClaiming && (isDue || hasResults);
     const most = mayClaim ? this.#options.reserve(this.#mostUnderWay) : 0;
     if (most > 0 || hasResults) {
-      void this.#turn(most);
+      this.#turn(most).catch(this.#options.onError);
       if (this.#underWay < this.#mostUnderWay) atTurnsEnd(this.#pumpBeside);
     } else if (this.#isClaiming && !isDue) this.#sleepUntil(Math.min(this.#nextAtMs, this.#safetyAtMs));
   }
@@ -158,15 +159,23 @@ export class ShardTurns {
     const sentAtMs = store.leaseClock();
     const results = brought.map(({ result }) => result);
     const asked = { layout, results, dedupeMs, most, visibilityMs };
-    const turned = await store.run(turn, key, asked).catch((error) => this.#fail(brought, error));
-    if (turned) this.#learn(turned, sentAtMs, most);
-    release(reserved);
-    for (const [i, { result, isAgain }] of brought.entries())
-      if (turned) this.#options.onFate(result, turned.fates[i]!, isAgain);
-    if (turned && turned.claims.length > 0) this.#options.onClaims(turned.claims, turned, sentAtMs);
-    this.#underWay--;
-    this.pump();
-    this.#options.onTurned();
+    try {
+      const turned = await store.run(turn, key, asked).catch((error) => this.#fail(brought, error));
+      if (turned) this.#learn(turned, sentAtMs, most);
+      release(reserved);
+      if (turned) this.#give(turned, brought, sentAtMs);
+    } finally {
+      // Whatever happened: nothing waits for this turn any more.
+      this.#underWay--;
+      this.pump();
+      this.#options.onTurned();
+    }
+  }
+
+  #give(turned: Turned, brought: readonly Brought[], sentAtMs: number): void {
+    for (const [i, { result, isAgain }] of brought.entries()) this.#options.onFate(result, turned.fates[i]!, isAgain);
+    if (turned.died.length > 0) this.#options.onDied(turned.died);
+    if (turned.claims.length > 0) this.#options.onClaims(turned.claims, turned, sentAtMs);
   }
 
   #fail(brought: readonly Brought[], error: unknown): void {

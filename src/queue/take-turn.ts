@@ -1,5 +1,7 @@
 import type { Keyspace } from "../store/contract.ts";
-import type { Claim, Fate, Result, Turn, Turned } from "./exchange.ts";
+import { claimAll } from "./claim-all.ts";
+import { rawEnvelope } from "./envelope.ts";
+import type { Fate, Result, Turn, Turned } from "./exchange.ts";
 import {
   addedAtMs,
   BAND_SIZE,
@@ -7,22 +9,21 @@ import {
   DEAD,
   DONE,
   idOf,
-  MOST_BYTES,
   MOST_REMEMBERED,
+  memberOf,
   readScore,
   scoreOf,
   seqOf,
+  storedValueOf,
 } from "./layout.ts";
 import { keep, type Shard, shardAt, tell } from "./shard.ts";
 
-const HEAD_BYTES = 14;
-const AT_A_TIME = 32;
 const FORGET_EVERY_MS = 17;
 const FORGET_AT = 16;
 
 /** The twin of lua/queue/turn.lua. */
 export function takeTurn(keys: Keyspace, key: string, asked: Turn, nowMs: number): Turned {
-  const { layout, results, visibilityMs } = asked;
+  const { layout, results } = asked;
   const shard = shardAt(keys, key, layout);
   const isThere = shard.layout !== undefined;
   if (isThere) keep(keys, key, shard);
@@ -45,16 +46,9 @@ export function takeTurn(keys: Keyspace, key: string, asked: Turn, nowMs: number
   const done = results.filter(({ verb }) => verb === "done").length;
   if (done >= FORGET_AT || (done > 0 && nowMs % FORGET_EVERY_MS === 0)) forget(shard, nowMs, done);
 
-  const claims: Claim[] = [];
   const most = shard.isPaused ? 0 : asked.most;
-  let left = MOST_BYTES;
-  const take = (found: [member: string, score: number][], hasLapsed: boolean) => {
-    left = claimAll(shard, found, { hasLapsed, nowMs, untilMs: nowMs + visibilityMs, left, claims });
-  };
-  if (most > 0) take(shard.times.first(CLAIMED, nowMs, Math.ceil(most / 2)), true);
-  for (const level of shard.levels)
-    if (claims.length < most && left > 0) take(shard.times.first(level, nowMs, most - claims.length), false);
-  return { nowMs, nextMs: claims.length > 0 && claims.length === most ? nowMs : shard.next(), fates, claims };
+  const { claims, died } = claimAll(shard, most, nowMs, nowMs + asked.visibilityMs);
+  return { nowMs, nextMs: claims.length > 0 && claims.length === most ? nowMs : shard.next(), fates, claims, died };
 }
 
 function retriedAtMs(result: Result, nowMs: number): number {
@@ -77,7 +71,7 @@ function isAsSaid(shard: Shard, { member, deliveries, verb }: Result): boolean {
     const ended = shard.times.scoreOf(`~${idOf(member)}`);
     return ended === undefined || readScore(ended).deliveries === deliveries;
   }
-  if (verb !== "dead" || score === undefined) return false;
+  if ((verb !== "dead" && verb !== "corrupt") || score === undefined) return false;
   const at = readScore(score);
   return at.band === DEAD && at.deliveries === deliveries;
 }
@@ -96,6 +90,10 @@ function keepResult(shard: Shard, result: Result, dedupeMs: number, nowMs: numbe
     shard.times.set(member, scoreOf(result.priority, nowMs, deliveries - 1));
     return;
   }
+  if (result.verb === "corrupt") {
+    bury(shard, result, nowMs);
+    return;
+  }
   if (result.verb === "dead") shard.times.set(member, scoreOf(DEAD, nowMs, deliveries));
   else shard.times.set(member, scoreOf(result.priority, nowMs + result.delayMs, deliveries));
   shard.errors.set(id, result.why);
@@ -108,42 +106,12 @@ function forget({ times }: Shard, nowMs: number, came: number): void {
   for (const [member] of times.first(DONE, excess > 0 ? BAND_SIZE : nowMs - 1, most)) times.delete(member);
 }
 
-interface Claiming {
-  hasLapsed: boolean;
-  nowMs: number;
-  untilMs: number;
-  /** Bytes that may still be claimed. */
-  left: number;
-  claims: Claim[];
-}
-
-/** Bytes that are left. */
-function claimAll(shard: Shard, found: [string, number][], claiming: Claiming): number {
-  const { hasLapsed, nowMs, untilMs, claims } = claiming;
-  let { left } = claiming;
-  for (const [i, [member, score]] of found.entries()) {
-    if (i % AT_A_TIME === 0 && left <= 0) return left;
-    const { deliveries, ms } = readScore(score);
-    const id = idOf(member);
-    const stored = shard.messages.get(id)!;
-    const { envelope } = stored;
-    if (deliveries >= envelope[0]!) {
-      shard.times.set(member, scoreOf(DEAD, nowMs, deliveries));
-      if (!shard.errors.get(id)) shard.errors.set(id, "lapsed");
-      continue;
-    }
-    const sizeBytes = HEAD_BYTES + envelope.length;
-    if (left < MOST_BYTES && sizeBytes > left) return 0;
-    left -= sizeBytes;
-    shard.times.set(member, scoreOf(CLAIMED, untilMs, deliveries + 1));
-    claims.push({
-      member,
-      deliveries: deliveries + 1,
-      hasLapsed,
-      sinceMs: ms,
-      envelope,
-      why: shard.errors.get(id) ?? "",
-    });
-  }
-  return left;
+/** The twin of lua/queue/bury.lua. */
+function bury(shard: Shard, { member, deliveries, id, why }: Result & { verb: "corrupt" }, nowMs: number): void {
+  const stored = shard.messages.get(idOf(member))!;
+  shard.times.delete(member);
+  shard.delete(idOf(member));
+  shard.add(id, { seq: stored.seq, envelope: rawEnvelope(storedValueOf(stored)) });
+  shard.errors.set(id, why);
+  shard.times.set(memberOf(stored.seq, id), scoreOf(DEAD, nowMs, deliveries));
 }

@@ -1,8 +1,8 @@
 import { script } from "../generated/queue/turn.ts";
 import type { Operation } from "../store/contract.ts";
 import { packStrings, readStrings } from "../store/message-pack.ts";
-import type { Claim, Fate, Result, Turn, Turned } from "./exchange.ts";
-import { CLAIMED, envelopeOf, keysOfShard, readScore } from "./layout.ts";
+import type { Claim, Died, Fate, Result, Turn, Turned } from "./exchange.ts";
+import { CLAIMED, envelopeOf, keysOfShard, readScore, SEQ_DIGITS } from "./layout.ts";
 import { Reader } from "./reader.ts";
 import { takeTurn } from "./take-turn.ts";
 
@@ -41,31 +41,50 @@ export const turn: Operation<Turn, Turned> = {
     const nowMs = reader.f64();
     const nextMs = reader.f64();
     const fates = Array.from({ length: reader.u16() }, () => FATES[reader.u8()]!);
-    const claimed = readStrings(reply, reader.at);
+    const diedCount = reader.u16();
+    const parts = readStrings(reply, reader.at);
+    const died: Died[] = [];
     const claims: Claim[] = [];
-    for (let i = 0; i < claimed.length; i += PARTS_OF_CLAIM) {
-      const { band, ms, deliveries } = readScore(numberOfDigits(claimed[i + 1]!));
+    for (let i = 0; i < parts.length; i += PARTS_OF_CLAIM) {
+      const score = parts[i + 1]!;
+      const { band, ms, deliveries } = readScore(numberOfDigits(score));
+      const why = parts[i + 3]!.length === 0 ? "" : decoder.decode(parts[i + 3]);
+      const member = decoder.decode(parts[i]);
+      if (died.length < diedCount) {
+        died.push({ member, deliveries, why });
+        continue;
+      }
+      const value = parts[i + 2]!;
       claims.push({
-        member: decoder.decode(claimed[i]),
+        member,
         deliveries: deliveries + 1,
         hasLapsed: band === CLAIMED,
-        sinceMs: ms,
-        envelope: envelopeOf(claimed[i + 2]!),
-        why: claimed[i + 3]!.length === 0 ? "" : decoder.decode(claimed[i + 3]),
+        sinceMs: score.length === 0 ? Number.NaN : ms,
+        envelope: envelopeOf(value),
+        isForeign: !beginsAlike(value, parts[i]!),
+        memberBytes: member.includes("\ufffd") ? parts[i]!.slice() : undefined,
+        why,
       });
     }
-    return { nowMs, nextMs, fates, claims };
+    return { nowMs, nextMs, fates, claims, died };
   },
   local: takeTurn,
 };
 
-function parts(result: Result): string[] {
+function parts(result: Result): (string | Uint8Array)[] {
   const { member, deliveries } = result;
+  if (result.verb === "corrupt") return [result.memberBytes ?? member, `${deliveries}`, "c", result.id, result.why];
   if (result.verb === "back") return [member, `${deliveries}`, "b", "0", `${result.priority}`];
   if (result.verb === "dead") return [member, `${deliveries}`, "x", "0", result.why];
   if (result.verb === "retry")
     return [member, `${deliveries}`, "r", `${result.delayMs}`, `${result.priority}${result.why}`];
   throw new Error("what is done comes first");
+}
+
+/** Whether a value and a member name the same seq. */
+function beginsAlike(value: Uint8Array, member: Uint8Array): boolean {
+  for (let i = 0; i < SEQ_DIGITS; i++) if (value[i] !== member[i] || value[i] === undefined) return false;
+  return true;
 }
 
 function numberOfDigits(digits: Uint8Array): number {

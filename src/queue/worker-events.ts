@@ -6,9 +6,12 @@ export interface WorkerEvents {
   failed: { id: string; attempt: number; error: unknown };
   /** The message waits again. */
   retry: { id: string; attempt: number; delayMs: number };
-  /** It was its last delivery. */
+  /**
+   * A message is among the dead letters now: its last delivery failed (`error`: what the handler threw), or lapsed (LOST), or
+   * it is no message (CORRUPT). Told once, by the worker that moved it.
+   */
   dead: { id: string; attempt: number; error: unknown };
-  /** A message came that was claimed before, by someone who did not come back in time. */
+  /** A message that was claimed before was not acknowledged in time: it comes again, or is `dead` after its last delivery. */
   stalled: { id: string; attempt: number };
   /** A message is no longer ours, and its result was not kept: it was claimed by another delivery, or is no more there. */
   lost: { id: string; attempt: number };

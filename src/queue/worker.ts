@@ -1,17 +1,17 @@
 import { argumentError } from "../errors.ts";
-import { Listeners } from "../listeners.ts";
 import { Place } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import { gathering } from "../store/gathering.ts";
-import { claimOf, outcomeOf } from "./claimed.ts";
-import type { Claim, Fate, Outcome, Result, Turned } from "./exchange.ts";
+import { burialOf, type ClaimedMessage, claimOf, corruptMessage, outcomeOf } from "./claimed.ts";
+import type { Claim, Outcome, Result, Turned } from "./exchange.ts";
 import { type Held, lapseMs, signalOf } from "./held.ts";
 import { Holds } from "./holds.ts";
 import { Job } from "./job.ts";
 import { MOST_A_TURN, ShardTurns } from "./shard-turns.ts";
 import type { Timers } from "./timers.ts";
-import { WORKER_EVENTS, type WorkerEvents } from "./worker-events.ts";
+import type { WorkerEvents } from "./worker-events.ts";
 import { type WorkerOptions, workerSettings } from "./worker-options.ts";
+import { WorkerTells } from "./worker-tells.ts";
 
 interface QueuePlace {
   store: Store;
@@ -29,14 +29,12 @@ export class QueueWorker<Payload = unknown> {
   readonly #queue: string;
   readonly #handler: (job: Job<Payload>) => unknown;
   readonly #settings: ReturnType<typeof workerSettings>;
-  readonly #listeners: Listeners<WorkerEvents>;
+  readonly #tells: WorkerTells;
   readonly #turns: readonly ShardTurns[];
   /** Shards that had no room, those that wait longest first. */
   readonly #hungry = new Set<number>();
   /** What waits for a handler, or is in one. */
   readonly #holds: Holds<Payload>;
-  /** Results under way. */
-  readonly #bringing = new Map<Result, Held<Payload>>();
   #waiting: Held<Payload>[] = [];
   #running = 0;
   #reserved = 0;
@@ -44,7 +42,9 @@ export class QueueWorker<Payload = unknown> {
   #closed: Promise<void> | undefined;
   /** While it closes: looks whether all is done. */
   #whenTurned: (() => void) | undefined;
-  readonly #onAbort = () => void this.close();
+  readonly #onAbort = () => {
+    this.close().catch((error) => this.#tells.error(error));
+  };
 
   /** Throws ARGUMENT for a wrong option. */
   constructor(
@@ -55,7 +55,7 @@ export class QueueWorker<Payload = unknown> {
     timers: Timers,
   ) {
     const at = new Place("QueueWorker", queue, place.store);
-    this.#listeners = new Listeners(at, WORKER_EVENTS);
+    this.#tells = new WorkerTells(at, place.store);
     this.#settings = at.checked(undefined, () => {
       if (typeof handler !== "function") throw argumentError("handler", handler, "a function");
       return workerSettings(options);
@@ -65,7 +65,7 @@ export class QueueWorker<Payload = unknown> {
     this.#handler = handler;
     const { store, keys, layout, dedupeMs } = place;
     const { visibilityMs, signal } = this.#settings;
-    const onError = (error: unknown) => this.#listeners.tell("error", { error });
+    const onError = (error: unknown) => this.#tells.error(error);
     this.#holds = new Holds({ store, keys, layout, visibilityMs, timers, onError });
     this.#turns = keys.map(
       (key, shard) =>
@@ -81,7 +81,8 @@ export class QueueWorker<Payload = unknown> {
             this.#reserved -= count;
           },
           onClaims: (claims, turned, sentAtMs) => this.#take(shard, claims, turned, sentAtMs),
-          onFate: (result, fate, isAgain) => this.#end(result, fate, isAgain),
+          onDied: (died) => this.#tells.died(died),
+          onFate: (result, fate, isAgain) => this.#tells.end(result, fate, isAgain),
           onTurned: () => {
             this.#share();
             this.#whenTurned?.();
@@ -90,13 +91,13 @@ export class QueueWorker<Payload = unknown> {
         }),
     );
     for (const turns of this.#turns) turns.pump();
-    if (signal?.aborted) void this.close();
+    if (signal?.aborted) this.#onAbort();
     else signal?.addEventListener("abort", this.#onAbort, { once: true });
   }
 
   /** Calls `listener` at each such event; returns what ends that. */
   on<Name extends keyof WorkerEvents>(name: Name, listener: (told: WorkerEvents[Name]) => void): () => void {
-    return this.#listeners.on(name, listener);
+    return this.#tells.listeners.on(name, listener);
   }
 
   /**
@@ -159,16 +160,32 @@ export class QueueWorker<Payload = unknown> {
     const endsAtMs = lapseMs(sentAtMs, this.#settings.visibilityMs);
     let lateMs = 0;
     for (const claim of claims) {
-      const message = claimOf<Payload>(claim);
+      const message = this.#read(shard, claim);
+      if (!message) continue;
       const held: Held<Payload> = { message, shard, endsAtMs, ...NOT_BEGUN };
       this.#holds.add(held);
       this.#waiting.push(held);
       lateMs = Math.max(lateMs, nowMs - message.dueAtMs);
-      if (message.hasLapsed) this.#listeners.tell("stalled", { id: message.id, attempt: message.attempt });
+      if (message.hasLapsed) this.#tells.listeners.tell("stalled", { id: message.id, attempt: message.attempt });
     }
-    if (lateMs >= this.#settings.lagAfterMs) this.#listeners.tell("lag", { lateMs });
+    if (lateMs >= this.#settings.lagAfterMs) this.#tells.listeners.tell("lag", { lateMs });
     if (this.#closed) this.#giveBack();
     else this.#start();
+  }
+
+  /** What is no message is moved to the dead letters; it costs nobody else anything. */
+  #read(shard: number, claim: Claim): ClaimedMessage<Payload> | undefined {
+    try {
+      return claimOf<Payload>(claim);
+    } catch (cause) {
+      const outcome = burialOf(claim, cause);
+      const result: Result = { member: claim.member, deliveries: claim.deliveries, ...outcome };
+      const message = { id: outcome.id, attempt: claim.deliveries };
+      const error = this.#tells.at.error(undefined, corruptMessage(this.#place.keys[shard]!, outcome.id, cause));
+      this.#tells.expect(result, { message, error, startedAtMs: 0 });
+      this.#turns[shard]!.bring(result, true);
+      return undefined;
+    }
   }
 
   #start(): void {
@@ -177,7 +194,7 @@ export class QueueWorker<Payload = unknown> {
       if (this.#holds.isLost(held)) this.#bring(held, { verb: "back", priority: held.message.priority });
       else {
         this.#running++;
-        void this.#run(held);
+        this.#run(held).catch((error) => this.#tells.error(error));
       }
     }
   }
@@ -192,7 +209,7 @@ export class QueueWorker<Payload = unknown> {
       outcome = { verb: "done" };
     } catch (error) {
       held.error = error;
-      this.#listeners.tell("failed", { id: message.id, attempt: message.attempt, error });
+      this.#tells.listeners.tell("failed", { id: message.id, attempt: message.attempt, error });
       outcome = outcomeOf(message, error, undefined, this.#settings.attempts);
     }
     this.#running--;
@@ -204,7 +221,7 @@ export class QueueWorker<Payload = unknown> {
     const isUrgent = this.#waiting.length === 0;
     const result: Result = { ...held.message.receipt, ...outcome };
     this.#holds.delete(held);
-    if (outcome.verb !== "back") this.#bringing.set(result, held);
+    if (outcome.verb !== "back") this.#tells.expect(result, held);
     this.#turns[held.shard]!.bring(result, isUrgent);
     if (this.#hungry.size === 0 || this.#isSharing) return;
     this.#isSharing = true;
@@ -212,20 +229,5 @@ export class QueueWorker<Payload = unknown> {
       this.#isSharing = false;
       this.#share();
     });
-  }
-
-  #end(result: Result, fate: Fate, isAgain: boolean): void {
-    const held = this.#bringing.get(result);
-    this.#bringing.delete(result);
-    if (!held) return;
-    const { id, attempt } = held.message;
-    // Whether a retry was brought before, or the message lapsed, nobody can tell: it comes again either way.
-    const isSo = fate === "kept" || (isAgain && (fate === "before" || result.verb === "retry"));
-    if (!isSo) this.#listeners.tell("lost", { id, attempt });
-    else if (result.verb === "done") {
-      const durationMs = this.#place.store.leaseClock() - held.startedAtMs;
-      this.#listeners.tell("completed", { id, attempt, durationMs });
-    } else if (result.verb === "dead") this.#listeners.tell("dead", { id, attempt, error: held.error });
-    else if (result.verb === "retry") this.#listeners.tell("retry", { id, attempt, delayMs: result.delayMs });
   }
 }

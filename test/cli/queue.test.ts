@@ -1,3 +1,4 @@
+import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { DelayQueue, redisStore } from "../../src/index.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
@@ -52,6 +53,18 @@ describe("of a queue with waiting, due and dead messages", () => {
     expect(stdout.match(/Error: no \[31m route/g)).toHaveLength(3);
     expect(stdout).not.toContain("\u001b");
     expect((await run("dead", "--json", "--limit", "2")).stdout.trim().split("\n")).toHaveLength(2);
+  });
+
+  test("bytes that are no message are shown as such", async () => {
+    const client = new Redis(server.url);
+    const key = (await client.keys("*sms*:messages"))[0]!;
+    const stored = await client.hgetBuffer(key, ":later");
+    await client.hset(key, ":later", Buffer.concat([stored!.subarray(0, 38), Buffer.from("{\u001b[31m")]));
+    expect((await run("peek")).stdout).toMatch(/later .*CORRUPT: its payload is no JSON/);
+    const [, later] = (await run("peek", "--json")).stdout.trim().split("\n");
+    expect(JSON.parse(later!)).toMatchObject({ id: "later", corrupt: { why: "its payload is no JSON" } });
+    await client.hset(key, ":later", stored!);
+    client.disconnect();
   });
 
   test("redrive has some wait again, or all", async () => {

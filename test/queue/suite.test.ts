@@ -3,6 +3,7 @@ import { redisStore } from "../../src/store/redis.ts";
 import { type OpenStore, onHttp, onMemory, onRedis } from "../harness/stepped-stores.ts";
 import { queueSuite } from "./suite.ts";
 import { claimSuite } from "./suite-claims.ts";
+import { lapsedSuite } from "./suite-lapsed.ts";
 import { workSuite } from "./suite-work.ts";
 
 /** The suite expects that workers are told; over HTTP alone they look by time (http-polling.test.ts). */
@@ -21,4 +22,4 @@ const stores = {
 };
 
 for (const [name, open] of Object.entries(stores))
-  for (const suite of [queueSuite, workSuite, claimSuite]) suite(name, open);
+  for (const suite of [queueSuite, workSuite, claimSuite, lapsedSuite]) suite(name, open);

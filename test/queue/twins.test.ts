@@ -5,6 +5,7 @@ import { census } from "../../src/queue/census.ts";
 import { dead } from "../../src/queue/dead.ts";
 import type { Claim, Result } from "../../src/queue/exchange.ts";
 import { extend } from "../../src/queue/extend.ts";
+import { idOf } from "../../src/queue/layout.ts";
 import { look } from "../../src/queue/look.ts";
 import { move } from "../../src/queue/move.ts";
 import { pause } from "../../src/queue/pause.ts";
@@ -36,11 +37,11 @@ const when = fc.oneof(
 const message = fc.record({
   id,
   when,
-  limit: fc.integer({ min: 1, max: 3 }),
+  limit: fc.constantFrom(1, 2, 3, 0, 200),
   priority: fc.constantFrom(0, 0, 0, 5, 9),
   payload: fc.uint8Array({ maxLength: 5 }),
 });
-const verb = fc.constantFrom("done" as const, "retry" as const, "dead" as const, "back" as const);
+const verb = fc.constantFrom(...(["done", "retry", "dead", "back", "corrupt"] as const));
 
 /** One step on a store; `claims`: all that were made so far there. */
 type Step = (store: Store, nowMs: number, claims: Claim[]) => Promise<unknown>;
@@ -77,6 +78,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
             if (verb === "done") return [{ member, deliveries, verb }];
             if (verb === "back") return [{ member, deliveries, verb, priority: 9 }];
             const why = `why ${ms}`;
+            const id = ms === 5 ? "another id" : idOf(member);
+            if (verb === "corrupt") return [{ member, deliveries, verb, why, id, memberBytes: undefined }];
             return [
               verb === "dead"
                 ? { member, deliveries, verb, why }
@@ -118,10 +121,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       (store) =>
         store.run(peek, KEY, { layout, most }),
   ),
-  fc.tuple(layout, fc.nat(2), fc.array(id, { maxLength: 2 })).map(
-    ([layout, most, ids]): Step =>
+  fc.tuple(layout, fc.nat(1), fc.nat(2), fc.array(id, { maxLength: 2 })).map(
+    ([layout, passedOver, most, ids]): Step =>
       (store) =>
-        store.run(redrive, KEY, { layout, most, ids }),
+        store.run(redrive, KEY, { layout, passedOver, most, ids }),
   ),
   fc.tuple(layout, fc.boolean()).map(
     ([layout, isPaused]): Step =>

@@ -45,8 +45,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: "what lapsed is claimed again",
     file: "generated/queue/turn.ts",
-    from: "claim(times, messages, first_of(times, 10, now, math.ceil(most / 2)), now, until_ms, claims)",
-    to: "",
+    from: "local lapsed = first_of(times, 10, now, most)",
+    to: "local lapsed = {}",
   },
 ];
 
