@@ -1,7 +1,8 @@
 #!lua
 -- Asks all policies of one id, or of several limiters that share a slot, and takes from all of them or from none.
 -- A script: checks of all policies, state and expiries are one step.
--- KEYS  one per policy · for each limiter that has reservations, what is held · the request, if it has an id
+-- KEYS  one per policy · for each limiter that has reservations, what is held · if the request has an id (and for a reset),
+--         the name of the present requests · the request
 -- ARGV  head, 32 bytes: u8 mode (0 take, 1 peek, 2 add, 3 give back, 4 block, 5 reset, 6 reserve, 7 settle, 8 release) ·
 --         u8 flags (1 partial, 2 request) · 2 zero · u32 calls · f64 at least, permits (block: ms; reserve: lease, ms) ·
 --         16 bytes token
@@ -13,8 +14,9 @@
 --         GCRA: level) · f64 ms until another such call passes it · f64 ms until it is as new
 -- Law   a group of alike calls is decided as one call after the other would be: the first so many pass. What is refused
 --       changes no byte. Shadow policies refuse nobody and are charged by the calls that they would let pass.
---       A request's answer is given again for a minute, if it was granted. Settled twice, or released, counts once.
---       A missing expiry is restored by the next call.
+--       A request's answer is given again for a minute, if it was granted, to the same question: another one is a CLASH.
+--       It is decided anew while the id is blocked, and after a reset. Settled twice, or released, counts once.
+--       A missing expiry is restored by the next call. What no step has written is CORRUPT, and stays until a reset.
 -- Cost  O(policies), a sliding window O(log limit), permits and holds O(their number)
 -- packed
 -- @include limiter/state
@@ -23,6 +25,7 @@
 -- @include limiter/leaky
 -- @include limiter/permits
 -- @include limiter/holds
+-- @include limiter/requests
 local HEAD_BYTES_IN, POLICY_BYTES, HEAD_BYTES_OUT, POLICY_BYTES_OUT = 32, 40, 24, 40
 local TAKE, PEEK, ADD, GIVE_BACK, BLOCK, RESET, RESERVE, SETTLE, RELEASE = 0, 1, 2, 3, 4, 5, 6, 7, 8
 
@@ -206,15 +209,12 @@ local function step(k, a, now)
       return told .. struct.pack("<ddd", used, wait, ends)
     end
   end
+  may_have_written = false
   local token = string.sub(inputs, a + 16, a + 31)
-  local request = flags > 1 and KEYS[k + keys_per_step - 1]
-  if request then
-    local answer = redis.call("GET", request)
-    if answer and #answer == HEAD_BYTES_OUT + count * POLICY_BYTES_OUT then
-      if redis.call("PTTL", request) == -1 then redis.call("PEXPIREAT", request, whole(now + REQUEST_LIFE_MS)) end
-      return answer
-    end
-    if answer then return refuse("CLASH", "the request was granted by other policies") end
+  local question = flags > 1 and question_of(a, count)
+  if question then
+    local answer = answered(k, question, now)
+    if answer then return answer end
   end
   if mode == RESET then
     for i = k, k + keys_per_step - 1 do redis.call("DEL", KEYS[i]) end
@@ -222,6 +222,7 @@ local function step(k, a, now)
   end
   local policies, blocked = look_at(k, a, now, count)
   if not policies then return unanswered(1, count) end
+  may_have_written = true
 
   local status, granted, refused = 0, 0, nil
   if mode == TAKE or mode == PEEK or mode == RESERVE then
@@ -238,6 +239,6 @@ local function step(k, a, now)
     blocked = mode == BLOCK and at_least or blocked
   end
   local answer = answer_of(status, granted, policies[1].cost, blocked, policies, now)
-  if request and granted > 0 then redis.call("SET", request, answer, "PXAT", whole(now + REQUEST_LIFE_MS)) end
+  if question and granted > 0 then remember(k, question, answer, token, now) end
   return answer
 end

@@ -14,12 +14,16 @@ end
 
 kinds[1] = {
   quick = function(key, calls, cost, limit, span, _, is_aligned, now)
-    local text = redis.call("GET", key)
+    local text = redis.pcall("GET", key)
     local start, used, ends
     if text then
+      if #text ~= 40 then return end
       local state, blocked, holds
       state, blocked, holds, start, used = struct.unpack("<I2xxxxxxdddd", text)
-      if state ~= 257 or blocked > now or holds > now then return end
+      if state ~= 257 or blocked ~= 0 or holds ~= 0 or start % 1 + used % 1 ~= 0
+        or start < 0 or start > MOST_NUMBER or used < 0 or used > MOST_NUMBER then
+        return
+      end
     end
     start, used, ends = window_of(text, start, used, span, is_aligned, now)
     local passes = passes_of(calls, (limit - used) / cost)
@@ -32,10 +36,13 @@ kinds[1] = {
     return passes, used, passes < calls and (cost > limit and math.huge or ends - now) or 0, ends - now
   end,
   look = function(p, now)
-    local text = redis.call("GET", p.key) or ""
-    head_of(p, text)
+    local text = redis.pcall("GET", p.key)
+    head_of(p, text, 40, now)
     local start, used
-    if p.there then start, used = struct.unpack("<dd", text, 25) end
+    if p.there then
+      start, used = struct.unpack("<dd", text, 25)
+      if #text ~= 40 or not is_whole(start) or not is_whole(used) then damaged(p.key, "no fixed window") end
+    end
     p.start, p.used, p.ends = window_of(p.there, start, used, p.span, p.is_aligned, now)
     p.free = p.limit - p.used
   end,

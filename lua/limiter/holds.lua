@@ -4,10 +4,13 @@
 -- It counts against every policy of its limiter until its lease is over, and may be settled for a while longer.
 -- 32 bytes each: 0 token, 16 bytes · 16 f64 expires at · 24 f64 permits
 local function holds_of(key, now)
-  local text = redis.call("GET", key) or ""
+  local text = redis.pcall("GET", key) or ""
+  if type(text) == "table" then damaged(key, text.err) end
+  if #text % 32 ~= 0 then damaged(key, #text .. " bytes are no reservations") end
   local all, live, sum = {}, {}, 0
   for at = 1, #text - 31, 32 do
     local expires, permits = struct.unpack("<dd", text, at + 16)
+    if not is_whole(expires) or permits ~= -1 and not is_whole(permits) then damaged(key, "no reservations") end
     if expires > now - SETTLE_GRACE_MS then
       local hold = { token = string.sub(text, at, at + 15), expires = expires, permits = permits }
       all[#all + 1] = hold

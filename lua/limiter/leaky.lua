@@ -13,12 +13,17 @@ end
 
 kinds[3] = {
   quick = function(key, calls, cost, limit, span, rate, _, now)
-    local text = redis.call("GET", key)
+    local text = redis.pcall("GET", key)
     local at, level = now, 0
     if text then
+      if #text ~= 48 then return end
       local state, blocked, holds, of_span
       state, blocked, holds, at, level, of_span = struct.unpack("<I2xxxxxxddddd", text)
-      if state ~= 769 or blocked > now or holds > now then return end
+      if state ~= 769 or blocked ~= 0 or holds ~= 0 or at % 1 + level % 1 ~= 0
+        or at < 0 or at > MOST_NUMBER or level < 0 or level > MOST_NUMBER
+        or of_span ~= span and (of_span == 0 or not is_whole(of_span)) then
+        return
+      end
       at, level = level_of(at, level, of_span, span, rate, now)
     end
     local passes = passes_of(calls, math.floor((limit * span - level) / span) / cost)
@@ -34,11 +39,14 @@ kinds[3] = {
     return passes, level, wait, ends - now
   end,
   look = function(p, now)
-    local text = redis.call("GET", p.key) or ""
-    head_of(p, text)
+    local text = redis.pcall("GET", p.key)
+    head_of(p, text, 48, now)
     p.at, p.level = now, 0
     if p.there then
       local at, level, of_span = struct.unpack("<ddd", text, 25)
+      if #text ~= 48 or not (is_whole(at) and is_whole(level) and is_whole(of_span)) or of_span == 0 then
+        damaged(p.key, "no level of a bucket")
+      end
       p.at, p.level = level_of(at, level, of_span, p.span, p.rate, now)
     end
     p.used = p.level

@@ -14,15 +14,18 @@ end
 
 kinds[4] = {
   look = function(p, now)
-    local text = redis.call("GET", p.key) or ""
-    head_of(p, text)
+    local text = redis.pcall("GET", p.key)
+    head_of(p, text, 32, now)
+    text = text or ""
     p.used = p.there and struct.unpack("<d", text, 25) or 0
-    local at = 33
-    while at < #text do
+    local at, is_damaged = 33, #text % LENT_BYTES ~= 0
+    while at < #text and not is_damaged do
       local expires, permits = struct.unpack("<dd", text, at + 16)
+      is_damaged = not is_whole(expires) or not is_whole(permits)
       if expires > now then break end
       p.used, at = p.used - permits, at + LENT_BYTES
     end
+    if is_damaged or not is_whole(p.used) then damaged(p.key, "no permits that are lent") end
     p.lent = string.sub(text, at)
     p.free = p.limit - p.used
   end,
@@ -55,7 +58,9 @@ kinds[4] = {
     local at = string.find(p.lent, token, 1, true)
     while at and at % LENT_BYTES ~= 1 do at = string.find(p.lent, token, at + 1, true) end
     if not at then return end
-    p.used = p.used - struct.unpack("<d", p.lent, at + 24)
+    local permits = struct.unpack("<d", p.lent, at + 24)
+    if not is_whole(permits) or permits > p.used then damaged(p.key, "no permits that are lent") end
+    p.used = p.used - permits
     p.lent = string.sub(p.lent, 1, at - 1) .. string.sub(p.lent, at + LENT_BYTES)
     kinds[4].write(p, now)
   end,

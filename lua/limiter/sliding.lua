@@ -1,15 +1,26 @@
 -- @include limiter/state
 -- Exact sliding window: of any span of time, half-open, at most `limit` permits. One record for each millisecond in which
 -- permits were taken, in a ring that grows with them; what is in a window is the difference of two running totals.
+-- A ring that was cut is met at the record that is missing: the header tells all that is decided before.
 -- Totals are kept small by taking turns of 2^48 off all of them; what is retained counts at most 2^48 - 1.
 -- State: the head · 24 f64 longest span of any call · 32 u32 slots · 36 u32 slot of the oldest record · 40 u32 records ·
 --   44 u32 zero · 48 f64 total · 56 f64 total before the oldest · 64 f64 oldest · 72 f64 newest time
 --   80 slots x 12: u48 ms since 1970 · u48 total with it, modulo 2^48
 local RING_AT, RECORD_BYTES, MODULUS = 80, 12, 281474976710656
+-- How much more than is needed a ring has when it grows.
+local room = 1.5
+
+-- Whether the numbers of a header fit together; the quick way asks the same, without a call.
+local function is_header(p)
+  return is_whole(p.longest) and (p.slot < p.slots or p.slot == 0) and p.slots <= 2 * MOST_RECORDS
+    and p.records <= p.slots and is_whole(p.before) and is_whole(p.total) and p.before <= p.total
+    and is_whole(p.oldest) and is_whole(p.newest) and (p.records == 0 or p.oldest <= p.newest)
+end
 
 local function record_of(p, index)
   local at = RING_AT + (p.slot + index) % p.slots * RECORD_BYTES
   local ms, total = struct.unpack("<I6I6", redis.call("GETRANGE", p.key, at, at + RECORD_BYTES - 1))
+  if ms < p.oldest or ms > p.newest then damaged(p.key, "a record of the window") end
   return ms, p.before + (total - p.before) % MODULUS
 end
 
@@ -58,7 +69,7 @@ end
 
 -- Slots for so many records: room to grow, as far as the limit lets it; more than that are of penalties or longer spans.
 local function slots_for(needed, limit)
-  local roomy = math.max(8, math.ceil(needed * 1.5))
+  local roomy = math.max(8, math.ceil(needed * room))
   return needed > limit and roomy or math.min(roomy, limit)
 end
 
@@ -74,17 +85,22 @@ end
 
 kinds[2] = {
   quick = function(key, calls, cost, limit, span, _, _, now)
-    local text = redis.call("GETRANGE", key, "0", "79")
+    local text = redis.pcall("GETRANGE", key, "0", "79")
     local state, blocked, holds, longest, slots, slot, records, total, before, oldest, newest =
       513, 0, 0, span, 0, 0, 0, 0, 0, now, now
     local at, is_new = now, true
     if text == "" then
       slots = slots_for(1, limit)
+    elseif #text ~= 80 then
+      return
     else
       state, blocked, holds, longest, slots, slot, records, total, before, oldest, newest =
         struct.unpack("<I2xxxxxxdddI4I4I4xxxxdddd", text)
       if newest > at then at = newest end
-      if state ~= 513 or blocked > now or holds > now or longest ~= span or records == 0 or oldest <= at - span then
+      if state ~= 513 or blocked ~= 0 or holds ~= 0 or longest ~= span or records == 0
+        or slot >= slots or slots > 2 * MOST_RECORDS or records > slots or oldest % 1 + newest % 1 + before % 1 + total % 1 ~= 0
+        or newest > MOST_NUMBER or oldest > newest or before < 0 or total < before or total > MOST_NUMBER
+        or oldest <= at - span then
         return
       end
       is_new = newest ~= at
@@ -114,12 +130,15 @@ kinds[2] = {
     return passes, total - before, 0, at + span - now
   end,
   look = function(p, now)
-    local text = redis.call("GETRANGE", p.key, "0", "79")
-    head_of(p, text)
+    local text = redis.pcall("GETRANGE", p.key, "0", "79")
+    head_of(p, text, 80, now)
     p.longest, p.slots, p.slot, p.records, p.total, p.before, p.oldest, p.newest = 0, 0, 0, 0, 0, 0, 0, 0
     if p.there then
       p.longest, p.slots, p.slot, p.records, p.total, p.before, p.oldest, p.newest =
         struct.unpack("<dI4I4I4xxxxdddd", text, 25)
+      if not is_header(p) or redis.call("STRLEN", p.key) ~= RING_AT + p.slots * RECORD_BYTES then
+        damaged(p.key, "no header of a sliding window, or another length")
+      end
     end
     p.longest = math.max(p.longest, p.span)
     p.at = math.max(now, p.newest)

@@ -32,14 +32,32 @@ local function text_of(number)
   return last_text
 end
 
-local function head_of(p, text)
-  p.there = text ~= ""
+-- What no step has written is never decided by, whichever bytes stand there. Where nothing was written yet it is a refusal.
+local may_have_written = false
+local function damaged(key, what)
+  local text = 'the value of the key "' .. key .. '" is damaged: ' .. what
+  error(may_have_written and { err = text } or { code = "CORRUPT", text = text })
+end
+
+local function is_whole(number)
+  return number >= 0 and number <= MOST_NUMBER and number % 1 == 0
+end
+
+-- Reads the head of a state, of `least` bytes at least; `text` is what redis.pcall answered.
+local function head_of(p, text, least, now)
   p.blocked, p.holds = 0, 0
+  if type(text) == "table" then damaged(p.key, text.err) end
+  p.there = text and text ~= ""
   if not p.there then return end
-  local is_format, kind
-  is_format, kind, p.blocked, p.holds = struct.unpack("<BBxxxxxxdd", text)
-  if is_format ~= FORMAT then error({ err = "ERR not a limiter's state of format " .. FORMAT }) end
-  if kind ~= p.kind then error({ err = "ERR the state of another kind of policy" }) end
+  if #text < least then damaged(p.key, #text .. " bytes are no state of a limiter") end
+  local format, kind
+  format, kind, p.blocked, p.holds = struct.unpack("<BBxxxxxxdd", text)
+  if format ~= FORMAT then damaged(p.key, "no limiter's state of format " .. FORMAT) end
+  if kind ~= p.kind then damaged(p.key, "the state of another kind of policy") end
+  if not is_whole(p.blocked) or not is_whole(p.holds) then damaged(p.key, "the end of a block or reservation") end
+  -- What is over is written as 0, which the quick way asks for.
+  if p.blocked <= now then p.blocked = 0 end
+  if p.holds <= now then p.holds = 0 end
 end
 
 -- The first bytes of a state.

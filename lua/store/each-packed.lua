@@ -2,7 +2,8 @@
 -- one input that all have in common; the KEYS are shared out evenly among them.
 -- ARGV  1 number of groups · 2 inputs · 3 bytes of an input
 -- Reply: first the answers, one after the other, in one string; then, for each group without one, { its number as
--- text, code, text }: a refusal ("ERROR": caught, text is Redis' message).
+-- text, code, text }: a refusal, returned or thrown as { code =, text = } ("ERROR": another error was caught, text is
+-- Redis' message).
 -- @include store/clock
 local groups = tonumber(ARGV[first_argument])
 inputs = ARGV[first_argument + 1]
@@ -16,7 +17,8 @@ for group = 1, groups do
   local key = (group - 1) * keys_per_step + 1
   local ok, answer = pcall(step, key, (group - 1) * stride + 1, now)
   if not ok then
-    answer = { "ERROR", type(answer) == "table" and answer.err or tostring(answer) }
+    if type(answer) ~= "table" then answer = { "ERROR", tostring(answer) }
+    else answer = answer.code and { answer.code, answer.text } or { "ERROR", answer.err or "" } end
   elseif type(answer) ~= "string" and type(answer) ~= "table" then
     answer = { "ERROR", "the step gave no bytes" }
   end

@@ -1,7 +1,7 @@
 import type { PackedStep, Store } from "../store/contract.ts";
 import { type Ask, MODE, type Reply, STATUS } from "./ask.ts";
 import { decideFor } from "./decide.ts";
-import { HOLDS_ENDING, policyEndings, requestEnding } from "./keys.ts";
+import { HOLDS_ENDING, policyEndings, REQUESTS_ENDING, requestEnding } from "./keys.ts";
 import type { Policy } from "./policies.ts";
 import type { Rule } from "./rule.ts";
 
@@ -18,6 +18,8 @@ export interface Question {
   requestId?: string | undefined;
   /** Holds are asked for; where they turn out to count, they are anyway. */
   hasHolds?: boolean;
+  /** What is reserved is settled on a server that is full. */
+  isFull?: boolean;
   signal?: AbortSignal | undefined;
 }
 
@@ -66,6 +68,7 @@ export class Asker {
 function askedOf({ policies, cost, mode, requestId, ...rest }: Question, hasHolds: boolean): Asked {
   const endings = policyEndings(policies);
   if (hasHolds) endings.push(HOLDS_ENDING);
+  if (requestId !== undefined || mode === MODE.reset) endings.push(REQUESTS_ENDING);
   if (requestId !== undefined) endings.push(requestEnding(requestId));
   const isRepeatable = requestId !== undefined || REPEATABLE.includes(mode);
   const ask = {
@@ -80,7 +83,15 @@ function askedOf({ policies, cost, mode, requestId, ...rest }: Question, hasHold
     hasHolds,
     hasRequest: requestId !== undefined,
   };
-  return [decideFor(policies.length, endings.length, isRepeatable), ask];
+  const grows = needsMemory(mode, cost, ask.amount) && !rest.isFull;
+  return [decideFor(policies.length, endings.length, isRepeatable, grows), ask];
+}
+
+/** Whether a step may make what is stored longer. */
+function needsMemory(mode: number, cost: number, amount: number): boolean {
+  if (mode === MODE.settle) return cost > 0;
+  if (mode === MODE.block) return amount > 0;
+  return mode === MODE.take || mode === MODE.add || mode === MODE.reserve;
 }
 
 export function ruleOf({ kind, limit, spanMs, rate, isAligned, isShadow }: Policy, cost: number): Rule {

@@ -1,4 +1,5 @@
 import { script } from "../generated/limiter/decide.ts";
+import { script as withoutGrowth } from "../generated/limiter/without-growth.ts";
 import type { Keyspace, PackedStep } from "../store/contract.ts";
 import { refusal } from "../store/refusal.ts";
 import { type Ask, MODE, type Reply, STATUS } from "./ask.ts";
@@ -8,6 +9,7 @@ import { law } from "./law.ts";
 import { lookLeaky } from "./leaky.ts";
 import { packingOf } from "./packing.ts";
 import { lookConcurrency } from "./permits.ts";
+import { Requests } from "./requests.ts";
 import { KIND, type Looked, type Rule } from "./rule.ts";
 import { lookSliding } from "./sliding.ts";
 
@@ -26,15 +28,21 @@ const made = new Map<string, PackedStep<Ask, Reply>>();
 
 /**
  * Asks all policies and takes from all of them or none; law in lua/limiter/decide.lua. One operation for each number of
- * policies and keys, since what travels together is alike in size.
+ * policies and keys, since what travels together is alike in size. `grows`: may need memory, and is refused by a server
+ * that is full; else lua/limiter/without-growth.lua.
  */
-export function decideFor(policies: number, keyCount: number, repeatable: boolean): PackedStep<Ask, Reply> {
-  const name = `${policies} ${keyCount} ${repeatable}`;
+export function decideFor(
+  policies: number,
+  keyCount: number,
+  repeatable: boolean,
+  grows = true,
+): PackedStep<Ask, Reply> {
+  const name = `${policies} ${keyCount} ${repeatable} ${grows}`;
   let operation = made.get(name);
   if (!operation) {
     operation = {
-      name: "limiter/decide",
-      script,
+      name: grows ? "limiter/decide" : "limiter/without-growth",
+      script: grows ? script : withoutGrowth,
       keyCount,
       keysOf,
       repeatable,
@@ -59,10 +67,9 @@ function decide(keys: Keyspace, key: string, ask: Ask, nowMs: number): Reply {
 
 function decideNow(keys: Keyspace, names: readonly string[], ask: Ask, nowMs: number, later: Later): Reply {
   const { mode, rules, token, amount } = ask;
-  const request = ask.hasRequest ? names[names.length - 1] : undefined;
-  const answered = request === undefined ? undefined : (keys.get(request) as Reply | undefined);
-  if (answered?.policies.length === rules.length) return answered;
-  if (answered) throw refusal("CLASH", "the request was granted by other policies");
+  const requests = ask.hasRequest ? new Requests(keys, names, ask) : undefined;
+  const answered = requests?.answered(names[0]!, nowMs);
+  if (answered) return answered;
   if (mode === MODE.reset) {
     for (const name of names) keys.delete(name);
     return unanswered(STATUS.decided, rules.length);
@@ -97,8 +104,7 @@ function decideNow(keys: Keyspace, names: readonly string[], ask: Ask, nowMs: nu
       resetMs: looked.resetMs(),
     })),
   };
-  if (request !== undefined && granted > 0)
-    keys.set(request, reply, 24 + 40 * policies.length, nowMs + law.requestLifeMs);
+  if (granted > 0) requests?.remember(reply, token, nowMs);
   return reply;
 }
 

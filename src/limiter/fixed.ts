@@ -1,7 +1,7 @@
 import type { Keyspace } from "../store/contract.ts";
 import { law } from "./law.ts";
 import { KIND, type Looked, type Rule, type State } from "./rule.ts";
-import { keep, stateOf } from "./state.ts";
+import { keep, stateOf, untilOf } from "./state.ts";
 
 interface Fixed extends State {
   startMs: number;
@@ -18,8 +18,8 @@ export function lookFixed(keys: Keyspace, key: string, { limit, spanMs, isAligne
   const used = state && before >= firstMs ? state.used : 0;
   const endsMs = firstMs + spanMs;
   const looked: Looked = {
-    blockedUntilMs: state?.blockedUntilMs ?? 0,
-    holdsUntilMs: state?.holdsUntilMs ?? 0,
+    blockedUntilMs: untilOf(state?.blockedUntilMs, nowMs),
+    holdsUntilMs: untilOf(state?.holdsUntilMs, nowMs),
     used,
     free: limit - used,
     waitMs: (permits) => (permits > limit ? Infinity : endsMs - nowMs),

@@ -1,3 +1,4 @@
+import { corruptError } from "../errors.ts";
 import type { Keyspace } from "../store/contract.ts";
 import { law } from "./law.ts";
 import { byExpiry, type Lent } from "./permits.ts";
@@ -14,8 +15,9 @@ export class Holds {
     this.#keys = keys;
     this.#key = key;
     this.#nowMs = nowMs;
-    const all = (keys.get(key) as readonly Lent[] | undefined) ?? [];
-    this.#all = all.filter(({ expireAtMs }) => expireAtMs > nowMs - law.settleGraceMs);
+    const all = keys.get(key) ?? [];
+    if (!Array.isArray(all)) throw corruptError(key, "no reservations");
+    this.#all = (all as readonly Lent[]).filter(({ expireAtMs }) => expireAtMs > nowMs - law.settleGraceMs);
   }
 
   get isFull(): boolean {

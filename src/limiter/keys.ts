@@ -33,6 +33,9 @@ export function policyEndings(policies: readonly Policy[]): string[] {
 
 export const HOLDS_ENDING = "!holds";
 
+/** Of all requests with an id: a reset deletes it, and they are decided anew. */
+export const REQUESTS_ENDING = "!requests";
+
 export function requestEnding(requestId: string): string {
   if (typeof requestId !== "string" || requestId.length === 0 || requestId.length > 256)
     throw argumentError("requestId", requestId, "a string of 1 to 256 characters");

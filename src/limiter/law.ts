@@ -15,4 +15,6 @@ export const law = {
   mostLevel: 2 ** 52,
   /** Of a sliding window: 48 MiB, copied in some 50 ms when it grows. */
   mostRecords: 2 ** 22,
+  /** No number in a state is larger, or below 0, or no whole one: what is, is damaged. */
+  mostNumber: 2 ** 53,
 } as const;

@@ -1,7 +1,7 @@
 import type { Keyspace } from "../store/contract.ts";
 import { law } from "./law.ts";
 import { KIND, type Looked, type Rule, type State } from "./rule.ts";
-import { keep, stateOf } from "./state.ts";
+import { keep, stateOf, untilOf } from "./state.ts";
 
 interface Leaky extends State {
   atMs: number;
@@ -19,8 +19,8 @@ export function lookLeaky(keys: Keyspace, key: string, { limit, spanMs, rate }: 
     before = Math.floor(before / state.spanMs) * spanMs + Math.ceil(((before % state.spanMs) * spanMs) / state.spanMs);
   const level = state ? Math.max(0, before - (atMs - state.atMs) * rate) : 0;
   const looked: Looked = {
-    blockedUntilMs: state?.blockedUntilMs ?? 0,
-    holdsUntilMs: state?.holdsUntilMs ?? 0,
+    blockedUntilMs: untilOf(state?.blockedUntilMs, nowMs),
+    holdsUntilMs: untilOf(state?.holdsUntilMs, nowMs),
     used: level,
     free: Math.floor((limit * spanMs - level) / spanMs),
     waitMs(permits) {

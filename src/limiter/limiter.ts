@@ -47,6 +47,9 @@ const TAKE_OPTIONS = ["cost", "atLeast", "requestId", "tag", "policies", "signal
  * wished, since a block that nobody keeps would be told as one: DEADLINE or UNAVAILABLE, within the store's deadline for
  * each of at most two requests. Calls of the same turn on one id go as one step, and on many ids as one
  * script call. Every key expires when nothing in it matters any more.
+ *
+ * On a full server what takes permits is OVERLOADED; what frees and what looks is done. What no limiter has written under an
+ * id's keys is CORRUPT, whatever `onStoreError` says: a damaged state lets nobody pass, other ids go on, and `reset` ends it.
  */
 export class Limiter {
   readonly name: string;

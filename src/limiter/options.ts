@@ -30,7 +30,11 @@ export interface TakeOptions {
   cost?: number;
   /** Fewer permits than the cost will do, down to so many. */
   atLeast?: number;
-  /** Counts once, however often the call with it is made within a minute; then it is sent again where a reply is lost. */
+  /**
+   * Counts once, however often the call with it is made within a minute; then it is sent again where a reply is lost. The
+   * answer is that of the first call, if it was granted; CLASH where cost, `atLeast` or policies are others. Asked anew
+   * while the id is blocked, and after a reset. Let no client choose it freely: repeating is free.
+   */
   requestId?: string;
   /**
    * Where what is counted is kept, for `takeAll`: keys of one tag lie in one slot of a cluster, so one step can change them

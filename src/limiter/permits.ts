@@ -1,6 +1,6 @@
 import type { Keyspace } from "../store/contract.ts";
 import { KIND, type Looked, type Rule, type State } from "./rule.ts";
-import { keep, stateOf } from "./state.ts";
+import { keep, stateOf, untilOf } from "./state.ts";
 
 /** So many permits, lent under a token until they are given back or the lease is over. */
 export interface Lent {
@@ -20,8 +20,8 @@ export function lookConcurrency(keys: Keyspace, key: string, { limit, spanMs }: 
   let lent = (state?.lent ?? []).filter(({ expireAtMs }) => expireAtMs > nowMs);
   const used = sum(lent);
   const looked: Looked = {
-    blockedUntilMs: state?.blockedUntilMs ?? 0,
-    holdsUntilMs: state?.holdsUntilMs ?? 0,
+    blockedUntilMs: untilOf(state?.blockedUntilMs, nowMs),
+    holdsUntilMs: untilOf(state?.holdsUntilMs, nowMs),
     used,
     free: limit - used,
     waitMs(permits) {

@@ -79,10 +79,16 @@ export class Reservation {
    */
   async settle(cost: number): Promise<boolean> {
     const { base, policies } = this.#terms;
-    const question = { base, policies, cost: costOf(cost), token: this.#token };
-    if (!this.#asker) return false;
+    const asker = this.#asker;
+    const question = { base, policies, cost: costOf(cost), token: this.#token, mode: MODE.settle, hasHolds: true };
+    if (!asker) return false;
     this.#settlings++;
-    const asking = this.#asker.ask({ ...question, mode: MODE.settle, hasHolds: true });
+    const asking = asker.ask(question).catch((error: unknown) => {
+      // A full server: what it costs was reserved before it was.
+      if (error instanceof OrielError && error.code === "OVERLOADED" && error.applied === "no")
+        return asker.ask({ ...question, isFull: true });
+      throw error;
+    });
     const { status } = await asking.catch((error: unknown) => {
       this.#settlings--; // whoever settles again is told whether it was charged
       throw error;

@@ -3,7 +3,7 @@ import { refusal } from "../store/refusal.ts";
 import { law } from "./law.ts";
 import { KIND, type Looked, type Rule } from "./rule.ts";
 import { SlidingLog } from "./sliding-log.ts";
-import { stateOf } from "./state.ts";
+import { stateOf, untilOf } from "./state.ts";
 
 /** Exact sliding window; law in lua/limiter/sliding.lua. */
 export function lookSliding(
@@ -19,8 +19,8 @@ export function lookSliding(
   const used = log.usedAfter(atMs - spanMs);
   let newestMs = log.newestMs;
   const looked: Looked = {
-    blockedUntilMs: log.blockedUntilMs,
-    holdsUntilMs: log.holdsUntilMs,
+    blockedUntilMs: untilOf(log.blockedUntilMs, nowMs),
+    holdsUntilMs: untilOf(log.holdsUntilMs, nowMs),
     used,
     free: limit - used,
     waitMs(permits) {

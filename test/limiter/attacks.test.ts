@@ -191,7 +191,7 @@ describe("on Redis alone", () => {
     await limiter.take("id", { requestId: "r" });
     expect((await limiter.take("id")).allowed).toBe(false);
     const expiries = await opened.expiries();
-    expect(expiries.size).toBe(3);
+    expect(expiries.size).toBe(4);
     for (const expireAtMs of expiries.values()) expect(expireAtMs).toBeGreaterThan(opened.clock.nowMs);
   });
 

@@ -61,6 +61,7 @@ function askOf(one: Step, all: readonly Rule[], isSeveral: boolean): Ask {
     endings: [
       ...all.map(({ kind }, i) => `{id}:${i}:${kind}`),
       ...(hasHolds ? isHead.flatMap((is, i) => (is ? [`{id}:holds:${i}`] : [])) : []),
+      ...(hasRequest || one.mode === MODE.reset ? ["{id}:requests"] : []),
       ...(hasRequest ? [`{id}:request:${one.request}`] : []),
     ],
     hasHolds,
