@@ -1,7 +1,9 @@
 import { defineConfig, type Options } from "tsup";
+import { thirdPartyNotices } from "./scripts/third-party-notices.mjs";
 
 const shared: Options = {
   target: "node20",
+  sourcemap: true,
   external: ["ioredis", /\.wasm(\?module)?$/],
   clean: false, // the build begins by emptying dist
 };
@@ -30,6 +32,7 @@ export default defineConfig([
     ...shared,
     entry: entries, // a runtime's recipe has the types of its entry
     format: ["esm", "cjs"],
+    sourcemap: false,
     dts: { only: true },
   },
   {
@@ -38,6 +41,7 @@ export default defineConfig([
     entry: files("src", "cli"),
     format: ["esm"],
     noExternal: ["commander", "cli-table3", "picocolors", "cli-progress", "csv-parse", /^d3-/],
+    esbuildPlugins: [thirdPartyNotices("dist/THIRD-PARTY-NOTICES.txt")],
     // Some of them are CommonJS and require Node's own modules, which an ES module can only do through this.
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
   },

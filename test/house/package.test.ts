@@ -33,6 +33,39 @@ describe("the built package", () => {
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 
+  it("says where it comes from", () => {
+    for (const field of ["author", "homepage", "bugs", "license"]) expect(manifest[field], field).toMatch(/./);
+    expect(manifest.repository).toMatchObject({ type: "git", url: expect.stringMatching(/^git\+https:.*\.git$/) });
+  });
+
+  it("packs what package.json names, its chunks, types and source maps, the licences, and nothing else", () => {
+    const [packed] = JSON.parse(execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: root, encoding: "utf8" }));
+    const paths = packed.files.map(({ path }: { path: string }) => path) as string[];
+    const named = new Set([...promised(manifest.exports), ...promised(manifest.bin)].map((path) => path.slice(2)));
+    const others = ["package.json", "README.md", "LICENSE", "dist/THIRD-PARTY-NOTICES.txt"];
+    const isKnown = (path: string): boolean =>
+      named.has(path) ||
+      others.includes(path) ||
+      /^dist\/chunk-[A-Z0-9]{8}\.c?js$/.test(path) ||
+      /^dist\/[a-z-]+-[\w-]{8}\.d\.c?ts$/.test(path) ||
+      (path.endsWith(".map") && isKnown(path.slice(0, -4)));
+    expect(paths.filter((path) => !isKnown(path))).toEqual([]);
+    const scripts = paths.filter((path) => /\.c?js$/.test(path));
+    expect(scripts.filter((path) => !paths.includes(`${path}.map`))).toEqual([]);
+    expect(others.filter((path) => !paths.includes(path) && path !== "README.md")).toEqual([]);
+  });
+
+  it("carries the licence of every package that its command line contains", () => {
+    const notices = readFileSync(join(root, "dist", "THIRD-PARTY-NOTICES.txt"), "utf8");
+    const map = JSON.parse(readFileSync(join(root, "dist", "cli.js.map"), "utf8"));
+    const names = new Set<string>(
+      map.sources.flatMap((source: string) => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? []),
+    );
+    expect(names.size).toBeGreaterThan(10);
+    for (const name of names) expect(notices).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(`, "m"));
+    expect(notices.match(/Copyright/g)?.length).toBeGreaterThanOrEqual(names.size);
+  });
+
   it("works by import and by require, with the SIMD kernel", () => {
     expect(node("--input-type=module", "--eval", `import { kernel, LocalSeries } from "oriel"; ${use}`)).toBe(
       "wasm-simd 3",
