@@ -1,11 +1,11 @@
 import fc from "fast-check";
-import type { Redis } from "ioredis";
+import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { OrielError } from "../../src/errors.ts";
 import { FleetMetrics } from "../../src/fleet/fleet-metrics.ts";
 import { MetricWindow } from "../../src/metrics/metric-window.ts";
 import type { Store } from "../../src/store/contract.ts";
-import { type OpenStore, onHttp, onMemory, onRedis } from "../harness/stepped-stores.ts";
+import { type MatrixStore, overMatrix } from "../matrix/open.ts";
 
 const SHAPE = { sampleCount: 6, interval: 600, flush: "1h" } as const;
 const BUCKET_MS = 100;
@@ -21,171 +21,177 @@ const numbers = (view: MetricWindow | Awaited<ReturnType<FleetMetrics["read"]>>,
   maxLatencyMs: view.maxLatencyMs(timeMs),
 });
 
-describe.each([
-  ["memory", () => onMemory()],
-  ["redis", () => onRedis()],
-  ["redis over HTTP", onHttp],
-  ["redis cluster", () => onRedis(true)],
-])("%s", (_name, open) => {
-  let on: OpenStore;
-  let startMs: number;
-  beforeAll(async () => {
-    on = await open();
-    startMs = on.clock.nowMs;
-  });
-  afterAll(() => on?.close());
-  beforeEach(async () => {
-    await on.clear();
-    on.clock.nowMs = startMs;
-  });
+overMatrix("fleet", (row, open) =>
+  describe(row, () => {
+    let on: MatrixStore;
+    let startMs: number;
+    beforeAll(async () => {
+      on = await open();
+      startMs = on.clock.nowMs;
+    });
+    afterAll(() => on?.close());
+    beforeEach(async () => {
+      await on.clear();
+      on.clock.nowMs = startMs;
+    });
 
-  const step = fc.record({
-    goneMs: fc.constantFrom(0, 1, 7, 99, 100, 250, 700),
-    process: fc.nat(2),
-    what: fc.constantFrom("success", "failure", "allowed", "denied", "rt", "flush" as const),
-    count: fc.nat(4),
-    latencyMs: fc.constantFrom(0, 1, 2.5, 4000),
-    name: fc.constantFrom("pay", "send"),
-  });
+    const step = fc.record({
+      goneMs: fc.constantFrom(0, 1, 7, 99, 100, 250, 700),
+      process: fc.nat(2),
+      what: fc.constantFrom("success", "failure", "allowed", "denied", "rt", "flush" as const),
+      count: fc.nat(4),
+      latencyMs: fc.constantFrom(0, 1, 2.5, 4000),
+      name: fc.constantFrom("pay", "send"),
+    });
 
-  test.each(["exact", "sentinel"] as const)(
-    "the numbers of three processes are those of one window, %s",
-    async (mode) => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
-          await on.clear();
-          const fleet = [0, 1, 2].map(() => new FleetMetrics(on.store, "shop", { ...SHAPE, mode }));
-          const window = (name: string) =>
-            new MetricWindow({ sampleCount: 6, intervalMs: 600, mode, clock: () => on.clock.nowMs + 0 * name.length });
-          const windows = { pay: window("pay"), send: window("send") };
-          for (const { goneMs, process, what, count, latencyMs, name } of steps) {
-            on.clock.nowMs += goneMs;
-            const metric = fleet[process]!.metric(name);
-            const own = windows[name as "pay" | "send"];
-            if (what === "flush") await fleet[process]!.flush();
-            for (const each of [metric, own])
-              if (what === "success") each.addSuccess(count);
-              else if (what === "failure") each.addFailure(count);
-              else if (what === "allowed") each.addAllowed(count);
-              else if (what === "denied") each.addDenied(count);
-              else if (what === "rt") each.recordSuccess(latencyMs);
-          }
-          for (const each of fleet) await each.flush();
-          for (const [name, own] of Object.entries(windows))
-            expect(numbers(await fleet[0]!.read(name), on.clock.nowMs)).toEqual(numbers(own, on.clock.nowMs));
-        }),
-        { numRuns: 40 },
+    test.each(["exact", "sentinel"] as const)(
+      "the numbers of three processes are those of one window, %s",
+      async (mode) => {
+        await fc.assert(
+          fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
+            await on.clear();
+            const fleet = [0, 1, 2].map(() => new FleetMetrics(on.store, "shop", { ...SHAPE, ...on.modes, mode }));
+            const window = (name: string) =>
+              new MetricWindow({
+                sampleCount: 6,
+                intervalMs: 600,
+                mode,
+                clock: () => on.clock.nowMs + 0 * name.length,
+              });
+            const windows = { pay: window("pay"), send: window("send") };
+            for (const { goneMs, process, what, count, latencyMs, name } of steps) {
+              on.clock.nowMs += goneMs;
+              const metric = fleet[process]!.metric(name);
+              const own = windows[name as "pay" | "send"];
+              if (what === "flush") await fleet[process]!.flush();
+              for (const each of [metric, own])
+                if (what === "success") each.addSuccess(count);
+                else if (what === "failure") each.addFailure(count);
+                else if (what === "allowed") each.addAllowed(count);
+                else if (what === "denied") each.addDenied(count);
+                else if (what === "rt") each.recordSuccess(latencyMs);
+            }
+            for (const each of fleet) await each.flush();
+            for (const [name, own] of Object.entries(windows))
+              expect(numbers(await fleet[0]!.read(name), on.clock.nowMs)).toEqual(numbers(own, on.clock.nowMs));
+          }),
+          { numRuns: 40 },
+        );
+      },
+    );
+
+    test("names beyond the bound are counted together, under no name, and told", async () => {
+      const [one, other] = [0, 1].map(
+        () => new FleetMetrics(on.store, "names", { ...SHAPE, ...on.modes, maxNames: 2 }),
       );
-    },
-  );
-
-  test("names beyond the bound are counted together, under no name, and told", async () => {
-    const [one, other] = [0, 1].map(() => new FleetMetrics(on.store, "names", { ...SHAPE, maxNames: 2 }));
-    const told: string[] = [];
-    for (const each of [one!, other!]) each.on("other", ({ name }) => told.push(name));
-    one!.metric("a").addSuccess(1);
-    one!.metric("b").addSuccess(2);
-    one!.metric("c").addSuccess(4);
-    one!.metric("c").addSuccess(8);
-    await one!.flush();
-    other!.metric("d").addSuccess(16);
-    other!.metric("a").addSuccess(32);
-    await other!.flush();
-    expect(told).toEqual(["c", "d"]);
-    const all = await one!.readAll();
-    expect([...all].map(([name, view]) => [name, view.success()])).toEqual([
-      ["", 28],
-      ["a", 33],
-      ["b", 2],
-    ]);
-    expect((await one!.read("")).success()).toBe(28);
-    expect((await one!.read("c")).success()).toBe(0);
-  });
-
-  test("many thousand names of one process cost it no more than the bound", async () => {
-    const fleet = new FleetMetrics(on.store, "hostile", { ...SHAPE, maxNames: 3 });
-    let told = 0;
-    fleet.on("other", () => told++);
-    for (let i = 0; i < 5000; i++) fleet.metric(`{user}:*:${i}\u{1f600}`).addAllowed();
-    await fleet.flush();
-    expect(told).toBe(3);
-    const all = await fleet.readAll();
-    expect(all.size).toBe(4);
-    expect([...all.values()].reduce((sum, view) => sum + view.allowed(), 0)).toBe(5000);
-  });
-
-  test("what could not be sent while it was in a window is told as late", async () => {
-    const fleet = new FleetMetrics(on.store, "late", SHAPE);
-    const metric = fleet.metric("pay");
-    metric.addSuccess();
-    await fleet.flush();
-    metric.addFailure(3);
-    on.clock.nowMs += 600 + 2 * BUCKET_MS;
-    metric.addDenied(2);
-    let late = 0;
-    fleet.on("late", ({ events }) => {
-      late += events;
+      const told: string[] = [];
+      for (const each of [one!, other!]) each.on("other", ({ name }) => told.push(name));
+      one!.metric("a").addSuccess(1);
+      one!.metric("b").addSuccess(2);
+      one!.metric("c").addSuccess(4);
+      one!.metric("c").addSuccess(8);
+      await one!.flush();
+      other!.metric("d").addSuccess(16);
+      other!.metric("a").addSuccess(32);
+      await other!.flush();
+      expect(told).toEqual(["c", "d"]);
+      const all = await one!.readAll();
+      expect([...all].map(([name, view]) => [name, view.success()])).toEqual([
+        ["", 28],
+        ["a", 33],
+        ["b", 2],
+      ]);
+      expect((await one!.read("")).success()).toBe(28);
+      expect((await one!.read("c")).success()).toBe(0);
     });
-    const view = await fleet.read("pay");
-    expect([view.success(), view.failure(), view.denied(), late]).toEqual([0, 0, 2, 3]);
-  });
 
-  test("what is held while a server never answers stays bounded", async () => {
-    const away: Store = { ...on.store, run: () => Promise.reject(new OrielError("UNAVAILABLE", "away")) };
-    const fleet = new FleetMetrics(away, "away", SHAPE);
-    let late = 0;
-    fleet.on("late", ({ events }) => {
-      late += events;
+    test("many thousand names of one process cost it no more than the bound", async () => {
+      const fleet = new FleetMetrics(on.store, "hostile", { ...SHAPE, ...on.modes, maxNames: 3 });
+      let told = 0;
+      fleet.on("other", () => told++);
+      for (let i = 0; i < 5000; i++) fleet.metric(`{user}:*:${i}\u{1f600}`).addAllowed();
+      await fleet.flush();
+      expect(told).toBe(3);
+      const all = await fleet.readAll();
+      expect(all.size).toBe(4);
+      expect([...all.values()].reduce((sum, view) => sum + view.allowed(), 0)).toBe(5000);
     });
-    for (let i = 0; i < 100; i++) {
+
+    test("what could not be sent while it was in a window is told as late", async () => {
+      const fleet = new FleetMetrics(on.store, "late", { ...SHAPE, ...on.modes });
+      const metric = fleet.metric("pay");
+      metric.addSuccess();
+      await fleet.flush();
+      metric.addFailure(3);
+      on.clock.nowMs += 600 + 2 * BUCKET_MS;
+      metric.addDenied(2);
+      let late = 0;
+      fleet.on("late", ({ events }) => {
+        late += events;
+      });
+      const view = await fleet.read("pay");
+      expect([view.success(), view.failure(), view.denied(), late]).toEqual([0, 0, 2, 3]);
+    });
+
+    test("what is held while a server never answers stays bounded", async () => {
+      const away: Store = { ...on.store, run: () => Promise.reject(new OrielError("UNAVAILABLE", "away")) };
+      const fleet = new FleetMetrics(away, "away", { ...SHAPE, ...on.modes });
+      let late = 0;
+      fleet.on("late", ({ events }) => {
+        late += events;
+      });
+      for (let i = 0; i < 100; i++) {
+        fleet.metric("pay").addSuccess();
+        await expect(fleet.flush()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+        on.clock.nowMs += BUCKET_MS;
+      }
+      expect(late).toBeGreaterThan(90);
+    });
+
+    test("the key goes when no window holds any of it", async () => {
+      const fleet = new FleetMetrics(on.store, "gone", { ...SHAPE, ...on.modes });
       fleet.metric("pay").addSuccess();
-      await expect(fleet.flush()).rejects.toMatchObject({ code: "UNAVAILABLE" });
-      on.clock.nowMs += BUCKET_MS;
-    }
-    expect(late).toBeGreaterThan(90);
-  });
+      await fleet.flush();
+      expect((await on.expiries()).size).toBe(1);
+      on.clock.nowMs += 7 * BUCKET_MS + 60_001;
+      expect((await on.expiries()).size).toBe(0);
+    });
 
-  test("the key goes when no window holds any of it", async () => {
-    const fleet = new FleetMetrics(on.store, "gone", SHAPE);
-    fleet.metric("pay").addSuccess();
-    await fleet.flush();
-    expect((await on.expiries()).size).toBe(1);
-    on.clock.nowMs += 7 * BUCKET_MS + 60_001;
-    expect((await on.expiries()).size).toBe(0);
-  });
+    test("other shapes under one name are refused", async () => {
+      const fleet = new FleetMetrics(on.store, "clash", { ...SHAPE, ...on.modes });
+      fleet.metric("pay").addSuccess();
+      await fleet.flush();
+      const other = new FleetMetrics(on.store, "clash", { ...SHAPE, ...on.modes, sampleCount: 3 });
+      other.metric("pay").addSuccess();
+      await expect(other.flush()).rejects.toMatchObject({ code: "CLASH" });
+      await expect(other.read("pay")).rejects.toMatchObject({ code: "CLASH" });
+    });
 
-  test("other shapes under one name are refused", async () => {
-    const fleet = new FleetMetrics(on.store, "clash", SHAPE);
-    fleet.metric("pay").addSuccess();
-    await fleet.flush();
-    const other = new FleetMetrics(on.store, "clash", { ...SHAPE, sampleCount: 3 });
-    other.metric("pay").addSuccess();
-    await expect(other.flush()).rejects.toMatchObject({ code: "CLASH" });
-    await expect(other.read("pay")).rejects.toMatchObject({ code: "CLASH" });
-  });
+    test("percentiles are those of all response times of all processes", async () => {
+      const [one, other] = [0, 1].map(
+        () => new FleetMetrics(on.store, "latencies", { ...SHAPE, ...on.modes, percentiles: true }),
+      );
+      for (let latencyMs = 1; latencyMs <= 101; latencyMs++)
+        (latencyMs % 3 ? one! : other!).metric("pay").recordSuccess(latencyMs);
+      await other!.flush();
+      expect(await one!.latencyPercentilesMs("pay", [0, 50, 99])).toEqual([1, 51, 100]);
+      expect(await one!.latencyPercentilesMs("none", [50])).toEqual([Number.NaN]);
+      await Promise.all([one!.close(), other!.close()]);
+      const without = new FleetMetrics(on.store, "latencies", { ...SHAPE, ...on.modes, percentiles: false });
+      await expect(without.latencyPercentilesMs("pay", [50])).rejects.toMatchObject({ code: "ARGUMENT" });
+    });
 
-  test("percentiles are those of all response times of all processes", async () => {
-    const [one, other] = [0, 1].map(() => new FleetMetrics(on.store, "latencies", { ...SHAPE, percentiles: true }));
-    for (let latencyMs = 1; latencyMs <= 101; latencyMs++)
-      (latencyMs % 3 ? one! : other!).metric("pay").recordSuccess(latencyMs);
-    await other!.flush();
-    expect(await one!.latencyPercentilesMs("pay", [0, 50, 99])).toEqual([1, 51, 100]);
-    expect(await one!.latencyPercentilesMs("none", [50])).toEqual([Number.NaN]);
-    await Promise.all([one!.close(), other!.close()]);
-    const without = new FleetMetrics(on.store, "latencies", SHAPE);
-    await expect(without.latencyPercentilesMs("pay", [50])).rejects.toMatchObject({ code: "ARGUMENT" });
-  });
-
-  test("a flush is one call, whatever was counted", async () => {
-    if (!on.client || _name !== "redis") return;
-    const client = on.client as Redis;
-    const fleet = new FleetMetrics(on.store, "calls", SHAPE);
-    fleet.metric("first").addAllowed();
-    await fleet.flush();
-    await client.config("RESETSTAT");
-    for (let i = 0; i < 1000; i++) fleet.metric(`name ${i % 7}`).recordSuccess(i);
-    await fleet.flush();
-    const stats = await client.info("commandstats");
-    expect(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1]).toBe("1");
-  });
-});
+    test("a flush is one call, whatever was counted", async () => {
+      if (!(on.client instanceof Redis)) return;
+      const { client } = on;
+      const fleet = new FleetMetrics(on.store, "calls", { ...SHAPE, ...on.modes, percentiles: false });
+      fleet.metric("first").addAllowed();
+      await fleet.flush();
+      await client.config("RESETSTAT");
+      for (let i = 0; i < 1000; i++) fleet.metric(`name ${i % 7}`).recordSuccess(i);
+      await fleet.flush();
+      const stats = await client.info("commandstats");
+      expect(stats.match(/cmdstat_(evalsha|fcall):calls=(\d+)/)?.[2]).toBe("1");
+    });
+  }),
+);

@@ -23,6 +23,8 @@ export interface OpenStore {
   close(): Promise<void>;
   /** The client, where there is a server. */
   client?: Redis | Cluster;
+  /** Options of all that a suite makes, unless it says otherwise. */
+  modes?: object;
 }
 
 export async function onMemory(): Promise<OpenStore> {

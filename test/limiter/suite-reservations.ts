@@ -12,7 +12,7 @@ export function reservationSuite(name: string, open: () => Promise<OpenStore>): 
     });
     beforeEach(async () => {
       await opened.clear();
-      limiter = new Limiter(opened.store, [slidingWindow({ limit: 10, span: 1000 })], { name: "llm" });
+      limiter = new Limiter(opened.store, [slidingWindow({ limit: 10, span: 1000 })], { ...opened.modes, name: "llm" });
     });
     afterAll(() => opened?.close());
 
@@ -26,7 +26,10 @@ export function reservationSuite(name: string, open: () => Promise<OpenStore>): 
     });
 
     test("another limiter of the name sees it: it has reserved nothing itself", async () => {
-      const other = new Limiter(opened.store, [slidingWindow({ limit: 10, span: 1000 })], { name: "llm" });
+      const other = new Limiter(opened.store, [slidingWindow({ limit: 10, span: 1000 })], {
+        ...opened.modes,
+        name: "llm",
+      });
       await limiter.reserve("a", { cost: 10, lease: "1m" });
       expect(await other.take("a")).toMatchObject({ allowed: false, remaining: 0 });
     });
@@ -70,7 +73,7 @@ export function reservationSuite(name: string, open: () => Promise<OpenStore>): 
       const two = new Limiter(
         opened.store,
         [slidingWindow({ limit: 10, span: 1000 }), fixedWindow({ limit: 6, span: "1h" })],
-        { name: "two" },
+        { ...opened.modes, name: "two" },
       );
       const reserved = (await two.reserve("a", { cost: 5, lease: "1m" }))!;
       expect(await two.take("a", { cost: 2 })).toMatchObject({ allowed: false, policy: "fixed-window" });
@@ -83,7 +86,10 @@ export function reservationSuite(name: string, open: () => Promise<OpenStore>): 
     });
 
     test("no more than 1024 are open at a time", { timeout: 60_000 }, async () => {
-      const wide = new Limiter(opened.store, [slidingWindow({ limit: 2000, span: 1000 })], { name: "wide" });
+      const wide = new Limiter(opened.store, [slidingWindow({ limit: 2000, span: 1000 })], {
+        ...opened.modes,
+        name: "wide",
+      });
       for (let left = 1024; left > 0; left -= 64) {
         const some = await Promise.all(Array.from({ length: 64 }, () => wide.reserve("a", { cost: 1, lease: "1m" })));
         expect(some).not.toContain(null);

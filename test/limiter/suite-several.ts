@@ -20,7 +20,7 @@ export function severalSuite(name: string, open: () => Promise<OpenStore>): void
           fixedWindow({ limit: 3, span: "1m", name: "minute" }),
           leakyBucket({ capacity: 4, span: 400, name: "burst" }),
         ],
-        { name: "api" },
+        { ...opened.modes, name: "api" },
       );
       expect(await limiter.take("a", { cost: 3 })).toMatchObject({ allowed: true, policy: "minute", remaining: 0 });
       const denied = await limiter.take("a", { cost: 2 });
@@ -36,21 +36,28 @@ export function severalSuite(name: string, open: () => Promise<OpenStore>): void
       const limiter = new Limiter(
         opened.store,
         [slidingWindow({ limit: 3, span: 1000 }), fixedWindow({ limit: 1, span: "1m", name: "new", shadow: true })],
-        { name: "api" },
+        { ...opened.modes, name: "api" },
       );
       await limiter.take("a");
       const second = await limiter.take("a");
       expect(second).toMatchObject({ allowed: true, policy: "sliding-window", remaining: 1, retryAfterMs: 0 });
       expect(second.policies[1]).toMatchObject({ allowed: false, shadow: true, retryAfterMs: 60_000, remaining: 0 });
       const alone = new Limiter(opened.store, [slidingWindow({ limit: 0, span: 1000, shadow: true })], {
+        ...opened.modes,
         name: "dark",
       });
       expect(await alone.take("a")).toMatchObject({ allowed: true, granted: 1 });
     });
 
     test("takeAll: from all or from none, under one tag", async () => {
-      const user = new Limiter(opened.store, [slidingWindow({ limit: 5, span: 1000 })], { name: "user" });
-      const team = new Limiter(opened.store, [fixedWindow({ limit: 3, span: "1m" })], { name: "team" });
+      const user = new Limiter(opened.store, [slidingWindow({ limit: 5, span: 1000 })], {
+        ...opened.modes,
+        name: "user",
+      });
+      const team = new Limiter(opened.store, [fixedWindow({ limit: 3, span: "1m" })], {
+        ...opened.modes,
+        name: "team",
+      });
       const wanted = [
         { limiter: user, id: "u1" },
         { limiter: team, id: "t1", cost: 2 },
@@ -67,8 +74,14 @@ export function severalSuite(name: string, open: () => Promise<OpenStore>): void
     });
 
     test("takeAll: blocks, reservations and lent permits of each limiter count", async () => {
-      const user = new Limiter(opened.store, [slidingWindow({ limit: 5, span: 1000 })], { name: "user" });
-      const pool = new Limiter(opened.store, [concurrency({ limit: 2, lease: "1m" })], { name: "pool" });
+      const user = new Limiter(opened.store, [slidingWindow({ limit: 5, span: 1000 })], {
+        ...opened.modes,
+        name: "user",
+      });
+      const pool = new Limiter(opened.store, [concurrency({ limit: 2, lease: "1m" })], {
+        ...opened.modes,
+        name: "pool",
+      });
       const wanted = [
         { limiter: user, id: "u" },
         { limiter: pool, id: "p" },
@@ -89,7 +102,7 @@ export function severalSuite(name: string, open: () => Promise<OpenStore>): void
 
     test("limiters of other names, other prefixes of names, and tags do not touch each other", async () => {
       const of = (limiterName: string) =>
-        new Limiter(opened.store, [slidingWindow({ limit: 1, span: 1000 })], { name: limiterName });
+        new Limiter(opened.store, [slidingWindow({ limit: 1, span: 1000 })], { ...opened.modes, name: limiterName });
       const calls = [
         of("a").take("b:c"),
         of("a:b").take("c"),

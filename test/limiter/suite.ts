@@ -12,7 +12,7 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
     beforeEach(() => opened.clear());
     afterAll(() => opened?.close());
     const limiterOf = (limit = 3, options = {}) =>
-      new Limiter(opened.store, [slidingWindow({ limit, span: 1000 })], { name: "api", ...options });
+      new Limiter(opened.store, [slidingWindow({ limit, span: 1000 })], { ...opened.modes, name: "api", ...options });
 
     test("take: up to the limit, then denied with the exact wait", async () => {
       const limiter = limiterOf(2);
@@ -90,7 +90,10 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
     });
 
     test("a block does not begin a fixed window", async () => {
-      const limiter = new Limiter(opened.store, [fixedWindow({ limit: 2, span: 1000 })], { name: "api" });
+      const limiter = new Limiter(opened.store, [fixedWindow({ limit: 2, span: 1000 })], {
+        ...opened.modes,
+        name: "api",
+      });
       await limiter.block("a", 500);
       opened.clock.nowMs += 600;
       await limiter.take("a");
@@ -124,7 +127,10 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
     });
 
     test("requestId of a concurrency policy: the repeated call has the permit that was lent", async () => {
-      const limiter = new Limiter(opened.store, [concurrency({ limit: 1, lease: "1m" })], { name: "pool" });
+      const limiter = new Limiter(opened.store, [concurrency({ limit: 1, lease: "1m" })], {
+        ...opened.modes,
+        name: "pool",
+      });
       const { permit } = await limiter.take("a", { requestId: "r1" });
       const again = await limiter.take("a", { requestId: "r1" });
       expect(again).toMatchObject({ allowed: true, permit });
@@ -133,7 +139,10 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
     });
 
     test("concurrency: lent, given back once, over with the lease", async () => {
-      const limiter = new Limiter(opened.store, [concurrency({ limit: 2, lease: 1000 })], { name: "pool" });
+      const limiter = new Limiter(opened.store, [concurrency({ limit: 2, lease: 1000 })], {
+        ...opened.modes,
+        name: "pool",
+      });
       const one = await limiter.take("a");
       opened.clock.nowMs += 300;
       await limiter.take("a");
@@ -160,8 +169,11 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
 
     test("leaky bucket and GCRA leak between calls", async () => {
       const leaky = [
-        new Limiter(opened.store, [leakyBucket({ capacity: 4, span: 1000 })], { name: "leaky-bucket" }),
-        new Limiter(opened.store, [gcra({ limit: 4, span: 1000 })], { name: "gcra" }),
+        new Limiter(opened.store, [leakyBucket({ capacity: 4, span: 1000 })], {
+          ...opened.modes,
+          name: "leaky-bucket",
+        }),
+        new Limiter(opened.store, [gcra({ limit: 4, span: 1000 })], { ...opened.modes, name: "gcra" }),
       ];
       for (const limiter of leaky) expect(await limiter.take("a", { cost: 4 })).toMatchObject({ remaining: 0 });
       for (const limiter of leaky) expect(await limiter.take("a")).toMatchObject({ retryAfterMs: 250 });
@@ -171,7 +183,7 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
 
     test("denyCache: a denial again without asking, as the store would say it; nothing else is answered by it", async () => {
       const policies = [slidingWindow({ limit: 2, span: 1000 })];
-      const limiter = new Limiter(opened.store, policies, { name: "api", denyCache: 100 });
+      const limiter = new Limiter(opened.store, policies, { ...opened.modes, name: "api", denyCache: 100 });
       await limiter.take("a", { cost: 2 });
       const denied = await limiter.take("a");
       opened.clock.nowMs += 40;
@@ -189,7 +201,7 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
       const limiter = new Limiter(
         opened.store,
         (id) => [slidingWindow({ limit: id.startsWith("gold") ? 5 : 1, span: 1000 })],
-        { name: "api" },
+        { ...opened.modes, name: "api" },
       );
       expect(await limiter.take("gold:1", { cost: 5 })).toMatchObject({ allowed: true, limit: 5 });
       expect(await limiter.take("plain", { cost: 5 })).toMatchObject({ allowed: false, retryAfterMs: Infinity });

@@ -1,4 +1,4 @@
-import { stores } from "./stores.ts";
+import { openLive, overMatrix } from "../matrix/open.ts";
 import { lockSuite } from "./suite.ts";
 
-for (const [name, open] of Object.entries(stores)) lockSuite(name, open);
+overMatrix("lock", (name, _open, row) => lockSuite(name, () => openLive(row)));

@@ -47,7 +47,7 @@ export class Stage {
   }
 
   queue<Payload = unknown>(options: DelayQueueOptions = {}, name = "mail"): DelayQueue<Payload> {
-    return new DelayQueue<Payload>(this.store, name, options, this.timers);
+    return new DelayQueue<Payload>(this.store, name, { ...this.opened.modes, ...options }, this.timers);
   }
 
   worker<P>(queue: DelayQueue<P>, handler: (job: Job<P>) => unknown, options: WorkerOptions = {}): QueueWorker<P> {

@@ -29,7 +29,7 @@ export function stageOn(opened: OpenStore): Stage {
     series: undefined as never,
     events: [],
     open(options = {}) {
-      settings = { retention: "1m", ...options };
+      settings = { retention: "1m", ...opened.modes, ...options };
       stage.series = new Series(opened.store, NAME, settings);
       return stage.series;
     },

@@ -25,6 +25,8 @@ export interface OpenStore {
   remove(key: string): Promise<void>;
   clear(): Promise<void>;
   close(): Promise<void>;
+  /** Options of all that a suite makes, unless it says otherwise. */
+  modes?: object;
 }
 
 /** Ahead of any server's clock: 2100. */

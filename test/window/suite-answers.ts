@@ -24,7 +24,7 @@ export function answersSuite(stage: () => Stage): void {
 
     test("a series that nobody wrote to is empty: count 0, sum 0, the rest NaN", async () => {
       const { open, check, clock } = stage();
-      const series = open();
+      const series = open({ values: "float32" });
       await check({ span: "10s" });
       expect(await series.stats({ span: "10s", percentiles: [1] })).toEqual({
         ...{ count: 0, sum: 0, mean: NaN, min: NaN, max: NaN, variance: NaN, std: NaN, percentiles: { 1: NaN } },
@@ -93,7 +93,7 @@ export function answersSuite(stage: () => Stage): void {
 
     test("recordAndGet holds its own event, also among many at once", async () => {
       const { open, reader } = stage();
-      const writers = [open(), reader(), reader()];
+      const writers = [open({ values: "float32" }), reader(), reader()];
       const calls = Array.from({ length: 90 }, (_, i) => ({ i, series: writers[i % 3]! }));
       const answers = await Promise.all(
         calls.map(async ({ i, series }) => ({ i, stats: await series.recordAndGet(i, { percentiles: [0, 100] }) })),
@@ -133,7 +133,7 @@ export function answersSuite(stage: () => Stage): void {
 
     test("a float32 series compares its values with a limit that no float32 can hold", async () => {
       const { open } = stage();
-      const series = open();
+      const series = open({ values: "float32" });
       await series.recordMany([0.1, 0.3]);
       expect(await series.fractionBelow(0.1)).toBe(0);
       expect(await series.fractionBelow(Math.fround(0.1) + 1e-12)).toBe(0.5);

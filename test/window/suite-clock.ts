@@ -90,7 +90,7 @@ export function clockSuite(stage: () => Stage): void {
 
     test("chunks close at 1 MiB, and calls above it are split", async () => {
       const { open, reader, clock } = stage();
-      const series = open();
+      const series = open({ values: "float32" });
       const values = Float32Array.from({ length: 600_000 }, (_, i) => i % 1000);
       await series.recordMany(values);
       clock.nowMs += 5;

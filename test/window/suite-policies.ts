@@ -8,7 +8,7 @@ export function policySuite(stage: () => Stage): void {
   describe("NaN and infinities", () => {
     test("reject refuses what is not finite in its stored form, and writes nothing", async () => {
       const { open, keys } = stage();
-      const series = open();
+      const series = open({ values: "float32" });
       for (const value of [Number.NaN, ...INFINITE, 1e39, -3.5e38]) {
         await expectError(series.record(value), "ARGUMENT", /^value is /);
         await expectError(series.recordAndGet(value), "ARGUMENT", /^value is /);

@@ -8,7 +8,7 @@ export function refusalSuite(stage: () => Stage): void {
   describe("refusals", () => {
     test("another value type or clock is refused as a clash, and nothing is written", async () => {
       const { open, reader, put, check, bytesOf, keys, expiryOf } = stage();
-      open();
+      open({ values: "float32" });
       await put(1, 2);
       const [key] = await keys();
       const before = [await bytesOf(key!), await expiryOf(key!)];
@@ -48,7 +48,7 @@ export function refusalSuite(stage: () => Stage): void {
 
     test("a call whose events were refused says how many were written", async () => {
       const { open, clock } = stage();
-      const series = open({ retention: "10s" });
+      const series = open({ retention: "10s", values: "float32" });
       const at = [clock.nowMs, clock.nowMs - 20_000, clock.nowMs];
       await expectError(series.recordMany([1, 2, 3], { at }), "LATE", /0 of 3 events were written/);
       // 2^32 ms and more apart: two frames, of which one is refused.
@@ -91,7 +91,7 @@ export function refusalSuite(stage: () => Stage): void {
 
     test("after close every call is refused, and what was recorded before is written", async () => {
       const { open, reader } = stage();
-      const series = open();
+      const series = open({ values: "float32" });
       const last = series.record(5);
       await series.close();
       await last;
@@ -134,7 +134,7 @@ export function refusalSuite(stage: () => Stage): void {
 
     test("what is not a journal is left alone", async () => {
       const { open, store, keys, bytesOf } = stage();
-      await open().record(1);
+      await open({ values: "float32" }).record(1);
       const [key] = await keys();
       expect(key).toBe(store.keyOf(NAME));
       const header = (await bytesOf(key!))!;

@@ -1,4 +1,4 @@
-import { tables } from "./stores.ts";
+import { overMatrix } from "../matrix/open.ts";
 import { windowSuite } from "./suite.ts";
 
-for (const { name, kernel, open } of tables) windowSuite(name, kernel, open);
+overMatrix("series", (name, open, { kernel }) => windowSuite(name, kernel, open));

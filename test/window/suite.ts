@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, vi } from "vitest";
 import { forceKernel, type KernelName } from "../../src/kernel.ts";
 import { type Stage, stageOn } from "./stage.ts";
 import type { OpenStore } from "./stores.ts";
@@ -16,6 +16,8 @@ export function windowSuite(name: string, kernel: KernelName, open: () => Promis
     beforeAll(async () => {
       forceKernel(kernel);
       opened = await open();
+      // A first `recordAndGet` of a series that holds nothing goes by its process's clock.
+      vi.spyOn(Date, "now").mockImplementation(() => opened.clock.nowMs);
     });
     beforeEach(async () => {
       await opened.clear();
@@ -23,6 +25,7 @@ export function windowSuite(name: string, kernel: KernelName, open: () => Promis
     });
     afterAll(async () => {
       forceKernel(null);
+      vi.restoreAllMocks();
       await opened?.close();
     });
 

@@ -1,0 +1,33 @@
+import { describe, expect, test } from "vitest";
+import { pairsOf, product } from "./pairs.ts";
+import { knownOptionsOf, type StructureName, structures } from "./structures.ts";
+import { dimensionsOf, isPossible, rowsOf, storeNames } from "./table.ts";
+
+const names = Object.keys(structures) as StructureName[];
+
+describe.each(names)("the matrix of %s", (name) => {
+  const { modes, elsewhere, ...structure } = structures[name];
+
+  test("has each option that its code knows as a dimension, or says why it is none", () => {
+    const known = knownOptionsOf({ modes, elsewhere, ...structure });
+    expect([...Object.keys(modes), ...Object.keys(elsewhere)].sort()).toEqual(known.sort());
+  });
+
+  test("has every pair of values that can be", () => {
+    const dimensions = dimensionsOf(name);
+    const rows = rowsOf(name);
+    const asRow = ({ name: _, modes: own, ...row }: (typeof rows)[number]) => ({
+      ...(dimensions.kernel ? row : { store: row.store, scripting: row.scripting }),
+      ...Object.fromEntries(Object.entries(own).map(([mode, value]) => [mode, JSON.stringify(value ?? null)])),
+    });
+    const covered = pairsOf(rows.map(asRow));
+    const missing = [...pairsOf(product(dimensions, isPossible))].filter((pair) => !covered.has(pair));
+    expect(missing).toEqual([]);
+  });
+});
+
+test("the rows that met a limiter that does not load, and a series that holds nothing, are there", () => {
+  const limiters = rowsOf("limiter").filter(({ scripting }) => scripting === "functions");
+  expect(new Set(limiters.map(({ store }) => store)).size).toBe(storeNames.length - 2);
+  expect(rowsOf("series").some(({ modes, store }) => modes.resident === false && store !== "memory")).toBe(true);
+});

@@ -1,0 +1,70 @@
+import { Cluster, Redis } from "ioredis";
+import { afterAll } from "vitest";
+import { findValkey } from "../../scripts/find-programs.mjs";
+import { startCluster } from "../harness/redis-cluster.ts";
+import { startRedis } from "../harness/redis-server.ts";
+import { startReplicated } from "../harness/replicas.ts";
+import { type Connected, clients, clusterClients, type HandedIn } from "../store/clients.ts";
+import { overHttp } from "../store/over-http.ts";
+
+/** Servers that run, and how a store reaches them. */
+export interface Servers {
+  raw: Redis | Cluster;
+  flush(): Promise<unknown>;
+  /** What a store of another process is given each time. */
+  connect(): HandedIn | Promise<Connected>;
+}
+
+/** Started once per test file, when it is first wanted, and stopped at its end. */
+const started: Promise<{ stop(): Promise<unknown> }>[] = [];
+function once<T extends { stop(): Promise<unknown> }>(start: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    running ??= start();
+    if (!started.includes(running)) started.push(running);
+    return running;
+  };
+}
+afterAll(async () => {
+  for (const each of started.splice(0)) await (await each).stop();
+});
+
+/** With a replica, so that a step may wait for one. */
+const redis = once(async () => {
+  const { primary, stop } = await startReplicated(1);
+  return { url: primary.url, stop };
+});
+const cluster = once(() => startCluster(2, 1));
+const valkey = once(() => startRedis({ server: findValkey()! }));
+
+const onRedis =
+  (connect: (url: string) => HandedIn | Promise<Connected>, server: () => Promise<{ url: string }> = redis) =>
+  async (): Promise<Servers> => {
+    const { url } = await server();
+    const raw = new Redis(url);
+    return { raw, flush: () => raw.flushall(), connect: () => connect(url) };
+  };
+
+const onCluster = (connect: (urls: readonly string[]) => HandedIn) => async (): Promise<Servers> => {
+  const { urls, flush } = await cluster();
+  const raw = new Cluster([...urls], { slotsRefreshTimeout: 3000 });
+  return { raw, flush, connect: () => connect(urls) };
+};
+
+/** Every server, by every client; memory has none. A text instead says why it cannot be had here. */
+export const servers: Record<string, (() => Promise<Servers>) | "memory" | { missing: string }> = {
+  memory: "memory",
+  "ioredis 6": onRedis(clients["ioredis 6"]),
+  "ioredis 5": onRedis(clients["ioredis 5"]),
+  "node-redis 5": onRedis(clients["node-redis 5"]),
+  "cluster, ioredis 6": onCluster(clusterClients["ioredis 6"]),
+  "cluster, node-redis 5": onCluster(clusterClients["node-redis 5"]),
+  HTTP: onRedis(overHttp),
+  Valkey: findValkey()
+    ? onRedis(clients["ioredis 6"], valkey)
+    : { missing: "no valkey-server; ORIEL_VALKEY_SERVER names one" },
+};
+
+/** Where steps are sent as functions, too; the REST protocol has scripts only. */
+export const withFunctions = (store: string) => store !== "memory" && store !== "HTTP";
+export const withReplicas = (store: string) => store.includes("redis");

@@ -1,0 +1,170 @@
+import {
+  Breaker,
+  Counters,
+  DelayQueue,
+  DrainService,
+  FleetMetrics,
+  httpStore,
+  Limiter,
+  LocalSeries,
+  Lock,
+  LockedWindow,
+  memoryStore,
+  Series,
+  slidingWindow,
+} from "../../src/index.ts";
+
+export interface Structure {
+  /** Options that are dimensions, null where one is left out: whatever they are, all that its suites expect holds. */
+  modes: Record<string, readonly unknown[]>;
+  /** Every other option, and why it is none: its suites set it themselves in every row, or no store has to do with it. */
+  elsewhere: Record<string, string>;
+  hasKernel?: true;
+  /** Makes one with these options; it refuses what it does not know, and so names all that it knows. */
+  make(options: object): unknown;
+}
+
+const store = memoryStore();
+const BOUND = "a bound of this process's memory; no step sees it";
+const ALL_ROWS = "set by tests that run in every row";
+const LOCAL = "acts in this process only";
+
+const structuresOf = <Name extends string>(known: Record<Name, Structure>) => known;
+
+export const structures = structuresOf({
+  series: {
+    modes: {
+      resident: [true, false],
+      values: ["float32", "float64"],
+      onStoreError: ["throw", "local"],
+      replicas: [0, 1],
+    },
+    elsewhere: {
+      retention: ALL_ROWS,
+      clock: `${ALL_ROWS}: window/suite-clock.ts`,
+      nan: `${ALL_ROWS}: window/suite-policies.ts`,
+      maxPendingBytes: BOUND,
+      maxResidentBytes: BOUND,
+      entropy: "for tests that repeat themselves",
+    },
+    hasKernel: true,
+    make: (options) => new Series(store, "s", options),
+  },
+  lockedWindow: {
+    modes: { closed: ["both", "right"] },
+    elsewhere: {
+      span: ALL_ROWS,
+      wait: "of the lock, whose suite runs in every row",
+      lease: "of the lock, whose suite runs in every row",
+      maxBytes: ALL_ROWS,
+      statistics: ALL_ROWS,
+    },
+    hasKernel: true,
+    make: (options) => new LockedWindow(store, "w", { span: 1000, ...options }),
+  },
+  localSeries: {
+    modes: {},
+    elsewhere: Object.fromEntries(
+      ["retention", "values", "nan", "maxBytes", "clock"].map((option) => [option, "a LocalSeries has no store"]),
+    ),
+    make: (options) => new LocalSeries(options),
+  },
+  limiter: {
+    // "allow" and "deny" differ from "local" only while a store is out of reach: limiter/away.test.ts.
+    modes: { onStoreError: ["throw", "local"] },
+    elsewhere: {
+      name: ALL_ROWS,
+      localShare: "acts where the store is out of reach only: limiter/away.test.ts",
+      denyCache: `${ALL_ROWS}: limiter/suite.ts`,
+      lease: `${ALL_ROWS}: limiter/suite.ts`,
+    },
+    make: (options) => new Limiter(store, [slidingWindow({ limit: 1, span: 1000 })], { name: "l", ...options }),
+  },
+  lock: {
+    modes: {},
+    elsewhere: { watchdogLease: ALL_ROWS },
+    make: (options) => new Lock(store, "l", options),
+  },
+  breaker: {
+    modes: {},
+    elsewhere: {
+      ...Object.fromEntries(
+        [
+          ...["name", "span", "failureRatio", "slowRatio", "slowCall", "minimumCalls", "failures"],
+          ...["cooldown", "probes", "lease", "flush", "timeout"],
+        ].map((option) => [option, ALL_ROWS]),
+      ),
+      isFailure: LOCAL,
+      isIgnored: LOCAL,
+      monotonic: "the tests' clock",
+    },
+    make: (options) => new Breaker(store, { name: "b", span: 1000, failures: 1, ...options } as never),
+  },
+  counters: {
+    modes: { shards: [1, 8], replicas: [0, 1], mirror: [null, { prefix: "m:" }] },
+    elsewhere: {
+      dimensions: ALL_ROWS,
+      buckets: ALL_ROWS,
+      timeZone: "buckets are cut in the process, before any step: counter/buckets.test.ts",
+      onLost: "told of a failover: counter/failover.test.ts",
+    },
+    make: (options) => new Counters(store, "c", { dimensions: ["d"], ...options } as never),
+  },
+  drain: {
+    modes: {},
+    elsewhere: {
+      counters: ALL_ROWS,
+      sink: "test/drain runs every sink",
+      lock: "the lock's suite runs in every row",
+      every: LOCAL,
+      cycleTimeout: LOCAL,
+      sqlTimeout: "of the database",
+      concurrency: LOCAL,
+      replicas: "drain/failover.test.ts",
+    },
+    make: (options) => new DrainService({ counters: undefined, sink: undefined, ...options } as never),
+  },
+  queue: {
+    modes: { replicas: [0, 1] },
+    elsewhere: {
+      shards: `${ALL_ROWS}: one shard has an order, several have one each`,
+      dedupeFor: ALL_ROWS,
+      attempts: ALL_ROWS,
+      backoff: ALL_ROWS,
+    },
+    make: (options) => new DelayQueue(store, "q", options),
+  },
+  fleet: {
+    modes: { percentiles: [false, true], mode: ["exact", "sentinel"] },
+    elsewhere: { sampleCount: ALL_ROWS, interval: ALL_ROWS, maxNames: ALL_ROWS, flush: ALL_ROWS },
+    make: (options) => new FleetMetrics(store, "f", options),
+  },
+  httpStore: {
+    modes: {},
+    elsewhere: {
+      ...Object.fromEntries(
+        ["url", "token", "scriptOf", "monotonic", "deadlineMs"].map((option) => [option, ALL_ROWS]),
+      ),
+      fetch: "the runtime's: runtimes/http-suite.ts",
+      prefix: "part of every key, whatever it is: store/keys.test.ts",
+      maxPendingBytes: BOUND,
+      onWarning: "reads only: store/warnings.test.ts",
+    },
+    make: (options) => httpStore({ url: "http://127.0.0.1", token: "t", ...options }),
+  },
+});
+
+export type StructureName = keyof typeof structures;
+
+/** The options that the code of a structure knows, from its own refusal of one that it does not. */
+export function knownOptionsOf({ make }: Structure): string[] {
+  const unknown = "~matrix~";
+  try {
+    make({ [unknown]: 1 });
+  } catch (error) {
+    const known = /it must be one of (.*?)(;|$)/.exec((error as Error).message)?.[1];
+    if (known && (error as Error).message.includes(unknown)) return known.split(", ");
+    throw error;
+  }
+  throw new Error("it takes an option that it cannot know");
+}
