@@ -1,10 +1,10 @@
-import { GAUGES } from "./gauges.ts";
+import { collectFrom, type MetricsSources, metricsOf, sourcesOf } from "./collect.ts";
 import { type ExporterOptions, exporterSettings } from "./options.ts";
-import { type MetricsSource, readSource } from "./source.ts";
 
 /** What is used of a Meter of @opentelemetry/api 1. */
 export interface OtelMeter<Instrument = unknown> {
   createObservableGauge(name: string, options: { description: string; unit: string }): Instrument;
+  createObservableCounter(name: string, options: { description: string; unit: string }): Instrument;
   // biome-ignore lint/suspicious/noExplicitAny: generic over the attributes there.
   addBatchObservableCallback(callback: (result: any) => void | Promise<void>, instruments: any[]): void;
   // biome-ignore lint/suspicious/noExplicitAny: as above.
@@ -16,19 +16,24 @@ interface Observer {
 }
 
 /**
- * Has a meter of OpenTelemetry read the numbers whenever it collects, once for all gauges; returns what ends that. Names are
- * `oriel.window...`, units by UCUM. Throws ARGUMENT; a collection is told of what the source's store rejects with.
+ * Has a meter of OpenTelemetry read the numbers whenever it collects, once for all metrics; returns what ends that. Names are
+ * `oriel.window...`, units by UCUM. Throws ARGUMENT. A source that cannot be read is left out, and counted in
+ * `exporter.failed_sources`; where all cannot, the collection is told so.
  */
-export function observeOtel(meter: OtelMeter, source: MetricsSource, options: ExporterOptions = {}): () => void {
-  const { prefix, percentiles, labels } = exporterSettings(options);
-  const instruments = GAUGES.map(({ otel, unit, help }) =>
-    meter.createObservableGauge(`${prefix}.${otel}`, { description: help, unit }),
-  );
+export function observeOtel(meter: OtelMeter, source: MetricsSources, options: ExporterOptions = {}): () => void {
+  const { prefix, labels } = exporterSettings(options);
+  const sources = sourcesOf(source);
+  const metrics = metricsOf(sources);
+  const instruments = metrics.map(({ otel, type, unit, help }) => {
+    const about = { description: help, unit };
+    const name = `${prefix}.${otel}`;
+    return type === "counter" ? meter.createObservableCounter(name, about) : meter.createObservableGauge(name, about);
+  });
   const observe = async (result: Observer) => {
-    for (const numbers of await readSource(source, percentiles))
-      for (const [i, gauge] of GAUGES.entries())
-        for (const { value, labels: own } of gauge.samplesOf(numbers, percentiles))
-          result.observe(instruments[i], value, { ...labels, ...own });
+    const all = await collectFrom(sources);
+    for (const [i, { prometheus }] of metrics.entries())
+      for (const { value, labels: own } of all.get(prometheus) ?? [])
+        result.observe(instruments[i], value, { ...labels, ...own });
   };
   meter.addBatchObservableCallback(observe, instruments);
   return () => meter.removeBatchObservableCallback(observe, instruments);

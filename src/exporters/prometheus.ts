@@ -1,6 +1,6 @@
-import { GAUGES, type Sample } from "./gauges.ts";
+import { collectFrom, type MetricsSources, metricsOf, sourcesOf } from "./collect.ts";
+import type { Sample } from "./metric.ts";
 import { type ExporterOptions, exporterSettings } from "./options.ts";
-import { type MetricsSource, type NamedNumbers, readSource } from "./source.ts";
 
 /** What is used of a Registry of prom-client 14 or 15. */
 export interface PrometheusRegistry {
@@ -10,47 +10,50 @@ export interface PrometheusRegistry {
 }
 
 /**
- * All numbers in Prometheus' text format 0.0.4 (`text/plain; version=0.0.4`), gauges. Rejects with ARGUMENT, or with what the
- * source's store rejects with. Source: prometheus.io, "Exposition formats".
+ * All numbers in Prometheus' text format 0.0.4 (`text/plain; version=0.0.4`). A source that cannot be read is left out, and
+ * counted in `exporter_failed_sources`. Rejects with ARGUMENT, or where all cannot. Source: prometheus.io, "Exposition formats".
  */
-export async function prometheusText(source: MetricsSource, options: ExporterOptions = {}): Promise<string> {
-  const { prefix, percentiles, labels } = exporterSettings(options);
-  const all = await readSource(source, percentiles);
+export async function prometheusText(source: MetricsSources, options: ExporterOptions = {}): Promise<string> {
+  const { prefix, labels } = exporterSettings(options);
+  const sources = sourcesOf(source);
+  const all = await collectFrom(sources);
   const lines: string[] = [];
-  for (const gauge of GAUGES) {
-    const samples = all.flatMap((numbers) => gauge.samplesOf(numbers, percentiles));
+  for (const { prometheus, help, type } of metricsOf(sources)) {
+    const samples = all.get(prometheus) ?? [];
     if (samples.length === 0) continue;
-    const name = `${prefix}_${gauge.prometheus}`;
-    lines.push(`# HELP ${name} ${gauge.help}`, `# TYPE ${name} gauge`);
+    const name = `${prefix}_${prometheus}`;
+    lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
     for (const { value, labels: own } of samples) lines.push(`${name}${labelText({ ...labels, ...own })} ${value}`);
   }
   return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
 }
 
 /**
- * Has a registry of prom-client read the numbers whenever it is scraped, once for all gauges; returns what ends that.
- * Throws ARGUMENT; a scrape rejects with what the source's store rejects with.
+ * Has a registry of prom-client read the numbers whenever it is scraped, once for all metrics; returns what ends that.
+ * Throws ARGUMENT. A source that cannot be read stops neither the others nor the registry's own metrics: it is left out, and
+ * counted in `exporter_failed_sources`; where all cannot, the scrape rejects.
  */
 export function registerPrometheus(
   registry: PrometheusRegistry,
-  source: MetricsSource,
+  source: MetricsSources,
   options: ExporterOptions = {},
 ): () => void {
-  const { prefix, percentiles, labels } = exporterSettings(options);
-  let reading: Promise<NamedNumbers[]> | undefined;
+  const { prefix, labels } = exporterSettings(options);
+  const sources = sourcesOf(source);
+  let reading: ReturnType<typeof collectFrom> | undefined;
   const readOnce = () => {
-    reading ??= readSource(source, percentiles).finally(() => {
+    reading ??= collectFrom(sources).finally(() => {
       reading = undefined;
     });
     return reading;
   };
-  const names = GAUGES.map((gauge) => {
-    const name = `${prefix}_${gauge.prometheus}`;
-    const about = { name, help: gauge.help, type: "gauge", aggregator: "average" };
+  const names = metricsOf(sources).map(({ prometheus, help, type, isShared }) => {
+    const name = `${prefix}_${prometheus}`;
+    const about = { name, help, type, aggregator: isShared ? "max" : "sum" };
     const valuesOf = ({ value, labels: own }: Sample) => ({ value, labels: { ...labels, ...own } });
     const get = async () => {
       const all = await readOnce();
-      return { ...about, values: all.flatMap((numbers) => gauge.samplesOf(numbers, percentiles)).map(valuesOf) };
+      return { ...about, values: (all.get(prometheus) ?? []).map(valuesOf) };
     };
     registry.registerMetric({ ...about, get, reset() {} });
     return name;
@@ -62,6 +65,7 @@ export function registerPrometheus(
 
 function labelText(labels: Record<string, string>): string {
   const escaped = (text: string) => text.replace(/[\\"\n]/g, (each) => (each === "\n" ? "\\n" : `\\${each}`));
+  if (Object.keys(labels).length === 0) return "";
   return `{${Object.entries(labels)
     .map(([name, value]) => `${name}="${escaped(value)}"`)
     .join(",")}}`;

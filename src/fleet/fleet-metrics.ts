@@ -11,6 +11,7 @@ import { numbersOf } from "./numbers.ts";
 import { type FleetMetricsOptions, type FleetSettings, fleetSettings } from "./options.ts";
 import { type NameBuckets, read } from "./read.ts";
 import { eventsOf, Sender } from "./sender.ts";
+import { FleetTotals, type ProcessTotals } from "./totals.ts";
 
 const FLEET_EVENTS: Record<keyof FleetEvents, true> = { other: true, late: true, error: true };
 
@@ -44,6 +45,7 @@ export class FleetMetrics {
   /** Names that have, or may get, numbers of their own. */
   readonly #own = new Set<string>();
   readonly #told = new Set<string>();
+  readonly #totals = new FleetTotals();
   readonly #latencies: FleetLatencies | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
@@ -62,7 +64,6 @@ export class FleetMetrics {
       key: this.#key,
       shape: this.#settings.shape,
       onFate: (given, fate) => this.#hear(given, fate),
-      onLate: (events) => this.#listeners.tell("late", { events }),
     });
   }
 
@@ -154,6 +155,16 @@ export class FleetMetrics {
     }
   }
 
+  /** What this process has counted since it began, by name; "": all names without numbers of their own. Asks no store. */
+  totals(): ReadonlyMap<string, ProcessTotals> {
+    return this.#totals.with(this.#sender.pending());
+  }
+
+  /** Whether `latencyPercentilesMs` answers. */
+  get hasPercentiles(): boolean {
+    return this.#latencies !== undefined;
+  }
+
   /** Sends what is left. What is counted afterwards is sent by `flush` only. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -181,8 +192,10 @@ export class FleetMetrics {
   }
 
   #hear({ name, bucket }: NamedBucket, fate: Fate): void {
+    this.#totals.add(fate === "added to others" ? "" : name, bucket);
     if (fate === "added to others") {
       this.#own.delete(name);
+      this.#totals.mergeIntoOthers(name);
       this.#tellOther(name);
     } else if (fate === "replaced") this.#tellDamaged("flush", name);
     else if (fate === "too late") this.#listeners.tell("late", { events: eventsOf(bucket) });

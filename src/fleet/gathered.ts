@@ -47,17 +47,22 @@ export class Gathered {
     return taken;
   }
 
-  /** Lets go of what began before then; how many events that were. */
-  dropBefore(startMs: number, eventsOf: (bucket: Float64Array) => number): number {
-    let events = 0;
+  /** What is gathered, and stays. */
+  *all(): Generator<NamedBucket> {
+    for (const [name, buckets] of this.#byName) for (const bucket of buckets.values()) yield { name, bucket };
+  }
+
+  /** Takes out what began before then. */
+  takeBefore(startMs: number): NamedBucket[] {
+    const taken: NamedBucket[] = [];
     for (const [name, buckets] of this.#byName) {
       for (const [beganMs, bucket] of buckets)
         if (beganMs < startMs) {
-          events += eventsOf(bucket);
+          taken.push({ name, bucket });
           buckets.delete(beganMs);
         }
       if (buckets.size === 0) this.#byName.delete(name);
     }
-    return events;
+    return taken;
   }
 }

@@ -11,10 +11,8 @@ export interface SenderOptions {
   store: Store;
   key: string;
   shape: RingShape;
-  /** What became of what was sent. */
+  /** What became of what was sent, or, "too late", can be in no window any more, and was never added. */
   onFate(given: NamedBucket, fate: Fate): void;
-  /** Events that can be in no window any more, and were never sent. */
-  onLate(events: number): void;
 }
 
 const SMALLER = 20;
@@ -50,6 +48,12 @@ export class Sender {
     return this.#batch !== undefined || !this.gathered.isEmpty;
   }
 
+  /** What was counted, and has no fate yet. */
+  *pending(): Generator<NamedBucket> {
+    yield* this.#batch?.given ?? [];
+    yield* this.gathered.all();
+  }
+
   /** The server's time of an instant of ours, estimated; of our own until `learnTime` has resolved. */
   serverMs(monotonicMs: number): number {
     return monotonicMs + this.#aheadMs;
@@ -64,10 +68,10 @@ export class Sender {
 
   /** Lets go of what can be in no window any more: what is held while a server is away stays bounded. */
   dropOld(): void {
-    const { shape, store, onLate } = this.#options;
+    const { shape, store, onFate } = this.#options;
     const nowMs = this.serverMs(store.leaseClock());
-    const dropped = this.gathered.dropBefore(nowMs - (shape.sampleCount + 1) * shape.bucketMs, eventsOf);
-    if (dropped > 0) onLate(dropped);
+    const old = this.gathered.takeBefore(nowMs - (shape.sampleCount + 1) * shape.bucketMs);
+    for (const each of old) onFate(each, "too late");
   }
 
   /** Resolves when all that was gathered before is added; rejects where the store does not answer: it is kept. */

@@ -10,11 +10,13 @@ import { Registry } from "prom-client";
 import { describe, expect, test } from "vitest";
 import {
   FleetMetrics,
+  fleetSource,
   MetricWindow,
   memoryStore,
   observeOtel,
   prometheusText,
   registerPrometheus,
+  windowSource,
 } from "../../src/index.ts";
 
 const HOSTILE = 'a"b\\c\nd{}';
@@ -31,6 +33,8 @@ function windows() {
 }
 
 const LABELS = { service: "shop" };
+const PERCENTILES = { percentiles: [50, 99.9] };
+const source = () => windowSource(windows(), PERCENTILES);
 const EXPECTED = [
   ["oriel_window_calls_per_second", { name: "pay", outcome: "success" }, 0.4],
   ["oriel_window_calls_per_second", { name: "pay", outcome: "failure" }, 2],
@@ -57,12 +61,15 @@ function parse(text: string): Parsed {
     const type = /^# TYPE (\w+) (\w+)$/.exec(line);
     if (type) parsed.types.set(type[1]!, type[2]!);
     if (line.startsWith("#") || line === "") continue;
-    const [, metric, labelText, value] = /^([a-zA-Z_:][\w:]*)\{(.*)\} (\S+)$/.exec(line)!;
+    const [, metric, labelText, value] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/.exec(line)!;
     const labels: Record<string, string> = {};
-    const rest = labelText!.replace(/(\w+)="((?:[^"\\\n]|\\["\\n])*)"(,|$)/g, (_, name: string, escaped: string) => {
-      labels[name] = escaped.replace(/\\(.)/g, (_, each: string) => (each === "n" ? "\n" : each));
-      return "";
-    });
+    const rest = (labelText ?? "").replace(
+      /(\w+)="((?:[^"\\\n]|\\["\\n])*)"(,|$)/g,
+      (_, name: string, escaped: string) => {
+        labels[name] = escaped.replace(/\\(.)/g, (_, each: string) => (each === "n" ? "\n" : each));
+        return "";
+      },
+    );
     expect(rest).toBe("");
     parsed.samples.push({ metric: metric!, labels, value: Number(value) });
   }
@@ -77,7 +84,7 @@ function expectNumbers({ types, samples }: Parsed): void {
   }
   expect(samples.filter(({ metric, labels }) => labels.name === "idle" && /time/.test(metric))).toEqual([]);
   expect(samples.every(({ value }) => Number.isFinite(value))).toBe(true);
-  expect(samples).toHaveLength(12 + 3 + 2);
+  expect(samples).toHaveLength(12 + 3 + 2 + 1);
   expect([...new Set(types.values())]).toEqual(["gauge"]);
 }
 
@@ -85,17 +92,19 @@ const matches = (labels: Record<string, string>, wanted: Record<string, string>)
   Object.keys(labels).length === Object.keys(wanted).length &&
   Object.entries(wanted).every(([name, value]) => labels[name] === value);
 
-const OPTIONS = { percentiles: [50, 99.9], labels: LABELS };
+const OPTIONS = { labels: LABELS };
 
 describe("Prometheus", () => {
   test("the text says each number once, in base units, with hostile names escaped", async () => {
-    expectNumbers(parse(await prometheusText(windows(), OPTIONS)));
-    expect(await prometheusText({})).toBe("");
+    expectNumbers(parse(await prometheusText(source(), OPTIONS)));
+    expect(parse(await prometheusText([])).samples).toEqual([
+      { metric: "oriel_exporter_failed_sources", labels: {}, value: 0 },
+    ]);
   });
 
   test("a registry of prom-client is scraped over HTTP, beside its own metrics", async () => {
     const registry = new Registry();
-    const end = registerPrometheus(registry, windows(), OPTIONS);
+    const end = registerPrometheus(registry, source(), OPTIONS);
     const server = createServer(async (_, response) => {
       response.setHeader("content-type", registry.contentType);
       response.end(await registry.metrics());
@@ -104,7 +113,7 @@ describe("Prometheus", () => {
     const scrape = () =>
       fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/metrics`).then((answer) => answer.text());
     expectNumbers(parse(await scrape()));
-    expect(() => registerPrometheus(registry, windows())).toThrow(/already/);
+    expect(() => registerPrometheus(registry, source())).toThrow(/already/);
     end();
     expect((await scrape()).trim()).toBe("");
     server.close();
@@ -113,24 +122,28 @@ describe("Prometheus", () => {
   test("a fleet is read once for all gauges of a scrape; what has no name of its own is labelled so", async () => {
     let reads = 0;
     const fleet = new FleetMetrics(memoryStore(), "shop", { percentiles: true, maxNames: 1, flush: "1h" });
-    fleet.metric("pay").recordSuccess(250);
-    for (const user of ["user-1", "user-2"]) fleet.metric(user).addDenied();
-    const source = {
-      readAll: () => {
-        reads++;
-        return fleet.readAll();
-      },
-      latencyPercentilesMs: fleet.latencyPercentilesMs.bind(fleet),
+    const readAll = fleet.readAll.bind(fleet);
+    fleet.readAll = () => {
+      reads++;
+      return readAll();
     };
+    fleet.metric("_other").recordSuccess(250);
+    for (const user of ["user-1", "user-2"]) fleet.metric(user).addDenied();
     const registry = new Registry();
-    registerPrometheus(registry, source, { percentiles: [99] });
-    const { samples } = parse(await registry.metrics());
+    registerPrometheus(registry, fleetSource(fleet, { scope: "both" }));
+    const { samples, types } = parse(await registry.metrics());
     expect(reads).toBe(1);
-    expect([...new Set(samples.map(({ labels }) => labels.name))].sort()).toEqual(["_other", "pay"]);
-    const sample = (metric: RegExp, name: string) =>
-      samples.find((each) => metric.test(each.metric) && each.labels.name === name)?.value;
-    expect(sample(/max_seconds/, "pay")).toBe(0.25);
-    expect(sample(/quantile_seconds/, "pay")).toBe(0.25);
+    expect(new Set(samples.flatMap(({ labels }) => labels.name ?? []))).toEqual(new Set(["_other", "__other"]));
+    const sample = (metric: RegExp, name: string, more = {}) =>
+      samples.find((each) => metric.test(each.metric) && matches(each.labels, { name, ...more }))?.value;
+    expect(sample(/fleet_response_time_max_seconds/, "__other")).toBe(0.25);
+    for (const quantile of ["0.5", "0.9", "0.99"])
+      expect(sample(/quantile_seconds/, "__other", { quantile })).toBe(0.25);
+    expect(sample(/calls_total/, "_other", { outcome: "denied" })).toBe(2);
+    expect(sample(/calls_total/, "__other", { outcome: "success" })).toBe(1);
+    expect(sample(/response_time_seconds_total/, "__other")).toBe(0.25);
+    expect(types.get("oriel_calls_total")).toBe("counter");
+    expect(types.get("oriel_fleet_calls_per_second")).toBe("gauge");
     await fleet.close();
   });
 });
@@ -139,17 +152,16 @@ test("OpenTelemetry: a reader in memory collects each number, with its unit, unt
   const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
   const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 2 ** 31 - 1 });
   const provider = new MeterProvider({ readers: [reader] });
-  const all = new Map(Object.entries(windows()));
+  const own = source();
   let reads = 0;
-  const source = {
-    async readAll() {
+  const counted = {
+    ...own,
+    collect() {
       reads++;
-      return all;
+      return own.collect();
     },
-    latencyPercentilesMs: async (name: string, percentiles: readonly number[]) =>
-      percentiles.map((each) => all.get(name)!.latencyPercentileMs(each)),
   };
-  const end = observeOtel(provider.getMeter("shop"), source, OPTIONS);
+  const end = observeOtel(provider.getMeter("shop"), counted, OPTIONS);
   await reader.forceFlush();
   const metrics = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics));
   const units = Object.fromEntries(metrics.map(({ descriptor }) => [descriptor.name, descriptor.unit]));
@@ -159,6 +171,7 @@ test("OpenTelemetry: a reader in memory collects each number, with its unit, unt
     "oriel.window.response_time.min": "s",
     "oriel.window.response_time.max": "s",
     "oriel.window.response_time.quantile": "s",
+    "oriel.exporter.failed_sources": "{source}",
   });
   const samples = metrics.flatMap(({ descriptor, dataPoints }) =>
     dataPoints.map(({ attributes, value }) => ({
@@ -181,7 +194,7 @@ test("OpenTelemetry: a reader in memory collects each number, with its unit, unt
     expect(found).toHaveLength(1);
     expect(found[0]!.value).toBeCloseTo(value, 9);
   }
-  expect(samples).toHaveLength(17);
+  expect(samples).toHaveLength(18);
   expect(reads).toBe(1);
   end();
   await reader.forceFlush();
@@ -192,14 +205,13 @@ test("OpenTelemetry: a reader in memory collects each number, with its unit, unt
 test.each<[string, object]>([
   ["prefix", { prefix: "1x" }],
   ["prefix", { prefix: "a-b" }],
-  ["percentiles", { percentiles: [101] }],
-  ["percentiles", { percentiles: 50 }],
+  ["prefix", { prefix: 5 }],
   ["labels", { labels: { outcome: "x" } }],
   ["labels", { labels: { "a b": "x" } }],
   ["labels.a", { labels: { a: 1 } }],
   ["unknown", { unknown: 1 }],
 ])("%s of %j is refused", async (argument, options) => {
   const refusal = { code: "ARGUMENT", message: expect.stringContaining(argument) };
-  await expect(prometheusText({}, options)).rejects.toMatchObject(refusal);
-  expect(() => registerPrometheus(new Registry(), {}, options)).toThrow(expect.objectContaining(refusal));
+  await expect(prometheusText([], options as object)).rejects.toMatchObject(refusal);
+  expect(() => registerPrometheus(new Registry(), [], options as object)).toThrow(expect.objectContaining(refusal));
 });

@@ -84,7 +84,7 @@ const USES: Record<string, { isPair: boolean; use(store: Store, one: string, oth
   },
   DelayQueue: {
     isPair: false,
-    use: (store, name) => new DelayQueue(store, name).add({ id: "x", payload: 1, delay: 0 }),
+    use: (store, name) => new DelayQueue(store, name).add(1, { id: "x" }),
   },
   Breaker: {
     isPair: false,

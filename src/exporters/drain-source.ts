@@ -1,0 +1,72 @@
+import { argumentError } from "../errors.ts";
+import { type MetricInfo, type MetricsSource, nameLabel, Totals } from "./metric.ts";
+
+interface Events {
+  shard: { rows: number; events: bigint };
+  lag: { longestMs: number };
+  cycle: { diverged: number };
+  error: unknown;
+}
+
+/** What is used of a `DrainService`. */
+export interface DrainLike {
+  on<Name extends keyof Events>(event: Name, listener: (told: Events[Name]) => void): () => void;
+}
+
+/** What a drain of this process has written, and how long shards have waited for it. Throws ARGUMENT. */
+export function drainSource(name: string, drain: DrainLike): MetricsSource {
+  if (typeof name !== "string") throw argumentError("name", name, "a string");
+  if (typeof drain?.on !== "function") throw argumentError("drain", drain, "a DrainService");
+  const label = nameLabel(name);
+  const [rows, events, errors] = [new Totals(), new Totals(), new Totals()];
+  /** Told before the cycle that it is of, where there is any. */
+  let told = 0;
+  let lagMs = 0;
+  let diverged = 0;
+  drain.on("shard", (shard) => {
+    rows.add({ name: label }, shard.rows);
+    events.add({ name: label }, Number(shard.events));
+  });
+  drain.on("lag", ({ longestMs }) => {
+    told = longestMs;
+  });
+  drain.on("cycle", (report) => {
+    lagMs = told;
+    told = 0;
+    diverged = report.diverged;
+  });
+  drain.on("error", () => errors.add({ name: label }));
+  return {
+    metrics: METRICS,
+    async collect() {
+      const gauge = (value: number) => [{ value, labels: { name: label } }];
+      return [rows.samples(), events.samples(), errors.samples(), gauge(lagMs / 1000), gauge(diverged)];
+    },
+  };
+}
+
+const METRICS: readonly MetricInfo[] = [
+  counter("rows", "{row}", "Rows that this process has written."),
+  counter("events", "{event}", "Counted events that this process has written."),
+  counter("errors", "{error}", "Shards that could not be drained."),
+  {
+    prometheus: "drain_lag_seconds",
+    otel: "drain.lag",
+    type: "gauge",
+    unit: "s",
+    help: "How long the shard that waited longest had waited after the last cycle.",
+    isShared: false,
+  },
+  {
+    prometheus: "drain_diverged_shards",
+    otel: "drain.diverged_shards",
+    type: "gauge",
+    unit: "{shard}",
+    help: "Shards that are left alone, as the table and the store do not fit.",
+    isShared: false,
+  },
+];
+
+function counter(what: string, unit: string, help: string): MetricInfo {
+  return { prometheus: `drain_${what}_total`, otel: `drain.${what}`, type: "counter", unit, help, isShared: false };
+}

@@ -1,0 +1,77 @@
+import { argumentError } from "../errors.ts";
+import { type MetricInfo, type MetricsSource, nameLabel, Totals } from "./metric.ts";
+
+const STATES = ["waiting", "due", "claimed", "dead"] as const;
+const EVENTS = ["completed", "failed", "retry", "dead", "stalled", "lost"] as const;
+
+/** What is used of a `DelayQueue`. */
+export interface QueueLike {
+  readonly name: string;
+  counts(): Promise<Record<(typeof STATES)[number], number>>;
+}
+
+/** What is used of a `QueueWorker`. */
+export interface WorkerLike {
+  on<Name extends keyof Events>(event: Name, listener: (told: Events[Name]) => void): () => void;
+}
+
+interface Events extends Record<(typeof EVENTS)[number], unknown> {
+  lag: { lateMs: number };
+}
+
+/** What is told of lateness holds for so long. */
+const LATE_FOR_MS = 60_000;
+
+/** How many messages there are in each state, and what the given workers of this process have told since. Throws ARGUMENT. */
+export function queueSource(queue: QueueLike, workers: readonly WorkerLike[] = []): MetricsSource {
+  if (typeof queue?.counts !== "function") throw argumentError("queue", queue, "a DelayQueue");
+  if (!Array.isArray(workers as unknown)) throw argumentError("workers", workers, "an array of workers");
+  const name = nameLabel(queue.name);
+  const events = new Totals();
+  let late = { value: 0, atMs: Number.NEGATIVE_INFINITY };
+  const isRecent = () => performance.now() - late.atMs < LATE_FOR_MS;
+  for (const worker of workers) {
+    for (const event of EVENTS) worker.on(event, () => events.add({ name, event }));
+    worker.on("lag", ({ lateMs }) => {
+      if (lateMs / 1000 >= late.value || !isRecent()) late = { value: lateMs / 1000, atMs: performance.now() };
+    });
+  }
+  return {
+    metrics: METRICS,
+    async collect() {
+      const counts = await queue.counts();
+      return [
+        STATES.map((state) => ({ value: counts[state], labels: { name, state } })),
+        events.samples(),
+        workers.length > 0 ? [{ value: isRecent() ? late.value : 0, labels: { name } }] : [],
+      ];
+    },
+  };
+}
+
+const METRICS: readonly MetricInfo[] = [
+  {
+    prometheus: "queue_messages",
+    otel: "queue.messages",
+    type: "gauge",
+    unit: "{message}",
+    help: "Messages of the whole queue, by state: aggregate with max by (name, state).",
+    isShared: true,
+  },
+  {
+    prometheus: "queue_worker_messages_total",
+    otel: "queue.worker.messages",
+    type: "counter",
+    unit: "{message}",
+    help: "What became of messages in this process, by event.",
+    isShared: false,
+  },
+  {
+    prometheus: "queue_late_seconds",
+    otel: "queue.late",
+    type: "gauge",
+    unit: "s",
+    help: "How late a message was claimed at most in the last minute, in this process.",
+    isShared: false,
+  },
+];

@@ -1,0 +1,33 @@
+import { argumentError, checkKnown } from "../errors.ts";
+import type { MetricView } from "../metrics/metric-view.ts";
+import type { MetricsSource } from "./metric.ts";
+import { checkPercentiles } from "./options.ts";
+import { viewMetrics, viewSamples } from "./views.ts";
+
+/** The windows of this process by their names. */
+export type NamedWindows = Readonly<Record<string, MetricView>> | ReadonlyMap<string, MetricView>;
+
+export interface WindowSourceOptions {
+  /** Of response times, 0 to 100 each; default none. The windows must keep them (their option `percentiles`). */
+  percentiles?: readonly number[];
+}
+
+/** Gauges of `MetricWindow`s: each process tells its own, so sums over processes are right. Throws ARGUMENT. */
+export function windowSource(windows: NamedWindows, options: WindowSourceOptions = {}): MetricsSource {
+  checkKnown(options, ["percentiles"]);
+  const percentiles = checkPercentiles(options.percentiles ?? []);
+  if (windows === null || typeof windows !== "object")
+    throw argumentError("windows", windows, "windows by their names");
+  return {
+    metrics: viewMetrics("window"),
+    async collect() {
+      const all = windows instanceof Map ? [...windows] : Object.entries(windows);
+      const views = all.map(([name, view]) => ({
+        name,
+        view,
+        percentilesMs: percentiles.map((each) => view.latencyPercentileMs(each)),
+      }));
+      return viewSamples(views, percentiles);
+    },
+  };
+}

@@ -1,0 +1,210 @@
+import {
+  AggregationTemporality,
+  DataPointType,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from "@opentelemetry/sdk-metrics";
+import { AggregatorRegistry, Registry } from "prom-client";
+import { expect, test } from "vitest";
+import {
+  Breaker,
+  breakerSource,
+  DelayQueue,
+  type DrainService,
+  drainSource,
+  FleetMetrics,
+  fixedWindow,
+  fleetSource,
+  Limiter,
+  limiterSource,
+  type MetricsSource,
+  memoryStore,
+  observeOtel,
+  prometheusText,
+  queueSource,
+  registerPrometheus,
+  Series,
+  seriesSource,
+} from "../../src/index.ts";
+import { until } from "../harness/until.ts";
+
+/** Samples of a text by metric and labels, as they stand in it. */
+const lines = (text: string) =>
+  Object.fromEntries(
+    text
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("#"))
+      .map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ")))] as const),
+  );
+const textOf = async (source: MetricsSource | MetricsSource[]) => lines(await prometheusText(source));
+
+test("counters of a fleet's processes add up to what the fleet has counted, and never fall", async () => {
+  const store = memoryStore();
+  const fleets = [0, 1, 2].map(() => new FleetMetrics(store, "shop", { maxNames: 2, flush: "1h" }));
+  const seen = new Map<string, number>();
+  let counted = 0;
+  for (let round = 0; round < 6; round++) {
+    for (const [i, fleet] of fleets.entries())
+      for (const name of ["pay", `only-${i}`, `user-${round}`]) {
+        fleet.metric(name).recordSuccess(10);
+        fleet.metric(name).recordFailure();
+        counted++;
+      }
+    if (round % 2 === 0) for (const fleet of fleets) await fleet.flush();
+    let sum = 0;
+    for (const [i, fleet] of fleets.entries())
+      for (const [key, value] of Object.entries(await textOf(fleetSource(fleet)))) {
+        if (!key.includes("calls_total")) continue;
+        if (key.includes('outcome="success"')) sum += value;
+        if (/name="(pay|_other)"/.test(key)) {
+          expect(value).toBeGreaterThanOrEqual(seen.get(`${i} ${key}`) ?? 0);
+          seen.set(`${i} ${key}`, value);
+        }
+      }
+    expect(sum).toBe(counted);
+  }
+  const all = await fleets[0]!.readAll();
+  for (const fleet of fleets.slice(1)) await fleet.flush();
+  expect([...(await fleets[0]!.readAll()).values()].reduce((sum, view) => sum + view.success(), 0)).toBe(counted);
+  expect(all.size).toBe(3);
+});
+
+test("what every process tells alike is aggregated by max, what is its own by sum, over a cluster's processes too", async () => {
+  const store = memoryStore();
+  const fleets = [0, 1].map(() => new FleetMetrics(store, "shop", { flush: "1h" }));
+  for (const fleet of fleets) fleet.metric("pay").addSuccess(60);
+  for (const fleet of fleets) await fleet.flush();
+  const registries = await Promise.all(
+    fleets.map(async (fleet) => {
+      const registry = new Registry();
+      registerPrometheus(registry, fleetSource(fleet, { scope: "both" }));
+      return registry.getMetricsAsJSON();
+    }),
+  );
+  const text = lines(await AggregatorRegistry.aggregate(registries as object[]).metrics());
+  expect(text['oriel_calls_total{name="pay",outcome="success"}']).toBe(120);
+  expect(text['oriel_fleet_calls_per_second{name="pay",outcome="success"}']).toBe(2);
+});
+
+test("a limiter: decisions by the policy that decided, also those of acquire; what rejects", async () => {
+  const limiter = new Limiter(memoryStore(), [fixedWindow({ limit: 2, span: "1h" })], { name: "api" });
+  const source = limiterSource(limiter);
+  for (let i = 0; i < 3; i++) await limiter.take("a");
+  await limiter.acquire("b", { wait: 0 });
+  await limiter.take("a", { cost: -1 }).catch(() => {});
+  expect(await textOf(source)).toEqual({
+    'oriel_limiter_decisions_total{name="api",policy="fixed-window",outcome="allowed"}': 3,
+    'oriel_limiter_decisions_total{name="api",policy="fixed-window",outcome="denied"}': 1,
+    'oriel_limiter_errors_total{name="api"}': 1,
+    oriel_exporter_failed_sources: 0,
+  });
+});
+
+test("a breaker: its state, its window, its transitions, what it rejected", async () => {
+  const breaker = new Breaker("local", { name: "payments", span: "10s", failures: 2 });
+  const source = breakerSource(breaker);
+  for (let i = 0; i < 3; i++) await breaker.run(() => Promise.reject(new Error("bad"))).catch(() => {});
+  expect(await textOf(source)).toMatchObject({
+    'oriel_breaker_state{name="payments",state="closed"}': 0,
+    'oriel_breaker_state{name="payments",state="open"}': 1,
+    'oriel_breaker_window_calls{name="payments",outcome="failed"}': 2,
+    'oriel_breaker_transitions_total{name="payments",to="open"}': 1,
+    'oriel_breaker_rejected_calls_total{name="payments"}': 1,
+  });
+});
+
+test("a queue: messages by state, what became of them, how late they were", async () => {
+  const queue = new DelayQueue(memoryStore(), "mails");
+  for (const id of ["a", "b"]) await queue.add({}, { id, delay: 0 });
+  await queue.add({}, { id: "c", delay: "1h" });
+  const worker = queue.process(async () => {});
+  const source = queueSource(queue, [worker]);
+  await until("both are done", async () => (await textOf(source))[DONE] === 2);
+  expect(await textOf(source)).toMatchObject({
+    'oriel_queue_messages{name="mails",state="waiting"}': 1,
+    'oriel_queue_messages{name="mails",state="due"}': 0,
+    'oriel_queue_late_seconds{name="mails"}': expect.any(Number),
+  });
+  await worker.close();
+});
+const DONE = 'oriel_queue_worker_messages_total{name="mails",event="completed"}';
+
+test("a series: count, extremes and quantiles of its window", async () => {
+  const series = new Series(memoryStore(), "latency", { retention: "1h" });
+  await series.recordMany([1, 2, 3, 4, 5]);
+  expect(await textOf(seriesSource(series, { span: "1h", percentiles: [50] }))).toMatchObject({
+    'oriel_series_events{name="latency"}': 5,
+    'oriel_series_mean{name="latency"}': 3,
+    'oriel_series_quantile{name="latency",quantile="0.5"}': 3,
+  });
+  await series.close();
+});
+
+test("a drain: what it has written; its lag is that of the last cycle", async () => {
+  // That the service fits is for the compiler to say; what it tells is its own tests' affair.
+  const fits = (service: DrainService) => drainSource("visits", service);
+  expect(fits).toBeTypeOf("function");
+  const listeners = new Map<string, (told: unknown) => void>();
+  const source = drainSource("visits", {
+    on(event, listener) {
+      listeners.set(event, listener as never);
+      return () => {};
+    },
+  });
+  const tell = (event: string, told: unknown) => listeners.get(event)!(told);
+  tell("shard", { rows: 3, events: 2n ** 40n });
+  tell("lag", { shards: 1, longestMs: 1500 });
+  tell("cycle", { diverged: 2 });
+  expect(await textOf(source)).toMatchObject({
+    'oriel_drain_rows_total{name="visits"}': 3,
+    'oriel_drain_events_total{name="visits"}': 2 ** 40,
+    'oriel_drain_lag_seconds{name="visits"}': 1.5,
+    'oriel_drain_diverged_shards{name="visits"}': 2,
+  });
+  tell("cycle", { diverged: 0 });
+  expect((await textOf(source))['oriel_drain_lag_seconds{name="visits"}']).toBe(0);
+});
+
+test("a source that cannot be read stops neither the others nor the registry; where all cannot, it rejects", async () => {
+  const breaker = breakerSource(new Breaker("local", { name: "one", span: "1s", failures: 1 }));
+  const other = breakerSource(new Breaker("local", { name: "two", span: "1s", failures: 1 }));
+  const broken: MetricsSource = { ...breaker, collect: () => Promise.reject(new Error("away")) };
+  const text = await prometheusText([broken, breaker, other]);
+  expect(text.match(/# TYPE oriel_breaker_state gauge/g)).toHaveLength(1);
+  expect(lines(text)).toMatchObject({
+    'oriel_breaker_state{name="one",state="closed"}': 1,
+    'oriel_breaker_state{name="two",state="closed"}': 1,
+    oriel_exporter_failed_sources: 1,
+  });
+  await expect(prometheusText(broken)).rejects.toThrow("away");
+});
+
+test("OpenTelemetry: counters are observed as counters, gauges as gauges", async () => {
+  const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+  const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 2 ** 31 - 1 });
+  const provider = new MeterProvider({ readers: [reader] });
+  const fleet = new FleetMetrics(memoryStore(), "shop", { flush: "1h" });
+  fleet.metric("pay").recordSuccess(250);
+  observeOtel(provider.getMeter("shop"), fleetSource(fleet, { scope: "both" }));
+  await reader.forceFlush();
+  const metrics = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((each) => each.metrics));
+  const kinds = Object.fromEntries(metrics.map((each) => [each.descriptor.name, each.dataPointType]));
+  expect(kinds).toMatchObject({
+    "oriel.calls": DataPointType.SUM,
+    "oriel.response_time.sum": DataPointType.SUM,
+    "oriel.fleet.calls.rate": DataPointType.GAUGE,
+  });
+  const calls = metrics.find(({ descriptor }) => descriptor.name === "oriel.calls")!;
+  expect(calls).toMatchObject({ isMonotonic: true });
+  expect(calls.dataPoints.find(({ attributes }) => attributes.outcome === "success")!.value).toBe(1);
+  await provider.shutdown();
+  await fleet.close();
+});
+
+test.each([undefined, null, 5, {}, { metrics: [] }])("%j is no source", async (source) => {
+  const refusal = { code: "ARGUMENT", message: expect.stringContaining("source") };
+  await expect(prometheusText(source as never)).rejects.toMatchObject(refusal);
+  for (const make of [fleetSource, limiterSource, breakerSource, queueSource])
+    expect(() => make(source as never)).toThrow(expect.objectContaining({ code: "ARGUMENT" }));
+});
