@@ -69,7 +69,7 @@ export type { QueueWorker } from "./queue/worker.ts";
 export type { WorkerEvents } from "./queue/worker-events.ts";
 export type { WorkerOptions } from "./queue/worker-options.ts";
 export type { RedisStoreOptions } from "./store/client-store.ts";
-export type { Store } from "./store/contract.ts";
+export type { Store, StoreEvents, StoreHealth, WatchedStore } from "./store/contract.ts";
 export { type HttpStoreOptions, httpStore } from "./store/http.ts";
 export { memoryStore } from "./store/memory.ts";
 export type { Clock, Closed, Duration } from "./time.ts";

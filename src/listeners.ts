@@ -23,8 +23,10 @@ export class Listeners<Events extends object> {
     return () => void listeners.delete(listener as Listener<never>);
   }
 
-  tell<Name extends keyof Events>(name: Name, told: Events[Name]): void {
-    for (const listener of this.#byName.get(name) ?? [])
+  /** Whether anybody listens. */
+  tell<Name extends keyof Events>(name: Name, told: Events[Name]): boolean {
+    const listeners = this.#byName.get(name)!;
+    for (const listener of listeners)
       try {
         (listener as Listener<Events[Name]>)(told);
       } catch (error) {
@@ -33,6 +35,7 @@ export class Listeners<Events extends object> {
           throw error;
         });
       }
+    return listeners.size > 0;
   }
 
   #refusal(name: unknown, listener: unknown): Error {

@@ -105,7 +105,10 @@ export class DrainService {
   }
 
   async #tick(): Promise<void> {
-    if (this.#cycle) return this.#listeners.tell("skipped", { runningMs: this.#now() - this.#beganAtMs });
+    if (this.#cycle) {
+      this.#listeners.tell("skipped", { runningMs: this.#now() - this.#beganAtMs });
+      return;
+    }
     try {
       if (await this.#leads()) await this.drainOnce();
     } catch (error) {

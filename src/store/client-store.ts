@@ -1,6 +1,6 @@
 import { argumentError } from "../errors.ts";
 import { connectIoredis, type RedisClass } from "./connect.ts";
-import type { Store } from "./contract.ts";
+import type { WatchedStore } from "./contract.ts";
 import { ioredisClient } from "./ioredis.ts";
 import type { IoredisClient } from "./ioredis-client.ts";
 import { nodeRedisClient } from "./node-redis.ts";
@@ -20,7 +20,7 @@ export interface RedisStoreOptions extends ScriptStoreOptions {
 export type RedisClient = IoredisClient | NodeRedisClient | NodeRedisCluster;
 
 /** A store over a client that was handed in, and stays open. */
-export function clientStore(client: RedisClient, options: RedisStoreOptions): Store {
+export function clientStore(client: RedisClient, options: RedisStoreOptions): WatchedStore {
   const scripting = scriptingOf(options);
   return scriptStore(() => {
     if (typeof client === "object" && client !== null) {
@@ -33,7 +33,7 @@ export function clientStore(client: RedisClient, options: RedisStoreOptions): St
 }
 
 /** A store over a connection of its own, which ends with it. */
-export function ownStore(redisClass: () => RedisClass, url: string, options: RedisStoreOptions): Store {
+export function ownStore(redisClass: () => RedisClass, url: string, options: RedisStoreOptions): WatchedStore {
   const scripting = scriptingOf(options);
   return scriptStore(
     (deadlineMs) => ioredisClient(connectIoredis(redisClass(), url, deadlineMs), true, scripting),

@@ -1,6 +1,7 @@
 import type { Confirmation } from "./confirmation.ts";
 import type { Argument, Script } from "./contract.ts";
 import { redacted } from "./secrets.ts";
+import type { ServerHealth } from "./server-health.ts";
 
 /** One script call on its way. */
 export interface Attempt {
@@ -23,6 +24,8 @@ export interface ScriptClient {
   readonly mostBytes?: number;
   /** Host and port, path or URL, without credentials. */
   readonly address?: string | undefined;
+  /** Why it cannot wait for replicas, where it cannot. */
+  readonly whyNoReplicas?: string;
   /** The last failure of the connection, as cause for errors; without secrets. */
   readonly lastError: unknown;
   /** Bytes of the calls that are written or about to be, and unanswered. */
@@ -42,6 +45,12 @@ export interface ScriptClient {
   ): Attempt;
   /** The server does not have it: load it again before the next call. Returns why a server refused to load it last. */
   forget(script: Script): ServerError | undefined;
+  /** Sends EXISTS, which every server answers at once that serves `key`. `abandon`: it can be given up. */
+  exists(key: string): { readonly reply: Promise<unknown>; abandon?(): void };
+  /** Of the node of a cluster that has `key`, where that is known. */
+  addressOf?(key: string): string | undefined;
+  /** What is known of the server, where stores share it. */
+  readonly health?: ServerHealth;
   /** Text of INFO for one section, of every primary. */
   info(section: string): Promise<string[]>;
   /** As `Store.subscribe`, on a connection of its own. */

@@ -131,3 +131,34 @@ export interface Store {
   report?(failure: Failure): void;
   close(): Promise<void>;
 }
+
+/** Whether a store's server can be used; of a cluster, whether all nodes can that were needed so far. */
+export interface StoreHealth {
+  readonly state: "up" | "down";
+  /** Of this state, ms since 1970. */
+  readonly since: number;
+  /** Why it is down, in the words of the runtime or the server. */
+  readonly reason: string | undefined;
+  /** Host and port, path or URL, without credentials; of a cluster, those of the node that is down for the longest time. */
+  readonly address: string | undefined;
+}
+
+export interface StoreEvents {
+  /**
+   * No answer came for a whole deadline while calls failed. Until "up", calls on this server (in a cluster: on its keys)
+   * fail at once with UNAVAILABLE, `applied` "no", but for those that were sent before.
+   */
+  down: { since: number; reason: string; address: string | undefined };
+  /** The server has answered, to a probe or to a call that was sent before. */
+  up: { address: string | undefined; downMs: number };
+  /** What no call rejects with: so many events of `observe` were not recorded, or may not be (`applied`), and why. */
+  error: Failure;
+}
+
+/** A store, and how its server is. */
+export interface WatchedStore extends Store {
+  /** As it is now; shared by all structures on the store. */
+  readonly health: StoreHealth;
+  /** Returns what ends it. */
+  on<Name extends keyof StoreEvents>(name: Name, listener: (event: StoreEvents[Name]) => void): () => void;
+}

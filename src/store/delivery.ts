@@ -3,8 +3,11 @@ import type { Call } from "./call.ts";
 import { type ScriptClient, ServerError } from "./client.ts";
 import { Unconfirmed } from "./confirmation.ts";
 import type { Argument, Operation, Script } from "./contract.ts";
+import type { Health } from "./health.ts";
+import type { Outage } from "./outage.ts";
 import { pack } from "./packed.ts";
-import { reasonOf } from "./reason.ts";
+import { isAnswer } from "./probe.ts";
+import { isFinal, reasonOf } from "./reason.ts";
 import { NOT_LOADED } from "./scripting.ts";
 import { settle } from "./settle.ts";
 import { pause, within } from "./waiting.ts";
@@ -14,6 +17,7 @@ export type ScriptOf = (operation: Operation<unknown, unknown>) => Script & { le
 
 export interface DeliveryOptions {
   client: ScriptClient;
+  health: Health;
   deadlineMs: number;
   scriptOf: ScriptOf;
 }
@@ -33,6 +37,7 @@ const NOT_NOW =
  *   not now (TRYAGAIN, READONLY, ...) ...... wait with jitter, send again (nothing was run); TRYAGAIN splits the call
  *   never written .......................... wait for the connection, send
  *   answered, replicas did not confirm ..... as no answer
+ *   the server is down (store/health.ts) ... reject at once
  *   no answer (lost, or a third of the deadline) ... send again if the operation is repeatable; else applied "unknown"
  */
 export async function deliver(
@@ -40,23 +45,38 @@ export async function deliver(
   options: DeliveryOptions,
   deadlineAtMs = performance.now() + options.deadlineMs,
 ): Promise<void> {
-  const { client, deadlineMs, scriptOf } = options;
-  const { operation } = calls[0]!;
+  const { client, health, deadlineMs, scriptOf } = options;
+  const { operation, keys: firstKeys } = calls[0]!;
+  const firstKey = firstKeys[0]!;
   const leftMs = () => deadlineAtMs - performance.now();
   let open = calls;
   let cause: unknown;
   let failures = 0;
   let isWhole = false;
+  let isProbe = false;
   for (;;) {
     if (!open.every((call) => call.isOpen)) open = open.filter((call) => call.isOpen);
     if (open.length === 0) return;
-    if (leftMs() <= 0) return failLate(open, deadlineMs, cause ?? client.lastError);
-
+    const server = health.serverOf(firstKey);
+    const noAnswer = (why: unknown) => health.failed(server, firstKey, deadlineAtMs - deadlineMs, why);
+    if (leftMs() <= 0) {
+      cause ??= client.lastError;
+      noAnswer(cause);
+      return failLate(open, deadlineMs, cause);
+    }
+    const suspicion = health.suspicionOf(server);
+    if (suspicion) await suspicion;
+    if (server.outage && !isProbe) {
+      const outage = health.refuses(server);
+      if (outage) return failDown(open, outage);
+      isProbe = true;
+    }
     const ready = client.whenReady();
     if (ready) {
-      const waited = await within(ready, leftMs());
-      if (waited.kind === "failed") return failWith(open, "Redis is out of reach", waited.error);
-      continue;
+      const waited = await within(isProbe ? ready : health.orDown(ready), leftMs());
+      if (waited.kind !== "failed") continue;
+      if (!isFinal(waited.error)) noAnswer(waited.error);
+      return failWith(open, "Redis is out of reach", waited.error);
     }
     const script = scriptOf(operation);
     const keys: string[] = [];
@@ -71,9 +91,13 @@ export async function deliver(
     const confirmation = replicas > 0 ? { replicas, timeoutMs: Math.floor(longestMs) } : undefined;
     const attempt = client.call(script, keys, args, confirmation, isWhole);
     const outcome = await within(attempt.reply, longestMs);
-    if (outcome.kind === "done") return settle(open, outcome.value);
-
+    if (outcome.kind === "done") {
+      health.answered(server);
+      return settle(open, outcome.value);
+    }
     failures++;
+    if (outcome.kind === "failed" && (isAnswer(outcome.error) || outcome.error instanceof Unconfirmed))
+      health.answered(server);
     if (outcome.kind === "failed" && outcome.error instanceof ServerError) {
       const refused = NOT_LOADED.test(outcome.error.message) ? client.forget(script) : undefined;
       const { message } = refused ?? outcome.error;
@@ -95,14 +119,17 @@ export async function deliver(
       }
     } else {
       attempt.abandon();
+      if (outcome.kind === "late") attempt.reply.then(() => health.answered(server), noError);
       if (outcome.kind === "failed") cause = outcome.error;
       else if (!(cause instanceof Unconfirmed)) cause = client.lastError;
       if (attempt.mayHaveArrived()) {
         for (const call of open) call.mayBeApplied = true;
-        if (!operation.repeatable)
+        if (!operation.repeatable) {
+          if (!(cause instanceof Unconfirmed)) noAnswer(cause);
           return outcome.kind === "late"
             ? failLate(open, deadlineMs, cause)
             : fail(open, cause instanceof Unconfirmed ? cause.message : "the reply was lost", cause);
+        }
       }
       if (outcome.kind === "late") continue;
     }
@@ -129,6 +156,15 @@ function failWith(calls: readonly Call[], text: string, cause: unknown, isTransi
   const reason = reasonOf(cause);
   reject(calls, () => ["UNAVAILABLE", reason?.text ?? text, reason?.isTransient ?? isTransient], cause);
 }
+
+/** Within one deadline of its beginning an outage was not told yet; from then on nobody waits. */
+function failDown(calls: readonly Call[], { since, reason, cause }: Outage): void {
+  const seconds = Math.ceil((Date.now() - since) / 1000);
+  const isTransient = reasonOf(cause)?.isTransient ?? true;
+  reject(calls, () => ["UNAVAILABLE", `${reason}; down for ${seconds} s`, isTransient], cause);
+}
+
+const noError = () => {};
 
 function failLate(calls: readonly Call[], deadlineMs: number, cause: unknown): void {
   const reason = reasonOf(cause);

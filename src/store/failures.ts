@@ -39,10 +39,12 @@ class FailureWarnings {
   }
 }
 
-/** What `report` of a store does. */
-export function failureReports(): (failure: Failure) => void {
+/** What `report` of a store does: tells who listens, and warns where nobody does. `tell`: whether anybody listened. */
+export function failureReports(tell: (failure: Failure) => boolean = () => false): (failure: Failure) => void {
   const warnings = new FailureWarnings();
-  return (failure) => warnings.add(failure);
+  return (failure) => {
+    if (!tell(failure)) warnings.add(failure);
+  };
 }
 
 type Emit = (warning: string, options: { type: string; code: string }) => void;

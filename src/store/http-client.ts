@@ -1,7 +1,9 @@
+import { wellFormed } from "./ascii.ts";
 import type { ScriptClient } from "./client.ts";
 import type { Script } from "./contract.ts";
 import { atTurnsEnd } from "./gathering.ts";
 import { HttpCommand } from "./http-command.ts";
+import { healthOf } from "./http-health.ts";
 import { type HttpServer, sendCommands } from "./http-request.ts";
 import { pause, within } from "./waiting.ts";
 
@@ -56,6 +58,8 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
   return {
     isCluster: false,
     address: server.url,
+    health: healthOf(server, deadlineMs),
+    whyNoReplicas: "over HTTP, where WAIT knows no connection",
     mostBytes: MOST_CALL_BYTES,
     get lastError() {
       return lastError;
@@ -74,6 +78,10 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
     forget({ asciiSha }) {
       if (asciiSha !== undefined) missing.add(asciiSha);
       return undefined;
+    },
+    exists(key) {
+      const command = send(HttpCommand.of("EXISTS", wellFormed(key)));
+      return { reply: command.reply, abandon: () => command.abandon() };
     },
     async info(section) {
       const command = send(HttpCommand.of("INFO", section));

@@ -1,5 +1,5 @@
 import { argumentError, checkKnown, OrielError } from "../errors.ts";
-import type { Operation, RunOptions, Store } from "./contract.ts";
+import type { WatchedStore } from "./contract.ts";
 import { httpClient } from "./http-client.ts";
 import type { Fetch } from "./http-request.ts";
 import { type ScriptStoreOptions, scriptStore } from "./script-store.ts";
@@ -31,7 +31,7 @@ const KNOWN = [
  * Chromium's own fetch sends a request again when a connection that it kept breaks before the answer: in a page, what must not
  * count twice needs an id of its own (`requestId`).
  */
-export function httpStore(options: HttpStoreOptions): Store {
+export function httpStore(options: HttpStoreOptions): WatchedStore {
   checkKnown(options, KNOWN);
   const { url, token, fetch: given, ...rest } = options;
   if (given !== undefined && typeof given !== "function") throw argumentError("fetch", given, "a function");
@@ -41,25 +41,12 @@ export function httpStore(options: HttpStoreOptions): Store {
   const server = {
     url: checkUrl(url),
     token,
-    fetch: given ?? ((...request: Parameters<Fetch>) => globalThis.fetch(...request)),
+    fetch: given ?? runtimeFetch,
   };
-  const store = scriptStore((deadlineMs) => httpClient(server, deadlineMs), rest);
-  return {
-    ...store,
-    run<Input, Output>(
-      operation: Operation<Input, Output>,
-      key: string,
-      input: Input,
-      options?: RunOptions,
-    ): Promise<Output> {
-      if (options?.replicas)
-        return Promise.reject(
-          argumentError("replicas", options.replicas, "0 over HTTP, where WAIT knows no connection"),
-        );
-      return store.run(operation, key, input, options);
-    },
-  };
+  return scriptStore((deadlineMs) => httpClient(server, deadlineMs), rest);
 }
+
+const runtimeFetch: Fetch = (...request) => globalThis.fetch(...request);
 
 /** Without the slashes at its end. */
 function checkUrl(url: unknown): string {

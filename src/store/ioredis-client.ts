@@ -13,6 +13,8 @@ export interface IoredisClient {
   on(event: string, listener: (...args: any[]) => void): unknown;
   // biome-ignore lint/suspicious/noExplicitAny: as above
   removeListener(event: string, listener: (...args: any[]) => void): unknown;
+  /** Of a cluster: for each slot the addresses of its nodes, the primary's first. */
+  readonly slots?: readonly (readonly string[] | undefined)[];
   nodes?(role: "master" | "all"): IoredisClient[];
   duplicate?(override?: object): unknown;
 }

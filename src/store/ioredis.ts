@@ -10,6 +10,7 @@ import { encodeCommand } from "./resp.ts";
 import { type CommandClass, commandClassOf, scriptCommandOf } from "./script-command.ts";
 import { type Scripting, wholeScripts } from "./scripting.ts";
 import { withoutSecrets } from "./secrets.ts";
+import { slotOf } from "./slot.ts";
 import { type ListeningClient, Subscriber } from "./subscriber.ts";
 
 const TELLS_NOTHING = /Connection is closed|Command aborted|Stream isn't writeable/;
@@ -89,11 +90,14 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
     return count;
   };
 
+  const failureOf = (error: Error) =>
+    error.name === "ReplyError" ? serverError(error, secrets) : withoutSecrets(error, secrets);
   const subscriber = new Subscriber(() => openListening(client));
 
   return {
     isCluster,
     address,
+    ...(isCluster && { addressOf: (key: string) => client.slots?.[slotOf(key)]?.[0] }),
     get lastError() {
       if (lastError === undefined && client.status === "connecting") return new Error(isTls ? NO_TLS : UNREACHED);
       return lastError;
@@ -146,8 +150,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
             if (isConfirmed) isConfirmed.then(done, lose);
             else done();
           },
-          (error: Error) =>
-            lose(error.name === "ReplyError" ? serverError(error, secrets) : withoutSecrets(error, secrets)),
+          (error: Error) => lose(failureOf(error)),
         );
       });
       return { reply, mayHaveArrived: () => command.mayHaveArrived(), abandon: () => command.abandon() };
@@ -156,6 +159,9 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
       loaded.delete(script.sha);
       return refusals.of(script);
     },
+    exists: (key) => ({
+      reply: send(Command, client, "exists", [key]).catch((error) => Promise.reject(failureOf(error))),
+    }),
     info: (section) =>
       Promise.all(masters().map(async (master) => String(await send(Command, master, "info", [section])))),
     ...(client.duplicate && { subscribe: (channel, listener) => subscriber.subscribe(channel, listener) }),

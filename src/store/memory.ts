@@ -1,11 +1,12 @@
 import { argumentError, corruptError, OrielError } from "../errors.ts";
 import type { Clock } from "../time.ts";
 import { Channels } from "./channels.ts";
-import type { Operation, RunOptions, Store } from "./contract.ts";
+import type { Operation, RunOptions, StoreHealth, WatchedStore } from "./contract.ts";
 import { Entries, type Entry } from "./entries.ts";
 import { failureReports } from "./failures.ts";
 import { checkPrefix, keyOf } from "./keys.ts";
 import { leaseClock } from "./lease-clock.ts";
+import { storeListeners } from "./store-events.ts";
 
 export interface MemoryStoreOptions {
   /** Ms since 1970; default `Date.now`. Tests step it. */
@@ -19,7 +20,7 @@ export interface MemoryStoreOptions {
 }
 
 /** A store within one process. */
-export interface MemoryStore extends Store {
+export interface MemoryStore extends WatchedStore {
   /** What the entries count, expired ones that were not yet met included. */
   readonly sizeBytes: number;
   /** The entry under a full key as it stands, for tests and diagnosis; not to be changed. */
@@ -41,18 +42,22 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     throw argumentError("maxBytes", maxBytes, "a whole number of bytes, 1 or more");
   const channels = new Channels();
   const entries = new Entries(maxBytes, (...told) => queueMicrotask(() => channels.call(...told)));
+  const listeners = storeListeners("memoryStore");
+  const health: StoreHealth = { state: "up", since: Date.now(), reason: undefined, address: undefined };
   let closed = false;
 
   return {
     monotonic: injected ?? (() => performance.now()),
     leaseClock: injected ?? leaseClock(),
     keyOf: (name) => keyOf(prefix, name),
+    health,
+    on: (name, listener) => listeners.on(name, listener),
     get sizeBytes() {
       return entries.sizeBytes;
     },
     entryOf: (key) => entries.peek(key),
     clear: () => entries.clear(),
-    report: failureReports(),
+    report: failureReports((failure) => listeners.tell("error", failure)),
     async run<Input, Output>(
       operation: Operation<Input, Output>,
       key: string,

@@ -23,6 +23,7 @@ export interface NodeRedisClient {
 export interface NodeRedisCluster {
   readonly isOpen: boolean;
   readonly masters: readonly { readonly client?: unknown }[];
+  readonly slots?: readonly ({ readonly master?: { readonly address?: string } } | undefined)[];
   connect(): Promise<unknown>;
   // biome-ignore lint/suspicious/noExplicitAny: as above
   on(event: string, listener: (...args: any[]) => void): unknown;

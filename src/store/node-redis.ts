@@ -1,7 +1,7 @@
 import { type Attempt, type ScriptClient, serverError } from "./client.ts";
 import { factsOf } from "./client-facts.ts";
 import { type Confirmation, confirmed, Unconfirmed } from "./confirmation.ts";
-import type { Argument, Script } from "./contract.ts";
+import type { Script } from "./contract.ts";
 import { type Deferred, deferred } from "./deferred.ts";
 import { isNodeCluster, type NodeRedisClient, type NodeRedisCluster, type SendOptions } from "./node-redis-client.ts";
 import { nodeRedisListening } from "./node-redis-listening.ts";
@@ -9,8 +9,9 @@ import { CLOSES, isFinal, NO_TLS, SILENT, UNREACHED } from "./reason.ts";
 import { Refusals } from "./refusals.ts";
 import { type Scripting, wholeScripts } from "./scripting.ts";
 import { withoutSecrets } from "./secrets.ts";
+import { slotOf } from "./slot.ts";
 import { Subscriber } from "./subscriber.ts";
-import { writtenOnce } from "./written-once.ts";
+import { bytesOf, writtenOnce } from "./written-once.ts";
 
 interface Rediscovering {
   _slots?: { rediscover?(startWith: NodeRedisClient): Promise<unknown> };
@@ -74,6 +75,10 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
   ];
   for (const [event, listener] of listeners) client.on(event, listener);
 
+  const failureOf = (error: Error) => {
+    if (error instanceof Unconfirmed) return error;
+    return SAID_BY_SERVER.test(error.message) ? serverError(error, secrets) : withoutSecrets(error, secrets);
+  };
   const nodes = () => (single ? [single] : cluster!.masters.flatMap((each) => (each.client as NodeRedisClient) ?? []));
   /** A cluster's client learns of a failover from MOVED only, and a dead node says nothing. */
   const lookAround = () => {
@@ -142,6 +147,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
   return {
     isCluster: cluster !== undefined,
     address,
+    ...(cluster && { addressOf: (key: string) => cluster.slots?.[slotOf(key)]?.master?.address }),
     get lastError() {
       if (lastError === undefined && single?.isReady === false) return new Error(isTls ? NO_TLS : UNREACHED);
       return lastError;
@@ -201,9 +207,8 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
         sent.then(
           (answer) => settle() && resolve(answer as unknown[]),
           (error: Error) => {
-            if (!SAID_BY_SERVER.test(error.message)) return lose(withoutSecrets(error, secrets));
-            isWritten = false;
-            lose(serverError(error, secrets));
+            if (SAID_BY_SERVER.test(error.message)) isWritten = false;
+            lose(failureOf(error));
           },
         );
       });
@@ -220,6 +225,14 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
       loaded.delete(script.sha);
       return refusals.of(script);
     },
+    exists(key) {
+      const ask = (node: NodeRedisClient) => {
+        if (cluster && !node.isReady) lookAround();
+        return node.isReady ? node.sendCommand(["EXISTS", key]) : Promise.reject(lastError);
+      };
+      const reply = cluster ? cluster._execute(key, false, {}, ask) : ask(single!);
+      return { reply: reply.catch((error) => Promise.reject(error ? failureOf(error) : lastError)) };
+    },
     info: (section) => Promise.all(nodes().map(async (node) => String(await node.sendCommand(["INFO", section])))),
     subscribe: (channel, listener) => subscriber.subscribe(channel, listener),
     async close() {
@@ -229,10 +242,4 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
       for (const lose of [...unanswered]) lose(new Error("the store was closed"));
     },
   };
-}
-
-/** Numbers as decimal text; bytes as they are, but as the class that the client takes. */
-function bytesOf(part: Argument): string | Buffer {
-  if (typeof part === "string" || part instanceof Buffer) return part;
-  return typeof part === "number" ? String(part) : Buffer.from(part.buffer, part.byteOffset, part.byteLength);
 }

@@ -1,6 +1,6 @@
 import { OrielError } from "../errors.ts";
 import { clientStore, type RedisClient, type RedisStoreOptions } from "./client-store.ts";
-import type { Store } from "./contract.ts";
+import type { WatchedStore } from "./contract.ts";
 
 /**
  * A store in Redis 7 or later, or Valkey. The client that is handed in stays open: ioredis 5 or 6 (single, Sentinel,
@@ -12,7 +12,7 @@ import type { Store } from "./contract.ts";
  * again when it is back. An AbortSignal rejects its call, and no other, with the signal's reason, as it is; a step that
  * was already sent may still be run. Bytes given to a call must not change until it settles.
  */
-export function redisStore(client: string | RedisClient, options: RedisStoreOptions = {}): Store {
+export function redisStore(client: string | RedisClient, options: RedisStoreOptions = {}): WatchedStore {
   if (typeof client === "string")
     throw new OrielError(
       "UNAVAILABLE",

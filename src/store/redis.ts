@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { clientStore, ownStore, type RedisClient, type RedisStoreOptions } from "./client-store.ts";
-import type { Store } from "./contract.ts";
+import type { WatchedStore } from "./contract.ts";
 
 /**
  * A store in Redis 7 or later, or Valkey. A URL (redis://, rediss://, or the path of a unix socket) makes a connection
@@ -12,6 +12,6 @@ import type { Store } from "./contract.ts";
  * again when it is back. An AbortSignal rejects its call, and no other, with the signal's reason, as it is; a step that
  * was already sent may still be run. Bytes given to a call must not change until it settles.
  */
-export function redisStore(client: string | RedisClient, options: RedisStoreOptions = {}): Store {
+export function redisStore(client: string | RedisClient, options: RedisStoreOptions = {}): WatchedStore {
   return typeof client === "string" ? ownStore(() => Redis, client, options) : clientStore(client, options);
 }

@@ -4,9 +4,10 @@ import { Aborts } from "./aborts.ts";
 import { Batches } from "./batches.ts";
 import { Call } from "./call.ts";
 import type { ScriptClient } from "./client.ts";
-import type { Operation, RunOptions, Store } from "./contract.ts";
+import type { Operation, RunOptions, WatchedStore } from "./contract.ts";
 import { deliver, type ScriptOf } from "./delivery.ts";
 import { failureReports } from "./failures.ts";
+import { Health } from "./health.ts";
 import { checkPrefix, keyOf } from "./keys.ts";
 import { leaseClock } from "./lease-clock.ts";
 import { watchAppendOnly, watchEviction } from "./warnings.ts";
@@ -38,7 +39,7 @@ export interface ScriptStoreOptions {
 const NO_OPTIONS: RunOptions = {};
 
 /** A store over a server that runs scripts; `connect` is called when the options have passed. */
-export function scriptStore(connect: (deadlineMs: number) => ScriptClient, options: ScriptStoreOptions): Store {
+export function scriptStore(connect: (deadlineMs: number) => ScriptClient, options: ScriptStoreOptions): WatchedStore {
   const { deadlineMs = 1000, maxPendingBytes = 64 * 2 ** 20 } = options;
   const prefix = checkPrefix(options.prefix ?? "oriel:");
   if (typeof deadlineMs !== "number" || !(deadlineMs >= 1 && deadlineMs <= 2 ** 31 - 1))
@@ -49,7 +50,9 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
   const { onWarning } = options;
   let isFileUnknown = onWarning !== undefined;
   if (onWarning) watchEviction(connection, onWarning);
-  const delivery = { client: connection, deadlineMs, scriptOf: options.scriptOf ?? ((operation) => operation.script) };
+  const health = new Health(connection, deadlineMs);
+  const scriptOf = options.scriptOf ?? ((operation) => operation.script);
+  const delivery = { client: connection, health, deadlineMs, scriptOf };
 
   const underWay = new Set<Promise<void>>();
   const isAlone = () => pendingCalls === 1;
@@ -82,12 +85,16 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
   };
 
   return {
-    address: connection.address,
     monotonic: options.monotonic ?? (() => performance.now()),
     leaseClock: options.monotonic ?? leaseClock(),
     keyOf: (name) => keyOf(prefix, name),
+    address: connection.address,
+    get health() {
+      return health.state;
+    },
+    on: (name, listener) => health.on(name, listener),
     ...(connection.subscribe && { subscribe: connection.subscribe }),
-    report: failureReports(),
+    report: failureReports((failure) => health.listeners.tell("error", failure)),
     /** Not async: that would put a second promise, and its turns of the microtask queue, before every answer. */
     run<Input, Output>(
       operation: Operation<Input, Output>,
@@ -99,6 +106,8 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
         const { signal } = options;
         signal?.throwIfAborted();
         checkOpen();
+        if (options.replicas && connection.whyNoReplicas)
+          throw argumentError("replicas", options.replicas, `0 ${connection.whyNoReplicas}`);
         const call = new Call(operation as Operation<unknown, unknown>, key, input, options, onSettled);
         if (signal) aborts.add(signal, call);
         pendingCalls++;
@@ -120,6 +129,7 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
           await new Promise((resolve) => setTimeout(resolve, 0));
           await Promise.all(underWay);
         }
+        health.close();
         await connection.close();
       })();
       return closed;

@@ -1,3 +1,11 @@
+import type { Argument } from "./contract.ts";
+
+/** For node-redis: numbers as decimal text; bytes as they are, but as the class that the client takes. */
+export function bytesOf(part: Argument): string | Buffer {
+  if (typeof part === "string" || part instanceof Buffer) return part;
+  return typeof part === "number" ? String(part) : Buffer.from(part.buffer, part.byteOffset, part.byteLength);
+}
+
 /**
  * For node-redis. The client reads a command's first part when it writes it, in a later turn; a second writing, whoever wanted it, is
  * refused. What it reads before `send` returns is for its tracing.

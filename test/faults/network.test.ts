@@ -4,6 +4,7 @@ import type { Series } from "../../src/index.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { type FaultProxy, startProxy } from "../harness/proxy.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { until } from "../harness/until.ts";
 import { Scene } from "./scene.ts";
 
 const LANES = 8;
@@ -52,7 +53,8 @@ describe.each(losses)("$lost ($then), once, twice and three times", ({ lost, the
         // Three lost attempts may use the deadline up: then the ledger has a failure, and nothing else.
         await call(scene, series).catch((error) => expect(error).toMatchObject({ transient: true }));
         proxy[lost](0);
-        await scene.record(series);
+        // A connection that was silent for a whole deadline is down until a probe is answered.
+        await until("the store is back", () => scene.record(series));
       }
       return scene;
     });

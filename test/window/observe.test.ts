@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { OrielError, Series } from "../../src/index.ts";
+import { memoryStore, OrielError, Series } from "../../src/index.ts";
 import type { Failure } from "../../src/store/failures.ts";
 import { failureReports } from "../../src/store/failures.ts";
 import { isWrite, storeWith } from "./changed-store.ts";
@@ -86,6 +86,19 @@ test("by default a warning tells of the first failure at once, then at most once
   expect(emitted).toHaveBeenCalledTimes(2);
   report(failure(2));
   expect(emitted).toHaveBeenCalledTimes(3);
+});
+
+test("who listens for the store's errors is told each failure, and nobody is warned", () => {
+  const emitted = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+  const store = memoryStore();
+  const told: unknown[] = [];
+  const end = store.on("error", (each) => told.push(each));
+  store.report!(failure(2));
+  expect(told).toEqual([failure(2)]);
+  expect(emitted).not.toHaveBeenCalled();
+  end();
+  store.report!(failure(1));
+  expect(emitted).toHaveBeenCalledTimes(1);
 });
 
 test("where there is no process, the console tells it", () => {

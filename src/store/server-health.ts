@@ -1,0 +1,62 @@
+import type { Listeners } from "../listeners.ts";
+import type { StoreEvents } from "./contract.ts";
+import { Outage } from "./outage.ts";
+
+/**
+ * What is known of one server. Plain data: where stores are made for each request (HTTP), they share it, and no promise or
+ * timer of one request may be of use to another.
+ *
+ *        no answer for a whole deadline, while calls failed
+ *   up ----------------------------------------------------> down: calls fail at once; one probe at a time asks
+ *    ^                                                         |
+ *    +---------------------------------------------------------+
+ *        any answer: of a probe, or a late one of a call
+ */
+export class ServerHealth {
+  readonly address: string | undefined;
+  outage: Outage | undefined;
+  /** Stores whose users listen for its outages. */
+  readonly watchers = new Set<{ readonly listeners: Listeners<StoreEvents> }>();
+  /** Ms since 1970 of the last recovery, or of the first call. */
+  upSince = Date.now();
+  #answeredAtMs = Number.NEGATIVE_INFINITY;
+  #failingSinceMs = 0;
+  #failedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(address: string | undefined) {
+    this.address = address;
+  }
+
+  /** Gives the outage that this ends. */
+  answered(nowMs: number): Outage | undefined {
+    this.#answeredAtMs = nowMs;
+    this.#failedAtMs = Number.NEGATIVE_INFINITY;
+    const { outage } = this;
+    if (!outage) return undefined;
+    this.outage = undefined;
+    this.upSince = Date.now();
+    return outage;
+  }
+
+  /**
+   * A call that began at `beganAtMs` failed for want of an answer. True where none came for a whole deadline: an answer
+   * that is merely slow, while others come, does not count, nor do failures that lie far apart.
+   */
+  failed(beganAtMs: number, nowMs: number, deadlineMs: number): boolean {
+    if (beganAtMs - this.#failedAtMs > deadlineMs) this.#failingSinceMs = beganAtMs;
+    this.#failedAtMs = nowMs;
+    this.#failingSinceMs = Math.max(Math.min(this.#failingSinceMs, beganAtMs), this.#answeredAtMs);
+    return this.isSilent(nowMs, deadlineMs);
+  }
+
+  isSilent(nowMs: number, deadlineMs: number): boolean {
+    // Timers may fire a little early.
+    return this.#failedAtMs > Number.NEGATIVE_INFINITY && nowMs - this.#failingSinceMs >= deadlineMs - 1;
+  }
+
+  /** Calls fail at once from now on. */
+  leave(key: string, cause: unknown): Outage {
+    this.outage = new Outage(this.address, key, cause);
+    return this.outage;
+  }
+}
