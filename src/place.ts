@@ -26,7 +26,7 @@ const OF_SERVER: ReadonlySet<OrielErrorCode> = new Set<OrielErrorCode>([
  * What errors of one structure begin with. Each public method passes what it throws, or rejects with, through its place:
  *
  *   constructor ......... `this.#place = placeOf("Series", store, name)`, then `place.checked(undefined, () => settings(options))`
- *   async method ........ `try { return await ... } catch (error) { throw this.#place.error("stats", error); }`
+ *   async method ........ `return this.#place.run("stats", async () => ...)`; with "no" where it changes nothing
  *   method that is hot .. `return promise.catch(this.#failed)`, with `#failed = this.#place.thrower("take")` made once
  *   sync method ......... `try { ... } catch (error) { throw this.#place.error("record", error); }`
  *
@@ -46,18 +46,31 @@ export class Place {
     this.#store = store;
   }
 
-  /** The same error, told from here. `operation`: the public method's name; undefined for a constructor or function. */
-  error(operation: string | undefined, error: unknown): unknown {
-    return error instanceof OrielError && error.structure === undefined ? this.outer(operation, error) : error;
+  /**
+   * The same error, told from here. `operation`: the public method's name; undefined for a constructor or function.
+   * `applied`: "no" for a method that changes nothing, whatever became of its requests.
+   */
+  error(operation: string | undefined, error: unknown, applied?: "no"): unknown {
+    return error instanceof OrielError && error.structure === undefined ? this.outer(operation, error, applied) : error;
   }
 
   /** As `error`, and in place of where an inner structure says that it happened. */
-  outer(operation: string | undefined, error: unknown): unknown {
+  outer(operation: string | undefined, error: unknown, known?: "no"): unknown {
     if (!(error instanceof OrielError)) return error;
-    const { code, cause, transient, applied, retryAfterMs } = error;
+    const { code, cause, transient, retryAfterMs } = error;
+    const applied = known ?? error.applied;
     const address = OF_SERVER.has(code) ? (error.address ?? this.#store?.address) : undefined;
     const place = { structure: this.#structure, structureName: this.#name, operation, address };
     return new OrielError(code, OrielError.detailOf(error), { cause, transient, applied, retryAfterMs }, place);
+  }
+
+  /** What `call` gives or rejects with, told from here; `applied` as of `error`. */
+  async run<T>(operation: string, call: () => T | Promise<T>, applied?: "no"): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      throw this.error(operation, error, applied);
+    }
   }
 
   /** For a promise's `catch`, on hot paths: made once for each method. */

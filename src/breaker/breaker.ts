@@ -98,7 +98,7 @@ export class Breaker {
 
   /** Hands in what is gathered, and hears of the circuit; rejects where the store fails. Without a store it does nothing. */
   flush(): Promise<void> {
-    return this.#gate.flush();
+    return this.#at.run("flush", () => this.#gate.flush());
   }
 
   /** Calls `listener` from now on with what happens; the answer ends that. */

@@ -1,4 +1,5 @@
 import { argumentError, checkKnown, OrielError } from "../errors.ts";
+import { type Place, placeOf as placeIn } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import { gathering } from "../store/gathering.ts";
 import { LEAST_START_MS, MOST_START_MS } from "./bounds.ts";
@@ -49,6 +50,8 @@ export function placeOf(counters: Counters): ReadPlace {
 export class Counters<Dimension extends string = string> {
   readonly name: string;
   readonly shape: CounterShape;
+  readonly #at: Place;
+  readonly #failedToAdd: (error: unknown) => never;
   readonly #finest: BucketName;
   readonly #cells: Cells;
   readonly #place: ReadPlace;
@@ -64,14 +67,25 @@ export class Counters<Dimension extends string = string> {
 
   /** Throws ARGUMENT for a wrong name or option. Nothing is sent yet. */
   constructor(store: Store, name: string, options: CountersOptions<Dimension>, timers: Timers = TIMERS) {
-    const { dimensions, buckets, timeZone, shards, replicas, mirror, onLost } = countersSettings(options);
+    this.#at = placeIn("Counters", store, name);
+    this.#failedToAdd = this.#at.thrower("add");
+    const { shards, replicas, mirror, onLost, ...shared } = this.#at.checked(undefined, () =>
+      countersSettings(options),
+    );
+    const { dimensions, buckets, timeZone } = shared;
     this.name = name;
     this.shape = Object.freeze({ name, dimensions, buckets });
     this.#finest = buckets[0]!;
     this.#cells = new Cells(dimensions, shards);
     const keys = shardKeys(store, name, shards);
     const layout = layoutText(shards, this.#finest, timeZone, dimensions);
-    this.#place = { store, keys, layout, shape: this.shape, calendar: new Calendar(timeZone) };
+    this.#place = {
+      store,
+      keys,
+      layout,
+      shape: this.shape,
+      calendar: this.#at.checked(undefined, () => new Calendar(timeZone)),
+    };
     places.set(this, this.#place);
     this.#timers = timers;
     const { calendar } = this.#place;
@@ -95,15 +109,15 @@ export class Counters<Dimension extends string = string> {
       if (batch.total === 0) this.#wake(producer);
       batch.add(cell, startMinute, count);
       if (batch.isWorthSending) producer.send();
-      return batch.counted;
+      return batch.counted.catch(this.#failedToAdd);
     } catch (error) {
-      return Promise.reject(error);
+      return Promise.reject(this.#at.error("add", error));
     }
   }
 
   /** Throws ARGUMENT where an event could not be counted. */
   check(event: CountedEvent<Dimension>): void {
-    this.#sourced(event, "");
+    this.#at.checked("check", () => this.#sourced(event, ""));
   }
 
   /**
@@ -112,20 +126,22 @@ export class Counters<Dimension extends string = string> {
    * events. Rejects with LOST where a failover made the store forget what it had counted: its message says from where on.
    * A process that begins cannot know what was forgotten before: whoever goes on where another one stopped needs `replicas`.
    */
-  async addBatch(
+  addBatch(
     source: string,
     offset: number | bigint | readonly (number | bigint)[],
     events: readonly CountedEvent<Dimension>[],
   ): Promise<void> {
-    if (typeof source !== "string" || !/^[^\s\p{Surrogate}]{1,512}$/u.test(source))
-      throw argumentError("source", source, "1 to 512 characters, no spaces");
-    if (!Array.isArray(events) || events.length > MOST_EVENTS)
-      throw argumentError("events", events, `an array of at most ${MOST_EVENTS}`);
-    const offsets = offsetTexts(offset, events.length);
-    await this.#sources.add(
-      source,
-      events.map((event: CountedEvent<Dimension>, i) => this.#sourced(event, offsets[i]!)),
-    );
+    return this.#at.run("addBatch", async () => {
+      if (typeof source !== "string" || !/^[^\s\p{Surrogate}]{1,512}$/u.test(source))
+        throw argumentError("source", source, "1 to 512 characters, no spaces");
+      if (!Array.isArray(events) || events.length > MOST_EVENTS)
+        throw argumentError("events", events, `an array of at most ${MOST_EVENTS}`);
+      const offsets = offsetTexts(offset, events.length);
+      await this.#sources.add(
+        source,
+        events.map((event: CountedEvent<Dimension>, i) => this.#sourced(event, offsets[i]!)),
+      );
+    });
   }
 
   #sourced(event: CountedEvent<Dimension>, offset: string): SourcedEvent {
@@ -141,15 +157,21 @@ export class Counters<Dimension extends string = string> {
    * The counts by one bucket, exact: all that was acknowledged before counts, once. `table`: where they are drained to.
    * Reads all of the counter that is still in the store. Rejects with DIVERGED where table and store do not fit.
    */
-  async read(query: CountersQuery<Dimension> = {}): Promise<CounterRow<Dimension>[]> {
-    const rows = await readRows(this.#place, rowsQuery(this.shape, query), query.table);
-    return rows.map((row) => new CounterRow<Dimension>(this.shape.dimensions, row));
+  read(query: CountersQuery<Dimension> = {}): Promise<CounterRow<Dimension>[]> {
+    return this.#at.run(
+      "read",
+      async () => {
+        const rows = await readRows(this.#place, rowsQuery(this.shape, query), query.table);
+        return rows.map((row) => new CounterRow<Dimension>(this.shape.dimensions, row));
+      },
+      "no",
+    );
   }
 
   #startOf(at: number): number {
-    const minute = Math.floor(at / MINUTE_MS);
+    const minute = typeof at === "number" ? Math.floor(at / MINUTE_MS) : Number.NaN;
     if (minute === this.#lastMinute) return this.#lastStart;
-    if (!(at >= LEAST_START_MS + DAY_MS && at <= MOST_START_MS - DAY_MS))
+    if (!(!Number.isNaN(minute) && at >= LEAST_START_MS + DAY_MS && at <= MOST_START_MS - DAY_MS))
       throw argumentError("at", at, "ms since 1970, in the years 1000 to 9999");
     this.#lastMinute = minute;
     this.#lastStart = this.#place.calendar.startOf(this.#finest, minute);
@@ -188,19 +210,30 @@ export class Counters<Dimension extends string = string> {
    * Waits for what was added, and asks once whether the store still has what it acknowledged last; what is added from then
    * on rejects. A batch whose fate is unknown is not sent again.
    */
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#unwatch?.();
-    for (const producer of this.#producers) producer.close();
-    await gathering();
-    await Promise.all(this.#producers.map((producer) => producer.send()));
-    await this.#check();
-    await this.#mirror?.settled();
+  close(): Promise<void> {
+    return this.#at.run("close", async () => {
+      if (this.#isClosed) return;
+      this.#isClosed = true;
+      this.#unwatch?.();
+      for (const producer of this.#producers) producer.close();
+      await gathering();
+      await Promise.all(this.#producers.map((producer) => producer.send()));
+      await this.#check();
+      await this.#mirror?.settled();
+    });
   }
 }
 
+const ADD_OPTIONS = ["values", "count", "at"];
+
+/** Also of an event, which has `values` besides. */
+function checkAdd(options: AddOptions): void {
+  if (options === null || typeof options !== "object") checkKnown(options, ["count", "at"]);
+  for (const name in options) if (!ADD_OPTIONS.includes(name)) checkKnown(options, ["count", "at"]);
+}
+
 function countOf(options: AddOptions | undefined): number {
+  if (options !== undefined) checkAdd(options);
   const count = options?.count ?? 1;
   if (!Number.isSafeInteger(count) || count < 1)
     throw argumentError("count", count, "a whole number from 1 to 2^53 - 1");

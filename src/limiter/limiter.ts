@@ -1,4 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
+import { Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import { type Duration, durationMs } from "../time.ts";
 import { MODE } from "./ask.ts";
@@ -13,27 +14,25 @@ import {
   type AcquireOptions,
   atLeastOf,
   checkInstead,
-  checkPolicies,
+  checkPermit,
   costOf,
   type LimiterOptions,
   type LimiterSettings,
   limiterSettings,
+  type PoliciesOf,
+  policiesFor,
   type TakeOptions,
   waitMsOf,
 } from "./options.ts";
 import { lends, type Policy } from "./policies.ts";
 import { Reservation, type ReserveOptions } from "./reservation.ts";
-import { type Part, takeAll } from "./take-all.ts";
+import { checkWanted, type Part, takeAll, type WantedOf } from "./take-all.ts";
 import { newToken, requestToken } from "./token.ts";
 import { Turns } from "./turns.ts";
 
-export interface Wanted {
-  limiter: Limiter;
-  id: string;
-  /** Permits; default 1. */
-  cost?: number;
-}
+export type Wanted = WantedOf<Limiter>;
 
+const EACH = new Place("Limiter");
 const TAKE_OPTIONS = ["cost", "atLeast", "requestId", "tag", "policies", "signal"];
 
 /**
@@ -53,6 +52,8 @@ const TAKE_OPTIONS = ["cost", "atLeast", "requestId", "tag", "policies", "signal
  */
 export class Limiter {
   readonly name: string;
+  readonly #at: Place;
+  readonly #failedToTake: (error: unknown) => never;
   readonly #store: Store;
   readonly #policiesOf: (id: string) => readonly Policy[];
   readonly #settings: LimiterSettings;
@@ -63,20 +64,14 @@ export class Limiter {
   readonly #turns = new Turns();
 
   /** `policies`: 1 to 16, or what gives them for an id, the same names and kinds for all. Throws ARGUMENT. */
-  constructor(
-    store: Store,
-    policies: readonly Policy[] | ((id: string) => readonly Policy[]),
-    options: LimiterOptions,
-  ) {
-    this.#settings = limiterSettings(options);
+  constructor(store: Store, policies: PoliciesOf, options: LimiterOptions) {
+    const at = new Place("Limiter", options?.name, store);
+    this.#settings = at.checked(undefined, () => limiterSettings(options));
+    this.#at = placeOf("Limiter", store, options.name);
+    this.#failedToTake = this.#at.thrower("take");
     this.name = options.name;
     this.#store = store;
-    if (typeof policies === "function") this.#policiesOf = (id) => checkPolicies(policies(id));
-    else {
-      const fixed = Object.freeze([...checkPolicies(policies)]);
-      this.#policiesOf = () => fixed;
-    }
-    store.keyOf(options.name);
+    this.#policiesOf = this.#at.checked(undefined, () => policiesFor(policies));
     this.#asker = new Asker(store);
     this.#fallback = new Fallback(store, this.#settings);
     this.#groups = new Groups(this.#asker, this.#fallback, this.#settings.denyCacheMs, store.monotonic);
@@ -88,15 +83,20 @@ export class Limiter {
   /** Takes permits, if all policies let it. */
   take(id: string, options?: TakeOptions): Promise<Decision> {
     try {
-      if (options) return this.#takeWith(id, options);
-      return this.#takePlain(baseOf(this.#store, this.name, id, undefined), this.#policiesOf(id), 1);
+      if (options !== undefined) return this.#takeWith(id, options).catch(this.#failedToTake);
+      const base = baseOf(this.#store, this.name, id, undefined);
+      return this.#takePlain(base, this.#policiesOf(id), 1).catch(this.#failedToTake);
     } catch (error) {
-      return Promise.reject(error);
+      return Promise.reject(this.#at.error("take", error));
     }
   }
 
   /** What `take` would answer; takes nothing. */
-  async peek(id: string, options: Omit<TakeOptions, "requestId" | "atLeast"> = {}): Promise<Decision> {
+  peek(id: string, options: Omit<TakeOptions, "requestId" | "atLeast"> = {}): Promise<Decision> {
+    return this.#at.run("peek", () => this.#peek(id, options), "no");
+  }
+
+  async #peek(id: string, options: Omit<TakeOptions, "requestId" | "atLeast">): Promise<Decision> {
     checkKnown(options, ["cost", "tag", "policies", "signal"]);
     const { base, policies } = this.#of(id, options);
     const cost = costOf(options.cost ?? 1);
@@ -108,51 +108,57 @@ export class Limiter {
    * one id apart from another; the first in line asks again when the decision said that it would pass, or every half
    * second where a concurrency policy's permits may be given back before.
    */
-  async acquire(id: string, options: AcquireOptions = {}): Promise<Decision> {
-    checkKnown(options, ["cost", "tag", "policies", "signal", "wait"]);
-    const { wait = "10s", ...rest } = options;
-    const untilMs = this.#store.monotonic() + waitMsOf(wait);
-    const { base, policies } = this.#of(id, options);
-    const ask = () => this.#takeWith(id, rest);
-    return this.#turns.wait(base, untilMs, this.#store.monotonic, options.signal, lends(policies), ask);
+  acquire(id: string, options: AcquireOptions = {}): Promise<Decision> {
+    return this.#at.run("acquire", async () => {
+      checkKnown(options, ["cost", "tag", "policies", "signal", "wait"]);
+      const { wait = "10s", ...rest } = options;
+      const untilMs = this.#store.monotonic() + waitMsOf(wait);
+      const { base, policies } = this.#of(id, options);
+      const ask = () => this.#takeWith(id, rest);
+      return this.#turns.wait(base, untilMs, this.#store.monotonic, options.signal, lends(policies), ask);
+    });
   }
 
   /** Takes `permits`, whether they are there or not: what comes after pays for it. Then peeks: two round trips. */
   penalty(id: string, permits = 1, options: Pick<TakeOptions, "tag" | "policies"> = {}): Promise<Decision> {
-    return this.#change(id, options, MODE.add, permits);
+    return this.#at.run("penalty", () => this.#change(id, options, MODE.add, permits));
   }
 
   /** Gives permits back, the newest first, as far as they were taken. */
   reward(id: string, permits = 1, options: Pick<TakeOptions, "tag" | "policies"> = {}): Promise<Decision> {
-    return this.#change(id, options, MODE.giveBack, permits);
+    return this.#at.run("reward", () => this.#change(id, options, MODE.giveBack, permits));
   }
 
   /** Denies every call of an id for that long; 0 ends it. */
-  async block(id: string, duration: Duration, options: Pick<TakeOptions, "tag" | "policies"> = {}): Promise<Decision> {
-    return this.#change(id, options, MODE.block, 0, durationMs("duration", duration, 0, 2 ** 52));
+  block(id: string, duration: Duration, options: Pick<TakeOptions, "tag" | "policies"> = {}): Promise<Decision> {
+    const msOf = () => durationMs("duration", duration, 0, 2 ** 52);
+    return this.#at.run("block", () => this.#change(id, options, MODE.block, 0, msOf()));
   }
 
   /** Forgets an id: permits, blocks, reservations. */
-  async reset(id: string, options: Pick<TakeOptions, "tag"> = {}): Promise<void> {
-    checkKnown(options, ["tag"]);
-    const { base, policies } = this.#of(id, options);
-    this.#groups.forget(base);
-    this.#leases?.forget(base);
-    await this.#asker.ask({ base, policies, cost: 0, mode: MODE.reset, hasHolds: true });
+  reset(id: string, options: Pick<TakeOptions, "tag"> = {}): Promise<void> {
+    return this.#at.run("reset", async () => {
+      checkKnown(options, ["tag"]);
+      const { base, policies } = this.#of(id, options);
+      this.#groups.forget(base);
+      this.#leases?.forget(base);
+      await this.#asker.ask({ base, policies, cost: 0, mode: MODE.reset, hasHolds: true });
+    });
   }
 
   /**
    * Gives back what a concurrency policy lent for `decision.permit`; doing so twice, or after its lease, changes nothing.
    * What this process lent while the store was out of reach ("local") it takes back itself.
    */
-  async release(id: string, permit: string, options: Pick<TakeOptions, "tag"> = {}): Promise<void> {
-    checkKnown(options, ["tag"]);
-    if (typeof permit !== "string" || !/^[0-9a-f]{32}$/.test(permit))
-      throw argumentError("permit", permit, "a decision's permit");
-    const { base, policies } = this.#of(id, options);
-    if (await this.#fallback.release(base, policies, permit)) return;
-    this.#groups.forget(base);
-    await this.#asker.ask({ base, policies, cost: 0, mode: MODE.release, token: permit });
+  release(id: string, permit: string, options: Pick<TakeOptions, "tag"> = {}): Promise<void> {
+    return this.#at.run("release", async () => {
+      checkKnown(options, ["tag"]);
+      checkPermit(permit);
+      const { base, policies } = this.#of(id, options);
+      if (await this.#fallback.release(base, policies, permit)) return;
+      this.#groups.forget(base);
+      await this.#asker.ask({ base, policies, cost: 0, mode: MODE.release, token: permit });
+    });
   }
 
   /**
@@ -160,10 +166,12 @@ export class Limiter {
    * `cancel` nothing; when the lease is over they are free again. While the store is out of reach: null under "deny",
    * else a reservation that is `degraded`.
    */
-  async reserve(id: string, options: ReserveOptions): Promise<Reservation | null> {
-    checkKnown(options, ["cost", "lease", "tag", "policies"]);
-    const { base, policies } = this.#of(id, options);
-    return Reservation.open(this.#asker, this.#fallback, base, policies, options);
+  reserve(id: string, options: ReserveOptions): Promise<Reservation | null> {
+    return this.#at.run("reserve", async () => {
+      checkKnown(options, ["cost", "lease", "tag", "policies"]);
+      const { base, policies } = this.#of(id, options);
+      return Reservation.open(this.#at, this.#asker, this.#fallback, base, policies, options);
+    });
   }
 
   /**
@@ -171,17 +179,15 @@ export class Limiter {
    * one slot of a cluster; see `TakeOptions.tag`. A `take` counts with them where it names the same tag.
    * While the store is out of reach the strictest of their `onStoreError` decides for all: "throw", "deny", "local", "allow".
    */
-  static async takeAll(wanted: readonly Wanted[], options: { tag: string }): Promise<Decision> {
-    checkKnown(options, ["tag"]);
-    if (!Array.isArray(wanted) || wanted.length === 0) throw argumentError("wanted", wanted, "an array of one or more");
-    if (typeof options.tag !== "string") throw argumentError("tag", options.tag, "a string");
-    return takeAll(
-      wanted.map((one: Wanted | undefined) => {
+  static takeAll(wanted: readonly Wanted[], options: { tag: string }): Promise<Decision> {
+    return EACH.run("takeAll", () => {
+      const tag = checkWanted(wanted, options);
+      const parts = wanted.map((one: Wanted | undefined) => {
         if (!(one?.limiter instanceof Limiter)) throw argumentError("wanted", one, "objects with a limiter and an id");
-        const { limiter, id, cost = 1 } = one;
-        return limiter.#partOf(id, costOf(cost), options.tag);
-      }),
-    );
+        return one.limiter.#partOf(one.id, costOf(one.cost ?? 1), tag);
+      });
+      return takeAll(parts);
+    });
   }
 
   #partOf(id: string, cost: number, tag: string): Part {
@@ -229,7 +235,7 @@ export class Limiter {
     this.#groups.forget(base);
     this.#leases?.forget(base);
     await this.#asker.ask({ base, policies, cost, mode, amount });
-    return this.peek(id, options).catch((error: unknown) => {
+    return this.#peek(id, options).catch((error: unknown) => {
       throw isAway(error) ? withApplied(error, "unknown") : error;
     });
   }

@@ -98,6 +98,21 @@ export function checkPolicies(policies: readonly Policy[]): readonly Policy[] {
   return policies;
 }
 
+/** The same for all ids, or by id: then of the same names and kinds. */
+export type PoliciesOf = readonly Policy[] | ((id: string) => readonly Policy[]);
+
+/** The policies of an id; those that are the same for all are checked now. */
+export function policiesFor(policies: PoliciesOf) {
+  if (typeof policies === "function") return (id: string) => checkPolicies(policies(id));
+  const fixed = Object.freeze([...checkPolicies(policies)]);
+  return () => fixed;
+}
+
+export function checkPermit(permit: string): void {
+  if (typeof permit !== "string" || !/^[0-9a-f]{32}$/.test(permit))
+    throw argumentError("permit", permit, "a decision's permit");
+}
+
 /** Policies of one call in the place of the limiter's: of the same names and kinds, in their order. */
 export function checkInstead(instead: readonly Policy[], own: readonly Policy[]): readonly Policy[] {
   checkPolicies(instead);

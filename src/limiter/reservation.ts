@@ -1,4 +1,5 @@
 import { OrielError } from "../errors.ts";
+import type { Place } from "../place.ts";
 import { type Duration, durationMs } from "../time.ts";
 import { MODE, STATUS } from "./ask.ts";
 import type { Asker } from "./asker.ts";
@@ -31,13 +32,15 @@ export class Reservation {
    * "allow", and nothing was set aside: to settle or cancel it charges nothing, and is false.
    */
   readonly degraded: boolean;
+  readonly #place: Place;
   readonly #asker: Asker | undefined;
   readonly #terms: Terms;
   readonly #token: string;
   #settlings = 0;
 
   /** `asker`: where it was reserved, undefined for nowhere. */
-  private constructor(asker: Asker | undefined, terms: Terms, token: string, degraded: boolean) {
+  private constructor(place: Place, asker: Asker | undefined, terms: Terms, token: string, degraded: boolean) {
+    this.#place = place;
     this.cost = terms.cost;
     this.degraded = degraded;
     this.#asker = asker;
@@ -47,6 +50,7 @@ export class Reservation {
 
   /** Null where the permits are not there. One round trip; safe to repeat, and repeated, after a lost reply. */
   static async open(
+    place: Place,
     asker: Asker,
     fallback: Fallback,
     base: string,
@@ -55,21 +59,21 @@ export class Reservation {
   ): Promise<Reservation | null> {
     const terms = { base, policies, cost: costOf(cost), leaseMs: durationMs("lease", lease, 1, 2 ** 52) };
     try {
-      return await Reservation.#at(asker, terms, false);
+      return await Reservation.#at(place, asker, terms, false);
     } catch (error) {
       const { onStoreError } = fallback;
       if (!isAway(error) || onStoreError === "throw") throw error;
       if (onStoreError === "deny") return null;
-      if (onStoreError === "allow") return new Reservation(undefined, terms, newToken(), true);
-      return Reservation.#at(fallback.local, { ...terms, policies: fallback.sharesOf(policies) }, true);
+      if (onStoreError === "allow") return new Reservation(place, undefined, terms, newToken(), true);
+      return Reservation.#at(place, fallback.local, { ...terms, policies: fallback.sharesOf(policies) }, true);
     }
   }
 
-  static async #at(asker: Asker, terms: Terms, degraded: boolean): Promise<Reservation | null> {
+  static async #at(place: Place, asker: Asker, terms: Terms, degraded: boolean): Promise<Reservation | null> {
     const { leaseMs, ...question } = terms;
     const token = newToken();
     const reply = await asker.ask({ ...question, mode: MODE.reserve, amount: leaseMs, token, hasHolds: true });
-    return reply.granted > 0 ? new Reservation(asker, terms, token, degraded) : null;
+    return reply.granted > 0 ? new Reservation(place, asker, terms, token, degraded) : null;
   }
 
   /**
@@ -77,7 +81,11 @@ export class Reservation {
    * then, and where the lease was over for more than a minute; nothing is charged in either case. Rejects where the store
    * is out of reach, whatever `onStoreError` says: settle again then, or the permits are free after the lease, uncharged.
    */
-  async settle(cost: number): Promise<boolean> {
+  settle(cost: number): Promise<boolean> {
+    return this.#place.run("settle", () => this.#settle(cost));
+  }
+
+  async #settle(cost: number): Promise<boolean> {
     const { base, policies } = this.#terms;
     const asker = this.#asker;
     const question = { base, policies, cost: costOf(cost), token: this.#token, mode: MODE.settle, hasHolds: true };
@@ -100,6 +108,6 @@ export class Reservation {
 
   /** Gives all of it back; false where it was settled or cancelled before, or is over. */
   cancel(): Promise<boolean> {
-    return this.settle(0);
+    return this.#place.run("cancel", () => this.#settle(0));
   }
 }

@@ -1,4 +1,4 @@
-import { argumentError } from "../errors.ts";
+import { argumentError, checkKnown } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { decisionOf } from "./answer.ts";
 import { MODE, STATUS } from "./ask.ts";
@@ -12,6 +12,14 @@ import { decidedLocally, localOf } from "./local.ts";
 import type { Policy } from "./policies.ts";
 import { newToken } from "./token.ts";
 
+/** What a caller wants of one of several limiters. */
+export interface WantedOf<Limiter> {
+  limiter: Limiter;
+  id: string;
+  /** Permits; default 1. */
+  cost?: number;
+}
+
 /** One limiter and id of several that are asked at once. */
 export interface Part {
   limiterName: string;
@@ -20,6 +28,14 @@ export interface Part {
   base: string;
   policies: readonly Policy[];
   cost: number;
+}
+
+/** The tag; throws ARGUMENT. */
+export function checkWanted(wanted: readonly unknown[], options: { tag: string }): string {
+  checkKnown(options, ["tag"]);
+  if (!Array.isArray(wanted) || wanted.length === 0) throw argumentError("wanted", wanted, "an array of one or more");
+  if (typeof options.tag !== "string") throw argumentError("tag", options.tag, "a string");
+  return options.tag;
 }
 
 const STRICTEST_FIRST = ["throw", "deny", "local", "allow"] as const;

@@ -1,4 +1,5 @@
 import { OrielError } from "../errors.ts";
+import { Place } from "../place.ts";
 import type { Duration } from "../time.ts";
 import { extend } from "./extend.ts";
 import { type Grant, provenUntil } from "./grant.ts";
@@ -17,6 +18,7 @@ const RETRIES_PER_LEASE = 10;
 export class HeldLock {
   /** Higher than that of every hold before, a safe integer: what is written under the lock refuses a lower one. */
   readonly fence: number;
+  readonly #at: Place;
   readonly #grant: Grant;
   /** Made when first asked for: few holders do. */
   #abort: AbortController | undefined;
@@ -28,7 +30,8 @@ export class HeldLock {
   #mayBeFreed = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(grant: Grant, isWatched: boolean) {
+  constructor(grant: Grant, isWatched: boolean, at = new Place("Lock", undefined, grant.store)) {
+    this.#at = at;
     this.fence = grant.fence;
     this.#grant = grant;
     this.#provenUntilMs = grant.provenUntilMs;
@@ -58,18 +61,20 @@ export class HeldLock {
    * where the server no longer has it; false where it was released or lost before. Rejects where the store fails:
    * what was proven stays so.
    */
-  async extend(lease: Duration = this.#grant.leaseMs): Promise<boolean> {
-    const leaseMs = leaseMsOf("lease", lease);
-    if (this.leftMs === 0) return false;
-    const { store, key, token } = this.#grant;
-    const provenUntilMs = provenUntil(this.#now(), leaseMs);
-    const isHeld = await store.run(extend, key, { token, leaseMs });
-    this.#look();
-    if (this.#state !== "held") return false;
-    if (isHeld) this.#provenUntilMs = Math.max(this.#provenUntilMs, provenUntilMs);
-    else this.#lose("the server no longer has it: it was deleted, or ran out");
-    this.#arm();
-    return this.leftMs > 0;
+  extend(lease: Duration = this.#grant.leaseMs): Promise<boolean> {
+    return this.#at.run("extend", async () => {
+      const leaseMs = leaseMsOf("lease", lease);
+      if (this.leftMs === 0) return false;
+      const { store, key, token } = this.#grant;
+      const provenUntilMs = provenUntil(this.#now(), leaseMs);
+      const isHeld = await store.run(extend, key, { token, leaseMs });
+      this.#look();
+      if (this.#state !== "held") return false;
+      if (isHeld) this.#provenUntilMs = Math.max(this.#provenUntilMs, provenUntilMs);
+      else this.#lose("the server no longer has it: it was deleted, or ran out");
+      this.#arm();
+      return this.leftMs > 0;
+    });
   }
 
   /**
@@ -80,10 +85,12 @@ export class HeldLock {
     this.#look();
     if (this.#state === "held") this.#state = "released";
     clearTimeout(this.#timer);
-    this.#released ??= this.#release().catch((error) => {
-      this.#released = undefined;
-      throw error;
-    });
+    this.#released ??= this.#at
+      .run("release", () => this.#release())
+      .catch((error) => {
+        this.#released = undefined;
+        throw error;
+      });
     return this.#released;
   }
 
@@ -117,7 +124,8 @@ export class HeldLock {
   #lose(why: string): void {
     this.#state = "lost";
     clearTimeout(this.#timer);
-    this.#lostBecause = new OrielError("LOST", `the lock ${this.#grant.key} is lost: ${why}`);
+    const lost = new OrielError("LOST", `the lock ${this.#grant.key} is lost: ${why}`);
+    this.#lostBecause = this.#at.error(undefined, lost) as OrielError;
     this.#abort?.abort(this.#lostBecause);
   }
 

@@ -1,3 +1,5 @@
+import { argumentError } from "../errors.ts";
+import { type Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import type { Grant } from "./grant.ts";
 import { HeldLock } from "./held.ts";
@@ -27,17 +29,21 @@ const TRY_OPTIONS = ["wait", "lease", "signal"];
  */
 export class Lock {
   readonly name: string;
+  readonly #at: Place;
   readonly #store: Store;
   readonly #key: string;
   readonly #watchdogLeaseMs: number;
 
   /** Throws ARGUMENT for a wrong name or option. Nothing is sent yet. */
   constructor(store: Store, name: string, options: LockOptions = {}) {
-    checkOptions(options, ["watchdogLease"]);
+    this.#at = placeOf("Lock", store, name);
     this.name = name;
     this.#store = store;
     this.#key = lockKeyOf(store, name);
-    this.#watchdogLeaseMs = leaseMsOf("watchdogLease", options.watchdogLease ?? "30s");
+    this.#watchdogLeaseMs = this.#at.checked(undefined, () => {
+      checkOptions(options, ["watchdogLease"]);
+      return leaseMsOf("watchdogLease", options.watchdogLease ?? "30s");
+    });
   }
 
   /**
@@ -45,14 +51,18 @@ export class Lock {
    * (failures that may pass are retried as long), and with the reason of `signal`. A request under way at the end of
    * `wait` is awaited: at most the store's deadline. A lease that may be over when the reply arrives is never handed out.
    */
-  async tryLock(options: TryLockOptions = {}): Promise<HeldLock | null> {
+  tryLock(options: TryLockOptions = {}): Promise<HeldLock | null> {
+    return this.#at.run("tryLock", () => this.#lock(options));
+  }
+
+  async #lock(options: TryLockOptions): Promise<HeldLock | null> {
     checkOptions(options, TRY_OPTIONS);
     const { wait = 0, lease, signal } = options;
     const leaseMs = lease === undefined ? this.#watchdogLeaseMs : leaseMsOf("lease", lease);
     const waitMs = waitMsOf(wait);
     signal?.throwIfAborted();
     const grant = await this.#grant({ leaseMs, waitMs, signal });
-    return grant && new HeldLock(grant, lease === undefined);
+    return grant && new HeldLock(grant, lease === undefined, this.#at);
   }
 
   /**
@@ -61,8 +71,11 @@ export class Lock {
    * ends it. `fn` decides by `held.signal` and `held.fence` what a lost lease means.
    */
   async withLock<T>(fn: (held: HeldLock) => T | Promise<T>, options: TryLockOptions = {}): Promise<T | null> {
-    checkOptions(options, TRY_OPTIONS);
-    const held = await this.tryLock({ ...options, wait: options.wait ?? "10s" });
+    const held = await this.#at.run("withLock", () => {
+      if (typeof fn !== "function") throw argumentError("fn", fn, "a function");
+      checkOptions(options, TRY_OPTIONS);
+      return this.#lock({ ...options, wait: options.wait ?? "10s" });
+    });
     if (!held) return null;
     try {
       return await fn(held);

@@ -33,7 +33,8 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
   const onError = (error: unknown) => {
     // Of commands that went down with the connection: it has told why before.
     if (lastError && TELLS_NOTHING.test(String(error))) return;
-    lastError = withoutSecrets(error, secrets);
+    const isCut = lastError?.message === SILENT && /ECONNRESET|EPIPE/.test(String(error));
+    lastError = isCut ? new Error(CLOSES) : withoutSecrets(error, secrets);
     if (!isFinal(lastError)) return;
     refusedBy = lastError;
     becomesReady?.reject(refusedBy);

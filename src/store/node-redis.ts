@@ -43,7 +43,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
   let becomesReady: Deferred | undefined;
 
   const onError = (error: unknown) => {
-    const isCut = lastError?.message === SILENT && /Socket closed unexpectedly/.test(String(error));
+    const isCut = lastError?.message === SILENT && /Socket closed unexpectedly|ECONNRESET|EPIPE/.test(String(error));
     lastError = isCut ? new Error(CLOSES) : withoutSecrets(error, secrets);
     if (!isFinal(lastError) || single?.isReady) return;
     refusedBy = lastError;

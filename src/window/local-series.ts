@@ -1,6 +1,7 @@
 import { argumentError, checkKnown, OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
+import { Place } from "../place.ts";
 import { type Clock, type Duration, durationMs, instantMs } from "../time.ts";
 import { Cores } from "./cores.ts";
 import { Fold } from "./fold.ts";
@@ -25,6 +26,7 @@ export interface LocalSeriesOptions {
   clock?: Clock;
 }
 
+const AT = new Place("LocalSeries");
 const NO_OPTIONS: PercentileOptions = {};
 
 /**
@@ -52,15 +54,11 @@ export class LocalSeries {
 
   /** `liveBounds`: for tests, so that what takes thousands of events happens within a few. */
   constructor(options: LocalSeriesOptions = {}, liveBounds = LIVE_BOUNDS) {
-    checkKnown(options, ["retention", "values", "nan", "maxBytes", "clock"]);
-    const { values = "float32", nan = "reject", clock = Date.now } = options;
-    if (values !== "float32" && values !== "float64") throw argumentError("values", values, '"float32" or "float64"');
-    checkNan(nan);
-    if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms since 1970");
-    this.#retentionMs = durationMs("retention", options.retention ?? "1h");
+    const { values, nan, clock, retentionMs, maxBytes } = AT.checked(undefined, () => settingsOf(options));
+    this.#retentionMs = retentionMs;
     this.#chunkMs = chunkMsOf(this.#retentionMs);
     this.#valueType = values === "float64" ? 1 : 0;
-    this.#maxBytes = bound("maxBytes", options.maxBytes ?? 512 << 20);
+    this.#maxBytes = maxBytes;
     this.#safeBelow = this.#valueType === 1 ? Number.MAX_VALUE : 3e38;
     this.#events = new Segments(this.#valueType);
     this.#nan = nan;
@@ -70,34 +68,46 @@ export class LocalSeries {
 
   /** Records one event, at the clock's now or at `at`: LATE when older than the retention, EARLY more than 60 s ahead. */
   record(value: number, options?: { at?: number | Date }): void {
-    if (options !== undefined) checkKnown(options, ["at"]);
-    // What is not plainly within is looked at closely.
-    if (typeof value !== "number" || !(Math.abs(value) < this.#safeBelow))
-      checkValue(value, this.#valueType, this.#nan);
-    const nowMs = this.#advance();
-    const at = options?.at;
-    const atMs = at === undefined ? nowMs : this.#checkAt(instantMs("at", at), nowMs);
-    if (nowMs >= this.#turnsAtMs) this.#turnOver(nowMs);
-    if (--this.#roomLeft < 0) this.#makeRoom(1, nowMs);
-    this.#events.append(atMs, value);
+    try {
+      if (options !== undefined) checkKnown(options, ["at"]);
+      // What is not plainly within is looked at closely.
+      if (typeof value !== "number" || !(Math.abs(value) < this.#safeBelow))
+        checkValue(value, this.#valueType, this.#nan);
+      const nowMs = this.#advance();
+      const at = options?.at;
+      const atMs = at === undefined ? nowMs : this.#checkAt(instantMs("at", at), nowMs);
+      if (nowMs >= this.#turnsAtMs) this.#turnOver(nowMs);
+      if (--this.#roomLeft < 0) this.#makeRoom(1, nowMs);
+      this.#events.append(atMs, value);
+    } catch (error) {
+      throw AT.error("record", error);
+    }
   }
 
   /** Records events in order; all or, where one is refused, none. */
   recordMany(values: ArrayLike<number>, options?: { at?: number | Date | ArrayLike<number> }): void {
-    if (options !== undefined) checkKnown(options, ["at"]);
-    const column = checkedColumn(values, this.#valueType, this.#nan);
-    const nowMs = this.#advance();
-    const times = this.#timesOf(options?.at, column.length, nowMs);
-    if (nowMs >= this.#turnsAtMs) this.#turnOver(nowMs);
-    this.#roomLeft -= column.length;
-    if (this.#roomLeft < 0) this.#makeRoom(column.length, nowMs);
-    this.#events.appendAll(column, times);
+    try {
+      if (options !== undefined) checkKnown(options, ["at"]);
+      const column = checkedColumn(values, this.#valueType, this.#nan);
+      const nowMs = this.#advance();
+      const times = this.#timesOf(options?.at, column.length, nowMs);
+      if (nowMs >= this.#turnsAtMs) this.#turnOver(nowMs);
+      this.#roomLeft -= column.length;
+      if (this.#roomLeft < 0) this.#makeRoom(column.length, nowMs);
+      this.#events.appendAll(column, times);
+    } catch (error) {
+      throw AT.error("recordMany", error);
+    }
   }
 
   stats(options: StatsOptions = {}): WindowStats {
-    const query = statsQuery(options, this.#retentionMs);
-    const { fold, fromMs, toMs } = this.#collect(query);
-    return statsOf(fold, query, this.#nan, fromMs, toMs, this.#degradedBy(fromMs));
+    try {
+      const query = statsQuery(options, this.#retentionMs);
+      const { fold, fromMs, toMs } = this.#collect(query);
+      return statsOf(fold, query, this.#nan, fromMs, toMs, this.#degradedBy(fromMs));
+    } catch (error) {
+      throw AT.error("stats", error);
+    }
   }
 
   /**
@@ -106,25 +116,38 @@ export class LocalSeries {
    * their own that are not in order, as much as `stats`. ARGUMENT for another p, span, method or option.
    */
   percentile(p: number, options: PercentileOptions = NO_OPTIONS): number {
-    const answer = this.#live.answer(p, options, this.#events.list, this.#advance());
-    return answer === undefined ? this.stats({ ...options, percentiles: [p] }).percentiles[p] : answer;
+    try {
+      const answer = this.#live.answer(p, options, this.#events.list, this.#advance());
+      return answer === undefined ? this.stats({ ...options, percentiles: [p] }).percentiles[p] : answer;
+    } catch (error) {
+      throw AT.error("percentile", error);
+    }
   }
 
   /** A copy of the values inside a window, in the order recorded. */
   values(options: WindowOptions = {}): Column {
-    const query = windowQuery(options, this.#retentionMs);
-    const toMs = query.atMs ?? this.#advance();
-    const total = this.#events.count;
-    const all = this.#valueType === 1 ? new Float64Array(total) : new Float32Array(total);
-    let at = 0;
-    for (const segment of this.#events.list) at = segment.copyInside(all, at, toMs - query.spanMs, toMs, query.closed);
-    return all.slice(0, at);
+    try {
+      const query = windowQuery(options, this.#retentionMs);
+      const toMs = query.atMs ?? this.#advance();
+      const total = this.#events.count;
+      const all = this.#valueType === 1 ? new Float64Array(total) : new Float32Array(total);
+      let at = 0;
+      for (const segment of this.#events.list)
+        at = segment.copyInside(all, at, toMs - query.spanMs, toMs, query.closed);
+      return all.slice(0, at);
+    } catch (error) {
+      throw AT.error("values", error);
+    }
   }
 
   /** The exact share of a window's events that are below `limit`; NaN for an empty window. */
   fractionBelow(limit: number, options: WindowOptions = {}): number {
-    if (typeof limit !== "number" || Number.isNaN(limit)) throw argumentError("limit", limit, "a number");
-    return fractionOf(this.#collect(windowQuery(options, this.#retentionMs)).fold, limit, this.#nan);
+    try {
+      if (typeof limit !== "number" || Number.isNaN(limit)) throw argumentError("limit", limit, "a number");
+      return fractionOf(this.#collect(windowQuery(options, this.#retentionMs)).fold, limit, this.#nan);
+    } catch (error) {
+      throw AT.error("fractionBelow", error);
+    }
   }
 
   #collect(query: WindowQuery): { fold: Fold; fromMs: number; toMs: number } {
@@ -196,4 +219,14 @@ export class LocalSeries {
       throw new OrielError("LATE", `at is ${nowMs - atMs} ms old; the retention is ${this.#retentionMs} ms`);
     return atMs;
   }
+}
+
+function settingsOf(options: LocalSeriesOptions) {
+  checkKnown(options, ["retention", "values", "nan", "maxBytes", "clock"]);
+  const { values = "float32", nan = "reject", clock = Date.now } = options;
+  if (values !== "float32" && values !== "float64") throw argumentError("values", values, '"float32" or "float64"');
+  checkNan(nan);
+  if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms since 1970");
+  const retentionMs = durationMs("retention", options.retention ?? "1h");
+  return { values, nan, clock, retentionMs, maxBytes: bound("maxBytes", options.maxBytes ?? 512 << 20) };
 }

@@ -1,5 +1,6 @@
 import { OrielError } from "../errors.ts";
 import { Lock } from "../lock/lock.ts";
+import { type Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import { keyOf } from "../store/keys.ts";
 import type { Mark } from "./locked-columns.ts";
@@ -38,6 +39,8 @@ const EVENT_BYTES = 12;
  * hold's mark in the hash and is written only while that mark stands: a lease that ran out overwrites nothing newer.
  */
 export class LockedWindow<S extends Statistics = Record<never, never>> {
+  readonly #at: Place;
+  readonly #failedToAdd: (error: unknown) => never;
   readonly #store: Store;
   readonly #key: string;
   readonly #lock: Lock;
@@ -47,10 +50,15 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
 
   /** Throws ARGUMENT for a wrong name or option. Nothing is sent yet. */
   constructor(store: Store, name: string, options: LockedWindowOptions<S>) {
-    this.#settings = lockedSettings(options as LockedWindowOptions<Statistics>);
+    this.#at = placeOf("LockedWindow", store, name);
+    // What the lock rejects with is told from here too.
+    this.#failedToAdd = (error) => {
+      throw this.#at.outer("addAndGetStats", error);
+    };
+    this.#settings = this.#at.checked(undefined, () => lockedSettings(options as LockedWindowOptions<Statistics>));
     this.#key = keyOf(PREFIX, name);
     this.#store = store;
-    this.#lock = new Lock(store, PREFIX + name);
+    this.#lock = this.#at.checked(undefined, () => new Lock(store, PREFIX + name));
   }
 
   /**
@@ -65,18 +73,26 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
     try {
       checkValue(value, 0, "reject");
     } catch (error) {
-      return Promise.reject(error);
+      return Promise.reject(this.#at.error("addAndGetStats", error));
     }
-    if (this.#waiting.length >= MOST_WAITING)
-      return Promise.reject(new OrielError("OVERLOADED", `${MOST_WAITING} calls wait already`, { transient: true }));
+    if (this.#waiting.length >= MOST_WAITING) {
+      const full = new OrielError("OVERLOADED", `${MOST_WAITING} calls wait already`, { transient: true });
+      return Promise.reject(this.#at.error("addAndGetStats", full));
+    }
     const answer = new Promise<LockedAnswer<S>>((resolve, reject) => this.#waiting.push({ value, resolve, reject }));
     if (!this.#isRunning) void this.#runAll();
-    return answer;
+    return answer.catch(this.#failedToAdd);
   }
 
   /** The same numbers without an event, the lock and a write: one round trip and 12 bytes an event. */
-  async stats(): Promise<LockedAnswer<S>> {
-    return this.#answerOf(await this.#read({ fence: 0, nonce: 0 }, []));
+  stats(): Promise<LockedAnswer<S>> {
+    return this.#at.run(
+      "stats",
+      async () => {
+        return this.#answerOf(await this.#read({ fence: 0, nonce: 0 }, []));
+      },
+      "no",
+    );
   }
 
   async #runAll(): Promise<void> {
@@ -99,8 +115,7 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
   async #step(added: number[]): Promise<LockedAnswer<S>> {
     const { waitMs, leaseMs, spanMs, maxBytes } = this.#settings;
     const held = await this.#lock.tryLock({ wait: waitMs, lease: leaseMs });
-    if (!held)
-      throw new OrielError("DEADLINE", `others held the lock of ${this.#key} for ${waitMs} ms`, { transient: true });
+    if (!held) throw new OrielError("DEADLINE", `others held its lock for ${waitMs} ms`, { transient: true });
     try {
       const mark = { fence: held.fence, nonce: randomU32() };
       const content = await this.#read(mark, added);

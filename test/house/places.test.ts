@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { didYouMean } from "../../src/did-you-mean.ts";
 import { argumentError, checkKnown, corruptError, OrielError } from "../../src/errors.ts";
+import { Counters, Limiter, Lock, LockedWindow, memoryStore, type Store, slidingWindow } from "../../src/index.ts";
 import { Listeners } from "../../src/listeners.ts";
 import { Place } from "../../src/place.ts";
 
@@ -81,4 +82,37 @@ test("options and events that there are not are refused with what was meant", ()
   listeners.on("completed", (n) => heard.push(2 * n));
   listeners.tell("completed", 3);
   expect(heard).toEqual([6]);
+});
+
+test("each public method of a structure rejects with a stack that goes on to the caller's line", async () => {
+  const away = { ...memoryStore(), run: async () => Promise.reject(new OrielError("UNAVAILABLE", "no")) } as Store;
+  const lock = new Lock(away, "a");
+  const limiter = new Limiter(away, [slidingWindow({ limit: 1, span: 1000 })], { name: "a" });
+  const counters = new Counters(away, "a", { dimensions: ["a"], shards: 1 });
+  const window = new LockedWindow(away, "a", { span: 1000 });
+  const calls: Record<string, () => Promise<unknown>> = {
+    'Lock "a" tryLock': () => lock.tryLock(),
+    'Lock "a" withLock': () => lock.withLock(() => 1, { wait: 0 }),
+    'Limiter "a" take': () => limiter.take("x"),
+    'Limiter "a" peek': () => limiter.peek("x"),
+    'Limiter "a" penalty': () => limiter.penalty("x"),
+    'Limiter "a" reserve': () => limiter.reserve("x", { cost: 1, lease: 1000 }),
+    "Limiter takeAll": () => Limiter.takeAll([{ limiter, id: "x" }], { tag: "t" }),
+    'Counters "a" add': () => counters.add({ a: "1" }),
+    'Counters "a" addBatch': () => counters.addBatch("s", 0, [{ values: { a: "1" } }]),
+    'Counters "a" read': () => counters.read(),
+    'LockedWindow "a" addAndGetStats': () => window.addAndGetStats(1),
+    'LockedWindow "a" stats': () => window.stats(),
+  };
+  for (const [where, call] of Object.entries(calls)) {
+    async function theCaller() {
+      await call();
+    }
+    const error = await theCaller().then(
+      () => expect.fail(where),
+      (reason: OrielError) => reason,
+    );
+    expect(error.message).toBe(`${where}: no`);
+    expect(error.stack, where).toContain("theCaller");
+  }
 });

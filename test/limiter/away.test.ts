@@ -200,7 +200,7 @@ describe("what changes a state rejects, whatever was wished", () => {
     for (const onStoreError of ["throw", "allow", "deny", "local"] as const) {
       const limiter = limiterOf("c", { onStoreError });
       opened.isAway = true;
-      await expect(verbs[verb]!(limiter)).rejects.toMatchObject({ ...away, message: "no answer" });
+      await expect(verbs[verb]!(limiter)).rejects.toMatchObject({ ...away, message: `Limiter "c" ${verb}: no answer` });
       opened.isAway = false;
       await verbs[verb]!(limiter);
     }

@@ -35,7 +35,7 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
     });
 
     test("locks of different names, of any kind, do not touch each other", async () => {
-      const names = ["", "%", "{}", "a{b}c", "*?[x]", "ä€𝄞", "x".repeat(10_000)];
+      const names = ["%", "{}", "a{b}c", "*?[x]", "ä€𝄞", "x".repeat(10_000)];
       const held = await Promise.all(names.map((each) => new Lock(opened.store, each).tryLock({ lease: "60s" })));
       expect(held.every((each) => each !== null)).toBe(true);
       expect(await Promise.all(held.map((each) => each!.release()))).toEqual(names.map(() => true));
