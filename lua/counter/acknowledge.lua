@@ -3,22 +3,31 @@
 -- A script: the nonce is compared and the mark moved in one step. Its fields are then deleted by counter/sweep: a sweep
 -- that was cut short leaves fields that count nowhere.
 -- KEYS  the shard
--- ARGV  layout · generation · its nonce
+-- ARGV  layout · generation, its number in the ledger · its nonce
 -- Reply u8 status (0 acknowledged, now or before; 1 it is not the frozen one, or has another nonce)
--- Errors CLASH
--- Cost  O(1)
+-- Errors CLASH, CORRUPT
+-- Cost  O(1), where nothing was given again
 -- @include counter/shard
 local keys_per_step = 1
 local arguments_per_step = 3
 local function step(k, a, now)
   local key, layout, generation, nonce = KEYS[k], ARGV[a], tonumber(ARGV[a + 1]), ARGV[a + 2]
-  local number = text_of(generation)
-  local known, refused = open_shard(key, layout, "@x:" .. number)
+  local known, refused = open_shard(key, layout, "@again")
   if refused then return refused end
-  local current, acked, told = known[2], known[3], known[4]
+  local current, acked, again = known[2], known[3], known[5]
+  generation = generation - known[4]
+  local number = text_of(generation)
   if acked >= generation then return struct.pack("<B", 0) end
-  if generation ~= acked + 1 or current == generation or told ~= nonce then return struct.pack("<B", 1) end
+  local has_nonce = redis.call("HGET", key, "@x:" .. number) == nonce
+  if generation ~= acked + 1 or current == generation or not has_nonce then return struct.pack("<B", 1) end
   redis.call("HSET", key, "@ack", number)
-  redis.call("HDEL", key, "@x:" .. number, "@n:" .. number)
+  redis.call("HDEL", key, "@x:" .. number, "@n:" .. number, "@pure")
+  if again then
+    local left = {}
+    for name, of in string.gmatch(again, "(r(%d+)|[^ ]*) ") do
+      if tonumber(of) <= generation then redis.call("HDEL", key, name) else left[#left + 1] = name .. " " end
+    end
+    if #left == 0 then redis.call("HDEL", key, "@again") else redis.call("HSET", key, "@again", table.concat(left)) end
+  end
   return struct.pack("<B", 0)
 end

@@ -3,31 +3,59 @@
 -- A script: the mark and all counts are one step, so that a batch that is sent again, however late, counts once.
 -- KEYS  the shard
 -- ARGV  layout · mark, a field · its place before, text, empty: none · its place then · total, which is the sum of the rows ·
---       rows, MessagePack: an array of <start>|<value>|... and count, decimal text without sign, by turns
--- Reply u8 status (0 counted, 1 elsewhere: nothing was written) · f64 generation · the mark's place before, text
--- Errors CLASH, ERROR where a generation's sum would pass 2^63 - 1; nothing was written
+--       rows, MessagePack: an array of <start>|<value>|... and count, decimal text without sign, by turns ·
+--       of what was acknowledged before and is given again: where, <born>.<number in the ledger>; else empty. What the
+--       table has is not counted again
+-- Reply u8 status (0 counted, 1 elsewhere: nothing was written) · f64 generation, its number in the ledger ·
+--       then, text: @born, " ", the mark's place before
+-- A count that is no whole number is put aside, and its row begins again: one bad row stops no others.
+-- Errors CLASH, CORRUPT, ERROR where a generation's sum would pass 2^63 - 1; nothing was written
 -- Cost  O(rows)
 -- @include counter/shard
 local keys_per_step = 1
-local arguments_per_step = 6
+local arguments_per_step = 7
 local function step(k, a, now)
   local key, layout, mark, before, after = KEYS[k], ARGV[a], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3]
-  local known, refused = open_shard(key, layout, mark)
+  local where = ARGV[a + 6]
+  local known, refused = open_shard(key, layout, mark, "@born")
   if refused then return refused end
-  local place = known[4] or ""
+  local place, born = known[5] or "", known[6] or ""
   local generation = known[2]
   if place ~= before then
     -- Written as it is: who waits for replicas waits for what its connection wrote, and this one may be new.
-    if known[4] then redis.call("HSET", key, mark, place) end
-    return struct.pack("<Bd", 1, generation) .. place
+    if known[5] then redis.call("HSET", key, mark, place) end
+    return struct.pack("<Bd", 1, generation + known[4]) .. born .. " " .. place
+  end
+
+  if where ~= "" then
+    local limit = redis.call("HGET", key, "@rebased") or ""
+-- @include counter/in-table
+    if is_in_table then
+      redis.call("HSET", key, mark, after)
+      return struct.pack("<Bd", 0, generation + known[4]) .. born .. " " .. place
+    end
   end
 
   local rows, prefix = cmsgpack.unpack(ARGV[a + 5]), text_of(generation)
   -- The first write, and the only one that can fail: no row's count passes the sum.
   redis.call("HINCRBY", key, "@n:" .. prefix, ARGV[a + 4])
   redis.call("HSET", key, "@layout", layout, "@cur", prefix, mark, after)
+  if not known[1] then
+    born = string.format("%x", now)
+    redis.call("HSET", key, "@born", born)
+  end
+  local call, try = redis.call, redis.pcall
+  if where ~= "" then
+    local name = "r" .. prefix .. "|" .. where .. "|" .. mark .. "|" .. after
+    -- No row has "%;" in it.
+    call("HSET", key, name, table.concat(rows, "%;"), "@again", (call("HGET", key, "@again") or "") .. name .. " ")
+  end
   prefix = prefix .. "|"
-  local call = redis.call
-  for i = 1, #rows, 2 do call("HINCRBY", key, prefix .. rows[i], rows[i + 1]) end
-  return struct.pack("<Bd", 0, generation) .. place
+  for i = 1, #rows, 2 do
+    local field = prefix .. rows[i]
+    if type(try("HINCRBY", key, field, rows[i + 1])) ~= "number" then
+      call("HSET", key, "!" .. field, call("HGET", key, field), field, rows[i + 1])
+    end
+  end
+  return struct.pack("<Bd", 0, generation + known[4]) .. born .. " " .. place
 end

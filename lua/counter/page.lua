@@ -4,8 +4,8 @@
 -- KEYS  the shard
 -- ARGV  layout · cursor, text, "0" to begin · about how many fields
 -- Reply text, parts ended by a line feed: next cursor, "0": the end · generation being filled · last one acknowledged ·
---       then, for each field: its name and value
--- Errors CLASH
+--       base · then, for each field: its name and value. Numbers are those of the fields; the base added, the ledger's
+-- Errors CLASH, CORRUPT
 -- Cost  O(fields of a page)
 -- @include counter/shard
 local keys_per_step = 1
@@ -15,7 +15,7 @@ local function step(k, a, now)
   if refused then return refused end
   local page = redis.call("HSCAN", KEYS[k], ARGV[a + 1], "COUNT", ARGV[a + 2])
   local fields = page[2]
-  local head = page[1] .. "\n" .. text_of(known[2]) .. "\n" .. text_of(known[3]) .. "\n"
+  local head = page[1] .. "\n" .. text_of(known[2]) .. "\n" .. text_of(known[3]) .. "\n" .. text_of(known[4]) .. "\n"
   if #fields == 0 then return head end
   return head .. table.concat(fields, "\n") .. "\n"
 end

@@ -1,23 +1,33 @@
 -- A shard of a counter: one hash, which never expires and, once it is there, is never empty.
 --   @layout        format, shards, finest bucket, time zone, dimensions; all who use it must agree
+--   @born          when it was made, ms in hexadecimal, by the server's clock; absent: by a version that did not say
+--   @base          what is added to a number of a generation to give its number in the ledger; absent: 0
 --   @cur           generation that is being filled; absent: 1
 --   @ack           last generation that is safely elsewhere; absent: 0
+--   @pure          first generation begun after a ledger that does not fit was read, " ", that ledger (lua/counter/part.lua)
+--   @rebased       when it was last made to follow a ledger: that ledger (lua/counter/in-table.lua)
+--   @again         names of the fields r..., each with a blank behind it
 --   @n:<gen>       sum of what was counted in a generation that is not
 --   @x:<gen>       nonce that a generation got when it was frozen: no other one, here or in a copy, has it
 --   w:<producer>   number of its last batch
 --   s:<source>     last offset of a source that can be replayed, 32 hexadecimal digits
 --   <gen>|<start>|<value>|<value>...   counts: start in minutes since 1970, values in the order of the dimensions
+--   !<gen>|...     what stood in such a field and was no whole number, as it was
+--   r<gen>|<born>.<number>|<mark>|<place>   rows that a producer gave again in <gen>: where they were acknowledged before
 -- Whole numbers travel as text: a count may be beyond 2^53.
-local GENERATIONS_AT = 2
-
--- Layout, generation being filled, last one acknowledged, and more fields that are asked for; or a refusal.
+-- Layout, generation being filled, last one acknowledged, base, and more fields that are asked for; or a refusal.
 local function open_shard(key, layout, ...)
-  local known = redis.call("HMGET", key, "@layout", "@cur", "@ack", ...)
+  local known = redis.call("HMGET", key, "@layout", "@cur", "@ack", "@base", ...)
   if known[1] and known[1] ~= layout then
     return nil, refuse("CLASH", "the counter's layout is " .. known[1] .. ", not " .. layout)
   end
-  known[GENERATIONS_AT] = tonumber(known[GENERATIONS_AT] or "1")
-  known[GENERATIONS_AT + 1] = tonumber(known[GENERATIONS_AT + 1] or "0")
+  for i, name in ipairs({ "@cur", "@ack", "@base" }) do
+    local text = known[i + 1] or (i == 1 and "1" or "0")
+    if not string.find(text, "^-?%d+$") then
+      return nil, refuse("CORRUPT", "the value of the key \"" .. key .. "\" is damaged: its field " .. name .. " is no whole number")
+    end
+    known[i + 1] = tonumber(text)
+  end
   return known
 end
 

@@ -4,6 +4,7 @@ import { change, shardAt } from "./shard.ts";
 
 export interface Acknowledgement {
   layout: string;
+  /** Its number in the ledger. */
   generation: number;
   nonce: string;
 }
@@ -19,14 +20,15 @@ export const acknowledge: Operation<Acknowledgement, boolean> = {
   decode: (reply) => reply[0] === 0,
   local(keys, key, { layout, generation, nonce }) {
     const shard = shardAt(keys, key, layout);
-    const acknowledged = shard.number("@ack", 0);
-    if (acknowledged >= generation) return true;
-    if (generation !== acknowledged + 1 || shard.number("@cur", 1) === generation) return false;
-    if (shard.get(`@x:${generation}`) !== nonce) return false;
+    const { current, acknowledged, base } = shard.numbers;
+    const own = generation - base;
+    if (acknowledged >= own) return true;
+    if (own !== acknowledged + 1 || current === own || shard.get(`@x:${own}`) !== nonce) return false;
     change(keys, key, shard, 64, () => {
-      shard.set("@ack", `${generation}`);
-      shard.delete(`@x:${generation}`);
-      shard.delete(`@n:${generation}`);
+      shard.set("@ack", `${own}`);
+      for (const field of [`@x:${own}`, `@n:${own}`, "@pure"]) shard.delete(field);
+      const left = shard.again.filter(({ name, generation }) => generation > own || !shard.delete(name));
+      shard.setAgain(left.map(({ name }) => name));
     });
     return true;
   },

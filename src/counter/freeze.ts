@@ -1,15 +1,16 @@
+import { corruptError } from "../errors.ts";
 import { script } from "../generated/counter/freeze.ts";
 import type { Operation } from "../store/contract.ts";
 import { change, shardAt } from "./shard.ts";
 
 export interface Frozen {
-  /** Last generation that is safely elsewhere. */
+  /** Last generation that is safely elsewhere, by its number in the ledger. */
   acknowledged: number;
   /** The one that waits for it; undefined where nothing is to be drained. */
   generation?: { number: number; nonce: string; sum: bigint };
 }
 
-/** Ends the generation that is being filled; law in lua/counter/freeze.lua. */
+/** Ends the generation that is being filled, where none is ended already; law in lua/counter/freeze.lua. */
 export const freeze: Operation<{ layout: string; nonce: string }, Frozen> = {
   name: "counter/freeze",
   script,
@@ -28,17 +29,18 @@ export const freeze: Operation<{ layout: string; nonce: string }, Frozen> = {
   },
   local(keys, key, { layout, nonce }, nowMs) {
     const shard = shardAt(keys, key, layout);
-    const current = shard.number("@cur", 1);
-    const acknowledged = shard.number("@ack", 0);
-    const number = acknowledged + 1;
-    const sum = shard.get(`@n:${number}`);
-    if (current === number) {
-      if (sum === undefined) return { acknowledged };
+    const { current, acknowledged, base } = shard.numbers;
+    const own = acknowledged + 1;
+    const sum = shard.get(`@n:${own}`);
+    if (current === own && sum === undefined) return { acknowledged: acknowledged + base };
+    if (!/^\d+$/.test(sum ?? "")) throw corruptError(key, `its field @n:${own} is no whole number`);
+    if (current === own || shard.get(`@x:${own}`) === undefined)
       change(keys, key, shard, 256, () => {
-        shard.set(`@x:${number}`, `${nonce}-${nowMs}`);
-        shard.set("@cur", `${current + 1}`);
+        const born = shard.get("@born");
+        shard.set(`@x:${own}`, `${nonce}-${nowMs}${born === undefined ? "" : `-b${born}`}`);
+        if (current === own) shard.set("@cur", `${current + 1}`);
       });
-    }
-    return { acknowledged, generation: { number, nonce: shard.get(`@x:${number}`)!, sum: BigInt(sum!) } };
+    const generation = { number: own + base, nonce: shard.get(`@x:${own}`)!, sum: BigInt(sum!) };
+    return { acknowledged: acknowledged + base, generation };
   },
 };

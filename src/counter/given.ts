@@ -8,6 +8,8 @@ export interface GivenBatch {
   before: number;
   total: number;
   rows: Uint8Array;
+  /** Where it was acknowledged, `<born>.<generation>`; undefined: it was not, as far as we know. */
+  where?: string | undefined;
 }
 
 /**
@@ -31,8 +33,10 @@ export class Given {
   keep(batch: GivenBatch, sentAtMs: number, answeredAtMs: number): void {
     this.letGo(batch.number - 1, sentAtMs);
     const known = this.#batches.find(({ number }) => number === batch.number);
-    if (known) known.answeredAtMs = answeredAtMs;
-    else if (batch.number > this.#highest) {
+    if (known) {
+      known.answeredAtMs = answeredAtMs;
+      known.where = batch.where;
+    } else if (batch.number > this.#highest) {
       this.#highest = batch.number;
       this.#batches.push({ ...batch, answeredAtMs });
       this.#sizeBytes += batch.rows.length;

@@ -5,8 +5,10 @@ import { shardAt } from "./shard.ts";
 export interface Page {
   /** "0": there is no more. */
   cursor: string;
+  /** As the fields count them; the base added, as the ledger does. */
   generation: number;
   acknowledged: number;
+  base: number;
   /** Names and values by turns. */
   fields: string[];
 }
@@ -20,17 +22,14 @@ export const page: Operation<{ layout: string; cursor: string; count: number }, 
   repeatable: true,
   encode: ({ layout, cursor, count }) => [layout, cursor, count],
   decode(reply) {
-    const [cursor, generation, acknowledged, ...fields] = new TextDecoder().decode(reply).split("\n");
+    const [cursor, generation, acknowledged, base, ...fields] = new TextDecoder().decode(reply).split("\n");
     fields.pop(); // behind the last line feed
-    return { cursor: cursor!, generation: Number(generation), acknowledged: Number(acknowledged), fields };
+    const numbers = { generation: Number(generation), acknowledged: Number(acknowledged), base: Number(base) };
+    return { cursor: cursor!, ...numbers, fields };
   },
   local(keys, key, { layout }) {
     const shard = shardAt(keys, key, layout);
-    return {
-      cursor: "0",
-      generation: shard.number("@cur", 1),
-      acknowledged: shard.number("@ack", 0),
-      fields: [...shard.fields].flat(),
-    };
+    const { current, acknowledged, base } = shard.numbers;
+    return { cursor: "0", generation: current, acknowledged, base, fields: [...shard.fields].flat() };
   },
 };

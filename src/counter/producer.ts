@@ -49,6 +49,8 @@ export class Producer {
   /** When the mark was taken, or a batch was found to have moved it. */
   #heardAt: [monotonicMs: number, wallMs: number];
   readonly #given = new Given();
+  /** Where the last batch was counted that we saw counted, `<born>.<generation>`. */
+  #where = ".0";
 
   constructor(options: ProducerOptions) {
     this.#options = options;
@@ -129,7 +131,9 @@ export class Producer {
     const number = ++this.#used;
     for (let isInDoubt = false; ; ) {
       try {
-        await this.#give({ number, before: this.#number, total, rows });
+        // Another copy may lie in a store that was lost since, and so in the table.
+        const where = isInDoubt ? this.#where : undefined;
+        await this.#give({ number, before: this.#number, total, rows, where });
         batch.resolve();
         return this.#options.onCounted?.(rows);
       } catch (error) {
@@ -150,14 +154,19 @@ export class Producer {
     for (let before = from; ; ) {
       // Any other place is compared with the mark; no mark may also mean one that was forgotten.
       if (before === 0 && this.#isLongAgo()) this.#giveUp();
-      const addition = { layout, mark: this.#mark, before: placeOf(before), after: `${number}`, total, rows };
+      const marks = { mark: this.#mark, before: placeOf(before), after: `${number}` };
+      const addition = { layout, ...marks, total, rows, again: batch.where ?? "" };
       const sentAtMs = now();
-      const { isCounted, place } = await store.run(add, key, addition, replicas > 0 ? { replicas } : undefined);
+      const added = await store.run(add, key, addition, replicas > 0 ? { replicas } : undefined);
+      const { isCounted, place } = added;
       const reached = Number(place);
       if (isCounted || number > this.#number) this.#heardAt = this.#clocks();
       if (isCounted || reached >= number) {
         this.#number = Math.max(this.#number, number);
-        this.#given.keep(batch, sentAtMs, now());
+        // Counted by an earlier copy of the call, it lies there or in a generation before: the first that it may be.
+        if (isCounted) this.#where = `${added.born}.${added.generation}`;
+        // Given again, it stays where it was first: after a second loss the table may have it from there.
+        this.#given.keep({ ...batch, where: batch.where ?? this.#where }, sentAtMs, now());
         return;
       }
       before = await this.#giveAgain(reached, batch);

@@ -1,10 +1,10 @@
-import { argumentError, checkKnown, OrielError } from "../errors.ts";
+import { argumentError, checkKnown, corruptError, OrielError, show } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { instantMs } from "../time.ts";
 import type { BucketName, Calendar } from "./buckets.ts";
 import { readField } from "./field.ts";
-import { readShard, type ShardCounts } from "./read-shard.ts";
-import type { CounterShape, CountRow, CountTable, RowsQuery } from "./table.ts";
+import { type DamagedField, readShard, type ShardCounts } from "./read-shard.ts";
+import type { CounterShape, CountRow, CountTable, LedgerRow, RowsQuery } from "./table.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -51,7 +51,7 @@ export async function readRows(place: ReadPlace, query: RowsQuery, table?: Count
   const { store, keys, layout, shape } = place;
   const shards = await Promise.all(keys.map((key) => readShard(store, key, layout, "whole")));
   const told = await table?.read(shape, query);
-  const ledger = new Map(told?.ledger.map((row) => [row.shard, row]));
+  const ledger = new Map(told?.ledger.map((row) => [row.shard, checkedLedger(shape.name, row)]));
   const sums = new Map<string, CountRow>();
   const put = (row: CountRow) => {
     const key = `${row.startMs}|${row.values.map(encodeURIComponent).join("|")}`;
@@ -59,7 +59,7 @@ export async function readRows(place: ReadPlace, query: RowsQuery, table?: Count
   };
   for (const row of told?.rows ?? []) put(row);
   for (const [shard, read] of shards.entries()) {
-    const { counts, acknowledged } = read;
+    const { counts, acknowledged, damaged } = read;
     const { generation: last = 0, nonce = "" } = ledger.get(shard) ?? {};
     // The table was read later, and may have more: then it is the store's by now too.
     const hasDrained = async () =>
@@ -69,15 +69,34 @@ export async function readRows(place: ReadPlace, query: RowsQuery, table?: Count
         "DIVERGED",
         `shard ${shard} of ${shape.name} was drained up to generation ${acknowledged}, and the table has ${last}`,
       );
+    const unread = damaged.filter(({ field, generation }) => !field.startsWith("!") && generation > last);
+    if (unread.length > 0) throw damagedRows(keys[shard]!, unread);
     for (const [generation, rows] of counts)
       if (generation > last) for (const [field, count] of rows) rowOf(place, query, field, count, put);
   }
   return [...sums.values()].sort(byStartAndValues);
 }
 
+/** Names the first of them. */
+export function damagedRows(key: string, damaged: readonly DamagedField[]): OrielError {
+  const [{ field, value }] = damaged as readonly [DamagedField];
+  const more = damaged.length > 1 ? `, and ${damaged.length - 1} more` : "";
+  return corruptError(key, `its field ${show(field)} with the value ${show(value)} is no count${more}`);
+}
+
 /** Whether a generation that the table has was taken from this store, and not from one that was set back since. */
 function isDrained({ acknowledged, nonces }: ShardCounts, generation: number, nonce: string): boolean {
   return acknowledged >= generation || nonces.get(generation) === nonce;
+}
+
+function checkedLedger(name: string, row: LedgerRow): LedgerRow {
+  if (row.damaged !== undefined) throw new OrielError("CORRUPT", damagedLedger(name, row));
+  return row;
+}
+
+/** What is wrong with a row of the ledger. */
+export function damagedLedger(name: string, { shard, damaged }: LedgerRow): string {
+  return `the row of the ledger of counter ${show(name)}, shard ${shard}, is damaged: ${damaged}`;
 }
 
 function rowOf(

@@ -8,8 +8,22 @@ export class Shard {
   readonly fields = new Map<string, string>();
   sizeBytes = 0;
 
+  /** Generation that is being filled, last one acknowledged, and what is added to both to give the ledger's numbers. */
+  get numbers(): { current: number; acknowledged: number; base: number } {
+    return { current: this.number("@cur", 1), acknowledged: this.number("@ack", 0), base: this.number("@base", 0) };
+  }
+
   get(field: string): string | undefined {
     return this.fields.get(field);
+  }
+  /** Batches that were given again: the field of each, its generation, and where it was acknowledged before. */
+  get again(): { name: string; generation: number; where: string }[] {
+    const names = (this.get("@again") ?? "").split(" ").slice(0, -1);
+    return names.map((name) => ({ name, generation: Number(/^r(\d+)/.exec(name)?.[1]), where: name.split("|")[1]! }));
+  }
+  setAgain(names: readonly string[]): void {
+    if (names.length > 0) this.set("@again", names.map((name) => `${name} `).join(""));
+    else this.delete("@again");
   }
   number(field: string, absent: number): number {
     return Number(this.fields.get(field) ?? absent);

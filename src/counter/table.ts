@@ -31,6 +31,8 @@ export interface LedgerRow {
   readonly nonce: string;
   readonly fence: number;
   readonly events: bigint;
+  /** What is wrong with the row, where it cannot be read; its numbers are then 0. */
+  readonly damaged?: string;
 }
 
 /** Where counts are drained to, as a reader sees it: ledger and rows of one moment. */

@@ -1,4 +1,5 @@
 import type { CounterShape, LedgerRow, RowsQuery } from "../counter/table.ts";
+import { OrielError, show } from "../errors.ts";
 import { secondText } from "./rows.ts";
 import { boundMs, checkQuery } from "./shape.ts";
 import type { DrainRow } from "./sink.ts";
@@ -7,6 +8,14 @@ import type { DrainRow } from "./sink.ts";
 export type Fields = Readonly<Record<string, unknown>>;
 
 export function ledgerRow({ shard, generation, nonce, fence, events }: Fields): LedgerRow {
+  const numbers = { generation, fence, events };
+  const wrong = Object.entries(numbers).find(([, text]) => !/^\d{1,19}$/.test(String(text)));
+  const isSafe = Number(generation) <= Number.MAX_SAFE_INTEGER && Number(fence) <= Number.MAX_SAFE_INTEGER;
+  if (wrong || !isSafe || typeof nonce === "object") {
+    const [name, text] = wrong ?? (isSafe ? ["nonce", nonce] : ["generation or fence", generation]);
+    const damaged = `its ${name} is ${show(text)}`;
+    return { shard: Number(shard), generation: 0, nonce: "", fence: 0, events: 0n, damaged };
+  }
   return {
     shard: Number(shard),
     generation: Number(generation),
@@ -16,14 +25,18 @@ export function ledgerRow({ shard, generation, nonce, fence, events }: Fields): 
   };
 }
 
-/** Of columns start ("2026-01-31T23:59:00"), count, d0, d1 … */
+/** Of columns start ("2026-01-31T23:59:00"), count, d0, d1 … Throws CORRUPT, naming the row. */
 export function drainRow(shape: CounterShape, { bucket }: RowsQuery, fields: Fields): DrainRow {
-  return {
-    bucket,
-    startMs: Date.parse(`${fields.start}Z`),
-    values: shape.dimensions.map((_, i) => String(fields[`d${i}`])),
-    count: BigInt(String(fields.count)),
-  };
+  const startMs = Date.parse(`${fields.start}Z`);
+  const values = shape.dimensions.map((_, i) => fields[`d${i}`]);
+  const hasCount = /^-?\d{1,19}$/.test(String(fields.count));
+  if (Number.isNaN(startMs) || !hasCount || values.some((value) => value === null || value === undefined))
+    throw new OrielError(
+      "CORRUPT",
+      `a row of the table of counter ${show(shape.name)} is damaged: bucket ${bucket}, start ${show(fields.start)}, ` +
+        `count ${show(fields.count)}, values ${values.map(show).join(", ")}`,
+    );
+  return { bucket, startMs, values: values.map(String), count: BigInt(String(fields.count)) };
 }
 
 /** A condition of a query on one column. */

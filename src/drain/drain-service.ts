@@ -1,5 +1,5 @@
 import { Counters, placeOf } from "../counter/counters.ts";
-import type { ReadPlace } from "../counter/read.ts";
+import { damagedLedger, damagedRows, type ReadPlace } from "../counter/read.ts";
 import type { LedgerRow } from "../counter/table.ts";
 import { OrielError } from "../errors.ts";
 import { Listeners } from "../listeners.ts";
@@ -10,17 +10,20 @@ import type { Clock } from "../time.ts";
 import { type CycleReport, DRAIN_EVENTS, type DrainEvents } from "./events.ts";
 import { type DrainOptions, type DrainSettings, drainSettings } from "./options.ts";
 import { Producers } from "./producers.ts";
-import { type Drained, ShardDrain } from "./shard-drain.ts";
+import { type Drained, type LedgerState, type Misfit, ShardDrain } from "./shard-drain.ts";
+import { DAMAGED_PAGE, ShardStates } from "./shard-states.ts";
 import type { Sink } from "./sink.ts";
 import { Turnstile } from "./turnstile.ts";
+
+const NO_ROW: LedgerRow = { shard: -1, generation: 0, nonce: "", fence: 0, events: 0n };
 
 /**
  * Moves what counters have counted into a table, cycle after cycle, so that each event is in the store or in the table,
  * once: killed at any moment, run by two at a time, or with answers of the database lost, it changes no total.
  *
  * A lock elects who drains; the ledger, written with the rows in one transaction, is what makes it right. Where table and
- * store do not fit (a backup was restored, the store was flushed), the shard is left alone and `diverged` told: nothing is
- * guessed. All shards are drained at once, and the database is asked `concurrency` at a time, so that a primary that is
+ * store do not fit (a backup was restored, the store was flushed), the shard is left alone until it is repaired (`oriel
+ * counters rebase`) and `diverged` told once: nothing is guessed. All shards are drained at once, and the database is asked `concurrency` at a time, so that a primary that is
  * out of reach holds up nobody else's.
  */
 export class DrainService {
@@ -32,7 +35,7 @@ export class DrainService {
   readonly #shards: ShardDrain;
   readonly #listeners: Listeners<DrainEvents>;
   readonly #at: Place;
-  readonly #diverged = new Set<number>();
+  readonly #states: ShardStates;
   /** Shards whose counts wait, and since when. */
   readonly #waiting = new Map<number, number>();
   #held: HeldLock | undefined;
@@ -45,6 +48,7 @@ export class DrainService {
     const counters = options?.counters instanceof Counters ? placeOf(options.counters) : undefined;
     this.#at = new Place("DrainService", counters?.shape.name, counters?.store);
     this.#listeners = new Listeners(this.#at, DRAIN_EVENTS);
+    this.#states = new ShardStates(this.#listeners);
     this.#settings = this.#at.checked(undefined, () => drainSettings(options));
     this.#place = counters!;
     this.#sink = options.sink;
@@ -111,8 +115,9 @@ export class DrainService {
     }
     try {
       if (await this.#leads()) await this.drainOnce();
+      this.#states.failCycle(undefined);
     } catch (error) {
-      this.#listeners.tell("error", { error });
+      this.#states.failCycle(error);
     }
   }
 
@@ -142,26 +147,30 @@ export class DrainService {
     const idle = new Map<number, number>();
     let deposedBy: number | undefined;
     const drainShard = async (shard: number) => {
-      const { generation: ledgerGeneration = 0, fence = 0 } = ledger.get(shard) ?? {};
-      const task = { shard, fence: this.#held?.fence ?? fence, ledgerGeneration, signal };
+      const row = ledger.get(shard) ?? NO_ROW;
+      if (this.#states.isLeft(shard, row, this.#beganAtMs)) return;
+      const task = { shard, fence: this.#held?.fence ?? row.fence, ledger: row, signal };
       try {
+        if (row.damaged !== undefined) throw new OrielError("CORRUPT", damagedLedger(this.#place.shape.name, row));
         const drained = await this.#shards.run(task);
         if (drained.status === "deposed") deposedBy = drained.fence;
-        else if (drained.status === "diverged") this.#leave(shard, drained.reason);
+        else if (drained.status === "diverged") this.#leave(shard, drained.state, drained.reason, row);
         else this.#waiting.delete(shard);
-        if (drained.status === "idle" && drained.acknowledged > ledgerGeneration) idle.set(shard, drained.acknowledged);
+        if (drained.status === "idle" && drained.acknowledged > row.generation) idle.set(shard, drained.acknowledged);
+        else if (drained.status === "idle" || drained.status === "drained") this.#states.succeed(shard);
         if (drained.status === "drained") this.#note(report, shard, drained);
       } catch (error) {
         this.#failed(report, shard, late.aborted ? timedOut(cycleTimeoutMs, error) : error);
       }
     };
-    await Promise.all(this.#place.keys.map((_, shard) => this.#diverged.has(shard) || drainShard(shard)));
+    await Promise.all(this.#place.keys.map((_, shard) => drainShard(shard)));
     await this.#checkIdle(idle, signal);
     if (deposedBy !== undefined) {
       this.#listeners.tell("deposed", { fence: deposedBy });
       await this.#resign();
     }
-    report.diverged = this.#diverged.size;
+    this.#states.tell();
+    report.diverged = this.#states.leftCount;
     report.durationMs = this.#now() - this.#beganAtMs;
     const waiting = [...this.#waiting.values()];
     if (waiting.length > 0)
@@ -181,29 +190,37 @@ export class DrainService {
     if (idle.size === 0) return;
     const ledger = await this.#ledger(signal);
     for (const [shard, acknowledged] of idle) {
-      const { generation = 0 } = ledger.get(shard) ?? {};
-      if (generation < acknowledged)
-        this.#leave(shard, `the ledger has generation ${generation}, the store gave away ${acknowledged}`);
+      const row = ledger.get(shard) ?? NO_ROW;
+      if (row.generation >= acknowledged) this.#states.succeed(shard);
+      else
+        this.#leave(
+          shard,
+          "table-behind",
+          `the ledger has generation ${row.generation}, the store gave away ${acknowledged}`,
+          row,
+        );
     }
   }
 
-  #leave(shard: number, reason: string): void {
-    this.#diverged.add(shard);
-    this.#listeners.tell("diverged", { shard, reason });
+  #leave(shard: number, state: Misfit, reason: string, ledger: LedgerState): void {
+    this.#states.leave(shard, state, reason, ledger, this.#beganAtMs);
   }
 
   #note(report: CycleReport, shard: number, drained: Drained & { status: "drained" }): void {
-    const { generation, rows, events, sqlMs } = drained;
+    const { generation, rows, events, sqlMs, damaged } = drained;
     report.drained++;
     report.rows += rows;
     report.events += events;
     this.#listeners.tell("shard", { shard, generation, rows, events, sqlMs });
+    if (damaged.length === 0) return;
+    const error = this.#at.error("drain", damagedRows(this.#place.keys[shard]!, damaged));
+    this.#listeners.tell("error", { shards: [shard], shard, error, runbook: DAMAGED_PAGE });
   }
 
   #failed(report: CycleReport, shard: number, error: unknown): void {
     report.failed++;
     if (!this.#waiting.has(shard)) this.#waiting.set(shard, this.#beganAtMs);
-    this.#listeners.tell("error", { shard, error });
+    this.#states.fail(shard, this.#at.error("drain", error));
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Misfit } from "./shard-drain.ts";
+
 /** What a drain tells, and with what. */
 export interface DrainEvents {
   /** A cycle has ended. */
@@ -10,10 +12,12 @@ export interface DrainEvents {
   skipped: { runningMs: number };
   /** Somebody else leads: with a higher fence, or the lock was lost. */
   deposed: { fence: number };
-  /** The table and the store do not fit, after a restore, say: the shard is left alone until this process ends. */
-  diverged: { shard: number; reason: string };
-  /** What failed; it is tried again in the next cycle. `shard`: none where all of the cycle failed. */
-  error: { shard?: number; error: unknown };
+  /** The table and the store do not fit: these shards are left alone until they do, or are repaired. Once per change. */
+  diverged: DivergedShards;
+  /** Shards that had diverged or failed, and drain again. Once per change. */
+  recovered: { shards: number[] };
+  /** What failed; it is tried again in the next cycle. Once per change of a shard, or of all of the cycle. */
+  error: DrainFailure;
 }
 
 export const DRAIN_EVENTS: Record<keyof DrainEvents, true> = {
@@ -23,8 +27,29 @@ export const DRAIN_EVENTS: Record<keyof DrainEvents, true> = {
   skipped: true,
   deposed: true,
   diverged: true,
+  recovered: true,
   error: true,
 };
+
+export interface DivergedShards {
+  shards: number[];
+  /** The first of them, and why it diverged. */
+  shard: number;
+  reason: string;
+  state: Misfit;
+  /** The page that says what to do. */
+  runbook: string;
+}
+
+export interface DrainFailure {
+  /** None where all of the cycle failed. */
+  shards: number[];
+  /** The first of them, and its error. */
+  shard?: number;
+  error: unknown;
+  /** The page that says what to do, where waiting does not help. */
+  runbook?: string;
+}
 
 export interface CycleReport {
   /** Shards whose counts went into the table, shards that failed, shards that are left alone. */

@@ -1,8 +1,9 @@
 import { acknowledge } from "../counter/acknowledge.ts";
 import { type Frozen, freeze } from "../counter/freeze.ts";
 import { page } from "../counter/page.ts";
+import { ledgerText, part } from "../counter/part.ts";
 import type { ReadPlace } from "../counter/read.ts";
-import { readShard, type ShardCounts } from "../counter/read-shard.ts";
+import { type DamagedField, readShard, type ShardCounts } from "../counter/read-shard.ts";
 import { sweep } from "../counter/sweep.ts";
 import type { Clock } from "../time.ts";
 import type { Producers } from "./producers.ts";
@@ -23,21 +24,41 @@ export interface ShardDrainOptions {
   now: Clock;
 }
 
+export interface LedgerState {
+  generation: number;
+  nonce: string;
+}
+
 export interface ShardTask {
   shard: number;
   fence: number;
-  /** What the ledger said before the cycle looked at the store. */
-  ledgerGeneration: number;
+  /** The ledger's row before the cycle looked at the store; generation 0 and no nonce where there was none. */
+  ledger: LedgerState;
   signal: AbortSignal;
 }
 
+/**
+ * Why a shard is left alone: the store is behind the ledger or stands beside it, the ledger is behind the store, or a
+ * generation does not add up.
+ */
+export type Misfit = "store-behind" | "table-behind" | "sum";
+
 /** idle: nothing to drain. stale: somebody else has drained it meanwhile, or a failover has taken the freezing back. */
 export type Drained =
-  | { status: "drained"; generation: number; nonce: string; rows: number; events: bigint; sqlMs: number }
+  | {
+      status: "drained";
+      generation: number;
+      nonce: string;
+      rows: number;
+      events: bigint;
+      sqlMs: number;
+      /** Rows that could not be read, and stay where they are. */
+      damaged: DamagedField[];
+    }
   | { status: "idle"; acknowledged: number }
   | { status: "stale" }
   | { status: "deposed"; fence: number }
-  | { status: "diverged"; reason: string };
+  | { status: "diverged"; state: Misfit; reason: string };
 
 type Generation = NonNullable<Frozen["generation"]>;
 
@@ -59,28 +80,37 @@ export class ShardDrain {
     const own = crypto.randomUUID();
     const first = await this.#drain(task, own);
     if (first.status !== "drained" || first.nonce.startsWith(own)) return first;
-    const second = await this.#drain({ ...task, ledgerGeneration: first.generation }, own);
+    const second = await this.#drain({ ...task, ledger: first }, own);
     if (second.status !== "drained") return second.status === "idle" ? first : second;
     const [rows, events] = [first.rows + second.rows, first.events + second.events];
-    return { ...second, rows, events, sqlMs: first.sqlMs + second.sqlMs };
+    const damaged = [...first.damaged, ...second.damaged];
+    return { ...second, rows, events, sqlMs: first.sqlMs + second.sqlMs, damaged };
   }
 
   async #drain(task: ShardTask, own: string): Promise<Drained> {
     const { place, sink, inTurn, now, sqlTimeoutMs } = this.#options;
     const { shard, fence, signal } = task;
     const { acknowledged, generation } = await this.#freeze(shard, own, signal);
-    if (task.ledgerGeneration > acknowledged + (generation ? 1 : 0))
-      return diverged(`the ledger has generation ${task.ledgerGeneration}, the store's last is ${acknowledged}`);
+    if (task.ledger.generation > acknowledged + (generation ? 1 : 0))
+      return this.#storeBehind(
+        task,
+        task.ledger,
+        `the ledger has generation ${task.ledger.generation}, the store's last is ${acknowledged}`,
+      );
     if (!generation) return { status: "idle", acknowledged };
     const { number, nonce, sum } = generation;
     const read = await this.#read(shard, generation, signal);
     if (read.nonces.get(number) !== nonce) return { status: "stale" };
     const counts = read.counts.get(number) ?? new Map<string, bigint>();
-    if (total(counts) !== sum) return diverged(`generation ${number} adds up to ${total(counts)}, not ${sum}`);
+    const damaged = read.damaged.filter((field) => field.generation === number);
+    // A row that cannot be read explains what is missing; nothing explains what is too much.
+    const events = total(counts);
+    if (events > sum || (events < sum && damaged.length === 0))
+      return { status: "diverged", state: "sum", reason: `generation ${number} adds up to ${events}, not ${sum}` };
     if (this.#options.replicas > 0 && !(await this.#isStill(shard, generation, signal))) return { status: "stale" };
 
     const rows = rollUp(place, counts);
-    const batch = { shard, generation: number, nonce, fence, events: sum, rows };
+    const batch = { shard, generation: number, nonce, fence, events, rows };
     const startMs = now();
     const applied = await inTurn(() => sink.apply(place.shape, batch, { timeoutMs: sqlTimeoutMs, signal }));
     if (applied.status === "deposed") return applied;
@@ -88,9 +118,13 @@ export class ShardDrain {
     const sqlMs = now() - startMs;
     const { store, keys, layout } = place;
     if (!(await store.run(acknowledge, keys[shard]!, { layout, generation: number, nonce }, { signal })))
-      return diverged(`generation ${number} is in the table, and the store does not know it`);
+      return this.#storeBehind(
+        task,
+        { generation: number, nonce },
+        `generation ${number} is in the table, and the store does not know it`,
+      );
     await this.#sweep(shard, read, number, signal);
-    return { status: "drained", generation: number, nonce, rows: rows.length, events: sum, sqlMs };
+    return { status: "drained", generation: number, nonce, rows: rows.length, events, sqlMs, damaged };
   }
 
   #freeze(shard: number, nonce: string, signal: AbortSignal, replicas = 0): Promise<Frozen> {
@@ -103,7 +137,8 @@ export class ShardDrain {
     const { store, keys, layout } = this.#options.place;
     for (let left = READS; ; left--) {
       const read = await readShard(store, keys[shard]!, layout, left > 1 ? "pages" : "whole", signal);
-      const isAll = read.nonces.get(number) === nonce && total(read.counts.get(number)) === sum;
+      const isAll =
+        read.nonces.get(number) === nonce && (total(read.counts.get(number)) === sum || read.damaged.length > 0);
       if (left === 1 || read.acknowledged >= number || isAll) return read;
     }
   }
@@ -118,22 +153,31 @@ export class ShardDrain {
   async #behind(task: ShardTask, number: number, ledger: { generation: number; nonce: string }): Promise<Drained> {
     if (ledger.generation >= number) {
       const { store, keys, layout } = this.#options.place;
-      const { acknowledged } = await store.run(
+      const { acknowledged, base } = await store.run(
         page,
         keys[task.shard]!,
         { layout, cursor: "0", count: 1 },
         { signal: task.signal },
       );
-      if (acknowledged >= number) return { status: "stale" };
+      if (acknowledged + base >= number) return { status: "stale" };
     }
-    return diverged(`the ledger has generation ${ledger.generation}, and the store gives it generation ${number}`);
+    const reason = `the ledger has generation ${ledger.generation}, and the store gives it generation ${number}`;
+    if (ledger.generation >= number) return this.#storeBehind(task, ledger, reason);
+    return { status: "diverged", state: "table-behind", reason };
+  }
+
+  /** What is counted from now on is told apart from what the table may have. */
+  async #storeBehind({ shard, signal }: ShardTask, ledger: LedgerState, reason: string): Promise<Drained> {
+    const { store, keys, layout } = this.#options.place;
+    await store.run(part, keys[shard]!, { layout, ledger: ledgerText(ledger) }, { signal });
+    return { status: "diverged", state: "store-behind", reason };
   }
 
   async #sweep(shard: number, read: ShardCounts, generation: number, signal: AbortSignal): Promise<void> {
     const { place, producers } = this.#options;
     const { store, keys, layout } = place;
     const fields = [...read.leftovers];
-    for (const row of read.counts.get(generation)?.keys() ?? []) fields.push(`${generation}|${row}`);
+    for (const row of read.counts.get(generation)?.keys() ?? []) fields.push(`${generation - read.base}|${row}`);
     const told = fields.flatMap((field) => [field, ""]);
     for (const [mark, standing] of producers.gone(shard, read.producers)) told.push(mark, standing);
     for (let at = 0; at < told.length; at += 2 * SWEPT_AT_A_TIME)
@@ -145,8 +189,4 @@ function total(counts: ReadonlyMap<string, bigint> | undefined): bigint {
   let sum = 0n;
   for (const count of counts?.values() ?? []) sum += count;
   return sum;
-}
-
-function diverged(reason: string): Drained {
-  return { status: "diverged", reason };
 }

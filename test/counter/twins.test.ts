@@ -4,7 +4,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { acknowledge } from "../../src/counter/acknowledge.ts";
 import { add } from "../../src/counter/add.ts";
 import { freeze } from "../../src/counter/freeze.ts";
+import { look } from "../../src/counter/look.ts";
 import { page } from "../../src/counter/page.ts";
+import { part } from "../../src/counter/part.ts";
+import { rebase } from "../../src/counter/rebase.ts";
 import type { Shard } from "../../src/counter/shard.ts";
 import { sweep } from "../../src/counter/sweep.ts";
 import type { Store } from "../../src/store/contract.ts";
@@ -30,6 +33,7 @@ const field = fc.oneof(
   fc.tuple(generation, tail).map(([number, text]) => `${number}|${text}`),
   fc.constantFrom("w:p", "w:q", "s:a", "@cur", "@layout"),
 );
+const WHERE = ["3bb2cc3d800.1", ".0"];
 type Step = (store: Store) => Promise<unknown>;
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -41,11 +45,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         place,
         place,
         fc.array(fc.tuple(tail, count), { maxLength: 3 }),
+        fc.constantFrom("", "", "", WHERE[0]!, WHERE[1]!),
       )
-      .map(([layout, mark, before, after, counts]) => (store: Store) => {
+      .map(([layout, mark, before, after, counts, again]) => (store: Store) => {
         const total = counts.reduce((sum, [, each]) => sum + each, 0n);
         const rows = packStrings(counts.flatMap(([text, each]) => [text, `${each}`]));
-        return store.run(add, KEY, { layout, mark, before, after: after || "1", total, rows });
+        return store.run(add, KEY, { layout, mark, before, after: after || "1", total, rows, again });
       }),
   },
   fc.tuple(layout, fc.constantFrom("x", "y")).map(
@@ -53,7 +58,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       (store: Store) =>
         store.run(freeze, KEY, { layout, nonce }),
   ),
-  fc.tuple(layout, generation, fc.constantFrom("x-4102444800000", "y-4102444800000")).map(
+  fc.tuple(layout, generation, fc.constantFrom("x-4102444800000-b3bb2cc3d800", "y-4102444800000-b3bb2cc3d800")).map(
     ([layout, generation, nonce]) =>
       (store: Store) =>
         store.run(acknowledge, KEY, { layout, generation, nonce }),
@@ -71,6 +76,27 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         (store: Store) =>
           store.run(sweep, KEY, { layout, fields }),
     ),
+  fc.tuple(layout, fc.constantFrom("3 x", "4 y")).map(
+    ([layout, ledger]) =>
+      (store: Store) =>
+        store.run(part, KEY, { layout, ledger }),
+  ),
+  fc.constant((store: Store) => store.run(look, KEY, null)),
+  fc
+    .tuple(
+      layout,
+      generation,
+      fc.option(generation, { nil: undefined }),
+      fc.constantFrom(0, 4102444800000),
+      fc.boolean(),
+      fc.boolean(),
+    )
+    .map(([layout, ledger, leftOut, ledgerBornMs, mends, isStale]) => async (store: Store) => {
+      const { born = "", base = "0", acknowledged = "0", generations } = await store.run(look, KEY, null);
+      const seen = isStale ? `${born} 9 9` : `${born} ${base} ${acknowledged}`;
+      const sums = mends ? generations.slice(0, -1).flatMap(({ number, sum }) => [`${number}`, sum, "7"]) : [];
+      return store.run(rebase, KEY, { layout, seen, ledger, leftOut, ledgerBornMs, sums });
+    }),
   fc.tuple(layout).map(([layout]) => async (store: Store) => {
     const { fields, ...rest } = await store.run(page, KEY, { layout, cursor: "0", count: 1000 });
     return { ...rest, fields: Object.entries(Object.fromEntries(pairs(fields))).sort() };

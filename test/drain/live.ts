@@ -38,7 +38,9 @@ export function drainInto(pool: pg.Pool, counters: Counters, options: Partial<Dr
   /** Another drain into the same tables. */
   const open = (of = counters, more: Partial<DrainOptions> = {}) => {
     const service = new DrainService({ counters: of, sink, ...more });
-    service.on("diverged", ({ shard, reason }) => void told.diverged.push(`${shard}: ${reason}`));
+    service.on("diverged", ({ shards, reason }) => {
+      for (const shard of shards) told.diverged.push(`${shard}: ${reason}`);
+    });
     service.on("error", ({ error }) => void told.errors.push(error));
     service.on("shard", () => void told.generations++);
     service.on("cycle", () => void told.cycles++);

@@ -164,7 +164,8 @@ describe.each([
   test("a store that was flushed, and a table that was set back, are told and left alone", async () => {
     const flow = counters();
     const told: string[] = [];
-    const watch = (service: DrainService) => service.on("diverged", ({ reason }) => void told.push(reason));
+    const watch = (service: DrainService) =>
+      service.on("diverged", ({ shards, reason }) => void told.push(...shards.map(() => reason)));
     await produce(flow, 100);
     const service = new DrainService({ counters: flow, sink });
     watch(service);
@@ -187,7 +188,7 @@ describe.each([
     await other.createTables(flow.shape);
     const service = new DrainService({ counters: flow, sink: other });
     const told: number[] = [];
-    service.on("diverged", ({ shard }) => void told.push(shard));
+    service.on("diverged", ({ shards }) => void told.push(...shards));
     await service.drainOnce();
     expect(told.sort()).toEqual([0, 1, 2, 3]);
     await expect(flow.read({ table: other })).rejects.toMatchObject({ code: "DIVERGED" });

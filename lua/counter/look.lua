@@ -1,0 +1,32 @@
+#!lua flags=allow-oom
+-- What is known of a shard without its counts, whatever lies under its key. It refuses nothing.
+-- A script: all of one moment.
+-- KEYS  the shard
+-- ARGV  (none)
+-- Reply text, lines: type · @layout · @cur · @ack · @base · @born · @pure, each as it stands, "-" where there is none ·
+--       then, for each generation from the one after @ack to @cur, at most 16: its number, " ", sum, " ", nonce ("-": none) ·
+--       then @again. Line feeds within a value are sent as blanks
+-- Cost  O(1), where nothing was given again
+local keys_per_step = 1
+local arguments_per_step = 0
+local function line(text)
+  return (string.gsub(text or "-", "\n", " "))
+end
+local function step(k, a, now)
+  local key = KEYS[k]
+  local kind = redis.call("TYPE", key)
+  kind = kind.ok or kind
+  if kind ~= "hash" then return kind end
+  local known = redis.call("HMGET", key, "@layout", "@cur", "@ack", "@base", "@born", "@pure", "@again")
+  local lines = { kind }
+  for i = 1, 6 do lines[#lines + 1] = line(known[i]) end
+  local current, acked = tonumber(known[2] or "1"), tonumber(known[3] or "0")
+  if current and acked then
+    for generation = acked + 1, math.min(current, acked + 16) do
+      local number = string.format("%.0f", generation)
+      local found = redis.call("HMGET", key, "@n:" .. number, "@x:" .. number)
+      lines[#lines + 1] = number .. " " .. line(found[1]) .. " " .. line(found[2])
+    end
+  end
+  return table.concat(lines, "\n") .. "\n" .. (known[7] or "")
+end

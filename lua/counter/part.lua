@@ -1,0 +1,28 @@
+#!lua flags=allow-oom
+-- Ends the generation that is being filled, so that what is counted from now on is known to be in no table: a ledger was
+-- read before, and does not fit. Asked again with the same ledger, it changes nothing.
+-- A script: what is counted goes into one generation or the next, and which is the first of the later ones is written down.
+-- KEYS  the shard
+--       It grows by a few fields, and is what comes before all repair: so it runs where memory is full.
+-- ARGV  layout · the ledger that was read, <generation> " " <nonce>
+-- Reply f64 first generation, as the fields count them, begun after that ledger was read; 0: there is no shard
+-- Errors CLASH, CORRUPT
+-- Cost  O(1)
+-- @include counter/shard
+local keys_per_step = 1
+local arguments_per_step = 2
+local function step(k, a, now)
+  local key, layout, ledger = KEYS[k], ARGV[a], ARGV[a + 1]
+  local known, refused = open_shard(key, layout, "@pure")
+  if refused then return refused end
+  if not known[1] then return struct.pack("<d", 0) end
+  local pure, of = string.match(known[5] or "", "^(%d+) (.*)$")
+  if pure and of == ledger then return struct.pack("<d", tonumber(pure)) end
+  local current = known[2]
+  if redis.call("HEXISTS", key, "@n:" .. text_of(current)) == 1 then
+    current = current + 1
+    redis.call("HSET", key, "@cur", text_of(current))
+  end
+  redis.call("HSET", key, "@pure", text_of(current) .. " " .. ledger)
+  return struct.pack("<d", current)
+end

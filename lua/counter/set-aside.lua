@@ -1,0 +1,19 @@
+#!lua flags=allow-oom
+-- Gives what lies under a shard's key another name. Nothing is deleted; the next step begins an empty shard.
+-- A script: it is renamed only if it is what was seen.
+-- KEYS  1 the shard · 2 the other name, in its slot
+-- ARGV  what lies there as it was seen: its type, " ", @layout, " ", @born ("-": none)
+-- Reply u8 status (0 done, 1 something else lies there, or the other name is taken: nothing was written)
+-- Cost  O(1)
+local keys_per_step = 2
+local arguments_per_step = 1
+local function step(k, a, now)
+  local key, aside, seen = KEYS[k], KEYS[k + 1], ARGV[a]
+  local kind = redis.call("TYPE", key)
+  kind = kind.ok or kind
+  local known = kind == "hash" and redis.call("HMGET", key, "@layout", "@born") or {}
+  if kind .. " " .. (known[1] or "-") .. " " .. (known[2] or "-") ~= seen then return struct.pack("<B", 1) end
+  if kind == "none" or redis.call("EXISTS", aside) == 1 then return struct.pack("<B", 1) end
+  redis.call("RENAME", key, aside)
+  return struct.pack("<B", 0)
+end
