@@ -8,6 +8,7 @@ import type { Store } from "../../src/store/contract.ts";
 import { redisStore } from "../../src/store/redis.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
 import { Random } from "../simulator/random.ts";
+import { snapshotOf } from "./snapshot.ts";
 import { STAGES, type Stage } from "./stages.ts";
 
 const SHARDS = 4;
@@ -54,16 +55,7 @@ async function drained(flow: Counters): Promise<void> {
     expect(await drain(flow).drainOnce()).toMatchObject({ failed: 0, diverged: 0 });
   expect(await flow.read()).toEqual([]);
 }
-const snapshot = async () => {
-  const keys = placeOf(counters()).keys;
-  const dumps = await Promise.all(keys.map((key) => raw.dumpBuffer(key)));
-  return async () => {
-    for (const [i, key] of keys.entries()) {
-      await raw.del(key);
-      if (dumps[i]) await raw.restore(key, 0, dumps[i]);
-    }
-  };
-};
+const snapshot = () => snapshotOf(raw, placeOf(counters()).keys);
 
 test("a store that was flushed is seen, and follows its table again: nothing is lost, nothing counts twice", async () => {
   const flow = counters();
