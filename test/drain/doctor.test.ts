@@ -43,6 +43,9 @@ const drain = (of: Counters) => new DrainService({ counters: of, sink });
 const doctor = () => new CountersDoctor(counters(), sink);
 const verdicts = async () => (await doctor().diagnose()).map(({ verdict }) => verdict);
 const all = (verdict: string) => Array(SHARDS).fill(verdict);
+const again = (options: RepairOptions) => (error: { transient?: boolean }) =>
+  error.transient ? repaired(options) : Promise.reject(error);
+const repaired = (options: RepairOptions): Promise<unknown> => doctor().repair(options).catch(again(options));
 const ids = (prefix: string, count = 40) => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
 const add = (flow: Counters, names: readonly string[]) => Promise.all(names.map((id) => flow.add({ id }, { at: AT })));
 /** Each id's count, in store and table. */
@@ -226,15 +229,14 @@ test(`with live producers, drains and two operators, through losses (seed ${seed
     losses++;
     if (random.chance(0.3)) continue; // another one before the repair
     await new Promise((resolve) => setTimeout(resolve, random.int(0, 60)));
-    const operators = [doctor(), doctor()].map((one) => one.repair(options));
-    await Promise.all(operators);
+    await Promise.all([repaired(options), repaired(options)]);
   }
   await Promise.all(flows.map(produce));
   isOver = true;
   await Promise.all([...producing, fresh, ...draining]);
   await Promise.all(flows.map((one) => one.close()));
   const flow = counters();
-  await doctor().repair(options);
+  await repaired(options);
   await drained(flow);
   const counts = await countsOf(flow);
   const wrong = [...sent].filter(([name, { after, until }]) => {
