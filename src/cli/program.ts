@@ -1,6 +1,7 @@
 import { Argument, Command, CommanderError, Option } from "commander";
 import manifest from "../../package.json" with { type: "json" };
 import { type CountTyped, count } from "./count.ts";
+import { type CountersTyped, counters } from "./counters.ts";
 import { type DemoTyped, demo, demoOptions } from "./demo.ts";
 import { failureText, oneLine } from "./failure.ts";
 import { REPLAY_HELP } from "./help.ts";
@@ -21,7 +22,9 @@ export async function runCommand(argv: readonly string[], streams: Streams): Pro
   const end = (code: number) => {
     status = code;
   };
-  const commands = [replayCommand, demoCommand, countCommand, queueCommand].map((make) => make(streams, end));
+  const commands = [replayCommand, demoCommand, countCommand, countersCommand, queueCommand].map((make) =>
+    make(streams, end),
+  );
   for (const command of commands) program.addCommand(command);
   for (const command of [program, ...commands]) {
     command
@@ -118,6 +121,37 @@ function countCommand(streams: Streams, end: (status: number) => void): Command 
     .option("--prefix <prefix>", "beginning of the keys in Redis")
     .option("--once", "end when all entries are counted")
     .action(async (typed: CountTyped) => end(await count(typed, streams)));
+}
+
+function countersCommand(streams: Streams, end: (status: number) => void): Command {
+  return new Command("counters")
+    .description(
+      "Shows how the shards of a counter and their table stand to each other, and repairs them (docs/runbook/).",
+    )
+    .addArgument(new Argument("<what>", "doctor shows, rebase repairs").choices(["doctor", "rebase"]))
+    .argument("<name>", "name of the counter")
+    .requiredOption("--redis <url>", "where the counter is; nodes of a cluster with commas between")
+    .requiredOption(
+      "--sql <url>",
+      "the database: postgres://…, mysql://…, mariadb://… or sqlite:<file>; it is only read",
+    )
+    .requiredOption("--dimensions <list>", "names with commas between: site,lane,direction")
+    .option("--buckets <list>", "names with commas between", "minute,hour,day")
+    .option("--time-zone <name>", "in which hours and days begin", "UTC")
+    .option("--shards <n>", "parts of the counter", "64")
+    .option("--table <name>", "table of the counts (default: the counter's name and _counts)")
+    .option("--ledger-table <name>", "table of the ledger (default: oriel_ledger)")
+    .option("--drivers <folder>", "whose node_modules have the database's driver", ".")
+    .option("--in-doubt <what>", "drop or keep events that the table may have, where Redis was set back")
+    .option("--accept-missing", "give up what the table lacks, where it was set back")
+    .option("--set-aside", "rename keys that cannot be read or have another layout, and begin anew")
+    .option("--mend-sums", "count what the rows say, where they do not add up")
+    .option("--yes", "repair; without it, rebase only shows")
+    .option("--json", "JSON, a shard a line")
+    .option("--prefix <prefix>", "beginning of the keys in Redis")
+    .action(async (what: string, name: string, typed: CountersTyped) =>
+      end(await counters(what, name, typed, streams)),
+    );
 }
 
 function queueCommand(streams: Streams, end: (status: number) => void): Command {

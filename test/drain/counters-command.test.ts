@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Redis } from "ioredis";
+import { Database } from "node-sqlite3-wasm";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Counters, DrainService, redisStore } from "../../src/index.ts";
+import { sqliteSink } from "../../src/sql.ts";
+import { command } from "../cli/command.ts";
+import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "oriel-doctor-"));
+const file = join(folder, "counts.db");
+const drivers = fileURLToPath(new URL(".", import.meta.url));
+let server: RedisServer;
+beforeAll(async () => {
+  server = await startRedis({ tcp: true });
+});
+afterAll(async () => {
+  await server?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const run = (what: string, ...more: string[]) => {
+  const where = ["--redis", server.url, "--sql", `sqlite:${file}`, "--drivers", drivers];
+  return command(["counters", what, "flow", ...where, "--dimensions", "site", "--shards", "2", ...more]);
+};
+
+/** Counts and drains, with a connection to the database that is closed again. */
+async function work(events: number, isDrained: boolean): Promise<bigint> {
+  const store = redisStore(server.url);
+  const database = new Database(file);
+  try {
+    const flow = new Counters(store, "flow", { dimensions: ["site"], shards: 2 });
+    const sink = sqliteSink(database);
+    await sink.createTables(flow.shape);
+    for (let i = 0; i < events; i++) await flow.add({ site: `s${i}` });
+    if (isDrained) await new DrainService({ counters: flow, sink }).drainOnce();
+    const rows = await flow.read({ table: sink }).catch(() => []);
+    return rows.reduce((sum, { count }) => sum + count, 0n);
+  } finally {
+    await store.close();
+    database.close();
+  }
+}
+
+test("a counter whose Redis was lost is shown, left as it is without --yes, and repaired with it", async () => {
+  await work(10, true);
+  expect(await run("doctor")).toMatchObject({ status: 0, stdout: expect.stringContaining("all 2 shards fit") });
+  const raw = new Redis(server.url);
+  await raw.flushall();
+  await work(10, false);
+  const shown = await run("doctor", "--json");
+  expect(shown.status).toBe(1);
+  expect(
+    shown.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+  ).toMatchObject([
+    { shard: 0, verdict: "lost", storeGeneration: 0, tableGeneration: 1 },
+    { shard: 1, verdict: "lost", storeGeneration: 0, tableGeneration: 1 },
+  ]);
+  const before = await raw.hgetall("oriel:{flow:0}:counts");
+  expect(await run("rebase")).toMatchObject({
+    status: 1,
+    stdout: expect.stringContaining("nothing was changed: --yes"),
+  });
+  expect(await raw.hgetall("oriel:{flow:0}:counts")).toEqual(before);
+  expect(await run("rebase", "--yes")).toMatchObject({ status: 0, stdout: expect.stringContaining("2 of 2 shards") });
+  expect(await run("doctor")).toMatchObject({ status: 0 });
+  expect(await work(0, true)).toBe(20n);
+  raw.disconnect();
+});
+
+test("wrong options are one line each, and secrets stay out of it", async () => {
+  const sql = (url: string) =>
+    command(["counters", "doctor", "flow", "--redis", server.url, "--sql", url, "--dimensions", "site"]);
+  expect(await sql("oracle://user:secret@host/db")).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(/^oriel: ARGUMENT .*--sql is "oracle"; it must be postgres:/),
+  });
+  expect((await sql("oracle://user:secret@host/db")).stderr).not.toContain("secret");
+  expect(await run("rebase", "--yes", "--in-doubt", "maybe")).toMatchObject({
+    status: 2,
+    stderr: expect.stringMatching(/--in-doubt is "maybe"; it must be drop or keep/),
+  });
+});
