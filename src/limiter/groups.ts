@@ -7,6 +7,7 @@ import type { Decision } from "./decision.ts";
 import type { Fallback } from "./fallback.ts";
 import { tokenOf } from "./permits.ts";
 import { lends, type Policy } from "./policies.ts";
+import { bytesOf, Recent } from "./recent.ts";
 import { newToken } from "./token.ts";
 
 interface Caller {
@@ -29,9 +30,6 @@ interface Group {
   callers: Caller[];
 }
 
-/** Denials remembered at a time. */
-const MOST_DENIED = 10_000;
-
 /** Puts alike calls of one turn on one id into one step; each caller gets the decision that it would have had alone. */
 export class Groups {
   readonly #asker: Asker;
@@ -39,13 +37,14 @@ export class Groups {
   readonly #denyCacheMs: number;
   readonly #now: Clock;
   #open = new Map<string, Group>();
-  readonly #denied = new Map<string, Denied>();
+  readonly #denied: Recent<Denied>;
 
   constructor(asker: Asker, fallback: Fallback, denyCacheMs: number, now: Clock) {
     this.#asker = asker;
     this.#fallback = fallback;
     this.#denyCacheMs = denyCacheMs;
     this.#now = now;
+    this.#denied = new Recent(now);
   }
 
   take(base: string, policies: readonly Policy[], cost: number): Promise<Decision> {
@@ -106,14 +105,13 @@ export class Groups {
     const known = this.#denied.get(base);
     if (!known || cost !== known.cost || policies !== known.policies) return undefined;
     const goneMs = Math.floor(this.#now() - known.atMs);
-    if (goneMs < this.#denyCacheMs && goneMs < known.decision.retryAfterMs) return after(known.decision, goneMs);
-    this.#denied.delete(base);
-    return undefined;
+    return goneMs < known.decision.retryAfterMs ? after(known.decision, goneMs) : undefined;
   }
 
   #remember(base: string, policies: readonly Policy[], cost: number, decision: Decision): void {
-    if (this.#denied.size >= MOST_DENIED) this.#denied.clear();
-    this.#denied.set(base, { atMs: this.#now(), policies, cost, decision });
+    const atMs = this.#now();
+    const untilMs = atMs + Math.min(this.#denyCacheMs, decision.retryAfterMs);
+    this.#denied.set(base, { atMs, policies, cost, decision }, untilMs, bytesOf(base, policies));
   }
 }
 

@@ -15,12 +15,13 @@ export interface LimiterOptions {
   localShare?: number;
   /**
    * For how long a denial is given again without asking, at most its `retryAfterMs`; 0 ms (default) to 100 ms. A reset, a
-   * reward or a raised limit acts that much later.
+   * reward or a raised limit acts that much later. Holds 8 MiB at most, the latest denials.
    */
   denyCache?: Duration;
   /**
    * Permits fetched ahead, so many at a time, and given out without asking for so long. Within one span up to `permits`
-   * more than the limit may then pass for each process. At most 1 s; not with a concurrency policy.
+   * more than the limit may then pass for each process. At most 1 s; not with a concurrency policy. Holds
+   * 8 MiB at most, some 10 000 ids; what was fetched for more is lost to everybody.
    */
   lease?: { permits: number; for: Duration };
 }
