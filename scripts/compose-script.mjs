@@ -37,14 +37,26 @@ export function composeScript(stepFile, replace = {}) {
       const text = replace[name] ?? readFileSync(join(luaFolder, `${name}.lua`), "utf8");
       return expand(text.replace(/^#!.*\n/, ""));
     });
-  const definitions = withoutComments(
-    expand(
-      `-- @include store/refuse\n${isPacked ? "local inputs, keys_per_step, input_bytes\n" : ""}${step.slice(first.length + 1)}`,
-    ),
+  const written = expand(
+    `-- @include store/refuse\n${isPacked ? "local inputs, keys_per_step, input_bytes\n" : ""}${step.slice(first.length + 1)}`,
   );
+  checkLoads(stepFile, written);
+  const definitions = withoutComments(written);
   const eachCall = withoutComments(expand(`-- @include store/${isPacked ? "each-packed" : "each"}`));
   const text = `${first}\n${withNumbers(definitions)}\n-- each call\n${eachCall}\n`;
   return { text, sha: sha1(text), asciiSha: sha1(`${first}\n${asciiPrelude()}${text.slice(first.length + 1)}`) };
+}
+
+/**
+ * While a library of functions loads there is no `redis`, `math`, `string`, `struct` or any other name of Lua's: what is not
+ * inside a function may call nothing. Constants travel as their values.
+ */
+function checkLoads(stepFile, text) {
+  for (const [line, value] of text.matchAll(/^(?:local )?[a-z][\w, .[\]]*= (?!function\b)(.*)$/gm))
+    if (/[A-Za-z_]\w*\s*[.(]/.test(value.replace(/"[^"]*"|'[^']*'|--.*/g, "")))
+      throw new Error(
+        `${stepFile}: ${line}: only functions may name what the server gives; it is not there while a library loads`,
+      );
 }
 
 /** What src/store/ascii.ts puts behind the first line where arguments travel as ASCII. */

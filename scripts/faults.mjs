@@ -16,6 +16,7 @@ const tests = [
   "test/drain/killed.test.ts",
   "test/queue/schedules.test.ts",
   "test/queue/storms.test.ts",
+  "test/storm",
 ];
 const run = spawnSync(process.execPath, [vitest, "run", ...tests, ...process.argv.slice(2)], {
   stdio: "inherit",

@@ -1,5 +1,7 @@
--- The head of an envelope of kind RAW, behind which the bytes stand that were found in the place of a message.
-local raw_head = string.char(1, 0, RAW, 0) .. string.rep("\0", 20)
+-- An envelope of kind RAW: behind its head the bytes stand that were found in the place of a message.
+local function raw_envelope(bytes)
+  return string.char(1, 0, RAW, 0) .. string.rep("\0", 20) .. bytes
+end
 
 -- Moves what is no message to the dead, with the bytes that were found, under `id`.
 local function bury(times, messages, now, member, deliveries, id, why)
@@ -14,7 +16,7 @@ local function bury(times, messages, now, member, deliveries, id, why)
   end
   if not string.find(digits, "^[0-9a-f]+$") or #digits < SEQ_DIGITS then digits = string.rep("0", SEQ_DIGITS) end
   local is_raw = string.byte(value, SEQ_DIGITS + 3) == RAW
-  local kept = is_raw and string.sub(value, SEQ_DIGITS + 1) or raw_head .. value
+  local kept = is_raw and string.sub(value, SEQ_DIGITS + 1) or raw_envelope(value)
   redis.call("HSET", messages, ":" .. id, digits .. kept, "!" .. id, why)
   redis.call("ZADD", times, text_of(score_of(DEAD, now, deliveries)), digits .. id)
   if id ~= old_id then redis.call("HDEL", messages, ":" .. old_id, "!" .. old_id) end

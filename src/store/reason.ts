@@ -23,7 +23,7 @@ export const NO_TLS = "the server does not answer the TLS handshake; it may spea
 const REASONS: readonly [said: RegExp, kind: Kind, meaning: string][] = [
   [/^WRONGPASS\b.*|^ERR invalid password.*/, "configuration", "the server refused the user name or password ($&)"],
   [/^NOAUTH\b.*/, "configuration", "the server requires a password, and none was given ($&)"],
-  [/^NOPERM\b.*/, "configuration", "the user's ACL rules do not allow this ($&)"],
+  [/^(?:NOPERM\b|ERR The user executing).*/, "configuration", "the user's ACL rules do not allow this ($&)"],
   [/^DENIED\b[^.]*/, "configuration", "the server is in protected mode ($&)"],
   [
     /^ERR (?:invalid DB index|DB index is out of range).*/,

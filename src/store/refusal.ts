@@ -39,7 +39,8 @@ export function errorOfReply(key: string, code: string, text: string, alreadyApp
   if (text.startsWith("OOM "))
     return new OrielError("OVERLOADED", "Redis is out of memory", { cause, transient: true, applied });
   // What the server would not do now; a slot on its way to another node, for instance.
-  if (/^(READONLY|MISCONF|NOREPLICAS|MASTERDOWN|NOPERM|UNKILLABLE) |non.local key/.test(text)) {
+  // Redis 7.0 says of a command or key that its ACL forbids a script: "ERR The user executing the script can't ...".
+  if (/^(READONLY|MISCONF|NOREPLICAS|MASTERDOWN|NOPERM|UNKILLABLE) |^ERR The user executing|non.local key/.test(text)) {
     const reason = reasonOf(cause);
     const told = reason?.text ?? `Redis broke the step off (${text})`;
     return new OrielError("UNAVAILABLE", told, { cause, transient: reason?.isTransient ?? true, applied });

@@ -44,6 +44,8 @@ describe("composeScript", () => {
     ["a constant without a value", good.replace("local keys", "local ONE, OTHER = 1\nlocal keys")],
     ["a constant with two values", good.replace("local keys", "local ONE = 1\nlocal ONE = 2\nlocal keys")],
     ["a constant that is none", good.replace('"x"', "OTHER")],
+    ["what no library may do while it loads", good.replace("local keys", "local call = redis.call\nlocal keys")],
+    ["the same in an included file's words", good.replace("local keys", 'local head = string.rep("x", 2)\nlocal keys')],
     ["a step that reads TIME", good.replace('"x"', 'redis.call("TIME")[1]')],
   ])("refuses %s", (_what, text) => {
     expect(() => compose(text)).toThrowError();
