@@ -1,0 +1,65 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { DelayQueue, FleetMetrics } from "../../src/index.ts";
+import type { Actor, Part } from "./actors.ts";
+import { answered, Books } from "./books.ts";
+
+export function queueActor({ stores, random, modes }: Part): Actor {
+  const books = new Books<string>("queue");
+  const queues = stores.map((store) => new DelayQueue<number>(store, "q", { shards: 2, attempts: 100, ...modes }));
+  const dueMs = new Map<string, number>();
+  const delivered = new Set<string>();
+  const done = new Set<string>();
+  let drawn = 0;
+  const add = (queue: DelayQueue<number>) => {
+    const [id, delay] = [`m${++drawn}`, random.int(0, 200)];
+    dueMs.set(id, Date.now() + delay);
+    return books.call(id, queue.add(0, { id, delay }));
+  };
+  const work = async (queue: DelayQueue<number>) => {
+    const messages = await queue.claim({ limit: 5, visibility: 300 }).catch(() => []);
+    for (const { id } of messages) {
+      delivered.add(id);
+      if (Date.now() < dueMs.get(id)! - 1) books.wrong(`${id} came ${dueMs.get(id)! - Date.now()} ms early`);
+      if (done.has(id)) books.wrong(`${id} came again after it was done`);
+    }
+    for (const message of messages) if (await queue.ack(message).catch(() => false)) done.add(message.id);
+    return messages.length;
+  };
+  return {
+    violations: books.violations,
+    act: () => (random.chance(0.6) ? add : work)(random.pick(queues)),
+    async settle() {
+      const left = async () => {
+        const { waiting, due, claimed } = await answered(() => queues[0]!.counts());
+        return waiting + due + claimed;
+      };
+      for (let i = 0; i < 200 && (await left()) > 0; i++) if ((await work(queues[i % 2]!)) === 0) await pause(20);
+      books.settle(delivered);
+    },
+  };
+}
+
+export function fleetActor({ stores, random, modes }: Part): Actor {
+  const books = new Books("fleet");
+  const shape = { sampleCount: 60, interval: "1h", flush: 50, ...modes } as const;
+  const fleet = stores.map((store) => new FleetMetrics(store, "f", shape));
+  let added = 0;
+  let flushes = 0;
+  let late = 0;
+  for (const each of fleet) each.on("late", ({ events }) => (late += events));
+  return {
+    violations: books.violations,
+    async act() {
+      const count = random.int(1, 3);
+      added += count;
+      const one = random.pick(fleet);
+      one.metric("pay").addSuccess(count);
+      if (random.chance(0.3)) await books.call(++flushes, one.flush());
+    },
+    async settle() {
+      for (const each of fleet) await answered(() => each.close());
+      const success = (await answered(() => new FleetMetrics(stores[0]!, "f", shape).read("pay"))).success(Date.now());
+      if (success !== added || late > 0) books.wrong(`${success} are counted of ${added}; ${late} are told as late`);
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { Breaker, Counters, fixedWindow, Limiter, Lock, LockedWindow, Series, slidingWindow } from "../../src/index.ts";
+import type { Store } from "../../src/store/contract.ts";
+import type { Random } from "../simulator/random.ts";
+import { answered, Books } from "./books.ts";
+
+/** One structure in a storm: its two processes do random things, and at the end its books are compared with what is there. */
+export interface Actor {
+  act(): Promise<unknown>;
+  settle(): Promise<unknown>;
+  readonly violations: readonly string[];
+}
+
+export interface Part {
+  /** Of two processes. */
+  stores: readonly Store[];
+  random: Random;
+  modes: object;
+}
+
+export function seriesActor({ stores, random, modes }: Part): Actor {
+  const books = new Books("series");
+  const options = { retention: "10m", ...modes, values: "float64" } as const;
+  const series = stores.map((store) => new Series(store, "s", options));
+  let drawn = 0;
+  return {
+    violations: books.violations,
+    async act() {
+      const one = random.pick(series);
+      const value = ++drawn;
+      const isAsking = random.chance(0.3);
+      await books.call<unknown>(value, isAsking ? one.recordAndGet(value) : one.record(value));
+    },
+    async settle() {
+      const cold = new Series(stores[0]!, "s", { ...options, onStoreError: "throw" });
+      books.settle(await answered(() => cold.values()));
+    },
+  };
+}
+
+export function lockedWindowActor({ stores, random, modes }: Part): Actor {
+  const books = new Books("locked window");
+  const windows = stores.map((store) => new LockedWindow(store, "w", { span: "10m", wait: "1s", ...modes }));
+  let drawn = 0;
+  return {
+    violations: books.violations,
+    act: () => books.call(++drawn, random.pick(windows).addAndGetStats(1)),
+    settle: async () => books.settleCount((await answered(() => windows[0]!.stats())).count),
+  };
+}
+
+export function countersActor({ stores, random, modes }: Part): Actor {
+  const books = new Books<string>("counters");
+  const counters = stores.map((store) => new Counters(store, "c", { dimensions: ["id"], ...modes }));
+  let drawn = 0;
+  return {
+    violations: books.violations,
+    act() {
+      const id = `n${++drawn}`;
+      return books.call(id, random.pick(counters).add({ id }));
+    },
+    async settle() {
+      const rows = await answered(() => counters[0]!.read({ bucket: "day" }));
+      books.settle(rows.flatMap(({ values, count }) => Array.from({ length: Number(count) }, () => values.id)));
+    },
+  };
+}
+
+export function limiterActor({ stores, random, modes }: Part): Actor {
+  const LIMIT = 40;
+  const books = new Books("limiter");
+  const policy = random.pick([fixedWindow, slidingWindow])({ limit: LIMIT, span: "1h" });
+  const limiters = stores.map((store) => new Limiter(store, [policy], { name: "l", ...modes }));
+  let drawn = 0;
+  let allowed = 0;
+  let unsure = 0;
+  return {
+    violations: books.violations,
+    async act() {
+      const key = ++drawn;
+      const requestId = random.chance(0.5) ? { requestId: `r${key}` } : {};
+      const decision = await books.call(key, random.pick(limiters).take("id", requestId));
+      if (decision?.degraded || books.unknown.has(key)) unsure++;
+      else if (decision?.allowed && ++allowed > LIMIT) books.wrong(`${allowed} were let pass by a limit of ${LIMIT}`);
+    },
+    async settle() {
+      const strict = new Limiter(stores[0]!, [policy], { name: "l" });
+      const used = LIMIT - (await answered(() => strict.peek("id"))).remaining;
+      if (used < Math.min(allowed, LIMIT) || used > Math.min(allowed + unsure, LIMIT))
+        books.wrong(`${used} are taken; ${allowed} were allowed, of ${unsure} nobody knows`);
+    },
+  };
+}
+
+export function lockActor({ stores, random, modes }: Part): Actor {
+  const books = new Books("lock");
+  const locks = stores.map((store) => new Lock(store, "l", modes));
+  let drawn = 0;
+  let last = 0;
+  let holder: { leftMs: number } | undefined;
+  const hold = (lock: Lock) =>
+    lock.withLock(
+      async (held) => {
+        if (holder && holder.leftMs > 0 && held.leftMs > 0) books.wrong("two hold it at once");
+        if (held.fence <= last) books.wrong(`fence ${held.fence} after ${last}`);
+        [holder, last] = [held, held.fence];
+        await pause(random.int(0, 10));
+        if (holder === held) holder = undefined;
+      },
+      { wait: 200, lease: 500 },
+    );
+  return {
+    violations: books.violations,
+    act: () => books.call(++drawn, hold(random.pick(locks))),
+    settle: () => answered(() => locks[0]!.withLock(() => {}, { wait: "3s" })),
+  };
+}
+
+export function breakerActor({ stores, random }: Part): Actor {
+  const books = new Books("breaker");
+  const breakers = stores.map((store) => new Breaker(store, { name: "b", span: "1s", failures: 5, cooldown: 50 }));
+  return {
+    violations: books.violations,
+    async act() {
+      const isBad = random.chance(0.2);
+      const run = () => (isBad ? Promise.reject(new RangeError("bad")) : Promise.resolve("good"));
+      const ended = await random
+        .pick(breakers)
+        .run(run)
+        .catch((error) => error.code ?? error.message);
+      if (ended !== "OPEN" && ended !== (isBad ? "bad" : "good")) books.wrong(`a call ended with ${ended}`);
+    },
+    settle: async () => {},
+  };
+}

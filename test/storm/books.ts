@@ -1,0 +1,66 @@
+import { OrielError } from "../../src/index.ts";
+
+/** What became of each thing that was handed in, by what its call answered; and what no call may do. */
+export class Books<Key = number> {
+  readonly acknowledged = new Set<Key>();
+  readonly refused = new Set<Key>();
+  readonly unknown = new Set<Key>();
+  readonly violations: string[] = [];
+  readonly #name: string;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  wrong(text: string): void {
+    if (this.violations.length < 20) this.violations.push(`${this.#name}: ${text}`);
+  }
+
+  /** Never rejects; undefined where the call did. Any error but an OrielError is a violation. */
+  async call<Answer>(key: Key, calling: Promise<Answer>): Promise<Answer | undefined> {
+    try {
+      const answer = await calling;
+      // What its process says that it kept is not acknowledged yet.
+      const isKept = (answer as { degradedBy?: string } | undefined)?.degradedBy === "local";
+      (isKept ? this.unknown : this.acknowledged).add(key);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof OrielError)) this.wrong(`rejected with ${(error as Error)?.stack ?? error}`);
+      else {
+        (error.applied === "no" ? this.refused : this.unknown).add(key);
+        if (error.code === "CORRUPT" || error.code === "ARGUMENT") this.wrong(`${error.code} ${error.message}`);
+        if (/Function not found|NOSCRIPT/.test(error.message)) this.wrong(error.message);
+      }
+      return undefined;
+    }
+  }
+
+  /** Each found once; what was refused is not there, what was acknowledged is, of the rest nobody knows. */
+  settle(found: Iterable<Key>): void {
+    const times = new Map<Key, number>();
+    for (const key of found) times.set(key, (times.get(key) ?? 0) + 1);
+    for (const [key, count] of times) {
+      if (count > 1) this.wrong(`${key} counts ${count} times`);
+      if (this.refused.has(key)) this.wrong(`${key} was refused, and is there`);
+    }
+    for (const key of this.acknowledged) if (!times.has(key)) this.wrong(`${key} was acknowledged, and is missing`);
+  }
+
+  /** The same where only the number is known. */
+  settleCount(count: number): void {
+    const [least, most] = [this.acknowledged.size, this.acknowledged.size + this.unknown.size];
+    if (count < least || count > most) this.wrong(`counts ${count}; from ${least} to ${most} can be`);
+  }
+}
+
+/** Asks again while the store comes back to itself. */
+export async function answered<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (tries === 20) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
