@@ -43,7 +43,9 @@ export function httpStore(options: HttpStoreOptions): WatchedStore {
     token,
     fetch: given ?? runtimeFetch,
   };
-  return scriptStore((deadlineMs) => httpClient(server, deadlineMs), rest);
+  // By default no request is spent on warnings: an isolate may live for one call.
+  const quiet = { ...rest, onWarning: rest.onWarning ?? null };
+  return scriptStore((deadlineMs) => httpClient(server, deadlineMs), quiet);
 }
 
 const runtimeFetch: Fetch = (...request) => globalThis.fetch(...request);

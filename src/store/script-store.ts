@@ -10,7 +10,7 @@ import { failureReports } from "./failures.ts";
 import { Health } from "./health.ts";
 import { checkPrefix, keyOf } from "./keys.ts";
 import { leaseClock } from "./lease-clock.ts";
-import { watchAppendOnly, watchEviction } from "./warnings.ts";
+import { emitOnce, watchAppendOnly, watchEviction } from "./warnings.ts";
 
 export interface ScriptStoreOptions {
   /** Begins every key; default "oriel:". The client's own keyPrefix is not used. */
@@ -27,9 +27,11 @@ export interface ScriptStoreOptions {
   /**
    * Told, at most once for each, what endangers data: a server that may evict keys (`maxmemory-policy` is not
    * "noeviction"), read when the store first reaches it; one that writes no append-only file (`appendonly` is "no"), read
-   * when counts are first added or drained. Where INFO is not permitted, nothing is told; default: not read.
+   * when counts are first added or drained. Where INFO is not permitted, nothing is told. Default: both are read when
+   * counts are first added or drained, and each is emitted as a warning of the process, once for all stores; over HTTP,
+   * where each costs a request, neither is read. null or false: neither is read.
    */
-  onWarning?: ((warning: string) => void) | undefined;
+  onWarning?: ((warning: string) => void) | null | false | undefined;
   /** For tests: the script that runs an operation. */
   scriptOf?: ScriptOf | undefined;
   /** For tests: what `monotonic` shows; deadlines do not follow it. */
@@ -48,7 +50,7 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
     throw argumentError("maxPendingBytes", maxPendingBytes, "a whole number of bytes, 1 or more");
   const connection = connect(deadlineMs);
   const { onWarning } = options;
-  let isFileUnknown = onWarning !== undefined;
+  let isFileUnknown = onWarning !== null && onWarning !== false;
   if (onWarning) watchEviction(connection, onWarning);
   const health = new Health(connection, deadlineMs);
   const scriptOf = options.scriptOf ?? ((operation) => operation.script);
@@ -115,7 +117,8 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
         batches.add(call);
         if (isFileUnknown && operation.mustLast) {
           isFileUnknown = false;
-          watchAppendOnly(connection, onWarning!);
+          if (!onWarning) watchEviction(connection, emitOnce);
+          watchAppendOnly(connection, onWarning || emitOnce);
         }
         return call.promise as Promise<Output>;
       } catch (error) {

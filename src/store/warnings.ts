@@ -2,6 +2,17 @@ import type { ScriptClient } from "./client.ts";
 
 type Tell = (warning: string) => void;
 
+const emitted = new Set<string>();
+
+/** Emits a warning of the process, or on the console where there is none; each text once, whatever store it comes from. */
+export function emitOnce(warning: string): void {
+  if (emitted.has(warning)) return;
+  emitted.add(warning);
+  const { process } = globalThis as { process?: { emitWarning?(text: string, type: string): void } };
+  if (process?.emitWarning) process.emitWarning(warning, "OrielWarning");
+  else console.warn(`OrielWarning: ${warning}`);
+}
+
 /** Reports each `maxmemory-policy` but noeviction among the primaries. */
 export function watchEviction(client: ScriptClient, onWarning: Tell): void {
   watch(client, onWarning, "memory", (text) => {

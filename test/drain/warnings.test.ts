@@ -5,6 +5,30 @@ import { redisStore } from "../../src/store/redis.ts";
 import { startRedis } from "../harness/redis-server.ts";
 import { STAGES } from "./stages.ts";
 
+test("by default the process is warned, once for all stores; null and false silence it", async () => {
+  const server = await startRedis({ args: ["--appendonly", "no", "--maxmemory-policy", "allkeys-lru"] });
+  const warnings: string[] = [];
+  const onWarning = (warning: Error) => void (warning.name === "OrielWarning" && warnings.push(warning.message));
+  process.on("warning", onWarning);
+  try {
+    for (const options of [{ onWarning: null }, { onWarning: false as const }, {}, {}]) {
+      const store = redisStore(server.url, options);
+      const counters = new Counters(store, "flow", { dimensions: ["site"], shards: 4 });
+      for (let i = 0; i < 3; i++) await counters.add({ site: "a" });
+      await new Promise((resolve) => setTimeout(resolve, 50)); // INFO travels behind
+      expect(warnings).toHaveLength("onWarning" in options ? 0 : 2);
+      await store.close();
+    }
+    expect(warnings.sort()).toEqual([
+      expect.stringMatching(/^appendonly is no: /),
+      expect.stringMatching(/^maxmemory-policy is allkeys-lru: /),
+    ]);
+  } finally {
+    process.off("warning", onWarning);
+    await server.stop();
+  }
+});
+
 test.each([
   ["no", 1],
   ["yes", 0],
