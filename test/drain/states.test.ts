@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { Counters } from "../../src/counter/counters.ts";
+import { CountersDoctor } from "../../src/drain/doctor.ts";
+import { DrainService } from "../../src/drain/drain-service.ts";
+import type { DivergedShards, DrainFailure } from "../../src/drain/events.ts";
+import { memoryStore } from "../../src/store/memory.ts";
+import { STAGES } from "./stages.ts";
+
+test("64 shards that fail and diverge for 40 s are told of once per change, and once when they are back", async () => {
+  const clock = { nowMs: Date.UTC(2026, 0, 31) };
+  const store = memoryStore({ clock: () => clock.nowMs });
+  const stage = await STAGES.SQLite!();
+  const real = stage.sink();
+  let isDown = false;
+  const apply: typeof real.apply = (...call) => (isDown ? Promise.reject(new Error("down")) : real.apply(...call));
+  const sink = { ...real, apply };
+  const flow = new Counters(store, "flow", { dimensions: ["id"] });
+  const drain = new DrainService({ counters: flow, sink });
+  const diverged: DivergedShards[] = [];
+  const errors: DrainFailure[] = [];
+  const recovered: number[][] = [];
+  drain.on("diverged", (event) => void diverged.push(event));
+  drain.on("error", (event) => void errors.push(event));
+  drain.on("recovered", ({ shards }) => void recovered.push(shards));
+  const cycles = async (count: number) => {
+    for (let i = 0; i < count; i++) {
+      for (let id = 0; id < 500; id++) flow.add({ id: `${id}` }).catch(() => {}); // LOST, after the flush
+      await drain.drainOnce();
+      clock.nowMs += 10_000;
+    }
+  };
+  try {
+    await sink.createTables(flow.shape);
+    await cycles(2);
+    isDown = true;
+    await cycles(4);
+    isDown = false;
+    await cycles(1);
+    expect(errors).toMatchObject([{ shards: expect.arrayContaining([0, 63]), shard: 0 }]);
+    expect(errors[0]!.shards).toHaveLength(64);
+    expect(recovered).toEqual([[...Array(64).keys()]]);
+    store.clear();
+    await cycles(4);
+    expect(diverged).toHaveLength(1);
+    expect(diverged[0]).toMatchObject({ state: "store-behind", runbook: "docs/runbook/counter-behind-its-table.md" });
+    expect(diverged[0]!.shards).toHaveLength(64);
+    await new CountersDoctor(flow, sink).repair();
+    clock.nowMs += 60_000;
+    await cycles(1);
+    expect(recovered).toHaveLength(2);
+    expect([diverged.length, errors.length]).toEqual([1, 1]);
+  } finally {
+    await stage.stop();
+  }
+});
