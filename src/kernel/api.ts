@@ -35,9 +35,11 @@ export interface TrimOptions {
   until?: Instant;
 }
 
-export interface WindowStatsOptions extends TrimOptions, PercentileOptions {
+export interface WindowStatsOptions<P extends readonly number[] = readonly number[]>
+  extends TrimOptions,
+    PercentileOptions {
   /** Each from 0 to 100; default 50, 90, 99. */
-  percentiles?: readonly number[];
+  percentiles?: P;
   /** Variance divides by count - ddof; default 0. */
   ddof?: number;
 }
@@ -101,12 +103,12 @@ function trim(
  * address: what `trim`, `sum`, `moments` and `percentile` answer one after the other, without their copies. None inside:
  * count 0, sum 0, the rest NaN. Errors as theirs. Cost: linear; `sorted`: in what is inside.
  */
-function stats(
+function stats<const P extends readonly number[] = readonly [50, 90, 99]>(
   times: BigInt64Array | Uint8Array,
   values: Values,
   cutoff: Instant,
-  options: WindowStatsOptions = {},
-): ColumnStats {
+  options: WindowStatsOptions<P> = {},
+): ColumnStats<P[number]> {
   const { percentiles = [50, 90, 99], method = "linear", type } = options;
   if (!Array.isArray(percentiles)) throw argumentError("percentiles", percentiles, "an array of numbers from 0 to 100");
   const { from, to, both, sorted } = windowOf(cutoff, options);

@@ -24,6 +24,7 @@ export function columnOf(argument: string, values: Values, type?: ValueType): Co
 /** Bytes a value; ARGUMENT for what cannot be a column. */
 export function widthOf(argument: string, values: Values, type?: ValueType): 4 | 8 {
   if (type !== undefined && type !== "f32" && type !== "f64") throw argumentError("type", type, '"f32" or "f64"');
+  checkAttached(argument, values);
   if (values instanceof Float32Array || values instanceof Float64Array) {
     const own = values instanceof Float32Array ? "f32" : "f64";
     if (type !== undefined && type !== own) throw argumentError("type", type, `"${own}", as ${argument} is`);
@@ -36,10 +37,21 @@ export function widthOf(argument: string, values: Values, type?: ValueType): 4 |
 
 /** Times in ms since 1970: a BigInt64Array as it is, or bytes as little-endian i64. Errors as `columnOf`. */
 export function timesOf(argument: string, times: BigInt64Array | Uint8Array): BigInt64Array {
+  checkAttached(argument, times);
   if (times instanceof BigInt64Array) return times;
   if (!(times instanceof Uint8Array)) throw argumentError(argument, times, "a BigInt64Array, or bytes of i64 ms");
   const bytes = aligned(argument, times, 8);
   return new BigInt64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 8);
+}
+
+/** ARGUMENT for a view of a buffer that was transferred to somebody else: it would read as an empty column. */
+export function checkAttached(argument: string, view: unknown): void {
+  if (!ArrayBuffer.isView(view) || view.byteLength > 0) return;
+  try {
+    new Uint8Array(view.buffer, 0, 0);
+  } catch {
+    throw argumentError(argument, view, "an array whose buffer was not transferred");
+  }
 }
 
 function aligned(argument: string, bytes: Uint8Array, sizeBytes: number): Uint8Array {

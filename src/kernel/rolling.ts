@@ -1,7 +1,7 @@
 import { argumentError } from "../errors.ts";
 import { type Closed, type Duration, durationMs } from "../time.ts";
 import { activeKernel } from "./choose.ts";
-import { columnOf, timesOf, type Values, type ValueType } from "./column.ts";
+import { checkAttached, columnOf, timesOf, type Values, type ValueType } from "./column.ts";
 import { type NanPolicy, policyOf, withoutNan } from "./nan.ts";
 import type { PercentileMethod } from "./percentile.ts";
 import { Orders } from "./rolling-orders.ts";
@@ -47,6 +47,7 @@ export function rollingPercentile(
   if (!Array.isArray(percentiles)) throw argumentError("percentiles", percentiles, "a list of numbers from 0 to 100");
   const percents = [...new Set<number>(percentiles)];
   const orders = percents.map((p) => new Orders(method, p));
+  checkAttached("times", times);
   const instants = times instanceof Float64Array ? times : timesOf("times", times);
   const column = columnOf("values", values, type);
   if (instants.length !== column.length)

@@ -1,5 +1,5 @@
 import { argumentError, OrielError } from "../errors.ts";
-import { type Values, type ValueType, widthOf } from "./column.ts";
+import { checkAttached, type Values, type ValueType, widthOf } from "./column.ts";
 import type { Source } from "./contract.ts";
 
 const LEAST = -(2n ** 63n);
@@ -16,6 +16,7 @@ export function sourceOf(
 ): Source {
   if (!(times instanceof BigInt64Array) && !(times instanceof Uint8Array))
     throw argumentError("times", times, "a BigInt64Array, or bytes of i64 ms");
+  checkAttached("times", times);
   const instants = wholeBytes("times", times, 8);
   const width = widthOf("values", values, type);
   const bytes = wholeBytes("values", values, width);

@@ -10,12 +10,12 @@ import { percentilesOf } from "./percentiles.ts";
 import { readersOf } from "./readers.ts";
 
 /** Statistics of the values inside; of none: count 0, sum 0, the rest NaN. */
-export interface ColumnStats extends Moments {
+export interface ColumnStats<P extends number = number> extends Moments {
   /** NaN inside the window, whatever became of them. */
   nanCount: number;
   sum: number;
   /** By the percentile asked for. */
-  percentiles: Record<number, number>;
+  percentiles: Record<P, number> & Record<number, number>;
 }
 
 export interface StatsRequest {

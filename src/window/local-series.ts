@@ -12,7 +12,14 @@ import { bytesPerEvent } from "./segment.ts";
 import { Segments } from "./segments.ts";
 import { bound, checkNan } from "./series-options.ts";
 import { checkedColumn, checkValue, timesOf } from "./values.ts";
-import { type StatsOptions, statsQuery, type WindowOptions, type WindowQuery, windowQuery } from "./window-query.ts";
+import {
+  type DefaultPercentiles,
+  type StatsOptions,
+  statsQuery,
+  type WindowOptions,
+  type WindowQuery,
+  windowQuery,
+} from "./window-query.ts";
 import { fractionOf, statsOf, type WindowStats } from "./window-stats.ts";
 
 export interface LocalSeriesOptions {
@@ -100,7 +107,7 @@ export class LocalSeries {
     }
   }
 
-  stats(options: StatsOptions = {}): WindowStats {
+  stats<const P extends readonly number[] = DefaultPercentiles>(options: StatsOptions<P> = {}): WindowStats<P[number]> {
     try {
       const query = statsQuery(options, this.#retentionMs);
       const { fold, fromMs, toMs } = this.#collect(query);
@@ -118,7 +125,7 @@ export class LocalSeries {
   percentile(p: number, options: PercentileOptions = NO_OPTIONS): number {
     try {
       const answer = this.#live.answer(p, options, this.#events.list, this.#advance());
-      return answer === undefined ? this.stats({ ...options, percentiles: [p] }).percentiles[p] : answer;
+      return answer === undefined ? (this.stats({ ...options, percentiles: [p] }).percentiles[p] as number) : answer;
     } catch (error) {
       throw AT.error("percentile", error);
     }

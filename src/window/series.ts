@@ -13,7 +13,13 @@ import type { Recorded } from "./recorded.ts";
 import { Recorder } from "./recorder.ts";
 import { type SeriesOptions, type SeriesSettings, seriesSettings } from "./series-options.ts";
 import type { SeriesStatsOptions } from "./server-query.ts";
-import { type StatsOptions, statsQuery, type WindowOptions, windowQuery } from "./window-query.ts";
+import {
+  type DefaultPercentiles,
+  type StatsOptions,
+  statsQuery,
+  type WindowOptions,
+  windowQuery,
+} from "./window-query.ts";
 import { type Degraded, fractionOf, statsOf, type WindowStats } from "./window-stats.ts";
 
 /**
@@ -92,7 +98,9 @@ export class Series {
    * bytes travel: the two agree to the last digit in counts, extrema and percentiles, in sum, mean and variance to a
    * rounding. TOO_LARGE for a window above the bounds.
    */
-  stats(options: SeriesStatsOptions = {}): Promise<WindowStats> {
+  stats<const P extends readonly number[] = DefaultPercentiles>(
+    options: SeriesStatsOptions<P> = {},
+  ): Promise<WindowStats<P[number]>> {
     return this.#told("stats", () => {
       if (options?.approximate !== undefined) return abortable(this.#asker.approximately(options), options.signal);
       return options?.where === undefined ? this.#asker.here(options) : this.#asker.where(options);
@@ -100,7 +108,10 @@ export class Series {
   }
 
   /** Records one event and answers for a window that holds it, in one round trip. */
-  recordAndGet(value: number, options: Omit<StatsOptions, "maxAge"> & RecordOptions = {}): Promise<WindowStats> {
+  recordAndGet<const P extends readonly number[] = DefaultPercentiles>(
+    value: number,
+    options: Omit<StatsOptions<P>, "maxAge"> & RecordOptions = {},
+  ): Promise<WindowStats<P[number]>> {
     return this.#told("recordAndGet", () => {
       const query = this.#recordQueries.of(options);
       options.signal?.throwIfAborted();
@@ -184,7 +195,10 @@ export class Series {
    * do; the edges told are the latest), or at `at`: once that is over on every node, all who ask get the same. Rejects
    * when one part does, is degraded when one is. NaN counts by the strictest policy among them.
    */
-  static async stats(series: readonly Series[], options: StatsOptions = {}): Promise<WindowStats> {
+  static async stats<const P extends readonly number[] = DefaultPercentiles>(
+    series: readonly Series[],
+    options: StatsOptions<P> = {},
+  ): Promise<WindowStats<P[number]>> {
     try {
       return await Series.#merged(series, options);
     } catch (error) {

@@ -2,7 +2,7 @@ import { argumentError } from "../errors.ts";
 import { type StatsOptions, type StatsQuery, statsQuery } from "./window-query.ts";
 import type { ApproximateOptions } from "./window-stats.ts";
 
-export interface SeriesStatsOptions extends StatsOptions {
+export interface SeriesStatsOptions<P extends readonly number[] = readonly number[]> extends StatsOptions<P> {
   /**
    * "client" (default): from a copy of the events in this process, which is brought up to date. "server": inside the
    * store, from which some hundred bytes leave; at most 10 000 events inside, 512 KiB of chunks read (they go back 80 s

@@ -1,4 +1,5 @@
 import { argumentError } from "../errors.ts";
+import { checkAttached } from "../kernel/column.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
 import { instantMs } from "../time.ts";
@@ -18,6 +19,7 @@ export function columnOf(values: ArrayLike<number>, valueType: number, nan: NanP
   const length = values !== null && typeof values === "object" ? values.length : undefined;
   if (!Number.isSafeInteger(length) || length! < 0 || length! > MOST_VALUES)
     throw argumentError("values", values, `an array or typed array of at most ${MOST_VALUES} numbers`);
+  checkAttached("values", values);
   const column = valueType === 1 ? new Float64Array(values.length) : new Float32Array(values.length);
   for (let i = 0; i < column.length; i++) {
     if (typeof values[i] !== "number") throw argumentError(`values[${i}]`, values[i], "a number");
@@ -29,6 +31,7 @@ export function columnOf(values: ArrayLike<number>, valueType: number, nan: NanP
 
 /** As `columnOf`, but what is a column of the right type and numbers already is not copied. */
 export function checkedColumn(values: ArrayLike<number>, valueType: number, nan: NanPolicy): Column {
+  checkAttached("values", values);
   const isColumn = valueType === 1 ? values instanceof Float64Array : values instanceof Float32Array;
   if (!isColumn || values.length > MOST_VALUES) return columnOf(values, valueType, nan);
   const column = values as Column;

@@ -19,9 +19,12 @@ export interface WindowOptions {
   signal?: AbortSignal;
 }
 
-export interface StatsOptions extends WindowOptions {
+/** What `stats` answers where no percentiles are named. */
+export type DefaultPercentiles = readonly [50, 90, 99];
+
+export interface StatsOptions<P extends readonly number[] = readonly number[]> extends WindowOptions {
   /** Percentiles wanted, each from 0 to 100; default 50, 90, 99. */
-  percentiles?: readonly number[];
+  percentiles?: P;
   /** One of NumPy's 13 methods; default "linear". */
   method?: PercentileMethod;
   /** Variance divides by count - ddof; default 0. */

@@ -3,8 +3,11 @@ import type { NanPolicy } from "../kernel/nan.ts";
 import { orderOf } from "../kernel/percentile.ts";
 import type { StatsQuery } from "./window-query.ts";
 
-/** Exact statistics of the events inside one window; an empty one has count 0, sum 0 and NaN for the rest. */
-export interface WindowStats {
+/**
+ * Exact statistics of the events inside one window; an empty one has count 0, sum 0 and NaN for the rest. `P` are the
+ * percentiles asked for, where they are known when the program is compiled.
+ */
+export interface WindowStats<P extends number = number> {
   count: number;
   sum: number;
   mean: number;
@@ -13,7 +16,7 @@ export interface WindowStats {
   variance: number;
   std: number;
   /** By the percentile asked for. */
-  percentiles: Record<number, number>;
+  percentiles: Record<P, number> & Record<number, number>;
   /** The window's edges, ms since 1970. */
   from: number;
   to: number;
