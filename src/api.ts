@@ -74,7 +74,7 @@ export type { RedisStoreOptions } from "./store/client-store.ts";
 export type { Store, StoreEvents, StoreHealth, WatchedStore } from "./store/contract.ts";
 export { type HttpStoreOptions, httpStore } from "./store/http.ts";
 export { memoryStore } from "./store/memory.ts";
-export type { Clock, Closed, Duration } from "./time.ts";
+export { type Clock, type Closed, type Duration, parseDuration } from "./time.ts";
 export type { SummarizeOptions } from "./window/approximate-query.ts";
 export { LocalSeries, type LocalSeriesOptions } from "./window/local-series.ts";
 export type { LockedWindowOptions, Statistics } from "./window/locked-options.ts";

@@ -12,8 +12,23 @@ const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as co
 export function durationMs(argument: string, value: Duration, leastMs = 1, mostMs = Number.MAX_SAFE_INTEGER): number {
   const ms = typeof value === "string" ? parse(value) : value;
   if (typeof ms !== "number" || !Number.isFinite(ms) || Math.floor(ms) < leastMs || Math.floor(ms) > mostMs)
-    throw argumentError(argument, value, `a duration from ${leastMs} ms to ${mostMs} ms, as ms or like "10s"`);
+    throw argumentError(argument, value, `a duration from ${leastMs} ms${until(mostMs)}, ${FORMS}`);
   return Math.floor(ms);
+}
+
+const FORMS = 'as a number of ms or like "250ms", "10s", "5m", "1h", "7d"';
+
+function until(mostMs: number): string {
+  if (mostMs === Number.MAX_SAFE_INTEGER) return " on";
+  return ` to ${mostMs} ms${mostMs % UNIT_MS.d === 0 ? ` (${mostMs / UNIT_MS.d}d)` : ""}`;
+}
+
+/** Milliseconds of a duration that came as text, of the environment for instance: "250ms", "10s", "5m", "1h", "7d". Throws ARGUMENT. */
+export function parseDuration(text: string): number {
+  const ms = typeof text === "string" ? parse(text) : Number.NaN;
+  if (!Number.isFinite(ms))
+    throw argumentError("text", text, 'a number with its unit, like "250ms", "10s", "5m", "1h", "7d"');
+  return ms;
 }
 
 function parse(text: string): number {

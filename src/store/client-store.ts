@@ -1,4 +1,5 @@
-import { argumentError } from "../errors.ts";
+import { argumentError, checkKnown } from "../errors.ts";
+import { Place } from "../place.ts";
 import { connectIoredis, type RedisClass } from "./connect.ts";
 import type { WatchedStore } from "./contract.ts";
 import { ioredisClient } from "./ioredis.ts";
@@ -41,7 +42,11 @@ export function ownStore(redisClass: () => RedisClass, url: string, options: Red
   );
 }
 
-function scriptingOf({ scripting = "eval" }: RedisStoreOptions): Scripting {
+const KNOWN = ["prefix", "deadlineMs", "maxPendingBytes", "onWarning", "scripting", "scriptOf", "monotonic"];
+
+function scriptingOf(options: RedisStoreOptions): Scripting {
+  new Place("redisStore").checked(undefined, () => checkKnown(options, KNOWN));
+  const { scripting = "eval" } = options;
   if (scripting !== "eval" && scripting !== "functions")
     throw argumentError("scripting", scripting, '"eval" or "functions"');
   return scripting === "functions" ? functions : scripts;

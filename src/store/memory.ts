@@ -1,4 +1,5 @@
-import { argumentError, corruptError, OrielError } from "../errors.ts";
+import { argumentError, checkKnown, corruptError, OrielError } from "../errors.ts";
+import { Place } from "../place.ts";
 import type { Clock } from "../time.ts";
 import { Channels } from "./channels.ts";
 import type { Operation, RunOptions, StoreHealth, WatchedStore } from "./contract.ts";
@@ -35,6 +36,7 @@ export interface MemoryStore extends WatchedStore {
  * An AbortSignal that was aborted before the call rejects it with the signal's reason, as it is.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
+  new Place("memoryStore").checked(undefined, () => checkKnown(options, ["clock", "monotonic", "maxBytes", "prefix"]));
   const { clock = Date.now, maxBytes = 256 * 2 ** 20 } = options;
   const injected = options.monotonic ?? options.clock;
   const prefix = checkPrefix(options.prefix ?? "oriel:");
