@@ -1,10 +1,11 @@
-import { argumentError, OrielError } from "../errors.ts";
+import { argumentError, corruptError, OrielError } from "../errors.ts";
 import type { RunOptions, Store } from "../store/contract.ts";
 import { packStrings } from "../store/message-pack.ts";
 import { add } from "./add.ts";
 
 const MOST_SOURCES = 1024;
 const OFFSET_DIGITS = 32;
+const PLACE = /^([0-9a-f]{32})?$/;
 const MOST_OFFSET = 2n ** 128n - 1n;
 
 /** An event of a source as it is counted in its shard. */
@@ -84,6 +85,9 @@ export class Sources {
       const after = left.at(-1)!.offset;
       const addition = { layout: this.#layout, mark: `s:${source}`, before, after, ...rowsOf(left) };
       const { isCounted, place } = await this.#store.run(add, this.#keys[shard]!, addition, this.#options);
+      // Anything else would be given back as it is read, and refused, for ever.
+      if (!isCounted && !PLACE.test(place))
+        throw corruptError(this.#keys[shard]!, `what it counted of the source ${source} ends at no offset`);
       reached[shard] = isCounted ? after : place;
       if (isCounted) return this.#onCounted?.(addition.rows);
       if (place < before)

@@ -46,8 +46,14 @@ function answer(call: Call, run: object, read: () => unknown): void {
     if (call.isOpen) call.ranIn?.(run);
     call.resolve(output);
   } catch (error) {
-    call.reject(error instanceof OrielError ? error : corrupt(call, "the reply cannot be read", error));
+    call.reject(unreadable(call, error));
   }
+}
+
+/** What a decoder finds damaged is told with the key, which it does not know. */
+function unreadable(call: Call, error: unknown): unknown {
+  if (!(error instanceof OrielError)) return corrupt(call, "the reply cannot be read", error);
+  return error.code === "CORRUPT" ? corrupt(call, OrielError.detailOf(error), error.cause) : error;
 }
 
 function refuse(call: Call, code: string, text: string): void {

@@ -1,5 +1,5 @@
 import { OrielError } from "../errors.ts";
-import { type ChunkHeader, HEADER_BYTES, readHeader } from "./chunk.ts";
+import { type ChunkHeader, checkHeader, HEADER_BYTES, readHeader } from "./chunk.ts";
 import type { ChunkBytes } from "./chunk-bytes.ts";
 import { law } from "./law.ts";
 import type { Older } from "./older.ts";
@@ -61,13 +61,15 @@ export function decodeAnswer(reply: Uint8Array): Answer {
   const verdictsFrom = PREFIX_BYTES + (view.getUint32(16, true) === 0 ? 0 : HEADER_BYTES);
   const bytesFrom = verdictsFrom + view.getUint16(2, true);
   if (reply.length < bytesFrom) throw new OrielError("CORRUPT", `an answer of ${reply.length} bytes is cut off`);
+  const header = verdictsFrom === PREFIX_BYTES ? undefined : readHeader(reply, PREFIX_BYTES);
+  if (header && status !== STATUS.foreign) checkHeader(header);
   return {
     status,
     continued: view.getUint8(1) === 1,
     from: view.getUint32(4, true),
     nowMs: view.getFloat64(8, true),
     length: view.getUint32(16, true),
-    header: verdictsFrom === PREFIX_BYTES ? undefined : readHeader(reply, PREFIX_BYTES),
+    header,
     verdicts: reply.subarray(verdictsFrom, bytesFrom),
     bytes: reply.subarray(bytesFrom),
   };

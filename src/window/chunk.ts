@@ -1,3 +1,4 @@
+import { OrielError } from "../errors.ts";
 import { law } from "./law.ts";
 
 /** A chunk's header; layout in lua/window/chunk.lua. All times are server ms, but `latestMs` (event time). */
@@ -27,6 +28,7 @@ export type ChunkSeen = Pick<
 >;
 
 export const HEADER_BYTES = 64;
+const MOST_MS = 2 ** 53;
 
 export function readHeader(bytes: Uint8Array, offset = 0): ChunkHeader {
   const view = new DataView(bytes.buffer, bytes.byteOffset + offset, HEADER_BYTES);
@@ -44,6 +46,18 @@ export function readHeader(bytes: Uint8Array, offset = 0): ChunkHeader {
     completeSinceMs: view.getFloat64(48, true),
     latestMs: view.getFloat64(56, true),
   };
+}
+
+/** Throws CORRUPT for numbers that no chunk has: a reader counts by them. */
+export function checkHeader({ number, valueType, clock, createdMs, lastStampMs, retentionMs }: ChunkHeader): void {
+  if (!Number.isSafeInteger(number) || number < 0) throw damaged(`its number is ${number}`);
+  if (valueType > 1 || clock > 1) throw damaged(`its value type is ${valueType}, its clock ${clock}`);
+  for (const time of [createdMs, lastStampMs, retentionMs])
+    if (!(Math.abs(time) <= MOST_MS)) throw damaged(`a time of its header is ${time} ms`);
+}
+
+function damaged(what: string): OrielError {
+  return new OrielError("CORRUPT", what);
 }
 
 export function writeHeader(bytes: Uint8Array, header: ChunkHeader): void {

@@ -1,0 +1,78 @@
+import { OrielError } from "../../src/index.ts";
+import type { Subject } from "./subject.ts";
+import { isTransient } from "./transient.ts";
+
+/** Longer than any call may take, on a machine that has much else to do. */
+const HANG_MS = 20_000;
+
+export interface Case {
+  subject: Subject;
+  name: string;
+  keys: readonly string[];
+  what: string;
+}
+
+/** What was found, each kind once, with the first case that showed it. */
+export class Findings {
+  readonly #found = new Map<string, { count: number; example: string }>();
+
+  get list(): string[] {
+    return [...this.#found].map(([kind, { count, example }]) => `${kind} (${count} times), first: ${example}`);
+  }
+
+  add(kind: string, example: string): void {
+    const known = this.#found.get(kind);
+    if (known) known.count++;
+    else this.#found.set(kind, { count: 1, example });
+  }
+
+  /** Whether the call settled, as it must, with an answer or an error that says what is wrong. */
+  async watch(each: Case, label: string, call: () => Promise<unknown>): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<string>((resolve) => {
+      timer = setTimeout(resolve, HANG_MS, "late");
+    });
+    const ended = Promise.resolve()
+      .then(call)
+      .then(
+        () => undefined,
+        (error) => this.judge(each, label, error),
+      );
+    if ((await Promise.race([ended, late])) === "late") this.add(`${each.subject.name}: ${label} hangs`, each.what);
+    clearTimeout(timer);
+  }
+
+  judge(each: Case, label: string, error: unknown): void {
+    const { subject, name, keys, what } = each;
+    const place = `${subject.name}: ${label}`;
+    if (!(error instanceof OrielError)) {
+      const { name: kind, message } = (error ?? {}) as Error;
+      if (subject.knownFlaw?.test(message)) return;
+      const at = String((error as Error)?.stack)
+        .split("\n")
+        .find((line) => line.includes("/src/"))
+        ?.trim();
+      this.add(`${place} rejects with ${kind}: ${plain(message, name)}`, `${what} ${at ?? ""}`);
+      return;
+    }
+    const { code, message } = error;
+    if (isTransient(code) && !subject.alsoGives?.includes(code))
+      this.add(`${place} rejects with ${code}: ${plain(message, name)}`, what);
+    if (code !== "CORRUPT") return;
+    const named = {
+      "the structure": subject.called.test(message),
+      "the name": message.includes(name),
+      "the key": keys.some((key) => message.includes(key)) || /the key "[^"]+"/.test(message),
+    };
+    const lacks = (Object.keys(named) as (keyof typeof named)[]).filter(
+      (part) => !named[part] && !subject.lacks?.includes(part),
+    );
+    if (lacks.length > 0)
+      this.add(`CORRUPT of ${subject.name} lacks ${lacks.join(", ")}: ${plain(message, name)}`, `${label}, ${what}`);
+  }
+}
+
+/** Without what differs from case to case. */
+function plain(message: unknown, name: string): string {
+  return String(message).replaceAll(name, "NAME").replace(/\d+/g, "N").slice(0, 160);
+}

@@ -1,0 +1,152 @@
+import { readdirSync } from "node:fs";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import * as oriel from "../../src/index.ts";
+import { redisStore } from "../../src/index.ts";
+import type { Store } from "../../src/store/contract.ts";
+import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { Random } from "../simulator/random.ts";
+import { type Case, Findings } from "./findings.ts";
+import { damaged, keyIn, restored, type Stencil, stencilOf } from "./stencil.ts";
+import { SUBJECTS, WITHOUT_KEYS } from "./subjects.ts";
+
+const CASES = Number(process.env.ORIEL_FUZZ_CASES ?? 1100);
+const SEED = Number(process.env.ORIEL_FUZZ_SEED ?? 31);
+/** The first case that is run, of those that the seed gives. */
+const FROM = Number(process.env.ORIEL_FUZZ_FROM ?? 0);
+const ONLY = process.env.ORIEL_FUZZ_ONLY;
+/** All steps that there are, and those that nothing here runs. */
+const STEPS = readdirSync(new URL("../../src/generated", import.meta.url), { recursive: true, encoding: "utf8" })
+  .filter((path) => path.includes("/") && path !== "store/ascii.ts")
+  .map((path) => path.slice(0, -".ts".length))
+  .sort();
+const NOT_RUN: string[] = [];
+const AT_A_TIME = Number(process.env.ORIEL_FUZZ_TOGETHER ?? 200);
+
+let server: RedisServer;
+let client: Redis;
+let store: Store;
+let stencils: Stencil[];
+const seen = new Set<string>();
+const uncaught: unknown[] = [];
+const onUncaught = (error: unknown) => void uncaught.push(error);
+
+beforeAll(async () => {
+  process.on("unhandledRejection", onUncaught);
+  process.on("uncaughtException", onUncaught);
+  server = await startRedis();
+  client = new Redis(server.url);
+  const own = redisStore(server.url, { deadlineMs: 5000 });
+  store = {
+    ...own,
+    run: (operation, ...call) => {
+      seen.add(operation.name);
+      return own.run(operation, ...call);
+    },
+  };
+  stencils = await Promise.all(SUBJECTS.map((subject, i) => stencilOf(subject, store, client, `stencil${i}x`)));
+});
+afterAll(async () => {
+  await store?.close();
+  client?.disconnect();
+  await server?.stop();
+  process.off("unhandledRejection", onUncaught);
+  process.off("uncaughtException", onUncaught);
+});
+
+test("every structure has its place in the table, and every key that it has", () => {
+  const classes = Object.entries(oriel).filter(
+    ([, each]) => typeof each === "function" && /^class /.test(Function.prototype.toString.call(each)),
+  );
+  const driven = SUBJECTS.flatMap(({ drives }) => drives);
+  expect(classes.map(([name]) => name).sort()).toEqual([...new Set(driven), ...WITHOUT_KEYS].sort());
+  for (const { subject, name, keys } of stencils) {
+    const patterns = subject.keys.map((pattern) => new RegExp(pattern.source.replaceAll("NAME", name)));
+    const own = subject.keysOf?.(store, name) ?? [];
+    expect([
+      subject.name,
+      keys.map(({ key }) => key).filter((key) => !own.includes(key) && !patterns.some((each) => each.test(key))),
+    ]).toEqual([subject.name, []]);
+    expect([subject.name, patterns.filter((each) => !keys.some(({ key }) => each.test(key)))]).toEqual([
+      subject.name,
+      [],
+    ]);
+  }
+});
+
+test(
+  `nothing that lies in Redis stops a process: ${CASES} cases, ORIEL_FUZZ_SEED=${SEED}`,
+  async () => {
+    const random = new Random(SEED);
+    const findings = new Findings();
+    const chosen = stencils.filter(({ subject }) => !ONLY || ONLY.split(",").includes(subject.name));
+    const healthy = chosen.map(({ subject }, i) => subject.open(store, `healthy${i}x`));
+    await Promise.all(healthy.map((each) => each.seed()));
+    const everyKey = stencils.flatMap(({ keys }) => keys);
+    for (let first = 0; first < CASES; first += AT_A_TIME) {
+      const forks = Array.from({ length: AT_A_TIME }, () => random.fork());
+      if (first + AT_A_TIME <= FROM) continue;
+      const batch = Array.from({ length: Math.min(AT_A_TIME, CASES - first) }, (_, i) =>
+        oneCase(forks[i]!, chosen[(first + i) % chosen.length]!, `case${first + i}x`, everyKey, findings),
+      );
+      const checks = healthy.map((each, i) =>
+        each
+          .check()
+          .catch((error) =>
+            findings.add(`${chosen[i]!.subject.name}: an untouched one fails: ${error?.message}`, `cases ${first}`),
+          ),
+      );
+      await Promise.all([...batch, ...checks]);
+      if (process.env.ORIEL_FUZZ_TRACE)
+        console.error(
+          "cases",
+          first,
+          findings.list.map((each) => each.slice(0, 200)),
+        );
+      for (const error of uncaught.splice(0)) {
+        const { name, message, stack } = (error ?? {}) as Error;
+        const at = stack
+          ?.split("\n")
+          .filter((line) => line.includes("/src/"))
+          .slice(0, 2)
+          .join(" ");
+        findings.add(`uncaught ${name}: ${message?.replace(/\d+/g, "N")}`, `cases ${first}: ${at}`);
+      }
+      const left = await client.keys("*case*").catch((error: Error) => error);
+      if (left instanceof Error) {
+        findings.add(`the server fails: ${left.message}`, `cases ${first}`);
+        break;
+      }
+      if (left.length > 0) await client.unlink(left);
+    }
+    await Promise.all(healthy.map((each) => each.close()));
+    if (!ONLY) expect(STEPS.filter((step) => !seen.has(step))).toEqual(NOT_RUN);
+    expect(findings.list).toEqual([]);
+  },
+  600_000 + CASES * 50,
+);
+
+async function oneCase(random: Random, stencil: Stencil, name: string, everyKey: Stencil["keys"], findings: Findings) {
+  const { subject } = stencil;
+  const { damage, commands } = damaged(random, stencil, store, name, everyKey);
+  const keys = stencil.keys.map(({ key }) => keyIn(stencil, store, name, key));
+  const isWarm = random.chance(0.3);
+  const what = `${name} ${damage.key}: ${damage.how}${isWarm ? ", warm" : ""}`;
+  const each: Case = { subject, name, keys, what };
+  await pipelined(restored(stencil, store, name));
+  const driven = subject.open(store, name);
+  const labels = Object.keys(driven.asks);
+  if (isWarm) await findings.watch(each, `${labels[0]!} when warm`, driven.asks[labels[0]!]!);
+  await pipelined(commands);
+  for (const label of labels) await findings.watch(each, label, driven.asks[label]!);
+  for (const error of driven.told) findings.judge(each, "listener", error);
+  if (driven.checkSpared)
+    await driven
+      .checkSpared(damage.key, damage.row)
+      .catch((error) => findings.add(`${subject.name}: a neighbour was harmed`, `${what}: ${error.message}`));
+  await findings.watch(each, "close", () => driven.close());
+}
+
+async function pipelined(commands: (string | Buffer | number)[][]): Promise<void> {
+  await Promise.all(commands.map(([name, ...rest]) => client.call(String(name), ...rest).catch(() => {})));
+}

@@ -1,0 +1,26 @@
+import { breaker, fleet, leasingLimiter, limiter, lock } from "./limit-subjects.ts";
+import type { Subject } from "./subject.ts";
+import { eventSeries, lockedWindow, passingSeries, series } from "./window-subjects.ts";
+import { counters, queue } from "./work-subjects.ts";
+
+/** Every structure that keeps something in a store. */
+export const SUBJECTS: readonly Subject[] = [
+  series,
+  eventSeries,
+  passingSeries,
+  lockedWindow,
+  limiter,
+  leasingLimiter,
+  lock,
+  breaker,
+  fleet,
+  counters,
+  queue,
+];
+/** Exported classes that keep nothing in a store. */
+export const WITHOUT_KEYS = [
+  "OrielError",
+  ...["LeapArray", "MetricBucket", "MetricWindow", "OccupiableLeapArray", "StatisticNode", "LocalSeries"],
+  ...["ClusterMetric", "ClusterParamMetric"],
+  ...["RejectController", "ThrottlingController", "WarmUpController", "WarmUpThrottlingController"],
+];

@@ -1,0 +1,34 @@
+import type { CounterShape, LedgerRow, RowsQuery } from "../../src/counter/table.ts";
+import type { Applied, DrainBatch, DrainRow, Sink } from "../../src/drain/sink.ts";
+
+/** A table and its ledger in this process; each call is one transaction. */
+export class TableSink implements Sink {
+  readonly #ledger = new Map<number, LedgerRow>();
+  readonly #rows = new Map<string, DrainRow>();
+
+  ddl(): string[] {
+    return [];
+  }
+  async createTables(): Promise<void> {}
+
+  async apply(_shape: CounterShape, { shard, generation, nonce, fence, events, rows }: DrainBatch): Promise<Applied> {
+    const last = this.#ledger.get(shard) ?? { shard, generation: 0, nonce: "", fence: 0, events: 0n };
+    if (fence < last.fence) return { status: "deposed", fence: last.fence };
+    if (last.generation === generation && last.nonce === nonce) return { status: "before" };
+    if (last.generation !== generation - 1) return { status: "behind", generation: last.generation, nonce: last.nonce };
+    this.#ledger.set(shard, { shard, generation, nonce, fence, events: last.events + events });
+    for (const row of rows) {
+      const name = `${row.bucket} ${row.startMs} ${row.values.join("|")}`;
+      this.#rows.set(name, { ...row, count: (this.#rows.get(name)?.count ?? 0n) + row.count });
+    }
+    return { status: "applied" };
+  }
+
+  async ledger(): Promise<LedgerRow[]> {
+    return [...this.#ledger.values()];
+  }
+
+  async read(_shape: CounterShape, { bucket }: RowsQuery) {
+    return { ledger: await this.ledger(), rows: [...this.#rows.values()].filter((row) => row.bucket === bucket) };
+  }
+}

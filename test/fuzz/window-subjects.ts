@@ -1,0 +1,88 @@
+import { LockedWindow, Series, type SeriesOptions } from "../../src/index.ts";
+import { expectEqual } from "./expect-equal.ts";
+import type { Driven, Subject } from "./subject.ts";
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const SEEDED = [1, 2, 3, 4, 5];
+
+/** Three chunks, two of them closed, and a summary. */
+function seriesSubject(name: string, options: SeriesOptions): Subject {
+  const isEvent = options.clock === "event";
+  const at = () => (isEvent ? { at: Date.now() } : {});
+  return {
+    name,
+    called: /series/i,
+    lacks: ["the name", "the key"],
+    drives: ["Series"],
+    keys: [/^oriel:\{NAME\}$/, /^oriel:\{NAME\}:\d+$/, /^oriel:\{NAME\}:summary$/],
+    open(store, key): Driven {
+      const series = new Series(store, key, { retention: "1m", ...options });
+      return {
+        told: [],
+        async seed() {
+          for (let chunk = 0; chunk < 3; chunk++) {
+            if (chunk > 0) await pause(1000);
+            await series.recordMany(SEEDED, at());
+          }
+          await series.summarize();
+        },
+        asks: {
+          stats: () => series.stats(),
+          record: () => series.record(1, isEvent ? at() : undefined),
+          "record again": () => series.record(2, isEvent ? at() : undefined),
+          "stats on the server": () => series.stats({ where: "server" }),
+          "stats approximately": () =>
+            new Series(store, key, { retention: "1m", ...options }).stats({ approximate: { rankError: 0.1 } }),
+          recordAndGet: () => series.recordAndGet(3, at()),
+          recordMany: () => series.recordMany([4, 5], at()),
+          values: () => series.values(),
+          fractionBelow: () => series.fractionBelow(3),
+          summarize: () => series.summarize(),
+          "stats of several": () => Series.stats([series]),
+          delete: () => series.delete(),
+          "record after delete": () => series.record(1, isEvent ? at() : undefined),
+        },
+        async check() {
+          const before = (await series.stats()).count;
+          await series.recordMany([7, 8], at());
+          await series.record(9, at());
+          expectEqual(`${name}: count`, (await series.stats()).count - before, 3);
+          expectEqual(`${name}: last values`, [...(await series.values())].slice(-3), [7, 8, 9]);
+        },
+        close: () => series.close(),
+      };
+    },
+  };
+}
+
+export const lockedWindow: Subject = {
+  name: "locked window",
+  called: /window/i,
+  lacks: ["the structure", "the name", "the key"],
+  drives: ["LockedWindow"],
+  keys: [/^sw_counter_bytes:\{NAME\}$/, /^(mutex|fence|waiting):oriel:\{sw_counter_bytes:NAME\}$/],
+  open(store, key): Driven {
+    const window = new LockedWindow(store, key, { span: "1m", wait: 500, lease: "2s" });
+    return {
+      told: [],
+      async seed() {
+        await Promise.all(SEEDED.map((value) => window.addAndGetStats(value)));
+      },
+      asks: {
+        stats: () => window.stats(),
+        addAndGetStats: () => window.addAndGetStats(1),
+        "addAndGetStats again": () => window.addAndGetStats(2),
+      },
+      async check() {
+        const { count, sum } = await window.stats();
+        const added = await window.addAndGetStats(6);
+        expectEqual("locked window", [added.count - count, added.sum - sum], [1, 6]);
+      },
+      close: async () => {},
+    };
+  },
+};
+
+export const series = seriesSubject("series", {});
+export const eventSeries = seriesSubject("series by event time", { clock: "event", values: "float64" });
+export const passingSeries = seriesSubject("series that is not resident", { resident: false });

@@ -1,0 +1,159 @@
+import { shardKeys } from "../../src/counter/layout.ts";
+import { Counters, DelayQueue, DrainService, type QueueWorker } from "../../src/index.ts";
+import { keysOfShard, shardOf, timesKeys } from "../../src/queue/layout.ts";
+import { until } from "../harness/until.ts";
+import { expectEqual } from "./expect-equal.ts";
+import type { Driven, Subject } from "./subject.ts";
+import { TableSink } from "./table-sink.ts";
+
+const SHARDS = 2;
+/** Their rows lie in both shards. */
+const VALUES = ["a", "b", "c", "d", "e", "f"];
+
+export const counters: Subject = {
+  name: "counters",
+  called: /counter|drain/i,
+  lacks: ["the structure", "the name"],
+  knownFlaw: /^Cannot convert .* to a BigInt$/s,
+  drives: ["Counters", "DrainService"],
+  keys: [/^oriel:\{NAME:\d+\}:counts$/, /^NAME:/],
+  keysOf: (store, name) => shardKeys(store, name, SHARDS),
+  open(store, key): Driven {
+    const made = () =>
+      new Counters(store, key, { dimensions: ["v"], shards: SHARDS, mirror: { prefix: `${key}:`, keep: "1h" } });
+    const own = made();
+    const sink = new TableSink();
+    const told: unknown[] = [];
+    const drain = new DrainService({ counters: own, sink, every: "50ms" });
+    drain.on("error", ({ error }) => void told.push(error));
+    const addAll = (counted: Counters) => Promise.all(VALUES.map((v) => counted.add({ v })));
+    return {
+      told,
+      async seed() {
+        await addAll(own);
+        await own.addBatch(
+          "source",
+          1n,
+          VALUES.map((v) => ({ values: { v } })),
+        );
+        await drain.drainOnce();
+        await addAll(own);
+      },
+      asks: {
+        add: () => own.add({ v: "a" }),
+        "add to all": () => addAll(own),
+        read: () => own.read(),
+        addBatch: () =>
+          own.addBatch(
+            "source",
+            7n,
+            VALUES.map((v) => ({ values: { v } })),
+          ),
+        drain: () => drain.drainOnce(),
+        "drain by a service": async () => {
+          await drain.start();
+          await new Promise((resolve) => setTimeout(resolve, 60));
+          await drain.stop();
+        },
+        "read with the table": () => own.read({ table: sink }),
+        "add of another process": async () => {
+          const other = made();
+          await other.add({ v: "b" }).finally(() => other.close());
+        },
+      },
+      async check() {
+        const total = async () =>
+          (await own.read({ bucket: "day", table: sink })).reduce((sum, row) => sum + row.count, 0n);
+        const before = await total();
+        await addAll(own);
+        await drain.drainOnce();
+        await own.add({ v: "a" }, { count: 5 });
+        expectEqual("counters: total", (await total()) - before, BigInt(VALUES.length + 5));
+      },
+      close: () => own.close(),
+    };
+  },
+};
+
+const IDS = ["m0", "m1", "m2", "m3", "m4", "m5", "m6", "m7"];
+
+export const queue: Subject = {
+  name: "queue",
+  called: /queue/i,
+  drives: ["DelayQueue"],
+  keys: [/^oriel:\{NAME:\d+\}:(times|messages)$/],
+  keysOf: (store, name) => timesKeys(store, name, SHARDS).flatMap(keysOfShard),
+  open(store, key): Driven {
+    const own = new DelayQueue<unknown>(store, key, { shards: SHARDS, attempts: 3, backoff: 1 });
+    const handled = new Set<string>();
+    const told: unknown[] = [];
+    let worker: QueueWorker | undefined;
+    const work = () => {
+      worker ??= own.process(({ id }) => void handled.add(id), { visibility: 200, concurrency: 4 });
+      worker.on("error", ({ error }) => void told.push(error));
+      worker.on("dead", ({ error }) => void told.push(error));
+    };
+    return {
+      told,
+      async seed() {
+        await own.add("done", { id: "done" });
+        for (const each of await own.claim()) await own.ack(each);
+        for (const [i, id] of IDS.entries())
+          await own.add({ id, bytes: "x".repeat(20) }, { id, priority: (i >> 1) % 2 });
+        await own.add("dies", { id: "dies", attempts: 1, priority: 9 });
+        for (const each of await own.claim()) await own.nack(each);
+        for (const each of await own.claim({ limit: 2, visibility: 1 })) await own.nack(each, { delay: 0 });
+        await own.claim({ limit: 1, visibility: 1 });
+        await own.add("later", { id: "later", delay: "1h" });
+      },
+      asks: {
+        peek: () => own.peek(),
+        get: () => own.get("m0"),
+        counts: () => own.counts(),
+        "list of the dead": () => own.dead.list(),
+        "claim by hand": async () => {
+          for (const each of await own.claim({ limit: 2 })) {
+            handled.add(each.id);
+            await own.extend(each, "1m");
+            await own.ack(each);
+          }
+        },
+        work: async () => {
+          work();
+          await new Promise((resolve) => setTimeout(resolve, 30));
+        },
+        add: () => own.add("more", { id: "more" }),
+        "add of a known id": () => own.add("more", { id: "m1" }),
+        reschedule: () => own.reschedule("later", { delay: "2h" }),
+        cancel: () => own.cancel("later"),
+        redrive: () => own.dead.redrive(),
+        "redrive by id": () => own.dead.redrive({ ids: ["dies"] }),
+        "all of the dead": async () => JSON.stringify(await own.dead.list()),
+        pause: () => own.pause(),
+        resume: () => own.resume(),
+      },
+      async check() {
+        work();
+        const id = `new${Math.random()}`;
+        await own.add("new", { id });
+        await until(`${key}: ${id} is handled`, () => handled.has(id));
+        await until(`${key}: all is handled`, () => IDS.every((each) => handled.has(each)));
+      },
+      async checkSpared(damaged, row) {
+        const shard = keysOfKeys(store, key).findIndex((keys) => keys.includes(damaged));
+        const spared = IDS.filter((id) => shardOf(id, SHARDS) !== shard || (row !== undefined && row !== id));
+        work();
+        await until(
+          `${key}: ${spared} are handled, ${[...handled]} were`,
+          () => spared.every((id) => handled.has(id)),
+          8000,
+        );
+      },
+      close: async () => worker?.close(),
+    };
+  },
+};
+
+function keysOfKeys(store: Parameters<typeof timesKeys>[0], name: string): string[][] {
+  return timesKeys(store, name, SHARDS).map(keysOfShard);
+}
