@@ -47,7 +47,6 @@ export class Findings {
     const place = `${subject.name}: ${label}`;
     if (!(error instanceof OrielError)) {
       const { name: kind, message } = (error ?? {}) as Error;
-      if (subject.knownFlaw?.test(message)) return;
       const at = String((error as Error)?.stack)
         .split("\n")
         .find((line) => line.includes("/src/"))

@@ -20,7 +20,8 @@ const STEPS = readdirSync(new URL("../../src/generated", import.meta.url), { rec
   .filter((path) => path.includes("/") && path !== "store/ascii.ts")
   .map((path) => path.slice(0, -".ts".length))
   .sort();
-const NOT_RUN: string[] = [];
+/** Of the doctor, who repairs counters. */
+const NOT_RUN = ["counter/look", "counter/part", "counter/rebase", "counter/set-aside"];
 const AT_A_TIME = Number(process.env.ORIEL_FUZZ_TOGETHER ?? 200);
 
 let server: RedisServer;

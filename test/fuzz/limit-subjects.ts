@@ -118,6 +118,7 @@ export const lock: Subject = {
       async check() {
         const free = new Lock(store, `${key}free`);
         const held = await free.tryLock();
+        expectEqual("lock: extended", await held!.extend("1m"), true);
         expectEqual("lock: held twice", await new Lock(store, `${key}free`).tryLock(), null);
         expectEqual("lock: released", await held!.release(), true);
       },

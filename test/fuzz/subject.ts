@@ -24,8 +24,6 @@ export interface Subject {
   readonly called: RegExp;
   /** What its CORRUPT errors do not name yet. */
   readonly lacks?: readonly ("the structure" | "the name" | "the key")[];
-  /** What it still rejects with and should not. */
-  readonly knownFlaw?: RegExp;
   /** Codes that look as if the store failed, and are given for damage all the same. */
   readonly alsoGives?: readonly string[];
   /** Every key that it has, with NAME in the place of its name, and a digit in that of a tag. */

@@ -14,7 +14,6 @@ export const counters: Subject = {
   name: "counters",
   called: /counter|drain/i,
   lacks: ["the structure", "the name"],
-  knownFlaw: /^Cannot convert .* to a BigInt$/s,
   drives: ["Counters", "DrainService"],
   keys: [/^oriel:\{NAME:\d+\}:counts$/, /^NAME:/],
   keysOf: (store, name) => shardKeys(store, name, SHARDS),
