@@ -1,11 +1,16 @@
 import { OrielError } from "../errors.ts";
+import { isStoreFull } from "../store/full.ts";
 
 /** After which a call that was denied for want of a store may try again. */
 export const TRY_AGAIN_MS = 1000;
 
-/** Whether an error says that the store is out of reach, and not what is wrong with the call. */
+/**
+ * Whether an error says that the store fails, out of reach or full, and not what is wrong with the call: a step's own
+ * OVERLOADED, of an id with too many reservations, is no failure of the store.
+ */
 export function isAway(error: unknown): error is OrielError {
-  return error instanceof OrielError && (error.code === "DEADLINE" || error.code === "UNAVAILABLE");
+  if (!(error instanceof OrielError)) return false;
+  return error.code === "DEADLINE" || error.code === "UNAVAILABLE" || isStoreFull(error);
 }
 
 /** The error of one request, for a call of which it was not the whole. */

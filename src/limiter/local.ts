@@ -1,5 +1,5 @@
 import type { Store } from "../store/contract.ts";
-import { memoryStore } from "../store/memory.ts";
+import { storeInMemory } from "../store/memory.ts";
 import { TRY_AGAIN_MS } from "./away.ts";
 import type { Decision } from "./decision.ts";
 import type { Policy } from "./policies.ts";
@@ -9,11 +9,14 @@ const MOST_BYTES = 64 * 2 ** 20;
 
 const locals = new WeakMap<Store, Store>();
 
-/** Where this process counts while a store is out of reach; one for each store, as its limiters are asked together. */
+/**
+ * Where this process counts while a store fails; one for each store, as its limiters are asked together. When it is full,
+ * the ids that were not asked for the longest time are forgotten, so that no client is refused because of others.
+ */
 export function localOf(store: Store): Store {
   let local = locals.get(store);
   if (!local) {
-    local = memoryStore({ monotonic: store.monotonic, maxBytes: MOST_BYTES });
+    local = storeInMemory({ monotonic: store.monotonic, maxBytes: MOST_BYTES }, true);
     locals.set(store, local);
   }
   return local;

@@ -1,5 +1,5 @@
-import { OrielError } from "../errors.ts";
 import type { Keyspace } from "./contract.ts";
+import { storeFull } from "./full.ts";
 
 export interface Entry {
   value: unknown;
@@ -20,12 +20,15 @@ const SWEPT_WHEN_FULL = 1024;
 export class Entries {
   sizeBytes = 0;
   readonly #maxBytes: number;
+  readonly #evicts: boolean;
   readonly #publish: (channel: string, message: string) => void;
   readonly #entries = new Map<string, Entry>();
   #sweep: Iterator<[string, Entry]> = this.#entries.entries();
 
-  constructor(maxBytes: number, publish: (channel: string, message: string) => void = () => {}) {
+  /** `evicts`: when it is full, what was not touched for the longest time goes, and nothing is refused for want of room. */
+  constructor(maxBytes: number, publish: (channel: string, message: string) => void = () => {}, evicts = false) {
     this.#maxBytes = maxBytes;
+    this.#evicts = evicts;
     this.#publish = publish;
   }
 
@@ -61,7 +64,7 @@ export class Entries {
       set: (key, value, sizeBytes, expireAtMs) => {
         const entry = { value, sizeBytes: sizeBytes + key.length, expireAtMs };
         const added = entry.sizeBytes - (current(key)?.sizeBytes ?? 0);
-        if (added > 0) this.#makeRoom(growthBytes + added, nowMs);
+        if (added > 0) this.#makeRoom(growthBytes + added, nowMs, declared);
         growthBytes += added;
         writes.set(key, entry);
       },
@@ -72,22 +75,29 @@ export class Entries {
       publish: (...told) => void published.push(told),
     });
     for (const [key, entry] of writes) {
+      // Behind all others: the map's order is that of use.
+      if (this.#evicts || !entry) this.#entries.delete(key);
       if (entry) this.#entries.set(key, entry);
-      else this.#entries.delete(key);
     }
     this.sizeBytes += growthBytes;
     for (const [channel, message] of published) this.#publish(channel, message);
     return output;
   }
 
-  #makeRoom(growthBytes: number, nowMs: number): void {
+  #makeRoom(growthBytes: number, nowMs: number, declared: readonly string[]): void {
     if (this.sizeBytes + growthBytes > this.#maxBytes) this.#expire(nowMs, SWEPT_WHEN_FULL);
+    if (this.#evicts && this.sizeBytes + growthBytes > this.#maxBytes) this.#evict(growthBytes, declared);
     if (this.sizeBytes + growthBytes > this.#maxBytes)
-      throw new OrielError(
-        "OVERLOADED",
+      throw storeFull(
         `the store holds ${this.sizeBytes} of at most ${this.#maxBytes} bytes; ${growthBytes} more do not fit`,
-        { transient: true },
       );
+  }
+
+  #evict(growthBytes: number, declared: readonly string[]): void {
+    for (const [key, entry] of this.#entries) {
+      if (this.sizeBytes + growthBytes <= this.#maxBytes) return;
+      if (!declared.includes(key)) this.#remove(key, entry);
+    }
   }
 
   /** Looks at the next `count` entries, round and round; a Map's iterator stays good while entries come and go. */

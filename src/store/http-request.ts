@@ -1,6 +1,7 @@
 import { ServerError, serverError } from "./client.ts";
 import { NotRun, repliesOf } from "./http-answer.ts";
 import type { HttpCommand } from "./http-command.ts";
+import { textWithin } from "./http-text.ts";
 import { redacted, withoutSecrets } from "./secrets.ts";
 
 /** What is used of `fetch`. */
@@ -56,7 +57,7 @@ export async function sendCommands(server: HttpServer, commands: readonly HttpCo
       signal: giveUp.signal,
     });
     // The server may say what it was sent.
-    const text = redacted(await response.text(), response.status === 200 ? [] : [server.token]);
+    const text = redacted(await textWithin(response), response.status === 200 ? [] : [server.token]);
     const replies = repliesOf(response.status, text, open.length, isPipeline);
     for (const [i, command] of open.entries()) command.settle(safe(replies[i], server));
     return response.status === 429 ? retryAfterMs(response.headers.get("Retry-After")) : 0;

@@ -37,13 +37,18 @@ export interface MemoryStore extends WatchedStore {
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   new Place("memoryStore").checked(undefined, () => checkKnown(options, ["clock", "monotonic", "maxBytes", "prefix"]));
+  return storeInMemory(options, false);
+}
+
+/** `evicts`: when it is full, what was not used for the longest time goes, and nothing is refused for want of room. */
+export function storeInMemory(options: MemoryStoreOptions, evicts: boolean): MemoryStore {
   const { clock = Date.now, maxBytes = 256 * 2 ** 20 } = options;
   const injected = options.monotonic ?? options.clock;
   const prefix = checkPrefix(options.prefix ?? "oriel:");
   if (!Number.isSafeInteger(maxBytes) || maxBytes < 1)
     throw argumentError("maxBytes", maxBytes, "a whole number of bytes, 1 or more");
   const channels = new Channels();
-  const entries = new Entries(maxBytes, (...told) => queueMicrotask(() => channels.call(...told)));
+  const entries = new Entries(maxBytes, (...told) => queueMicrotask(() => channels.call(...told)), evicts);
   const listeners = storeListeners("memoryStore");
   const health: StoreHealth = { state: "up", since: Date.now(), reason: undefined, address: undefined };
   let closed = false;

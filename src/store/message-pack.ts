@@ -63,23 +63,32 @@ export function unpackStrings(bytes: Uint8Array): string[] {
   return readStrings(bytes).map((each) => decoder.decode(each));
 }
 
-/** The strings of the array that begins at `from`, as views. */
+/**
+ * The strings of the array that begins at `from`, as views. Throws RangeError where they are not all there: a length is
+ * checked before anything of it is reserved, as a server may say whatever it likes.
+ */
 export function readStrings(bytes: Uint8Array, from = 0): Uint8Array[] {
   let at = from;
   const number = (width: number) => {
     let value = 0;
-    for (const end = at + width; at < end; at++) value = value * 256 + bytes[at]!;
+    for (const end = at + width; at < end; at++) value = value * 256 + (bytes[at] ?? 0);
     return value;
   };
-  const arrayHead = bytes[at++]!;
-  const length = arrayHead === ARRAY_16 ? number(2) : arrayHead === ARRAY_32 ? number(4) : arrayHead & 0x0f;
+  const arrayHead = bytes[at++] ?? 0;
+  const arrayWidth = arrayHead === ARRAY_16 ? 2 : arrayHead === ARRAY_32 ? 4 : 0;
+  if (arrayWidth === 0 && (arrayHead & 0xf0) !== 0x90) throw new RangeError("an array was expected");
+  const length = arrayWidth > 0 ? number(arrayWidth) : arrayHead & 0x0f;
+  const most = bytes.length - at;
+  if (length > most) throw new RangeError(`an array of ${length} strings does not fit into ${most} bytes`);
   const strings = new Array<Uint8Array>(length);
   for (let i = 0; i < length; i++) {
-    const head = bytes[at++]!;
+    const head = bytes[at++] ?? 0;
     const width = head === STRING_8 ? 1 : head === STRING_16 ? 2 : head === STRING_32 ? 4 : 0;
-    const sizeBytes = width > 0 ? number(width) : head & 0x1f;
-    strings[i] = bytes.subarray(at, at + sizeBytes);
-    at += sizeBytes;
+    if (width === 0 && (head & 0xe0) !== 0xa0) throw new RangeError("a string was expected");
+    const end = (width > 0 ? number(width) : head & 0x1f) + at;
+    if (end > bytes.length) throw new RangeError(`a string ends at ${end} of ${bytes.length} bytes`);
+    strings[i] = bytes.subarray(at, end);
+    at = end;
   }
   return strings;
 }

@@ -6,7 +6,10 @@ import { Call } from "./call.ts";
 import type { ScriptClient } from "./client.ts";
 import type { Operation, RunOptions, WatchedStore } from "./contract.ts";
 import { deliver, type ScriptOf } from "./delivery.ts";
+
 import { failureReports } from "./failures.ts";
+import { storeFull } from "./full.ts";
+
 import { Health } from "./health.ts";
 import { checkPrefix, keyOf } from "./keys.ts";
 import { leaseClock } from "./lease-clock.ts";
@@ -80,10 +83,7 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
   const checkOpen = () => {
     if (closed) throw new OrielError("UNAVAILABLE", "the store is closed");
     const held = Math.max(pendingBytes, connection.unansweredBytes);
-    if (held > maxPendingBytes)
-      throw new OrielError("OVERLOADED", `${held} bytes wait for answers; the bound is ${maxPendingBytes}`, {
-        transient: true,
-      });
+    if (held > maxPendingBytes) throw storeFull(`${held} bytes wait for answers; the bound is ${maxPendingBytes}`);
   };
 
   return {
