@@ -1,3 +1,5 @@
+import { LoneFrames } from "./lone-frames.ts";
+
 /** Sequences of one block; a producer's follow each other, so that most are full. */
 const BLOCK = 32;
 const EMPTY: readonly number[] = Array.from({ length: BLOCK }, () => -Infinity);
@@ -10,31 +12,51 @@ interface Producer {
   block: number[] | undefined;
 }
 
-/** The stamps of frames by their names, producer and sequence (u32, or all as i32): 8 bytes each where sequences have no gap. */
+/**
+ * The stamps of frames by their names, producer and sequence (u32, or all as i32): 8 bytes each where sequences have no gap,
+ * 24 to 48 for a producer's only frame, which lies apart until it has a second one.
+ */
 export class FrameNames {
   readonly #producers = new Map<number, Producer>();
+  readonly #lone = new LoneFrames();
   #last: Producer | undefined;
 
   get isEmpty(): boolean {
-    return this.#last === undefined;
+    return this.#last === undefined && this.#lone.count === 0;
   }
 
   /** -Infinity where there is none. */
-  stampOf(producer: number, sequence: number): number {
+  stampOf(given: number, sequence: number): number {
+    const producer = given | 0;
     const known = this.#last?.id === producer ? this.#last : this.#producers.get(producer);
-    if (!known) return -Infinity;
+    if (!known) {
+      const slot = this.#lone.find(producer);
+      return slot >= 0 && this.#lone.sequenceAt(slot) === (sequence | 0) ? this.#lone.stampAt(slot) : -Infinity;
+    }
     this.#last = known;
     const index = sequence >>> 5;
     const block = known.index === index ? known.block : known.blocks.get(index);
     return block ? block[sequence & (BLOCK - 1)] : -Infinity;
   }
 
-  set(producer: number, sequence: number, stampMs: number): void {
-    let known = this.#last?.id === producer ? this.#last : this.#producers.get(producer);
-    if (!known) {
-      known = { id: producer, blocks: new Map(), index: -1, block: undefined };
-      this.#producers.set(producer, known);
-    }
+  set(given: number, sequence: number, stampMs: number): void {
+    const producer = given | 0;
+    const known = this.#last?.id === producer ? this.#last : this.#producers.get(producer);
+    if (known) this.#put(known, sequence, stampMs);
+    else if (Number.isNaN(stampMs) || this.#lone.find(producer) >= 0) this.#promote(producer, sequence, stampMs);
+    else this.#lone.set(producer, sequence, stampMs);
+  }
+
+  /** Its first frame goes along; what is left of it apart is passed over from now on. */
+  #promote(producer: number, sequence: number, stampMs: number): void {
+    const known = { id: producer, blocks: new Map(), index: -1, block: undefined };
+    this.#producers.set(producer, known);
+    const slot = this.#lone.find(producer);
+    if (slot >= 0) this.#put(known, this.#lone.sequenceAt(slot), this.#lone.stampAt(slot));
+    this.#put(known, sequence, stampMs);
+  }
+
+  #put(known: Producer, sequence: number, stampMs: number): void {
     this.#last = known;
     const index = sequence >>> 5;
     if (known.index !== index) {
@@ -55,7 +77,7 @@ export class FrameNames {
       for (const [index, block] of blocks)
         for (let i = 0; i < BLOCK; i++)
           if (block[i] !== -Infinity && test(id, index * BLOCK + i, block[i])) return true;
-    return false;
+    return this.#lone.some((producer, ...frame) => !this.#producers.has(producer) && test(producer, ...frame));
   }
 
   /** Takes over all of another's, whose stamps go before its own. */

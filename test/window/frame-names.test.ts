@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { externalBytes } from "../../bench/external-bytes.ts";
+import { FrameNames } from "../../src/window/frame-names.ts";
+import { Random } from "../simulator/random.ts";
+
+test("any frames, of one producer or of many, are found with their last stamp", () => {
+  for (let seed = 1; seed <= 20; seed++) {
+    const random = new Random(seed);
+    const producers = Array.from({ length: random.pick([1, 5, 3000]) }, () => random.u32());
+    const names = new FrameNames();
+    const plain = new Map<string, number>();
+    for (let i = 0; i < 4000; i++) {
+      const producer = random.pick(producers);
+      const sequence = random.pick([random.int(0, 100), random.u32()]);
+      expect(names.stampOf(producer, sequence), `seed ${seed}`).toBe(plain.get(`${producer}:${sequence}`) ?? -Infinity);
+      names.set(producer | 0, sequence | 0, i);
+      plain.set(`${producer}:${sequence}`, i);
+    }
+    const found = new Map<string, number>();
+    let count = 0;
+    names.some((producer, sequence, stampMs) => {
+      found.set(`${producer >>> 0}:${sequence >>> 0}`, stampMs);
+      count++;
+      return false;
+    });
+    expect(count).toBe(plain.size);
+    expect(found).toEqual(plain);
+  }
+});
+
+test("many producers of one frame each take at most 48 bytes each", async () => {
+  const COUNT = 150_000;
+  const before = (await externalBytes()) + process.memoryUsage().heapUsed;
+  const names = new FrameNames();
+  for (let i = 0; i < COUNT; i++) names.set(Math.imul(i, 0x9e3779b1), Math.imul(i, 40_503), 1);
+  const bytes = (await externalBytes()) + process.memoryUsage().heapUsed - before;
+  expect(bytes / COUNT).toBeLessThan(60);
+  expect(names.stampOf(Math.imul(7, 0x9e3779b1), Math.imul(7, 40_503))).toBe(1);
+});
