@@ -7,9 +7,10 @@
 -- Law   the mark "fence:nonce" rises only: STALE under a lower fence, or an equal one of another. Whatever was read under
 --       an earlier mark can no longer be written (locked-write). Repeating a call changes nothing else.
 --       The hash then expires twice the span from now.
--- Errors STALE · TOO_LARGE more bytes than wanted
+-- Errors STALE · CORRUPT · TOO_LARGE more bytes than wanted
 -- Cost  O(bytes)
 -- @include store/refuse
+local MOST_FENCE = 2 ^ 53
 local keys_per_step = 1
 local arguments_per_step = 4
 
@@ -23,8 +24,9 @@ local function step(k, a, now)
   end
   if fence > 0 then
     local mark = ARGV[a] .. ":" .. nonce
-    local last = tonumber(string.match(stored[3] or "0", "^%d+"))
-    if last and (last > fence or (last == fence and stored[3] ~= mark)) then
+    local last = tonumber(string.match(stored[3] or "0:0", "^(%d+):%d+$"))
+    if not last or last > MOST_FENCE then return refuse("CORRUPT", "its field mark is no fence and nonce") end
+    if (last > fence or (last == fence and stored[3] ~= mark)) then
       return refuse("STALE", "another holds the window's lock by now")
     end
     redis.call("HSET", key, "mark", mark)

@@ -29,8 +29,13 @@ end
 local function gather(k, header, length, from, named, newest)
   local chunks, bytes, key, missing = {}, length, KEYS[k], 0
   while true do
-    local _, _, clock, _, number, created, _, birth_before, _, _, _, latest = struct.unpack(HEADER_LAYOUT, header)
+    local _, _, clock, chunk_ms, number, created, _, birth_before, _, _, _, latest = struct.unpack(HEADER_LAYOUT, header)
     table.insert(chunks, 1, { key = key, number = number, created = created, reach = clock == 1 and latest or created })
+    if bytes > MOST_SERVER_BYTES and #chunks == 1 then
+      return nil, refuse("TOO_LARGE", "the open chunk alone holds " .. bytes .. " bytes, of at most " .. MOST_SERVER_BYTES
+        .. " that are computed inside Redis, whatever the span: ask with where: \"client\", or again when it is closed, at "
+        .. ROTATE_BYTES .. " bytes or " .. chunk_ms .. " ms after it began")
+    end
     if bytes > MOST_SERVER_BYTES then
       return nil, refuse("TOO_LARGE", "the chunks of the window hold more than " .. MOST_SERVER_BYTES
         .. " bytes, " .. bound_text)

@@ -1,4 +1,4 @@
-import { OrielError } from "../errors.ts";
+import { corruptError } from "../errors.ts";
 import type { RunOptions, Store } from "../store/contract.ts";
 import { type Answer, FRAME_HEADER_BYTES, type Known, STATUS } from "./answer.ts";
 import { HEADER_BYTES } from "./chunk.ts";
@@ -120,8 +120,7 @@ export class ChunkReads {
   }
 
   #checked(key: string, answer: Answer): Answer {
-    if (answer.status === STATUS.foreign)
-      throw new OrielError("CORRUPT", `${key} holds no journal of format ${law.format}`);
+    if (answer.status === STATUS.foreign) throw corruptError(key, `it is no journal of format ${law.format}`);
     return answer;
   }
 }

@@ -29,6 +29,8 @@ export type ChunkSeen = Pick<
 
 export const HEADER_BYTES = 64;
 const MOST_MS = 2 ** 53;
+/** The last day of a Date. */
+const LATEST_MS = 8.64e15;
 
 export function readHeader(bytes: Uint8Array, offset = 0): ChunkHeader {
   const view = new DataView(bytes.buffer, bytes.byteOffset + offset, HEADER_BYTES);
@@ -49,15 +51,30 @@ export function readHeader(bytes: Uint8Array, offset = 0): ChunkHeader {
 }
 
 /** Throws CORRUPT for numbers that no chunk has: a reader counts by them. */
-export function checkHeader({ number, valueType, clock, createdMs, lastStampMs, retentionMs }: ChunkHeader): void {
+export function checkHeader(header: ChunkHeader): void {
+  const { number, valueType, clock, createdMs, lastStampMs, retentionMs } = header;
   if (!Number.isSafeInteger(number) || number < 0) throw damaged(`its number is ${number}`);
   if (valueType > 1 || clock > 1) throw damaged(`its value type is ${valueType}, its clock ${clock}`);
   for (const time of [createdMs, lastStampMs, retentionMs])
     if (!(Math.abs(time) <= MOST_MS)) throw damaged(`a time of its header is ${time} ms`);
+  if (!isSound(header)) throw damaged("the header of a chunk holds what is no time or length");
 }
 
 function damaged(what: string): OrielError {
   return new OrielError("CORRUPT", what);
+}
+
+/** Whether a step of ours can have written it; times that are no dates would make every window a wrong one. */
+export function isSound(header: ChunkHeader): boolean {
+  const { valueType, clock, chunkMs, number, createdMs, birth, lastStampMs, retentionMs } = header;
+  if (valueType > 1 || clock > 1 || birth === 0 || !(chunkMs > 0) || !(retentionMs >= 1 && retentionMs < LATEST_MS))
+    return false;
+  if (!isDate(number) || !isDate(createdMs) || !isDate(lastStampMs) || lastStampMs < createdMs) return false;
+  return [header.completeSinceMs, header.latestMs].every((ms) => ms === -Infinity || Math.abs(ms) <= LATEST_MS);
+}
+
+function isDate(ms: number): boolean {
+  return Number.isInteger(ms) && ms >= 0 && ms <= LATEST_MS;
 }
 
 export function writeHeader(bytes: Uint8Array, header: ChunkHeader): void {

@@ -1,10 +1,11 @@
-import { OrielError } from "../errors.ts";
+import { corruptError, OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { Clock, Closed } from "../time.ts";
 import { Age, type Instant } from "./age.ts";
 import type { Answer, Known } from "./answer.ts";
 import { afterRecording, tooLarge } from "./answer-failure.ts";
 import { Cores } from "./cores.ts";
+import { corruptAt } from "./corrupt.ts";
 import { degradedOf, seriesNowMs } from "./degraded.ts";
 import type { Fold } from "./fold.ts";
 import type { JournalCopy } from "./journal-copy.ts";
@@ -30,6 +31,7 @@ type TakeOver = (error: unknown, questions: Question[]) => boolean;
 
 /** A copy of the journal at one cut: what questions are answered from. */
 export class JournalView implements WindowView {
+  readonly #key: string;
   readonly #reader: JournalReader;
   readonly #copy: JournalCopy;
   readonly #settings: SeriesSettings;
@@ -43,6 +45,7 @@ export class JournalView implements WindowView {
   #cut: Answer | undefined;
 
   constructor(
+    key: string,
     reader: JournalReader,
     copy: JournalCopy,
     settings: SeriesSettings,
@@ -50,6 +53,7 @@ export class JournalView implements WindowView {
     residents: Residents,
     kept?: Kept,
   ) {
+    this.#key = key;
     this.#kept = kept;
     this.#reader = reader;
     this.#copy = copy;
@@ -186,6 +190,7 @@ export class JournalView implements WindowView {
 
   async #catchUp(cut: Answer, questions: Question[], asked: Instant): Promise<void> {
     this.age.forget();
+    const first = cut;
     for (let restart = 0; restart < MOST_RESTARTS; restart++) {
       const begunMs = this.#monotonic();
       this.#cut = cut;
@@ -197,7 +202,8 @@ export class JournalView implements WindowView {
           this.#letGo(needMs);
           return this.age.learn(asked);
         }
-      } catch (error) {
+      } catch (thrown) {
+        const error = corruptAt(this.#key, thrown);
         // What changed between two pages can look like damage; what is damaged still is at the second reading.
         const looksDamaged = restart === 0 && error instanceof OrielError && error.code === "CORRUPT";
         if (!(error instanceof Rolled) && !looksDamaged) throw error;
@@ -209,6 +215,7 @@ export class JournalView implements WindowView {
       cut = await this.#reader.open(this.known, reachOf(questions));
       this.rollbacks.see(cut, before);
     }
+    if (isSame(cut, first)) throw corruptError(this.#key, "its chunks do not fit together");
     throw new OrielError("LOST", "the series kept changing while it was read", { transient: true });
   }
 
@@ -241,4 +248,9 @@ export class JournalView implements WindowView {
   get #bytesPerEvent(): number {
     return bytesPerEvent(this.#settings.valueType);
   }
+}
+
+/** Whether nothing was written between two looks at a journal. */
+function isSame({ header: a, length }: Answer, { header: b, length: before }: Answer): boolean {
+  return a?.number === b?.number && a?.birth === b?.birth && length === before;
 }

@@ -4,6 +4,7 @@ import type { Store } from "../store/contract.ts";
 import { gathering } from "../store/gathering.ts";
 import type { Answer } from "./answer.ts";
 import type { Batch } from "./batch.ts";
+import { corruptAt } from "./corrupt.ts";
 import { Fallback } from "./fallback.ts";
 import { JournalCopy } from "./journal-copy.ts";
 import { deleteJournal } from "./journal-delete.ts";
@@ -62,7 +63,7 @@ export class Journal {
     this.outbox = new Outbox(settings.valueType, settings.maxPendingBytes, (error) => place.error("record", error));
     if (settings.isLocalOnError) this.#kept = new Kept(settings.valueType, settings.maxPendingBytes);
     const copy = new JournalCopy();
-    this.#view = new JournalView(this.#reader, copy, settings, store.monotonic, residents, this.#kept);
+    this.#view = new JournalView(this.#key, this.#reader, copy, settings, store.monotonic, residents, this.#kept);
     this.#server = new ServerSide(store, this.#key, settings, this.#view);
     this.summaries = new Summaries(store, this.#key, settings, {
       reader: this.#reader,
@@ -128,6 +129,8 @@ export class Journal {
   async delete(): Promise<void> {
     try {
       await deleteJournal(this.#store, this.#key, this.#reader);
+    } catch (error) {
+      throw corruptAt(this.#key, error);
     } finally {
       this.#view.age.forget();
     }
@@ -186,7 +189,8 @@ export class Journal {
       }
       this.#time.learn(cut);
       this.#view.rollbacks.see(cut, before);
-    } catch (error) {
+    } catch (thrown) {
+      const error = corruptAt(this.#key, thrown);
       if (fallback?.leave(error))
         return fallback.answer(batch, due, begunMs, (error as OrielError).applied === "unknown");
       batch?.fail(error);

@@ -3,6 +3,7 @@ import { Lock } from "../lock/lock.ts";
 import { type Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import { keyOf } from "../store/keys.ts";
+import { corruptAt } from "./corrupt.ts";
 import type { Mark } from "./locked-columns.ts";
 import {
   type LockedWindowOptions,
@@ -136,8 +137,12 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
 
   async #read(mark: Mark, added: readonly number[]): Promise<LockedContent> {
     const { spanMs, closed, maxBytes } = this.#settings;
-    const state = await this.#store.run(lockedRead, this.#key, { mark, mostBytes: maxBytes, spanMs });
-    return contentOf(state, spanMs, closed, added);
+    try {
+      const state = await this.#store.run(lockedRead, this.#key, { mark, mostBytes: maxBytes, spanMs });
+      return contentOf(state, spanMs, closed, added);
+    } catch (error) {
+      throw corruptAt(this.#key, error);
+    }
   }
 
   #answerOf(content: LockedContent): LockedAnswer<S> {

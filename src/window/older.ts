@@ -1,4 +1,4 @@
-import { type ChunkHeader, expiryOf, readHeader } from "./chunk.ts";
+import { type ChunkHeader, expiryOf, isSound, readHeader } from "./chunk.ts";
 import { law } from "./law.ts";
 import { needsOlder } from "./reach.ts";
 
@@ -50,6 +50,7 @@ export class Older {
     for (const chunk of this.chunks) {
       const { format, birth } = chunk.header;
       if (!needsOlder(next, fromMs) || format !== law.format || birth !== next.birthBefore) return;
+      if (!isSound(chunk.header)) return;
       yield chunk;
       next = chunk.header;
     }

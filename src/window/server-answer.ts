@@ -1,5 +1,6 @@
 import { OrielError } from "../errors.ts";
-import { type ChunkHeader, HEADER_BYTES, readHeader } from "./chunk.ts";
+import { type ChunkHeader, HEADER_BYTES, isSound, readHeader } from "./chunk.ts";
+import { law } from "./law.ts";
 import type { ServerMoments } from "./server-moments.ts";
 
 /** What window/server-stats answers; layout in lua/window/server-stats.lua. */
@@ -38,13 +39,16 @@ export function decodeServerAnswer(reply: Uint8Array): ServerAnswer {
   if (!sizes) throw new OrielError("CORRUPT", `an answer of ${reply.length} bytes is cut off`);
   const ordered = new Float64Array(Math.max(0, reply.length - ORDERED_AT) >> 3);
   for (let i = 0; i < ordered.length; i++) ordered[i] = view.getFloat64(ORDERED_AT + 8 * i, true);
+  const header = reply.length > HEADER_AT ? readHeader(reply, HEADER_AT) : undefined;
+  if (header?.format === law.format && !isSound(header))
+    throw new OrielError("CORRUPT", "the header of a chunk holds what is no time or length");
   return {
     status: view.getUint8(0),
     missing: view.getUint8(1) === 1,
     length: view.getUint32(4, true),
     nowMs: view.getFloat64(8, true),
     reachMs: view.getFloat64(16, true),
-    header: reply.length > HEADER_AT ? readHeader(reply, HEADER_AT) : undefined,
+    header,
     moments: reply.length > MOMENTS_AT ? readMoments(view) : undefined,
     ordered,
   };

@@ -1,5 +1,6 @@
-import { OrielError } from "../errors.ts";
+import { corruptError, OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
+import { corruptAt } from "./corrupt.ts";
 import { degradedOf, seriesNowMs } from "./degraded.ts";
 import { law } from "./law.ts";
 import { isStoreFailure } from "./refused.ts";
@@ -55,7 +56,8 @@ export class ServerSide {
       try {
         const stats = await this.#stats(alike[0].query);
         for (const { resolve } of alike) resolve({ ...stats, percentiles: { ...stats.percentiles } });
-      } catch (error) {
+      } catch (thrown) {
+        const error = corruptAt(this.#key, thrown);
         if (isStoreFailure(error)) {
           // Who was answered is told nothing more.
           for (const { fail } of questions) fail(error);
@@ -86,6 +88,7 @@ export class ServerSide {
     const { valueType, clock } = this.#settings;
     const { closed, spanMs, atMs } = query;
     const reachMs = spanMs + (atMs === undefined ? 0 : Math.max(0, this.#nowMs - atMs));
+    let wasUnlinked = false;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const input = { valueType, clock, closed, spanMs, atMs, newest: this.#newest, percentiles };
       const operation = reachMs < this.#farMs ? serverStats : serverStatsFar;
@@ -100,14 +103,16 @@ export class ServerSide {
         case SERVER_STATUS.missing:
           return answer;
         case SERVER_STATUS.foreign:
-          throw new OrielError("CORRUPT", `${this.#key} holds no journal of format ${law.format}`);
+          throw corruptError(this.#key, `it is no journal of format ${law.format}`);
         case SERVER_STATUS.clash:
           throw new OrielError(
             "CLASH",
             "the series is stored with another value type or clock than it was opened with",
           );
         case SERVER_STATUS.unlinked:
-          throw new OrielError("LOST", "the series' chunks do not fit together", { transient: true });
+          // A deletion or a failover may have been half seen; what is damaged still is at the next look.
+          if (wasUnlinked) throw corruptError(this.#key, "its chunks do not fit together");
+          wasUnlinked = true;
       }
     }
     throw new OrielError("LOST", "the series kept changing while it was read", { transient: true });

@@ -109,6 +109,8 @@ function gather(
     const { header } = chunk;
     chunks.unshift({ header, bytes: chunk.bytes });
     sizeBytes += chunk.length;
+    if (sizeBytes > law.mostServerBytes && chunk === open)
+      throw refusal("TOO_LARGE", openTooLarge(sizeBytes, header.chunkMs));
     if (sizeBytes > law.mostServerBytes)
       throw tooLarge(`the chunks of the window hold more than ${law.mostServerBytes} bytes`);
     if (!needsOlder(header, fromMs)) return { status: SERVER_STATUS.done, missing: false, chunks };
@@ -124,6 +126,13 @@ function gather(
     if (older.header.birth !== header.birthBefore) return { status: SERVER_STATUS.unlinked, missing: false, chunks };
     chunk = older;
   }
+}
+
+/** A chunk is read whole, since any frame of it may hold an event of any time. */
+function openTooLarge(sizeBytes: number, chunkMs: number): string {
+  const bound = `of at most ${law.mostServerBytes} that are computed inside Redis, whatever the span`;
+  const closed = `when it is closed, at ${law.rotateBytes} bytes or ${chunkMs} ms after it began`;
+  return `the open chunk alone holds ${sizeBytes} bytes, ${bound}: ask with where: "client", or again ${closed}`;
 }
 
 function tooLarge(what: string) {

@@ -3,6 +3,7 @@ import type { Store } from "../store/contract.ts";
 import type { Answer } from "./answer.ts";
 import { approximate } from "./approximate.ts";
 import type { ApproximateQuery } from "./approximate-query.ts";
+import { corruptAt } from "./corrupt.ts";
 import { degradedOf, seriesNowMs } from "./degraded.ts";
 import { JournalCopy } from "./journal-copy.ts";
 import { type JournalReader, TooMany } from "./journal-reader.ts";
@@ -115,7 +116,8 @@ export class Summaries {
       this.#isToHold = !summary && this.#settings.isResident;
       const stats = await this.#read(query, answer, summary && decodeSummary(summary));
       return this.#store.monotonic() - begunMs <= law.longestReadMs ? stats : undefined;
-    } catch (error) {
+    } catch (thrown) {
+      const error = corruptAt(this.#key, thrown);
       const isKnown = error instanceof Rolled || error instanceof TooMany || this.#journal.leave(error);
       if (isKnown || (error instanceof OrielError && error.code === "CORRUPT")) return undefined;
       throw error;

@@ -10,9 +10,9 @@ export function policySuite(stage: () => Stage): void {
       const { open, keys } = stage();
       const series = open({ values: "float32" });
       for (const value of [Number.NaN, ...INFINITE, 1e39, -3.5e38]) {
-        await expectError(series.record(value), "ARGUMENT", /^value is /);
-        await expectError(series.recordAndGet(value), "ARGUMENT", /^value is /);
-        await expectError(series.recordMany([1, value]), "ARGUMENT", /^values\[1\] is /);
+        await expectError(series.record(value), "ARGUMENT", /value is /);
+        await expectError(series.recordAndGet(value), "ARGUMENT", /value is /);
+        await expectError(series.recordMany([1, value]), "ARGUMENT", /values\[1\] is /);
       }
       expect(await keys()).toEqual([]);
     });
