@@ -16,7 +16,7 @@ app.use("/api/*", honoLimiter(limiter, { key: (c) => c.req.header("x-api-key") ?
 app.use("/api/*", async (_c, next) => {
   const begunMs = performance.now();
   await next();
-  await latency.record(performance.now() - begunMs);
+  latency.observe(performance.now() - begunMs);
 });
 app.get("/api/hello", (c) => c.text("hello\n"));
 app.get("/latency", async (c) => {

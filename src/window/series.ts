@@ -53,7 +53,7 @@ export class Series {
 
   /** Records one event. One round trip, shared by all who record meanwhile. */
   record(value: number, options?: RecordOptions): Promise<Recorded> {
-    if (options) return this.#told("record", () => this.#recordWith(value, options));
+    if (options) return this.#place.run("record", () => this.#recordWith(value, options));
     try {
       return this.#recorder.put(value).written;
     } catch (error) {
@@ -85,7 +85,7 @@ export class Series {
 
   /** Records events in order; a large call is split, and its error says how many were written. Cost: 4 or 8 bytes an event. */
   recordMany(values: ArrayLike<number>, options: RecordManyOptions = {}): Promise<Recorded> {
-    return this.#told("recordMany", () => {
+    return this.#place.run("recordMany", () => {
       checkKnown(options, ["at", "signal"]);
       options.signal?.throwIfAborted();
       return abortable(this.#recorder.putMany(values, options.at), options.signal);
@@ -101,7 +101,7 @@ export class Series {
   stats<const P extends readonly number[] = DefaultPercentiles>(
     options: SeriesStatsOptions<P> = {},
   ): Promise<WindowStats<P[number]>> {
-    return this.#told("stats", () => {
+    return this.#asked("stats", () => {
       if (options?.approximate !== undefined) return abortable(this.#asker.approximately(options), options.signal);
       return options?.where === undefined ? this.#asker.here(options) : this.#asker.where(options);
     });
@@ -112,7 +112,7 @@ export class Series {
     value: number,
     options: Omit<StatsOptions<P>, "maxAge"> & RecordOptions = {},
   ): Promise<WindowStats<P[number]>> {
-    return this.#told("recordAndGet", () => {
+    return this.#place.run("recordAndGet", () => {
       const query = this.#recordQueries.of(options);
       options.signal?.throwIfAborted();
       this.#journal.checkAskable();
@@ -137,7 +137,7 @@ export class Series {
    * some 1300 processes record within 20 s.
    */
   summarize(options: SummarizeOptions = {}): Promise<void> {
-    return this.#told("summarize", () => {
+    return this.#place.run("summarize", () => {
       const rankError = summaryError(options);
       this.#journal.checkAskable();
       return this.#journal.summaries.publish(rankError);
@@ -146,7 +146,7 @@ export class Series {
 
   /** A copy of the values inside a window, in the order of the journal. */
   values(options: WindowOptions = {}): Promise<Float32Array | Float64Array> {
-    return this.#told("values", () => {
+    return this.#asked("values", () => {
       const query = windowQuery(options, this.#settings.retentionMs);
       return abortable(
         this.#asker.ask<Column>(
@@ -162,7 +162,7 @@ export class Series {
 
   /** The exact share of a window's events that are below `limit`; NaN for an empty window. */
   fractionBelow(limit: number, options: WindowOptions = {}): Promise<number> {
-    return this.#told("fractionBelow", () => {
+    return this.#asked("fractionBelow", () => {
       if (typeof limit !== "number" || Number.isNaN(limit)) throw argumentError("limit", limit, "a number");
       const query = windowQuery(options, this.#settings.retentionMs);
       const share = this.#asker.ask(
@@ -177,7 +177,7 @@ export class Series {
 
   /** Deletes all events; what is recorded meanwhile, here or elsewhere, may begin the series anew. */
   delete(): Promise<void> {
-    return this.#told("delete", () => {
+    return this.#place.run("delete", () => {
       this.#journal.checkOpen();
       return this.#journal.delete();
     });
@@ -195,15 +195,11 @@ export class Series {
    * do; the edges told are the latest), or at `at`: once that is over on every node, all who ask get the same. Rejects
    * when one part does, is degraded when one is. NaN counts by the strictest policy among them.
    */
-  static async stats<const P extends readonly number[] = DefaultPercentiles>(
+  static stats<const P extends readonly number[] = DefaultPercentiles>(
     series: readonly Series[],
     options: StatsOptions<P> = {},
   ): Promise<WindowStats<P[number]>> {
-    try {
-      return await Series.#merged(series, options);
-    } catch (error) {
-      throw new Place("Series.stats").error(undefined, error);
-    }
+    return new Place("Series").run("stats", () => Series.#merged(series, options), "no");
   }
 
   static async #merged(series: readonly Series[], options: StatsOptions): Promise<WindowStats> {
@@ -226,13 +222,9 @@ export class Series {
     return statsOf(fold, query, nan, edges.fromMs, edges.toMs, degradedBy);
   }
 
-  /** What goes wrong in a public method is told from there. */
-  async #told<T>(operation: string, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      throw this.#place.error(operation, error);
-    }
+  /** A question changes nothing, also where its answer is lost. */
+  #asked<T>(operation: string, question: () => Promise<T>): Promise<T> {
+    return this.#place.run(operation, question, "no");
   }
 
   readonly #unobserved = (error: unknown, count: number): void => {
