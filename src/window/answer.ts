@@ -109,3 +109,8 @@ export function agrees(chunk: ChunkBytes, known: Known): boolean {
   const bytes = chunk.bytes;
   return known.frame.every((byte, i) => bytes[known.place + i] === byte);
 }
+
+/** Whether nothing was written between two answers about a journal. */
+export function isUnchanged({ header: a, length }: Answer, { header: b, length: before }: Answer): boolean {
+  return a?.number === b?.number && a?.birth === b?.birth && length === before;
+}

@@ -2,7 +2,7 @@ import { corruptError, OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { Clock, Closed } from "../time.ts";
 import { Age, type Instant } from "./age.ts";
-import type { Answer, Known } from "./answer.ts";
+import { type Answer, isUnchanged, type Known } from "./answer.ts";
 import { afterRecording, tooLarge } from "./answer-failure.ts";
 import { Cores } from "./cores.ts";
 import { corruptAt } from "./corrupt.ts";
@@ -90,7 +90,10 @@ export class JournalView implements WindowView {
     if (--this.#account.held > 0) return;
     if (!this.#settings.isResident) this.letGo();
     const { eventCount, chunks } = this.#copy;
-    this.#residents.settle(this.#account, eventCount * this.#bytesPerEvent + chunks.length * CHUNK_BYTES);
+    this.#residents.settle(
+      this.#account,
+      eventCount * bytesPerEvent(this.#settings.valueType) + chunks.length * CHUNK_BYTES,
+    );
   }
 
   /** Why a window from `fromMs` lacks events that this process has seen, if it does. */
@@ -215,7 +218,7 @@ export class JournalView implements WindowView {
       cut = await this.#reader.open(this.known, reachOf(questions));
       this.rollbacks.see(cut, before);
     }
-    if (isSame(cut, first)) throw corruptError(this.#key, "its chunks do not fit together");
+    if (isUnchanged(cut, first)) throw corruptError(this.#key, "its chunks do not fit together");
     throw new OrielError("LOST", "the series kept changing while it was read", { transient: true });
   }
 
@@ -237,20 +240,11 @@ export class JournalView implements WindowView {
 
   /** Whether a window from `fromMs` needs nothing of the oldest chunk. */
   #isSpare(fromMs: number): boolean {
-    const { chunks } = this.#copy;
-    return chunks.length > 1 && !needsOlder(chunks[1].header, fromMs);
+    const next = this.#copy.chunks[1];
+    return next !== undefined && !needsOlder(next.header, fromMs);
   }
 
   get #mostEvents(): number {
-    return Math.floor(this.#settings.maxResidentBytes / this.#bytesPerEvent);
+    return Math.floor(this.#settings.maxResidentBytes / bytesPerEvent(this.#settings.valueType));
   }
-
-  get #bytesPerEvent(): number {
-    return bytesPerEvent(this.#settings.valueType);
-  }
-}
-
-/** Whether nothing was written between two looks at a journal. */
-function isSame({ header: a, length }: Answer, { header: b, length: before }: Answer): boolean {
-  return a?.number === b?.number && a?.birth === b?.birth && length === before;
 }
