@@ -43,6 +43,8 @@ export default defineConfig([
     noExternal: ["commander", "cli-table3", "picocolors", "cli-progress", "csv-parse", /^d3-/],
     esbuildPlugins: [thirdPartyNotices("dist/THIRD-PARTY-NOTICES.txt")],
     // Some of them are CommonJS and require Node's own modules, which an ES module can only do through this.
-    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+    banner: {
+      js: 'import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);',
+    },
   },
 ]);

@@ -22,7 +22,7 @@ test.each([
   ["a span longer than the retention", ["--span", "5m", "--retention", "1m"], 'ARGUMENT --retention is "1m"'],
   ["percentile 101", ["--percentiles", "50,101"], 'ARGUMENT --percentiles is "50,101"'],
   ["an empty percentile", ["--percentiles", "50,,99"], "ARGUMENT --percentiles"],
-  ["an unknown method", ["--method", "guess"], 'ARGUMENT method is "guess"'],
+  ["an unknown method", ["--method", "guess"], 'method is "guess"'],
   ["a span that is none", ["--span", "5 minutes"], "ARGUMENT --span"],
   ["a window of no length", ["--every", "0"], "ARGUMENT --every"],
   ["an unknown format", ["--format", "xml"], "--format"],

@@ -29,7 +29,7 @@ const wrong: [of: string, names: RegExp, call: (queue: DelayQueue<Wrong>) => unk
   ["backoff", /^backoff is -1; /, () => stage().queue({ backoff: -1 })],
   ["backoff.factor", /^backoff.factor is 0.5; .* 1 to 1000/, () => stage().queue({ backoff: { factor: 0.5 } })],
   ["an option of a queue", /^option is "shard"; .*shards/, () => stage().queue({ shard: 2 } as Wrong)],
-  ["no options at all", /^options is null/, () => stage().queue(null as Wrong)],
+  ["no options at all", /^options is null/, () => new DelayQueue(stage().store, "mail", null as Wrong)],
   ["no payload", /^payload is undefined; .* JSON/, (q) => q.add(undefined)],
   ["a function as payload", /^payload is a function/, (q) => q.add(() => {})],
   ["a payload with a cycle", /^payload is /, (q) => q.add(cyclic)],
