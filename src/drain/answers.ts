@@ -11,7 +11,8 @@ export function ledgerRow({ shard, generation, nonce, fence, events }: Fields): 
   const numbers = { generation, fence, events };
   const wrong = Object.entries(numbers).find(([, text]) => !/^\d{1,19}$/.test(String(text)));
   const isSafe = Number(generation) <= Number.MAX_SAFE_INTEGER && Number(fence) <= Number.MAX_SAFE_INTEGER;
-  if (wrong || !isSafe || typeof nonce === "object") {
+  const isText = typeof nonce !== "object" || Buffer.isBuffer(nonce); // a pool may give bytes for text
+  if (wrong || !isSafe || !isText) {
     const [name, text] = wrong ?? (isSafe ? ["nonce", nonce] : ["generation or fence", generation]);
     const damaged = `its ${name} is ${show(text)}`;
     return { shard: Number(shard), generation: 0, nonce: "", fence: 0, events: 0n, damaged };
