@@ -47,7 +47,7 @@ test("counts what stands in the entries, by their times, and tells what it canno
   expect({ status, stderr }).toEqual({
     status: 1,
     stderr: expect.stringMatching(
-      /^oriel count: entry 1000-3: lane is undefined.*\noriel count: entry 1000-4: count is NaN.*\n$/,
+      /^oriel count: entry 1000-3: Counters "flow" check: lane is undefined.*\n.*entry 1000-4: .* count is NaN.*\n$/,
     ),
   });
   expect(stdout).toMatch(
@@ -74,11 +74,11 @@ test.each([
   [["count", "--redis", "redis://127.0.0.1:1"], /required option '--stream <key>' not specified/],
   [
     ["count", "--redis", "redis://127.0.0.1:1", "--stream", "s", "--group", "g", "--dimensions", "1x"],
-    /ARGUMENT dimensions is "1x"/,
+    /ARGUMENT Counters "s": dimensions is "1x"/,
   ],
   [
     ["count", "--redis", "redis://127.0.0.1:1", "--stream", "s", "--group", "g", "--dimensions", "a", "--shards", "0"],
-    /ARGUMENT shards is 0/,
+    /ARGUMENT Counters "s": shards is 0/,
   ],
   [
     ["count", "--redis", "redis://127.0.0.1:1,redis://:", "--stream", "s", "--group", "g", "--dimensions", "a"],

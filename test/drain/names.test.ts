@@ -16,7 +16,7 @@ test("a counter takes the names of Object.prototype that begin with a letter, an
   for (const name of NAMES) {
     const make = () => new Counters(memoryStore(), "names", { dimensions: [name] });
     if (TAKEN.includes(name)) expect(make().shape.dimensions).toEqual([name]);
-    else expect(make).toThrow(/^dimensions is "__.*"; it must be names of A-Z/);
+    else expect(make).toThrow(/^Counters "names": dimensions is "__.*"; it must be names of A-Z/);
   }
 });
 
@@ -43,7 +43,7 @@ describe.each(Object.keys(STAGES))("names of Object.prototype, drained into %s",
         expect(rows.map(({ values }) => values).filter((values) => values[name] !== one[name])).toEqual([]);
         expect(rows).toHaveLength(name === "constructor" ? 1 : 2);
         await expect(flow.add(Object.fromEntries(Object.entries(one).filter(([key]) => key !== name)))).rejects.toThrow(
-          new RegExp(`^${name} is `),
+          new RegExp(`^Counters "names" add: ${name} is `),
         );
       }
       expect(await drain.drainOnce()).toMatchObject({ failed: 0, diverged: 0 });

@@ -25,7 +25,7 @@ test("processes are killed while they count and others drain: acknowledged <= co
     }
   }
   const rows = await flow.read({ table });
-  const counted = new Map(rows.map(({ values, count }) => [values[0]!, count]));
+  const counted = new Map(rows.map(({ values, count }) => [values.id!, count]));
   const ids = (sign: string) => lines.filter((line) => line[0] === sign).map((line) => line.slice(1));
   const sent = new Set(ids("+"));
   expect(ids("=").filter((id) => counted.get(id) !== 1n)).toEqual([]);
