@@ -1,6 +1,7 @@
 -- @include limiter/state
 -- Concurrency: at most `limit` permits lent at a time, each for `span` ms. Nothing is looked at but what is over, new or
--- wanted: a state of 10 000 is copied, not read.
+-- wanted: a state of 10 000 is copied, not read. So permits whose leases were cut off are seen only where no lease is
+-- left; until then they count as lent.
 -- State: the head · 24 f64 permits lent, with those whose lease is over · 32 what is lent, in order of expiry, 32 bytes each:
 --   0 token, 16 bytes · 16 f64 expires at · 24 f64 permits
 -- The calls of a group have tokens that differ in their last 4 bytes.
@@ -25,8 +26,11 @@ kinds[4] = {
       if expires > now then break end
       p.used, at = p.used - permits, at + LENT_BYTES
     end
-    if is_damaged or not is_whole(p.used) then damaged(p.key, "no permits that are lent") end
     p.lent = string.sub(text, at)
+    local leases = #p.lent / LENT_BYTES
+    if is_damaged or not is_whole(p.used) or p.used < leases or (leases == 0 and p.used > 0) then
+      damaged(p.key, "no permits that are lent")
+    end
     p.free = p.limit - p.used
   end,
   wait = function(p, permits, now)

@@ -29,7 +29,11 @@ const DAMAGES: Record<string, (value: Buffer, random: Random) => Buffer> = {
   "random bytes": (_value, random) => randomBytes(random, random.int(1, 200)),
   "random bytes behind the head": (value, random) =>
     Buffer.concat([value.subarray(0, 8), randomBytes(random, value.length - 8)]),
-  "cut short": (value, random) => value.subarray(0, random.int(1, Math.min(80, value.length) - 1)),
+  // Permits whose leases are cut off whole count as lent: a test of its own.
+  "cut short": (value, random) => {
+    const length = random.int(1, Math.min(80, value.length) - 1);
+    return value.subarray(0, value[1] === 4 && length === 64 ? 63 : length);
+  },
   // Behind a sliding window's header lies a ring, with room that nobody reads yet.
   longer: (value, random) => (value[1] === 2 ? value : Buffer.concat([value, randomBytes(random, random.int(1, 31))])),
   "a later format": (value) => Buffer.concat([Buffer.from([2]), value.subarray(1)]),
@@ -164,6 +168,21 @@ test("a sliding window whose ring was cut decides by what is left, and is CORRUP
   expect(passed).toBeLessThanOrEqual(4);
   opened.clock.nowMs += 350;
   await expect(limiter.take("id")).rejects.toMatchObject({ code: "CORRUPT", message: expect.stringContaining(key) });
+});
+
+test("a concurrency whose leases were cut counts them as lent, and is CORRUPT where none is left of them", async () => {
+  const limiter = new Limiter(opened.store, [concurrency({ limit: 3, lease: 1000 })], { name: "api" });
+  const key = keyOf("concurrency");
+  for (let i = 0; i < 3; i++) await limiter.take("id");
+  const value = (await raw.getBuffer(key))!;
+  await raw.set(key, value.subarray(0, 32 + 32), "KEEPTTL");
+  expect(await limiter.take("id")).toMatchObject({ allowed: false });
+  await raw.set(key, value.subarray(0, 32), "KEEPTTL");
+  await isRefused(limiter, key, "a total without leases");
+  await limiter.take("id");
+  const one = (await raw.getBuffer(key))!;
+  await raw.set(key, Buffer.concat([one, ...[1, 2].map(() => one.subarray(32))]), "KEEPTTL");
+  await isRefused(limiter, key, "more leases than permits");
 });
 
 test("in memory, what another structure keeps under the key is CORRUPT, and names it", async () => {
