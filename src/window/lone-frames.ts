@@ -1,6 +1,9 @@
 const FIRST_SLOTS = 16;
-/** Other for each process, so that nobody can choose producers that lie in one place. */
-const SEED = (Math.random() * 2 ** 32) | 1;
+/**
+ * Other for each process, so that nobody can choose producers that lie in one place. Drawn where the first table grows (0
+ * until then): Workers refuse random numbers where a module begins.
+ */
+let seed = 0;
 
 /**
  * The stamps of one frame each of many producers, 16 bytes a slot: half to two thirds of the slots are taken where there
@@ -52,12 +55,13 @@ export class LoneFrames {
   #slotOf(producer: number): number {
     const mask = this.#stamps.length - 1;
     const id = producer | 0;
-    let slot = Math.imul(id ^ (id >>> 15) ^ SEED, 0x9e3779b1) >>> 7;
+    let slot = Math.imul(id ^ (id >>> 15) ^ seed, 0x9e3779b1) >>> 7;
     for (slot &= mask; !Number.isNaN(this.#stamps[slot]) && this.#producers[slot] !== id; slot = (slot + 1) & mask);
     return slot;
   }
 
   #grow(): void {
+    seed ||= (Math.random() * 2 ** 32) | 1;
     const [producers, sequences, stamps] = [this.#producers, this.#sequences, this.#stamps];
     const slots = Math.max(FIRST_SLOTS, 2 * stamps.length);
     this.#producers = new Int32Array(slots);
