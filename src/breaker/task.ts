@@ -3,8 +3,11 @@ import type { OrielError } from "../errors.ts";
 /** What a breaker runs. `signal` aborts with the caller's, and when the call's time is up. */
 export type Task<T> = (signal: AbortSignal) => T | PromiseLike<T>;
 
-/** For a function that takes no signal: making one costs ten times as much as the rest of a call. */
-const NEVER = new AbortController().signal;
+/**
+ * For a function that takes no signal: making one costs ten times as much as the rest of a call. Made with the first call:
+ * Workers refuse an AbortController where a module begins.
+ */
+let never: AbortSignal | undefined;
 
 /** What `fn` gives; rejects with the reason of the caller's signal, or, after `timeoutMs`, with an error, where that comes first. */
 export function runTask<T>(
@@ -15,7 +18,9 @@ export function runTask<T>(
 ): T | PromiseLike<T> {
   if (timeoutMs !== Infinity) return timed(fn, given, timeoutMs, timeoutError);
   if (given) return raced(fn, given);
-  return fn(fn.length > 0 ? new AbortController().signal : NEVER);
+  if (fn.length > 0) return fn(new AbortController().signal);
+  never ??= new AbortController().signal;
+  return fn(never);
 }
 
 async function timed<T>(

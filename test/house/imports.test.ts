@@ -3,7 +3,7 @@ import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
 import { root } from "./sources.ts";
 
-/** What runtimes forbid, or bill, where a module begins: Workers refuse timers, randomness and requests there. */
+/** What runtimes forbid, or bill, where a module begins: Workers refuse timers, randomness, requests and signals there. */
 const FORBIDDEN = `
   const forbid = (what) => function () { throw new Error("called while importing: " + what); };
   globalThis.setTimeout = forbid("setTimeout");
@@ -11,6 +11,7 @@ const FORBIDDEN = `
   globalThis.setImmediate = forbid("setImmediate");
   globalThis.queueMicrotask = forbid("queueMicrotask");
   globalThis.fetch = forbid("fetch");
+  globalThis.AbortController = forbid("AbortController");
   globalThis.crypto = { getRandomValues: forbid("crypto.getRandomValues") };
   globalThis.performance = { now: forbid("performance.now") };
   globalThis.WebAssembly = { Module: forbid("WebAssembly.Module"), Instance: forbid("WebAssembly.Instance") };
