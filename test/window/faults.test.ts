@@ -87,11 +87,12 @@ function repeating(store: Store): Store {
   return { ...store, run };
 }
 
-/** A connection that was silenced is given up only after a while: the first calls after the troubles may still fail. */
-async function answered(series: Series, tries = 5): Promise<WindowStats> {
-  return series.stats().catch((error) => {
-    if (!error.transient || tries === 0) throw error;
-    return answered(series, tries - 1);
+/** Calls fail at once while a store takes the server for down: it is back when a probe on a new connection says so. */
+async function answered(series: Series, untilMs = performance.now() + 8000): Promise<WindowStats> {
+  return series.stats().catch(async (error) => {
+    if (!error.transient || performance.now() > untilMs) throw error;
+    await pause(50);
+    return answered(series, untilMs);
   });
 }
 
@@ -127,7 +128,11 @@ describe("through a network that loses, cuts, delays and repeats", () => {
         const call = isSingle ? series.recordAndGet(values[0]!, { percentiles: [50] }) : series.recordMany(values);
         await call.then(
           () => ledger.acknowledged.push(...values),
-          (error) => failures.push(`${error.code}: ${error.message}: ${error.cause}`),
+          (error) => {
+            failures.push(`${error.code}: ${error.message}: ${error.cause}`);
+            // An outage, in which calls fail at once, does not use up all calls.
+            return pause(30);
+          },
         );
         if (i % 5 === w)
           await series
