@@ -18,6 +18,7 @@ import {
   withoutFoundBirths,
   withoutHeadCheck,
   withoutNamesInSummaries,
+  withReadersSpan,
 } from "./subject.ts";
 import { VOID_MUTATIONS } from "./void-mutations.ts";
 
@@ -28,8 +29,8 @@ const placeless = (known: Known): Known => ({ ...known, place: 0 });
 const placelessSummary = (summary: Uint8Array) => summary.slice().fill(0, 68, 72);
 
 export const MUTATIONS: readonly Mutation[] = [
-  { rule: "readers tell copies apart: never", suits: repeats, constants: { dedupeMs: 0 } },
-  { rule: "readers remember frames for 20 s: for 1 s", suits: repeatsLate, constants: { dedupeMs: 1_000 } },
+  { rule: "readers tell copies apart: never", suits: repeats, patch: withReadersSpan(0) },
+  { rule: "readers remember frames for 20 s: for 1 s", suits: repeatsLate, patch: withReadersSpan(1_000) },
   ...VOID_MUTATIONS,
   { rule: "a key outlives its events: 3 s less than its window", constants: { expirySlackMs: -3_000 } },
   {

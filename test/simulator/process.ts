@@ -42,12 +42,15 @@ export class SimProcess implements Owner {
   /** What a connection of this process delivers to: while it is frozen the connection may break. */
   readonly wire: Owner;
 
-  /** A timer by the monotonic clock: what is left of it when the process is frozen is left afterwards. */
+  /**
+   * A timer by the monotonic clock: what is left of it when the process is frozen is left afterwards. It never rings
+   * early: who asks again until a deadline would ask for ever in its last fraction of a ms, as virtual time is whole.
+   */
   after(delayMs: number, run: () => void): void {
     const dueMs = this.monotonic() + delayMs;
     const ring = () => {
       const leftMs = dueMs - this.monotonic();
-      if (leftMs >= 1) this.#world.after(leftMs, ring, this);
+      if (leftMs > 0) this.#world.after(Math.ceil(leftMs), ring, this);
       else run();
     };
     this.#world.after(delayMs, ring, this);

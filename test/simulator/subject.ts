@@ -4,16 +4,16 @@ import type { Answer } from "../../src/window/answer.ts";
 import { ChunkBytes } from "../../src/window/chunk-bytes.ts";
 import { Dedupe } from "../../src/window/dedupe.ts";
 import { FrameRanges } from "../../src/window/frame-ranges.ts";
+import { law } from "../../src/window/law.ts";
 import { Older } from "../../src/window/older.ts";
 import type { Plan } from "./plan.ts";
 import type { Random } from "./random.ts";
 
 export type { Known } from "../../src/window/answer.ts";
-export { law } from "../../src/window/law.ts";
 export type { Read } from "../../src/window/read.ts";
 export { closedKey } from "../../src/window/rotate.ts";
 export { summaryKey } from "../../src/window/summary.ts";
-export { ChunkBytes };
+export { ChunkBytes, law };
 
 /** The only file of the simulator that knows the code under test. */
 export type Subject = Series;
@@ -63,6 +63,25 @@ export function withoutNamesInSummaries(): () => void {
   const { holds } = FrameRanges.prototype;
   FrameRanges.prototype.holds = () => false;
   return () => Object.assign(FrameRanges.prototype, { holds });
+}
+
+/** Lets readers tell copies apart for another span; the step stores frames by the law's. Returns how to undo that. */
+export function withReadersSpan(dedupeMs: number): () => () => void {
+  return () => {
+    const { admit, holds, rangesAt } = Dedupe.prototype;
+    const within = <A extends unknown[], R>(run: (this: Dedupe, ...given: A) => R) =>
+      function (this: Dedupe, ...given: A): R {
+        const usualMs = law.dedupeMs;
+        law.dedupeMs = dedupeMs;
+        try {
+          return run.apply(this, given);
+        } finally {
+          law.dedupeMs = usualMs;
+        }
+      };
+    Object.assign(Dedupe.prototype, { admit: within(admit), holds: within(holds), rangesAt: within(rangesAt) });
+    return () => Object.assign(Dedupe.prototype, { admit, holds, rangesAt });
+  };
 }
 
 /** Lets no frame of a newer stretch be found in an older one put before it. Returns how to undo that. */
