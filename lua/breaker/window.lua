@@ -11,16 +11,17 @@ local function evict(key, s, cutoff)
     s.calls, s.failures, s.slow, s.is_cleared = 0, 0, 0, true
     return
   end
-  while true do
-    local text = redis.call("GETRANGE", key, from, from + RECORD_BYTES * EVICTED_AT_ONCE - 1)
+  for place = from, s.size - 1, RECORD_BYTES * EVICTED_AT_ONCE do
+    local text = redis.call("GETRANGE", key, place, place + RECORD_BYTES * EVICTED_AT_ONCE - 1)
     for at = 1, #text, RECORD_BYTES do
       local time, calls, failures, slow = struct.unpack("<dI4I4I4", text, at)
       if time > cutoff then return end
       s.calls, s.failures, s.slow = s.calls - calls, s.failures - failures, s.slow - slow
       s.dead = s.dead + RECORD_BYTES
     end
-    from = from + #text
   end
+  -- The last record is neither before the cutoff nor behind it.
+  error({ err = "ERR a breaker's state that is damaged" })
 end
 
 -- The part of the records in which, and after which, something of `time` belongs; and where it begins in the key.

@@ -104,6 +104,21 @@ test("what is stored under the key is something else: calls go on, the error is 
   expect(told).toMatchObject([{ code: "CORRUPT" }]);
 });
 
+test("a record whose time is no number: the flush is CORRUPT, and the server goes on", async () => {
+  const breaker = breakerOn(near, { name: "no time" });
+  await fail(breaker);
+  await breaker.flush();
+  const { Redis } = await import("ioredis");
+  const redis = new Redis(server.url);
+  const key = `${near.keyOf("no time")}:breaker:60000`;
+  const time = Buffer.alloc(8);
+  time.writeDoubleLE(Number.NaN);
+  await redis.setrange(key, (await redis.strlen(key)) - 20, time);
+  await expect(breaker.flush()).rejects.toMatchObject({ code: "CORRUPT" });
+  expect(await redis.ping()).toBe("PONG");
+  await redis.quit();
+});
+
 test("a process killed while it probes: another one probes when the lease is over", { timeout: 60_000 }, async () => {
   const name = `killed ${round}`;
   const options = { name, failures: 1, cooldown: 1, lease: 1500 };
