@@ -133,7 +133,10 @@ export async function deliver(
       }
       if (outcome.kind === "late") continue;
     }
-    await pause(Math.min(leftMs(), 10 * 2 ** Math.min(failures, 5) * Math.random()));
+    const pauseMs = Math.min(leftMs(), 10 * 2 ** Math.min(failures, 5) * Math.random());
+    // An attempt without time for its answer would hide the server's reason, and leave open whether it was run.
+    if (cause instanceof ServerError && leftMs() - pauseMs < deadlineMs / 20) return failLate(open, deadlineMs, cause);
+    await pause(pauseMs);
   }
 }
 

@@ -131,7 +131,7 @@ export const troubles: Record<string, () => Promise<Trouble>> = {
   },
   async "an unknown host"() {
     const told = /host name (is unknown|could not be looked up) .*(ENOTFOUND|EAI_AGAIN)/;
-    return { url: "redis://no-such-host.invalid:6379", told, transient: false, atOnce: false, end() {} };
+    return { url: `redis://${"x".repeat(64)}.invalid:6379`, told, transient: false, atOnce: false, end() {} };
   },
   async "a replica"() {
     const primary = await redis([]);
