@@ -65,7 +65,7 @@ describe("the simulated world", () => {
       .run(counter(true), "k", 1)
       .catch((error) => [error.code, error.applied, world.nowMs - START_MS]);
     await world.run(START_MS + 5000);
-    const [code, applied, elapsedMs] = await answer;
+    const [code, applied, elapsedMs] = (await answer) as [string, string, number];
     expect([code, applied]).toEqual(["DEADLINE", "unknown"]);
     // Each of the three attempts ends at the first whole ms at which its timer is due.
     expect(elapsedMs).toBeGreaterThanOrEqual(3000);
