@@ -8,7 +8,8 @@ const HANG_MS = 20_000;
 export interface Case {
   subject: Subject;
   name: string;
-  keys: readonly string[];
+  /** The key that holds what nobody has written. */
+  damaged: string;
   what: string;
 }
 
@@ -43,7 +44,7 @@ export class Findings {
   }
 
   judge(each: Case, label: string, error: unknown): void {
-    const { subject, name, keys, what } = each;
+    const { subject, name, what } = each;
     const place = `${subject.name}: ${label}`;
     if (!(error instanceof OrielError)) {
       const { name: kind, message } = (error ?? {}) as Error;
@@ -55,17 +56,14 @@ export class Findings {
       return;
     }
     const { code, message } = error;
-    if (isTransient(code) && !subject.alsoGives?.includes(code))
-      this.add(`${place} rejects with ${code}: ${plain(message, name)}`, what);
+    if (isTransient(code)) this.add(`${place} rejects with ${code}: ${plain(message, name)}`, what);
     if (code !== "CORRUPT") return;
     const named = {
       "the structure": subject.called.test(message),
       "the name": message.includes(name),
-      "the key": keys.some((key) => message.includes(key)) || /the key "[^"]+"/.test(message),
+      "the key": /the key "[^"]+"/.test(message),
     };
-    const lacks = (Object.keys(named) as (keyof typeof named)[]).filter(
-      (part) => !named[part] && !subject.lacks?.includes(part),
-    );
+    const lacks = (Object.keys(named) as (keyof typeof named)[]).filter((part) => !named[part]);
     if (lacks.length > 0)
       this.add(`CORRUPT of ${subject.name} lacks ${lacks.join(", ")}: ${plain(message, name)}`, `${label}, ${what}`);
   }

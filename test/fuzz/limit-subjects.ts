@@ -25,8 +25,6 @@ function limiterSubject(name: string, policies: typeof POLICIES, more: Partial<L
   return {
     name,
     called: /limiter/i,
-    lacks: ["the structure"],
-    alsoGives: ["OVERLOADED"], // a ring whose counts are damaged looks full
     drives: ["Limiter"],
     keys: [
       ...policies.map((policy) => new RegExp(`^oriel:\\{NAME:u\\}:limit:${policy.name}$`)),
@@ -92,7 +90,6 @@ export const leasingLimiter = limiterSubject("limiter with leases", POLICIES, {
 export const lock: Subject = {
   name: "lock",
   called: /lock/i,
-  lacks: ["the structure"],
   drives: ["Lock"],
   keys: [/^(mutex|fence|waiting):oriel:\{NAME\}$/],
   open(store, key): Driven {
@@ -178,7 +175,6 @@ function passOn(error: unknown): void {
 export const fleet: Subject = {
   name: "fleet",
   called: /fleet/i,
-  lacks: ["the key"], // of its series
   drives: ["FleetMetrics"],
   keys: [/^oriel:\{NAME\}:fleet$/, /^oriel:\{NAME:[ab]\}:latency$/],
   open(store, key): Driven {

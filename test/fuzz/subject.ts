@@ -22,10 +22,6 @@ export interface Subject {
   readonly name: string;
   /** What its errors must call it. */
   readonly called: RegExp;
-  /** What its CORRUPT errors do not name yet. */
-  readonly lacks?: readonly ("the structure" | "the name" | "the key")[];
-  /** Codes that look as if the store failed, and are given for damage all the same. */
-  readonly alsoGives?: readonly string[];
   /** Every key that it has, with NAME in the place of its name, and a digit in that of a tag. */
   readonly keys: readonly RegExp[];
   /** Exported classes that it drives. */

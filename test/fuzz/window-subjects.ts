@@ -12,7 +12,6 @@ function seriesSubject(name: string, options: SeriesOptions): Subject {
   return {
     name,
     called: /series/i,
-    lacks: ["the name", "the key"],
     drives: ["Series"],
     keys: [/^oriel:\{NAME\}$/, /^oriel:\{NAME\}:\d+$/, /^oriel:\{NAME\}:summary$/],
     open(store, key): Driven {
@@ -58,7 +57,6 @@ function seriesSubject(name: string, options: SeriesOptions): Subject {
 export const lockedWindow: Subject = {
   name: "locked window",
   called: /window/i,
-  lacks: ["the structure", "the name", "the key"],
   drives: ["LockedWindow"],
   keys: [/^sw_counter_bytes:\{NAME\}$/, /^(mutex|fence|waiting):oriel:\{sw_counter_bytes:NAME\}$/],
   open(store, key): Driven {

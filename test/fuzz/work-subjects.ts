@@ -13,7 +13,6 @@ const VALUES = ["a", "b", "c", "d", "e", "f"];
 export const counters: Subject = {
   name: "counters",
   called: /counter|drain/i,
-  lacks: ["the structure", "the name"],
   drives: ["Counters", "DrainService"],
   keys: [/^oriel:\{NAME:\d+\}:counts$/, /^NAME:/],
   keysOf: (store, name) => shardKeys(store, name, SHARDS),
