@@ -8,7 +8,7 @@ import { runSlice } from "./measure.ts";
 /** Per layout: the cluster's URLs and the name of this process's part. */
 const layouts = JSON.parse(process.argv[2] as string) as { urls: string[]; name: string }[];
 const clients = layouts.map(({ urls }) => new Cluster(urls));
-const stores = clients.map((client) => redisStore(client, { deadlineMs: 10_000 }));
+const stores = clients.map((client) => redisStore(client, { deadline: 10_000 }));
 const parts = layouts.map(({ name }, i) => new Series(stores[i]!, name, { retention: "10m" }));
 
 for await (const line of createInterface({ input: process.stdin })) {

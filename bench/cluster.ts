@@ -146,7 +146,7 @@ async function serverCpuUs(client: Cluster): Promise<number> {
 }
 
 async function countOf({ client, names }: Layout): Promise<number> {
-  const store = redisStore(client, { deadlineMs: 10_000 });
+  const store = redisStore(client, { deadline: 10_000 });
   const { count } = await Series.stats(names.map((name) => new Series(store, name, { retention: "10m" })));
   await store.close();
   return count;

@@ -20,7 +20,7 @@ const FRAME = Buffer.alloc(20, 1);
 export async function benchKeys(redisUrl: string, options: KeysOptions): Promise<Report> {
   const { keys, callers, slices, sliceMs } = options;
   const redis = new Redis(redisUrl);
-  const store = redisStore(redisUrl, { deadlineMs: 10_000 });
+  const store = redisStore(redisUrl, { deadline: 10_000 });
   const names = Array.from({ length: keys }, (_, i) => `bench keys ${i}`);
   const series = names.map((name) => new Series(store, name, { retention: "1h" }));
   const calls = [0, 0];

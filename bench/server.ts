@@ -43,7 +43,7 @@ export async function benchServer(redisUrl: string, options: ServerOptions): Pro
 }
 
 async function measure(redisUrl: string, size: number, batch: number, options: ServerOptions): Promise<Row> {
-  const store = redisStore(redisUrl, { deadlineMs: 10_000 });
+  const store = redisStore(redisUrl, { deadline: 10_000 });
   const name = `bench server ${size} ${batch}`;
   const resident = new Series(store, name);
   try {

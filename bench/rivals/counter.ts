@@ -27,7 +27,7 @@ export const ORIEL_COUNTERS: CounterRival = {
   name: "oriel",
   kind: "exact: each event once, whatever is sent again",
   async open(redisUrl, rows) {
-    const store = redisStore(redisUrl, { deadlineMs: 30_000 });
+    const store = redisStore(redisUrl, { deadline: 30_000 });
     const counters = new Counters(store, "flow", { dimensions: ["site", "lane"] });
     const at = { at: AT };
     return {

@@ -13,7 +13,7 @@ function rival(kind: LimiterKind, timesLimit: 1 | 2, policyOf: (rate: Rate) => P
     timesLimit,
     missing: () => undefined,
     async open(redisUrl, rate) {
-      const store = redisStore(redisUrl, { deadlineMs: 10_000 });
+      const store = redisStore(redisUrl, { deadline: 10_000 });
       const limiter = new Limiter(store, [policyOf(rate)], { name: "bench" });
       return {
         take: async (id) => (await limiter.take(id)).allowed,

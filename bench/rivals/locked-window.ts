@@ -4,7 +4,7 @@ import { preloadTimes, type Rival, type RivalWindow } from "./contract.ts";
 
 async function open(redisUrl: string, name: string, windowMs: number, preload: Float32Array): Promise<RivalWindow> {
   const redis = new Redis(redisUrl);
-  const store = redisStore(redisUrl, { deadlineMs: 10_000 });
+  const store = redisStore(redisUrl, { deadline: 10_000 });
   const window = new LockedWindow(store, name, { span: windowMs });
   const key = `sw_counter_bytes:{${name}}`;
   const times = BigInt64Array.from(preloadTimes(preload.length, windowMs), BigInt);

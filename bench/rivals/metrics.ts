@@ -66,7 +66,7 @@ const all = (metric: MetricWindow, timeMs?: number) =>
 
 /** 64 records at each ms: all at that instant, or each at one of its own. */
 function given(isApart: boolean): Metrics {
-  const metric = new MetricWindow({ sampleCount: BUCKETS, intervalMs: SPAN_MS });
+  const metric = new MetricWindow({ sampleCount: BUCKETS, interval: SPAN_MS });
   const recordAll = isApart ? recordApart : recordAt;
   let recorded = 0;
   const nowMs = () => BEGIN_MS + (recorded - 1) / PER_MS;
@@ -98,7 +98,7 @@ function recordApart(metric: MetricWindow, latencies: Float64Array, from: number
 }
 
 function own(percentiles: boolean): Metrics {
-  const metric = new MetricWindow({ sampleCount: BUCKETS, intervalMs: 60 * SPAN_MS, percentiles });
+  const metric = new MetricWindow({ sampleCount: BUCKETS, interval: 60 * SPAN_MS, percentiles });
   return {
     record(count, latencies) {
       for (let i = 0; i < count; i++) metric.recordSuccess(latencies[i & MASK] as number);

@@ -7,13 +7,13 @@ export const ORIEL_QUEUE: QueueRival = {
   name: "oriel",
   missing: () => undefined,
   async open(redisUrl, name) {
-    const store = redisStore(redisUrl, { deadlineMs: DEADLINE_MS });
+    const store = redisStore(redisUrl, { deadline: DEADLINE_MS });
     const queue = new DelayQueue<QueuePayload>(store, name);
     return {
       add: ({ payload, due }) => queue.add(payload, whenOf(due)),
       addBulk: (messages) => queue.addBulk(messages.map(bulkOf)),
       async work(options, handle) {
-        const its = redisStore(redisUrl, { deadlineMs: DEADLINE_MS });
+        const its = redisStore(redisUrl, { deadline: DEADLINE_MS });
         const worker = new DelayQueue<QueuePayload>(its, name).process(({ payload }) => handle(payload), options);
         return {
           async close() {

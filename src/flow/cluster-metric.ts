@@ -1,12 +1,13 @@
 import { checkKnown } from "../errors.ts";
 import { LeapArray } from "../metrics/leap-array.ts";
 import { MetricBucket } from "../metrics/metric-bucket.ts";
-import type { Clock } from "../time.ts";
+import type { Clock, Duration } from "../time.ts";
 import { atLeast, checkPasses, DENY, type FlowDecision, PASS } from "./controller.ts";
 
 export interface ClusterMetricOptions {
+  /** Buckets that divide `interval` evenly. */
   sampleCount: number;
-  intervalMs: number;
+  interval: Duration;
   /** Ms since 1970; default `Date.now`. */
   clock?: Clock;
 }
@@ -21,13 +22,13 @@ export class ClusterMetric {
   #waiting = 0;
 
   constructor(options: ClusterMetricOptions) {
-    checkKnown(options, ["sampleCount", "intervalMs", "clock"]);
-    const { sampleCount, intervalMs, clock = Date.now } = options;
+    checkKnown(options, ["sampleCount", "interval", "clock"]);
+    const { sampleCount, interval, clock = Date.now } = options;
     const reset = (bucket: MetricBucket) => {
       bucket.reset().addAllowed(this.#waiting).addBorrowed(this.#waiting);
       this.#waiting = 0;
     };
-    this.#array = new LeapArray(sampleCount, intervalMs, () => new MetricBucket(), { clock, reset });
+    this.#array = new LeapArray(sampleCount, interval, () => new MetricBucket(), { clock, reset });
   }
 
   addAllowed(count = 1): void {

@@ -17,13 +17,13 @@ export class ClusterParamMetric<Value = string> {
   readonly #maxValues: number;
 
   constructor(options: ClusterParamMetricOptions) {
-    checkKnown(options, ["sampleCount", "intervalMs", "clock", "maxValues"]);
-    const { sampleCount, intervalMs, clock = Date.now, maxValues = 4000 } = options;
+    checkKnown(options, ["sampleCount", "interval", "clock", "maxValues"]);
+    const { sampleCount, interval, clock = Date.now, maxValues = 4000 } = options;
     if (!Number.isSafeInteger(maxValues) || maxValues < 1)
       throw argumentError("maxValues", maxValues, "a whole number, 1 or more");
     this.#maxValues = maxValues;
     const reset = (bucket: Map<Value, number>) => bucket.clear();
-    this.#array = new LeapArray(sampleCount, intervalMs, () => new Map(), { clock, reset });
+    this.#array = new LeapArray(sampleCount, interval, () => new Map(), { clock, reset });
   }
 
   /** Counts any finite number for a value; a negative one takes back. */

@@ -1,5 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
-import type { Clock } from "../time.ts";
+import { type Clock, type Duration, durationMs } from "../time.ts";
 import {
   atLeast,
   checkPasses,
@@ -12,18 +12,18 @@ import {
 import { Pacer } from "./pacer.ts";
 
 export interface ThrottlingOptions {
-  /** Passes per `intervalMs`; 0: none. */
+  /** Passes per `interval`; 0: none. */
   count: number;
-  /** Default 1000. */
-  intervalMs?: number;
-  /** Who would wait longer is denied; default 500. */
-  maxQueueingTimeMs?: number;
+  /** Default "1s". */
+  interval?: Duration;
+  /** Who would wait longer is denied; default "500ms". */
+  maxQueueingTime?: Duration;
   /** Ms, fractions too; default `performance.now`. */
   clock?: Clock;
 }
 
 /**
- * Uniform queueing: passes `intervalMs / count` apart, whatever comes; a decision says how long to wait. Exact at any rate.
+ * Uniform queueing: passes `interval / count` apart, whatever comes; a decision says how long to wait. Exact at any rate.
  * What costs no pass (count 0) always passes. O(1). Source: Sentinel's ThrottlingController.
  */
 export class ThrottlingController implements TrafficShapingController {
@@ -33,11 +33,11 @@ export class ThrottlingController implements TrafficShapingController {
   readonly #pacer = new Pacer();
 
   constructor(options: ThrottlingOptions) {
-    checkKnown(options, ["count", "intervalMs", "maxQueueingTimeMs", "clock"]);
-    const { count, intervalMs = 1000, maxQueueingTimeMs = 500, clock = () => performance.now() } = options;
+    checkKnown(options, ["count", "interval", "maxQueueingTime", "clock"]);
+    const { count, interval = 1000, maxQueueingTime = 500, clock = () => performance.now() } = options;
     if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms");
-    this.#msPerPass = atLeast("intervalMs", intervalMs, 1, "ms") / atLeast("count", count, 0, "passes per interval");
-    this.#maxQueueingTimeMs = atLeast("maxQueueingTimeMs", maxQueueingTimeMs, 0, "ms");
+    this.#msPerPass = durationMs("interval", interval) / atLeast("count", count, 0, "passes per interval");
+    this.#maxQueueingTimeMs = durationMs("maxQueueingTime", maxQueueingTime, 0);
     this.#clock = clock;
   }
 

@@ -1,18 +1,12 @@
 import { checkKnown } from "../errors.ts";
-import {
-  atLeast,
-  checkPasses,
-  type FlowDecision,
-  type FlowNode,
-  PASS,
-  type TrafficShapingController,
-} from "./controller.ts";
+import { type Duration, durationMs } from "../time.ts";
+import { checkPasses, type FlowDecision, type FlowNode, PASS, type TrafficShapingController } from "./controller.ts";
 import { Pacer } from "./pacer.ts";
 import { WARM_UP_OPTIONS, WarmUp, type WarmUpOptions } from "./warm-up.ts";
 
 export interface WarmUpThrottlingOptions extends WarmUpOptions {
-  /** Who would wait longer is denied; default 500. */
-  maxQueueingTimeMs?: number;
+  /** Who would wait longer is denied; default "500ms". */
+  maxQueueingTime?: Duration;
 }
 
 /**
@@ -25,10 +19,10 @@ export class WarmUpThrottlingController implements TrafficShapingController {
   readonly #pacer = new Pacer();
 
   constructor(options: WarmUpThrottlingOptions) {
-    checkKnown(options, [...WARM_UP_OPTIONS, "maxQueueingTimeMs"]);
-    const { maxQueueingTimeMs = 500 } = options;
+    checkKnown(options, [...WARM_UP_OPTIONS, "maxQueueingTime"]);
+    const { maxQueueingTime = 500 } = options;
     this.#warmUp = new WarmUp(options);
-    this.#maxQueueingTimeMs = atLeast("maxQueueingTimeMs", maxQueueingTimeMs, 0, "ms");
+    this.#maxQueueingTimeMs = durationMs("maxQueueingTime", maxQueueingTime, 0);
   }
 
   tryPass(node: FlowNode, count = 1): FlowDecision {

@@ -1,19 +1,18 @@
 import { argumentError } from "../errors.ts";
-import type { Clock } from "../time.ts";
-import { atLeast } from "./controller.ts";
+import { type Clock, type Duration, durationMs } from "../time.ts";
 
 export interface WarmUpOptions {
   /** Passes a second when warm; more than 0. */
   count: number;
-  /** How long a cold resource takes to be warm, ms. */
-  warmUpPeriodMs: number;
+  /** How long a cold resource takes to be warm. */
+  warmUpPeriod: Duration;
   /** A cold resource lets in `count / coldFactor` a second; more than 1, default 3. */
   coldFactor?: number;
   /** Ms since 1970, the node's; default `Date.now`. */
   clock?: Clock;
 }
 
-export const WARM_UP_OPTIONS = ["count", "warmUpPeriodMs", "coldFactor", "clock"];
+export const WARM_UP_OPTIONS = ["count", "warmUpPeriod", "coldFactor", "clock"];
 
 /**
  * A store of tokens that an idle resource fills and passes empty: the more there are above the warning line, the fewer a
@@ -30,7 +29,7 @@ export class WarmUp {
   #filledMs = -Infinity;
   #usedMs = -Infinity;
 
-  constructor({ count, warmUpPeriodMs, coldFactor = 3, clock = Date.now }: WarmUpOptions) {
+  constructor({ count, warmUpPeriod, coldFactor = 3, clock = Date.now }: WarmUpOptions) {
     if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms since 1970");
     if (!(count > 0 && Number.isFinite(count)))
       throw argumentError("count", count, "a number of passes a second, above 0");
@@ -39,7 +38,7 @@ export class WarmUp {
     this.count = count;
     this.clock = clock;
     this.#coldFactor = coldFactor;
-    const passes = (count * atLeast("warmUpPeriodMs", warmUpPeriodMs, 1, "ms")) / 1000;
+    const passes = (count * durationMs("warmUpPeriod", warmUpPeriod)) / 1000;
     this.#warningTokens = passes / (coldFactor - 1);
     this.#maxTokens = this.#warningTokens + (2 * passes) / (1 + coldFactor);
     this.#tokens = this.#maxTokens;

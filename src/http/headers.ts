@@ -1,5 +1,5 @@
 import type { Decision, PolicyDecision } from "../limiter/decision.ts";
-import type { Clock } from "../time.ts";
+import { type Clock, type Duration, durationMs } from "../time.ts";
 import { sfBytes, sfInteger, sfString } from "./structured-field.ts";
 
 /** The quota units that the draft registers. */
@@ -15,8 +15,8 @@ export interface RateLimitHeaderOptions {
   partitionKey?: string | Uint8Array;
   /** The unit of a policy, by its name, where it is not requests; of a concurrency policy it is concurrent-requests. */
   units?: Readonly<Record<string, QuotaUnit>>;
-  /** Adds up to so many ms, at random, to Retry-After, so that denied clients do not all return at one instant. */
-  retryJitterMs?: number;
+  /** Adds a random time up to this to Retry-After, so that denied clients do not all return at one instant. */
+  retryJitter?: Duration;
   /** From 0 to below 1; for tests. Default Math.random. */
   random?: () => number;
   /** For `legacy: "unix"`. Default Date.now. */
@@ -54,7 +54,8 @@ export function rateLimitHeaders(decision: Decision, options: RateLimitHeaderOpt
     headers.RateLimit = quotas.map((quota) => limitItem(quota) + pk).join(", ");
   }
   if (options.legacy) Object.assign(headers, legacyFields(decision, quotas, options));
-  const retryMs = decision.retryAfterMs + (options.retryJitterMs ?? 0) * (options.random ?? Math.random)();
+  const retryMs =
+    decision.retryAfterMs + durationMs("retryJitter", options.retryJitter ?? 0, 0) * (options.random ?? Math.random)();
   if (!decision.allowed && Number.isFinite(retryMs)) headers["Retry-After"] = sfInteger(Math.max(seconds(retryMs), 1));
   return headers;
 }

@@ -1,5 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
-import type { Clock } from "../time.ts";
+import { type Clock, type Duration, durationMs } from "../time.ts";
 import { checkMode, isDeprecated, type LeapMode } from "./leap-mode.ts";
 import { bucketLengthMs, bucketStartMs } from "./shape.ts";
 import { WindowWrap } from "./window-wrap.ts";
@@ -14,7 +14,7 @@ export interface LeapArrayOptions<T> {
 }
 
 /**
- * A ring of `sampleCount` buckets over `intervalMs`: the bucket of t is slot (t / length) mod count and starts at
+ * A ring of `sampleCount` buckets over `interval`: the bucket of t is slot (t / length) mod count and starts at
  * t - t mod length. It never grows, a slot's wrap is used again. Each call costs O(1), those that list O(sampleCount).
  * ARGUMENT for a shape that does not divide evenly and for a time that is not finite. Source: Sentinel's LeapArray.
  */
@@ -31,12 +31,13 @@ export class LeapArray<T> {
 
   constructor(
     sampleCount: number,
-    intervalMs: number,
+    interval: Duration,
     newBucket: (timeMs: number) => T,
     options: LeapArrayOptions<T> = {},
   ) {
     checkKnown(options, ["mode", "clock", "reset"]);
     const { mode = "sentinel", clock = Date.now, reset } = options;
+    const intervalMs = durationMs("interval", interval);
     this.lengthMs = bucketLengthMs(sampleCount, intervalMs);
     if (typeof newBucket !== "function") throw argumentError("newBucket", newBucket, "a function that makes a value");
     if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms since 1970");

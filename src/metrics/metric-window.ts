@@ -1,5 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
-import type { Clock } from "../time.ts";
+import { type Clock, type Duration, durationMs } from "../time.ts";
 import { Borrow } from "./borrow.ts";
 import { addCount, CELL, checkCount, checkLatency, widen } from "./cells.ts";
 import { LatencyPercentiles, type LatencySeriesOptions } from "./latency-percentiles.ts";
@@ -13,9 +13,9 @@ const { success: SUCCESS, latencySumMs: LATENCY_SUM, minLatencyMs: MIN_LATENCY, 
 const SOUGHT_AT = SOUGHT;
 
 export interface MetricWindowOptions {
-  /** Buckets that divide `intervalMs` evenly. */
+  /** Buckets that divide `interval` evenly. */
   sampleCount: number;
-  intervalMs: number;
+  interval: Duration;
   /** "exact" (default): the last sampleCount buckets, up to now. "sentinel": answers as Sentinel's ArrayMetric, see there. */
   mode?: Exclude<LeapMode, "future">;
   /** Ms since 1970; default `Date.now`. What happens before 1970 is late. */
@@ -25,7 +25,7 @@ export interface MetricWindowOptions {
 }
 
 /**
- * Live metrics of one process over the last `intervalMs`, in `sampleCount` buckets in typed arrays: no timers, nothing
+ * Live metrics of one process over the last `interval`, in `sampleCount` buckets in typed arrays: no timers, nothing
  * allocated by what is added. An add costs some ns, O(1); answers O(buckets). What comes for a bucket whose slot has gone on
  * to a later one counts in `lateCount` only. ARGUMENT for counts that are not whole or below 0, and latencies that are not finite
  * or below 0; with `percentiles`, OVERLOADED beyond its `maxBytes`. Source: Sentinel's LeapArray and ArrayMetric.
@@ -39,11 +39,12 @@ export class MetricWindow extends MetricView {
   #borrow: Borrow | undefined;
 
   constructor(options: MetricWindowOptions) {
-    checkKnown(options, ["sampleCount", "intervalMs", "mode", "clock", "percentiles"]);
-    const { sampleCount, intervalMs, mode = "exact", clock = Date.now, percentiles = false } = options;
+    checkKnown(options, ["sampleCount", "interval", "mode", "clock", "percentiles"]);
+    const { sampleCount, interval, mode = "exact", clock = Date.now, percentiles = false } = options;
     if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms since 1970");
     if (typeof percentiles !== "boolean" && typeof percentiles !== "object")
       throw argumentError("percentiles", percentiles, "true, false or { values, maxBytes }");
+    const intervalMs = durationMs("interval", interval);
     const ring = new MetricRing(sampleCount, intervalMs, !percentiles);
     const source = {
       ring,
@@ -126,9 +127,10 @@ export class MetricWindow extends MetricView {
    * The same events over a smaller window, which costs nothing to keep: its interval at most this one's, the length of its
    * buckets a multiple of this one's; else ARGUMENT.
    */
-  view({ sampleCount, intervalMs }: { sampleCount: number; intervalMs: number }): MetricView {
+  view({ sampleCount, interval }: { sampleCount: number; interval: Duration }): MetricView {
+    const intervalMs = durationMs("interval", interval);
     const lengthMs = bucketLengthMs(sampleCount, intervalMs);
-    if (intervalMs > this.intervalMs) throw argumentError("intervalMs", intervalMs, `at most ${this.intervalMs} ms`);
+    if (intervalMs > this.intervalMs) throw argumentError("interval", intervalMs, `at most ${this.intervalMs} ms`);
     if (lengthMs % this.#ring.lengthMs !== 0)
       throw argumentError("sampleCount", sampleCount, `for buckets of a multiple of ${this.#ring.lengthMs} ms`);
     return this.#view(sampleCount, intervalMs);

@@ -1,4 +1,4 @@
-import type { Clock } from "../time.ts";
+import type { Clock, Duration } from "../time.ts";
 import { LeapArray } from "./leap-array.ts";
 import { MetricBucket } from "./metric-bucket.ts";
 
@@ -9,12 +9,12 @@ import { MetricBucket } from "./metric-bucket.ts";
 export class OccupiableLeapArray extends LeapArray<MetricBucket> {
   readonly #borrowed: LeapArray<MetricBucket>;
 
-  constructor(sampleCount: number, intervalMs: number, options: { clock?: Clock } = {}) {
+  constructor(sampleCount: number, interval: Duration, options: { clock?: Clock } = {}) {
     const { clock = Date.now } = options;
-    const borrowed = new LeapArray(sampleCount, intervalMs, () => new MetricBucket(), { mode: "future", clock });
+    const borrowed = new LeapArray(sampleCount, interval, () => new MetricBucket(), { mode: "future", clock });
     const begin = (bucket: MetricBucket, timeMs: number) =>
       bucket.reset().addAllowed(borrowed.windowValue(timeMs)?.allowed ?? 0);
-    super(sampleCount, intervalMs, (timeMs) => begin(new MetricBucket(), timeMs), { clock, reset: begin });
+    super(sampleCount, interval, (timeMs) => begin(new MetricBucket(), timeMs), { clock, reset: begin });
     this.#borrowed = borrowed;
   }
 

@@ -7,8 +7,8 @@ const MOST_BUCKETS = 1_048_576;
 export function bucketLengthMs(sampleCount: number, intervalMs: number): number {
   if (!Number.isSafeInteger(sampleCount) || sampleCount < 1 || sampleCount > MOST_BUCKETS)
     throw argumentError("sampleCount", sampleCount, `a whole number of buckets from 1 to ${MOST_BUCKETS}`);
-  if (!Number.isSafeInteger(intervalMs) || intervalMs < 1 || intervalMs % sampleCount !== 0)
-    throw argumentError("intervalMs", intervalMs, `a whole number of ms that ${sampleCount} buckets divide evenly`);
+  if (intervalMs % sampleCount !== 0)
+    throw argumentError("interval", intervalMs, `a whole number of ms that ${sampleCount} buckets divide evenly`);
   return intervalMs / sampleCount;
 }
 

@@ -1,21 +1,21 @@
-import { argumentError, checkKnown } from "../errors.ts";
-import type { Clock } from "../time.ts";
+import { checkKnown } from "../errors.ts";
+import { type Clock, type Duration, durationMs } from "../time.ts";
 import type { BucketDetails } from "./bucket-details.ts";
 import { MetricWindow, type MetricWindowOptions } from "./metric-window.ts";
 
 export interface StatisticNodeOptions extends Pick<MetricWindowOptions, "mode" | "percentiles"> {
   /** Buckets of the short window; default 2. */
   sampleCount?: number;
-  /** Length of the short window; default 1000. */
-  intervalMs?: number;
-  /** Passes are booked ahead for less than this; default 500. */
-  occupyTimeoutMs?: number;
+  /** Length of the short window; default "1s". */
+  interval?: Duration;
+  /** Passes are booked ahead for less than this; default "500ms". */
+  occupyTimeout?: Duration;
   /** Ms since 1970; default `Date.now`. */
   clock?: Clock;
 }
 
-const MINUTE = { sampleCount: 60, intervalMs: 60_000 };
-const OPTIONS = ["sampleCount", "intervalMs", "occupyTimeoutMs", "mode", "percentiles", "clock"];
+const MINUTE = { sampleCount: 60, interval: 60_000 };
+const OPTIONS = ["sampleCount", "interval", "occupyTimeout", "mode", "percentiles", "clock"];
 
 /**
  * What is known live of one resource: a short window (1 s), one of a minute in buckets of 1 s, and how many calls are under
@@ -32,13 +32,12 @@ export class StatisticNode {
 
   constructor(options: StatisticNodeOptions = {}) {
     checkKnown(options, OPTIONS);
-    const { sampleCount = 2, intervalMs = 1000, occupyTimeoutMs = 500, clock = Date.now } = options;
+    const { sampleCount = 2, interval = 1000, occupyTimeout = 500, clock = Date.now } = options;
     const { mode = "sentinel", percentiles = false } = options;
-    if (!(occupyTimeoutMs >= 0)) throw argumentError("occupyTimeoutMs", occupyTimeoutMs, "a number of ms, 0 or more");
-    this.second = new MetricWindow({ sampleCount, intervalMs, mode, clock });
+    this.second = new MetricWindow({ sampleCount, interval, mode, clock });
     this.minute = new MetricWindow({ ...MINUTE, mode, clock, percentiles });
     this.#clock = clock;
-    this.#occupyTimeoutMs = occupyTimeoutMs;
+    this.#occupyTimeoutMs = durationMs("occupyTimeout", occupyTimeout, 0);
   }
 
   /** Calls under way. */

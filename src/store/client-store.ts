@@ -42,7 +42,7 @@ export function ownStore(redisClass: () => RedisClass, url: string, options: Red
   );
 }
 
-const KNOWN = ["prefix", "deadlineMs", "maxPendingBytes", "onWarning", "scripting", "scriptOf", "monotonic"];
+const KNOWN = ["prefix", "deadline", "maxPendingBytes", "onWarning", "scripting", "scriptOf", "monotonic"];
 
 function scriptingOf(options: RedisStoreOptions): Scripting {
   new Place("redisStore").checked(undefined, () => checkKnown(options, KNOWN));

@@ -14,7 +14,7 @@ export interface HttpStoreOptions extends ScriptStoreOptions {
 }
 
 const KNOWN = [
-  ...["url", "token", "fetch", "prefix", "deadlineMs", "maxPendingBytes", "onWarning"],
+  ...["url", "token", "fetch", "prefix", "deadline", "maxPendingBytes", "onWarning"],
   ...["scriptOf", "monotonic"],
 ];
 
@@ -24,7 +24,7 @@ const KNOWN = [
  * Workers want it; nothing is sent before the first call.
  *
  * Calls made in the same turn travel in one HTTP request, in their order, and each has its own result and error. Every
- * call settles within `deadlineMs`, which a distant server needs more of than one next door. A reply that is lost or
+ * call settles within `deadline`, which a distant server needs more of than one next door. A reply that is lost or
  * cannot be read, and a 5xx, count as no answer: what may be repeated is sent again, else `applied` is "unknown". A 429 is
  * waited for (Retry-After); a token that is refused is UNAVAILABLE, and not transient. Nobody can be listened to: locks and
  * queues look again by time. `replicas` is ARGUMENT: a request may go over any connection, and so WAIT for anyone's writes.

@@ -8,7 +8,7 @@ import type { WatchedStore } from "./contract.ts";
  * A URL is UNAVAILABLE here: what connects by itself is in Node's entry only.
  *
  * Calls of one operation made in the same turn travel as one script call; each has its own result and error. Every
- * request settles within `deadlineMs`. A server out of reach never throws here: calls reject with UNAVAILABLE, and succeed
+ * request settles within `deadline`. A server out of reach never throws here: calls reject with UNAVAILABLE, and succeed
  * again when it is back. An AbortSignal rejects its call, and no other, with the signal's reason, as it is; a step that
  * was already sent may still be run. Bytes given to a call must not change until it settles.
  */

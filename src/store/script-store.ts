@@ -1,5 +1,5 @@
 import { argumentError, OrielError } from "../errors.ts";
-import type { Clock } from "../time.ts";
+import { type Clock, type Duration, durationMs } from "../time.ts";
 import { Aborts } from "./aborts.ts";
 import { Batches } from "./batches.ts";
 import { Call } from "./call.ts";
@@ -19,12 +19,12 @@ export interface ScriptStoreOptions {
   /** Begins every key; default "oriel:". The client's own keyPrefix is not used. */
   prefix?: string | undefined;
   /**
-   * How long one request may take in all, what is sent again included, ms; default 1000. A call of a series that needs
+   * How long one request may take in all, what is sent again included, from 1 ms to 24 days; default "1s". A call of a series that needs
    * several, one after the other, may take a deadline for each: what is recorded or asked waits for the request under way,
    * a process's first record asks for the time before it, a read of closed chunks takes a turn or more after its first.
    * It ends with the first of them that fails. A `signal` bounds a call as a whole.
    */
-  deadlineMs?: number | undefined;
+  deadline?: Duration | undefined;
   /** Bound on the bytes of calls that wait for an answer; default 64 MiB. Beyond it a call is OVERLOADED. */
   maxPendingBytes?: number | undefined;
   /**
@@ -41,14 +41,15 @@ export interface ScriptStoreOptions {
   monotonic?: Clock | undefined;
 }
 
+/** Of a timer, in whole days. */
+const MOST_DEADLINE_MS = 24 * 86_400_000;
 const NO_OPTIONS: RunOptions = {};
 
 /** A store over a server that runs scripts; `connect` is called when the options have passed. */
 export function scriptStore(connect: (deadlineMs: number) => ScriptClient, options: ScriptStoreOptions): WatchedStore {
-  const { deadlineMs = 1000, maxPendingBytes = 64 * 2 ** 20 } = options;
+  const { deadline = 1000, maxPendingBytes = 64 * 2 ** 20 } = options;
   const prefix = checkPrefix(options.prefix ?? "oriel:");
-  if (typeof deadlineMs !== "number" || !(deadlineMs >= 1 && deadlineMs <= 2 ** 31 - 1))
-    throw argumentError("deadlineMs", deadlineMs, "from 1 ms to 2147483647 ms");
+  const deadlineMs = durationMs("deadline", deadline, 1, MOST_DEADLINE_MS);
   if (!Number.isSafeInteger(maxPendingBytes) || maxPendingBytes < 1)
     throw argumentError("maxPendingBytes", maxPendingBytes, "a whole number of bytes, 1 or more");
   const connection = connect(deadlineMs);

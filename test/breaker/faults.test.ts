@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   round++;
-  far = redisStore(proxy.url, { deadlineMs: 400 });
+  far = redisStore(proxy.url, { deadline: 400 });
 });
 afterEach(() => far.close());
 afterAll(async () => {

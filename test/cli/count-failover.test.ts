@@ -99,7 +99,7 @@ test("the stream's primary is killed with what no replica had: all that is left 
   const name = await nameElsewhere(cluster, primary.index);
   const redis = cluster.urls.join(",");
   const args = [...counting(redis, name), "--replicas", "1"];
-  const store = redisStore(raw, { deadlineMs: 5000 });
+  const store = redisStore(raw, { deadline: 5000 });
   const flow = new Counters(store, name, { dimensions: ["site", "lane"], shards: 1 });
   const counted = async () => (await flow.read()).reduce((all, { count }) => all + count, 0n);
   let told = "";

@@ -17,7 +17,7 @@ async function open(
 ): Promise<{ server: RedisServer; proxy: FaultProxy; flow: Counters; raw: Redis }> {
   const server = await startRedis({ tcp: true });
   const proxy = await startProxy(Number(new URL(server.url).port));
-  const store = redisStore(proxy.url, { deadlineMs });
+  const store = redisStore(proxy.url, { deadline: deadlineMs });
   const raw = new Redis(server.url);
   ends.push(
     () => server.stop(),

@@ -5,7 +5,7 @@ import { passages } from "./passages.mjs";
 
 const [url, folder, worker, workers] = process.argv.slice(2);
 const client = new Cluster([url]);
-const store = redisStore(client, { deadlineMs: 20_000 });
+const store = redisStore(client, { deadline: 20_000 });
 const flow = new Counters(store, "passages", { dimensions: ["site", "lane", "direction"], shards: 16 });
 let waiting = new Set();
 let events = 0;

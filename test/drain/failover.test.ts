@@ -31,7 +31,7 @@ test.each(seeds)(
       const client = new Cluster([...cluster.urls], { clusterRetryStrategy: () => 20, slotsRefreshTimeout: 3000 });
       client.on("error", () => {});
       atEnd(() => client.disconnect());
-      return open(client as never, { deadlineMs: 20_000 }, { replicas: 1 });
+      return open(client as never, { deadline: 20_000 }, { replicas: 1 });
     };
     let isDue = false;
     let killed: Promise<void> | undefined;
@@ -95,7 +95,7 @@ async function openPair(replicas: number) {
   const proxy = await startProxy(servers.primary.port);
   atEnd(() => servers.stop());
   atEnd(() => proxy.close());
-  const { store, flow } = open(proxy.url, { deadlineMs: 1000 });
+  const { store, flow } = open(proxy.url, { deadline: 1000 });
   const raw = (url: string) => {
     const client = new Redis(url, { retryStrategy: () => 100 });
     client.on("error", () => {});

@@ -21,7 +21,7 @@ async function openCluster(nodes: number) {
   const connect = () => {
     const client = new Cluster([...cluster.urls]);
     atEnd(() => client.disconnect());
-    return open(client as never, { deadlineMs: 20_000 });
+    return open(client as never, { deadline: 20_000 });
   };
   const raws = cluster.nodes.map(({ url }) => new Redis(url));
   atEnd(() => raws.map((raw) => raw.disconnect()));
@@ -119,7 +119,7 @@ test(`replies of one in twenty increments are lost while it is drained (seed ${s
   const proxy = await startProxy(server.port);
   atEnd(() => server.stop());
   atEnd(() => proxy.close());
-  const { flow } = open(proxy.url, { deadlineMs: 20_000 });
+  const { flow } = open(proxy.url, { deadline: 20_000 });
   const drainer = open(server.url);
   const load = new Load();
   const live = drainInto(database.pool, drainer.flow, { every: random.int(50, 100) });

@@ -186,7 +186,7 @@ test("a leader that was paused past its lease is refused, and the new one loses 
 test("a primary that is out of reach does not hold up the shards of the others", { timeout: 60_000 }, async () => {
   const cluster = await startCluster(3);
   const client = new Cluster([cluster.url]);
-  const clusterStore = redisStore(client, { deadlineMs: 700 });
+  const clusterStore = redisStore(client, { deadline: 700 });
   ends.push(async () => {
     await clusterStore.close();
     client.disconnect();

@@ -22,7 +22,7 @@ test.each(dataFolders.slice(-1))(
   async ({ folder }) => {
     const [cluster, postgres] = await Promise.all([startCluster(3), startPostgres()]);
     const client = new Cluster([cluster.url]);
-    const store = redisStore(client, { deadlineMs: 20_000 });
+    const store = redisStore(client, { deadline: 20_000 });
     const pool = new pg.Pool({ connectionString: postgres.url, max: 4 });
     try {
       const flow = new Counters(store, "passages", { dimensions: ["site", "lane", "direction"], shards: 16 });

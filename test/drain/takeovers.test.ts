@@ -29,7 +29,7 @@ test.each(seeds)(
       const client = new Cluster([...cluster.urls], { clusterRetryStrategy: () => 20, slotsRefreshTimeout: 3000 });
       client.on("error", () => {});
       atEnd(() => client.disconnect());
-      return open(client as never, { deadlineMs }, { replicas, onLost: () => void losses++ }).flow;
+      return open(client as never, { deadline: deadlineMs }, { replicas, onLost: () => void losses++ }).flow;
     };
     const producers = [connect(), connect()];
     const load = new Load();

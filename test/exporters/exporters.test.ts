@@ -23,7 +23,7 @@ const HOSTILE = 'a"b\\c\nd{}';
 
 function windows() {
   const nowMs = 1_000_000;
-  const of = () => new MetricWindow({ sampleCount: 10, intervalMs: 10_000, percentiles: true, clock: () => nowMs });
+  const of = () => new MetricWindow({ sampleCount: 10, interval: 10_000, percentiles: true, clock: () => nowMs });
   const all = { pay: of(), [HOSTILE]: of(), idle: of() };
   for (const latencyMs of [100, 200, 300, 400]) all.pay.recordSuccess(latencyMs);
   all.pay.addFailure(20);

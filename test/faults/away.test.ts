@@ -42,7 +42,7 @@ async function settled(scene: Scene): Promise<void> {
 describe("a server that cannot be reached when the store is made", () => {
   test('"throw": nothing throws or crashes; each call rejects by its deadline, not applied; then it comes up', async () => {
     const port = await freePort();
-    const store = redisStore(`redis://127.0.0.1:${port}`, { deadlineMs: 300 });
+    const store = redisStore(`redis://127.0.0.1:${port}`, { deadline: 300 });
     const series = new Series(store, "early");
     const calls = [series.record(1), series.stats(), series.recordAndGet(2), series.values(), series.delete()];
     for (const result of await Promise.allSettled<unknown>(calls))
@@ -56,7 +56,7 @@ describe("a server that cannot be reached when the store is made", () => {
 
   test('"local": calls are answered from this process\'s own events, and by the store when it comes up', async () => {
     const port = await freePort();
-    const store = redisStore(`redis://127.0.0.1:${port}`, { deadlineMs: 300 });
+    const store = redisStore(`redis://127.0.0.1:${port}`, { deadline: 300 });
     const series = new Series(store, "early", { ...local, values: "float64" });
     expect(await series.record(1)).toEqual(LOCAL);
     expect(await series.recordAndGet(2)).toMatchObject({ ...LOCAL, count: 2, sum: 3 });
@@ -71,7 +71,7 @@ describe("a server that cannot be reached when the store is made", () => {
 describe("a server that stands still", () => {
   test('"local": the call that finds out waits for its deadline, later ones for nothing; back, each event is there once', async () => {
     const scene = new Scene("still", local);
-    const [one, two] = [scene.open(server.url, { deadlineMs: 300 }), scene.open(server.url, { deadlineMs: 300 })];
+    const [one, two] = [scene.open(server.url, { deadline: 300 }), scene.open(server.url, { deadline: 300 })];
     for (const series of [one, two]) expect(await scene.record(series, 10)).toBe(true);
     expect((await one.stats()).count).toBe(20);
     server.pause();
@@ -98,7 +98,7 @@ describe("a server that stands still", () => {
 
   test('"throw": what waits is bounded, and calls go through when it goes on', async () => {
     const scene = new Scene("bounded", { maxPendingBytes: 64 << 10 });
-    const series = scene.open(server.url, { deadlineMs: 60_000 });
+    const series = scene.open(server.url, { deadline: 60_000 });
     await scene.record(series, 1);
     server.pause();
     const waiting = Array.from({ length: 7 }, () => scene.record(series, 1000));
@@ -113,7 +113,7 @@ describe("a server that stands still", () => {
 
 test('a server that is killed and comes back empty: "local" goes on, and hands in what it kept', async () => {
   const scene = new Scene("killed", local);
-  const series = scene.open(server.url, { deadlineMs: 300 });
+  const series = scene.open(server.url, { deadline: 300 });
   expect(await scene.record(series, 5)).toBe(true);
   await series.stats();
   const { port } = server;
@@ -135,7 +135,7 @@ test.each([1, 2, 3, 4])(
   "connections cut, refused and slow at random (seed %d): stored ones once, kept ones at most once",
   async (seed) => {
     const scene = new Scene(`seed ${seed}`, local);
-    const series = Array.from({ length: 3 }, () => scene.open(proxy.url, { deadlineMs: 300 }));
+    const series = Array.from({ length: 3 }, () => scene.open(proxy.url, { deadline: 300 }));
     for (const one of series) expect(await scene.record(one)).toBe(true);
     const loads = series.map((one) => scene.load(one));
     let state = seed * 7919;
@@ -198,7 +198,7 @@ test.each([1, 2, 3, 4])(
 
 test('under "local" each copy agrees with a cold reader when all is handed in', async () => {
   const scene = new Scene("agree", local);
-  const series = scene.open(proxy.url, { deadlineMs: 300 });
+  const series = scene.open(proxy.url, { deadline: 300 });
   expect(await scene.record(series, 100)).toBe(true);
   for (let round = 0; round < 5; round++) {
     await series.stats();

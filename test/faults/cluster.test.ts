@@ -27,7 +27,7 @@ function openAll(scene: Scene): Series[] {
   return Object.values(clusterClients).map((connect) => {
     const { client, end } = connect(cluster.urls);
     scene.atEnd(end);
-    return scene.open(client, { deadlineMs: 3000 });
+    return scene.open(client, { deadline: 3000 });
   });
 }
 

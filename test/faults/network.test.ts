@@ -46,7 +46,7 @@ describe.each(losses)("$lost ($then), once, twice and three times", ({ lost, the
     const scenes = Object.entries(calls).map(async ([name, call], lane) => {
       const scene = new Scene(`${name} ${lost} ${then}`);
       const proxy = proxies[lane]!;
-      const series = scene.open(proxy.url, { deadlineMs: 750 });
+      const series = scene.open(proxy.url, { deadline: 750 });
       await scene.record(series, 10);
       for (const count of [1, 2, 3]) {
         proxy[lost](count, { then });
@@ -65,7 +65,7 @@ describe.each(losses)("$lost ($then), once, twice and three times", ({ lost, the
 describe("a connection cut inside a frame, at every byte", () => {
   test.each(["dropRequests", "dropReplies"] as const)("%s", async (lost) => {
     const scene = new Scene(`inside ${lost}`);
-    const lanes = proxies.map((proxy) => ({ proxy, series: scene.open(proxy.url, { deadlineMs: 3000 }) }));
+    const lanes = proxies.map((proxy) => ({ proxy, series: scene.open(proxy.url, { deadline: 3000 }) }));
     await Promise.all(lanes.map(({ series }) => scene.record(series)));
     const { request, reply } = proxies[0]!.sizes.get("EVALSHA")!;
     const sizeBytes = lost === "dropRequests" ? request : reply;
@@ -87,7 +87,7 @@ describe("a connection cut inside a frame, at every byte", () => {
 test("packets of one byte, both ways", async () => {
   const scene = new Scene("one byte");
   const proxy = proxies[0]!;
-  const series = scene.open(proxy.url, { deadlineMs: 5000 });
+  const series = scene.open(proxy.url, { deadline: 5000 });
   await scene.record(series, 3);
   proxy.split(1);
   for (const count of [1, 20, 1]) expect(await scene.record(series, count)).toBe(true);
@@ -135,7 +135,7 @@ describe("a server that stands still", () => {
 
   test("for less than the deadline: nothing fails", async () => {
     const scene = new Scene("paused");
-    const series = scene.open(server.url, { deadlineMs: 6000 });
+    const series = scene.open(server.url, { deadline: 6000 });
     await scene.record(series, 5);
     await direct.call("CLIENT", "PAUSE", "400", "WRITE");
     for (let i = 0; i < 5; i++) expect(await scene.record(series)).toBe(true);

@@ -38,7 +38,7 @@ const stages: Record<string, () => Promise<Stage>> = {
     let server = await startRedis({ tcp: true });
     const { port, url } = server;
     return {
-      store: redisStore(url, { deadlineMs: DEADLINE_MS }),
+      store: redisStore(url, { deadline: DEADLINE_MS }),
       begin: () => server.kill(),
       end: async () => {
         server = await startRedis({ tcp: port });
@@ -51,7 +51,7 @@ const stages: Record<string, () => Promise<Stage>> = {
     const client = createClient({ url: server.url });
     client.on("error", () => {});
     return {
-      store: redisStore(client, { deadlineMs: DEADLINE_MS }),
+      store: redisStore(client, { deadline: DEADLINE_MS }),
       begin: () => server.pause(),
       end: () => server.resume(),
       stop: async () => {
@@ -65,7 +65,7 @@ const stages: Record<string, () => Promise<Stage>> = {
     const client = new Cluster([...cluster.urls], { slotsRefreshTimeout: 3000 });
     client.on("error", () => {});
     return {
-      store: redisStore(client, { deadlineMs: DEADLINE_MS }),
+      store: redisStore(client, { deadline: DEADLINE_MS }),
       begin: () => cluster.nodes.map((node) => node.pause()),
       end: () => cluster.nodes.map((node) => node.resume()),
       stop: async () => {
@@ -81,7 +81,7 @@ const stages: Record<string, () => Promise<Stage>> = {
     let rest = await startRest(server.url, "rest-token", port);
     const { url, token } = rest;
     return {
-      store: httpStore({ url, token, deadlineMs: DEADLINE_MS }),
+      store: httpStore({ url, token, deadline: DEADLINE_MS }),
       begin: () => rest.stop(),
       end: async () => {
         rest = await startRest(server.url, token, port);

@@ -27,7 +27,7 @@ export class Scene {
     client: Client,
     { change = (store: Store) => store, ...options }: RedisStoreOptions & { change?: (store: Store) => Store } = {},
   ): Series {
-    const store = redisStore(client, { deadlineMs: 1000, ...options });
+    const store = redisStore(client, { deadline: 1000, ...options });
     const series = new Series(change(store), this.name, this.#options);
     this.#series.push(series);
     this.#ends.push(() => store.close());
@@ -80,7 +80,7 @@ export class Scene {
    */
   async settle(client: Client, raw: Redis | Cluster, { mayLose = false } = {}): Promise<number[]> {
     const kept = [...this.#series];
-    const cold = this.open(client, { deadlineMs: 5000 });
+    const cold = this.open(client, { deadline: 5000 });
     const found = await cold.values();
     const missing = this.ledger.settle(found, { mayLose });
     const { degraded, count, sum, percentiles } = await cold.stats();

@@ -21,7 +21,7 @@ afterEach(async () => {
 
 test("a slow server never wedges later calls: each fails by its deadline, the first after it succeeds", async () => {
   const scene = new Scene("slow");
-  const series = scene.open(proxy.url, { deadlineMs: 300 });
+  const series = scene.open(proxy.url, { deadline: 300 });
   expect(await scene.record(series, 3)).toBe(true);
   for (let round = 0; round < 3; round++) {
     proxy.delay(60_000);
@@ -40,7 +40,7 @@ test("what waits behind a call that the store fails, fails with it: not one dead
   const scene = new Scene("backlog", { maxPendingBytes: 32 << 20 });
   const attempts: string[] = [];
   const series = scene.open(server.url, {
-    deadlineMs: 500,
+    deadline: 500,
     change: (store) => ({
       ...store,
       run: (operation, key, input, options) => {

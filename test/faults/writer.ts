@@ -3,7 +3,7 @@
 import { redisStore, Series } from "../../src/index.ts";
 
 const [url, name, first] = process.argv.slice(2) as [string, string, string];
-const store = redisStore(url, { deadlineMs: 1000 });
+const store = redisStore(url, { deadline: 1000 });
 const series = new Series(store, name, { retention: "10m", values: "float64" });
 
 for (let value = Number(first); ; ) {

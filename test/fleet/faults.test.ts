@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 function fleetOf(name: string, url: string, flush: number, deadlineMs = 300): FleetMetrics {
-  const store = redisStore(url, { deadlineMs });
+  const store = redisStore(url, { deadline: deadlineMs });
   stores.push(store);
   return new FleetMetrics(store, name, { interval: "1h", flush });
 }

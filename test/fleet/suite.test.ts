@@ -54,7 +54,7 @@ overMatrix("fleet", (row, open) =>
             const window = (name: string) =>
               new MetricWindow({
                 sampleCount: 6,
-                intervalMs: 600,
+                interval: 600,
                 mode,
                 clock: () => on.clock.nowMs + 0 * name.length,
               });

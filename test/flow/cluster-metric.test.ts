@@ -4,7 +4,7 @@ import { ClusterMetric } from "../../src/flow/cluster-metric.ts";
 const T = 1_600_000_000_000;
 
 test("ClusterMetricTest.testTryOccupyNext", () => {
-  const metric = new ClusterMetric({ sampleCount: 5, intervalMs: 25, clock: () => T });
+  const metric = new ClusterMetric({ sampleCount: 5, interval: 25, clock: () => T });
   const add = () => {
     for (const count of [1, 2, 1]) metric.addAllowed(count);
   };
@@ -22,7 +22,7 @@ test("ClusterMetricTest.testTryOccupyNext", () => {
 describe("ClusterFlowCheckerTest.testAcquireClusterTokenOccupyPass, disabled upstream", () => {
   test("5 a second in 5 buckets: 5 pass, then block; a prioritized call waits one bucket", () => {
     let nowMs = T;
-    const metric = new ClusterMetric({ sampleCount: 5, intervalMs: 1000, clock: () => nowMs });
+    const metric = new ClusterMetric({ sampleCount: 5, interval: 1000, clock: () => nowMs });
     const acquire = (prioritized: boolean) => metric.acquire(1, 5, prioritized);
     const passed = { allowed: true, waitMs: 0 };
     const blocked = { allowed: false, waitMs: 0 };
@@ -43,8 +43,8 @@ describe("ClusterFlowCheckerTest.testAcquireClusterTokenOccupyPass, disabled ups
   });
 
   test("wrong arguments are refused", () => {
-    expect(() => new ClusterMetric({ sampleCount: 3, intervalMs: 1000 })).toThrow("intervalMs is 1000");
-    const metric = new ClusterMetric({ sampleCount: 1, intervalMs: 1000 });
+    expect(() => new ClusterMetric({ sampleCount: 3, interval: 1000 })).toThrow("interval is 1000");
+    const metric = new ClusterMetric({ sampleCount: 1, interval: 1000 });
     expect(() => metric.acquire(-1, 5)).toThrow("count is -1");
     expect(() => metric.acquire(1, Number.NaN)).toThrow("threshold is NaN");
   });

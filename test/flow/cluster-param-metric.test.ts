@@ -4,7 +4,7 @@ import { ClusterParamMetric } from "../../src/flow/cluster-param-metric.ts";
 
 const T = 1_600_000_000_000;
 const metricAt = (clock: () => number, maxValues = 100) =>
-  new ClusterParamMetric<string>({ sampleCount: 5, intervalMs: 25, clock, maxValues });
+  new ClusterParamMetric<string>({ sampleCount: 5, interval: 25, clock, maxValues });
 
 test("ClusterParamMetricTest.testClusterParamMetric", () => {
   const metric = metricAt(() => T);

@@ -71,7 +71,7 @@ describe("DefaultControllerTest", () => {
 describe("ThrottlingControllerTest", () => {
   test("testThrottlingControllerNormal: 10 a second, 6 calls pass, taking more than 400 ms", () => {
     let nowMs = 5;
-    const controller = new ThrottlingController({ count: 10, maxQueueingTimeMs: 500, clock: () => nowMs });
+    const controller = new ThrottlingController({ count: 10, maxQueueingTime: 500, clock: () => nowMs });
     for (let i = 0; i < 6; i++) {
       const { allowed, waitMs } = controller.tryPass();
       expect(allowed).toBe(true);
@@ -81,7 +81,7 @@ describe("ThrottlingControllerTest", () => {
   });
 
   test("testThrottlingControllerQueueTimeout: 10 calls at once, those beyond 500 ms are blocked", () => {
-    const controller = new ThrottlingController({ count: 10, maxQueueingTimeMs: 500, clock: () => 5 });
+    const controller = new ThrottlingController({ count: 10, maxQueueingTime: 500, clock: () => 5 });
     const decisions = Array.from({ length: 10 }, () => controller.tryPass());
     expect(decisions.filter(({ allowed }) => allowed).map(({ waitMs }) => waitMs)).toEqual([
       0, 100, 200, 300, 400, 500,
@@ -99,7 +99,7 @@ describe("ThrottlingControllerTest", () => {
 
   test.each([1000, 8000, 1_000_000, 1000 / 3])("%d a second are let pass, neither more nor fewer", (count) => {
     let nowMs = 1e9;
-    const controller = new ThrottlingController({ count, maxQueueingTimeMs: 0, clock: () => nowMs });
+    const controller = new ThrottlingController({ count, maxQueueingTime: 0, clock: () => nowMs });
     let passed = 0;
     for (let i = 0; i < 10_000; i++) {
       if (controller.tryPass().allowed) passed++;
@@ -112,7 +112,7 @@ describe("ThrottlingControllerTest", () => {
 
   test("a clock that steps back by an hour: nobody waits longer, nobody passes sooner", () => {
     let nowMs = 10_000_000;
-    const controller = new ThrottlingController({ count: 10, maxQueueingTimeMs: 500, clock: () => nowMs });
+    const controller = new ThrottlingController({ count: 10, maxQueueingTime: 500, clock: () => nowMs });
     expect([0, 1, 2].map(() => controller.tryPass().waitMs)).toEqual([0, 100, 200]);
     nowMs -= 3_600_000;
     expect(controller.tryPass()).toEqual({ allowed: true, waitMs: 300 });
@@ -124,7 +124,7 @@ describe("ThrottlingControllerTest", () => {
 describe("WarmUpControllerTest", () => {
   test("testWarmUp: cold, 8 QPS blocked, 1 passes; after 10 s at 10, 8 passes and 10 is blocked", () => {
     let nowMs = T;
-    const controller = new WarmUpController({ count: 10, warmUpPeriodMs: 10_000, coldFactor: 3, clock: () => nowMs });
+    const controller = new WarmUpController({ count: 10, warmUpPeriod: 10_000, coldFactor: 3, clock: () => nowMs });
     const passes = (allowedPerSecond: number, previousAllowedPerSecond: number) =>
       controller.tryPass(nodeOf({ allowedPerSecond, previousAllowedPerSecond })).allowed;
     expect(passes(8, 1)).toBe(false);
@@ -142,7 +142,7 @@ describe("WarmUpControllerTest", () => {
     let nowMs = T;
     const clock = () => nowMs;
     const node = new StatisticNode({ clock });
-    const controller = new WarmUpController({ count, warmUpPeriodMs, clock });
+    const controller = new WarmUpController({ count, warmUpPeriod: warmUpPeriodMs, clock });
     const passed = Array.from({ length: seconds }, () => 0);
     for (; nowMs < T + 1000 * seconds; nowMs += everyMs) {
       if (!controller.tryPass(node).allowed) continue;
@@ -165,7 +165,7 @@ describe("WarmUpControllerTest", () => {
     let nowMs = T;
     const clock = () => nowMs;
     const node = new StatisticNode({ clock });
-    const controller = new WarmUpController({ count: 1, warmUpPeriodMs: 20_000, clock });
+    const controller = new WarmUpController({ count: 1, warmUpPeriod: 20_000, clock });
     const passesIn = (ms: number) => {
       let passes = 0;
       for (const endMs = nowMs + ms; nowMs < endMs; nowMs += 50) {
@@ -193,7 +193,13 @@ describe("WarmUpControllerTest", () => {
 describe("WarmUpRateLimiterControllerTest", () => {
   const busy = nodeOf({ allowedPerSecond: 100, previousAllowedPerSecond: 100 });
   const open = (maxQueueingTimeMs: number, clock: () => number) =>
-    new WarmUpThrottlingController({ count: 10, warmUpPeriodMs: 10_000, coldFactor: 3, maxQueueingTimeMs, clock });
+    new WarmUpThrottlingController({
+      count: 10,
+      warmUpPeriod: 10_000,
+      coldFactor: 3,
+      maxQueueingTime: maxQueueingTimeMs,
+      clock,
+    });
 
   test("testPace: ten calls are 100 ms apart", () => {
     let nowMs = T;
@@ -225,15 +231,14 @@ test("wrong arguments name argument, value and bound", () => {
     "count is NaN; it must be a number of calls under way": () =>
       new RejectController({ count: Number.NaN, grade: "concurrency" }),
     'grade is "threads"': () => new RejectController({ count: 1, grade: "threads" as never }),
-    "intervalMs is 0; it must be a number of ms, 1 or more": () =>
-      new ThrottlingController({ count: 1, intervalMs: 0 }),
-    "maxQueueingTimeMs is -1": () => new ThrottlingController({ count: 1, maxQueueingTimeMs: -1 }),
+    "interval is 0; it must be a duration from 1 ms on": () => new ThrottlingController({ count: 1, interval: 0 }),
+    "maxQueueingTime is -1": () => new ThrottlingController({ count: 1, maxQueueingTime: -1 }),
     "count is 0; it must be a number of passes a second, above 0": () =>
-      new WarmUpController({ count: 0, warmUpPeriodMs: 1000 }),
+      new WarmUpController({ count: 0, warmUpPeriod: 1000 }),
     "coldFactor is 1; it must be a number above 1": () =>
-      new WarmUpController({ count: 1, warmUpPeriodMs: 1000, coldFactor: 1 }),
-    "warmUpPeriodMs is 0": () => new WarmUpThrottlingController({ count: 1, warmUpPeriodMs: 0 }),
-    'option is "grade"': () => new WarmUpController({ count: 1, warmUpPeriodMs: 1, grade: "rate" } as never),
+      new WarmUpController({ count: 1, warmUpPeriod: 1000, coldFactor: 1 }),
+    "warmUpPeriod is 0": () => new WarmUpThrottlingController({ count: 1, warmUpPeriod: 0 }),
+    'option is "grade"': () => new WarmUpController({ count: 1, warmUpPeriod: 1, grade: "rate" } as never),
     "count is 1.5; it must be a whole number of passes": () =>
       new RejectController({ count: 1 }).tryPass(nodeOf({}), 1.5),
     "clock is 1": () => new ThrottlingController({ count: 1, clock: 1 as never }),

@@ -37,7 +37,7 @@ beforeAll(async () => {
   process.on("uncaughtException", onUncaught);
   server = await startRedis();
   client = new Redis(server.url);
-  const own = redisStore(server.url, { deadlineMs: 5000 });
+  const own = redisStore(server.url, { deadline: 5000 });
   store = {
     ...own,
     run: (operation, ...call) => {

@@ -78,7 +78,7 @@ async function onServers(
   const nodes = () => (client instanceof Cluster ? client.nodes("master") : [client]);
   const clock = { nowMs: START_MS };
   const { store, stop } = await open(server.url, client, {
-    deadlineMs: 5000,
+    deadline: 5000,
     scriptOf: onSteppedClock(() => clock.nowMs),
     monotonic: () => clock.nowMs,
   });

@@ -54,14 +54,14 @@ test("damage names the key, and what decoding said", () => {
 test.each([
   ["retension", "retention"],
   ["Retention", "retention"],
-  ["deadline", "deadlineMs"],
+  ["deadlineMs", "deadline"],
   ["complete", "completed"],
   ["opend", "open"],
   ["percentile", "percentiles"],
   ["xyz", undefined],
   ["x".repeat(1e6), undefined],
 ])("%.20s: did you mean %s", (given, meant) => {
-  const known = ["retention", "deadlineMs", "completed", "open", "percentiles"];
+  const known = ["retention", "deadline", "completed", "open", "percentiles"];
   expect(didYouMean(given, known)).toBe(meant === undefined ? "" : `; did you mean "${meant}"?`);
 });
 

@@ -98,7 +98,7 @@ describe("rateLimitHeaders", () => {
   it("spreads Retry-After upward only", () => {
     const denied = decisionFrom([policyOf({ allowed: false, retryAfterMs: 4000 })]);
     const retry = (random: number) =>
-      rateLimitHeaders(denied, { retryJitterMs: 3000, random: () => random })["Retry-After"];
+      rateLimitHeaders(denied, { retryJitter: 3000, random: () => random })["Retry-After"];
     expect([retry(0), retry(0.5), retry(0.999)]).toEqual(["4", "6", "7"]);
   });
 

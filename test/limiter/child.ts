@@ -11,7 +11,7 @@ const [systemNow, skew] = [Date.now, Number(skewMs)];
 Date.now = () => systemNow() + skew;
 
 const budget = Number(limit);
-const store = redisStore(url, { deadlineMs: 20_000 });
+const store = redisStore(url, { deadline: 20_000 });
 const policies = [
   slidingWindow({ limit: budget, span: "1h" }),
   fixedWindow({ limit: budget, span: "1h" }),

@@ -38,7 +38,7 @@ const POLICIES = [
 
 /** A limiter behind the proxy, whose script is loaded; and one straight at the server. */
 async function pair(deadlineMs: number, options: Partial<LimiterOptions> = {}, policies = POLICIES) {
-  const stores = [redisStore(proxy.url, { deadlineMs }), redisStore(server.url, { deadlineMs: 10_000 })];
+  const stores = [redisStore(proxy.url, { deadline: deadlineMs }), redisStore(server.url, { deadline: 10_000 })];
   opened.push(...stores);
   const [limiter, truth] = stores.map((store) => new Limiter(store, policies, { name: "api", ...options })) as [
     Limiter,
@@ -186,7 +186,7 @@ test.each(["throw", "local"] as const)(
   "a server that is down at construction (%s): calls tell, and pass when it is there",
   async (onStoreError) => {
     proxy.refuse(true);
-    const store = redisStore(proxy.url, { deadlineMs: 300 });
+    const store = redisStore(proxy.url, { deadline: 300 });
     opened.push(store);
     const limiter = new Limiter(store, [slidingWindow({ limit: 2, span: "1h" })], { name: "api", onStoreError });
     const first = limiter.take("a").catch((error) => error);

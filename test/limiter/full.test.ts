@@ -31,7 +31,7 @@ describe.each(["eval", "functions"] as const)("on a full server, %s,", (scriptin
   beforeAll(async () => {
     server = await startRedis();
     raw = new Redis(server.url);
-    store = redisStore(server.url, { scripting, deadlineMs: 5000 });
+    store = redisStore(server.url, { scripting, deadline: 5000 });
     // What frees must be known to the server before it is full: it takes no new text then.
     const limiter = new Limiter(store, KINDS.several!, { name: "warm" });
     await limiter.peek("a");

@@ -48,7 +48,7 @@ test(`T39 memory: ${IDS} ids and their end, the heap is back`, { timeout: 120_00
 
 test(`T39 Redis: ${IDS} ids and their end, keys and memory are back`, { timeout: 120_000 }, async () => {
   const server = await startRedis({ args: ["--enable-debug-command", "yes"] });
-  const [raw, store] = [new Redis(server.url), redisStore(server.url, { deadlineMs: 30_000 })];
+  const [raw, store] = [new Redis(server.url), redisStore(server.url, { deadline: 30_000 })];
   try {
     const limiter = limiterOn(store);
     const usedBytes = async () => Number(/used_memory:(\d+)/.exec(await raw.info("memory"))![1]);

@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 function open(url: string, deadlineMs: number): Store {
-  const store = redisStore(url, { deadlineMs });
+  const store = redisStore(url, { deadline: deadlineMs });
   opened.push(store);
   return store;
 }

@@ -17,11 +17,11 @@ return 1`;
 
 const [url = "", id = "", mode] = process.argv.slice(2);
 const client = new Redis(url);
-const lock = new Lock(redisStore(url, { deadlineMs: 3000 }), "nightly");
+const lock = new Lock(redisStore(url, { deadline: 3000 }), "nightly");
 const write = (fence: number, what: string) => client.eval(WRITE, 2, "last", "log", String(fence), `${id} ${what}`);
 
 if (mode === "hold") {
-  const held = await new Lock(redisStore(url, { deadlineMs: 20_000 }), "nightly", { watchdogLease: 2000 }).tryLock({
+  const held = await new Lock(redisStore(url, { deadline: 20_000 }), "nightly", { watchdogLease: 2000 }).tryLock({
     wait: "20s",
   });
   // Nothing is asked between the message and the answer: what is known is known without the server.

@@ -21,7 +21,7 @@ describe("replies and requests that are lost", () => {
   );
 
   test("all replies until the call's deadline: a waiting call goes on and finds the hold as its own", async () => {
-    const lock = await stage.proxied({ deadlineMs: 300 });
+    const lock = await stage.proxied({ deadline: 300 });
     stage.proxy.dropReplies(4, { then });
     const held = await lock.tryLock({ wait: "20s", lease: "60s" });
     expect(await stage.raw.get(FENCE_KEY)).toBe(String(held!.fence));
@@ -29,7 +29,7 @@ describe("replies and requests that are lost", () => {
   });
 
   test("without a wait it rejects, and what may be held is given back", async () => {
-    const lock = await stage.proxied({ deadlineMs: 300 });
+    const lock = await stage.proxied({ deadline: 300 });
     stage.proxy.dropReplies(2, { then });
     await expect(lock.tryLock({ lease: "60s" })).rejects.toMatchObject({ code: "DEADLINE", applied: "unknown" });
     await until("it is given back", async () => (await stage.raw.exists(LOCK_KEY)) === 0);
@@ -95,7 +95,7 @@ describe("replies and requests that are lost", () => {
 
 describe("servers out of reach", () => {
   test("the signal aborts when the lease may be over, though nothing answers", async () => {
-    const lock = new Lock(await storeOf(stage.proxied({ deadlineMs: 200 })), "nightly", { watchdogLease: 800 });
+    const lock = new Lock(await storeOf(stage.proxied({ deadline: 200 })), "nightly", { watchdogLease: 800 });
     const held = await lock.tryLock({ wait: "20s" });
     stage.proxy.refuse(true);
     stage.proxy.cut();
@@ -107,7 +107,7 @@ describe("servers out of reach", () => {
   });
 
   test("who waits rejects with the failure at the end of the wait, or gets the lock when the server is back", async () => {
-    const lock = await stage.proxied({ deadlineMs: 150 });
+    const lock = await stage.proxied({ deadline: 150 });
     stage.proxy.refuse(true);
     stage.proxy.cut();
     await expect(lock.tryLock({ wait: 300 })).rejects.toMatchObject({ name: "OrielError", transient: true });
@@ -118,7 +118,7 @@ describe("servers out of reach", () => {
   });
 
   test("a server that stands still for longer than the lease: the holder knows before any answer", async () => {
-    const held = await stage.lock({ deadlineMs: 200 }).tryLock({ lease: 500, wait: "20s" });
+    const held = await stage.lock({ deadline: 200 }).tryLock({ lease: 500, wait: "20s" });
     stage.server.pause();
     await new Promise((resolve) => held!.signal.addEventListener("abort", resolve));
     expect(held!.leftMs).toBe(0);

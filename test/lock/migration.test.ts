@@ -20,7 +20,7 @@ beforeAll(async () => {
   cluster = await startCluster(2);
   nodes = cluster.nodes.map(({ url }) => new Redis(url));
   clients = Array.from({ length: PROCESSES }, () => new Cluster([cluster.url]));
-  stores = clients.map((client) => redisStore(client as never, { deadlineMs: 2000 }));
+  stores = clients.map((client) => redisStore(client as never, { deadline: 2000 }));
 });
 afterAll(async () => {
   await Promise.all((stores ?? []).map((store) => store.close()));

@@ -41,7 +41,7 @@ export class LockStage {
 
   /** A lock of a process of its own, straight at the server. */
   lock(options: RedisStoreOptions = {}, url = this.server.url): Lock {
-    const store = redisStore(url, { deadlineMs: 3000, ...options });
+    const store = redisStore(url, { deadline: 3000, ...options });
     this.#stores.push(store);
     return new Lock(store, "nightly");
   }

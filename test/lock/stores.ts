@@ -78,7 +78,7 @@ export function onRedis(
     const stepped = { scriptOf: onSteppedClock(() => clock.nowMs), monotonic: () => clock.nowMs };
     const handedIn = await Promise.all(raw.map((each) => handIn(server.url, each)));
     const [store, other] = handedIn.map((each) =>
-      storeOn(each, { deadlineMs: 5000, ...options, ...(isStepped && stepped) }),
+      storeOn(each, { deadline: 5000, ...options, ...(isStepped && stepped) }),
     ) as [Store, Store];
     return {
       store,

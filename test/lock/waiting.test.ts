@@ -112,7 +112,7 @@ describe("a message that never comes", () => {
 describe("over node-redis", () => {
   test("who waits is told of the release, asks nothing meanwhile, and hears again after its connection was cut", async () => {
     const { client, end } = clients["node-redis 5"](stage.server.url);
-    const store = redisStore(client, { deadlineMs: 3000 });
+    const store = redisStore(client, { deadline: 3000 });
     const held = await stage.lock().tryLock({ lease: "60s" });
     const waits = new Lock(store, "nightly").tryLock({ wait: "20s", lease: "60s" });
     await until("it listens", async () => (await listeners()) === 1);

@@ -37,7 +37,7 @@ export async function openLive(row: MatrixRow): Promise<LiveStore> {
   const { raw, flush, connect } = await start();
   const scripting = row.scripting === "functions" ? ({ scripting: "functions" } as const) : {};
   const given = await Promise.all([connect(), connect()]);
-  const [store, other] = given.map((each) => storeOn(each, { deadlineMs: 5000, ...scripting }));
+  const [store, other] = given.map((each) => storeOn(each, { deadline: 5000, ...scripting }));
   await flush();
   return {
     store: store!,
@@ -64,7 +64,7 @@ async function onServers(row: MatrixRow, { raw, flush, connect }: Servers): Prom
   const options: RedisStoreOptions = {
     scriptOf: onSteppedClock(now),
     monotonic: now,
-    deadlineMs: 10_000,
+    deadline: 10_000,
     ...(row.scripting === "functions" && { scripting: "functions" }),
   };
   const given = await Promise.all([connect(), connect()]);

@@ -142,9 +142,7 @@ export const structures = structuresOf({
   httpStore: {
     modes: {},
     elsewhere: {
-      ...Object.fromEntries(
-        ["url", "token", "scriptOf", "monotonic", "deadlineMs"].map((option) => [option, ALL_ROWS]),
-      ),
+      ...Object.fromEntries(["url", "token", "scriptOf", "monotonic", "deadline"].map((option) => [option, ALL_ROWS])),
       fetch: "the runtime's: runtimes/http-suite.ts",
       prefix: "part of every key, whatever it is: store/keys.test.ts",
       maxPendingBytes: BOUND,

@@ -126,10 +126,10 @@ test("wrong arguments name argument, value and bound", () => {
   expect(open(0, 1000, bucket)).toThrow("sampleCount is 0; it must be a whole number of buckets from 1 to 1048576");
   expect(open(1.5, 1000, bucket)).toThrow("sampleCount is 1.5");
   expect(open(3, 1000, bucket)).toThrow(
-    "intervalMs is 1000; it must be a whole number of ms that 3 buckets divide evenly",
+    "interval is 1000; it must be a whole number of ms that 3 buckets divide evenly",
   );
-  expect(open(30, 10_000, bucket)).toThrow("intervalMs is 10000");
-  expect(open(1, 0, bucket)).toThrow("intervalMs is 0");
+  expect(open(30, 10_000, bucket)).toThrow("interval is 10000");
+  expect(open(1, 0, bucket)).toThrow("interval is 0");
   expect(open(1, 1000, null)).toThrow("newBucket is null");
   expect(open(1, 1000, bucket, { mode: "loose" })).toThrow(
     'mode is "loose"; it must be "sentinel" or "exact" or "future"',

@@ -6,7 +6,7 @@ const T = 1_600_000_000_000;
 
 describe("ArrayMetricTest", () => {
   test("testOperateArrayMetric", () => {
-    const metric = new MetricWindow({ sampleCount: 2, intervalMs: 1000, mode: "sentinel", clock: () => T });
+    const metric = new MetricWindow({ sampleCount: 2, interval: 1000, mode: "sentinel", clock: () => T });
     metric.addLatency(21);
     for (let i = 0; i < 9; i++) metric.addAllowed(1);
     for (let i = 0; i < 2; i++) metric.addDenied(1);
@@ -26,7 +26,7 @@ describe("ArrayMetricTest", () => {
   });
 
   test("testGetMetricDetailsOnCondition", () => {
-    const metric = new MetricWindow({ sampleCount: 4, intervalMs: 2000, mode: "sentinel", clock: () => 2000 });
+    const metric = new MetricWindow({ sampleCount: 4, interval: 2000, mode: "sentinel", clock: () => 2000 });
     for (const pass of [1, 2, 3, 4]) metric.addAllowed(pass, 500 * pass);
     const passes = (isWanted?: (startMs: number) => boolean) =>
       metric.details(isWanted).map((bucket) => bucket.allowed);
@@ -36,7 +36,7 @@ describe("ArrayMetricTest", () => {
   });
 
   test("an exact-interval read through it, which upstream never tests: the slot has turned, the oldest is gone", () => {
-    const metric = new MetricWindow({ sampleCount: 2, intervalMs: 1000, mode: "sentinel" });
+    const metric = new MetricWindow({ sampleCount: 2, interval: 1000, mode: "sentinel" });
     metric.addAllowed(3, T);
     expect(metric.allowed(T + 999)).toBe(3);
     expect(metric.allowed(T + 1000)).toBe(0);
@@ -46,7 +46,7 @@ describe("ArrayMetricTest", () => {
 describe("sentinel-golang core/stat/base", () => {
   const at = 1_578_416_556_900;
   const view = (sampleCount: number, intervalMs: number, parent: [number, number]) =>
-    new MetricWindow({ sampleCount: parent[0], intervalMs: parent[1] }).view({ sampleCount, intervalMs });
+    new MetricWindow({ sampleCount: parent[0], interval: parent[1] }).view({ sampleCount, interval: intervalMs });
   const now = at - 6900;
 
   test.each([
@@ -61,17 +61,20 @@ describe("sentinel-golang core/stat/base", () => {
 
   test("Test_NewSlidingWindowMetric", () => {
     expect(view(4, 2000, [20, 10_000]).intervalMs).toBe(2000);
-    expect(() => view(0, 0, [20, 10_000])).toThrow("sampleCount is 0");
-    expect(() => view(4, 2001, [20, 10_000])).toThrow("intervalMs is 2001");
+    expect(() => view(0, 1000, [20, 10_000])).toThrow("sampleCount is 0");
+    expect(
+      new MetricWindow({ sampleCount: 60, interval: "1m" }).view({ sampleCount: 2, interval: "2s" }).intervalMs,
+    ).toBe(2000);
+    expect(() => view(4, 2001, [20, 10_000])).toThrow("interval is 2001");
     expect(() => view(2, 2002, [20, 10_000])).toThrow(
       "sampleCount is 2; it must be for buckets of a multiple of 500 ms",
     );
-    expect(() => view(4, 200_000, [20, 10_000])).toThrow("intervalMs is 200000; it must be at most 10000 ms");
+    expect(() => view(4, 200_000, [20, 10_000])).toThrow("interval is 200000; it must be at most 10000 ms");
   });
 
   test("TestGetMaxOfSingleBucket, TestSecondMetricsOnCondition, TestMinRt_Default, TestAvgRT", () => {
-    const metric = new MetricWindow({ sampleCount: 20, intervalMs: 10_000, mode: "sentinel", clock: () => at });
-    const small = metric.view({ sampleCount: 4, intervalMs: 2000 });
+    const metric = new MetricWindow({ sampleCount: 20, interval: 10_000, mode: "sentinel", clock: () => at });
+    const small = metric.view({ sampleCount: 4, interval: 2000 });
     expect([
       metric.minLatencyMs(),
       small.minLatencyMs(),
@@ -89,16 +92,16 @@ describe("sentinel-golang core/stat/base", () => {
   });
 
   test("TestSlidingWindowMetric_GetIntervalSumWithTime: what is ahead of the view does not count", () => {
-    const metric = new MetricWindow({ sampleCount: 20, intervalMs: 10_000 });
+    const metric = new MetricWindow({ sampleCount: 20, interval: 10_000 });
     for (let i = 0; i < 500; i++) metric.addAllowed(1, at + 1000 + i);
     for (let i = 0; i < 2000; i++) metric.addAllowed(1, at);
-    expect(metric.view({ sampleCount: 2, intervalMs: 2000 }).allowed(at)).toBe(2000);
+    expect(metric.view({ sampleCount: 2, interval: 2000 }).allowed(at)).toBe(2000);
   });
 });
 
 describe("rates, averages, extremes", () => {
   let nowMs = T;
-  const metric = new MetricWindow({ sampleCount: 60, intervalMs: 60_000, clock: () => nowMs });
+  const metric = new MetricWindow({ sampleCount: 60, interval: 60_000, clock: () => nowMs });
 
   test("an empty window", () => {
     expect([metric.success(), metric.successesPerSecond(), metric.failuresPerSecond(), metric.maxSuccess()]).toEqual([
@@ -127,7 +130,7 @@ describe("rates, averages, extremes", () => {
     expect([metric.success(), metric.latencySumMs(), metric.minLatencyMs(), metric.maxLatencyMs()]).toEqual([
       3, 30_012.25, 0.25, 30_000,
     ]);
-    const smaller = metric.view({ sampleCount: 1, intervalMs: 1000 });
+    const smaller = metric.view({ sampleCount: 1, interval: 1000 });
     expect([
       smaller.successesPerSecond(),
       smaller.failuresPerSecond(),
@@ -165,7 +168,7 @@ describe("rates, averages, extremes", () => {
 });
 
 test("a time earlier than its slot is late: counted as such, and nowhere else", () => {
-  const metric = new MetricWindow({ sampleCount: 10, intervalMs: 1000, percentiles: true, clock: () => T });
+  const metric = new MetricWindow({ sampleCount: 10, interval: 1000, percentiles: true, clock: () => T });
   metric.recordSuccess(5, T);
   metric.recordSuccess(7, T - 1000);
   metric.addDenied(1, -1);
@@ -176,7 +179,7 @@ test("a time earlier than its slot is late: counted as such, and nowhere else", 
 
 test("sentinel's and oriel's answers where they differ by intent", () => {
   const [exact, sentinel] = (["exact", "sentinel"] as const).map(
-    (mode) => new MetricWindow({ sampleCount: 2, intervalMs: 1000, mode, clock: () => T }),
+    (mode) => new MetricWindow({ sampleCount: 2, interval: 1000, mode, clock: () => T }),
   ) as [MetricWindow, MetricWindow];
   for (const metric of [exact, sentinel]) metric.addLatency(8000);
   expect([exact.minLatencyMs(), sentinel.minLatencyMs()]).toEqual([8000, 5000]);
@@ -205,14 +208,14 @@ test("a bucket without latencies has a sum of 0 and no extremes", () => {
 
 test("wrong arguments name argument, value and bound, and change nothing", () => {
   const open = (options: unknown) => () => new MetricWindow(options as never);
-  expect(open({ sampleCount: 0, intervalMs: 1000 })).toThrow("sampleCount is 0");
-  expect(open({ sampleCount: 7, intervalMs: 1000 })).toThrow("intervalMs is 1000");
-  expect(open({ sampleCount: 1, intervalMs: 1000, mode: "future" })).toThrow('mode is "future"; it must be "exact" or');
-  expect(open({ sampleCount: 1, intervalMs: 1000, clock: 1 })).toThrow("clock is 1");
-  expect(open({ sampleCount: 1, intervalMs: 1000, percentiles: 99 })).toThrow("percentiles is 99");
-  expect(open({ sampleCount: 1, intervalMs: 1000, percentiles: { p: 99 } })).toThrow('option is "p"');
-  expect(open({ sampleCount: 1, intervalMs: 1000, buckets: 2 })).toThrow('option is "buckets"');
-  const metric = new MetricWindow({ sampleCount: 2, intervalMs: 1000, clock: () => T });
+  expect(open({ sampleCount: 0, interval: 1000 })).toThrow("sampleCount is 0");
+  expect(open({ sampleCount: 7, interval: 1000 })).toThrow("interval is 1000");
+  expect(open({ sampleCount: 1, interval: 1000, mode: "future" })).toThrow('mode is "future"; it must be "exact" or');
+  expect(open({ sampleCount: 1, interval: 1000, clock: 1 })).toThrow("clock is 1");
+  expect(open({ sampleCount: 1, interval: 1000, percentiles: 99 })).toThrow("percentiles is 99");
+  expect(open({ sampleCount: 1, interval: 1000, percentiles: { p: 99 } })).toThrow('option is "p"');
+  expect(open({ sampleCount: 1, interval: 1000, buckets: 2 })).toThrow('option is "buckets"');
+  const metric = new MetricWindow({ sampleCount: 2, interval: 1000, clock: () => T });
   for (const count of [-1, 0.5, Number.NaN, Infinity, "1"])
     expect(() => metric.addSuccess(count as number)).toThrow("it must be a whole number of events, 0 or more");
   for (const latencyMs of [-1, Number.NaN, Infinity])

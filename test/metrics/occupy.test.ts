@@ -20,7 +20,7 @@ const SHAPES = {
     };
   },
   MetricWindow(clock: () => number) {
-    const metric = new MetricWindow({ sampleCount: 10, intervalMs: 2000, mode: "sentinel", clock });
+    const metric = new MetricWindow({ sampleCount: 10, interval: 2000, mode: "sentinel", clock });
     return {
       addAllowed: (timeMs: number) => metric.addAllowed(1, timeMs),
       touch: (timeMs: number) => metric.allowed(timeMs),
@@ -85,7 +85,7 @@ test("testWindowAfterOneInterval", () => {
 describe("MetricWindow, booked ahead", () => {
   test("the same walk as time goes on: each bucket begins with what was booked for it", () => {
     let nowMs = T;
-    const metric = new MetricWindow({ sampleCount: 10, intervalMs: 2000, clock: () => nowMs });
+    const metric = new MetricWindow({ sampleCount: 10, interval: 2000, clock: () => nowMs });
     for (let i = 0; i < 10; i++) {
       nowMs = T + i * lengthMs;
       metric.addAllowed(1);
@@ -97,7 +97,7 @@ describe("MetricWindow, booked ahead", () => {
 
   test("what was booked counts also where nobody called while its bucket was the current one", () => {
     let nowMs = T;
-    const metric = new MetricWindow({ sampleCount: 10, intervalMs: 2000, clock: () => nowMs });
+    const metric = new MetricWindow({ sampleCount: 10, interval: 2000, clock: () => nowMs });
     metric.addWaiting(T + lengthMs, 3);
     nowMs += 3 * lengthMs;
     expect([metric.allowed(), metric.bucketAllowed(T + lengthMs), metric.waiting()]).toEqual([3, 3, 0]);
@@ -106,7 +106,7 @@ describe("MetricWindow, booked ahead", () => {
   });
 
   test("what cannot be booked is late: counted as such", () => {
-    const metric = new MetricWindow({ sampleCount: 2, intervalMs: 1000, clock: () => T });
+    const metric = new MetricWindow({ sampleCount: 2, interval: 1000, clock: () => T });
     metric.addWaiting(T + 500, 1);
     metric.addWaiting(T + 1500, 1);
     metric.addWaiting(-1, 1);
@@ -115,7 +115,7 @@ describe("MetricWindow, booked ahead", () => {
 
   test("the least RT of a bucket that began with booked passes is its own", () => {
     let nowMs = T;
-    const metric = new MetricWindow({ sampleCount: 2, intervalMs: 1000, clock: () => nowMs });
+    const metric = new MetricWindow({ sampleCount: 2, interval: 1000, clock: () => nowMs });
     metric.addLatency(3);
     metric.addWaiting(T + 1000, 2);
     nowMs += 1000;

@@ -23,7 +23,13 @@ describe.each(["exact", "sentinel"] as const)(`percentiles on random traces, mod
           latestMs = -Infinity;
           begunAt = log.events.length;
         };
-        const metric = new MetricWindow({ sampleCount, intervalMs, mode, percentiles: true, clock: () => nowMs });
+        const metric = new MetricWindow({
+          sampleCount,
+          interval: intervalMs,
+          mode,
+          percentiles: true,
+          clock: () => nowMs,
+        });
         for (const { byMs, amount, asks } of steps) {
           nowMs = Math.max(0, nowMs + byMs);
           const startMs = log.startOf(nowMs);
@@ -57,8 +63,8 @@ describe.each(["exact", "sentinel"] as const)(`percentiles on random traces, mod
 
 describe("percentiles per window", () => {
   let nowMs = T;
-  const metric = new MetricWindow({ sampleCount: 60, intervalMs: 60_000, percentiles: true, clock: () => nowMs });
-  const lastSecond = metric.view({ sampleCount: 1, intervalMs: 1000 });
+  const metric = new MetricWindow({ sampleCount: 60, interval: 60_000, percentiles: true, clock: () => nowMs });
+  const lastSecond = metric.view({ sampleCount: 1, interval: 1000 });
 
   test("over the buckets that count, and over a view's", () => {
     expect(metric.latencyPercentileMs(99)).toBeNaN();
@@ -106,7 +112,7 @@ describe("percentiles per window", () => {
   test("what does not fit is refused, and counted nowhere", () => {
     const small = new MetricWindow({
       sampleCount: 1,
-      intervalMs: 1000,
+      interval: 1000,
       percentiles: { values: "float32", maxBytes: 1400 },
       clock: () => T,
     });

@@ -79,7 +79,7 @@ describe.each(["exact", "sentinel"] as const)(`random traces, mode %s (seed ${se
         const log = new MetricLog(lengthMs, intervalMs, mode);
         const ring = new LeapArray(sampleCount, intervalMs, () => new MetricBucket(), { mode });
         let nowMs = beginMs;
-        const metric = new MetricWindow({ sampleCount, intervalMs, mode, clock: () => nowMs });
+        const metric = new MetricWindow({ sampleCount, interval: intervalMs, mode, clock: () => nowMs });
         let lateReads = 0;
         for (const { byMs, kind, amount, asks } of steps) {
           nowMs += byMs;
@@ -109,8 +109,8 @@ describe.each(["exact", "sentinel"] as const)(`random traces, mode %s (seed ${se
         const log = new MetricLog(lengthMs, sampleCount * lengthMs, mode);
         let nowMs = beginMs;
         const clock = () => nowMs;
-        const metric = new MetricWindow({ sampleCount, intervalMs: sampleCount * lengthMs, mode, clock });
-        const view = metric.view({ sampleCount: count, intervalMs: count * lengthMs });
+        const metric = new MetricWindow({ sampleCount, interval: sampleCount * lengthMs, mode, clock });
+        const view = metric.view({ sampleCount: count, interval: count * lengthMs });
         for (const { byMs, kind, amount } of steps) {
           nowMs += byMs;
           log.add(kind, amount, nowMs);

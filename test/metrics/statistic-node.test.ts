@@ -72,7 +72,7 @@ test("rates, and the seconds that are complete, each told once", () => {
 describe("tryOccupyNext", () => {
   const open = (passes: [atMs: number, count: number][], atMs: number, occupyTimeoutMs = 500) => {
     let nowMs = T;
-    const node = new StatisticNode({ clock: () => nowMs, occupyTimeoutMs });
+    const node = new StatisticNode({ clock: () => nowMs, occupyTimeout: occupyTimeoutMs });
     for (const [passedMs, count] of passes) {
       nowMs = T + passedMs;
       node.addAllowed(count);
@@ -128,7 +128,7 @@ describe("tryOccupyNext", () => {
 });
 
 test("wrong options are refused", () => {
-  expect(() => new StatisticNode({ occupyTimeoutMs: -1 })).toThrow("occupyTimeoutMs is -1");
-  expect(() => new StatisticNode({ sampleCount: 3 })).toThrow("intervalMs is 1000");
+  expect(() => new StatisticNode({ occupyTimeout: -1 })).toThrow("occupyTimeout is -1");
+  expect(() => new StatisticNode({ sampleCount: 3 })).toThrow("interval is 1000");
   expect(() => new StatisticNode({ window: 1 } as never)).toThrow('option is "window"');
 });

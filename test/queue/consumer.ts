@@ -4,7 +4,7 @@ import { DelayQueue, redisStore } from "../../src/index.ts";
 
 /** A consumer process: tells of each delivery and of what it lost; its handlers take `workMs`. */
 const [url = "", isCluster, shards, concurrency, visibilityMs, workMs] = process.argv.slice(2);
-const store = redisStore(isCluster ? (new Cluster([url]) as never) : url, { deadlineMs: 3000 });
+const store = redisStore(isCluster ? (new Cluster([url]) as never) : url, { deadline: 3000 });
 const worker = new DelayQueue(store, "mail", { shards: Number(shards) }).process(
   async ({ id, attempt }) => {
     console.log(`${id} ${attempt}`);

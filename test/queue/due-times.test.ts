@@ -80,7 +80,7 @@ describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
       await raw.config("SET", "slowlog-log-slower-than", 10_000);
       await raw.call("SLOWLOG", "RESET");
     }
-    const queue = live.queue({ deadlineMs: 20_000 });
+    const queue = live.queue({ deadline: 20_000 });
     const at = Date.now() - 1000;
     for (let from = 0; from < COUNT; from += 5000)
       await queue.addBulk(Array.from({ length: 5000 }, (_, i) => ({ payload: from + i, at })));

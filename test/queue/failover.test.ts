@@ -39,7 +39,7 @@ async function expectHandled(queue: DelayQueue<unknown>, accepted: readonly stri
 test("the primary dies under producers that ask for a replica: what was accepted is handled", async () => {
   const { primary, replicas, stop } = await startReplicated(1);
   const proxy = await startProxy(primary.port);
-  const store = redisStore(proxy.url, { deadlineMs: 1000 });
+  const store = redisStore(proxy.url, { deadline: 1000 });
   const queue = new DelayQueue(store, "mail", { replicas: 1 });
   const { accepted, stop: stopProducing } = produce(queue);
   await until("some are accepted", () => accepted.length > 300);
@@ -59,7 +59,7 @@ test("a primary of a cluster dies under producers that ask for a replica: what w
   const cluster = await startCluster(2, 1);
   const client = new Cluster([...cluster.urls], { clusterRetryStrategy: () => 50 });
   client.on("error", () => {});
-  const store = redisStore(client as never, { deadlineMs: 3000 });
+  const store = redisStore(client as never, { deadline: 3000 });
   const queue = new DelayQueue(store, "mail", { shards: 4, replicas: 1 });
   const { accepted, stop: stopProducing } = produce(queue);
   await until("some are accepted", () => accepted.length > 300);
@@ -78,7 +78,7 @@ test("a primary of a cluster dies under producers that ask for a replica: what w
 test("a slot moves to and fro under a queue: nothing is lost, refused or told", async () => {
   const cluster = await startCluster(2);
   const client = new Cluster([cluster.url]);
-  const store = redisStore(client as never, { deadlineMs: 5000 });
+  const store = redisStore(client as never, { deadline: 5000 });
   const queue = new DelayQueue<number>(store, "mail");
   const handled: number[] = [];
   const errors: unknown[] = [];

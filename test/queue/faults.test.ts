@@ -102,11 +102,7 @@ describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
     const handed: string[] = [];
     const errors: unknown[] = [];
     const options = { concurrency: 4, visibility: 1000 };
-    const worker = live.work(
-      live.queue({ isProxied: true, deadlineMs: 300 }),
-      ({ id }) => void handed.push(id),
-      options,
-    );
+    const worker = live.work(live.queue({ isProxied: true, deadline: 300 }), ({ id }) => void handed.push(id), options);
     worker.on("error", ({ error }) => errors.push(error));
     await queue.addBulk(Array.from({ length: 25 }, (_, i) => ({ payload: i, id: `${i}`, delay: 100 * i })));
     await until("it works", () => handed.length > 1);
@@ -140,7 +136,7 @@ describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
     dropReplies(1);
     expect(await queue.add(2)).toMatchObject({ isNew: true });
     dropReplies(0);
-    const hasty = live.queue({ isProxied: true, deadlineMs: 200 });
+    const hasty = live.queue({ isProxied: true, deadline: 200 });
     await until("it is connected", async () => (await hasty.counts()).due === 3);
     dropReplies(5, silently);
     await expect(hasty.add(3, { id: "b" })).rejects.toMatchObject({ applied: "unknown", transient: true });

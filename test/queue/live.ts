@@ -13,7 +13,7 @@ const NODES = 2;
 interface QueueOptions extends DelayQueueOptions {
   /** Through the proxies. */
   isProxied?: boolean;
-  deadlineMs?: number;
+  deadline?: number;
 }
 
 /** A server of the test file's own, or a cluster, emptied before each test, and a proxy before each node; all that a test began ends with it. */
@@ -55,8 +55,8 @@ export class Live {
   }
 
   /** The queue as another process has it. */
-  queue({ isProxied = false, deadlineMs = 3000, ...options }: QueueOptions = {}): DelayQueue<unknown> {
-    const store = redisStore(this.#isCluster ? this.#client(isProxied) : this.#urlOf(0, isProxied), { deadlineMs });
+  queue({ isProxied = false, deadline = 3000, ...options }: QueueOptions = {}): DelayQueue<unknown> {
+    const store = redisStore(this.#isCluster ? this.#client(isProxied) : this.#urlOf(0, isProxied), { deadline });
     this.#ends.push(() => store.close());
     return new DelayQueue(store, "mail", { shards: this.shards, ...options });
   }

@@ -27,7 +27,7 @@ beforeAll(async () => {
   await raw.config("SET", "slowlog-max-len", 10_000);
 });
 beforeEach(async () => {
-  store = redisStore(server.url, { deadlineMs: 20_000 });
+  store = redisStore(server.url, { deadline: 20_000 });
   await raw.flushall();
 });
 afterEach(() => store.close());

@@ -13,7 +13,7 @@ import { answersOf } from "./worker.ts";
 const TAKES = `
   import { fixedWindow, httpStore, Limiter } from "oriel";
   async function takes(url, token) {
-    const store = httpStore({ url, token, deadlineMs: 10_000 });
+    const store = httpStore({ url, token, deadline: 10_000 });
     const limiter = new Limiter(store, [fixedWindow({ limit: 100, span: "1h" })], { name: "resend" });
     const told = [];
     for (let i = 0; i < 6; i++) told.push(await limiter.take("a").then((decision) => decision.remaining, (error) => error.applied));

@@ -23,7 +23,7 @@ export class Auditor {
     this.#redis = redis;
     this.#ledger = ledger;
     this.#series = series;
-    this.#store = redisStore(redis, { deadlineMs: 20_000 });
+    this.#store = redisStore(redis, { deadline: 20_000 });
   }
 
   /** Round and round until told to stop. */

@@ -19,7 +19,7 @@ const CALLS = 48;
 const HOT_SHARE = 0.5;
 const SAMPLE_MS = 2000;
 
-const store = redisStore(url, { deadlineMs: 5000, ...(plan.plant ? { scriptOf: withPlant(plan.plant) } : {}) });
+const store = redisStore(url, { deadline: 5000, ...(plan.plant ? { scriptOf: withPlant(plan.plant) } : {}) });
 const opened = new Map<number, Series>();
 const drawn = new Map<number, number>();
 

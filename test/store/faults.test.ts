@@ -38,7 +38,7 @@ describe.each(Object.entries(connections))("%s", (_name, connect) => {
     await raw.flushall();
     proxy = await startProxy(server.port);
     ({ client, end } = connect(proxy.url));
-    store = redisStore(client, { deadlineMs: 900 });
+    store = redisStore(client, { deadline: 900 });
     key = store.keyOf("k");
     await Promise.all([store.run(append, store.keyOf("warm"), input("x")), store.run(tally, store.keyOf("t"), "warm")]);
     proxy.handedOn.clear();
@@ -88,7 +88,7 @@ describe.each(Object.entries(connections))("%s", (_name, connect) => {
   });
 
   test("one fault after another: what repeats is counted once, what does not at most once", async () => {
-    const patient = redisStore(client, { deadlineMs: 10_000 });
+    const patient = redisStore(client, { deadline: 10_000 });
     const faults = [() => proxy.dropReplies(1), () => proxy.dropRequests(1), () => proxy.cut(), () => {}];
     let acknowledged = 0;
     let unknown = 0;

@@ -50,7 +50,7 @@ describe("steps as functions", () => {
   test("are on every primary of a cluster, and on one that has lost them", async () => {
     const cluster = await startCluster(3, 0);
     const client = new Cluster([...cluster.urls]);
-    const store = redisStore(client, { scripting: "functions", deadlineMs: 5000 });
+    const store = redisStore(client, { scripting: "functions", deadline: 5000 });
     const names = Array.from({ length: 40 }, (_, i) => `k${i}`);
     const appendAll = () => Promise.all(names.map((name) => store.run(append, store.keyOf(name), input("x"))));
     await appendAll();
@@ -68,7 +68,7 @@ describe.each(["eval", "functions"] as const)("steps that %s", (scripting) => {
 
   test.each(connections)("the server will not load reject at once with its reason, %s", async (_name, connect) => {
     const { storeOf, end } = connected(connect(stage.server.url));
-    const store = storeOf({ scripting, deadlineMs: 60_000 });
+    const store = storeOf({ scripting, deadline: 60_000 });
     const broken = { ...append, script: { text: "#!lua\nlocal call = nothing.call\nend\n-- each call\n", sha: "0" } };
     const runs = [1, 2, 3].map(() => store.run(broken, store.keyOf("k"), input("x")));
     for (const run of runs)
@@ -103,7 +103,7 @@ describe.each(["eval", "functions"] as const)("steps that %s", (scripting) => {
   });
 
   test("a replica lacks wait for its promotion", async () => {
-    const store = stage.open({ scripting, deadlineMs: 20_000 });
+    const store = stage.open({ scripting, deadline: 20_000 });
     await store.run(append, store.keyOf("k"), input("0001"));
     await missing();
     await stage.raw.replicaof("127.0.0.1", 1);

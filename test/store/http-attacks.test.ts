@@ -9,7 +9,7 @@ const stage = new HttpStage();
 let store: Store;
 let key: string;
 beforeEach(() => {
-  store = stage.open({ deadlineMs: 10_000 });
+  store = stage.open({ deadline: 10_000 });
   key = store.keyOf("k");
 });
 const bytesOf = (text: string) => Buffer.from(text, "latin1");
@@ -130,7 +130,7 @@ test("a fetch that throws, rejects with nothing, or never answers settles every 
     throw new TypeError("no network");
   };
   for (const fetch of [throwing, () => Promise.reject(undefined), () => new Promise<Response>(() => {})]) {
-    const away = stage.open({ fetch, deadlineMs: 100 });
+    const away = stage.open({ fetch, deadline: 100 });
     await expect(away.run(tally, key, "0001")).rejects.toMatchObject({ name: "OrielError", transient: true });
   }
 });

@@ -14,7 +14,7 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 beforeEach(async () => {
-  store = stage.open({ deadlineMs: 900 });
+  store = stage.open({ deadline: 900 });
   key = store.keyOf("k");
   await Promise.all([store.run(append, store.keyOf("warm"), input("x")), store.run(tally, store.keyOf("t"), "warm")]);
   stage.rest.requests.length = 0;
@@ -94,7 +94,7 @@ test("a server whose scripts were flushed gets them with the next call, and once
 });
 
 test("HTTP 429 is waited out, as long as the server asks for", async () => {
-  const patient = stage.open({ deadlineMs: 10_000 });
+  const patient = stage.open({ deadline: 10_000 });
   const beganMs = performance.now();
   faults({ status: 429, headers: { "Retry-After": "1" } });
   await patient.run(append, key, input("x"));
@@ -132,7 +132,7 @@ test("a slow server: a repeatable call is asked again, and the request that nobo
 
 test("a slow server: a question for what endangers data is given up with the calls beside it", async () => {
   stage.rest.faultOf = () => held().fault;
-  const warned = stage.open({ deadlineMs: 50, onWarning: () => {} });
+  const warned = stage.open({ deadline: 50, onWarning: () => {} });
   await expect(warned.run(append, key, input("x"))).rejects.toMatchObject({ code: "DEADLINE" });
   await until("the requests are aborted", () => stage.rest.requests.every(({ isAborted }) => isAborted()));
   expect(stage.asked.join(" ")).toContain("INFO");
@@ -177,7 +177,7 @@ test("an abort rejects its call with the reason, and no other", async () => {
 
 test("a server that is away is UNAVAILABLE, nothing applied; it goes on when it is back", async () => {
   const first = await startRest(stage.server.url);
-  const traveller = stage.open({ url: first.url, token: first.token, deadlineMs: 300 });
+  const traveller = stage.open({ url: first.url, token: first.token, deadline: 300 });
   await traveller.run(append, key, input("x"));
   await first.stop();
   // A call may still go to a connection that the runtime kept, or end while it is being refused: then nobody can know.

@@ -22,7 +22,7 @@ describe("options", () => {
     "an empty token": { token: "" },
     "a token that no header carries": { token: "secret-token\n" },
     "a fetch that is none": { fetch: "fetch" },
-    "a deadline": { deadlineMs: 0 },
+    "a deadline": { deadline: 0 },
     "a bound": { maxPendingBytes: 0.5 },
     "a prefix": { prefix: "{" },
     functions: { scripting: "functions" },

@@ -36,7 +36,7 @@ export function onServers(start: () => Promise<Servers>, options: RedisStoreOpti
     const clock = { nowMs: START_MS };
     const store = storeOf({
       scriptOf: onSteppedClock(() => clock.nowMs, files),
-      deadlineMs: 5000,
+      deadline: 5000,
       ...options,
     });
     return {

@@ -16,7 +16,7 @@ const calls: Record<string, (store: Store) => Promise<unknown>> = {
 
 const stores: Record<string, (url: string) => { store: Store; end(): unknown }> = {
   "a URL": (url) => {
-    const store = redisStore(url, { deadlineMs: DEADLINE_MS });
+    const store = redisStore(url, { deadline: DEADLINE_MS });
     return { store, end: () => store.close() };
   },
   ...Object.fromEntries(
@@ -24,7 +24,7 @@ const stores: Record<string, (url: string) => { store: Store; end(): unknown }> 
       name,
       (url: string) => {
         const given = open(url);
-        const store = storeOn(given, { deadlineMs: DEADLINE_MS });
+        const store = storeOn(given, { deadline: DEADLINE_MS });
         return { store, end: () => Promise.resolve(store.close()).then(() => given.end()) };
       },
     ]),

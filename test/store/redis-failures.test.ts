@@ -15,7 +15,7 @@ describe("failing servers", () => {
   });
 
   test("one that stands still: calls end at their deadline, later ones are served", async () => {
-    const store = stage.open({ deadlineMs: 150 });
+    const store = stage.open({ deadline: 150 });
     await store.run(append, store.keyOf("k"), input("x"));
     stage.server.pause();
     const startMs = performance.now();
@@ -45,7 +45,7 @@ describe("failing servers", () => {
   });
 
   test("one that is read-only for a while is tried again", async () => {
-    const store = stage.open({ deadlineMs: 5000 });
+    const store = stage.open({ deadline: 5000 });
     await store.run(append, store.keyOf("k"), input("x"));
     await stage.raw.replicaof("127.0.0.1", "1");
     await stage.raw.config("SET", "replica-serve-stale-data", "yes");
@@ -60,7 +60,7 @@ describe("failing servers", () => {
 
   test("one that appears only later: UNAVAILABLE within the deadline with the cause, then served", async () => {
     const port = await freePort();
-    const store = stage.open({ deadlineMs: 200 }, `redis://127.0.0.1:${port}`);
+    const store = stage.open({ deadline: 200 }, `redis://127.0.0.1:${port}`);
     await expect(store.run(append, store.keyOf("k"), input("x"))).rejects.toMatchObject({
       code: "UNAVAILABLE",
       applied: "no",

@@ -19,7 +19,7 @@ describe("batches", () => {
   });
 
   test("arguments of more than 1 MiB split them; a single one of 20 MiB goes through", async () => {
-    const store = stage.open({ deadlineMs: 10_000 });
+    const store = stage.open({ deadline: 10_000 });
     const bytes = Buffer.alloc(400_000, 1);
     await Promise.all([1, 2, 3, 4, 5].map((i) => store.run(append, store.keyOf(`k${i}`), { ...input(""), bytes })));
     expect(await stage.callsOf("evalsha")).toBe(3);
@@ -61,7 +61,7 @@ describe("batches", () => {
   });
 
   test("an abort while the call is under way rejects it alone", async () => {
-    const store = stage.open({ deadlineMs: 5000 });
+    const store = stage.open({ deadline: 5000 });
     await store.run(append, store.keyOf("warm"), input("x"));
     stage.server.pause();
     const controller = new AbortController();
@@ -144,8 +144,8 @@ test("wrong options throw at once", () => {
     () => redisStore("http://x"),
     () => redisStore({} as never),
     () => redisStore(stage.server.url, { prefix: "a{b" }),
-    () => redisStore(stage.server.url, { deadlineMs: 0 }),
-    () => redisStore(stage.server.url, { deadlineMs: Number.NaN }),
+    () => redisStore(stage.server.url, { deadline: 0 }),
+    () => redisStore(stage.server.url, { deadline: Number.NaN }),
     () => redisStore(stage.server.url, { maxPendingBytes: 0.5 }),
   ])
     expect(make).toThrowError(expect.objectContaining({ code: "ARGUMENT" }));

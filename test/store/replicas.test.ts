@@ -30,7 +30,7 @@ describe.each([...single, ...many])("replicas: $name", ({ name, open }) => {
   let handedIn: HandedIn;
   beforeAll(() => {
     handedIn = open();
-    store = redisStore(handedIn.client, { deadlineMs: 600 });
+    store = redisStore(handedIn.client, { deadline: 600 });
   });
   afterAll(async () => {
     await store?.close();

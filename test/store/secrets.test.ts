@@ -62,7 +62,7 @@ test("a server that says what it was sent gets no token into an error", async ()
     });
     await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const store: Store = httpStore({ url, token: "s3cret-token", deadlineMs: 200 });
+    const store: Store = httpStore({ url, token: "s3cret-token", deadline: 200 });
     const error = await new Lock(store, "a").tryLock().then(
       () => expect.fail("answered"),
       (reason) => reason,

@@ -66,7 +66,7 @@ export async function playStorm(seed: number, server: FaultyServer): Promise<Sto
     const clock = structure === "lock" || structure === "lockedWindow" ? {} : { monotonic: frozen.monotonic };
     const stores = [0, 1].map((): Store => {
       const { client: connection, end } = clients[client as keyof typeof clients](server.url);
-      const store = redisStore(connection, { deadlineMs: 400, scripting, ...clock });
+      const store = redisStore(connection, { deadline: 400, scripting, ...clock });
       ends.push(async () => {
         await store.close();
         end();

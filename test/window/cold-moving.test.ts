@@ -31,7 +31,7 @@ describe("while a slot is on its way", () => {
 
   test("a cold answer is whole, wherever its chunks are", { timeout: 60_000 }, async () => {
     shortChunks();
-    const store = redisStore(client as unknown as IoredisClient, { deadlineMs: 400 });
+    const store = redisStore(client as unknown as IoredisClient, { deadline: 400 });
     const values = await fill(store);
     const summing = new Series(store, NAME, { values: "float64" });
     await summing.summarize({ rankError: 0.2 });
@@ -81,7 +81,7 @@ describe("while a slot is on its way", () => {
 
   test("back and forth under load, a cold reader counts what was acknowledged", { timeout: 60_000 }, async () => {
     shortChunks();
-    const store = redisStore(client as unknown as IoredisClient, { deadlineMs: 3000 });
+    const store = redisStore(client as unknown as IoredisClient, { deadline: 3000 });
     const writer = new Series(store, "moving", { values: "float64" });
     let acknowledged = 0;
     let recorded = 0;

@@ -19,7 +19,7 @@ afterAll(async () => {
   await server?.stop();
 });
 beforeEach(() => {
-  store = redisStore(proxy.url, { deadlineMs: 20_000 });
+  store = redisStore(proxy.url, { deadline: 20_000 });
   return () => store.close();
 });
 
@@ -145,7 +145,7 @@ test("the deadline bounds a request, not a call of several; a signal does", { ti
   law.rotateBytes = usual;
   const deadlineMs = 3_000;
   const delayMs = 700;
-  const hurried = redisStore(proxy.url, { deadlineMs });
+  const hurried = redisStore(proxy.url, { deadline: deadlineMs });
   const reader = new Series(hurried, "deadline");
   const another = new Series(hurried, "deadline");
   await new Series(hurried, "warm").stats();

@@ -62,7 +62,7 @@ afterAll(async () => {
 
 /** A series with a connection of its own, through the proxy or past it. */
 function open(url = proxy.url, change: (store: Store) => Store = (store) => store): Series {
-  const store = redisStore(url, { deadlineMs: 900 });
+  const store = redisStore(url, { deadline: 900 });
   stores.push(store);
   return new Series(change(store), NAME, options);
 }

@@ -101,7 +101,7 @@ test(`whatever lies under a key of a series, each call answers or rejects with C
   timeout: 60_000 + 100 * CASES,
 }, async () => {
   const random = new Random(SEED);
-  const store = redisStore(client, { deadlineMs: 5000 });
+  const store = redisStore(client, { deadline: 5000 });
   const open = (options = {}) => new Series(store, "j", { retention: "1h", ...options });
   const series = open();
   await series.recordMany(Array.from({ length: 300 }, (_, i) => i));
@@ -164,7 +164,7 @@ test(`whatever lies under the key of a locked window, it answers or rejects with
   timeout: 60_000 + 100 * CASES,
 }, async () => {
   const random = new Random(SEED);
-  const store = redisStore(client, { deadlineMs: 5000 });
+  const store = redisStore(client, { deadline: 5000 });
   const key = "sw_counter_bytes:{j}";
   const told = new Map<string, number>();
   const bad: string[] = [];

@@ -29,7 +29,7 @@ test.each([
   const admin = new Redis(server.url);
   const client = new Redis(server.url);
   const failures: Failure[] = [];
-  const plain: Store = redisStore(client, { deadlineMs: 300 });
+  const plain: Store = redisStore(client, { deadline: 300 });
   const store: Store = { ...plain, monotonic: plain.monotonic, report: (failure) => void failures.push(failure) };
   const series = new Series(store, "s", OPTIONS);
   const reader = new Series(plain, "s", { values: "float64", retention: "1m" });

@@ -28,7 +28,7 @@ const FAULTS: Fault[] = [
 
 test(`what was acknowledged is counted once while a fifth of the replies is lost (seed ${seed})`, async () => {
   const random = new Random(seed);
-  const open = () => httpStore({ url: rest.url, token: rest.token, deadlineMs: 5000 });
+  const open = () => httpStore({ url: rest.url, token: rest.token, deadline: 5000 });
   const stores = [open(), open(), open()];
   const writers = stores.map((store) => new Series(store, "api", { retention: "10m", values: "float64" }));
   rest.faultOf = () => (random.chance(0.2) ? random.pick(FAULTS) : undefined);

@@ -64,7 +64,7 @@ test("processes that are stopped past their lease, or killed, overwrite nothing:
 });
 
 test("lost replies, lost requests and a script flush between two calls: told as added is there once, else at most once", async () => {
-  const lossy = redisStore(proxy.url, { deadlineMs: 2000 });
+  const lossy = redisStore(proxy.url, { deadline: 2000 });
   const raw = new Redis(server.url);
   const window = new LockedWindow(lossy, "orders", { span: "1h", lease: 500 });
   let [added, unknown] = [0, 0];

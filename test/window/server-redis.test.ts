@@ -127,7 +127,7 @@ describe("on a server", () => {
     afterAll(() => proxy?.close());
 
     test("what was sent again after a lost reply is counted once, and a lost answer is asked for again", async () => {
-      const faulty = redisStore(proxy.url, { deadlineMs: 5000 });
+      const faulty = redisStore(proxy.url, { deadline: 5000 });
       const writer = new Series(faulty, NAME);
       await writer.record(1);
       proxy.dropReplies(1);
@@ -153,7 +153,7 @@ describe("on a cluster", () => {
   });
 
   test("while a slot is on its way an answer is whole or none, and whole where it has arrived", async () => {
-    const store = redisStore(client as unknown as IoredisClient, { deadlineMs: 600 });
+    const store = redisStore(client as unknown as IoredisClient, { deadline: 600 });
     const writer = new Series(store, NAME, { retention: "64s" });
     while ((await client.keys(`${KEY}:*`)).length === 0) {
       await writer.record(1);

@@ -94,7 +94,7 @@ function onServers(start: () => Promise<Servers>, options: RedisStoreOptions = {
       storeOn(each, {
         scriptOf: onSteppedClock(now),
         monotonic: now,
-        deadlineMs: 10_000,
+        deadline: 10_000,
         ...options,
       }),
     );

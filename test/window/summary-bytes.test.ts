@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await client.flushall();
-  store = redisStore(proxy.url, { deadlineMs: 20_000 });
+  store = redisStore(proxy.url, { deadline: 20_000 });
   return () => store.close();
 });
 

@@ -3,7 +3,7 @@ import { Counters } from "../../../src/counter/counters.ts";
 import { redisStore } from "../../../src/store/redis.ts";
 
 const [url = "", name = ""] = process.argv.slice(2);
-const store = redisStore(url, { deadlineMs: 3000 });
+const store = redisStore(url, { deadline: 3000 });
 const flow = new Counters(store, "flow", { dimensions: ["id"], shards: 4 });
 const at = Date.UTC(2026, 10, 21, 12);
 

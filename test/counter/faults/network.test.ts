@@ -18,7 +18,7 @@ test.each(Object.keys(clients) as (keyof typeof clients)[])(
     atEnd(() => server.stop());
     atEnd(() => proxy.close());
     atEnd(() => handed.end());
-    const { flow } = open(handed.client, { deadlineMs: 20_000 });
+    const { flow } = open(handed.client, { deadline: 20_000 });
     const load = new Load();
     load.start(flow, 50);
     await until("it counts", () => load.acknowledgedTotal > 100);
@@ -50,7 +50,7 @@ test.each([0, 1])(
     atEnd(() => proxy.close());
     let losses = 0;
     const onLost = () => void losses++;
-    const { flow } = open(proxy.url, { deadlineMs: 1000 }, { replicas, onLost });
+    const { flow } = open(proxy.url, { deadline: 1000 }, { replicas, onLost });
     const load = new Load();
     load.start(flow, 30);
     await until("it counts", () => load.acknowledgedTotal > 500);

@@ -16,7 +16,7 @@ test("all shards move back and forth between two nodes under adds, reads and a d
   atEnd(() => cluster.stop());
   const client = new Cluster([cluster.url]);
   atEnd(() => client.disconnect());
-  const { store, flow } = open(client as never, { deadlineMs: 20_000 });
+  const { store, flow } = open(client as never, { deadline: 20_000 });
   const load = new Load();
   const table = new Table();
   load.start(flow, 20);

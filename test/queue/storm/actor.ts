@@ -17,7 +17,7 @@ export interface Actor {
 type Tell = (note: Note) => void;
 
 export function act(orders: Orders, tell: Tell): Actor {
-  const store = redisStore(orders.url, { deadlineMs: DEADLINE_MS });
+  const store = redisStore(orders.url, { deadline: DEADLINE_MS });
   const actor = orders.messages === undefined ? work(orders, store, tell) : produce(orders, store, tell);
   return {
     async end() {

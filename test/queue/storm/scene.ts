@@ -46,7 +46,7 @@ export class Scene {
 
   /** The queue as nobody disturbs it. */
   async directly<T>(ask: (queue: DelayQueue<unknown>) => Promise<T>): Promise<T> {
-    const store = redisStore(this.site.url, { deadlineMs: 5000 });
+    const store = redisStore(this.site.url, { deadline: 5000 });
     try {
       return await ask(new DelayQueue(store, this.queueName, this.options));
     } finally {

@@ -67,7 +67,7 @@ function checkLocal(checks) {
     const bits = percents.map((q) => bitsOf(percentiles[q], dtype));
     checks.same(`LocalSeries: ${name} percentiles`, bits, pct.inverted_cdf);
   }
-  const metrics = new MetricWindow({ sampleCount: 2, intervalMs: 1000, clock: () => clock.nowMs });
+  const metrics = new MetricWindow({ sampleCount: 2, interval: 1000, clock: () => clock.nowMs });
   for (const latencyMs of [10, 30]) metrics.recordSuccess(latencyMs);
   checks.same("MetricWindow", [metrics.successesPerSecond(), metrics.latencySumMs()], [2, 40]);
 }
