@@ -14,6 +14,7 @@
 -- Cost  O(bytes appended + bytes answered); alone, without foreign bytes: three commands and TIME
 -- @include window/answer
 -- @include window/lacking
+-- @include store/undone
 local keys_per_step = 1
 local arguments_per_step = 4
 
@@ -87,10 +88,12 @@ local function step(k, a, now)
   if fresh then
     header = struct.pack(HEADER_LAYOUT, FORMAT, value_type, flags, chunk_ms, number, created, birth, birth_before,
       stamp, retention, complete, latest)
-    redis.call("SET", key, header .. written, "PXAT", whole(expiry))
+    local set = redis.pcall("SET", key, header .. written, "PXAT", whole(expiry))
+    if set.err then undone(set) end
     length, bytes = HEADER_BYTES + #written, header
   else
-    length = redis.call("APPEND", key, written)
+    length = redis.pcall("APPEND", key, written)
+    if type(length) ~= "number" then undone(length) end
     -- Calls of one millisecond, or second, find header and expiry as they shall be.
     if stamp ~= last or retention ~= kept or latest ~= seen then
       local tail = struct.pack("<dddd", stamp, retention, complete, latest)

@@ -12,6 +12,7 @@
 -- Cost  O(1): three commands and TIME
 -- @include window/law
 -- @include window/chunk
+-- @include store/undone
 -- packed
 
 local function not_done()
@@ -31,8 +32,9 @@ local function step(k, a, now)
     or not (stamp <= void_after and stamp > void_after - DEDUPE_MS) or now - created > OLDEST_CHUNK_MS then
     return not_done()
   end
-  local length = redis.call("APPEND", key, string.sub(inputs, a, a + 11) .. struct.pack("<I4", stamp - created)
+  local length = redis.pcall("APPEND", key, string.sub(inputs, a, a + 11) .. struct.pack("<I4", stamp - created)
     .. string.sub(inputs, a + 16, value_end))
+  if type(length) ~= "number" then undone(length) end
   if stamp ~= last then
     redis.call("SETRANGE", key, "32", struct.pack("<d", stamp))
     local expiry = expiry_of(stamp, retention, chunk_ms)

@@ -28,11 +28,11 @@ const BEFORE_ANY_WRITE = /^(OOM|READONLY|MISCONF|NOREPLICAS|MASTERDOWN|WRONGTYPE
 
 /**
  * The error of one key's { code, text } reply. "ERROR" was caught by the wrapper: the step broke off, and may have
- * written before. `alreadyApplied` is true where an earlier, unanswered attempt of the same call may have been run.
+ * written before. "UNDONE": its first write was refused. `alreadyApplied` is true where an earlier, unanswered attempt of the same call may have been run.
  */
 export function errorOfReply(key: string, code: string, text: string, alreadyApplied: boolean): OrielError {
   const isKnown = CODES.has(code);
-  const applied = !alreadyApplied && (isKnown || BEFORE_ANY_WRITE.test(text)) ? "no" : "unknown";
+  const applied = !alreadyApplied && (isKnown || code === "UNDONE" || BEFORE_ANY_WRITE.test(text)) ? "no" : "unknown";
   if (code === "CORRUPT") return corruptError(key, text, { applied });
   if (isKnown) return new OrielError(code as OrielErrorCode, text, { transient: TRANSIENT.has(code), applied });
   const cause = new Error(text);

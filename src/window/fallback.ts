@@ -37,6 +37,7 @@ type Copy = Pick<WindowView, "fold" | "collect"> & { readonly latestMs: number }
  *
  * Events of an append that may have been applied, and those recorded before the store was ever reached (they have no
  * server time), count in this process's answers while it is away, and are never handed in: at most once in the store.
+ * Their number is reported, `applied` "unknown" or "no".
  * The others are handed in with their times, stretch by stretch, as dated events; an append of them that fails is kept
  * by the same rule, and tried again. What the store will never accept (LATE, CLASH, CORRUPT) is given up, and told.
  * Results say "local" while away, and afterwards where the window reaches what is not in the store.
@@ -53,6 +54,8 @@ export class Fallback {
   #returning: Promise<void> | undefined;
   #endPause: (() => void) | undefined;
   #nowMs = -Infinity;
+  /** Kept events without a server time, not reported yet. */
+  #untimedCount = 0;
 
   constructor(copy: Copy, kept: Kept, settings: SeriesSettings, time: ServerTime, ways: Ways) {
     this.#copy = copy;
@@ -100,6 +103,8 @@ export class Fallback {
       // By this process's own clock: the store must not have that time.
       const isTimed = times !== undefined || this.#time.isKnown;
       this.#kept.add(values, times ?? atMs, isTimed && !mayBeApplied, mayBeApplied);
+      if (mayBeApplied) this.#ways.giveUp(values.length, this.#cause as OrielError);
+      else if (!isTimed) this.#untimedCount += values.length;
     });
     this.refuse(questions.filter((question) => !question.tellsDegraded));
     const view: WindowView = {
@@ -129,6 +134,7 @@ export class Fallback {
     this.#isClosed = true;
     this.#endPause?.();
     await this.#returning;
+    this.#reportUntimed();
     const error = new OrielError("UNAVAILABLE", "the series was closed before what it kept could be handed in");
     if (this.#kept.sureCount > 0) this.#ways.giveUp(this.#kept.sureCount, error);
   }
@@ -148,6 +154,7 @@ export class Fallback {
       this.#isAway = false;
       this.#nowMs = -Infinity;
       this.#kept.forgetUnsure();
+      this.#reportUntimed();
       await this.#handIn();
       // A server that is full, or permits no writing, answers probes all the same.
       if (this.#isAway) await this.#pause(pauseMs * (0.5 + Math.random() / 2));
@@ -193,6 +200,13 @@ export class Fallback {
   #giveUp(part: Stretch, error: OrielError): void {
     this.#kept.giveUp(part);
     this.#ways.giveUp(part.values.length, error);
+  }
+
+  #reportUntimed(): void {
+    if (this.#untimedCount === 0) return;
+    const why = "events that were recorded before the store was ever reached have no time of its clock";
+    this.#ways.giveUp(this.#untimedCount, new OrielError("UNAVAILABLE", why, { cause: this.#cause }));
+    this.#untimedCount = 0;
   }
 
   #tellExpired(count: number): void {

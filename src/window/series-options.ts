@@ -33,7 +33,8 @@ export interface SeriesOptions {
   /**
    * What calls do while the store is out of reach (DEADLINE, UNAVAILABLE, STALE): "throw" (default), or "local":
    * statistics come from this process's copy and its own events, which it keeps (within `maxPendingBytes`) and hands in
-   * when the store is back; results then say `degraded`.
+   * when the store is back; results then say `degraded`. Events that the store may have already, and those recorded before
+   * it was ever reached, are not handed in: `store.on("error")` tells their number.
    */
   onStoreError?: "throw" | "local";
   /** Random u32, for tests that repeat themselves. */

@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { breakSaves, mendSaves } from "../harness/saves.ts";
 import type { Random } from "../simulator/random.ts";
 
 /** A server that is made to refuse, be silent or forget its scripts, and is healthy again after each fault. */
@@ -59,14 +60,9 @@ export class FaultyServer {
       return this.#operator.eval(script, 0, random.int(30, 250));
     },
     MISCONF: async (random) => {
-      const gone = join(this.#folder, "gone");
-      mkdirSync(gone);
-      await this.#call("CONFIG", "SET", "save", "86400 1000000", "dir", gone);
-      rmSync(gone, { recursive: true });
-      await this.#saved("err");
+      await breakSaves(this.#operator, this.#folder);
       await this.#while(random);
-      await this.#call("CONFIG", "SET", "save", "", "dir", this.#folder);
-      await this.#saved("ok");
+      await mendSaves(this.#operator, this.#folder);
     },
     "script flush": () => this.#call("SCRIPT", "FLUSH"),
     "function flush": () => this.#call("FUNCTION", "FLUSH"),
@@ -96,16 +92,5 @@ export class FaultyServer {
 
   #while(random: Random): Promise<void> {
     return pause(random.int(20, 300));
-  }
-
-  async #saved(status: "ok" | "err"): Promise<void> {
-    await this.#call("BGSAVE").catch(() => {});
-    for (let i = 0; i < 200; i++) {
-      const info = await this.#operator.info("persistence");
-      if (/rdb_bgsave_in_progress:0/.test(info) && info.includes(`rdb_last_bgsave_status:${status}`)) return;
-      if (/rdb_bgsave_in_progress:0/.test(info)) await this.#call("BGSAVE").catch(() => {});
-      await pause(10);
-    }
-    throw new Error(`the server's last save is not ${status}`);
   }
 }
