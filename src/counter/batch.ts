@@ -1,11 +1,15 @@
 import { ARRAY_HEAD_BYTES, writeArrayHead, writeStringHead } from "../store/message-pack.ts";
 import type { CellMemory } from "./cell-memory.ts";
+import { MOST_GIVEN_BYTES } from "./given.ts";
+import type { Pending } from "./pending.ts";
 
 const MOST_ROWS = 2048;
 /** The server may begin while more is counted. */
 const ENOUGH_ROWS = 512;
 /** Of a row beside its text: heads, start and count. */
 const ROW_BYTES = 32;
+/** 765 characters of 3 bytes, and a bar before each of 16 values. */
+const LONGEST_ROW_BYTES = ROW_BYTES + 765 * 3 + 16;
 
 /** What is counted together in one shard: each row once, with its sum. All who counted share its promise. */
 export class Batch {
@@ -14,16 +18,19 @@ export class Batch {
   reject!: (reason: unknown) => void;
   /** At most 2^53 - 1, and so is each row's count. */
   total = 0;
-  readonly memory: CellMemory;
+  readonly #pending: Pending;
+  #memory: CellMemory | undefined;
   readonly #number: number;
   /** Cells whose last row is counted here. */
-  readonly #cells: number[] = [];
+  #cells: number[] = [];
   /** Rows that their cells have left for another start. */
-  readonly #left: [cell: number, startMinute: number, count: number][] = [];
+  #left: [cell: number, startMinute: number, count: number][] = [];
+  #mostBytes = ARRAY_HEAD_BYTES;
   #packed: Uint8Array | undefined;
 
-  constructor(memory: CellMemory) {
-    this.memory = memory;
+  constructor(memory: CellMemory, pending: Pending) {
+    this.#memory = memory;
+    this.#pending = pending;
     this.#number = memory.newBatch();
     this.counted = new Promise((resolve, reject) => {
       this.resolve = resolve;
@@ -35,40 +42,55 @@ export class Batch {
     return this.#cells.length + this.#left.length;
   }
 
-  hasRoomFor(count: number): boolean {
-    return this.rowCount < MOST_ROWS && this.total + count <= Number.MAX_SAFE_INTEGER;
+  /** Whether it is open, with cells of this memory, and has room for a count and one more row. */
+  hasRoomFor(count: number, memory: CellMemory): boolean {
+    const hasRoom = this.rowCount < MOST_ROWS && this.#mostBytes <= MOST_GIVEN_BYTES - LONGEST_ROW_BYTES;
+    return this.#memory === memory && hasRoom && this.total + count <= Number.MAX_SAFE_INTEGER;
   }
 
   get isWorthSending(): boolean {
     return this.rowCount === ENOUGH_ROWS;
   }
 
-  add(cell: number, startMinute: number, count: number): void {
-    const { memory } = this;
-    if (!memory.isCountedBy(this.#number, cell, startMinute)) this.#cells.push(cell);
-    else if (memory.startOf(cell) !== startMinute) {
+  add(memory: CellMemory, cell: number, startMinute: number, count: number): void {
+    if (!memory.isCountedBy(this.#number, cell, startMinute)) {
+      this.#cells.push(cell);
+      this.#hold(memory.textBytesOf(cell));
+    } else if (memory.startOf(cell) !== startMinute) {
       this.#left.push([cell, memory.startOf(cell), memory.countOf(cell)]);
       memory.begin(cell, startMinute);
+      this.#hold(memory.textBytesOf(cell));
     }
     memory.count(cell, count);
     this.total += count;
   }
 
-  /** Ends the batch, which is then never added to. The rows, as lua/counter/add.lua takes them. */
+  #hold(textBytes: number): void {
+    this.#mostBytes += ROW_BYTES + textBytes;
+    this.#pending.bytes += ROW_BYTES + textBytes;
+  }
+
+  /** Ends the batch, which is then never added to and holds no memory of cells. The rows, as lua/counter/add.lua takes them. */
   close(): Uint8Array {
     this.#packed ??= this.#pack();
     return this.#packed;
   }
 
   #pack(): Uint8Array {
-    const { memory } = this;
-    let mostBytes = ARRAY_HEAD_BYTES + ROW_BYTES * this.rowCount;
-    for (const cell of this.#cells) mostBytes += memory.textBytesOf(cell);
-    for (const [cell] of this.#left) mostBytes += memory.textBytesOf(cell);
-    const rows = new RowWriter(memory, new Uint8Array(mostBytes), this.rowCount);
+    const memory = this.#memory!;
+    const rows = new RowWriter(memory, new Uint8Array(this.#mostBytes), this.rowCount);
     for (const [cell, startMinute, count] of this.#left) rows.write(cell, startMinute, count);
     for (const cell of this.#cells) rows.write(cell, memory.startOf(cell), memory.countOf(cell));
+    this.#memory = undefined;
+    this.#cells = [];
+    this.#left = [];
     return rows.written();
+  }
+
+  /** Nothing of it waits any more. */
+  release(): void {
+    this.#pending.bytes -= this.#mostBytes - ARRAY_HEAD_BYTES;
+    this.#mostBytes = ARRAY_HEAD_BYTES;
   }
 }
 

@@ -2,6 +2,8 @@ import { MOST_SHARDS } from "./layout.ts";
 
 const FIRST_CELLS = 1024;
 const FIRST_TEXT_BYTES = 32_768;
+/** Arrays double up to here; beyond, they grow by as much, so that what is held stays near what is used. */
+const MOST_GROWTH_BYTES = 8 << 20;
 
 /** A record's size in 8 and in 4 bytes; it begins where one number of either array is a multiple of it. */
 const FLOATS = 4;
@@ -32,11 +34,20 @@ export class CellMemory {
     return this.#length;
   }
 
+  /** What the arrays take once a cell with a text of this length is added. */
+  bytesWith(textBytes: number): number {
+    const floats = this.#floats.length;
+    const records = (this.#length + 1) * FLOATS > floats ? grownLength(floats, 8) : floats;
+    let texts = this.#texts.length;
+    while (this.#textBytes + textBytes > texts) texts = grownLength(texts, 1);
+    return records * 8 + texts;
+  }
+
   /** Adds a cell; where it stands. */
   append(text: Uint8Array, shard: number): number {
     const cell = this.#length++;
     if (this.#length * FLOATS > this.#floats.length) this.#growRecords();
-    while (this.#textBytes + text.length > this.#texts.length) this.#texts = doubled(this.#texts);
+    while (this.#textBytes + text.length > this.#texts.length) this.#growTexts();
     const at = cell * INTS;
     this.#ints[at + 6] = this.#textBytes;
     this.#ints[at + 7] = text.length * MOST_SHARDS + shard;
@@ -46,10 +57,16 @@ export class CellMemory {
   }
 
   #growRecords(): void {
-    const grown = new Float64Array(this.#floats.length * 2);
+    const grown = new Float64Array(grownLength(this.#floats.length, 8));
     grown.set(this.#floats);
     this.#floats = grown;
     this.#ints = new Int32Array(grown.buffer);
+  }
+
+  #growTexts(): void {
+    const grown = new Uint8Array(grownLength(this.#texts.length, 1));
+    grown.set(this.#texts);
+    this.#texts = grown;
   }
 
   shardOf(cell: number): number {
@@ -106,8 +123,6 @@ export class CellMemory {
   }
 }
 
-function doubled(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  const grown = new Uint8Array(bytes.length * 2);
-  grown.set(bytes);
-  return grown;
+function grownLength(length: number, elementBytes: number): number {
+  return length + Math.min(length, MOST_GROWTH_BYTES / elementBytes);
 }

@@ -1,11 +1,15 @@
 import { argumentError } from "../errors.ts";
 import { isStorable, longestValue } from "./bounds.ts";
+import { distinctValues, growthOf, keptText, MAP_BYTES } from "./cell-heap.ts";
 import { CellMemory } from "./cell-memory.ts";
 import { readValues, valuesText } from "./field.ts";
 import { shardOf } from "./layout.ts";
 
 const MOST_CELLS = 1_000_000;
+/** Of all that is kept of cells: room for a million with short values. */
+const MOST_CELL_BYTES = 128 << 20;
 const FIRST_ORDERING = 256;
+const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /** One string for each dimension. */
@@ -26,16 +30,27 @@ export class Cells {
   #order: readonly number[];
   #names: readonly string[];
   #root: Branch = new Map();
+  #mapBytes = 0;
   #nextOrdering = FIRST_ORDERING;
+  readonly #onForget: () => void;
+  readonly #mostBytes: number;
 
-  constructor(dimensions: readonly string[], shards: number) {
+  /** `onForget`: called when the memory is kept no more; what was counted in it is to be taken out. */
+  constructor(
+    dimensions: readonly string[],
+    shards: number,
+    onForget: () => void = () => {},
+    mostBytes = MOST_CELL_BYTES,
+  ) {
+    this.#onForget = onForget;
+    this.#mostBytes = mostBytes;
     this.#dimensions = dimensions;
     this.#shards = shards;
     this.#order = [...dimensions.keys()];
     this.#names = dimensions;
   }
 
-  /** Where the cells are kept; after a million of them, all are forgotten and others are kept elsewhere. */
+  /** Where the cells are kept; full, of a million cells or of bytes, all are forgotten and others are kept elsewhere. */
   get memory(): CellMemory {
     return this.#memory;
   }
@@ -53,12 +68,16 @@ export class Cells {
 
   #make(values: Values): number {
     const texts = checkValues(this.#dimensions, values);
-    const bytes = new TextEncoder().encode(valuesText(texts));
-    if (this.#memory.length >= MOST_CELLS) this.#forget();
+    const bytes = encoder.encode(valuesText(texts));
+    if (this.#memory.length >= MOST_CELLS || this.#bytesWith(bytes.length) > this.#mostBytes) this.#forget();
     const cell = this.#memory.append(bytes, shardOf(bytes, this.#shards));
     this.#plant(texts, cell);
     if (this.#memory.length === this.#nextOrdering) this.#chooseOrder();
     return cell;
+  }
+
+  #bytesWith(textBytes: number): number {
+    return this.#mapBytes + this.#memory.bytesWith(textBytes);
   }
 
   #plant(texts: readonly string[], cell: number): void {
@@ -67,32 +86,38 @@ export class Cells {
       let next = branch.get(texts[dimension]!) as Branch | undefined;
       if (!next) {
         next = new Map();
-        branch.set(texts[dimension]!, next);
+        this.#mapBytes += MAP_BYTES;
+        this.#set(branch, texts[dimension]!, next);
       }
       branch = next;
     }
-    branch.set(texts[this.#order.at(-1)!]!, cell);
+    this.#set(branch, texts[this.#order.at(-1)!]!, cell);
+  }
+
+  #set(branch: Branch, text: string, value: Branch | number): void {
+    const kept = keptText(text);
+    branch.set(kept.text, value);
+    this.#mapBytes += kept.bytes + growthOf(branch.size);
   }
 
   #chooseOrder(): void {
     this.#nextOrdering *= 2;
-    const all = Array.from({ length: this.#memory.length }, (_, cell) => readValues(this.#textOf(cell)));
-    const sizes = this.#dimensions.map((_, dimension) => new Set(all.map((texts) => texts[dimension])).size);
+    const sizes = distinctValues(this.#memory, this.#dimensions.length);
     const order = [...this.#dimensions.keys()].sort((a, b) => sizes[a]! - sizes[b]!);
     if (order.every((dimension, i) => dimension === this.#order[i])) return;
     this.#order = order;
     this.#names = order.map((dimension) => this.#dimensions[dimension]!);
     this.#root = new Map();
-    for (const [cell, texts] of all.entries()) this.#plant(texts, cell);
-  }
-
-  #textOf(cell: number): string {
-    return decoder.decode(this.#memory.textOf(cell));
+    this.#mapBytes = 0;
+    for (let cell = 0; cell < this.#memory.length; cell++)
+      this.#plant(readValues(decoder.decode(this.#memory.textOf(cell))), cell);
   }
 
   #forget(): void {
+    this.#onForget();
     this.#memory = new CellMemory();
     this.#root = new Map();
+    this.#mapBytes = 0;
     this.#nextOrdering = FIRST_ORDERING;
   }
 }

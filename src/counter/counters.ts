@@ -9,6 +9,7 @@ import { law } from "./law.ts";
 import { layoutText, shardKeys } from "./layout.ts";
 import { Mirror } from "./mirror.ts";
 import { type CountersOptions, countersSettings } from "./options.ts";
+import { MOST_PENDING_BYTES, overloaded, type Pending } from "./pending.ts";
 import { Producer } from "./producer.ts";
 import { type CountersQuery, type ReadPlace, readRows, rowsQuery } from "./read.ts";
 import { CounterRow } from "./row.ts";
@@ -46,6 +47,9 @@ export function placeOf(counters: Counters): ReadPlace {
  *
  * `add` sums up in the process what comes in one turn, and while a batch is under way, and resolves when the store has it:
  * acknowledged, an event counts once, whatever was sent again; rejected, once or not at all (`applied` "unknown").
+ *
+ * In the process it keeps what it knows of values in at most 128 MiB (full, it forgets them and begins anew), rows that
+ * wait for the store in at most 64 MiB (then `add` is OVERLOADED, `applied` "no"), and for a failover 256 KiB a shard.
  */
 export class Counters<Dimension extends string = string> {
   readonly name: string;
@@ -55,6 +59,7 @@ export class Counters<Dimension extends string = string> {
   readonly #finest: BucketName;
   readonly #cells: Cells;
   readonly #place: ReadPlace;
+  readonly #pending: Pending = { bytes: 0 };
   readonly #producers: readonly Producer[];
   readonly #sources: Sources;
   readonly #mirror: Mirror | undefined;
@@ -76,7 +81,9 @@ export class Counters<Dimension extends string = string> {
     this.name = name;
     this.shape = Object.freeze({ name, dimensions, buckets });
     this.#finest = buckets[0]!;
-    this.#cells = new Cells(dimensions, shards);
+    this.#cells = new Cells(dimensions, shards, () => {
+      for (const producer of this.#producers) producer.endBatch();
+    });
     const keys = shardKeys(store, name, shards);
     const layout = layoutText(shards, this.#finest, timeZone, dimensions);
     this.#place = {
@@ -92,7 +99,7 @@ export class Counters<Dimension extends string = string> {
     this.#mirror = mirror && new Mirror({ store, buckets, calendar, ...mirror });
     const onCounted = this.#mirror && ((rows: Uint8Array) => this.#mirror!.add(rows));
     const each = { store, layout, replicas, now: store.monotonic, pause: timers.pause, onLost, onCounted };
-    this.#producers = keys.map((key) => new Producer({ ...each, key }));
+    this.#producers = keys.map((key) => new Producer({ ...each, key, pending: this.#pending }));
     this.#sources = new Sources(store, keys, layout, replicas, onCounted);
   }
 
@@ -100,6 +107,7 @@ export class Counters<Dimension extends string = string> {
   add(values: Values<Dimension>, options?: AddOptions): Promise<void> {
     try {
       if (this.#isClosed) throw new OrielError("UNAVAILABLE", "the counters are closed");
+      if (this.#pending.bytes > MOST_PENDING_BYTES) throw overloaded(this.#pending.bytes);
       const count = countOf(options);
       const startMinute = this.#startOf(options?.at ?? Date.now());
       const cell = this.#cells.of(values);
@@ -107,7 +115,7 @@ export class Counters<Dimension extends string = string> {
       const producer = this.#producers[memory.shardOf(cell)]!;
       const batch = producer.batchFor(count, memory);
       if (batch.total === 0) this.#wake(producer);
-      batch.add(cell, startMinute, count);
+      batch.add(memory, cell, startMinute, count);
       if (batch.isWorthSending) producer.send();
       return batch.counted.catch(this.#failedToAdd);
     } catch (error) {

@@ -1,6 +1,7 @@
 import { law } from "./law.ts";
 
-const MOST_BYTES = 262_144;
+/** No batch is larger, so that each can be given again. */
+export const MOST_GIVEN_BYTES = 262_144;
 
 export interface GivenBatch {
   number: number;
@@ -40,7 +41,7 @@ export class Given {
       this.#highest = batch.number;
       this.#batches.push({ ...batch, answeredAtMs });
       this.#sizeBytes += batch.rows.length;
-      while (this.#sizeBytes > MOST_BYTES) this.#drop();
+      while (this.#sizeBytes > MOST_GIVEN_BYTES) this.#drop();
     }
   }
 

@@ -4,7 +4,9 @@ import type { BucketName, Calendar } from "./buckets.ts";
 import { readField } from "./field.ts";
 import { mirrorAdd } from "./mirror-add.ts";
 
-const MOST_WAITING = 65_536;
+const MOST_WAITING_BYTES = 16 << 20;
+/** Of an entry beside its key. */
+const ENTRY_BYTES = 150;
 const AT_A_TIME = 2048;
 const FORMS: Record<BucketName, { digits: number; letter: string }> = {
   minute: { digits: 12, letter: "M" },
@@ -28,6 +30,7 @@ export interface MirrorOptions {
 export class Mirror {
   readonly #options: MirrorOptions;
   readonly #waiting = new Map<string, bigint>();
+  #waitingBytes = 0;
   #turn: Promise<void> | undefined;
 
   constructor(options: MirrorOptions) {
@@ -42,7 +45,10 @@ export class Mirror {
       for (const key of this.#keysOf(texts[i]!)) {
         const waiting = this.#waiting.get(key);
         // A store that does not keep up: the mirror loses, not the process.
-        if (waiting === undefined && this.#waiting.size >= MOST_WAITING) continue;
+        if (waiting === undefined) {
+          if (this.#waitingBytes + bytesOf(key) > MOST_WAITING_BYTES) continue;
+          this.#waitingBytes += bytesOf(key);
+        }
         this.#waiting.set(key, (waiting ?? 0n) + count);
       }
     }
@@ -58,7 +64,10 @@ export class Mirror {
     const { store, keepMs } = this.#options;
     while (this.#waiting.size > 0) {
       const some = [...this.#waiting].slice(0, AT_A_TIME);
-      for (const [key] of some) this.#waiting.delete(key);
+      for (const [key] of some) {
+        this.#waiting.delete(key);
+        this.#waitingBytes -= bytesOf(key);
+      }
       await Promise.allSettled(some.map(([key, count]) => store.run(mirrorAdd, key, { count, keepMs })));
     }
     this.#turn = undefined;
@@ -74,4 +83,8 @@ export class Mirror {
       return prefix + [first, time.slice(0, digits), ...others, letter].join(":");
     });
   }
+}
+
+function bytesOf(key: string): number {
+  return ENTRY_BYTES + 2 * key.length;
 }

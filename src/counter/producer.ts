@@ -7,6 +7,7 @@ import { Batch } from "./batch.ts";
 import type { CellMemory } from "./cell-memory.ts";
 import { Given, type GivenBatch } from "./given.ts";
 import { law } from "./law.ts";
+import type { Pending } from "./pending.ts";
 
 const PAUSE_MS = 100;
 /** No mark ever stands there: tells where it stands. */
@@ -21,6 +22,8 @@ export interface ProducerOptions {
   pause(ms: number): Promise<void>;
   /** Counts that a failover took away, and that could not be given again; NaN: not known how many. */
   onLost: (loss: { total: number }) => void;
+  /** Of all producers of the counter. */
+  pending: Pending;
   /** Given the rows of each batch that was counted; never throws. */
   onCounted?: ((rows: Uint8Array) => void) | undefined;
 }
@@ -59,14 +62,18 @@ export class Producer {
 
   /** The batch that is open, with room for a count and one more row; of cells of this memory. */
   batchFor(count: number, memory: CellMemory): Batch {
-    const open = this.#open;
-    if (open?.memory === memory && open.hasRoomFor(count)) return open;
-    if (open) {
-      open.close();
-      this.#closed.push(open);
-    }
-    this.#open = new Batch(memory);
+    if (this.#open?.hasRoomFor(count, memory)) return this.#open;
+    this.endBatch();
+    this.#open = new Batch(memory, this.#options.pending);
     return this.#open;
+  }
+
+  /** Closes the batch that is open: it holds the memory of its cells no more. */
+  endBatch(): void {
+    if (!this.#open) return;
+    this.#open.close();
+    this.#closed.push(this.#open);
+    this.#open = undefined;
   }
 
   get isSending(): boolean {
@@ -97,7 +104,10 @@ export class Producer {
   }
 
   async #sendAll(): Promise<void> {
-    for (let batch = this.#next(); batch; batch = this.#next()) await this.#count(batch);
+    for (let batch = this.#next(); batch; batch = this.#next()) {
+      await this.#count(batch);
+      batch.release();
+    }
     this.#turn = undefined;
   }
 
@@ -139,7 +149,10 @@ export class Producer {
       } catch (error) {
         const isUnknown = error instanceof OrielError && error.applied === "unknown" && error.code !== "CORRUPT";
         batch.reject(error);
-        for (let waiting = this.#next(); waiting; waiting = this.#next()) waiting.reject(unsent(error));
+        for (let waiting = this.#next(); waiting; waiting = this.#next()) {
+          waiting.reject(unsent(error));
+          waiting.release();
+        }
         isInDoubt ||= isUnknown;
         if (!isInDoubt || this.#isClosed || this.#mark !== mark) return;
         await this.#options.pause(PAUSE_MS);
