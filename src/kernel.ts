@@ -1,9 +1,7 @@
 // Entry `oriel/kernel` with the kernels' bytes inside.
+import { builtIn } from "./kernel/built-in.ts";
 import { provideKernels } from "./kernel/choose.ts";
-import { js } from "./kernel/js.ts";
-import { wasmScalar } from "./kernel/wasm-scalar.ts";
-import { wasmSimd } from "./kernel/wasm-simd.ts";
 
-provideKernels([wasmSimd, wasmScalar, js]);
+provideKernels(builtIn);
 
 export * from "./kernel-api.ts";

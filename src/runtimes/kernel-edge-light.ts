@@ -1,9 +1,7 @@
-// Entry `oriel/kernel` for Vercel's edge runtime, which runs no WebAssembly but that of a file imported so.
+// Entry `oriel/kernel` for Vercel's edge runtime.
 import { provideKernels } from "../kernel/choose.ts";
-import { givenKernel } from "../kernel/given.ts";
-import { js } from "../kernel/js.ts";
-import simd from "./kernels.simd.wasm?module";
+import { kernels } from "./kernels-edge-light.ts";
 
-provideKernels([givenKernel("wasm-simd", simd), js]);
+provideKernels(kernels);
 
 export * from "../kernel-api.ts";

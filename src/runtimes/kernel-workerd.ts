@@ -1,9 +1,7 @@
-// Entry `oriel/kernel` for Cloudflare Workers, which run no WebAssembly but that of a file imported.
+// Entry `oriel/kernel` for Cloudflare Workers.
 import { provideKernels } from "../kernel/choose.ts";
-import { givenKernel } from "../kernel/given.ts";
-import { js } from "../kernel/js.ts";
-import simd from "./kernels.simd.wasm";
+import { kernels } from "./kernels-workerd.ts";
 
-provideKernels([givenKernel("wasm-simd", simd), js]);
+provideKernels(kernels);
 
 export * from "../kernel-api.ts";

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { build, type Metafile } from "esbuild";
+import { build, type Metafile, type Plugin } from "esbuild";
 import { describe, expect, it } from "vitest";
+import * as oriel from "../../src/index.ts";
 import { root } from "./sources.ts";
 
 /** The conditions under which bundlers for these runtimes resolve (wrangler's, Vercel's, those for browsers). */
@@ -11,6 +12,7 @@ const CONDITIONS = {
   workerd: ["workerd", "worker", "browser"],
   "edge-light": ["edge-light", "worker", "browser"],
   browser: ["browser", "module"],
+  deno: ["deno"],
 };
 type Runtime = keyof typeof CONDITIONS;
 
@@ -37,6 +39,33 @@ async function bundle(code: string, conditions: string[]): Promise<Bundle> {
   return { text: outputFiles[0]!.text, metafile };
 }
 
+/** The bundle of each export of oriel. */
+async function eachExport(conditions: string[]): Promise<[name: string, text: string][]> {
+  const alone: Plugin = {
+    name: "alone",
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^alone:/ }, ({ path }) => ({ path: path.slice("alone:".length), namespace: "alone" }));
+      onLoad({ filter: /./, namespace: "alone" }, ({ path }) => ({
+        contents: `export { ${path} } from "oriel"`,
+        resolveDir: root,
+      }));
+    },
+  };
+  const { outputFiles } = await build({
+    entryPoints: Object.keys(oriel).map((name) => ({ in: `alone:${name}`, out: name })),
+    plugins: [alone],
+    outdir: root,
+    bundle: true,
+    write: false,
+    logLevel: "error",
+    format: "esm",
+    platform: "neutral",
+    conditions,
+    external: ["*.wasm", "*.wasm?module", ...builtinModules],
+  });
+  return outputFiles.map(({ path, text }) => [basename(path, ".js"), text]);
+}
+
 const externals = ({ metafile }: Bundle) =>
   Object.values(metafile.outputs).flatMap(({ imports }) =>
     imports.filter((each) => each.external).map(({ path }) => path),
@@ -45,7 +74,7 @@ const externals = ({ metafile }: Bundle) =>
 describe("what reaches a bundle", () => {
   const wasm = { workerd: ["./kernels.simd.wasm"], "edge-light": ["./kernels.simd.wasm?module"], browser: [] };
 
-  it.each(Object.keys(CONDITIONS) as Runtime[])(
+  it.each(Object.keys(wasm) as (keyof typeof wasm)[])(
     "of all that oriel exports, for %s: no client, no built-in",
     async (runtime) => {
       const all = await bundle(`export * from "oriel"`, CONDITIONS[runtime]);
@@ -65,7 +94,7 @@ describe("what reaches a bundle", () => {
     expect(externals(await bundle(`export * from "oriel"`, ["node"]))).toEqual(["ioredis"]);
   });
 
-  it.each(["workerd", "edge-light", "deno", "browser", "index"])(
+  it.each(["kernel", "kernel-workerd", "kernel-edge-light", "index"])(
     "%s provides its kernels whatever a bundler drops",
     async (recipe) => {
       // The import of a side effect alone, and of one name: the call that provides the kernels must be in both.
@@ -78,20 +107,39 @@ describe("what reaches a bundle", () => {
   );
 });
 
+describe("each export of oriel by itself", () => {
+  it.each(Object.keys(CONDITIONS) as Runtime[])(
+    "for %s: has kernels where it can compute, and else none of their bytes and code",
+    async (runtime) => {
+      const computing: string[] = [];
+      for (const [name, text] of await eachExport(CONDITIONS[runtime])) {
+        const computes = text.includes("no kernel works here");
+        if (computes) computing.push(name);
+        expect([name, /\.wasm\b|AGFzbQ/.test(text)]).toEqual([name, computes]);
+        expect([name, /wasm-simd|WebAssembly/.test(text)]).toEqual([name, computes]);
+      }
+      expect(computing).toContain("Series");
+      expect(computing).not.toContain("Limiter");
+      expect(computing).not.toContain("httpStore");
+    },
+  );
+});
+
 /** Bytes minified and compressed by gzip, kernels included; a little above what they are. */
 const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number][] = [
   ["kernels", `export { kernel } from "oriel/kernel"`, "workerd", 28_200],
-  ["a limiter", `export { Limiter, slidingWindow, memoryStore } from "oriel"`, "workerd", 47_100],
-  ["a limiter without kernels", `export { Limiter, slidingWindow, memoryStore } from "oriel/slim"`, "workerd", 26_100],
+  ["a limiter", `export { Limiter, slidingWindow, memoryStore } from "oriel"`, "workerd", 26_000],
+  ["a limiter over HTTP", `export { Limiter, slidingWindow, httpStore } from "oriel"`, "workerd", 36_600],
   [
-    "a limiter over HTTP without kernels",
+    "a limiter over HTTP, from slim",
     `export { Limiter, slidingWindow, httpStore } from "oriel/slim"`,
     "workerd",
-    36_700,
+    36_600,
   ],
-  ["httpStore", `export { httpStore } from "oriel/slim"`, "workerd", 16_100],
-  ["a series", `export { Series, memoryStore } from "oriel"`, "workerd", 70_800],
-  ["a local series", `export { LocalSeries } from "oriel"`, "browser", 48_900],
+  ["httpStore", `export { httpStore } from "oriel"`, "workerd", 16_000],
+  ["httpStore in a page", `export { httpStore } from "oriel"`, "browser", 16_000],
+  ["a series", `export { Series, memoryStore } from "oriel"`, "workerd", 70_700],
+  ["a local series", `export { LocalSeries } from "oriel"`, "browser", 48_800],
   ["a local series without WebAssembly", `export { LocalSeries } from "oriel/js"`, "browser", 26_700],
   ["all", `export * from "oriel"`, "workerd", 187_000],
 ];

@@ -36,7 +36,13 @@ test("esbuild, oriel/js: no WebAssembly inside", async () => {
   await passes("js.mjs", code, "js");
 });
 
-test("Vite: what is imported for its effect stays", async () => {
+test("Vite: a limiter brings no kernels, a series does", async () => {
+  const code = (name: string) => viteBundled(`vite-${name}.mjs`, `export { ${name}, httpStore } from "oriel";`);
+  expect(await code("Limiter")).not.toMatch(/AGFzbQ|wasm-simd|WebAssembly/);
+  expect(await code("Series")).toMatch(/AGFzbQ/);
+});
+
+test("Vite: what provides the kernels stays", async () => {
   const code = await viteBundled("vite-main.mjs", main);
   expect(code).not.toMatch(HAS_IOREDIS);
   await passes("vite.mjs", code, "wasm-simd");

@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Plugin } from "esbuild";
 import { describe, expect, test } from "vitest";
@@ -47,5 +47,16 @@ describe("workerd, through wrangler deploy --dry-run", () => {
     expect(modules).toHaveLength(entry === "oriel/js" ? 0 : 1);
     // Node's modules change nothing of it.
     for (const report of await answersOf(script, { date, flags: ["nodejs_compat"] })) expectPassed(report, kernel);
+  });
+
+  test("a limiter brings no kernels", async () => {
+    const code = `import { httpStore, Limiter, slidingWindow } from "oriel";
+const store = httpStore({ url: "https://example.com", token: "token" });
+const limiter = new Limiter(store, [slidingWindow({ limit: 1, span: 1000 })], { name: "worker" });
+export default { fetch: async () => Response.json([typeof limiter.take]) };
+`;
+    const script = await deployed(written("worker-limiter.mjs", code), folder, { date });
+    expect(readFileSync(script, "utf8")).not.toMatch(/\.wasm\b|wasm-simd|WebAssembly/);
+    expect(await answersOf(script, { date })).toEqual([["function"]]);
   });
 });
