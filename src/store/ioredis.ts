@@ -4,7 +4,8 @@ import { confirmed } from "./confirmation.ts";
 import type { Argument, Script } from "./contract.ts";
 import { type Deferred, deferred } from "./deferred.ts";
 import type { IoredisClient } from "./ioredis-client.ts";
-import { CLOSES, isFinal, NO_TLS, SILENT, UNREACHED } from "./reason.ts";
+import { LastError } from "./last-error.ts";
+import { CLOSES, isFinal, NO_NODE, NO_TLS, NOT_WHOLE, UNREACHED } from "./reason.ts";
 import { Refusals } from "./refusals.ts";
 import { encodeCommand } from "./resp.ts";
 import { type CommandClass, commandClassOf, scriptCommandOf } from "./script-command.ts";
@@ -24,7 +25,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
   const unanswered = new Set<(error: Error) => void>();
   const isCluster = client.isCluster === true;
   const { address, secrets, isTls } = factsOf(client);
-  let lastError: Error | undefined;
+  const lastError = new LastError(isCluster ? NO_NODE : isTls ? NO_TLS : UNREACHED);
   /** Why no call is sent on this connection, nor waits for it: a wrong password, a database that there is not. */
   let refusedBy: Error | undefined;
   let unansweredBytes = 0;
@@ -32,32 +33,35 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
 
   const onError = (error: unknown) => {
     // Of commands that went down with the connection: it has told why before.
-    if (lastError && TELLS_NOTHING.test(String(error))) return;
-    const isCut = lastError?.message === SILENT && /ECONNRESET|EPIPE/.test(String(error));
-    lastError = isCut ? new Error(CLOSES) : withoutSecrets(error, secrets);
-    if (!isFinal(lastError)) return;
-    refusedBy = lastError;
+    if (lastError.current && TELLS_NOTHING.test(String(error))) return;
+    const isCut = lastError.isSilent && /ECONNRESET|EPIPE/.test(String(error));
+    const reason = isCut ? new Error(CLOSES) : withoutSecrets(error, secrets);
+    lastError.failed(reason);
+    // Of a cluster that works, one node refuses: the others have their calls.
+    if (!isFinal(reason) || (isCluster && client.status === "ready")) return;
+    refusedBy = reason;
     becomesReady?.reject(refusedBy);
     becomesReady = undefined;
   };
   const onConnect = () => {
     refusedBy = undefined;
-    lastError = new Error(SILENT);
+    if (!isCluster) lastError.connected();
+    else lastError.failed(new Error(NOT_WHOLE)); // until it has asked for the cluster's state
   };
   const onReady = () => {
     if (refusedBy) return;
-    lastError = undefined;
+    lastError.ready();
     loaded.clear();
     becomesReady?.resolve();
     becomesReady = undefined;
   };
   const onClose = () => {
-    if (lastError?.message === SILENT) lastError = new Error(CLOSES);
-    const error = new Error("the connection closed before the answer", { cause: lastError });
+    lastError.closed();
+    const error = new Error("the connection closed before the answer", { cause: lastError.current });
     for (const lose of [...unanswered]) lose(error);
   };
   const onEnd = () => {
-    becomesReady?.reject(new Error("the client has ended", { cause: lastError }));
+    becomesReady?.reject(new Error("the client has ended", { cause: lastError.current }));
     becomesReady = undefined;
   };
   const listeners: [string, (error?: unknown) => void][] = [
@@ -100,8 +104,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
     address,
     ...(isCluster && { addressOf: (key: string) => client.slots?.[slotOf(key)]?.[0] }),
     get lastError() {
-      if (lastError === undefined && client.status === "connecting") return new Error(isTls ? NO_TLS : UNREACHED);
-      return lastError;
+      return lastError.orWhileConnecting(isCluster ? client.status !== "ready" : client.status === "connecting");
     },
     get unansweredBytes() {
       return unansweredBytes;
@@ -109,7 +112,8 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
     whenReady() {
       if (refusedBy) return Promise.reject(refusedBy);
       if (client.status === "ready") return undefined;
-      if (client.status === "end") return Promise.reject(new Error("the client has ended", { cause: lastError }));
+      if (client.status === "end")
+        return Promise.reject(new Error("the client has ended", { cause: lastError.current }));
       if (client.status === "wait") client.connect().catch(onError);
       becomesReady ??= deferred();
       return becomesReady.promise;
@@ -146,7 +150,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
         command.promise.then(
           (answer) => {
             if (command.wasReplaced)
-              return lose(new Error("the connection closed before the answer", { cause: lastError }));
+              return lose(new Error("the connection closed before the answer", { cause: lastError.current }));
             const done = () => settle() && resolve(answer as unknown[]);
             if (isConfirmed) isConfirmed.then(done, lose);
             else done();

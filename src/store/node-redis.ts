@@ -3,9 +3,10 @@ import { factsOf } from "./client-facts.ts";
 import { type Confirmation, confirmed, Unconfirmed } from "./confirmation.ts";
 import type { Script } from "./contract.ts";
 import { type Deferred, deferred } from "./deferred.ts";
+import { LastError } from "./last-error.ts";
 import { isNodeCluster, type NodeRedisClient, type NodeRedisCluster, type SendOptions } from "./node-redis-client.ts";
 import { nodeRedisListening } from "./node-redis-listening.ts";
-import { CLOSES, isFinal, NO_TLS, SILENT, UNREACHED } from "./reason.ts";
+import { CLOSES, isFinal, NO_NODE, NO_TLS, UNREACHED } from "./reason.ts";
 import { Refusals } from "./refusals.ts";
 import { type Scripting, wholeScripts } from "./scripting.ts";
 import { withoutSecrets } from "./secrets.ts";
@@ -35,7 +36,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
   const connections = new Map<NodeRedisClient, { count: number; listener: () => void }>();
   const unanswered = new Set<(error: Error) => void>();
   const { address, secrets, isTls } = factsOf(client);
-  let lastError: Error | undefined;
+  const lastError = new LastError(cluster ? NO_NODE : isTls ? NO_TLS : UNREACHED);
   /** Why no call waits for a connection: a wrong password, a database that there is not. */
   let refusedBy: Error | undefined;
   let unansweredBytes = 0;
@@ -43,27 +44,29 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
   let becomesReady: Deferred | undefined;
 
   const onError = (error: unknown) => {
-    const isCut = lastError?.message === SILENT && /Socket closed unexpectedly|ECONNRESET|EPIPE/.test(String(error));
-    lastError = isCut ? new Error(CLOSES) : withoutSecrets(error, secrets);
-    if (!isFinal(lastError) || single?.isReady) return;
-    refusedBy = lastError;
+    const isCut = lastError.isSilent && /Socket closed unexpectedly|ECONNRESET|EPIPE/.test(String(error));
+    const reason = isCut ? new Error(CLOSES) : withoutSecrets(error, secrets);
+    lastError.failed(reason);
+    lastError.closed();
+    if (!isFinal(reason) || single?.isReady) return;
+    refusedBy = reason;
     becomesReady?.reject(refusedBy);
     becomesReady = undefined;
   };
   const onConnect = () => {
     refusedBy = undefined;
-    lastError = new Error(SILENT);
+    lastError.connected();
   };
   const onReady = () => {
     refusedBy = undefined;
-    lastError = undefined;
+    lastError.ready();
     hasEnded = false;
     becomesReady?.resolve();
     becomesReady = undefined;
   };
   const onEnd = () => {
     hasEnded = true;
-    becomesReady?.reject(new Error("the client has ended", { cause: lastError }));
+    becomesReady?.reject(new Error("the client has ended", { cause: lastError.current }));
     becomesReady = undefined;
   };
   const listeners: [string, (error?: unknown) => void][] = [
@@ -80,6 +83,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
     return SAID_BY_SERVER.test(error.message) ? serverError(error, secrets) : withoutSecrets(error, secrets);
   };
   const nodes = () => (single ? [single] : cluster!.masters.flatMap((each) => (each.client as NodeRedisClient) ?? []));
+  const isReady = () => (single ? single.isReady : client.isOpen && cluster!.masters.length > 0);
   /** A cluster's client learns of a failover from MOVED only, and a dead node says nothing. */
   const lookAround = () => {
     const other = nodes().find((node) => node.isReady) ?? nodes()[0];
@@ -149,22 +153,21 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
     address,
     ...(cluster && { addressOf: (key: string) => cluster.slots?.[slotOf(key)]?.master?.address }),
     get lastError() {
-      if (lastError === undefined && single?.isReady === false) return new Error(isTls ? NO_TLS : UNREACHED);
-      return lastError;
+      return lastError.orWhileConnecting(!isReady());
     },
     get unansweredBytes() {
       return unansweredBytes;
     },
     whenReady() {
-      if (single ? single.isReady : client.isOpen && cluster!.masters.length > 0) return undefined;
+      if (isReady()) return undefined;
       if (refusedBy) return Promise.reject(refusedBy);
-      if (hasEnded) return Promise.reject(new Error("the client has ended", { cause: lastError }));
+      if (hasEnded) return Promise.reject(new Error("the client has ended", { cause: lastError.current }));
       becomesReady ??= deferred();
       const { promise } = becomesReady;
       if (!client.isOpen)
         client.connect().catch((error) => {
           onError(error);
-          becomesReady?.reject(lastError!);
+          becomesReady?.reject(lastError.current!);
           becomesReady = undefined;
         });
       return promise;
@@ -180,7 +183,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
         isWritten = false;
         if (cluster && !node.isReady) {
           lookAround();
-          return Promise.reject(new Error("the node is out of reach", { cause: lastError }));
+          return Promise.reject(new Error("the node is out of reach", { cause: lastError.current }));
         }
         if (!isWhole) load(node, script);
         const own: SendOptions = { ...options, typeMapping: asBytes, abortSignal: giveUp.signal };
@@ -228,10 +231,10 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
     exists(key) {
       const ask = (node: NodeRedisClient) => {
         if (cluster && !node.isReady) lookAround();
-        return node.isReady ? node.sendCommand(["EXISTS", key]) : Promise.reject(lastError);
+        return node.isReady ? node.sendCommand(["EXISTS", key]) : Promise.reject(lastError.current);
       };
       const reply = cluster ? cluster._execute(key, false, {}, ask) : ask(single!);
-      return { reply: reply.catch((error) => Promise.reject(error ? failureOf(error) : lastError)) };
+      return { reply: reply.catch((error) => Promise.reject(error ? failureOf(error) : lastError.current)) };
     },
     info: (section) => Promise.all(nodes().map(async (node) => String(await node.sendCommand(["INFO", section])))),
     subscribe: (channel, listener) => subscriber.subscribe(channel, listener),

@@ -52,7 +52,8 @@ export class Outage {
 
   /** A probe has ended without an answer. */
   failed(nowMs: number, cause: unknown): void {
-    this.cause = cause ?? this.cause;
+    // What says nothing does not take the place of a reason.
+    if (reasonOf(cause) || !reasonOf(this.cause)) this.cause = cause ?? this.cause;
     const longestMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, LONGEST_PAUSE_MS);
     this.#failures = Math.min(this.#failures + 1, 10);
     this.#restUntilMs = nowMs + longestMs * (0.5 + Math.random() / 2);

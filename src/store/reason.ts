@@ -15,6 +15,12 @@ export const CLOSES =
   "the server closes connections without an answer; it may expect TLS on this port (rediss://, or the option tls)";
 export const UNREACHED = "the server does not accept connections";
 export const NO_TLS = "the server does not answer the TLS handshake; it may speak no TLS on this port (redis://)";
+/** ioredis tells nothing else of a cluster that it cannot connect to. */
+export const NO_NODE =
+  "none of the cluster's nodes could be reached: they are down, or a host name, a port or the use of TLS is wrong";
+/** Clients of clusters ask for the state before they send anything, and keep the answer to themselves. */
+export const NOT_WHOLE =
+  "the cluster's nodes say that it is down, or do not let this user ask whether it is (CLUSTER INFO)";
 
 /**
  * What servers and runtimes say, and what it means; `$&` is what was said. "configuration": no waiting helps. "unlikely": no
@@ -83,6 +89,8 @@ const OURS: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   [SILENT, "passing"],
   [CLOSES, "passing"],
   [UNREACHED, "passing"],
+  [NO_NODE, "passing"],
+  [NOT_WHOLE, "passing"],
   [NO_TLS, "unlikely"],
 ]);
 
