@@ -1,23 +1,25 @@
-import { memoryStore, redisStore, type Store } from "../index.ts";
+import { memoryStore, redisStore, type WatchedStore } from "../index.ts";
 import type { Clock } from "../time.ts";
-import { clusterClient, isCluster } from "./redis-client.ts";
+import { checkRedis, clusterClient, isCluster } from "./redis-client.ts";
 
 /** The shared store where a URL is given, or a cluster's URLs, and who is warned of it; else the embedded one, on `clock`. */
 export function openStore(
   redis: string | undefined,
   prefix: string | undefined,
   { clock, onWarning }: { clock?: Clock; onWarning?: (warning: string) => void } = {},
-): Store {
+): WatchedStore {
   if (redis === undefined) return memoryStore({ clock });
   const options = { prefix, onWarning };
+  checkRedis(redis);
   if (!isCluster(redis)) return redisStore(redis, options);
   const client = clusterClient(redis);
   const store = redisStore(client, options);
-  return {
-    ...store,
+  const { close } = store;
+  // No copy: its health is read when it is asked for.
+  return Object.assign(store, {
     async close() {
-      await store.close();
+      await close();
       client.disconnect();
     },
-  };
+  });
 }

@@ -1,5 +1,6 @@
 import { Cluster, type ClusterOptions, Redis } from "ioredis";
-import { argumentError } from "../errors.ts";
+import { OrielError } from "../errors.ts";
+import { checkRedisUrl } from "../redis-url.ts";
 
 /** How long a server may owe an answer before its connection is given up; longer than any command blocks. */
 const SILENCE_MS = 5000;
@@ -10,12 +11,21 @@ export function isCluster(redis: string): boolean {
   return urlsOf(redis).length > 1;
 }
 
+/** The URLs of a --redis option. Throws ARGUMENT, without the URL: it may have a password in it. */
+export function checkRedis(redis: string): string[] {
+  const urls = urlsOf(redis);
+  for (const url of urls) checkRedisUrl("--redis", url);
+  if (urls.length > 1 && urls[0]!.startsWith("/"))
+    throw new OrielError(
+      "ARGUMENT",
+      "--redis is the path of a socket, and URLs behind it; nodes of a cluster have URLs",
+    );
+  return urls;
+}
+
 /** Connects when it is first used. All nodes have the user, password and TLS of the first that is named. Throws ARGUMENT. */
 export function clusterClient(redis: string, options: ClusterOptions = {}): Cluster {
-  const urls = urlsOf(redis);
-  for (const url of urls)
-    if (!/^rediss?:\/\/./.test(url) || !URL.canParse(url))
-      throw argumentError("--redis", url, "redis://… or rediss://…, with commas between a cluster's nodes");
+  const urls = checkRedis(redis);
   const { protocol, username, password } = new URL(urls[0]!);
   return new Cluster(urls, {
     lazyConnect: true,
@@ -37,6 +47,7 @@ export function clusterClient(redis: string, options: ClusterOptions = {}): Clus
 export function redisClient(redis: string): Redis | Cluster {
   const options = { autoResendUnfulfilledCommands: false, socketTimeout: SILENCE_MS };
   if (isCluster(redis)) return clusterClient(redis, { enableOfflineQueue: false, redisOptions: options });
+  checkRedis(redis);
   const alone = { ...options, lazyConnect: true, enableOfflineQueue: false, maxRetriesPerRequest: 0 };
   return new Redis(redis, alone).on("error", () => {});
 }

@@ -1,5 +1,5 @@
+import { checkRedisUrl } from "../redis-url.ts";
 import type { IoredisClient } from "./ioredis-client.ts";
-import { checkRedisUrl } from "./redis-url.ts";
 
 /** The class of ioredis, handed in: who imports it, and when, is the runtime's matter. */
 export type RedisClass = new (url: string, options: object) => unknown;

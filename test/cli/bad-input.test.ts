@@ -37,6 +37,27 @@ test.each([
   expect(ended.stdout).toBe("");
 });
 
+test.each([
+  ["replay", "-"],
+  ["count", "--group", "g", "--stream", "s", "--dimensions", "a"],
+  ["queue", "counts", "q"],
+])("%s: a wrong --redis is refused with nothing of it but its scheme", async (...args) => {
+  const secret = "planted-secret";
+  for (const url of [
+    `postgres://ann:${secret}@db:5432`,
+    `redis://ann:${secret}#@db:port`,
+    `redis://ann:${secret}@db:6379/${secret}`,
+    `redis://127.0.0.1:1,redis://ann:${secret}#@db:port`,
+    `/sock,redis://ann:${secret}@db:6379`,
+    `${secret}@db:6379`,
+  ]) {
+    const ended = await command([...args, "--redis", url]);
+    expect(ended.status, ended.stderr).toBe(2);
+    expect(ended.stderr).toMatch(/^oriel: ARGUMENT (?:redisStore: )?--redis [^\n]+\n$/);
+    expect(ended.stderr + ended.stdout).not.toContain(secret);
+  }
+});
+
 test("no such file, a folder, a command that does not exist: status 2 and one line", async () => {
   for (const args of [
     ["replay", join(folder, "none.csv")],

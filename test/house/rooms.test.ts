@@ -15,6 +15,7 @@ const GROUND = [
   "src/errors.ts",
   "src/listeners.ts",
   "src/place.ts",
+  "src/redis-url.ts",
   "src/time.ts",
 ];
 const ENTRIES = ["api", "index", "kernel-api", "kernel", "js", "slim", "http", "sql", "cli"].map(

@@ -1,4 +1,4 @@
-import { argumentError, OrielError } from "../errors.ts";
+import { argumentError, OrielError } from "./errors.ts";
 
 const ALLOWED = "redis://user:password@host:port/database, rediss://… for TLS, or the path of a unix socket";
 
