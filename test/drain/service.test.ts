@@ -1,47 +1,18 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Counters } from "../../src/counter/counters.ts";
 import { DrainService } from "../../src/drain/drain-service.ts";
-import { OrielError } from "../../src/errors.ts";
 import { Lock } from "../../src/lock/lock.ts";
 import type { Sink } from "../../src/sql.ts";
-import type { Store } from "../../src/store/contract.ts";
 import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
 import { Random } from "../simulator/random.ts";
+import { expectInTable, produced, sumOf } from "./exactness.ts";
+import { dying, failing } from "./faulty.ts";
 import { STAGES, type Stage } from "./stages.ts";
 
 const dimensions = ["site", "lane"];
-const AT = Date.UTC(2026, 1, 28, 23, 50);
 const SHARDS = 4;
 const seed = Number(process.env.ORIEL_SEED ?? Math.floor(Math.random() * 2 ** 32));
 let names = 0;
-
-/** A wrapper that fails where it is told to; what it wraps has, or has not, done its work by then. */
-function failing(sink: Sink, before: () => boolean, after: () => boolean): Sink {
-  const lost = (applied: "no" | "unknown") => new OrielError("UNAVAILABLE", "on purpose", { applied, transient: true });
-  return {
-    ...sink,
-    async apply(...args) {
-      if (before()) throw lost("no");
-      const applied = await sink.apply(...args);
-      if (after()) throw lost("unknown");
-      return applied;
-    },
-  };
-}
-
-/** The process dies at a step of the drain, before or after it was done: nothing more is heard of it. */
-function dying(store: Store, dies: (name: string) => "before" | "after" | undefined): Store {
-  return {
-    ...store,
-    async run(operation, key, input, options) {
-      const when = dies(operation.name);
-      if (when === "before") throw new Error("died");
-      const output = await store.run(operation, key, input, options);
-      if (when === "after") throw new Error("died");
-      return output;
-    },
-  };
-}
 
 const stores = { memory: onMemory, Redis: () => onRedis(), "a cluster": () => onRedis(true) };
 describe.each([
@@ -69,46 +40,24 @@ describe.each([
   });
 
   const counters = (store = opened.store) => new Counters(store, name, { dimensions, shards: SHARDS });
-  const sumOf = (rows: readonly { count: bigint }[]) => rows.reduce((sum, { count }) => sum + count, 0n);
-  const event = () =>
-    [
-      { site: random.pick(["S1", "S2", "S3", "S4", "S5", "ü'\"\\"]), lane: random.pick(["", "1", "2"]) },
-      { at: AT + random.int(0, 20 * 60_000), count: random.int(1, 3) },
-    ] as const;
-
-  /** Adds so many events; how much they count. */
-  async function produce(flow: Counters, events: number): Promise<bigint> {
-    const all = Array.from({ length: events }, event);
-    await Promise.all(all.map(([values, options]) => flow.add(values, options)));
-    return sumOf(all.map(([, { count }]) => ({ count: BigInt(count) })));
-  }
-
-  /** What was produced is in the table and in the store, once; all buckets and the ledger say the same. */
-  async function expectExact(flow: Counters, produced: bigint): Promise<void> {
-    const table = { minute: 0n, hour: 0n, day: 0n };
-    for (const bucket of ["minute", "hour", "day"] as const) {
-      expect(sumOf(await flow.read({ bucket, table: sink })), `seed ${seed}, by ${bucket}`).toBe(produced);
-      table[bucket] = sumOf((await sink.read(flow.shape, { bucket })).rows);
-    }
-    const ledger = (await sink.ledger(flow.shape)).reduce((sum, { events }) => sum + events, 0n);
-    expect(table, `seed ${seed}`).toEqual({ minute: ledger, hour: ledger, day: ledger });
-  }
+  const produce = (flow: Counters, events: number) => produced(random, flow, events);
+  const expectExact = (flow: Counters, all: bigint) => expectInTable(flow, sink, all, `seed ${seed}`);
 
   test("moves all there is into the table, then what comes later into the same rows", async () => {
     const flow = counters();
     const service = new DrainService({ counters: flow, sink });
     expect(await service.drainOnce()).toMatchObject({ drained: 0, failed: 0, events: 0n });
-    let produced = await produce(flow, 200);
-    await expectExact(flow, produced);
-    expect(await service.drainOnce()).toMatchObject({ failed: 0, diverged: 0, events: produced });
-    await expectExact(flow, produced);
+    let all = await produce(flow, 200);
+    await expectExact(flow, all);
+    expect(await service.drainOnce()).toMatchObject({ failed: 0, diverged: 0, events: all });
+    await expectExact(flow, all);
     expect(await flow.read()).toEqual([]);
     const more = await produce(flow, 50);
-    produced += more;
-    await expectExact(flow, produced);
+    all += more;
+    await expectExact(flow, all);
     expect(await service.drainOnce()).toMatchObject({ events: more });
     expect(await service.drainOnce()).toMatchObject({ drained: 0, events: 0n });
-    await expectExact(flow, produced);
+    await expectExact(flow, all);
   });
 
   test(`dying at any step, losing answers of the database, two at once: no total changes (seed ${seed})`, {
@@ -116,7 +65,7 @@ describe.each([
   }, async () => {
     const flow = counters();
     const diverged: unknown[] = [];
-    let produced = 0n;
+    let all = 0n;
     const drains = Array.from({ length: 3 }, () => {
       const dies = () => (random.chance(0.08) ? random.pick(["before", "after"] as const) : undefined);
       const service = new DrainService({
@@ -132,8 +81,8 @@ describe.each([
     });
     for (let round = 0; round < 12; round++) {
       const [added] = await Promise.all([produce(flow, 40), ...drains.map((drain) => drain.drainOnce())]);
-      produced += added;
-      await expectExact(flow, produced);
+      all += added;
+      await expectExact(flow, all);
     }
     const last = new DrainService({ counters: flow, sink });
     last.on("diverged", (told) => void diverged.push(told));
@@ -141,7 +90,7 @@ describe.each([
     await last.drainOnce();
     expect(diverged).toEqual([]);
     expect(sumOf(await flow.read())).toBe(0n);
-    await expectExact(flow, produced);
+    await expectExact(flow, all);
   });
 
   test("readers see every event once while drains go on", async () => {
@@ -201,10 +150,10 @@ describe.each([
     const held = await lock().tryLock({ lease: 60_000 });
     await expect(one!.drainOnce()).rejects.toMatchObject({ code: "UNAVAILABLE", transient: true });
     await held!.release();
-    const produced = await produce(flow, 30);
+    const all = await produce(flow, 30);
     await one!.drainOnce();
     await two!.drainOnce();
-    await expectExact(flow, produced);
+    await expectExact(flow, all);
     const [ledger] = await sink.ledger(flow.shape);
     const stale = {
       shard: ledger!.shard,
@@ -232,14 +181,14 @@ describe.each([
     const service = new DrainService({ counters: flow, sink: slow, every: 10, lock: new Lock(opened.store, "drain") });
     const told = { cycle: 0, skipped: 0, shard: 0 };
     for (const event of ["cycle", "skipped", "shard"] as const) service.on(event, () => void told[event]++);
-    const produced = await produce(flow, 30);
+    const all = await produce(flow, 30);
     await service.start();
     await expect.poll(() => told.skipped).toBeGreaterThan(0);
     await service.stop();
     expect(slowly).toBeGreaterThan(0);
     expect(told.shard).toBe(slowly);
     const { rows } = await fresh.read(flow.shape, { bucket: "day" });
-    expect(sumOf(rows)).toBe(produced);
+    expect(sumOf(rows)).toBe(all);
     const cycles = told.cycle;
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(told.cycle).toBe(cycles);

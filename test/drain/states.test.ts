@@ -53,3 +53,27 @@ test("64 shards that fail and diverge for 40 s are told of once per change, and 
     await stage.stop();
   }
 });
+
+test("a cycle that takes longer than its time-out gives up what is not done, and the next one does it", async () => {
+  const stage = await STAGES.SQLite!();
+  const real = stage.sink();
+  let hangs = true;
+  const apply: typeof real.apply = (shape, batch, limits) =>
+    hangs
+      ? new Promise((_, reject) => limits!.signal!.addEventListener("abort", () => reject(limits!.signal!.reason)))
+      : real.apply(shape, batch, limits);
+  const flow = new Counters(memoryStore(), "flow", { dimensions: ["id"], shards: 1 });
+  const drain = new DrainService({ counters: flow, sink: { ...real, apply }, cycleTimeout: "50ms" });
+  const errors: DrainFailure[] = [];
+  drain.on("error", (event) => void errors.push(event));
+  try {
+    await real.createTables(flow.shape);
+    await flow.add({ id: "a" }, { count: 7 });
+    expect(await drain.drainOnce()).toMatchObject({ drained: 0, failed: 1 });
+    expect(errors).toMatchObject([{ shards: [0], error: { code: "DEADLINE", transient: true } }]);
+    hangs = false;
+    expect(await drain.drainOnce()).toMatchObject({ drained: 1, failed: 0, events: 7n });
+  } finally {
+    await stage.stop();
+  }
+});

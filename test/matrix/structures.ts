@@ -111,16 +111,14 @@ export const structures = structuresOf({
     make: (options) => new Counters(store, "c", { dimensions: ["d"], ...options } as never),
   },
   drain: {
-    modes: {},
+    // Sinks by their names in drain/stages.ts.
+    modes: { sink: ["SQLite", "PostgreSQL", "MariaDB", "recorded Oracle"], concurrency: [1, 4], replicas: [0, 1] },
     elsewhere: {
       counters: ALL_ROWS,
-      sink: "test/drain runs every sink",
-      lock: "the lock's suite runs in every row",
+      lock: ALL_ROWS,
       every: LOCAL,
-      cycleTimeout: LOCAL,
-      sqlTimeout: "of the database",
-      concurrency: LOCAL,
-      replicas: "drain/failover.test.ts",
+      cycleTimeout: `${LOCAL}: drain/states.test.ts`,
+      sqlTimeout: "of the database: drain/outages.test.ts",
     },
     make: (options) => new DrainService({ counters: undefined, sink: undefined, ...options } as never),
   },

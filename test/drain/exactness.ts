@@ -1,0 +1,31 @@
+import { expect } from "vitest";
+import type { Counters } from "../../src/counter/counters.ts";
+import type { Sink } from "../../src/sql.ts";
+import type { Random } from "../simulator/random.ts";
+
+const AT = Date.UTC(2026, 1, 28, 23, 50);
+
+export const sumOf = (rows: readonly { count: bigint }[]) => rows.reduce((sum, { count }) => sum + count, 0n);
+
+/** Adds so many events; how much they count. */
+export async function produced(random: Random, flow: Counters, events: number): Promise<bigint> {
+  const event = () =>
+    [
+      { site: random.pick(["S1", "S2", "S3", "S4", "S5", "ü'\"\\"]), lane: random.pick(["", "1", "2"]) },
+      { at: AT + random.int(0, 20 * 60_000), count: random.int(1, 3) },
+    ] as const;
+  const all = Array.from({ length: events }, event);
+  await Promise.all(all.map(([values, options]) => flow.add(values, options)));
+  return sumOf(all.map(([, { count }]) => ({ count: BigInt(count) })));
+}
+
+/** What was produced is in the table and in the store, once; all buckets and the ledger say the same. */
+export async function expectInTable(flow: Counters, sink: Sink, all: bigint, note: string): Promise<void> {
+  const table = { minute: 0n, hour: 0n, day: 0n };
+  for (const bucket of ["minute", "hour", "day"] as const) {
+    expect(sumOf(await flow.read({ bucket, table: sink })), `${note}, by ${bucket}`).toBe(all);
+    table[bucket] = sumOf((await sink.read(flow.shape, { bucket })).rows);
+  }
+  const ledger = (await sink.ledger(flow.shape)).reduce((sum, { events }) => sum + events, 0n);
+  expect(table, note).toEqual({ minute: ledger, hour: ledger, day: ledger });
+}
