@@ -90,20 +90,31 @@ export function argumentError(argument: string, value: unknown, allowed: string)
   return new OrielError("ARGUMENT", `${argument} is ${show(value)}; it must be ${allowed}`);
 }
 
+const DAMAGED = "the value of the key ";
+/** Keys that one message names. */
+const MOST_NAMED = 3;
+
 /**
- * What is stored under `key` cannot be read: `what` says why. The structure and its name are added where the public method
- * rejects. `cause`: what decoding threw (a TypeError, SyntaxError, RangeError), if it threw.
+ * What is stored under `key` cannot be read: `what` says why, and may name another key in the same words, which is kept.
+ * Several keys: it is not known which. The structure and its name are added where the public method rejects. `cause`:
+ * what decoding threw (a TypeError, SyntaxError, RangeError), if it threw.
  */
 export function corruptError(
-  key: string,
+  key: string | readonly string[],
   what: string,
   { cause, applied = "no" }: Pick<OrielErrorOptions, "cause" | "applied"> = {},
 ): OrielError {
   const why = cause instanceof Error && !what.includes(cause.message) ? ` (${cause.message})` : "";
-  return new OrielError("CORRUPT", `the value of the key ${quoted(key, 200)} is damaged: ${what}${why}`, {
-    cause,
-    applied,
-  });
+  const place = what.startsWith(DAMAGED)
+    ? ""
+    : `${DAMAGED}${named(typeof key === "string" ? [key] : key)} is damaged: `;
+  return new OrielError("CORRUPT", `${place}${what}${why}`, { cause, applied });
+}
+
+function named(keys: readonly string[]): string {
+  const [key, ...others] = [...new Set(keys)].map((each) => quoted(each, 200));
+  if (others.length === 0) return key!;
+  return `${[key, ...others.slice(0, MOST_NAMED - 1)].join(" or ")}${others.length < MOST_NAMED ? "" : " or another one"}`;
 }
 
 /** The number, which is whole and between two bounds (both allowed); throws ARGUMENT. */

@@ -82,7 +82,7 @@ local function step(k, a, now)
     local there, now_there = redis.call("HMGET", key, unpack(fields)), {}
     for i, field in ipairs(fields) do
       local old = now_there[field] or there[i] or nil
-      if old and #old ~= BUCKET_BYTES then
+      if old and not now_there[field] and not is_sound(old) then
         old, fates[starts[i]] = nil, "\3"
       end
       if old and struct.unpack("<d", old) > struct.unpack("<d", buckets[i]) then

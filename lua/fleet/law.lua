@@ -8,6 +8,17 @@ local FIELDS = "<dddddddd"
 local BUCKET_BYTES, SENDER_BYTES = 64, 24
 local MOST_SENDERS, SENDER_LIFE_MS, SLACK_MS = 512, 600000, 60000
 
+-- The last day of a Date.
+local LATEST_MS = 8640000000000000
+
+-- Whether a bucket can have been counted; src/fleet/bucket.ts asks the same.
+local function is_sound(bucket)
+  if #bucket ~= BUCKET_BYTES then return false end
+  local start, allowed, denied, success, failure, sum, least, largest = struct.unpack(FIELDS, bucket)
+  return start >= 0 and start <= LATEST_MS and allowed + denied + success + failure + sum < math.huge
+    and math.min(allowed, denied, success, failure, sum) >= 0 and least == least and largest == largest
+end
+
 local function clash(own, layout)
   if own and not string.match(own, "^%d+|%d+|%d+|%d+$") then return refuse("CORRUPT", "it has no layout of a fleet") end
   if own and own ~= layout then return refuse("CLASH", "the fleet's layout is " .. own .. ", not " .. layout) end

@@ -53,6 +53,8 @@ local function answered(k, question, now)
     return refuse("CLASH", "the request was granted before: at another cost, or by other policies")
   end
   if is_blocked(KEYS[k], now) then return end
+  -- All that travel together are answered in one string: an answer of another size would be everybody's.
+  if #known ~= ends + 24 + (#question - 16) then damaged(key, "its answer has another size") end
   return string.sub(known, ends + 1)
 end
 

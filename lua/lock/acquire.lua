@@ -22,12 +22,12 @@ local arguments_per_step = 3
 local function queue_functions()
 -- @include lock/hand-on
   -- Who takes a lock that was promised in vain before it may be taken by `id`: the places with it in front, or nothing.
-  local function in_front(places, id, promised)
+  local function in_front(queue, places, id, promised)
     local since = promised - PROMISE_MS + PLACE_LIFE_MS
     for at = 1, #places, PLACE_LENGTH do
       local place = string.sub(places, at, at + PLACE_LENGTH - 1)
       if string.sub(place, 1, ID_LENGTH) == id then return nil end
-      if tonumber(string.sub(place, ID_LENGTH + 1)) >= since then
+      if ms_in(queue, place, ID_LENGTH + 1) >= since then
         return place .. string.sub(places, 1, at - 1) .. string.sub(places, at + PLACE_LENGTH)
       end
     end
@@ -40,7 +40,7 @@ local function queue_functions()
     if before > now + PROMISE_MS then before = 0 end
     if before > 0 then
       if id ~= "" and string.sub(text, HEAD_LENGTH + 1, HEAD_LENGTH + ID_LENGTH) == id then return nil end
-      places = in_front(places, id, before)
+      places = in_front(queue, places, id, before)
     end
     if not places or places == "" or string.sub(places, 1, ID_LENGTH) == id then return nil end
     if id ~= "" then places = with(places, id, now) end
@@ -58,7 +58,7 @@ local function step(k, a, now)
   local promised, called, places, is_as_read, read_queue, write_queue, without, write_with, kept_for_another = 0, 0, ""
   if text or (holder and holder ~= token) then
     read_queue, write_queue, without, write_with, kept_for_another = queue_functions()
-    promised, called, places, is_as_read = read_queue(text, now)
+    promised, called, places, is_as_read = read_queue(queue, text, now)
     local look_again
     if holder and holder ~= token then
       look_again = expiry < 0 and STRANGER_MS or expiry - now + 1
@@ -77,7 +77,7 @@ local function step(k, a, now)
   local before = redis.call("GET", last)
   local fence = string.match(before or "0", "^%d+$") and tonumber(before or 0)
   if not fence or fence >= LARGEST_FENCE then
-    return refuse("CORRUPT", "the lock's last fence is no whole number below 2^53 - 1")
+    return refuse("CORRUPT", 'the value of the key "' .. last .. '" is damaged: the last fence is no whole number below 2^53 - 1')
   end
   if not (holder and before) then fence = math.max(fence + 1, now * 1000) end
   -- Lua writes numbers above 10^14 with an exponent.

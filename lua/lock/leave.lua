@@ -14,7 +14,7 @@ local arguments_per_step = 1
 local function step(k, a, now)
   local lock, queue, id = KEYS[k], KEYS[k + 1], ARGV[a]
 -- @include lock/holder
-  local promised, called, places = read_queue(redis.call("GET", queue), now)
+  local promised, called, places = read_queue(queue, redis.call("GET", queue), now)
   local at = string.find(places, id, 1, true)
   if not at then return "\1" end
   places = without(places, id)

@@ -4,6 +4,15 @@
 --   each place: 16 characters, the process's id · 13 digits, when the place ends if it does not ask again, ms
 local HEAD_LENGTH, ID_LENGTH, PLACE_LENGTH = 26, 16, 29
 
+-- A time that stands in the text; whatever else stands there is met before the first write.
+local function ms_in(key, text, from)
+  local ms = tonumber(string.match(string.sub(text, from, from + 12), "^%d+$"))
+  if not ms then
+    error({ code = "CORRUPT", text = 'the value of the key "' .. key .. '" is damaged: it lists nobody who waits for a lock' })
+  end
+  return ms
+end
+
 local function digits(ms)
   return string.format("%013.0f", ms)
 end
@@ -11,15 +20,13 @@ end
 -- Of the key's text (nothing: nobody waits): when the promise ends, when the second was called, the places; those at
 -- the front that have ended are left out, and a promise that a clock set back would make longer than any is none.
 -- Last: whether that is the text as it stands, so that a change may be written in place.
-local function read_queue(text, now)
+local function read_queue(key, text, now)
   if not text then return 0, 0, "", false end
   local first = HEAD_LENGTH + 1
-  while first < #text and tonumber(string.sub(text, first + ID_LENGTH, first + PLACE_LENGTH - 1)) < now do
-    first = first + PLACE_LENGTH
-  end
-  local promised, is_as_read = tonumber(string.sub(text, 1, 13)), true
+  local promised, called, is_as_read = ms_in(key, text, 1), ms_in(key, text, 14), true
+  while first <= #text and ms_in(key, text, first + ID_LENGTH) < now do first = first + PLACE_LENGTH end
   if first > HEAD_LENGTH + 1 or promised > now + PROMISE_MS then promised, is_as_read = 0, false end
-  return promised, tonumber(string.sub(text, 14, 26)), string.sub(text, first), is_as_read
+  return promised, called, string.sub(text, first), is_as_read
 end
 
 local function write_queue(key, promised, called, places, now)

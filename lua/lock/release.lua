@@ -14,9 +14,9 @@ local arguments_per_step = 3
 -- Made where somebody waits only: each function costs as much as a key's read.
 local function hand_on_from(lock, queue, head, id, is_next, now)
 -- @include lock/hand-on
-  local _, called, places, is_as_read = read_queue(head, now)
+  local _, called, places, is_as_read = read_queue(queue, head, now)
   local is_part = id == "" and is_as_read
-  if not is_part then _, called, places = read_queue(redis.call("GET", queue), now) end
+  if not is_part then _, called, places = read_queue(queue, redis.call("GET", queue), now) end
   if id ~= "" then
     if is_next then
       places = id .. digits(now) .. without(places, id)

@@ -12,7 +12,8 @@ local function too_many()
 end
 
 local function corrupt(chunk, what, place)
-  error({ code = "CORRUPT", text = string.format("chunk %.0f %s at byte %d", chunk.number, what, place - 1) })
+  error({ code = "CORRUPT", text = string.format('the value of the key "%s" is damaged: chunk %.0f %s at byte %d',
+    chunk.key, chunk.number, what, place - 1) })
 end
 
 -- "<fff..." for so many values; `wide` f64, `ticks` u32.

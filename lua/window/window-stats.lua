@@ -50,9 +50,11 @@ local function gather(k, header, length, from, named, newest)
       return nil, 7
     end
     key = KEYS[k + 1 + place]
-    header = redis.call("GETRANGE", key, "0", "63")
+    header = redis.pcall("GETRANGE", key, "0", "63")
     if header == "" then return chunks, 1 end
-    if string.byte(header) ~= FORMAT then return nil, 6 end
+    if type(header) == "table" or #header < HEADER_BYTES or string.byte(header) ~= FORMAT then
+      return nil, refuse("CORRUPT", 'the value of the key "' .. key .. '" is damaged: it is no journal of format ' .. FORMAT)
+    end
     local _, _, _, _, _, _, birth = struct.unpack(HEADER_LAYOUT, header)
     if birth ~= birth_before then return nil, 8 end
     bytes = bytes + redis.call("STRLEN", key)

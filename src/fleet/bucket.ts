@@ -10,8 +10,19 @@ export const LATENCY_MAX = 7;
 const FIELDS = 8;
 export const BUCKET_BYTES = 8 * FIELDS;
 
+/** The last day of a Date. */
+const LATEST_MS = 8.64e15;
+
 export function newBucket(startMs: number): Float64Array {
   return Float64Array.of(startMs, 0, 0, 0, 0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY);
+}
+
+/** Whether it can have been counted: a start that is a time, counts and sums of 0 or more, response times that are numbers. */
+export function isSound(bucket: Float64Array): boolean {
+  if (!(bucket[START]! >= 0 && bucket[START]! <= LATEST_MS)) return false;
+  for (let field = ALLOWED; field <= LATENCY_SUM; field++)
+    if (!(bucket[field]! >= 0 && bucket[field]! < Infinity)) return false;
+  return !Number.isNaN(bucket[LATENCY_MIN]!) && !Number.isNaN(bucket[LATENCY_MAX]!);
 }
 
 /** Adds what `other` counted. */

@@ -217,7 +217,7 @@ export class FleetMetrics {
   #damaged(name: string): OrielError {
     return corruptError(
       this.#key,
-      `a bucket of ${name === "" ? "all other names" : JSON.stringify(name)} has not its size`,
+      `a bucket of ${name === "" ? "all other names" : JSON.stringify(name)} has another size, or numbers that nobody counted`,
     );
   }
 

@@ -1,7 +1,7 @@
 import { script } from "../generated/fleet/read.ts";
 import type { Operation } from "../store/contract.ts";
 import { readStrings } from "../store/message-pack.ts";
-import { BUCKET_BYTES, unpackBuckets } from "./bucket.ts";
+import { BUCKET_BYTES, isSound, unpackBuckets } from "./bucket.ts";
 import { layoutOf, type RingShape, ringAt } from "./ring.ts";
 
 export interface Read extends RingShape {
@@ -15,7 +15,7 @@ export interface Read extends RingShape {
 export interface NameBuckets {
   name: string;
   buckets: Float64Array[];
-  /** There are buckets that have not their size; they are left out. */
+  /** There are buckets that have not their size, or hold what nobody counted; they are left out. */
   isDamaged: boolean;
 }
 
@@ -52,8 +52,10 @@ export const read: Operation<Read, { nowMs: number; names: NameBuckets[] }> = {
 
 /** One byte more than the buckets have: some are damaged. */
 function namedOf(name: string, bytes: Uint8Array): NameBuckets {
-  const isDamaged = bytes.length % BUCKET_BYTES === 1;
-  return { name, buckets: unpackBuckets(isDamaged ? bytes.subarray(0, -1) : bytes), isDamaged };
+  const isCut = bytes.length % BUCKET_BYTES === 1;
+  const all = unpackBuckets(isCut ? bytes.subarray(0, -1) : bytes);
+  const buckets = all.filter(isSound);
+  return { name, buckets, isDamaged: isCut || buckets.length < all.length };
 }
 
 function bucketsOf(number: number, sampleCount: number, buckets: ReadonlyMap<string, Float64Array>): Float64Array[] {

@@ -1,6 +1,6 @@
+import { corruptError } from "../errors.ts";
 import { script } from "../generated/lock/acquire.ts";
 import type { Keyspace, Operation } from "../store/contract.ts";
-import { refusal } from "../store/refusal.ts";
 import type { Claim } from "./extend.ts";
 import { fenceKeyOf, type Hold, holdOf, OUR_TOKENS, queueKeyOf, setHold } from "./keys.ts";
 import { law } from "./law.ts";
@@ -41,8 +41,8 @@ export const acquire: Operation<Request, Answer> = {
     }
     const fenceKey = fenceKeyOf(key);
     const before = keys.get(fenceKey) as number | undefined;
-    if (before !== undefined && before >= law.largestFence)
-      throw refusal("CORRUPT", "the lock's last fence is no whole number below 2^53 - 1");
+    if (before !== undefined && !(Number.isSafeInteger(before) && before >= 0 && before < law.largestFence))
+      throw corruptError(fenceKey, "the last fence is no whole number below 2^53 - 1");
     const fence = hold && before !== undefined ? before : Math.max((before ?? 0) + 1, nowMs * 1000);
     keys.set(fenceKey, fence, 16, Math.ceil(fence / 1000) + law.fenceLifeMs);
     setHold(keys, key, token, Math.max(nowMs + leaseMs, hold?.expireAtMs ?? 0));

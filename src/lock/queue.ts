@@ -1,3 +1,4 @@
+import { corruptError } from "../errors.ts";
 import type { Keyspace } from "../store/contract.ts";
 import { channelOf, queueKeyOf } from "./keys.ts";
 import { law } from "./law.ts";
@@ -21,18 +22,26 @@ export function promiseOf(text: string): { untilMs: number; toId: string } {
 }
 
 export function readQueue(keys: Keyspace, lockKey: string, nowMs: number): Queue {
-  const text = keys.get(queueKeyOf(lockKey)) as string | undefined;
+  const key = queueKeyOf(lockKey);
+  const text = keys.get(key) as string | undefined;
   if (text === undefined) return { promisedUntilMs: 0, calledMs: 0, places: "" };
   const places = text.slice(HEAD_LENGTH);
+  const promisedUntilMs = msIn(key, text, 0);
+  const calledMs = msIn(key, text, 13);
   let first = 0;
-  while (first < places.length && Number(places.slice(first + ID_LENGTH, first + PLACE_LENGTH)) < nowMs)
-    first += PLACE_LENGTH;
-  const promisedUntilMs = Number(text.slice(0, 13));
+  while (first < places.length && msIn(key, places, first + ID_LENGTH) < nowMs) first += PLACE_LENGTH;
   return {
     promisedUntilMs: first > 0 || promisedUntilMs > nowMs + law.promiseMs ? 0 : promisedUntilMs,
-    calledMs: Number(text.slice(13, HEAD_LENGTH)),
+    calledMs,
     places: places.slice(first),
   };
+}
+
+/** A time that stands in the text; throws CORRUPT. */
+export function msIn(key: string, text: string, at: number): number {
+  const digits = text.slice(at, at + 13);
+  if (!/^\d+$/.test(digits)) throw corruptError(key, "it lists nobody who waits for a lock");
+  return Number(digits);
 }
 
 export function writeQueue(keys: Keyspace, lockKey: string, queue: Queue, nowMs: number): void {

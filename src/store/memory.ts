@@ -81,7 +81,7 @@ export function storeInMemory(options: MemoryStoreOptions, evicts: boolean): Mem
       } catch (error) {
         if (error instanceof OrielError)
           throw error.code === "CORRUPT" ? corruptError(key, OrielError.detailOf(error)) : error;
-        throw corruptError(key, "no step of oriel wrote it", { cause: error });
+        throw corruptError(declared, "no step of oriel wrote it", { cause: error });
       }
     },
     subscribe(channel, listener) {

@@ -27,13 +27,13 @@ export function refusal(code: OrielErrorCode, text: string): OrielError {
 const BEFORE_ANY_WRITE = /^(OOM|READONLY|MISCONF|NOREPLICAS|MASTERDOWN|WRONGTYPE) /;
 
 /**
- * The error of one key's { code, text } reply. "ERROR" was caught by the wrapper: the step broke off, and may have
+ * The error of one call's { code, text } reply. "ERROR" was caught by the wrapper: the step broke off, and may have
  * written before. "UNDONE": its first write was refused. `alreadyApplied` is true where an earlier, unanswered attempt of the same call may have been run.
  */
-export function errorOfReply(key: string, code: string, text: string, alreadyApplied: boolean): OrielError {
+export function errorOfReply(keys: readonly string[], code: string, text: string, alreadyApplied: boolean): OrielError {
   const isKnown = CODES.has(code);
   const applied = !alreadyApplied && (isKnown || code === "UNDONE" || BEFORE_ANY_WRITE.test(text)) ? "no" : "unknown";
-  if (code === "CORRUPT") return corruptError(key, text, { applied });
+  if (code === "CORRUPT") return corruptError(keys[0]!, text, { applied });
   if (isKnown) return new OrielError(code as OrielErrorCode, text, { transient: TRANSIENT.has(code), applied });
   const cause = new Error(text);
   if (text.startsWith("OOM "))
@@ -49,5 +49,5 @@ export function errorOfReply(key: string, code: string, text: string, alreadyApp
   const what = text.startsWith("WRONGTYPE ")
     ? "it is of another type than oriel stores there"
     : "no step of oriel wrote it";
-  return corruptError(key, what, { cause, applied });
+  return corruptError(keys, what, { cause, applied });
 }

@@ -57,7 +57,7 @@ function unreadable(call: Call, error: unknown): unknown {
 }
 
 function refuse(call: Call, code: string, text: string): void {
-  call.reject(errorOfReply(call.keys[0]!, code, text, call.mayBeApplied));
+  call.reject(errorOfReply(call.keys, code, text, call.mayBeApplied));
 }
 
 function corrupt(call: Call, text: string, cause?: unknown): OrielError {

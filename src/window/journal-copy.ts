@@ -1,8 +1,8 @@
-import { OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { Closed } from "../time.ts";
 import { FRAME_HEADER_BYTES, type Known } from "./answer.ts";
 import { type ChunkHeader, HEADER_BYTES } from "./chunk.ts";
+import { DamagedChunk } from "./corrupt.ts";
 import { Dedupe } from "./dedupe.ts";
 import type { FrameRanges } from "./frame-ranges.ts";
 import { FrameValues } from "./frame-values.ts";
@@ -183,6 +183,6 @@ export class JournalCopy {
   }
 }
 
-function corrupt(chunk: CopiedChunk, at: number, what: string): OrielError {
-  return new OrielError("CORRUPT", `chunk ${chunk.header.number} ${what} at byte ${chunk.length + at}`);
+function corrupt(chunk: CopiedChunk, at: number, what: string): DamagedChunk {
+  return new DamagedChunk(chunk.header.number, `${what} at byte ${chunk.length + at}`);
 }

@@ -206,7 +206,7 @@ export class JournalView implements WindowView {
           return this.age.learn(asked);
         }
       } catch (thrown) {
-        const error = corruptAt(this.#key, thrown);
+        const error = corruptAt(this.#key, thrown, this.#cut.header?.number);
         // What changed between two pages can look like damage; what is damaged still is at the second reading.
         const looksDamaged = restart === 0 && error instanceof OrielError && error.code === "CORRUPT";
         if (!(error instanceof Rolled) && !looksDamaged) throw error;

@@ -1,3 +1,4 @@
+import { corruptError } from "../errors.ts";
 import { script as nearScript } from "../generated/window/server-stats.ts";
 import { script as farScript } from "../generated/window/server-stats-far.ts";
 import type { Keyspace, Operation, Script } from "../store/contract.ts";
@@ -107,7 +108,7 @@ function gather(
   let sizeBytes = 0;
   for (let chunk = open; ; ) {
     const { header } = chunk;
-    chunks.unshift({ header, bytes: chunk.bytes });
+    chunks.unshift({ key: chunk === open ? key : closedKey(key, header.number), header, bytes: chunk.bytes });
     sizeBytes += chunk.length;
     if (sizeBytes > law.mostServerBytes && chunk === open)
       throw refusal("TOO_LARGE", openTooLarge(sizeBytes, header.chunkMs));
@@ -122,7 +123,8 @@ function gather(
     }
     const older = keys.get(closedKey(key, newest! - place)) as ChunkBytes | undefined;
     if (!older) return { status: SERVER_STATUS.done, missing: true, chunks };
-    if (older.header.format !== law.format) return { status: SERVER_STATUS.foreign, missing: false, chunks };
+    if (older.header.format !== law.format)
+      throw corruptError(closedKey(key, newest! - place), `it is no journal of format ${law.format}`);
     if (older.header.birth !== header.birthBefore) return { status: SERVER_STATUS.unlinked, missing: false, chunks };
     chunk = older;
   }

@@ -1,3 +1,4 @@
+import { corruptError } from "../errors.ts";
 import { refusal } from "../store/refusal.ts";
 import type { ChunkHeader } from "./chunk.ts";
 import { HEADER_BYTES } from "./chunk.ts";
@@ -8,6 +9,7 @@ import { law } from "./law.ts";
 export const BOUND_TEXT = 'the bound of what is computed inside Redis: ask for a shorter span, or with where: "client"';
 
 export interface WindowChunk {
+  key: string;
   header: ChunkHeader;
   /** All of it, its header among them. */
   bytes: Uint8Array;
@@ -21,11 +23,11 @@ export function valuesInside(chunks: readonly WindowChunk[], leastMs: number, mo
   const values: number[] = [];
   const dedupe = new Dedupe();
   const parts = noParts();
-  for (const { header, bytes } of chunks) {
+  for (const { key, header, bytes } of chunks) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     for (let at = HEADER_BYTES; at < bytes.length; at += parts.size) {
       const found = readFrame(view, at, header.valueType, parts);
-      if (found !== "whole") throw corrupt(header, found === "cut" ? "ends within a frame" : "holds no frame", at);
+      if (found !== "whole") throw corrupt(key, header, found === "cut" ? "ends within a frame" : "holds no frame", at);
       const stampMs = header.createdMs + parts.sinceCreationMs;
       // What is not dated and older than this is outside, and so is every copy of it.
       if (parts.baseAt < 0 && stampMs <= leastMs - law.dedupeMs) continue;
@@ -58,6 +60,6 @@ function tooMany() {
   return refusal("TOO_LARGE", `the window holds more than ${law.mostServerEvents} events, ${BOUND_TEXT}`);
 }
 
-function corrupt({ number }: ChunkHeader, what: string, at: number) {
-  return refusal("CORRUPT", `chunk ${number} ${what} at byte ${at}`);
+function corrupt(key: string, { number }: ChunkHeader, what: string, at: number) {
+  return corruptError(key, `chunk ${number} ${what} at byte ${at}`);
 }

@@ -44,7 +44,7 @@ export class Findings {
   }
 
   judge(each: Case, label: string, error: unknown): void {
-    const { subject, name, what } = each;
+    const { subject, name, damaged, what } = each;
     const place = `${subject.name}: ${label}`;
     if (!(error instanceof OrielError)) {
       const { name: kind, message } = (error ?? {}) as Error;
@@ -61,12 +61,21 @@ export class Findings {
     const named = {
       "the structure": subject.called.test(message),
       "the name": message.includes(name),
-      "the key": /the key "[^"]+"/.test(message),
+      "the key": namesKey(message, damaged),
     };
     const lacks = (Object.keys(named) as (keyof typeof named)[]).filter((part) => !named[part]);
     if (lacks.length > 0)
       this.add(`CORRUPT of ${subject.name} lacks ${lacks.join(", ")}: ${plain(message, name)}`, `${label}, ${what}`);
   }
+}
+
+/**
+ * Of an open chunk its number may follow: the damaged bytes went on when it was closed. Two chunks that do not fit together, or two entries of a message, are both as likely the damaged one: there the key is
+ * the journal's, or the other one of the message's shard.
+ */
+function namesKey(message: string, key: string): boolean {
+  if (message.includes(JSON.stringify(key)) || message.includes(JSON.stringify(`${key}:`).slice(0, -1))) return true;
+  return /do not fit together|:messages" is damaged: message \S+:/.test(message) && /the key "[^"]+"/.test(message);
 }
 
 /** Without what differs from case to case. */

@@ -207,3 +207,18 @@ test("in memory, what another structure keeps under the key is CORRUPT, and name
     expect(await limiter.take("id")).toMatchObject({ allowed: true });
   }
 });
+
+test("an answer to a request that has another size is CORRUPT, and only for its own id among those that travel together", async () => {
+  const limiter = new Limiter(opened.store, [POLICIES.gcra], { name: "api" });
+  const ids = ["one", "id", "other"];
+  const takeAll = () => Promise.allSettled(ids.map((id) => limiter.take(id, { requestId: "r" })));
+  await takeAll();
+  const key = `${opened.store.keyOf("api:id")}:limit!request:r`;
+  const value = (await raw.getBuffer(key))!;
+  for (const damaged of [value.subarray(0, -1), Buffer.concat([value, Buffer.of(0)])]) {
+    await raw.set(key, damaged, "KEEPTTL");
+    const [one, own, other] = await takeAll();
+    expect([one, other]).toMatchObject([{ value: { allowed: true } }, { value: { allowed: true } }]);
+    expect(own).toMatchObject({ reason: { code: "CORRUPT", message: expect.stringContaining(key) } });
+  }
+});
