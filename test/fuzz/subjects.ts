@@ -20,7 +20,6 @@ export const SUBJECTS: readonly Subject[] = [
 /** Exported classes that keep nothing in a store. */
 export const WITHOUT_KEYS = [
   "OrielError",
-  "CountersDoctor", // reads and repairs the keys of counters
   ...["LeapArray", "MetricBucket", "MetricWindow", "OccupiableLeapArray", "StatisticNode", "LocalSeries"],
   ...["ClusterMetric", "ClusterParamMetric"],
   ...["RejectController", "ThrottlingController", "WarmUpController", "WarmUpThrottlingController"],

@@ -1,5 +1,5 @@
 import { shardKeys } from "../../src/counter/layout.ts";
-import { Counters, DelayQueue, DrainService, type QueueWorker } from "../../src/index.ts";
+import { Counters, CountersDoctor, DelayQueue, DrainService, type QueueWorker } from "../../src/index.ts";
 import { keysOfShard, shardOf, timesKeys } from "../../src/queue/layout.ts";
 import { until } from "../harness/until.ts";
 import { expectEqual } from "./expect-equal.ts";
@@ -10,10 +10,16 @@ const SHARDS = 2;
 /** Their rows lie in both shards. */
 const VALUES = ["a", "b", "c", "d", "e", "f"];
 
+const ANY_REPAIR = { inDoubt: "keep", acceptMissing: true, setAside: true, mendSums: true } as const;
+/** As of a store that was set back: of a shard that was made after all others. */
+const AHEAD = Array.from({ length: SHARDS }, (_, shard) => {
+  return { shard, generation: 1000, nonce: "x-bfffffffffff", fence: 0, events: 1n };
+});
+
 export const counters: Subject = {
   name: "counters",
   called: /counter|drain/i,
-  drives: ["Counters", "DrainService"],
+  drives: ["Counters", "DrainService", "CountersDoctor"],
   keys: [/^oriel:\{NAME:\d+\}:counts$/, /^NAME:/],
   keysOf: (store, name) => shardKeys(store, name, SHARDS),
   open(store, key): Driven {
@@ -58,6 +64,11 @@ export const counters: Subject = {
           const other = made();
           await other.add({ v: "b" }).finally(() => other.close());
         },
+        diagnose: () => new CountersDoctor(own, sink).diagnose(),
+        repair: () => new CountersDoctor(own, sink).repair(ANY_REPAIR),
+        "drain again": () => drain.drainOnce(),
+        "repair by a table that is ahead": () =>
+          new CountersDoctor(own, { ledger: async () => AHEAD }).repair(ANY_REPAIR),
       },
       async check() {
         const total = async () =>
