@@ -133,8 +133,24 @@ export function checkKnown(options: object, known: readonly string[]): void {
       throw argumentError("option", name, `one of ${known.join(", ")}${didYouMean(name, known)}`);
 }
 
+/** Throws ARGUMENT for what is no AbortSignal; one of another realm is one. */
+export function checkSignal(signal: unknown): void {
+  if (signal === undefined) return;
+  const { throwIfAborted, addEventListener } = Object(signal) as Partial<AbortSignal>;
+  if (typeof throwIfAborted !== "function" || typeof addEventListener !== "function")
+    throw argumentError("signal", signal, "an AbortSignal");
+}
+
 /** A value as messages show it: of objects their kind only, since what they hold may be secret. */
 export function show(value: unknown): string {
+  try {
+    return shown(value);
+  } catch {
+    return "an object"; // a getter or proxy that throws
+  }
+}
+
+function shown(value: unknown): string {
   if (typeof value === "string") return quoted(value, 60);
   if (typeof value === "function") return "a function";
   if (Array.isArray(value)) return value.length === 0 ? "an empty array" : `an array of ${value.length}`;
@@ -143,12 +159,7 @@ export function show(value: unknown): string {
 }
 
 function kindOf(value: object): string {
-  let name: unknown;
-  try {
-    name = value.constructor?.name;
-  } catch {
-    // A getter or proxy that throws.
-  }
+  const name: unknown = value.constructor?.name;
   if (typeof name !== "string" || name === "" || name === "Object") return "an object";
   return `${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`;
 }

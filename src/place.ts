@@ -90,6 +90,16 @@ export class Place {
   }
 }
 
+/** What `call` gives; an error names the public function `name`. For functions that are not hot, which have no structure. */
+export function placed<T>(name: string, call: () => T): T {
+  return new Place(name).checked(undefined, call);
+}
+
+/** A wrong argument of a structure without a name, where a place of its own would cost something on each call. */
+export function argumentErrorOf(structure: string, argument: string, value: unknown, allowed: string): unknown {
+  return new Place(structure).error(undefined, argumentError(argument, value, allowed));
+}
+
 /**
  * The place of a structure that lies under a name in a store; throws ARGUMENT where either is wrong: one rule for all
  * structures. A name is a string that is not empty, has no lone surrogates, and at most 10 240 bytes in UTF-8.

@@ -1,4 +1,5 @@
 import { argumentError } from "./errors.ts";
+import { argumentErrorOf } from "./place.ts";
 
 /** Milliseconds, or a number with a unit: "250ms", "10s", "5m", "1h", "7d". */
 export type Duration = number | `${number}${"ms" | "s" | "m" | "h" | "d"}`;
@@ -27,7 +28,12 @@ function until(mostMs: number): string {
 export function parseDuration(text: string): number {
   const ms = typeof text === "string" ? parse(text) : Number.NaN;
   if (!Number.isFinite(ms))
-    throw argumentError("text", text, 'a number with its unit, like "250ms", "10s", "5m", "1h", "7d"');
+    throw argumentErrorOf(
+      "parseDuration",
+      "text",
+      text,
+      'a number with its unit, like "250ms", "10s", "5m", "1h", "7d"',
+    );
   return ms;
 }
 

@@ -56,6 +56,9 @@ export function countersSettings(options: CountersOptions): CountersSettings {
     throw argumentError("shards", shards, `a whole number from 1 to ${MOST_SHARDS}`);
   if (!Number.isInteger(replicas) || replicas < 0)
     throw argumentError("replicas", replicas, "a whole number, 0 or more");
+  if (typeof timeZone !== "string") throw argumentError("timeZone", timeZone, "the name of a time zone");
+  const { onLost } = options;
+  if (onLost !== undefined && typeof onLost !== "function") throw argumentError("onLost", onLost, "a function");
   return {
     dimensions: Object.freeze([...dimensions]),
     buckets: Object.freeze(checkBuckets(buckets)),

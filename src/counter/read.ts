@@ -34,6 +34,8 @@ export function rowsQuery(shape: CounterShape, query: CountersQuery): RowsQuery 
   checkKnown(query, ["bucket", "from", "to", "values", "table"]);
   const { bucket = shape.buckets[0]!, from, to, values = {} } = query;
   if (!shape.buckets.includes(bucket)) throw argumentError("bucket", bucket, `one of ${shape.buckets.join(", ")}`);
+  if (values === null || typeof values !== "object")
+    throw argumentError("values", values, "an object: values by dimensions");
   for (const [name, value] of Object.entries(values)) {
     if (!shape.dimensions.includes(name)) throw argumentError("values", name, `of ${shape.dimensions.join(", ")}`);
     if (typeof value !== "string") throw argumentError(name, value, "a string");

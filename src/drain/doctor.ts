@@ -1,11 +1,12 @@
-import { type Counters, placeOf } from "../counter/counters.ts";
+import { Counters, placeOf } from "../counter/counters.ts";
 import { type Look, look } from "../counter/look.ts";
 import { ledgerText, part } from "../counter/part.ts";
 import type { ReadPlace } from "../counter/read.ts";
 import { readShard } from "../counter/read-shard.ts";
 import { rebase } from "../counter/rebase.ts";
 import { setAside } from "../counter/set-aside.ts";
-import { Place } from "../place.ts";
+import { argumentError } from "../errors.ts";
+import { Place, placed } from "../place.ts";
 import { bornOf, diagnose, firstPure, type Seen, type ShardDiagnosis, wasLost } from "./diagnosis.ts";
 import type { Sink } from "./sink.ts";
 
@@ -45,6 +46,10 @@ export class CountersDoctor {
   readonly #at: Place;
 
   constructor(counters: Counters, sink: Pick<Sink, "ledger">) {
+    placed("CountersDoctor", () => {
+      if (!(counters instanceof Counters)) throw argumentError("counters", counters, "Counters");
+      if (typeof sink?.ledger !== "function") throw argumentError("sink", sink, "a sink of oriel/sql");
+    });
     this.#place = placeOf(counters);
     this.#sink = sink;
     this.#at = new Place("CountersDoctor", this.#place.shape.name, this.#place.store);

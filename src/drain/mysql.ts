@@ -1,4 +1,5 @@
 import type { CounterShape } from "../counter/table.ts";
+import { argumentError } from "../errors.ts";
 import { conditions, drainRow, type Fields, ledgerRow } from "./answers.ts";
 import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "./layout.ts";
 import { checkCharset } from "./mysql-charset.ts";
@@ -6,6 +7,7 @@ import { type MysqlPool, MysqlSession, mysqlFailure, rolledBack } from "./mysql-
 import { MYSQL, mysqlAdds, mysqlLedger, mysqlRead, mysqlTables } from "./mysql-text.ts";
 import { checkBatch, keyedRows } from "./rows.ts";
 import type { Applied, DrainBatch, DrainRow, Limits, Sink } from "./sink.ts";
+import { toldSink } from "./told-sink.ts";
 import { transact } from "./transaction.ts";
 import { verdict } from "./verdict.ts";
 
@@ -25,7 +27,12 @@ type Ledger = ReturnType<typeof mysqlLedger>;
  * of half a megabyte; a deadlock or a lock time-out begins the transaction again while the call has time.
  */
 export function mysqlSink(pool: MysqlPool, options: SinkOptions = {}): Sink {
+  return toldSink("mysqlSink", () => sinkOf(pool, options));
+}
+
+function sinkOf(pool: MysqlPool, options: SinkOptions): Sink {
   checkOptions(options);
+  if (typeof pool?.getConnection !== "function") throw argumentError("pool", pool, "a pool of mysql2/promise");
   const plans = new WeakMap<CounterShape, { layout: Layout; tables: string[]; ledger: Ledger }>();
   const planOf = (shape: CounterShape) => {
     let plan = plans.get(shape);

@@ -8,6 +8,7 @@ import { type OraclePool, OracleSession, oracleFailure } from "./oracle-session.
 import { ORACLE, type OracleTexts, oracleRead, oracleTexts, restored } from "./oracle-text.ts";
 import { checkBatch, keyedRows } from "./rows.ts";
 import type { Applied, DrainBatch, DrainRow, Limits, Sink } from "./sink.ts";
+import { toldSink } from "./told-sink.ts";
 import { transact } from "./transaction.ts";
 import { verdict } from "./verdict.ts";
 
@@ -27,7 +28,12 @@ interface Plan {
  * "\"; names that nobody chose are in capitals. Four round trips a batch of up to 10 000 rows whose keys are known.
  */
 export function oracleSink(pool: OraclePool, options: OracleSinkOptions = {}): Sink {
+  return toldSink("oracleSink", () => sinkOf(pool, options));
+}
+
+function sinkOf(pool: OraclePool, options: OracleSinkOptions): Sink {
   checkOptions(options, ["knownKeys"]);
+  if (typeof pool?.getConnection !== "function") throw argumentError("pool", pool, "a pool of oracledb");
   const { knownKeys = 100_000 } = options;
   if (!Number.isInteger(knownKeys) || knownKeys < 0)
     throw argumentError("knownKeys", knownKeys, "a whole number from 0");

@@ -1,9 +1,11 @@
 import type { CounterShape } from "../counter/table.ts";
+import { argumentError } from "../errors.ts";
 import { conditions, drainRow, type Fields, ledgerRow } from "./answers.ts";
 import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "./layout.ts";
 import { arraysOf, POSTGRES, type PostgresTexts, postgresRead, postgresTexts } from "./postgres-text.ts";
 import { checkBatch, keyedRows } from "./rows.ts";
 import type { Applied, DrainBatch, Limits, Sink } from "./sink.ts";
+import { toldSink } from "./told-sink.ts";
 import { type Failure, type Session, transact } from "./transaction.ts";
 import { verdict } from "./verdict.ts";
 
@@ -30,7 +32,12 @@ const SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
  * connection at a time of each call. Texts of the database must be UTF-8.
  */
 export function postgresSink(pool: PostgresPool, options: SinkOptions = {}): Sink {
+  return toldSink("postgresSink", () => sinkOf(pool, options));
+}
+
+function sinkOf(pool: PostgresPool, options: SinkOptions): Sink {
   checkOptions(options);
+  if (typeof pool?.connect !== "function") throw argumentError("pool", pool, "a Pool of pg");
   const plans = new WeakMap<CounterShape, { layout: Layout; texts: PostgresTexts }>();
   const planOf = (shape: CounterShape) => {
     let plan = plans.get(shape);

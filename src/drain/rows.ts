@@ -19,6 +19,8 @@ export const MOST_COUNT = 2n ** 63n - 1n;
 
 /** Throws ARGUMENT, before anything is sent, where the batch is none. */
 export function checkBatch(batch: DrainBatch): void {
+  if (batch === null || typeof batch !== "object") throw argumentError("batch", batch, "a batch of a drain");
+  if (!Array.isArray(batch.rows)) throw argumentError("batch.rows", batch.rows, "an array of rows");
   const least = { shard: 0, generation: 1, fence: 0 };
   for (const name of ["shard", "generation", "fence"] as const)
     if (!Number.isSafeInteger(batch[name]) || batch[name] < least[name])
@@ -54,7 +56,10 @@ export function keyedRows(shape: CounterShape, rows: readonly DrainRow[]): Keyed
   return merged;
 }
 
-function keyedRow(shape: CounterShape, { bucket, startMs, values, count }: DrainRow, text: (ms: number) => string) {
+function keyedRow(shape: CounterShape, row: DrainRow, text: (ms: number) => string) {
+  if (row === null || typeof row !== "object")
+    throw argumentError("batch.rows", row, "{ bucket, startMs, values, count }");
+  const { bucket, startMs, values, count } = row;
   if (!shape.buckets.includes(bucket)) throw argumentError("bucket", bucket, `one of ${shape.buckets.join(", ")}`);
   if (!Array.isArray(values) || values.length !== shape.dimensions.length)
     throw argumentError("values", values, `${shape.dimensions.length} texts`);

@@ -2,6 +2,7 @@ import { isStorable, LEAST_START_MS, longestValue as longestOf, MOST_START_MS } 
 import type { BucketName } from "../counter/buckets.ts";
 import type { CounterShape, RowsQuery } from "../counter/table.ts";
 import { argumentError } from "../errors.ts";
+import { placed } from "../place.ts";
 
 const BUCKETS: readonly BucketName[] = ["minute", "hour", "day"];
 const LONGEST_NAME = 255;
@@ -9,7 +10,10 @@ const MINUTE_MS = 60_000;
 
 /** Most UTF-16 units of a value of one dimension: 255 of up to three dimensions, 765 shared among more. */
 export function longestValue(shape: CounterShape): number {
-  return longestOf(shape.dimensions.length);
+  return placed("longestValue", () => {
+    if (!Array.isArray(shape?.dimensions)) throw argumentError("shape", shape, "{ dimensions: names }");
+    return longestOf(shape.dimensions.length);
+  });
 }
 
 const checked = new WeakSet<CounterShape>();
@@ -53,6 +57,8 @@ export function checkStart(startMs: number): void {
 }
 
 export function checkQuery(shape: CounterShape, query: RowsQuery): void {
+  if (query === null || typeof query !== "object")
+    throw argumentError("query", query, "{ bucket, fromMs, toMs, values }");
   if (!shape.buckets.includes(query.bucket))
     throw argumentError("query.bucket", query.bucket, `one of ${shape.buckets.join(", ")}`);
   for (const name of ["fromMs", "toMs"] as const) {

@@ -1,11 +1,13 @@
 import type { CounterShape } from "../counter/table.ts";
 import type { OrielError } from "../errors.ts";
+import { argumentError } from "../errors.ts";
 import { conditions, drainRow, type Fields, ledgerRow } from "./answers.ts";
 import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "./layout.ts";
 import { checkBatch, keyedRows } from "./rows.ts";
 import type { Applied, Limits, Sink } from "./sink.ts";
 import { SQLITE, type SqliteTexts, sqliteRead, sqliteTexts } from "./sqlite-text.ts";
 import { Stop } from "./stop.ts";
+import { toldSink } from "./told-sink.ts";
 import { explain, type Failure } from "./transaction.ts";
 import { verdict } from "./verdict.ts";
 
@@ -29,7 +31,13 @@ const PAUSE_MS = 5;
  * and what is the driver's own busy time-out while another process writes.
  */
 export function sqliteSink(database: SqliteDatabase, options: SinkOptions = {}): Sink {
+  return toldSink("sqliteSink", () => sinkOf(database, options));
+}
+
+function sinkOf(database: SqliteDatabase, options: SinkOptions): Sink {
   checkOptions(options);
+  if (typeof database?.prepare !== "function")
+    throw argumentError("database", database, "a database of better-sqlite3, node:sqlite or node-sqlite3-wasm");
   const plans = new WeakMap<CounterShape, { layout: Layout; texts: SqliteTexts }>();
   const planOf = (shape: CounterShape) => {
     let plan = plans.get(shape);

@@ -1,4 +1,5 @@
 import { argumentError } from "../errors.ts";
+import { placed } from "../place.ts";
 import { type MetricInfo, type MetricsSource, nameLabel, Totals } from "./metric.ts";
 
 const STATES = ["closed", "open", "half-open"] as const;
@@ -13,25 +14,27 @@ export interface BreakerLike {
 
 /** The circuit as this process knows it, and what it has told since. Throws ARGUMENT. */
 export function breakerSource(breaker: BreakerLike): MetricsSource {
-  if (typeof breaker?.stats !== "function") throw argumentError("breaker", breaker, "a Breaker");
-  const name = nameLabel(breaker.name);
-  const [transitions, rejected] = [new Totals(), new Totals()];
-  for (const [event, to] of Object.entries(EVENTS))
-    breaker.on(event as keyof typeof EVENTS, () => transitions.add({ name, to }));
-  breaker.on("reject", () => rejected.add({ name }));
-  return {
-    metrics: METRICS,
-    async collect() {
-      const { state: now, calls, failures, slow } = breaker.stats();
-      const window = Object.entries({ all: calls, failed: failures, slow });
-      return [
-        STATES.map((state) => ({ value: state === now ? 1 : 0, labels: { name, state } })),
-        window.map(([outcome, value]) => ({ value, labels: { name, outcome } })),
-        transitions.samples(),
-        rejected.samples(),
-      ];
-    },
-  };
+  return placed("breakerSource", () => {
+    if (typeof breaker?.stats !== "function") throw argumentError("breaker", breaker, "a Breaker");
+    const name = nameLabel(breaker.name);
+    const [transitions, rejected] = [new Totals(), new Totals()];
+    for (const [event, to] of Object.entries(EVENTS))
+      breaker.on(event as keyof typeof EVENTS, () => transitions.add({ name, to }));
+    breaker.on("reject", () => rejected.add({ name }));
+    return {
+      metrics: METRICS,
+      async collect() {
+        const { state: now, calls, failures, slow } = breaker.stats();
+        const window = Object.entries({ all: calls, failed: failures, slow });
+        return [
+          STATES.map((state) => ({ value: state === now ? 1 : 0, labels: { name, state } })),
+          window.map(([outcome, value]) => ({ value, labels: { name, outcome } })),
+          transitions.samples(),
+          rejected.samples(),
+        ];
+      },
+    };
+  });
 }
 
 const METRICS: readonly MetricInfo[] = [

@@ -1,4 +1,5 @@
 import { argumentError } from "../errors.ts";
+import { placed } from "../place.ts";
 import { type MetricInfo, type MetricsSource, nameLabel, Totals } from "./metric.ts";
 
 interface Events {
@@ -15,34 +16,36 @@ export interface DrainLike {
 
 /** What a drain of this process has written, and how long shards have waited for it. Throws ARGUMENT. */
 export function drainSource(name: string, drain: DrainLike): MetricsSource {
-  if (typeof name !== "string") throw argumentError("name", name, "a string");
-  if (typeof drain?.on !== "function") throw argumentError("drain", drain, "a DrainService");
-  const label = nameLabel(name);
-  const [rows, events, errors] = [new Totals(), new Totals(), new Totals()];
-  /** Told before the cycle that it is of, where there is any. */
-  let told = 0;
-  let lagMs = 0;
-  let diverged = 0;
-  drain.on("shard", (shard) => {
-    rows.add({ name: label }, shard.rows);
-    events.add({ name: label }, Number(shard.events));
+  return placed("drainSource", () => {
+    if (typeof name !== "string") throw argumentError("name", name, "a string");
+    if (typeof drain?.on !== "function") throw argumentError("drain", drain, "a DrainService");
+    const label = nameLabel(name);
+    const [rows, events, errors] = [new Totals(), new Totals(), new Totals()];
+    /** Told before the cycle that it is of, where there is any. */
+    let told = 0;
+    let lagMs = 0;
+    let diverged = 0;
+    drain.on("shard", (shard) => {
+      rows.add({ name: label }, shard.rows);
+      events.add({ name: label }, Number(shard.events));
+    });
+    drain.on("lag", ({ longestMs }) => {
+      told = longestMs;
+    });
+    drain.on("cycle", (report) => {
+      lagMs = told;
+      told = 0;
+      diverged = report.diverged;
+    });
+    drain.on("error", () => errors.add({ name: label }));
+    return {
+      metrics: METRICS,
+      async collect() {
+        const gauge = (value: number) => [{ value, labels: { name: label } }];
+        return [rows.samples(), events.samples(), errors.samples(), gauge(lagMs / 1000), gauge(diverged)];
+      },
+    };
   });
-  drain.on("lag", ({ longestMs }) => {
-    told = longestMs;
-  });
-  drain.on("cycle", (report) => {
-    lagMs = told;
-    told = 0;
-    diverged = report.diverged;
-  });
-  drain.on("error", () => errors.add({ name: label }));
-  return {
-    metrics: METRICS,
-    async collect() {
-      const gauge = (value: number) => [{ value, labels: { name: label } }];
-      return [rows.samples(), events.samples(), errors.samples(), gauge(lagMs / 1000), gauge(diverged)];
-    },
-  };
 }
 
 const METRICS: readonly MetricInfo[] = [

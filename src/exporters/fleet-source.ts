@@ -1,5 +1,6 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import type { MetricView } from "../metrics/metric-view.ts";
+import { placed } from "../place.ts";
 import { type MetricInfo, type MetricsSource, nameLabel, type Sample } from "./metric.ts";
 import { checkPercentiles } from "./options.ts";
 import { OUTCOMES, viewMetrics, viewSamples } from "./views.ts";
@@ -45,22 +46,24 @@ const DEFAULT_PERCENTILES = [50, 90, 99];
 
 /** The numbers of a `FleetMetrics`. Throws ARGUMENT. */
 export function fleetSource(fleet: FleetLike, options: FleetSourceOptions = {}): MetricsSource {
-  checkKnown(options, ["scope", "percentiles"]);
-  const { scope = "process" } = options;
-  if (typeof fleet?.readAll !== "function" || typeof fleet.totals !== "function")
-    throw argumentError("fleet", fleet, "a FleetMetrics");
-  if (scope !== "process" && scope !== "fleet" && scope !== "both")
-    throw argumentError("scope", scope, '"process", "fleet" or "both"');
-  const percentiles = checkPercentiles(options.percentiles ?? (fleet.hasPercentiles ? DEFAULT_PERCENTILES : []));
-  const hasCounters = scope !== "fleet";
-  const hasGauges = scope !== "process";
-  return {
-    metrics: [...(hasCounters ? COUNTERS : []), ...(hasGauges ? viewMetrics("fleet") : [])],
-    async collect() {
-      const gauges = hasGauges ? await gaugesOf(fleet, percentiles) : [];
-      return [...(hasCounters ? countersOf(fleet) : []), ...gauges];
-    },
-  };
+  return placed("fleetSource", () => {
+    checkKnown(options, ["scope", "percentiles"]);
+    const { scope = "process" } = options;
+    if (typeof fleet?.readAll !== "function" || typeof fleet.totals !== "function")
+      throw argumentError("fleet", fleet, "a FleetMetrics");
+    if (scope !== "process" && scope !== "fleet" && scope !== "both")
+      throw argumentError("scope", scope, '"process", "fleet" or "both"');
+    const percentiles = checkPercentiles(options.percentiles ?? (fleet.hasPercentiles ? DEFAULT_PERCENTILES : []));
+    const hasCounters = scope !== "fleet";
+    const hasGauges = scope !== "process";
+    return {
+      metrics: [...(hasCounters ? COUNTERS : []), ...(hasGauges ? viewMetrics("fleet") : [])],
+      async collect() {
+        const gauges = hasGauges ? await gaugesOf(fleet, percentiles) : [];
+        return [...(hasCounters ? countersOf(fleet) : []), ...gauges];
+      },
+    };
+  });
 }
 
 function countersOf(fleet: FleetLike): Sample[][] {

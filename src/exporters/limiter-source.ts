@@ -1,4 +1,5 @@
 import { argumentError } from "../errors.ts";
+import { placed } from "../place.ts";
 import { type MetricsSource, nameLabel, Totals } from "./metric.ts";
 
 interface DecisionLike {
@@ -21,32 +22,39 @@ export interface LimiterLike {
  * A limiter that is not exported pays nothing. Throws ARGUMENT.
  */
 export function limiterSource(limiter: LimiterLike): MetricsSource {
-  if (typeof limiter?.take !== "function" || typeof limiter.acquire !== "function")
-    throw argumentError("limiter", limiter, "a Limiter");
-  const name = nameLabel(limiter.name);
-  const [decisions, degraded, errors] = [new Totals(), new Totals(), new Totals()];
-  for (const method of ["take", "acquire"] as const) {
-    const decide = limiter[method].bind(limiter);
-    limiter[method] = async (...args) => {
-      try {
-        const decision = await decide(...args);
-        decisions.add({ name, policy: decision.policy, outcome: decision.allowed ? "allowed" : "denied" });
-        if (decision.degraded) degraded.add({ name });
-        return decision;
-      } catch (error) {
-        errors.add({ name });
-        throw error;
-      }
+  return placed("limiterSource", () => {
+    if (typeof limiter?.take !== "function" || typeof limiter.acquire !== "function")
+      throw argumentError("limiter", limiter, "a Limiter");
+    const name = nameLabel(limiter.name);
+    const [decisions, degraded, errors] = [new Totals(), new Totals(), new Totals()];
+    for (const method of ["take", "acquire"] as const) {
+      const decide = limiter[method].bind(limiter);
+      limiter[method] = async (...args) => {
+        try {
+          const decision = await decide(...args);
+          decisions.add({ name, policy: decision.policy, outcome: decision.allowed ? "allowed" : "denied" });
+          if (decision.degraded) degraded.add({ name });
+          return decision;
+        } catch (error) {
+          errors.add({ name });
+          throw error;
+        }
+      };
+    }
+    const counter = (what: string, otel: string, unit: string, help: string) =>
+      ({ prometheus: `limiter_${what}_total`, otel, type: "counter", unit, help, isShared: false }) as const;
+    return {
+      metrics: [
+        counter("decisions", "limiter.decisions", "{decision}", "Decisions of this process, by policy and outcome."),
+        counter(
+          "degraded",
+          "limiter.degraded",
+          "{decision}",
+          "Decisions that onStoreError made, as the store was away.",
+        ),
+        counter("errors", "limiter.errors", "{call}", "Calls that rejected."),
+      ],
+      collect: async () => [decisions.samples(), degraded.samples(), errors.samples()],
     };
-  }
-  const counter = (what: string, otel: string, unit: string, help: string) =>
-    ({ prometheus: `limiter_${what}_total`, otel, type: "counter", unit, help, isShared: false }) as const;
-  return {
-    metrics: [
-      counter("decisions", "limiter.decisions", "{decision}", "Decisions of this process, by policy and outcome."),
-      counter("degraded", "limiter.degraded", "{decision}", "Decisions that onStoreError made, as the store was away."),
-      counter("errors", "limiter.errors", "{call}", "Calls that rejected."),
-    ],
-    collect: async () => [decisions.samples(), degraded.samples(), errors.samples()],
-  };
+  });
 }

@@ -16,6 +16,7 @@ export function exporterSettings(options: ExporterOptions): Required<ExporterOpt
   const { prefix = "oriel", labels = {} } = options;
   if (typeof prefix !== "string" || !NAME.test(prefix))
     throw argumentError("prefix", prefix, 'letters, digits and "_", no digit first');
+  if (labels === null || typeof labels !== "object") throw argumentError("labels", labels, "an object of strings");
   for (const [name, value] of Object.entries(labels)) {
     if (!NAME.test(name) || name.startsWith("__") || OWN_LABELS.includes(name))
       throw argumentError("labels", name, `a label's name that is none of ${OWN_LABELS.join(", ")}`);

@@ -1,3 +1,5 @@
+import { argumentError } from "../errors.ts";
+import { placed } from "../place.ts";
 import { collectFrom, type MetricsSources, metricsOf, sourcesOf } from "./collect.ts";
 import { type ExporterOptions, exporterSettings } from "./options.ts";
 
@@ -21,20 +23,28 @@ interface Observer {
  * `exporter.failed_sources`; where all cannot, the collection is told so.
  */
 export function observeOtel(meter: OtelMeter, source: MetricsSources, options: ExporterOptions = {}): () => void {
-  const { prefix, labels } = exporterSettings(options);
-  const sources = sourcesOf(source);
-  const metrics = metricsOf(sources);
-  const instruments = metrics.map(({ otel, type, unit, help }) => {
-    const about = { description: help, unit };
-    const name = `${prefix}.${otel}`;
-    return type === "counter" ? meter.createObservableCounter(name, about) : meter.createObservableGauge(name, about);
+  return placed("observeOtel", () => {
+    const { prefix, labels } = exporterSettings(options);
+    const sources = sourcesOf(source);
+    if (
+      typeof meter?.createObservableGauge !== "function" ||
+      typeof meter.createObservableCounter !== "function" ||
+      typeof meter.addBatchObservableCallback !== "function"
+    )
+      throw argumentError("meter", meter, "a Meter of @opentelemetry/api");
+    const metrics = metricsOf(sources);
+    const instruments = metrics.map(({ otel, type, unit, help }) => {
+      const about = { description: help, unit };
+      const name = `${prefix}.${otel}`;
+      return type === "counter" ? meter.createObservableCounter(name, about) : meter.createObservableGauge(name, about);
+    });
+    const observe = async (result: Observer) => {
+      const all = await collectFrom(sources);
+      for (const [i, { prometheus }] of metrics.entries())
+        for (const { value, labels: own } of all.get(prometheus) ?? [])
+          result.observe(instruments[i], value, { ...labels, ...own });
+    };
+    meter.addBatchObservableCallback(observe, instruments);
+    return () => meter.removeBatchObservableCallback(observe, instruments);
   });
-  const observe = async (result: Observer) => {
-    const all = await collectFrom(sources);
-    for (const [i, { prometheus }] of metrics.entries())
-      for (const { value, labels: own } of all.get(prometheus) ?? [])
-        result.observe(instruments[i], value, { ...labels, ...own });
-  };
-  meter.addBatchObservableCallback(observe, instruments);
-  return () => meter.removeBatchObservableCallback(observe, instruments);
 }

@@ -1,3 +1,5 @@
+import { argumentError } from "../errors.ts";
+import { placed } from "../place.ts";
 import { collectFrom, type MetricsSources, metricsOf, sourcesOf } from "./collect.ts";
 import type { Sample } from "./metric.ts";
 import { type ExporterOptions, exporterSettings } from "./options.ts";
@@ -14,8 +16,10 @@ export interface PrometheusRegistry {
  * counted in `exporter_failed_sources`. Rejects with ARGUMENT, or where all cannot. Source: prometheus.io, "Exposition formats".
  */
 export async function prometheusText(source: MetricsSources, options: ExporterOptions = {}): Promise<string> {
-  const { prefix, labels } = exporterSettings(options);
-  const sources = sourcesOf(source);
+  const { prefix, labels, sources } = placed("prometheusText", () => ({
+    ...exporterSettings(options),
+    sources: sourcesOf(source),
+  }));
   const all = await collectFrom(sources);
   const lines: string[] = [];
   for (const { prometheus, help, type } of metricsOf(sources)) {
@@ -38,29 +42,33 @@ export function registerPrometheus(
   source: MetricsSources,
   options: ExporterOptions = {},
 ): () => void {
-  const { prefix, labels } = exporterSettings(options);
-  const sources = sourcesOf(source);
-  let reading: ReturnType<typeof collectFrom> | undefined;
-  const readOnce = () => {
-    reading ??= collectFrom(sources).finally(() => {
-      reading = undefined;
-    });
-    return reading;
-  };
-  const names = metricsOf(sources).map(({ prometheus, help, type, isShared }) => {
-    const name = `${prefix}_${prometheus}`;
-    const about = { name, help, type, aggregator: isShared ? "max" : "sum" };
-    const valuesOf = ({ value, labels: own }: Sample) => ({ value, labels: { ...labels, ...own } });
-    const get = async () => {
-      const all = await readOnce();
-      return { ...about, values: (all.get(prometheus) ?? []).map(valuesOf) };
+  return placed("registerPrometheus", () => {
+    const { prefix, labels } = exporterSettings(options);
+    const sources = sourcesOf(source);
+    if (typeof registry?.registerMetric !== "function" || typeof registry.removeSingleMetric !== "function")
+      throw argumentError("registry", registry, "a Registry of prom-client");
+    let reading: ReturnType<typeof collectFrom> | undefined;
+    const readOnce = () => {
+      reading ??= collectFrom(sources).finally(() => {
+        reading = undefined;
+      });
+      return reading;
     };
-    registry.registerMetric({ ...about, get, reset() {} });
-    return name;
+    const names = metricsOf(sources).map(({ prometheus, help, type, isShared }) => {
+      const name = `${prefix}_${prometheus}`;
+      const about = { name, help, type, aggregator: isShared ? "max" : "sum" };
+      const valuesOf = ({ value, labels: own }: Sample) => ({ value, labels: { ...labels, ...own } });
+      const get = async () => {
+        const all = await readOnce();
+        return { ...about, values: (all.get(prometheus) ?? []).map(valuesOf) };
+      };
+      registry.registerMetric({ ...about, get, reset() {} });
+      return name;
+    });
+    return () => {
+      for (const name of names) registry.removeSingleMetric(name);
+    };
   });
-  return () => {
-    for (const name of names) registry.removeSingleMetric(name);
-  };
 }
 
 function labelText(labels: Record<string, string>): string {

@@ -1,4 +1,5 @@
 import { argumentError } from "../errors.ts";
+import { placed } from "../place.ts";
 import { type MetricInfo, type MetricsSource, nameLabel, Totals } from "./metric.ts";
 
 const STATES = ["waiting", "due", "claimed", "dead"] as const;
@@ -24,29 +25,33 @@ const LATE_FOR_MS = 60_000;
 
 /** How many messages there are in each state, and what the given workers of this process have told since. Throws ARGUMENT. */
 export function queueSource(queue: QueueLike, workers: readonly WorkerLike[] = []): MetricsSource {
-  if (typeof queue?.counts !== "function") throw argumentError("queue", queue, "a DelayQueue");
-  if (!Array.isArray(workers as unknown)) throw argumentError("workers", workers, "an array of workers");
-  const name = nameLabel(queue.name);
-  const events = new Totals();
-  let late = { value: 0, atMs: Number.NEGATIVE_INFINITY };
-  const isRecent = () => performance.now() - late.atMs < LATE_FOR_MS;
-  for (const worker of workers) {
-    for (const event of EVENTS) worker.on(event, () => events.add({ name, event }));
-    worker.on("lag", ({ lateMs }) => {
-      if (lateMs / 1000 >= late.value || !isRecent()) late = { value: lateMs / 1000, atMs: performance.now() };
-    });
-  }
-  return {
-    metrics: METRICS,
-    async collect() {
-      const counts = await queue.counts();
-      return [
-        STATES.map((state) => ({ value: counts[state], labels: { name, state } })),
-        events.samples(),
-        workers.length > 0 ? [{ value: isRecent() ? late.value : 0, labels: { name } }] : [],
-      ];
-    },
-  };
+  return placed("queueSource", () => {
+    if (typeof queue?.counts !== "function") throw argumentError("queue", queue, "a DelayQueue");
+    if (!Array.isArray(workers as unknown)) throw argumentError("workers", workers, "an array of workers");
+    for (const worker of workers)
+      if (typeof worker?.on !== "function") throw argumentError("workers", worker, "workers that process() has made");
+    const name = nameLabel(queue.name);
+    const events = new Totals();
+    let late = { value: 0, atMs: Number.NEGATIVE_INFINITY };
+    const isRecent = () => performance.now() - late.atMs < LATE_FOR_MS;
+    for (const worker of workers) {
+      for (const event of EVENTS) worker.on(event, () => events.add({ name, event }));
+      worker.on("lag", ({ lateMs }) => {
+        if (lateMs / 1000 >= late.value || !isRecent()) late = { value: lateMs / 1000, atMs: performance.now() };
+      });
+    }
+    return {
+      metrics: METRICS,
+      async collect() {
+        const counts = await queue.counts();
+        return [
+          STATES.map((state) => ({ value: counts[state], labels: { name, state } })),
+          events.samples(),
+          workers.length > 0 ? [{ value: isRecent() ? late.value : 0, labels: { name } }] : [],
+        ];
+      },
+    };
+  });
 }
 
 const METRICS: readonly MetricInfo[] = [

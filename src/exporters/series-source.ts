@@ -1,4 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
+import { placed } from "../place.ts";
 import type { Duration } from "../time.ts";
 import { type MetricInfo, type MetricsSource, nameLabel, quantileLabel, type Sample } from "./metric.ts";
 import { checkPercentiles } from "./options.ts";
@@ -28,26 +29,28 @@ const DEFAULT_PERCENTILES = [50, 90, 99];
 
 /** Exact statistics of a series' sliding window, in the unit that was recorded. Throws ARGUMENT. */
 export function seriesSource(series: SeriesLike, options: SeriesSourceOptions): MetricsSource {
-  if (typeof series?.stats !== "function") throw argumentError("series", series, "a Series");
-  checkKnown(options, ["span", "percentiles"]);
-  const { span } = options;
-  const percentiles = checkPercentiles(options.percentiles ?? DEFAULT_PERCENTILES);
-  const name = nameLabel(series.name);
-  const finite = (value: number | undefined, labels = {}): Sample[] =>
-    value !== undefined && Number.isFinite(value) ? [{ value, labels: { name, ...labels } }] : [];
-  return {
-    metrics: METRICS,
-    async collect() {
-      const stats = await series.stats({ span, percentiles });
-      return [
-        finite(stats.count),
-        finite(stats.mean),
-        finite(stats.min),
-        finite(stats.max),
-        percentiles.flatMap((each) => finite(stats.percentiles[each], { quantile: quantileLabel(each) })),
-      ];
-    },
-  };
+  return placed("seriesSource", () => {
+    if (typeof series?.stats !== "function") throw argumentError("series", series, "a Series");
+    checkKnown(options, ["span", "percentiles"]);
+    const { span } = options;
+    const percentiles = checkPercentiles(options.percentiles ?? DEFAULT_PERCENTILES);
+    const name = nameLabel(series.name);
+    const finite = (value: number | undefined, labels = {}): Sample[] =>
+      value !== undefined && Number.isFinite(value) ? [{ value, labels: { name, ...labels } }] : [];
+    return {
+      metrics: METRICS,
+      async collect() {
+        const stats = await series.stats({ span, percentiles });
+        return [
+          finite(stats.count),
+          finite(stats.mean),
+          finite(stats.min),
+          finite(stats.max),
+          percentiles.flatMap((each) => finite(stats.percentiles[each], { quantile: quantileLabel(each) })),
+        ];
+      },
+    };
+  });
 }
 
 const METRICS: readonly MetricInfo[] = [

@@ -1,5 +1,6 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import type { MetricView } from "../metrics/metric-view.ts";
+import { placed } from "../place.ts";
 import type { MetricsSource } from "./metric.ts";
 import { checkPercentiles } from "./options.ts";
 import { viewMetrics, viewSamples } from "./views.ts";
@@ -14,20 +15,26 @@ export interface WindowSourceOptions {
 
 /** Gauges of `MetricWindow`s: each process tells its own, so sums over processes are right. Throws ARGUMENT. */
 export function windowSource(windows: NamedWindows, options: WindowSourceOptions = {}): MetricsSource {
-  checkKnown(options, ["percentiles"]);
-  const percentiles = checkPercentiles(options.percentiles ?? []);
-  if (windows === null || typeof windows !== "object")
-    throw argumentError("windows", windows, "windows by their names");
-  return {
-    metrics: viewMetrics("window"),
-    async collect() {
-      const all = windows instanceof Map ? [...windows] : Object.entries(windows);
-      const views = all.map(([name, view]) => ({
-        name,
-        view,
-        percentilesMs: percentiles.map((each) => view.latencyPercentileMs(each)),
-      }));
-      return viewSamples(views, percentiles);
-    },
-  };
+  return placed("windowSource", () => {
+    checkKnown(options, ["percentiles"]);
+    const percentiles = checkPercentiles(options.percentiles ?? []);
+    if (windows === null || typeof windows !== "object")
+      throw argumentError("windows", windows, "windows by their names");
+    const known = windows instanceof Map ? [...windows.values()] : Object.values(windows);
+    for (const view of known)
+      if (typeof view?.latencyPercentileMs !== "function")
+        throw argumentError("windows", view, "MetricWindows by their names");
+    return {
+      metrics: viewMetrics("window"),
+      async collect() {
+        const all = windows instanceof Map ? [...windows] : Object.entries(windows);
+        const views = all.map(([name, view]) => ({
+          name,
+          view,
+          percentilesMs: percentiles.map((each) => view.latencyPercentileMs(each)),
+        }));
+        return viewSamples(views, percentiles);
+      },
+    };
+  });
 }

@@ -30,7 +30,7 @@ export class FleetMetric {
 
   /** One response time in ms, without a success. */
   addLatency(latencyMs: number): void {
-    checkLatency(latencyMs);
+    checkLatency(latencyMs, "FleetMetric");
     const bucket = this.#options.bucket();
     bucket[LATENCY_SUM]! += latencyMs;
     if (latencyMs < bucket[LATENCY_MIN]!) bucket[LATENCY_MIN] = latencyMs;
@@ -50,7 +50,7 @@ export class FleetMetric {
   }
 
   #add(field: number, count: number): void {
-    checkCount(count);
+    checkCount(count, "FleetMetric");
     this.#options.bucket()[field]! += count;
   }
 }

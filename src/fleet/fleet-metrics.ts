@@ -146,6 +146,9 @@ export class FleetMetrics {
   async latencyPercentilesMs(name: string, percentiles: readonly number[]): Promise<number[]> {
     try {
       if (!this.#latencies) throw argumentError("percentiles", false, "set to true in the options");
+      if (name !== "") this.#checkName(name);
+      if (!Array.isArray(percentiles))
+        throw argumentError("percentiles", percentiles, "an array of numbers from 0 to 100");
       const errors = new Map(await this.#flush());
       if (errors.has(name)) throw errors.get(name);
       this.#tellErrors("latencyPercentilesMs", errors);

@@ -63,7 +63,10 @@ export class Sender {
   bucketOf(name: string): Float64Array {
     const { bucketMs } = this.#options.shape;
     const lengthMs = this.#isTimeKnown ? bucketMs : Math.ceil(bucketMs / SMALLER);
-    return this.gathered.bucketOf(name, bucketStartMs(this.serverMs(this.#options.store.leaseClock()), lengthMs));
+    return this.gathered.bucketOf(
+      name,
+      bucketStartMs(this.serverMs(this.#options.store.leaseClock()), lengthMs, "FleetMetrics"),
+    );
   }
 
   /** Lets go of what can be in no window any more: what is held while a server is away stays bounded. */
@@ -103,7 +106,7 @@ export class Sender {
     const { nowMs } = await store.run(read, key, { ...shape, first: 0, most: 0, name: "" });
     if (this.#isTimeKnown) return;
     this.#aheadMs = nowMs - (sentAtMs + store.leaseClock()) / 2;
-    this.gathered.rebase((startMs) => bucketStartMs(startMs + this.#aheadMs, shape.bucketMs));
+    this.gathered.rebase((startMs) => bucketStartMs(startMs + this.#aheadMs, shape.bucketMs, "FleetMetrics"));
     this.#isTimeKnown = true;
   }
 

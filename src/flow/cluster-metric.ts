@@ -1,6 +1,7 @@
 import { checkKnown } from "../errors.ts";
 import { LeapArray } from "../metrics/leap-array.ts";
 import { MetricBucket } from "../metrics/metric-bucket.ts";
+import { placed } from "../place.ts";
 import type { Clock, Duration } from "../time.ts";
 import { atLeast, checkPasses, DENY, type FlowDecision, PASS } from "./controller.ts";
 
@@ -22,7 +23,7 @@ export class ClusterMetric {
   #waiting = 0;
 
   constructor(options: ClusterMetricOptions) {
-    checkKnown(options, ["sampleCount", "interval", "clock"]);
+    placed("ClusterMetric", () => checkKnown(options, ["sampleCount", "interval", "clock"]));
     const { sampleCount, interval, clock = Date.now } = options;
     const reset = (bucket: MetricBucket) => {
       bucket.reset().addAllowed(this.#waiting).addBorrowed(this.#waiting);
@@ -55,7 +56,8 @@ export class ClusterMetric {
 
   /** Books `count` passes in the next bucket where `threshold` allows; the wait in ms, 0 where it does not. */
   tryOccupyNext(count: number, threshold: number): number {
-    checkPasses(count);
+    checkPasses(count, "ClusterMetric");
+    placed("ClusterMetric", () => atLeast("threshold", threshold, 0, "passes a second"));
     const leaving = this.#array.validHead()?.value.allowed ?? 0;
     if (this.allowedPerSecond() + count + this.#waiting - leaving > threshold) return 0;
     this.#waiting += count;
@@ -64,8 +66,8 @@ export class ClusterMetric {
 
   /** Decides about `count` passes at most `threshold` a second, and counts them; who is `prioritized` may wait a bucket. */
   acquire(count: number, threshold: number, prioritized = false): FlowDecision {
-    checkPasses(count);
-    atLeast("threshold", threshold, 0, "passes a second");
+    checkPasses(count, "ClusterMetric");
+    placed("ClusterMetric", () => atLeast("threshold", threshold, 0, "passes a second"));
     if (this.allowedPerSecond() + count <= threshold) {
       this.addAllowed(count);
       return PASS;

@@ -1,5 +1,6 @@
-import { argumentError, checkKnown } from "../errors.ts";
+import { checkKnown } from "../errors.ts";
 import { LeapArray } from "../metrics/leap-array.ts";
+import { argumentErrorOf, placed } from "../place.ts";
 import type { ClusterMetricOptions } from "./cluster-metric.ts";
 import { atLeast } from "./controller.ts";
 
@@ -17,10 +18,10 @@ export class ClusterParamMetric<Value = string> {
   readonly #maxValues: number;
 
   constructor(options: ClusterParamMetricOptions) {
-    checkKnown(options, ["sampleCount", "interval", "clock", "maxValues"]);
+    placed("ClusterParamMetric", () => checkKnown(options, ["sampleCount", "interval", "clock", "maxValues"]));
     const { sampleCount, interval, clock = Date.now, maxValues = 4000 } = options;
     if (!Number.isSafeInteger(maxValues) || maxValues < 1)
-      throw argumentError("maxValues", maxValues, "a whole number, 1 or more");
+      throw argumentErrorOf("ClusterParamMetric", "maxValues", maxValues, "a whole number, 1 or more");
     this.#maxValues = maxValues;
     const reset = (bucket: Map<Value, number>) => bucket.clear();
     this.#array = new LeapArray(sampleCount, interval, () => new Map(), { clock, reset });
@@ -28,7 +29,7 @@ export class ClusterParamMetric<Value = string> {
 
   /** Counts any finite number for a value; a negative one takes back. */
   add(value: Value, count = 1): void {
-    if (!Number.isFinite(count)) throw argumentError("count", count, "a finite number");
+    if (!Number.isFinite(count)) throw argumentErrorOf("ClusterParamMetric", "count", count, "a finite number");
     const bucket = this.#array.currentWindow()?.value;
     if (!bucket) return;
     const before = bucket.get(value) ?? 0;
@@ -50,7 +51,7 @@ export class ClusterParamMetric<Value = string> {
 
   /** The `most` values with the largest averages, and these, largest first. */
   top(most: number): Map<Value, number> {
-    atLeast("most", most, 0, "values");
+    placed("ClusterParamMetric", () => atLeast("most", most, 0, "values"));
     this.#array.currentWindow();
     const sums = new Map<Value, number>();
     for (const bucket of this.#array.values())

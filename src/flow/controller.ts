@@ -1,4 +1,5 @@
-import { argumentError } from "../errors.ts";
+import { argumentError, checkKnown } from "../errors.ts";
+import { argumentErrorOf, placed } from "../place.ts";
 
 /** A denial is an answer. Allowed with a wait: the call may go on after so many ms, and is counted already. */
 export interface FlowDecision {
@@ -29,9 +30,22 @@ export interface TrafficShapingController {
 export const PASS: FlowDecision = Object.freeze({ allowed: true, waitMs: 0 });
 export const DENY: FlowDecision = Object.freeze({ allowed: false, waitMs: 0 });
 
-export function checkPasses(count: number): void {
+export function checkPasses(count: number, structure: string): void {
   if (!Number.isSafeInteger(count) || count < 0)
-    throw argumentError("count", count, "a whole number of passes, 0 or more");
+    throw argumentErrorOf(structure, "count", count, "a whole number of passes, 0 or more");
+}
+
+/** Throws ARGUMENT for what is no node, and for wrong options. */
+export function checkAsked(node: FlowNode, options: TryPassOptions | undefined, structure: string): void {
+  if (typeof node?.allowedPerSecond !== "function" || typeof node.previousAllowedPerSecond !== "function")
+    throw argumentErrorOf(structure, "node", node, "a StatisticNode");
+  if (options !== undefined) placed(structure, () => checkTryPass(options));
+}
+
+function checkTryPass(options: TryPassOptions): void {
+  checkKnown(options, ["prioritized"]);
+  const { prioritized = false } = options;
+  if (typeof prioritized !== "boolean") throw argumentError("prioritized", prioritized, "true or false");
 }
 
 /** A number of what `unit` says, from `least` on; throws ARGUMENT, naming `argument`. */

@@ -1,6 +1,8 @@
 import { argumentError, checkKnown } from "../errors.ts";
+import { placed } from "../place.ts";
 import {
   atLeast,
+  checkAsked,
   checkPasses,
   DENY,
   type FlowDecision,
@@ -27,21 +29,27 @@ export class RejectController implements TrafficShapingController {
   readonly #grade: "rate" | "concurrency";
 
   constructor(options: RejectOptions) {
-    checkKnown(options, ["count", "grade"]);
-    const { count, grade = "rate" } = options;
-    if (grade !== "rate" && grade !== "concurrency") throw argumentError("grade", grade, '"rate" or "concurrency"');
-    this.#count = atLeast("count", count, 0, grade === "rate" ? "passes a second" : "calls under way");
+    const { count, grade } = placed("RejectController", () => settingsOf(options));
+    this.#count = count;
     this.#grade = grade;
   }
 
-  tryPass(node: FlowNode, count = 1, { prioritized = false }: TryPassOptions = {}): FlowDecision {
-    checkPasses(count);
+  tryPass(node: FlowNode, count = 1, options?: TryPassOptions): FlowDecision {
+    checkPasses(count, "RejectController");
+    checkAsked(node, options, "RejectController");
     const used = this.#grade === "rate" ? node.allowedPerSecond() : node.concurrency;
     if (used + count <= this.#count) return PASS;
-    if (!prioritized || this.#grade !== "rate") return DENY;
+    if (!options?.prioritized || this.#grade !== "rate") return DENY;
     const waitMs = node.tryOccupyNext(count, this.#count);
     if (waitMs === Infinity) return DENY;
     node.occupy(count, waitMs);
     return { allowed: true, waitMs };
   }
+}
+
+function settingsOf(options: RejectOptions): Required<RejectOptions> {
+  checkKnown(options, ["count", "grade"]);
+  const { count, grade = "rate" } = options;
+  if (grade !== "rate" && grade !== "concurrency") throw argumentError("grade", grade, '"rate" or "concurrency"');
+  return { count: atLeast("count", count, 0, grade === "rate" ? "passes a second" : "calls under way"), grade };
 }

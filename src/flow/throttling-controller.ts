@@ -1,4 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
+import { placed } from "../place.ts";
 import { type Clock, type Duration, durationMs } from "../time.ts";
 import {
   atLeast,
@@ -33,18 +34,24 @@ export class ThrottlingController implements TrafficShapingController {
   readonly #pacer = new Pacer();
 
   constructor(options: ThrottlingOptions) {
-    checkKnown(options, ["count", "interval", "maxQueueingTime", "clock"]);
-    const { count, interval = 1000, maxQueueingTime = 500, clock = () => performance.now() } = options;
-    if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms");
-    this.#msPerPass = durationMs("interval", interval) / atLeast("count", count, 0, "passes per interval");
-    this.#maxQueueingTimeMs = durationMs("maxQueueingTime", maxQueueingTime, 0);
+    const { msPerPass, maxQueueingTimeMs, clock } = placed("ThrottlingController", () => settingsOf(options));
+    this.#msPerPass = msPerPass;
+    this.#maxQueueingTimeMs = maxQueueingTimeMs;
     this.#clock = clock;
   }
 
   tryPass(_node?: FlowNode, count = 1): FlowDecision {
-    checkPasses(count);
+    checkPasses(count, "ThrottlingController");
     if (count === 0) return PASS;
     if (this.#msPerPass === Infinity) return DENY;
     return this.#pacer.pass(count * this.#msPerPass, this.#maxQueueingTimeMs, this.#clock());
   }
+}
+
+function settingsOf(options: ThrottlingOptions) {
+  checkKnown(options, ["count", "interval", "maxQueueingTime", "clock"]);
+  const { count, interval = 1000, maxQueueingTime = 500, clock = () => performance.now() } = options;
+  if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms");
+  const msPerPass = durationMs("interval", interval) / atLeast("count", count, 0, "passes per interval");
+  return { msPerPass, maxQueueingTimeMs: durationMs("maxQueueingTime", maxQueueingTime, 0), clock };
 }

@@ -1,5 +1,7 @@
 import { checkKnown } from "../errors.ts";
+import { placed } from "../place.ts";
 import {
+  checkAsked,
   checkPasses,
   DENY,
   type FlowDecision,
@@ -19,12 +21,15 @@ export class WarmUpController implements TrafficShapingController {
   #passedMs = -Infinity;
 
   constructor(options: WarmUpOptions) {
-    checkKnown(options, WARM_UP_OPTIONS);
-    this.#warmUp = new WarmUp(options);
+    this.#warmUp = placed("WarmUpController", () => {
+      checkKnown(options, WARM_UP_OPTIONS);
+      return new WarmUp(options);
+    });
   }
 
   tryPass(node: FlowNode, count = 1): FlowDecision {
-    checkPasses(count);
+    checkPasses(count, "WarmUpController");
+    checkAsked(node, undefined, "WarmUpController");
     const nowMs = this.#warmUp.clock();
     const rate = this.#warmUp.rate(node.previousAllowedPerSecond(), nowMs);
     const used = node.allowedPerSecond();

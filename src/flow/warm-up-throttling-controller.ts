@@ -1,6 +1,14 @@
 import { checkKnown } from "../errors.ts";
+import { placed } from "../place.ts";
 import { type Duration, durationMs } from "../time.ts";
-import { checkPasses, type FlowDecision, type FlowNode, PASS, type TrafficShapingController } from "./controller.ts";
+import {
+  checkAsked,
+  checkPasses,
+  type FlowDecision,
+  type FlowNode,
+  PASS,
+  type TrafficShapingController,
+} from "./controller.ts";
 import { Pacer } from "./pacer.ts";
 import { WARM_UP_OPTIONS, WarmUp, type WarmUpOptions } from "./warm-up.ts";
 
@@ -19,14 +27,18 @@ export class WarmUpThrottlingController implements TrafficShapingController {
   readonly #pacer = new Pacer();
 
   constructor(options: WarmUpThrottlingOptions) {
-    checkKnown(options, [...WARM_UP_OPTIONS, "maxQueueingTime"]);
-    const { maxQueueingTime = 500 } = options;
-    this.#warmUp = new WarmUp(options);
-    this.#maxQueueingTimeMs = durationMs("maxQueueingTime", maxQueueingTime, 0);
+    const { warmUp, maxQueueingTimeMs } = placed("WarmUpThrottlingController", () => {
+      checkKnown(options, [...WARM_UP_OPTIONS, "maxQueueingTime"]);
+      const { maxQueueingTime = 500 } = options;
+      return { warmUp: new WarmUp(options), maxQueueingTimeMs: durationMs("maxQueueingTime", maxQueueingTime, 0) };
+    });
+    this.#warmUp = warmUp;
+    this.#maxQueueingTimeMs = maxQueueingTimeMs;
   }
 
   tryPass(node: FlowNode, count = 1): FlowDecision {
-    checkPasses(count);
+    checkPasses(count, "WarmUpThrottlingController");
+    checkAsked(node, undefined, "WarmUpThrottlingController");
     if (count === 0) return PASS;
     const nowMs = this.#warmUp.clock();
     const rate = this.#warmUp.rate(node.previousAllowedPerSecond(), nowMs);

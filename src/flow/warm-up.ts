@@ -31,9 +31,9 @@ export class WarmUp {
 
   constructor({ count, warmUpPeriod, coldFactor = 3, clock = Date.now }: WarmUpOptions) {
     if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms since 1970");
-    if (!(count > 0 && Number.isFinite(count)))
+    if (!(Number.isFinite(count) && count > 0))
       throw argumentError("count", count, "a number of passes a second, above 0");
-    if (!(coldFactor > 1 && Number.isFinite(coldFactor)))
+    if (!(Number.isFinite(coldFactor) && coldFactor > 1))
       throw argumentError("coldFactor", coldFactor, "a number above 1");
     this.count = count;
     this.clock = clock;

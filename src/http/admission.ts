@@ -1,8 +1,9 @@
-import { argumentError } from "../errors.ts";
+import { argumentError, checkKnown } from "../errors.ts";
 import type { Decision } from "../limiter/decision.ts";
+import { Place } from "../place.ts";
 import { clientId, MALFORMED_ADDRESS } from "./client-id.ts";
 import { addressKey, checkPrefix } from "./client-key.ts";
-import { type RateLimitHeaderOptions, rateLimitHeaders } from "./headers.ts";
+import { checkHeaderOptions, type RateLimitHeaderOptions, rateLimitHeaders } from "./headers.ts";
 import type { Taker } from "./taker.ts";
 
 /** What a header can be. */
@@ -56,18 +57,28 @@ export function decisionOf(request: object): Decision | undefined {
  * address, undefined where the framework does not know it; `identity`: the object that `decisionOf` is asked with.
  */
 export function admission<Request>(
+  name: string,
   taker: Taker,
   options: LimiterOptions<Request>,
   addressOf: (request: Request) => string | undefined,
   identity: (request: Request) => object,
 ): Admit<Request> {
-  const { headers, ipv6Prefix, partitionKey, skip, onError } = options;
   check(taker, options);
+  const { headers, ipv6Prefix, partitionKey, skip, onError } = options;
+  const place = new Place(name);
   const key = options.key ?? ((request: Request) => addressKey(addressOf(request), ipv6Prefix) ?? MALFORMED_ADDRESS);
-  return async (request) => {
+  /** Undefined where it passes unasked. */
+  const asked = async (request: Request) => {
     if (skip !== undefined && (await skip(request))) return undefined;
     const id = await clientId(await key(request));
-    const cost = typeof options.cost === "function" ? await options.cost(request) : options.cost;
+    return { id, cost: typeof options.cost === "function" ? await options.cost(request) : options.cost };
+  };
+  return async (request) => {
+    const question = await asked(request).catch((error) => {
+      throw place.error(undefined, error);
+    });
+    if (question === undefined) return undefined;
+    const { id, cost } = question;
     const taken = taker.take(id, cost === undefined ? {} : { cost });
     const decision = onError === "pass" ? await taken.catch(passed) : await taken;
     if (decision === undefined) return undefined;
@@ -107,16 +118,25 @@ function once(release: () => Promise<unknown> | undefined): () => void {
 }
 
 function check<Request>(taker: Taker, options: LimiterOptions<Request>): void {
+  checkKnown(options, OPTIONS);
   if (typeof taker?.take !== "function") throw argumentError("limiter", taker, "a Limiter");
   for (const name of ["key", "skip", "partitionKey"] as const)
     if (options[name] !== undefined && typeof options[name] !== "function")
       throw argumentError(name, options[name], "a function");
-  if (options.cost !== undefined && typeof options.cost !== "function" && !(options.cost > 0))
+  if (
+    options.cost !== undefined &&
+    typeof options.cost !== "function" &&
+    !(Number.isFinite(options.cost) && options.cost > 0)
+  )
     throw argumentError("cost", options.cost, "a number of permits above 0, or a function of the request");
   if (options.onError !== undefined && options.onError !== "throw" && options.onError !== "pass")
     throw argumentError("onError", options.onError, '"throw" or "pass"');
+  const { headers } = options;
+  if (headers !== undefined && headers !== false) checkHeaderOptions(headers);
   checkPrefix(options.ipv6Prefix ?? 64);
 }
+
+const OPTIONS = ["key", "ipv6Prefix", "cost", "skip", "headers", "partitionKey", "onError", "onDenied"];
 
 /** Fields that are lists: what a limiter before this one said stays. */
 const LISTS = ["RateLimit", "RateLimit-Policy"];

@@ -1,4 +1,5 @@
-import { argumentError } from "../errors.ts";
+import { argumentError, checkKnown } from "../errors.ts";
+import { placed } from "../place.ts";
 import { parseIpv4, parseIpv6 } from "./ip-address.ts";
 
 export interface ClientKeyOptions {
@@ -16,9 +17,12 @@ export interface ClientKeyOptions {
  * Throws ARGUMENT for what is no address; a port or brackets are none of it.
  */
 export function clientKey(ip: string, options: ClientKeyOptions = {}): string {
-  const key = addressKey(ip, options.ipv6Prefix);
-  if (key === undefined) throw argumentError("ip", ip, "an IPv4 or IPv6 address, without port or brackets");
-  return key;
+  return placed("clientKey", () => {
+    checkKnown(options, ["ipv6Prefix"]);
+    const key = addressKey(ip, options.ipv6Prefix);
+    if (key === undefined) throw argumentError("ip", ip, "an IPv4 or IPv6 address, without port or brackets");
+    return key;
+  });
 }
 
 /** The same; undefined for text that is no address. Throws ARGUMENT for what is no text. */

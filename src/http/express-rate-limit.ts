@@ -1,5 +1,6 @@
-import { argumentError } from "../errors.ts";
+import { argumentError, checkKnown } from "../errors.ts";
 import type { Decision } from "../limiter/decision.ts";
+import { argumentErrorOf, placed } from "../place.ts";
 import type { Clock } from "../time.ts";
 import { clientId } from "./client-id.ts";
 import type { CountingTaker } from "./taker.ts";
@@ -57,52 +58,62 @@ export function expressRateLimitStore(
   limiter: CountingTaker | ((windowMs: number) => CountingTaker),
   options: ExpressRateLimitStoreOptions = {},
 ): ExpressRateLimitStore {
-  const { prefix = "", clock = Date.now } = options;
-  let taker = typeof limiter === "function" ? undefined : checked(limiter);
-  let mostHits = 0;
-  /** Only where hits are taken back; express-rate-limit says so in its first call. */
-  let tally: Tally | undefined = new Tally();
-  let takesBack = false;
-  let spanMs = 0;
-  const ready = () => checked(taker);
-  const until = (ms: number) => new Date(clock() + (Number.isFinite(ms) ? ms : 0));
-  return {
-    localKeys: false,
-    prefix,
-    init({ windowMs, limit, skipFailedRequests, skipSuccessfulRequests }) {
-      if (typeof limiter === "function") taker = checked(limiter(windowMs));
-      if (typeof limit === "number") mostHits = limit;
-      spanMs = windowMs;
-      takesBack ||= Boolean(skipFailedRequests || skipSuccessfulRequests);
-      tally = takesBack ? (tally ?? new Tally()) : undefined;
-    },
-    async get(key) {
-      const decision = await ready().peek(await clientId(prefix + key));
-      const totalHits = hitsOf(decision);
-      return totalHits === 0 ? undefined : { totalHits, resetTime: until(decision.resetAfterMs) };
-    },
-    async increment(key) {
-      const id = await clientId(prefix + key);
-      const decision = await ready().take(id);
-      const { allowed, degraded, resetAfterMs, retryAfterMs } = decision;
-      // What passed without the limiter's store took nothing there, and no decision says until when that matters.
-      if (allowed && !degraded) tally?.took(id, clock(), resetAfterMs);
-      else tally?.tookNothing(id, clock(), degraded ? spanMs : resetAfterMs);
-      if (allowed) return { totalHits: Math.max(hitsOf(decision), 1), resetTime: until(resetAfterMs) };
-      // What the limiter denies, express-rate-limit must deny, whichever of the two limits is the larger.
-      const limit = Math.max(mostHits, Number.isFinite(decision.limit) ? decision.limit : 0);
-      return { totalHits: limit + 1, resetTime: until(retryAfterMs) };
-    },
-    async decrement(key) {
-      const id = await clientId(prefix + key);
-      if (tally === undefined || tally.isTaken(id, clock())) await ready().reward(id, 1);
-    },
-    async resetKey(key) {
-      const id = await clientId(prefix + key);
-      tally?.forget(id);
-      await ready().reset(id);
-    },
-  };
+  return placed("expressRateLimitStore", () => {
+    checkKnown(options, ["prefix", "clock"]);
+    const { prefix = "", clock = Date.now } = options;
+    if (typeof prefix !== "string") throw argumentError("prefix", prefix, "a string");
+    if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms since 1970");
+    let taker = typeof limiter === "function" ? undefined : checked(limiter);
+    let mostHits = 0;
+    /** Only where hits are taken back; express-rate-limit says so in its first call. */
+    let tally: Tally | undefined = new Tally();
+    let takesBack = false;
+    let spanMs = 0;
+    const ready = () => checked(taker);
+    const idOf = (key: string) => {
+      if (typeof key !== "string")
+        throw argumentErrorOf("expressRateLimitStore", "key", key, "a string: what keyGenerator gives");
+      return clientId(prefix + key);
+    };
+    const until = (ms: number) => new Date(clock() + (Number.isFinite(ms) ? ms : 0));
+    return {
+      localKeys: false,
+      prefix,
+      init({ windowMs, limit, skipFailedRequests, skipSuccessfulRequests }) {
+        if (typeof limiter === "function") taker = checked(limiter(windowMs));
+        if (typeof limit === "number") mostHits = limit;
+        spanMs = windowMs;
+        takesBack ||= Boolean(skipFailedRequests || skipSuccessfulRequests);
+        tally = takesBack ? (tally ?? new Tally()) : undefined;
+      },
+      async get(key) {
+        const decision = await ready().peek(await idOf(key));
+        const totalHits = hitsOf(decision);
+        return totalHits === 0 ? undefined : { totalHits, resetTime: until(decision.resetAfterMs) };
+      },
+      async increment(key) {
+        const id = await idOf(key);
+        const decision = await ready().take(id);
+        const { allowed, degraded, resetAfterMs, retryAfterMs } = decision;
+        // What passed without the limiter's store took nothing there, and no decision says until when that matters.
+        if (allowed && !degraded) tally?.took(id, clock(), resetAfterMs);
+        else tally?.tookNothing(id, clock(), degraded ? spanMs : resetAfterMs);
+        if (allowed) return { totalHits: Math.max(hitsOf(decision), 1), resetTime: until(resetAfterMs) };
+        // What the limiter denies, express-rate-limit must deny, whichever of the two limits is the larger.
+        const limit = Math.max(mostHits, Number.isFinite(decision.limit) ? decision.limit : 0);
+        return { totalHits: limit + 1, resetTime: until(retryAfterMs) };
+      },
+      async decrement(key) {
+        const id = await idOf(key);
+        if (tally === undefined || tally.isTaken(id, clock())) await ready().reward(id, 1);
+      },
+      async resetKey(key) {
+        const id = await idOf(key);
+        tally?.forget(id);
+        await ready().reset(id);
+      },
+    };
+  });
 }
 
 /** Permits taken; 0 where the decision knows no policy (the store could not be asked). */

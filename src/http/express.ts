@@ -1,4 +1,5 @@
 import type { Decision } from "../limiter/decision.ts";
+import { placed } from "../place.ts";
 import { admission, type LimiterOptions, putHeaders } from "./admission.ts";
 import { problemOf } from "./problem.ts";
 import { type Connection, type EndingResponse, whenOver } from "./response-end.ts";
@@ -35,28 +36,30 @@ export function expressLimiter<
   limiter: Taker,
   options: ExpressLimiterOptions<Request, Response> = {},
 ): (request: Request, response: Response, next: (error?: unknown) => void) => Promise<void> {
-  const addressOf = (request: Request) => request.ip ?? request.socket?.remoteAddress;
-  const admit = admission(limiter, options, addressOf, (request) => request);
-  const { onDenied = answer } = options;
-  /** Whether the request goes on; else it was answered, or handed to `next` by onDenied. */
-  const passes = async (request: Request, response: Response, next: (error?: unknown) => void): Promise<boolean> => {
-    const admitted = await admit(request);
-    if (admitted === undefined) return true;
-    const { decision, headers, release } = admitted;
-    Object.assign(request, { rateLimit: decision });
-    if (release !== undefined) whenOver(response, request.socket, release);
-    putHeaders(
-      headers,
-      (name) => response.getHeader(name),
-      (name, value) => response.setHeader(name, value),
-    );
-    if (!decision.allowed) await onDenied(request, response, next, decision);
-    return decision.allowed;
-  };
-  return (request, response, next) =>
-    passes(request, response, next).then((goesOn) => {
-      if (goesOn) next();
-    }, next);
+  return placed("expressLimiter", () => {
+    const addressOf = (request: Request) => request.ip ?? request.socket?.remoteAddress;
+    const admit = admission("expressLimiter", limiter, options, addressOf, (request) => request);
+    const { onDenied = answer } = options;
+    /** Whether the request goes on; else it was answered, or handed to `next` by onDenied. */
+    const passes = async (request: Request, response: Response, next: (error?: unknown) => void): Promise<boolean> => {
+      const admitted = await admit(request);
+      if (admitted === undefined) return true;
+      const { decision, headers, release } = admitted;
+      Object.assign(request, { rateLimit: decision });
+      if (release !== undefined) whenOver(response, request.socket, release);
+      putHeaders(
+        headers,
+        (name) => response.getHeader(name),
+        (name, value) => response.setHeader(name, value),
+      );
+      if (!decision.allowed) await onDenied(request, response, next, decision);
+      return decision.allowed;
+    };
+    return (request, response, next) =>
+      passes(request, response, next).then((goesOn) => {
+        if (goesOn) next();
+      }, next);
+  });
 }
 
 function answer(_request: unknown, response: ExpressResponse, _next: unknown, decision: Decision): void {

@@ -1,4 +1,5 @@
 import type { Decision } from "../limiter/decision.ts";
+import { placed } from "../place.ts";
 import { admission, type LimiterOptions, putHeaders } from "./admission.ts";
 import { problemOf } from "./problem.ts";
 import { type Connection, type EndingResponse, whenOver } from "./response-end.ts";
@@ -38,24 +39,26 @@ export function fastifyLimiter<
   limiter: Taker,
   options: FastifyLimiterOptions<Request, Reply> = {},
 ): (request: NoInfer<Request>, reply: NoInfer<Reply>) => Promise<unknown> {
-  const addressOf = (request: Request) => request.ip;
-  const admit = admission(limiter, options, addressOf, (request) => request);
-  const { onDenied = answer } = options;
-  return async (request, reply) => {
-    const admitted = await admit(request);
-    if (admitted === undefined) return undefined;
-    const { decision, headers, release } = admitted;
-    Object.assign(request, { rateLimit: decision });
-    if (release !== undefined) whenOver(reply.raw, request.raw?.socket, release);
-    putHeaders(
-      headers,
-      (name) => reply.getHeader(name),
-      (name, value) => reply.header(name, value),
-    );
-    if (decision.allowed) return undefined;
-    await onDenied(request, reply, decision);
-    return reply; // an async hook that has answered must return the reply
-  };
+  return placed("fastifyLimiter", () => {
+    const addressOf = (request: Request) => request.ip;
+    const admit = admission("fastifyLimiter", limiter, options, addressOf, (request) => request);
+    const { onDenied = answer } = options;
+    return async (request, reply) => {
+      const admitted = await admit(request);
+      if (admitted === undefined) return undefined;
+      const { decision, headers, release } = admitted;
+      Object.assign(request, { rateLimit: decision });
+      if (release !== undefined) whenOver(reply.raw, request.raw?.socket, release);
+      putHeaders(
+        headers,
+        (name) => reply.getHeader(name),
+        (name, value) => reply.header(name, value),
+      );
+      if (decision.allowed) return undefined;
+      await onDenied(request, reply, decision);
+      return reply; // an async hook that has answered must return the reply
+    };
+  });
 }
 
 function answer(_request: unknown, reply: FastifyReply, decision: Decision): void {

@@ -1,5 +1,6 @@
 import { argumentError } from "../errors.ts";
 import type { Decision } from "../limiter/decision.ts";
+import { placed } from "../place.ts";
 import { admission, type LimiterOptions } from "./admission.ts";
 import { deniedResponse, whenEnded, whenGone, withHeaders } from "./response.ts";
 import type { Taker } from "./taker.ts";
@@ -21,29 +22,32 @@ export function fetchLimiter<Incoming extends Request, Rest extends unknown[]>(
   handler: (request: Incoming, ...rest: Rest) => Response | Promise<Response>,
   options: FetchLimiterOptions<Incoming>,
 ): (request: Incoming, ...rest: Rest) => Promise<Response> {
-  if (typeof handler !== "function") throw argumentError("handler", handler, "a function of a Request");
-  if (typeof options?.key !== "function") throw argumentError("key", options?.key, "a function of the Request");
-  const admit = admission<Incoming>(
-    limiter,
-    options,
-    () => undefined,
-    (request) => request,
-  );
-  const { onDenied = (_request, decision) => deniedResponse(decision) } = options;
-  return async (request, ...rest) => {
-    const admitted = await admit(request);
-    if (admitted === undefined) return handler(request, ...rest);
-    const { decision, headers, release } = admitted;
-    if (release !== undefined) whenGone(request, release);
-    try {
-      const response = withHeaders(
-        await (decision.allowed ? handler(request, ...rest) : onDenied(request, decision)),
-        headers,
-      );
-      return release === undefined ? response : whenEnded(request, response, release);
-    } catch (error) {
-      release?.();
-      throw error;
-    }
-  };
+  return placed("fetchLimiter", () => {
+    if (typeof handler !== "function") throw argumentError("handler", handler, "a function of a Request");
+    if (typeof options?.key !== "function") throw argumentError("key", options?.key, "a function of the Request");
+    const admit = admission<Incoming>(
+      "fetchLimiter",
+      limiter,
+      options,
+      () => undefined,
+      (request) => request,
+    );
+    const { onDenied = (_request, decision) => deniedResponse(decision) } = options;
+    return async (request, ...rest) => {
+      const admitted = await admit(request);
+      if (admitted === undefined) return handler(request, ...rest);
+      const { decision, headers, release } = admitted;
+      if (release !== undefined) whenGone(request, release);
+      try {
+        const response = withHeaders(
+          await (decision.allowed ? handler(request, ...rest) : onDenied(request, decision)),
+          headers,
+        );
+        return release === undefined ? response : whenEnded(request, response, release);
+      } catch (error) {
+        release?.();
+        throw error;
+      }
+    };
+  });
 }

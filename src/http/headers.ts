@@ -1,5 +1,8 @@
+import { argumentError, checkKnown } from "../errors.ts";
 import type { Decision, PolicyDecision } from "../limiter/decision.ts";
+import { placed } from "../place.ts";
 import { type Clock, type Duration, durationMs } from "../time.ts";
+import { checkDecision } from "./decision-check.ts";
 import { sfBytes, sfInteger, sfString } from "./structured-field.ts";
 
 /** The quota units that the draft registers. */
@@ -21,6 +24,22 @@ export interface RateLimitHeaderOptions {
   random?: () => number;
   /** For `legacy: "unix"`. Default Date.now. */
   clock?: Clock;
+}
+
+/** Throws ARGUMENT. */
+export function checkHeaderOptions(options: RateLimitHeaderOptions): void {
+  checkKnown(options, ["legacy", "partitionKey", "units", "retryJitter", "random", "clock"]);
+  const { legacy = false, partitionKey, units = {}, retryJitter = 0 } = options;
+  if (typeof legacy !== "boolean" && legacy !== "unix" && legacy !== "delta")
+    throw argumentError("legacy", legacy, 'true, false, "unix" or "delta"');
+  if (partitionKey !== undefined && typeof partitionKey !== "string" && !(partitionKey instanceof Uint8Array))
+    throw argumentError("partitionKey", partitionKey, "a string or a Uint8Array");
+  if (units === null || typeof units !== "object")
+    throw argumentError("units", units, "units by the names of policies");
+  durationMs("retryJitter", retryJitter, 0);
+  for (const name of ["random", "clock"] as const)
+    if (options[name] !== undefined && typeof options[name] !== "function")
+      throw argumentError(name, options[name], "a function that gives a number");
 }
 
 const CONCURRENT: QuotaUnit = "concurrent-requests";
@@ -46,18 +65,24 @@ interface Quota {
  * again, of a refusing policy the time after which the call would pass, never later than Retry-After.
  */
 export function rateLimitHeaders(decision: Decision, options: RateLimitHeaderOptions = {}): Record<string, string> {
-  const quotas = quotasOf(decision, options.units ?? {});
-  const pk = options.partitionKey === undefined ? "" : `;pk=${sfBytes(options.partitionKey)}`;
-  const headers: Record<string, string> = {};
-  if (quotas.length > 0) {
-    headers["RateLimit-Policy"] = quotas.map((quota) => policyItem(quota) + pk).join(", ");
-    headers.RateLimit = quotas.map((quota) => limitItem(quota) + pk).join(", ");
-  }
-  if (options.legacy) Object.assign(headers, legacyFields(decision, quotas, options));
-  const retryMs =
-    decision.retryAfterMs + durationMs("retryJitter", options.retryJitter ?? 0, 0) * (options.random ?? Math.random)();
-  if (!decision.allowed && Number.isFinite(retryMs)) headers["Retry-After"] = sfInteger(Math.max(seconds(retryMs), 1));
-  return headers;
+  return placed("rateLimitHeaders", () => {
+    checkDecision(decision);
+    checkHeaderOptions(options);
+    const quotas = quotasOf(decision, options.units ?? {});
+    const pk = options.partitionKey === undefined ? "" : `;pk=${sfBytes(options.partitionKey)}`;
+    const headers: Record<string, string> = {};
+    if (quotas.length > 0) {
+      headers["RateLimit-Policy"] = quotas.map((quota) => policyItem(quota) + pk).join(", ");
+      headers.RateLimit = quotas.map((quota) => limitItem(quota) + pk).join(", ");
+    }
+    if (options.legacy) Object.assign(headers, legacyFields(decision, quotas, options));
+    const retryMs =
+      decision.retryAfterMs +
+      durationMs("retryJitter", options.retryJitter ?? 0, 0) * (options.random ?? Math.random)();
+    if (!decision.allowed && Number.isFinite(retryMs))
+      headers["Retry-After"] = sfInteger(Math.max(seconds(retryMs), 1));
+    return headers;
+  });
 }
 
 function quotasOf(decision: Decision, units: Readonly<Record<string, QuotaUnit>>): Quota[] {

@@ -1,4 +1,5 @@
 import type { Decision } from "../limiter/decision.ts";
+import { placed } from "../place.ts";
 import { admission, type LimiterOptions } from "./admission.ts";
 import { deniedResponse, whenEnded, whenGone, withHeaders } from "./response.ts";
 import type { Taker } from "./taker.ts";
@@ -27,30 +28,32 @@ export function honoLimiter<Context extends HonoContext = HonoContext>(
   limiter: Taker,
   options: HonoLimiterOptions<Context> = {},
 ): (context: NoInfer<Context>, next: () => Promise<void>) => Promise<Response | undefined> {
-  const addressOf = (context: Context): string | undefined => context.env?.incoming?.socket?.remoteAddress;
-  const admit = admission(limiter, options, addressOf, (context) => context.req.raw);
-  const { onDenied = (_context, decision) => deniedResponse(decision) } = options;
-  return async (context, next) => {
-    const admitted = await admit(context);
-    if (admitted === undefined) {
-      await next();
-      return undefined;
-    }
-    const { decision, headers, release } = admitted;
-    if (release !== undefined) whenGone(context.req.raw, release);
-    context.set("rateLimit", decision);
-    const ending = (response: Response) =>
-      release === undefined ? response : whenEnded(context.req.raw, response, release);
-    try {
-      if (!decision.allowed) return ending(withHeaders(await onDenied(context, decision), headers));
-      await next();
-      replace(context, ending(withHeaders(context.res, headers)));
-      return undefined;
-    } catch (error) {
-      release?.();
-      throw error;
-    }
-  };
+  return placed("honoLimiter", () => {
+    const addressOf = (context: Context): string | undefined => context.env?.incoming?.socket?.remoteAddress;
+    const admit = admission("honoLimiter", limiter, options, addressOf, (context) => context.req.raw);
+    const { onDenied = (_context, decision) => deniedResponse(decision) } = options;
+    return async (context, next) => {
+      const admitted = await admit(context);
+      if (admitted === undefined) {
+        await next();
+        return undefined;
+      }
+      const { decision, headers, release } = admitted;
+      if (release !== undefined) whenGone(context.req.raw, release);
+      context.set("rateLimit", decision);
+      const ending = (response: Response) =>
+        release === undefined ? response : whenEnded(context.req.raw, response, release);
+      try {
+        if (!decision.allowed) return ending(withHeaders(await onDenied(context, decision), headers));
+        await next();
+        replace(context, ending(withHeaders(context.res, headers)));
+        return undefined;
+      } catch (error) {
+        release?.();
+        throw error;
+      }
+    };
+  });
 }
 
 /** Hono joins the header of the response that was set before into the next: it must be taken away first. */

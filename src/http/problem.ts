@@ -1,4 +1,6 @@
 import type { Decision } from "../limiter/decision.ts";
+import { placed } from "../place.ts";
+import { checkDecision } from "./decision-check.ts";
 import { sfText } from "./structured-field.ts";
 
 /** A denial as a problem document (RFC 9457). */
@@ -18,14 +20,17 @@ const TYPES = "https://iana.org/assignments/http-problem-types";
  * the limiter denies then, which is no fault of the client's.
  */
 export function problemOf(decision: Decision): Problem {
-  const violated = decision.policies.filter((policy) => !policy.shadow && !policy.allowed);
-  const [status, type, title] =
-    decision.degradedBy === "deny"
-      ? [503, "temporary-reduced-capacity", "Temporary Reduced Capacity"]
-      : violated.length === 0
-        ? [429, "abnormal-usage-detected", "Abnormal Usage Detected"]
-        : [429, "quota-exceeded", "Quota Exceeded"];
-  const names = violated.map((policy) => sfText(policy.name));
-  const body = JSON.stringify({ type: `${TYPES}#${type}`, title, status, "violated-policies": names });
-  return { status, contentType: "application/problem+json", body };
+  return placed("problemOf", () => {
+    checkDecision(decision);
+    const violated = decision.policies.filter((policy) => !policy.shadow && !policy.allowed);
+    const [status, type, title] =
+      decision.degradedBy === "deny"
+        ? [503, "temporary-reduced-capacity", "Temporary Reduced Capacity"]
+        : violated.length === 0
+          ? [429, "abnormal-usage-detected", "Abnormal Usage Detected"]
+          : [429, "quota-exceeded", "Quota Exceeded"];
+    const names = violated.map((policy) => sfText(policy.name));
+    const body = JSON.stringify({ type: `${TYPES}#${type}`, title, status, "violated-policies": names });
+    return { status, contentType: "application/problem+json", body };
+  });
 }

@@ -1,4 +1,5 @@
-import { argumentError } from "../errors.ts";
+import { argumentError, checkKnown } from "../errors.ts";
+import { Place } from "../place.ts";
 import type { Closed } from "../time.ts";
 import { activeKernel } from "./choose.ts";
 import { columnOf, timesOf, type Values, type ValueType } from "./column.ts";
@@ -47,10 +48,17 @@ export interface WindowStatsOptions<P extends readonly number[] = readonly numbe
 /** Whole ms since 1970; a number's fraction is floored. */
 type Instant = number | bigint;
 
+const COLUMN = ["type", "nan", "compat"];
+const PERCENTILE = [...COLUMN, "method"];
+const MOMENTS = [...COLUMN, "ddof"];
+const TRIM = ["type", "closed", "sorted", "until"];
+const STATS = [...TRIM, ...PERCENTILE, "percentiles", "ddof"];
+
 /** One percentile, or one for each in a list (in its order). Empty: NaN. p outside 0 to 100: ARGUMENT. */
 function percentile(values: Values, p: number, options?: PercentileOptions): number;
 function percentile(values: Values, p: readonly number[], options?: PercentileOptions): number[];
 function percentile(values: Values, p: number | readonly number[], options: PercentileOptions = {}): number | number[] {
+  checkKnown(options, PERCENTILE);
   const list = Array.isArray(p);
   const percents: readonly number[] = list ? p : [p as number];
   const law = lawOf(options);
@@ -69,6 +77,7 @@ function percentile(values: Values, p: number | readonly number[], options: Perc
 
 /** The sum; of nothing: 0. Strict: rounded once from a compensated f64 sum. */
 function sum(values: Values, options: ColumnOptions = {}): number {
+  checkKnown(options, COLUMN);
   const law = lawOf(options);
   const column = read(values, options);
   return column === null ? Number.NaN : sumOf(activeKernel(), column, law);
@@ -76,6 +85,7 @@ function sum(values: Values, options: ColumnOptions = {}): number {
 
 /** Count, mean, variance, std, min, max; all but count NaN when empty. Variance is over count - `ddof` (default 0). */
 function moments(values: Values, options: ColumnOptions & { ddof?: number } = {}): Moments {
+  checkKnown(options, MOMENTS);
   const ddof = ddofOf(options.ddof);
   const law = lawOf(options);
   const column = read(values, options);
@@ -90,6 +100,7 @@ function trim(
   cutoff: Instant,
   options: TrimOptions = {},
 ): { times: BigInt64Array; values: Column } {
+  checkKnown(options, TRIM);
   const { from, to, both, sorted } = windowOf(cutoff, options);
   const instants = timesOf("times", times);
   const column = columnOf("values", values, options.type);
@@ -109,6 +120,7 @@ function stats<const P extends readonly number[] = readonly [50, 90, 99]>(
   cutoff: Instant,
   options: WindowStatsOptions<P> = {},
 ): ColumnStats<P[number]> {
+  checkKnown(options, STATS);
   const { percentiles = [50, 90, 99], method = "linear", type } = options;
   if (!Array.isArray(percentiles)) throw argumentError("percentiles", percentiles, "an array of numbers from 0 to 100");
   const { from, to, both, sorted } = windowOf(cutoff, options);
@@ -145,14 +157,26 @@ function read(values: Values, { type, nan }: ColumnOptions): Column | null {
   return withoutNan(activeKernel(), "values", columnOf("values", values, type), policyOf(nan));
 }
 
+/** The same function; its errors name it. */
+function told<Call extends (...args: never[]) => unknown>(operation: string, call: Call): Call {
+  const named = (...args: Parameters<Call>) => {
+    try {
+      return call(...args);
+    } catch (error) {
+      throw new Place("kernel").outer(operation, error);
+    }
+  };
+  return named as Call;
+}
+
 /** One-shot statistics over columns, by the kernel in use. No call changes its input. */
 export const kernel = {
-  percentile,
-  sum,
-  moments,
-  trim,
-  stats,
-  rollingPercentile,
+  percentile: told("percentile", percentile),
+  sum: told("sum", sum),
+  moments: told("moments", moments),
+  trim: told("trim", trim),
+  stats: told("stats", stats),
+  rollingPercentile: told("rollingPercentile", rollingPercentile),
   /** Which form is in use; chooses at the first call. */
   get name(): KernelName {
     return activeKernel().name;

@@ -1,4 +1,5 @@
-import { OrielError } from "../errors.ts";
+import { OrielError, show } from "../errors.ts";
+import { placed } from "../place.ts";
 import type { Kernel, KernelName } from "./contract.ts";
 import { selfTest } from "./self-test.ts";
 
@@ -39,7 +40,7 @@ export function activeKernel(): Kernel {
 
 /** Uses this form from now on; null: chooses anew at the next use. KERNEL, and nothing changed, when it is not to be had. */
 export function forceKernel(name: KernelName | null): void {
-  chosen = name === null ? null : create(name);
+  chosen = placed("forceKernel", () => (name === null ? null : create(name)));
 }
 
 function firstThatWorks(): Kernel {
@@ -64,7 +65,7 @@ function create(name: string): Kernel {
   const candidate = candidates.get(name as KernelName);
   if (candidate === undefined) {
     const known = [...candidates.keys()].join(", ") || "none";
-    throw new OrielError("KERNEL", `kernel ${JSON.stringify(name)} is not available; provided here: ${known}`);
+    throw new OrielError("KERNEL", `kernel ${show(name)} is not available; provided here: ${known}`);
   }
   return started(candidate);
 }

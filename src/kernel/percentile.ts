@@ -49,6 +49,7 @@ const PLOTTING: Partial<Record<PercentileMethod, readonly [number, number]>> = {
  */
 export function orderOf(method: PercentileMethod, n: number, p: number, law: PercentileLaw = "strict"): Order {
   if (typeof p !== "number" || !(p >= 0 && p <= 100)) throw argumentError("percentile", p, "from 0 to 100 (percent)");
+  if (typeof method !== "string") throw argumentError("method", method, `one of ${METHODS.join(", ")}`);
   return law === "numpy" ? numpyOrder(method, n, p) : strictOrder(method, n, p);
 }
 

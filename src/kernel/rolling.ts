@@ -1,4 +1,5 @@
-import { argumentError } from "../errors.ts";
+import { argumentError, checkKnown } from "../errors.ts";
+import { placed } from "../place.ts";
 import { type Closed, type Duration, durationMs } from "../time.ts";
 import { activeKernel } from "./choose.ts";
 import { checkAttached, columnOf, timesOf, type Values, type ValueType } from "./column.ts";
@@ -40,22 +41,25 @@ export function rollingPercentile(
   values: Values,
   options: RollingOptions,
 ): RollingPercentiles {
-  const { span, percentiles, method = "linear", type, closed = "right", nan } = options;
-  if (closed !== "right" && closed !== "both") throw argumentError("closed", closed, '"right" or "both"');
-  const spanMs = durationMs("span", span);
-  const policy = policyOf(nan);
-  if (!Array.isArray(percentiles)) throw argumentError("percentiles", percentiles, "a list of numbers from 0 to 100");
-  const percents = [...new Set<number>(percentiles)];
-  const orders = percents.map((p) => new Orders(method, p));
-  checkAttached("times", times);
-  const instants = times instanceof Float64Array ? times : timesOf("times", times);
-  const column = columnOf("values", values, type);
-  if (instants.length !== column.length)
-    throw argumentError("values.length", column.length, `${instants.length}, the number of times`);
-  const kernel = activeKernel();
-  const whole = withoutNan(kernel, "values", column, policy === "reject" ? policy : "propagate") !== null;
-  const rule = whole || policy === "reject" ? "none" : policy;
-  const windows = { times: instants, spanMs, both: closed === "both" };
-  const answers = rollPieces(kernel, column, windows, orders, rule);
-  return Object.fromEntries(percents.map((p, i) => [p, answers[i]!]));
+  return placed("rollingPercentile", () => {
+    checkKnown(options, ["span", "percentiles", "method", "type", "closed", "nan"]);
+    const { span, percentiles, method = "linear", type, closed = "right", nan } = options;
+    if (closed !== "right" && closed !== "both") throw argumentError("closed", closed, '"right" or "both"');
+    const spanMs = durationMs("span", span);
+    const policy = policyOf(nan);
+    if (!Array.isArray(percentiles)) throw argumentError("percentiles", percentiles, "a list of numbers from 0 to 100");
+    const percents = [...new Set<number>(percentiles)];
+    const orders = percents.map((p) => new Orders(method, p));
+    checkAttached("times", times);
+    const instants = times instanceof Float64Array ? times : timesOf("times", times);
+    const column = columnOf("values", values, type);
+    if (instants.length !== column.length)
+      throw argumentError("values.length", column.length, `${instants.length}, the number of times`);
+    const kernel = activeKernel();
+    const whole = withoutNan(kernel, "values", column, policy === "reject" ? policy : "propagate") !== null;
+    const rule = whole || policy === "reject" ? "none" : policy;
+    const windows = { times: instants, spanMs, both: closed === "both" };
+    const answers = rollPieces(kernel, column, windows, orders, rule);
+    return Object.fromEntries(percents.map((p, i) => [p, answers[i]!]));
+  });
 }

@@ -13,6 +13,7 @@ import { Leases } from "./leases.ts";
 import {
   type AcquireOptions,
   atLeastOf,
+  checkCall,
   checkInstead,
   checkPermit,
   costOf,
@@ -31,7 +32,6 @@ import { newToken, requestToken } from "./token.ts";
 import { Turns } from "./turns.ts";
 
 export type Wanted = WantedOf<Limiter>;
-
 const EACH = new Place("Limiter");
 const TAKE_OPTIONS = ["cost", "atLeast", "requestId", "tag", "policies", "signal"];
 
@@ -97,7 +97,7 @@ export class Limiter {
   }
 
   async #peek(id: string, options: Omit<TakeOptions, "requestId" | "atLeast">): Promise<Decision> {
-    checkKnown(options, ["cost", "tag", "policies", "signal"]);
+    checkCall(options, ["cost", "tag", "policies", "signal"]);
     const { base, policies } = this.#of(id, options);
     const cost = costOf(options.cost ?? 1);
     return this.#fallback.decide(this.#asker, { base, policies, cost, mode: MODE.peek, signal: options.signal });
@@ -110,7 +110,7 @@ export class Limiter {
    */
   acquire(id: string, options: AcquireOptions = {}): Promise<Decision> {
     return this.#at.run("acquire", async () => {
-      checkKnown(options, ["cost", "tag", "policies", "signal", "wait"]);
+      checkCall(options, ["cost", "tag", "policies", "signal", "wait"]);
       const { wait = "10s", ...rest } = options;
       const untilMs = this.#store.monotonic() + waitMsOf(wait);
       const { base, policies } = this.#of(id, options);
@@ -200,7 +200,7 @@ export class Limiter {
   }
 
   async #takeWith(id: string, options: TakeOptions): Promise<Decision> {
-    checkKnown(options, TAKE_OPTIONS);
+    checkCall(options, TAKE_OPTIONS);
     const { atLeast, requestId, signal } = options;
     signal?.throwIfAborted();
     const { base, policies } = this.#of(id, options);

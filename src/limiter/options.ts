@@ -1,4 +1,4 @@
-import { argumentError, checkKnown } from "../errors.ts";
+import { argumentError, checkKnown, checkSignal } from "../errors.ts";
 import { type Duration, durationMs } from "../time.ts";
 import type { Policy } from "./policies.ts";
 
@@ -58,6 +58,12 @@ export const LONGEST_WAIT_MS = 2 ** 31 - 1;
 const LONGEST_DENY_CACHE_MS = 100;
 const LONGEST_LEASE_MS = 1000;
 const MOST_POLICIES = 16;
+
+/** Throws ARGUMENT for an option that is not known, or a wrong signal. */
+export function checkCall(options: { signal?: AbortSignal }, known: readonly string[]): void {
+  checkKnown(options, known);
+  checkSignal(options.signal);
+}
 
 export interface LimiterSettings {
   onStoreError: "throw" | "allow" | "deny" | "local";

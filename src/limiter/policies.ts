@@ -1,4 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
+import { placed } from "../place.ts";
 import { type Duration, durationMs } from "../time.ts";
 import type { PolicyKind } from "./decision.ts";
 import { law } from "./law.ts";
@@ -36,10 +37,12 @@ export interface WindowPolicy extends PolicyOptions {
  * multiple of the span since 1970 (UTC); a call with another span may begin another one. Across two windows up to twice the limit pass within one span. Some 40 bytes.
  */
 export function fixedWindow(options: WindowPolicy & { aligned?: boolean }): Policy {
-  checkKnown(options, ["limit", "span", "aligned", "name", "shadow"]);
-  const { limit, span, aligned = false } = options;
-  const spanMs = durationMs("span", span, 1, LONGEST_MS);
-  return policy(options, "fixed-window", KIND.fixed, whole("limit", limit, MOST_PERMITS), spanMs, 0, aligned);
+  return placed("fixedWindow", () => {
+    checkKnown(options, ["limit", "span", "aligned", "name", "shadow"]);
+    const { limit, span, aligned = false } = options;
+    const spanMs = durationMs("span", span, 1, LONGEST_MS);
+    return policy(options, "fixed-window", KIND.fixed, whole("limit", limit, MOST_PERMITS), spanMs, 0, aligned);
+  });
 }
 
 /**
@@ -47,9 +50,11 @@ export function fixedWindow(options: WindowPolicy & { aligned?: boolean }): Poli
  * taken, a half more while it grows; a call costs O(log limit). Beyond 4 194 304 such ms in a span: OVERLOADED.
  */
 export function slidingWindow(options: WindowPolicy): Policy {
-  checkKnown(options, ["limit", "span", "name", "shadow"]);
-  const spanMs = durationMs("span", options.span, 1, LONGEST_MS);
-  return policy(options, "sliding-window", KIND.sliding, whole("limit", options.limit, MOST_PERMITS), spanMs, 0);
+  return placed("slidingWindow", () => {
+    checkKnown(options, ["limit", "span", "name", "shadow"]);
+    const spanMs = durationMs("span", options.span, 1, LONGEST_MS);
+    return policy(options, "sliding-window", KIND.sliding, whole("limit", options.limit, MOST_PERMITS), spanMs, 0);
+  });
 }
 
 export interface LeakyBucketPolicy extends PolicyOptions {
@@ -64,10 +69,12 @@ export interface LeakyBucketPolicy extends PolicyOptions {
  * numbers of permits times ms: nothing drifts. capacity x span: at most 2^52. Some 48 bytes.
  */
 export function leakyBucket(options: LeakyBucketPolicy): Policy {
-  checkKnown(options, ["capacity", "span", "name", "shadow"]);
-  const spanMs = durationMs("span", options.span, 1, LONGEST_MS);
-  const capacity = whole("capacity", options.capacity, Math.floor(law.mostLevel / spanMs));
-  return policy(options, "leaky-bucket", KIND.leaky, capacity, spanMs, Math.max(1, capacity));
+  return placed("leakyBucket", () => {
+    checkKnown(options, ["capacity", "span", "name", "shadow"]);
+    const spanMs = durationMs("span", options.span, 1, LONGEST_MS);
+    const capacity = whole("capacity", options.capacity, Math.floor(law.mostLevel / spanMs));
+    return policy(options, "leaky-bucket", KIND.leaky, capacity, spanMs, Math.max(1, capacity));
+  });
 }
 
 /**
@@ -75,12 +82,14 @@ export function leakyBucket(options: LeakyBucketPolicy): Policy {
  * generic cell rate algorithm, in whole numbers. burst x span and limit x span: at most 2^52. Some 48 bytes.
  */
 export function gcra(options: WindowPolicy & { burst?: number }): Policy {
-  checkKnown(options, ["limit", "span", "burst", "name", "shadow"]);
-  const spanMs = durationMs("span", options.span, 1, LONGEST_MS);
-  const most = Math.floor(law.mostLevel / spanMs);
-  const limit = whole("limit", options.limit, most);
-  const burst = whole("burst", options.burst ?? limit, most);
-  return policy(options, "gcra", KIND.leaky, limit === 0 ? 0 : burst, spanMs, Math.max(1, limit));
+  return placed("gcra", () => {
+    checkKnown(options, ["limit", "span", "burst", "name", "shadow"]);
+    const spanMs = durationMs("span", options.span, 1, LONGEST_MS);
+    const most = Math.floor(law.mostLevel / spanMs);
+    const limit = whole("limit", options.limit, most);
+    const burst = whole("burst", options.burst ?? limit, most);
+    return policy(options, "gcra", KIND.leaky, limit === 0 ? 0 : burst, spanMs, Math.max(1, limit));
+  });
 }
 
 export interface ConcurrencyPolicy extends PolicyOptions {
@@ -92,9 +101,11 @@ export interface ConcurrencyPolicy extends PolicyOptions {
 
 /** At most `limit` permits lent at a time: given back by `limiter.release`, or over with their lease. 32 bytes each. */
 export function concurrency(options: ConcurrencyPolicy): Policy {
-  checkKnown(options, ["limit", "lease", "name", "shadow"]);
-  const leaseMs = durationMs("lease", options.lease, 1, LONGEST_MS);
-  return policy(options, "concurrency", KIND.concurrency, whole("limit", options.limit, MOST_LENT), leaseMs, 0);
+  return placed("concurrency", () => {
+    checkKnown(options, ["limit", "lease", "name", "shadow"]);
+    const leaseMs = durationMs("lease", options.lease, 1, LONGEST_MS);
+    return policy(options, "concurrency", KIND.concurrency, whole("limit", options.limit, MOST_LENT), leaseMs, 0);
+  });
 }
 
 /** Whether a call takes permits that are given back. */

@@ -38,7 +38,8 @@ export class Borrow {
   settle(nowMs: number): void {
     for (const [slot, startMs] of this.#starts.entries()) {
       if (startMs > nowMs || this.#passes[slot] === 0) continue;
-      if (this.#ring.seek(startMs)) addCount(this.#ring.current, CELL.allowed, this.#passes[slot] as number);
+      if (this.#ring.seek(startMs))
+        addCount(this.#ring.current, CELL.allowed, this.#passes[slot] as number, "MetricWindow");
       this.#passes[slot] = 0;
     }
   }

@@ -1,4 +1,4 @@
-import { argumentError } from "../errors.ts";
+import { argumentErrorOf } from "../place.ts";
 
 /** Where a bucket's numbers stand in its row of a Float64Array: counts, sum and extremes of the latencies in ms. */
 export const CELL = {
@@ -21,24 +21,24 @@ export function clearRow(cells: Float64Array, row: number): void {
   cells[row + CELL.maxLatencyMs] = -Infinity;
 }
 
-export function addCount(cells: Float64Array, at: number, count: number): void {
-  checkCount(count);
+export function addCount(cells: Float64Array, at: number, count: number, structure: string): void {
+  checkCount(count, structure);
   cells[at] = (cells[at] as number) + count;
 }
 
 /** For a latency that is not between the row's least and greatest: widens them. What is between them needs no check. */
-export function widen(cells: Float64Array, row: number, latencyMs: number): void {
-  checkLatency(latencyMs);
+export function widen(cells: Float64Array, row: number, latencyMs: number, structure: string): void {
+  checkLatency(latencyMs, structure);
   if (latencyMs < (cells[row + CELL.minLatencyMs] as number)) cells[row + CELL.minLatencyMs] = latencyMs;
   if (latencyMs > (cells[row + CELL.maxLatencyMs] as number)) cells[row + CELL.maxLatencyMs] = latencyMs;
 }
 
-export function checkCount(count: number): void {
-  if (!(count >= 0 && Number.isSafeInteger(count)))
-    throw argumentError("count", count, "a whole number of events, 0 or more");
+export function checkCount(count: number, structure: string): void {
+  if (!(Number.isSafeInteger(count) && count >= 0))
+    throw argumentErrorOf(structure, "count", count, "a whole number of events, 0 or more");
 }
 
-export function checkLatency(latencyMs: number): void {
+export function checkLatency(latencyMs: number, structure: string): void {
   if (typeof latencyMs !== "number" || !(latencyMs >= 0 && latencyMs < Infinity))
-    throw argumentError("latencyMs", latencyMs, "a response time in ms, a finite number, 0 or more");
+    throw argumentErrorOf(structure, "latencyMs", latencyMs, "a response time in ms, a finite number, 0 or more");
 }

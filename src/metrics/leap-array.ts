@@ -1,7 +1,8 @@
-import { argumentError, checkKnown } from "../errors.ts";
+import { checkKnown } from "../errors.ts";
+import { argumentErrorOf, placed } from "../place.ts";
 import { type Clock, type Duration, durationMs } from "../time.ts";
 import { checkMode, isDeprecated, type LeapMode } from "./leap-mode.ts";
-import { bucketLengthMs, bucketStartMs } from "./shape.ts";
+import { bucketLengthMs, bucketStartMs, checkTime } from "./shape.ts";
 import { WindowWrap } from "./window-wrap.ts";
 
 export interface LeapArrayOptions<T> {
@@ -35,16 +36,21 @@ export class LeapArray<T> {
     newBucket: (timeMs: number) => T,
     options: LeapArrayOptions<T> = {},
   ) {
-    checkKnown(options, ["mode", "clock", "reset"]);
+    const intervalMs = placed("LeapArray", () => {
+      checkKnown(options, ["mode", "clock", "reset"]);
+      return durationMs("interval", interval);
+    });
     const { mode = "sentinel", clock = Date.now, reset } = options;
-    const intervalMs = durationMs("interval", interval);
-    this.lengthMs = bucketLengthMs(sampleCount, intervalMs);
-    if (typeof newBucket !== "function") throw argumentError("newBucket", newBucket, "a function that makes a value");
-    if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms since 1970");
-    if (reset !== undefined && typeof reset !== "function") throw argumentError("reset", reset, "a function");
+    this.lengthMs = bucketLengthMs(sampleCount, intervalMs, "LeapArray");
+    if (typeof newBucket !== "function")
+      throw argumentErrorOf("LeapArray", "newBucket", newBucket, "a function that makes a value");
+    if (typeof clock !== "function")
+      throw argumentErrorOf("LeapArray", "clock", clock, "a function that gives ms since 1970");
+    if (reset !== undefined && typeof reset !== "function")
+      throw argumentErrorOf("LeapArray", "reset", reset, "a function");
     this.sampleCount = sampleCount;
     this.intervalMs = intervalMs;
-    this.mode = checkMode(mode, ["sentinel", "exact", "future"]);
+    this.mode = placed("LeapArray", () => checkMode(mode, ["sentinel", "exact", "future"]));
     this.#clock = clock;
     this.#newBucket = newBucket;
     this.#reset = reset;
@@ -64,7 +70,7 @@ export class LeapArray<T> {
 
   /** Start of the bucket of `timeMs`, ms since 1970. */
   startOf(timeMs: number): number {
-    return bucketStartMs(timeMs, this.lengthMs);
+    return bucketStartMs(timeMs, this.lengthMs, "LeapArray");
   }
 
   /**
@@ -103,12 +109,15 @@ export class LeapArray<T> {
 
   /** The oldest bucket of a ring that is full at `timeMs`: the slot to be used next; null where it is empty or deprecated. */
   validHead(timeMs = this.#clock()): WindowWrap<T> | null {
+    checkTime(timeMs, "LeapArray");
     const wrap = timeMs < 0 ? undefined : this.#slots[this.indexOf(timeMs + this.lengthMs)];
     return wrap && !this.isWindowDeprecated(wrap, timeMs) ? wrap : null;
   }
 
   /** Whether a bucket counts no more (mode "future": counts now) at `timeMs`. */
   isWindowDeprecated(wrap: WindowWrap<T>, timeMs = this.#clock()): boolean {
+    checkTime(timeMs, "LeapArray");
+    if (!(wrap instanceof WindowWrap)) throw argumentErrorOf("LeapArray", "wrap", wrap, "a bucket of a LeapArray");
     return isDeprecated(this.mode, timeMs, wrap.startMs, this.intervalMs);
   }
 
@@ -125,6 +134,7 @@ export class LeapArray<T> {
 
   /** The values that count at `timeMs`, in order of slots; none before 1970. */
   values(timeMs = this.#clock()): T[] {
+    checkTime(timeMs, "LeapArray");
     return timeMs < 0 ? [] : this.list(timeMs).map((wrap) => wrap.value);
   }
 

@@ -56,7 +56,7 @@ export class MetricBucket {
   }
 
   addLatency(latencyMs: number): this {
-    widen(this.#cells, 0, latencyMs);
+    widen(this.#cells, 0, latencyMs, "MetricBucket");
     this.#cells[CELL.latencySumMs] = this.#get(CELL.latencySumMs) + latencyMs;
     return this;
   }
@@ -71,7 +71,7 @@ export class MetricBucket {
   }
 
   #add(cell: number, count: number): this {
-    addCount(this.#cells, cell, count);
+    addCount(this.#cells, cell, count, "MetricBucket");
     return this;
   }
 }

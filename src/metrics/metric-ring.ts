@@ -29,7 +29,7 @@ export class MetricRing {
   /** `remembers`: whether what is recorded at the instant sought last may go on without asking. */
   constructor(sampleCount: number, intervalMs: number, remembers: boolean) {
     this.#remembers = remembers;
-    this.lengthMs = bucketLengthMs(sampleCount, intervalMs);
+    this.lengthMs = bucketLengthMs(sampleCount, intervalMs, "MetricWindow");
     this.sampleCount = sampleCount;
     this.intervalMs = intervalMs;
     this.starts = new Float64Array(sampleCount).fill(-Infinity);
@@ -45,7 +45,8 @@ export class MetricRing {
 
   /** The same without counting what is late. */
   turn(timeMs: number): boolean {
-    const sinceMs = timeMs - this.#startMs;
+    // Of what is no number too, which would be turned into one.
+    const sinceMs = typeof timeMs === "number" ? timeMs - this.#startMs : Number.NaN;
     if (!(sinceMs >= 0 && sinceMs < this.lengthMs) && !this.#take(this.startOf(timeMs))) return false;
     if (this.#remembers) this.current[SOUGHT] = timeMs;
     return true;
@@ -53,7 +54,7 @@ export class MetricRing {
 
   /** Start of the bucket of `timeMs`; below 0 for times before 1970. */
   startOf(timeMs: number): number {
-    return bucketStartMs(timeMs, this.lengthMs);
+    return bucketStartMs(timeMs, this.lengthMs, "MetricWindow");
   }
 
   /** 0 for times before 1970, which have no bucket. */

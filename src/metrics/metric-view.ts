@@ -1,10 +1,11 @@
-import { argumentError } from "../errors.ts";
+import { argumentErrorOf, Place } from "../place.ts";
 import type { Clock } from "../time.ts";
 import { type BucketDetails, detailsOf } from "./bucket-details.ts";
 import { CELL } from "./cells.ts";
 import type { LatencyPercentileOptions, LatencyPercentiles } from "./latency-percentiles.ts";
 import type { LeapMode } from "./leap-mode.ts";
 import type { MetricRing } from "./metric-ring.ts";
+import { checkTime } from "./shape.ts";
 
 /** Sentinel's statisticMaxRt. */
 const STATISTIC_MAX_LATENCY_MS = 5000;
@@ -111,6 +112,7 @@ export class MetricView {
   /** The bucket right before that of `timeMs`; undefined where nothing was counted in it or its slot has gone on. */
   previous(timeMs = this.#source.clock()): BucketDetails | undefined {
     const { ring, refresh } = this.#source;
+    checkTime(timeMs, "MetricView");
     refresh(timeMs);
     const startMs = ring.startOf(timeMs) - ring.lengthMs;
     return this.#detailsFrom(startMs, startMs)[0];
@@ -118,7 +120,8 @@ export class MetricView {
 
   /** The buckets that count and whose start `isWanted` accepts (default: all), oldest first. */
   details(isWanted: (startMs: number) => boolean = () => true, timeMs = this.#source.clock()): BucketDetails[] {
-    if (typeof isWanted !== "function") throw argumentError("isWanted", isWanted, "a function of a bucket's start");
+    if (typeof isWanted !== "function")
+      throw argumentErrorOf("MetricView", "isWanted", isWanted, "a function of a bucket's start");
     return this.#detailsFrom(...this.#refreshed(timeMs)).filter(({ startMs }) => isWanted(startMs));
   }
 
@@ -135,14 +138,18 @@ export class MetricView {
    */
   latencyPercentileMs(p: number, options: LatencyPercentileOptions = {}): number {
     const { percentiles, ring, clock } = this.#source;
-    if (!percentiles) throw argumentError("percentiles", undefined, "true, an option of MetricWindow, to ask for them");
+    if (!percentiles)
+      throw argumentErrorOf("MetricView", "percentiles", undefined, "true, an option of MetricWindow, to ask for them");
     const timeMs = clock();
     const [, lastMs] = this.startRange(timeMs);
-    return percentiles.percentile(p, ring.startOf(timeMs), this.intervalMs, lastMs === Infinity, options);
+    return new Place("MetricView").checked("latencyPercentileMs", () =>
+      percentiles.percentile(p, ring.startOf(timeMs), this.intervalMs, lastMs === Infinity, options),
+    );
   }
 
   /** Starts of the oldest and the newest bucket that count at `timeMs`: those between them do, whatever the clock did. */
   startRange(timeMs: number): [firstMs: number, lastMs: number] {
+    checkTime(timeMs, "MetricView");
     const { ring, mode } = this.#source;
     if (mode === "sentinel" && this.intervalMs === ring.intervalMs) return [timeMs - this.intervalMs, Infinity];
     const lastMs = ring.startOf(timeMs);
@@ -150,8 +157,9 @@ export class MetricView {
   }
 
   #refreshed(timeMs: number): [firstMs: number, lastMs: number] {
+    const range = this.startRange(timeMs);
     this.#source.refresh(timeMs);
-    return this.startRange(timeMs);
+    return range;
   }
 
   #sum(cell: number, timeMs: number): number {

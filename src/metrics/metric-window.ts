@@ -1,4 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
+import { Place, placed } from "../place.ts";
 import { type Clock, type Duration, durationMs } from "../time.ts";
 import { Borrow } from "./borrow.ts";
 import { addCount, CELL, checkCount, checkLatency, widen } from "./cells.ts";
@@ -6,7 +7,7 @@ import { LatencyPercentiles, type LatencySeriesOptions } from "./latency-percent
 import { checkMode, type LeapMode } from "./leap-mode.ts";
 import { MetricRing, SOUGHT } from "./metric-ring.ts";
 import { MetricView } from "./metric-view.ts";
-import { bucketLengthMs } from "./shape.ts";
+import { bucketLengthMs, checkTime } from "./shape.ts";
 
 // Names of this module are constants to the compiler, those of another one are looked up at every record.
 const { success: SUCCESS, latencySumMs: LATENCY_SUM, minLatencyMs: MIN_LATENCY, maxLatencyMs: MAX_LATENCY } = CELL;
@@ -39,19 +40,17 @@ export class MetricWindow extends MetricView {
   #borrow: Borrow | undefined;
 
   constructor(options: MetricWindowOptions) {
-    checkKnown(options, ["sampleCount", "interval", "mode", "clock", "percentiles"]);
-    const { sampleCount, interval, mode = "exact", clock = Date.now, percentiles = false } = options;
-    if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms since 1970");
-    if (typeof percentiles !== "boolean" && typeof percentiles !== "object")
-      throw argumentError("percentiles", percentiles, "true, false or { values, maxBytes }");
-    const intervalMs = durationMs("interval", interval);
+    const { sampleCount, intervalMs, mode, clock, percentiles } = placed("MetricWindow", () => settingsOf(options));
     const ring = new MetricRing(sampleCount, intervalMs, !percentiles);
     const source = {
       ring,
-      mode: checkMode(mode, ["exact", "sentinel"]),
+      mode,
       clock,
       percentiles: percentiles
-        ? new LatencyPercentiles(intervalMs, percentiles === true ? {} : percentiles, clock)
+        ? placed(
+            "MetricWindow",
+            () => new LatencyPercentiles(intervalMs, percentiles === true ? {} : percentiles, clock),
+          )
         : undefined,
       refresh: (timeMs: number) => {
         this.#borrow?.settle(timeMs);
@@ -112,7 +111,7 @@ export class MetricWindow extends MetricView {
 
   /** Books passes in the bucket of `timeMs`, which begins with them; those of buckets to come are `waiting`. */
   addWaiting(timeMs: number, count: number): void {
-    checkCount(count);
+    checkCount(count, "MetricWindow");
     this.#borrow ??= new Borrow(this.#ring);
     this.#borrow.settle(this.#clock());
     if (!this.#borrow.book(timeMs, count)) this.#ring.lateCount++;
@@ -120,6 +119,7 @@ export class MetricWindow extends MetricView {
 
   /** Passes booked in buckets that begin after `timeMs`. */
   waiting(timeMs = this.#clock()): number {
+    checkTime(timeMs, "MetricWindow");
     return this.#borrow?.waiting(timeMs) ?? 0;
   }
 
@@ -127,27 +127,42 @@ export class MetricWindow extends MetricView {
    * The same events over a smaller window, which costs nothing to keep: its interval at most this one's, the length of its
    * buckets a multiple of this one's; else ARGUMENT.
    */
-  view({ sampleCount, interval }: { sampleCount: number; interval: Duration }): MetricView {
-    const intervalMs = durationMs("interval", interval);
-    const lengthMs = bucketLengthMs(sampleCount, intervalMs);
-    if (intervalMs > this.intervalMs) throw argumentError("interval", intervalMs, `at most ${this.intervalMs} ms`);
-    if (lengthMs % this.#ring.lengthMs !== 0)
-      throw argumentError("sampleCount", sampleCount, `for buckets of a multiple of ${this.#ring.lengthMs} ms`);
-    return this.#view(sampleCount, intervalMs);
+  view(options: { sampleCount: number; interval: Duration }): MetricView {
+    return new Place("MetricWindow").checked("view", () => {
+      checkKnown(options, ["sampleCount", "interval"]);
+      const { sampleCount, interval } = options;
+      const intervalMs = durationMs("interval", interval);
+      const lengthMs = bucketLengthMs(sampleCount, intervalMs, "MetricWindow");
+      if (intervalMs > this.intervalMs) throw argumentError("interval", intervalMs, `at most ${this.intervalMs} ms`);
+      if (lengthMs % this.#ring.lengthMs !== 0)
+        throw argumentError("sampleCount", sampleCount, `for buckets of a multiple of ${this.#ring.lengthMs} ms`);
+      return this.#view(sampleCount, intervalMs);
+    });
   }
 
   #add(cell: number, count: number, timeMs: number): void {
-    checkCount(count);
-    if (timeMs === this.#current[SOUGHT] || this.#ring.seek(timeMs)) addCount(this.#current, cell, count);
+    checkCount(count, "MetricWindow");
+    if (timeMs === this.#current[SOUGHT] || this.#ring.seek(timeMs))
+      addCount(this.#current, cell, count, "MetricWindow");
   }
 
   #addLatency(latencyMs: number, timeMs: number, successes: number): void {
-    checkLatency(latencyMs);
+    checkLatency(latencyMs, "MetricWindow");
     const current = this.#current;
     if (timeMs !== current[SOUGHT_AT] && !this.#ring.seek(timeMs)) return;
     this.#percentiles?.record(latencyMs, this.#ring.startOf(timeMs));
-    widen(current, 0, latencyMs);
+    widen(current, 0, latencyMs, "MetricWindow");
     current[SUCCESS] = (current[SUCCESS] as number) + successes;
     current[LATENCY_SUM] = (current[LATENCY_SUM] as number) + latencyMs;
   }
+}
+
+function settingsOf(options: MetricWindowOptions) {
+  checkKnown(options, ["sampleCount", "interval", "mode", "clock", "percentiles"]);
+  const { sampleCount, interval, mode = "exact", clock = Date.now, percentiles = false } = options;
+  if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms since 1970");
+  if (typeof percentiles !== "boolean" && (typeof percentiles !== "object" || percentiles === null))
+    throw argumentError("percentiles", percentiles, "true, false or { values, maxBytes }");
+  const intervalMs = durationMs("interval", interval);
+  return { sampleCount, intervalMs, mode: checkMode(mode, ["exact", "sentinel"]), clock, percentiles };
 }

@@ -1,3 +1,5 @@
+import { checkKnown } from "../errors.ts";
+import { placed } from "../place.ts";
 import type { Clock, Duration } from "../time.ts";
 import { LeapArray } from "./leap-array.ts";
 import { MetricBucket } from "./metric-bucket.ts";
@@ -10,6 +12,7 @@ export class OccupiableLeapArray extends LeapArray<MetricBucket> {
   readonly #borrowed: LeapArray<MetricBucket>;
 
   constructor(sampleCount: number, interval: Duration, options: { clock?: Clock } = {}) {
+    placed("OccupiableLeapArray", () => checkKnown(options, ["clock"]));
     const { clock = Date.now } = options;
     const borrowed = new LeapArray(sampleCount, interval, () => new MetricBucket(), { mode: "future", clock });
     const begin = (bucket: MetricBucket, timeMs: number) =>

@@ -1,7 +1,10 @@
 import { checkKnown } from "../errors.ts";
+import { argumentErrorOf, placed } from "../place.ts";
 import { type Clock, type Duration, durationMs } from "../time.ts";
 import type { BucketDetails } from "./bucket-details.ts";
+import { checkCount } from "./cells.ts";
 import { MetricWindow, type MetricWindowOptions } from "./metric-window.ts";
+import { checkTime } from "./shape.ts";
 
 export interface StatisticNodeOptions extends Pick<MetricWindowOptions, "mode" | "percentiles"> {
   /** Buckets of the short window; default 2. */
@@ -31,13 +34,13 @@ export class StatisticNode {
   #fetchedMs = -Infinity;
 
   constructor(options: StatisticNodeOptions = {}) {
-    checkKnown(options, OPTIONS);
+    placed("StatisticNode", () => checkKnown(options, OPTIONS));
     const { sampleCount = 2, interval = 1000, occupyTimeout = 500, clock = Date.now } = options;
     const { mode = "sentinel", percentiles = false } = options;
     this.second = new MetricWindow({ sampleCount, interval, mode, clock });
     this.minute = new MetricWindow({ ...MINUTE, mode, clock, percentiles });
     this.#clock = clock;
-    this.#occupyTimeoutMs = durationMs("occupyTimeout", occupyTimeout, 0);
+    this.#occupyTimeoutMs = placed("StatisticNode", () => durationMs("occupyTimeout", occupyTimeout, 0));
   }
 
   /** Calls under way. */
@@ -100,6 +103,9 @@ export class StatisticNode {
    * a second; Infinity where that is not within the occupy timeout. Books nothing. O(buckets squared).
    */
   tryOccupyNext(count: number, threshold: number, nowMs = this.#clock()): number {
+    checkCount(count, "StatisticNode");
+    checkNumber("threshold", threshold);
+    checkTime(nowMs, "StatisticNode");
     const { second } = this;
     const lengthMs = second.intervalMs / second.sampleCount;
     const most = (threshold * second.intervalMs) / 1000;
@@ -119,6 +125,8 @@ export class StatisticNode {
 
   /** Books `count` passes `waitMs` ahead, as `tryOccupyNext` allowed. The minute counts them at once. */
   occupy(count: number, waitMs: number, nowMs = this.#clock()): void {
+    checkNumber("waitMs", waitMs);
+    checkTime(nowMs, "StatisticNode");
     this.second.addWaiting(nowMs + waitMs, count);
     this.minute.addBorrowed(count, nowMs);
     this.minute.addAllowed(count, nowMs);
@@ -136,4 +144,9 @@ export class StatisticNode {
     this.#fetchedMs = fresh.at(-1)?.startMs ?? this.#fetchedMs;
     return fresh;
   }
+}
+
+function checkNumber(argument: string, value: number): void {
+  if (typeof value !== "number" || !(value >= 0))
+    throw argumentErrorOf("StatisticNode", argument, value, "a number, 0 or more");
 }

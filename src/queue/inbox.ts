@@ -1,4 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
+import { placed } from "../place.ts";
 import { hexOf } from "./hex.ts";
 
 export interface InboxOptions {
@@ -24,19 +25,22 @@ const EXACT = "CHARACTER SET utf8mb4 COLLATE /*M! utf8mb4_nopad_bin */ /*!80017 
 const TABLE = /^[A-Za-z_]\w{0,62}(\.[A-Za-z_]\w{0,62})?$/;
 
 /** The table that `job.once` writes to: a row for each message that had its effect. Old rows may be deleted. */
-export function inboxTable(
-  dialect: "postgres" | "mysql" | "sqlite",
-  { table = "oriel_inbox" }: InboxOptions = {},
-): string {
-  const isMysql = dialect === "mysql";
-  const queue = isMysql ? `VARCHAR(${MOST_QUEUE}) ${EXACT}` : "TEXT";
-  const text = isMysql ? `VARCHAR(512) ${EXACT}` : "TEXT";
-  const time = dialect === "postgres" ? "timestamptz" : "TIMESTAMP";
-  const engine = isMysql ? " ENGINE=InnoDB ROW_FORMAT=DYNAMIC" : "";
-  return (
-    `CREATE TABLE IF NOT EXISTS ${checkTable(table)} (queue ${queue} NOT NULL, id ${text} NOT NULL, ` +
-    `done_at ${time} NOT NULL DEFAULT CURRENT_TIMESTAMP, PRIMARY KEY (queue, id))${engine}`
-  );
+export function inboxTable(dialect: "postgres" | "mysql" | "sqlite", options: InboxOptions = {}): string {
+  return placed("inboxTable", () => {
+    if (dialect !== "postgres" && dialect !== "mysql" && dialect !== "sqlite")
+      throw argumentError("dialect", dialect, '"postgres", "mysql" or "sqlite"');
+    checkKnown(options, ["table"]);
+    const { table = "oriel_inbox" } = options;
+    const isMysql = dialect === "mysql";
+    const queue = isMysql ? `VARCHAR(${MOST_QUEUE}) ${EXACT}` : "TEXT";
+    const text = isMysql ? `VARCHAR(512) ${EXACT}` : "TEXT";
+    const time = dialect === "postgres" ? "timestamptz" : "TIMESTAMP";
+    const engine = isMysql ? " ENGINE=InnoDB ROW_FORMAT=DYNAMIC" : "";
+    return (
+      `CREATE TABLE IF NOT EXISTS ${checkTable(table)} (queue ${queue} NOT NULL, id ${text} NOT NULL, ` +
+      `done_at ${time} NOT NULL DEFAULT CURRENT_TIMESTAMP, PRIMARY KEY (queue, id))${engine}`
+    );
+  });
 }
 
 /** Whether the row was not there. Throws ARGUMENT for a queue whose name the key cannot hold, and for a pool. */

@@ -1,4 +1,5 @@
 import { argumentError, checkKnown, OrielError } from "../errors.ts";
+import { placed } from "../place.ts";
 import type { WatchedStore } from "./contract.ts";
 import { httpClient } from "./http-client.ts";
 import type { Fetch } from "./http-request.ts";
@@ -32,20 +33,22 @@ const KNOWN = [
  * count twice needs an id of its own (`requestId`).
  */
 export function httpStore(options: HttpStoreOptions): WatchedStore {
-  checkKnown(options, KNOWN);
-  const { url, token, fetch: given, ...rest } = options;
-  if (given !== undefined && typeof given !== "function") throw argumentError("fetch", given, "a function");
-  const isToken = typeof token === "string" && /^[!-~]+$/.test(token);
-  // Its value is nobody's to read in a log.
-  if (!isToken) throw argumentError("token", typeof token, "text of visible ASCII characters, at least one");
-  const server = {
-    url: checkUrl(url),
-    token,
-    fetch: given ?? runtimeFetch,
-  };
-  // By default no request is spent on warnings: an isolate may live for one call.
-  const quiet = { ...rest, onWarning: rest.onWarning ?? null };
-  return scriptStore((deadlineMs) => httpClient(server, deadlineMs), quiet);
+  return placed("httpStore", () => {
+    checkKnown(options, KNOWN);
+    const { url, token, fetch: given, ...rest } = options;
+    if (given !== undefined && typeof given !== "function") throw argumentError("fetch", given, "a function");
+    const isToken = typeof token === "string" && /^[!-~]+$/.test(token);
+    // Its value is nobody's to read in a log.
+    if (!isToken) throw argumentError("token", typeof token, "text of visible ASCII characters, at least one");
+    const server = {
+      url: checkUrl(url),
+      token,
+      fetch: given ?? runtimeFetch,
+    };
+    // By default no request is spent on warnings: an isolate may live for one call.
+    const quiet = { ...rest, onWarning: rest.onWarning ?? null };
+    return scriptStore((deadlineMs) => httpClient(server, deadlineMs), quiet);
+  });
 }
 
 const runtimeFetch: Fetch = (...request) => globalThis.fetch(...request);

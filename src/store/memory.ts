@@ -36,8 +36,9 @@ export interface MemoryStore extends WatchedStore {
  * An AbortSignal that was aborted before the call rejects it with the signal's reason, as it is.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  new Place("memoryStore").checked(undefined, () => checkKnown(options, ["clock", "monotonic", "maxBytes", "prefix"]));
-  return storeInMemory(options, false);
+  const at = new Place("memoryStore");
+  at.checked(undefined, () => checkKnown(options, ["clock", "monotonic", "maxBytes", "prefix"]));
+  return at.checked(undefined, () => storeInMemory(options, false));
 }
 
 /** `evicts`: when it is full, what was not used for the longest time goes, and nothing is refused for want of room. */
@@ -45,6 +46,9 @@ export function storeInMemory(options: MemoryStoreOptions, evicts: boolean): Mem
   const { clock = Date.now, maxBytes = 256 * 2 ** 20 } = options;
   const injected = options.monotonic ?? options.clock;
   const prefix = checkPrefix(options.prefix ?? "oriel:");
+  for (const name of ["clock", "monotonic"] as const)
+    if (options[name] !== undefined && typeof options[name] !== "function")
+      throw argumentError(name, options[name], "a function that gives ms");
   if (!Number.isSafeInteger(maxBytes) || maxBytes < 1)
     throw argumentError("maxBytes", maxBytes, "a whole number of bytes, 1 or more");
   const channels = new Channels();

@@ -1,4 +1,4 @@
-import { argumentError, checkKnown, type OrielError } from "../errors.ts";
+import { argumentError, checkKnown, checkSignal, type OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
 import { Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
@@ -77,6 +77,7 @@ export class Series {
 
   async #recordWith(value: number, options: RecordOptions): Promise<Recorded> {
     checkKnown(options, ["at", "signal"]);
+    checkSignal(options.signal);
     options.signal?.throwIfAborted();
     const recorded =
       options.at === undefined ? this.#recorder.put(value).written : this.#recorder.putAt(value, options.at);
@@ -87,6 +88,7 @@ export class Series {
   recordMany(values: ArrayLike<number>, options: RecordManyOptions = {}): Promise<Recorded> {
     return this.#place.run("recordMany", () => {
       checkKnown(options, ["at", "signal"]);
+      checkSignal(options.signal);
       options.signal?.throwIfAborted();
       return abortable(this.#recorder.putMany(values, options.at), options.signal);
     });
@@ -114,6 +116,7 @@ export class Series {
   ): Promise<WindowStats<P[number]>> {
     return this.#place.run("recordAndGet", () => {
       const query = this.#recordQueries.of(options);
+      checkSignal(options.signal);
       options.signal?.throwIfAborted();
       this.#journal.checkAskable();
       if (options.at === undefined) {
@@ -203,7 +206,7 @@ export class Series {
   }
 
   static async #merged(series: readonly Series[], options: StatsOptions): Promise<WindowStats> {
-    if (!(series?.length > 0) || !series.every((one) => one instanceof Series))
+    if (!Array.isArray(series) || series.length === 0 || !series.every((one) => one instanceof Series))
       throw argumentError("series", series, "an array of one Series or more");
     for (const one of series) one.#journal.checkOpen();
     const query = statsQuery(options, Math.min(...series.map((one) => one.#settings.retentionMs)));

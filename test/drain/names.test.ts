@@ -66,7 +66,7 @@ describe.each(Object.keys(STAGES))("names of Object.prototype, drained into %s",
           ...(!("table" in options) && { table: `${shape.name}_${Object.keys(options).length}` }),
         });
         if ("table" in options) {
-          expect(() => sink.ddl(shape)).toThrow(/^columns is .*a name that no other column has/);
+          expect(() => sink.ddl(shape)).toThrow(/columns is .*a name that no other column has/);
           continue;
         }
         const one = { ...shape, name: `${shape.name} ${Object.keys(options).length}` };

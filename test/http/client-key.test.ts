@@ -50,7 +50,8 @@ describe("clientKey", () => {
       "1::2%",
       "1:2:3:4::5:6:7:8",
     ];
-    for (const ip of bad) expect(() => clientKey(ip), ip).toThrow(/^ip is .* must be an IPv4 or IPv6 address/);
+    for (const ip of bad)
+      expect(() => clientKey(ip), ip).toThrow(/^clientKey: ip is .* must be an IPv4 or IPv6 address/);
     expect(() => clientKey(undefined as never)).toThrow("ip is undefined");
     for (const ipv6Prefix of [31, 129, 64.5, Number.NaN])
       expect(() => clientKey("::1", { ipv6Prefix })).toThrow("from 32 to 128");

@@ -41,6 +41,7 @@ describe.each(frameworks)("an odd key before %s is no way past the limit", (_nam
 /** How many of some requests a middleware lets pass. */
 async function passes(options: LimiterOptions<unknown>, count = 10): Promise<number> {
   const admit = admission(
+    "expressLimiter",
     limiterOf(),
     options,
     () => "203.0.113.7",
@@ -72,6 +73,7 @@ describe("a key that a header can be", () => {
 
   it("stays different from others, however long", async () => {
     const admit = admission(
+      "expressLimiter",
       limiterOf(),
       { key: (request: { key: string }) => request.key },
       () => undefined,

@@ -85,7 +85,7 @@ function answer(random: Random, guard: number): string {
     }
   } catch (error) {
     if (!(error instanceof OrielError)) throw error;
-    text = error.code === "CORRUPT" ? `CORRUPT: ${error.message}` : error.code;
+    text = error.code === "CORRUPT" ? `CORRUPT: ${OrielError.detailOf(error)}` : error.code;
     if (text !== expected) throw error;
   }
   if (expected !== null && text !== expected) throw new Error(`answered ${text} where this is right: ${expected}`);

@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import * as http from "../../src/http.ts";
+import * as oriel from "../../src/index.ts";
+import * as js from "../../src/js.ts";
+import * as kernelEntry from "../../src/kernel.ts";
+import * as slim from "../../src/slim.ts";
+import * as sql from "../../src/sql.ts";
+import { EDGES } from "./misuse/edges.ts";
+import { KERNELS } from "./misuse/kernels.ts";
+import { METRICS } from "./misuse/metrics.ts";
+import { STRUCTURES } from "./misuse/structures.ts";
+import { isClass, type Subject, walk } from "./misuse/walk.ts";
+
+const SUBJECTS: Record<string, Subject> = { ...KERNELS, ...METRICS, ...STRUCTURES, ...EDGES };
+const ENTRIES = { oriel, http, js, kernelEntry, slim, sql };
+/** Exports that take their arguments from a server's client, or from oriel itself. */
+const ELSEWHERE: Record<string, string> = {
+  redisStore: "test/store/redis.test.ts",
+  OrielError: "oriel makes it",
+  init: "test/kernel/init.test.ts",
+  initSync: "test/kernel/init.test.ts",
+};
+
+/** Public methods of an object or prototype, those that it inherits included. */
+function methodsOf(object: object): string[] {
+  const names = new Set<string>();
+  for (let each = object; each && each !== Object.prototype; each = Object.getPrototypeOf(each))
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(each)))
+      if (typeof value === "function" && name !== "constructor") names.add(name);
+  return [...names].sort();
+}
+
+test("every export of every entry, and each of its methods, has its row", () => {
+  for (const [entry, exports] of Object.entries(ENTRIES))
+    for (const [name, value] of Object.entries(exports)) {
+      if (ELSEWHERE[name]) continue;
+      const subject = SUBJECTS[name];
+      expect(subject, `${entry} exports ${name}`).toBeDefined();
+      const { methods = {} } = subject!;
+      const own = Object.keys(methods).filter((method) => !method.startsWith("static "));
+      if (isClass(value)) {
+        const { prototype } = value as { prototype: object };
+        expect(own.sort(), name).toEqual(methodsOf(prototype));
+        const statics = Object.getOwnPropertyNames(value).filter(
+          (each) => !["length", "name", "prototype"].includes(each),
+        );
+        expect(
+          Object.keys(methods).filter((method) => method.startsWith("static ")),
+          name,
+        ).toEqual(statics.map((each) => `static ${each}`));
+      } else if (typeof value === "object") expect(own.sort(), name).toEqual(methodsOf(value as object));
+    }
+});
+
+test("objects that oriel makes have a row for each of their methods", async () => {
+  for (const [name, { object, methods }] of Object.entries(SUBJECTS)) {
+    if (!object || name === "Limiter of permits") continue;
+    const store = oriel.memoryStore();
+    const it = (await object(store as never)) as object;
+    const own = Object.keys(methods!).filter((method) => !method.startsWith("static "));
+    const known = name === "ExpressRateLimitStore" ? [...own, "init"] : own;
+    expect(known.sort(), name).toEqual(methodsOf(it));
+    await (it as { close?: () => unknown }).close?.();
+  }
+});
+
+test("no option has its unit in its name: a length of time is a duration", () => {
+  for (const [name, { right }] of Object.entries(SUBJECTS)) {
+    if (name === "problemOf" || name === "rateLimitHeaders") continue; // their first argument is an answer
+    const store = oriel.memoryStore();
+    const options = (right?.(store) ?? []).filter(
+      (each) => each !== null && Object.getPrototypeOf(Object(each)) === Object.prototype,
+    );
+    for (const each of options)
+      if (!("keyOf" in (each as object))) expect(Object.keys(each as object).join(" "), name).not.toMatch(/Ms\b/);
+  }
+});
+
+describe("a wrong argument is answered normally, or refused by an OrielError that names the place", () => {
+  for (const [name, subject] of Object.entries(SUBJECTS))
+    test(name, { timeout: 60_000 }, async () => {
+      const faults: string[] = [];
+      for await (const fault of walk(name, subject)) faults.push(fault);
+      expect(faults).toEqual([]);
+    });
+});

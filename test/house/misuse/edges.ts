@@ -1,0 +1,161 @@
+import * as http from "../../../src/http.ts";
+import * as oriel from "../../../src/index.ts";
+import * as sql from "../../../src/sql.ts";
+import type { MemoryStore } from "../../../src/store/memory.ts";
+import type { Right, Subject } from "./walk.ts";
+
+const nothing: Right = () => [];
+const limiter = (store: MemoryStore) =>
+  new oriel.Limiter(store, [oriel.slidingWindow({ limit: 10, span: 1000 })], { name: "a" });
+const middleware = () => ({
+  ...{ key: () => "k", ipv6Prefix: 64, cost: 1, skip: () => false, headers: { legacy: true } },
+  ...{ partitionKey: () => "p", onError: "throw" },
+});
+const decision = { allowed: false, retryAfterMs: 5, permits: [], decidedBy: null, policies: [] };
+const shape = () => ({ name: "a", dimensions: ["a"], buckets: ["minute"] });
+const limits = () => ({ timeoutMs: 100, signal: new AbortController().signal });
+const batch = () => ({ shard: 0, generation: 1, nonce: "n", fence: 0, events: 1n, rows: [] });
+const names = () => ({ table: "t", ledgerTable: "l", schema: "s", columns: { bucket: "b", dimensions: { a: "x" } } });
+const pool = () => ({ connect: async () => fail(), getConnection: async () => fail(), exec: fail, prepare: fail });
+function fail(): never {
+  throw new Error("the pool has no connection");
+}
+class Pool {}
+const aPool = () => Object.assign(new Pool(), pool());
+const counters = (store: MemoryStore) => new oriel.Counters(store, "a", { dimensions: ["a"], shards: 1 });
+const sink = () => sql.postgresSink(aPool() as never);
+const SINKS = {
+  postgresSink: sql.postgresSink,
+  mysqlSink: sql.mysqlSink,
+  sqliteSink: sql.sqliteSink,
+  oracleSink: sql.oracleSink,
+};
+const SINK: Record<string, Right> = {
+  ddl: () => [shape()],
+  createTables: () => [shape(), limits()],
+  apply: () => [shape(), batch(), limits()],
+  ledger: () => [shape(), limits()],
+  read: () => [shape(), { bucket: "minute", fromMs: 0, toMs: 60_000 }, limits()],
+};
+const source = () => oriel.windowSource({});
+class Meter {
+  createObservableGauge() {}
+  createObservableCounter() {}
+  addBatchObservableCallback() {}
+  removeBatchObservableCallback() {}
+}
+class Registry {
+  registerMetric() {}
+  removeSingleMetric() {}
+}
+const exported = () => ({ prefix: "oriel", labels: { a: "b" } });
+const worker = () => ({ on: () => () => {} });
+
+/** HTTP, databases, drains, exporters: what stands between oriel and others. */
+export const EDGES: Record<string, Subject> = {
+  httpStore: {
+    called: oriel.httpStore,
+    right: () => [
+      {
+        ...{ url: "http://127.0.0.1:1", token: "t", fetch: () => Promise.reject(new Error("no")), prefix: "a:" },
+        ...{ deadline: 50, maxPendingBytes: 1e6, onWarning: null },
+      },
+    ],
+  },
+  decisionOf: { data: ["new"], called: http.decisionOf, right: () => [{}] },
+  clientKey: { called: http.clientKey, right: () => ["10.0.0.1", { ipv6Prefix: 64 }] },
+  problemOf: { data: ["new"], called: http.problemOf, right: () => [decision] },
+  rateLimitHeaders: {
+    data: ["new"],
+    called: http.rateLimitHeaders,
+    right: () => [
+      decision,
+      {
+        ...{ legacy: "unix", partitionKey: "p", units: { a: "requests" }, retryJitter: 5 },
+        ...{ random: () => 0, clock: Date.now },
+      },
+    ],
+  },
+  expressLimiter: {
+    called: http.expressLimiter,
+    right: (store) => [limiter(store), { ...middleware(), onDenied: () => {} }],
+  },
+  fastifyLimiter: {
+    called: http.fastifyLimiter,
+    right: (store) => [limiter(store), { ...middleware(), onDenied: () => {} }],
+  },
+  honoLimiter: {
+    called: http.honoLimiter,
+    right: (store) => [limiter(store), { ...middleware(), onDenied: () => {} }],
+  },
+  fetchLimiter: {
+    called: http.fetchLimiter,
+    right: (store) => [limiter(store), () => new Response(), { ...middleware(), onDenied: () => new Response() }],
+  },
+  expressRateLimitStore: {
+    called: http.expressRateLimitStore,
+    right: (store) => [limiter(store), { prefix: "a", clock: Date.now }],
+  },
+  ExpressRateLimitStore: {
+    object: (store) => http.expressRateLimitStore(limiter(store)),
+    methods: Object.fromEntries(["get", "increment", "decrement", "resetKey"].map((name) => [name, () => ["k"]])),
+  },
+  longestValue: { data: ["new"], called: sql.longestValue, right: () => [shape()] },
+  ...Object.fromEntries(
+    (["postgresSink", "mysqlSink", "sqliteSink", "oracleSink"] as const).flatMap((name) => {
+      const make = SINKS[name] as (...args: unknown[]) => unknown;
+      const right = () => [aPool(), name === "oracleSink" ? { ...names(), knownKeys: 10 } : names()];
+      return [
+        [name, { called: make, right }],
+        [`sink of ${name}`, { object: () => make(aPool()), methods: SINK, data: Object.keys(SINK) }],
+      ];
+    }),
+  ),
+  CountersDoctor: {
+    data: ["new"],
+    called: oriel.CountersDoctor,
+    right: (store) => [counters(store), sink()],
+    methods: { diagnose: nothing, repair: () => [{}] },
+  },
+  DrainService: {
+    called: oriel.DrainService,
+    right: (store) => [
+      {
+        ...{
+          counters: counters(store),
+          sink: sink(),
+          lock: new oriel.Lock(store, "d"),
+          every: "10s",
+          cycleTimeout: "1s",
+        },
+        ...{ sqlTimeout: "1s", concurrency: 1, replicas: 0 },
+      },
+    ],
+    methods: { on: () => ["error", () => {}], start: nothing, stop: nothing, drainOnce: nothing },
+  },
+  breakerSource: {
+    called: oriel.breakerSource,
+    right: () => [new oriel.Breaker("local", { span: 1000, failures: 3 })],
+  },
+  drainSource: { called: oriel.drainSource, right: () => ["d", Object.assign(new Pool(), worker())] },
+  fleetSource: {
+    called: oriel.fleetSource,
+    right: (store) => [new oriel.FleetMetrics(store, "a"), { scope: "fleet", percentiles: [99] }],
+  },
+  limiterSource: { called: oriel.limiterSource, right: (store) => [limiter(store)] },
+  queueSource: {
+    called: oriel.queueSource,
+    right: (store) => [new oriel.DelayQueue(store, "q"), [Object.assign(new Pool(), worker())]],
+  },
+  seriesSource: {
+    called: oriel.seriesSource,
+    right: (store) => [new oriel.Series(store, "s"), { span: 1000, percentiles: [99] }],
+  },
+  windowSource: {
+    called: oriel.windowSource,
+    right: () => [{ a: new oriel.MetricWindow({ sampleCount: 1, interval: 1000 }) }, { percentiles: [99] }],
+  },
+  prometheusText: { called: oriel.prometheusText, right: () => [source(), exported()] },
+  registerPrometheus: { called: oriel.registerPrometheus, right: () => [new Registry(), source(), exported()] },
+  observeOtel: { called: oriel.observeOtel, right: () => [new Meter(), source(), exported()] },
+};

@@ -1,0 +1,215 @@
+import * as oriel from "../../../src/index.ts";
+import type { MemoryStore } from "../../../src/store/memory.ts";
+import type { Right, Subject } from "./walk.ts";
+
+const nothing: Right = () => [];
+const signal = () => new AbortController().signal;
+const policy = () => oriel.slidingWindow({ limit: 10, span: 1000, name: "p" });
+const limiter = (store: MemoryStore) => new oriel.Limiter(store, [policy()], { name: "a" });
+const lender = (store: MemoryStore) =>
+  new oriel.Limiter(store, [oriel.concurrency({ limit: 5, lease: 1000 })], { name: "l" });
+const series = (store: MemoryStore) => new oriel.Series(store, "a", { retention: "1h" });
+const counters = (store: MemoryStore) => new oriel.Counters(store, "a", { dimensions: ["a"], shards: 1 });
+const queue = (store: MemoryStore) => new oriel.DelayQueue(store, "a");
+const window = () => ({ span: 1000, at: Date.now(), closed: "right", signal: signal() });
+const asked = () => ({ ...window(), percentiles: [50], method: "linear", ddof: 0 });
+const tag = () => ({ tag: "t", policies: [policy()] });
+const taking = () => ({ cost: 1, ...tag(), signal: signal() });
+const window10 = (more: object) => [{ limit: 10, span: 1000, name: "p", shadow: false, ...more }];
+async function claimed(store: MemoryStore) {
+  const it = queue(store);
+  await it.add("x");
+  return it;
+}
+const message = () => ({ id: "x", payload: 1, token: "t", attempt: 1 });
+
+/** Structures over a store, but those that have a file of their own. */
+export const STRUCTURES: Record<string, Subject> = {
+  memoryStore: {
+    called: oriel.memoryStore,
+    right: () => [{ clock: Date.now, monotonic: () => performance.now(), maxBytes: 1e6, prefix: "a:" }],
+  },
+  Series: {
+    called: oriel.Series,
+    right: (store) => [
+      store,
+      "a",
+      { retention: "1h", values: "float32", nan: "reject", clock: "server", maxResidentBytes: 1e8 },
+    ],
+    object: series,
+    data: ["observe"],
+    methods: {
+      record: () => [1, { at: Date.now(), signal: signal() }],
+      observe: () => [1, { at: Date.now(), signal: signal() }],
+      recordMany: () => [[1, 2], { at: Date.now(), signal: signal() }],
+      stats: () => [{ ...asked(), maxAge: "1s" }],
+      recordAndGet: () => [1, { span: 1000, percentiles: [50], method: "linear", signal: signal() }],
+      summarize: () => [{ rankError: 0.01 }],
+      values: () => [window()],
+      fractionBelow: () => [5, window()],
+      delete: nothing,
+      close: nothing,
+      "static stats": (store) => [[series(store)], asked()],
+    },
+  },
+  LocalSeries: {
+    called: oriel.LocalSeries,
+    right: () => [{ retention: "1h", values: "float32", nan: "reject", maxBytes: 1e6, clock: Date.now }],
+    methods: {
+      record: () => [1, { at: Date.now() }],
+      recordMany: () => [[1, 2], { at: Date.now() }],
+      stats: () => [{ span: 1000, at: Date.now(), closed: "right", percentiles: [50], method: "linear", ddof: 0 }],
+      percentile: () => [50, { span: 1000, method: "linear" }],
+      values: () => [{ span: 1000, at: Date.now(), closed: "right" }],
+      fractionBelow: () => [5, { span: 1000, at: Date.now(), closed: "right" }],
+    },
+  },
+  LockedWindow: {
+    called: oriel.LockedWindow,
+    right: (store) => [store, "a", { span: 1000, wait: 100, lease: 1000 }],
+    methods: { addAndGetStats: () => [1], stats: nothing },
+  },
+  Limiter: {
+    called: oriel.Limiter,
+    right: (store) => [
+      store,
+      [policy()],
+      { name: "a", onStoreError: "throw", localShare: 1, denyCache: 0, lease: { permits: 2, for: 10 } },
+    ],
+    object: limiter,
+    methods: {
+      take: () => ["x", { ...taking(), atLeast: 1, requestId: "r" }],
+      peek: () => ["x", taking()],
+      acquire: () => ["x", { ...taking(), wait: 0 }],
+      penalty: () => ["x", 1, tag()],
+      reward: () => ["x", 1, tag()],
+      block: () => ["x", 100, tag()],
+      reset: () => ["x", { tag: "t" }],
+      release: () => ["x", "permit", { tag: "t" }],
+      reserve: () => ["x", { cost: 1, lease: 1000, ...tag() }],
+      "static takeAll": (store) => [[{ limiter: limiter(store), id: "x", cost: 1 }], { tag: "t" }],
+    },
+  },
+  "Limiter of permits": { object: lender, methods: { release: () => ["x", "permit", { tag: "t" }] } },
+  Reservation: {
+    object: (store) => limiter(store).reserve("x", { cost: 1, lease: 1000 }),
+    methods: { settle: () => [1], cancel: nothing },
+  },
+  fixedWindow: { called: oriel.fixedWindow, right: () => window10({ aligned: true }) },
+  slidingWindow: { called: oriel.slidingWindow, right: () => window10({}) },
+  gcra: { called: oriel.gcra, right: () => window10({ burst: 1 }) },
+  leakyBucket: { called: oriel.leakyBucket, right: () => [{ capacity: 10, span: 1000, name: "p", shadow: false }] },
+  concurrency: { called: oriel.concurrency, right: () => [{ limit: 10, lease: 1000, name: "p", shadow: false }] },
+  Lock: {
+    called: oriel.Lock,
+    right: (store) => [store, "a", { watchdogLease: 1000 }],
+    methods: {
+      tryLock: () => [{ wait: 0, lease: 1000, signal: signal() }],
+      withLock: () => [() => 1, { wait: 0, lease: 1000, signal: signal() }],
+    },
+  },
+  HeldLock: {
+    object: (store) => new oriel.Lock(store, "a").tryLock({ lease: 1000 }),
+    methods: { extend: () => [1000], release: nothing },
+  },
+  Breaker: {
+    called: oriel.Breaker,
+    right: (store) => [
+      store,
+      {
+        ...{ name: "a", span: 1000, failureRatio: 0.5, slowRatio: 0.5, slowCall: 100, minimumCalls: 5, failures: 3 },
+        ...{ cooldown: 1000, probes: 1, lease: 1000, flush: 100, timeout: 1000 },
+      },
+    ],
+    methods: {
+      run: () => [() => 1, { signal: signal(), fallback: () => 2 }],
+      stats: nothing,
+      flush: nothing,
+      on: () => ["open", () => {}],
+    },
+  },
+  DelayQueue: {
+    called: oriel.DelayQueue,
+    right: (store) => [
+      store,
+      "a",
+      { shards: 1, replicas: 0, dedupeFor: "1h", attempts: 3, backoff: { first: 10, factor: 2, longest: 100 } },
+    ],
+    object: claimed,
+    methods: {
+      add: () => ["x", { delay: 0, id: "i", attempts: 2, priority: 0 }],
+      addBulk: () => [[{ payload: 1, delay: 5 }]],
+      cancel: () => ["i"],
+      reschedule: () => ["i", { delay: 5 }],
+      get: () => ["i"],
+      counts: nothing,
+      peek: () => [{ limit: 5 }],
+      pause: nothing,
+      resume: nothing,
+      process: () => [
+        () => 1,
+        { concurrency: 1, prefetch: 1, visibility: 1000, attempts: 3, signal: signal(), lagAfter: 10 },
+      ],
+      claim: () => [{ limit: 1, visibility: 1000 }],
+      ack: () => [message()],
+      nack: () => [message(), { delay: 5, error: "x" }],
+      extend: () => [message(), 1000],
+    },
+  },
+  DeadLetters: {
+    object: (store) => queue(store).dead,
+    methods: { list: () => [{ offset: 0, limit: 5 }], redrive: () => [{ ids: ["x"] }] },
+  },
+  QueueWorker: {
+    object: (store) => queue(store).process(() => 1),
+    methods: { on: () => ["completed", () => {}], close: nothing },
+  },
+  Counters: {
+    called: oriel.Counters,
+    right: (store) => [
+      store,
+      "a",
+      {
+        ...{ dimensions: ["a"], buckets: ["minute"], timeZone: "UTC", shards: 1, replicas: 0, onLost: () => {} },
+        mirror: { prefix: "m", keep: "2d" },
+      },
+    ],
+    object: counters,
+    methods: {
+      add: () => [{ a: "1" }, { count: 1, at: Date.now() }],
+      check: () => [{ values: { a: "1" }, count: 1, at: Date.now() }],
+      addBatch: () => ["s", 0, [{ values: { a: "1" }, count: 1, at: Date.now() }]],
+      read: () => [{ bucket: "minute", from: 0, to: Date.now(), values: { a: "1" } }],
+      close: nothing,
+    },
+  },
+  FleetMetrics: {
+    called: oriel.FleetMetrics,
+    right: (store) => [
+      store,
+      "a",
+      { interval: "1m", sampleCount: 60, maxNames: 10, flush: "1s", mode: "exact", percentiles: true },
+    ],
+    methods: {
+      on: () => ["error", () => {}],
+      metric: () => ["m"],
+      flush: nothing,
+      read: () => ["m"],
+      readAll: nothing,
+      latencyPercentilesMs: () => ["m", [99]],
+      totals: nothing,
+      close: nothing,
+    },
+  },
+  FleetMetric: {
+    object: (store) => new oriel.FleetMetrics(store, "a").metric("m"),
+    methods: {
+      ...Object.fromEntries(["addSuccess", "addFailure", "addAllowed", "addDenied"].map((name) => [name, () => [1]])),
+      addLatency: () => [2.5],
+      recordSuccess: () => [2.5],
+      recordFailure: nothing,
+    },
+  },
+  parseDuration: { called: oriel.parseDuration, right: () => ["10s"] },
+  inboxTable: { called: oriel.inboxTable, right: () => ["postgres", { table: "t" }] },
+};

@@ -1,0 +1,130 @@
+import { OrielError } from "../../../src/errors.ts";
+import { type MemoryStore, memoryStore } from "../../../src/store/memory.ts";
+import { TRAP, WRONG } from "./values.ts";
+
+/** The right arguments, made anew; the store and the object that is called are given. */
+export type Right = (store: MemoryStore) => unknown[];
+
+/** What is called, with right arguments: of an object, the object's methods; else a function or constructor. */
+export interface Subject {
+  /** The function or class; absent for objects that oriel makes. */
+  called?: unknown;
+  /** Right arguments of the function or constructor. */
+  right?: Right;
+  /** An object to call methods of; default: made by the constructor. */
+  object?: (store: MemoryStore) => unknown;
+  /** Calls whose plain objects are data, with any names: no misspelt option. */
+  data?: readonly string[];
+  /** Right arguments of each method (of a static method, its name is "static name"). */
+  methods?: Record<string, Right>;
+}
+
+interface Variant {
+  readonly what: string;
+  readonly args: unknown[];
+}
+
+/** Whose keys are options: a plain object. */
+function isPlain(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return false;
+  return !("keyOf" in value || "collect" in value); // a store or source
+}
+
+/** The right arguments with one of them, or one option, wrong. */
+function* variants(right: () => unknown[]): Generator<Variant> {
+  const count = right().length;
+  for (let i = 0; i < count; i++) {
+    const at = (value: unknown) => right().map((each, j) => (i === j ? value : each));
+    for (const [what, make] of Object.entries(WRONG)) yield { what: `argument ${i + 1}: ${what}`, args: at(make()) };
+    const options = right()[i];
+    if (!isPlain(options)) continue;
+    const getter = { ...options };
+    for (const name of Object.keys(options)) {
+      for (const [what, make] of Object.entries(WRONG))
+        yield { what: `${name}: ${what}`, args: at({ ...(right()[i] as object), [name]: make() }) };
+      Object.defineProperty(getter, name, {
+        enumerable: true,
+        get() {
+          throw TRAP;
+        },
+      });
+    }
+    yield { what: "getters that throw", args: at(getter) };
+    yield { what: "misspelt option", args: at({ ...options, misspelt_option: 1 }) };
+  }
+}
+
+/** Each wrong call of a subject; answers what is wrong with it, in a line, or nothing. */
+export async function* walk(name: string, subject: Subject): AsyncGenerator<string> {
+  const { called, right, object, methods = {}, data = [] } = subject;
+  if (called && right) {
+    const call = isClass(called)
+      ? (_: unknown, args: unknown[]) => Reflect.construct(called as never, args)
+      : (_: unknown, args: unknown[]) => (called as (...args: unknown[]) => unknown)(...args);
+    yield* walkCall(name, right, () => undefined, call, data.includes("new"));
+  }
+  for (const [method, rightOf] of Object.entries(methods)) {
+    const isStatic = method.startsWith("static ");
+    const make = isStatic
+      ? () => called
+      : (object ?? ((store: MemoryStore) => Reflect.construct(called as never, right!(store))));
+    const key = isStatic ? method.slice(7) : method;
+    yield* walkCall(
+      `${name}.${method}`,
+      rightOf,
+      make,
+      (it, args) => (it as Record<string, Call>)[key]!(...args),
+      data.includes(key),
+    );
+  }
+}
+
+type Call = (...args: unknown[]) => unknown;
+
+async function* walkCall(
+  where: string,
+  right: Right,
+  make: (store: MemoryStore) => unknown,
+  call: (it: unknown, args: unknown[]) => unknown,
+  isData: boolean,
+): AsyncGenerator<string> {
+  const model = memoryStore();
+  for (const { what, args } of variants(() => right(model))) {
+    const store = memoryStore();
+    const it = await make(store);
+    // What the right arguments hold of the model's store is as good as the one of the object's.
+    const wrong = await fault(() => call(it, args), !isData && what === "misspelt option");
+    if (wrong !== undefined) yield `${where}(${what}): ${wrong}`;
+    await (it as { close?: () => unknown } | undefined)?.close?.();
+    await store.close();
+  }
+}
+
+/** What is wrong with the outcome of a call. */
+async function fault(call: () => unknown, mustRefuse = false): Promise<string | undefined> {
+  const HANGS = Symbol();
+  try {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, 10_000, HANGS);
+    });
+    const answer = await Promise.race([call(), late]);
+    clearTimeout(timer);
+    if (answer === HANGS) return "hangs";
+    await (answer as { close?: () => unknown } | null | undefined)?.close?.();
+    return mustRefuse ? "is accepted" : undefined;
+  } catch (error) {
+    if (error === TRAP || /proxy that has been revoked/.test(String(error))) return undefined;
+    if (!(error instanceof OrielError)) return `throws ${String(error).slice(0, 120)}`;
+    if (error.message.length > 700) return `has a message of ${error.message.length} characters`;
+    if (error.code === "ARGUMENT" && error.structure === undefined)
+      return `names no structure: ${error.message.slice(0, 120)}`;
+    if (error.code === "ARGUMENT" && !/ (is|has|are|must|lacks) /.test(error.message))
+      return `says too little: ${error.message}`;
+    return undefined;
+  }
+}
+
+export function isClass(value: unknown): boolean {
+  return typeof value === "function" && /^class\b/.test(Function.prototype.toString.call(value));
+}
