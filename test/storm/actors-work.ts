@@ -1,9 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { DelayQueue, FleetMetrics } from "../../src/index.ts";
+import { Counters, DelayQueue, DrainService, FleetMetrics } from "../../src/index.ts";
+import { sqliteSink } from "../../src/sql.ts";
+import { Sqlite } from "../drain/clients.ts";
 import type { Actor, Part } from "./actors.ts";
 import { answered, Books } from "./books.ts";
 
-export function queueActor({ stores, random, modes }: Part): Actor {
+export function queueActor({ stores, random, modes, clock }: Part): Actor {
   const books = new Books<string>("queue");
   const queues = stores.map((store) => new DelayQueue<number>(store, "q", { shards: 2, attempts: 100, ...modes }));
   const dueMs = new Map<string, number>();
@@ -12,14 +14,15 @@ export function queueActor({ stores, random, modes }: Part): Actor {
   let drawn = 0;
   const add = (queue: DelayQueue<number>) => {
     const [id, delay] = [`m${++drawn}`, random.int(0, 200)];
-    dueMs.set(id, Date.now() + delay);
+    dueMs.set(id, clock.nowMs() + delay);
     return books.call(id, queue.add(0, { id, delay }));
   };
   const work = async (queue: DelayQueue<number>) => {
     const messages = await queue.claim({ limit: 5, visibility: 300 }).catch(() => []);
     for (const { id } of messages) {
       delivered.add(id);
-      if (Date.now() < dueMs.get(id)! - 1) books.wrong(`${id} came ${dueMs.get(id)! - Date.now()} ms early`);
+      const earlyMs = dueMs.get(id)! - clock.nowMs();
+      if (!clock.isStepped && earlyMs > 1) books.wrong(`${id} came ${earlyMs} ms early`);
       if (done.has(id)) books.wrong(`${id} came again after it was done`);
     }
     for (const message of messages) if (await queue.ack(message).catch(() => false)) done.add(message.id);
@@ -34,12 +37,12 @@ export function queueActor({ stores, random, modes }: Part): Actor {
         return waiting + due + claimed;
       };
       for (let i = 0; i < 200 && (await left()) > 0; i++) if ((await work(queues[i % 2]!)) === 0) await pause(20);
-      books.settle(delivered);
+      books.settle([...delivered]);
     },
   };
 }
 
-export function fleetActor({ stores, random, modes }: Part): Actor {
+export function fleetActor({ stores, random, modes, clock }: Part): Actor {
   const books = new Books("fleet");
   const shape = { sampleCount: 60, interval: "1h", flush: 50, ...modes } as const;
   const fleet = stores.map((store) => new FleetMetrics(store, "f", shape));
@@ -58,8 +61,41 @@ export function fleetActor({ stores, random, modes }: Part): Actor {
     },
     async settle() {
       for (const each of fleet) await answered(() => each.close());
-      const success = (await answered(() => new FleetMetrics(stores[0]!, "f", shape).read("pay"))).success(Date.now());
+      const success = (await answered(() => new FleetMetrics(stores[0]!, "f", shape).read("pay"))).success(
+        clock.nowMs(),
+      );
       if (success !== added || late > 0) books.wrong(`${success} are counted of ${added}; ${late} are told as late`);
+    },
+  };
+}
+
+/** Two processes count and drain at once, without a lock; table and store together have each count once. */
+export function drainActor({ stores, random, modes }: Part): Actor {
+  const books = new Books<string>("drain");
+  const database = new Sqlite(":memory:");
+  const sink = sqliteSink(database);
+  const counters = stores.map((store) => new Counters(store, "d", { dimensions: ["id"], shards: 4, ...modes }));
+  const services = counters.map((each) => new DrainService({ counters: each, sink }));
+  const read = () => counters[0]!.read({ bucket: "day", table: sink });
+  let drawn = 0;
+  const made = sink.createTables(counters[0]!.shape);
+  return {
+    violations: books.violations,
+    async act() {
+      await made;
+      if (random.chance(0.2)) return random.pick(services).drainOnce();
+      const id = `n${++drawn}`;
+      return books.call(id, random.pick(counters).add({ id }));
+    },
+    async settle() {
+      const rows = await answered(read);
+      const idsOf = (found: typeof rows) =>
+        found.flatMap(({ values, count }) => Array.from({ length: Number(count) }, () => values.id));
+      books.settle(idsOf(rows));
+      const { failed, diverged } = await answered(() => services[0]!.drainOnce());
+      if (failed + diverged > 0) books.wrong(`${failed} shards fail, and ${diverged} diverge`);
+      books.settle(idsOf(await answered(read)));
+      database.close();
     },
   };
 }

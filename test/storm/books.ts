@@ -3,6 +3,8 @@ import { OrielError } from "../../src/index.ts";
 /** What became of each thing that was handed in, by what its call answered; and what no call may do. */
 export class Books<Key = number> {
   readonly acknowledged = new Set<Key>();
+  /** Acknowledged by a process that keeps them, and may give them up if it says so. */
+  readonly kept = new Set<Key>();
   readonly refused = new Set<Key>();
   readonly unknown = new Set<Key>();
   readonly violations: string[] = [];
@@ -20,9 +22,8 @@ export class Books<Key = number> {
   async call<Answer>(key: Key, calling: Promise<Answer>): Promise<Answer | undefined> {
     try {
       const answer = await calling;
-      // What its process says that it kept is not acknowledged yet.
-      const isKept = (answer as { degradedBy?: string } | undefined)?.degradedBy === "local";
-      (isKept ? this.unknown : this.acknowledged).add(key);
+      this.acknowledged.add(key);
+      if ((answer as { degradedBy?: string } | undefined)?.degradedBy === "local") this.kept.add(key);
       return answer;
     } catch (error) {
       if (!(error instanceof OrielError)) this.wrong(`rejected with ${(error as Error)?.stack ?? error}`);
@@ -35,15 +36,27 @@ export class Books<Key = number> {
     }
   }
 
-  /** Each found once; what was refused is not there, what was acknowledged is, of the rest nobody knows. */
-  settle(found: Iterable<Key>): void {
+  missing(found: Iterable<Key>): Key[] {
+    const there = new Set(found);
+    return [...this.acknowledged].filter((key) => !there.has(key));
+  }
+
+  /**
+   * Each found once; what was refused is not there, what was acknowledged is, but for so many of the kept that were
+   * reported as given up; of the rest nobody knows.
+   */
+  settle(found: readonly Key[], givenUp = 0): void {
     const times = new Map<Key, number>();
     for (const key of found) times.set(key, (times.get(key) ?? 0) + 1);
     for (const [key, count] of times) {
       if (count > 1) this.wrong(`${key} counts ${count} times`);
       if (this.refused.has(key)) this.wrong(`${key} was refused, and is there`);
     }
-    for (const key of this.acknowledged) if (!times.has(key)) this.wrong(`${key} was acknowledged, and is missing`);
+    const missing = this.missing(found);
+    const isExcused = missing.filter((key) => this.kept.has(key)).length <= givenUp;
+    for (const key of missing)
+      if (!isExcused || !this.kept.has(key))
+        this.wrong(`${key} was acknowledged, and is missing; ${givenUp} are reported`);
   }
 
   /** The same where only the number is known. */

@@ -3,40 +3,71 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { slotOf } from "../../src/store/slot.ts";
+import type { RedisCluster } from "../harness/redis-cluster.ts";
+import type { RedisServer } from "../harness/redis-server.ts";
 import { breakSaves, mendSaves } from "../harness/saves.ts";
 import type { Random } from "../simulator/random.ts";
+import type { Connected, HandedIn } from "../store/clients.ts";
 
-/** A server that is made to refuse, be silent or forget its scripts, and is healthy again after each fault. */
-export class FaultyServer {
+/** Servers that take writes, how they are started, and how the stores of the matrix reach them. */
+export interface Servers {
+  open(folder: string): Promise<{ servers: readonly RedisServer[]; cluster?: RedisCluster; stop(): Promise<unknown> }>;
+  clients: Record<string, (urls: readonly string[]) => HandedIn | Promise<Connected>>;
+  hasReplica?: boolean;
+}
+
+/** Servers that are made to refuse, be silent or forget their scripts, and are healthy again after each fault. */
+export class FaultyServers {
+  readonly #open: Servers["open"];
+  readonly #clients: Servers["clients"];
+  readonly hasReplica: boolean;
   readonly #folder = mkdtempSync(join(tmpdir(), "oriel-storm-"));
-  #server!: RedisServer;
-  /** Never refused anything: a user of its own. */
-  #operator!: Redis;
+  #cluster: RedisCluster | undefined;
+  #servers: readonly RedisServer[] = [];
+  /** Never refused anything: users of their own. */
+  #operators: Redis[] = [];
+  #stop: () => Promise<unknown> = async () => {};
 
-  async open(): Promise<void> {
-    this.#server = await startRedis({
-      tcp: true,
-      args: ["--busy-reply-threshold", "10", "--enable-protected-configs", "yes", "--dir", this.#folder],
-    });
-    const admin = new Redis(this.#server.url);
-    await admin.call("ACL", "SETUSER", "operator", "on", "nopass", "~*", "&*", "+@all");
-    admin.disconnect();
-    this.#operator = new Redis(this.#server.url, { username: "operator", password: "any" });
-    this.#operator.on("error", () => {});
+  constructor({ open, clients, hasReplica = false }: Servers) {
+    this.#open = open;
+    this.#clients = clients;
+    this.hasReplica = hasReplica;
   }
 
-  get url(): string {
-    return this.#server.url;
+  async open(): Promise<void> {
+    const { servers, stop, cluster } = await this.#open(this.#folder);
+    [this.#servers, this.#stop, this.#cluster] = [servers, stop, cluster];
+    for (const { url } of servers) {
+      const admin = new Redis(url);
+      await admin.call("ACL", "SETUSER", "operator", "on", "nopass", "~*", "&*", "+@all");
+      await admin.config("SET", "busy-reply-threshold", 10);
+      admin.disconnect();
+      const operator = new Redis(url, { username: "operator", password: "any" });
+      operator.on("error", () => {});
+      this.#operators.push(operator);
+    }
+    for (const name of Object.keys(this.faults)) {
+      if (cluster && ["READONLY", "MISCONF"].includes(name)) delete this.faults[name];
+      if (!cluster && name === "slots moved") delete this.faults[name];
+    }
+  }
+
+  has(store: string): boolean {
+    return store in this.#clients;
+  }
+
+  async connect(store: string): Promise<HandedIn | Connected> {
+    return this.#clients[store]!(this.#servers.map(({ url }) => url));
   }
 
   async empty(): Promise<void> {
-    await this.#operator.flushall();
+    await Promise.all(this.#operators.map((operator) => operator.flushall()));
   }
 
   async close(): Promise<void> {
-    this.#operator.disconnect();
-    await this.#server.stop();
+    for (const operator of this.#operators) operator.disconnect();
+    await this.#stop();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -50,19 +81,19 @@ export class FaultyServer {
       await this.#call("ACL", "SETUSER", "default", "~*", "+@all");
     },
     READONLY: async (random) => {
-      await this.#operator.replicaof("127.0.0.1", 1);
+      await this.#operators[0]!.replicaof("127.0.0.1", 1);
       await this.#while(random);
-      await this.#operator.replicaof("NO", "ONE");
+      await this.#operators[0]!.replicaof("NO", "ONE");
     },
     BUSY: (random) => {
       const script = `local function ms() local t = redis.call("TIME") return t[1] * 1000 + t[2] / 1000 end
         local ends = ms() + ARGV[1] while ms() < ends do end`;
-      return this.#operator.eval(script, 0, random.int(30, 250));
+      return random.pick(this.#operators).eval(script, 0, random.int(30, 250));
     },
     MISCONF: async (random) => {
-      await breakSaves(this.#operator, this.#folder);
+      await breakSaves(this.#operators[0]!, this.#folder);
       await this.#while(random);
-      await mendSaves(this.#operator, this.#folder);
+      await mendSaves(this.#operators[0]!, this.#folder);
     },
     "script flush": () => this.#call("SCRIPT", "FLUSH"),
     "function flush": () => this.#call("FUNCTION", "FLUSH"),
@@ -73,9 +104,15 @@ export class FaultyServer {
       await this.#call("CONFIG", "SET", "maxmemory", "0");
     },
     silence: async (random) => {
-      this.#server.pause();
+      const server = random.pick(this.#servers);
+      server.pause();
       await this.#while(random);
-      this.#server.resume();
+      server.resume();
+    },
+    "slots moved": async (random) => {
+      const keys = await Promise.all(this.#operators.map((operator) => operator.keys("*")));
+      for (const slot of new Set(keys.flat().map(slotOf)))
+        if (random.chance(0.3)) await this.#cluster!.moveSlot(slot, random.int(0, this.#servers.length - 1));
     },
     cuts: () => this.#call("CLIENT", "KILL", "USER", "default"),
   };
@@ -87,7 +124,7 @@ export class FaultyServer {
   }
 
   #call(command: string, ...words: string[]): Promise<unknown> {
-    return this.#operator.call(command, ...words);
+    return Promise.all(this.#operators.map((operator) => operator.call(command, ...words)));
   }
 
   #while(random: Random): Promise<void> {

@@ -1,10 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { redisStore } from "../../src/index.ts";
-import type { Store } from "../../src/store/contract.ts";
+import type { WatchedStore } from "../../src/store/contract.ts";
 import type { StructureName } from "../matrix/structures.ts";
 import { rowsOf } from "../matrix/table.ts";
 import { Random } from "../simulator/random.ts";
-import { clients } from "../store/clients.ts";
+import { storeOn } from "../store/clients.ts";
 import {
   type Actor,
   breakerActor,
@@ -15,8 +14,9 @@ import {
   type Part,
   seriesActor,
 } from "./actors.ts";
-import { fleetActor, queueActor } from "./actors-work.ts";
-import type { FaultyServer } from "./server-faults.ts";
+import { drainActor, fleetActor, queueActor } from "./actors-work.ts";
+import { Frozen, ServerClock } from "./clocks.ts";
+import type { FaultyServers } from "./server-faults.ts";
 
 const ACTORS = {
   series: seriesActor,
@@ -27,54 +27,49 @@ const ACTORS = {
   breaker: breakerActor,
   queue: queueActor,
   fleet: fleetActor,
+  drain: drainActor,
 } satisfies Partial<Record<StructureName, (part: Part) => Actor>>;
-
-/** A process whose monotonic clock stands still now and then, as an isolate's does between two requests. */
-class Frozen {
-  #sinceMs: number | undefined;
-  #lostMs = 0;
-  readonly monotonic = () => (this.#sinceMs ?? performance.now()) - this.#lostMs;
-
-  async freeze(ms: number): Promise<void> {
-    this.#sinceMs ??= performance.now();
-    await pause(ms);
-    if (this.#sinceMs !== undefined) this.#lostMs += performance.now() - this.#sinceMs;
-    this.#sinceMs = undefined;
-  }
-}
 
 export interface StormOutcome {
   told: string;
   violations: string[];
 }
 
+/** Changes what one process's store does, to show that the books find it. */
+export type Change = (store: WatchedStore, structure: StructureName) => WatchedStore;
+
 /**
  * One storm: every structure, each in two processes of a row of the matrix that is drawn for it, does what it can while the
- * server refuses, forgets and is silent; then calm, in which each must be what its books say.
+ * servers refuse, forget and are silent, and their clock is set; then calm, in which each must be what its books say.
  */
-export async function playStorm(seed: number, server: FaultyServer): Promise<StormOutcome> {
+export async function playStorm(seed: number, servers: FaultyServers, change?: Change): Promise<StormOutcome> {
   const random = new Random(seed);
-  await server.empty();
+  await servers.empty();
   const ends: (() => unknown)[] = [];
   const frozen = new Frozen();
-  const actors = Object.entries(ACTORS).map(([structure, actorOf]) => {
-    const rows = rowsOf(structure as StructureName).filter(
-      ({ store, modes }) => store in clients && modes.replicas !== 1,
+  const clock = new ServerClock(random.chance(0.5));
+  const actors: Actor[] = [];
+  for (const [structure, actorOf] of Object.entries(ACTORS)) {
+    const name = structure as StructureName;
+    const rows = rowsOf(name).filter(
+      ({ store, modes }) => servers.has(store) && (modes.replicas !== 1 || servers.hasReplica),
     );
     const { store: client, scripting, modes } = random.pick(rows);
     // A lock goes by a clock that never stands still, or nothing could tell it that its lease is over.
-    const clock = structure === "lock" || structure === "lockedWindow" ? {} : { monotonic: frozen.monotonic };
-    const stores = [0, 1].map((): Store => {
-      const { client: connection, end } = clients[client as keyof typeof clients](server.url);
-      const store = redisStore(connection, { deadline: 400, scripting, ...clock });
+    const monotonic = /lock/i.test(structure) ? {} : { monotonic: frozen.monotonic };
+    const stores: WatchedStore[] = [];
+    for (let i = 0; i < 2; i++) {
+      const connection = await servers.connect(client);
+      const options = { deadline: 400, ...(client !== "HTTP" && { scripting }), ...monotonic, ...clock.options };
+      const store = storeOn(connection, options) as WatchedStore;
+      stores.push(change ? change(store, name) : store);
       ends.push(async () => {
         await store.close();
-        end();
+        await connection.end();
       });
-      return store;
-    });
-    return actorOf({ stores, random: random.fork(), modes });
-  });
+    }
+    actors.push(actorOf({ stores, random: random.fork(), modes, clock }));
+  }
 
   let isOver = false;
   const playing = actors.map(async (actor) => {
@@ -85,17 +80,21 @@ export async function playStorm(seed: number, server: FaultyServer): Promise<Sto
   });
   const told: string[] = [];
   await pause(30);
+  const names = [...Object.keys(servers.faults), "frozen", ...(clock.canStep ? ["clock", "clock", "clock"] : [])];
   for (let i = random.int(2, 4); i > 0; i--) {
-    const name = random.pick([...Object.keys(server.faults), "frozen"]);
+    const name = random.pick(names);
     told.push(name);
+    if (clock.canStep && random.chance(0.3)) clock.step(random);
     const isFrozenToo = name === "frozen" || random.chance(0.3);
     const freezing = isFrozenToo ? frozen.freeze(random.int(100, 400)) : undefined;
-    if (name !== "frozen") await server.faults[name]!(random);
+    if (name === "clock") clock.step(random);
+    else if (name !== "frozen") await servers.faults[name]!(random);
     await freezing;
     await pause(random.int(10, 60));
   }
   isOver = true;
   await Promise.all(playing);
+  clock.settle();
   const violations = await Promise.all(
     actors.map(async (actor, i) => {
       await Promise.resolve(actor.settle()).catch((error) => {
@@ -105,5 +104,5 @@ export async function playStorm(seed: number, server: FaultyServer): Promise<Sto
     }),
   );
   for (const end of ends) await end();
-  return { told: told.join(", "), violations: violations.flat() };
+  return { told: `${told.join(", ")}${clock.isStepped ? "; clock stepped" : ""}`, violations: violations.flat() };
 }

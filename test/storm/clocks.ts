@@ -1,0 +1,56 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { onShiftedClock } from "../harness/stepped-script.ts";
+import type { Random } from "../simulator/random.ts";
+
+/** A process whose monotonic clock stands still now and then, as an isolate's does between two requests. */
+export class Frozen {
+  #sinceMs: number | undefined;
+  #lostMs = 0;
+  readonly monotonic = () => (this.#sinceMs ?? performance.now()) - this.#lostMs;
+
+  async freeze(ms: number): Promise<void> {
+    this.#sinceMs ??= performance.now();
+    await pause(ms);
+    if (this.#sinceMs !== undefined) this.#lostMs += performance.now() - this.#sinceMs;
+    this.#sinceMs = undefined;
+  }
+}
+
+const DAY_MS = 86_400_000;
+const LONGEST_STEP_MS = 60_000;
+
+/** The servers' clock: the machine's, or one that is set by up to a minute, forward and back, around a noon to come. */
+export class ServerClock {
+  readonly canStep: boolean;
+  isStepped = false;
+  #aheadMs = 0;
+  #mostMs = 0;
+
+  constructor(canStep: boolean) {
+    this.canStep = canStep;
+    if (!canStep) return;
+    const nowMs = Date.now();
+    // Neither a step nor the time of day takes it into another hour, or another day.
+    this.#aheadMs = Math.ceil(nowMs / DAY_MS) * DAY_MS + DAY_MS / 2 + 1_800_000 - nowMs;
+    this.#mostMs = this.#aheadMs;
+  }
+
+  get options() {
+    return this.canStep ? { scriptOf: onShiftedClock(() => this.#aheadMs) } : {};
+  }
+
+  nowMs(): number {
+    return Date.now() + this.#aheadMs;
+  }
+
+  step(random: Random): void {
+    this.isStepped = true;
+    this.#aheadMs += random.int(-LONGEST_STEP_MS, LONGEST_STEP_MS);
+    this.#mostMs = Math.max(this.#mostMs, this.#aheadMs);
+  }
+
+  /** As late as it ever was. */
+  settle(): void {
+    this.#aheadMs = this.#mostMs;
+  }
+}
