@@ -29,7 +29,11 @@ export const NOT_WHOLE =
 const REASONS: readonly [said: RegExp, kind: Kind, meaning: string][] = [
   [/^WRONGPASS\b.*|^ERR invalid password.*/, "configuration", "the server refused the user name or password ($&)"],
   [/^NOAUTH\b.*/, "configuration", "the server requires a password, and none was given ($&)"],
-  [/^(?:NOPERM\b|ERR The user executing).*/, "configuration", "the user's ACL rules do not allow this ($&)"],
+  [
+    /^(?:NOPERM\b|ERR (?:The user executing|ACL failure)).*/,
+    "configuration",
+    "the user's ACL rules do not allow this ($&)",
+  ],
   [/^DENIED\b[^.]*/, "configuration", "the server is in protected mode ($&)"],
   [
     /^ERR (?:invalid DB index|DB index is out of range).*/,

@@ -27,8 +27,16 @@ export function refusal(code: OrielErrorCode, text: string): OrielError {
 const BEFORE_ANY_WRITE = /^(OOM|READONLY|MISCONF|NOREPLICAS|MASTERDOWN|WRONGTYPE) /;
 
 /**
+ * What the server would not do. Redis 7.0 says of a command or key that its ACL forbids a script: "ERR The user executing
+ * the script can't ...", Redis 7.2 and Valkey: "ERR ACL failure in script: ...".
+ */
+const NOT_DONE =
+  /^(READONLY|MISCONF|NOREPLICAS|MASTERDOWN|NOPERM|UNKILLABLE) |^ERR (The user executing|ACL failure)|non.local key/;
+
+/**
  * The error of one call's { code, text } reply. "ERROR" was caught by the wrapper: the step broke off, and may have
- * written before. "UNDONE": its first write was refused. `alreadyApplied` is true where an earlier, unanswered attempt of the same call may have been run.
+ * written before. "UNDONE": its first write was refused. `alreadyApplied` is true where an earlier, unanswered attempt of
+ * the same call may have been run.
  */
 export function errorOfReply(keys: readonly string[], code: string, text: string, alreadyApplied: boolean): OrielError {
   const isKnown = CODES.has(code);
@@ -39,8 +47,7 @@ export function errorOfReply(keys: readonly string[], code: string, text: string
   if (text.startsWith("OOM "))
     return new OrielError("OVERLOADED", "Redis is out of memory", { cause, transient: true, applied });
   // What the server would not do now; a slot on its way to another node, for instance.
-  // Redis 7.0 says of a command or key that its ACL forbids a script: "ERR The user executing the script can't ...".
-  if (/^(READONLY|MISCONF|NOREPLICAS|MASTERDOWN|NOPERM|UNKILLABLE) |^ERR The user executing|non.local key/.test(text)) {
+  if (NOT_DONE.test(text)) {
     const reason = reasonOf(cause);
     const told = reason?.text ?? `Redis broke the step off (${text})`;
     return new OrielError("UNAVAILABLE", told, { cause, transient: reason?.isTransient ?? true, applied });

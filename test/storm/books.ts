@@ -15,7 +15,7 @@ export class Books<Key = number> {
   }
 
   wrong(text: string): void {
-    if (this.violations.length < 20) this.violations.push(`${this.#name}: ${text}`);
+    if (this.violations.length < 5) this.violations.push(`${this.#name}: ${text}`);
   }
 
   /** Never rejects; undefined where the call did. Any error but an OrielError is a violation. */
