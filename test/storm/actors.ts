@@ -37,9 +37,10 @@ export function seriesActor({ stores, random, modes }: Part): Actor {
     },
     async settle() {
       const cold = new Series(stores[0]!, "s", { ...options, onStoreError: "throw" });
-      const look = async () => books.missing(await answered(() => cold.values())).length <= givenUp;
       // What processes keep is handed in behind their backs.
-      for (let i = 0; i < 100 && !(await look()); i++) await pause(50);
+      const areKeptOnly = (missing: number[]) =>
+        missing.length > givenUp && missing.every((key) => books.kept.has(key));
+      for (let i = 0; i < 100 && areKeptOnly(books.missing(await answered(() => cold.values()))); i++) await pause(50);
       for (const each of series) await each.close();
       books.settle([...(await answered(() => cold.values()))], givenUp);
     },

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { mutations } from "./mutations.ts";
 import { makeSites } from "./sites.ts";
 import { playStorm } from "./storm.ts";
 
@@ -23,4 +24,10 @@ test(`${count} storms over all structures from seed ${first}: each is what its b
   };
   await Promise.all(sites.map((_, i) => playOn(i)));
   expect(failed).toEqual([]);
+});
+
+test.each(Object.entries(mutations))("the books show it where %s", async (_, { change, seenBy }) => {
+  const { violations } = await playStorm(first, sites[0]!, change);
+  const found = seenBy.filter((name) => violations.some((violation) => violation.startsWith(`${name}: `)));
+  expect(found).toEqual(seenBy);
 });
