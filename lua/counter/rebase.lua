@@ -15,6 +15,9 @@
 local keys_per_step = 1
 local arguments_per_step = 6
 
+-- Generations between the last one acknowledged and the one being filled: a few; each is walked to.
+local MOST_ENDED = 65536
+
 local function leave_out(key, prefix, rows)
   local parts = {}
   for part in string.gmatch(rows .. "%;", "(.-)%%;") do parts[#parts + 1] = part end
@@ -34,6 +37,10 @@ local function step(k, a, now)
   if (known[5] or "") .. " " .. text_of(base) .. " " .. text_of(acked) ~= seen then return struct.pack("<B", 1) end
   local last = math.max(acked, left_out or acked)
   if last >= current then return struct.pack("<B", 1) end
+  if current - acked > MOST_ENDED then
+    return refuse("CORRUPT", "the value of the key \"" .. key .. "\" is damaged: its generation being filled is "
+      .. text_of(current - acked) .. " after the last one acknowledged")
+  end
   for i = 1, #sums, 3 do
     local is_ended = tonumber(sums[i]) < current
     if not is_ended or (redis.call("HGET", key, "@n:" .. sums[i]) or "") ~= sums[i + 1] then return struct.pack("<B", 1) end

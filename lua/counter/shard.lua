@@ -23,10 +23,12 @@ local function open_shard(key, layout, ...)
   end
   for i, name in ipairs({ "@cur", "@ack", "@base" }) do
     local text = known[i + 1] or (i == 1 and "1" or "0")
-    if not string.find(text, "^-?%d+$") then
+    local number = string.find(text, "^-?%d+$") and tonumber(text)
+    -- Beyond 2^53 - 1 one more is the same number.
+    if not number or math.abs(number) > 9007199254740991 then
       return nil, refuse("CORRUPT", "the value of the key \"" .. key .. "\" is damaged: its field " .. name .. " is no whole number")
     end
-    known[i + 1] = tonumber(text)
+    known[i + 1] = number
   end
   return known
 end

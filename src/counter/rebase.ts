@@ -1,3 +1,4 @@
+import { corruptError } from "../errors.ts";
 import { script } from "../generated/counter/rebase.ts";
 import type { Operation } from "../store/contract.ts";
 import { packStrings } from "../store/message-pack.ts";
@@ -18,6 +19,9 @@ export interface Rebase {
   sums: readonly string[];
 }
 
+/** Generations between the last one acknowledged and the one being filled: a few; each is walked to. */
+const MOST_ENDED = 65_536;
+
 /** Makes a shard follow a ledger that it does not fit; false where it is not as it was seen. Law in lua/counter/rebase.lua. */
 export const rebase: Operation<Rebase, boolean> = {
   name: "counter/rebase",
@@ -36,6 +40,11 @@ export const rebase: Operation<Rebase, boolean> = {
     if (`${shard.get("@born") ?? ""} ${base} ${acknowledged}` !== seen) return false;
     const last = Math.max(acknowledged, leftOut ?? acknowledged);
     if (last >= current) return false;
+    if (current - acknowledged > MOST_ENDED)
+      throw corruptError(
+        key,
+        `its generation being filled is ${current - acknowledged} after the last one acknowledged`,
+      );
     for (let i = 0; i < sums.length; i += 3)
       if (Number(sums[i]) >= current || (shard.get(`@n:${sums[i]}`) ?? "") !== sums[i + 1]) return false;
     const limit = `${ledgerBornMs.toString(16)} ${ledger}`;
