@@ -28,7 +28,8 @@ kinds[4] = {
     end
     p.lent = string.sub(text, at)
     local leases = #p.lent / LENT_BYTES
-    if is_damaged or not is_whole(p.used) or p.used < leases or (leases == 0 and p.used > 0) then
+    -- When the last lease ends is when the key does.
+    if is_damaged or not is_whole(last_expiry(p.lent)) or not is_whole(p.used) or p.used < leases or (leases == 0 and p.used > 0) then
       damaged(p.key, "no permits that are lent")
     end
     p.free = p.limit - p.used

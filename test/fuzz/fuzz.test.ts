@@ -20,6 +20,7 @@ const STEPS = readdirSync(new URL("../../src/generated", import.meta.url), { rec
   .filter((path) => path.includes("/") && path !== "store/ascii.ts")
   .map((path) => path.slice(0, -".ts".length))
   .sort();
+const STENCIL_LIFE_MS = 30_000;
 const AT_A_TIME = Number(process.env.ORIEL_FUZZ_TOGETHER ?? 200);
 
 let server: RedisServer;
@@ -43,7 +44,7 @@ beforeAll(async () => {
       return own.run(operation, ...call);
     },
   };
-  stencils = await Promise.all(SUBJECTS.map((subject, i) => stencilOf(subject, store, client, `stencil${i}x`)));
+  stencils = await stencilsOf("");
 });
 afterAll(async () => {
   await store?.close();
@@ -78,13 +79,22 @@ test(
   async () => {
     const random = new Random(SEED);
     const findings = new Findings();
-    const chosen = stencils.filter(({ subject }) => !ONLY || ONLY.split(",").includes(subject.name));
-    const healthy = chosen.map(({ subject }, i) => subject.open(store, `healthy${i}x`));
+    const isChosen = ({ subject }: Stencil) => !ONLY || ONLY.split(",").includes(subject.name);
+    let chosen = stencils.filter(isChosen);
+    let madeMs = performance.now();
+    const healthy = chosen.map(({ subject }, i) => subject.open(store, `healthy${i}x`, "1h"));
     await Promise.all(healthy.map((each) => each.seed()));
-    const everyKey = stencils.flatMap(({ keys }) => keys);
+    let everyKey = stencils.flatMap(({ keys }) => keys);
     for (let first = 0; first < CASES; first += AT_A_TIME) {
       const forks = Array.from({ length: AT_A_TIME }, () => random.fork());
       if (first + AT_A_TIME <= FROM) continue;
+      // What they hold must lie in their windows.
+      if (performance.now() - madeMs > STENCIL_LIFE_MS) {
+        stencils = await stencilsOf(`${first}x`);
+        madeMs = performance.now();
+        chosen = stencils.filter(isChosen);
+        everyKey = stencils.flatMap(({ keys }) => keys);
+      }
       const batch = Array.from({ length: Math.min(AT_A_TIME, CASES - first) }, (_, i) =>
         oneCase(forks[i]!, chosen[(first + i) % chosen.length]!, `case${first + i}x`, everyKey, findings),
       );
@@ -124,6 +134,10 @@ test(
   },
   600_000 + CASES * 50,
 );
+
+function stencilsOf(again: string): Promise<Stencil[]> {
+  return Promise.all(SUBJECTS.map((subject, i) => stencilOf(subject, store, client, `stencil${again}${i}x`)));
+}
 
 async function oneCase(random: Random, stencil: Stencil, name: string, everyKey: Stencil["keys"], findings: Findings) {
   const { subject } = stencil;

@@ -129,9 +129,8 @@ export const breaker: Subject = {
   called: /breaker/i,
   drives: ["Breaker"],
   keys: [/^oriel:\{NAME\}:breaker:\d+$/],
-  open(store, key): Driven {
-    const made = () =>
-      new Breaker(store, { name: key, span: "1m", failures: 100, minimumCalls: 2, cooldown: 50, flush: 1 });
+  open(store, key, span = "1m"): Driven {
+    const made = () => new Breaker(store, { name: key, span, failures: 100, minimumCalls: 2, cooldown: 50, flush: 1 });
     const own = made();
     const told: unknown[] = [];
     own.on("error", ({ error }) => void told.push(error));
@@ -177,8 +176,8 @@ export const fleet: Subject = {
   called: /fleet/i,
   drives: ["FleetMetrics"],
   keys: [/^oriel:\{NAME\}:fleet$/, /^oriel:\{NAME:[ab]\}:latency$/],
-  open(store, key): Driven {
-    const own = new FleetMetrics(store, key, { flush: 20, sampleCount: 60, interval: "1m", percentiles: true });
+  open(store, key, span = "1m"): Driven {
+    const own = new FleetMetrics(store, key, { flush: 20, sampleCount: 60, interval: span, percentiles: true });
     const told: unknown[] = [];
     own.on("error", ({ error }) => void told.push(error));
     const count = () => {

@@ -28,5 +28,6 @@ export interface Subject {
   readonly drives: readonly string[];
   /** Keys whose names do not just hold the name (tags that spread them follow from it). */
   keysOf?(store: Store, name: string): string[];
-  open(store: Store, name: string): Driven;
+  /** `span`: of its window; the checks of what nobody touches need one that is longer than the run. */
+  open(store: Store, name: string, span?: "1m" | "1h"): Driven;
 }

@@ -14,8 +14,8 @@ function seriesSubject(name: string, options: SeriesOptions): Subject {
     called: /series/i,
     drives: ["Series"],
     keys: [/^oriel:\{NAME\}$/, /^oriel:\{NAME\}:\d+$/, /^oriel:\{NAME\}:summary$/],
-    open(store, key): Driven {
-      const series = new Series(store, key, { retention: "1m", ...options });
+    open(store, key, span = "1m"): Driven {
+      const series = new Series(store, key, { retention: span, ...options });
       return {
         told: [],
         async seed() {
@@ -31,7 +31,7 @@ function seriesSubject(name: string, options: SeriesOptions): Subject {
           "record again": () => series.record(2, isEvent ? at() : undefined),
           "stats on the server": () => series.stats({ where: "server" }),
           "stats approximately": () =>
-            new Series(store, key, { retention: "1m", ...options }).stats({ approximate: { rankError: 0.1 } }),
+            new Series(store, key, { retention: span, ...options }).stats({ approximate: { rankError: 0.1 } }),
           recordAndGet: () => series.recordAndGet(3, at()),
           recordMany: () => series.recordMany([4, 5], at()),
           values: () => series.values(),
@@ -59,8 +59,8 @@ export const lockedWindow: Subject = {
   called: /window/i,
   drives: ["LockedWindow"],
   keys: [/^sw_counter_bytes:\{NAME\}$/, /^(mutex|fence|waiting):oriel:\{sw_counter_bytes:NAME\}$/],
-  open(store, key): Driven {
-    const window = new LockedWindow(store, key, { span: "1m", wait: 500, lease: "2s" });
+  open(store, key, span = "1m"): Driven {
+    const window = new LockedWindow(store, key, { span, wait: 500, lease: "2s" });
     return {
       told: [],
       async seed() {
