@@ -4,7 +4,7 @@ import type { Argument, Keyspace, StepOfArguments } from "../store/contract.ts";
 import { type Answer, decodeAnswer, STATUS } from "./answer.ts";
 import { type Append, append } from "./append.ts";
 import { HEADER_BYTES } from "./chunk.ts";
-import type { ChunkBytes } from "./chunk-bytes.ts";
+import { ChunkBytes } from "./chunk-bytes.ts";
 import { seriesNowMs } from "./degraded.ts";
 import { law } from "./law.ts";
 import { type ClosedChunk, decodeOlder, encodeReach, Older, type Reach } from "./older.ts";
@@ -77,9 +77,9 @@ function olderOf(keys: Keyspace, key: string, { header, nowMs, length }: Answer,
   const fromMs = Math.min(reach.fromMs, seriesNowMs(next, nowMs) - reach.spanMs);
   let { number } = next;
   while (needsOlder(next, fromMs) && chunks.length < law.mostFoundChunks) {
-    const found = keys.find(closedKey(key, --number)) as ChunkBytes | undefined;
+    const found = keys.find(closedKey(key, --number));
     isMissing = found === undefined;
-    if (!found) break;
+    if (!(found instanceof ChunkBytes)) break;
     sizeBytes += found.length;
     if (found.length < HEADER_BYTES || sizeBytes > reach.mostBytes) break;
     const { bytes } = found;

@@ -1,3 +1,4 @@
+import { corruptError } from "../errors.ts";
 import type { Keyspace } from "../store/contract.ts";
 
 /** What a memory store keeps under a locked window's key. */
@@ -15,7 +16,11 @@ export interface Mark {
 }
 
 export function columnsOf(keys: Keyspace, key: string): LockedColumns | undefined {
-  return keys.get(key) as LockedColumns | undefined;
+  const columns = keys.get(key) as LockedColumns | undefined;
+  // An array has values too: a function.
+  if (columns !== undefined && !(columns?.times instanceof Uint8Array && columns.values instanceof Uint8Array))
+    throw corruptError(key, "it holds no columns of a locked window");
+  return columns;
 }
 
 export function setColumns(keys: Keyspace, key: string, columns: LockedColumns, expireAtMs: number): void {
