@@ -1,3 +1,4 @@
+import type { Listeners } from "../listeners.ts";
 import type { ScriptClient } from "./client.ts";
 import type { StoreEvents, StoreHealth } from "./contract.ts";
 import type { Outage } from "./outage.ts";
@@ -137,9 +138,11 @@ export class Health {
     this.#tell(server, "down", { since, reason, address });
   }
 
-  /** Stores over HTTP share what is known of a server. */
+  /** Stores over HTTP share what is known of a server. One that is closed says nothing more. */
   #tell<Name extends keyof StoreEvents>(server: ServerHealth, name: Name, told: StoreEvents[Name]): void {
-    for (const { listeners } of new Set([...server.watchers, this])) listeners.tell(name, told);
+    const stores = new Set<{ readonly listeners: Listeners<StoreEvents> }>(server.watchers);
+    if (!this.#isClosed) stores.add(this);
+    for (const { listeners } of stores) listeners.tell(name, told);
   }
 
   async #probe(server: ServerHealth, outage: Outage): Promise<void> {

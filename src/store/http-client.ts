@@ -5,6 +5,7 @@ import { atTurnsEnd } from "./gathering.ts";
 import { HttpCommand } from "./http-command.ts";
 import { healthOf } from "./http-health.ts";
 import { type HttpServer, sendCommands } from "./http-request.ts";
+import { isAnswer } from "./probe.ts";
 import { pause, within } from "./waiting.ts";
 
 /** Bytes of one request: databases of Upstash's smaller plans have refused 1 MB and more. */
@@ -43,9 +44,11 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
     unanswered.add(command);
     unansweredBytes += sizeBytes;
     command.reply.then(
-      () => {},
+      () => {
+        lastError = undefined;
+      },
       (error) => {
-        lastError = error;
+        lastError = isAnswer(error) ? undefined : error;
       },
     );
     command.whenEnded(() => {
