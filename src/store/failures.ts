@@ -1,4 +1,5 @@
 import type { OrielError } from "../errors.ts";
+import { unrefTimer } from "./waiting.ts";
 
 /** What no call rejects with: so many events were not recorded, or may not be, and why. */
 export interface Failure {
@@ -7,6 +8,8 @@ export interface Failure {
 }
 
 const QUIET_MS = 60_000;
+/** By less than that a timer may fire too early. */
+const EARLY_MS = 10;
 
 /**
  * Warns of failures that nobody listens for: of the first at once, then at most once a minute, with how many events were
@@ -15,12 +18,16 @@ const QUIET_MS = 60_000;
 class FailureWarnings {
   #count = 0;
   #last: OrielError | undefined;
-  #isQuiet = false;
+  #warnedAtMs = Number.NEGATIVE_INFINITY;
 
   add({ error, count }: Failure): void {
     this.#count += count;
     this.#last = error;
-    if (!this.#isQuiet) this.#warn();
+    this.#warnUnlessQuiet();
+  }
+
+  #warnUnlessQuiet(): void {
+    if (this.#last && performance.now() - this.#warnedAtMs > QUIET_MS - EARLY_MS) this.#warn();
   }
 
   #warn(): void {
@@ -29,12 +36,9 @@ class FailureWarnings {
     const doubt = error.applied === "unknown" ? "maybe " : "";
     this.#count = 0;
     this.#last = undefined;
-    this.#isQuiet = true;
-    const timer: unknown = setTimeout(() => {
-      this.#isQuiet = false;
-      if (this.#last) this.#warn();
-    }, QUIET_MS);
-    (timer as { unref?(): void }).unref?.();
+    this.#warnedAtMs = performance.now();
+    // Tells what comes meanwhile and is followed by nothing. In Workers it dies with its request: the next failure tells.
+    unrefTimer(setTimeout(() => this.#warnUnlessQuiet(), QUIET_MS));
     warn(`${events} ${doubt}not recorded: ${error.message}`, error.code);
   }
 }

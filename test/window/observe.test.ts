@@ -88,6 +88,21 @@ test("by default a warning tells of the first failure at once, then at most once
   expect(emitted).toHaveBeenCalledTimes(3);
 });
 
+test("after a minute the next failure warns though the timer never fired, as in Workers where a request takes it along", () => {
+  vi.useFakeTimers();
+  vi.stubGlobal("setTimeout", () => 0);
+  const emitted = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+  const report = failureReports();
+  report(failure(1));
+  vi.advanceTimersByTime(59_000);
+  report(failure(2));
+  expect(emitted).toHaveBeenCalledTimes(1);
+  vi.advanceTimersByTime(1000);
+  report(failure(3));
+  vi.unstubAllGlobals();
+  expect(emitted.mock.calls[1]![0]).toMatch(/^5 events were not recorded/);
+});
+
 test("who listens for the store's errors is told each failure, and nobody is warned", () => {
   const emitted = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
   const store = memoryStore();
