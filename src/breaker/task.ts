@@ -4,10 +4,12 @@ import type { OrielError } from "../errors.ts";
 export type Task<T> = (signal: AbortSignal) => T | PromiseLike<T>;
 
 /**
- * For a function that takes no signal: making one costs ten times as much as the rest of a call. Made with the first call:
- * Workers refuse an AbortController where a module begins.
+ * For functions that take no signal: making one costs ten times as much as the rest of a call. Made with the first call, and
+ * in Workers for each: there a signal belongs to the request that made it, and no other may use it.
  */
 let never: AbortSignal | undefined;
+const { navigator } = globalThis as { navigator?: { userAgent?: string } };
+const areSignalsOfRequests = navigator?.userAgent === "Cloudflare-Workers";
 
 /** What `fn` gives; rejects with the reason of the caller's signal, or, after `timeoutMs`, with an error, where that comes first. */
 export function runTask<T>(
@@ -18,7 +20,7 @@ export function runTask<T>(
 ): T | PromiseLike<T> {
   if (timeoutMs !== Infinity) return timed(fn, given, timeoutMs, timeoutError);
   if (given) return raced(fn, given);
-  if (fn.length > 0) return fn(new AbortController().signal);
+  if (fn.length > 0 || areSignalsOfRequests) return fn(new AbortController().signal);
   never ??= new AbortController().signal;
   return fn(never);
 }

@@ -1,9 +1,13 @@
 /** So many microtask turns bring whoever an answer wakes, through the promises of a caller's own, to its next call. */
 const HOPS = 8;
 
+/** In Workers a timer belongs to a request and dies with it: what others have put beside its calls would never be sent. */
+const { navigator } = globalThis as { navigator?: { userAgent?: string } };
+const areTimersOfRequests = navigator?.userAgent === "Cloudflare-Workers";
+
 /** Calls `run` when this turn of the event loop is over, or soon where a runtime cannot tell. */
 export const atTurnsEnd: (run: () => void) => unknown =
-  typeof setImmediate === "function" ? setImmediate : queueMicrotask;
+  typeof setImmediate === "function" && !areTimersOfRequests ? setImmediate : queueMicrotask;
 
 let turn: Promise<void> | undefined;
 

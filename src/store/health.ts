@@ -3,9 +3,9 @@ import type { ScriptClient } from "./client.ts";
 import type { StoreEvents, StoreHealth } from "./contract.ts";
 import type { Outage } from "./outage.ts";
 import { probe } from "./probe.ts";
-import { ServerHealth } from "./server-health.ts";
+import { ASKER_LOST_MS, ServerHealth } from "./server-health.ts";
 import { storeListeners } from "./store-events.ts";
-import { pause, unrefTimer } from "./waiting.ts";
+import { pause, unrefTimer, within } from "./waiting.ts";
 
 /** Servers of a cluster remembered at a time: their addresses may change for as long as a process lives. */
 const MOST_SERVERS = 256;
@@ -70,13 +70,22 @@ export class Health {
   failed(server: ServerHealth, key: string, beganAtMs: number, cause: unknown): void {
     const nowMs = performance.now();
     if (server.outage) server.outage.failed(nowMs, cause);
-    else if (server.failed(beganAtMs, nowMs, this.#deadlineMs) && !this.#isClosed && !this.#suspected.has(server))
-      this.#suspected.set(server, this.#confirm(server, key, cause));
+    else if (server.failed(beganAtMs, nowMs, this.#deadlineMs) && !this.#isClosed) {
+      if (server.confirms(beganAtMs)) this.#leave(server, key, cause);
+      else if (!this.#suspected.has(server) || !server.isAsked(nowMs)) {
+        server.suspect(nowMs);
+        this.#suspected.set(server, this.#confirm(server, key, cause));
+      }
+    }
   }
 
   /** Until it is known whether a server is down that did not answer. */
-  suspicionOf(server: ServerHealth): Promise<void> | undefined {
-    return this.#suspected.size > 0 ? this.#suspected.get(server) : undefined;
+  suspicionOf(server: ServerHealth): Promise<unknown> | undefined {
+    if (this.#suspected.size === 0) return undefined;
+    const ended = this.#suspected.get(server);
+    if (ended && server.isAsked(performance.now())) return within(ended, ASKER_LOST_MS);
+    this.#suspected.delete(server);
+    return undefined;
   }
 
   /** Settles with `ready`, or when a server goes down. */
@@ -126,7 +135,9 @@ export class Health {
       await pause(CONFIRM_AGAIN_MS);
     }
     this.#suspected.delete(server);
-    if (isInDoubt()) this.#leave(server, key, cause);
+    const isDown = isInDoubt();
+    server.endDoubt();
+    if (isDown) this.#leave(server, key, cause);
   }
 
   #leave(server: ServerHealth, key: string, cause: unknown): void {

@@ -2,6 +2,10 @@ import type { Listeners } from "../listeners.ts";
 import type { StoreEvents } from "./contract.ts";
 import { Outage } from "./outage.ts";
 
+/** Who began to ask so long ago asks no more: in Workers a request that ends takes its timers and fetches with it. */
+export const ASKER_LOST_MS = 500;
+const LONGEST_DOUBT_MS = 10_000;
+
 /**
  * What is known of one server. Plain data: where stores are made for each request (HTTP), they share it, and no promise or
  * timer of one request may be of use to another.
@@ -22,6 +26,8 @@ export class ServerHealth {
   #answeredAtMs = Number.NEGATIVE_INFINITY;
   #failingSinceMs = 0;
   #failedAtMs = Number.NEGATIVE_INFINITY;
+  /** When somebody began to ask whether it is down; NaN when that has ended. */
+  #suspectedAtMs = Number.NaN;
 
   constructor(address: string | undefined) {
     this.address = address;
@@ -30,6 +36,7 @@ export class ServerHealth {
   /** Gives the outage that this ends. */
   answered(nowMs: number): Outage | undefined {
     this.#answeredAtMs = nowMs;
+    this.#suspectedAtMs = Number.NaN;
     this.#failedAtMs = Number.NEGATIVE_INFINITY;
     const { outage } = this;
     if (!outage) return undefined;
@@ -56,7 +63,29 @@ export class ServerHealth {
 
   /** Calls fail at once from now on. */
   leave(key: string, cause: unknown): Outage {
+    this.#suspectedAtMs = Number.NaN;
     this.outage = new Outage(this.address, key, cause);
     return this.outage;
+  }
+
+  /** Somebody begins to ask whether it is down. */
+  suspect(nowMs: number): void {
+    if (!(nowMs - this.#suspectedAtMs < LONGEST_DOUBT_MS)) this.#suspectedAtMs = nowMs;
+  }
+
+  /** Whether somebody asks who may still end it. */
+  isAsked(nowMs: number): boolean {
+    return nowMs - this.#suspectedAtMs < ASKER_LOST_MS;
+  }
+
+  /** Whether a call that began at `beganAtMs` and was not answered makes up for an asker who was lost before. */
+  confirms(beganAtMs: number): boolean {
+    const doubtMs = beganAtMs - this.#suspectedAtMs;
+    return doubtMs >= ASKER_LOST_MS && doubtMs < LONGEST_DOUBT_MS;
+  }
+
+  /** It is known whether it is down. */
+  endDoubt(): void {
+    this.#suspectedAtMs = Number.NaN;
   }
 }
