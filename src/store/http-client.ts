@@ -28,6 +28,7 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
   let unansweredBytes = 0;
   let restUntilMs = Number.NEGATIVE_INFINITY;
   let lastError: unknown;
+  const health = healthOf(server, deadlineMs);
 
   const flush = async () => {
     const commands = waiting;
@@ -61,7 +62,7 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
   return {
     isCluster: false,
     address: server.url,
-    health: healthOf(server, deadlineMs),
+    health,
     whyNoReplicas: "over HTTP, where WAIT knows no connection",
     mostBytes: MOST_CALL_BYTES,
     get lastError() {
@@ -87,9 +88,12 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
       return { reply: command.reply, abandon: () => command.abandon() };
     },
     async info(section) {
+      // Stores made for each request would ask with each.
+      if (health.told.has(section)) return [];
       const command = send(HttpCommand.of("INFO", section));
       const outcome = await within<unknown>(command.reply, deadlineMs);
       command.abandon();
+      if (outcome.kind === "done" || (outcome.kind === "failed" && isAnswer(outcome.error))) health.told.add(section);
       return outcome.kind === "done" ? [new TextDecoder().decode(outcome.value as Uint8Array)] : [];
     },
     async close() {

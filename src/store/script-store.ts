@@ -32,7 +32,8 @@ export interface ScriptStoreOptions {
    * "noeviction"), read when the store first reaches it; one that writes no append-only file (`appendonly` is "no"), read
    * when counts are first added or drained. Where INFO is not permitted, nothing is told. Default: both are read when
    * counts are first added or drained, and each is emitted as a warning of the process, once for all stores; over HTTP,
-   * where each costs a request, neither is read. null or false: neither is read.
+   * where each costs a command, neither is read, and where it is given each is asked once for all stores of one process or
+   * isolate with one URL, token and deadline: the store that asked is told. null or false: neither is read.
    */
   onWarning?: ((warning: string) => void) | null | false | undefined;
   /** For tests: the script that runs an operation. */

@@ -21,6 +21,8 @@ export class ServerHealth {
   outage: Outage | undefined;
   /** Stores whose users listen for its outages. */
   readonly watchers = new Set<{ readonly listeners: Listeners<StoreEvents> }>();
+  /** The sections of INFO that it has answered for, or refused. */
+  readonly told = new Set<string>();
   /** Ms since 1970 of the last recovery, or of the first call. */
   upSince = Date.now();
   #answeredAtMs = Number.NEGATIVE_INFINITY;

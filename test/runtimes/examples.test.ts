@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Redis } from "ioredis";
@@ -44,8 +46,17 @@ function started(program: string, args: string[], env: Record<string, string>): 
   return child;
 }
 
-test("the Worker limits by address, in Redis over HTTP, and tells the p99", async () => {
+/** What the Worker stands before: it takes at least so long. */
+async function startOrigin(ms: number): Promise<{ url: string; close(): void }> {
+  const origin = createServer((_request, response) => void setTimeout(() => response.end("hello\n"), ms));
+  await new Promise<void>((resolve) => origin.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
+  return { url, close: () => origin.close() && origin.closeAllConnections() };
+}
+
+test("the Worker limits by address, in Redis over HTTP, with two commands a request, and tells the origin's p99", async () => {
   const rest = await startRest(server.url);
+  const origin = await startOrigin(25);
   const script = await deployed(placed("worker.mjs"), folder, { date: "2025-05-31" });
   const wasm = readdirSync(dirname(script)).flatMap((file) =>
     file.endsWith(".wasm") ? [join(dirname(script), file)] : [],
@@ -54,7 +65,7 @@ test("the Worker limits by address, in Redis over HTTP, and tells the p99", asyn
     modules: [{ type: "ESModule", path: script }, ...wasm.map((path) => ({ type: "CompiledWasm", path }) as const)],
     modulesRoot: dirname(script),
     compatibilityDate: "2025-05-31",
-    bindings: { REDIS_REST_URL: rest.url, REDIS_REST_TOKEN: rest.token },
+    bindings: { REDIS_REST_URL: rest.url, REDIS_REST_TOKEN: rest.token, ORIGIN: origin.url },
     cf: false,
   });
   const ask = (path: string, address: string) =>
@@ -76,7 +87,14 @@ test("the Worker limits by address, in Redis over HTTP, and tells the p99", asyn
       return (told as { count: number }).count === 101;
     });
     expect(told).toEqual({ count: 101, p99: expect.any(Number) });
+    expect((told as { p99: number }).p99).toBeGreaterThan(20);
+    const seen = rest.requests.length;
+    expect(await (await ask("/", "203.0.113.10")).text()).toBe("hello\n");
+    const commands = () => rest.requests.slice(seen).flatMap((request) => request.commands.map(([name]) => name));
+    await until("the latency is recorded", () => commands().length === 2);
+    expect(commands()).toEqual(["EVALSHA", "EVALSHA"]);
   } finally {
+    origin.close();
     await worker.dispose();
     await rest.stop();
   }

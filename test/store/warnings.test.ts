@@ -1,7 +1,8 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Counters, redisStore } from "../../src/index.ts";
+import { Counters, httpStore, redisStore } from "../../src/index.ts";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { type RestServer, startRest } from "../harness/rest-server.ts";
 import { until } from "../harness/until.ts";
 import { clients } from "./clients.ts";
 import { tally } from "./ops/operations.ts";
@@ -83,5 +84,36 @@ describe.each(Object.entries(clients))("a store over %s", (_name, connect) => {
     expect(warnings).toEqual([]);
     await store.close();
     end();
+  });
+});
+
+describe("stores over HTTP, made for each request", () => {
+  let rest: RestServer;
+  beforeAll(async () => {
+    rest = await startRest(server.url);
+    await raw.config("SET", "maxmemory-policy", "allkeys-lru");
+  });
+  afterAll(async () => {
+    await raw?.config("SET", "maxmemory-policy", "noeviction");
+    await rest?.stop();
+  });
+  const asks = () => rest.requests.flatMap(({ commands }) => commands).filter(([name]) => name === "INFO").length;
+  const request = async (warnings: string[]) => {
+    const store = httpStore({ url: rest.url, token: rest.token, onWarning: (warning) => warnings.push(warning) });
+    await store.run(tally, store.keyOf("k"), "0001");
+    await store.close();
+  };
+
+  test("ask one server once, and again only where no answer came", async () => {
+    const warnings: string[] = [];
+    rest.faultOf = (commands) => (commands.some(([name]) => name === "INFO") ? { status: 500 } : undefined);
+    await request(warnings).catch(() => {});
+    const unanswered = asks();
+    rest.faultOf = undefined;
+    await request(warnings);
+    await until("the policy is read", () => warnings.length > 0);
+    for (let i = 0; i < 5; i++) await request(warnings);
+    expect(warnings).toHaveLength(1);
+    expect([unanswered, asks()]).toEqual([1, 2]);
   });
 });
