@@ -1,6 +1,7 @@
 import { argumentError, OrielError } from "../errors.ts";
 import type { Backoff } from "./backoff.ts";
 import { envelopeOf, RAW } from "./layout.ts";
+import { unsayable } from "./unsayable.ts";
 
 const HEAD_BYTES = 24;
 const BYTES = 0;
@@ -96,6 +97,6 @@ function jsonOf(payload: unknown): string {
   } catch {
     // What has cycles, or a bigint.
   }
-  if (text === undefined) throw argumentError("payload", payload, "what JSON can say, or bytes");
+  if (text === undefined) throw unsayable(payload);
   return text;
 }
