@@ -9,22 +9,36 @@ export interface Page {
   generation: number;
   acknowledged: number;
   base: number;
-  /** Names and values by turns. */
+  /** Names and values by turns. Bytes that are no UTF-8 and line feeds stand as %ED, %0A: no row has such. */
   fields: string[];
+  /** A field has line feeds: ask again with `isEscaped`, for `fields` is empty. */
+  hasLineFeeds?: true;
 }
 
+export interface PageQuery {
+  layout: string;
+  cursor: string;
+  /** About how many fields. */
+  count: number;
+  isEscaped?: boolean;
+}
+
+const LINE_FEED = 10;
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
 /** Reads a shard, some fields at a time; law in lua/counter/page.lua. In memory all of it is one page. */
-export const page: Operation<{ layout: string; cursor: string; count: number }, Page> = {
+export const page: Operation<PageQuery, Page> = {
   name: "counter/page",
   script,
   keyCount: 1,
   arity: 3,
   repeatable: true,
-  encode: ({ layout, cursor, count }) => [layout, cursor, count],
+  encode: ({ layout, cursor, count, isEscaped }) => [layout, cursor, isEscaped ? -count : count],
   decode(reply) {
-    const [cursor, generation, acknowledged, base, ...fields] = new TextDecoder().decode(reply).split("\n");
+    const [cursor, generation, acknowledged, base, length, ...fields] = linesOf(reply);
     fields.pop(); // behind the last line feed
     const numbers = { generation: Number(generation), acknowledged: Number(acknowledged), base: Number(base) };
+    if (fields.length !== Number(length)) return { cursor: cursor!, ...numbers, fields: [], hasLineFeeds: true };
     return { cursor: cursor!, ...numbers, fields };
   },
   local(keys, key, { layout }) {
@@ -33,3 +47,33 @@ export const page: Operation<{ layout: string; cursor: string; count: number }, 
     return { cursor: "0", generation: current, acknowledged, base, fields: [...shard.fields].flat() };
   },
 };
+
+function linesOf(reply: Uint8Array): string[] {
+  try {
+    return utf8.decode(reply).split("\n");
+  } catch {
+    return linesOfBytes(reply);
+  }
+}
+
+function linesOfBytes(bytes: Uint8Array): string[] {
+  const lines: string[] = [];
+  for (let from = 0; from <= bytes.length; ) {
+    const found = bytes.indexOf(LINE_FEED, from);
+    const end = found < 0 ? bytes.length : found;
+    lines.push(readable(bytes.subarray(from, end)));
+    from = end + 1;
+  }
+  return lines;
+}
+
+/** The text, or else each byte that is not ASCII as %ED. */
+function readable(line: Uint8Array): string {
+  try {
+    return utf8.decode(line);
+  } catch {
+    return Array.from(line, (byte) =>
+      byte < 0x80 ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase()}`,
+    ).join("");
+  }
+}

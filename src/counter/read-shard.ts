@@ -5,6 +5,7 @@ import { isRow } from "./row-text.ts";
 const FIELDS_PER_PAGE = 1000;
 /** More than a shard has: all of it in one step. */
 const ALL_FIELDS = 2 ** 31 - 1;
+const MOST_COUNT = `${2n ** 63n - 1n}`;
 
 /** A field that no version of oriel has written so, as it stands. */
 export interface DamagedField {
@@ -57,7 +58,9 @@ export async function readShard(
   };
   const fields = new Fields(shard, layout);
   for (let cursor = "0"; ; ) {
-    const one = await store.run(page, key, { layout, cursor, count }, signal && { signal });
+    const query = { layout, cursor, count };
+    let one = await store.run(page, key, query, signal && { signal });
+    if (one.hasLineFeeds) one = await store.run(page, key, { ...query, isEscaped: true }, signal && { signal });
     fields.add(one);
     cursor = one.cursor;
     if (cursor === "0") break;
@@ -99,7 +102,7 @@ class Fields {
     const own = Number(text.slice(0, bar));
     if (bar < 1 || !Number.isSafeInteger(own)) return; // nobody's
     const row = text.slice(bar + 1);
-    const isGood = field === text && /^\d{1,19}$/.test(value) && isRow(row, this.#layout);
+    const isGood = field === text && isCount(value) && isRow(row, this.#layout);
     if (own <= acknowledged) {
       // What cannot be read stays, for whoever wants to look.
       if (isGood) this.leftovers.add(field);
@@ -109,6 +112,11 @@ class Fields {
       this.#shard.damaged.push({ generation: own + base, field, value });
     }
   }
+}
+
+/** Whether HINCRBY may have written it: up to 2^63 - 1. */
+function isCount(text: string): boolean {
+  return /^\d{1,19}$/.test(text) && (text.length < MOST_COUNT.length || text <= MOST_COUNT);
 }
 
 function put(counts: ShardCounts["counts"], generation: number, row: string, count: bigint): void {

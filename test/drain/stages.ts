@@ -20,6 +20,8 @@ import { OracleDriver } from "./oracle-driver.ts";
 /** A database, and a sink into it. */
 export interface Stage {
   sink(options?: SinkOptions): Sink;
+  /** Runs a statement of one's own, where a test may. */
+  run?(text: string): Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -29,6 +31,7 @@ export const STAGES: Record<string, () => Promise<Stage>> = {
     const pool = new pg.Pool({ connectionString: server.url, max: 10, options: "-c timezone=America/St_Johns" });
     return {
       sink: (options) => postgresSink(pool, options),
+      run: (text) => pool.query(text),
       stop: async () => {
         await pool.end();
         await server.stop();
@@ -40,6 +43,7 @@ export const STAGES: Record<string, () => Promise<Stage>> = {
     const pool = mariadbPool(server.port);
     return {
       sink: (options) => mysqlSink(pool, options),
+      run: (text) => pool.query(text),
       stop: async () => {
         await pool.end();
         await server.stop();
@@ -51,6 +55,7 @@ export const STAGES: Record<string, () => Promise<Stage>> = {
     const database = new Database(join(folder, "counts.db"));
     return {
       sink: (options) => sqliteSink(database, options),
+      run: async (text) => database.exec(text),
       stop: async () => {
         database.close();
         rmSync(folder, { recursive: true, force: true });
