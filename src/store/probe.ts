@@ -30,7 +30,8 @@ export async function probe(
   for (let ready = client.whenReady(); ready; ready = client.whenReady()) {
     const waited = await within(ready, leftMs(), true);
     if (waited.kind === "failed") return { cause: waited.error, mayBeAnswered: false };
-    if (leftMs() <= 0) return { cause: client.lastError, mayBeAnswered: false };
+    // Timers fire a little early: asked again, a client that was closed meanwhile would connect again.
+    if (waited.kind === "late" || leftMs() <= 0) return { cause: client.lastError, mayBeAnswered: false };
   }
   const asked = client.exists(key);
   const reply = asked.reply.then(answered, (error) => {
