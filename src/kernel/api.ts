@@ -171,12 +171,12 @@ function told<Call extends (...args: never[]) => unknown>(operation: string, cal
 
 /** One-shot statistics over columns, by the kernel in use. No call changes its input. */
 export const kernel = {
-  percentile: told("percentile", percentile),
-  sum: told("sum", sum),
-  moments: told("moments", moments),
-  trim: told("trim", trim),
-  stats: told("stats", stats),
-  rollingPercentile: told("rollingPercentile", rollingPercentile),
+  percentile: /* @__PURE__ */ told("percentile", percentile),
+  sum: /* @__PURE__ */ told("sum", sum),
+  moments: /* @__PURE__ */ told("moments", moments),
+  trim: /* @__PURE__ */ told("trim", trim),
+  stats: /* @__PURE__ */ told("stats", stats),
+  rollingPercentile: /* @__PURE__ */ told("rollingPercentile", rollingPercentile),
   /** Which form is in use; chooses at the first call. */
   get name(): KernelName {
     return activeKernel().name;
