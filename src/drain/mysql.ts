@@ -32,7 +32,7 @@ export function mysqlSink(pool: MysqlPool, options: SinkOptions = {}): Sink {
 
 function sinkOf(pool: MysqlPool, options: SinkOptions): Sink {
   checkOptions(options);
-  if (typeof pool?.getConnection !== "function") throw argumentError("pool", pool, "a pool of mysql2/promise");
+  if (pool === null || typeof pool !== "object") throw argumentError("pool", pool, "a pool of mysql2/promise");
   const plans = new WeakMap<CounterShape, { layout: Layout; tables: string[]; ledger: Ledger }>();
   const planOf = (shape: CounterShape) => {
     let plan = plans.get(shape);

@@ -33,7 +33,7 @@ export function oracleSink(pool: OraclePool, options: OracleSinkOptions = {}): S
 
 function sinkOf(pool: OraclePool, options: OracleSinkOptions): Sink {
   checkOptions(options, ["knownKeys"]);
-  if (typeof pool?.getConnection !== "function") throw argumentError("pool", pool, "a pool of oracledb");
+  if (pool === null || typeof pool !== "object") throw argumentError("pool", pool, "a pool of oracledb");
   const { knownKeys = 100_000 } = options;
   if (!Number.isInteger(knownKeys) || knownKeys < 0)
     throw argumentError("knownKeys", knownKeys, "a whole number from 0");

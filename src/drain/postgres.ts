@@ -37,7 +37,7 @@ export function postgresSink(pool: PostgresPool, options: SinkOptions = {}): Sin
 
 function sinkOf(pool: PostgresPool, options: SinkOptions): Sink {
   checkOptions(options);
-  if (typeof pool?.connect !== "function") throw argumentError("pool", pool, "a Pool of pg");
+  if (pool === null || typeof pool !== "object") throw argumentError("pool", pool, "a Pool of pg");
   const plans = new WeakMap<CounterShape, { layout: Layout; texts: PostgresTexts }>();
   const planOf = (shape: CounterShape) => {
     let plan = plans.get(shape);

@@ -36,7 +36,7 @@ export function sqliteSink(database: SqliteDatabase, options: SinkOptions = {}):
 
 function sinkOf(database: SqliteDatabase, options: SinkOptions): Sink {
   checkOptions(options);
-  if (typeof database?.prepare !== "function")
+  if (database === null || typeof database !== "object")
     throw argumentError("database", database, "a database of better-sqlite3, node:sqlite or node-sqlite3-wasm");
   const plans = new WeakMap<CounterShape, { layout: Layout; texts: SqliteTexts }>();
   const planOf = (shape: CounterShape) => {

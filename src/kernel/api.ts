@@ -49,10 +49,10 @@ export interface WindowStatsOptions<P extends readonly number[] = readonly numbe
 type Instant = number | bigint;
 
 const COLUMN = ["type", "nan", "compat"];
-const PERCENTILE = [...COLUMN, "method"];
-const MOMENTS = [...COLUMN, "ddof"];
+const PERCENTILE = ["type", "nan", "compat", "method"];
+const MOMENTS = ["type", "nan", "compat", "ddof"];
 const TRIM = ["type", "closed", "sorted", "until"];
-const STATS = [...TRIM, ...PERCENTILE, "percentiles", "ddof"];
+const STATS = ["type", "closed", "sorted", "until", "nan", "compat", "method", "percentiles", "ddof"];
 
 /** One percentile, or one for each in a list (in its order). Empty: NaN. p outside 0 to 100: ARGUMENT. */
 function percentile(values: Values, p: number, options?: PercentileOptions): number;
