@@ -31,8 +31,6 @@ const ODD = ["summary", "n", "a:n", "{a}", "a}", "{a", "a}:fleet", "a}:limit", "
 const MORE = [
   "breaker",
   "a:counts",
-  "a:shape",
-  "shape",
   "a:times",
   "messages",
   "%",
