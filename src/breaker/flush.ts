@@ -1,5 +1,6 @@
 import { script } from "../generated/breaker/flush.ts";
 import type { Operation } from "../store/contract.ts";
+import { ARRAY_BYTES, ownText, SLOT_BYTES } from "../store/heap-bytes.ts";
 import { Circuit } from "./circuit.ts";
 import { type Answer, answerOf, type Handed, ruleBytes, wholeBytes, wishBytes } from "./exchange.ts";
 import { law } from "./law.ts";
@@ -11,7 +12,11 @@ interface Kept {
   processes: Map<string, { sequence: number; atMs: number }>;
 }
 
-const RECORD_BYTES = 32;
+/** A record in an array that may have room for as many again. */
+const RECORD_BYTES = 64;
+const KEPT_BYTES = ARRAY_BYTES + 1000;
+const PROBE_BYTES = SLOT_BYTES + 72;
+const PROCESS_BYTES = SLOT_BYTES + 112;
 
 /**
  * Takes in what one process has gathered, decides by what all have, and tells the circuit's state; law in
@@ -28,10 +33,10 @@ export const flush: Operation<Handed, Answer> = {
   decode: answerOf,
   local(keys, key, handed, nowMs) {
     const kept = (keys.get(key) as Kept | undefined) ?? { circuit: new Circuit(nowMs), processes: new Map() };
-    const sizeBytes = sizeOf(kept) + RECORD_BYTES * (handed.batch.length / 4 + handed.wanted + 1);
+    const sizeBytes = sizeOf(kept, handed.batch.length / 4, handed.wanted, 1);
     keys.set(key, kept, sizeBytes, Number.POSITIVE_INFINITY);
     const answer = step(kept, handed, nowMs);
-    keys.set(key, kept, sizeBytes, expireAtMsOf(kept.circuit, handed, nowMs));
+    keys.set(key, kept, sizeOf(kept), expireAtMsOf(kept.circuit, handed, nowMs));
     return answer;
   },
 };
@@ -83,7 +88,7 @@ function remember(processes: Kept["processes"], id: string, sequence: number, sp
       else if (oldest === undefined || atMs < processes.get(oldest)!.atMs) oldest = other;
     if (oldest !== undefined && processes.size >= law.mostProcesses) processes.delete(oldest);
   }
-  processes.set(id, { sequence, atMs: nowMs });
+  processes.set(ownText(id), { sequence, atMs: nowMs });
 }
 
 /** A closed circuit says nothing any more when its window is empty and no batch of it may come again. */
@@ -96,6 +101,10 @@ function tokenOf(id: string, number: number): string {
   return `${id}:${number}`;
 }
 
-function sizeOf({ circuit, processes }: Kept): number {
-  return 200 + RECORD_BYTES * (circuit.tally.count + circuit.permits.size) + 64 * processes.size;
+/** What it takes, or at most takes when so many more of each have been taken in. */
+function sizeOf({ circuit, processes }: Kept, moreRecords = 0, moreProbes = 0, moreProcesses = 0): number {
+  const { roomBytes, count } = circuit.tally;
+  const recordBytes = moreRecords === 0 ? roomBytes : Math.max(roomBytes, RECORD_BYTES * (count + moreRecords));
+  const probeBytes = PROBE_BYTES * (circuit.permits.size + moreProbes);
+  return KEPT_BYTES + recordBytes + probeBytes + PROCESS_BYTES * (processes.size + moreProcesses);
 }

@@ -20,6 +20,11 @@ export class SlidingTally {
     return (this.#to - this.#from) / WIDTH;
   }
 
+  /** Of the records, and of room for others. */
+  get roomBytes(): number {
+    return this.#records.byteLength;
+  }
+
   /** Counts at an instant, which may lie before others that were counted. O(1) at the end, else O(records after it). */
   add(atMs: number, calls: number, failures: number, slow: number): void {
     this.calls += calls;

@@ -1,12 +1,14 @@
 import type { Keyspace } from "../store/contract.ts";
+import { SLOT_BYTES, textBytes } from "../store/heap-bytes.ts";
 import { refusal } from "../store/refusal.ts";
 
-const FIELD_BYTES = 32;
+const FIELD_BYTES = SLOT_BYTES;
+const SHARD_BYTES = 300;
 
 /** The hash of a shard as a memory store keeps it: the same fields as in Redis; lua/counter/shard.lua tells what they are. */
 export class Shard {
   readonly fields = new Map<string, string>();
-  sizeBytes = 0;
+  sizeBytes = SHARD_BYTES;
 
   /** Generation that is being filled, last one acknowledged, and what is added to both to give the ledger's numbers. */
   get numbers(): { current: number; acknowledged: number; base: number } {
@@ -30,7 +32,7 @@ export class Shard {
   }
   set(field: string, value: string): void {
     this.delete(field);
-    this.sizeBytes += field.length + value.length + FIELD_BYTES;
+    this.sizeBytes += bytesOf(field, value);
     this.fields.set(field, value);
   }
   add(field: string, count: bigint): void {
@@ -39,9 +41,13 @@ export class Shard {
   delete(field: string): boolean {
     const value = this.fields.get(field);
     if (value === undefined) return false;
-    this.sizeBytes -= field.length + value.length + FIELD_BYTES;
+    this.sizeBytes -= bytesOf(field, value);
     return this.fields.delete(field);
   }
+}
+
+function bytesOf(field: string, value: string): number {
+  return FIELD_BYTES + textBytes(field) + textBytes(value);
 }
 
 /** The shard as it stands, to be read; an empty one where there is none. Throws CLASH for another layout than `layout`. */
@@ -56,4 +62,6 @@ export function shardAt(keys: Keyspace, key: string, layout: string): Shard {
 export function change(keys: Keyspace, key: string, shard: Shard, growthBytes: number, changes: () => void): void {
   keys.set(key, shard, shard.sizeBytes + growthBytes, Number.POSITIVE_INFINITY);
   changes();
+  // It takes no more than that, so this is not refused.
+  keys.set(key, shard, shard.sizeBytes, Number.POSITIVE_INFINITY);
 }

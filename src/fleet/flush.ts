@@ -46,7 +46,7 @@ export const flush: Operation<Flush, { nowMs: number; fates: Fate[] }> = {
     const ring = ringAt(keys, key, layout);
     if (ring.senders.some(({ id, number: last }) => id === sender && last >= number))
       return { nowMs, fates: given.map(() => FATES[0]!) };
-    keep(keys, key, ring, shape, given.length, nowMs);
+    keep(keys, key, ring, shape, given, nowMs);
     ring.layout = layout;
     ring.senders = sendersWith(ring, sender, number, nowMs);
     return { nowMs, fates: given.map((each) => addTo(ring, each, shape, nowMs)) };
@@ -63,7 +63,7 @@ function addTo(ring: Ring, { name, bucket }: NamedBucket, shape: RingShape, nowM
   const { sampleCount, bucketMs, mostNames } = shape;
   const givenMs = bucket[START]! - (bucket[START]! % bucketMs);
   if (givenMs < nowMs - sampleCount * bucketMs) return "too late";
-  if (name !== "" && ring.numberOf(name) === 0 && ring.names.length < mostNames) ring.names.push(name);
+  if (name !== "" && ring.numberOf(name) === 0 && ring.names.length < mostNames) ring.addName(name);
   const number = ring.numberOf(name);
   const startMs = Math.min(givenMs, nowMs - (nowMs % bucketMs));
   const field = `${number}|${(startMs / bucketMs) % sampleCount}`;

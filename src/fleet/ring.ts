@@ -1,11 +1,16 @@
 import type { Keyspace } from "../store/contract.ts";
+import { ARRAY_BYTES, ownText, SLOT_BYTES, textBytes } from "../store/heap-bytes.ts";
 import { refusal } from "../store/refusal.ts";
 
 export const MOST_SENDERS = 512;
 export const SENDER_LIFE_MS = 600_000;
 const SLACK_MS = 60_000;
-const BUCKET_SIZE_BYTES = 128;
-const SENDER_SIZE_BYTES = 24;
+const RING_BYTES = 640;
+/** A bucket, its field, and its place in the map. */
+const BUCKET_SIZE_BYTES = SLOT_BYTES + 32 + ARRAY_BYTES + 64;
+/** A name's place. */
+const NAME_BYTES = 12;
+const SENDER_SIZE_BYTES = 120;
 
 /** Buckets and their length, and how many names may have some of their own. */
 export interface RingShape {
@@ -25,6 +30,7 @@ export class Ring {
   layout: string | undefined;
   /** A name's number is its place, from 1; 0: all others. */
   readonly names: string[] = [];
+  #namesBytes = 0;
   /** Who sent last at the end. */
   senders: Sender[] = [];
   readonly buckets = new Map<string, Float64Array>();
@@ -33,9 +39,15 @@ export class Ring {
     return this.names.indexOf(name) + 1;
   }
 
+  addName(name: string): void {
+    this.#namesBytes += textBytes(name) + NAME_BYTES;
+    this.names.push(ownText(name));
+  }
+
   get sizeBytes(): number {
-    const names = this.names.reduce((sum, name) => sum + name.length, 0);
-    return names + this.senders.length * SENDER_SIZE_BYTES + this.buckets.size * BUCKET_SIZE_BYTES;
+    return (
+      RING_BYTES + this.#namesBytes + this.senders.length * SENDER_SIZE_BYTES + this.buckets.size * BUCKET_SIZE_BYTES
+    );
   }
 }
 
@@ -51,15 +63,16 @@ export function ringAt(keys: Keyspace, key: string, layout: string): Ring {
   return ring;
 }
 
-/** Keeps a ring to which up to so many buckets are added. Throws OVERLOADED; nothing may have been changed before. */
+/** Keeps a ring to which up to so many names and buckets are added. Throws OVERLOADED; nothing may have been changed before. */
 export function keep(
   keys: Keyspace,
   key: string,
   ring: Ring,
   { sampleCount, bucketMs }: RingShape,
-  growth: number,
+  given: readonly { name: string }[],
   nowMs: number,
 ): void {
-  const sizeBytes = ring.sizeBytes + growth * BUCKET_SIZE_BYTES + SENDER_SIZE_BYTES;
+  const growthBytes = given.reduce((sum, { name }) => sum + BUCKET_SIZE_BYTES + NAME_BYTES + textBytes(name), 0);
+  const sizeBytes = ring.sizeBytes + growthBytes + SENDER_SIZE_BYTES;
   keys.set(key, ring, sizeBytes, nowMs + (sampleCount + 1) * bucketMs + SLACK_MS);
 }

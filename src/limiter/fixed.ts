@@ -1,7 +1,7 @@
 import type { Keyspace } from "../store/contract.ts";
 import { law } from "./law.ts";
 import { KIND, type Looked, type Rule, type State } from "./rule.ts";
-import { keep, stateOf, untilOf } from "./state.ts";
+import { keep, STATE_BYTES, stateOf, untilOf } from "./state.ts";
 
 interface Fixed extends State {
   startMs: number;
@@ -41,7 +41,7 @@ export function lookFixed(keys: Keyspace, key: string, { limit, spanMs, isAligne
         { kind: KIND.fixed, startMs, used: looked.used },
         looked.used > 0 ? endsMs : 0,
         nowMs,
-        40,
+        STATE_BYTES,
       );
     },
   };

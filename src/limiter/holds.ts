@@ -1,8 +1,10 @@
 import { corruptError } from "../errors.ts";
 import type { Keyspace } from "../store/contract.ts";
 import { law } from "./law.ts";
-import { byExpiry, type Lent } from "./permits.ts";
+import { byExpiry, LENT_BYTES, type Lent } from "./permits.ts";
 import type { Looked } from "./rule.ts";
+
+const HOLDS_BYTES = 48;
 
 /** What is reserved of one id and not settled yet; law in lua/limiter/holds.lua. */
 export class Holds {
@@ -64,7 +66,7 @@ export class Holds {
 
   #write(all: readonly Lent[]): number {
     const endsMs = all.reduce((last, { expireAtMs }) => Math.max(last, expireAtMs), 0);
-    this.#keys.set(this.#key, all, 32 * all.length, endsMs + law.settleGraceMs);
+    this.#keys.set(this.#key, all, HOLDS_BYTES + LENT_BYTES * all.length, endsMs + law.settleGraceMs);
     this.#all = all;
     return endsMs;
   }

@@ -1,7 +1,7 @@
 import type { Keyspace } from "../store/contract.ts";
 import { law } from "./law.ts";
 import { KIND, type Looked, type Rule, type State } from "./rule.ts";
-import { keep, stateOf, untilOf } from "./state.ts";
+import { keep, STATE_BYTES, stateOf, untilOf } from "./state.ts";
 
 interface Leaky extends State {
   atMs: number;
@@ -38,7 +38,7 @@ export function lookLeaky(keys: Keyspace, key: string, { limit, spanMs, rate }: 
     },
     write() {
       const endsMs = looked.used > 0 ? atMs + Math.ceil(looked.used / rate) : 0;
-      keep(keys, key, looked, { kind: KIND.leaky, atMs, level: looked.used, spanMs }, endsMs, nowMs, 48);
+      keep(keys, key, looked, { kind: KIND.leaky, atMs, level: looked.used, spanMs }, endsMs, nowMs, STATE_BYTES);
     },
   };
   return looked;

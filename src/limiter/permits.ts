@@ -1,6 +1,6 @@
 import type { Keyspace } from "../store/contract.ts";
 import { KIND, type Looked, type Rule, type State } from "./rule.ts";
-import { keep, stateOf, untilOf } from "./state.ts";
+import { keep, STATE_BYTES, stateOf, untilOf } from "./state.ts";
 
 /** So many permits, lent under a token until they are given back or the lease is over. */
 export interface Lent {
@@ -8,6 +8,9 @@ export interface Lent {
   expireAtMs: number;
   permits: number;
 }
+
+/** One of them, with its token. */
+export const LENT_BYTES = 136;
 
 interface Concurrency extends State {
   /** In order of expiry. */
@@ -50,7 +53,15 @@ export function lookConcurrency(keys: Keyspace, key: string, { limit, spanMs }: 
       looked.write();
     },
     write() {
-      keep(keys, key, looked, { kind: KIND.concurrency, lent }, lastExpiry(lent), nowMs, 32 + 32 * lent.length);
+      keep(
+        keys,
+        key,
+        looked,
+        { kind: KIND.concurrency, lent },
+        lastExpiry(lent),
+        nowMs,
+        STATE_BYTES + LENT_BYTES * lent.length,
+      );
     },
   };
   return looked;
@@ -60,7 +71,9 @@ export function lookConcurrency(keys: Keyspace, key: string, { limit, spanMs }: 
 export function tokenOf(token: string, i: number): string {
   const view = new DataView(new ArrayBuffer(4));
   view.setUint32(0, i);
-  return token.slice(0, 24) + [3, 2, 1, 0].map((at) => view.getUint8(at).toString(16).padStart(2, "0")).join("");
+  const number = [3, 2, 1, 0].map((at) => view.getUint8(at).toString(16).padStart(2, "0"));
+  // In one piece: the token it is made of is not kept.
+  return [token.slice(0, 24), ...number].join("");
 }
 
 export function byExpiry(lent: readonly Lent[]): Lent[] {

@@ -17,7 +17,7 @@ interface Present {
   expireAtMs: number;
 }
 
-const BYTES = { present: 24, record: 28 + 16 + 24, policy: 40 + 40 };
+const BYTES = { present: 130, record: 260, policy: 130 };
 
 /** Requests with an id, of one limiter's id; law in lua/limiter/requests.lua. */
 export class Requests {
@@ -52,7 +52,12 @@ export class Requests {
     const expireAtMs = Math.max(known?.expireAtMs ?? 0, endsMs);
     this.#keys.set(this.#presentKey, { present, expireAtMs }, BYTES.present, expireAtMs);
     const record: Recorded = { present, question: this.#question, reply };
-    this.#keys.set(this.#key, record, BYTES.record + BYTES.policy * reply.policies.length, endsMs);
+    this.#keys.set(
+      this.#key,
+      record,
+      BYTES.record + this.#question.length + BYTES.policy * reply.policies.length,
+      endsMs,
+    );
   }
 
   #get<T extends object>(key: string, has: keyof T): T | undefined {

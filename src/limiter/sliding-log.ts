@@ -1,5 +1,9 @@
 import { KIND, type State } from "./rule.ts";
 
+/** Of two arrays, which grow by half. */
+export const RECORD_BYTES = 22;
+const LOG_BYTES = 640;
+
 /**
  * Permits taken, one record for each millisecond: its time, and the total with it. What is in a window is the difference
  * of two totals, found by halving.
@@ -19,6 +23,11 @@ export class SlidingLog implements State {
 
   get records(): number {
     return this.#times.length - this.#head;
+  }
+
+  /** What it takes, records that are gone but still there included. */
+  get sizeBytes(): number {
+    return LOG_BYTES + RECORD_BYTES * this.#times.length;
   }
 
   /** Permits taken after `cutoffMs`. */

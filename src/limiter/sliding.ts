@@ -2,7 +2,7 @@ import type { Keyspace } from "../store/contract.ts";
 import { refusal } from "../store/refusal.ts";
 import { law } from "./law.ts";
 import { KIND, type Looked, type Rule } from "./rule.ts";
-import { SlidingLog } from "./sliding-log.ts";
+import { RECORD_BYTES, SlidingLog } from "./sliding-log.ts";
 import { stateOf, untilOf } from "./state.ts";
 
 /** Exact sliding window; law in lua/limiter/sliding.lua. */
@@ -36,7 +36,7 @@ export function lookSliding(
       const permits = Math.min(calls * cost, 2 ** 48 - 1 - log.usedAfter(atMs - longestMs));
       newestMs = atMs;
       looked.used += permits;
-      set(atMs + longestMs, 12);
+      set(atMs + longestMs, RECORD_BYTES);
       later(() => log.put(atMs, permits, atMs - longestMs));
     },
     back(permits) {
@@ -53,7 +53,7 @@ export function lookSliding(
   function set(endsMs: number, moreBytes: number): void {
     const { blockedUntilMs, holdsUntilMs } = looked;
     const expireAtMs = Math.max(endsMs, blockedUntilMs, holdsUntilMs);
-    if (expireAtMs > nowMs) keys.set(key, log, 80 + 12 * log.records + moreBytes, expireAtMs);
+    if (expireAtMs > nowMs) keys.set(key, log, log.sizeBytes + moreBytes, expireAtMs);
     else keys.delete(key);
     later(() => Object.assign(log, { longestMs, blockedUntilMs, holdsUntilMs }));
   }

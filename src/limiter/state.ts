@@ -2,6 +2,9 @@ import { corruptError } from "../errors.ts";
 import type { Keyspace } from "../store/contract.ts";
 import type { Looked, State } from "./rule.ts";
 
+/** What a state of some numbers takes. */
+export const STATE_BYTES = 300;
+
 /** What stands under a key, of the kind that is expected there. */
 export function stateOf<T extends State>(keys: Keyspace, key: string, kind: number): T | undefined {
   const state = keys.get(key);

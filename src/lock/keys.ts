@@ -1,4 +1,5 @@
 import type { Keyspace, Store } from "../store/contract.ts";
+import { textBytes } from "../store/heap-bytes.ts";
 
 /** Begins the tokens of our holders, who publish when they go; other holders do not. */
 export const OUR_TOKENS = "oriel:";
@@ -26,7 +27,7 @@ export function channelOf(lockKey: string, id: string): string {
 }
 
 /** More than a place among those who wait, so that a release that adds one needs no room in a full store. */
-const HOLD_BYTES = 64;
+const HOLD_BYTES = 144;
 
 /** What a memory store keeps under a lock's key. */
 export interface Hold {
@@ -39,5 +40,5 @@ export function holdOf(keys: Keyspace, lockKey: string): Hold | undefined {
 }
 
 export function setHold(keys: Keyspace, lockKey: string, token: string, expireAtMs: number): void {
-  keys.set(lockKey, { token, expireAtMs } satisfies Hold, token.length + HOLD_BYTES, expireAtMs);
+  keys.set(lockKey, { token, expireAtMs } satisfies Hold, textBytes(token) + HOLD_BYTES, expireAtMs);
 }

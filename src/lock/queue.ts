@@ -7,6 +7,9 @@ const HEAD_LENGTH = 26;
 export const ID_LENGTH = 16;
 export const PLACE_LENGTH = 29;
 
+/** Of the queue's text, which is ASCII. */
+const TEXT_BYTES = 24;
+
 /** Who waits for a lock; layout and law in lua/lock/queue.lua. */
 export interface Queue {
   promisedUntilMs: number;
@@ -49,7 +52,7 @@ export function writeQueue(keys: Keyspace, lockKey: string, queue: Queue, nowMs:
   const key = queueKeyOf(lockKey);
   const text = digits(promisedUntilMs) + digits(calledMs) + places;
   if (places === "") keys.delete(key);
-  else keys.set(key, text, text.length, nowMs + law.placeLifeMs);
+  else keys.set(key, text, TEXT_BYTES + text.length, nowMs + law.placeLifeMs);
 }
 
 export function without(places: string, id: string): string {

@@ -43,7 +43,7 @@ export const add: Operation<{ layout: string; messages: readonly NewMessage[] },
       keys,
       key,
       shard,
-      added.reduce((sum, { envelope }) => sum + messageBytes(envelope), 0),
+      added.reduce((sum, { id, envelope }) => sum + messageBytes(id, envelope), 0),
     );
     const head = shard.head();
     let first = Number.POSITIVE_INFINITY;

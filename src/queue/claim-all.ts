@@ -1,6 +1,6 @@
 import type { Claim, Died } from "./exchange.ts";
 import { CLAIMED, DEAD, idOf, MOST_BYTES, readScore, SEQ_DIGITS, scoreOf } from "./layout.ts";
-import type { Shard } from "./shard.ts";
+import { LAPSED, type Shard } from "./shard.ts";
 
 type Found = [member: string, score: number][];
 
@@ -46,8 +46,8 @@ function claim(claiming: Claiming, found: Found, hasLapsed: boolean): void {
     const { envelope } = shard.messages.get(id)!;
     if (deliveries >= mostDeliveries(envelope[0])) {
       shard.times.set(member, scoreOf(DEAD, nowMs, deliveries));
-      const why = shard.errors.get(id) || "lapsed";
-      shard.errors.set(id, why);
+      const why = shard.errorOf(id) || LAPSED;
+      shard.setError(id, why);
       died.push({ member, deliveries, why });
       continue;
     }
@@ -66,7 +66,7 @@ function claim(claiming: Claiming, found: Found, hasLapsed: boolean): void {
       envelope,
       isForeign: false,
       memberBytes: undefined,
-      why: shard.errors.get(id) ?? "",
+      why: shard.errorOf(id),
     });
   }
 }

@@ -25,7 +25,7 @@ export function listed(shard: Shard, found: readonly [member: string, score: num
     const stored = shard.messages.get(id)!;
     sizeBytes += HEAD_BYTES + stored.envelope.length;
     if (sizeBytes > MOST_BYTES && messages.length > 0) break;
-    messages.push({ id, score, value: storedValueOf(stored), why: shard.errors.get(id) ?? "" });
+    messages.push({ id, score, value: storedValueOf(stored), why: shard.errorOf(id) });
   }
   return messages;
 }

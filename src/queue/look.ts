@@ -34,6 +34,6 @@ export const look: Operation<{ layout: string; id: string }, Looked | undefined>
     const stored = shard.messages.get(id);
     if (!stored) return undefined;
     const score = shard.times.scoreOf(memberOf(stored.seq, id))!;
-    return { id: "", score, value: storedValueOf(stored), why: shard.errors.get(id) ?? "" };
+    return { id: "", score, value: storedValueOf(stored), why: shard.errorOf(id) };
   },
 };

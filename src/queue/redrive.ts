@@ -46,7 +46,7 @@ export const redrive: Operation<Redrive, { moved: number; stay: number }> = {
       stored.seq = shard.seq;
       shard.times.delete(member);
       shard.times.set(memberOf(shard.seq, id), scoreOf(stored.envelope[1]!, nowMs, 0));
-      shard.errors.delete(id);
+      shard.setError(id, "");
     }
     tell(keys, key, nowMs);
     return { moved: found.size, stay };

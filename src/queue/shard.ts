@@ -1,9 +1,17 @@
 import type { Keyspace } from "../store/contract.ts";
+import { ARRAY_BYTES, ownText, SLOT_BYTES, textBytes } from "../store/heap-bytes.ts";
 import { refusal } from "../store/refusal.ts";
 import { BAND_SIZE, CLAIMED, channelOf, readScore } from "./layout.ts";
-import { Times } from "./times.ts";
+import { bytesInTimes, Times } from "./times.ts";
 
-const MESSAGE_BYTES = 200;
+/** What a message takes beside its envelope, its id and its place in `times`; a fixed reason of its failure included. */
+const MESSAGE_BYTES = ARRAY_BYTES + 2 * SLOT_BYTES + 56;
+const SHARD_BYTES = 600;
+
+export const LAPSED = "lapsed";
+export const FAILED = "failed";
+/** Reasons that are strings of ours take no room: they are there in any case. */
+const FIXED_ERRORS = new Map([LAPSED, FAILED].map((why) => [why, why]));
 
 export interface Stored {
   seq: number;
@@ -14,24 +22,39 @@ export interface Stored {
 export class Shard {
   readonly times = new Times();
   readonly messages = new Map<string, Stored>();
-  readonly errors = new Map<string, string>();
+  readonly #errors = new Map<string, string>();
   layout: string | undefined;
   seq = 0;
   /** Priorities that were ever used, highest first. */
   levels: number[] = [];
   isPaused = false;
-  sizeBytes = 0;
+  #ownBytes = SHARD_BYTES;
+
+  get sizeBytes(): number {
+    return this.#ownBytes + this.times.sizeBytes;
+  }
 
   add(id: string, stored: Stored): void {
     this.messages.set(id, stored);
-    this.sizeBytes += messageBytes(stored.envelope);
+    this.#ownBytes += storedBytes(id, stored.envelope);
   }
 
   delete(id: string): void {
     const stored = this.messages.get(id);
-    if (stored) this.sizeBytes -= messageBytes(stored.envelope);
+    if (stored) this.#ownBytes -= storedBytes(id, stored.envelope);
     this.messages.delete(id);
-    this.errors.delete(id);
+    this.setError(id, "");
+  }
+
+  /** Why the last delivery failed; "": it did not. */
+  errorOf(id: string): string {
+    return this.#errors.get(id) ?? "";
+  }
+
+  setError(id: string, why: string): void {
+    this.#ownBytes += errorBytes(why) - errorBytes(this.errorOf(id));
+    if (why === "") this.#errors.delete(id);
+    else this.#errors.set(id, FIXED_ERRORS.get(why) ?? ownText(why));
   }
 
   /** When the first that waits is due; Infinity: none does. */
@@ -68,6 +91,16 @@ export function tell(keys: Keyspace, key: string, ms: number): void {
   keys.publish(channelOf(key), `${ms}`);
 }
 
-export function messageBytes(envelope: Uint8Array): number {
-  return MESSAGE_BYTES + envelope.length;
+/** What a message counts that is added. */
+export function messageBytes(id: string, envelope: Uint8Array): number {
+  return storedBytes(id, envelope) + bytesInTimes(id);
+}
+
+function storedBytes(id: string, envelope: Uint8Array): number {
+  return MESSAGE_BYTES + envelope.length + textBytes(id);
+}
+
+/** What a reason counts beside its place, which is counted with the message. */
+export function errorBytes(why: string): number {
+  return why === "" || FIXED_ERRORS.has(why) ? 0 : textBytes(why);
 }

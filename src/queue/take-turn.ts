@@ -1,4 +1,5 @@
 import type { Keyspace } from "../store/contract.ts";
+import { isStoreFull } from "../store/full.ts";
 import { claimAll } from "./claim-all.ts";
 import { rawEnvelope } from "./envelope.ts";
 import type { Fate, Result, Turn, Turned } from "./exchange.ts";
@@ -16,7 +17,7 @@ import {
   seqOf,
   storedValueOf,
 } from "./layout.ts";
-import { keep, type Shard, shardAt, tell } from "./shard.ts";
+import { errorBytes, FAILED, keep, type Shard, shardAt, tell } from "./shard.ts";
 
 const FORGET_EVERY_MS = 17;
 const FORGET_AT = 16;
@@ -26,7 +27,7 @@ export function takeTurn(keys: Keyspace, key: string, asked: Turn, nowMs: number
   const { layout, results } = asked;
   const shard = shardAt(keys, key, layout);
   const isThere = shard.layout !== undefined;
-  if (isThere) keep(keys, key, shard);
+  const hasRoom = isThere && keepWithErrors(keys, key, shard, results);
   const head = shard.head();
   const seen = new Set<string>();
   // Of what was there before the first result.
@@ -35,7 +36,7 @@ export function takeTurn(keys: Keyspace, key: string, asked: Turn, nowMs: number
     const { member } = result;
     if (seen.has(member)) return "stale";
     if (!isClaimedBy(shard, result)) return wereBefore[i] ? "before" : "stale";
-    keepResult(shard, result, asked.dedupeMs, nowMs);
+    keepResult(shard, hasRoom ? result : withoutWhy(result), asked.dedupeMs, nowMs);
     seen.add(member);
     return "kept";
   });
@@ -49,6 +50,23 @@ export function takeTurn(keys: Keyspace, key: string, asked: Turn, nowMs: number
   const most = shard.isPaused ? 0 : asked.most;
   const { claims, died } = claimAll(shard, most, nowMs, nowMs + asked.visibilityMs);
   return { nowMs, nextMs: claims.length > 0 && claims.length === most ? nowMs : shard.next(), fates, claims, died };
+}
+
+/** Whether a store has room for the reasons; one that has none takes the results, and "failed" for each. */
+function keepWithErrors(keys: Keyspace, key: string, shard: Shard, results: readonly Result[]): boolean {
+  const whyBytes = results.reduce((sum, result) => sum + ("why" in result ? errorBytes(result.why) : 0), 0);
+  try {
+    keep(keys, key, shard, whyBytes);
+    return true;
+  } catch (error) {
+    if (whyBytes === 0 || !isStoreFull(error)) throw error;
+    keep(keys, key, shard);
+    return false;
+  }
+}
+
+function withoutWhy(result: Result): Result {
+  return "why" in result ? { ...result, why: FAILED } : result;
 }
 
 function retriedAtMs(result: Result, nowMs: number): number {
@@ -96,7 +114,7 @@ function keepResult(shard: Shard, result: Result, dedupeMs: number, nowMs: numbe
   }
   if (result.verb === "dead") shard.times.set(member, scoreOf(DEAD, nowMs, deliveries));
   else shard.times.set(member, scoreOf(result.priority, nowMs + result.delayMs, deliveries));
-  shard.errors.set(id, result.why);
+  shard.setError(id, result.why);
 }
 
 /** Twice as many as may have come since, at most. */
@@ -112,6 +130,6 @@ function bury(shard: Shard, { member, deliveries, id, why }: Result & { verb: "c
   shard.times.delete(member);
   shard.delete(idOf(member));
   shard.add(id, { seq: stored.seq, envelope: rawEnvelope(storedValueOf(stored)) });
-  shard.errors.set(id, why);
+  shard.setError(id, why);
   shard.times.set(memberOf(stored.seq, id), scoreOf(DEAD, nowMs, deliveries));
 }

@@ -1,10 +1,21 @@
-import { scoreOf, scoreUntil } from "./layout.ts";
+import { SLOT_BYTES, textBytes } from "../store/heap-bytes.ts";
+import { SEQ_DIGITS, scoreOf, scoreUntil } from "./layout.ts";
 
 const MOST_IN_RUN = 512;
+/** A run keeps the room that it had: shorter, it goes into the next one. */
+const LEAST_IN_RUN = 128;
+
+/** An entry, its score, and its places in the map and in a run. */
+const ENTRY_BYTES = SLOT_BYTES + 80;
 
 interface Entry {
   score: number;
   member: string;
+}
+
+/** What the member of an id counts. */
+export function bytesInTimes(id: string): number {
+  return ENTRY_BYTES + textBytes(id) + SEQ_DIGITS;
 }
 
 /**
@@ -14,6 +25,7 @@ interface Entry {
 export class Times {
   readonly #entries = new Map<string, Entry>();
   readonly #runs: Entry[][] = [[]];
+  sizeBytes = 0;
 
   scoreOf(member: string): number | undefined {
     return this.#entries.get(member)?.score;
@@ -23,6 +35,7 @@ export class Times {
     this.delete(member);
     const entry = { score, member };
     this.#entries.set(member, entry);
+    this.sizeBytes += ENTRY_BYTES + textBytes(member);
     const at = this.#runOf(entry);
     const run = this.#runs[at]!;
     run.splice(placeIn(run, entry), 0, entry);
@@ -35,7 +48,8 @@ export class Times {
     const at = this.#runOf(entry);
     const run = this.#runs[at]!;
     run.splice(placeIn(run, entry), 1);
-    if (run.length === 0 && this.#runs.length > 1) this.#runs.splice(at, 1);
+    if (run.length < LEAST_IN_RUN && this.#runs.length > 1) this.#join(at);
+    this.sizeBytes -= ENTRY_BYTES + textBytes(member);
     return this.#entries.delete(member);
   }
 
@@ -58,6 +72,14 @@ export class Times {
   count(band: number, fromMs: number, untilMs: number): number {
     const from = this.#rankOf({ score: scoreOf(band, fromMs, 0), member: "" });
     return this.#rankOf({ score: scoreUntil(band, untilMs), member: "\uffff" }) - from;
+  }
+
+  /** A run and one beside it, or both of half their length where one would be too long. */
+  #join(at: number): void {
+    const first = Math.min(at, this.#runs.length - 2);
+    const joined = [...this.#runs[first]!, ...this.#runs[first + 1]!];
+    if (joined.length <= MOST_IN_RUN) this.#runs.splice(first, 2, joined);
+    else this.#runs.splice(first, 2, joined.slice(0, MOST_IN_RUN / 2), joined.slice(MOST_IN_RUN / 2));
   }
 
   #rankOf(entry: Entry): number {

@@ -14,8 +14,8 @@ export type Argument = string | number | Uint8Array;
 
 /**
  * The keys that one local step may touch: those that it was given, and no others, but for `find`. Writes are kept when the
- * step returns. A value is whatever the operations of a structure keep under a key; `sizeBytes` is what it counts against the
- * store's bound; `expireAtMs` is absolute, server time, Infinity where the key never expires. As in Redis, a key is
+ * step returns. A value is whatever the operations of a structure keep under a key; `sizeBytes` is what it takes in the heap
+ * (store/heap-bytes.ts), and counts against the store's bound with its key; `expireAtMs` is absolute, server time, Infinity where the key never expires. As in Redis, a key is
  * still there at `expireAtMs` and gone after it.
  */
 export interface Keyspace {

@@ -1,13 +1,17 @@
 import type { Keyspace } from "./contract.ts";
 import { storeFull } from "./full.ts";
+import { SLOT_BYTES, textBytes } from "./heap-bytes.ts";
 
 export interface Entry {
   value: unknown;
-  /** What the entry counts: its value and its key. */
+  /** What the entry counts: its value, its key and itself. */
   sizeBytes: number;
+  keyBytes: number;
   expireAtMs: number;
 }
 
+/** What an entry takes beside its key and its value. */
+const ENTRY_BYTES = SLOT_BYTES + 88;
 /** Entries looked at by each step, so that what expired goes although nobody asks for it: more than a step can add. */
 const SWEPT_PER_STEP = 4;
 /** The same when the bound is reached, before a step is refused. */
@@ -38,6 +42,8 @@ export class Entries {
 
   clear(): void {
     this.#entries.clear();
+    // The iterator before would hold all that was there.
+    this.#sweep = this.#entries.entries();
     this.sizeBytes = 0;
   }
 
@@ -62,8 +68,10 @@ export class Entries {
         return entry && entry.expireAtMs >= nowMs ? entry.value : undefined;
       },
       set: (key, value, sizeBytes, expireAtMs) => {
-        const entry = { value, sizeBytes: sizeBytes + key.length, expireAtMs };
-        const added = entry.sizeBytes - (current(key)?.sizeBytes ?? 0);
+        const before = current(key);
+        const keyBytes = before?.keyBytes ?? textBytes(key);
+        const entry = { value, sizeBytes: ENTRY_BYTES + keyBytes + sizeBytes, keyBytes, expireAtMs };
+        const added = entry.sizeBytes - (before?.sizeBytes ?? 0);
         if (added > 0) this.#makeRoom(growthBytes + added, nowMs, declared);
         growthBytes += added;
         writes.set(key, entry);

@@ -65,7 +65,8 @@ export const append: StepOfArguments<Append, Answer> = {
     header.lastStampMs = stampMs;
     const writtenBytes = written.reduce((sum, frame) => sum + frame.bytes.length, 0);
     const target = chunk ?? new ChunkBytes(header, HEADER_BYTES + writtenBytes);
-    keys.set(key, target, target.length + writtenBytes, expiryOf(header));
+    keys.set(key, target, target.sizeBytes(writtenBytes), expiryOf(header));
+    target.reserve(writtenBytes);
     target.header = header;
     for (const frame of written) target.append(stamped(frame.bytes, stampMs - header.createdMs));
     return answerOf(STATUS.done, nowMs, target, verdicts, wanted, known);

@@ -1,4 +1,8 @@
+import { ARRAY_BYTES } from "../store/heap-bytes.ts";
 import { type ChunkHeader, HEADER_BYTES, readHeader, writeHeader } from "./chunk.ts";
+
+/** Beside its bytes. */
+const CHUNK_BYTES = ARRAY_BYTES + 48;
 
 /** A chunk as the in-process store keeps it: what Redis keeps as one string, in a buffer that doubles. */
 export class ChunkBytes {
@@ -24,15 +28,29 @@ export class ChunkBytes {
     return this.#bytes.subarray(0, this.length);
   }
 
+  /** What it takes with so many bytes more, room for others included; by default, as it is. */
+  sizeBytes(moreBytes = 0): number {
+    return CHUNK_BYTES + this.#roomFor(moreBytes);
+  }
+
+  /** Makes room for so many bytes more, at once. */
+  reserve(moreBytes: number): void {
+    const roomBytes = this.#roomFor(moreBytes);
+    if (roomBytes === this.#bytes.length) return;
+    const larger = new Uint8Array(roomBytes);
+    larger.set(this.bytes);
+    this.#bytes = larger;
+  }
+
   append(frame: Uint8Array): void {
-    const length = this.length + frame.length;
-    if (length > this.#bytes.length) {
-      const larger = new Uint8Array(Math.max(length, this.#bytes.length * 2));
-      larger.set(this.bytes);
-      this.#bytes = larger;
-    }
+    this.reserve(frame.length);
     this.#bytes.set(frame, this.length);
-    this.length = length;
+    this.length += frame.length;
+  }
+
+  #roomFor(moreBytes: number): number {
+    const length = this.length + moreBytes;
+    return length > this.#bytes.length ? Math.max(length, this.#bytes.length * 2) : this.#bytes.length;
   }
 
   /** A copy without spare capacity. */

@@ -1,5 +1,8 @@
 import { corruptError } from "../errors.ts";
 import type { Keyspace } from "../store/contract.ts";
+import { ARRAY_BYTES } from "../store/heap-bytes.ts";
+
+const COLUMNS_BYTES = 2 * ARRAY_BYTES + 128;
 
 /** What a memory store keeps under a locked window's key. */
 export interface LockedColumns {
@@ -24,7 +27,7 @@ export function columnsOf(keys: Keyspace, key: string): LockedColumns | undefine
 }
 
 export function setColumns(keys: Keyspace, key: string, columns: LockedColumns, expireAtMs: number): void {
-  keys.set(key, columns, columns.times.length + columns.values.length + 64, expireAtMs);
+  keys.set(key, columns, columns.times.length + columns.values.length + COLUMNS_BYTES, expireAtMs);
 }
 
 export function isMark(mark: Mark | undefined, { fence, nonce }: Mark): boolean {

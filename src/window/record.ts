@@ -69,7 +69,7 @@ export const record: PackedStep<Event, Done | undefined> = {
 
     header.lastStampMs = stampMs;
     const frame = stamped(frameOf(event).bytes, header.lastStampMs - createdMs);
-    keys.set(key, chunk, chunk.length + frame.length, expiryOf(header));
+    keys.set(key, chunk, chunk.sizeBytes(frame.length), expiryOf(header));
     chunk.header = header;
     chunk.append(frame);
     const { chunkMs, number, birth, lastStampMs } = header;

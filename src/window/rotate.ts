@@ -1,7 +1,7 @@
 import { script } from "../generated/window/rotate.ts";
 import type { Operation } from "../store/contract.ts";
 import { type Answer, answerOf, decodeAnswer, STATUS } from "./answer.ts";
-import { expiryOf, HEADER_BYTES } from "./chunk.ts";
+import { expiryOf } from "./chunk.ts";
 import { ChunkBytes } from "./chunk-bytes.ts";
 import { chunkMsOf, law } from "./law.ts";
 
@@ -47,8 +47,9 @@ export const rotate: Operation<Rotate, Answer> = {
     });
     // Counted from its closing: while it may matter to a window, the next chunk's readers find it.
     const expireAtMs = expiryOf({ ...header, lastStampMs: stampMs });
-    keys.set(closedKey(key, header.number), chunk.clone(), chunk.length, expireAtMs);
-    keys.set(key, next, HEADER_BYTES, expireAtMs);
+    const closed = chunk.clone();
+    keys.set(closedKey(key, header.number), closed, closed.sizeBytes(), expireAtMs);
+    keys.set(key, next, next.sizeBytes(), expireAtMs);
     return answerOf(STATUS.done, nowMs, next, none, false);
   },
 };

@@ -21,7 +21,7 @@ export const summarize: Operation<Uint8Array, boolean> = {
     if (open?.header.format !== law.format || !goesOn(open, endOf(summary))) return false;
     const kept = new ChunkBytes(readHeader(summary), summary.length);
     kept.append(summary.subarray(HEADER_BYTES));
-    keys.set(summaryKey(key), kept, kept.length, expiryOf(open.header));
+    keys.set(summaryKey(key), kept, kept.sizeBytes(), expiryOf(open.header));
     return true;
   },
 };
