@@ -99,7 +99,7 @@ export class Fallback {
   answer(batch: Batch | undefined, questions: readonly Question[], atMs: number, mayBeApplied: boolean): void {
     this.#tellExpired(this.#kept.dropBefore(this.nowMs() - this.#settings.retentionMs));
     batch?.keep((values, times) => {
-      if (times) for (const ms of times) this.#checkAt(ms);
+      if (times) for (const ms of times) this.#checkAt(ms, mayBeApplied);
       // By this process's own clock: the store must not have that time.
       const isTimed = times !== undefined || this.#time.isKnown;
       this.#kept.add(values, times ?? atMs, isTimed && !mayBeApplied, mayBeApplied);
@@ -139,12 +139,16 @@ export class Fallback {
     if (this.#kept.sureCount > 0) this.#ways.giveUp(this.#kept.sureCount, error);
   }
 
-  #checkAt(atMs: number): void {
+  /** What is refused here may be in the store by an append without an answer: by another time than this process's guess. */
+  #checkAt(atMs: number, mayBeApplied: boolean): void {
+    const applied = mayBeApplied ? "unknown" : "no";
     const aheadMs = atMs - this.#time.roughMs();
     if (aheadMs > law.earlyMs)
-      throw new OrielError("EARLY", `at: an event is more than ${law.earlyMs} ms ahead of the server's clock`);
+      throw new OrielError("EARLY", `at: an event is more than ${law.earlyMs} ms ahead of the server's clock`, {
+        applied,
+      });
     if (atMs < this.nowMs() - this.#settings.retentionMs)
-      throw new OrielError("LATE", "at: an event is older than the retention");
+      throw new OrielError("LATE", "at: an event is older than the retention", { applied });
   }
 
   async #return(): Promise<void> {
