@@ -1,4 +1,5 @@
-import type { Handle, Query } from "./calls.ts";
+import type { Query } from "./calls.ts";
+import type { Handle } from "./handle.ts";
 import { NEARLY } from "./nearly.ts";
 import type { SimProcess } from "./process.ts";
 import type { Stage } from "./stage.ts";
@@ -98,7 +99,7 @@ export async function visit(stage: Stage, process: SimProcess): Promise<void> {
   while (!stage.isOver) {
     await world.sleep(random.int(1, 2 * plan.paceMs), process);
     if (stage.isOver) return;
-    const handle = stage.open(process, plan.retentionMs, { isKept: false, isResident: false });
+    const handle = stage.open(process, plan.retentionMs, { isKept: false, modes: { resident: false } });
     const first = recordAndGet(stage, handle);
     if (random.chance(0.3)) recordAndGet(stage, handle);
     await first;

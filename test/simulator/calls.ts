@@ -1,30 +1,11 @@
 import { OrielError } from "../../src/errors.ts";
+import type { Handle } from "./handle.ts";
 import type { Chunk } from "./journal.ts";
 import type { Ledger } from "./ledger.ts";
 import { isNear, type Nearly } from "./nearly.ts";
 import type { Plan } from "./plan.ts";
-import type { SimProcess } from "./process.ts";
-import type { SimStore } from "./store.ts";
-import type { Subject } from "./subject.ts";
 import { type Expected, eventsOf, expectedOf, presentOf, type Snapshot } from "./truth.ts";
 import type { World } from "./world.ts";
-
-/** One Series object in one process, with what the server's steps on its behalf have shown. */
-export interface Handle {
-  name: string;
-  readonly process: SimProcess;
-  readonly store: SimStore;
-  readonly series: Subject;
-  readonly retentionMs: number;
-  /** The moments of the server that this object's steps saw, while calls are open. */
-  snapshots: Snapshot[];
-  openCalls: number;
-  /** Kept for the whole schedule; the others ask once. */
-  readonly isKept: boolean;
-  /** A mutation's memory. */
-  firstLook?: unknown;
-  deletions: { startedMs: number; settledMs: number }[];
-}
 
 export interface Query {
   readonly spanMs: number;
@@ -41,6 +22,7 @@ interface Told {
   max: number;
   to: number;
   degraded: boolean;
+  degradedBy?: string;
   percentiles: Record<number, number>;
   approximate?: { rankError: number; events: number };
 }
@@ -64,6 +46,8 @@ export class Calls {
   answered = 0;
   failed = 0;
   degraded = 0;
+  /** Who keeps events that it could not record. */
+  readonly keepers = new Set<Handle>();
   /** Answers from a summary. */
   near = 0;
   readonly #world: World;
@@ -94,7 +78,8 @@ export class Calls {
     handle.openCalls++;
     try {
       const answer = await call();
-      this.#acknowledge(what, events);
+      if ((answer as Told | undefined)?.degradedBy === "local") this.#keep(open, answer as Told, events);
+      else this.#acknowledge(what, events);
       if (query) this.#judge(open, query, answer, handle.snapshots.slice(firstSnapshot));
     } catch (error) {
       this.#fail(open, error, events);
@@ -126,6 +111,14 @@ export class Calls {
     }
   }
 
+  /** This process alone answers for them: no moment of the server says what it should say. */
+  #keep({ what, handle }: Open, { count = 0 }: Told, events: Iterable<[number, unknown]>): void {
+    if (this.#isPlain) this.#world.violation(`${handle.name} ${what} is answered locally without a fault`);
+    if (count > this.recordedMs.size) this.#world.violation(`${handle.name} ${what} counts more than was recorded`);
+    this.keepers.add(handle);
+    for (const [value] of events) handle.kept.add(value);
+  }
+
   #fail({ what, handle }: Open, error: unknown, events: ReadonlyMap<number, number | undefined>): void {
     this.failed++;
     this.#world.note(() => `${handle.name} ${what} failed: ${error}; events ${[...events.keys()].slice(0, 8)}`);
@@ -146,6 +139,7 @@ export class Calls {
     const events = isEvents(answer) ? Float64Array.from(answer).sort() : undefined;
     const told = events ? undefined : (answer as Told);
     if (told?.degraded) this.degraded++;
+    if (told?.degradedBy === "local") return;
     if (told?.approximate && told.approximate.rankError > 0) this.near++;
     const tried: string[] = [];
     let wrong: string | undefined;

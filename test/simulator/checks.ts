@@ -1,9 +1,11 @@
 import { askNearly } from "./actors.ts";
-import type { Handle } from "./calls.ts";
+import type { Calls } from "./calls.ts";
+import type { Handle } from "./handle.ts";
+import type { Ledger } from "./ledger.ts";
 import type { SimProcess } from "./process.ts";
 import type { Stage } from "./stage.ts";
 import { LARGEST_OFFSET_MS } from "./troubles.ts";
-import { turn } from "./world.ts";
+import { turn, type World } from "./world.ts";
 
 const MOST_TURNS = 2_000;
 /** Retention + chunkMs + 60 s, up to a whole second, after a stamp that may itself be a clock step ahead. */
@@ -30,6 +32,7 @@ export async function checkNow(stage: Stage): Promise<void> {
       const wanted = await askAtOnce(stage, fresh, spanMs);
       for (const handle of idle) {
         const answer = await askAtOnce(stage, handle, spanMs);
+        if (answer === "local") continue;
         // Who saw what a failover lost says so; a fresh reader cannot know of it. The numbers are the same.
         if (answer.replace(/^lost /, "") !== wanted && wanted !== "degraded")
           world.violation(`${handle.name} answers ${answer} where a fresh reader answers ${wanted}, span ${spanMs}`);
@@ -53,7 +56,8 @@ async function askAtOnce(stage: Stage, handle: Handle, spanMs: number): Promise<
     const { count, sum, min, max, percentiles, degraded } = told;
     // A resident copy may well hold what the store has let go of; both are told as degraded then.
     const numbers = JSON.stringify({ count, sum, min, max, percentiles });
-    answer = told.degradedBy === "lost" && handle.isKept ? `lost ${numbers}` : degraded ? "degraded" : numbers;
+    if (told.degradedBy === "local") answer = "local";
+    else answer = told.degradedBy === "lost" && handle.isKept ? `lost ${numbers}` : degraded ? "degraded" : numbers;
     return told;
   };
   await atOnce(stage, handle, stage.calls.follow("stats at a standstill", handle, statistics, undefined, { spanMs }));
@@ -92,11 +96,30 @@ export function checkKeys({ server, world, plan }: Stage, isEnd = false): void {
 }
 
 /** What the books say when everything has settled. */
-export function checkEnd({ calls, ledger, world }: Stage): void {
+export function checkEnd({ calls, ledger, world, plan }: Stage): void {
   for (const value of calls.refused)
     if (ledger.fates.has(value)) world.violation(`event ${value} was refused as not applied, and is stored`);
   for (const value of ledger.fates.keys())
     if (!calls.recordedMs.has(value)) world.violation(`event ${value} is stored and was never recorded`);
+  checkKept(calls, ledger, world);
+  // A failover that undoes a deletion may lose what that had cut off.
+  if (plan.modes.replicas === 0 || plan.hasDeletes) return;
+  for (const value of calls.acknowledged)
+    if (ledger.fates.get(value)?.state === "lost")
+      world.violation(`event ${value} was lost by a failover, and a replica had it`);
+}
+
+/** What a process kept is in the store by now, or was reported. */
+function checkKept({ keepers }: Calls, { fates }: Ledger, world: World): void {
+  for (const { name, process, kept, givenUp, deletions } of keepers) {
+    // A deletion drops what is kept, too.
+    if (process.state !== "running" || deletions.length > 0) continue;
+    const missing = [...kept].filter((value) => !fates.has(value));
+    if (missing.length > givenUp)
+      world.violation(
+        `${name} kept events ${missing.slice(0, 8)}, gave up ${givenUp}, and ${missing.length} are nowhere`,
+      );
+  }
 }
 
 /** A deletion takes nothing that was recorded after it had been answered. */

@@ -1,5 +1,5 @@
 import type { Keyspace } from "../../src/store/contract.ts";
-import type { Handle } from "./calls.ts";
+import type { Handle } from "./handle.ts";
 import type { Plan } from "./plan.ts";
 import type { ChunkBytes, law } from "./subject.ts";
 
@@ -24,7 +24,7 @@ export interface Mutation {
 export const repeats = ({ weather }: Plan) => weather.repeated >= 0.05 || weather.lostReply >= 0.05;
 export const repeatsLate = ({ weather }: Plan) => weather.repeated >= 0.05 && weather.repeatedLateMs >= 4_000;
 export const repeatsTooLate = ({ weather }: Plan) => weather.repeated >= 0.05 && weather.repeatedLateMs > 20_000;
-export const failsOver = ({ failovers }: Plan) => failovers >= 2;
+export const failsOver = ({ failovers, modes }: Plan) => failovers >= 2 && modes.replicas === 0;
 export const isServerClock = ({ clock }: Plan) => clock === "server";
 
 export const chunkOf = (keys: Keyspace, key: string) => keys.get(key) as ChunkBytes | undefined;

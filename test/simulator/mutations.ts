@@ -1,5 +1,5 @@
 import type { Keyspace, Operation } from "../../src/store/contract.ts";
-import type { Handle } from "./calls.ts";
+import type { Handle } from "./handle.ts";
 import {
   chunkOf,
   failsOver,

@@ -1,3 +1,4 @@
+import { type Modes, modesOf } from "./modes.ts";
 import { CALM, type Weather } from "./network.ts";
 import { Random } from "./random.ts";
 import { weatherOf } from "./weather.ts";
@@ -11,7 +12,8 @@ export interface Plan {
   readonly largerRetentionMs: number;
   /** When those begin to write, in ms from the start: some of what they would want is gone by then. */
   readonly lateRetentionMs: number;
-  readonly values: "float32" | "float64";
+  /** Options of the series, drawn from the matrix. */
+  readonly modes: Modes;
   readonly clock: "server" | "event";
   /** No fault of any kind: nothing may be degraded, nothing may fail. */
   readonly isPlain: boolean;
@@ -40,8 +42,6 @@ export interface Plan {
   readonly migrations: number;
   readonly pauses: number;
   readonly kills: number;
-  /** Whether the series hold what they have read. */
-  readonly isResident: boolean;
   /** All writers rest for so long, once: the whole journal may expire meanwhile. */
   readonly restMs: number;
   /** Whether summaries are published, and questions asked that accept an error. */
@@ -54,6 +54,9 @@ export interface Plan {
   readonly stepsBetween: number;
   readonly largestStepMs: number;
 }
+
+/** Modes have a source of their own: a new one leaves the rest of every schedule as it is. */
+const MODES_SEED = 0x0dd5;
 
 export function planOf(seed: number): Plan {
   const random = new Random(seed);
@@ -75,7 +78,7 @@ export function planOf(seed: number): Plan {
     retentionMs,
     largerRetentionMs: random.chance(0.2) ? retentionMs * random.int(2, 4) : retentionMs,
     lateRetentionMs: random.pick([0, random.int(0, durationMs - 20_000)]),
-    values: random.pick(["float32", "float64"]),
+    modes: modesOf(new Random(seed ^ MODES_SEED)),
     clock: isEventClock ? "event" : "server",
     isPlain,
     weather: isPlain ? CALM : weatherOf(random),
@@ -100,7 +103,6 @@ export function planOf(seed: number): Plan {
     migrations: some(0.3, 2),
     pauses: some(0.3, 4),
     kills: some(0.3, 2),
-    isResident: random.chance(0.7),
     restMs: random.chance(0.15) ? random.int(retentionMs, retentionMs + 80_000) : 0,
     hasSummaries: random.chance(0.4),
     visitorCount: random.chance(0.3) ? random.int(1, 2) : 0,

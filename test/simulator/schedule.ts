@@ -36,17 +36,25 @@ export async function playSchedule(seed: number, options: PlayOptions = {}): Pro
   const plan = { ...planOf(seed), ...options.conditions };
   const usual = { ...law };
   const unpatch = options.mutation?.patch?.();
-  const wallClock = Date.now;
+  const wall = { now: Date.now, random: Math.random, setTimeout: globalThis.setTimeout };
   const { stackTraceLimit } = Error;
   // Many errors are part of the play; the stack of one that is not is seen when its seed is traced.
   if (!options.tracing) Error.stackTraceLimit = 0;
   Object.assign(law, plan.sizes, options.mutation?.constants);
   const stage = new Stage(plan, options.tracing ?? false, options.mutation);
+  const chances = stage.random.fork();
   Date.now = () => stage.world.nowMs;
+  Math.random = () => chances.u32() / 0x1_0000_0000;
+  globalThis.setTimeout = ((run: () => void, delayMs: number) => {
+    stage.world.after(delayMs, run);
+    return {};
+  }) as never;
   try {
     return await play(stage);
   } finally {
-    Date.now = wallClock;
+    Date.now = wall.now;
+    Math.random = wall.random;
+    globalThis.setTimeout = wall.setTimeout;
     Error.stackTraceLimit = stackTraceLimit;
     Object.assign(law, usual);
     unpatch?.();

@@ -140,6 +140,11 @@ export class SimServer {
     return lost;
   }
 
+  /** The replicas have all that was written. */
+  replicate(): void {
+    this.#history.length = 0;
+  }
+
   #live(key: string, nowMs: number): unknown {
     const entry = this.#entries.get(key);
     return entry && entry.version.expireAtMs >= nowMs ? entry.live : undefined;

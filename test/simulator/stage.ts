@@ -1,5 +1,7 @@
-import { Calls, type Handle } from "./calls.ts";
+import { Calls } from "./calls.ts";
+import type { Handle } from "./handle.ts";
 import { Ledger } from "./ledger.ts";
+import type { Modes } from "./modes.ts";
 import type { Mutation } from "./mutation.ts";
 import { mutated } from "./mutations.ts";
 import { Network } from "./network.ts";
@@ -58,13 +60,14 @@ export class Stage {
   }
 
   /** A Series object of its own; one that is not kept is forgotten by the checks. */
-  open(process: SimProcess, retentionMs: number, { isKept = true, isResident = this.plan.isResident } = {}): Handle {
+  open(process: SimProcess, retentionMs: number, { isKept = true, modes = {} as Modes } = {}): Handle {
     const { world, server, network, random, plan } = this;
     const store = new SimStore({
       world,
       server,
       network,
       process,
+      replication: this,
       troubles: troublesOf(this),
       alter: (one) => mutated(one, this.mutation, handle),
     });
@@ -72,16 +75,26 @@ export class Stage {
       name: `${process.name}.${this.handles.length}`,
       process,
       store,
-      series: openSeries(store, { ...plan, isResident }, retentionMs, random.fork()),
+      series: openSeries(store, { ...plan, modes: { ...plan.modes, ...modes } }, retentionMs, random.fork()),
       retentionMs,
       isKept,
       snapshots: [],
       openCalls: 0,
+      kept: new Set(),
+      givenUp: 0,
       deletions: [],
     };
     store.origin = handle;
+    store.report = ({ count }) => {
+      handle.givenUp += count;
+    };
     if (isKept) this.handles.push(handle);
     return handle;
+  }
+
+  /** From now on no failover takes back what has been run. */
+  replicate(): void {
+    this.server.replicate();
   }
 
   /** A value that no other event of the schedule has; whole, and exact in f32. */

@@ -47,6 +47,8 @@ export class SimStore implements Store {
   inFlight = 0;
   /** Told to watchers with each step, to know whose it was. */
   origin: unknown;
+  /** Takes what no call rejects with. */
+  report?: Store["report"];
   readonly #o: SimStoreOptions;
   readonly #gathered: Sent[] = [];
 
@@ -69,14 +71,20 @@ export class SimStore implements Store {
     if (this.isInstant) return turn().then(() => this.#o.server.execute(operation, key, input, this.origin));
     this.inFlight++;
     return new Promise<Output>((resolve, reject) => {
+      const { process } = this.#o;
       const settle = (reply: Reply) => {
         this.inFlight--;
         if ("error" in reply) reject(reply.error);
         else resolve(reply.output as Output);
       };
       const sent = { operation: operation as Operation<unknown, unknown>, key, input, ranIn: options.ranIn, settle };
-      if (options.ranIn) this.#gather(sent);
-      else this.#attempts([sent], this.monotonic() + DEADLINE_MS, options.signal, options.replicas);
+      const send = () => {
+        if (options.ranIn) this.#gather(sent);
+        else this.#attempts([sent], this.monotonic() + DEADLINE_MS, options.signal, options.replicas);
+      };
+      // A timer of the code under test belongs to no process of this world: what it starts waits here.
+      if (process.state === "running") send();
+      else process.hold(send);
     });
   }
 

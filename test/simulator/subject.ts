@@ -6,6 +6,7 @@ import { Dedupe } from "../../src/window/dedupe.ts";
 import { FrameRanges } from "../../src/window/frame-ranges.ts";
 import { law } from "../../src/window/law.ts";
 import { Older } from "../../src/window/older.ts";
+import type { SeriesOptions } from "../../src/window/series-options.ts";
 import type { Plan } from "./plan.ts";
 import type { Random } from "./random.ts";
 
@@ -21,8 +22,11 @@ export type Subject = Series;
 export const NAME = "s";
 
 export function openSeries(store: Store, plan: Plan, retentionMs: number, random: Random): Subject {
-  const { values, clock, isResident: resident } = plan;
-  return new Series(store, NAME, { retention: retentionMs, values, clock, resident, entropy: () => random.u32() });
+  return new Series(store, NAME, optionsOf(plan, retentionMs, random));
+}
+
+export function optionsOf({ modes, clock }: Plan, retentionMs: number, random: Random): SeriesOptions {
+  return { ...modes, retention: retentionMs, clock, entropy: () => random.u32() };
 }
 
 /** The bytes that Redis would hold. */

@@ -1,4 +1,4 @@
-import type { Handle } from "./calls.ts";
+import type { Handle } from "./handle.ts";
 import { chunkOf, isServerClock, type Local, type Mutation, repeats, repeatsTooLate } from "./mutation.ts";
 import { CALM } from "./network.ts";
 import { law } from "./subject.ts";

@@ -1,0 +1,18 @@
+import { structures } from "../matrix/structures.ts";
+import type { Random } from "./random.ts";
+
+/** Options of a series, one value for each mode of the matrix. */
+export type Modes = Readonly<Record<string, unknown>>;
+
+/** Draws one value of every mode that the matrix has for a series: a new mode there is played here without a change. */
+export function modesOf(random: Random): Modes {
+  const { modes } = structures.series;
+  return Object.fromEntries(Object.entries(modes).map(([mode, values]) => [mode, random.pick(values) ?? undefined]));
+}
+
+/** Options that no schedule gives to a series, and why. */
+export const UNPLAYED: Record<string, string> = {
+  nan: "every recorded value is a number of its own, by which the books know it",
+  maxPendingBytes: "a bound of this process's memory; no step sees it",
+  maxResidentBytes: "a bound of this process's memory; no step sees it",
+};
