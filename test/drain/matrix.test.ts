@@ -15,11 +15,15 @@ const SHARDS = 2;
 const seed = Number(process.env.ORIEL_SEED ?? Math.floor(Math.random() * 2 ** 32));
 let names = 0;
 
-/** Started when they are first wanted, for all rows. */
+/** Started when they are first wanted, for all rows. One that did not start is tried again by the next row. */
 const stages = new Map<string, Promise<Stage>>();
 function stageOf(into: string): Promise<Stage> {
-  const stage = stages.get(into) ?? STAGES[into]!();
-  stages.set(into, stage);
+  let stage = stages.get(into);
+  if (!stage) {
+    stage = STAGES[into]!();
+    stages.set(into, stage);
+    stage.catch(() => stages.delete(into));
+  }
   return stage;
 }
 afterAll(async () => {
@@ -35,7 +39,9 @@ overMatrix("drain", (row, open, { modes }) =>
     let sink: Sink;
     let name: string;
     beforeAll(async () => {
-      [opened, stage] = await Promise.all([open(), stageOf(into)]);
+      // One after the other: what a half-failed start has opened would not be closed.
+      stage = await stageOf(into);
+      opened = await open();
     }, 60_000);
     beforeEach(async () => {
       await opened.clear();

@@ -1,7 +1,9 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { watch } from "./watchdog.ts";
 
 /** A database server of a test's own: an empty one in a folder of its own, on a port of loopback. */
 export interface DatabaseServer {
@@ -34,13 +36,24 @@ export function serverFolder(prefix: string, { uid, gid }: ServerUser) {
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** Runs a program to its end; throws what it said where it failed. */
-export function runToEnd(
+/**
+ * Runs a program to its end; rejects with what it said where it failed. Not with spawnSync: for the seconds that a database
+ * takes to be made, connections of the same process would stand still and run into their time-outs.
+ */
+export async function runToEnd(
   command: string,
   args: string[],
-  options: ServerUser & { env: NodeJS.ProcessEnv; input?: string },
-) {
-  const done = spawnSync(command, args, { ...options, encoding: "utf8" });
-  if (done.error) throw done.error;
-  if (done.status !== 0) throw new Error(`${command} ended with ${done.status}: ${done.stdout}${done.stderr}`);
+  { input, ...options }: ServerUser & { env: NodeJS.ProcessEnv; input?: string },
+): Promise<void> {
+  const child = spawn(command, args, { ...options, stdio: "pipe" });
+  watch(child);
+  let said = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (chunk: string) => {
+      said += chunk;
+    });
+  child.stdin.on("error", () => {}); // it ended before it had read all: its exit says why
+  child.stdin.end(input);
+  const [status, signal] = await once(child, "close");
+  if (status !== 0) throw new Error(`${command} ended with ${status ?? signal}: ${said}`);
 }

@@ -60,7 +60,7 @@ export async function startMariadb({ args = [] }: MariadbOptions = {}): Promise<
     remove();
   };
   try {
-    bootstrap();
+    await bootstrap();
     await start();
   } catch (error) {
     await stop();
@@ -69,12 +69,12 @@ export async function startMariadb({ args = [] }: MariadbOptions = {}): Promise<
   return { port, kill9, restart: start, stop };
 
   /** What mariadb-install-db does, without its shell script, which knows installed places only. */
-  function bootstrap() {
+  async function bootstrap() {
     const begin = "CREATE DATABASE mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\nSET @skip_auth_anonymous=1;\n";
     const tables = TABLES.map((name) => readFileSync(join(share, name), "utf8"));
     const input = [begin, ...tables, "CREATE DATABASE oriel;"].join("\n");
-    runToEnd("mkdir", ["-p", data], { ...user, env: process.env });
-    runToEnd(server, [...common, "--bootstrap", "--innodb-flush-log-at-trx-commit=0"], { ...user, env, input });
+    await runToEnd("mkdir", ["-p", data], { ...user, env: process.env });
+    await runToEnd(server, [...common, "--bootstrap", "--innodb-flush-log-at-trx-commit=0"], { ...user, env, input });
   }
 }
 

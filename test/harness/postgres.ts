@@ -74,7 +74,7 @@ export async function startPostgres({ settings = [] }: PostgresOptions = {}): Pr
     remove();
   };
   try {
-    runToEnd(join(found.bin, "initdb"), initialise, { ...user, env });
+    await runToEnd(join(found.bin, "initdb"), initialise, { ...user, env });
     await start();
   } catch (error) {
     await stop();

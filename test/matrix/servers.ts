@@ -15,18 +15,26 @@ export interface Servers {
   connect(): HandedIn | Promise<Connected>;
 }
 
-/** Started once per test file, when it is first wanted, and stopped at its end. */
-const started: Promise<{ stop(): Promise<unknown> }>[] = [];
+/** Started once per test file, when it is first wanted, and stopped at its end. A start that failed is tried again. */
+const started = new Set<Promise<{ stop(): Promise<unknown> }>>();
 function once<T extends { stop(): Promise<unknown> }>(start: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => {
-    running ??= start();
-    if (!started.includes(running)) started.push(running);
+    if (!running) {
+      const own = start();
+      running = own;
+      started.add(own);
+      own.catch(() => {
+        started.delete(own);
+        running = undefined;
+      });
+    }
     return running;
   };
 }
 afterAll(async () => {
-  for (const each of started.splice(0)) await (await each).stop();
+  for (const each of started) await (await each).stop();
+  started.clear();
 });
 
 /** With a replica, so that a step may wait for one. */
