@@ -1,7 +1,7 @@
 import type { CounterShape, LedgerRow, RowsQuery } from "../counter/table.ts";
 import { OrielError, show } from "../errors.ts";
-import { secondText } from "./rows.ts";
-import { boundMs, checkQuery } from "./shape.ts";
+import { MOST_COUNT, secondText } from "./rows.ts";
+import { boundMs, checkQuery, isStart } from "./shape.ts";
 import type { DrainRow } from "./sink.ts";
 
 /** A row of a driver's result: every column was asked for as text, but drivers may make small numbers of some. */
@@ -26,18 +26,40 @@ export function ledgerRow({ shard, generation, nonce, fence, events }: Fields): 
   };
 }
 
-/** Of columns start ("2026-01-31T23:59:00"), count, d0, d1 … Throws CORRUPT, naming the row. */
+/** Of columns start ("2026-01-31T23:59:00"), count, d0, d1 …. Throws CORRUPT, naming the row. */
 export function drainRow(shape: CounterShape, { bucket }: RowsQuery, fields: Fields): DrainRow {
-  const startMs = Date.parse(`${fields.start}Z`);
+  const startMs = startOf(fields.start);
   const values = shape.dimensions.map((_, i) => fields[`d${i}`]);
-  const hasCount = /^-?\d{1,19}$/.test(String(fields.count));
-  if (Number.isNaN(startMs) || !hasCount || values.some((value) => value === null || value === undefined))
+  const count = countOf(fields.count);
+  const isText = values.every((value) => Buffer.isBuffer(value) || (typeof value === "string" && isWhole(value)));
+  if (startMs === undefined || count === undefined || !isText)
     throw new OrielError(
       "CORRUPT",
       `a row of the table of counter ${show(shape.name)} is damaged: bucket ${bucket}, start ${show(fields.start)}, ` +
         `count ${show(fields.count)}, values ${values.map(show).join(", ")}`,
     );
-  return { bucket, startMs, values: values.map(String), count: BigInt(String(fields.count)) };
+  return { bucket, startMs, values: values.map(String), count };
+}
+
+/** A driver may read bytes that are no UTF-8 as half a surrogate pair. */
+function isWhole(text: string): boolean {
+  return !/\p{Surrogate}/u.test(text);
+}
+
+/** Undefined where it is no whole minute that a bucket may start at. A pool may give bytes for text. */
+function startOf(start: unknown): number | undefined {
+  if (typeof start !== "string" && !Buffer.isBuffer(start)) return undefined;
+  const text = String(start);
+  const ms = Date.parse(`${text}Z`);
+  // Date.parse takes the 31st of February for the 3rd of March.
+  return isStart(ms) && new Date(ms).getUTCDate() === Number(text.slice(8, 10)) ? ms : undefined;
+}
+
+function countOf(count: unknown): bigint | undefined {
+  const text = String(count);
+  if (!/^\d{1,19}$/.test(text)) return undefined;
+  const whole = BigInt(text);
+  return whole <= MOST_COUNT ? whole : undefined;
 }
 
 /** A condition of a query on one column. */

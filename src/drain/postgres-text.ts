@@ -73,7 +73,9 @@ export function postgresRead(layout: Layout, asked: readonly Condition[]) {
     return `${column === "bucket" ? layout.bucket : dimensions[column]} ${sign} $${i + 1}`;
   });
   const columns = [
-    `to_char(${start} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS') AS start`,
+    // Without its mark, a time before Christ would be read as one after.
+    `to_char(${start} AT TIME ZONE 'UTC', ` +
+      `CASE WHEN ${start} < '0001-01-01Z' THEN 'YYYY-MM-DD"T"HH24:MI:SS BC' ELSE 'YYYY-MM-DD"T"HH24:MI:SS' END) AS start`,
     `${count}::text AS count`,
     ...dimensions.map((name, i) => `${name} AS d${i}`),
   ];

@@ -52,8 +52,13 @@ export function checkValue(shape: CounterShape, dimension: number, value: unknow
 }
 
 export function checkStart(startMs: number): void {
-  if (!(startMs >= LEAST_START_MS && startMs <= MOST_START_MS && startMs % MINUTE_MS === 0))
+  if (!isStart(startMs))
     throw argumentError("startMs", startMs, "a whole minute in ms since 1970, of the years 1000 to 9999");
+}
+
+/** A whole minute that every database can store. */
+export function isStart(ms: number): boolean {
+  return ms >= LEAST_START_MS && ms <= MOST_START_MS && ms % MINUTE_MS === 0;
 }
 
 export function checkQuery(shape: CounterShape, query: RowsQuery): void {

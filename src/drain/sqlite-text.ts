@@ -58,7 +58,8 @@ export function sqliteRead(layout: Layout, asked: readonly Condition[]): string 
     return `${name} ${sign} ${given(i)}`;
   });
   const columns = [
-    `substr(${start}, 1, 19) AS start`,
+    // A text of another form, which somebody else wrote, is given whole, so that it is found to be none.
+    `CASE WHEN ${start} GLOB '*:[0-9][0-9]Z' THEN rtrim(${start}, 'Z') ELSE ${start} END AS start`,
     `CAST(${count} AS TEXT) AS count`,
     ...dimensions.map((name, i) => `${name} AS d${i}`),
   ];
