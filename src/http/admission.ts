@@ -1,4 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
+import { isAway } from "../limiter/away.ts";
 import type { Decision } from "../limiter/decision.ts";
 import { Place } from "../place.ts";
 import { clientId, MALFORMED_ADDRESS } from "./client-id.ts";
@@ -29,7 +30,8 @@ export interface LimiterOptions<Request> {
   partitionKey?: (id: string) => string | Uint8Array | undefined;
   /**
    * A store that fails (out of reach, too slow, full): "throw" (default) gives the error to the framework; "pass" lets the
-   * request pass. Any other error goes to the framework: of `key`, `cost` or `skip`, a wrong argument, a damaged state.
+   * request pass. Any other error goes to the framework: of `key`, `cost` or `skip`, a wrong argument, a damaged state, an
+   * id with more records or reservations than a limiter can count.
    */
   onError?: "throw" | "pass";
 }
@@ -97,9 +99,8 @@ export function admission<Request>(
 
 /** Nothing where the store failed; throws what is no failure of the store's, as a client may have caused it. */
 function passed(error: unknown): undefined {
-  // By its name: the limiter may come from another bundle, with a class of its own.
-  const { name, code } = Object(error) as { name?: unknown; code?: unknown };
-  if (name === "OrielError" && !["DEADLINE", "UNAVAILABLE", "OVERLOADED"].includes(String(code))) throw error;
+  const { name } = Object(error) as { name?: unknown };
+  if (name === "OrielError" && !isAway(error)) throw error;
 }
 
 function releaseOf(taker: Taker, id: string, { permit }: Decision): (() => void) | undefined {

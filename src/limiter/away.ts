@@ -6,11 +6,11 @@ export const TRY_AGAIN_MS = 1000;
 
 /**
  * Whether an error says that the store fails, out of reach or full, and not what is wrong with the call: a step's own
- * OVERLOADED, of an id with too many reservations, is no failure of the store.
+ * OVERLOADED, of an id with too many reservations, is no failure of the store. By its name, as of another bundle.
  */
 export function isAway(error: unknown): error is OrielError {
-  if (!(error instanceof OrielError)) return false;
-  return error.code === "DEADLINE" || error.code === "UNAVAILABLE" || isStoreFull(error);
+  const { name, code } = Object(error) as Partial<OrielError>;
+  return name === "OrielError" && (code === "DEADLINE" || code === "UNAVAILABLE" || isStoreFull(error));
 }
 
 /** The error of one request, for a call of which it was not the whole. */

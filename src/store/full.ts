@@ -10,8 +10,13 @@ export function storeFull(text: string): OrielError {
   return new OrielError("OVERLOADED", text, { cause: new Full("the store is full"), transient: true });
 }
 
-/** Whether a store, or the Redis behind it, had no room for a call. */
+/**
+ * Whether a store, or the Redis behind it, had no room for a call. By names: the error may come from another bundle, with
+ * classes of its own.
+ */
 export function isStoreFull(error: unknown): error is OrielError {
-  if (!(error instanceof OrielError) || error.code !== "OVERLOADED") return false;
-  return error.cause instanceof Full || (error.cause instanceof Error && error.cause.message.startsWith("OOM "));
+  const { name, code, cause } = Object(error) as Partial<OrielError>;
+  if (name !== "OrielError" || code !== "OVERLOADED") return false;
+  const why = Object(cause) as Partial<Error>;
+  return why.name === "Full" || (typeof why.message === "string" && why.message.startsWith("OOM "));
 }

@@ -5,7 +5,9 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { admission } from "../../src/http/admission.ts";
 import { expressLimiter, expressRateLimitStore, fetchLimiter, type LimiterOptions } from "../../src/http.ts";
-import { fixedWindow, Limiter, memoryStore, OrielError } from "../../src/index.ts";
+import { fixedWindow, Limiter, memoryStore, OrielError, slidingWindow } from "../../src/index.ts";
+import { law } from "../../src/limiter/law.ts";
+import { storeFull } from "../../src/store/full.ts";
 import { frameworks, listen, type Served } from "./servers.ts";
 
 const LIMIT = 2;
@@ -106,15 +108,24 @@ describe('onError: "pass"', () => {
   it.each([
     ["DEADLINE", true],
     ["UNAVAILABLE", true],
-    ["OVERLOADED", true],
+    ["OVERLOADED", false],
+    ["OVERLOADED by the store", true],
+    ["OVERLOADED by Redis", true],
     ["CORRUPT", false],
     ["CLASH", false],
     ["ARGUMENT", false],
   ] as const)(
     "a limiter that rejects with %s: passes is %s, whichever bundle the error is of",
-    async (code, isPassed) => {
-      const own = new OrielError(code, "why");
-      const other = Object.assign(new Error("why"), { name: "OrielError", code });
+    async (what, isPassed) => {
+      const code = what.split(" ")[0] as OrielError["code"];
+      const causes: Record<string, Error> = {
+        "OVERLOADED by the store": storeFull("full").cause as Error,
+        "OVERLOADED by Redis": new Error("OOM command not allowed when used memory > 'maxmemory'"),
+      };
+      const cause = causes[what];
+      const own = new OrielError(code, "why", { cause });
+      const otherCause = cause && Object.assign(new Error(cause.message), { name: cause.name });
+      const other = Object.assign(new Error("why", { cause: otherCause }), { name: "OrielError", code });
       for (const error of [own, other]) {
         const failing = { take: () => Promise.reject(error) };
         const handler = fetchLimiter(failing, () => new Response("through"), { key: () => "a", onError: "pass" });
@@ -124,6 +135,37 @@ describe('onError: "pass"', () => {
       }
     },
   );
+});
+
+describe.each([["throw"], ["pass"]] as const)("onError: %s, where a call is one too many", (onError) => {
+  const answerOf = async (limiter: Limiter, id: string) => {
+    const handler = fetchLimiter(limiter, () => new Response("through"), { key: () => id, onError });
+    return (await handler(new Request("http://home.example/"))).status;
+  };
+
+  it("for the records of a sliding window: a refusal, as the client alone caused it", async () => {
+    const { mostRecords } = law;
+    Object.assign(law, { mostRecords: 3 });
+    try {
+      let nowMs = Date.UTC(2100, 0, 1);
+      const store = memoryStore({ clock: () => nowMs });
+      const limiter = new Limiter(store, [slidingWindow({ limit: 100, span: "1h" })], { name: "api" });
+      for (; nowMs < Date.UTC(2100, 0, 1) + 3; nowMs++) expect(await answerOf(limiter, "a")).toBe(200);
+      await expect(answerOf(limiter, "a")).rejects.toMatchObject({ code: "OVERLOADED" });
+    } finally {
+      Object.assign(law, { mostRecords });
+    }
+  });
+
+  it("for the bytes of the store: as the option says", async () => {
+    const limiter = new Limiter(memoryStore({ maxBytes: 1000 }), [fixedWindow({ limit: 9, span: "1h" })], {
+      name: "b",
+    });
+    expect(await answerOf(limiter, "a")).toBe(200);
+    const full = answerOf(limiter, "b".repeat(200));
+    if (onError === "pass") expect(await full).toBe(200);
+    else await expect(full).rejects.toMatchObject({ code: "OVERLOADED" });
+  });
 });
 
 it("malformed addresses count together, as one client", async () => {
