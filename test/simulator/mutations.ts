@@ -1,5 +1,6 @@
 import type { Keyspace, Operation } from "../../src/store/contract.ts";
 import type { Handle } from "./handle.ts";
+import { LAST_FRAME_MUTATIONS } from "./last-frame-mutations.ts";
 import {
   chunkOf,
   failsOver,
@@ -10,9 +11,9 @@ import {
   repeatsLate,
   repeatsTooLate,
 } from "./mutation.ts";
+import { CALM } from "./network.ts";
 import {
   closedKey,
-  type Known,
   type Read,
   withoutAsking,
   withoutFoundBirths,
@@ -22,16 +23,11 @@ import {
 } from "./subject.ts";
 import { VOID_MUTATIONS } from "./void-mutations.ts";
 
-/** What a caller says it knows of a chunk, without the place of the last frame: nothing is compared there. */
-const placeless = (known: Known): Known => ({ ...known, place: 0 });
-
-/** Neither who writes nor who reads a summary looks at the last frame before its end. */
-const placelessSummary = (summary: Uint8Array) => summary.slice().fill(0, 68, 72);
-
 export const MUTATIONS: readonly Mutation[] = [
   { rule: "readers tell copies apart: never", suits: repeats, patch: withReadersSpan(0) },
   { rule: "readers remember frames for 20 s: for 1 s", suits: repeatsLate, patch: withReadersSpan(1_000) },
   ...VOID_MUTATIONS,
+  ...LAST_FRAME_MUTATIONS,
   { rule: "a key outlives its events: 3 s less than its window", constants: { expirySlackMs: -3_000 } },
   {
     rule: "60 s of slack for events ahead of the clock: none",
@@ -40,7 +36,21 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     rule: "events lie at most 60 s ahead: as far as they like",
-    suits: ({ hasOwnTimes }) => hasOwnTimes,
+    // Many small chunks: one that expires in its time holds an event that is still inside a window.
+    conditions: {
+      isPlain: false,
+      modes: { resident: true, onStoreError: "throw", replicas: 0 },
+      clock: "server",
+      hasOwnTimes: true,
+      hasDeletes: false,
+      durationMs: 150_000,
+      retentionMs: 30_000,
+      largerRetentionMs: 30_000,
+      paceMs: 500,
+      writerCount: 3,
+      readerCount: 3,
+      sizes: { pageBytes: 1 << 20, rotateBytes: 600, appendBytes: 1 << 20, coldBytes: 1 << 20, leastInDigest: 4 },
+    },
     constants: { earlyMs: 600_000 },
   },
   {
@@ -105,39 +115,20 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     rule: "a deletion takes the chunk that was seen: whichever is there",
-    suits: (plan) => plan.hasDeletes && repeatsLate(plan),
+    // Copies of deletions that come while the writers have gone on.
+    conditions: {
+      isPlain: false,
+      weather: { ...CALM, repeated: 0.4, repeatedLateMs: 8_000 },
+      hasDeletes: true,
+      paceMs: 200,
+      writerCount: 4,
+      durationMs: 60_000,
+      failovers: 0,
+    },
     operation: {
       name: "window/delete",
       local: (real) => (keys, key, input: object, nowMs) =>
         real(keys, key, { ...input, birth: chunkOf(keys, key)?.header.birth } as never, nowMs),
-    },
-  },
-  {
-    rule: "the last frame header known must agree: an append does not look at it",
-    suits: failsOver,
-    conditions: {
-      failovers: 30,
-      durationMs: 60_000,
-      paceMs: 200,
-      hasDeletes: false,
-      writerCount: 4,
-      retentionMs: 15_000,
-    },
-    operation: {
-      name: "window/append",
-      local: (real) => (keys, key, input: { known: Known | undefined | "none" }, nowMs) => {
-        const known = typeof input.known === "object" ? placeless(input.known) : input.known;
-        return real(keys, key, { ...input, known } as never, nowMs);
-      },
-    },
-  },
-  {
-    rule: "the last frame header known must agree: a read does not look at it",
-    suits: failsOver,
-    operation: {
-      name: "window/read",
-      local: (real) => (keys, key, input: Read, nowMs) =>
-        real(keys, key, (typeof input === "object" ? placeless(input) : input) as never, nowMs),
     },
   },
   {
@@ -183,26 +174,6 @@ export const MUTATIONS: readonly Mutation[] = [
     suits: repeatsLate,
     conditions: { hasSummaries: true, readerCount: 3, hasDeletes: false },
     patch: withoutNamesInSummaries,
-  },
-  {
-    rule: "a summary counts where the journal goes on from its last frame: the frame is not looked at",
-    suits: failsOver,
-    conditions: {
-      hasSummaries: true,
-      failovers: 30,
-      durationMs: 60_000,
-      retentionMs: 250_000,
-      largerRetentionMs: 250_000,
-      paceMs: 200,
-      writerCount: 4,
-      readerCount: 3,
-      hasDeletes: false,
-    },
-    operation: {
-      name: "window/summarize",
-      local: (real) => (keys, key, input: Uint8Array, nowMs) =>
-        real(keys, key, placelessSummary(input) as never, nowMs),
-    },
   },
 ];
 
