@@ -82,7 +82,7 @@ test.each([
   ],
   [
     ["count", "--redis", "redis://127.0.0.1:1,redis://:", "--stream", "s", "--group", "g", "--dimensions", "a"],
-    /ARGUMENT --redis is "redis:\/\/:"/,
+    /ARGUMENT --redis is no URL .*it must be redis:/,
   ],
   [
     [
