@@ -1,5 +1,6 @@
 import type { Look } from "../counter/look.ts";
 import type { LedgerRow } from "../counter/table.ts";
+import { withJsonCounts } from "./json-counts.ts";
 
 /**
  * fits ............ nothing to do
@@ -11,6 +12,7 @@ import type { LedgerRow } from "../counter/table.ts";
  */
 export type Verdict = "fits" | "lost" | "set-back" | "table-behind" | "other-layout" | "damaged";
 
+/** JSON.stringify takes it: its bigints become numbers up to 2^53 - 1, above it decimal text. */
 export interface ShardDiagnosis {
   shard: number;
   key: string;
@@ -37,7 +39,11 @@ export interface Seen {
 const WHOLE = /^-?\d+$/;
 
 /** By what the store and the ledger say; guesses nothing. */
-export function diagnose({ shard, key, look, ledger }: Seen, layout: string): ShardDiagnosis {
+export function diagnose(seen: Seen, layout: string): ShardDiagnosis {
+  return withJsonCounts(judged(seen, layout));
+}
+
+function judged({ shard, key, look, ledger }: Seen, layout: string): ShardDiagnosis {
   const base = Number(look.base ?? 0);
   const own = { acknowledged: Number(look.acknowledged ?? 0), current: Number(look.current ?? 1) };
   const [storeGeneration, tableGeneration] = [own.acknowledged + base, ledger?.generation ?? 0];

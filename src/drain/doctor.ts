@@ -8,6 +8,7 @@ import { setAside } from "../counter/set-aside.ts";
 import { argumentError } from "../errors.ts";
 import { Place, placed } from "../place.ts";
 import { bornOf, diagnose, firstPure, type Seen, type ShardDiagnosis, wasLost } from "./diagnosis.ts";
+import { withJsonCounts } from "./json-counts.ts";
 import type { Sink } from "./sink.ts";
 
 const LOOKS = 5;
@@ -24,6 +25,7 @@ export interface RepairOptions {
   mendSums?: boolean;
 }
 
+/** JSON.stringify takes it: its bigints become numbers up to 2^53 - 1, above it decimal text. */
 export interface ShardRepair {
   shard: number;
   before: ShardDiagnosis;
@@ -77,7 +79,7 @@ export class CountersDoctor {
           before.storeGeneration === before.tableGeneration &&
           (await this.#mend(before.shard))
         )
-          repairs.push({ shard: before.shard, before, after: before, isRepaired: true, dropped: 0n });
+          repairs.push(withJsonCounts({ shard: before.shard, before, after: before, isRepaired: true, dropped: 0n }));
       }
       return repairs;
     } catch (error) {
@@ -119,7 +121,7 @@ export class CountersDoctor {
       after = diagnose((await this.#see([shard]))[0]!, this.#place.layout);
     }
     const isRepaired = after.verdict === "fits";
-    return { shard, before, after, isRepaired, dropped, ...(aside !== undefined && { aside }) };
+    return withJsonCounts({ shard, before, after, isRepaired, dropped, ...(aside !== undefined && { aside }) });
   }
 
   /** A row of the ledger that cannot be read is repaired in SQL, by hand. */

@@ -8,6 +8,7 @@ import type { Lock } from "../lock/lock.ts";
 import { Place } from "../place.ts";
 import type { Clock } from "../time.ts";
 import { type CycleReport, DRAIN_EVENTS, type DrainEvents } from "./events.ts";
+import { withJsonCounts } from "./json-counts.ts";
 import { type DrainOptions, type DrainSettings, drainSettings } from "./options.ts";
 import { Producers } from "./producers.ts";
 import { type Drained, type LedgerState, type Misfit, ShardDrain } from "./shard-drain.ts";
@@ -142,7 +143,8 @@ export class DrainService {
     const { cycleTimeoutMs } = this.#settings;
     const late = AbortSignal.timeout(cycleTimeoutMs);
     const signal = this.#held ? AbortSignal.any([late, this.#held.signal]) : late;
-    const report: CycleReport = { drained: 0, failed: 0, diverged: 0, rows: 0, events: 0n, durationMs: 0 };
+    const none = { drained: 0, failed: 0, diverged: 0, rows: 0, events: 0n, durationMs: 0 };
+    const report: CycleReport = withJsonCounts(none);
     const ledger = await this.#ledger(signal);
     const idle = new Map<number, number>();
     let deposedBy: number | undefined;
@@ -211,7 +213,7 @@ export class DrainService {
     report.drained++;
     report.rows += rows;
     report.events += events;
-    this.#listeners.tell("shard", { shard, generation, rows, events, sqlMs });
+    this.#listeners.tell("shard", withJsonCounts({ shard, generation, rows, events, sqlMs }));
     if (damaged.length === 0) return;
     const error = this.#at.error("drain", damagedRows(this.#place.keys[shard]!, damaged));
     this.#listeners.tell("error", { shards: [shard], shard, error, runbook: DAMAGED_PAGE });

@@ -1,6 +1,6 @@
 import type { Misfit } from "./shard-drain.ts";
 
-/** What a drain tells, and with what. */
+/** What a drain tells, and with what. JSON.stringify takes all: bigints become numbers up to 2^53 - 1, above it decimal text. */
 export interface DrainEvents {
   /** A cycle has ended. */
   cycle: CycleReport;
