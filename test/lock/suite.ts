@@ -150,7 +150,7 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
 
       test("who waits looks again when a holder's lease is over; the holder then knows that it lost", async () => {
         const { lock, other } = fresh();
-        const held = await lock.tryLock({ lease: 150 });
+        const held = await lock.tryLock({ lease: 300, wait: "20s" });
         const next = await other.tryLock({ wait: "20s", lease: "60s" });
         expect(next!.fence).toBeGreaterThan(held!.fence);
         expect(held!.signal.aborted).toBe(true);

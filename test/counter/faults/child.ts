@@ -7,12 +7,15 @@ const store = redisStore(url, { deadline: 3000 });
 const flow = new Counters(store, "flow", { dimensions: ["id"], shards: 4 });
 const at = Date.UTC(2026, 10, 21, 12);
 
+/** Is over when the line has left the process: a kill cannot take it back. */
+const print = (line: string) => new Promise((resolve) => void process.stdout.write(`${line}\n`, resolve));
+
 async function caller(number: number): Promise<void> {
   for (let i = 0; ; i++) {
     const id = `${name}.${number}.${i}`;
-    process.stdout.write(`+${id}\n`);
+    await print(`+${id}`);
     await flow.add({ id }, { at });
-    process.stdout.write(`=${id}\n`);
+    void print(`=${id}`);
   }
 }
 for (let number = 0; number < 8; number++) void caller(number);

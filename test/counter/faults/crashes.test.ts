@@ -29,9 +29,6 @@ test("processes are killed while they count and others drain: acknowledged <= co
   const ids = (sign: string) => lines.filter((line) => line[0] === sign).map((line) => line.slice(1));
   const sent = new Set(ids("+"));
   expect(ids("=").filter((id) => counted.get(id) !== 1n)).toEqual([]);
-  // What was printed last may have been cut off with the process.
-  const wrong = [...counted].filter(([id, count]) => count !== 1n || !sent.has(id));
-  expect(wrong.length, `${wrong}`).toBeLessThanOrEqual(6 * 8);
-  expect(wrong.filter(([, count]) => count !== 1n)).toEqual([]);
+  expect([...counted].filter(([id, count]) => count !== 1n || !sent.has(id))).toEqual([]);
   expect(ids("=").length).toBeGreaterThan(600);
 });
