@@ -20,6 +20,11 @@ export class Dedupe {
     this.#before = before;
   }
 
+  /** All names held; the first may be the young or the old. */
+  get names(): readonly FrameNames[] {
+    return [this.first, this.#old, this.#young];
+  }
+
   /** True, and remembered, when the frame counts; false for a copy. Stamps never fall. */
   admit(producer: number, sequence: number, stampMs: number): boolean {
     if (stampMs - this.#youngSinceMs >= law.dedupeMs) this.#beginYoung(stampMs);

@@ -2,6 +2,9 @@ import { LoneFrames } from "./lone-frames.ts";
 
 /** Sequences of one block; a producer's follow each other, so that most are full. */
 const BLOCK = 32;
+/** As the heap of Node has them, maps' entries among them. */
+const BLOCK_BYTES = 340;
+const PRODUCER_BYTES = 420;
 const EMPTY: readonly number[] = Array.from({ length: BLOCK }, () => -Infinity);
 
 interface Producer {
@@ -20,6 +23,12 @@ export class FrameNames {
   readonly #producers = new Map<number, Producer>();
   readonly #lone = new LoneFrames();
   #last: Producer | undefined;
+  #bytes = 0;
+
+  /** What they take in the heap, about. */
+  get sizeBytes(): number {
+    return this.#bytes + this.#lone.sizeBytes;
+  }
 
   get isEmpty(): boolean {
     return this.#last === undefined && this.#lone.count === 0;
@@ -51,6 +60,7 @@ export class FrameNames {
   #promote(producer: number, sequence: number, stampMs: number): void {
     const known = { id: producer, blocks: new Map(), index: -1, block: undefined };
     this.#producers.set(producer, known);
+    this.#bytes += PRODUCER_BYTES;
     const slot = this.#lone.find(producer);
     if (slot >= 0) this.#put(known, this.#lone.sequenceAt(slot), this.#lone.stampAt(slot));
     this.#put(known, sequence, stampMs);
@@ -64,6 +74,7 @@ export class FrameNames {
       if (!block) {
         block = EMPTY.slice();
         known.blocks.set(index, block);
+        this.#bytes += BLOCK_BYTES;
       }
       known.index = index;
       known.block = block;

@@ -8,8 +8,11 @@ import type { FrameRanges } from "./frame-ranges.ts";
 import { FrameValues } from "./frame-values.ts";
 import { type FrameParts, noParts, readFrame } from "./frames.ts";
 import { law } from "./law.ts";
-import type { Segment } from "./segment.ts";
+import { bytesPerEvent, type Segment } from "./segment.ts";
 import { Segments } from "./segments.ts";
+
+/** What a chunk of a copy takes beside its events, however few: a segment, its columns, runs and blocks. */
+const CHUNK_BYTES = 1800;
 
 /** A chunk as a reader holds it: its events, and the place from which its bytes go on. */
 export interface CopiedChunk {
@@ -65,6 +68,18 @@ export class JournalCopy {
 
   get eventCount(): number {
     return this.chunks.reduce((sum, chunk) => sum + chunk.events.count, 0);
+  }
+
+  /** What all of it takes in the heap, about, where events are of that type. */
+  sizeBytesAs(valueType: number): number {
+    return this.eventCount * bytesPerEvent(valueType) + this.chunks.length * CHUNK_BYTES + this.nameBytes;
+  }
+
+  /** What the names of frames take in the heap, about. */
+  get nameBytes(): number {
+    let bytes = 0;
+    for (const names of new Set([this.#headFrames, ...this.#dedupe.names])) bytes += names.sizeBytes;
+    return bytes;
   }
 
   /** All that is held, oldest first, and a number that changes whenever that does or a segment is closed. */

@@ -21,8 +21,8 @@ import { bytesPerEvent } from "./segment.ts";
 import type { SeriesSettings } from "./series-options.ts";
 import type { Degraded } from "./window-stats.ts";
 
-/** What a chunk of a copy takes beside its events, however few: a segment, its columns, runs and blocks. */
-const CHUNK_BYTES = 1800;
+/** A copy is not kept when the names of its frames, of many producers, take more than this part of its bound. */
+const MOST_FOR_NAMES = 0.5;
 
 /** How often a read begins anew because the journal changed under it, before it gives up. */
 const MOST_RESTARTS = 8;
@@ -88,12 +88,9 @@ export class JournalView implements WindowView {
 
   release(): void {
     if (--this.#account.held > 0) return;
-    if (!this.#settings.isResident) this.letGo();
-    const { eventCount, chunks } = this.#copy;
-    this.#residents.settle(
-      this.#account,
-      eventCount * bytesPerEvent(this.#settings.valueType) + chunks.length * CHUNK_BYTES,
-    );
+    const { isResident, maxResidentBytes, valueType } = this.#settings;
+    if (!isResident || this.#copy.nameBytes > MOST_FOR_NAMES * maxResidentBytes) this.letGo();
+    this.#residents.settle(this.#account, this.#copy.sizeBytesAs(valueType));
   }
 
   /** Why a window from `fromMs` lacks events that this process has seen, if it does. */

@@ -1,4 +1,5 @@
 const FIRST_SLOTS = 16;
+const SLOT_BYTES = 16;
 /**
  * Other for each process, so that nobody can choose producers that lie in one place. Drawn where the first table grows (0
  * until then): Workers refuse random numbers where a module begins.
@@ -15,6 +16,10 @@ export class LoneFrames {
   #sequences = new Int32Array(0);
   /** NaN: the slot is free. */
   #stamps = new Float64Array(0);
+
+  get sizeBytes(): number {
+    return this.#stamps.length * SLOT_BYTES;
+  }
 
   /** The slot of a producer; below 0 where it has none. */
   find(producer: number): number {

@@ -16,7 +16,8 @@ export interface SeriesOptions {
   maxPendingBytes?: number;
   /**
    * Bound on the copy kept for queries; default 512 MiB. A window that needs more is TOO_LARGE. All series of one store
-   * stay together within the largest of their bounds: the least recently queried gives its copy up.
+   * stay together within the largest of their bounds: the least recently queried gives its copy up. The names of frames of
+   * many producers count too; a copy whose names take more than half of the bound is read again for each query.
    */
   maxResidentBytes?: number;
   /**

@@ -1,6 +1,7 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { externalBytes } from "../../bench/external-bytes.ts";
 import { FrameNames } from "../../src/window/frame-names.ts";
+import { heldBytes } from "../harness/heap.ts";
 import { Random } from "../simulator/random.ts";
 
 test("any frames, of one producer or of many, are found with their last stamp", () => {
@@ -36,4 +37,22 @@ test("many producers of one frame each take at most 48 bytes each", async () => 
   const bytes = (await externalBytes()) + process.memoryUsage().heapUsed - before;
   expect(bytes / COUNT).toBeLessThan(60);
   expect(names.stampOf(Math.imul(7, 0x9e3779b1), Math.imul(7, 40_503))).toBe(1);
+});
+
+describe("names count what they take in the heap", () => {
+  test.each([
+    ["one frame of each of many producers", 60_000, 1, 1],
+    ["two frames, far apart, of each of many producers", 6000, 2, 999_983],
+    ["frames in a row of some producers", 50, 4000, 1],
+    ["frames far apart of one producer", 1, 6000, 999_983],
+  ])("%s", async (_what, producers, frames, step) => {
+    const before = await heldBytes();
+    const names = new FrameNames();
+    for (let i = 0; i < producers; i++)
+      for (let j = 0; j < frames; j++) names.set(Math.imul(i, 0x9e3779b1), Math.imul(j, step), 1.5);
+    const ratio = ((await heldBytes()) - before) / names.sizeBytes;
+    expect(ratio).toBeGreaterThan(0.5);
+    expect(ratio).toBeLessThan(1.5);
+    expect(names.isEmpty).toBe(false);
+  });
 });

@@ -9,8 +9,10 @@ import { storeWith } from "./changed-store.ts";
 
 const PER_EVENT = 14;
 const PER_CHUNK = 1800;
-/** Room for copies of so many series of 1000 events, each in one chunk. */
-const roomFor = (series: number) => series * (1000 * PER_EVENT + PER_CHUNK);
+/** The first slots for names of frames. */
+const PER_NAMES = 16 * 16;
+/** Room for copies of so many series of 1000 events, each in one chunk and one frame. */
+const roomFor = (series: number) => Math.round(series * (1000 * PER_EVENT + PER_CHUNK + PER_NAMES));
 
 describe("the copies of a store's series", () => {
   const filled = async (count: number) => {
@@ -84,6 +86,25 @@ describe("the copies of a store's series", () => {
     expect(Residents.of(store).totalBytes).toBeGreaterThan(40 * PER_CHUNK);
     await writer.close();
     expect(Residents.of(store).totalBytes).toBe(0);
+  });
+
+  test("count the names of their frames, and are not kept where these take more than half of the bound", async () => {
+    const PRODUCERS = 400;
+    const NAME_BYTES = 1024 * 16;
+    for (const [maxResidentBytes, nameBytes] of [
+      [2 * NAME_BYTES, NAME_BYTES],
+      [2 * NAME_BYTES - 1, 0],
+    ] as const) {
+      const store = memoryStore();
+      const producers = Array.from({ length: PRODUCERS }, () => new Series(store, "s"));
+      for (const each of producers) await each.record(1);
+      const reader = new Series(store, "s", { maxResidentBytes });
+      for (let i = 0; i < 2; i++) expect((await reader.stats()).count).toBe(PRODUCERS);
+      await new Promise((resolve) => setImmediate(resolve));
+      const expected = nameBytes && nameBytes + PRODUCERS * PER_EVENT + PER_CHUNK;
+      expect(Residents.of(store).totalBytes).toBe(expected);
+      for (const each of [reader, ...producers]) await each.close();
+    }
   });
 
   test("that are let go of are free, also where nobody asks again", async () => {
