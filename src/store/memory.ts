@@ -15,8 +15,8 @@ export interface MemoryStoreOptions {
   /** Default: `clock` where one is given, else `performance.now`. */
   monotonic?: Clock | undefined;
   /**
-   * Bound on what all values and keys take in the heap, about; default 256 MiB, some 700 000 ids of a limiter or 350 000
-   * messages of a queue. A step that would pass it is OVERLOADED.
+   * Bound on what all values and keys take in the heap, about; default 256 MiB, some 530 000 ids of a limiter or 430 000
+   * small messages of a queue. A step that would pass it is OVERLOADED.
    */
   maxBytes?: number | undefined;
   /** Begins every key; default "oriel:". */

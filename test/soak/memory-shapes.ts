@@ -87,11 +87,11 @@ export const LIMITERS: Shape[] = [
     ({ store, clock }) => {
       const limiter = new Limiter(store, [fixedWindow({ limit: 10, span: "10s" })], { name: "api" });
       return (i) => {
-        clock.nowMs += 4;
+        clock.nowMs += 8;
         return limiter.take(address(i));
       };
     },
-    40_000,
+    20_000,
   ],
 ];
 
@@ -186,7 +186,7 @@ export const QUEUES: Shape[] = [
         for (const each of await queue.claim({ limit: 10, visibility: "1h" })) await queue.ack(each);
       };
     },
-    8000,
+    2500,
   ],
   [
     "messages of which most were cancelled",
@@ -194,9 +194,9 @@ export const QUEUES: Shape[] = [
       const queue = queueOf(stage);
       return async (i) => {
         await queue.add(i, { id: `${i}` });
-        if (i >= 2000 && (i - 2000) % 300 > 0) await queue.cancel(`${i - 2000}`);
+        if (i >= 1000 && (i - 1000) % 300 > 0) await queue.cancel(`${i - 1000}`);
       };
     },
-    30_000,
+    8000,
   ],
 ];
