@@ -5,7 +5,7 @@ import type { Argument, Script } from "./contract.ts";
 import { type Deferred, deferred } from "./deferred.ts";
 import type { IoredisClient } from "./ioredis-client.ts";
 import { LastError } from "./last-error.ts";
-import { CLOSES, isFinal, NO_NODE, NO_TLS, NOT_WHOLE, UNREACHED } from "./reason.ts";
+import { CLOSES, isFinal, NO_NODE, NO_TLS, NOT_WHOLE, STORE_CLOSED, UNREACHED } from "./reason.ts";
 import { Refusals } from "./refusals.ts";
 import { encodeCommand } from "./resp.ts";
 import { type CommandClass, commandClassOf, scriptCommandOf } from "./script-command.ts";
@@ -171,6 +171,8 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
       Promise.all(masters().map(async (master) => String(await send(Command, master, "info", [section])))),
     ...(client.duplicate && { subscribe: (channel, listener) => subscriber.subscribe(channel, listener) }),
     async close() {
+      refusedBy = new Error(STORE_CLOSED); // Nothing connects the client again.
+      becomesReady?.reject(refusedBy);
       subscriber.close();
       for (const [event, listener] of listeners)
         if (event !== "error" || !owned) client.removeListener(event, listener);

@@ -6,7 +6,7 @@ import { type Deferred, deferred } from "./deferred.ts";
 import { LastError } from "./last-error.ts";
 import { isNodeCluster, type NodeRedisClient, type NodeRedisCluster, type SendOptions } from "./node-redis-client.ts";
 import { nodeRedisListening } from "./node-redis-listening.ts";
-import { CLOSES, isFinal, NO_NODE, NO_TLS, UNREACHED } from "./reason.ts";
+import { CLOSES, isFinal, NO_NODE, NO_TLS, STORE_CLOSED, UNREACHED } from "./reason.ts";
 import { Refusals } from "./refusals.ts";
 import { type Scripting, wholeScripts } from "./scripting.ts";
 import { withoutSecrets } from "./secrets.ts";
@@ -239,10 +239,12 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
     info: (section) => Promise.all(nodes().map(async (node) => String(await node.sendCommand(["INFO", section])))),
     subscribe: (channel, listener) => subscriber.subscribe(channel, listener),
     async close() {
+      refusedBy = new Error(STORE_CLOSED); // Nothing connects the client again.
+      becomesReady?.reject(refusedBy);
       subscriber.close();
       for (const [event, listener] of listeners) client.removeListener(event, listener);
       for (const [node, { listener }] of connections) node.removeListener("ready", listener);
-      for (const lose of [...unanswered]) lose(new Error("the store was closed"));
+      for (const lose of [...unanswered]) lose(new Error(STORE_CLOSED));
     },
   };
 }
