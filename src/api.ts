@@ -2,7 +2,8 @@
 export { Breaker, type BreakerRunOptions } from "./breaker/breaker.ts";
 export type { BreakerEvents, BreakerStats } from "./breaker/gate.ts";
 export type { BreakerOptions } from "./breaker/options.ts";
-export { type AddOptions, type CountedEvent, Counters } from "./counter/counters.ts";
+export type { AddOptions } from "./counter/add-options.ts";
+export { type CountedEvent, Counters } from "./counter/counters.ts";
 export type { CountersOptions } from "./counter/options.ts";
 export type { CountersQuery } from "./counter/read.ts";
 export type { CounterRow } from "./counter/row.ts";

@@ -19,7 +19,7 @@
 local function open_shard(key, layout, ...)
   local known = redis.call("HMGET", key, "@layout", "@cur", "@ack", "@base", ...)
   if known[1] and known[1] ~= layout then
-    return nil, refuse("CLASH", "the counter's layout is " .. known[1] .. ", not " .. layout)
+    return nil, refuse("CLASH", "the counter's layout is " .. known[1] .. ", not " .. layout .. ": use that layout, or another name")
   end
   for i, name in ipairs({ "@cur", "@ack", "@base" }) do
     local text = known[i + 1] or (i == 1 and "1" or "0")

@@ -2,11 +2,13 @@ import { argumentError, checkKnown, OrielError } from "../errors.ts";
 import { type Place, placeOf as placeIn } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import { gathering } from "../store/gathering.ts";
+import { type AddOptions, countOf } from "./add-options.ts";
+import { Agreement } from "./agreement.ts";
 import { LEAST_START_MS, MOST_START_MS } from "./bounds.ts";
 import { type BucketName, Calendar } from "./buckets.ts";
 import { Cells, type Values } from "./cells.ts";
 import { law } from "./law.ts";
-import { layoutText, shardKeys } from "./layout.ts";
+import { layoutText, shapeKeyOf, shardKeys } from "./layout.ts";
 import { Mirror } from "./mirror.ts";
 import { type CountersOptions, countersSettings } from "./options.ts";
 import { MOST_PENDING_BYTES, overloaded, type Pending } from "./pending.ts";
@@ -16,13 +18,6 @@ import { CounterRow } from "./row.ts";
 import { offsetTexts, type SourcedEvent, Sources } from "./sources.ts";
 import type { CounterShape } from "./table.ts";
 import { TIMERS, type Timers } from "./timers.ts";
-
-export interface AddOptions {
-  /** How many: a whole number from 1 to 2^53 - 1; default 1. */
-  count?: number;
-  /** When, ms since 1970; default now, by this process's clock. */
-  at?: number;
-}
 
 /** An event of a source that can be replayed. */
 export interface CountedEvent<Dimension extends string = string> extends AddOptions {
@@ -89,6 +84,7 @@ export class Counters<Dimension extends string = string> {
     this.#place = {
       store,
       keys,
+      shapeKey: shapeKeyOf(store, name),
       layout,
       shape: this.shape,
       calendar: this.#at.checked(undefined, () => new Calendar(timeZone)),
@@ -98,9 +94,10 @@ export class Counters<Dimension extends string = string> {
     const { calendar } = this.#place;
     this.#mirror = mirror && new Mirror({ store, buckets, calendar, ...mirror });
     const onCounted = this.#mirror && ((rows: Uint8Array) => this.#mirror!.add(rows));
-    const each = { store, layout, replicas, now: store.monotonic, pause: timers.pause, onLost, onCounted };
+    const agreement = new Agreement(this.#place);
+    const each = { store, layout, agreement, replicas, now: store.monotonic, pause: timers.pause, onLost, onCounted };
     this.#producers = keys.map((key) => new Producer({ ...each, key, pending: this.#pending }));
-    this.#sources = new Sources(store, keys, layout, replicas, onCounted);
+    this.#sources = new Sources(this.#place, agreement, replicas, onCounted);
   }
 
   /** Counts an event, or `count` alike. `values`: one string for each dimension. */
@@ -230,20 +227,4 @@ export class Counters<Dimension extends string = string> {
       await this.#mirror?.settled();
     });
   }
-}
-
-const ADD_OPTIONS = ["values", "count", "at"];
-
-/** Also of an event, which has `values` besides. */
-function checkAdd(options: AddOptions): void {
-  if (options === null || typeof options !== "object") checkKnown(options, ["count", "at"]);
-  for (const name in options) if (!ADD_OPTIONS.includes(name)) checkKnown(options, ["count", "at"]);
-}
-
-function countOf(options: AddOptions | undefined): number {
-  if (options !== undefined) checkAdd(options);
-  const count = options?.count ?? 1;
-  if (!Number.isSafeInteger(count) || count < 1)
-    throw argumentError("count", count, "a whole number from 1 to 2^53 - 1");
-  return count;
 }

@@ -11,6 +11,11 @@ export function shardKeys(store: Store, name: string, shards: number): string[] 
   return spreadKeys(store, name, "counts", shards);
 }
 
+/** The key that holds the layout of all shards, `<prefix>{<name>}:shape`. */
+export function shapeKeyOf(store: Store, name: string): string {
+  return `${store.keyOf(name)}:shape`;
+}
+
 /** What all who share a counter must agree on; kept in every shard, given with every step. */
 export function layoutText(
   shards: number,

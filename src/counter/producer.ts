@@ -3,10 +3,12 @@ import type { Store } from "../store/contract.ts";
 import { packStrings } from "../store/message-pack.ts";
 import type { Clock } from "../time.ts";
 import { add } from "./add.ts";
+import type { Agreement } from "./agreement.ts";
 import { Batch } from "./batch.ts";
 import type { CellMemory } from "./cell-memory.ts";
 import { Given, type GivenBatch } from "./given.ts";
 import { law } from "./law.ts";
+import { newMark, placeOf } from "./mark.ts";
 import type { Pending } from "./pending.ts";
 
 const PAUSE_MS = 100;
@@ -17,6 +19,7 @@ export interface ProducerOptions {
   store: Store;
   key: string;
   layout: string;
+  agreement: Agreement;
   replicas: number;
   now: Clock;
   pause(ms: number): Promise<void>;
@@ -104,7 +107,11 @@ export class Producer {
   }
 
   async #sendAll(): Promise<void> {
-    for (let batch = this.#next(); batch; batch = this.#next()) {
+    while (this.#open || this.#closed.length > 0) {
+      const refusal = this.#options.agreement.isReached ? undefined : await this.#options.agreement.reach();
+      if (refusal !== undefined) this.#refuseAll(refusal);
+      const batch = this.#next();
+      if (!batch) break;
       await this.#count(batch);
       batch.release();
     }
@@ -125,12 +132,21 @@ export class Producer {
     await this.#sendAll();
   }
 
+  /** No await may come before it is closed: its rows are counted in cells that the next one uses, too. */
   #next(): Batch | undefined {
     const closed = this.#closed.shift();
     if (closed) return closed;
     const open = this.#open;
     this.#open = undefined;
     return open;
+  }
+
+  /** Those that wait and were not sent. */
+  #refuseAll(error: unknown): void {
+    for (let waiting = this.#next(); waiting; waiting = this.#next()) {
+      waiting.reject(error);
+      waiting.release();
+    }
   }
 
   async #count(batch: Batch): Promise<void> {
@@ -148,11 +164,9 @@ export class Producer {
         return this.#options.onCounted?.(rows);
       } catch (error) {
         const isUnknown = error instanceof OrielError && error.applied === "unknown" && error.code !== "CORRUPT";
+        if (error instanceof OrielError && error.code === "CLASH") this.#options.agreement.isReached = false;
         batch.reject(error);
-        for (let waiting = this.#next(); waiting; waiting = this.#next()) {
-          waiting.reject(unsent(error));
-          waiting.release();
-        }
+        this.#refuseAll(unsent(error));
         isInDoubt ||= isUnknown;
         if (!isInDoubt || this.#isClosed || this.#mark !== mark) return;
         await this.#options.pause(PAUSE_MS);
@@ -225,10 +239,6 @@ export class Producer {
   }
 }
 
-function placeOf(number: number): string {
-  return number === 0 ? "" : `${number}`;
-}
-
 function unsent(cause: unknown): OrielError {
   return new OrielError("UNAVAILABLE", "the counts before these did not come through", { cause, transient: true });
 }
@@ -237,9 +247,4 @@ function unsent(cause: unknown): OrielError {
 function inDoubt(error: unknown): unknown {
   if (!(error instanceof OrielError) || error.code === "LOST" || error.applied === "unknown") return error;
   return new OrielError(error.code, error.message, { cause: error, transient: error.transient, applied: "unknown" });
-}
-
-function newMark(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(8));
-  return `w:${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }

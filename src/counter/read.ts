@@ -1,6 +1,6 @@
 import { argumentError, checkKnown, corruptError, OrielError, show } from "../errors.ts";
-import type { Store } from "../store/contract.ts";
 import { instantMs } from "../time.ts";
+import { checkLayout, type Shaped } from "./agreement.ts";
 import type { BucketName, Calendar } from "./buckets.ts";
 import { readField } from "./field.ts";
 import { type DamagedField, readShard, type ShardCounts } from "./read-shard.ts";
@@ -21,10 +21,7 @@ export interface CountersQuery<Dimension extends string = string> {
   table?: CountTable;
 }
 
-export interface ReadPlace {
-  store: Store;
-  keys: readonly string[];
-  layout: string;
+export interface ReadPlace extends Shaped {
   shape: CounterShape;
   calendar: Calendar;
 }
@@ -51,7 +48,8 @@ export function rowsQuery(shape: CounterShape, query: CountersQuery): RowsQuery 
  */
 export async function readRows(place: ReadPlace, query: RowsQuery, table?: CountTable): Promise<CountRow[]> {
   const { store, keys, layout, shape } = place;
-  const shards = await Promise.all(keys.map((key) => readShard(store, key, layout, "whole")));
+  const reads = keys.map((key) => readShard(store, key, layout, "whole"));
+  const [shards] = await Promise.all([Promise.all(reads), checkLayout(place)]);
   const told = await table?.read(shape, query);
   const ledger = new Map(told?.ledger.map((row) => [row.shard, checkedLedger(shape.name, row)]));
   const sums = new Map<string, CountRow>();

@@ -53,9 +53,14 @@ function bytesOf(field: string, value: string): number {
 /** The shard as it stands, to be read; an empty one where there is none. Throws CLASH for another layout than `layout`. */
 export function shardAt(keys: Keyspace, key: string, layout: string): Shard {
   const shard = (keys.get(key) as Shard | undefined) ?? new Shard();
-  const own = shard.get("@layout");
-  if (own !== undefined && own !== layout) throw refusal("CLASH", `the counter's layout is ${own}, not ${layout}`);
+  agree(shard.get("@layout"), layout);
   return shard;
+}
+
+/** Throws CLASH where a counter that has the layout `own`, if any, cannot be used by `layout`. */
+export function agree(own: string | undefined, layout: string): void {
+  if (own === undefined || own === layout) return;
+  throw refusal("CLASH", `the counter's layout is ${own}, not ${layout}: use that layout, or another name`);
 }
 
 /** Changes a shard, which counts up to `growthBytes` more meanwhile. Throws OVERLOADED before anything is changed. */

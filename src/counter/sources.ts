@@ -2,6 +2,7 @@ import { argumentError, corruptError, OrielError } from "../errors.ts";
 import type { RunOptions, Store } from "../store/contract.ts";
 import { packStrings } from "../store/message-pack.ts";
 import { add } from "./add.ts";
+import type { Agreement, Shaped } from "./agreement.ts";
 
 const MOST_SOURCES = 1024;
 const OFFSET_DIGITS = 32;
@@ -24,6 +25,7 @@ export class Sources {
   readonly #store: Store;
   readonly #keys: readonly string[];
   readonly #layout: string;
+  readonly #agreement: Agreement;
   readonly #options: RunOptions;
   readonly #onCounted: ((rows: Uint8Array) => void) | undefined;
   /** The last offset of each source in each shard, as far as we know. */
@@ -32,13 +34,13 @@ export class Sources {
 
   /** `onCounted`: given the rows of each batch that was counted; never throws. */
   constructor(
-    store: Store,
-    keys: readonly string[],
-    layout: string,
+    { store, keys, layout }: Shaped,
+    agreement: Agreement,
     replicas: number,
     onCounted?: (rows: Uint8Array) => void,
   ) {
     this.#store = store;
+    this.#agreement = agreement;
     this.#onCounted = onCounted;
     this.#options = replicas > 0 ? { replicas } : {};
     this.#keys = keys;
@@ -61,6 +63,8 @@ export class Sources {
   }
 
   async #add(source: string, events: readonly SourcedEvent[]): Promise<void> {
+    const refusal = this.#agreement.isReached ? undefined : await this.#agreement.reach();
+    if (refusal !== undefined) throw refusal;
     const byShard = new Map<number, SourcedEvent[]>();
     for (const event of events) {
       const own = byShard.get(event.shard);

@@ -1,3 +1,4 @@
+import { checkLayout } from "../counter/agreement.ts";
 import { Counters, placeOf } from "../counter/counters.ts";
 import { damagedLedger, damagedRows, type ReadPlace } from "../counter/read.ts";
 import type { LedgerRow } from "../counter/table.ts";
@@ -145,6 +146,7 @@ export class DrainService {
     const signal = this.#held ? AbortSignal.any([late, this.#held.signal]) : late;
     const none = { drained: 0, failed: 0, diverged: 0, rows: 0, events: 0n, durationMs: 0 };
     const report: CycleReport = withJsonCounts(none);
+    await this.#checkLayout(signal);
     const ledger = await this.#ledger(signal);
     const idle = new Map<number, number>();
     let deposedBy: number | undefined;
@@ -179,6 +181,15 @@ export class DrainService {
       this.#listeners.tell("lag", { shards: waiting.length, longestMs: this.#now() - Math.min(...waiting) });
     this.#listeners.tell("cycle", report);
     return report;
+  }
+
+  /** Where the layout cannot be read, shards on other primaries are drained all the same: each knows its own. */
+  async #checkLayout(signal: AbortSignal): Promise<void> {
+    try {
+      await checkLayout(this.#place, signal);
+    } catch (error) {
+      if (error instanceof OrielError && error.code === "CLASH") throw error;
+    }
   }
 
   async #ledger(signal: AbortSignal): Promise<Map<number, LedgerRow>> {

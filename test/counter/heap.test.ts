@@ -86,7 +86,7 @@ test("rows that wait are bounded: beyond 64 MiB add is OVERLOADED, and what was 
     ...inner,
     async run(operation, key, input, options) {
       await opened;
-      largest = Math.max(largest, (input as { rows?: Uint8Array }).rows?.length ?? 0);
+      largest = Math.max(largest, (input as { rows?: Uint8Array } | null)?.rows?.length ?? 0);
       return inner.run(operation, key, input, options);
     },
   };

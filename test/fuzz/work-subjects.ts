@@ -20,7 +20,7 @@ export const counters: Subject = {
   name: "counters",
   called: /counter|drain/i,
   drives: ["Counters", "DrainService", "CountersDoctor"],
-  keys: [/^oriel:\{NAME:\d+\}:counts$/, /^NAME:/],
+  keys: [/^oriel:\{NAME:\d+\}:counts$/, /^oriel:\{NAME\}:shape$/, /^NAME:/],
   keysOf: (store, name) => shardKeys(store, name, SHARDS),
   open(store, key): Driven {
     const made = () =>

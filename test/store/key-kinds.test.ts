@@ -31,6 +31,8 @@ const ODD = ["summary", "n", "a:n", "{a}", "a}", "{a", "a}:fleet", "a}:limit", "
 const MORE = [
   "breaker",
   "a:counts",
+  "a:shape",
+  "shape",
   "a:times",
   "messages",
   "%",

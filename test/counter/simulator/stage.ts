@@ -155,6 +155,6 @@ export class Stage {
 
 /** One step in a few words, for the trace. */
 function described(input: unknown, output: unknown): string {
-  const { rows, layout, ...told } = input as { rows?: unknown; layout?: unknown };
+  const { rows, layout, ...told } = (input ?? {}) as { rows?: unknown; layout?: unknown };
   return JSON.stringify([told, output], (_, value) => (typeof value === "bigint" ? `${value}` : value));
 }

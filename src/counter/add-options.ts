@@ -1,0 +1,25 @@
+import { argumentError, checkKnown } from "../errors.ts";
+
+export interface AddOptions {
+  /** How many: a whole number from 1 to 2^53 - 1; default 1. */
+  count?: number;
+  /** When, ms since 1970; default now, by this process's clock. */
+  at?: number;
+}
+
+const ADD_OPTIONS = ["values", "count", "at"];
+
+/** Also of an event, which has `values` besides. */
+function checkAdd(options: AddOptions): void {
+  if (options === null || typeof options !== "object") checkKnown(options, ["count", "at"]);
+  for (const name in options) if (!ADD_OPTIONS.includes(name)) checkKnown(options, ["count", "at"]);
+}
+
+/** Throws ARGUMENT. */
+export function countOf(options: AddOptions | undefined): number {
+  if (options !== undefined) checkAdd(options);
+  const count = options?.count ?? 1;
+  if (!Number.isSafeInteger(count) || count < 1)
+    throw argumentError("count", count, "a whole number from 1 to 2^53 - 1");
+  return count;
+}
