@@ -142,13 +142,15 @@ test.each(Object.keys(stages))(
     );
     const latenciesMs = loads.flatMap((each) => each.latenciesMs);
     const turns = loads.flatMap((each) => each.turns);
-    const decisions = loads.flatMap((each) => each.decisions);
-    expect(decisions.length).toBeGreaterThan((OUTAGE_MS / 1000) * PER_SECOND * 0.3);
-    expect(decisions.every(({ degraded }) => degraded)).toBe(true);
+    expect(turns.length).toBeGreaterThan((OUTAGE_MS / 1000) * PER_SECOND * 0.3);
+    expect(loads.reduce((sum, { degraded }) => sum + degraded, 0)).toBe(turns.length);
     expect(quantile(turns, 0.99)).toBeLessThan(5);
-    expect(quantile(latenciesMs, 0.99)).toBeLessThan(DEADLINE_MS / 3);
+    const p99Ms = quantile(latenciesMs, 0.99);
+    if (OUTAGE_MS >= 60_000) process.stdout.write(`${name}: p99 ${p99Ms.toFixed(3)} ms of ${turns.length} decisions\n`);
+    expect(p99Ms).toBeLessThan(DEADLINE_MS / 3);
     await expect(strict.take("a")).rejects.toMatchObject({ code: "UNAVAILABLE", applied: "no", transient: true });
-    const grownBytes = heapBytes() - before - 200 * decisions.length;
+    // Both arrays of numbers are kept twice, with room to grow.
+    const grownBytes = heapBytes() - before - 4 * 12 * turns.length;
     expect(grownBytes).toBeLessThan(8 << 20);
 
     // Told once, for each node of a cluster.
