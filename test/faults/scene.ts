@@ -103,10 +103,11 @@ export class Scene {
   }
 }
 
-/** The first calls after the troubles may still meet a connection that is dead and not yet given up. */
-async function answered<T>(ask: () => Promise<T>, tries = 8): Promise<T> {
-  return ask().catch((error) => {
-    if (!error.transient || tries === 0) throw error;
-    return answered(ask, tries - 1);
+/** The first calls after the troubles may still meet a connection that is given up, and a store that no probe has found up. */
+async function answered<T>(ask: () => Promise<T>, untilMs = performance.now() + 8000): Promise<T> {
+  return ask().catch(async (error) => {
+    if (!error.transient || performance.now() > untilMs) throw error;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return answered(ask, untilMs);
   });
 }
