@@ -64,8 +64,9 @@ export class Gathered {
   }
 
   /** The store has it. */
-  took({ settled }: Handed): void {
-    this.#batch = new Float64Array();
+  took({ sequence, settled }: Handed): void {
+    // In Workers another answer may have come before.
+    if (sequence === this.#sequence) this.#batch = new Float64Array();
     this.#settled = this.#settled.filter(({ number }) => !settled.some((each) => each.number === number));
   }
 

@@ -1,5 +1,6 @@
 import type { ErrorPlace } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
+import { endsWithRequest } from "../store/of-request.ts";
 import type { Clock } from "../time.ts";
 import { type Asked, Asking } from "./asking.ts";
 import type { Answer, Handed } from "./exchange.ts";
@@ -95,7 +96,7 @@ export class SharedGate implements Gate {
   }
 
   async flush(): Promise<void> {
-    await this.#underWay?.catch(() => {});
+    if (!endsWithRequest) await this.#underWay?.catch(() => {});
     do {
       this.#send(this.#options.monotonic());
       await this.#underWay;
@@ -124,13 +125,16 @@ export class SharedGate implements Gate {
     return trips(this.#options.rule, heard.calls + calls, heard.failures + failures, heard.slow + slow);
   }
 
-  /** One at a time; what comes meanwhile goes with the next. */
+  /**
+   * One at a time; what comes meanwhile goes with the next. In Workers, where that one may never come, at once: a batch that is
+   * under way is sent again under its number, and counts once.
+   */
   #send(nowMs: number, isSecond = false): void {
-    if (this.#underWay) return;
+    if (this.#underWay && !endsWithRequest) return;
     const sending = this.#exchange(Math.floor(nowMs));
     this.#underWay = sending;
     const next = () => {
-      this.#underWay = undefined;
+      if (this.#underWay === sending) this.#underWay = undefined;
       if (this.#isNextWaitedFor(isSecond)) this.#send(this.#options.monotonic(), true);
     };
     sending.then(next, next);

@@ -1,5 +1,6 @@
 import { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
+import { endsWithRequest } from "../store/of-request.ts";
 import { look } from "./look.ts";
 import { shape } from "./shape.ts";
 import { agree } from "./shard.ts";
@@ -27,6 +28,8 @@ export class Agreement {
 
   /** Asks, for all who wait together; resolves to why nothing can be counted, and never rejects. */
   reach(): Promise<unknown> {
+    // In Workers each asks for itself: it is asked with "look" and "make", which do no more a second time.
+    if (endsWithRequest) this.#turn = undefined;
     this.#turn ??= this.#ask()
       .then(() => {
         this.isReached = true;

@@ -1,7 +1,9 @@
 import { argumentError, checkKnown, OrielError } from "../errors.ts";
 import { type Place, placeOf as placeIn } from "../place.ts";
+import { Beside } from "../store/beside.ts";
 import type { Store } from "../store/contract.ts";
 import { gathering } from "../store/gathering.ts";
+import { untilEnded } from "../store/of-request.ts";
 import { type AddOptions, countOf } from "./add-options.ts";
 import { Agreement } from "./agreement.ts";
 import { LEAST_START_MS, MOST_START_MS } from "./bounds.ts";
@@ -55,7 +57,7 @@ export class Counters<Dimension extends string = string> {
   readonly #cells: Cells;
   readonly #place: ReadPlace;
   readonly #pending: Pending = { bytes: 0 };
-  readonly #producers: readonly Producer[];
+  readonly #producers: readonly Beside<Producer>[];
   readonly #sources: Sources;
   readonly #mirror: Mirror | undefined;
   #dirty: Producer[] = [];
@@ -77,7 +79,7 @@ export class Counters<Dimension extends string = string> {
     this.shape = Object.freeze({ name, dimensions, buckets });
     this.#finest = buckets[0]!;
     this.#cells = new Cells(dimensions, shards, () => {
-      for (const producer of this.#producers) producer.endBatch();
+      for (const producer of this.#all()) producer.endBatch();
     });
     const keys = shardKeys(store, name, shards);
     const layout = layoutText(shards, this.#finest, timeZone, dimensions);
@@ -96,7 +98,7 @@ export class Counters<Dimension extends string = string> {
     const onCounted = this.#mirror && ((rows: Uint8Array) => this.#mirror!.add(rows));
     const agreement = new Agreement(this.#place);
     const each = { store, layout, agreement, replicas, now: store.monotonic, pause: timers.pause, onLost, onCounted };
-    this.#producers = keys.map((key) => new Producer({ ...each, key, pending: this.#pending }));
+    this.#producers = keys.map((key) => new Beside(() => new Producer({ ...each, key, pending: this.#pending })));
     this.#sources = new Sources(this.#place, agreement, replicas, onCounted);
   }
 
@@ -109,7 +111,7 @@ export class Counters<Dimension extends string = string> {
       const startMinute = this.#startOf(options?.at ?? Date.now());
       const cell = this.#cells.of(values);
       const { memory } = this.#cells;
-      const producer = this.#producers[memory.shardOf(cell)]!;
+      const producer = this.#producers[memory.shardOf(cell)]!.free;
       const batch = producer.batchFor(count, memory);
       if (batch.total === 0) this.#wake(producer);
       batch.add(memory, cell, startMinute, count);
@@ -184,7 +186,7 @@ export class Counters<Dimension extends string = string> {
   }
 
   #wake(producer: Producer): void {
-    if (producer.isSending) return;
+    if (producer.isBusy) return;
     if (this.#dirty.length === 0) gathering().then(this.#sendAll);
     this.#dirty.push(producer);
   }
@@ -202,12 +204,18 @@ export class Counters<Dimension extends string = string> {
     this.#unwatch = this.#timers.after(law.checkMs, async () => {
       await this.#check();
       this.#unwatch = undefined;
-      if (this.#producers.some(({ hasGiven }) => hasGiven)) this.#watchGiven();
+      if (this.#all().some(({ hasGiven }) => hasGiven)) this.#watchGiven();
     });
   }
 
+  #all(): Producer[] {
+    return this.#producers.flatMap(({ all }) => all);
+  }
+
   async #check(): Promise<void> {
-    const checks = this.#producers.filter(({ hasGiven }) => hasGiven).map((producer) => producer.check());
+    const checks = this.#all()
+      .filter(({ hasGiven }) => hasGiven)
+      .map((producer) => producer.check());
     await Promise.allSettled(checks);
   }
 
@@ -220,11 +228,12 @@ export class Counters<Dimension extends string = string> {
       if (this.#isClosed) return;
       this.#isClosed = true;
       this.#unwatch?.();
-      for (const producer of this.#producers) producer.close();
+      for (const producers of this.#producers) producers.close();
+      for (const producer of this.#all()) producer.close();
       await gathering();
-      await Promise.all(this.#producers.map((producer) => producer.send()));
-      await this.#check();
-      await this.#mirror?.settled();
+      await Promise.all(this.#all().map((producer) => untilEnded(producer.send())));
+      await untilEnded(this.#check());
+      await untilEnded(this.#mirror?.settled());
     });
   }
 }

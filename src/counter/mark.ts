@@ -1,3 +1,5 @@
+import { packStrings } from "../store/message-pack.ts";
+
 /** A field of a shard that no other producer has; where it stands is the number of its last batch. */
 export function newMark(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(8));
@@ -8,3 +10,6 @@ export function newMark(): string {
 export function placeOf(number: number): string {
   return number === 0 ? "" : `${number}`;
 }
+
+/** What `add` is given that only asks: no mark ever stands there, so it tells where it stands. */
+export const LOOK = { before: "?", after: "?", total: 0, rows: packStrings([]) };

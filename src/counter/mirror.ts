@@ -1,5 +1,6 @@
 import type { Store } from "../store/contract.ts";
 import { unpackStrings } from "../store/message-pack.ts";
+import { endsWithRequest } from "../store/of-request.ts";
 import type { BucketName, Calendar } from "./buckets.ts";
 import { readField } from "./field.ts";
 import { mirrorAdd } from "./mirror-add.ts";
@@ -52,7 +53,9 @@ export class Mirror {
         this.#waiting.set(key, (waiting ?? 0n) + count);
       }
     }
-    this.#turn ??= this.#send();
+    // In Workers the one that is under way may have ended with its request.
+    if (endsWithRequest) this.#turn = this.#send();
+    else this.#turn ??= this.#send();
   }
 
   /** Waits for what is on its way; never rejects. */

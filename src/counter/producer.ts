@@ -1,19 +1,19 @@
 import { OrielError } from "../errors.ts";
+import type { OneAtATime } from "../store/beside.ts";
 import type { Store } from "../store/contract.ts";
-import { packStrings } from "../store/message-pack.ts";
+import { endsWithRequest } from "../store/of-request.ts";
 import type { Clock } from "../time.ts";
 import { add } from "./add.ts";
 import type { Agreement } from "./agreement.ts";
 import { Batch } from "./batch.ts";
 import type { CellMemory } from "./cell-memory.ts";
+import { inDoubt, unsent } from "./fates.ts";
 import { Given, type GivenBatch } from "./given.ts";
 import { law } from "./law.ts";
-import { newMark, placeOf } from "./mark.ts";
+import { LOOK, newMark, placeOf } from "./mark.ts";
 import type { Pending } from "./pending.ts";
 
 const PAUSE_MS = 100;
-/** No mark ever stands there: tells where it stands. */
-const LOOK = { before: "?", after: "?", total: 0, rows: packStrings([]) };
 
 export interface ProducerOptions {
   store: Store;
@@ -41,10 +41,11 @@ export interface ProducerOptions {
  *   the mark stands before it ...... a failover lost a tail: what is kept of it is given again first, in order
  *   the mark is gone for good ...... its place cannot be known (we were away too long): told as lost, and a new name
  */
-export class Producer {
+export class Producer implements OneAtATime {
   readonly #options: ProducerOptions;
   #open: Batch | undefined;
   #closed: Batch[] = [];
+  #sending: Batch | undefined;
   #turn: Promise<void> | undefined;
   #isClosed = false;
   #mark = newMark();
@@ -79,7 +80,7 @@ export class Producer {
     this.#open = undefined;
   }
 
-  get isSending(): boolean {
+  get isBusy(): boolean {
     return this.#turn !== undefined;
   }
 
@@ -106,12 +107,20 @@ export class Producer {
     this.#isClosed = true;
   }
 
+  lose(): void {
+    this.#sending?.release();
+    this.#refuseAll(unsent(undefined));
+  }
+
   async #sendAll(): Promise<void> {
+    // From now on others count in another producer's batch, and in its cells.
+    if (endsWithRequest) this.endBatch();
     while (this.#open || this.#closed.length > 0) {
       const refusal = this.#options.agreement.isReached ? undefined : await this.#options.agreement.reach();
       if (refusal !== undefined) this.#refuseAll(refusal);
       const batch = this.#next();
       if (!batch) break;
+      this.#sending = batch;
       await this.#count(batch);
       batch.release();
     }
@@ -237,14 +246,4 @@ export class Producer {
     this.#heardAt = this.#clocks();
     this.#given.clear();
   }
-}
-
-function unsent(cause: unknown): OrielError {
-  return new OrielError("UNAVAILABLE", "the counts before these did not come through", { cause, transient: true });
-}
-
-/** A batch that was found to come too early was sent: a copy of it that is late may still be counted. */
-function inDoubt(error: unknown): unknown {
-  if (!(error instanceof OrielError) || error.code === "LOST" || error.applied === "unknown") return error;
-  return new OrielError(error.code, error.message, { cause: error, transient: error.transient, applied: "unknown" });
 }

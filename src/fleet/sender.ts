@@ -1,6 +1,7 @@
 import { OrielError } from "../errors.ts";
 import { bucketStartMs } from "../metrics/shape.ts";
 import type { Store } from "../store/contract.ts";
+import { endsWithRequest } from "../store/of-request.ts";
 import { ALLOWED, DENIED, FAILURE, merge, START, SUCCESS } from "./bucket.ts";
 import { type Fate, flush, type NamedBucket } from "./flush.ts";
 import { Gathered } from "./gathered.ts";
@@ -22,6 +23,8 @@ interface Batch {
   given: readonly NamedBucket[];
   /** An attempt was not answered: it may be added, and goes on under its number. */
   mayBeAdded: boolean;
+  /** Copies without an answer; in Workers another may be sent beside one. */
+  underWay: number;
 }
 
 /**
@@ -77,24 +80,29 @@ export class Sender {
     for (const each of old) onFate(each, "too late");
   }
 
-  /** Resolves when all that was gathered before is added; rejects where the store does not answer: it is kept. */
+  /**
+   * Resolves when all that was gathered before is added; rejects where the store does not answer: it is kept. In Workers a
+   * batch that is under way is sent again under its number, as its request may have ended.
+   */
   async send(): Promise<void> {
-    while (this.#sending) await this.#sending.catch(() => {});
+    while (this.#sending && !endsWithRequest) await this.#sending.catch(() => {});
     if (!this.hasWork) return;
-    this.#sending = this.#sendAll();
+    const sending = this.#sendAll();
+    this.#sending = sending;
     try {
-      await this.#sending;
+      await sending;
     } finally {
-      this.#sending = undefined;
+      if (this.#sending === sending) this.#sending = undefined;
     }
   }
 
   async #sendAll(): Promise<void> {
     await this.learnTime();
     while (this.hasWork) {
-      this.#batch ??= { number: ++this.#number, given: this.gathered.take(), mayBeAdded: false };
-      if (this.#batch.given.length > 0) await this.#sendBatch(this.#batch);
-      this.#batch = undefined;
+      this.#batch ??= { number: ++this.#number, given: this.gathered.take(), mayBeAdded: false, underWay: 0 };
+      const batch = this.#batch;
+      if (batch.given.length > 0) await this.#sendBatch(batch);
+      if (this.#batch === batch) this.#batch = undefined;
     }
   }
 
@@ -114,12 +122,15 @@ export class Sender {
     const { number, given } = batch;
     const { store, key, shape, onFate } = this.#options;
     const sentAtMs = store.leaseClock();
+    batch.underWay++;
     const answer = await store.run(flush, key, { ...shape, sender: this.#id, number, given }).catch((error) => {
-      if (error instanceof OrielError && error.applied === "no" && !batch.mayBeAdded) this.#takeBack(batch);
+      const isRefused = error instanceof OrielError && error.applied === "no";
+      if (--batch.underWay === 0 && isRefused && !batch.mayBeAdded) this.#takeBack(batch);
       else batch.mayBeAdded = true;
       throw error;
     });
     this.#aheadMs = answer.nowMs - (sentAtMs + store.leaseClock()) / 2;
+    if (this.#batch !== batch) return;
     for (const [i, fate] of answer.fates.entries()) onFate(given[i]!, fate);
   }
 

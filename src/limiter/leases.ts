@@ -1,3 +1,4 @@
+import { endsWithRequest } from "../store/of-request.ts";
 import type { Clock } from "../time.ts";
 import { decisionOf } from "./answer.ts";
 import { MODE } from "./ask.ts";
@@ -12,6 +13,15 @@ import { bytesOf, MOST_RECENT_BYTES, Recent } from "./recent.ts";
 export interface LeaseSettings {
   permits: number;
   forMs: number;
+}
+
+/** Of a fetch whose request has ended nobody hears: another one begins after so long, in Workers. */
+const LOST_MS = 500;
+
+interface Fetch {
+  asking: Promise<Decision>;
+  sizeBytes: number;
+  atMs: number;
 }
 
 type TakeOne = (base: string, policies: readonly Policy[], cost: number) => Promise<Decision>;
@@ -35,7 +45,7 @@ export class Leases {
   readonly #ask: TakeOne;
   readonly #now: Clock;
   readonly #pools: Recent<Pool>;
-  readonly #fetching = new Map<string, Promise<Decision>>();
+  readonly #fetching = new Map<string, Fetch>();
   #fetchingBytes = 0;
 
   /** `ask` takes for one caller, without fetching. */
@@ -50,10 +60,11 @@ export class Leases {
 
   async take(base: string, policies: readonly Policy[], cost: number): Promise<Decision> {
     for (;;) {
-      const fetching = this.#fetching.get(base);
+      const fetching = this.#fetchOf(base);
       const pool = fetching ? undefined : this.#pools.get(base);
       if (fetching) {
-        const failure = await fetching.then(
+        if (endsWithRequest) return this.#ask(base, policies, cost);
+        const failure = await fetching.asking.then(
           ({ allowed }) => (allowed ? undefined : "denied"),
           (error: unknown) => error,
         );
@@ -71,30 +82,47 @@ export class Leases {
 
   forget(base: string): void {
     this.#pools.delete(base);
+    this.#forgetFetch(base, this.#fetching.get(base));
+  }
+
+  #fetchOf(base: string): Fetch | undefined {
+    if (!endsWithRequest) return this.#fetching.get(base);
+    const lostMs = this.#now() - LOST_MS;
+    for (const [each, fetch] of this.#fetching) {
+      if (fetch.atMs > lostMs) break;
+      this.#forgetFetch(each, fetch);
+    }
+    return this.#fetching.get(base);
+  }
+
+  #forgetFetch(base: string, fetch: Fetch | undefined): void {
+    if (!fetch || this.#fetching.get(base) !== fetch) return;
+    this.#fetchingBytes -= fetch.sizeBytes;
     this.#fetching.delete(base);
   }
 
   async #fetch(base: string, policies: readonly Policy[], cost: number): Promise<Decision> {
-    const untilMs = this.#now() + this.#settings.forMs;
+    const nowMs = this.#now();
+    const untilMs = nowMs + this.#settings.forMs;
     const wanted = Math.max(cost, this.#settings.permits);
     const question = { base, policies, cost: wanted, mode: MODE.take, isPartial: true, amount: cost };
     const asking = this.#asker.ask(question).then((reply) => decisionOf(reply, policies, reply.permits, 0));
     const sizeBytes = bytesOf(base, policies);
+    const fetch = { asking, sizeBytes, atMs: nowMs };
     this.#pools.delete(base);
-    this.#fetching.set(base, asking);
+    this.#fetching.set(base, fetch);
     this.#fetchingBytes += sizeBytes;
     try {
       const decision = await asking;
       if (!decision.allowed) return decision;
       const permits = decision.granted - cost;
       // Where it was forgotten meanwhile, so is what was fetched.
-      if (this.#fetching.get(base) === asking) this.#pools.set(base, { permits, decision }, untilMs, sizeBytes);
+      if (this.#fetching.get(base) === fetch) this.#pools.set(base, { permits, decision }, untilMs, sizeBytes);
       return { ...decision, granted: cost, remaining: decision.remaining + permits };
     } catch (error) {
       return this.#fallback.answer(base, policies, cost, error);
     } finally {
-      this.#fetchingBytes -= sizeBytes;
-      if (this.#fetching.get(base) === asking) this.#fetching.delete(base);
+      this.#forgetFetch(base, fetch);
     }
   }
 }

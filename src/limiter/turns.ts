@@ -1,4 +1,5 @@
 import { deferred } from "../store/deferred.ts";
+import { endsWithRequest } from "../store/of-request.ts";
 import type { Clock } from "../time.ts";
 import type { Decision } from "./decision.ts";
 
@@ -23,7 +24,8 @@ export class Turns {
     ask: () => Promise<Decision>,
   ): Promise<Decision> {
     signal?.throwIfAborted();
-    const before = this.#last.get(base);
+    // In Workers who stands before may be gone without a word: each asks for itself.
+    const before = endsWithRequest ? undefined : this.#last.get(base);
     const turn = deferred();
     // Who gives up leaves those before him in the line: it is over when all of them are gone.
     const last = before ? before.then(() => turn.promise) : turn.promise;

@@ -1,4 +1,5 @@
 import type { Store } from "../store/contract.ts";
+import { endsWithRequest } from "../store/of-request.ts";
 import type { Grant } from "./grant.ts";
 import { channelOf } from "./keys.ts";
 import { law } from "./law.ts";
@@ -17,8 +18,9 @@ const LINGER_MS = 5000;
 /** The lines of each store by key: all locks of one name in a process stand in one. */
 const lines = new WeakMap<Store, Map<string, Line>>();
 
-/** The line before a lock; made where there is none. */
+/** The line before a lock; made where there is none. In Workers, where who asks for all may be gone, a line for each. */
 export function lineOf(store: Store, key: string): Line {
+  if (endsWithRequest) return new Line(store, key, () => {});
   const byKey = lines.get(store) ?? new Map<string, Line>();
   lines.set(store, byKey);
   const line = byKey.get(key) ?? new Line(store, key, () => byKey.delete(key));

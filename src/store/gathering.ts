@@ -1,13 +1,14 @@
+import { endsWithRequest } from "./of-request.ts";
+
 /** So many microtask turns bring whoever an answer wakes, through the promises of a caller's own, to its next call. */
 const HOPS = 8;
 
-/** In Workers a timer belongs to a request and dies with it: what others have put beside its calls would never be sent. */
-const { navigator } = globalThis as { navigator?: { userAgent?: string } };
-const areTimersOfRequests = navigator?.userAgent === "Cloudflare-Workers";
-
-/** Calls `run` when this turn of the event loop is over, or soon where a runtime cannot tell. */
+/**
+ * Calls `run` when this turn of the event loop is over, or soon where a runtime cannot tell, or a timer's end might not come:
+ * in Workers what others have put beside a request's calls would go with it.
+ */
 export const atTurnsEnd: (run: () => void) => unknown =
-  typeof setImmediate === "function" && !areTimersOfRequests ? setImmediate : queueMicrotask;
+  typeof setImmediate === "function" && !endsWithRequest ? setImmediate : queueMicrotask;
 
 let turn: Promise<void> | undefined;
 

@@ -28,6 +28,20 @@ export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, timerMs(ms)));
 }
 
+/** A pause that can be ended, and keeps no process alive. */
+export function idlePause(ms: number): { ended: Promise<void>; end(): void } {
+  let end!: () => void;
+  const ended = new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, timerMs(ms));
+    unrefTimer(timer);
+    end = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+  });
+  return { ended, end };
+}
+
 /** What a timer of the runtime takes: one that was given more would fire at once. */
 export function timerMs(ms: number): number {
   return Math.max(0, Math.min(Math.ceil(ms), MOST_TIMER_MS));

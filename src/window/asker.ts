@@ -1,4 +1,5 @@
 import { argumentError } from "../errors.ts";
+import type { Beside } from "../store/beside.ts";
 import { abortable } from "./abortable.ts";
 import { approximateQuery } from "./approximate-query.ts";
 import { Fold } from "./fold.ts";
@@ -15,20 +16,20 @@ type Compute<T> = (view: WindowView, fromMs: number, toMs: number) => T;
 
 /** Puts what callers ask to a journal. */
 export class Asker {
-  readonly #journal: Journal;
+  readonly #journals: Beside<Journal>;
   readonly #settings: SeriesSettings;
   readonly #queries: Queries;
   /** The answer last given: whoever shares it is given a copy. */
   #given: WindowStats | undefined;
 
-  constructor(journal: Journal, settings: SeriesSettings) {
-    this.#journal = journal;
+  constructor(journals: Beside<Journal>, settings: SeriesSettings) {
+    this.#journals = journals;
     this.#settings = settings;
     this.#queries = new Queries(settings.retentionMs, "at");
   }
 
   /** Callers of one commit who ask the same share the computation, not the object. */
-  stats(query: StatsQuery, afterBatch: number): Promise<WindowStats> {
+  stats(journal: Journal, query: StatsQuery, afterBatch: number): Promise<WindowStats> {
     const { promise, resolve, reject } = waiting<WindowStats>();
     const compute = (view: WindowView, fromMs: number, toMs: number) => {
       const fold = foldOf(view, query, fromMs, toMs);
@@ -41,36 +42,40 @@ export class Asker {
       resolve(stats);
     };
     const { kind } = query;
-    this.#journal.ask({ window: query, afterBatch, kind, tellsDegraded: true, compute, resolve: give, fail: reject });
+    journal.ask({ window: query, afterBatch, kind, tellsDegraded: true, compute, resolve: give, fail: reject });
     return promise;
   }
 
   here(options: StatsOptions): Promise<WindowStats> {
     const query = this.#queries.of(options);
-    this.#journal.checkAskable();
-    return abortable(this.stats(query, 0), options.signal);
+    const journal = this.#journals.free;
+    journal.checkAskable();
+    return abortable(this.stats(journal, query, 0), options.signal);
   }
 
   where({ where, ...options }: SeriesStatsOptions): Promise<WindowStats> {
     if (where === "client") return this.here(options);
     if (where !== "server") throw argumentError("where", where, '"client" or "server"');
     const query = serverQuery(options, this.#settings.retentionMs);
-    this.#journal.checkAskable();
+    const journal = this.#journals.free;
+    journal.checkAskable();
     const { promise, resolve, reject } = waiting<WindowStats>();
-    this.#journal.askServer({ query, resolve, fail: reject });
+    journal.askServer({ query, resolve, fail: reject });
     return abortable(promise, options.signal);
   }
 
   async approximately(options: SeriesStatsOptions): Promise<WindowStats> {
     const query = approximateQuery(options, this.#settings.retentionMs);
-    this.#journal.checkAskable();
-    return this.#journal.summaries.stats(query, () => this.stats(query, 0));
+    const journal = this.#journals.free;
+    journal.checkAskable();
+    return journal.summaries.stats(query, () => this.stats(journal, query, 0));
   }
 
   ask<T>(window: WindowQuery, kind: unknown, compute: Compute<T>, tellsDegraded = true): Promise<T> {
     const { promise, resolve, reject } = waiting<T>();
-    this.#journal.checkAskable();
-    this.#journal.ask({
+    const journal = this.#journals.free;
+    journal.checkAskable();
+    journal.ask({
       window,
       afterBatch: 0,
       kind,

@@ -1,16 +1,17 @@
 import { OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
+import { endsWithRequest } from "../store/of-request.ts";
+import { idlePause } from "../store/waiting.ts";
 import type { Batch } from "./batch.ts";
 import type { Kept, Stretch } from "./kept.ts";
-import { law } from "./law.ts";
+import { checkTimes } from "./kept-times.ts";
+import { longer, SHORTEST_PAUSE_MS } from "./pauses.ts";
 import { answerAll, type Question, type WindowView } from "./question.ts";
 import type { Recorded } from "./recorded.ts";
 import { isOfStore } from "./refused.ts";
 import type { SeriesSettings } from "./series-options.ts";
 import type { ServerTime } from "./server-time.ts";
 
-const SHORTEST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 1000;
 /** Events so near to expiry are not handed in: one that the store finds too late would take its whole frame along. */
 const EXPIRY_SLACK_MS = 1000;
 
@@ -52,6 +53,7 @@ export class Fallback {
   #isAway = false;
   #isClosed = false;
   #returning: Promise<void> | undefined;
+  #handing: Stretch | undefined;
   #endPause: (() => void) | undefined;
   #nowMs = -Infinity;
   /** Kept events without a server time, not reported yet. */
@@ -79,8 +81,22 @@ export class Fallback {
     if (!isOfStore(error)) return false;
     this.#cause = error;
     this.#isAway = true;
-    this.#returning ??= this.#return();
+    if (!endsWithRequest) this.#returning ??= this.#return();
     return true;
+  }
+
+  /** In Workers, where no timer outlives its request: a call finds out itself, and hands in what was kept. Never rejects. */
+  async look(): Promise<void> {
+    try {
+      await this.#ways.probe();
+    } catch (error) {
+      if (isOfStore(error)) {
+        this.#cause = error;
+        return;
+      }
+    }
+    this.#beBack();
+    await this.#handIn();
   }
 
   /** The series' now, as well as this process can tell; it does not fall back while away. */
@@ -99,7 +115,7 @@ export class Fallback {
   answer(batch: Batch | undefined, questions: readonly Question[], atMs: number, mayBeApplied: boolean): void {
     this.#tellExpired(this.#kept.dropBefore(this.nowMs() - this.#settings.retentionMs));
     batch?.keep((values, times) => {
-      if (times) for (const ms of times) this.#checkAt(ms, mayBeApplied);
+      if (times) checkTimes(times, this.#time.roughMs(), this.nowMs() - this.#settings.retentionMs, mayBeApplied);
       // By this process's own clock: the store must not have that time.
       const isTimed = times !== undefined || this.#time.isKnown;
       this.#kept.add(values, times ?? atMs, isTimed && !mayBeApplied, mayBeApplied);
@@ -134,36 +150,39 @@ export class Fallback {
     this.#isClosed = true;
     this.#endPause?.();
     await this.#returning;
-    this.#reportUntimed();
-    const error = new OrielError("UNAVAILABLE", "the series was closed before what it kept could be handed in");
-    if (this.#kept.sureCount > 0) this.#ways.giveUp(this.#kept.sureCount, error);
+    this.#giveUpKept("the series was closed before what it kept could be handed in");
   }
 
-  /** What is refused here may be in the store by an append without an answer: by another time than this process's guess. */
-  #checkAt(atMs: number, mayBeApplied: boolean): void {
-    const applied = mayBeApplied ? "unknown" : "no";
-    const aheadMs = atMs - this.#time.roughMs();
-    if (aheadMs > law.earlyMs)
-      throw new OrielError("EARLY", `at: an event is more than ${law.earlyMs} ms ahead of the server's clock`, {
-        applied,
-      });
-    if (atMs < this.nowMs() - this.#settings.retentionMs)
-      throw new OrielError("LATE", "at: an event is older than the retention", { applied });
+  /** The request has ended that had begun to hand in. */
+  lose(): void {
+    const why = "a request ended before what was kept could be handed in";
+    const options = { transient: true, applied: "unknown" } as const;
+    if (this.#handing) this.#ways.giveUp(this.#handing.values.length, new OrielError("UNAVAILABLE", why, options));
+    this.#giveUpKept(why);
+  }
+
+  #giveUpKept(why: string): void {
+    this.#reportUntimed();
+    if (this.#kept.sureCount > 0) this.#ways.giveUp(this.#kept.sureCount, new OrielError("UNAVAILABLE", why));
   }
 
   async #return(): Promise<void> {
     for (let pauseMs = SHORTEST_PAUSE_MS; this.#isAway; pauseMs = longer(pauseMs)) {
       await this.#untilAnswered();
       if (this.#isClosed) break;
-      this.#isAway = false;
-      this.#nowMs = -Infinity;
-      this.#kept.forgetUnsure();
-      this.#reportUntimed();
+      this.#beBack();
       await this.#handIn();
       // A server that is full, or permits no writing, answers probes all the same.
       if (this.#isAway) await this.#pause(pauseMs * (0.5 + Math.random() / 2));
     }
     this.#returning = undefined;
+  }
+
+  #beBack(): void {
+    this.#isAway = false;
+    this.#nowMs = -Infinity;
+    this.#kept.forgetUnsure();
+    this.#reportUntimed();
   }
 
   async #untilAnswered(): Promise<void> {
@@ -186,6 +205,7 @@ export class Fallback {
       const part = this.#kept.shift(this.nowMs() - this.#settings.retentionMs + EXPIRY_SLACK_MS);
       if (!part) return this.#kept.settle();
       this.#tellExpired(part.expired);
+      this.#handing = part;
       try {
         await this.#ways.handIn(part.values, part.times);
         pauseMs = SHORTEST_PAUSE_MS;
@@ -194,9 +214,12 @@ export class Fallback {
         if (!transient || applied === "unknown" || this.#isClosed) this.#giveUp(part, error as OrielError);
         else {
           this.#kept.putBack(part);
+          if (endsWithRequest) return;
           await this.#pause(pauseMs);
           pauseMs = longer(pauseMs);
         }
+      } finally {
+        this.#handing = undefined;
       }
     }
   }
@@ -219,19 +242,9 @@ export class Fallback {
     this.#ways.giveUp(count, new OrielError("LATE", why));
   }
 
-  /** Does not keep a process alive that has nothing else to do. */
   #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer: unknown = setTimeout(resolve, ms);
-      (timer as { unref?(): void }).unref?.();
-      this.#endPause = () => {
-        clearTimeout(timer as number);
-        resolve();
-      };
-    });
+    const { ended, end } = idlePause(ms);
+    this.#endPause = end;
+    return ended;
   }
-}
-
-function longer(pauseMs: number): number {
-  return Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
 }

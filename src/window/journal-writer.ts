@@ -96,7 +96,8 @@ export class JournalWriter {
     this.#rotation = this.#rotate(header).then(end, end);
   }
 
-  async close(): Promise<void> {
+  /** Until a chunk that is being closed is; never rejects. */
+  async rotated(): Promise<void> {
     await this.#rotation;
   }
 

@@ -1,32 +1,29 @@
 import { OrielError } from "../errors.ts";
-import type { Place } from "../place.ts";
+import type { Column } from "../kernel/contract.ts";
+import type { OneAtATime } from "../store/beside.ts";
 import type { Store } from "../store/contract.ts";
 import { gathering } from "../store/gathering.ts";
+import { endsWithRequest } from "../store/of-request.ts";
 import type { Answer } from "./answer.ts";
 import type { Batch } from "./batch.ts";
 import { corruptAt } from "./corrupt.ts";
 import { Fallback } from "./fallback.ts";
 import { JournalCopy } from "./journal-copy.ts";
 import { deleteJournal } from "./journal-delete.ts";
+import type { JournalOwner } from "./journal-owner.ts";
 import { JournalReader } from "./journal-reader.ts";
 import { JournalView } from "./journal-view.ts";
 import { JournalWriter, type Written } from "./journal-writer.ts";
 import { Kept } from "./kept.ts";
 import { Outbox } from "./outbox.ts";
 import { type Question, reachOf } from "./question.ts";
+import type { Recorded } from "./recorded.ts";
 import { isStoreFailure, unsent } from "./refused.ts";
 import { Residents } from "./residents.ts";
 import type { SeriesSettings } from "./series-options.ts";
 import { type ServerQuestion, ServerSide } from "./server-side.ts";
-import { ServerTime } from "./server-time.ts";
+import type { ServerTime } from "./server-time.ts";
 import { Summaries } from "./summaries.ts";
-
-/** What a journal needs of its series. */
-interface Owner {
-  readonly place: Place;
-  /** Tells that so many events will never be in the store, and why. */
-  giveUp(count: number, error: unknown): void;
-}
 
 /** Some 300 bytes each. */
 const MOST_QUESTIONS = 65_536;
@@ -35,7 +32,7 @@ const MOST_QUESTIONS = 65_536;
  * One process's side of a journal: a single loop that commits what was recorded (one append in flight, the next takes
  * all that came meanwhile) and answers the questions that wait, at the cut which that append or a read gives.
  */
-export class Journal {
+export class Journal implements OneAtATime {
   readonly outbox: Outbox;
   readonly #store: Store;
   readonly #key: string;
@@ -51,13 +48,15 @@ export class Journal {
   #serverQuestions: ServerQuestion[] = [];
   #takenId = 0;
   #loop: Promise<void> | undefined;
+  /** The loop waits for the store. */
+  #isSending = false;
   #closed = false;
 
-  constructor(store: Store, name: string, settings: SeriesSettings, { place, giveUp }: Owner) {
+  constructor(store: Store, name: string, settings: SeriesSettings, { place, time, giveUp }: JournalOwner) {
     this.#store = store;
     this.#key = store.keyOf(name);
     this.#reader = new JournalReader(store, this.#key);
-    this.#time = new ServerTime(store.monotonic);
+    this.#time = time;
     this.#writer = new JournalWriter(store, this.#key, settings, this.#reader, this.#time);
     const residents = Residents.of(store);
     this.outbox = new Outbox(settings.valueType, settings.maxPendingBytes, (error) => place.error("record", error));
@@ -79,12 +78,21 @@ export class Journal {
       this.#fallback = new Fallback(this.#view, this.#kept, settings, this.#time, {
         probe: async () => this.#time.learn(await this.#reader.open("header")),
         handIn: (values, times) => {
+          if (endsWithRequest) return this.#handIn(values, times);
           const recorded = this.outbox.addMany(values, times, false);
           this.wake();
           return recorded;
         },
         giveUp: (count, error) => giveUp(count, place.error("record", error)),
       });
+  }
+
+  get isBusy(): boolean {
+    return this.#isSending || this.summaries.size > 0;
+  }
+
+  lose(): void {
+    this.#fallback?.lose();
   }
 
   /** Lets the loop run; called after something was put into the outbox. */
@@ -121,7 +129,7 @@ export class Journal {
     await this.#fallback?.close();
     await this.summaries.settled();
     while (this.#loop) await this.#loop;
-    await this.#writer.close();
+    await this.#writer.rotated();
     this.#view.clear();
   }
 
@@ -145,6 +153,7 @@ export class Journal {
       const due = this.#takeDue();
       const there = this.#serverQuestions.splice(0);
       if (!batch && due.length + there.length === 0) break;
+      this.#isSending = true;
       if (due.length > 0) this.#view.hold();
       if (batch || due.length > 0) await this.#commit(batch, due);
       if (due.length > 0) this.#view.release();
@@ -153,6 +162,15 @@ export class Journal {
       if (this.outbox.isEmpty && this.#questions.length + this.#serverQuestions.length === 0) break;
     }
     this.#loop = undefined;
+    this.#isSending = false;
+  }
+
+  /** Within the loop of the request that found the store back. */
+  async #handIn(values: Column, times: Float64Array): Promise<Recorded> {
+    const outbox = this.outbox.another();
+    const recorded = outbox.addMany(values, times, false);
+    for (let batch = outbox.take(); batch; batch = outbox.take()) await this.#commit(batch, []);
+    return recorded;
   }
 
   #takeDue(): Question[] {
@@ -165,6 +183,7 @@ export class Journal {
   /** A store that is out of reach computes nothing: `onStoreError` changes nothing for who asks there. */
   async #answerThere(questions: readonly ServerQuestion[]): Promise<void> {
     const fallback = this.#fallback;
+    if (fallback?.isAway && endsWithRequest) await fallback.look();
     if (fallback?.isAway) return fallback.refuse(questions);
     const error = await this.#server.answer(questions);
     fallback?.leave(error);
@@ -173,6 +192,7 @@ export class Journal {
   /** Never throws: whoever waits is told. */
   async #commit(batch: Batch | undefined, due: Question[]): Promise<void> {
     const fallback = this.#fallback;
+    if (fallback?.isAway && endsWithRequest) await fallback.look();
     if (fallback?.isAway) return fallback.answer(batch, due, fallback.nowMs(), false);
     const begunMs = fallback?.nowMs() ?? 0;
     const { lastId } = this.outbox;
@@ -200,8 +220,9 @@ export class Journal {
       else if (others.length > 0) await this.#commit(undefined, others);
       return;
     }
-    batch?.settle(cut.verdicts);
     if (batch) this.#writer.see(cut);
+    if (endsWithRequest) await this.#writer.rotated();
+    batch?.settle(cut.verdicts);
     if (due.length > 0)
       await this.#view.answer(cut as Answer, due, asked, (error, questions) => this.#takeOver(error, questions));
   }

@@ -75,6 +75,11 @@ export class Outbox {
     return batch;
   }
 
+  /** For events beside those that wait here. */
+  another(): Outbox {
+    return new Outbox(this.#valueType, this.#maxBytes, this.#told);
+  }
+
   done(batch: Batch): void {
     this.#takenBytes -= batch.sizeBytes;
   }

@@ -1,4 +1,5 @@
 import { argumentError } from "../errors.ts";
+import type { Beside } from "../store/beside.ts";
 import { instantMs } from "../time.ts";
 import type { Batch } from "./batch.ts";
 import type { Journal } from "./journal.ts";
@@ -8,40 +9,43 @@ import { checkValue, columnOf, timesOf } from "./values.ts";
 
 /** Checks what callers record, and hands it to a journal. */
 export class Recorder {
-  readonly #journal: Journal;
+  readonly #journals: Beside<Journal>;
   readonly #settings: SeriesSettings;
 
-  constructor(journal: Journal, settings: SeriesSettings) {
-    this.#journal = journal;
+  constructor(journals: Beside<Journal>, settings: SeriesSettings) {
+    this.#journals = journals;
     this.#settings = settings;
   }
 
   put(value: number): Batch {
-    this.#journal.checkOpen();
+    const journal = this.#journals.free;
+    journal.checkOpen();
     checkValue(value, this.#settings.valueType, this.#settings.nan);
     this.#checkDated(undefined);
-    const batch = this.#journal.outbox.put(value);
-    this.#journal.wake();
+    const batch = journal.outbox.put(value);
+    journal.wake();
     return batch;
   }
 
   putAt(value: number, at: number | Date): Promise<Recorded> {
-    this.#journal.checkOpen();
+    const journal = this.#journals.free;
+    journal.checkOpen();
     const { valueType, nan } = this.#settings;
     checkValue(value, valueType, nan);
     const column = columnOf([value], valueType, nan);
-    const recorded = this.#journal.outbox.addMany(column, Float64Array.of(instantMs("at", at)));
-    this.#journal.wake();
+    const recorded = journal.outbox.addMany(column, Float64Array.of(instantMs("at", at)));
+    journal.wake();
     return recorded;
   }
 
   async putMany(values: ArrayLike<number>, at: number | Date | ArrayLike<number> | undefined): Promise<Recorded> {
-    this.#journal.checkOpen();
+    const journal = this.#journals.free;
+    journal.checkOpen();
     const { valueType, nan } = this.#settings;
     const column = columnOf(values, valueType, nan);
     this.#checkDated(at);
-    const recorded = this.#journal.outbox.addMany(column, at === undefined ? undefined : timesOf(at, column.length));
-    this.#journal.wake();
+    const recorded = journal.outbox.addMany(column, at === undefined ? undefined : timesOf(at, column.length));
+    journal.wake();
     return recorded;
   }
 

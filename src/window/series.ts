@@ -1,7 +1,9 @@
 import { argumentError, checkKnown, checkSignal, type OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
 import { Place, placeOf } from "../place.ts";
+import { Beside } from "../store/beside.ts";
 import type { Store } from "../store/contract.ts";
+import { untilEnded } from "../store/of-request.ts";
 import { abortable } from "./abortable.ts";
 import { type SummarizeOptions, summaryError } from "./approximate-query.ts";
 import { Asker, foldOf } from "./asker.ts";
@@ -13,6 +15,7 @@ import type { Recorded } from "./recorded.ts";
 import { Recorder } from "./recorder.ts";
 import { type SeriesOptions, type SeriesSettings, seriesSettings } from "./series-options.ts";
 import type { SeriesStatsOptions } from "./server-query.ts";
+import { ServerTime } from "./server-time.ts";
 import {
   type DefaultPercentiles,
   type StatsOptions,
@@ -32,7 +35,7 @@ export class Series {
   readonly #store: Store;
   readonly #place: Place;
   readonly #settings: SeriesSettings;
-  readonly #journal: Journal;
+  readonly #journals: Beside<Journal>;
   readonly #recorder: Recorder;
   readonly #asker: Asker;
   readonly #recordQueries: Queries;
@@ -42,12 +45,11 @@ export class Series {
     this.name = name;
     this.#store = store;
     this.#settings = this.#place.checked(undefined, () => seriesSettings(options));
-    this.#journal = new Journal(store, name, this.#settings, {
-      place: this.#place,
-      giveUp: (count, error) => this.#report(count, error),
-    });
-    this.#recorder = new Recorder(this.#journal, this.#settings);
-    this.#asker = new Asker(this.#journal, this.#settings);
+    const time = new ServerTime(store.monotonic);
+    const giveUp = (count: number, error: unknown) => this.#report(count, error);
+    this.#journals = new Beside(() => new Journal(store, name, this.#settings, { place: this.#place, time, giveUp }));
+    this.#recorder = new Recorder(this.#journals, this.#settings);
+    this.#asker = new Asker(this.#journals, this.#settings);
     this.#recordQueries = new Queries(this.#settings.retentionMs, "now");
   }
 
@@ -118,13 +120,14 @@ export class Series {
       const query = this.#recordQueries.of(options);
       checkSignal(options.signal);
       options.signal?.throwIfAborted();
-      this.#journal.checkAskable();
+      const journal = this.#journals.free;
+      journal.checkAskable();
       if (options.at === undefined) {
         this.#recorder.put(value);
-        return abortable(this.#asker.stats(query, this.#journal.outbox.lastId), options.signal);
+        return abortable(this.#asker.stats(journal, query, journal.outbox.lastId), options.signal);
       }
       const recorded = this.#recorder.putAt(value, options.at);
-      const stats = this.#asker.stats(query, this.#journal.outbox.lastId);
+      const stats = this.#asker.stats(journal, query, journal.outbox.lastId);
       stats.catch(() => {}); // told only when the event itself was not refused
       return abortable(
         recorded.then(() => stats),
@@ -142,8 +145,9 @@ export class Series {
   summarize(options: SummarizeOptions = {}): Promise<void> {
     return this.#place.run("summarize", () => {
       const rankError = summaryError(options);
-      this.#journal.checkAskable();
-      return this.#journal.summaries.publish(rankError);
+      const journal = this.#journals.free;
+      journal.checkAskable();
+      return journal.summaries.publish(rankError);
     });
   }
 
@@ -181,14 +185,15 @@ export class Series {
   /** Deletes all events; what is recorded meanwhile, here or elsewhere, may begin the series anew. */
   delete(): Promise<void> {
     return this.#place.run("delete", () => {
-      this.#journal.checkOpen();
-      return this.#journal.delete();
+      const journal = this.#journals.free;
+      journal.checkOpen();
+      return journal.delete();
     });
   }
 
   /** Waits for what was recorded and lets go of all memory; the store stays open. */
   async close(): Promise<void> {
-    await this.#journal.close();
+    await Promise.all(this.#journals.close().map((journal) => untilEnded(journal.close())));
   }
 
   /**
@@ -208,7 +213,7 @@ export class Series {
   static async #merged(series: readonly Series[], options: StatsOptions): Promise<WindowStats> {
     if (!Array.isArray(series) || series.length === 0 || !series.every((one) => one instanceof Series))
       throw argumentError("series", series, "an array of one Series or more");
-    for (const one of series) one.#journal.checkOpen();
+    for (const one of series) one.#journals.free.checkOpen();
     const query = statsQuery(options, Math.min(...series.map((one) => one.#settings.retentionMs)));
     const fold = new Fold();
     const edges = { fromMs: -Infinity, toMs: -Infinity };
