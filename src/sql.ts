@@ -1,6 +1,7 @@
 // Sinks that counters are drained to: PostgreSQL, MariaDB, MySQL, SQLite, Oracle. It names no driver and needs no kernel.
 
 export type { BucketName } from "./counter/buckets.ts";
+export type { CounterRow } from "./counter/row.ts";
 export type { CounterShape, LedgerRow, RowsQuery } from "./counter/table.ts";
 export type { SinkOptions } from "./drain/layout.ts";
 export { mysqlSink } from "./drain/mysql.ts";

@@ -16,7 +16,7 @@ import { type CountersOptions, countersSettings } from "./options.ts";
 import { MOST_PENDING_BYTES, overloaded, type Pending } from "./pending.ts";
 import { Producer } from "./producer.ts";
 import { type CountersQuery, type ReadPlace, readRows, rowsQuery } from "./read.ts";
-import { CounterRow } from "./row.ts";
+import type { CounterRow } from "./row.ts";
 import { offsetTexts, type SourcedEvent, Sources } from "./sources.ts";
 import type { CounterShape } from "./table.ts";
 import { TIMERS, type Timers } from "./timers.ts";
@@ -50,7 +50,7 @@ export function placeOf(counters: Counters): ReadPlace {
  */
 export class Counters<Dimension extends string = string> {
   readonly name: string;
-  readonly shape: CounterShape;
+  readonly shape: CounterShape<Dimension>;
   readonly #at: Place;
   readonly #failedToAdd: (error: unknown) => never;
   readonly #finest: BucketName;
@@ -76,7 +76,7 @@ export class Counters<Dimension extends string = string> {
     );
     const { dimensions, buckets, timeZone } = shared;
     this.name = name;
-    this.shape = Object.freeze({ name, dimensions, buckets });
+    this.shape = Object.freeze({ name, dimensions: dimensions as readonly Dimension[], buckets });
     this.#finest = buckets[0]!;
     this.#cells = new Cells(dimensions, shards, () => {
       for (const producer of this.#all()) producer.endBatch();
@@ -168,8 +168,7 @@ export class Counters<Dimension extends string = string> {
     return this.#at.run(
       "read",
       async () => {
-        const rows = await readRows(this.#place, rowsQuery(this.shape, query), query.table);
-        return rows.map((row) => new CounterRow<Dimension>(this.shape.dimensions, row));
+        return readRows(this.#place, rowsQuery(this.shape, query), query.table);
       },
       "no",
     );

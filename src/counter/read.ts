@@ -4,6 +4,7 @@ import { checkLayout, type Shaped } from "./agreement.ts";
 import type { BucketName, Calendar } from "./buckets.ts";
 import { readField } from "./field.ts";
 import { type DamagedField, readShard, type ShardCounts } from "./read-shard.ts";
+import { CounterRow, type OrderedRow } from "./row.ts";
 import type { CounterShape, CountRow, CountTable, LedgerRow, RowsQuery } from "./table.ts";
 
 const MINUTE_MS = 60_000;
@@ -46,18 +47,18 @@ export function rowsQuery(shape: CounterShape, query: CountersQuery): RowsQuery 
  * First the store, then the table: a generation that the table has by then is not taken from the store, so that each event
  * acknowledged before counts once, wherever the drain is meanwhile.
  */
-export async function readRows(place: ReadPlace, query: RowsQuery, table?: CountTable): Promise<CountRow[]> {
+export async function readRows(place: ReadPlace, query: RowsQuery, table?: CountTable): Promise<CounterRow[]> {
   const { store, keys, layout, shape } = place;
   const reads = keys.map((key) => readShard(store, key, layout, "whole"));
   const [shards] = await Promise.all([Promise.all(reads), checkLayout(place)]);
   const told = await table?.read(shape, query);
   const ledger = new Map(told?.ledger.map((row) => [row.shard, checkedLedger(shape.name, row)]));
-  const sums = new Map<string, CountRow>();
-  const put = (row: CountRow) => {
+  const sums = new Map<string, OrderedRow>();
+  const put = (row: OrderedRow) => {
     const key = `${row.startMs}|${row.values.map(encodeURIComponent).join("|")}`;
     sums.set(key, { ...row, count: row.count + (sums.get(key)?.count ?? 0n) });
   };
-  for (const row of told?.rows ?? []) put(row);
+  for (const row of told?.rows ?? []) put(orderedRow(shape, row));
   for (const [shard, read] of shards.entries()) {
     const { counts, acknowledged, damaged } = read;
     const { generation: last = 0, nonce = "" } = ledger.get(shard) ?? {};
@@ -74,7 +75,22 @@ export async function readRows(place: ReadPlace, query: RowsQuery, table?: Count
     for (const [generation, rows] of counts)
       if (generation > last) for (const [field, count] of rows) rowOf(place, query, field, count, put);
   }
-  return [...sums.values()].sort(byStartAndValues);
+  return [...sums.values()].sort(byStartAndValues).map((row) => new CounterRow(shape.dimensions, row));
+}
+
+/** A row of a table. Throws CORRUPT where one of its values is no text. */
+function orderedRow({ name, dimensions }: CounterShape, row: CountRow): OrderedRow {
+  const { bucket, startMs, count } = row;
+  const values = dimensions.map((dimension) => {
+    const value = Object.hasOwn(row.values ?? {}, dimension) ? row.values[dimension] : undefined;
+    if (typeof value === "string") return value;
+    throw new OrielError(
+      "CORRUPT",
+      `a row of the table of counter ${show(name)} is damaged: bucket ${bucket}, start ${startMs}, ` +
+        `its value of ${dimension} is ${show(value)}`,
+    );
+  });
+  return { bucket, startMs, values, count };
 }
 
 /** Names the first of them. */
@@ -104,7 +120,7 @@ function rowOf(
   query: RowsQuery,
   field: string,
   count: bigint,
-  put: (row: CountRow) => void,
+  put: (row: OrderedRow) => void,
 ) {
   const { startMinute, values } = readField(field);
   const { bucket, fromMs = -Infinity, toMs = Infinity } = query;
@@ -116,7 +132,7 @@ function rowOf(
   put({ bucket, startMs, values, count });
 }
 
-function byStartAndValues(a: CountRow, b: CountRow): number {
+function byStartAndValues(a: OrderedRow, b: OrderedRow): number {
   if (a.startMs !== b.startMs) return a.startMs - b.startMs;
   for (const [i, value] of a.values.entries()) if (value !== b.values[i]) return value < b.values[i]! ? -1 : 1;
   return 0;

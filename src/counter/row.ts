@@ -1,15 +1,18 @@
 import type { BucketName } from "./buckets.ts";
 import type { CountRow } from "./table.ts";
 
+/** A row with its values in the order of the dimensions. */
+export type OrderedRow = Omit<CountRow, "values"> & { readonly values: readonly string[] };
+
 /** How many events of these values there are in the bucket that starts at `startMs`, ms since 1970. */
-export class CounterRow<Dimension extends string = string> {
+export class CounterRow<Dimension extends string = string> implements CountRow<Dimension> {
   readonly bucket: BucketName;
   readonly startMs: number;
   /** One string for each dimension, as `add` takes them. */
   readonly values: Readonly<Record<Dimension, string>>;
   readonly count: bigint;
 
-  constructor(dimensions: readonly string[], { bucket, startMs, values, count }: CountRow) {
+  constructor(dimensions: readonly Dimension[], { bucket, startMs, values, count }: OrderedRow) {
     this.bucket = bucket;
     this.startMs = startMs;
     this.values = Object.fromEntries(dimensions.map((name, i) => [name, values[i]])) as Record<Dimension, string>;

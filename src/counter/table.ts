@@ -1,27 +1,28 @@
 import type { BucketName } from "./buckets.ts";
 
 /** What a table of counts is made for. */
-export interface CounterShape {
+export interface CounterShape<Dimension extends string = string> {
   readonly name: string;
-  readonly dimensions: readonly string[];
+  readonly dimensions: readonly Dimension[];
   readonly buckets: readonly BucketName[];
 }
 
-/** So many events of these values, in the order of the dimensions, in the bucket that starts then. */
-export interface CountRow {
+/** How many events of these values there are in the bucket that starts at `startMs`, ms since 1970. */
+export interface CountRow<Dimension extends string = string> {
   readonly bucket: BucketName;
   readonly startMs: number;
-  readonly values: readonly string[];
+  /** One string for each dimension, by its name. */
+  readonly values: Readonly<Record<Dimension, string>>;
   readonly count: bigint;
 }
 
-export interface RowsQuery {
+export interface RowsQuery<Dimension extends string = string> {
   readonly bucket: BucketName;
   /** Buckets that start in this half-open interval, ms since 1970; default: all. */
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
   /** Only rows with these values. */
-  readonly values?: Readonly<Record<string, string>> | undefined;
+  readonly values?: Readonly<Partial<Record<Dimension, string>>> | undefined;
 }
 
 /** The last generation of a shard that the table has, and all events that came into it from there. */
@@ -37,5 +38,8 @@ export interface LedgerRow {
 
 /** Where counts are drained to, as a reader sees it: ledger and rows of one moment. */
 export interface CountTable {
-  read(shape: CounterShape, query: RowsQuery): Promise<{ ledger: LedgerRow[]; rows: CountRow[] }>;
+  read<Dimension extends string>(
+    shape: CounterShape<Dimension>,
+    query: RowsQuery<Dimension>,
+  ): Promise<{ readonly ledger: readonly LedgerRow[]; readonly rows: readonly CountRow<Dimension>[] }>;
 }

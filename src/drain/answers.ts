@@ -1,8 +1,8 @@
+import { CounterRow } from "../counter/row.ts";
 import type { CounterShape, LedgerRow, RowsQuery } from "../counter/table.ts";
 import { OrielError, show } from "../errors.ts";
 import { MOST_COUNT, secondText } from "./rows.ts";
 import { boundMs, checkQuery, isStart } from "./shape.ts";
-import type { DrainRow } from "./sink.ts";
 
 /** A row of a driver's result: every column was asked for as text, but drivers may make small numbers of some. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -26,8 +26,16 @@ export function ledgerRow({ shard, generation, nonce, fence, events }: Fields): 
   };
 }
 
-/** Of columns start ("2026-01-31T23:59:00"), count, d0, d1 …. Throws CORRUPT, naming the row. */
-export function drainRow(shape: CounterShape, { bucket }: RowsQuery, fields: Fields): DrainRow {
+/**
+ * Of columns start ("2026-01-31T23:59:00"), count, d0, d1 …; `textOf` gives the value that a column's text stands for.
+ * Throws CORRUPT, naming the row.
+ */
+export function counterRow<Dimension extends string>(
+  shape: CounterShape<Dimension>,
+  { bucket }: RowsQuery<Dimension>,
+  fields: Fields,
+  textOf: (column: string) => string = (column) => column,
+): CounterRow<Dimension> {
   const startMs = startOf(fields.start);
   const values = shape.dimensions.map((_, i) => fields[`d${i}`]);
   const count = countOf(fields.count);
@@ -38,7 +46,8 @@ export function drainRow(shape: CounterShape, { bucket }: RowsQuery, fields: Fie
       `a row of the table of counter ${show(shape.name)} is damaged: bucket ${bucket}, start ${show(fields.start)}, ` +
         `count ${show(fields.count)}, values ${values.map(show).join(", ")}`,
     );
-  return { bucket, startMs, values: values.map(String), count };
+  const texts = values.map((value) => textOf(String(value)));
+  return new CounterRow(shape.dimensions, { bucket, startMs, values: texts, count });
 }
 
 /** A driver may read bytes that are no UTF-8 as half a surrogate pair. */
@@ -76,7 +85,7 @@ export function conditions(shape: CounterShape, query: RowsQuery): Condition[] {
   const { fromMs, toMs } = query;
   if (fromMs !== undefined) found.push({ column: "start", sign: ">=", value: secondText(boundMs(fromMs)) });
   if (toMs !== undefined) found.push({ column: "start", sign: "<", value: secondText(boundMs(toMs)) });
-  for (const [name, value] of Object.entries(query.values ?? {}))
+  for (const [name, value] of Object.entries((query.values ?? {}) as Readonly<Record<string, string>>))
     found.push({ column: shape.dimensions.indexOf(name), sign: "=", value });
   return found;
 }

@@ -1,12 +1,12 @@
 import type { CounterShape } from "../counter/table.ts";
 import { argumentError } from "../errors.ts";
-import { conditions, drainRow, type Fields, ledgerRow } from "./answers.ts";
+import { conditions, counterRow, type Fields, ledgerRow } from "./answers.ts";
 import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "./layout.ts";
 import { checkCharset } from "./mysql-charset.ts";
 import { type MysqlPool, MysqlSession, mysqlFailure, rolledBack } from "./mysql-session.ts";
 import { MYSQL, mysqlAdds, mysqlLedger, mysqlRead, mysqlTables } from "./mysql-text.ts";
 import { checkBatch, keyedRows } from "./rows.ts";
-import type { Applied, DrainBatch, DrainRow, Limits, Sink } from "./sink.ts";
+import type { Applied, DrainBatch, Limits, Sink } from "./sink.ts";
 import { toldSink } from "./told-sink.ts";
 import { transact } from "./transaction.ts";
 import { verdict } from "./verdict.ts";
@@ -94,14 +94,14 @@ function sinkOf(pool: MysqlPool, options: SinkOptions): Sink {
       const text = mysqlRead(layout, conditions(shape, query));
       return snapshot("read", tables, limits, async (session) => ({
         ledger: (await session.rows(ledger.read())).map(ledgerRow),
-        rows: (await session.rows(text)).map((fields: Fields) => fromHex(drainRow(shape, query, fields))),
+        rows: (await session.rows(text)).map((fields: Fields) => counterRow(shape, query, fields, fromHex)),
       }));
     },
   };
 }
 
-function fromHex(row: DrainRow): DrainRow {
-  return { ...row, values: row.values.map((hex) => Buffer.from(hex, "hex").toString()) };
+function fromHex(hex: string): string {
+  return Buffer.from(hex, "hex").toString();
 }
 
 /** Undefined where the ledger took the step. */

@@ -1,13 +1,13 @@
 import type { CounterShape } from "../counter/table.ts";
 import { argumentError } from "../errors.ts";
-import { conditions, drainRow, ledgerRow } from "./answers.ts";
+import { conditions, counterRow, ledgerRow } from "./answers.ts";
 import { KnownKeys } from "./known-keys.ts";
 import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "./layout.ts";
 import { oracleAdd } from "./oracle-add.ts";
 import { type OraclePool, OracleSession, oracleFailure } from "./oracle-session.ts";
 import { ORACLE, type OracleTexts, oracleRead, oracleTexts, restored } from "./oracle-text.ts";
 import { checkBatch, keyedRows } from "./rows.ts";
-import type { Applied, DrainBatch, DrainRow, Limits, Sink } from "./sink.ts";
+import type { Applied, DrainBatch, Limits, Sink } from "./sink.ts";
 import { toldSink } from "./told-sink.ts";
 import { transact } from "./transaction.ts";
 import { verdict } from "./verdict.ts";
@@ -91,15 +91,11 @@ function sinkOf(pool: OraclePool, options: OracleSinkOptions): Sink {
       return run("read", limits, async (session) => {
         await session.send("SET TRANSACTION READ ONLY");
         const ledger = (await session.rows(texts.ledger, [shape.name])).map(ledgerRow);
-        const rows = (await session.rows(text, binds)).map((fields) => plain(drainRow(shape, query, fields)));
+        const rows = (await session.rows(text, binds)).map((fields) => counterRow(shape, query, fields, restored));
         return { ledger, rows };
       });
     },
   };
-}
-
-function plain(row: DrainRow): DrainRow {
-  return { ...row, values: row.values.map(restored) };
 }
 
 /** Undefined where the ledger took the step. */

@@ -1,6 +1,6 @@
 import type { CounterShape } from "../counter/table.ts";
 import { argumentError } from "../errors.ts";
-import { conditions, drainRow, type Fields, ledgerRow } from "./answers.ts";
+import { conditions, counterRow, type Fields, ledgerRow } from "./answers.ts";
 import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "./layout.ts";
 import { arraysOf, POSTGRES, type PostgresTexts, postgresRead, postgresTexts } from "./postgres-text.ts";
 import { checkBatch, keyedRows } from "./rows.ts";
@@ -90,7 +90,7 @@ function sinkOf(pool: PostgresPool, options: SinkOptions): Sink {
       return transact("read", database, limits, async (session, leftMs) => {
         await session.send(begin(SNAPSHOT, leftMs));
         const ledger = (await session.send(texts.ledger, [shape.name])).map(ledgerRow);
-        const rows = (await session.send(text, values)).map((fields) => drainRow(shape, query, fields));
+        const rows = (await session.send(text, values)).map((fields) => counterRow(shape, query, fields));
         return { ledger, rows };
       });
     },

@@ -1,7 +1,8 @@
-import type { CounterShape, CountRow, LedgerRow, RowsQuery } from "../counter/table.ts";
+import type { CounterRow, OrderedRow } from "../counter/row.ts";
+import type { CounterShape, LedgerRow, RowsQuery } from "../counter/table.ts";
 
-/** One row of the table; in a batch `count` is what is to be added to it. */
-export type DrainRow = CountRow;
+/** What a drain adds to the row of these values, which are in the order of the dimensions. */
+export type DrainRow = OrderedRow;
 
 /** One frozen generation of one shard. */
 export interface DrainBatch {
@@ -46,5 +47,9 @@ export interface Sink {
   /** The counter's ledger, by shard. */
   ledger(shape: CounterShape, limits?: Limits): Promise<LedgerRow[]>;
   /** Ledger and rows of one and the same instant; rows by start, then values. */
-  read(shape: CounterShape, query: RowsQuery, limits?: Limits): Promise<{ ledger: LedgerRow[]; rows: DrainRow[] }>;
+  read<Dimension extends string>(
+    shape: CounterShape<Dimension>,
+    query: RowsQuery<Dimension>,
+    limits?: Limits,
+  ): Promise<{ ledger: LedgerRow[]; rows: CounterRow<Dimension>[] }>;
 }

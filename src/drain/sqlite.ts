@@ -1,7 +1,7 @@
 import type { CounterShape } from "../counter/table.ts";
 import type { OrielError } from "../errors.ts";
 import { argumentError } from "../errors.ts";
-import { conditions, drainRow, type Fields, ledgerRow } from "./answers.ts";
+import { conditions, counterRow, type Fields, ledgerRow } from "./answers.ts";
 import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "./layout.ts";
 import { checkBatch, keyedRows } from "./rows.ts";
 import type { Applied, Limits, Sink } from "./sink.ts";
@@ -106,7 +106,7 @@ function sinkOf(database: SqliteDatabase, options: SinkOptions): Sink {
         rows: all(
           sqliteRead(layout, asked),
           asked.map(({ column, value }) => (column === "start" ? `${value}Z` : value)),
-        ).map((fields) => drainRow(shape, query, fields)),
+        ).map((fields) => counterRow(shape, query, fields)),
       }));
     },
   };

@@ -1,3 +1,4 @@
+import { CounterRow } from "../../src/counter/row.ts";
 import type { CounterShape, DrainBatch, DrainRow } from "../../src/sql.ts";
 
 export const MINUTE = Date.UTC(2026, 0, 31, 23, 59);
@@ -8,6 +9,10 @@ export const row = (values: string[], count: bigint, startMs = MINUTE, bucket: D
   values,
   count,
 });
+
+/** The same rows as a reader gets them. */
+export const asRead = ({ dimensions }: CounterShape, rows: readonly DrainRow[]) =>
+  rows.map((one) => new CounterRow(dimensions, one));
 
 /** A batch of generation 1, whose events are its minutes'. */
 export function batch(rows: DrainRow[], more: Partial<DrainBatch> = {}): DrainBatch {

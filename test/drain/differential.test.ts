@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Applied, CounterShape, DrainBatch, DrainRow, LedgerRow } from "../../src/sql.ts";
+import type { Applied, CounterRow, CounterShape, DrainBatch, DrainRow, LedgerRow } from "../../src/sql.ts";
 import { freshShape } from "./batches.ts";
 import { STAGES, type Stage } from "./stages.ts";
 
@@ -64,8 +64,9 @@ const batches = fc.integer({ min: 0, max: 3 }).chain((dimensions) =>
   }),
 );
 
-const sorted = (rows: readonly DrainRow[]) =>
-  rows.map((row) => JSON.stringify([row.bucket, row.startMs, row.values, String(row.count)])).sort();
+/** By their values alone, in the order of the dimensions. */
+const sorted = (rows: readonly (DrainRow | CounterRow)[]) =>
+  rows.map((row) => JSON.stringify([row.bucket, row.startMs, Object.values(row.values), String(row.count)])).sort();
 
 describe.each(Object.keys(STAGES))("%s", (name) => {
   let stage: Stage;

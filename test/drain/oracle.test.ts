@@ -25,7 +25,7 @@ describe("a sink into recorded Oracle", () => {
       return method === "execute" ? [] : [method];
     });
   const counts = async (sink: ReturnType<typeof oracleSink>, shape: CounterShape) =>
-    (await sink.read(shape, { bucket: "minute" })).rows.map(({ values, count }) => `${values[0]}${count}`).join(" ");
+    (await sink.read(shape, { bucket: "minute" })).rows.map(({ values, count }) => `${values.site}${count}`).join(" ");
 
   test("inserts what it does not know, updates what it knows, and corrects wrong guesses", async () => {
     const { sink, shape } = await made();

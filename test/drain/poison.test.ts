@@ -60,7 +60,7 @@ async function drained() {
   await drain.stop();
   const { rows } = await sink.read(flow.shape, { bucket: "minute" });
   expect(uncaught).toEqual([]);
-  return { errors, counts: new Map(rows.map(({ values, count }) => [values[0]!, Number(count)])) };
+  return { errors, counts: new Map(rows.map(({ values, count }) => [values.a!, Number(count)])) };
 }
 
 /** Each error tells where it is: structure, name and key, or what else is given. */

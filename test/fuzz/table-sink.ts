@@ -1,3 +1,4 @@
+import { CounterRow } from "../../src/counter/row.ts";
 import type { CounterShape, LedgerRow, RowsQuery } from "../../src/counter/table.ts";
 import type { Applied, DrainBatch, DrainRow, Sink } from "../../src/drain/sink.ts";
 
@@ -28,7 +29,8 @@ export class TableSink implements Sink {
     return [...this.#ledger.values()];
   }
 
-  async read(_shape: CounterShape, { bucket }: RowsQuery) {
-    return { ledger: await this.ledger(), rows: [...this.#rows.values()].filter((row) => row.bucket === bucket) };
+  async read<Dimension extends string>({ dimensions }: CounterShape<Dimension>, { bucket }: RowsQuery<Dimension>) {
+    const rows = [...this.#rows.values()].filter((row) => row.bucket === bucket);
+    return { ledger: await this.ledger(), rows: rows.map((row) => new CounterRow(dimensions, row)) };
   }
 }

@@ -1,4 +1,5 @@
-import type { CountTable } from "../../../src/counter/table.ts";
+import { CounterRow } from "../../../src/counter/row.ts";
+import type { CounterShape, CountTable } from "../../../src/counter/table.ts";
 
 interface Applied {
   generation: number;
@@ -25,11 +26,11 @@ export class Table implements CountTable {
     return this.ledger.get(shard)?.generation ?? 0;
   }
 
-  async read() {
+  async read<Dimension extends string>({ dimensions }: CounterShape<Dimension>) {
     const ledger = [...this.ledger].map(([shard, each]) => ({ shard, ...each, fence: 0, events: 0n }));
     const rows = [...this.rows].map(([row, count]) => {
       const [start, ...values] = row.split("|");
-      return { bucket: "minute" as const, startMs: Number(start) * 60_000, values, count };
+      return new CounterRow(dimensions, { bucket: "minute", startMs: Number(start) * 60_000, values, count });
     });
     return { ledger, rows };
   }
