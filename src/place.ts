@@ -54,12 +54,13 @@ export class Place {
     return error instanceof OrielError && error.structure === undefined ? this.outer(operation, error, applied) : error;
   }
 
-  /** As `error`, and in place of where an inner structure says that it happened. */
+  /** As `error`, and in place of where an inner structure says that it happened; that one knows its server, if it has one. */
   outer(operation: string | undefined, error: unknown, known?: "no"): unknown {
     if (!(error instanceof OrielError)) return error;
     const { code, cause, transient, retryAfterMs } = error;
     const applied = known ?? error.applied;
-    const address = OF_SERVER.has(code) ? (error.address ?? this.#store?.address) : undefined;
+    const server = error.structure === undefined ? (error.address ?? this.#store?.address) : error.address;
+    const address = OF_SERVER.has(code) ? server : undefined;
     const place = { structure: this.#structure, structureName: this.#name, operation, address };
     return new OrielError(code, OrielError.detailOf(error), { cause, transient, applied, retryAfterMs }, place);
   }
@@ -70,6 +71,15 @@ export class Place {
       return await call();
     } catch (error) {
       throw this.error(operation, error, applied);
+    }
+  }
+
+  /** As `run`, for what calls other structures: see `outer`. */
+  async runOuter<T>(operation: string, call: () => T | Promise<T>, applied?: "no"): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      throw this.outer(operation, error, applied);
     }
   }
 

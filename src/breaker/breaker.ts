@@ -57,7 +57,7 @@ export class Breaker {
     this.name = name as string;
     const onState = (stats: BreakerStats) => this.#tell(stats);
     const place = { structure: "Breaker", structureName: name, operation: "run", address: undefined };
-    const onError = (error: unknown) => this.#listeners.tell("error", { error });
+    const onError = (error: unknown) => this.#listeners.tell("error", { error: this.#at.error("flush", error) });
     if (store === "local") {
       this.#monotonic = options.monotonic ?? leaseClock();
       this.#gate = new LocalGate(rule, this.#monotonic(), onState, place);

@@ -165,13 +165,8 @@ export class Counters<Dimension extends string = string> {
    * Reads all of the counter that is still in the store. Rejects with DIVERGED where table and store do not fit.
    */
   read(query: CountersQuery<Dimension> = {}): Promise<CounterRow<Dimension>[]> {
-    return this.#at.run(
-      "read",
-      async () => {
-        return readRows(this.#place, rowsQuery(this.shape, query), query.table);
-      },
-      "no",
-    );
+    const read = async () => readRows(this.#place, rowsQuery(this.shape, query), query.table);
+    return this.#at.runOuter("read", read, "no");
   }
 
   #startOf(at: number): number {

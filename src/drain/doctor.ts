@@ -58,20 +58,20 @@ export class CountersDoctor {
   }
 
   /** All shards; writes nothing. */
-  async diagnose(): Promise<ShardDiagnosis[]> {
-    try {
-      const seen = await this.#see(this.#place.keys.map((_, shard) => shard));
-      return seen.map((one) => diagnose(one, this.#place.layout));
-    } catch (error) {
-      throw this.#at.error("diagnose", error);
-    }
+  diagnose(): Promise<ShardDiagnosis[]> {
+    return this.#at.runOuter("diagnose", () => this.#diagnose(), "no");
+  }
+
+  async #diagnose(): Promise<ShardDiagnosis[]> {
+    const seen = await this.#see(this.#place.keys.map((_, shard) => shard));
+    return seen.map((one) => diagnose(one, this.#place.layout));
   }
 
   /** Repairs the shards that do not fit, as far as the options allow. What was done is not undone by a later failure. */
   async repair(options: RepairOptions = {}): Promise<ShardRepair[]> {
     try {
       const repairs: ShardRepair[] = [];
-      for (const before of await this.diagnose()) {
+      for (const before of await this.#diagnose()) {
         if (before.verdict !== "fits") repairs.push(await this.#repair(before, options));
         // One that the table takes just now has added up.
         else if (
@@ -83,7 +83,7 @@ export class CountersDoctor {
       }
       return repairs;
     } catch (error) {
-      throw this.#at.error("repair", error);
+      throw this.#at.outer("repair", error);
     }
   }
 

@@ -77,7 +77,7 @@ export class DrainService {
   /** Makes the tables where they are missing, and drains from then on. Rejects where the tables cannot be made. */
   async start(): Promise<void> {
     if (this.#timer !== undefined) return;
-    await this.#sink.createTables(this.#place.shape);
+    await this.#at.runOuter("start", () => this.#sink.createTables(this.#place.shape));
     this.#timer = setInterval(() => this.#tick(), this.#settings.everyMs);
     this.#tick();
   }
@@ -95,13 +95,17 @@ export class DrainService {
    * UNAVAILABLE where another process leads.
    */
   drainOnce(): Promise<CycleReport> {
-    this.#cycle ??= this.#once().finally(() => {
+    return this.#at.runOuter("drainOnce", () => this.#once());
+  }
+
+  #once(): Promise<CycleReport> {
+    this.#cycle ??= this.#leadOnce().finally(() => {
       this.#cycle = undefined;
     });
     return this.#cycle;
   }
 
-  async #once(): Promise<CycleReport> {
+  async #leadOnce(): Promise<CycleReport> {
     if (!(await this.#leads())) throw new OrielError("UNAVAILABLE", "another process drains", { transient: true });
     try {
       return await this.#run();
@@ -116,10 +120,10 @@ export class DrainService {
       return;
     }
     try {
-      if (await this.#leads()) await this.drainOnce();
+      if (await this.#leads()) await this.#once();
       this.#states.failCycle(undefined);
     } catch (error) {
-      this.#states.failCycle(error);
+      this.#states.failCycle(this.#at.outer("drain", error));
     }
   }
 
@@ -233,7 +237,7 @@ export class DrainService {
   #failed(report: CycleReport, shard: number, error: unknown): void {
     report.failed++;
     if (!this.#waiting.has(shard)) this.#waiting.set(shard, this.#beganAtMs);
-    this.#states.fail(shard, this.#at.error("drain", error));
+    this.#states.fail(shard, this.#at.outer("drain", error));
   }
 }
 

@@ -24,7 +24,12 @@ export class Stop {
     this.#endMs = timeoutMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeoutMs;
     if (timeoutMs !== undefined)
       this.#timer = setTimeout(
-        () => this.#end(new OrielError("DEADLINE", `${what} took longer than ${timeoutMs} ms`, { transient: true })),
+        () =>
+          this.#end(
+            new OrielError("DEADLINE", `the database took longer than ${timeoutMs} ms in "${what}"`, {
+              transient: true,
+            }),
+          ),
         timeoutMs,
       );
     this.#signal = signal;
@@ -59,7 +64,7 @@ export class Stop {
 
   readonly #aborted = () =>
     this.#end(
-      new OrielError("UNAVAILABLE", `${this.#what} was aborted`, { cause: this.#signal?.reason, transient: true }),
+      new OrielError("UNAVAILABLE", `"${this.#what}" was aborted`, { cause: this.#signal?.reason, transient: true }),
     );
 
   #end(reason: OrielError): void {

@@ -1,5 +1,5 @@
 import type { CounterShape } from "../counter/table.ts";
-import { argumentError, checkSignal, OrielError, wholeNumber } from "../errors.ts";
+import { argumentError, checkSignal, wholeNumber } from "../errors.ts";
 import { Place } from "../place.ts";
 import { checkShape } from "./shape.ts";
 import type { Limits, Sink } from "./sink.ts";
@@ -7,7 +7,7 @@ import type { Limits, Sink } from "./sink.ts";
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const SHAPE = "a counter's shape: { name, dimensions, buckets }";
 
-/** The sink that `make` gives; a wrong argument, of its own or of its methods, names `name`. What the database refuses passes as it is. */
+/** The sink that `make` gives; its errors and those of its methods name `name`. */
 export function toldSink(name: string, make: () => Sink): Sink {
   const at = new Place(name);
   const sink = at.checked(undefined, make);
@@ -16,7 +16,7 @@ export function toldSink(name: string, make: () => Sink): Sink {
       check(shape, limits);
       return await call();
     } catch (error) {
-      throw error instanceof OrielError && error.code === "ARGUMENT" ? at.error(method, error) : error;
+      throw at.error(method, error);
     }
   };
   return {

@@ -87,7 +87,7 @@ export function explain(
   }
   const kind = applied === "unknown" ? "transient" : failure(error);
   const text = error instanceof Error ? error.message : String(error);
-  return new OrielError(kind === "late" ? "DEADLINE" : "UNAVAILABLE", `${what}: ${text}`, {
+  return new OrielError(kind === "late" ? "DEADLINE" : "UNAVAILABLE", `the database failed in "${what}": ${text}`, {
     cause: error,
     transient: kind !== "permanent",
     applied,

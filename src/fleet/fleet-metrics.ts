@@ -81,12 +81,12 @@ export class FleetMetrics {
   }
 
   /** Sends what this process has counted; resolves when it is added. Rejects where the store does not answer: all is kept. */
-  async flush(): Promise<void> {
-    try {
-      for (const error of (await this.#flush()).values()) throw error;
-    } catch (error) {
-      throw this.#at.outer("flush", error);
-    }
+  flush(): Promise<void> {
+    return this.#at.runOuter("flush", () => this.#flushAll());
+  }
+
+  async #flushAll(): Promise<void> {
+    for (const error of (await this.#flush()).values()) throw error;
   }
 
   /** Rejects where the counts were not added; gives the errors of names whose latencies were not. */
@@ -115,7 +115,7 @@ export class FleetMetrics {
       if (names[0]?.isDamaged) throw this.#damaged(name);
       return numbersOf(names[0]?.buckets ?? [], nowMs, this.#settings);
     } catch (error) {
-      throw this.#at.outer("read", error);
+      throw this.#at.outer("read", error, "no");
     }
   }
 
@@ -135,7 +135,7 @@ export class FleetMetrics {
         if (names.length < PAGE_NAMES) return all;
       }
     } catch (error) {
-      throw this.#at.outer("readAll", error);
+      throw this.#at.outer("readAll", error, "no");
     }
   }
 
@@ -154,7 +154,7 @@ export class FleetMetrics {
       this.#tellErrors("latencyPercentilesMs", errors);
       return await this.#latencies.percentiles(name, percentiles);
     } catch (error) {
-      throw this.#at.outer("latencyPercentilesMs", error);
+      throw this.#at.outer("latencyPercentilesMs", error, "no");
     }
   }
 
@@ -171,8 +171,12 @@ export class FleetMetrics {
   /** Sends what is left. What is counted afterwards is sent by `flush` only. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.flush();
-    await this.#latencies?.close();
+    try {
+      await this.#flushAll();
+      await this.#latencies?.close();
+    } catch (error) {
+      throw this.#at.outer("close", error);
+    }
   }
 
   #bucketOf(name: string): Float64Array {

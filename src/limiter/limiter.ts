@@ -27,7 +27,7 @@ import {
 } from "./options.ts";
 import { lends, type Policy } from "./policies.ts";
 import { Reservation, type ReserveOptions } from "./reservation.ts";
-import { checkWanted, type Part, takeAll, type WantedOf } from "./take-all.ts";
+import { checkWanted, type Part, placeOfAll, takeAll, type WantedOf } from "./take-all.ts";
 import { newToken, requestToken } from "./token.ts";
 import { Turns } from "./turns.ts";
 
@@ -186,7 +186,7 @@ export class Limiter {
         if (!(one?.limiter instanceof Limiter)) throw argumentError("wanted", one, "objects with a limiter and an id");
         return one.limiter.#partOf(one.id, costOf(one.cost ?? 1), tag);
       });
-      return takeAll(parts);
+      return placeOfAll(parts).run("takeAll", () => takeAll(parts));
     });
   }
 

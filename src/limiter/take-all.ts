@@ -1,4 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
+import { Place } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import { decisionOf } from "./answer.ts";
 import { MODE, STATUS } from "./ask.ts";
@@ -36,6 +37,12 @@ export function checkWanted(wanted: readonly unknown[], options: { tag: string }
   if (!Array.isArray(wanted) || wanted.length === 0) throw argumentError("wanted", wanted, "an array of one or more");
   if (typeof options.tag !== "string") throw argumentError("tag", options.tag, "a string");
   return options.tag;
+}
+
+/** Names each limiter once. */
+export function placeOfAll(parts: readonly Part[]): Place {
+  const names = new Set(parts.map(({ limiterName }) => limiterName));
+  return new Place("Limiter", [...names].join(", "), parts[0]!.store);
 }
 
 const STRICTEST_FIRST = ["throw", "deny", "local", "allow"] as const;

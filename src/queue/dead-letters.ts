@@ -27,7 +27,7 @@ export class DeadLetters<Payload = unknown> {
     try {
       return await this.#list(options);
     } catch (error) {
-      throw this.#place.error("dead.list", error);
+      throw this.#place.error("dead.list", error, "no");
     }
   }
 

@@ -127,15 +127,16 @@ export class DelayQueue<Payload = unknown> {
 
   /** The message, or undefined where there is none, or it is done. */
   get(id: string): Promise<QueuedMessage<Payload> | undefined> {
-    return this.#at("get", async () => {
+    const found = async () => {
       const found = await this.#store.run(look, this.#keyOf(checkId(id)), { layout: this.#layout, id });
       return found && messageOf<Payload>(id, found);
-    });
+    };
+    return this.#at("get", found, "no");
   }
 
   /** Messages that wait, are due, claimed and dead: of each shard at one instant. */
   counts(): Promise<Census> {
-    return this.#at("counts", () => this.#counts());
+    return this.#at("counts", () => this.#counts(), "no");
   }
 
   async #counts(): Promise<Census> {
@@ -150,7 +151,7 @@ export class DelayQueue<Payload = unknown> {
    * large ones as many as are 1 MiB in each shard.
    */
   peek(options: { limit?: number } = {}): Promise<QueuedMessage<Payload>[]> {
-    return this.#at("peek", () => this.#peek(options));
+    return this.#at("peek", () => this.#peek(options), "no");
   }
 
   async #peek(options: { limit?: number }): Promise<QueuedMessage<Payload>[]> {
@@ -208,13 +209,9 @@ export class DelayQueue<Payload = unknown> {
     return this.#at("extend", () => this.#hand.extend(message, visibility));
   }
 
-  /** What `run` gives; what it rejects with is told from here. */
-  async #at<T>(operation: string, run: () => T | Promise<T>): Promise<T> {
-    try {
-      return await run();
-    } catch (error) {
-      throw this.#place.error(operation, error);
-    }
+  /** What `run` gives; what it rejects with is told from here. `applied`: "no" for a question. */
+  #at<T>(operation: string, run: () => T | Promise<T>, applied?: "no"): Promise<T> {
+    return this.#place.run(operation, run, applied);
   }
 
   #each<T>(run: (key: string) => Promise<T>): Promise<T[]> {

@@ -60,7 +60,8 @@ export async function deliver(
     const server = health.serverOf(firstKey);
     const noAnswer = (why: unknown) => health.failed(server, firstKey, deadlineAtMs - deadlineMs, why);
     if (leftMs() <= 0) {
-      cause ??= client.lastError;
+      // Why there is no connection says more than that a request went down with one.
+      if (!(cause instanceof Unconfirmed) && !reasonOf(cause)) cause = client.lastError ?? cause;
       noAnswer(cause);
       return failLate(open, deadlineMs, cause);
     }
@@ -172,7 +173,8 @@ const noError = () => {};
 function failLate(calls: readonly Call[], deadlineMs: number, cause: unknown): void {
   const reason = reasonOf(cause);
   const text = `within ${deadlineMs} ms`;
-  const silence = cause instanceof Unconfirmed ? cause.message : `no answer from Redis ${text}`;
+  const silent = `no answer from Redis ${text}${reason ? `: ${reason.text}` : ""}`;
+  const silence = cause instanceof Unconfirmed ? cause.message : silent;
   const why = reason ? `${reason.text}; tried for ${deadlineMs} ms` : `Redis could not be reached ${text}`;
   reject(
     calls,

@@ -36,6 +36,7 @@ export class Batch {
   #dated: DatedCall[] = NO_CALLS;
   #datedBytes = 0;
   #shared: Waiting<Recorded> | undefined;
+  #failure: unknown;
   #observed = 0;
 
   /** `told`: what who recorded undated events rejects with, made of what went wrong. */
@@ -81,9 +82,12 @@ export class Batch {
     if (this.#observed === 1) this.written.catch((error) => fail(error, this.#observed));
   }
 
+  /** Rejects with what went wrong, untold. */
   addMany(values: ArrayLike<number>, from: number, to: number): Promise<Recorded> {
     for (let i = from; i < to; i++) this.#values.push(values[i]);
-    return this.written;
+    return this.written.catch(() => {
+      throw this.#failure;
+    });
   }
 
   addDated(values: Column, times: Float64Array): Promise<Written> {
@@ -124,7 +128,7 @@ export class Batch {
       if (this.#values.length > 0) keep(this.#column(0), undefined);
       this.#shared?.resolve(KEPT);
     } catch (error) {
-      this.#shared?.reject(this.#told(error));
+      this.#failShared(error);
     }
     for (const call of this.#dated) {
       let count = 0;
@@ -141,8 +145,23 @@ export class Batch {
   }
 
   fail(error: unknown): void {
-    this.#shared?.reject(this.#told(error));
+    this.#failShared(error);
     for (const call of this.#dated) call.waiting.reject(error);
+  }
+
+  #failShared(error: unknown): void {
+    this.#failure = error;
+    this.#shared?.resolve(this.#rejection(error));
+  }
+
+  /**
+   * What is told is made in an async function that the shared promise waits for already: its stack then goes on to the
+   * caller's line, where the batch is one caller's. A `catch` for each call would do the same, at a cost where nothing fails.
+   */
+  async #rejection(error: unknown): Promise<never> {
+    await undefined;
+    await undefined;
+    throw this.#told(error);
   }
 
   #column(from: number, to?: number): Column {

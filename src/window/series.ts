@@ -219,11 +219,13 @@ export class Series {
     const edges = { fromMs: -Infinity, toMs: -Infinity };
     let degradedBy: Degraded | undefined;
     const parts = series.map((one) =>
-      one.#asker.ask(query, {}, (view, fromMs, toMs) => {
-        view.collect(fold, fromMs, toMs, query.closed);
-        degradedBy ??= view.degradedBy(fromMs);
-        if (toMs > edges.toMs) Object.assign(edges, { fromMs, toMs });
-      }),
+      one.#asked("stats", () =>
+        one.#asker.ask(query, {}, (view, fromMs, toMs) => {
+          view.collect(fold, fromMs, toMs, query.closed);
+          degradedBy ??= view.degradedBy(fromMs);
+          if (toMs > edges.toMs) Object.assign(edges, { fromMs, toMs });
+        }),
+      ),
     );
     await abortable(Promise.all(parts), options.signal);
     const nan = series.every((one) => one.#settings.nan === "ignore") ? "ignore" : "propagate";

@@ -1,12 +1,12 @@
 /** A promise with its ends; made only when somebody waits, so that a failure never goes unhandled. */
 export interface Waiting<T> {
   promise: Promise<T>;
-  resolve(value: T): void;
+  resolve(value: T | PromiseLike<T>): void;
   reject(error: unknown): void;
 }
 
 export function waiting<T>(): Waiting<T> {
-  let resolve!: (value: T) => void;
+  let resolve!: (value: T | PromiseLike<T>) => void;
   let reject!: (error: unknown) => void;
   const promise = new Promise<T>((yes, no) => {
     resolve = yes;

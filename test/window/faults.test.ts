@@ -151,7 +151,7 @@ describe("through a network that loses, cuts, delays and repeats", () => {
     expect(failures.filter((text) => !/^(UNAVAILABLE|DEADLINE|STALE): /.test(text))).toEqual([]);
     const fresh = await open(server.url).values();
     ledger.expectKept(fresh);
-    const all = await Promise.all([...writers, open(server.url)].map(answered));
+    const all = await Promise.all([...writers, open(server.url)].map((each) => answered(each)));
     const { from: _from, to: _to, ...truth } = all.at(-1)!;
     expect(truth).toMatchObject({ count: fresh.length, degraded: false });
     for (const { count, sum, min, max, percentiles } of all)

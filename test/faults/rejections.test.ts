@@ -1,0 +1,136 @@
+import { inspect } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import * as oriel from "../../src/index.ts";
+import { OrielError } from "../../src/index.ts";
+import { type FaultProxy, startProxy } from "../harness/proxy.ts";
+import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { RespConnection } from "../harness/resp-connection.ts";
+import { ASKINGS, type Asking, madeObjects, SILENT } from "./rejections.ts";
+
+const DEADLINE_MS = 500;
+/** A release and a change that peeks ask twice. */
+const MOST_MS = 2 * DEADLINE_MS + 500;
+const SECRET = "planted-secret";
+
+interface Scene {
+  /** Makes the store fail from then on. */
+  begin(server: RedisServer, proxy: FaultProxy): Promise<unknown> | unknown;
+  told: RegExp;
+  /** What the error of a call says that changes something. */
+  applied: "no" | "unknown";
+  transient: boolean;
+}
+
+async function command(server: RedisServer, ...commands: string[][]): Promise<void> {
+  const connection = new RespConnection(server.url);
+  await connection.send(commands);
+  connection.close();
+}
+
+const SCENES: Record<string, Scene> = {
+  "answers that are lost": {
+    // biome-ignore lint/suspicious/noThenProperty: the harness names it so; nobody awaits these options.
+    begin: (_, proxy) => proxy.dropReplies(1e9, { then: "silence" }),
+    told: /no answer|the reply was lost/,
+    applied: "unknown",
+    transient: true,
+  },
+  "nobody there": {
+    begin: (_, proxy) => proxy.close(),
+    told: /nothing accepts connections at this address .*ECONNREFUSED/,
+    applied: "no",
+    transient: true,
+  },
+  "a user who may not run scripts": {
+    begin: (server) => command(server, ["ACL", "SETUSER", "ann", "-@scripting"]),
+    told: /ACL rules do not allow this \(NOPERM/,
+    applied: "no",
+    transient: false,
+  },
+  "a password that was changed": {
+    begin: async (server, proxy) => {
+      await command(server, ["ACL", "SETUSER", "ann", "resetpass", ">another"]);
+      proxy.cut();
+    },
+    told: /refused the user name or password \(WRONGPASS/,
+    applied: "no",
+    transient: false,
+  },
+};
+
+function methodsOf(object: object): string[] {
+  const names: string[] = [];
+  for (let each = object; each && each !== Object.prototype; each = Object.getPrototypeOf(each))
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(each)))
+      if (typeof value === "function" && name !== "constructor") names.push(name);
+  return names;
+}
+
+test("every method of every structure over a store has its row", async () => {
+  const known = new Set([...ASKINGS.map(({ called }) => called), ...Object.keys(SILENT)]);
+  const classes = new Set([...known].map((called) => called.split(".")[0]!));
+  const over = ["Series", "LockedWindow", "Limiter", "Lock", "Breaker", "DelayQueue", "Counters", "FleetMetrics"];
+  expect([...classes]).toEqual(expect.arrayContaining(over));
+  const store = oriel.memoryStore();
+  const made = await madeObjects(store);
+  const missing = [...classes].flatMap((name) => {
+    const exported = (oriel as Record<string, unknown>)[name] as { prototype: object } | undefined;
+    const statics = exported ? Object.getOwnPropertyNames(exported) : [];
+    const own = methodsOf(exported?.prototype ?? made[name]!);
+    const ofClass = statics.filter((each) => !["length", "name", "prototype"].includes(each));
+    return [...own, ...ofClass.map((each) => `static ${each}`)].map((method) => `${name}.${method}`);
+  });
+  expect(missing.filter((each) => !known.has(each))).toEqual([]);
+  await store.close();
+});
+
+describe.each(Object.entries(SCENES))("%s", (_, scene) => {
+  let server: RedisServer;
+  let proxy: FaultProxy;
+  const outcomes = new Map<Asking, { error: unknown; tookMs: number }>();
+
+  beforeAll(async () => {
+    server = await startRedis({ tcp: true });
+    await command(server, ["ACL", "SETUSER", "ann", "on", `>${SECRET}`, "~*", "&*", "+@all"]);
+    proxy = await startProxy(server.port);
+    const url = `redis://ann:${SECRET}@127.0.0.1:${proxy.port}`;
+    const store = oriel.redisStore(url, { deadline: DEADLINE_MS, onWarning: null });
+    // A store's error in the background has its own tests.
+    store.on("error", () => {});
+    const objects = await Promise.all(ASKINGS.map((each) => each.open(store, `the ${each.called}`)));
+    await scene.begin(server, proxy);
+    await Promise.all(
+      ASKINGS.map(async (each, i) => {
+        const startMs = performance.now();
+        async function theCaller() {
+          await each.call(objects[i] as never);
+        }
+        const error = await theCaller().then(
+          () => undefined,
+          (reason) => reason,
+        );
+        outcomes.set(each, { error, tookMs: performance.now() - startMs });
+      }),
+    );
+    await store.close();
+  });
+  afterAll(() => Promise.all([server.stop(), proxy.close()]));
+
+  test.each(ASKINGS)("$called", (asking) => {
+    const { called, isQuestion } = asking;
+    const { error, tookMs } = outcomes.get(asking)!;
+    if (!(error instanceof OrielError)) return expect.fail(`it gave ${inspect(error)}`);
+    const [className, method] = called.split(".") as [string, string];
+    const operation = method.replace(/^static /, "").replace(/ .*/, "");
+    const structure = asking.structure ?? className;
+    const place = `${structure} "the ${called}" ${className === "DeadLetters" ? `dead.${operation}` : operation}: `;
+    expect(error.message.slice(0, place.length)).toBe(place);
+    expect(error.message.slice(place.length)).toMatch(scene.told);
+    expect(error.message.endsWith(` (redis at 127.0.0.1:${proxy.port})`), error.message).toBe(true);
+    expect(error.message).not.toMatch(/(window|limiter|lock|counter|queue|fleet|breaker)\/|key "/);
+    expect(error).toMatchObject({ transient: scene.transient, applied: isQuestion ? "no" : scene.applied });
+    expect(error.stack).toContain("theCaller");
+    expect(inspect(error, { depth: 9 }) + JSON.stringify(error)).not.toContain(SECRET);
+    expect(tookMs).toBeLessThan(MOST_MS);
+  });
+});

@@ -1,0 +1,183 @@
+import type { Store } from "../../src/index.ts";
+import * as oriel from "../../src/index.ts";
+
+/** A call that asks the store, and what its rejection must say. */
+export interface Asking {
+  /** "Series.stats", and how where there are several ways. */
+  readonly called: string;
+  /** Makes the object while the store is well, under the name that the error must name. */
+  open(store: Store, name: string): unknown;
+  call(object: never): Promise<unknown>;
+  /** True where it changes nothing that counts: its error says "no", even where the answer is lost. */
+  readonly isQuestion: boolean;
+  /** Of the message, where it is not that of `called`. */
+  readonly structure?: string;
+}
+
+const row = <T>(
+  called: string,
+  isQuestion: boolean,
+  open: (store: Store, name: string) => T | Promise<T>,
+  call: (object: T) => Promise<unknown>,
+  structure?: string,
+): Asking => ({ called, isQuestion, open, call: call as Asking["call"], ...(structure && { structure }) });
+const [ASKS, CHANGES] = [true, false];
+
+const policy = oriel.slidingWindow({ limit: 10, span: "1m" });
+const TABLE = {
+  ledger: async () => [],
+  createTables: async () => {},
+  ddl: () => [],
+  apply: async () => ({ status: "applied" }),
+  read: async () => ({ ledger: [], rows: [] }),
+} as never;
+
+const series = (store: Store, name: string) => new oriel.Series(store, name);
+/** One that has asked what it asks but once: from then on a change is the first request of its call. */
+async function warm(store: Store, name: string) {
+  const it = series(store, name);
+  await it.record(1);
+  return it;
+}
+const locked = (store: Store, name: string) => new oriel.LockedWindow(store, name, { span: "1m", wait: 1 });
+const limiter = (store: Store, name: string) => new oriel.Limiter(store, [policy], { name });
+const reservation = async (store: Store, name: string) =>
+  (await limiter(store, name).reserve("x", { cost: 1, lease: "1m" }))!;
+async function lent(store: Store, name: string) {
+  const it = new oriel.Limiter(store, [oriel.concurrency({ limit: 5, lease: "1m" })], { name });
+  const { permit } = await it.take("x");
+  return { it, permit: permit! };
+}
+const lock = (store: Store, name: string) => new oriel.Lock(store, name);
+const held = async (store: Store, name: string) => (await lock(store, name).tryLock({ lease: "1m" }))!;
+const queue = (store: Store, name: string) => new oriel.DelayQueue(store, name, { shards: 1 });
+const counters = (store: Store, name: string) => new oriel.Counters(store, name, { dimensions: ["a"], shards: 1 });
+async function agreed(store: Store, name: string) {
+  const it = counters(store, name);
+  await it.add({ a: "1" });
+  return it;
+}
+const doctor = (store: Store, name: string) => new oriel.CountersDoctor(counters(store, name), TABLE);
+const drain = (store: Store, name: string, more: object = {}) =>
+  new oriel.DrainService({ counters: counters(store, name), sink: TABLE, ...more });
+
+async function claimed(store: Store, name: string) {
+  const it = queue(store, name);
+  await it.add("x");
+  const [message] = await it.claim({ visibility: "1m" });
+  return { it, message: message! };
+}
+
+function fleet(store: Store, name: string) {
+  const it = new oriel.FleetMetrics(store, name, { flush: "1h", percentiles: true });
+  it.metric("m").recordSuccess(5);
+  return it;
+}
+
+/** Each public method that asks the store, on its own object. */
+export const ASKINGS: readonly Asking[] = [
+  row("Series.record", CHANGES, warm, (it) => it.record(1)),
+  row("Series.record with options", CHANGES, warm, (it) => it.record(1, { at: Date.now() })),
+  row("Series.recordMany", CHANGES, warm, (it) => it.recordMany([1, 2])),
+  row("Series.recordAndGet", CHANGES, warm, (it) => it.recordAndGet(1)),
+  row("Series.stats", ASKS, series, (it) => it.stats()),
+  row("Series.stats in the store", ASKS, series, (it) => it.stats({ where: "server" })),
+  row("Series.stats approximately", ASKS, series, (it) => it.stats({ approximate: { rankError: 0.1 } })),
+  row("Series.summarize", CHANGES, series, (it) => it.summarize()),
+  row("Series.values", ASKS, series, (it) => it.values()),
+  row("Series.fractionBelow", ASKS, series, (it) => it.fractionBelow(1)),
+  row("Series.delete", CHANGES, series, (it) => it.delete()),
+  row("Series.static stats", ASKS, series, (it) => oriel.Series.stats([it])),
+  row("LockedWindow.addAndGetStats", CHANGES, locked, (it) => it.addAndGetStats(1)),
+  row("LockedWindow.stats", ASKS, locked, (it) => it.stats()),
+  row("Limiter.take", CHANGES, limiter, (it) => it.take("x")),
+  row("Limiter.take with options", CHANGES, limiter, (it) => it.take("x", { cost: 2, requestId: "r" })),
+  row("Limiter.peek", ASKS, limiter, (it) => it.peek("x")),
+  row("Limiter.acquire", CHANGES, limiter, (it) => it.acquire("x", { wait: 0 })),
+  row("Limiter.penalty", CHANGES, limiter, (it) => it.penalty("x")),
+  row("Limiter.reward", CHANGES, limiter, (it) => it.reward("x")),
+  row("Limiter.block", CHANGES, limiter, (it) => it.block("x", "1m")),
+  row("Limiter.reset", CHANGES, limiter, (it) => it.reset("x")),
+  row("Limiter.release", CHANGES, lent, ({ it, permit }) => it.release("x", permit)),
+  row("Limiter.reserve", CHANGES, limiter, (it) => it.reserve("x", { cost: 1, lease: "1m" })),
+  row("Limiter.static takeAll", CHANGES, limiter, (it) =>
+    oriel.Limiter.takeAll([{ limiter: it, id: "x" }], { tag: "t" }),
+  ),
+  row("Reservation.settle", CHANGES, reservation, (it) => it.settle(1), "Limiter"),
+  row("Reservation.cancel", CHANGES, reservation, (it) => it.cancel(), "Limiter"),
+  row("Lock.tryLock", CHANGES, lock, (it) => it.tryLock()),
+  row("Lock.withLock", CHANGES, lock, (it) => it.withLock(() => 1, { wait: 0 })),
+  row("HeldLock.extend", CHANGES, held, (it) => it.extend("2m"), "Lock"),
+  row("HeldLock.release", CHANGES, held, (it) => it.release(), "Lock"),
+  row(
+    "Breaker.flush",
+    CHANGES,
+    (store, name) => new oriel.Breaker(store, { name, span: "1m", failures: 3 }),
+    (it) => it.flush(),
+  ),
+  row("DelayQueue.add", CHANGES, queue, (it) => it.add("x")),
+  row("DelayQueue.addBulk", CHANGES, queue, (it) => it.addBulk([{ payload: "x" }])),
+  row("DelayQueue.cancel", CHANGES, queue, (it) => it.cancel("i")),
+  row("DelayQueue.reschedule", CHANGES, queue, (it) => it.reschedule("i", { delay: "1s" })),
+  row("DelayQueue.get", ASKS, queue, (it) => it.get("i")),
+  row("DelayQueue.counts", ASKS, queue, (it) => it.counts()),
+  row("DelayQueue.peek", ASKS, queue, (it) => it.peek()),
+  row("DelayQueue.pause", CHANGES, queue, (it) => it.pause()),
+  row("DelayQueue.resume", CHANGES, queue, (it) => it.resume()),
+  row("DelayQueue.claim", CHANGES, queue, (it) => it.claim()),
+  row("DelayQueue.ack", CHANGES, claimed, ({ it, message }) => it.ack(message)),
+  row("DelayQueue.nack", CHANGES, claimed, ({ it, message }) => it.nack(message)),
+  row("DelayQueue.extend", CHANGES, claimed, ({ it, message }) => it.extend(message, "2m")),
+  row("DeadLetters.list", ASKS, queue, (it) => it.dead.list(), "DelayQueue"),
+  row("DeadLetters.redrive", CHANGES, queue, (it) => it.dead.redrive(), "DelayQueue"),
+  row("Counters.add", CHANGES, agreed, (it) => it.add({ a: "1" })),
+  row("Counters.addBatch", CHANGES, agreed, (it) => it.addBatch("s", 0, [{ values: { a: "1" } }])),
+  row("Counters.read", ASKS, counters, (it) => it.read()),
+  row("Counters.read with a table", ASKS, counters, (it) => it.read({ table: TABLE })),
+  row("CountersDoctor.diagnose", ASKS, doctor, (it) => it.diagnose()),
+  row("CountersDoctor.repair", CHANGES, doctor, (it) => it.repair()),
+  row(
+    "DrainService.drainOnce with a lock",
+    CHANGES,
+    (store, name) => drain(store, name, { lock: new oriel.Lock(store, name) }),
+    (it) => it.drainOnce(),
+  ),
+  row("FleetMetrics.flush", CHANGES, fleet, (it) => it.flush()),
+  row("FleetMetrics.read", ASKS, fleet, (it) => it.read("m")),
+  row("FleetMetrics.readAll", ASKS, fleet, (it) => it.readAll()),
+  row("FleetMetrics.latencyPercentilesMs", ASKS, fleet, (it) => it.latencyPercentilesMs("m", [99])),
+  row("FleetMetrics.close", CHANGES, fleet, (it) => it.close()),
+];
+
+/** Methods of which no rejection comes from the store, and why. */
+export const SILENT: Record<string, string> = {
+  "Series.observe": "tells store.on(error): test/window/observe.test.ts",
+  "Series.close": "waits for what was recorded, whose calls reject",
+  "Breaker.run": "goes on alone while the store is away: test/breaker",
+  "Breaker.stats": "asks no store",
+  "Breaker.on": "asks no store",
+  "DelayQueue.process": "the worker tells its listeners",
+  "QueueWorker.on": "asks no store",
+  "QueueWorker.close": "what it cannot give back comes again after its visibility",
+  "Counters.check": "asks no store",
+  "Counters.close": "waits for what was added, whose calls reject",
+  "DrainService.drainOnce": "tells of shards that it could not drain in its report, and its listeners",
+  "DrainService.on": "asks no store",
+  "DrainService.start": "asks the table only: test/drain/database-away.test.ts",
+  "DrainService.stop": "what it cannot give back ends with its lease",
+  "FleetMetrics.on": "asks no store",
+  "FleetMetrics.metric": "asks no store",
+  "FleetMetrics.totals": "asks no store",
+};
+
+/** Objects that a call makes, and their classes are not exported. */
+export async function madeObjects(store: Store): Promise<Record<string, object>> {
+  const worker = queue(store, "w").process(() => 1);
+  await worker.close();
+  return {
+    HeldLock: await held(store, "made"),
+    Reservation: await reservation(store, "made"),
+    DeadLetters: queue(store, "made").dead,
+    QueueWorker: worker,
+  };
+}
