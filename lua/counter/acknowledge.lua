@@ -12,7 +12,7 @@ local keys_per_step = 1
 local arguments_per_step = 3
 local function step(k, a, now)
   local key, layout, generation, nonce = KEYS[k], ARGV[a], tonumber(ARGV[a + 1]), ARGV[a + 2]
-  local known, refused = open_shard(key, layout, "@again")
+  local known, refused = open_shard(key, layout, false, "@again")
   if refused then return refused end
   local current, acked, again = known[2], known[3], known[5]
   generation = generation - known[4]

@@ -8,6 +8,7 @@
 --       table has is not counted again
 -- Reply u8 status (0 counted, 1 elsewhere: nothing was written) · f64 generation, its number in the ledger ·
 --       then, text: @born, " ", the mark's place before
+-- The shard's layout becomes this one where it is newer; rows of an older one are counted, too.
 -- A count that is no whole number is put aside, and its row begins again: one bad row stops no others.
 -- Errors CLASH, CORRUPT, ERROR where a generation's sum would pass 2^63 - 1; nothing was written
 -- Cost  O(rows)
@@ -17,7 +18,7 @@ local arguments_per_step = 7
 local function step(k, a, now)
   local key, layout, mark, before, after = KEYS[k], ARGV[a], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3]
   local where = ARGV[a + 6]
-  local known, refused = open_shard(key, layout, mark, "@born")
+  local known, refused = open_shard(key, layout, true, mark, "@born")
   if refused then return refused end
   local place, born = known[5] or "", known[6] or ""
   local generation = known[2]
@@ -39,6 +40,8 @@ local function step(k, a, now)
   local rows, prefix = cmsgpack.unpack(ARGV[a + 5]), text_of(generation)
   -- The first write, and the only one that can fail: no row's count passes the sum.
   redis.call("HINCRBY", key, "@n:" .. prefix, ARGV[a + 4])
+  -- Of two that agree the longer one is newer.
+  if known[1] and #known[1] > #layout then layout = known[1] end
   redis.call("HSET", key, "@layout", layout, "@cur", prefix, mark, after)
   if not known[1] then
     born = string.format("%x", now)

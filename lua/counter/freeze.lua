@@ -13,7 +13,7 @@ local keys_per_step = 1
 local arguments_per_step = 2
 local function step(k, a, now)
   local key, layout, nonce = KEYS[k], ARGV[a], ARGV[a + 1]
-  local known, refused = open_shard(key, layout, "@born")
+  local known, refused = open_shard(key, layout, false, "@born")
   if refused then return refused end
   local current, acked, base, born = known[2], known[3], known[4], known[5]
   local next_one = text_of(acked + 1)

@@ -12,7 +12,7 @@
 local keys_per_step = 1
 local arguments_per_step = 3
 local function step(k, a, now)
-  local known, refused = open_shard(KEYS[k], ARGV[a])
+  local known, refused = open_shard(KEYS[k], ARGV[a], false)
   if refused then return refused end
   local count = tonumber(ARGV[a + 2])
   local page = redis.call("HSCAN", KEYS[k], ARGV[a + 1], "COUNT", math.abs(count))

@@ -13,7 +13,7 @@ local keys_per_step = 1
 local arguments_per_step = 2
 local function step(k, a, now)
   local key, layout, ledger = KEYS[k], ARGV[a], ARGV[a + 1]
-  local known, refused = open_shard(key, layout, "@pure")
+  local known, refused = open_shard(key, layout, false, "@pure")
   if refused then return refused end
   if not known[1] then return struct.pack("<d", 0) end
   local pure, of = string.match(known[5] or "", "^(%d+) (.*)$")

@@ -31,7 +31,7 @@ end
 local function step(k, a, now)
   local key, layout, seen, ledger = KEYS[k], ARGV[a], ARGV[a + 1], tonumber(ARGV[a + 2])
   local left_out, limit, sums = tonumber(ARGV[a + 3]), ARGV[a + 4] .. " " .. ARGV[a + 2], cmsgpack.unpack(ARGV[a + 5])
-  local known, refused = open_shard(key, layout, "@born", "@again")
+  local known, refused = open_shard(key, layout, false, "@born", "@again")
   if refused then return refused end
   local current, acked, base, again = known[2], known[3], known[4], known[6]
   if (known[5] or "") .. " " .. text_of(base) .. " " .. text_of(acked) ~= seen then return struct.pack("<B", 1) end

@@ -1,5 +1,8 @@
 -- A shard of a counter: one hash, which never expires and, once it is there, is never empty.
---   @layout        format, shards, finest bucket, time zone, dimensions; all who use it must agree
+--   @layout        format, shards, finest bucket, time zone, dimensions; all who use it must agree. Dimensions that were added
+--                  later begin with "+", and stand at the end: a layout that has more of them is newer. Steps of a newer
+--                  layout work on a shard of an older one. A step of an older layout may count in a shard of a newer one,
+--                  its rows lack values, and no more: it cannot understand the newer rows
 --   @born          when it was made, ms in hexadecimal, by the server's clock; absent: by a version that did not say
 --   @base          what is added to a number of a generation to give its number in the ledger; absent: 0
 --   @cur           generation that is being filled; absent: 1
@@ -11,14 +14,21 @@
 --   @x:<gen>       nonce that a generation got when it was frozen: no other one, here or in a copy, has it
 --   w:<producer>   number of its last batch
 --   s:<source>     last offset of a source that can be replayed, 32 hexadecimal digits
---   <gen>|<start>|<value>|<value>...   counts: start in minutes since 1970, values in the order of the dimensions
+--   <gen>|<start>|<value>|<value>...   counts: start in minutes since 1970, values in the order of the dimensions,
+--                  without those of dimensions that whoever counted did not know: they are empty
 --   !<gen>|...     what stood in such a field and was no whole number, as it was
 --   r<gen>|<born>.<number>|<mark>|<place>   rows that a producer gave again in <gen>: where they were acknowledged before
 -- Whole numbers travel as text: a count may be beyond 2^53.
+local function extends(layout, older)
+  return string.sub(layout, 1, #older + 2) == older .. "|+"
+end
+
 -- Layout, generation being filled, last one acknowledged, base, and more fields that are asked for; or a refusal.
-local function open_shard(key, layout, ...)
+-- may_be_older: the layout may be older than the shard's.
+local function open_shard(key, layout, may_be_older, ...)
   local known = redis.call("HMGET", key, "@layout", "@cur", "@ack", "@base", ...)
-  if known[1] and known[1] ~= layout then
+  local own = known[1]
+  if own and own ~= layout and not extends(layout, own) and not (may_be_older and extends(own, layout)) then
     return nil, refuse("CLASH", "the counter's layout is " .. known[1] .. ", not " .. layout .. ": use that layout, or another name")
   end
   for i, name in ipairs({ "@cur", "@ack", "@base" }) do

@@ -11,7 +11,7 @@ local keys_per_step = 1
 local arguments_per_step = 2
 local function step(k, a, now)
   local key = KEYS[k]
-  local known, refused = open_shard(key, ARGV[a])
+  local known, refused = open_shard(key, ARGV[a], false)
   if refused then return refused end
   local acked, gone = known[3], 0
   local told = cmsgpack.unpack(ARGV[a + 1])

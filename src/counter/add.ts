@@ -2,6 +2,7 @@ import { script } from "../generated/counter/add.ts";
 import type { Operation } from "../store/contract.ts";
 import { unpackStrings } from "../store/message-pack.ts";
 import { isInTable } from "./in-table.ts";
+import { newerOf } from "./layout.ts";
 import { change, shardAt } from "./shard.ts";
 
 export interface Addition {
@@ -52,7 +53,7 @@ export const add: Operation<Addition, Added> = {
     return { isCounted: view.getUint8(0) === 0, generation: view.getFloat64(1, true), born, place };
   },
   local(keys, key, { layout, mark, before, after, total, rows, again = "" }, nowMs) {
-    const shard = shardAt(keys, key, layout);
+    const shard = shardAt(keys, key, layout, true);
     const { current, base } = shard.numbers;
     const generation = current + base;
     const place = shard.get(mark) ?? "";
@@ -68,7 +69,7 @@ export const add: Operation<Addition, Added> = {
     change(keys, key, shard, growthBytes, () => {
       if (shard.get("@layout") === undefined) shard.set("@born", nowMs.toString(16));
       shard.set(`@n:${current}`, `${sum}`);
-      shard.set("@layout", layout);
+      shard.set("@layout", newerOf(shard.get("@layout"), layout));
       shard.set("@cur", `${current}`);
       shard.set(mark, after);
       if (again !== "") {

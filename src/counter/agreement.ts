@@ -1,6 +1,7 @@
 import { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { endsWithRequest } from "../store/of-request.ts";
+import { newerOf } from "./layout.ts";
 import { look } from "./look.ts";
 import { shape } from "./shape.ts";
 import { agree } from "./shard.ts";
@@ -14,7 +15,8 @@ export interface Shaped {
 
 /**
  * Whether a process counts by the layout that the counter has: asked once, before its first count, as a shard knows its own
- * layout only. Where no key holds the layout (it is new, lost, or of a version that had none), all shards are asked.
+ * layout only. Where no key holds the layout, or an older one (it is new, lost, or of a version that had none), all shards are
+ * asked.
  */
 export class Agreement {
   /** True once the layout was found to be the counter's. */
@@ -28,7 +30,7 @@ export class Agreement {
 
   /** Asks, for all who wait together; resolves to why nothing can be counted, and never rejects. */
   reach(): Promise<unknown> {
-    // In Workers each asks for itself: it is asked with "look" and "make", which do no more a second time.
+    // In Workers each asks for itself: it is asked with "count" and "make", which do no more a second time.
     if (endsWithRequest) this.#turn = undefined;
     this.#turn ??= this.#ask()
       .then(() => {
@@ -43,10 +45,14 @@ export class Agreement {
 
   async #ask(): Promise<void> {
     const { store, keys, shapeKey, layout } = this.#shaped;
-    if (await store.run(shape, shapeKey, { layout, use: "look" })) return;
+    if (await store.run(shape, shapeKey, { layout, use: "count" })) return;
     const looks = await Promise.all(keys.map((key) => store.run(look, key, null)));
-    for (const { layout: own } of looks) agree(own, layout);
-    await store.run(shape, shapeKey, { layout, use: "make" });
+    let newest = layout;
+    for (const { layout: own } of looks) {
+      agree(own, newest, true);
+      newest = newerOf(own, newest);
+    }
+    await store.run(shape, shapeKey, { layout: newest, use: "make" });
   }
 }
 
@@ -57,7 +63,7 @@ function beforeAnyCount(error: unknown): unknown {
   return new OrielError(code, OrielError.detailOf(error), { cause, transient, retryAfterMs, applied: "no" });
 }
 
-/** Rejects with CLASH where another layout than this is the counter's. */
+/** For who reads or drains: rejects with CLASH where the counter's layout is neither this one nor older. */
 export async function checkLayout({ store, shapeKey, layout }: Shaped, signal?: AbortSignal): Promise<void> {
   await store.run(shape, shapeKey, { layout, use: "look" }, { signal });
 }

@@ -25,6 +25,8 @@ type Branch = Map<string, Branch | number>;
 export class Cells {
   readonly #dimensions: readonly string[];
   readonly #shards: number;
+  /** How many dimensions, the first ones, say in which shard a row is. */
+  readonly #sharded: number;
   #memory = new CellMemory();
   /** Numbers of dimensions, and their names, from the outermost map to the innermost. */
   #order: readonly number[];
@@ -41,7 +43,9 @@ export class Cells {
     shards: number,
     onForget: () => void = () => {},
     mostBytes = MOST_CELL_BYTES,
+    sharded = dimensions.length,
   ) {
+    this.#sharded = sharded;
     this.#onForget = onForget;
     this.#mostBytes = mostBytes;
     this.#dimensions = dimensions;
@@ -70,7 +74,9 @@ export class Cells {
     const texts = checkValues(this.#dimensions, values);
     const bytes = encoder.encode(valuesText(texts));
     if (this.#memory.length >= MOST_CELLS || this.#bytesWith(bytes.length) > this.#mostBytes) this.#forget();
-    const cell = this.#memory.append(bytes, shardOf(bytes, this.#shards));
+    const isSharded = this.#sharded === texts.length;
+    const first = isSharded ? bytes : encoder.encode(valuesText(texts.slice(0, this.#sharded)));
+    const cell = this.#memory.append(bytes, shardOf(first, this.#shards));
     this.#plant(texts, cell);
     if (this.#memory.length === this.#nextOrdering) this.#chooseOrder();
     return cell;

@@ -74,15 +74,23 @@ export class Counters<Dimension extends string = string> {
     const { shards, replicas, mirror, onLost, ...shared } = this.#at.checked(undefined, () =>
       countersSettings(options),
     );
-    const { dimensions, buckets, timeZone } = shared;
+    const { dimensions, addedDimensions, buckets, timeZone } = shared;
+    const added = addedDimensions.length;
     this.name = name;
-    this.shape = Object.freeze({ name, dimensions: dimensions as readonly Dimension[], buckets });
-    this.#finest = buckets[0]!;
-    this.#cells = new Cells(dimensions, shards, () => {
-      for (const producer of this.#all()) producer.endBatch();
+    this.shape = Object.freeze({
+      name,
+      dimensions: dimensions as readonly Dimension[],
+      ...(added > 0 && { added }),
+      buckets,
     });
+    this.#finest = buckets[0]!;
+    const first = dimensions.slice(0, dimensions.length - added);
+    const endBatches = () => {
+      for (const producer of this.#all()) producer.endBatch();
+    };
+    this.#cells = new Cells(dimensions, shards, endBatches, undefined, first.length);
     const keys = shardKeys(store, name, shards);
-    const layout = layoutText(shards, this.#finest, timeZone, dimensions);
+    const layout = layoutText(shards, this.#finest, timeZone, first, addedDimensions);
     this.#place = {
       store,
       keys,
@@ -102,7 +110,7 @@ export class Counters<Dimension extends string = string> {
     this.#sources = new Sources(this.#place, agreement, replicas, onCounted);
   }
 
-  /** Counts an event, or `count` alike. `values`: one string for each dimension. */
+  /** Counts an event, or `count` alike. `values`: one string for each dimension, those that were added too. */
   add(values: Values<Dimension>, options?: AddOptions): Promise<void> {
     try {
       if (this.#isClosed) throw new OrielError("UNAVAILABLE", "the counters are closed");

@@ -21,6 +21,9 @@ export function readValues(text: string): string[] {
   return text.split("|").slice(1).map(unescapeValue);
 }
 
-export function readField(text: string): { startMinute: number; values: string[] } {
-  return { startMinute: Number.parseInt(text, 10), values: readValues(text) };
+/** `dimensions`: how many there are; values of those that whoever counted did not know are empty. */
+export function readField(text: string, dimensions = 0): { startMinute: number; values: string[] } {
+  const values = readValues(text);
+  while (values.length < dimensions) values.push("");
+  return { startMinute: Number.parseInt(text, 10), values };
 }

@@ -4,8 +4,14 @@ import { type BucketName, checkBuckets } from "./buckets.ts";
 import { MOST_SHARDS } from "./layout.ts";
 
 export interface CountersOptions<Dimension extends string = string> {
-  /** What is told apart: 1 to 16 names of A-Z a-z 0-9 _, from a letter, up to 48 characters. */
+  /** What is told apart: 1 to 16 names, with those added later, of A-Z a-z 0-9 _, from a letter, up to 48 characters. */
   dimensions: readonly Dimension[];
+  /**
+   * Dimensions that were added to a counter that had counted without them: they stand here for good, in the order in which
+   * they came. What was counted without them has the empty value. A process without them may go on counting, and can no
+   * longer read or drain (CLASH). The table needs their columns before: docs/runbook/add-a-dimension.md.
+   */
+  addedDimensions?: readonly Dimension[];
   /** By what time: default minute, hour and day. The finest is counted in Redis, the others follow from it. */
   buckets?: readonly BucketName[];
   /** In which hours and days begin, of the IANA database; default "UTC". */
@@ -16,7 +22,7 @@ export interface CountersOptions<Dimension extends string = string> {
   replicas?: number;
   /**
    * Repeats what is counted in plain keys that other programs read with GET, for instance S1:202611211200:3:D. They are
-   * approximate after faults, and cost a command for each row and bucket.
+   * approximate after faults, and cost a command for each row and bucket. An added dimension's value follows the others.
    */
   mirror?: CounterMirror;
   /** Told of counts that a failover took away when they could not be given again: `total`, NaN where not even that is known. */
@@ -31,7 +37,9 @@ export interface CounterMirror {
 }
 
 export interface CountersSettings {
+  /** With those that were added, at the end. */
   dimensions: readonly string[];
+  addedDimensions: readonly string[];
   buckets: readonly BucketName[];
   timeZone: string;
   shards: number;
@@ -40,18 +48,13 @@ export interface CountersSettings {
   onLost: (loss: { total: number }) => void;
 }
 
-const OPTIONS = ["dimensions", "buckets", "timeZone", "shards", "replicas", "mirror", "onLost"];
+const OPTIONS = ["dimensions", "addedDimensions", "buckets", "timeZone", "shards", "replicas", "mirror", "onLost"];
+
+const MOST_DIMENSIONS = 16;
 
 export function countersSettings(options: CountersOptions): CountersSettings {
   checkKnown(options, OPTIONS);
-  const { dimensions, buckets = ["minute", "hour", "day"], timeZone = "UTC", shards = 64, replicas = 0 } = options;
-  if (!Array.isArray(dimensions) || dimensions.length < 1 || dimensions.length > 16)
-    throw argumentError("dimensions", dimensions, "an array of 1 to 16 names");
-  for (const name of dimensions)
-    if (typeof name !== "string" || !/^[A-Za-z]\w{0,47}$/.test(name))
-      throw argumentError("dimensions", name, "names of A-Z a-z 0-9 _, from a letter, up to 48 characters");
-  if (new Set(dimensions.map((name) => name.toLowerCase())).size < dimensions.length)
-    throw argumentError("dimensions", dimensions.join(", "), "names that differ in more than their case");
+  const { buckets = ["minute", "hour", "day"], timeZone = "UTC", shards = 64, replicas = 0 } = options;
   if (!Number.isInteger(shards) || shards < 1 || shards > MOST_SHARDS)
     throw argumentError("shards", shards, `a whole number from 1 to ${MOST_SHARDS}`);
   if (!Number.isInteger(replicas) || replicas < 0)
@@ -60,7 +63,7 @@ export function countersSettings(options: CountersOptions): CountersSettings {
   const { onLost } = options;
   if (onLost !== undefined && typeof onLost !== "function") throw argumentError("onLost", onLost, "a function");
   return {
-    dimensions: Object.freeze([...dimensions]),
+    ...dimensionSettings(options),
     buckets: Object.freeze(checkBuckets(buckets)),
     timeZone,
     shards,
@@ -68,6 +71,26 @@ export function countersSettings(options: CountersOptions): CountersSettings {
     mirror: mirrorSettings(options.mirror),
     onLost: options.onLost ?? (() => {}),
   };
+}
+
+function dimensionSettings({ dimensions, addedDimensions = [] }: CountersOptions) {
+  if (!Array.isArray(dimensions) || dimensions.length < 1 || dimensions.length > MOST_DIMENSIONS)
+    throw argumentError("dimensions", dimensions, `an array of 1 to ${MOST_DIMENSIONS} names`);
+  const most = MOST_DIMENSIONS - dimensions.length;
+  if (!Array.isArray(addedDimensions) || addedDimensions.length > most)
+    throw argumentError("addedDimensions", addedDimensions, `an array of at most ${most} names, for 16 in all`);
+  for (const [option, names] of Object.entries({ dimensions, addedDimensions }))
+    for (const name of names)
+      if (typeof name !== "string" || !/^[A-Za-z]\w{0,47}$/.test(name))
+        throw argumentError(option, name, "names of A-Z a-z 0-9 _, from a letter, up to 48 characters");
+  const all = [...dimensions, ...addedDimensions];
+  if (new Set(all.map((name) => name.toLowerCase())).size < all.length)
+    throw argumentError(
+      addedDimensions.length > 0 ? "dimensions and addedDimensions" : "dimensions",
+      all.join(", "),
+      "names that differ in more than their case",
+    );
+  return { dimensions: Object.freeze(all), addedDimensions: Object.freeze([...addedDimensions]) };
 }
 
 function mirrorSettings(mirror: CounterMirror | undefined): CountersSettings["mirror"] {

@@ -122,7 +122,7 @@ function rowOf(
   count: bigint,
   put: (row: OrderedRow) => void,
 ) {
-  const { startMinute, values } = readField(field);
+  const { startMinute, values } = readField(field, shape.dimensions.length);
   const { bucket, fromMs = -Infinity, toMs = Infinity } = query;
   const startMs = calendar.startOf(bucket, startMinute) * MINUTE_MS;
   if (startMs < fromMs || startMs >= toMs) return;

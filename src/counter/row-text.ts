@@ -1,24 +1,21 @@
 import { isStorable, LEAST_START_MS, longestValue, MOST_START_MS } from "./bounds.ts";
 import { readValues } from "./field.ts";
+import { dimensionCounts } from "./layout.ts";
 
 const MINUTE_MS = 60_000;
-/** Of a layout's text: format, shards, finest bucket, time zone; then the dimensions. */
-const BEFORE_DIMENSIONS = 4;
+const known = new Map<string, { first: number; all: number }>();
 
-const known = new Map<string, number>();
-
-/** How many dimensions a layout has. */
-function dimensionsOf(layout: string): number {
-  let count = known.get(layout);
-  if (count === undefined) {
-    count = layout.split("|").length - BEFORE_DIMENSIONS;
+function countsOf(layout: string): { first: number; all: number } {
+  let counts = known.get(layout);
+  if (counts === undefined) {
+    counts = dimensionCounts(layout);
     if (known.size > 1000) known.clear();
-    known.set(layout, count);
+    known.set(layout, counts);
   }
-  return count;
+  return counts;
 }
 
-/** Whether a row, `<start>|<value>...`, is one that a counter of this layout may have written. */
+/** Whether a row, `<start>|<value>...`, is one that a counter of this layout, or of an older one, may have written. */
 export function isRow(row: string, layout: string): boolean {
   const bar = row.indexOf("|");
   const start = row.slice(0, bar);
@@ -28,7 +25,7 @@ export function isRow(row: string, layout: string): boolean {
   // Only these three characters are escaped.
   if (row.includes("%") && /%(?!25|7c|0a)/.test(row)) return false;
   const values = readValues(row);
-  const dimensions = dimensionsOf(layout);
-  const longest = longestValue(dimensions);
-  return values.length === dimensions && values.every((value) => isStorable(value, longest));
+  const { first, all } = countsOf(layout);
+  const longest = longestValue(values.length);
+  return values.length >= first && values.length <= all && values.every((value) => isStorable(value, longest));
 }

@@ -4,11 +4,14 @@ import { change, shardAt } from "./shard.ts";
 
 export interface ShapeUse {
   layout: string;
-  /** look: writes nothing. make: writes the layout where there is none. */
-  use: "look" | "make";
+  /**
+   * look: of who reads; an older layout than the counter's is refused. count: of who adds; it is not. make: of who adds;
+   * writes the layout where there is none or an older one. The others write nothing.
+   */
+  use: "look" | "count" | "make";
 }
 
-/** Compares a layout with the counter's own; whether there is one by now. Law in lua/counter/shape.lua. */
+/** Compares a layout with the counter's own; whether this one, or a newer one, is there by now. Law in lua/counter/shape.lua. */
 export const shape: Operation<ShapeUse, boolean> = {
   name: "counter/shape",
   script,
@@ -19,8 +22,9 @@ export const shape: Operation<ShapeUse, boolean> = {
   encode: ({ layout, use }) => [layout, use],
   decode: (reply) => reply[0] === 0,
   local(keys, key, { layout, use }) {
-    const shard = shardAt(keys, key, layout);
-    if (shard.get("@layout") !== undefined) return true;
+    const shard = shardAt(keys, key, layout, use !== "look");
+    const own = shard.get("@layout");
+    if (own !== undefined && own.length >= layout.length) return true;
     if (use !== "make") return false;
     change(keys, key, shard, 256, () => shard.set("@layout", layout));
     return true;

@@ -1,6 +1,7 @@
 import type { Keyspace } from "../store/contract.ts";
 import { SLOT_BYTES, textBytes } from "../store/heap-bytes.ts";
 import { refusal } from "../store/refusal.ts";
+import { extendsLayout } from "./layout.ts";
 
 const FIELD_BYTES = SLOT_BYTES;
 const SHARD_BYTES = 300;
@@ -50,16 +51,17 @@ function bytesOf(field: string, value: string): number {
   return FIELD_BYTES + textBytes(field) + textBytes(value);
 }
 
-/** The shard as it stands, to be read; an empty one where there is none. Throws CLASH for another layout than `layout`. */
-export function shardAt(keys: Keyspace, key: string, layout: string): Shard {
+/** The shard as it stands, to be read; an empty one where there is none. Throws CLASH where `agree` does. */
+export function shardAt(keys: Keyspace, key: string, layout: string, mayBeOlder = false): Shard {
   const shard = (keys.get(key) as Shard | undefined) ?? new Shard();
-  agree(shard.get("@layout"), layout);
+  agree(shard.get("@layout"), layout, mayBeOlder);
   return shard;
 }
 
-/** Throws CLASH where a counter that has the layout `own`, if any, cannot be used by `layout`. */
-export function agree(own: string | undefined, layout: string): void {
-  if (own === undefined || own === layout) return;
+/** Throws CLASH where a counter that has the layout `own`, if any, cannot be used by `layout`: it is neither that nor newer. */
+export function agree(own: string | undefined, layout: string, mayBeOlder: boolean): void {
+  if (own === undefined || own === layout || extendsLayout(layout, own)) return;
+  if (mayBeOlder && extendsLayout(own, layout)) return;
   throw refusal("CLASH", `the counter's layout is ${own}, not ${layout}: use that layout, or another name`);
 }
 

@@ -4,6 +4,8 @@ import type { BucketName } from "./buckets.ts";
 export interface CounterShape<Dimension extends string = string> {
   readonly name: string;
   readonly dimensions: readonly Dimension[];
+  /** How many of the dimensions, the last ones, were added later; default 0. */
+  readonly added?: number;
   readonly buckets: readonly BucketName[];
 }
 

@@ -1,3 +1,4 @@
+import { extendsLayout } from "../counter/layout.ts";
 import type { Look } from "../counter/look.ts";
 import type { LedgerRow } from "../counter/table.ts";
 import { withJsonCounts } from "./json-counts.ts";
@@ -63,7 +64,7 @@ function judged({ shard, key, look, ledger }: Seen, layout: string): ShardDiagno
   );
   if (broken) return { ...found, verdict: "damaged", note: `@n:${broken.number} is no whole number` };
   if (look.layout !== undefined && !fits(look.layout, layout))
-    return { ...found, verdict: "other-layout", note: look.layout };
+    return { ...found, verdict: "other-layout", note: otherLayout(look.layout, layout) };
   if (tableGeneration < storeGeneration) return { ...found, verdict: "table-behind" };
   const frozen = look.generations.find(({ number }) => number === own.acknowledged + 1)?.nonce;
   if (tableGeneration === storeGeneration) return { ...found, verdict: "fits" };
@@ -72,9 +73,14 @@ function judged({ shard, key, look, ledger }: Seen, layout: string): ShardDiagno
   return wasLost(look, ledger) ? { ...found, verdict: "lost" } : { ...found, verdict: "set-back", inDoubt };
 }
 
-/** A shard's layout may have fewer dimensions than the counter's: those at the end were added later. */
+/** A shard's layout may be older than the counter's: it lacks dimensions that were added later. */
 function fits(stored: string, layout: string): boolean {
-  return stored === layout || layout.startsWith(`${stored}|`);
+  return stored === layout || extendsLayout(layout, stored);
+}
+
+/** The layout, and what is to be done where it only lacks the operator's knowledge of dimensions that were added. */
+export function otherLayout(stored: string, layout: string): string {
+  return extendsLayout(stored, layout) ? `${stored}: give its added dimensions` : stored;
 }
 
 /** Whether the shard was made after the one that the ledger's last generation came from: by the clock on its nonce. */

@@ -1,4 +1,5 @@
 import { Counters, placeOf } from "../counter/counters.ts";
+import { extendsLayout } from "../counter/layout.ts";
 import { type Look, look } from "../counter/look.ts";
 import { ledgerText, part } from "../counter/part.ts";
 import type { ReadPlace } from "../counter/read.ts";
@@ -129,8 +130,10 @@ export class CountersDoctor {
     return (await this.#sink.ledger(this.#place.shape)).find((row) => row.shard === shard)?.damaged;
   }
 
-  async #setAside({ key, shard }: ShardDiagnosis): Promise<string | undefined> {
-    const { store } = this.#place;
+  async #setAside({ key, shard, layout: stored = "" }: ShardDiagnosis): Promise<string | undefined> {
+    const { store, layout: own } = this.#place;
+    // Nothing is wrong with it: whoever repairs has not given the dimensions that were added.
+    if (extendsLayout(stored, own)) return undefined;
     const { type, layout, born } = await store.run(look, this.#place.keys[shard]!, null);
     const aside = `${key}:aside:${Date.now()}`;
     const isDone = await store.run(setAside, key, { aside, seen: `${type} ${layout ?? "-"} ${born ?? "-"}` });

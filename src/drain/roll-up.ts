@@ -1,4 +1,4 @@
-import { readField } from "../counter/field.ts";
+import { readField, valuesText } from "../counter/field.ts";
 import type { ReadPlace } from "../counter/read.ts";
 import type { DrainRow } from "./sink.ts";
 
@@ -8,11 +8,12 @@ const MINUTE_MS = 60_000;
 export function rollUp({ shape, calendar }: ReadPlace, counts: ReadonlyMap<string, bigint>): DrainRow[] {
   const rows = new Map<string, { row: Omit<DrainRow, "count">; count: bigint }>();
   for (const [field, count] of counts) {
-    const { startMinute, values } = readField(field);
-    const valuesText = field.slice(field.indexOf("|"));
+    const { startMinute, values } = readField(field, shape.dimensions.length);
+    // Rows without the values of added dimensions, and those with empty ones, are the same.
+    const text = valuesText(values);
     for (const bucket of shape.buckets) {
       const start = calendar.startOf(bucket, startMinute);
-      const key = `${bucket}|${start}${valuesText}`;
+      const key = `${bucket}|${start}${text}`;
       const known = rows.get(key);
       if (known) known.count += count;
       else rows.set(key, { row: { bucket, startMs: start * MINUTE_MS, values }, count });

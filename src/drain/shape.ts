@@ -16,15 +16,22 @@ export function longestValue(shape: CounterShape): number {
   });
 }
 
+/** Most of a value that a process without the added dimensions may have counted. */
+function longestCounted({ dimensions, added = 0 }: CounterShape): number {
+  return longestOf(dimensions.length - added);
+}
+
 const checked = new WeakSet<CounterShape>();
 
 export function checkShape(shape: CounterShape): void {
   if (checked.has(shape)) return;
-  const { name, dimensions, buckets } = shape;
+  const { name, dimensions, added = 0, buckets } = shape;
   const isName = (text: unknown) => isStorable(text, LONGEST_NAME) && text !== "";
   if (!isName(name)) throw argumentError("shape.name", name, `a text of 1 to ${LONGEST_NAME} characters, without NUL`);
   if (!Array.isArray(dimensions) || !dimensions.every(isName) || new Set(dimensions).size < dimensions.length)
     throw argumentError("shape.dimensions", dimensions, "different names, of 1 character or more");
+  if (!Number.isInteger(added) || added < 0 || added >= Math.max(1, dimensions.length))
+    throw argumentError("shape.added", added, "how many of the dimensions were added: fewer than all");
   if (!Array.isArray(buckets) || buckets.length === 0 || !buckets.every((bucket) => BUCKETS.includes(bucket)))
     throw argumentError("shape.buckets", buckets, `some of ${BUCKETS.join(", ")}`);
   checked.add(shape);
@@ -32,7 +39,7 @@ export function checkShape(shape: CounterShape): void {
 
 /** Throws ARGUMENT where a value of a row cannot be stored. */
 export function checkValues(shape: CounterShape, values: readonly unknown[]): void {
-  const longest = longestValue(shape);
+  const longest = longestCounted(shape);
   for (let i = 0; i < values.length; i++) {
     const value = values[i];
     // Most texts are plain, and need no closer look.
@@ -42,7 +49,7 @@ export function checkValues(shape: CounterShape, values: readonly unknown[]): vo
 
 /** Throws ARGUMENT where a value cannot be stored. */
 export function checkValue(shape: CounterShape, dimension: number, value: unknown): void {
-  const longest = longestValue(shape);
+  const longest = longestCounted(shape);
   if (!isStorable(value, longest))
     throw argumentError(
       `value of ${shape.dimensions[dimension]}`,

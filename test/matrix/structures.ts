@@ -104,6 +104,7 @@ export const structures = structuresOf({
     modes: { shards: [1, 8], replicas: [0, 1], mirror: [null, { prefix: "m:" }] },
     elsewhere: {
       dimensions: ALL_ROWS,
+      addedDimensions: "counter/added-dimension.test.ts, over all modes",
       buckets: ALL_ROWS,
       timeZone: "buckets are cut in the process, before any step: counter/buckets.test.ts",
       onLost: "told of a failover: counter/failover.test.ts",

@@ -175,6 +175,7 @@ export const STRUCTURES: Record<string, Subject> = {
       {
         ...{ dimensions: ["a"], buckets: ["minute"], timeZone: "UTC", shards: 1, replicas: 0, onLost: () => {} },
         mirror: { prefix: "m", keep: "2d" },
+        addedDimensions: ["b"],
       },
     ],
     object: counters,
