@@ -1,28 +1,20 @@
 import { OrielError } from "../errors.ts";
-import type { Column } from "../kernel/contract.ts";
 import { endsWithRequest } from "../store/of-request.ts";
 import { idlePause } from "../store/waiting.ts";
 import type { Batch } from "./batch.ts";
+import type { Ways } from "./fallback-ways.ts";
 import type { Kept, Stretch } from "./kept.ts";
 import { checkTimes } from "./kept-times.ts";
 import { longer, SHORTEST_PAUSE_MS } from "./pauses.ts";
 import { answerAll, type Question, type WindowView } from "./question.ts";
-import type { Recorded } from "./recorded.ts";
 import { isOfStore } from "./refused.ts";
 import type { SeriesSettings } from "./series-options.ts";
 import type { ServerTime } from "./server-time.ts";
 
 /** Events so near to expiry are not handed in: one that the store finds too late would take its whole frame along. */
 const EXPIRY_SLACK_MS = 1000;
-
-/** What the fallback needs of its journal. */
-interface Ways {
-  /** Asks the store for something small; learns its time. */
-  probe(): Promise<void>;
-  handIn(values: Column, times: Float64Array): Promise<Recorded>;
-  /** Tells that so many events will never be in the store, and why. */
-  giveUp(count: number, error: OrielError): void;
-}
+const NEVER_REACHED = "events that were recorded before the store was ever reached have no time of its clock";
+const EXPIRED = "events that were kept while the store was away became older than the retention before it was back";
 
 type Copy = Pick<WindowView, "fold" | "collect"> & { readonly latestMs: number };
 
@@ -153,6 +145,12 @@ export class Fallback {
     this.#giveUpKept("the series was closed before what it kept could be handed in");
   }
 
+  /** The series was deleted, and what is kept goes with it; what is being handed in may begin it anew. */
+  forget(): void {
+    this.#giveUpKept("the series was deleted before what was kept could be handed in");
+    this.#kept.clear();
+  }
+
   /** The request has ended that had begun to hand in. */
   lose(): void {
     const why = "a request ended before what was kept could be handed in";
@@ -231,15 +229,12 @@ export class Fallback {
 
   #reportUntimed(): void {
     if (this.#untimedCount === 0) return;
-    const why = "events that were recorded before the store was ever reached have no time of its clock";
-    this.#ways.giveUp(this.#untimedCount, new OrielError("UNAVAILABLE", why, { cause: this.#cause }));
+    this.#ways.giveUp(this.#untimedCount, new OrielError("UNAVAILABLE", NEVER_REACHED, { cause: this.#cause }));
     this.#untimedCount = 0;
   }
 
   #tellExpired(count: number): void {
-    if (count === 0) return;
-    const why = "events that were kept while the store was away became older than the retention before it was back";
-    this.#ways.giveUp(count, new OrielError("LATE", why));
+    if (count > 0) this.#ways.giveUp(count, new OrielError("LATE", EXPIRED));
   }
 
   #pause(ms: number): Promise<void> {

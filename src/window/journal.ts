@@ -142,7 +142,7 @@ export class Journal implements OneAtATime {
     } finally {
       this.#view.age.forget();
     }
-    this.#kept?.clear();
+    this.#fallback?.forget();
   }
 
   async #run(): Promise<void> {

@@ -182,7 +182,10 @@ export class Series {
     });
   }
 
-  /** Deletes all events; what is recorded meanwhile, here or elsewhere, may begin the series anew. */
+  /**
+   * Deletes all events; what is recorded or handed in meanwhile, here or elsewhere, may begin the series anew. What this
+   * process keeps under `onStoreError: "local"` is given up: `store.on("error")` tells its number, `applied` "no".
+   */
   delete(): Promise<void> {
     return this.#place.run("delete", () => {
       const journal = this.#journals.free;

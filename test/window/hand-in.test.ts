@@ -5,6 +5,7 @@ import { Redis } from "ioredis";
 import { expect, test } from "vitest";
 import { OrielError, redisStore, Series } from "../../src/index.ts";
 import type { Store } from "../../src/store/contract.ts";
+import { deferred } from "../../src/store/deferred.ts";
 import type { Failure } from "../../src/store/failures.ts";
 import { startRedis } from "../harness/redis-server.ts";
 import { breakSaves, mendSaves } from "../harness/saves.ts";
@@ -72,7 +73,9 @@ function scene() {
   const failures: Failure[] = [];
   let trouble: OrielError | undefined;
   let isOfWrites = true;
+  let write = async () => {};
   const { store, plain, clock } = storeWith(async (name, _key, run) => {
+    if (isWrite(name)) await write();
     if (trouble && (isWrite(name) || !isOfWrites)) throw trouble;
     return run();
   });
@@ -81,7 +84,17 @@ function scene() {
     trouble = error;
     isOfWrites = what === "writes";
   };
-  return { series, plain, clock, failures, fail };
+  /** Holds writes up from now on, until `end`. */
+  const hold = () => {
+    const begun = deferred();
+    const ended = deferred();
+    write = () => {
+      begun.resolve();
+      return ended.promise;
+    };
+    return { begun: begun.promise, end: () => ended.resolve() };
+  };
+  return { series, plain, clock, failures, fail, hold };
 }
 
 const away = new OrielError("UNAVAILABLE", "away", { transient: true });
@@ -162,3 +175,43 @@ test.each(["when it is back", "when the series is closed"])(
     expect(failures).toMatchObject([{ count: 3, error: { code: "UNAVAILABLE", applied: "no", structureName: "s" } }]);
   },
 );
+
+const DELETED = { error: { code: "UNAVAILABLE", applied: "no", structureName: "s" } };
+
+test.each(["was reached before", "was never reached"])(
+  "what is kept when the series is deleted is reported, once, where the store %s",
+  async (when) => {
+    const { series, plain, failures, fail } = scene();
+    if (when === "was reached before") await series.record(1);
+    fail(away, "all");
+    await series.recordMany([2, 3, 4]);
+    await expect(series.delete()).rejects.toMatchObject({ code: "UNAVAILABLE", applied: "no" });
+    expect(failures).toEqual([]); // Nothing was deleted, and nothing given up.
+    fail(away); // What is handed in is refused, and deletions are not.
+    await series.delete();
+    expect(failures).toMatchObject([{ ...DELETED, count: 3 }]);
+    expect((await series.stats()).count).toBe(0);
+    fail();
+    await series.close();
+    expect(failures.length).toBe(1);
+    expect((await new Series(plain, "s", { ...OPTIONS, onStoreError: "throw" }).stats()).count).toBe(0);
+  },
+);
+
+test("what is being handed in while the series is deleted, and refused, is not lost", async () => {
+  const { series, plain, failures, fail, hold } = scene();
+  await series.record(1);
+  fail(away, "all");
+  await series.recordMany([2, 3, 4]);
+  const held = hold();
+  fail(away);
+  await held.begun;
+  await series.delete();
+  held.end();
+  await until("it is away again", async () => (await series.record(5)).degraded);
+  fail();
+  const reader = new Series(plain, "s", { ...OPTIONS, onStoreError: "throw" });
+  await until("all is handed in", async () => (await reader.stats()).count >= 4);
+  await series.close();
+  expect([[...(await reader.values())].sort(), failures]).toEqual([[2, 3, 4, 5], []]);
+});
