@@ -1,4 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
+import { warnOfFractions } from "../percent.ts";
 
 export interface ExporterOptions {
   /** Begins every name; default "oriel". Letters, digits and "_", no digit first. */
@@ -30,5 +31,6 @@ export function checkPercentiles(percentiles: unknown): readonly number[] {
   const isOne = (each: unknown) => typeof each === "number" && each >= 0 && each <= 100;
   if (!Array.isArray(percentiles) || !percentiles.every(isOne))
     throw argumentError("percentiles", percentiles, "an array of numbers from 0 to 100");
+  warnOfFractions(percentiles);
   return percentiles;
 }

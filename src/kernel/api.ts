@@ -1,4 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
+import { warnOfFractions } from "../percent.ts";
 import { Place } from "../place.ts";
 import type { Closed } from "../time.ts";
 import { activeKernel } from "./choose.ts";
@@ -61,6 +62,7 @@ function percentile(values: Values, p: number | readonly number[], options: Perc
   checkKnown(options, PERCENTILE);
   const list = Array.isArray(p);
   const percents: readonly number[] = list ? p : [p as number];
+  warnOfFractions(percents);
   const law = lawOf(options);
   const policy = policyOf(options.nan);
   const answersOf = (column: Column) =>
@@ -123,6 +125,7 @@ function stats<const P extends readonly number[] = readonly [50, 90, 99]>(
   checkKnown(options, STATS);
   const { percentiles = [50, 90, 99], method = "linear", type } = options;
   if (!Array.isArray(percentiles)) throw argumentError("percentiles", percentiles, "an array of numbers from 0 to 100");
+  warnOfFractions(percentiles);
   const { from, to, both, sorted } = windowOf(cutoff, options);
   const nan = policyOf(options.nan);
   const request = { type, nan, law: lawOf(options), percentiles, method, ddof: ddofOf(options.ddof) };

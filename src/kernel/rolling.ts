@@ -1,4 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
+import { warnOfFractions } from "../percent.ts";
 import { placed } from "../place.ts";
 import { type Closed, type Duration, durationMs } from "../time.ts";
 import { activeKernel } from "./choose.ts";
@@ -50,6 +51,7 @@ export function rollingPercentile(
     if (!Array.isArray(percentiles)) throw argumentError("percentiles", percentiles, "a list of numbers from 0 to 100");
     const percents = [...new Set<number>(percentiles)];
     const orders = percents.map((p) => new Orders(method, p));
+    warnOfFractions(percents);
     checkAttached("times", times);
     const instants = times instanceof Float64Array ? times : timesOf("times", times);
     const column = columnOf("values", values, type);

@@ -1,5 +1,6 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import { orderOf, type PercentileMethod } from "../kernel/percentile.ts";
+import { warnOfFractions } from "../percent.ts";
 import { type Closed, type Duration, durationMs, instantMs } from "../time.ts";
 
 /** Which events a question is about. */
@@ -23,7 +24,7 @@ export interface WindowOptions {
 export type DefaultPercentiles = readonly [50, 90, 99];
 
 export interface StatsOptions<P extends readonly number[] = readonly number[]> extends WindowOptions {
-  /** Percentiles wanted, each from 0 to 100; default 50, 90, 99. */
+  /** Percentiles wanted, each from 0 to 100; default 50, 90, 99. Fractions in their place ([0.99]) are warned of, once a process. */
   percentiles?: P;
   /** One of NumPy's 13 methods; default "linear". */
   method?: PercentileMethod;
@@ -63,6 +64,7 @@ export function statsQuery(options: StatsOptions, retentionMs: number, end: "at"
   if (!Array.isArray(percentiles)) throw argumentError("percentiles", percentiles, "an array of numbers from 0 to 100");
   orderOf(method, 1, 50);
   for (const p of percentiles) orderOf(method, 1, p);
+  warnOfFractions(percentiles);
   if (!Number.isSafeInteger(ddof) || ddof < 0) throw argumentError("ddof", ddof, "a whole number, 0 or more");
   const { spanMs, atMs, closed, maxAgeMs, kind } = windowOf(options, retentionMs, end);
   return {

@@ -14,6 +14,7 @@ const GROUND = [
   "src/did-you-mean.ts",
   "src/errors.ts",
   "src/listeners.ts",
+  "src/percent.ts",
   "src/place.ts",
   "src/redis-url.ts",
   "src/time.ts",

@@ -1,0 +1,30 @@
+let isWarned = false;
+
+/**
+ * Warns, once in a process, of percentiles that look like fractions: none is above 1, and one lies between 0 and 1. They
+ * are answered all the same, since the percentile 0.99 is a percentile. Called where options are checked: one comparison
+ * for [50, 99].
+ */
+export function warnOfFractions(percentiles: readonly number[]): void {
+  if (isWarned) return;
+  let fraction: number | undefined;
+  for (const p of percentiles) {
+    if (p > 1) return;
+    if (p > 0 && p < 1) fraction ??= p;
+  }
+  if (fraction === undefined) return;
+  isWarned = true;
+  const percent = Number((fraction * 100).toPrecision(12));
+  warn(
+    `percentiles is [${percentiles.slice(0, 5).join(", ")}]: each is in percent, from 0 to 100; did you mean ${percent}?`,
+  );
+}
+
+type Emit = (warning: string, options: { type: string; code: string }) => void;
+
+function warn(text: string): void {
+  const { process } = globalThis as { process?: { emitWarning?: Emit } };
+  const code = "ORIEL_PERCENTILES_AS_FRACTIONS";
+  if (typeof process?.emitWarning === "function") process.emitWarning(text, { type: "OrielWarning", code });
+  else console.warn(`OrielWarning: ${text} (${code})`);
+}
