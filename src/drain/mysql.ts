@@ -3,6 +3,7 @@ import { argumentError } from "../errors.ts";
 import { conditions, counterRow, type Fields, ledgerRow } from "./answers.ts";
 import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "./layout.ts";
 import { checkCharset } from "./mysql-charset.ts";
+import { MysqlColumns } from "./mysql-columns.ts";
 import { type MysqlPool, MysqlSession, mysqlFailure, rolledBack } from "./mysql-session.ts";
 import { MYSQL, mysqlAdds, mysqlLedger, mysqlRead, mysqlTables } from "./mysql-text.ts";
 import { checkBatch, keyedRows } from "./rows.ts";
@@ -22,6 +23,13 @@ const MOST_ATTEMPTS = 20;
 
 type Ledger = ReturnType<typeof mysqlLedger>;
 
+interface Plan {
+  layout: Layout;
+  tables: string[];
+  ledger: Ledger;
+  columns: MysqlColumns;
+}
+
 /**
  * Drains into MariaDB (10.6 or later) or MySQL (8.0.17 or later) through a pool of mysql2/promise. Rows go in statements
  * of half a megabyte; a deadlock or a lock time-out begins the transaction again while the call has time.
@@ -33,13 +41,14 @@ export function mysqlSink(pool: MysqlPool, options: SinkOptions = {}): Sink {
 function sinkOf(pool: MysqlPool, options: SinkOptions): Sink {
   checkOptions(options);
   if (pool === null || typeof pool !== "object") throw argumentError("pool", pool, "a pool of mysql2/promise");
-  const plans = new WeakMap<CounterShape, { layout: Layout; tables: string[]; ledger: Ledger }>();
+  const plans = new WeakMap<CounterShape, Plan>();
   const planOf = (shape: CounterShape) => {
     let plan = plans.get(shape);
     if (!plan) {
       const layout = layoutOf(shape, options, MYSQL);
-      const columns = ledgerColumns(MYSQL);
-      plan = { layout, tables: mysqlTables(shape, layout, columns), ledger: mysqlLedger(layout, columns, shape) };
+      const names = ledgerColumns(MYSQL);
+      const [tables, ledger] = [mysqlTables(shape, layout, names), mysqlLedger(layout, names, shape)];
+      plan = { layout, tables, ledger, columns: new MysqlColumns(shape, layout) };
       plans.set(shape, plan);
     }
     return plan;
@@ -70,11 +79,12 @@ function sinkOf(pool: MysqlPool, options: SinkOptions): Sink {
 
     async apply(shape, batch, limits = {}) {
       checkBatch(batch);
-      const { layout, ledger, tables } = planOf(shape);
+      const { layout, ledger, tables, columns } = planOf(shape);
       const rows = keyedRows(shape, batch.rows);
       return again(limits, (left) =>
         transact("apply", database, left, async (session, leftMs) => {
           await checkCharset(session, tables);
+          await columns.check(session, rows);
           await session.begin(WRITE, leftMs);
           const refused = await step(session, ledger, batch);
           if (refused) return refused;
