@@ -1,3 +1,4 @@
+import { Aged } from "./aged.ts";
 import { wellFormed } from "./ascii.ts";
 import type { ScriptClient } from "./client.ts";
 import type { Script } from "./contract.ts";
@@ -5,6 +6,7 @@ import { atTurnsEnd } from "./gathering.ts";
 import { HttpCommand } from "./http-command.ts";
 import { healthOf } from "./http-health.ts";
 import { type HttpServer, sendCommands } from "./http-request.ts";
+import { lostAfterMs } from "./of-request.ts";
 import { isAnswer } from "./probe.ts";
 import { pause, within } from "./waiting.ts";
 
@@ -23,7 +25,7 @@ const REST_STEP_MS = 100;
  */
 export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient {
   const missing = new Set<string>();
-  const unanswered = new Set<HttpCommand>();
+  const unanswered = new Aged<HttpCommand>();
   let waiting: HttpCommand[] = [];
   let unansweredBytes = 0;
   let restUntilMs = Number.NEGATIVE_INFINITY;
@@ -38,12 +40,16 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
       if (retryAfterMs > 0) restUntilMs = performance.now() + Math.min(retryAfterMs, LONGEST_REST_MS);
     }
   };
+  const forget = (command: HttpCommand) => {
+    unansweredBytes -= command.sizeBytes;
+  };
+  const forgetLost = () => unanswered.takeOlderThan(lostAfterMs(deadlineMs)).forEach(forget);
   const send = (command: HttpCommand): HttpCommand => {
-    const { sizeBytes } = command;
+    forgetLost();
     if (waiting.length === 0) atTurnsEnd(() => void flush());
     waiting.push(command);
     unanswered.add(command);
-    unansweredBytes += sizeBytes;
+    unansweredBytes += command.sizeBytes;
     command.reply.then(
       () => {
         lastError = undefined;
@@ -53,8 +59,7 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
       },
     );
     command.whenEnded(() => {
-      unanswered.delete(command);
-      unansweredBytes -= sizeBytes;
+      if (unanswered.delete(command)) forget(command);
     });
     return command;
   };
@@ -69,6 +74,7 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
       return lastError;
     },
     get unansweredBytes() {
+      forgetLost();
       return unansweredBytes;
     },
     whenReady() {
@@ -97,7 +103,7 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
       return outcome.kind === "done" ? [new TextDecoder().decode(outcome.value as Uint8Array)] : [];
     },
     async close() {
-      for (const command of [...unanswered]) command.settle(new Error("the store was closed"));
+      for (const command of unanswered.all) command.settle(new Error("the store was closed"));
     },
   };
 }

@@ -9,6 +9,11 @@ const { navigator } = globalThis as { navigator?: { userAgent?: string } };
  */
 export const endsWithRequest: boolean = navigator?.userAgent === "Cloudflare-Workers";
 
+/** Who gives up after `deadlineMs`, and has not after so long, has ended with its request: nothing of it is accounted any more. */
+export function lostAfterMs(deadlineMs: number): number {
+  return 2 * deadlineMs;
+}
+
 /** What closes waits for it so long at most, where it may never end. */
 const LONGEST_END_MS = 10_000;
 

@@ -1,18 +1,18 @@
 import { argumentError, OrielError } from "../errors.ts";
 import { type Clock, type Duration, durationMs } from "../time.ts";
 import { Aborts } from "./aborts.ts";
+import { Aged } from "./aged.ts";
 import { Batches } from "./batches.ts";
 import { Call } from "./call.ts";
 import type { ScriptClient } from "./client.ts";
 import type { Operation, RunOptions, WatchedStore } from "./contract.ts";
 import { deliver, type ScriptOf } from "./delivery.ts";
-
 import { failureReports } from "./failures.ts";
 import { storeFull } from "./full.ts";
-
 import { Health } from "./health.ts";
 import { checkPrefix, keyOf } from "./keys.ts";
 import { leaseClock } from "./lease-clock.ts";
+import { endsWithRequest, lostAfterMs, untilEnded } from "./of-request.ts";
 import { emitOnce, watchAppendOnly, watchEviction } from "./warnings.ts";
 
 export interface ScriptStoreOptions {
@@ -77,12 +77,18 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
   let pendingBytes = 0;
   let closed: Promise<void> | undefined;
   const aborts = new Aborts();
-  const onSettled = (call: Call) => {
+  // Elsewhere each call settles by its deadline.
+  const pending = endsWithRequest ? new Aged<Call>() : undefined;
+  const forget = (call: Call) => {
     pendingCalls--;
     pendingBytes -= call.sizeBytes;
+  };
+  const onSettled = (call: Call) => {
+    if (!pending || pending.delete(call)) forget(call);
     if (call.signal) aborts.delete(call.signal, call);
   };
   const checkOpen = () => {
+    pending?.takeOlderThan(lostAfterMs(deadlineMs)).forEach(forget);
     if (closed) throw new OrielError("UNAVAILABLE", "the store is closed");
     const held = Math.max(pendingBytes, connection.unansweredBytes);
     if (held > maxPendingBytes) throw storeFull(`${held} bytes wait for answers; the bound is ${maxPendingBytes}`);
@@ -114,6 +120,7 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
           throw argumentError("replicas", options.replicas, `0 ${connection.whyNoReplicas}`);
         const call = new Call(operation as Operation<unknown, unknown>, key, input, options, onSettled);
         if (signal) aborts.add(signal, call);
+        pending?.add(call);
         pendingCalls++;
         pendingBytes += call.sizeBytes;
         batches.add(call);
@@ -132,7 +139,8 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
       closed ??= (async () => {
         while (pendingCalls > 0 || underWay.size > 0) {
           await new Promise((resolve) => setTimeout(resolve, 0));
-          await Promise.all(underWay);
+          await untilEnded(Promise.all(underWay));
+          if (endsWithRequest) break;
         }
         health.close();
         await connection.close();

@@ -29,8 +29,13 @@ const started = (env) => {
     leased: limit("leased", slidingWindow({ limit: 1e6, span: "1m" }), { lease: { permits: 1, for: "1ms" } }),
     lent: limit("lent", concurrency({ limit: 100, lease: "1m" })),
     lock: new Lock(store, "lock"),
+    small: small(env),
     queue: new DelayQueue(store, "queue"),
   };
+};
+const small = (env) => {
+  const store = httpStore({ url: env.URL, token: env.TOKEN, deadline: 300, maxPendingBytes: 4096 });
+  return new Limiter(store, [slidingWindow({ limit: 1e6, span: "1m" })], { name: "small" });
 };
 const failed = () => Promise.reject(new Error("failed"));
 const routes = {
@@ -58,6 +63,8 @@ const routes = {
   },
   lease: ({ leased }) => leased.take("key").then(({ allowed }) => (allowed ? "done" : "denied")),
   acquire: ({ lent }) => lent.acquire("key", { wait: "1s" }).then(({ allowed }) => (allowed ? "done" : "denied")),
+  fill: ({ small }) => Promise.allSettled(Array.from({ length: 20 }, (_, i) => small.take("x".repeat(200) + i))),
+  fits: ({ small }) => small.take("key").then(() => "done", ({ code }) => code),
   lock: ({ lock }) => lock.withLock(() => "done", { wait: "2s", lease: "1s" }),
   // Nobody waits for them.
   forget: ({ series, asked, counters, leased, queue, circuit }) => {
@@ -163,6 +170,12 @@ describe("one structure for all requests of a Worker", () => {
     const keep = () => ++count && ask("keep");
     await until("it is back", async () => (await keep()) === "done");
     expect(await ask("storedCount")).toBe(String(count - 1));
+  });
+
+  test("has room again for calls after what requests had sent that are gone", async () => {
+    await abandon("fill", false);
+    expect(await ask("fits")).toBe("OVERLOADED");
+    await until("there is room", async () => (await ask("fits")) === "done", 3000);
   });
 
   test("counts what was acknowledged once", async () => {
