@@ -5,7 +5,7 @@ import { build } from "esbuild";
 import { Miniflare } from "miniflare";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type RedisServer, startRedis } from "../harness/redis-server.ts";
-import { type RestServer, startRest } from "../harness/rest-server.ts";
+import { type Command, type RestServer, startRest } from "../harness/rest-server.ts";
 import { until } from "../harness/until.ts";
 import { root } from "../house/sources.ts";
 import { temporaryFolder } from "./bundle.ts";
@@ -21,6 +21,7 @@ const started = (env) => {
   return {
     series: new Series(store, "series"),
     asked: new Series(store, "series"),
+    long: new Series(store, "long"),
     kept: new Series(httpStore({ url: env.URL, token: env.TOKEN, deadline: 300 }), "kept", { onStoreError: "local" }),
     circuit: circuit("circuit"),
     broken: circuit("broken"),
@@ -40,6 +41,7 @@ const small = (env) => {
 const failed = () => Promise.reject(new Error("failed"));
 const routes = {
   record: ({ series }) => series.record(1).then(({ degraded }) => (degraded ? "local" : "done")),
+  long: ({ long }) => long.recordMany(new Float32Array(100_000)).then(() => "done"),
   keep: ({ kept }) => kept.record(1).then(({ degraded }) => (degraded ? "local" : "done")),
   keptCount: async ({ kept }) => (await kept.stats()).count,
   storedCount: async ({ kept }) => (await kept.stats({ where: "server" })).count,
@@ -83,7 +85,7 @@ export default {
     shared ??= started(env);
     const { pathname, search } = new URL(request.url);
     const answer = (async () => routes[pathname.slice(1)](shared))().catch(String);
-    const isLeft = search === "?leave" && new Promise((resolve) => setTimeout(resolve, 50, "left"));
+    const isLeft = search && new Promise((resolve) => setTimeout(resolve, Number(search.slice(1)), "left"));
     return new Response(String(await (isLeft || answer)));
   },
 };
@@ -127,7 +129,7 @@ async function abandon(route: string, isAborted: boolean): Promise<void> {
   rest.faultOf = () => ({ hold: new Promise(() => {}) });
   const seen = rest.requests.length;
   const abort = new AbortController();
-  const gone = isAborted ? ask(route, abort.signal).catch(() => "aborted") : ask(`${route}?leave`);
+  const gone = isAborted ? ask(route, abort.signal).catch(() => "aborted") : ask(`${route}?50`);
   await until("the server has the request", () => rest.requests.length > seen);
   if (isAborted) abort.abort();
   expect(await gone).toBe(isAborted ? "aborted" : "left");
@@ -157,6 +159,22 @@ describe("one structure for all requests of a Worker", () => {
   test("serves all after a request that waited for nothing", async () => {
     expect(await ask("forget")).toBe("done");
     for (const route of ROUTES) expect(await ask(route)).toBe("done");
+  });
+
+  test("closes a chunk that is due where the request is gone that had begun to", async () => {
+    const isRotation = (commands: Command[]) =>
+      commands.some((words) => words.some((word) => /\{long\}:\d+$/.test(word)));
+    rest.faultOf = (commands) => (isRotation(commands) ? { hold: new Promise(() => {}) } : undefined);
+    const seen = () => rest.requests.filter(({ commands }) => isRotation(commands)).length;
+    while (seen() === 0) await ask("long?400");
+    rest.faultOf = undefined;
+    const before = seen();
+    expect(await ask("long")).toBe("done");
+    const after = seen();
+    expect(after).toBeGreaterThan(before);
+    // The chunk that is open is not due.
+    expect(await ask("long")).toBe("done");
+    expect(seen()).toBe(after);
   });
 
   test("keeps what it records while the server is silent, and hands it in when it is back", async () => {
