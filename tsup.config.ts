@@ -11,7 +11,7 @@ const shared: Options = {
 const files = (folder: string, ...names: string[]) =>
   Object.fromEntries(names.map((name) => [name, `${folder}/${name}.ts`]));
 const entries = files("src", "index", "kernel", "js", "slim", "http", "sql");
-const browser = files("src/runtimes", "browser");
+const browser = files("src/runtimes", "browser", "js");
 const edge = files("src/runtimes", "workerd", "edge-light", "deno", "kernel-workerd", "kernel-edge-light");
 
 export default defineConfig([

@@ -136,6 +136,7 @@ const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number]
     "workerd",
     37_700,
   ],
+  ["a limiter, from js", `export { Limiter, slidingWindow, memoryStore } from "oriel/js"`, "browser", 27_000],
   ["httpStore", `export { httpStore } from "oriel"`, "workerd", 17_000],
   ["httpStore in a page", `export { httpStore } from "oriel"`, "browser", 17_000],
   ["a series", `export { Series, memoryStore } from "oriel"`, "workerd", 72_000],
