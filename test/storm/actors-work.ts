@@ -1,10 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { inspect } from "node:util";
 import { Counters, DelayQueue, DrainService, FleetMetrics } from "../../src/index.ts";
-import { sqliteSink } from "../../src/sql.ts";
-import { Sqlite } from "../drain/clients.ts";
 import type { Actor, Part } from "./actors.ts";
 import { answered, Books } from "./books.ts";
+import { databases } from "./databases.ts";
 
 export function queueActor({ stores, random, modes, clock }: Part): Actor {
   const books = new Books<string>("queue");
@@ -71,39 +70,40 @@ export function fleetActor({ stores, random, modes, clock }: Part): Actor {
 }
 
 /** Two processes count and drain at once, without a lock; table and store together have each count once. */
-export function drainActor({ stores, random }: Part): Actor {
+export async function drainActor({ stores, random, modes }: Part): Promise<Actor> {
   const books = new Books<string>("drain");
-  const database = new Sqlite(":memory:");
-  const sink = sqliteSink(database);
+  const { sink: name, ...options } = modes as { sink: string };
+  const sink = await databases.sink(name);
   const counters = stores.map((store) => new Counters(store, "d", { dimensions: ["id"], shards: 4 }));
-  const services = counters.map((each) => new DrainService({ counters: each, sink }));
+  const services = counters.map((each) => new DrainService({ counters: each, sink, ...options }));
   const read = () => counters[0]!.read({ bucket: "day", table: sink });
   let drawn = 0;
-  const made = sink.createTables(counters[0]!.shape);
+  const failures: string[] = [];
+  for (const service of services)
+    for (const event of ["error", "diverged", "recovered"] as const)
+      service.on(event, (told) => void failures.push(`${event} ${inspect(told, { depth: 4 })}`));
+  await sink.createTables(counters[0]!.shape);
   return {
     violations: books.violations,
     async act() {
-      await made;
-      if (random.chance(0.2)) return random.pick(services).drainOnce();
+      if (random.chance(0.2)) return books.call("", random.pick(services).drainOnce());
       const id = `n${++drawn}`;
       return books.call(id, random.pick(counters).add({ id }));
     },
     async settle() {
+      books.acknowledged.delete("");
       const rows = await answered(read);
       const idsOf = (found: typeof rows) =>
         found.flatMap(({ values, count }) => Array.from({ length: Number(count) }, () => values.id));
       books.settle(idsOf(rows));
       let left = 1;
-      let failure: unknown;
-      services[0]!.on("error", (told) => (failure = told));
       for (let i = 0; i < 20 && left > 0; i++) {
         const { failed, diverged } = await answered(() => services[0]!.drainOnce());
         left = failed + diverged;
         if (left > 0) await pause(50);
       }
-      if (left > 0) books.wrong(`${left} shards are not drained: ${inspect(failure)}`);
+      if (left > 0) books.wrong(`${left} shards are not drained: ${failures.slice(-3).join("; ")}`);
       books.settle(idsOf(await answered(read)));
-      database.close();
     },
   };
 }

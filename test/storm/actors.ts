@@ -121,25 +121,43 @@ export function lockActor({ stores, random, modes, clock }: Part): Actor {
     );
   return {
     violations: books.violations,
-    act: () => books.call(++drawn, hold(random.pick(locks))),
+    // Both at once, or neither would ever find it held.
+    act: () => Promise.all(locks.map((lock) => random.chance(0.7) && books.call(++drawn, hold(lock)))),
     settle: () => answered(() => locks[0]!.withLock(() => {}, { wait: "3s" })),
   };
 }
 
 export function breakerActor({ stores, random }: Part): Actor {
+  const COOLDOWN_MS = 50;
   const books = new Books("breaker");
-  const breakers = stores.map((store) => new Breaker(store, { name: "b", span: "1s", failures: 5, cooldown: 50 }));
+  const options = { span: "1s", failures: 5, cooldown: COOLDOWN_MS, flush: 5 } as const;
+  const breakers = stores.map((store) => new Breaker(store, { ...options, name: "b" }));
+  const codeOf = (error: Error & { code?: string }) => error.code ?? error.message;
   return {
     violations: books.violations,
     async act() {
       const isBad = random.chance(0.2);
       const run = () => (isBad ? Promise.reject(new RangeError("bad")) : Promise.resolve("good"));
-      const ended = await random
-        .pick(breakers)
-        .run(run)
-        .catch((error) => error.code ?? error.message);
+      const ended = await random.pick(breakers).run(run).catch(codeOf);
       if (ended !== "OPEN" && ended !== (isBad ? "bad" : "good")) books.wrong(`a call ended with ${ended}`);
     },
-    settle: async () => {},
+    /** A circuit of two processes that opens, and lets one probe through. */
+    async settle() {
+      const calm = stores.map((store) => new Breaker(store, { ...options, name: "calm" }));
+      const bad = () => Promise.reject(new RangeError("bad"));
+      const flushAll = () => Promise.all(calm.map((breaker) => answered(() => breaker.flush())));
+      for (let i = 0; i < 100 && calm.some((breaker) => breaker.stats().state !== "open"); i++) {
+        await Promise.all(calm.map((breaker) => breaker.run(bad).catch(codeOf)));
+        await flushAll();
+      }
+      await pause(2 * COOLDOWN_MS);
+      let began = 0;
+      const probe = async () => {
+        began++;
+        await pause(COOLDOWN_MS);
+      };
+      await Promise.all([...calm, ...calm].map((breaker) => breaker.run(probe).catch(codeOf)));
+      if (began !== 1) books.wrong(`${began} probes began where one may`);
+    },
   };
 }

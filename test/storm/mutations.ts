@@ -1,5 +1,10 @@
+import type { Answer as BreakerAnswer, Handed } from "../../src/breaker/exchange.ts";
+import { flush as fleetFlush } from "../../src/fleet/flush.ts";
 import { OrielError } from "../../src/index.ts";
-import type { Store } from "../../src/store/contract.ts";
+import { MODE } from "../../src/limiter/ask.ts";
+import type { Answer as LockAnswer } from "../../src/lock/acquire.ts";
+import { release } from "../../src/lock/release.ts";
+import type { Operation, Store, WatchedStore } from "../../src/store/contract.ts";
 import type { Change } from "./storm.ts";
 
 /** What a store does that breaks its word, and the structures whose books must show it. */
@@ -29,6 +34,25 @@ function every(broken: (run: () => Promise<unknown>, last: unknown) => Promise<u
   };
 }
 
+type Broken = (run: (input: unknown) => Promise<unknown>, input: never, store: Store, key: string) => Promise<unknown>;
+
+/** Every so many runs of one step go through `broken`, which two processes share. */
+function breaking(step: string, times: number, broken: Broken): Change {
+  let count = 0;
+  return (store) => {
+    const changed = Object.create(store) as WatchedStore;
+    changed.run = (async (operation: Operation<unknown, unknown>, key: string, input, options) => {
+      const run = (given: unknown) => store.run(operation, key, given, options);
+      if (operation.name !== step || ++count % times !== 0) return run(input);
+      return broken(run, input as never, store, key);
+    }) as Store["run"];
+    return changed;
+  };
+}
+
+/** Of each lock's key, the token that got it last. */
+const holders = new Map<string, string>();
+
 export const mutations: Record<string, Mutation> = {
   "a step is not run, and answered as the last one": {
     change: every(async (_run, last) => last),
@@ -40,5 +64,42 @@ export const mutations: Record<string, Mutation> = {
       throw new OrielError("UNAVAILABLE", "on purpose", { transient: true, applied: "no" });
     }),
     seenBy: ["series", "locked window", "counters", "queue", "drain"],
+  },
+  "a limiter lets pass and writes nothing": {
+    change: breaking("limiter/decide", EVERY, (run, input: object) => run({ ...input, mode: MODE.peek })),
+    seenBy: ["limiter"],
+  },
+  "a lock is taken from the one that has it": {
+    change: breaking("lock/acquire", 1, async (run, input: { token: string }, store, key) => {
+      let answer = (await run(input)) as LockAnswer;
+      const token = holders.get(key);
+      if (!("fence" in answer) && token !== undefined) {
+        await store.run(release, key, { token, id: "", isNext: false });
+        answer = (await run(input)) as LockAnswer;
+      }
+      if ("fence" in answer) holders.set(key, input.token);
+      return answer;
+    }),
+    seenBy: ["lock"],
+  },
+  "a breaker grants every probe that is asked for": {
+    change: breaking("breaker/flush", 1, async (run, input: Handed) => {
+      const answer = (await run(input)) as BreakerAnswer;
+      return { ...answer, granted: input.wanted };
+    }),
+    seenBy: ["breaker"],
+  },
+  "a fleet adds a batch twice": {
+    change: breaking("fleet/flush", EVERY, async (run, input: object, store, key) => {
+      await store.run(fleetFlush, key, { ...input, sender: "another!" } as never);
+      return run(input);
+    }),
+    seenBy: ["fleet"],
+  },
+  "a message is due when it is added": {
+    change: breaking("queue/add", EVERY, (run, input: { messages: object[] }) =>
+      run({ ...input, messages: input.messages.map((message) => ({ ...message, when: { delayMs: 0 } })) }),
+    ),
+    seenBy: ["queue"],
   },
 };

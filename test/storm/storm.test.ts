@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { databases } from "./databases.ts";
 import { mutations } from "./mutations.ts";
 import { makeSites } from "./sites.ts";
 import { playStorm } from "./storm.ts";
@@ -10,6 +11,7 @@ const count = ORIEL_SEED === undefined ? Number(ORIEL_SEEDS ?? 12) : 1;
 const sites = makeSites();
 beforeAll(() => Promise.all(sites.map((site) => site.open())));
 afterAll(() => Promise.all(sites.map((site) => site.close())));
+afterAll(() => databases.close());
 
 test(`${count} storms over all structures from seed ${first}: each is what its books say`, {
   timeout: 60_000 + count * 15_000,

@@ -16,6 +16,7 @@ import {
 } from "./actors.ts";
 import { drainActor, fleetActor, queueActor } from "./actors-work.ts";
 import { Frozen, ServerClock } from "./clocks.ts";
+import { databases } from "./databases.ts";
 import type { FaultyServers } from "./server-faults.ts";
 
 const ACTORS = {
@@ -28,7 +29,7 @@ const ACTORS = {
   queue: queueActor,
   fleet: fleetActor,
   drain: drainActor,
-} satisfies Partial<Record<StructureName, (part: Part) => Actor>>;
+} satisfies Partial<Record<StructureName, (part: Part) => Actor | Promise<Actor>>>;
 
 export interface StormOutcome {
   told: string;
@@ -52,7 +53,8 @@ export async function playStorm(seed: number, servers: FaultyServers, change?: C
   for (const [structure, actorOf] of Object.entries(ACTORS)) {
     const name = structure as StructureName;
     const rows = rowsOf(name).filter(
-      ({ store, modes }) => servers.has(store) && (modes.replicas !== 1 || servers.hasReplica),
+      ({ store, modes }) =>
+        servers.has(store) && (modes.replicas !== 1 || servers.hasReplica) && databases.has(modes.sink),
     );
     const { store: client, scripting, modes } = random.pick(rows);
     // A lock goes by a clock that never stands still, or nothing could tell it that its lease is over.
@@ -68,7 +70,7 @@ export async function playStorm(seed: number, servers: FaultyServers, change?: C
         await connection.end();
       });
     }
-    actors.push(actorOf({ stores, random: random.fork(), modes, clock }));
+    actors.push(await actorOf({ stores, random: random.fork(), modes, clock }));
   }
 
   let isOver = false;

@@ -1,0 +1,33 @@
+import type { Sink } from "../../src/sql.ts";
+import { STAGES, type Stage } from "../drain/stages.ts";
+
+/** Those that a process has within itself; the others take seconds to start. */
+const WITHIN = ["SQLite", "recorded Oracle"];
+const isLong = process.env.ORIEL_SEEDS !== undefined;
+
+/** The databases of the drains of all storms, each started when it is first drawn. */
+export class Databases {
+  readonly #stages = new Map<string, Promise<Stage>>();
+  #count = 0;
+
+  has(sink: unknown): boolean {
+    return sink === undefined || isLong || WITHIN.includes(sink as string);
+  }
+
+  /** Into tables of its own. */
+  async sink(name: string): Promise<Sink> {
+    let stage = this.#stages.get(name);
+    if (!stage) {
+      stage = STAGES[name]!();
+      this.#stages.set(name, stage);
+    }
+    const number = ++this.#count;
+    return (await stage).sink({ table: `counts_${number}`, ledgerTable: `ledger_${number}` });
+  }
+
+  async close(): Promise<void> {
+    for (const stage of this.#stages.values()) await (await stage).stop();
+  }
+}
+
+export const databases = new Databases();
