@@ -13,6 +13,7 @@ export { CountersDoctor, type RepairOptions, type ShardRepair } from "./drain/do
 export { DrainService } from "./drain/drain-service.ts";
 export type { CycleReport, DivergedShards, DrainEvents, DrainFailure } from "./drain/events.ts";
 export type { DrainOptions } from "./drain/options.ts";
+export type { LayoutDiagnosis } from "./drain/shape-key.ts";
 export { OrielError, type OrielErrorCode } from "./errors.ts";
 export { breakerSource } from "./exporters/breaker-source.ts";
 export type { MetricsSources } from "./exporters/collect.ts";

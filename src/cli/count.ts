@@ -10,6 +10,7 @@ export interface CountTyped {
   stream: string;
   group: string;
   dimensions: string;
+  addedDimensions?: string;
   name?: string;
   count?: string;
   at?: string;
@@ -40,6 +41,7 @@ export async function count(typed: CountTyped, streams: Streams): Promise<number
   try {
     const flow = new Counters(store, typed.name ?? typed.stream, {
       dimensions: typed.dimensions.split(","),
+      addedDimensions: typed.addedDimensions?.split(",") ?? [],
       shards: Number(typed.shards),
       replicas: Number(typed.replicas),
     });
@@ -127,7 +129,12 @@ class StreamWorker {
     const { count, at } = this.#typed;
     try {
       if (fields === undefined) throw argumentError("entry", id, "in the stream still; it was trimmed");
-      const values = Object.fromEntries(this.#flow.shape.dimensions.map((name) => [name, fields[name]!]));
+      const { dimensions, added = 0 } = this.#flow.shape;
+      const first = dimensions.length - added;
+      // Whoever writes entries may not know a dimension that was added.
+      const values = Object.fromEntries(
+        dimensions.map((name, i) => [name, i < first ? fields[name]! : (fields[name] ?? "")]),
+      );
       const event = {
         values,
         count: count === undefined ? 1 : Number(fields[count]),

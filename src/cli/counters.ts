@@ -1,6 +1,13 @@
 import Table from "cli-table3";
 import { argumentError } from "../errors.ts";
-import { Counters, CountersDoctor, type CountersOptions, type RepairOptions, type ShardDiagnosis } from "../index.ts";
+import {
+  Counters,
+  CountersDoctor,
+  type CountersOptions,
+  type LayoutDiagnosis,
+  type RepairOptions,
+  type ShardDiagnosis,
+} from "../index.ts";
 import { openStore } from "./open-store.ts";
 import { Output } from "./output.ts";
 import { safeText } from "./row.ts";
@@ -11,6 +18,7 @@ export interface CountersTyped {
   redis: string;
   sql: string;
   dimensions: string;
+  addedDimensions?: string;
   buckets: string;
   timeZone: string;
   shards: string;
@@ -41,11 +49,12 @@ export async function counters(what: string, name: string, typed: CountersTyped,
     close = opened.close;
     const doctor = new CountersDoctor(new Counters(store, name, countersOptions(typed)), opened.sink);
     if (what === "doctor" || !typed.yes) {
-      const found = await doctor.diagnose();
+      const [found, layout] = [await doctor.diagnose(), await doctor.layout()];
       await output.write(textOf(found, typed));
       const wrong = found.filter(({ verdict }) => verdict !== "fits").length;
-      if (!typed.json) await output.write(`${summary(found.length, wrong)}${what === "rebase" ? DRY : ""}\n`);
-      return wrong === 0 ? 0 : 1;
+      if (!typed.json)
+        await output.write(`${layoutLine(layout)}${summary(found.length, wrong)}${what === "rebase" ? DRY : ""}\n`);
+      return wrong === 0 && layout.verdict === "fits" ? 0 : 1;
     }
     const repairs = await doctor.repair(repairOptions(typed));
     const lines = repairs.map(({ before, after, isRepaired, dropped, aside }) => {
@@ -54,8 +63,12 @@ export async function counters(what: string, name: string, typed: CountersTyped,
     });
     await output.write(textOf(lines, typed));
     const repaired = repairs.filter(({ isRepaired }) => isRepaired).length;
-    if (!typed.json) await output.write(`${repaired} of ${repairs.length} shards that did not fit are repaired\n`);
-    return repaired === repairs.length ? 0 : 1;
+    const layout = await doctor.layout();
+    if (!typed.json)
+      await output.write(
+        `${layoutLine(layout)}${repaired} of ${repairs.length} shards that did not fit are repaired\n`,
+      );
+    return repaired === repairs.length && layout.verdict === "fits" ? 0 : 1;
   } finally {
     await close();
     await store.close();
@@ -68,9 +81,22 @@ function summary(shards: number, wrong: number): string {
   return wrong === 0 ? `all ${shards} shards fit` : `${wrong} of ${shards} shards do not fit; see docs/runbook/`;
 }
 
-function countersOptions({ dimensions, buckets, timeZone, shards }: CountersTyped): CountersOptions {
+function countersOptions({ dimensions, addedDimensions, buckets, timeZone, shards }: CountersTyped): CountersOptions {
   const names = buckets.split(",") as NonNullable<CountersOptions["buckets"]>;
-  return { dimensions: dimensions.split(","), buckets: names, timeZone, shards: Number(shards) };
+  const added = addedDimensions?.split(",") ?? [];
+  return {
+    dimensions: dimensions.split(","),
+    addedDimensions: added,
+    buckets: names,
+    timeZone,
+    shards: Number(shards),
+  };
+}
+
+/** One line: what all processes of the counter are asked to agree on. */
+function layoutLine({ key, layout, verdict, note }: LayoutDiagnosis): string {
+  const what = verdict === "fits" ? (layout ?? "none yet") : `${verdict}: ${note}`;
+  return `layout (${safeText(key, 120)}): ${safeText(what, 1000)}\n`;
 }
 
 function repairOptions({ inDoubt, acceptMissing, setAside, mendSums }: CountersTyped): RepairOptions {

@@ -109,6 +109,7 @@ function countCommand(streams: Streams, end: (status: number) => void): Command 
     .requiredOption("--stream <key>", "the stream; its entries have a field for each dimension")
     .requiredOption("--group <group>", "the consumer group that shares the work; made where it is missing")
     .requiredOption("--dimensions <list>", "names with commas between: site,lane,direction")
+    .option("--added-dimensions <list>", 'names that the counter got later; an entry without such a field has ""')
     .option("--name <name>", "name of the counter (default: the stream's)")
     .option("--count <field>", "field that says how many (default: 1 each)")
     .option("--at <field>", "field that says when, ms since 1970 (default: the time in the entry's id)")
@@ -136,6 +137,7 @@ function countersCommand(streams: Streams, end: (status: number) => void): Comma
       "the database: postgres://…, mysql://…, mariadb://… or sqlite:<file>; it is only read",
     )
     .requiredOption("--dimensions <list>", "names with commas between: site,lane,direction")
+    .option("--added-dimensions <list>", "names that the counter got later (docs/runbook/add-a-dimension.md)")
     .option("--buckets <list>", "names with commas between", "minute,hour,day")
     .option("--time-zone <name>", "in which hours and days begin", "UTC")
     .option("--shards <n>", "parts of the counter", "64")

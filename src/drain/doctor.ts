@@ -6,10 +6,11 @@ import type { ReadPlace } from "../counter/read.ts";
 import { readShard } from "../counter/read-shard.ts";
 import { rebase } from "../counter/rebase.ts";
 import { setAside } from "../counter/set-aside.ts";
-import { argumentError } from "../errors.ts";
+import { argumentError, checkKnown } from "../errors.ts";
 import { Place, placed } from "../place.ts";
 import { bornOf, diagnose, firstPure, type Seen, type ShardDiagnosis, wasLost } from "./diagnosis.ts";
 import { withJsonCounts } from "./json-counts.ts";
+import { diagnoseLayout, type LayoutDiagnosis, setLayoutAside } from "./shape-key.ts";
 import type { Sink } from "./sink.ts";
 
 const LOOKS = 5;
@@ -20,7 +21,10 @@ export interface RepairOptions {
   inDoubt?: "drop" | "keep";
   /** Go on where the table lacks what the store gave away: those counts are lost. Default: such a shard is left. */
   acceptMissing?: boolean;
-  /** Give what cannot be read, or has another layout, another name, and begin anew. Default: such a shard is left. */
+  /**
+   * Give what cannot be read, or has another layout, another name, and begin anew; also the key of the layout. Default: such a
+   * shard is left. One of a newer layout always is: give its `addedDimensions`.
+   */
   setAside?: boolean;
   /** Of generations that do not add up: count what their rows say. Default: left. Reads all of the counter. */
   mendSums?: boolean;
@@ -68,10 +72,21 @@ export class CountersDoctor {
     return seen.map((one) => diagnose(one, this.#place.layout));
   }
 
+  /** The layout in the one key of all shards; writes nothing. */
+  async layout(): Promise<LayoutDiagnosis> {
+    try {
+      return await diagnoseLayout(this.#place);
+    } catch (error) {
+      throw this.#at.error("layout", error);
+    }
+  }
+
   /** Repairs the shards that do not fit, as far as the options allow. What was done is not undone by a later failure. */
   async repair(options: RepairOptions = {}): Promise<ShardRepair[]> {
     try {
+      checkKnown(options, ["inDoubt", "acceptMissing", "setAside", "mendSums"]);
       const repairs: ShardRepair[] = [];
+      if (options.setAside) await setLayoutAside(this.#place);
       for (const before of await this.#diagnose()) {
         if (before.verdict !== "fits") repairs.push(await this.#repair(before, options));
         // One that the table takes just now has added up.

@@ -31,6 +31,18 @@ afterAll(async () => {
 });
 
 const flow = (store: Store) => new Counters(store, "flow", { dimensions: ["site", "lane"], shards: 8 });
+test("entries without a field that was added have its empty value", async () => {
+  await raw.config("SET", "appendonly", "yes");
+  await raw.xadd("flow", "1000-1", "site", "a", "lane", "1");
+  expect((await command(args(server.url, "--once"))).status).toBe(0);
+  await raw.xadd("flow", "1000-2", "site", "a", "lane", "1");
+  await raw.xadd("flow", "1000-3", "site", "a", "lane", "1", "colour", "red");
+  expect((await command(args(server.url, "--once", "--added-dimensions", "colour"))).status).toBe(0);
+  const options = { dimensions: ["site", "lane"], addedDimensions: ["colour"], shards: 8 } as const;
+  const rows = await new Counters(store, "flow", options).read();
+  expect(rows.map(({ values, count }) => `${values.colour} ${count}`)).toEqual([" 2", "red 1"]);
+});
+
 const sum = (rows: readonly { count: bigint }[]) => rows.reduce((all, { count }) => all + count, 0n);
 const args = (redis: string, ...more: string[]) => [
   ...["count", "--redis", redis, "--stream", "flow", "--group", "g", "--dimensions", "site,lane", "--shards", "8"],

@@ -74,6 +74,53 @@ test("a counter whose Redis was lost is shown, left as it is without --yes, and 
   raw.disconnect();
 });
 
+test("a doctor without a dimension that was added leaves the counter as it is, and says what to give", async () => {
+  const store = redisStore(server.url);
+  const database = new Database(file);
+  const layout = "1|2|minute|UTC|site|+colour";
+  try {
+    const flow = new Counters(store, "flow", { dimensions: ["site"], addedDimensions: ["colour"], shards: 2 });
+    for (let i = 0; i < 10; i++) await flow.add({ site: `s${i}`, colour: "red" });
+  } finally {
+    await store.close();
+    database.close();
+  }
+  const raw = new Redis(server.url);
+  const before = await raw.hgetall("oriel:{flow:0}:counts");
+  for (const what of [["doctor"], ["rebase", "--set-aside", "--yes"]]) {
+    const { status, stdout } = await run(what[0]!, ...what.slice(1));
+    expect(status).toBe(1);
+    expect(stdout).toContain(`layout (oriel:{flow}:shape): other-layout: ${layout}: give its added dimensions`);
+    expect(stdout).toContain("other-layout");
+  }
+  expect(await raw.hgetall("oriel:{flow:0}:counts")).toEqual(before);
+  expect(await raw.keys("*aside*")).toEqual([]);
+  expect(await run("doctor", "--added-dimensions", "colour")).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining(`layout (oriel:{flow}:shape): ${layout}\nall 2 shards fit`),
+  });
+  raw.disconnect();
+});
+
+test("a key of the layout that is another's, or damaged, is shown and set aside", async () => {
+  const raw = new Redis(server.url);
+  const key = "oriel:{flow}:shape";
+  for (const spoil of [() => raw.hset(key, "@layout", "1|64|minute|UTC|lane"), () => raw.set(key, "x")]) {
+    await spoil();
+    const more = ["--added-dimensions", "colour"];
+    const { status, stdout } = await run("doctor", ...more);
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/layout \(oriel:\{flow\}:shape\): (other-layout: 1\|64|damaged: the key holds a string)/);
+    expect((await run("rebase", ...more, "--yes")).status).toBe(1);
+    expect(await run("rebase", ...more, "--set-aside", "--yes")).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("layout (oriel:{flow}:shape): none yet"),
+    });
+  }
+  expect(await raw.keys("*:shape:aside:*")).toHaveLength(2);
+  raw.disconnect();
+});
+
 test("wrong options are one line each, and secrets stay out of it", async () => {
   const sql = (url: string) =>
     command(["counters", "doctor", "flow", "--redis", server.url, "--sql", url, "--dimensions", "site"]);

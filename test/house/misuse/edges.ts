@@ -115,7 +115,7 @@ export const EDGES: Record<string, Subject> = {
     data: ["new"],
     called: oriel.CountersDoctor,
     right: (store) => [counters(store), sink()],
-    methods: { diagnose: nothing, repair: () => [{}] },
+    methods: { diagnose: nothing, layout: nothing, repair: () => [{}] },
   },
   DrainService: {
     called: oriel.DrainService,

@@ -1,0 +1,33 @@
+import { extendsLayout } from "../counter/layout.ts";
+import { look } from "../counter/look.ts";
+import type { ReadPlace } from "../counter/read.ts";
+import { setAside } from "../counter/set-aside.ts";
+import { otherLayout } from "./diagnosis.ts";
+
+/** The key that holds the layout of all shards, which every process asks before it counts, reads or drains. */
+export interface LayoutDiagnosis {
+  key: string;
+  /** As it stands; undefined: none is known, and the next process that counts writes it. */
+  layout: string | undefined;
+  verdict: "fits" | "other-layout" | "damaged";
+  /** What is wrong. */
+  note: string;
+}
+
+export async function diagnoseLayout({ store, shapeKey: key, layout }: ReadPlace): Promise<LayoutDiagnosis> {
+  const { type, layout: own } = await store.run(look, key, null);
+  const found = { key, layout: own };
+  if (type !== "none" && (type !== "hash" || own === undefined))
+    return { ...found, verdict: "damaged", note: type === "hash" ? "it has no @layout" : `the key holds a ${type}` };
+  if (own === undefined || own === layout || extendsLayout(layout, own)) return { ...found, verdict: "fits", note: "" };
+  return { ...found, verdict: "other-layout", note: otherLayout(own, layout) };
+}
+
+/** Renames a key that holds another layout, or none that can be read; not one of a newer layout, which nothing is wrong with. */
+export async function setLayoutAside(place: ReadPlace): Promise<void> {
+  const { key, verdict, layout = "" } = await diagnoseLayout(place);
+  if (verdict === "fits" || extendsLayout(layout, place.layout)) return;
+  const { type, layout: stored, born } = await place.store.run(look, key, null);
+  const seen = `${type} ${stored ?? "-"} ${born ?? "-"}`;
+  await place.store.run(setAside, key, { aside: `${key}:aside:${Date.now()}`, seen });
+}
