@@ -13,7 +13,10 @@ export interface WorkerEvents {
   dead: { id: string; attempt: number; error: unknown };
   /** A message that was claimed before was not acknowledged in time: it comes again, or is `dead` after its last delivery. */
   stalled: { id: string; attempt: number };
-  /** A message is no longer ours, and its result was not kept: it was claimed by another delivery, or is no more there. */
+  /**
+   * A message is no longer ours, and its result was not kept: it was claimed by another delivery, or is no more there. Or
+   * the worker was closed and did not hear whether its result was kept: then the message may come again.
+   */
   lost: { id: string; attempt: number };
   /** Messages are claimed later than they were due: the oldest of a turn by so much. */
   lag: { lateMs: number };

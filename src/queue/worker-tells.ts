@@ -44,6 +44,11 @@ export class WorkerTells {
     this.#bringing.set(result, ended);
   }
 
+  /** A worker that is closed does not wait for them any more: what becomes of them nobody hears. */
+  giveUp(): void {
+    for (const result of [...this.#bringing.keys()]) this.end(result, "stale", false);
+  }
+
   /** What became of the result. */
   end(result: Result, fate: Fate, isAgain: boolean): void {
     const ended = this.#bringing.get(result);

@@ -102,7 +102,7 @@ export class QueueWorker<Payload = unknown> {
 
   /**
    * Claims no more, gives back what no handler has begun, waits for the handlers that run and brings their results. Where
-   * the store is out of reach, results are given up after some tries: those messages come again.
+   * the store is out of reach, results are given up after some tries (`lost`): those messages come again.
    */
   close(): Promise<void> {
     this.#closed ??= this.#close();
@@ -123,6 +123,7 @@ export class QueueWorker<Payload = unknown> {
     });
     this.#holds.close();
     for (const turns of this.#turns) turns.close();
+    this.#tells.giveUp();
   }
 
   #giveBack(): void {
