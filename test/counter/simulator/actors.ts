@@ -1,12 +1,16 @@
 import type { Counters } from "../../../src/counter/counters.ts";
 import { OrielError } from "../../../src/errors.ts";
-import type { Event } from "./books.ts";
+import { type Event, valuesFor } from "./books.ts";
 import type { Actor, Stage } from "./stage.ts";
+
+function isOlder({ plan, random }: Stage): boolean {
+  return plan.isGrowing && random.chance(0.5);
+}
 
 /** A process that counts: one by one and in bursts. */
 export async function produce(stage: Stage, actor: Actor): Promise<void> {
   const { world, random, plan } = stage;
-  let counters = stage.open(actor, plan.replicas);
+  let counters = stage.open(actor, plan.replicas, isOlder(stage));
   while (!stage.isOver) {
     await world.sleep(random.int(1, 2 * plan.paceMs), actor.process);
     if (stage.isOver) return;
@@ -16,7 +20,7 @@ export async function produce(stage: Stage, actor: Actor): Promise<void> {
     // Nobody gives again what a closed one counted.
     if (plan.failovers === 0 && random.chance(0.05)) {
       await counters.close();
-      counters = stage.open(actor, plan.replicas);
+      counters = stage.open(actor, plan.replicas, isOlder(stage));
     }
   }
 }
@@ -29,7 +33,7 @@ async function count({ world, random, books, ...stage }: Stage, actor: Actor, co
   sent.mayBeLost = false;
   actor.sent.push(sent);
   try {
-    await counters.add(event.values, { at, count: event.count });
+    await counters.add(valuesFor(counters, event), { at, count: event.count });
     books.acknowledge(sent, world.nowMs);
     if (actor.process.state === "dead" && stage.failoverCount > 0) sent.mayBeLost = true;
   } catch (error) {
@@ -42,7 +46,7 @@ async function count({ world, random, books, ...stage }: Stage, actor: Actor, co
 /** An owner of the source: others may be at work at the same time, and nobody cuts it alike. */
 export async function own(stage: Stage, actor: Actor): Promise<void> {
   const { world, random, plan, source } = stage;
-  const counters = stage.open(actor, plan.ownerReplicas);
+  const counters = stage.open(actor, plan.ownerReplicas, isOlder(stage));
   let at = source.reached;
   while (!stage.isOver) {
     await world.sleep(random.int(1, 3 * plan.paceMs), actor.process);
@@ -56,7 +60,11 @@ export async function own(stage: Stage, actor: Actor): Promise<void> {
 export async function give(stage: Stage, counters: Counters, from: number, to: number): Promise<number> {
   const { source, world, plan } = stage;
   source.extend(to, world.nowMs);
-  const events = source.events.slice(from, to).map(({ values, at, count }) => ({ values, at, count }));
+  const events = source.events.slice(from, to).map((event) => ({
+    values: valuesFor(counters, event),
+    at: event.at,
+    count: event.count,
+  }));
   try {
     await counters.addBatch("q", from, events);
     source.acknowledge(from, to, world.nowMs);

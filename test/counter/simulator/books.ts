@@ -1,3 +1,4 @@
+import type { Counters } from "../../../src/counter/counters.ts";
 import { shardOf } from "../../../src/counter/layout.ts";
 
 /** One event, or several alike, and what its caller was told. */
@@ -14,6 +15,16 @@ export interface Event {
   readonly values: { site: string; id: string };
   readonly at: number;
   readonly count: number;
+}
+
+/** A row without the dimension that was added: that is what is told apart here. */
+export function withoutColour(row: string): string {
+  return row.split("|", 3).join("|");
+}
+
+/** As these counters know them. */
+export function valuesFor({ shape }: Counters, { values }: Event) {
+  return shape.added ? { ...values, colour: "red" } : values;
 }
 
 /** What was sent, by row: most rows have one event, so that a second copy is seen. */

@@ -1,6 +1,6 @@
 import type { Shard } from "../../../src/counter/shard.ts";
 import { OrielError } from "../../../src/errors.ts";
-import { shardOfRow, wrongCount } from "./books.ts";
+import { shardOfRow, withoutColour, wrongCount } from "./books.ts";
 import type { Actor, Stage } from "./stage.ts";
 
 /** Table and store as they stand: what each row counts. */
@@ -11,7 +11,8 @@ function counted({ table, server, keys }: Stage): Map<string, bigint> {
     for (const [field, count] of fields) {
       const [, generation, row = ""] = /^(\d+)\|(.*)$/.exec(field) ?? [];
       if (generation === undefined || Number(generation) <= table.generationOf(shard)) continue;
-      sums.set(row, (sums.get(row) ?? 0n) + BigInt(count));
+      const name = withoutColour(row);
+      sums.set(name, (sums.get(name) ?? 0n) + BigInt(count));
     }
   }
   return sums;
@@ -60,9 +61,11 @@ export async function readOnce(stage: Stage, counters: NonNullable<Actor["counte
   try {
     const rows = await counters.read({ table });
     if (table.diverged.size > 0 || (!isEnd && stage.failoverCount > 0)) return;
-    const sums = new Map(
-      rows.map(({ startMs, values, count }) => [[startMs / 60_000, ...Object.values(values)].join("|"), count]),
-    );
+    const sums = new Map<string, bigint>();
+    for (const { startMs, values, count } of rows) {
+      const name = withoutColour([startMs / 60_000, ...Object.values(values)].join("|"));
+      sums.set(name, (sums.get(name) ?? 0n) + count);
+    }
     for (const [row, all] of books.rows) {
       const wrong = wrongCount(all, sums.get(row) ?? 0n, (one) =>
         isEnd ? !one.mayBeLost : one.acknowledgedAtMs < askedMs,

@@ -28,6 +28,8 @@ export interface Plan {
   readonly pauses: number;
   readonly kills: number;
   readonly fullTimes: number;
+  /** Some processes count with a dimension that others do not know. */
+  readonly isGrowing: boolean;
 }
 
 export function planOf(seed: number): Plan {
@@ -57,5 +59,6 @@ export function planOf(seed: number): Plan {
     kills: some(0.5, 4),
     // A copy that the network made of a request would be counted after its refusal: no client sends such.
     fullTimes: weather.repeated === 0 ? some(0.4, 3) : 0,
+    isGrowing: random.chance(0.3),
   };
 }

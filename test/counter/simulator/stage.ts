@@ -16,6 +16,7 @@ import { Table } from "./table.ts";
 
 const START_MS = 1_700_000_000_000;
 const DIMENSIONS = ["site", "id"];
+const ADDED = ["colour"];
 /** For so long, replicas' lag and late copies of a request together, what was acknowledged may be lost. */
 const LONGEST_AT_RISK_MS = 9_000;
 
@@ -66,7 +67,7 @@ export class Stage {
     const any = this.start("keys", async () => {});
     this.actors.pop();
     this.keys = shardKeys(any.store, "c", plan.shards);
-    this.layout = layoutText(plan.shards, "minute", "UTC", DIMENSIONS);
+    this.layout = layoutText(plan.shards, "minute", "UTC", DIMENSIONS, plan.isGrowing ? ADDED : []);
     this.source = new SourceBooks(this.books, this.random);
   }
 
@@ -88,7 +89,8 @@ export class Stage {
     return actor;
   }
 
-  open(actor: Actor, replicas = 0): Counters {
+  /** Who reads knows all dimensions; `isOlder`: it does not. */
+  open(actor: Actor, replicas = 0, isOlder = false): Counters {
     const { world, plan } = this;
     const { process, store } = actor;
     const onLost = () => {
@@ -107,7 +109,9 @@ export class Stage {
         };
       },
     };
-    const options = { dimensions: DIMENSIONS, buckets: ["minute"] as const, shards: plan.shards, replicas, onLost };
+    const addedDimensions = plan.isGrowing && !isOlder ? ADDED : [];
+    const shape = { dimensions: DIMENSIONS, addedDimensions, buckets: ["minute"] as const, shards: plan.shards };
+    const options = { ...shape, replicas, onLost };
     actor.counters = new Counters(store, "c", options, timers);
     return actor.counters;
   }

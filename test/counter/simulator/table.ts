@@ -1,5 +1,6 @@
 import { CounterRow } from "../../../src/counter/row.ts";
 import type { CounterShape, CountTable } from "../../../src/counter/table.ts";
+import { withoutColour } from "./books.ts";
 
 interface Applied {
   generation: number;
@@ -18,7 +19,10 @@ export class Table implements CountTable {
     if (last.generation === generation && last.nonce === nonce) return "before";
     if (last.generation !== generation - 1) return "behind";
     this.ledger.set(shard, { generation, nonce });
-    for (const [row, count] of rows) this.rows.set(row, (this.rows.get(row) ?? 0n) + count);
+    for (const [row, count] of rows) {
+      const name = withoutColour(row);
+      this.rows.set(name, (this.rows.get(name) ?? 0n) + count);
+    }
     return "applied";
   }
 
@@ -30,6 +34,7 @@ export class Table implements CountTable {
     const ledger = [...this.ledger].map(([shard, each]) => ({ shard, ...each, fence: 0, events: 0n }));
     const rows = [...this.rows].map(([row, count]) => {
       const [start, ...values] = row.split("|");
+      while (values.length < dimensions.length) values.push("");
       return new CounterRow(dimensions, { bucket: "minute", startMs: Number(start) * 60_000, values, count });
     });
     return { ledger, rows };
