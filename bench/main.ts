@@ -15,6 +15,7 @@ import { benchLive, FULL_LIVE, SMALL_LIVE } from "./live.ts";
 import { benchLock, FULL_LOCK, SMALL_LOCK } from "./lock.ts";
 import { benchMemory, FULL_MEMORY, SMALL_MEMORY } from "./memory.ts";
 import { benchMetrics, FULL_METRICS, SMALL_METRICS } from "./metrics.ts";
+import { benchOutage, FULL_OUTAGE, SMALL_OUTAGE } from "./outage.ts";
 import { benchPipeline, FULL_PIPELINE, SMALL_PIPELINE } from "./pipeline.ts";
 import { benchProcesses, FULL_PROCESSES, SMALL_PROCESSES } from "./processes.ts";
 import { benchQueue, FULL_QUEUE, SMALL_QUEUE } from "./queue.ts";
@@ -45,6 +46,7 @@ const BENCHES: Record<string, (redisUrl: string, small: boolean) => Promise<Repo
   metrics: (_redisUrl, small) => benchMetrics(small ? SMALL_METRICS : FULL_METRICS),
   lock: (redisUrl, small) => benchLock(redisUrl, small ? SMALL_LOCK : FULL_LOCK),
   limiters: (redisUrl, small) => benchLimiters(redisUrl, small ? SMALL_LIMITERS : FULL_LIMITERS),
+  outage: (_redisUrl, small) => benchOutage(small ? SMALL_OUTAGE : FULL_OUTAGE),
   breaker: (redisUrl, small) => benchBreaker(redisUrl, small ? SMALL_BREAKER : FULL_BREAKER),
   queue: (redisUrl, small) => benchQueue(redisUrl, small ? SMALL_QUEUE : FULL_QUEUE),
   sql: (_redisUrl, small) => benchSql(small ? SMALL_SQL : FULL_SQL),

@@ -1,9 +1,18 @@
 // Only what the rivals use, so that types are checked where the rivals' packages are not installed.
 declare module "rate-limiter-flexible" {
   export class RateLimiterRedis {
-    constructor(options: { storeClient: unknown; points: number; duration: number });
+    constructor(options: {
+      storeClient: unknown;
+      points: number;
+      duration: number;
+      insuranceLimiter?: RateLimiterMemory;
+    });
     /** Rejects with what is no Error where the call may not pass. */
-    consume(id: string): Promise<unknown>;
+    consume(id: string): Promise<object>;
+  }
+  export class RateLimiterMemory {
+    constructor(options: { points: number; duration: number });
+    consume(id: string): Promise<object>;
   }
 }
 

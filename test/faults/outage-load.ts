@@ -1,18 +1,23 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Limiter } from "../../src/index.ts";
+
+/** A limiter: ours, or a rival's behind an adapter. */
+export interface Decider {
+  take(id: string): Promise<{ allowed: boolean; degraded?: unknown }>;
+}
 
 export interface Load {
   /** Of each decision, ms, in the order made. */
   latenciesMs: number[];
   /** Of each, turns of the event loop: what a busy machine does not change. */
   turns: number[];
-  /** Decisions that `onStoreError` made. None is kept: whoever calls measures the heap. */
+  allowed: number;
+  /** Decisions that were made without the store. None is kept: whoever calls measures the heap. */
   degraded: number;
 }
 
 /** Asks `perSecond` times a second, each time for another id, until `isOver`; resolves when all are decided. */
-export async function load(limiter: Limiter, perSecond: number, isOver: () => boolean): Promise<Load> {
-  const made: Load = { latenciesMs: [], turns: [], degraded: 0 };
+export async function load(limiter: Decider, perSecond: number, isOver: () => boolean): Promise<Load> {
+  const made: Load = { latenciesMs: [], turns: [], allowed: 0, degraded: 0 };
   const all: Promise<void>[] = [];
   let turn = 0;
   const count = () => {
@@ -27,6 +32,7 @@ export async function load(limiter: Limiter, perSecond: number, isOver: () => bo
       const asked = limiter.take(`id${n % 500}`).then((decision) => {
         made.latenciesMs.push(performance.now() - fromMs);
         made.turns.push(turn - fromTurn);
+        if (decision.allowed) made.allowed++;
         if (decision.degraded) made.degraded++;
       });
       all.push(asked);

@@ -4,11 +4,9 @@ import { Cluster } from "ioredis";
 import { createClient } from "redis";
 import { afterEach, expect, test } from "vitest";
 import { fixedWindow, httpStore, Limiter, redisStore, type StoreEvents, type WatchedStore } from "../../src/index.ts";
-import { startCluster } from "../harness/redis-cluster.ts";
-import { startRedis } from "../harness/redis-server.ts";
-import { startRest } from "../harness/rest-server.ts";
 import { until } from "../harness/until.ts";
 import { load, quantile } from "./outage-load.ts";
+import { clusterFrozen, httpRefused, type Outage, serverFrozen, serverKilled } from "./outages.ts";
 
 /** A minute of it: ORIEL_OUTAGE_MS=60000. */
 const OUTAGE_MS = Number(process.env.ORIEL_OUTAGE_MS ?? 1500);
@@ -19,78 +17,40 @@ const BACK_MS = 3 * (DEADLINE_MS + 1000 + 500);
 
 interface Stage {
   store: WatchedStore;
-  begin(): Promise<unknown> | unknown;
-  end(): Promise<unknown> | unknown;
-  stop(): Promise<unknown>;
+  outage: Outage;
+  close(): Promise<unknown> | unknown;
 }
 
 const opened: Stage[] = [];
 afterEach(async () => {
-  for (const { store, stop } of opened.splice(0)) {
+  for (const { store, outage, close } of opened.splice(0)) {
     await store.close();
-    await stop();
+    await close();
+    await outage.stop();
   }
 });
 
 /** Each begins with a store that works. */
 const stages: Record<string, () => Promise<Stage>> = {
   "one server, killed and started again empty": async () => {
-    let server = await startRedis({ tcp: true });
-    const { port, url } = server;
-    return {
-      store: redisStore(url, { deadline: DEADLINE_MS }),
-      begin: () => server.kill(),
-      end: async () => {
-        server = await startRedis({ tcp: port });
-      },
-      stop: () => server.stop(),
-    };
+    const outage = await serverKilled();
+    return { outage, store: redisStore(outage.urls[0]!, { deadline: DEADLINE_MS }), close: () => {} };
   },
   "one server that stands still, behind a client of node-redis": async () => {
-    const server = await startRedis({ tcp: true });
-    const client = createClient({ url: server.url });
+    const outage = await serverFrozen();
+    const client = createClient({ url: outage.urls[0]! });
     client.on("error", () => {});
-    return {
-      store: redisStore(client, { deadline: DEADLINE_MS }),
-      begin: () => server.pause(),
-      end: () => server.resume(),
-      stop: async () => {
-        client.destroy();
-        await server.stop();
-      },
-    };
+    return { outage, store: redisStore(client, { deadline: DEADLINE_MS }), close: () => client.destroy() };
   },
   "a cluster of three that stands still": async () => {
-    const cluster = await startCluster(3);
-    const client = new Cluster([...cluster.urls], { slotsRefreshTimeout: 3000 });
+    const outage = await clusterFrozen();
+    const client = new Cluster([...outage.urls], { slotsRefreshTimeout: 3000 });
     client.on("error", () => {});
-    return {
-      store: redisStore(client, { deadline: DEADLINE_MS }),
-      begin: () => cluster.nodes.map((node) => node.pause()),
-      end: () => cluster.nodes.map((node) => node.resume()),
-      stop: async () => {
-        client.disconnect();
-        await cluster.stop();
-      },
-    };
+    return { outage, store: redisStore(client, { deadline: DEADLINE_MS }), close: () => client.disconnect() };
   },
   "HTTP, of which the port refuses": async () => {
-    const server = await startRedis();
-    // Below the ports that the system gives out by itself, so that nobody takes it meanwhile.
-    const port = 20_000 + (process.pid % 10_000);
-    let rest = await startRest(server.url, "rest-token", port);
-    const { url, token } = rest;
-    return {
-      store: httpStore({ url, token, deadline: DEADLINE_MS }),
-      begin: () => rest.stop(),
-      end: async () => {
-        rest = await startRest(server.url, token, port);
-      },
-      stop: async () => {
-        await rest.stop();
-        await server.stop();
-      },
-    };
+    const outage = await httpRefused();
+    return { outage, store: httpStore({ ...outage.http!, deadline: DEADLINE_MS }), close: () => {} };
   },
 };
 
@@ -124,7 +84,7 @@ test.each(Object.keys(stages))(
 
     await until("it is up", () => store.health.state === "up");
     events.length = 0; // a busy machine may have let a deadline go by
-    await stage.begin();
+    await stage.outage.begin();
     let isOver = false;
     const deadlines = limiters.map((limiter) => load(limiter, PER_SECOND / 10, () => isOver));
     await until("it is known", () => events.length > 0 && store.health.state === "down");
@@ -159,7 +119,7 @@ test.each(Object.keys(stages))(
     expect(events[0]).toMatchObject(["down", { reason: expect.any(String), since: expect.any(Number) }]);
 
     const backMs = performance.now();
-    await stage.end();
+    await stage.outage.end();
     await until("it is back", () => store.health.state === "up");
     expect(performance.now() - backMs).toBeLessThan(BACK_MS + 5000);
     await until("it decides", async () => {
