@@ -13,8 +13,7 @@ const MOST_SETTLED = 256;
  * to have come; its ages are reckoned anew each time it is sent.
  */
 export class Gathered {
-  /** Of the process; 60 random bits, in ASCII. */
-  readonly id = crypto.randomUUID().replaceAll("-", "").slice(-16);
+  #id: string | undefined;
   readonly #rule: Rule;
   readonly #tally = new SlidingTally();
   #batch: Float64Array = new Float64Array();
@@ -24,6 +23,12 @@ export class Gathered {
 
   constructor(rule: Rule) {
     this.#rule = rule;
+  }
+
+  /** Of the process; 60 random bits, in ASCII. Drawn when it is used: Workers draw nothing while a module is loaded. */
+  get id(): string {
+    this.#id ??= crypto.randomUUID().replaceAll("-", "").slice(-16);
+    return this.#id;
   }
 
   /** What is in no batch yet. */

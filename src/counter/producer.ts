@@ -48,7 +48,8 @@ export class Producer implements OneAtATime {
   #sending: Batch | undefined;
   #turn: Promise<void> | undefined;
   #isClosed = false;
-  #mark = newMark();
+  /** Drawn with the first count: Workers draw nothing while a module is loaded. */
+  #mark = "";
   /** Number of the last batch that was acknowledged. */
   #number = 0;
   /** The last number that any batch had: none is used for another batch, of which a late copy may be under way. */
@@ -161,7 +162,7 @@ export class Producer implements OneAtATime {
   async #count(batch: Batch): Promise<void> {
     const rows = batch.close();
     const { total } = batch;
-    if (this.#isLongAgo() && !this.hasGiven) this.#rename();
+    if (this.#mark === "" || (this.#isLongAgo() && !this.hasGiven)) this.#rename();
     const mark = this.#mark;
     const number = ++this.#used;
     for (let isInDoubt = false; ; ) {

@@ -34,7 +34,8 @@ interface Batch {
 export class Sender {
   readonly gathered = new Gathered();
   readonly #options: SenderOptions;
-  readonly #id = crypto.randomUUID().replaceAll("-", "").slice(0, 8);
+  /** Drawn when it is used: Workers draw nothing while a module is loaded. */
+  #id: string | undefined;
   #number = 0;
   #batch: Batch | undefined;
   #sending: Promise<void> | undefined;
@@ -122,6 +123,7 @@ export class Sender {
     const { number, given } = batch;
     const { store, key, shape, onFate } = this.#options;
     const sentAtMs = store.leaseClock();
+    this.#id ??= crypto.randomUUID().replaceAll("-", "").slice(0, 8);
     batch.underWay++;
     const answer = await store.run(flush, key, { ...shape, sender: this.#id, number, given }).catch((error) => {
       const isRefused = error instanceof OrielError && error.applied === "no";

@@ -41,6 +41,8 @@ export class ServerHealth {
     this.#suspectedAtMs = Number.NaN;
     this.#failedAtMs = Number.NEGATIVE_INFINITY;
     const { outage } = this;
+    // While a module is loaded Workers' clocks show 0.
+    if (this.upSince === 0) this.upSince = Date.now();
     if (!outage) return undefined;
     this.outage = undefined;
     this.upSince = Date.now();

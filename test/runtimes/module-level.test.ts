@@ -1,4 +1,4 @@
-// Structures that all requests of a Worker share: what a request that is gone had begun must hold up no later one.
+// Structures that are made where a Worker's module is loaded, and serve all its requests: what a request that is gone had begun must hold up no later one.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -13,8 +13,8 @@ import { temporaryFolder } from "./bundle.ts";
 const WORKER = `
 import * as oriel from "./src/js.ts";
 const { Breaker, concurrency, Counters, DelayQueue, FleetMetrics, httpStore, Limiter, Lock, Series, slidingWindow } = oriel;
-let shared;
 const started = (env) => {
+  // Nothing may be drawn here, no timer be set, and it is 1970.
   const store = httpStore({ url: env.URL, token: env.TOKEN, deadline: 2000 });
   const limit = (name, policy, options) => new Limiter(store, [policy], { name, ...options });
   const circuit = (name) => new Breaker(store, { name, span: "1m", failures: 1, cooldown: "1ms", flush: "1ms" });
@@ -23,6 +23,7 @@ const started = (env) => {
     asked: new Series(store, "series"),
     long: new Series(store, "long"),
     kept: new Series(httpStore({ url: env.URL, token: env.TOKEN, deadline: 300 }), "kept", { onStoreError: "local" }),
+    store,
     circuit: circuit("circuit"),
     broken: circuit("broken"),
     counters: new Counters(store, "counters", { dimensions: ["lan"], mirror: { prefix: "mirror:" } }),
@@ -38,6 +39,7 @@ const small = (env) => {
   const store = httpStore({ url: env.URL, token: env.TOKEN, deadline: 300, maxPendingBytes: 4096 });
   return new Limiter(store, [slidingWindow({ limit: 1e6, span: "1m" })], { name: "small" });
 };
+const shared = started({ URL: REST_URL, TOKEN: REST_TOKEN });
 const failed = () => Promise.reject(new Error("failed"));
 const routes = {
   record: ({ series }) => series.record(1).then(({ degraded }) => (degraded ? "local" : "done")),
@@ -76,13 +78,13 @@ const routes = {
   },
   queue: ({ queue }) => queue.add({ hello: 1 }).then(() => "done"),
   // What is there in the end.
+  upForMs: async ({ store }) => Date.now() - store.health.since,
   seriesCount: async ({ series }) => String((await series.stats({ where: "server" })).count),
   counted: async ({ counters }) => String((await counters.read()).reduce((sum, { count }) => sum + count, 0n)),
   fleetCount: async ({ fleet }) => String((await fleet.read("pay")).success()),
 };
 export default {
-  async fetch(request, env) {
-    shared ??= started(env);
+  async fetch(request) {
     const { pathname, search } = new URL(request.url);
     const answer = (async () => routes[pathname.slice(1)](shared))().catch(String);
     const isLeft = search && new Promise((resolve) => setTimeout(resolve, Number(search.slice(1)), "left"));
@@ -100,13 +102,13 @@ beforeAll(async () => {
   server = await startRedis();
   rest = await startRest(server.url);
   const stdin = { contents: WORKER, resolveDir: root, sourcefile: "worker.mjs" };
-  const built = await build({ stdin, bundle: true, write: false, format: "esm", platform: "browser" });
+  const define = { REST_URL: JSON.stringify(rest.url), REST_TOKEN: JSON.stringify(rest.token) };
+  const built = await build({ stdin, define, bundle: true, write: false, format: "esm", platform: "browser" });
   writeFileSync(script, built.outputFiles[0]!.text);
   worker = new Miniflare({
     modules: [{ type: "ESModule", path: script }],
     modulesRoot: folder,
     compatibilityDate: "2025-05-31",
-    bindings: { URL: rest.url, TOKEN: rest.token },
     cf: false,
   });
 });
@@ -194,6 +196,12 @@ describe("one structure for all requests of a Worker", () => {
     await abandon("fill", false);
     expect(await ask("fits")).toBe("OVERLOADED");
     await until("there is room", async () => (await ask("fits")) === "done", 3000);
+  });
+
+  test("is up since its first answer, not since the module was loaded, when clocks stand still", async () => {
+    const upForMs = Number(await ask("upForMs"));
+    expect(upForMs).toBeGreaterThanOrEqual(0);
+    expect(upForMs).toBeLessThan(600_000);
   });
 
   test("counts what was acknowledged once", async () => {
