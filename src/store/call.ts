@@ -21,6 +21,7 @@ export class Call {
   #resolve!: (output: unknown) => void;
   #reject!: (reason: unknown) => void;
   readonly ranIn: RunOptions["ranIn"];
+  readonly ranOnce: RunOptions["ranOnce"];
   readonly #onSettled: (call: Call) => void;
 
   /** Throws ARGUMENT where the operation does not keep to its own numbers. */
@@ -28,7 +29,7 @@ export class Call {
     operation: Operation<unknown, unknown>,
     key: string,
     input: unknown,
-    { replicas = 0, signal, ranIn }: RunOptions,
+    { replicas = 0, signal, ranIn, ranOnce }: RunOptions,
     onSettled: (call: Call) => void,
   ) {
     this.operation = operation;
@@ -41,6 +42,7 @@ export class Call {
     this.replicas = replicas;
     this.signal = signal;
     this.ranIn = ranIn;
+    this.ranOnce = ranOnce;
     this.sizeBytes = sizeOf(this.keys) + (isPacked ? operation.packing.inputBytes : sizeOf(this.args));
     this.#onSettled = onSettled;
     this.promise = new Promise((resolve, reject) => {

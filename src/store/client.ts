@@ -24,6 +24,8 @@ export interface ScriptClient {
   readonly mostBytes?: number;
   /** Host and port, path or URL, without credentials. */
   readonly address?: string | undefined;
+  /** True where what lies below it (a runtime's fetch, a proxy) may send a request again without its knowledge. */
+  readonly mayResend?: boolean;
   /** Why it cannot wait for replicas, where it cannot. */
   readonly whyNoReplicas?: string;
   /** The last failure of the connection, as cause for errors; without secrets. */

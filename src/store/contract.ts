@@ -98,6 +98,12 @@ export interface RunOptions {
    * instant, with nobody else's between. A store that cannot know tells nothing.
    */
   ranIn?: ((run: object) => void) | undefined;
+  /**
+   * Called just before the answer where no other copy of the request can have been run: it was sent once, and nothing on
+   * the way sends it again (fetch of some runtimes does, and so may a proxy). What the answer refuses is refused for good
+   * then. A store that cannot know, or sent it again after an answer was lost, does not call it.
+   */
+  ranOnce?: (() => void) | undefined;
 }
 
 /** Runs operations. It knows nothing of structures; structures know nothing of clients, batching or scripts. */

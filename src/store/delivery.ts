@@ -94,7 +94,7 @@ export async function deliver(
     const outcome = await within(attempt.reply, longestMs);
     if (outcome.kind === "done") {
       health.answered(server);
-      return settle(open, outcome.value);
+      return settle(open, outcome.value, !client.mayResend);
     }
     failures++;
     if (outcome.kind === "failed" && (isAnswer(outcome.error) || outcome.error instanceof Unconfirmed))

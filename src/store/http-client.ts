@@ -66,6 +66,7 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
 
   return {
     isCluster: false,
+    mayResend: true,
     address: server.url,
     health,
     whyNoReplicas: "over HTTP, where WAIT knows no connection",

@@ -84,7 +84,9 @@ export function storeInMemory(options: MemoryStoreOptions, evicts: boolean): Mem
       const nowMs = Math.floor(clock());
       const declared = operation.keysOf?.(key, input) ?? [key];
       try {
-        return entries.step(declared, nowMs, (keyspace) => operation.local(keyspace, key, input, nowMs));
+        const output = entries.step(declared, nowMs, (keyspace) => operation.local(keyspace, key, input, nowMs));
+        runOptions?.ranOnce?.();
+        return output;
       } catch (error) {
         if (error instanceof OrielError)
           throw error.code === "CORRUPT" ? corruptError(key, OrielError.detailOf(error)) : error;

@@ -4,24 +4,37 @@ import type { Packing, StepOfArguments } from "./contract.ts";
 import { unpack } from "./packed.ts";
 import { errorOfReply } from "./refusal.ts";
 
-/** Settles each call of one script call by its own part of the reply; never throws. */
-export function settle(calls: readonly Call[], replies: unknown[]): void {
+/**
+ * Settles each call of one script call by its own part of the reply; never throws. `isSentOnce`: nothing below the store
+ * sends a request again.
+ */
+export function settle(calls: readonly Call[], replies: unknown[], isSentOnce: boolean): void {
   const { operation } = calls[0]!;
-  if ("packing" in operation) settlePacked(calls, replies, operation.packing);
-  else settleEach(calls, replies, operation);
+  if ("packing" in operation) settlePacked(calls, replies, operation.packing, isSentOnce);
+  else settleEach(calls, replies, operation, isSentOnce);
 }
 
-function settleEach(calls: readonly Call[], replies: unknown[], operation: StepOfArguments<unknown, unknown>): void {
+function settleEach(
+  calls: readonly Call[],
+  replies: unknown[],
+  operation: StepOfArguments<unknown, unknown>,
+  isSentOnce: boolean,
+): void {
   for (let i = 0; i < calls.length; i++) {
     const call = calls[i]!;
     const reply = replies?.[i];
-    if (reply instanceof Uint8Array) answer(call, replies, () => operation.decode(reply));
+    if (reply instanceof Uint8Array) answer(call, replies, isSentOnce, () => operation.decode(reply));
     else if (Array.isArray(reply)) refuse(call, String(reply[0]), String(reply[1]));
     else call.reject(corrupt(call, "the script gave no reply for a key"));
   }
 }
 
-function settlePacked(calls: readonly Call[], replies: unknown[], packing: Packing<unknown, unknown>): void {
+function settlePacked(
+  calls: readonly Call[],
+  replies: unknown[],
+  packing: Packing<unknown, unknown>,
+  isSentOnce: boolean,
+): void {
   try {
     const { answers, refusals } = unpack(replies, calls.length, packing);
     let at = 0;
@@ -33,17 +46,18 @@ function settlePacked(calls: readonly Call[], replies: unknown[], packing: Packi
       }
       const from = at;
       at += packing.answerBytes;
-      answer(calls[i]!, replies, () => packing.read(answers, from));
+      answer(calls[i]!, replies, isSentOnce, () => packing.read(answers, from));
     }
   } catch (error) {
     for (const call of calls) call.reject(corrupt(call, "the reply cannot be read", error));
   }
 }
 
-function answer(call: Call, run: object, read: () => unknown): void {
+function answer(call: Call, run: object, isSentOnce: boolean, read: () => unknown): void {
   try {
     const output = read();
     if (call.isOpen) call.ranIn?.(run);
+    if (isSentOnce && !call.mayBeApplied && call.isOpen) call.ranOnce?.();
     call.resolve(output);
   } catch (error) {
     call.reject(unreadable(call, error));

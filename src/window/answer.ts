@@ -33,6 +33,8 @@ export interface Answer {
   /** One per frame appended. */
   verdicts: Uint8Array;
   bytes: Uint8Array;
+  /** Of an append with events that have their own times: no other copy of it can have been run. */
+  isOnlyCopy?: boolean | undefined;
   /** Closed chunks of the same instant, where they were asked for. */
   older?: Older | undefined;
 }

@@ -61,6 +61,11 @@ export class Batch {
     return Math.max(0, Math.floor(bytes / (this.#valueType === 1 ? 8 : 4)) - this.#values.length);
   }
 
+  /** Whether it has events with their own times. */
+  get isDated(): boolean {
+    return this.#dated.length > 0;
+  }
+
   put(value: number): void {
     this.#values.push(value);
   }
@@ -109,7 +114,8 @@ export class Batch {
     return frames;
   }
 
-  settle(verdicts: Uint8Array = ALL_WRITTEN): void {
+  /** `isOnlyCopy`: no other copy of the frames can have been written, so that what is refused is in no chunk. */
+  settle(verdicts: Uint8Array = ALL_WRITTEN, isOnlyCopy = false): void {
     this.#shared?.resolve(STORED);
     let at = Math.ceil(this.#values.length / MOST_IN_FRAME);
     for (const call of this.#dated) {
@@ -118,6 +124,7 @@ export class Batch {
       settleDated(
         call,
         refused.filter(({ verdict }) => verdict !== VERDICT.written),
+        isOnlyCopy,
       );
     }
   }
@@ -170,7 +177,11 @@ export class Batch {
   }
 }
 
-function settleDated(call: DatedCall, refused: { frame: { values: Column }; verdict: number }[]): void {
+function settleDated(
+  call: DatedCall,
+  refused: { frame: { values: Column }; verdict: number }[],
+  isOnlyCopy: boolean,
+): void {
   if (refused.length === 0) {
     call.waiting.resolve({ count: call.count, recorded: STORED });
     return;
@@ -179,7 +190,8 @@ function settleDated(call: DatedCall, refused: { frame: { values: Column }; verd
   const early = refused[0].verdict === VERDICT.early;
   const why = early ? `more than ${law.earlyMs} ms ahead of the server's clock` : "older than the retention";
   // An earlier copy of the request, whose answer was lost, may have come in time.
-  const refusal = new OrielError(early ? "EARLY" : "LATE", `at: an event is ${why}`, { applied: "unknown" });
+  const applied = isOnlyCopy ? "no" : "unknown";
+  const refusal = new OrielError(early ? "EARLY" : "LATE", `at: an event is ${why}`, { applied });
   call.waiting.resolve({ count: call.count - lost, refusal, recorded: STORED });
 }
 

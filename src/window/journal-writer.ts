@@ -1,5 +1,5 @@
 import { OrielError } from "../errors.ts";
-import type { Store } from "../store/contract.ts";
+import type { RunOptions, Store } from "../store/contract.ts";
 import { type Answer, type Known, STATUS } from "./answer.ts";
 import { append } from "./append.ts";
 import type { Batch } from "./batch.ts";
@@ -17,7 +17,7 @@ import type { SeriesSettings } from "./series-options.ts";
 import type { ServerTime } from "./server-time.ts";
 
 /** What the store says of a batch; no verdicts: all of it was written. */
-export type Written = Seen & { verdicts?: Uint8Array };
+export type Written = Seen & { verdicts?: Uint8Array; isOnlyCopy?: boolean | undefined };
 
 /** One process as a producer: numbers its frames, appends them to the open chunk, and closes chunks that are due. */
 export class JournalWriter {
@@ -79,7 +79,7 @@ export class JournalWriter {
     const frames = batch.frames(this.#producer, () => this.#nextSequence());
     // A wrong time cannot make an event count twice: the append is void then, and this process has learnt the server's.
     const nowMs = this.#time.estimateMs() ?? Math.floor(Date.now());
-    return this.#append(frames, nowMs + law.voidAfterMs, known, reach);
+    return this.#append(frames, nowMs + law.voidAfterMs, known, reach, batch.isDated);
   }
 
   /**
@@ -106,13 +106,20 @@ export class JournalWriter {
     voidAfterMs: number,
     known: Known | undefined | "none",
     reach?: Reach,
+    isDated = false,
   ): Promise<Answer> {
     const { valueType, clock, retentionMs, replicas } = this.#settings;
     const input = { valueType, clock, retentionMs, voidAfterMs, birth: this.#drawBirth(), frames, known };
-    const send = () =>
-      known === undefined && reach
-        ? this.#store.run(appendCold, this.#key, { ...input, reach }, { replicas })
-        : this.#store.run(append, this.#key, input, { replicas });
+    /** Sendings of which another copy may have been run. */
+    let unsure = 0;
+    // Only events with their own times are refused one by one: nothing else costs a function for each append.
+    const options: RunOptions = isDated ? { replicas, ranOnce: () => void unsure-- } : { replicas };
+    const send = () => {
+      unsure++;
+      return known === undefined && reach
+        ? this.#store.run(appendCold, this.#key, { ...input, reach }, options)
+        : this.#store.run(append, this.#key, input, options);
+    };
     let answer = await send();
     this.#time.learn(answer);
     if (answer.status === STATUS.old) {
@@ -120,6 +127,7 @@ export class JournalWriter {
       answer = await send();
     }
     if (answer.status !== STATUS.done) throw refused(answer, valueType);
+    if (isDated) answer.isOnlyCopy = unsure === 0;
     return answer;
   }
 

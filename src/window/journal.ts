@@ -222,7 +222,7 @@ export class Journal implements OneAtATime {
     }
     if (batch) this.#writer.see(cut);
     if (endsWithRequest) await this.#writer.rotated();
-    batch?.settle(cut.verdicts);
+    batch?.settle(cut.verdicts, cut.isOnlyCopy);
     if (due.length > 0)
       await this.#view.answer(cut as Answer, due, asked, (error, questions) => this.#takeOver(error, questions));
   }

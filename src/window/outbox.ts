@@ -121,17 +121,20 @@ export class Outbox {
 async function all(parts: Promise<Written>[], total: number): Promise<Recorded> {
   let written = 0;
   let isKept = false;
+  let isUnknown = false;
   let failure: OrielError | undefined;
   for (const result of await Promise.allSettled(parts)) {
     if (result.status === "fulfilled") written += result.value.count;
     if (result.status === "fulfilled" && result.value.recorded.degraded) isKept = true;
-    failure ??= result.status === "fulfilled" ? result.value.refusal : (result.reason as OrielError);
+    const why = result.status === "fulfilled" ? result.value.refusal : (result.reason as OrielError);
+    failure ??= why;
+    isUnknown ||= why?.applied === "unknown";
   }
   if (failure === undefined) return isKept ? KEPT : STORED;
   if (total === 1 || (parts.length === 1 && failure.code !== "LATE" && failure.code !== "EARLY")) throw failure;
   throw new OrielError(failure.code, `${written} of ${total} events were written: ${failure.message}`, {
     cause: failure,
     transient: failure.transient,
-    applied: written > 0 ? "unknown" : failure.applied,
+    applied: written > 0 || isUnknown ? "unknown" : "no",
   });
 }

@@ -31,6 +31,7 @@ interface Sent {
   key: string;
   input: unknown;
   ranIn: RunOptions["ranIn"];
+  ranOnce: RunOptions["ranOnce"];
   settle(reply: Reply): void;
 }
 
@@ -77,7 +78,8 @@ export class SimStore implements Store {
         if ("error" in reply) reject(reply.error);
         else resolve(reply.output as Output);
       };
-      const sent = { operation: operation as Operation<unknown, unknown>, key, input, ranIn: options.ranIn, settle };
+      const { ranIn, ranOnce } = options;
+      const sent = { operation: operation as Operation<unknown, unknown>, key, input, ranIn, ranOnce, settle };
       const send = () => {
         if (options.ranIn) this.#gather(sent);
         else this.#attempts([sent], this.monotonic() + DEADLINE_MS, options.signal, options.replicas);
@@ -137,8 +139,9 @@ export class SimStore implements Store {
             });
           }
           end(() => {
-            for (const [i, { ranIn, settle }] of all.entries()) {
+            for (const [i, { ranIn, ranOnce, settle }] of all.entries()) {
               ranIn?.(replies);
+              if (unanswered === 0) ranOnce?.();
               settle(unanswered > 0 ? inDoubt(replies[i]!) : replies[i]!);
             }
           });

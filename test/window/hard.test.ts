@@ -142,7 +142,10 @@ describe("times", () => {
       expect(() => pair.local.record(1, { at: pair.nowMs - 10_001 })).toThrow(
         expect.objectContaining({ code: "LATE" }),
       );
-      await expect(pair.series.record(1, { at: pair.nowMs - 10_001 })).rejects.toMatchObject({ code: "LATE" });
+      await expect(pair.series.record(1, { at: pair.nowMs - 10_001 })).rejects.toMatchObject({
+        code: "LATE",
+        applied: "no",
+      });
       await pair.check();
       await pair.check({ closed: "both", span: 1 + ((i * 997) % 10_000) });
       pair.nowMs += 800;
