@@ -76,7 +76,7 @@ export const structures = structuresOf({
       name: ALL_ROWS,
       localShare: "acts where the store is out of reach only: limiter/away.test.ts",
       denyCache: `${ALL_ROWS}: limiter/suite.ts`,
-      lease: `${ALL_ROWS}: limiter/suite.ts`,
+      lease: `${ALL_ROWS}: limiter/suite-ahead.ts`,
     },
     make: (options) => new Limiter(store, [slidingWindow({ limit: 1, span: 1000 })], { name: "l", ...options }),
   },
