@@ -1,12 +1,12 @@
-import { structures } from "../matrix/structures.ts";
+import { type StructureName, structures } from "../matrix/structures.ts";
 import type { Random } from "./random.ts";
 
-/** Options of a series, one value for each mode of the matrix. */
+/** Options of a structure, one value for each mode of the matrix. */
 export type Modes = Readonly<Record<string, unknown>>;
 
-/** Draws one value of every mode that the matrix has for a series: a new mode there is played here without a change. */
-export function modesOf(random: Random): Modes {
-  const { modes } = structures.series;
+/** Draws one value of every mode that the matrix has for a structure: a new mode there is played here without a change. */
+export function modesOf(random: Random, structure: StructureName = "series"): Modes {
+  const { modes } = structures[structure];
   return Object.fromEntries(Object.entries(modes).map(([mode, values]) => [mode, random.pick(values) ?? undefined]));
 }
 

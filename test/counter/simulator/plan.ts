@@ -1,3 +1,4 @@
+import { type Modes, modesOf } from "../../simulator/modes.ts";
 import { CALM, type Weather } from "../../simulator/network.ts";
 import { Random } from "../../simulator/random.ts";
 import { weatherOf } from "../../simulator/weather.ts";
@@ -9,6 +10,8 @@ export interface Plan {
   /** Hours with rests and partitions so long that marks are forgotten meanwhile. */
   readonly isLong: boolean;
   readonly weather: Weather;
+  /** One value of each mode of the matrix; a plan may say otherwise of these two. */
+  readonly modes: Modes;
   readonly shards: number;
   readonly producerCount: number;
   readonly ownerCount: number;
@@ -37,15 +40,17 @@ export function planOf(seed: number): Plan {
   const isLong = random.chance(0.15);
   const some = (probability: number, most: number) => (random.chance(probability) ? random.int(1, most) : 0);
   const weather = random.chance(0.1) ? CALM : weatherOf(random);
+  const modes = modesOf(random, "counters");
   return {
     seed,
     isLong,
     weather,
     durationMs: isLong ? random.int(2, 5) * 3_600_000 : random.int(30_000, 90_000),
-    shards: random.pick([1, 2, 4]),
+    modes,
+    shards: modes.shards as number,
     producerCount: random.int(1, 3),
     ownerCount: random.pick([0, 0, 1, 2, 3]),
-    replicas: random.pick([0, 0, 0, 1]),
+    replicas: modes.replicas as number,
     ownerReplicas: random.pick([0, 1]),
     drainerCount: random.pick([0, 1, 2, 2]),
     readerCount: random.int(0, 1),

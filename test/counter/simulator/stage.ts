@@ -111,7 +111,7 @@ export class Stage {
     };
     const addedDimensions = plan.isGrowing && !isOlder ? ADDED : [];
     const shape = { dimensions: DIMENSIONS, addedDimensions, buckets: ["minute"] as const, shards: plan.shards };
-    const options = { ...shape, replicas, onLost };
+    const options = { ...plan.modes, ...shape, replicas, onLost };
     actor.counters = new Counters(store, "c", options, timers);
     return actor.counters;
   }
