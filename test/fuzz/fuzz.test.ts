@@ -27,6 +27,8 @@ let server: RedisServer;
 let client: Redis;
 let store: Store;
 let stencils: Stencil[];
+/** The same structures under other names. */
+let twins: Stencil[];
 const seen = new Set<string>();
 const uncaught: unknown[] = [];
 const onUncaught = (error: unknown) => void uncaught.push(error);
@@ -45,6 +47,7 @@ beforeAll(async () => {
     },
   };
   stencils = await stencilsOf("");
+  twins = await stencilsOf("twin");
 });
 afterAll(async () => {
   await store?.close();
@@ -141,10 +144,10 @@ function stencilsOf(again: string): Promise<Stencil[]> {
 
 async function oneCase(random: Random, stencil: Stencil, name: string, everyKey: Stencil["keys"], findings: Findings) {
   const { subject } = stencil;
-  const { damage, commands } = damaged(random, stencil, store, name, everyKey);
+  const { damage, commands } = damaged(random, stencil, store, name, everyKey, twins[SUBJECTS.indexOf(subject)]!);
   const isWarm = random.chance(0.3);
-  const what = `${name} ${damage.key}: ${damage.how}${isWarm ? ", warm" : ""}`;
-  const each: Case = { subject, name, damaged: damage.key, what };
+  const what = `seed ${SEED}, ${name} ${damage.key}: ${damage.how}${isWarm ? ", warm" : ""}`;
+  const each: Case = { subject, name, damaged: [damage.key, damage.otherKey ?? damage.key], what };
   await pipelined(restored(stencil, store, name));
   const driven = subject.open(store, name);
   const labels = Object.keys(driven.asks);
@@ -154,7 +157,7 @@ async function oneCase(random: Random, stencil: Stencil, name: string, everyKey:
   for (const error of driven.told) findings.judge(each, "listener", error);
   if (driven.checkSpared)
     await driven
-      .checkSpared(damage.key, damage.row)
+      .checkSpared(each.damaged, damage.row)
       .catch((error) => findings.add(`${subject.name}: a neighbour was harmed`, `${what}: ${error.message}`));
   await findings.watch(each, "close", () => driven.close());
 }

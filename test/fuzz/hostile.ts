@@ -1,7 +1,25 @@
 import type { Random } from "../simulator/random.ts";
 
 const NUMBERS = [
-  ...["nan", "inf", "-inf", "NaN", "Infinity", "-1", "-0", "0", "1.5", "1e400", "1e17", "-1e17", "", " ", "x", "0x10"],
+  ...[
+    "nan",
+    "inf",
+    "-inf",
+    "NaN",
+    "Infinity",
+    "-1",
+    "-0",
+    "0",
+    "1.5",
+    "1e400",
+    "-1e400",
+    "1e17",
+    "-1e17",
+    "",
+    " ",
+    "x",
+    "0x10",
+  ],
   ...[
     "99999999999999999999",
     "9007199254740993",
@@ -20,7 +38,7 @@ const whole = (value: number) => Buffer.from(String(value));
 export function spoiled(random: Random, bytes: Buffer): Buffer {
   const at = bytes.length === 0 ? 0 : random.int(0, bytes.length - 1);
   const copy = Buffer.from(bytes);
-  switch (random.int(0, 12)) {
+  switch (random.int(0, 13)) {
     case 0:
       return Buffer.alloc(0);
     case 1:
@@ -54,6 +72,8 @@ export function spoiled(random: Random, bytes: Buffer): Buffer {
         copy.toString("latin1").replace(/\d+/, () => random.pick(NUMBERS)),
         "latin1",
       );
+    case 12: // as a page that was never written
+      return copy.fill(0, at, random.int(at, copy.length));
     default:
       for (let flips = random.int(1, 6); flips > 0 && copy.length > 0; flips--)
         copy[random.int(0, copy.length - 1)]! ^= 1 << random.int(0, 7);

@@ -62,8 +62,8 @@ test(
         const key = fork.pick(there);
         const value = foreign(fork, own.entryOf(key)!.value, others);
         await put(key, value);
-        const what = `${key}: ${String(JSON.stringify(value, (_, each) => (typeof each === "bigint" ? `${each}n` : each))).slice(0, 80)}`;
-        const each = { subject, name, damaged: key, what };
+        const what = `seed ${SEED}, ${key}: ${String(JSON.stringify(value, (_, each) => (typeof each === "bigint" ? `${each}n` : each))).slice(0, 80)}`;
+        const each = { subject, name, damaged: [key], what };
         for (const [label, ask] of Object.entries(driven.asks)) await findings.watch(each, label, ask);
         for (const error of driven.told) findings.judge(each, "listener", error);
         await findings.watch(each, "close", () => driven.close());

@@ -2,6 +2,7 @@ import type { Redis } from "ioredis";
 import type { Store } from "../../src/store/contract.ts";
 import type { Random } from "../simulator/random.ts";
 import { hostileScore, junk, spoiled } from "./hostile.ts";
+import { misplaced } from "./misplaced.ts";
 import type { Subject } from "./subject.ts";
 
 type Content =
@@ -25,12 +26,14 @@ export interface Stencil {
 
 export interface Damage {
   key: string;
+  /** The one that has got the first one's bytes. */
+  otherKey?: string;
   how: string;
   /** Of a queue: the one message that it hits. */
   row: string | undefined;
 }
 
-type Command = (string | Buffer | number)[];
+export type Command = (string | Buffer | number)[];
 
 export async function stencilOf(subject: Subject, store: Store, client: Redis, name: string): Promise<Stencil> {
   const driven = subject.open(store, name);
@@ -93,19 +96,28 @@ export function damaged(
   store: Store,
   name: string,
   others: readonly StencilKey[],
+  twin: Stencil,
 ): { damage: Damage; commands: Command[] } {
   const { key: own, content, leftMs } = random.pick(stencil.keys);
   const key = keyIn(stencil, store, name, own);
   const all = (how: string, ...commands: Command[]) => ({ damage: { key, how, row: undefined }, commands });
   const expire: Command[] = leftMs > 0 && random.chance(0.8) ? [["PEXPIRE", key, leftMs]] : [];
-  const drawn = random.int(0, 19);
+  const drawn = random.int(0, 24);
+  if (drawn > 19) {
+    const moved = misplaced(random, stencil, own, (each) => keyIn(stencil, store, name, each), {
+      ...twin,
+      keys: twin.keys.map((each) => ({ ...each, key: keyIn(twin, store, stencil.name, each.key) })),
+    });
+    if (moved) return moved;
+  }
   if (drawn === 0) return all("another type", ["DEL", key], ...otherType(random, key), ...expire);
   if (drawn === 1) {
     const other = random.pick(others);
     return all(`the bytes of ${other.key}`, ["RESTORE", key, leftMs, other.dump, "REPLACE"]);
   }
   if (drawn === 2) return all("nothing", ["DEL", key]);
-  if (drawn === 3) return all("never expires", ["PERSIST", key]);
+  if (drawn === 3)
+    return leftMs > 0 ? all("never expires", ["PERSIST", key]) : all("expires", ["PEXPIRE", key, random.int(1, 5000)]);
   if (content.type === "string") {
     const bytes = spoiled(random, content.bytes);
     return all(`${bytes.length} bytes ${shown(bytes)}`, ["SET", key, bytes], ...expire);
@@ -117,7 +129,7 @@ export function damaged(
 function inHash(random: Random, key: string, fields: readonly [Buffer, Buffer][]) {
   const [field, value] = random.pick(fields);
   const row = rowOf(field);
-  const drawn = random.int(0, 9);
+  const drawn = random.int(0, 10);
   if (drawn === 0) return { damage: { key, how: `without ${shown(field)}`, row }, commands: [["HDEL", key, field]] };
   if (drawn === 1) {
     const other = random.pick(fields);
@@ -129,6 +141,15 @@ function inHash(random: Random, key: string, fields: readonly [Buffer, Buffer][]
     const how = `a field ${shown(strange)} more`;
     const hit = rowOf(strange) ?? "a strange one";
     return { damage: { key, how, row: hit }, commands: [["HSET", key, strange, spoiled(random, value)]] };
+  }
+  if (drawn === 3) {
+    const renamed = spoiled(random, field);
+    const how = `${shown(field)} is named ${shown(renamed)}`;
+    const commands = [
+      ["HDEL", key, field],
+      ["HSET", key, renamed, value],
+    ];
+    return { damage: { key, how, row: row === rowOf(renamed) ? row : undefined }, commands };
   }
   const bytes = spoiled(random, value);
   return { damage: { key, how: `${shown(field)} is ${shown(bytes)}`, row }, commands: [["HSET", key, field, bytes]] };

@@ -11,8 +11,8 @@ export interface Driven {
   readonly asks: Readonly<Record<string, Ask>>;
   /** Does more with what nobody has touched, and throws where an answer is not exact. */
   check(): Promise<void>;
-  /** Throws where what does not lie in `key` (and, of a message, not under `row`) was harmed. */
-  checkSpared?(key: string, row: string | undefined): Promise<void>;
+  /** Throws where what does not lie in `keys` (and, of a message, not under `row`) was harmed. */
+  checkSpared?(keys: readonly string[], row: string | undefined): Promise<void>;
   /** Errors that it gave to listeners. */
   readonly told: unknown[];
   close(): Promise<unknown>;

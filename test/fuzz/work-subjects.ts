@@ -149,8 +149,8 @@ export const queue: Subject = {
         await until(`${key}: all is handled`, () => IDS.every((each) => handled.has(each)));
       },
       async checkSpared(damaged, row) {
-        const shard = keysOfKeys(store, key).findIndex((keys) => keys.includes(damaged));
-        const spared = IDS.filter((id) => shardOf(id, SHARDS) !== shard || (row !== undefined && row !== id));
+        const isHit = keysOfKeys(store, key).map((keys) => keys.some((each) => damaged.includes(each)));
+        const spared = IDS.filter((id) => !isHit[shardOf(id, SHARDS)] || (row !== undefined && row !== id));
         work();
         await until(
           `${key}: ${spared} are handled, ${[...handled]} were`,
