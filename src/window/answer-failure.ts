@@ -12,6 +12,6 @@ export function afterRecording(error: unknown): unknown {
 }
 
 export function tooLarge(mostEvents: number, maxResidentBytes: number): OrielError {
-  const bound = `${mostEvents} events, for which maxResidentBytes, ${maxResidentBytes}, has room`;
+  const bound = `${mostEvents} events and the names of their frames, for which maxResidentBytes, ${maxResidentBytes}, has room`;
   return new OrielError("TOO_LARGE", `the window holds more than ${bound}`);
 }

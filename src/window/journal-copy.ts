@@ -13,6 +13,8 @@ import { Segments } from "./segments.ts";
 
 /** What a chunk of a copy takes beside its events, however few: a segment, its columns, runs and blocks. */
 const CHUNK_BYTES = 1800;
+/** Of the bound of events: what they may take together with the names of their frames. */
+const WITH_NAMES = 1.5;
 
 /** A chunk as a reader holds it: its events, and the place from which its bytes go on. */
 export interface CopiedChunk {
@@ -73,6 +75,12 @@ export class JournalCopy {
   /** What all of it takes in the heap, about, where events are of that type. */
   sizeBytesAs(valueType: number): number {
     return this.eventCount * bytesPerEvent(valueType) + this.chunks.length * CHUNK_BYTES + this.nameBytes;
+  }
+
+  /** Whether so many of its events are too many for a bound, or half as much again too little for them and the names of frames. */
+  isBeyond(mostBytes: number, eventCount = this.eventCount, othersBytes = 0): boolean {
+    const eventBytes = eventCount * bytesPerEvent(this.tail?.header.valueType ?? 0);
+    return eventBytes > mostBytes || eventBytes + this.nameBytes + othersBytes > WITH_NAMES * mostBytes;
   }
 
   /** What the names of frames take in the heap, about. */

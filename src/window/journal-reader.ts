@@ -8,8 +8,9 @@ import type { ClosedChunk, Reach } from "./older.ts";
 import { isPast, needsOlder } from "./reach.ts";
 import type { Read } from "./read.ts";
 import { Rolled } from "./rolled.ts";
+import { bytesPerEvent } from "./segment.ts";
 
-/** The window holds more events than the copy may. */
+/** The window holds more than the copy may: more events, or more names of frames. */
 export class TooMany extends Error {}
 
 /** Chunks asked for at once: so many, and so many bytes as the last one lets expect. */
@@ -57,9 +58,9 @@ export class JournalReader {
 
   /**
    * `cut` is the answer of an append or read that was told what `copy` holds; it is used up, also by a failure.
-   * TooMany before more than `mostEvents` are taken in for the window.
+   * TooMany before much more than `mostBytes` allow (see `isBeyond`) is taken in for the window.
    */
-  async follow(copy: JournalCopy, cut: Answer, fromMs: number, mostEvents: number): Promise<void> {
+  async follow(copy: JournalCopy, cut: Answer, fromMs: number, mostBytes: number): Promise<void> {
     const { header } = cut;
     if (!header) {
       copy.clear();
@@ -69,20 +70,20 @@ export class JournalReader {
     const { tail } = copy;
     let isLinked = true;
     if (!tail) {
-      isLinked = await this.#prepend(copy, cut.length, header, linkOf(cut), fromMs, mostEvents, cut);
+      isLinked = await this.#prepend(copy, cut.length, header, linkOf(cut), fromMs, mostBytes, cut);
       this.#begin(copy, cut);
     } else if (goesOn(tail.header, cut)) {
       tail.header = header;
       copy.take(cut.bytes);
-    } else if (header.number > tail.header.number) isLinked = await this.#chain(copy, cut, mostEvents);
+    } else if (header.number > tail.header.number) isLinked = await this.#chain(copy, cut, mostBytes);
     else throw new Rolled(true);
     // What is filled in goes on from the last frame held, and so links it.
     if (await this.#fill(copy, true, cut.length)) isLinked = true;
     if (!copy.noOlder && needsOlder(copy.head!.header, fromMs)) {
       const older = new JournalCopy();
       const { length, header: first } = copy.head!;
-      const room = mostEvents - copy.eventCount;
-      isLinked = (await this.#prepend(older, length, first, copy.knownOf(copy.tail!), fromMs, room)) && isLinked;
+      const roomBytes = mostBytes - copy.eventCount * bytesPerEvent(first.valueType);
+      isLinked = (await this.#prepend(older, length, first, copy.knownOf(copy.tail!), fromMs, roomBytes)) && isLinked;
       if (!copy.prepend(older)) throw new Rolled();
       copy.noOlder = older.noOlder;
     }
@@ -95,9 +96,9 @@ export class JournalReader {
   }
 
   /** Reads the rest of the last chunk held, those closed since, and the open one; their births must link. */
-  async #chain(copy: JournalCopy, cut: Answer, mostEvents: number): Promise<boolean> {
+  async #chain(copy: JournalCopy, cut: Answer, mostBytes: number): Promise<boolean> {
     const tail = copy.tail!;
-    let room = mostEvents;
+    let taken = 0;
     const { number, birthBefore } = cut.header!;
     const link = linkOf(cut);
     let isLinked = true;
@@ -118,9 +119,9 @@ export class JournalReader {
         copy.begin(chunk.header);
         copy.take(whole.frames);
         if (await this.#fill(copy, false, chunk.length)) isLinked = false;
-        room -= copy.tail!.events.count;
+        taken += copy.tail!.events.count;
         // The window begins before the last chunk held ends: it needs all that follow.
-        if (room < 0) throw new TooMany();
+        if (copy.isBeyond(mostBytes, taken)) throw new TooMany();
       }
       next += count;
     }
@@ -140,13 +141,13 @@ export class JournalReader {
     first: ChunkHeader,
     link: Known,
     fromMs: number,
-    mostEvents: number,
+    mostBytes: number,
     cut?: Answer,
   ): Promise<boolean> {
     const older: RawChunk[] = [];
     let oldest = first;
     const uncounted: Uint8Array[] = [];
-    let room = mostEvents;
+    let room = Math.floor(mostBytes / bytesPerEvent(first.valueType));
     let isLinked = true;
     const take = async (chunk: ClosedChunk) => {
       const { frames, isLinked: isWhole } = await this.#reads.frames(chunk, link);
@@ -174,9 +175,12 @@ export class JournalReader {
         await take(chunk);
       }
     }
-    for (const { header, frames } of older.reverse()) {
-      copy.begin(header);
-      copy.take(frames);
+    let leftBytes = older.reduce((sum, { frames }) => sum + frames.length, 0);
+    for (let chunk = older.pop(); chunk; chunk = older.pop()) {
+      copy.begin(chunk.header);
+      copy.take(chunk.frames);
+      leftBytes -= chunk.frames.length;
+      if (copy.isBeyond(mostBytes, undefined, leftBytes)) throw new TooMany();
     }
     copy.noOlder = missing;
     return isLinked;

@@ -197,7 +197,7 @@ export class JournalView implements WindowView {
       const needMs = this.#furthestMs(questions);
       try {
         this.#checkKind(cut);
-        await this.#reader.follow(this.#copy, cut, needMs, this.#mostEvents);
+        await this.#reader.follow(this.#copy, cut, needMs, this.#settings.maxResidentBytes);
         if (this.#monotonic() - begunMs <= law.longestReadMs) {
           this.#letGo(needMs);
           return this.age.learn(asked);
@@ -230,9 +230,10 @@ export class JournalView implements WindowView {
     const { chunks } = this.#copy;
     const { length } = chunks;
     while (this.#isSpare(Math.min(needMs, this.nowMs - this.#settings.retentionMs))) this.#copy.dropHead();
-    while (this.#copy.eventCount > this.#mostEvents && this.#isSpare(needMs)) this.#copy.dropHead();
+    const { maxResidentBytes } = this.#settings;
+    while (this.#copy.isBeyond(maxResidentBytes) && this.#isSpare(needMs)) this.#copy.dropHead();
     if (chunks.length < length) this.#cores.letGo();
-    if (this.#copy.eventCount > this.#mostEvents) throw new TooMany();
+    if (this.#copy.isBeyond(maxResidentBytes)) throw new TooMany();
   }
 
   /** Whether a window from `fromMs` needs nothing of the oldest chunk. */

@@ -11,7 +11,6 @@ import { law } from "./law.ts";
 import type { Question } from "./question.ts";
 import type { Rollbacks } from "./rollbacks.ts";
 import { Rolled } from "./rolled.ts";
-import { bytesPerEvent } from "./segment.ts";
 import type { SeriesSettings } from "./series-options.ts";
 import { summarize } from "./summarize.ts";
 import { decodeSummary, type Summary } from "./summary.ts";
@@ -134,7 +133,7 @@ export class Summaries {
     if (summary && (summary.header.valueType !== valueType || fromMs < summary.fromMs)) return undefined;
     const copy = summary ? JournalCopy.after(summary.header, summary.known, summary.frames) : new JournalCopy();
     const begin = copy.head;
-    await this.#journal.reader.follow(copy, cut, fromMs, Math.floor(maxResidentBytes / bytesPerEvent(valueType)));
+    await this.#journal.reader.follow(copy, cut, fromMs, maxResidentBytes);
     const fold = new SummaryFold();
     const used = begin && copy.head === begin ? summary : undefined;
     if (used) fold.addDigests(used.digests, fromMs, toMs, query.closed);

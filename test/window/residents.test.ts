@@ -107,6 +107,26 @@ describe("the copies of a store's series", () => {
     }
   });
 
+  test("that would hold too many names of frames are refused, also where their events have room", async () => {
+    const PRODUCERS = 1500;
+    const store = memoryStore();
+    const options = { retention: "1h" } as const;
+    // 24 bytes or more of each name beside 14 of each event.
+    const reader = new Series(store, "s", { ...options, maxResidentBytes: PRODUCERS * 20 });
+    const roomy = new Series(store, "s", { ...options, maxResidentBytes: PRODUCERS * PER_EVENT * 5 });
+    for (let i = 0; i < PRODUCERS; i++) {
+      const one = new Series(store, "s", options);
+      await one.record(1);
+      await one.close();
+    }
+    for (let i = 0; i < 2; i++)
+      await expect(reader.stats({ span: "10m" })).rejects.toMatchObject({
+        code: "TOO_LARGE",
+        message: /names of their frames/,
+      });
+    expect((await roomy.stats({ span: "10m" })).count).toBe(PRODUCERS);
+  });
+
   test("that are let go of are free, also where nobody asks again", async () => {
     const copy = new JournalCopy();
     copy.begin({ valueType: 0, createdMs: 0 } as ChunkHeader);
