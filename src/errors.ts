@@ -57,15 +57,13 @@ export class OrielError extends Error {
   readonly #detail: string;
 
   constructor(code: OrielErrorCode, message: string, options: OrielErrorOptions = {}, place?: ErrorPlace) {
-    super(
-      place ? messageAt(place, message) : message,
-      options.cause === undefined ? undefined : { cause: options.cause },
-    );
+    const { cause, transient = false, applied = "no", retryAfterMs } = options ?? {};
+    super(place ? messageAt(place, message) : textOf(message), cause === undefined ? undefined : { cause });
     this.code = code;
-    this.transient = options.transient ?? false;
-    this.applied = options.applied ?? "no";
+    this.transient = transient;
+    this.applied = applied;
     // Absent properties stay out of what is printed.
-    if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs;
+    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
     if (place?.structure !== undefined) this.structure = place.structure;
     if (place?.structureName !== undefined) this.structureName = place.structureName;
     if (place?.operation !== undefined) this.operation = place.operation;
@@ -75,8 +73,13 @@ export class OrielError extends Error {
 
   /** The message without the place: for an error that says more, or from elsewhere. */
   static detailOf(error: OrielError): string {
-    return error.#detail;
+    return error instanceof OrielError ? error.#detail : show(error);
   }
+}
+
+/** An error that is about to be thrown throws none of its own, as one made of a symbol would. */
+function textOf(message: unknown): string {
+  return typeof message === "string" ? message : show(message);
 }
 
 function messageAt({ structure, structureName, operation, address }: ErrorPlace, detail: string): string {
@@ -124,13 +127,15 @@ export function wholeNumber(argument: string, value: unknown, least: number, mos
   return value as number;
 }
 
-/** Throws ARGUMENT where `options` is no object, or has an option that is not known. */
-export function checkKnown(options: object, known: readonly string[]): void {
+/** Throws ARGUMENT where `options` is no object, or has an option that is not known. `of`: the option that they are the value of. */
+export function checkKnown(options: object, known: readonly string[], of?: string): void {
   if (options === null || typeof options !== "object" || Array.isArray(options))
-    throw argumentError("options", options, `an object with ${known.join(", ")}`);
+    throw argumentError(of ?? "options", options, `an object with ${known.join(", ")}`);
   for (const name in options)
-    if (!known.includes(name))
-      throw argumentError("option", name, `one of ${known.join(", ")}${didYouMean(name, known)}`);
+    if (!known.includes(name)) {
+      const argument = of === undefined ? "option" : `option of ${of}`;
+      throw argumentError(argument, name, `one of ${known.join(", ")}${didYouMean(name, known)}`);
+    }
 }
 
 /** Throws ARGUMENT for what is no AbortSignal; one of another realm is one. */

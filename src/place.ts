@@ -66,7 +66,7 @@ export class Place {
   }
 
   /** What `call` gives or rejects with, told from here; `applied` as of `error`. */
-  async run<T>(operation: string, call: () => T | Promise<T>, applied?: "no"): Promise<T> {
+  async run<T>(operation: string | undefined, call: () => T | Promise<T>, applied?: "no"): Promise<T> {
     try {
       return await call();
     } catch (error) {

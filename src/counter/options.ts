@@ -95,7 +95,7 @@ function dimensionSettings({ dimensions, addedDimensions = [] }: CountersOptions
 
 function mirrorSettings(mirror: CounterMirror | undefined): CountersSettings["mirror"] {
   if (mirror === undefined) return undefined;
-  checkKnown(mirror, ["prefix", "keep"]);
+  checkKnown(mirror, ["prefix", "keep"], "mirror");
   const { prefix = "", keep = "2d" } = mirror;
   if (typeof prefix !== "string" || !/^\P{Surrogate}{0,256}$/u.test(prefix))
     throw argumentError("mirror.prefix", prefix, "a string of at most 256 characters, without half surrogate pairs");

@@ -52,7 +52,7 @@ export function identifier(dialect: Dialect, argument: string, name: unknown): s
 
 export function checkOptions(options: SinkOptions, more: readonly string[] = []): void {
   checkKnown(options, [...OPTIONS, ...more]);
-  if (options.columns !== undefined) checkKnown(options.columns, ["bucket", "start", "count", "dimensions"]);
+  if (options.columns !== undefined) checkKnown(options.columns, ["bucket", "start", "count", "dimensions"], "columns");
 }
 
 /** The names of a counter's table and ledger; throws ARGUMENT where shape or options name none. */

@@ -1,4 +1,4 @@
-import { argumentError, checkKnown } from "../errors.ts";
+import { argumentError, checkKnown, show } from "../errors.ts";
 import type { MetricView } from "../metrics/metric-view.ts";
 import { placed } from "../place.ts";
 import type { MetricsSource } from "./metric.ts";
@@ -20,10 +20,10 @@ export function windowSource(windows: NamedWindows, options: WindowSourceOptions
     const percentiles = checkPercentiles(options.percentiles ?? []);
     if (windows === null || typeof windows !== "object")
       throw argumentError("windows", windows, "windows by their names");
-    const known = windows instanceof Map ? [...windows.values()] : Object.values(windows);
-    for (const view of known)
+    const known = windows instanceof Map ? [...windows] : Object.entries(windows);
+    for (const [name, view] of known)
       if (typeof view?.latencyPercentileMs !== "function")
-        throw argumentError("windows", view, "MetricWindows by their names");
+        throw argumentError(`windows[${show(name)}]`, view, "a MetricWindow");
     return {
       metrics: viewMetrics("window"),
       async collect() {

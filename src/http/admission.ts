@@ -133,7 +133,7 @@ function check<Request>(taker: Taker, options: LimiterOptions<Request>): void {
   if (options.onError !== undefined && options.onError !== "throw" && options.onError !== "pass")
     throw argumentError("onError", options.onError, '"throw" or "pass"');
   const { headers } = options;
-  if (headers !== undefined && headers !== false) checkHeaderOptions(headers);
+  if (headers !== undefined && headers !== false) checkHeaderOptions(headers, "headers");
   checkPrefix(options.ipv6Prefix ?? 64);
 }
 

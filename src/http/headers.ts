@@ -26,9 +26,9 @@ export interface RateLimitHeaderOptions {
   clock?: Clock;
 }
 
-/** Throws ARGUMENT. */
-export function checkHeaderOptions(options: RateLimitHeaderOptions): void {
-  checkKnown(options, ["legacy", "partitionKey", "units", "retryJitter", "random", "clock"]);
+/** Throws ARGUMENT. `of`: the option that they are the value of. */
+export function checkHeaderOptions(options: RateLimitHeaderOptions, of?: string): void {
+  checkKnown(options, ["legacy", "partitionKey", "units", "retryJitter", "random", "clock"], of);
   const { legacy = false, partitionKey, units = {}, retryJitter = 0 } = options;
   if (typeof legacy !== "boolean" && legacy !== "unix" && legacy !== "delta")
     throw argumentError("legacy", legacy, 'true, false, "unix" or "delta"');

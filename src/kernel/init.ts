@@ -1,4 +1,5 @@
-import { argumentError, OrielError } from "../errors.ts";
+import { argumentError, OrielError, show } from "../errors.ts";
+import { Place, placed } from "../place.ts";
 import { useKernel } from "./choose.ts";
 import type { KernelName } from "./contract.ts";
 import { wasmKernel } from "./wasm.ts";
@@ -22,6 +23,10 @@ declare const fetch: (url: string | URL) => Promise<Answered>;
  * runtime may not compile them (Workers: bytes in a handler), or they are not oriel's. Cost: some 100 us for bytes.
  */
 export function initSync(source: KernelSource): KernelName {
+  return placed("initSync", () => start(source));
+}
+
+function start(source: KernelSource): KernelName {
   if (typeof source !== "object" || source === null)
     throw argumentError(
       "source",
@@ -35,7 +40,7 @@ export function initSync(source: KernelSource): KernelName {
     exports = instantiate(given);
     name = exports.vectorBytes() === 16 ? "wasm-simd" : "wasm-scalar";
   } catch (cause) {
-    throw new OrielError("KERNEL", `init: the source does not start: ${reasonOf(cause)}`, { cause });
+    throw new OrielError("KERNEL", `the source does not start: ${reasonOf(cause)}`, { cause });
   }
   useKernel({ name, create: () => wasmKernel(name, exports) });
   return name;
@@ -45,19 +50,23 @@ export function initSync(source: KernelSource): KernelName {
  * The same for what is not at hand yet: also a URL, a Response, or a promise of any of them; bytes are compiled elsewhere than
  * in this turn. KERNEL also where a URL cannot be fetched, and where the answer is not 2xx.
  */
-export async function init(source: KernelSource | string | PromiseLike<KernelSource | string>): Promise<KernelName> {
+export function init(source: KernelSource | string | PromiseLike<KernelSource | string>): Promise<KernelName> {
+  return new Place("init").run(undefined, () => startFrom(source));
+}
+
+async function startFrom(source: KernelSource | string | PromiseLike<KernelSource | string>): Promise<KernelName> {
   const given = await source;
-  if (typeof given === "string" || given instanceof URL) return init(await fetched(given));
-  if (!isAnswered(given)) return initSync(given !== null && isBytes(given) ? await compiled(given) : given);
-  if (!given.ok) throw new OrielError("KERNEL", `init: the kernels' answer has status ${given.status}`);
-  return init(await given.arrayBuffer());
+  if (typeof given === "string" || given instanceof URL) return startFrom(await fetched(given));
+  if (!isAnswered(given)) return start(given !== null && isBytes(given) ? await compiled(given) : given);
+  if (!given.ok) throw new OrielError("KERNEL", `the kernels' answer has status ${given.status}`);
+  return startFrom(await given.arrayBuffer());
 }
 
 async function fetched(url: string | URL): Promise<object> {
   try {
     return await fetch(url);
   } catch (cause) {
-    throw new OrielError("KERNEL", `init: ${url} cannot be fetched: ${reasonOf(cause)}`, { cause });
+    throw new OrielError("KERNEL", `${show(String(url))} cannot be fetched: ${reasonOf(cause)}`, { cause });
   }
 }
 
@@ -65,12 +74,13 @@ async function compiled(bytes: Uint8Array | ArrayBuffer): Promise<object> {
   try {
     return await compile(bytes);
   } catch (cause) {
-    throw new OrielError("KERNEL", `init: the bytes do not compile: ${reasonOf(cause)}`, { cause });
+    throw new OrielError("KERNEL", `the bytes do not compile: ${reasonOf(cause)}`, { cause });
   }
 }
 
 function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
+  // A runtime's message may hold the whole source.
+  return (cause instanceof Error ? cause.message : String(cause)).slice(0, 300);
 }
 
 function isAnswered(source: object | null): source is Answered {

@@ -85,7 +85,7 @@ export function limiterSettings(options: LimiterOptions): LimiterSettings {
 }
 
 function leaseOf(lease: NonNullable<LimiterOptions["lease"]>): LimiterSettings["lease"] {
-  checkKnown(lease, ["permits", "for"]);
+  checkKnown(lease, ["permits", "for"], "lease");
   if (lease.permits === 0) throw argumentError("lease.permits", 0, "a whole number of permits, 1 or more");
   return {
     permits: costOf(lease.permits, "lease.permits"),

@@ -23,7 +23,7 @@ export class LatencyPercentiles {
   #series: LocalSeries;
 
   constructor(intervalMs: number, options: LatencySeriesOptions, clock: Clock) {
-    checkKnown(options, ["values", "maxBytes"]);
+    checkKnown(options, ["values", "maxBytes"], "percentiles");
     this.#intervalMs = intervalMs;
     this.#clock = clock;
     this.#options = { values: "float64", ...options };

@@ -21,7 +21,7 @@ export function backoffOf(options: BackoffOptions | undefined, absent: Backoff):
     const firstMs = durationMs("backoff", options, 0, YEAR_MS);
     return { firstMs, factor: 1, longestMs: Math.max(1000, firstMs) };
   }
-  checkKnown(options, ["first", "factor", "longest"]);
+  checkKnown(options, ["first", "factor", "longest"], "backoff");
   const { first = absent.firstMs, factor = 2, longest = absent.longestMs } = options;
   if (typeof factor !== "number" || !(factor >= 1 && factor <= 1000))
     throw argumentError("backoff.factor", factor, "a number from 1 to 1000");

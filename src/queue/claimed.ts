@@ -27,8 +27,9 @@ export interface ClaimedMessage<Payload = unknown> {
 
 /** Throws ARGUMENT for what `claim` cannot have given. */
 export function checkClaimed(message: ClaimedMessage): void {
-  const { member, deliveries } = message?.receipt ?? {};
-  if (typeof member !== "string" || !Number.isInteger(deliveries))
+  const { receipt, backoff, attempt, attempts } = message ?? {};
+  const numbers = [receipt?.deliveries, attempt, attempts, backoff?.firstMs, backoff?.factor, backoff?.longestMs];
+  if (typeof receipt?.member !== "string" || !numbers.every(Number.isFinite))
     throw argumentError("message", message, "a message as claim gave it");
 }
 

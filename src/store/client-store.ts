@@ -1,5 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
-import { Place } from "../place.ts";
+import { placed } from "../place.ts";
 import { connectIoredis, type RedisClass } from "./connect.ts";
 import type { WatchedStore } from "./contract.ts";
 import { ioredisClient } from "./ioredis.ts";
@@ -22,30 +22,34 @@ export type RedisClient = IoredisClient | NodeRedisClient | NodeRedisCluster;
 
 /** A store over a client that was handed in, and stays open. */
 export function clientStore(client: RedisClient, options: RedisStoreOptions): WatchedStore {
-  const scripting = scriptingOf(options);
-  return scriptStore(() => {
-    if (typeof client === "object" && client !== null) {
-      if (isNodeRedis(client)) return nodeRedisClient(client, scripting);
-      if (typeof client.sendCommand === "function" && typeof client.status === "string")
-        return ioredisClient(client, false, scripting);
-    }
-    throw argumentError("client", client, "a URL, a client of ioredis, or a client or cluster of node-redis");
-  }, options);
+  return placed("redisStore", () => {
+    const scripting = scriptingOf(options);
+    return scriptStore(() => {
+      if (typeof client === "object" && client !== null) {
+        if (isNodeRedis(client)) return nodeRedisClient(client, scripting);
+        if (typeof client.sendCommand === "function" && typeof client.status === "string")
+          return ioredisClient(client, false, scripting);
+      }
+      throw argumentError("client", client, "a URL, a client of ioredis, or a client or cluster of node-redis");
+    }, options);
+  });
 }
 
 /** A store over a connection of its own, which ends with it. */
 export function ownStore(redisClass: () => RedisClass, url: string, options: RedisStoreOptions): WatchedStore {
-  const scripting = scriptingOf(options);
-  return scriptStore(
-    (deadlineMs) => ioredisClient(connectIoredis(redisClass(), url, deadlineMs), true, scripting),
-    options,
-  );
+  return placed("redisStore", () => {
+    const scripting = scriptingOf(options);
+    return scriptStore(
+      (deadlineMs) => ioredisClient(connectIoredis(redisClass(), url, deadlineMs), true, scripting),
+      options,
+    );
+  });
 }
 
 const KNOWN = ["prefix", "deadline", "maxPendingBytes", "onWarning", "scripting", "scriptOf", "monotonic"];
 
 function scriptingOf(options: RedisStoreOptions): Scripting {
-  new Place("redisStore").checked(undefined, () => checkKnown(options, KNOWN));
+  checkKnown(options, KNOWN);
   const { scripting = "eval" } = options;
   if (scripting !== "eval" && scripting !== "functions")
     throw argumentError("scripting", scripting, '"eval" or "functions"');

@@ -53,8 +53,13 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
   const deadlineMs = durationMs("deadline", deadline, 1, MOST_DEADLINE_MS);
   if (!Number.isSafeInteger(maxPendingBytes) || maxPendingBytes < 1)
     throw argumentError("maxPendingBytes", maxPendingBytes, "a whole number of bytes, 1 or more");
-  const connection = connect(deadlineMs);
   const { onWarning } = options;
+  if (onWarning !== undefined && onWarning !== null && onWarning !== false && typeof onWarning !== "function")
+    throw argumentError("onWarning", onWarning, "a function, or null");
+  for (const name of ["scriptOf", "monotonic"] as const)
+    if (options[name] !== undefined && typeof options[name] !== "function")
+      throw argumentError(name, options[name], "a function");
+  const connection = connect(deadlineMs);
   let isFileUnknown = onWarning !== null && onWarning !== false;
   if (onWarning) watchEviction(connection, onWarning);
   const health = new Health(connection, deadlineMs);

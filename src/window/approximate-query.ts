@@ -24,7 +24,7 @@ export function approximateQuery(options: SeriesStatsOptions, retentionMs: numbe
     throw argumentError("maxAge", rest.maxAge, "left out with approximate: what is held is exact");
   if (approximate === null || typeof approximate !== "object")
     throw argumentError("approximate", approximate, "an object { rankError }");
-  checkKnown(approximate, ["rankError"]);
+  checkKnown(approximate, ["rankError"], "approximate");
   return { ...statsQuery(rest, retentionMs), rankError: share(approximate.rankError, 0, 0.5) };
 }
 

@@ -218,8 +218,8 @@ export class Series {
       throw argumentError("series", series, "an array of one Series or more");
     for (const one of series) one.#journals.free.checkOpen();
     const query = statsQuery(options, Math.min(...series.map((one) => one.#settings.retentionMs)));
-    const fold = new Fold();
-    const edges = { fromMs: -Infinity, toMs: -Infinity };
+    checkSignal(options.signal);
+    const [fold, edges] = [new Fold(), { fromMs: -Infinity, toMs: -Infinity }];
     let degradedBy: Degraded | undefined;
     const parts = series.map((one) =>
       one.#asked("stats", () =>

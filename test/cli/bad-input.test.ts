@@ -27,7 +27,7 @@ test.each([
   ["a window of no length", ["--every", "0"], "ARGUMENT --every"],
   ["an unknown format", ["--format", "xml"], "--format"],
   ["a column that is not there", ["--value", "nope"], 'ARGUMENT --value is "nope"'],
-  ["braces in the prefix", ["--redis", "redis://127.0.0.1:1", "--prefix", "a{b}"], "ARGUMENT prefix"],
+  ["braces in the prefix", ["--redis", "redis://127.0.0.1:1", "--prefix", "a{b}"], "ARGUMENT redisStore: prefix"],
   ["a picture that cannot be written", ["--plot", "/no/such/folder/x.svg"], "ENOENT"],
 ])("%s: status 2 and one line", async (_name, options, message) => {
   const ended = await command(["replay", file, ...options]);

@@ -10,6 +10,7 @@ import {
   Lock,
   LockedWindow,
   memoryStore,
+  redisStore,
   Series,
   slidingWindow,
 } from "../../src/index.ts";
@@ -137,6 +138,27 @@ export const structures = structuresOf({
     modes: { percentiles: [false, true], mode: ["exact", "sentinel"] },
     elsewhere: { sampleCount: ALL_ROWS, interval: ALL_ROWS, maxNames: ALL_ROWS, flush: ALL_ROWS },
     make: (options) => new FleetMetrics(store, "f", options),
+  },
+  redisStore: {
+    modes: {},
+    elsewhere: {
+      ...Object.fromEntries(["scriptOf", "monotonic", "deadline"].map((option) => [option, ALL_ROWS])),
+      scripting: "a dimension of every structure: matrix/table.ts",
+      prefix: "part of every key, whatever it is: store/keys.test.ts",
+      maxPendingBytes: BOUND,
+      onWarning: "reads only: store/warnings.test.ts",
+    },
+    make: (options) => redisStore("redis://127.0.0.1", options),
+  },
+  memoryStore: {
+    modes: {},
+    elsewhere: {
+      clock: ALL_ROWS,
+      monotonic: ALL_ROWS,
+      maxBytes: BOUND,
+      prefix: "part of every key, whatever it is: store/keys.test.ts",
+    },
+    make: (options) => memoryStore(options),
   },
   httpStore: {
     modes: {},

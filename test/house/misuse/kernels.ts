@@ -1,4 +1,5 @@
 import * as kernelEntry from "../../../src/kernel.ts";
+import * as slim from "../../../src/slim.ts";
 import type { Subject } from "./walk.ts";
 
 const { kernel } = kernelEntry;
@@ -27,5 +28,7 @@ export const KERNELS: Record<string, Subject> = {
     called: kernelEntry.rollingPercentile,
     right: () => [times(), values(), { span: 2, percentiles: [50] }],
   },
+  init: { called: slim.init, right: () => [new Uint8Array(8)] },
+  initSync: { called: slim.initSync, right: () => [new Uint8Array(8)] },
   forceKernel: { called: kernelEntry.forceKernel, right: () => [null] },
 };

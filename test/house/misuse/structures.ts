@@ -1,3 +1,4 @@
+import { Redis } from "ioredis";
 import * as oriel from "../../../src/index.ts";
 import type { MemoryStore } from "../../../src/store/memory.ts";
 import type { Right, Subject } from "./walk.ts";
@@ -24,13 +25,31 @@ async function claimed(store: MemoryStore) {
   await it.add("x");
   return it;
 }
-const message = () => ({ id: "x", payload: 1, token: "t", attempt: 1 });
+const given = await claimed(oriel.memoryStore()).then((it) => it.claim());
+const message = () => structuredClone(given[0]);
+const permit = "0123456789abcdef".repeat(2);
 
 /** Structures over a store, but those that have a file of their own. */
 export const STRUCTURES: Record<string, Subject> = {
   memoryStore: {
     called: oriel.memoryStore,
     right: () => [{ clock: Date.now, monotonic: () => performance.now(), maxBytes: 1e6, prefix: "a:" }],
+  },
+  redisStore: {
+    called: oriel.redisStore,
+    right: () => [
+      new Redis({ lazyConnect: true }),
+      {
+        ...{ prefix: "a:", deadline: 50, maxPendingBytes: 1e6, onWarning: null, scripting: "eval" },
+        ...{ scriptOf: () => ({ text: "", sha: "" }), monotonic: () => 0 },
+      },
+    ],
+  },
+  OrielError: {
+    called: oriel.OrielError,
+    data: ["new"],
+    right: () => ["CORRUPT", "x", { cause: 1, transient: true, applied: "no", retryAfterMs: 5 }],
+    methods: { "static detailOf": () => [new oriel.OrielError("CORRUPT", "x")] },
   },
   Series: {
     called: oriel.Series,
@@ -88,12 +107,12 @@ export const STRUCTURES: Record<string, Subject> = {
       reward: () => ["x", 1, tag()],
       block: () => ["x", 100, tag()],
       reset: () => ["x", { tag: "t" }],
-      release: () => ["x", "permit", { tag: "t" }],
+      release: () => ["x", permit, { tag: "t" }],
       reserve: () => ["x", { cost: 1, lease: 1000, ...tag() }],
       "static takeAll": (store) => [[{ limiter: limiter(store), id: "x", cost: 1 }], { tag: "t" }],
     },
   },
-  "Limiter of permits": { object: lender, methods: { release: () => ["x", "permit", { tag: "t" }] } },
+  "Limiter of permits": { object: lender, methods: { release: () => ["x", permit, { tag: "t" }] } },
   Reservation: {
     object: (store) => limiter(store).reserve("x", { cost: 1, lease: 1000 }),
     methods: { settle: () => [1], cancel: nothing },
@@ -136,9 +155,10 @@ export const STRUCTURES: Record<string, Subject> = {
     right: (store) => [
       store,
       "a",
-      { shards: 1, replicas: 0, dedupeFor: "1h", attempts: 3, backoff: { first: 10, factor: 2, longest: 100 } },
+      { shards: 1, replicas: 0, dedupeFor: "1h", attempts: 3, backoff: { first: 10, factor: 2, longest: 1000 } },
     ],
     object: claimed,
+    data: ["ack", "nack", "extend"],
     methods: {
       add: () => ["x", { delay: 0, id: "i", attempts: 2, priority: 0 }],
       addBulk: () => [[{ payload: 1, delay: 5 }]],

@@ -1,4 +1,4 @@
-import { OrielError } from "../../../src/errors.ts";
+import { OrielError, show } from "../../../src/errors.ts";
 import { type MemoryStore, memoryStore } from "../../../src/store/memory.ts";
 import { TRAP, WRONG } from "./values.ts";
 
@@ -22,6 +22,9 @@ export interface Subject {
 interface Variant {
   readonly what: string;
   readonly args: unknown[];
+  /** The option that is wrong, and what stands in its place. */
+  readonly option?: string;
+  readonly value?: unknown;
 }
 
 /** Whose keys are options: a plain object. */
@@ -40,8 +43,10 @@ function* variants(right: () => unknown[]): Generator<Variant> {
     if (!isPlain(options)) continue;
     const getter = { ...options };
     for (const name of Object.keys(options)) {
-      for (const [what, make] of Object.entries(WRONG))
-        yield { what: `${name}: ${what}`, args: at({ ...(right()[i] as object), [name]: make() }) };
+      for (const [what, make] of Object.entries(WRONG)) {
+        const value = make();
+        yield { what: `${name}: ${what}`, args: at({ ...(right()[i] as object), [name]: value }), option: name, value };
+      }
       Object.defineProperty(getter, name, {
         enumerable: true,
         get() {
@@ -50,7 +55,8 @@ function* variants(right: () => unknown[]): Generator<Variant> {
       });
     }
     yield { what: "getters that throw", args: at(getter) };
-    yield { what: "misspelt option", args: at({ ...options, misspelt_option: 1 }) };
+    const misspelt = { ...options, misspelt_option: 1 };
+    yield { what: "misspelt option", args: at(misspelt), option: "option", value: "misspelt_option" };
   }
 }
 
@@ -89,19 +95,49 @@ async function* walkCall(
   isData: boolean,
 ): AsyncGenerator<string> {
   const model = memoryStore();
-  for (const { what, args } of variants(() => right(model))) {
+  const steps = stepsOf(model);
+  for (const { what, args, ...given } of variants(() => right(model))) {
     const store = memoryStore();
     const it = await make(store);
+    const own = stepsOf(store);
+    steps.length = 0;
     // What the right arguments hold of the model's store is as good as the one of the object's.
-    const wrong = await fault(() => call(it, args), !isData && what === "misspelt option");
+    const mustRefuse = !isData && what === "misspelt option";
+    const wrong = await fault(() => call(it, args), {
+      ...given,
+      mustRefuse,
+      isData,
+      it,
+      stepsOf: () => [...steps, ...own],
+    });
     if (wrong !== undefined) yield `${where}(${what}): ${wrong}`;
     await (it as { close?: () => unknown } | undefined)?.close?.();
     await store.close();
   }
 }
 
+/** The steps that were run in a store from now on. */
+function stepsOf(store: MemoryStore): string[] {
+  const steps: string[] = [];
+  const { run } = store;
+  store.run = async (operation, ...rest) => {
+    const answer = await run(operation, ...rest);
+    steps.push(operation.name);
+    return answer;
+  };
+  return steps;
+}
+
+interface Given extends Pick<Variant, "option" | "value"> {
+  mustRefuse: boolean;
+  isData: boolean;
+  /** What was called; undefined for a function or constructor. */
+  it: unknown;
+  stepsOf(): string[];
+}
+
 /** What is wrong with the outcome of a call. */
-async function fault(call: () => unknown, mustRefuse = false): Promise<string | undefined> {
+async function fault(call: () => unknown, given: Given): Promise<string | undefined> {
   const HANGS = Symbol();
   try {
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -112,17 +148,40 @@ async function fault(call: () => unknown, mustRefuse = false): Promise<string | 
     clearTimeout(timer);
     if (answer === HANGS) return "hangs";
     await (answer as { close?: () => unknown } | null | undefined)?.close?.();
-    return mustRefuse ? "is accepted" : undefined;
+    return given.mustRefuse ? "is accepted" : undefined;
   } catch (error) {
     if (error === TRAP || /proxy that has been revoked/.test(String(error))) return undefined;
     if (!(error instanceof OrielError)) return `throws ${String(error).slice(0, 120)}`;
     if (error.message.length > 700) return `has a message of ${error.message.length} characters`;
     if (error.code === "ARGUMENT" && error.structure === undefined)
       return `names no structure: ${error.message.slice(0, 120)}`;
-    if (error.code === "ARGUMENT" && !/ (is|has|are|must|lacks) /.test(error.message))
-      return `says too little: ${error.message}`;
-    return undefined;
+    return error.code === "ARGUMENT" ? faultOfRefusal(error, given) : undefined;
   }
+}
+
+/** Options of which each element is an argument of its own: a dimension. */
+const NAMELESS = ["values"];
+/** Options whose values no message shows. */
+const SECRET = ["url", "token"];
+
+/** A refused call has done nothing, and names structure, argument and value. */
+function faultOfRefusal(error: OrielError, { option, value, isData, it, stepsOf }: Given): string | undefined {
+  const { message, structure, structureName } = error;
+  const name = (it as { name?: unknown } | undefined)?.name;
+  const steps = stepsOf();
+  if (steps.length > 0) return `is refused after ${steps}: ${message}`;
+  if (!message.startsWith(structure!)) return `does not begin with its structure: ${message}`;
+  if (typeof name === "string" && structureName !== undefined && structureName !== name)
+    return `names another: ${message}`;
+  if (!/ (is|has|are|must|lacks) /.test(message)) return `says too little: ${message}`;
+  if (option === undefined || isData || NAMELESS.includes(option)) return undefined;
+  // Of an array, the element that is wrong: `percentile is null`.
+  if (!message.includes(option) && !message.includes(`${option.replace(/s$/, "")} is `))
+    return `names no option: ${message}`;
+  // What lacks is not shown, and what is nested is named by its path.
+  const isShown = value === undefined || Object(value) === value || SECRET.includes(option);
+  if (!isShown && !message.includes(show(value))) return `names no value: ${message}`;
+  return undefined;
 }
 
 export function isClass(value: unknown): boolean {
