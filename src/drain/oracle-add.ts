@@ -1,4 +1,4 @@
-import { OrielError } from "../errors.ts";
+import { OrielError, show } from "../errors.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { type OracleSession, UNIQUE_VIOLATED } from "./oracle-session.ts";
 import { type OracleTexts, rowBinds } from "./oracle-text.ts";
@@ -38,6 +38,13 @@ export async function oracleAdd(
 async function update(session: OracleSession, texts: OracleTexts, rows: readonly KeyedRow[]): Promise<KeyedRow[]> {
   if (rows.length === 0) return [];
   const { dmlRowCounts = [] } = await session.many(texts.update, rows.map(rowBinds), { dmlRowCounts: true });
+  const several = dmlRowCounts.findIndex((count) => count > 1);
+  if (several >= 0)
+    throw new OrielError(
+      "ARGUMENT",
+      `the table has ${dmlRowCounts[several]} rows of the values ${rows[several]!.values.map(show).join(", ")}: its key must be ` +
+        "bucket, start and the dimensions of the counter (docs/runbook/add-a-dimension.md)",
+    );
   return rows.filter((_, i) => dmlRowCounts[i] !== 1);
 }
 

@@ -1,15 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { acknowledge } from "../../src/counter/acknowledge.ts";
 import { Counters, placeOf } from "../../src/counter/counters.ts";
+import { freeze } from "../../src/counter/freeze.ts";
 import { look } from "../../src/counter/look.ts";
 import type { CountersOptions } from "../../src/counter/options.ts";
+import { page } from "../../src/counter/page.ts";
+import { part } from "../../src/counter/part.ts";
+import { rebase } from "../../src/counter/rebase.ts";
 import { setAside } from "../../src/counter/set-aside.ts";
+import { sweep } from "../../src/counter/sweep.ts";
 import { DrainService } from "../../src/drain/drain-service.ts";
 import { type MatrixStore, overMatrix } from "../matrix/open.ts";
 import { Random } from "../simulator/random.ts";
 import { WideTable } from "./wide-table.ts";
 
 const AT = Date.UTC(2026, 1, 28, 23, 58);
-const STEPS = Number(process.env.ORIEL_DIMENSION_STEPS ?? 40);
+const STEPS = Number(process.env.ORIEL_DIMENSION_STEPS ?? 30);
 const NAMES = ["site", "lane", "colour", "size"];
 /** Versions of a program: what each counts by. */
 const VERSIONS: CountersOptions[] = [
@@ -138,6 +144,29 @@ overMatrix("counters", (name, open) =>
         await expect(flow.read()).rejects.toMatchObject(clash);
       }
       expect(await textsOf(counters(1))).toEqual(["a 1 : 1", "a 1 red: 1"]);
+    });
+
+    test("each step of a reader or drain knows a newer shard and leaves it, where the key of the layout does not say so", async () => {
+      const [old, grown] = [counters(0, { shards: 1 }), counters(1, { shards: 1 })];
+      await add(grown, "a", "1", "red");
+      const [key] = placeOf(old).keys as [string];
+      const { layout } = placeOf(old);
+      const { store } = opened;
+      const steps: Record<string, () => Promise<unknown>> = {
+        page: () => store.run(page, key, { layout, cursor: "0", count: 9 }),
+        freeze: () => store.run(freeze, key, { layout, nonce: "n" }),
+        part: () => store.run(part, key, { layout, ledger: "1 n" }),
+        acknowledge: () => store.run(acknowledge, key, { layout, generation: 1, nonce: "n" }),
+        sweep: () => store.run(sweep, key, { layout, fields: [] }),
+        rebase: () =>
+          store.run(rebase, key, { layout, seen: "", ledger: 1, leftOut: undefined, ledgerBornMs: 0, sums: [] }),
+      };
+      const before = await store.run(look, key, null);
+      for (const [step, run] of Object.entries(steps))
+        await expect(run(), step).rejects.toThrow(`the counter's layout is ${placeOf(grown).layout}, not ${layout}`);
+      expect(await store.run(look, key, null)).toEqual(before);
+      const newest = placeOf(counters(2, { shards: 1 })).layout;
+      expect((await store.run(freeze, key, { layout: newest, nonce: "n" })).generation).toMatchObject({ sum: 1n });
     });
 
     test("of two additions that begin at once, one counts", async () => {

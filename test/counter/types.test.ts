@@ -21,6 +21,22 @@ test("a value is asked for each dimension, and for nothing else", async () => {
   for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "ARGUMENT" });
 });
 
+test("a dimension that was added is one of them, wherever it stands", async () => {
+  const grown = new Counters(memoryStore(), "flow", { dimensions: ["site"], addedDimensions: ["lane"] });
+  // @ts-expect-error: without the one that was added
+  await expect(grown.add({ site: "a" })).rejects.toMatchObject({ code: "ARGUMENT" });
+  await grown.add({ site: "a", lane: "1" }, { at: AT });
+  expectTypeOf((await grown.read())[0]!.values).toEqualTypeOf<Readonly<Record<"site" | "lane", string>>>();
+  const of = (dimensions: unknown, addedDimensions: unknown) => () =>
+    new Counters(memoryStore(), "flow", { dimensions, addedDimensions } as never);
+  const many = Array.from({ length: 9 }, (_, i) => `d${i}`);
+  expect(of(["site"], ["Site"])).toThrow("dimensions and addedDimensions is");
+  expect(of(["site"], ["+lane"])).toThrow('addedDimensions is "+lane"; it must be names of A-Z');
+  expect(of(many, many)).toThrow("at most 7 names, for 16 in all");
+  expect(of(["site"], "lane")).toThrow("addedDimensions is");
+  expect(of([], ["lane"])).toThrow("dimensions is");
+});
+
 test("rows have values as they were added", async () => {
   await flow.add({ site: "a", lane: "1" }, { at: AT });
   const [row] = await flow.read();

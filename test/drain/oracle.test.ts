@@ -49,6 +49,28 @@ describe("a sink into recorded Oracle", () => {
     expect(await counts(sink, shape)).toBe("a5 b1 c2 d1");
   });
 
+  test("refuses a table that has got a dimension which its counter does not know, and changes nothing", async () => {
+    const sink = oracleSink(driver);
+    const shape = freshShape(["site"]);
+    const table = `"${shape.name.toUpperCase()}_COUNTS"`;
+    const connection = await driver.getConnection();
+    const columns = `"BUCKET" VARCHAR2(6 CHAR), "SITE" VARCHAR2(9 CHAR), "LANE" VARCHAR2(9 CHAR) DEFAULT ''\\'', "START_AT" TIMESTAMP(0)`;
+    const create = `CREATE TABLE ${table} (${columns}, "COUNT" NUMBER(19), PRIMARY KEY ("BUCKET", "START_AT", "SITE", "LANE"))`;
+    await connection.execute(`BEGIN EXECUTE IMMEDIATE '${create}'; EXCEPTION`, [], {});
+    await connection.close();
+    await sink.createTables(shape);
+    const of = (generation: number) => batch([row(["a"], 1n)], { generation, nonce: `g${generation}` });
+    expect(await sink.apply(shape, of(1))).toEqual({ status: "applied" });
+    const newer = await driver.getConnection();
+    await newer.execute(`INSERT INTO ${table} SELECT "BUCKET", "SITE", 'x', "START_AT", 7 FROM ${table}`, [], {});
+    await newer.execute(`UPDATE ${table} SET "LANE" = 'y' WHERE "LANE" <> 'x'`, [], {});
+    await newer.commit();
+    await newer.close();
+    await expect(sink.apply(shape, of(2))).rejects.toThrow(/the table has 2 rows of the values .*"a"/);
+    expect(await sink.ledger(shape)).toMatchObject([{ generation: 1, events: 1n }]);
+    expect((await sink.read(shape, { bucket: "minute" })).rows.map(({ count }) => count).sort()).toEqual([1n, 7n]);
+  });
+
   test("forgets the keys used longest ago, and knows none of what was rolled back", async () => {
     const { sink, shape } = await made({ knownKeys: 2 });
     await sink.apply(shape, next(1, "abc"));
