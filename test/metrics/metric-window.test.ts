@@ -213,7 +213,7 @@ test("wrong arguments name argument, value and bound, and change nothing", () =>
   expect(open({ sampleCount: 1, interval: 1000, mode: "future" })).toThrow('mode is "future"; it must be "exact" or');
   expect(open({ sampleCount: 1, interval: 1000, clock: 1 })).toThrow("clock is 1");
   expect(open({ sampleCount: 1, interval: 1000, percentiles: 99 })).toThrow("percentiles is 99");
-  expect(open({ sampleCount: 1, interval: 1000, percentiles: { p: 99 } })).toThrow('option is "p"');
+  expect(open({ sampleCount: 1, interval: 1000, percentiles: { p: 99 } })).toThrow('option of percentiles is "p"');
   expect(open({ sampleCount: 1, interval: 1000, buckets: 2 })).toThrow('option is "buckets"');
   const metric = new MetricWindow({ sampleCount: 2, interval: 1000, clock: () => T });
   for (const count of [-1, 0.5, Number.NaN, Infinity, "1"])
