@@ -9,7 +9,8 @@ export function warnOfFractions(percentiles: readonly number[]): void {
   if (isWarned) return;
   let fraction: number | undefined;
   for (const p of percentiles) {
-    if (p > 1) return;
+    // What is no number is refused by its name later.
+    if (typeof p !== "number" || p > 1) return;
     if (p > 0 && p < 1) fraction ??= p;
   }
   if (fraction === undefined) return;
