@@ -52,8 +52,8 @@ export async function counters(what: string, name: string, typed: CountersTyped,
       const [found, layout] = [await doctor.diagnose(), await doctor.layout()];
       await output.write(textOf(found, typed));
       const wrong = found.filter(({ verdict }) => verdict !== "fits").length;
-      if (!typed.json)
-        await output.write(`${layoutLine(layout)}${summary(found.length, wrong)}${what === "rebase" ? DRY : ""}\n`);
+      await output.write(layoutLine(layout, typed));
+      if (!typed.json) await output.write(`${summary(found.length, wrong)}${what === "rebase" ? DRY : ""}\n`);
       return wrong === 0 && layout.verdict === "fits" ? 0 : 1;
     }
     const repairs = await doctor.repair(repairOptions(typed));
@@ -64,10 +64,8 @@ export async function counters(what: string, name: string, typed: CountersTyped,
     await output.write(textOf(lines, typed));
     const repaired = repairs.filter(({ isRepaired }) => isRepaired).length;
     const layout = await doctor.layout();
-    if (!typed.json)
-      await output.write(
-        `${layoutLine(layout)}${repaired} of ${repairs.length} shards that did not fit are repaired\n`,
-      );
+    await output.write(layoutLine(layout, typed));
+    if (!typed.json) await output.write(`${repaired} of ${repairs.length} shards that did not fit are repaired\n`);
     return repaired === repairs.length && layout.verdict === "fits" ? 0 : 1;
   } finally {
     await close();
@@ -94,7 +92,9 @@ function countersOptions({ dimensions, addedDimensions, buckets, timeZone, shard
 }
 
 /** One line: what all processes of the counter are asked to agree on. */
-function layoutLine({ key, layout, verdict, note }: LayoutDiagnosis): string {
+function layoutLine(found: LayoutDiagnosis, { json }: CountersTyped): string {
+  if (json) return `${JSON.stringify(found)}\n`;
+  const { key, layout, verdict, note } = found;
   const what = verdict === "fits" ? (layout ?? "none yet") : `${verdict}: ${note}`;
   return `layout (${safeText(key, 120)}): ${safeText(what, 1000)}\n`;
 }

@@ -61,6 +61,7 @@ test("a counter whose Redis was lost is shown, left as it is without --yes, and 
   ).toMatchObject([
     { shard: 0, verdict: "lost", storeGeneration: 0, tableGeneration: 1 },
     { shard: 1, verdict: "lost", storeGeneration: 0, tableGeneration: 1 },
+    { key: "oriel:{flow}:shape", verdict: "fits", note: "" },
   ]);
   const before = await raw.hgetall("oriel:{flow:0}:counts");
   expect(await run("rebase")).toMatchObject({
