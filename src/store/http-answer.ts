@@ -1,5 +1,6 @@
 import { bytesOfBase64 } from "../base64.ts";
 import { ServerError } from "./client.ts";
+import { ownText } from "./heap-bytes.ts";
 
 /** It is certain that no server has run it, and a later try may do better. */
 export class NotRun extends Error {
@@ -33,7 +34,7 @@ export function repliesOf(status: number, text: string, count: number, isPipelin
 }
 
 function refusalOf(status: number, text: string): Error {
-  const told = errorOf(text) ?? text.slice(0, 200);
+  const told = errorOf(text) ?? ownText(text.slice(0, 200));
   if (status === 429) return new NotRun(`the server answered HTTP 429: ${told}`);
   if (status === 401 || status === 403) return new ServerError(`the token was refused: HTTP ${status}: ${told}`);
   const isKnown = status === 0 || (status >= 300 && status < 500 && status !== 408 && status !== 425);
@@ -41,8 +42,23 @@ function refusalOf(status: number, text: string): Error {
   return new ServerError(status === 400 && told !== "" ? told : `HTTP ${status}: ${told}`);
 }
 
+/**
+ * Elements of all arrays and objects of one answer: each takes some 50 bytes, and two of its text. A call of 1 MiB has at
+ * most 35 000 keys, of which each is answered with at most three elements.
+ */
+const MAX_ELEMENTS = 500_000;
+
+/** Throws for a text whose value would take much more memory than the text. Strings of answers are base64 and hold none of these. */
+function checkElements(text: string): void {
+  let count = 0;
+  for (const mark of ["[", "{", ","])
+    for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1))
+      if (++count > MAX_ELEMENTS) throw new Error(`the answer has more than ${MAX_ELEMENTS} elements`);
+}
+
 /** What JSON.parse says of other texts quotes them. */
 function jsonOf(text: string): unknown {
+  checkElements(text);
   try {
     return JSON.parse(text);
   } catch {
@@ -53,7 +69,7 @@ function jsonOf(text: string): unknown {
 /** What `{ error }` says. */
 function errorOf(text: string): string | undefined {
   try {
-    const { error } = JSON.parse(text);
+    const { error } = jsonOf(text) as { error?: unknown };
     return typeof error === "string" ? error : undefined;
   } catch {
     return undefined;

@@ -1,8 +1,11 @@
-/** Of one answer, unpacked; a request asks for a few MiB, unless a single value is larger. */
-export const MOST_ANSWER_BYTES = 64 * 2 ** 20;
+/**
+ * Of one answer, unpacked; a request asks for a few MiB, unless a single value is larger. While it is read an answer takes
+ * about four times as much: its parts, the text made of them, the strings in the text, the bytes in the strings.
+ */
+export const MAX_ANSWER_BYTES = 32 * 2 ** 20;
 
 /** The text of an answer, which is given up as soon as it is longer than `mostBytes`: nobody else bounds what a server sends. */
-export async function textWithin(response: Response, mostBytes = MOST_ANSWER_BYTES): Promise<string> {
+export async function textWithin(response: Response, mostBytes = MAX_ANSWER_BYTES): Promise<string> {
   const { body, headers } = response;
   const told = headers.get("Content-Length");
   if (told !== null && Number(told) > mostBytes) {
