@@ -73,12 +73,8 @@ export class CountersDoctor {
   }
 
   /** The layout in the one key of all shards; writes nothing. */
-  async layout(): Promise<LayoutDiagnosis> {
-    try {
-      return await diagnoseLayout(this.#place);
-    } catch (error) {
-      throw this.#at.error("layout", error);
-    }
+  layout(): Promise<LayoutDiagnosis> {
+    return this.#at.runOuter("layout", () => diagnoseLayout(this.#place), "no");
   }
 
   /** Repairs the shards that do not fit, as far as the options allow. What was done is not undone by a later failure. */

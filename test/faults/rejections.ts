@@ -135,6 +135,7 @@ export const ASKINGS: readonly Asking[] = [
   row("Counters.read", ASKS, counters, (it) => it.read()),
   row("Counters.read with a table", ASKS, counters, (it) => it.read({ table: TABLE })),
   row("CountersDoctor.diagnose", ASKS, doctor, (it) => it.diagnose()),
+  row("CountersDoctor.layout", ASKS, doctor, (it) => it.layout()),
   row("CountersDoctor.repair", CHANGES, doctor, (it) => it.repair()),
   row(
     "DrainService.drainOnce with a lock",

@@ -137,12 +137,12 @@ const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number]
     37_700,
   ],
   ["a limiter, from js", `export { Limiter, slidingWindow, memoryStore } from "oriel/js"`, "browser", 27_000],
-  ["httpStore", `export { httpStore } from "oriel"`, "workerd", 17_000],
-  ["httpStore in a page", `export { httpStore } from "oriel"`, "browser", 17_000],
-  ["a series", `export { Series, memoryStore } from "oriel"`, "workerd", 72_000],
+  ["httpStore", `export { httpStore } from "oriel"`, "workerd", 17_400],
+  ["httpStore in a page", `export { httpStore } from "oriel"`, "browser", 17_400],
+  ["a series", `export { Series, memoryStore } from "oriel"`, "workerd", 72_500],
   ["a local series", `export { LocalSeries } from "oriel"`, "browser", 49_000],
   ["a local series without WebAssembly", `export { LocalSeries } from "oriel/js"`, "browser", 27_000],
-  ["all", `export * from "oriel"`, "workerd", 192_300],
+  ["all", `export * from "oriel"`, "workerd", 193_000],
 ];
 
 describe("the size of a bundle, minified and compressed", () => {
