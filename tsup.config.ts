@@ -10,7 +10,7 @@ const shared: Options = {
 
 const files = (folder: string, ...names: string[]) =>
   Object.fromEntries(names.map((name) => [name, `${folder}/${name}.ts`]));
-const entries = files("src", "index", "kernel", "js", "slim", "http", "sql");
+const entries = files("src/entries", "index", "kernel", "js", "slim", "http", "sql");
 const browser = files("src/runtimes", "browser", "js");
 const edge = files("src/runtimes", "workerd", "edge-light", "deno", "kernel-workerd", "kernel-edge-light");
 
@@ -38,7 +38,7 @@ export default defineConfig([
   {
     // The command line's libraries are bundled: whoever installs oriel installs ioredis and nothing else.
     ...shared,
-    entry: files("src", "cli"),
+    entry: files("src/entries", "cli"),
     format: ["esm"],
     noExternal: ["commander", "cli-table3", "picocolors", "cli-progress", "csv-parse", /^d3-/],
     esbuildPlugins: [thirdPartyNotices("dist/THIRD-PARTY-NOTICES.txt")],

@@ -6,7 +6,7 @@
 //
 //   bounds:  0 first   8 last      i64 each
 
-import { pack } from "./pack";
+import { pack } from "./selection/pack";
 
 /** Answers how many values were kept. */
 export function mask32(times: usize, values: usize, count: usize, bounds: usize, out: usize): u32 {

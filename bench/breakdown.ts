@@ -1,9 +1,9 @@
 import { Session } from "node:inspector/promises";
 import { Redis } from "ioredis";
-import { redisStore, Series } from "../src/index.ts";
+import { redisStore, Series } from "../src/entries/index.ts";
 import { latencies } from "./events.ts";
-import { median, operationsPerSecond, runSlice } from "./measure.ts";
-import type { Report, Row } from "./report.ts";
+import { median, operationsPerSecond, runSlice } from "./runner/measure.ts";
+import type { Report, Row } from "./runner/report.ts";
 
 export interface BreakdownOptions {
   events: number;

@@ -1,6 +1,6 @@
-import type { Report } from "./report.ts";
+import { takeTurns } from "./lock/turns.ts";
 import { BARE, BREAKER_RIVALS, type BreakerRival, LOCAL } from "./rivals/breaker.ts";
-import { takeTurns } from "./turns.ts";
+import type { Report } from "./runner/report.ts";
 
 export interface BreakerBench {
   /** Calls in a turn, one after the other. */

@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
-import { redisStore, Series } from "../src/index.ts";
-import { type Load, median, operationsPerSecond, runSlice } from "./measure.ts";
-import type { Report } from "./report.ts";
+import { redisStore, Series } from "../src/entries/index.ts";
+import { type Load, median, operationsPerSecond, runSlice } from "./runner/measure.ts";
+import type { Report } from "./runner/report.ts";
 
 export interface KeysOptions {
   keys: number;

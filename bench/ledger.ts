@@ -1,5 +1,5 @@
-import { percentile } from "./measure.ts";
 import type { Answer } from "./rivals/contract.ts";
+import { percentile } from "./runner/measure.ts";
 
 /** Relative differences allowed: sums may be f32 sums (V3), percentiles are rounded to f32 by some. */
 const SUM_TOLERANCE = 1e-4;

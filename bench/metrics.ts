@@ -1,8 +1,8 @@
 import { draw } from "./distributions.ts";
-import { median } from "./measure.ts";
-import type { Report, Row } from "./report.ts";
+import { type Contender, takeTurns } from "./lock/turns.ts";
 import { GIVEN, METRICS_RIVALS, type Metrics, type MetricsRival, metricsMissing, OWN } from "./rivals/metrics.ts";
-import { type Contender, takeTurns } from "./turns.ts";
+import { median } from "./runner/measure.ts";
+import type { Report, Row } from "./runner/report.ts";
 
 export interface MetricsOptions {
   /** Records in a turn. */

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { type Load, load, quantile } from "../test/faults/outage-load.ts";
-import { clusterFrozen, httpRefused, type Outage, serverKilled } from "../test/faults/outages.ts";
-import type { Report, Row } from "./report.ts";
+import { type Load, load, quantile } from "../test/faults/outages/outage-load.ts";
+import { clusterFrozen, httpRefused, type Outage, serverKilled } from "../test/faults/outages/outages.ts";
 import { DEADLINE_MS, OUTAGE_RIVALS, type OutageClient, type OutageRival } from "./rivals/outage.ts";
+import type { Report, Row } from "./runner/report.ts";
 
 export interface OutageBench {
   perSecond: number;

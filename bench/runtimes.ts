@@ -1,5 +1,5 @@
-import { median } from "./measure.ts";
-import type { Report } from "./report.ts";
+import { median } from "./runner/measure.ts";
+import type { Report } from "./runner/report.ts";
 import { firstAnswers } from "./runtimes/first-answer.ts";
 import { type Done, openHosts } from "./runtimes/hosts.ts";
 

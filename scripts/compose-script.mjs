@@ -1,5 +1,5 @@
 // Composes the text of one script: first line, prelude, step with its includes, a line "-- each call" (where functions are
-// cut in two: src/store/scripting.ts), wrapper. Used by the build and by tests.
+// cut in two: src/store/delivery/scripting.ts), wrapper. Used by the build and by tests.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -59,7 +59,7 @@ function checkLoads(stepFile, text) {
       );
 }
 
-/** What src/store/ascii.ts puts behind the first line where arguments travel as ASCII. */
+/** What src/store/http/ascii.ts puts behind the first line where arguments travel as ASCII. */
 export function asciiPrelude() {
   return `${withoutComments(readFileSync(join(luaFolder, "store", "ascii.lua"), "utf8"))}\n`;
 }

@@ -13,7 +13,7 @@ const tests = [
   "test/counter/simulator",
   "test/counter/faults",
   "test/faults",
-  "test/drain/killed.test.ts",
+  "test/drain/faults/killed.test.ts",
   "test/queue/schedules.test.ts",
   "test/queue/storms.test.ts",
   "test/storm",

@@ -1,7 +1,7 @@
 import type { Rival } from "./contract.ts";
 import { lockedWindow } from "./locked-window.ts";
-import { numpySubprocess } from "./numpy-subprocess.ts";
 import { oriel } from "./oriel.ts";
+import { numpySubprocess } from "./python/numpy-subprocess.ts";
 import { sortedSets } from "./sorted-set.ts";
 
 /** All that keep a window in Redis, ours last. */

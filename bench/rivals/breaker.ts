@@ -1,6 +1,6 @@
 import { Breaker } from "../../src/breaker/breaker.ts";
-import { redisStore } from "../../src/store/redis.ts";
-import { rivalPackage } from "./limiter.ts";
+import { redisStore } from "../../src/store/redis/redis.ts";
+import { rivalPackage } from "./limiter/limiter.ts";
 
 export type Task = () => Promise<number>;
 

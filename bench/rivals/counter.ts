@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { Counters } from "../../src/counter/counters.ts";
-import { redisStore } from "../../src/store/redis.ts";
+import { redisStore } from "../../src/store/redis/redis.ts";
 
 /** What is counted: one object for each distinct row. */
 export type CounterRows = readonly { readonly site: string; readonly lane: string }[];

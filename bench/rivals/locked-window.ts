@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import { LockedWindow, redisStore } from "../../src/index.ts";
+import { LockedWindow, redisStore } from "../../src/entries/index.ts";
 import { preloadTimes, type Rival, type RivalWindow } from "./contract.ts";
 
 async function open(redisUrl: string, name: string, windowMs: number, preload: Float32Array): Promise<RivalWindow> {

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type { Status } from "opossum";
-import { LeapArray, MetricBucket, MetricWindow } from "../../src/index.ts";
+import { LeapArray, MetricBucket, MetricWindow } from "../../src/entries/index.ts";
 
 const require = createRequire(import.meta.url);
 

@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import { redisStore, Series } from "../../src/index.ts";
+import { redisStore, Series } from "../../src/entries/index.ts";
 import type { Rival, RivalWindow } from "./contract.ts";
 
 /** Values per preloading call. */

@@ -1,8 +1,8 @@
 import { Cluster, Redis } from "ioredis";
-import { fixedWindow, httpStore, Limiter, redisStore } from "../../src/index.ts";
-import type { Decider } from "../../test/faults/outage-load.ts";
-import type { Outage } from "../../test/faults/outages.ts";
-import { rivalPackage } from "./limiter.ts";
+import { fixedWindow, httpStore, Limiter, redisStore } from "../../src/entries/index.ts";
+import type { Decider } from "../../test/faults/outages/outage-load.ts";
+import type { Outage } from "../../test/faults/outages/outages.ts";
+import { rivalPackage } from "./limiter/limiter.ts";
 
 /** What a server is waited for. The same for all. */
 export const DEADLINE_MS = 300;

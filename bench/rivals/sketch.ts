@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { createHistogram } from "node:perf_hooks";
-import { LocalSeries } from "../../src/index.ts";
+import { LocalSeries } from "../../src/entries/index.ts";
 import { sortedPercentile } from "./typed-array.ts";
 
 const require = createRequire(import.meta.url);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
 import { type Answer, preloadTimes, type Rival, type RivalWindow } from "./contract.ts";
-import { mutexMissing, underMutex } from "./mutex.ts";
+import { mutexMissing, underMutex } from "./lock/mutex.ts";
 
 /** One recorded event on the sorted set `key`: the part in which V1 and V2 differ. */
 type Step = (redis: Redis, key: string, windowMs: number, signal: AbortSignal) => Promise<Answer | undefined>;

@@ -1,4 +1,4 @@
-import type { mysql, pg } from "../../test/drain/clients.ts";
+import type { mysql, pg } from "../../test/drain/sql/clients.ts";
 
 /** Adds to one row of a table of (bucket, site, lane, direction, start_at, count), in a transaction of its own. */
 export type AddRow = (site: string, lane: string, direction: string, startMs: number, count: number) => Promise<void>;

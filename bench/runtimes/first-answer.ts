@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { programs } from "../../test/runtimes/programs.ts";
-import { median } from "../measure.ts";
-import type { Row } from "../report.ts";
+import { median } from "../runner/measure.ts";
+import type { Row } from "../runner/report.ts";
 import { bundled, chromium, programOf, root, workerOf } from "./hosts.ts";
 import { FIRST_ANSWERS } from "./mains.ts";
 

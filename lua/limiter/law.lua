@@ -1,4 +1,4 @@
--- The limiters' constants; src/limiter/law.ts holds the same, a test compares them.
+-- The limiters' constants; src/limiter/steps/law.ts holds the same, a test compares them.
 local FORMAT = 1
 local REQUEST_LIFE_MS = 60000
 local SETTLE_GRACE_MS = 60000

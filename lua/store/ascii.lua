@@ -4,7 +4,7 @@
 --
 -- Six bytes are eight characters from "0" on: six with the low six bits of a byte each, then two with the high two bits of
 -- three bytes each. So one number of six characters needs two additions to be one of six bytes. What is left over at the
--- end, n bytes, is n characters of low bits, then one or two of high bits. Twin: src/store/ascii.ts.
+-- end, n bytes, is n characters of low bits, then one or two of high bits. Twin: src/store/http/ascii.ts.
 do
   local marks = ARGV[#ARGV]
   ARGV[#ARGV] = nil

@@ -1,8 +1,8 @@
+import { leaseClock } from "../async/lease-clock.ts";
+import { Listeners } from "../async/listeners.ts";
 import { argumentError, checkKnown, OrielError } from "../errors.ts";
-import { Listeners } from "../listeners.ts";
 import { checkStore, Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
-import { leaseClock } from "../store/lease-clock.ts";
 import type { Clock } from "../time.ts";
 import { Calls, type Ending, type RunningCall } from "./calls.ts";
 import { BREAKER_EVENTS, type BreakerEvents, type BreakerStats, type Gate } from "./gate.ts";

@@ -1,6 +1,6 @@
 import { script } from "../generated/breaker/flush.ts";
 import type { Operation } from "../store/contract.ts";
-import { ARRAY_BYTES, ownText, SLOT_BYTES } from "../store/heap-bytes.ts";
+import { ARRAY_BYTES, ownText, SLOT_BYTES } from "../store/memory/heap-bytes.ts";
 import { Circuit } from "./circuit.ts";
 import { type Answer, answerOf, type Handed, ruleBytes, wholeBytes, wishBytes } from "./exchange.ts";
 import { law } from "./law.ts";

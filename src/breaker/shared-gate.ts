@@ -1,6 +1,6 @@
+import { endsWithRequest } from "../async/of-request.ts";
 import type { ErrorPlace } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
-import { endsWithRequest } from "../store/of-request.ts";
 import type { Clock } from "../time.ts";
 import { type Asked, Asking } from "./asking.ts";
 import type { Answer, Handed } from "./exchange.ts";

@@ -1,5 +1,5 @@
+import { type CountedEvent, Counters } from "../entries/index.ts";
 import { argumentError } from "../errors.ts";
-import { type CountedEvent, Counters } from "../index.ts";
 import { openStore } from "./open-store.ts";
 import { Output } from "./output.ts";
 import { type StreamEntry, StreamGroup } from "./stream-group.ts";

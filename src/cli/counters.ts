@@ -1,5 +1,4 @@
 import Table from "cli-table3";
-import { argumentError } from "../errors.ts";
 import {
   Counters,
   CountersDoctor,
@@ -7,7 +6,8 @@ import {
   type LayoutDiagnosis,
   type RepairOptions,
   type ShardDiagnosis,
-} from "../index.ts";
+} from "../entries/index.ts";
+import { argumentError } from "../errors.ts";
 import { openStore } from "./open-store.ts";
 import { Output } from "./output.ts";
 import { safeText } from "./row.ts";

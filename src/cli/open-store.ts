@@ -1,4 +1,4 @@
-import { memoryStore, redisStore, type WatchedStore } from "../index.ts";
+import { memoryStore, redisStore, type WatchedStore } from "../entries/index.ts";
 import type { Clock } from "../time.ts";
 import { checkRedis, clusterClient, isCluster } from "./redis-client.ts";
 

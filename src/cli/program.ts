@@ -2,12 +2,12 @@ import { Argument, Command, CommanderError, Option } from "commander";
 import manifest from "../../package.json" with { type: "json" };
 import { type CountTyped, count } from "./count.ts";
 import { type CountersTyped, counters } from "./counters.ts";
-import { type DemoTyped, demo, demoOptions } from "./demo.ts";
+import { type DemoTyped, demo, demoOptions } from "./demo/demo.ts";
 import { failureText, oneLine } from "./failure.ts";
-import { REPLAY_HELP } from "./help.ts";
-import { replayOptions, type TypedOptions } from "./options.ts";
 import { type QueueTyped, queue } from "./queue.ts";
-import { replay } from "./replay.ts";
+import { REPLAY_HELP } from "./replay/help.ts";
+import { replayOptions, type TypedOptions } from "./replay/options.ts";
+import { replay } from "./replay/replay.ts";
 import type { Streams } from "./streams.ts";
 
 /** Wrong usage, an unreadable file, a store that does not answer. */

@@ -1,6 +1,6 @@
 import Table from "cli-table3";
+import { DelayQueue, type QueuedMessage } from "../entries/index.ts";
 import { argumentError } from "../errors.ts";
-import { DelayQueue, type QueuedMessage } from "../index.ts";
 import { openStore } from "./open-store.ts";
 import { Output } from "./output.ts";
 import type { Streams } from "./streams.ts";

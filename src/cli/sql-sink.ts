@@ -1,8 +1,15 @@
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import {
+  mysqlSink,
+  postgresSink,
+  type Sink,
+  type SinkOptions,
+  type SqliteDatabase,
+  sqliteSink,
+} from "../entries/sql.ts";
 import { argumentError, OrielError } from "../errors.ts";
-import { mysqlSink, postgresSink, type Sink, type SinkOptions, type SqliteDatabase, sqliteSink } from "../sql.ts";
 
 export interface SinkTyped {
   table?: string;

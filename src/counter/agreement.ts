@@ -1,10 +1,10 @@
+import { endsWithRequest } from "../async/of-request.ts";
 import { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
-import { endsWithRequest } from "../store/of-request.ts";
-import { newerOf } from "./layout.ts";
-import { look } from "./look.ts";
-import { shape } from "./shape.ts";
-import { agree } from "./shard.ts";
+import { newerOf } from "./format/layout.ts";
+import { look } from "./steps/look.ts";
+import { shape } from "./steps/shape.ts";
+import { agree } from "./steps/shard.ts";
 
 export interface Shaped {
   readonly store: Store;

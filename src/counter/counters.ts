@@ -1,25 +1,25 @@
+import { Beside } from "../async/beside.ts";
+import { gathering } from "../async/gathering.ts";
+import { untilEnded } from "../async/of-request.ts";
 import { argumentError, checkKnown, OrielError } from "../errors.ts";
 import { type Place, placeOf as placeIn } from "../place.ts";
-import { Beside } from "../store/beside.ts";
 import type { Store } from "../store/contract.ts";
-import { gathering } from "../store/gathering.ts";
-import { untilEnded } from "../store/of-request.ts";
 import { type AddOptions, countOf } from "./add-options.ts";
 import { Agreement } from "./agreement.ts";
-import { LEAST_START_MS, MOST_START_MS } from "./bounds.ts";
 import { type BucketName, Calendar } from "./buckets.ts";
-import { Cells, type Values } from "./cells.ts";
-import { law } from "./law.ts";
-import { layoutText, shapeKeyOf, shardKeys } from "./layout.ts";
+import { Cells, type Values } from "./cells/cells.ts";
+import { MOST_PENDING_BYTES, overloaded, type Pending } from "./cells/pending.ts";
+import { Producer } from "./cells/producer.ts";
+import { TIMERS, type Timers } from "./cells/timers.ts";
+import { LEAST_START_MS, MOST_START_MS } from "./format/bounds.ts";
+import { law } from "./format/law.ts";
+import { layoutText, shapeKeyOf, shardKeys } from "./format/layout.ts";
 import { Mirror } from "./mirror.ts";
 import { type CountersOptions, countersSettings } from "./options.ts";
-import { MOST_PENDING_BYTES, overloaded, type Pending } from "./pending.ts";
-import { Producer } from "./producer.ts";
 import { type CountersQuery, type ReadPlace, readRows, rowsQuery } from "./read.ts";
 import type { CounterRow } from "./row.ts";
 import { offsetTexts, type SourcedEvent, Sources } from "./sources.ts";
 import type { CounterShape } from "./table.ts";
-import { TIMERS, type Timers } from "./timers.ts";
 
 /** An event of a source that can be replayed. */
 export interface CountedEvent<Dimension extends string = string> extends AddOptions {

@@ -1,9 +1,9 @@
+import { endsWithRequest } from "../async/of-request.ts";
 import type { Store } from "../store/contract.ts";
 import { unpackStrings } from "../store/message-pack.ts";
-import { endsWithRequest } from "../store/of-request.ts";
 import type { BucketName, Calendar } from "./buckets.ts";
-import { readField } from "./field.ts";
-import { mirrorAdd } from "./mirror-add.ts";
+import { readField } from "./format/field.ts";
+import { mirrorAdd } from "./steps/mirror-add.ts";
 
 const MOST_WAITING_BYTES = 16 << 20;
 /** Of an entry beside its key. */

@@ -1,7 +1,7 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import { type Duration, durationMs } from "../time.ts";
 import { type BucketName, checkBuckets } from "./buckets.ts";
-import { MOST_SHARDS } from "./layout.ts";
+import { MOST_SHARDS } from "./format/layout.ts";
 
 export interface CountersOptions<Dimension extends string = string> {
   /** What is told apart: 1 to 16 names, with those added later, of A-Z a-z 0-9 _, from a letter, up to 48 characters. */

@@ -1,6 +1,6 @@
 import type { Store } from "../store/contract.ts";
-import { type Page, page } from "./page.ts";
-import { isRow } from "./row-text.ts";
+import { isRow } from "./format/row-text.ts";
+import { type Page, page } from "./steps/page.ts";
 
 const FIELDS_PER_PAGE = 1000;
 /** More than a shard has: all of it in one step. */

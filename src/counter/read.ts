@@ -2,7 +2,7 @@ import { argumentError, checkKnown, corruptError, OrielError, show } from "../er
 import { instantMs } from "../time.ts";
 import { checkLayout, type Shaped } from "./agreement.ts";
 import type { BucketName, Calendar } from "./buckets.ts";
-import { readField } from "./field.ts";
+import { readField } from "./format/field.ts";
 import { type DamagedField, readShard, type ShardCounts } from "./read-shard.ts";
 import { CounterRow, type OrderedRow } from "./row.ts";
 import type { CounterShape, CountRow, CountTable, LedgerRow, RowsQuery } from "./table.ts";

@@ -1,8 +1,8 @@
 import { argumentError, corruptError, OrielError } from "../errors.ts";
 import type { RunOptions, Store } from "../store/contract.ts";
 import { packStrings } from "../store/message-pack.ts";
-import { add } from "./add.ts";
 import type { Agreement, Shaped } from "./agreement.ts";
+import { add } from "./steps/add.ts";
 
 const MOST_SOURCES = 1024;
 const OFFSET_DIGITS = 32;

@@ -1,5 +1,5 @@
-import { extendsLayout } from "../counter/layout.ts";
-import type { Look } from "../counter/look.ts";
+import { extendsLayout } from "../counter/format/layout.ts";
+import type { Look } from "../counter/steps/look.ts";
 import type { LedgerRow } from "../counter/table.ts";
 import { withJsonCounts } from "./json-counts.ts";
 

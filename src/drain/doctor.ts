@@ -1,17 +1,17 @@
 import { Counters, placeOf } from "../counter/counters.ts";
-import { extendsLayout } from "../counter/layout.ts";
-import { type Look, look } from "../counter/look.ts";
-import { ledgerText, part } from "../counter/part.ts";
+import { extendsLayout } from "../counter/format/layout.ts";
 import type { ReadPlace } from "../counter/read.ts";
 import { readShard } from "../counter/read-shard.ts";
-import { rebase } from "../counter/rebase.ts";
-import { setAside } from "../counter/set-aside.ts";
+import { type Look, look } from "../counter/steps/look.ts";
+import { ledgerText, part } from "../counter/steps/part.ts";
+import { rebase } from "../counter/steps/rebase.ts";
+import { setAside } from "../counter/steps/set-aside.ts";
 import { argumentError, checkKnown } from "../errors.ts";
 import { Place, placed } from "../place.ts";
 import { bornOf, diagnose, firstPure, type Seen, type ShardDiagnosis, wasLost } from "./diagnosis.ts";
 import { withJsonCounts } from "./json-counts.ts";
 import { diagnoseLayout, type LayoutDiagnosis, setLayoutAside } from "./shape-key.ts";
-import type { Sink } from "./sink.ts";
+import type { Sink } from "./sql/sink.ts";
 
 const LOOKS = 5;
 const TRIES = 5;

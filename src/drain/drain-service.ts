@@ -1,9 +1,9 @@
+import { Listeners } from "../async/listeners.ts";
 import { checkLayout } from "../counter/agreement.ts";
 import { Counters, placeOf } from "../counter/counters.ts";
 import { damagedLedger, damagedRows, type ReadPlace } from "../counter/read.ts";
 import type { LedgerRow } from "../counter/table.ts";
 import { OrielError } from "../errors.ts";
-import { Listeners } from "../listeners.ts";
 import type { HeldLock } from "../lock/held.ts";
 import type { Lock } from "../lock/lock.ts";
 import { Place } from "../place.ts";
@@ -14,7 +14,7 @@ import { type DrainOptions, type DrainSettings, drainSettings } from "./options.
 import { Producers } from "./producers.ts";
 import { type Drained, type LedgerState, type Misfit, ShardDrain } from "./shard-drain.ts";
 import { DAMAGED_PAGE, ShardStates } from "./shard-states.ts";
-import type { Sink } from "./sink.ts";
+import type { Sink } from "./sql/sink.ts";
 import { Turnstile } from "./turnstile.ts";
 
 const NO_ROW: LedgerRow = { shard: -1, generation: 0, nonce: "", fence: 0, events: 0n };

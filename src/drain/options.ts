@@ -2,7 +2,7 @@ import { Counters } from "../counter/counters.ts";
 import { argumentError, checkKnown } from "../errors.ts";
 import type { Lock } from "../lock/lock.ts";
 import { type Duration, durationMs } from "../time.ts";
-import type { Sink } from "./sink.ts";
+import type { Sink } from "./sql/sink.ts";
 
 export interface DrainOptions {
   counters: Counters;

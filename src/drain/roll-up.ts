@@ -1,6 +1,6 @@
-import { readField, valuesText } from "../counter/field.ts";
+import { readField, valuesText } from "../counter/format/field.ts";
 import type { ReadPlace } from "../counter/read.ts";
-import type { DrainRow } from "./sink.ts";
+import type { DrainRow } from "./sql/sink.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -1,7 +1,7 @@
-import { extendsLayout } from "../counter/layout.ts";
-import { look } from "../counter/look.ts";
+import { extendsLayout } from "../counter/format/layout.ts";
 import type { ReadPlace } from "../counter/read.ts";
-import { setAside } from "../counter/set-aside.ts";
+import { look } from "../counter/steps/look.ts";
+import { setAside } from "../counter/steps/set-aside.ts";
 import { otherLayout } from "./diagnosis.ts";
 
 /** The key that holds the layout of all shards, which every process asks before it counts, reads or drains. */

@@ -1,14 +1,14 @@
-import { acknowledge } from "../counter/acknowledge.ts";
-import { type Frozen, freeze } from "../counter/freeze.ts";
-import { page } from "../counter/page.ts";
-import { ledgerText, part } from "../counter/part.ts";
 import type { ReadPlace } from "../counter/read.ts";
 import { type DamagedField, readShard, type ShardCounts } from "../counter/read-shard.ts";
-import { sweep } from "../counter/sweep.ts";
+import { acknowledge } from "../counter/steps/acknowledge.ts";
+import { type Frozen, freeze } from "../counter/steps/freeze.ts";
+import { page } from "../counter/steps/page.ts";
+import { ledgerText, part } from "../counter/steps/part.ts";
+import { sweep } from "../counter/steps/sweep.ts";
 import type { Clock } from "../time.ts";
 import type { Producers } from "./producers.ts";
 import { rollUp } from "./roll-up.ts";
-import type { Sink } from "./sink.ts";
+import type { Sink } from "./sql/sink.ts";
 
 const READS = 3;
 const SWEPT_AT_A_TIME = 1000;

@@ -1,4 +1,4 @@
-import type { Listeners } from "../listeners.ts";
+import type { Listeners } from "../async/listeners.ts";
 import type { DrainEvents } from "./events.ts";
 import type { LedgerState, Misfit } from "./shard-drain.ts";
 

@@ -1,5 +1,5 @@
+import { Listeners } from "../async/listeners.ts";
 import { argumentError, corruptError, type OrielError } from "../errors.ts";
-import { Listeners } from "../listeners.ts";
 import type { MetricView } from "../metrics/metric-view.ts";
 import { type Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";

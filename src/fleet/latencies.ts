@@ -1,6 +1,6 @@
 import type { OrielError } from "../errors.ts";
+import { Series } from "../series/series.ts";
 import type { Store } from "../store/contract.ts";
-import { Series } from "../window/series.ts";
 import { latenciesNameOf, latencyStoreOf } from "./keys.ts";
 
 interface Waiting {

@@ -1,5 +1,5 @@
 import type { Keyspace } from "../store/contract.ts";
-import { ARRAY_BYTES, ownText, SLOT_BYTES, textBytes } from "../store/heap-bytes.ts";
+import { ARRAY_BYTES, ownText, SLOT_BYTES, textBytes } from "../store/memory/heap-bytes.ts";
 import { refusal } from "../store/refusal.ts";
 
 export const MOST_SENDERS = 512;

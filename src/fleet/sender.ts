@@ -1,7 +1,7 @@
+import { endsWithRequest } from "../async/of-request.ts";
 import { OrielError } from "../errors.ts";
 import { bucketStartMs } from "../metrics/shape.ts";
 import type { Store } from "../store/contract.ts";
-import { endsWithRequest } from "../store/of-request.ts";
 import { ALLOWED, DENIED, FAILURE, merge, START, SUCCESS } from "./bucket.ts";
 import { type Fate, flush, type NamedBucket } from "./flush.ts";
 import { Gathered } from "./gathered.ts";

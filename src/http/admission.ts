@@ -1,5 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
-import { isAway } from "../limiter/away.ts";
+import { isAway } from "../limiter/client/away.ts";
 import type { Decision } from "../limiter/decision.ts";
 import { Place } from "../place.ts";
 import { clientId, MALFORMED_ADDRESS } from "./client-id.ts";

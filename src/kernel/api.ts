@@ -7,9 +7,9 @@ import { columnOf, timesOf, type Values, type ValueType } from "./column.ts";
 import type { Column, KernelName } from "./contract.ts";
 import { type Moments, momentsOf, NO_MOMENTS, sumOf } from "./moments.ts";
 import { type NanPolicy, policyOf, withoutNan } from "./nan.ts";
-import type { PercentileLaw, PercentileMethod } from "./percentile.ts";
-import { percentilesOf } from "./percentiles.ts";
-import { rollingPercentile } from "./rolling.ts";
+import type { PercentileLaw, PercentileMethod } from "./percentile/percentile.ts";
+import { percentilesOf } from "./percentile/percentiles.ts";
+import { rollingPercentile } from "./rolling/rolling.ts";
 import { sourceOf } from "./source.ts";
 import { type ColumnStats, statsOfSource } from "./stats.ts";
 

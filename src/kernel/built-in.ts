@@ -1,7 +1,7 @@
 import type { KernelCandidate } from "./choose.ts";
-import { js } from "./js.ts";
-import { wasmScalar } from "./wasm-scalar.ts";
-import { wasmSimd } from "./wasm-simd.ts";
+import { js } from "./js/js.ts";
+import { wasmScalar } from "./wasm/wasm-scalar.ts";
+import { wasmSimd } from "./wasm/wasm-simd.ts";
 
 /** All forms, their bytes inside. */
 export const builtIn: readonly KernelCandidate[] = [wasmSimd, wasmScalar, js];

@@ -60,7 +60,7 @@ export interface Scan {
   most: number;
 }
 
-/** A run of events of a rolling statistic; see assembly/rolling.ts for the law. */
+/** A run of events of a rolling statistic; see assembly/rolling/rolling.ts for the law. */
 export interface Piece {
   /** From the first event of the first window on; the last of them are answered, as many as there are starts. */
   values: Column;
@@ -84,7 +84,7 @@ export interface OrderTable {
  */
 export interface Kernel {
   readonly name: KernelName;
-  /** Everything that folds, one column: see assembly/fold.ts. */
+  /** Everything that folds, one column: see assembly/sums/fold.ts. */
   summary(values: Column): Summary;
   /** NumPy's pairwise sum in the column's own precision (f32 sums round to f32 at each step). */
   pairwiseSum(values: Column): number;

@@ -2,8 +2,8 @@ import { argumentError, OrielError, show } from "../errors.ts";
 import { Place, placed } from "../place.ts";
 import { useKernel } from "./choose.ts";
 import type { KernelName } from "./contract.ts";
-import { wasmKernel } from "./wasm.ts";
-import { compile, instantiate, isBytes, type WasmExports } from "./wasm-exports.ts";
+import { wasmKernel } from "./wasm/wasm.ts";
+import { compile, instantiate, isBytes, type WasmExports } from "./wasm/wasm-exports.ts";
 
 /**
  * One of the package's `kernels.simd.wasm` and `kernels.scalar.wasm`: a compiled module (what importing the file gives in

@@ -1,6 +1,6 @@
 import type { Column, Kernel, Summary } from "./contract.ts";
 import { meanOf } from "./double-double.ts";
-import type { PercentileLaw } from "./percentile.ts";
+import type { PercentileLaw } from "./percentile/percentile.ts";
 
 export interface Moments {
   count: number;

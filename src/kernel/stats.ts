@@ -2,11 +2,11 @@ import { argumentError } from "../errors.ts";
 import { activeKernel } from "./choose.ts";
 import type { ValueType } from "./column.ts";
 import type { Kernel, Source, Summary } from "./contract.ts";
-import { interpolate } from "./interpolate.ts";
 import { type Moments, momentsFrom, momentsOf, NO_MOMENTS, sumFrom, sumOf } from "./moments.ts";
 import type { NanPolicy } from "./nan.ts";
-import { orderOf, type PercentileLaw, type PercentileMethod } from "./percentile.ts";
-import { percentilesOf } from "./percentiles.ts";
+import { interpolate } from "./percentile/interpolate.ts";
+import { orderOf, type PercentileLaw, type PercentileMethod } from "./percentile/percentile.ts";
+import { percentilesOf } from "./percentile/percentiles.ts";
 import { readersOf } from "./readers.ts";
 
 /** Statistics of the values inside; of none: count 0, sum 0, the rest NaN. */

@@ -2,14 +2,14 @@ import { argumentError, checkKnown } from "../errors.ts";
 import { Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import { type Duration, durationMs } from "../time.ts";
-import { MODE } from "./ask.ts";
-import { Asker } from "./asker.ts";
-import { isAway, withApplied } from "./away.ts";
+import { Asker } from "./client/asker.ts";
+import { isAway, withApplied } from "./client/away.ts";
+import { Fallback } from "./client/fallback.ts";
+import { Groups } from "./client/groups.ts";
+import { Leases } from "./client/leases.ts";
+import { Turns } from "./client/turns.ts";
 import type { Decision } from "./decision.ts";
-import { Fallback } from "./fallback.ts";
-import { Groups } from "./groups.ts";
 import { baseOf } from "./keys.ts";
-import { Leases } from "./leases.ts";
 import {
   type AcquireOptions,
   atLeastOf,
@@ -27,9 +27,9 @@ import {
 } from "./options.ts";
 import { lends, type Policy } from "./policies.ts";
 import { Reservation, type ReserveOptions } from "./reservation.ts";
+import { MODE } from "./steps/ask.ts";
 import { checkWanted, type Part, placeOfAll, takeAll, type WantedOf } from "./take-all.ts";
 import { newToken, requestToken } from "./token.ts";
-import { Turns } from "./turns.ts";
 
 export type Wanted = WantedOf<Limiter>;
 const EACH = new Place("Limiter");

@@ -2,8 +2,8 @@ import { argumentError, checkKnown } from "../errors.ts";
 import { placed } from "../place.ts";
 import { type Duration, durationMs } from "../time.ts";
 import type { PolicyKind } from "./decision.ts";
-import { law } from "./law.ts";
-import { KIND } from "./rule.ts";
+import { law } from "./steps/law.ts";
+import { KIND } from "./steps/rule.ts";
 
 /** What every policy may be given. */
 export interface PolicyOptions {

@@ -1,12 +1,12 @@
 import { OrielError } from "../errors.ts";
 import type { Place } from "../place.ts";
 import { type Duration, durationMs } from "../time.ts";
-import { MODE, STATUS } from "./ask.ts";
-import type { Asker } from "./asker.ts";
-import { isAway } from "./away.ts";
-import type { Fallback } from "./fallback.ts";
+import type { Asker } from "./client/asker.ts";
+import { isAway } from "./client/away.ts";
+import type { Fallback } from "./client/fallback.ts";
 import { costOf, type TakeOptions } from "./options.ts";
 import type { Policy } from "./policies.ts";
+import { MODE, STATUS } from "./steps/ask.ts";
 import { newToken } from "./token.ts";
 
 export interface ReserveOptions extends Pick<TakeOptions, "tag" | "policies"> {

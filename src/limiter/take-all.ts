@@ -1,16 +1,16 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import { Place } from "../place.ts";
 import type { Store } from "../store/contract.ts";
-import { decisionOf } from "./answer.ts";
-import { MODE, STATUS } from "./ask.ts";
-import { ruleOf } from "./asker.ts";
-import { isAway } from "./away.ts";
-import { decideFor } from "./decide.ts";
+import { ruleOf } from "./client/asker.ts";
+import { isAway } from "./client/away.ts";
+import { blind, type Fallback } from "./client/fallback.ts";
+import { decidedLocally, localOf } from "./client/local.ts";
 import type { Decision } from "./decision.ts";
-import { blind, type Fallback } from "./fallback.ts";
 import { HOLDS_ENDING, policyEndings } from "./keys.ts";
-import { decidedLocally, localOf } from "./local.ts";
 import type { Policy } from "./policies.ts";
+import { decisionOf } from "./steps/answer.ts";
+import { MODE, STATUS } from "./steps/ask.ts";
+import { decideFor } from "./steps/decide.ts";
 import { newToken } from "./token.ts";
 
 /** What a caller wants of one of several limiters. */

@@ -1,5 +1,5 @@
 import type { Keyspace, Store } from "../store/contract.ts";
-import { textBytes } from "../store/heap-bytes.ts";
+import { textBytes } from "../store/memory/heap-bytes.ts";
 
 /** Begins the tokens of our holders, who publish when they go; other holders do not. */
 export const OUR_TOKENS = "oriel:";

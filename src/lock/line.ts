@@ -1,5 +1,5 @@
+import { endsWithRequest } from "../async/of-request.ts";
 import type { Store } from "../store/contract.ts";
-import { endsWithRequest } from "../store/of-request.ts";
 import type { Grant } from "./grant.ts";
 import { channelOf } from "./keys.ts";
 import { law } from "./law.ts";

@@ -1,5 +1,5 @@
+import { Aborts } from "../async/aborts.ts";
 import type { OrielError } from "../errors.ts";
-import { Aborts } from "../store/aborts.ts";
 import type { Store } from "../store/contract.ts";
 import { Attempts, type Outcome } from "./attempt.ts";
 import { type Grant, giveBack } from "./grant.ts";

@@ -1,7 +1,7 @@
 import { checkKnown } from "../errors.ts";
-import type { PercentileMethod } from "../kernel/percentile.ts";
+import type { PercentileMethod } from "../kernel/percentile/percentile.ts";
+import { LocalSeries, type LocalSeriesOptions } from "../stats/local-series.ts";
 import type { Clock } from "../time.ts";
-import { LocalSeries, type LocalSeriesOptions } from "../window/local-series.ts";
 
 export type LatencySeriesOptions = Pick<LocalSeriesOptions, "values" | "maxBytes">;
 

@@ -1,6 +1,6 @@
+import { gathering } from "../async/gathering.ts";
 import type { Store } from "../store/contract.ts";
-import { gathering } from "../store/gathering.ts";
-import { add, type NewMessage } from "./add.ts";
+import { add, type NewMessage } from "./steps/add.ts";
 
 const MOST_TOGETHER = 256;
 const MOST_BYTES = 2 ** 18;

@@ -1,11 +1,11 @@
 import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
 import type { Place } from "../place.ts";
 import type { Store } from "../store/contract.ts";
-import { dead } from "./dead.ts";
-import { MOST_MESSAGES, MOST_WHOLE, shardOf } from "./layout.ts";
+import { MOST_MESSAGES, MOST_WHOLE, shardOf } from "./format/layout.ts";
 import { messageOf, type QueuedMessage } from "./message.ts";
 import { checkId } from "./options.ts";
-import { redrive } from "./redrive.ts";
+import { dead } from "./steps/dead.ts";
+import { redrive } from "./steps/redrive.ts";
 
 /** Messages whose last delivery failed, or lapsed; they stay until they are redriven, or cancelled. */
 export class DeadLetters<Payload = unknown> {

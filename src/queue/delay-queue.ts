@@ -2,18 +2,14 @@ import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
 import { type Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import type { Duration } from "../time.ts";
-import type { NewMessage } from "./add.ts";
 import { Adder } from "./adder.ts";
-import { type Census, census } from "./census.ts";
-import type { ClaimedMessage } from "./claimed.ts";
 import { DeadLetters } from "./dead-letters.ts";
-import { packEnvelope } from "./envelope.ts";
+import { packEnvelope } from "./format/envelope.ts";
+import { layoutText, MOST_WHOLE, shardOf, timesKeys } from "./format/layout.ts";
+import type { When } from "./format/when.ts";
 import { HandClaims } from "./hand-claims.ts";
 import type { Job } from "./job.ts";
-import { layoutText, MOST_WHOLE, shardOf, timesKeys } from "./layout.ts";
-import { look } from "./look.ts";
 import { messageOf, type QueuedMessage } from "./message.ts";
-import { move } from "./move.ts";
 import {
   type AddMessageOptions,
   checkId,
@@ -23,12 +19,16 @@ import {
   queueSettings,
   whenOf,
 } from "./options.ts";
-import { pause } from "./pause.ts";
-import { inOrder, peek } from "./peek.ts";
+import type { NewMessage } from "./steps/add.ts";
+import { type Census, census } from "./steps/census.ts";
+import { look } from "./steps/look.ts";
+import { move } from "./steps/move.ts";
+import { pause } from "./steps/pause.ts";
+import { inOrder, peek } from "./steps/peek.ts";
 import { TIMERS, type Timers } from "./timers.ts";
-import type { When } from "./when.ts";
-import { QueueWorker } from "./worker.ts";
-import type { WorkerOptions } from "./worker-options.ts";
+import type { ClaimedMessage } from "./worker/claimed.ts";
+import { QueueWorker } from "./worker/worker.ts";
+import type { WorkerOptions } from "./worker/worker-options.ts";
 
 export interface Added {
   id: string;

@@ -1,12 +1,12 @@
 import { checkKnown, wholeNumber } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { type Duration, durationMs } from "../time.ts";
-import { burialOf, type ClaimedMessage, checkClaimed, claimOf, outcomeOf } from "./claimed.ts";
-import type { Claim, Outcome, Result, Turn, Turned } from "./exchange.ts";
-import { extend } from "./extend.ts";
-import { MOST_MESSAGES, shardOf } from "./layout.ts";
+import { MOST_MESSAGES, shardOf } from "./format/layout.ts";
 import { MOST_DELAY_MS } from "./options.ts";
-import { turn } from "./turn.ts";
+import type { Claim, Outcome, Result, Turn, Turned } from "./steps/exchange.ts";
+import { extend } from "./steps/extend.ts";
+import { turn } from "./steps/turn.ts";
+import { burialOf, type ClaimedMessage, checkClaimed, claimOf, outcomeOf } from "./worker/claimed.ts";
 
 const MOST_VISIBILITY_MS = 86_400_000;
 /** Of one shard, where what was claimed is dead or corrupt. */

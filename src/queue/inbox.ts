@@ -1,6 +1,6 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import { placed } from "../place.ts";
-import { hexOf } from "./hex.ts";
+import { hexOf } from "./format/hex.ts";
 
 export interface InboxOptions {
   /** Default "oriel_inbox": a name of A-Z a-z 0-9 _, one with a schema before it too. */

@@ -1,5 +1,5 @@
-import type { ClaimedMessage } from "./claimed.ts";
 import { type InboxOptions, inboxOnce, type Transaction } from "./inbox.ts";
+import type { ClaimedMessage } from "./worker/claimed.ts";
 
 /** A message as its handler has it. */
 export class Job<Payload = unknown> {

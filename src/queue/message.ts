@@ -1,8 +1,8 @@
 import { base64Of } from "../base64.ts";
 import { OrielError } from "../errors.ts";
-import { noMessage, rawOf, readEnvelope } from "./envelope.ts";
-import { addedAtMs, CLAIMED, DEAD, envelopeOf, readScore, seqOfValue } from "./layout.ts";
-import type { Looked } from "./look.ts";
+import { noMessage, rawOf, readEnvelope } from "./format/envelope.ts";
+import { addedAtMs, CLAIMED, DEAD, envelopeOf, readScore, seqOfValue } from "./format/layout.ts";
+import type { Looked } from "./steps/look.ts";
 
 /** A message as it stands in its queue. */
 export interface QueuedMessage<Payload = unknown> {

@@ -1,8 +1,8 @@
 import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
 import { type Duration, durationMs, instantMs } from "../time.ts";
 import { type Backoff, type BackoffOptions, backoffOf, DEFAULT_BACKOFF } from "./backoff.ts";
-import { BAND_SIZE } from "./layout.ts";
-import type { When } from "./when.ts";
+import { BAND_SIZE } from "./format/layout.ts";
+import type { When } from "./format/when.ts";
 
 export interface DelayQueueOptions {
   /** Parts that may lie on different primaries, each with an order of its own: 1 to 64, default 1. All must agree. */

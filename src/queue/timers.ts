@@ -1,4 +1,4 @@
-import { timerMs } from "../store/waiting.ts";
+import { timerMs } from "../async/waiting.ts";
 
 /** How one process waits; tests step it. */
 export interface Timers {

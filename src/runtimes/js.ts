@@ -1,10 +1,10 @@
 // The recipe of oriel/js for bundles: no WebAssembly; kernels only with what computes.
-import * as api from "../api.ts";
-import { js } from "../kernel/js.ts";
+import * as api from "../entries/api.ts";
+import { js } from "../kernel/js/js.ts";
 import { withKernels } from "../kernel/provided.ts";
 
-export * from "../api.ts";
-export { redisStore } from "../store/redis-edge.ts";
+export * from "../entries/api.ts";
+export { redisStore } from "../store/redis/redis-edge.ts";
 
 const kernels = [js];
 

@@ -4,4 +4,4 @@ import { kernels } from "./kernels-workerd.ts";
 
 provideKernels(kernels);
 
-export * from "../kernel-api.ts";
+export * from "../entries/kernel-api.ts";

@@ -1,9 +1,9 @@
 // What recipes with the kernels' bytes inside export, besides a store.
-import * as api from "../api.ts";
+import * as api from "../entries/api.ts";
 import { builtIn } from "../kernel/built-in.ts";
 import { withKernels } from "../kernel/provided.ts";
 
-export * from "../api.ts";
+export * from "../entries/api.ts";
 
 // These compute, and bring the kernels with them; whatever else a bundle has of api.ts brings none.
 export const FleetMetrics = /* @__PURE__ */ withKernels(api.FleetMetrics, builtIn);

@@ -1,10 +1,10 @@
 // The recipe for Cloudflare Workers; no TCP of its own.
-import * as api from "../api.ts";
+import * as api from "../entries/api.ts";
 import { withKernels } from "../kernel/provided.ts";
 import { kernels } from "./kernels-workerd.ts";
 
-export * from "../api.ts";
-export { redisStore } from "../store/redis-edge.ts";
+export * from "../entries/api.ts";
+export { redisStore } from "../store/redis/redis-edge.ts";
 
 // These compute, and bring the kernels with them; whatever else a bundle has of api.ts brings none.
 export const FleetMetrics = /* @__PURE__ */ withKernels(api.FleetMetrics, kernels);

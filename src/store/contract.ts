@@ -1,5 +1,5 @@
 import type { Clock } from "../time.ts";
-import type { Failure } from "./failures.ts";
+import type { Failure } from "./health/failures.ts";
 
 /** A script's text and the SHA-1 of it, both made by the build from lua/. */
 export interface Script {
@@ -42,7 +42,7 @@ export interface Keyspace {
  * Law of both forms: all checks come before the first write; a step that throws has changed nothing.
  */
 interface Step<Input, Output> {
-  /** Path of the step in lua/ and src/, e.g. "window/append". */
+  /** Path of the step in lua/ and src/, e.g. "journal/append". */
   readonly name: string;
   readonly script: Script;
   /** Number of keys per step; 1 unless `keysOf` is given. */

@@ -1,5 +1,5 @@
 import { corruptError, OrielError, type OrielErrorCode } from "../errors.ts";
-import { reasonOf } from "./reason.ts";
+import { reasonOf } from "./health/reason.ts";
 
 const CODES: ReadonlySet<string> = new Set<OrielErrorCode>([
   "ARGUMENT",

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { benchCluster, SMALL_CLUSTER } from "../../bench/cluster.ts";
-import { benchCounters, SMALL_COUNTERS } from "../../bench/counters.ts";
-import { environment } from "../../bench/environment.ts";
+import { benchCluster, SMALL_CLUSTER } from "../../bench/cluster/cluster.ts";
+import { benchCounters, SMALL_COUNTERS } from "../../bench/counters/counters.ts";
 import { latencies } from "../../bench/events.ts";
-import { benchKernels, SMALL_KERNELS } from "../../bench/kernels.ts";
-import { benchLock, SMALL_LOCK } from "../../bench/lock.ts";
-import { benchMemory, SMALL_MEMORY } from "../../bench/memory.ts";
-import { jsonLines, type Report, table } from "../../bench/report.ts";
+import { benchKernels, SMALL_KERNELS } from "../../bench/kernel/kernels.ts";
+import { benchLock, SMALL_LOCK } from "../../bench/lock/lock.ts";
 import { RIVALS } from "../../bench/rivals/all.ts";
 import type { Answer, Rival } from "../../bench/rivals/contract.ts";
 import { COUNTER_RIVALS } from "../../bench/rivals/counter.ts";
-import { LOCK_RIVALS } from "../../bench/rivals/lock.ts";
-import { benchServer, SMALL_SERVER } from "../../bench/server.ts";
-import { benchWindows, SMALL_WINDOWS } from "../../bench/windows.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { LOCK_RIVALS } from "../../bench/rivals/lock/lock.ts";
+import { environment } from "../../bench/runner/environment.ts";
+import { jsonLines, type Report, table } from "../../bench/runner/report.ts";
+import { benchMemory, SMALL_MEMORY } from "../../bench/series/memory.ts";
+import { benchServer, SMALL_SERVER } from "../../bench/series/server.ts";
+import { benchWindows, SMALL_WINDOWS } from "../../bench/series/windows.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
 let server: RedisServer;
 beforeAll(async () => {

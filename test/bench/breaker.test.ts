@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { benchBreaker, SMALL_BREAKER } from "../../bench/breaker.ts";
 import { BREAKER_RIVALS } from "../../bench/rivals/breaker.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
 let server: RedisServer;
 beforeAll(async () => {

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { benchMoving, mostWithin } from "../../bench/limiter-moving.ts";
-import { benchStanding } from "../../bench/limiter-standing.ts";
-import { LimiterVisits } from "../../bench/limiter-visits.ts";
-import { benchLimiters, SMALL_LIMITERS } from "../../bench/limiters.ts";
-import type { LimiterRival } from "../../bench/rivals/limiter.ts";
-import { LIMITER_RIVALS } from "../../bench/rivals/limiter-all.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { benchMoving, mostWithin } from "../../bench/limiter/limiter-moving.ts";
+import { benchStanding } from "../../bench/limiter/limiter-standing.ts";
+import { LimiterVisits } from "../../bench/limiter/limiter-visits.ts";
+import { benchLimiters, SMALL_LIMITERS } from "../../bench/limiter/limiters.ts";
+import type { LimiterRival } from "../../bench/rivals/limiter/limiter.ts";
+import { LIMITER_RIVALS } from "../../bench/rivals/limiter/limiter-all.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
 let server: RedisServer;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { latencies } from "../../bench/events.ts";
 import { Ledger } from "../../bench/ledger.ts";
-import { median, percentile, runSlice } from "../../bench/measure.ts";
+import { median, percentile, runSlice } from "../../bench/runner/measure.ts";
 
 describe("runSlice", () => {
   test("goes on past its time until the least operations are done, then sends waiting callers away", async () => {

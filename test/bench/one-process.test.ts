@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { draw, shuffled } from "../../bench/distributions.ts";
-import { benchHeld, SMALL_HELD } from "../../bench/held.ts";
-import { benchLive, SMALL_LIVE } from "../../bench/live.ts";
+import { benchRolling, SMALL_ROLLING } from "../../bench/kernel/rolling.ts";
+import { benchSketches, SMALL_SKETCHES } from "../../bench/kernel/sketches.ts";
+import { takeTurns } from "../../bench/lock/turns.ts";
 import { benchMetrics, SMALL_METRICS } from "../../bench/metrics.ts";
-import { benchPipeline, SMALL_PIPELINE } from "../../bench/pipeline.ts";
-import { benchResident, SMALL_RESIDENT } from "../../bench/resident.ts";
 import { METRICS_RIVALS, metricsMissing } from "../../bench/rivals/metrics.ts";
-import { NumpyProcess, numpyMissing } from "../../bench/rivals/numpy.ts";
+import { NumpyProcess, numpyMissing } from "../../bench/rivals/python/numpy.ts";
 import { type RollingLibrary, rollingBy, rollingMissing } from "../../bench/rivals/rolling.ts";
 import { SKETCHES, sketchMissing } from "../../bench/rivals/sketch.ts";
 import { sortedPercentile, typedArrayPipeline } from "../../bench/rivals/typed-array.ts";
-import { benchRolling, SMALL_ROLLING } from "../../bench/rolling.ts";
-import { benchSketches, SMALL_SKETCHES } from "../../bench/sketches.ts";
-import { takeTurns } from "../../bench/turns.ts";
+import { benchHeld, SMALL_HELD } from "../../bench/series/held.ts";
+import { benchLive, SMALL_LIVE } from "../../bench/series/live.ts";
+import { benchPipeline, SMALL_PIPELINE } from "../../bench/series/pipeline.ts";
+import { benchResident, SMALL_RESIDENT } from "../../bench/series/resident.ts";
 
 const reason = numpyMissing();
 if (reason) console.warn(`skipped: NumPy: ${reason}`);

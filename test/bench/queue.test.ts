@@ -1,10 +1,10 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { benchQueue, SMALL_QUEUE } from "../../bench/queue.ts";
-import { payloadOf, Tally } from "../../bench/queue-tally.ts";
-import { BULLMQ } from "../../bench/rivals/queue-bullmq.ts";
-import { serverAhead } from "../../bench/server-clock.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { benchQueue, SMALL_QUEUE } from "../../bench/queue/queue.ts";
+import { payloadOf, Tally } from "../../bench/queue/queue-tally.ts";
+import { BULLMQ } from "../../bench/rivals/queue/queue-bullmq.ts";
+import { serverAhead } from "../../bench/series/server-clock.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
 let server: RedisServer;
 beforeAll(async () => {

@@ -1,12 +1,12 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { benchBreakdown, SMALL_BREAKDOWN } from "../../bench/breakdown.ts";
-import { benchCold, SMALL_COLD } from "../../bench/cold.ts";
 import { benchKeys, SMALL_KEYS } from "../../bench/keys.ts";
-import { benchProcesses, SMALL_PROCESSES } from "../../bench/processes.ts";
-import type { Report } from "../../bench/report.ts";
 import { RIVALS } from "../../bench/rivals/all.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import type { Report } from "../../bench/runner/report.ts";
+import { benchCold, SMALL_COLD } from "../../bench/series/cold.ts";
+import { benchProcesses, SMALL_PROCESSES } from "../../bench/series/processes.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
 let server: RedisServer;
 beforeAll(async () => {

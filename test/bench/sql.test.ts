@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { benchSql, SMALL_SQL } from "../../bench/sql.ts";
+import { benchSql, SMALL_SQL } from "../../bench/counters/sql.ts";
 
 test("sql: a checked line for both writers, every load and database", async () => {
   const report = await benchSql(SMALL_SQL);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Breaker, type BreakerOptions, memoryStore, type Store } from "../../src/index.ts";
+import { Breaker, type BreakerOptions, memoryStore, type Store } from "../../src/entries/index.ts";
 
 const RULE = { name: "b", span: "10s", failures: 3 } as const;
 

@@ -1,4 +1,4 @@
-import { Breaker, redisStore } from "../../src/index.ts";
+import { Breaker, redisStore } from "../../src/entries/index.ts";
 
 /** A process of faults.test.ts: opens the circuit, and hangs in its probe, which it tells. */
 const [url = "", options = "{}"] = process.argv.slice(2);

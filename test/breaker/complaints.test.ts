@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import { SlidingTally } from "../../src/breaker/tally.ts";
-import { memoryStore } from "../../src/index.ts";
-import { START_MS } from "../harness/stepped-stores.ts";
-import { Held, type Opened, onNothing, Stage } from "./stage.ts";
+import { memoryStore } from "../../src/entries/index.ts";
+import { START_MS } from "../harness/clock/stepped-stores.ts";
+import { Held, type Opened, onNothing, Stage } from "./contract/stage.ts";
 
 const BAD = { isBad: true };
 

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { Breaker, type BreakerOptions, redisStore, type Store } from "../../src/index.ts";
+import { Breaker, type BreakerOptions, redisStore, type Store } from "../../src/entries/index.ts";
 import { startChild } from "../harness/child.ts";
-import { type FaultProxy, startProxy } from "../harness/proxy.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { type FaultProxy, startProxy } from "../harness/network/proxy.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { until } from "../harness/until.ts";
-import { Held, toldBy } from "./stage.ts";
+import { Held, toldBy } from "./contract/stage.ts";
 
 let server: RedisServer;
 let proxy: FaultProxy;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { Breaker, type BreakerStats, OrielError } from "../../src/index.ts";
-import { onMemory, onRedis } from "../harness/stepped-stores.ts";
-import { Held, onNothing, staged } from "./stage.ts";
+import { Breaker, type BreakerStats, OrielError } from "../../src/entries/index.ts";
+import { onMemory, onRedis } from "../harness/clock/stepped-stores.ts";
+import { Held, onNothing, staged } from "./contract/stage.ts";
 
 const BAD = { isBad: true };
 const rejecting = (error: unknown) => () => Promise.reject(error);

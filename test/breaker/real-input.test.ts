@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { Breaker, type BreakerOptions } from "../../src/index.ts";
+import { Breaker, type BreakerOptions } from "../../src/entries/index.ts";
 import { dataFolders } from "../data/folders.ts";
 
 const [LATENCY, REQUESTS] = ["ec2_request_latency_system_failure.csv", "elb_request_count_8c0756.csv"];

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Breaker, type BreakerOptions, memoryStore, OrielError } from "../../src/index.ts";
+import { Breaker, type BreakerOptions, memoryStore, OrielError } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
-import { START_MS } from "../harness/stepped-stores.ts";
+import { START_MS } from "../harness/clock/stepped-stores.ts";
 
 const { ORIEL_BREAKER_RUNS = "150" } = process.env;
 

@@ -1,4 +1,4 @@
-import { Breaker } from "../../src/index.ts";
+import { Breaker } from "../../src/entries/index.ts";
 
 // Compiled with the tests, never run: what a user may write, and what must not compile.
 export async function written(url: string): Promise<void> {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCommand } from "../../src/cli/program.ts";
-import { freePort, startRedis } from "../harness/redis-server.ts";
+import { freePort, startRedis } from "../harness/servers/redis-server.ts";
 import { command, program } from "./command.ts";
 
 const GOOD = "time,value\n1394163660,1\n1394163661,2\n1394164661,3\n";

@@ -1,4 +1,4 @@
-import type { Reading } from "../../src/cli/reading.ts";
+import type { Reading } from "../../src/cli/formats/reading.ts";
 
 export interface ReplayLaw {
   spanMs: number;

@@ -20,7 +20,7 @@ export async function command(args: readonly string[], input = ""): Promise<Ende
   return { status, stdout: out, stderr: error };
 }
 
-export const CLI_FILE = fileURLToPath(new URL("../../src/cli.ts", import.meta.url));
+export const CLI_FILE = fileURLToPath(new URL("../../src/entries/cli.ts", import.meta.url));
 
 /** The program in a process of its own; `onOutput` sees what it has written so far. */
 export function program(

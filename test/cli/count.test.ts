@@ -5,12 +5,12 @@ import { Cluster, Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { Counters } from "../../src/counter/counters.ts";
 import type { Store } from "../../src/store/contract.ts";
-import { redisStore } from "../../src/store/redis.ts";
+import { redisStore } from "../../src/store/redis/redis.ts";
 import { slotOf } from "../../src/store/slot.ts";
-import { startCluster } from "../harness/redis-cluster.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { startCluster } from "../harness/servers/redis-cluster.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { watch } from "../harness/watchdog.ts";
-import { Random } from "../simulator/random.ts";
+import { Random } from "../simulator/world/random.ts";
 import { command } from "./command.ts";
 
 const BUILT = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));

@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { startRedis } from "../harness/redis-server.ts";
+import { startRedis } from "../harness/servers/redis-server.ts";
 import { program } from "./command.ts";
 
 const VERDICT = "every request was counted, once";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openStore } from "../../src/cli/open-store.ts";
-import { Lock } from "../../src/index.ts";
-import { startCluster } from "../harness/redis-cluster.ts";
-import { freePort } from "../harness/redis-server.ts";
+import { Lock } from "../../src/entries/index.ts";
+import { startCluster } from "../harness/servers/redis-cluster.ts";
+import { freePort } from "../harness/servers/redis-server.ts";
 import { until } from "../harness/until.ts";
 
 let cluster: Awaited<ReturnType<typeof startCluster>>;

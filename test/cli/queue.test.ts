@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { DelayQueue, redisStore } from "../../src/index.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { DelayQueue, redisStore } from "../../src/entries/index.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { command } from "./command.ts";
 
 let server: RedisServer;

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEMO_LATENCY } from "../data/folders.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { bruteForceReplay, type ReplayLaw } from "./brute-force.ts";
 import { command } from "./command.ts";
-import { DATA_FILES, type DataFile, readingsOf } from "./data-files.ts";
 import { expectRows } from "./expect-rows.ts";
+import { DATA_FILES, type DataFile, readingsOf } from "./formats/data-files.ts";
 
 let redis: RedisServer;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Calendar, checkBuckets } from "../../src/counter/buckets.ts";
-import { Random } from "../simulator/random.ts";
+import { Random } from "../simulator/world/random.ts";
 
 const MINUTE_MS = 60_000;
 const ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "America/Sao_Paulo"];

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Cells } from "../../src/counter/cells.ts";
-import { readValues, valuesText } from "../../src/counter/field.ts";
-import { shardOf } from "../../src/counter/layout.ts";
+import { Cells } from "../../src/counter/cells/cells.ts";
+import { readValues, valuesText } from "../../src/counter/format/field.ts";
+import { shardOf } from "../../src/counter/format/layout.ts";
 
 const decoder = new TextDecoder();
 

@@ -1,9 +1,9 @@
 import { Redis } from "ioredis";
 import { afterEach, expect, test } from "vitest";
 import { Counters } from "../../src/counter/counters.ts";
-import { redisStore } from "../../src/store/redis.ts";
-import { type FaultProxy, startProxy } from "../harness/proxy.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { redisStore } from "../../src/store/redis/redis.ts";
+import { type FaultProxy, startProxy } from "../harness/network/proxy.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
 const AT = Date.UTC(2026, 10, 21, 12);
 const values = { site: "a" };

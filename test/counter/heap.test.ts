@@ -1,11 +1,11 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { Batch } from "../../src/counter/batch.ts";
 import { Calendar } from "../../src/counter/buckets.ts";
-import { Cells } from "../../src/counter/cells.ts";
+import { Batch } from "../../src/counter/cells/batch.ts";
+import { Cells } from "../../src/counter/cells/cells.ts";
 import { Mirror } from "../../src/counter/mirror.ts";
-import { Counters, memoryStore } from "../../src/index.ts";
+import { Counters, memoryStore } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { packStrings, unpackStrings } from "../../src/store/message-pack.ts";
 

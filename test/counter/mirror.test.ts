@@ -2,8 +2,8 @@ import type { Cluster, Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Counters } from "../../src/counter/counters.ts";
 import type { CountersOptions } from "../../src/counter/options.ts";
-import type { MemoryStore } from "../../src/store/memory.ts";
-import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
+import type { MemoryStore } from "../../src/store/memory/memory.ts";
+import { type OpenStore, onMemory, onRedis } from "../harness/clock/stepped-stores.ts";
 import { until } from "../harness/until.ts";
 
 const AT = Date.UTC(2100, 0, 1, 23, 59);

@@ -5,10 +5,10 @@ import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
 import { Database } from "node-sqlite3-wasm";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Counters, DrainService, redisStore } from "../../src/index.ts";
-import { sqliteSink } from "../../src/sql.ts";
+import { Counters, DrainService, redisStore } from "../../src/entries/index.ts";
+import { sqliteSink } from "../../src/entries/sql.ts";
 import { command } from "../cli/command.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "oriel-doctor-"));
 const file = join(folder, "counts.db");

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { Counters, placeOf } from "../../src/counter/counters.ts";
 import { CountersDoctor, type RepairOptions } from "../../src/drain/doctor.ts";
 import { DrainService } from "../../src/drain/drain-service.ts";
-import type { Sink } from "../../src/sql.ts";
+import type { Sink } from "../../src/entries/sql.ts";
 import type { Store } from "../../src/store/contract.ts";
-import { redisStore } from "../../src/store/redis.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
-import { Random } from "../simulator/random.ts";
+import { redisStore } from "../../src/store/redis/redis.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
+import { Random } from "../simulator/world/random.ts";
 import { snapshotOf } from "./snapshot.ts";
 import { STAGES, type Stage } from "./stages.ts";
 

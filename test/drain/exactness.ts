@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Counters } from "../../src/counter/counters.ts";
-import type { Sink } from "../../src/sql.ts";
-import type { Random } from "../simulator/random.ts";
+import type { Sink } from "../../src/entries/sql.ts";
+import type { Random } from "../simulator/world/random.ts";
 
 const AT = Date.UTC(2026, 1, 28, 23, 50);
 

@@ -1,5 +1,5 @@
+import type { Sink } from "../../src/entries/sql.ts";
 import { OrielError } from "../../src/errors.ts";
-import type { Sink } from "../../src/sql.ts";
 import type { Store } from "../../src/store/contract.ts";
 
 /** A wrapper that fails where it is told to; what it wraps has, or has not, done its work by then. */

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { Counters } from "../../src/counter/counters.ts";
 import { DrainService } from "../../src/drain/drain-service.ts";
 import type { DrainOptions } from "../../src/drain/options.ts";
+import type { Sink } from "../../src/entries/sql.ts";
 import { Lock } from "../../src/lock/lock.ts";
-import type { Sink } from "../../src/sql.ts";
 import { type MatrixStore, overMatrix } from "../matrix/open.ts";
-import { Random } from "../simulator/random.ts";
+import { Random } from "../simulator/world/random.ts";
 import { expectInTable, produced, sumOf } from "./exactness.ts";
 import { dying, failing } from "./faulty.ts";
 import { STAGES, type Stage } from "./stages.ts";

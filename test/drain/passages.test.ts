@@ -6,12 +6,12 @@ import pg from "pg";
 import { expect, test } from "vitest";
 import { Counters } from "../../src/counter/counters.ts";
 import { DrainService } from "../../src/drain/drain-service.ts";
-import { postgresSink } from "../../src/sql.ts";
-import { redisStore } from "../../src/store/redis.ts";
+import { postgresSink } from "../../src/entries/sql.ts";
+import { redisStore } from "../../src/store/redis/redis.ts";
 import { passages } from "../counter/passages.mjs";
 import { dataFolders } from "../data/folders.ts";
-import { startPostgres } from "../harness/postgres.ts";
-import { startCluster } from "../harness/redis-cluster.ts";
+import { startPostgres } from "../harness/servers/postgres.ts";
+import { startCluster } from "../harness/servers/redis-cluster.ts";
 
 const COUNTER = fileURLToPath(new URL("../counter/passage-counter.mjs", import.meta.url));
 const WORKERS = 4;

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Counters } from "../../src/counter/counters.ts";
 import { DrainService } from "../../src/drain/drain-service.ts";
+import type { Sink } from "../../src/entries/sql.ts";
 import { Lock } from "../../src/lock/lock.ts";
-import type { Sink } from "../../src/sql.ts";
-import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
-import { Random } from "../simulator/random.ts";
+import { type OpenStore, onMemory, onRedis } from "../harness/clock/stepped-stores.ts";
+import { Random } from "../simulator/world/random.ts";
 import { expectInTable, produced, sumOf } from "./exactness.ts";
 import { dying, failing } from "./faulty.ts";
 import { STAGES, type Stage } from "./stages.ts";

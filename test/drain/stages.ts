@@ -12,10 +12,10 @@ import {
   type SinkOptions,
   type SqliteDatabase,
   sqliteSink,
-} from "../../src/sql.ts";
-import { startMariadb } from "../harness/mariadb.ts";
-import { startPostgres } from "../harness/postgres.ts";
-import { OracleDriver } from "./oracle-driver.ts";
+} from "../../src/entries/sql.ts";
+import { startMariadb } from "../harness/servers/mariadb.ts";
+import { startPostgres } from "../harness/servers/postgres.ts";
+import { OracleDriver } from "./sql/oracle-driver.ts";
 
 /** A database, and a sink into it. */
 export interface Stage {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { Counters } from "../../src/counter/counters.ts";
 import { DrainService } from "../../src/drain/drain-service.ts";
-import { redisStore } from "../../src/store/redis.ts";
-import { startRedis } from "../harness/redis-server.ts";
+import { redisStore } from "../../src/store/redis/redis.ts";
+import { startRedis } from "../harness/servers/redis-server.ts";
 import { STAGES } from "./stages.ts";
 
 test("by default the process is warned, once for all stores; null and false silence it", async () => {

@@ -17,7 +17,7 @@ import {
   prometheusText,
   registerPrometheus,
   windowSource,
-} from "../../src/index.ts";
+} from "../../src/entries/index.ts";
 
 const HOSTILE = 'a"b\\c\nd{}';
 

@@ -26,7 +26,7 @@ import {
   registerPrometheus,
   Series,
   seriesSource,
-} from "../../src/index.ts";
+} from "../../src/entries/index.ts";
 import { until } from "../harness/until.ts";
 
 /** Samples of a text by metric and labels, as they stand in it. */

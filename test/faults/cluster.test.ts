@@ -1,10 +1,10 @@
 import { Cluster } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Series } from "../../src/index.ts";
+import type { Series } from "../../src/entries/index.ts";
 import { slotOf } from "../../src/store/slot.ts";
-import { type RedisCluster, startCluster } from "../harness/redis-cluster.ts";
+import { type RedisCluster, startCluster } from "../harness/servers/redis-cluster.ts";
 import { until } from "../harness/until.ts";
-import { clusterClients } from "../store/clients.ts";
+import { clusterClients } from "../store/contract/clients.ts";
 import { Scene } from "./scene.ts";
 
 let cluster: RedisCluster;

@@ -1,9 +1,9 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Series } from "../../src/index.ts";
+import type { Series } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
-import { type FaultProxy, startProxy } from "../harness/proxy.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { type FaultProxy, startProxy } from "../harness/network/proxy.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { until } from "../harness/until.ts";
 import { Scene } from "./scene.ts";
 

@@ -1,8 +1,8 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startChild } from "../harness/child.ts";
-import { type FaultProxy, startProxy } from "../harness/proxy.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { type FaultProxy, startProxy } from "../harness/network/proxy.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { until } from "../harness/until.ts";
 import { Scene } from "./scene.ts";
 

@@ -1,10 +1,10 @@
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import * as oriel from "../../src/index.ts";
-import { OrielError } from "../../src/index.ts";
-import { type FaultProxy, startProxy } from "../harness/proxy.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
-import { RespConnection } from "../harness/resp-connection.ts";
+import * as oriel from "../../src/entries/index.ts";
+import { OrielError } from "../../src/entries/index.ts";
+import { type FaultProxy, startProxy } from "../harness/network/proxy.ts";
+import { RespConnection } from "../harness/network/resp-connection.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { ASKINGS, type Asking, madeObjects, SILENT } from "./rejections.ts";
 
 const DEADLINE_MS = 500;

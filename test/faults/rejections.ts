@@ -1,5 +1,5 @@
-import type { Store } from "../../src/index.ts";
-import * as oriel from "../../src/index.ts";
+import type { Store } from "../../src/entries/index.ts";
+import * as oriel from "../../src/entries/index.ts";
 
 /** A call that asks the store, and what its rejection must say. */
 export interface Asking {
@@ -152,7 +152,7 @@ export const ASKINGS: readonly Asking[] = [
 
 /** Methods of which no rejection comes from the store, and why. */
 export const SILENT: Record<string, string> = {
-  "Series.observe": "tells store.on(error): test/window/observe.test.ts",
+  "Series.observe": "tells store.on(error): test/series/observe.test.ts",
   "Series.close": "waits for what was recorded, whose calls reject",
   "Breaker.run": "goes on alone while the store is away: test/breaker",
   "Breaker.stats": "asks no store",
@@ -164,7 +164,7 @@ export const SILENT: Record<string, string> = {
   "Counters.close": "waits for what was added, whose calls reject",
   "DrainService.drainOnce": "tells of shards that it could not drain in its report, and its listeners",
   "DrainService.on": "asks no store",
-  "DrainService.start": "asks the table only: test/drain/database-away.test.ts",
+  "DrainService.start": "asks the table only: test/drain/faults/database-away.test.ts",
   "DrainService.stop": "what it cannot give back ends with its lease",
   "FleetMetrics.on": "asks no store",
   "FleetMetrics.metric": "asks no store",

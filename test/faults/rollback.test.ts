@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { Series } from "../../src/index.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import type { Series } from "../../src/entries/index.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { Scene } from "./scene.ts";
 
 let server: RedisServer;

@@ -1,9 +1,9 @@
 import { Cluster, type Redis } from "ioredis";
 import { expect } from "vitest";
-import { redisStore, Series } from "../../src/index.ts";
-import type { RedisStoreOptions } from "../../src/store/client-store.ts";
+import { redisStore, Series } from "../../src/entries/index.ts";
+import type { SeriesOptions } from "../../src/series/series-options.ts";
 import type { Store } from "../../src/store/contract.ts";
-import type { SeriesOptions } from "../../src/window/series-options.ts";
+import type { RedisStoreOptions } from "../../src/store/redis/client-store.ts";
 import { Ledger } from "../harness/ledger.ts";
 import { until } from "../harness/until.ts";
 

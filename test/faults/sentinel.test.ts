@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type SentinelRedis, startSentinel } from "../harness/sentinel.ts";
+import { type SentinelRedis, startSentinel } from "../harness/servers/sentinel.ts";
 import { until } from "../harness/until.ts";
 import { Scene } from "./scene.ts";
 

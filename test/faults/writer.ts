@@ -1,6 +1,6 @@
 // A process of its own: records whole numbers from `first` on until it is killed, and prints each once it is
 // acknowledged; "?" and the number where nobody knows.
-import { redisStore, Series } from "../../src/index.ts";
+import { redisStore, Series } from "../../src/entries/index.ts";
 
 const [url, name, first] = process.argv.slice(2) as [string, string, string];
 const store = redisStore(url, { deadline: 1000 });

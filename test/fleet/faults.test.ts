@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FleetMetrics } from "../../src/fleet/fleet-metrics.ts";
 import type { Store } from "../../src/store/contract.ts";
-import { redisStore } from "../../src/store/redis.ts";
-import { type FaultProxy, startProxy } from "../harness/proxy.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { redisStore } from "../../src/store/redis/redis.ts";
+import { type FaultProxy, startProxy } from "../harness/network/proxy.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { until } from "../harness/until.ts";
 
 // biome-ignore lint/suspicious/noThenProperty: what then becomes of the connection

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { FleetMetrics, type FleetMetricsOptions } from "../../src/index.ts";
-import { memoryStore } from "../../src/store/memory.ts";
+import { FleetMetrics, type FleetMetricsOptions } from "../../src/entries/index.ts";
+import { memoryStore } from "../../src/store/memory/memory.ts";
 
 const store = memoryStore();
 

@@ -1,8 +1,8 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { FleetMetrics, memoryStore, OrielError, type Store } from "../../src/index.ts";
-import { redisStore } from "../../src/store/redis.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { FleetMetrics, memoryStore, OrielError, type Store } from "../../src/entries/index.ts";
+import { redisStore } from "../../src/store/redis/redis.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
 let server: RedisServer;
 let raw: Redis;

@@ -4,7 +4,7 @@ import { newBucket } from "../../src/fleet/bucket.ts";
 import { flush } from "../../src/fleet/flush.ts";
 import { read } from "../../src/fleet/read.ts";
 import type { Store } from "../../src/store/contract.ts";
-import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
+import { type OpenStore, onMemory, onRedis } from "../harness/clock/stepped-stores.ts";
 
 const KEY = "{f}:fleet";
 let stores: OpenStore[];

@@ -1,4 +1,4 @@
-import { OrielError } from "../../src/index.ts";
+import { OrielError } from "../../src/entries/index.ts";
 import type { Subject } from "./subject.ts";
 import { isTransient } from "./transient.ts";
 

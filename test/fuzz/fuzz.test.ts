@@ -1,11 +1,11 @@
 import { readdirSync } from "node:fs";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import * as oriel from "../../src/index.ts";
-import { redisStore } from "../../src/index.ts";
+import * as oriel from "../../src/entries/index.ts";
+import { redisStore } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
-import { Random } from "../simulator/random.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
+import { Random } from "../simulator/world/random.ts";
 import { type Case, Findings } from "./findings.ts";
 import { damaged, restored, type Stencil, stencilOf } from "./stencil.ts";
 import { SUBJECTS, WITHOUT_KEYS } from "./subjects.ts";

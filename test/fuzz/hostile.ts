@@ -1,4 +1,4 @@
-import type { Random } from "../simulator/random.ts";
+import type { Random } from "../simulator/world/random.ts";
 
 const NUMBERS = [
   ...[

@@ -9,7 +9,7 @@ import {
   Lock,
   leakyBucket,
   slidingWindow,
-} from "../../src/index.ts";
+} from "../../src/entries/index.ts";
 import { expectEqual } from "./expect-equal.ts";
 import type { Driven, Subject } from "./subject.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { memoryStore } from "../../src/index.ts";
+import { memoryStore } from "../../src/entries/index.ts";
 import type { Keyspace, Operation, Store } from "../../src/store/contract.ts";
-import { Random } from "../simulator/random.ts";
+import { Random } from "../simulator/world/random.ts";
 import { Findings } from "./findings.ts";
 import { junk, spoiled } from "./hostile.ts";
 import { SUBJECTS } from "./subjects.ts";

@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
 import type { Store } from "../../src/store/contract.ts";
-import type { Random } from "../simulator/random.ts";
+import type { Random } from "../simulator/world/random.ts";
 import { hostileScore, junk, spoiled } from "./hostile.ts";
 import { misplaced } from "./misplaced.ts";
 import type { Subject } from "./subject.ts";

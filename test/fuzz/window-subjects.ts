@@ -1,4 +1,4 @@
-import { LockedWindow, Series, type SeriesOptions } from "../../src/index.ts";
+import { LockedWindow, Series, type SeriesOptions } from "../../src/entries/index.ts";
 import { expectEqual } from "./expect-equal.ts";
 import type { Driven, Subject } from "./subject.ts";
 

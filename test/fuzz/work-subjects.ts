@@ -1,6 +1,6 @@
-import { shardKeys } from "../../src/counter/layout.ts";
-import { Counters, CountersDoctor, DelayQueue, DrainService, type QueueWorker } from "../../src/index.ts";
-import { keysOfShard, shardOf, timesKeys } from "../../src/queue/layout.ts";
+import { shardKeys } from "../../src/counter/format/layout.ts";
+import { Counters, CountersDoctor, DelayQueue, DrainService, type QueueWorker } from "../../src/entries/index.ts";
+import { keysOfShard, shardOf, timesKeys } from "../../src/queue/format/layout.ts";
 import { until } from "../harness/until.ts";
 import { expectEqual } from "./expect-equal.ts";
 import type { Driven, Subject } from "./subject.ts";

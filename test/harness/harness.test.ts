@@ -2,8 +2,8 @@ import { connect } from "node:net";
 import { Redis } from "ioredis";
 import { expect, test } from "vitest";
 import { startChild } from "./child.ts";
-import { startProxy } from "./proxy.ts";
-import { startRedis } from "./redis-server.ts";
+import { startProxy } from "./network/proxy.ts";
+import { startRedis } from "./servers/redis-server.ts";
 import { until } from "./until.ts";
 
 const isListening = (port: number) =>
@@ -14,7 +14,7 @@ const isListening = (port: number) =>
   });
 
 test("a test run that is killed leaves no server behind", async () => {
-  const child = startChild(new URL("./orphan.ts", import.meta.url), []);
+  const child = startChild(new URL("./servers/orphan.ts", import.meta.url), []);
   await child.printed(1);
   const port = Number(child.lines[0]);
   expect(await isListening(port)).toBe(true);

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { build, type Metafile, type Plugin } from "esbuild";
 import { describe, expect, it } from "vitest";
-import * as oriel from "../../src/index.ts";
+import * as oriel from "../../src/entries/index.ts";
 import { root } from "./sources.ts";
 
 /** The conditions under which bundlers for these runtimes resolve (wrangler's, Vercel's, those for browsers). */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import * as http from "../../src/http.ts";
-import * as oriel from "../../src/index.ts";
-import * as js from "../../src/js.ts";
-import * as kernelEntry from "../../src/kernel.ts";
-import * as slim from "../../src/slim.ts";
-import * as sql from "../../src/sql.ts";
+import * as http from "../../src/entries/http.ts";
+import * as oriel from "../../src/entries/index.ts";
+import * as js from "../../src/entries/js.ts";
+import * as kernelEntry from "../../src/entries/kernel.ts";
+import * as slim from "../../src/entries/slim.ts";
+import * as sql from "../../src/entries/sql.ts";
 import { EDGES } from "./misuse/edges.ts";
 import { KERNELS } from "./misuse/kernels.ts";
 import { METRICS } from "./misuse/metrics.ts";

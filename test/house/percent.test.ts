@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test, vi } from "vitest";
 
-type Oriel = typeof import("../../src/index.ts");
+type Oriel = typeof import("../../src/entries/index.ts");
 const emit = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
 const warnings = () => emit.mock.calls.filter(([, options]) => `${JSON.stringify(options)}`.includes("AS_FRACTIONS"));
 
@@ -9,7 +9,7 @@ let oriel: Oriel;
 beforeEach(async () => {
   vi.resetModules();
   emit.mockClear();
-  oriel = await import("../../src/index.ts");
+  oriel = await import("../../src/entries/index.ts");
 });
 afterAll(() => emit.mockRestore());
 

@@ -1,8 +1,16 @@
 import { expect, test } from "vitest";
+import { Listeners } from "../../src/async/listeners.ts";
 import { didYouMean } from "../../src/did-you-mean.ts";
+import {
+  Counters,
+  Limiter,
+  Lock,
+  LockedWindow,
+  memoryStore,
+  type Store,
+  slidingWindow,
+} from "../../src/entries/index.ts";
 import { argumentError, checkKnown, corruptError, OrielError } from "../../src/errors.ts";
-import { Counters, Limiter, Lock, LockedWindow, memoryStore, type Store, slidingWindow } from "../../src/index.ts";
-import { Listeners } from "../../src/listeners.ts";
 import { Place } from "../../src/place.ts";
 
 const place = new Place("Series", "api:latency", { address: "db:6379" });

@@ -1,6 +1,6 @@
 // What TypeScript knows of the percentiles that were asked for, under its strictest flags.
 import { expectTypeOf, test } from "vitest";
-import type { LocalSeries, Series, WindowStats } from "../../src/api.ts";
+import type { LocalSeries, Series, WindowStats } from "../../src/entries/api.ts";
 import type { kernel } from "../../src/kernel/api.ts";
 
 declare const series: Series;

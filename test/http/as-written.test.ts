@@ -3,7 +3,7 @@ import express from "express";
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import { type Context, Hono } from "hono";
 import { describe, expect, it } from "vitest";
-import { clientKey, decisionOf, expressLimiter, fastifyLimiter, honoLimiter } from "../../src/http.ts";
+import { clientKey, decisionOf, expressLimiter, fastifyLimiter, honoLimiter } from "../../src/entries/http.ts";
 import { FixedWindowTaker } from "./fixed-window-taker.ts";
 import { listen } from "./servers.ts";
 

@@ -1,7 +1,7 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clientKey } from "../../src/http.ts";
+import { clientKey } from "../../src/entries/http.ts";
 
 describe("clientKey", () => {
   it("keeps an IPv4 address, and takes its IPv6 spellings for it", () => {

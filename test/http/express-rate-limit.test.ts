@@ -1,7 +1,7 @@
 import express from "express";
 import { type Options, rateLimit } from "express-rate-limit";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { expressRateLimitStore } from "../../src/http.ts";
+import { expressRateLimitStore } from "../../src/entries/http.ts";
 import { decisionFrom } from "./decisions.ts";
 import { FixedWindowTaker } from "./fixed-window-taker.ts";
 import { listen, type Served } from "./servers.ts";

@@ -1,5 +1,5 @@
+import { type Decision, fixedWindow, Limiter, memoryStore } from "../../src/entries/index.ts";
 import type { CountingTaker } from "../../src/http/taker.ts";
-import { type Decision, fixedWindow, Limiter, memoryStore } from "../../src/index.ts";
 
 export interface WindowPolicy {
   name: string;

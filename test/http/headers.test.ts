@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type Item, parseList } from "structured-headers";
 import { describe, expect, it } from "vitest";
-import { problemOf, rateLimitHeaders } from "../../src/http.ts";
+import { problemOf, rateLimitHeaders } from "../../src/entries/http.ts";
 import type { PolicyDecision } from "../../src/limiter/decision.ts";
 import { decisionFrom, policyOf } from "./decisions.ts";
 

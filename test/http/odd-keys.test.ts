@@ -3,11 +3,11 @@ import express from "express";
 import { rateLimit } from "express-rate-limit";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
+import { expressLimiter, expressRateLimitStore, fetchLimiter, type LimiterOptions } from "../../src/entries/http.ts";
+import { fixedWindow, Limiter, memoryStore, OrielError, slidingWindow } from "../../src/entries/index.ts";
 import { admission } from "../../src/http/admission.ts";
-import { expressLimiter, expressRateLimitStore, fetchLimiter, type LimiterOptions } from "../../src/http.ts";
-import { fixedWindow, Limiter, memoryStore, OrielError, slidingWindow } from "../../src/index.ts";
-import { law } from "../../src/limiter/law.ts";
-import { storeFull } from "../../src/store/full.ts";
+import { law } from "../../src/limiter/steps/law.ts";
+import { storeFull } from "../../src/store/memory/full.ts";
 import { frameworks, listen, type Served } from "./servers.ts";
 
 const LIMIT = 2;

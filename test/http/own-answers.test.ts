@@ -2,7 +2,14 @@ import express from "express";
 import fastify from "fastify";
 import { Hono } from "hono";
 import { afterEach, describe, expect, it } from "vitest";
-import { decisionOf, expressLimiter, fastifyLimiter, fetchLimiter, honoLimiter, problemOf } from "../../src/http.ts";
+import {
+  decisionOf,
+  expressLimiter,
+  fastifyLimiter,
+  fetchLimiter,
+  honoLimiter,
+  problemOf,
+} from "../../src/entries/http.ts";
 import { until } from "../harness/until.ts";
 import { decisionFrom, policyOf } from "./decisions.ts";
 import { FixedWindowTaker } from "./fixed-window-taker.ts";

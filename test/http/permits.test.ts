@@ -5,8 +5,8 @@ import { runInNewContext } from "node:vm";
 import { Hono } from "hono";
 import { etag } from "hono/etag";
 import { afterEach, describe, expect, it } from "vitest";
-import { expressLimiter, fetchLimiter, honoLimiter } from "../../src/http.ts";
-import { concurrency, Limiter, memoryStore } from "../../src/index.ts";
+import { expressLimiter, fetchLimiter, honoLimiter } from "../../src/entries/http.ts";
+import { concurrency, Limiter, memoryStore } from "../../src/entries/index.ts";
 import { until } from "../harness/until.ts";
 import { frameworks, listen, type Served } from "./servers.ts";
 

@@ -4,8 +4,8 @@ import { serve } from "@hono/node-server";
 import express from "express";
 import fastify from "fastify";
 import { Hono } from "hono";
+import { expressLimiter, fastifyLimiter, fetchLimiter, honoLimiter, type Taker } from "../../src/entries/http.ts";
 import type { LimiterOptions } from "../../src/http/admission.ts";
-import { expressLimiter, fastifyLimiter, fetchLimiter, honoLimiter, type Taker } from "../../src/http.ts";
 
 export interface Served {
   url: string;

@@ -1,6 +1,6 @@
 // The public `kernel` object, in every build: inputs at any address, empty columns, NaN policies, hard sums, refusals.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { forceKernel, kernel } from "../../src/kernel.ts";
+import { forceKernel, kernel } from "../../src/entries/kernel.ts";
 
 const INF = Number.POSITIVE_INFINITY;
 

@@ -1,10 +1,10 @@
 // The choice: lazy, once, self-tested, named, forceable, never silent. Each test loads a fresh copy of the module.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Kernel } from "../../src/kernel/contract.ts";
-import { js } from "../../src/kernel/js.ts";
+import { js } from "../../src/kernel/js/js.ts";
 import { selfTest } from "../../src/kernel/self-test.ts";
-import { wasmScalar } from "../../src/kernel/wasm-scalar.ts";
-import { wasmSimd } from "../../src/kernel/wasm-simd.ts";
+import { wasmScalar } from "../../src/kernel/wasm/wasm-scalar.ts";
+import { wasmSimd } from "../../src/kernel/wasm/wasm-simd.ts";
 import { BUILDS } from "./builds.ts";
 
 const given = process.env.ORIEL_KERNEL;

@@ -1,7 +1,7 @@
 // The strict law of percentiles against fractions of whole numbers, straight from the definitions of the 13 methods.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { METHODS, type Order, orderOf, type PercentileMethod } from "../../src/kernel/percentile.ts";
+import { METHODS, type Order, orderOf, type PercentileMethod } from "../../src/kernel/percentile/percentile.ts";
 
 /** A fraction of whole numbers; the denominator is positive. */
 type Fraction = readonly [numerator: bigint, denominator: bigint];

@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { kernel } from "../../src/kernel/api.ts";
 import { forceKernel, provideKernels } from "../../src/kernel/choose.ts";
-import { js } from "../../src/kernel/js.ts";
-import type { PercentileMethod } from "../../src/kernel/percentile.ts";
-import { wasmScalar } from "../../src/kernel/wasm-scalar.ts";
-import { wasmSimd } from "../../src/kernel/wasm-simd.ts";
+import { js } from "../../src/kernel/js/js.ts";
+import type { PercentileMethod } from "../../src/kernel/percentile/percentile.ts";
+import { wasmScalar } from "../../src/kernel/wasm/wasm-scalar.ts";
+import { wasmSimd } from "../../src/kernel/wasm/wasm-simd.ts";
 import { NUMPY_GOLDEN } from "../data/folders.ts";
 import { exactMoments } from "./oracle.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { init, initSync, kernel, LocalSeries } from "../../src/slim.ts";
+import { init, initSync, kernel, LocalSeries } from "../../src/entries/slim.ts";
 
 declare const WebAssembly: { Module: new (bytes: Uint8Array) => object };
 

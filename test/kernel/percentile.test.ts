@@ -1,8 +1,8 @@
 // The 13 methods as arithmetic: NumPy's printed examples, its quirks, and what strict promises instead.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Interpolation, interpolate } from "../../src/kernel/interpolate.ts";
-import { METHODS, orderOf, type PercentileLaw, type PercentileMethod } from "../../src/kernel/percentile.ts";
+import { type Interpolation, interpolate } from "../../src/kernel/percentile/interpolate.ts";
+import { METHODS, orderOf, type PercentileLaw, type PercentileMethod } from "../../src/kernel/percentile/percentile.ts";
 
 function percentile(
   sorted: readonly number[],

@@ -1,7 +1,7 @@
 // kernel.stats, in every build: against brute force with exact sums, at any alignment, around pieces and blocks.
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ColumnStats, forceKernel, kernel } from "../../src/kernel.ts";
+import { type ColumnStats, forceKernel, kernel } from "../../src/entries/kernel.ts";
 import { type ColumnType, randomOf, SHAPES, TYPES } from "./columns.ts";
 import { exactMoments, inOrder, sumError } from "./oracle.ts";
 

@@ -4,8 +4,8 @@ import asc from "assemblyscript/asc";
 import { describe, expect, test } from "vitest";
 import { wasmBase64 as scalarBase64 } from "../../src/generated/kernels.scalar.ts";
 import { wasmBase64 as simdBase64 } from "../../src/generated/kernels.simd.ts";
-import { wasmKernel } from "../../src/kernel/wasm.ts";
-import { bytesOf, instantiate, type WasmExports } from "../../src/kernel/wasm-exports.ts";
+import { wasmKernel } from "../../src/kernel/wasm/wasm.ts";
+import { bytesOf, instantiate, type WasmExports } from "../../src/kernel/wasm/wasm-exports.ts";
 
 const MODULES = { simd: simdBase64, scalar: scalarBase64 };
 

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { concurrency, fixedWindow, gcra, Limiter, leakyBucket, type Policy, slidingWindow } from "../../src/index.ts";
-import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
+import {
+  concurrency,
+  fixedWindow,
+  gcra,
+  Limiter,
+  leakyBucket,
+  type Policy,
+  slidingWindow,
+} from "../../src/entries/index.ts";
+import { type OpenStore, onMemory, onRedis } from "../harness/clock/stepped-stores.ts";
 
 type Span = number | "1s";
 const make: Record<string, (limit: number, span: Span, more?: object) => Policy> = {

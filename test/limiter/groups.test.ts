@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { concurrency, type Decision, Limiter, type Policy, slidingWindow } from "../../src/index.ts";
-import { type OpenStore, onMemory, onRedis } from "../harness/stepped-stores.ts";
-import { Random } from "../simulator/random.ts";
-import { KINDS, type Kind } from "./oracle.ts";
-import { randomTerms } from "./trace.ts";
+import { concurrency, type Decision, Limiter, type Policy, slidingWindow } from "../../src/entries/index.ts";
+import { type OpenStore, onMemory, onRedis } from "../harness/clock/stepped-stores.ts";
+import { Random } from "../simulator/world/random.ts";
+import { KINDS, type Kind } from "./contract/oracle.ts";
+import { randomTerms } from "./contract/trace.ts";
 
 const stores = { memory: onMemory, redis: () => onRedis(), cluster: () => onRedis(true) };
 

@@ -9,9 +9,9 @@ import {
   type Policy,
   redisStore,
   slidingWindow,
-} from "../../src/index.ts";
+} from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
 let server: RedisServer;
 let raw: Redis;

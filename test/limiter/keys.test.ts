@@ -1,12 +1,12 @@
 import type { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { Limiter } from "../../src/index.ts";
-import { law } from "../../src/limiter/law.ts";
+import { Limiter } from "../../src/entries/index.ts";
+import { law } from "../../src/limiter/steps/law.ts";
+import { type OpenStore, onRedis } from "../harness/clock/stepped-stores.ts";
 import { constantsOfLaw } from "../harness/law-constants.ts";
-import { type OpenStore, onRedis } from "../harness/stepped-stores.ts";
-import { Random } from "../simulator/random.ts";
-import { KINDS } from "./oracle.ts";
-import { randomTerms } from "./trace.ts";
+import { Random } from "../simulator/world/random.ts";
+import { KINDS } from "./contract/oracle.ts";
+import { randomTerms } from "./contract/trace.ts";
 
 const seed = Number(process.env.ORIEL_SEED ?? Date.now() % 1_000_000);
 /** The longest that any key of these tests may last: a request or a settled reservation, and the longest lease or block. */

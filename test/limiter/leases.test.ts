@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fixedWindow, Limiter, memoryStore, type OrielError, slidingWindow } from "../../src/index.ts";
+import { fixedWindow, Limiter, memoryStore, type OrielError, slidingWindow } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
-import { awayStore } from "./away-store.ts";
+import { awayStore } from "./faults/away-store.ts";
 
 const LIMIT = 20;
 const SPAN_MS = 1000;

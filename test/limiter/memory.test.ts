@@ -1,7 +1,7 @@
 import type { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { Limiter, slidingWindow } from "../../src/index.ts";
-import { type OpenStore, onRedis } from "../harness/stepped-stores.ts";
+import { Limiter, slidingWindow } from "../../src/entries/index.ts";
+import { type OpenStore, onRedis } from "../harness/clock/stepped-stores.ts";
 
 let opened: OpenStore;
 let raw: Redis;

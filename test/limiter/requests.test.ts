@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { concurrency, fixedWindow, Limiter, leakyBucket, slidingWindow } from "../../src/index.ts";
-import { type OpenStore, onHttp, onMemory, onRedis } from "../harness/stepped-stores.ts";
+import { concurrency, fixedWindow, Limiter, leakyBucket, slidingWindow } from "../../src/entries/index.ts";
+import { type OpenStore, onHttp, onMemory, onRedis } from "../harness/clock/stepped-stores.ts";
 
 const requestId = "r1";
 const window = (limit: number, span = 3_600_000) => [fixedWindow({ limit, span })];

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { Turns } from "../../src/limiter/client/turns.ts";
 import type { Decision } from "../../src/limiter/decision.ts";
 import { Limiter } from "../../src/limiter/limiter.ts";
 import { concurrency, slidingWindow } from "../../src/limiter/policies.ts";
-import { Turns } from "../../src/limiter/turns.ts";
-import { memoryStore } from "../../src/store/memory.ts";
+import { memoryStore } from "../../src/store/memory/memory.ts";
 
 describe("callers who wait", () => {
   const limiterOf = (policy = slidingWindow({ limit: 1, span: "1h" })) =>

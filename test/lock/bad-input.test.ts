@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Lock, memoryStore } from "../../src/index.ts";
+import { Lock, memoryStore } from "../../src/entries/index.ts";
 import { lockKeyOf } from "../../src/lock/keys.ts";
 
 const store = memoryStore();

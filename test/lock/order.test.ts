@@ -1,10 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Lock, memoryStore } from "../../src/index.ts";
+import { Lock, memoryStore } from "../../src/entries/index.ts";
 import { law } from "../../src/lock/law.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { until } from "../harness/until.ts";
-import { Random } from "../simulator/random.ts";
+import { Random } from "../simulator/world/random.ts";
 import { LockStage } from "./stage.ts";
 
 /** The order of those who wait, where leases run out: nobody releases anything. */

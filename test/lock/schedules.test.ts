@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { type HeldLock, Lock, memoryStore } from "../../src/index.ts";
+import { type HeldLock, Lock, memoryStore } from "../../src/entries/index.ts";
 import { lockKeyOf } from "../../src/lock/keys.ts";
 import { law } from "../../src/lock/law.ts";
 import type { Store } from "../../src/store/contract.ts";
-import { Random } from "../simulator/random.ts";
-import { DEADLINE_MS, unreliableStore, type Weather } from "./unreliable-store.ts";
+import { Random } from "../simulator/world/random.ts";
+import { DEADLINE_MS, unreliableStore, type Weather } from "./faults/unreliable-store.ts";
 
 const { ORIEL_SEED, ORIEL_SEEDS = "60", ORIEL_FIRST_SEED = "1" } = process.env;
 const first = Number(ORIEL_SEED ?? ORIEL_FIRST_SEED);

@@ -1,11 +1,11 @@
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
-import { Lock } from "../../src/index.ts";
-import type { RedisStoreOptions } from "../../src/store/client-store.ts";
+import { Lock } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
-import { redisStore } from "../../src/store/redis.ts";
-import { type FaultProxy, startProxy } from "../harness/proxy.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import type { RedisStoreOptions } from "../../src/store/redis/client-store.ts";
+import { redisStore } from "../../src/store/redis/redis.ts";
+import { type FaultProxy, startProxy } from "../harness/network/proxy.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { until } from "../harness/until.ts";
 
 /** A server of the test file's own, emptied before each test, and a proxy before it; stores are closed after each. */

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Lock, memoryStore } from "../../src/index.ts";
+import { Lock, memoryStore } from "../../src/entries/index.ts";
 import { acquire } from "../../src/lock/acquire.ts";
 import { lockKeyOf, queueKeyOf } from "../../src/lock/keys.ts";
 import { law } from "../../src/lock/law.ts";
 import { leave } from "../../src/lock/leave.ts";
 import { release } from "../../src/lock/release.ts";
 import type { Store } from "../../src/store/contract.ts";
-import type { MemoryStore } from "../../src/store/memory.ts";
+import type { MemoryStore } from "../../src/store/memory/memory.ts";
 
 /** A process that waits asks at least this often. */
 const RENEW_MS = law.placeLifeMs / 2;

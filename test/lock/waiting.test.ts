@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { type HeldLock, Lock } from "../../src/index.ts";
-import { redisStore } from "../../src/store/redis.ts";
+import { type HeldLock, Lock } from "../../src/entries/index.ts";
+import { redisStore } from "../../src/store/redis/redis.ts";
 import { until } from "../harness/until.ts";
 import { root } from "../house/sources.ts";
-import { clients } from "../store/clients.ts";
+import { clients } from "../store/contract/clients.ts";
 import { LOCK_KEY, LockStage } from "./stage.ts";
 
 const stage = new LockStage();

@@ -1,11 +1,15 @@
 import { Cluster, type Redis } from "ioredis";
 import { describe, test } from "vitest";
-import type { RedisStoreOptions } from "../../src/store/client-store.ts";
-import { onSteppedClock } from "../harness/stepped-script.ts";
-import { onMemory as onSteppedMemory, START_MS, type OpenStore as SteppedStore } from "../harness/stepped-stores.ts";
-import { type OpenStore as LiveStore, onMemory as onLiveMemory } from "../lock/stores.ts";
-import { storeOn } from "../store/clients.ts";
-import { onMemory as onWindowMemory, type OpenStore as WindowStore } from "../window/stores.ts";
+import type { RedisStoreOptions } from "../../src/store/redis/client-store.ts";
+import { onSteppedClock } from "../harness/clock/stepped-script.ts";
+import {
+  onMemory as onSteppedMemory,
+  START_MS,
+  type OpenStore as SteppedStore,
+} from "../harness/clock/stepped-stores.ts";
+import { type OpenStore as LiveStore, onMemory as onLiveMemory } from "../lock/contract/stores.ts";
+import { onMemory as onWindowMemory, type OpenStore as WindowStore } from "../series/contract/stores.ts";
+import { storeOn } from "../store/contract/clients.ts";
 import { type Servers, servers } from "./servers.ts";
 import type { StructureName } from "./structures.ts";
 import { type MatrixRow, rowsOf } from "./table.ts";

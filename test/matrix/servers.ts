@@ -1,11 +1,11 @@
 import { Cluster, Redis } from "ioredis";
 import { afterAll } from "vitest";
 import { findValkey } from "../../scripts/find-programs.mjs";
-import { startCluster } from "../harness/redis-cluster.ts";
-import { startRedis } from "../harness/redis-server.ts";
-import { startReplicated } from "../harness/replicas.ts";
-import { type Connected, clients, clusterClients, type HandedIn } from "../store/clients.ts";
-import { overHttp } from "../store/over-http.ts";
+import { startCluster } from "../harness/servers/redis-cluster.ts";
+import { startRedis } from "../harness/servers/redis-server.ts";
+import { startReplicated } from "../harness/servers/replicas.ts";
+import { type Connected, clients, clusterClients, type HandedIn } from "../store/contract/clients.ts";
+import { overHttp } from "../store/contract/over-http.ts";
 
 /** Servers that run, and how a store reaches them. */
 export interface Servers {

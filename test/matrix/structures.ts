@@ -13,7 +13,7 @@ import {
   redisStore,
   Series,
   slidingWindow,
-} from "../../src/index.ts";
+} from "../../src/entries/index.ts";
 
 export interface Structure {
   /** Options that are dimensions, null where one is left out: whatever they are, all that its suites expect holds. */

@@ -1,5 +1,5 @@
-import type { PercentileMethod } from "../../src/kernel/percentile.ts";
-import { percentileByHand } from "../window/oracle.ts";
+import type { PercentileMethod } from "../../src/kernel/percentile/percentile.ts";
+import { percentileByHand } from "../stats/oracle.ts";
 
 export type Kind = "success" | "failure" | "allowed" | "denied" | "latencySumMs";
 

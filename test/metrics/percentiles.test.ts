@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MetricWindow } from "../../src/index.ts";
-import type { PercentileMethod } from "../../src/kernel/percentile.ts";
-import { percentileByHand } from "../window/oracle.ts";
+import { MetricWindow } from "../../src/entries/index.ts";
+import type { PercentileMethod } from "../../src/kernel/percentile/percentile.ts";
+import { percentileByHand } from "../stats/oracle.ts";
 import { MetricLog } from "./oracle.ts";
 import { scenario } from "./scenario.ts";
 

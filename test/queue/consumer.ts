@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Cluster } from "ioredis";
-import { DelayQueue, redisStore } from "../../src/index.ts";
+import { DelayQueue, redisStore } from "../../src/entries/index.ts";
 
 /** A consumer process: tells of each delivery and of what it lost; its handlers take `workMs`. */
 const [url = "", isCluster, shards, concurrency, visibilityMs, workMs] = process.argv.slice(2);

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
-import { shardOf } from "../../src/queue/layout.ts";
+import { shardOf } from "../../src/queue/format/layout.ts";
 import { until } from "../harness/until.ts";
-import { Live } from "./live.ts";
+import { Live } from "./faults/live.ts";
 
 describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
   const live = new Live(kind);

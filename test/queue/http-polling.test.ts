@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { type OpenStore, onHttp } from "../harness/stepped-stores.ts";
-import { Stage } from "./stage.ts";
+import { type OpenStore, onHttp } from "../harness/clock/stepped-stores.ts";
+import { Stage } from "./contract/stage.ts";
 
 let opened: OpenStore;
 let stage: Stage;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { DelayQueue, memoryStore, type QueueWorker } from "../../src/index.ts";
-import { unreliableStore, type Weather } from "../lock/unreliable-store.ts";
-import { Random } from "../simulator/random.ts";
+import { DelayQueue, memoryStore, type QueueWorker } from "../../src/entries/index.ts";
+import { unreliableStore, type Weather } from "../lock/faults/unreliable-store.ts";
+import { Random } from "../simulator/world/random.ts";
 
 const { ORIEL_SEED, ORIEL_SEEDS = "20", ORIEL_FIRST_SEED = "1" } = process.env;
 const first = Number(ORIEL_SEED ?? ORIEL_FIRST_SEED);

@@ -1,4 +1,4 @@
-import { DelayQueue, redisStore } from "../../src/index.ts";
+import { DelayQueue, redisStore } from "../../src/entries/index.ts";
 import { type Dialect, openDatabase } from "./inbox-databases.ts";
 
 /** Commits the effect of the one message there is, tells so, and never acknowledges it. */

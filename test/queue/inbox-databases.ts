@@ -1,5 +1,5 @@
 import { inboxTable, type Transaction } from "../../src/queue/inbox.ts";
-import { mysql, pg, Sqlite } from "../drain/clients.ts";
+import { mysql, pg, Sqlite } from "../drain/sql/clients.ts";
 
 export type Dialect = "postgres" | "mysql" | "sqlite";
 

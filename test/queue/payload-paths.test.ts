@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DelayQueue, memoryStore } from "../../src/index.ts";
+import { DelayQueue, memoryStore } from "../../src/entries/index.ts";
 
 const cyclic: { user: Record<string, unknown> } = { user: {} };
 cyclic.user.self = { of: cyclic.user };

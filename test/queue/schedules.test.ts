@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { DelayQueue, type Job, memoryStore, type OrielError, type QueueWorker } from "../../src/index.ts";
+import { DelayQueue, type Job, memoryStore, type OrielError, type QueueWorker } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
-import { unreliableStore, type Weather } from "../lock/unreliable-store.ts";
-import { Random } from "../simulator/random.ts";
+import { unreliableStore, type Weather } from "../lock/faults/unreliable-store.ts";
+import { Random } from "../simulator/world/random.ts";
 
 const { ORIEL_SEED, ORIEL_SEEDS = "40", ORIEL_FIRST_SEED = "1" } = process.env;
 const first = Number(ORIEL_SEED ?? ORIEL_FIRST_SEED);

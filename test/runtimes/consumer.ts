@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
 import { root } from "../house/sources.ts";
-import { type Entry, mainOf, PRINT, SCRIPTS } from "./mains.ts";
+import { type Entry, mainOf, PRINT, SCRIPTS } from "./bundles/mains.ts";
 
 const scripts = fileURLToPath(new URL("./script", import.meta.url));
 const golden = fileURLToPath(new URL("./golden.json", import.meta.url));

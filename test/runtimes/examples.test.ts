@@ -8,14 +8,14 @@ import { Redis } from "ioredis";
 import { Miniflare } from "miniflare";
 import { chromium } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { freePort, type RedisServer, startRedis } from "../harness/redis-server.ts";
-import { startRest } from "../harness/rest-server.ts";
+import { freePort, type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
+import { startRest } from "../harness/servers/rest-server.ts";
 import { until } from "../harness/until.ts";
 import { watch } from "../harness/watchdog.ts";
 import { root } from "../house/sources.ts";
-import { bundled, temporaryFolder } from "./bundle.ts";
+import { bundled, temporaryFolder } from "./bundles/bundle.ts";
 import { consumer, written } from "./consumer.ts";
-import { inRuntime } from "./in-runtime.ts";
+import { inRuntime } from "./engines/in-runtime.ts";
 import { serve } from "./site.ts";
 import { deployed } from "./worker.ts";
 

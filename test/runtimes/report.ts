@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { expect } from "vitest";
 import { watch } from "../harness/watchdog.ts";
-import type { Outcome } from "./suite-runner.ts";
+import type { Outcome } from "./stores/suite-runner.ts";
 
 /** What the script found. */
 export interface Report {

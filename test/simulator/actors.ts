@@ -1,8 +1,8 @@
-import type { Query } from "./calls.ts";
 import type { Handle } from "./handle.ts";
-import { NEARLY } from "./nearly.ts";
-import type { SimProcess } from "./process.ts";
+import type { Query } from "./laws/calls.ts";
+import { NEARLY } from "./laws/nearly.ts";
 import type { Stage } from "./stage.ts";
+import type { SimProcess } from "./world/process.ts";
 
 const MOST_OPEN_CALLS = 60;
 

@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { explain, Tally } from "./laws/tally.ts";
 import { playSchedule } from "./schedule.ts";
-import { explain, Tally } from "./tally.ts";
 
 const { ORIEL_SEED, ORIEL_SEEDS = "40", ORIEL_FIRST_SEED = "1", ORIEL_TALLY } = process.env;
 const first = Number(ORIEL_SEED ?? ORIEL_FIRST_SEED);

@@ -1,7 +1,7 @@
-import type { SimProcess } from "./process.ts";
-import type { SimStore } from "./store.ts";
+import type { Snapshot } from "./laws/truth.ts";
 import type { Subject } from "./subject.ts";
-import type { Snapshot } from "./truth.ts";
+import type { SimProcess } from "./world/process.ts";
+import type { SimStore } from "./world/store.ts";
 
 /** One Series object in one process, with what the server's steps on its behalf have shown. */
 export interface Handle {

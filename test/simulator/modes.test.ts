@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { memoryStore } from "../../src/index.ts";
+import { memoryStore } from "../../src/entries/index.ts";
 import { knownOptionsOf, structures } from "../matrix/structures.ts";
 import { UNPLAYED } from "./modes.ts";
 import { planOf } from "./plan.ts";
-import { Random } from "./random.ts";
 import { openSeries, optionsOf } from "./subject.ts";
+import { Random } from "./world/random.ts";
 
 const RETENTION_MS = 5_000;
 const plans = Array.from({ length: 100 }, (_, seed) => planOf(seed));

@@ -1,5 +1,5 @@
 import { type StructureName, structures } from "../matrix/structures.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "./world/random.ts";
 
 /** Options of a structure, one value for each mode of the matrix. */
 export type Modes = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import type { Keyspace, Operation } from "../../src/store/contract.ts";
 import type { Handle } from "./handle.ts";
-import { LAST_FRAME_MUTATIONS } from "./last-frame-mutations.ts";
+import { LAST_FRAME_MUTATIONS } from "./mutations/last-frame-mutations.ts";
 import {
   chunkOf,
   failsOver,
@@ -10,8 +10,8 @@ import {
   repeats,
   repeatsLate,
   repeatsTooLate,
-} from "./mutation.ts";
-import { CALM } from "./network.ts";
+} from "./mutations/mutation.ts";
+import { VOID_MUTATIONS } from "./mutations/void-mutations.ts";
 import {
   closedKey,
   type Read,
@@ -21,7 +21,7 @@ import {
   withoutNamesInSummaries,
   withReadersSpan,
 } from "./subject.ts";
-import { VOID_MUTATIONS } from "./void-mutations.ts";
+import { CALM } from "./world/network.ts";
 
 export const MUTATIONS: readonly Mutation[] = [
   { rule: "readers tell copies apart: never", suits: repeats, patch: withReadersSpan(0) },
@@ -62,7 +62,7 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: "rotation closes the chunk that was seen: whichever is open",
     suits: repeats,
     operation: {
-      name: "window/rotate",
+      name: "journal/rotate",
       local: (real) => (keys, key, input: { number: number }, nowMs) => {
         const header = chunkOf(keys, key)?.header;
         if (!header) return real(keys, key, input as never, nowMs);
@@ -82,7 +82,7 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: "time does not run back in a journal: stamps follow the clock",
     suits: ({ clockSteps }) => clockSteps >= 2,
     operation: {
-      name: "window/append",
+      name: "journal/append",
       local: (real) => (keys, key, input, nowMs) => {
         const chunk = chunkOf(keys, key);
         if (chunk) chunk.header = { ...chunk.header, lastStampMs: Math.min(chunk.header.lastStampMs, nowMs) };
@@ -103,7 +103,7 @@ export const MUTATIONS: readonly Mutation[] = [
       restMs: 0,
     },
     operation: {
-      name: "window/append",
+      name: "journal/append",
       local: (real) => (keys, key, input, nowMs) => {
         const answer = real(keys, key, input, nowMs) as { header?: { completeSinceMs: number } };
         const chunk = chunkOf(keys, key);
@@ -126,7 +126,7 @@ export const MUTATIONS: readonly Mutation[] = [
       failovers: 0,
     },
     operation: {
-      name: "window/delete",
+      name: "journal/delete",
       local: (real) => (keys, key, input: object, nowMs) =>
         real(keys, key, { ...input, birth: chunkOf(keys, key)?.header.birth } as never, nowMs),
     },
@@ -135,7 +135,7 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: "births must link from chunk to chunk: they all look alike to readers",
     suits: (plan) => failsOver(plan) || plan.hasDeletes,
     operation: {
-      name: "window/read",
+      name: "journal/read",
       local: (real) => (keys, key, input: Read, nowMs) => {
         const chunk = chunkOf(keys, key);
         const seen = typeof input === "object" && chunk ? { ...input, birth: chunk.header.birth } : input;
@@ -167,7 +167,7 @@ export const MUTATIONS: readonly Mutation[] = [
       durationMs: 60_000,
       sizes: { pageBytes: 1 << 20, rotateBytes: 600, appendBytes: 1 << 20, coldBytes: 0, leastInDigest: 4 },
     },
-    operation: { name: "window/read", local: blindAtTheEnd },
+    operation: { name: "journal/read", local: blindAtTheEnd },
   },
   {
     rule: "a summary names the frames that copies may follow: nobody looks",

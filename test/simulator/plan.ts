@@ -1,7 +1,7 @@
 import { type Modes, modesOf } from "./modes.ts";
-import { CALM, type Weather } from "./network.ts";
-import { Random } from "./random.ts";
-import { weatherOf } from "./weather.ts";
+import { CALM, type Weather } from "./world/network.ts";
+import { Random } from "./world/random.ts";
+import { weatherOf } from "./world/weather.ts";
 
 /** One schedule's conditions, all drawn from its seed. */
 export interface Plan {

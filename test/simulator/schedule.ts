@@ -1,6 +1,6 @@
 import { ask, read, visit, write } from "./actors.ts";
-import { checkDeletions, checkEnd, checkKeys, checkNow } from "./checks.ts";
-import type { Mutation } from "./mutation.ts";
+import { checkDeletions, checkEnd, checkKeys, checkNow } from "./laws/checks.ts";
+import type { Mutation } from "./mutations/mutation.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { Stage } from "./stage.ts";
 import { law } from "./subject.ts";

@@ -1,18 +1,18 @@
-import { Calls } from "./calls.ts";
 import type { Handle } from "./handle.ts";
-import { Ledger } from "./ledger.ts";
+import { Calls } from "./laws/calls.ts";
+import { Ledger } from "./laws/ledger.ts";
 import type { Modes } from "./modes.ts";
-import type { Mutation } from "./mutation.ts";
+import type { Mutation } from "./mutations/mutation.ts";
 import { mutated } from "./mutations.ts";
-import { Network } from "./network.ts";
 import type { Plan } from "./plan.ts";
-import { SimProcess } from "./process.ts";
-import { Random } from "./random.ts";
-import { SimServer } from "./server.ts";
-import { SimStore } from "./store.ts";
 import { bytesOf, NAME, openSeries } from "./subject.ts";
 import { troublesOf } from "./troubles.ts";
-import { World } from "./world.ts";
+import { Network } from "./world/network.ts";
+import { SimProcess } from "./world/process.ts";
+import { Random } from "./world/random.ts";
+import { SimServer } from "./world/server.ts";
+import { SimStore } from "./world/store.ts";
+import { World } from "./world/world.ts";
 
 const START_MS = 1_700_000_000_000;
 

@@ -1,19 +1,19 @@
-import { Series } from "../../src/js.ts";
+import { Series } from "../../src/entries/js.ts";
+import type { Answer } from "../../src/journal/format/answer.ts";
+import { ChunkBytes } from "../../src/journal/format/chunk-bytes.ts";
+import { Dedupe } from "../../src/journal/format/dedupe.ts";
+import { FrameRanges } from "../../src/journal/format/frame-ranges.ts";
+import { law } from "../../src/journal/format/law.ts";
+import { Older } from "../../src/journal/format/older.ts";
+import type { SeriesOptions } from "../../src/series/series-options.ts";
 import type { Store } from "../../src/store/contract.ts";
-import type { Answer } from "../../src/window/answer.ts";
-import { ChunkBytes } from "../../src/window/chunk-bytes.ts";
-import { Dedupe } from "../../src/window/dedupe.ts";
-import { FrameRanges } from "../../src/window/frame-ranges.ts";
-import { law } from "../../src/window/law.ts";
-import { Older } from "../../src/window/older.ts";
-import type { SeriesOptions } from "../../src/window/series-options.ts";
 import type { Plan } from "./plan.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "./world/random.ts";
 
-export type { Known } from "../../src/window/answer.ts";
-export type { Read } from "../../src/window/read.ts";
-export { closedKey } from "../../src/window/rotate.ts";
-export { summaryKey } from "../../src/window/summary.ts";
+export type { Known } from "../../src/journal/format/answer.ts";
+export { summaryKey } from "../../src/journal/format/summary.ts";
+export type { Read } from "../../src/journal/steps/read.ts";
+export { closedKey } from "../../src/journal/steps/rotate.ts";
 export { ChunkBytes, law };
 
 /** The only file of the simulator that knows the code under test. */

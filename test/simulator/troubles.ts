@@ -1,5 +1,5 @@
 import type { Stage } from "./stage.ts";
-import type { SimStoreOptions } from "./store.ts";
+import type { SimStoreOptions } from "./world/store.ts";
 
 /** All steps together: the expiry's slack covers no more. */
 export const LARGEST_OFFSET_MS = 30_000;

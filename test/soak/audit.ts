@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import { redisStore, Series } from "../../src/index.ts";
+import { redisStore, Series } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { SoakLedger } from "./ledger.ts";
 import { nameOf, optionsOf, retentionMsOf } from "./plan.ts";

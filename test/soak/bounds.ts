@@ -1,6 +1,6 @@
 import type { Crew } from "./crew.ts";
 import type { KeyReport } from "./keys.ts";
-import { excess, growth, type Sample } from "./memory.ts";
+import { excess, growth, type Sample } from "./memory/memory.ts";
 import { MAX_RESIDENT_BYTES, type SoakPlan } from "./plan.ts";
 
 /** A process without series: Node, the library, tsx, rounds under way. */

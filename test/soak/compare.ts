@@ -1,4 +1,4 @@
-import { Series } from "../../src/index.ts";
+import { Series } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { nameOf, optionsOf, retentionMsOf } from "./plan.ts";
 

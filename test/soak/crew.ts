@@ -1,6 +1,6 @@
 import { type Child, startChild } from "../harness/child.ts";
 import type { SoakLedger } from "./ledger.ts";
-import type { Sample } from "./memory.ts";
+import type { Sample } from "./memory/memory.ts";
 import type { SoakPlan } from "./plan.ts";
 import { read } from "./report.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { ChunkHeader } from "../../src/window/chunk.ts";
+import type { ChunkHeader } from "../../src/journal/format/chunk.ts";
 import { judgeKey } from "./keys.ts";
 import { SoakLedger } from "./ledger.ts";
-import { excess, growth } from "./memory.ts";
+import { excess, growth } from "./memory/memory.ts";
 import { eventOf, retentionMsOf } from "./plan.ts";
 
 const MS = 1_000_000;

@@ -1,4 +1,4 @@
-import type { SeriesOptions } from "../../src/window/series-options.ts";
+import type { SeriesOptions } from "../../src/series/series-options.ts";
 
 export interface SoakPlan {
   /** How long the load lasts, the start of its processes included. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { append } from "../../src/window/append.ts";
-import { rotate } from "../../src/window/rotate.ts";
+import { append } from "../../src/journal/steps/append.ts";
+import { rotate } from "../../src/journal/steps/rotate.ts";
 import { PLANTS, withPlant } from "./plants.ts";
 import { soak } from "./run.ts";
 

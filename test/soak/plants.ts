@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Operation, Script } from "../../src/store/contract.ts";
-import type { ScriptOf } from "../../src/store/delivery.ts";
+import type { ScriptOf } from "../../src/store/delivery/delivery.ts";
 
 type Change = [step: string, text: string, instead: string];
 
@@ -11,26 +11,26 @@ const WRITTEN = "local expiry = expiry_of(stamp, retention, chunk_ms)";
 export const PLANTS: Record<string, { changes: Change[]; found: RegExp }> = {
   "an open chunk gets no expiry": {
     changes: [
-      ["window/rotate", ', "PXAT", expiry)', ")"],
-      ["window/append", ', "PXAT", whole(expiry))', ")"],
-      ["window/append", 'redis.call("PEXPIREAT", key, whole(expiry))', ""],
+      ["journal/rotate", ', "PXAT", expiry)', ")"],
+      ["journal/append", ', "PXAT", whole(expiry))', ")"],
+      ["journal/append", 'redis.call("PEXPIREAT", key, whole(expiry))', ""],
     ],
     found: /never expires/,
   },
   "a closed chunk expires a minute early": {
     changes: [
-      ["window/rotate", 'redis.call("PEXPIREAT", closed, expiry)', 'redis.call("PEXPIREAT", closed, expiry - 60000)'],
+      ["journal/rotate", 'redis.call("PEXPIREAT", closed, expiry)', 'redis.call("PEXPIREAT", closed, expiry - 60000)'],
     ],
     found: /expires at/,
   },
   "an append now and then writes nothing and says it did": {
-    changes: [["window/append", WRITTEN, `if string.byte(written, 9) % 20 == 0 then written = "" end ${WRITTEN}`]],
+    changes: [["journal/append", WRITTEN, `if string.byte(written, 9) % 20 == 0 then written = "" end ${WRITTEN}`]],
     found: /acknowledged and is missing/,
   },
   "an append now and then writes its frame under a second number": {
     changes: [
       [
-        "window/append",
+        "journal/append",
         WRITTEN,
         `if metas == "" and string.byte(written, 9) % 20 == 0 then
            written = written .. string.sub(written, 1, 8) .. struct.pack("<I4", now % 4294967296) .. string.sub(written, 13)

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
-import { startRedis } from "../harness/redis-server.ts";
+import { startRedis } from "../harness/servers/redis-server.ts";
 import { until } from "../harness/until.ts";
 import { Auditor } from "./audit.ts";
 import { judgeMemory } from "./bounds.ts";
 import { Crew } from "./crew.ts";
 import { judgeKeys, type KeyReport } from "./keys.ts";
 import { CLOCK_SLACK_MS, SoakLedger } from "./ledger.ts";
-import type { Sample } from "./memory.ts";
+import type { Sample } from "./memory/memory.ts";
 import type { SoakPlan } from "./plan.ts";
 
 export interface SoakOutcome {

@@ -1,4 +1,4 @@
-import { median, mib } from "./memory.ts";
+import { median, mib } from "./memory/memory.ts";
 import type { SoakOutcome } from "./run.ts";
 
 /** One line that says what a soak did and found. */

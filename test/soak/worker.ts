@@ -2,7 +2,7 @@
 import { setPriority } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { externalBytes } from "../../bench/external-bytes.ts";
-import { OrielError, redisStore, Series } from "../../src/index.ts";
+import { OrielError, redisStore, Series } from "../../src/entries/index.ts";
 import { compare } from "./compare.ts";
 import { eventOf, isResting, nameOf, optionsOf, retentionMsOf, type SoakPlan } from "./plan.ts";
 import { withPlant } from "./plants.ts";

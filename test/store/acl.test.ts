@@ -9,9 +9,9 @@ import {
   redisStore,
   Series,
   slidingWindow,
-} from "../../src/index.ts";
-import { startRedis } from "../harness/redis-server.ts";
-import { RespConnection } from "../harness/resp-connection.ts";
+} from "../../src/entries/index.ts";
+import { RespConnection } from "../harness/network/resp-connection.ts";
+import { startRedis } from "../harness/servers/redis-server.ts";
 
 test("the rules of the README are enough for every structure", async () => {
   const server = await startRedis({ tcp: true });

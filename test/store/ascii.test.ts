@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { script as append } from "../../src/generated/window/append.ts";
-import { asciiArguments, asciiText, textOfBytes } from "../../src/store/ascii.ts";
+import { script as append } from "../../src/generated/journal/append.ts";
 import type { Argument } from "../../src/store/contract.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
+import { asciiArguments, asciiText, textOfBytes } from "../../src/store/http/ascii.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
 const seed = Number(process.env.ORIEL_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /** What the prelude hands to the step, as the step would see it. */

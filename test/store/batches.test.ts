@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { add } from "../../src/counter/add.ts";
-import { Batches } from "../../src/store/batches.ts";
-import { Call } from "../../src/store/call.ts";
+import { add } from "../../src/counter/steps/add.ts";
 import type { Operation } from "../../src/store/contract.ts";
+import { Batches } from "../../src/store/delivery/batches.ts";
+import { Call } from "../../src/store/delivery/call.ts";
 
 const NONE = { layout: "", mark: "", before: "", after: "", total: 0 };
 

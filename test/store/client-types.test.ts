@@ -2,7 +2,7 @@ import { Cluster, Redis } from "ioredis";
 import { Cluster as Cluster5, Redis as Redis5 } from "ioredis5";
 import { createClient, createClientPool, createCluster, createSentinel } from "redis";
 import { describe, expect, it } from "vitest";
-import { redisStore } from "../../src/index.ts";
+import { redisStore } from "../../src/entries/index.ts";
 
 describe("the types of redisStore", () => {
   it("take a client of ioredis 6 and of ioredis 5 without a cast, and leave it open", async () => {

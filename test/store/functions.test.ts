@@ -1,13 +1,13 @@
 import { Cluster, Redis } from "ioredis";
 import { describe, expect, test } from "vitest";
-import { redisStore } from "../../src/store/redis.ts";
-import { functions, scripts } from "../../src/store/scripting.ts";
-import { startCluster } from "../harness/redis-cluster.ts";
-import { startReplicated } from "../harness/replicas.ts";
+import { functions, scripts } from "../../src/store/delivery/scripting.ts";
+import { redisStore } from "../../src/store/redis/redis.ts";
+import { startCluster } from "../harness/servers/redis-cluster.ts";
+import { startReplicated } from "../harness/servers/replicas.ts";
 import { until } from "../harness/until.ts";
-import { clients, connected } from "./clients.ts";
+import { clients, connected } from "./contract/clients.ts";
+import { input, RedisStage } from "./contract/redis-stage.ts";
 import { append, remove, tally } from "./ops/operations.ts";
-import { input, RedisStage } from "./redis-stage.ts";
 
 const stage = new RedisStage();
 const libraries = async (client: Redis) =>

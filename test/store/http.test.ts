@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { fixedWindow, Limiter, Series } from "../../src/index.ts";
-import { type HttpStoreOptions, httpStore } from "../../src/store/http.ts";
-import { HttpStage } from "./http-stage.ts";
+import { fixedWindow, Limiter, Series } from "../../src/entries/index.ts";
+import { type HttpStoreOptions, httpStore } from "../../src/store/http/http.ts";
+import { HttpStage } from "./contract/http-stage.ts";
+import { input } from "./contract/redis-stage.ts";
 import { append, tally } from "./ops/operations.ts";
-import { input } from "./redis-stage.ts";
 
 const stage = new HttpStage();
 const good = { url: "https://example.test", token: "secret-token" };

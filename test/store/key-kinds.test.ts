@@ -10,7 +10,7 @@ import {
   memoryStore,
   Series,
   type Store,
-} from "../../src/index.ts";
+} from "../../src/entries/index.ts";
 
 /** Parts of keys, and what stands between them. */
 const PARTS = [

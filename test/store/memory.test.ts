@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Operation } from "../../src/store/contract.ts";
-import { memoryStore } from "../../src/store/memory.ts";
+import { memoryStore } from "../../src/store/memory/memory.ts";
 import { append, remove } from "./ops/operations.ts";
 
 /** What an entry takes beside the characters of its key and its value. */

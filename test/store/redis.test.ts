@@ -1,8 +1,8 @@
 import { Redis } from "ioredis";
 import { describe, expect, test } from "vitest";
-import { redisStore } from "../../src/store/redis.ts";
+import { redisStore } from "../../src/store/redis/redis.ts";
+import { input, RedisStage } from "./contract/redis-stage.ts";
 import { append, breakOff, remove, tally } from "./ops/operations.ts";
-import { input, RedisStage } from "./redis-stage.ts";
 
 const stage = new RedisStage();
 

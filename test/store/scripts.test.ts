@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { composeScript, isStep, luaFolder } from "../../scripts/compose-script.mjs";
-import { steppedScript } from "../harness/stepped-script.ts";
+import { steppedScript } from "../harness/clock/stepped-script.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "oriel-lua-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { expect, test } from "vitest";
-import { httpStore, Lock, redisStore, type Store } from "../../src/index.ts";
+import { httpStore, Lock, redisStore, type Store } from "../../src/entries/index.ts";
 import { redacted, withoutSecrets } from "../../src/store/secrets.ts";
 
 const SECRET = "s3cr%40t/pl\\anted";

@@ -1,10 +1,10 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Counters, httpStore, redisStore } from "../../src/index.ts";
-import { type RedisServer, startRedis } from "../harness/redis-server.ts";
-import { type RestServer, startRest } from "../harness/rest-server.ts";
+import { Counters, httpStore, redisStore } from "../../src/entries/index.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
+import { type RestServer, startRest } from "../harness/servers/rest-server.ts";
 import { until } from "../harness/until.ts";
-import { clients } from "./clients.ts";
+import { clients } from "./contract/clients.ts";
 import { tally } from "./ops/operations.ts";
 
 let server: RedisServer;

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { inspect } from "node:util";
-import { Counters, DelayQueue, DrainService, FleetMetrics } from "../../src/index.ts";
+import { Counters, DelayQueue, DrainService, FleetMetrics } from "../../src/entries/index.ts";
 import type { Actor, Part } from "./actors.ts";
 import { answered, Books } from "./books.ts";
 import { databases } from "./databases.ts";

@@ -1,7 +1,16 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { Breaker, Counters, fixedWindow, Limiter, Lock, LockedWindow, Series, slidingWindow } from "../../src/index.ts";
+import {
+  Breaker,
+  Counters,
+  fixedWindow,
+  Limiter,
+  Lock,
+  LockedWindow,
+  Series,
+  slidingWindow,
+} from "../../src/entries/index.ts";
 import type { WatchedStore } from "../../src/store/contract.ts";
-import type { Random } from "../simulator/random.ts";
+import type { Random } from "../simulator/world/random.ts";
 import { answered, Books } from "./books.ts";
 import type { ServerClock } from "./clocks.ts";
 

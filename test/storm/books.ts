@@ -1,4 +1,4 @@
-import { OrielError } from "../../src/index.ts";
+import { OrielError } from "../../src/entries/index.ts";
 
 /** What became of each thing that was handed in, by what its call answered; and what no call may do. */
 export class Books<Key = number> {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { onShiftedClock } from "../harness/stepped-script.ts";
-import type { Random } from "../simulator/random.ts";
+import { onShiftedClock } from "../harness/clock/stepped-script.ts";
+import type { Random } from "../simulator/world/random.ts";
 
 /** A process whose monotonic clock stands still now and then, as an isolate's does between two requests. */
 export class Frozen {

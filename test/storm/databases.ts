@@ -1,4 +1,4 @@
-import type { Sink } from "../../src/sql.ts";
+import type { Sink } from "../../src/entries/sql.ts";
 import { STAGES, type Stage } from "../drain/stages.ts";
 
 /** Those that a process has within itself; the others take seconds to start. */

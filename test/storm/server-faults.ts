@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { slotOf } from "../../src/store/slot.ts";
-import type { RedisCluster } from "../harness/redis-cluster.ts";
-import type { RedisServer } from "../harness/redis-server.ts";
-import { breakSaves, mendSaves } from "../harness/saves.ts";
-import type { Random } from "../simulator/random.ts";
-import type { Connected, HandedIn } from "../store/clients.ts";
+import type { RedisCluster } from "../harness/servers/redis-cluster.ts";
+import type { RedisServer } from "../harness/servers/redis-server.ts";
+import { breakSaves, mendSaves } from "../harness/servers/saves.ts";
+import type { Random } from "../simulator/world/random.ts";
+import type { Connected, HandedIn } from "../store/contract/clients.ts";
 
 /** Servers that take writes, how they are started, and how the stores of the matrix reach them. */
 export interface Servers {

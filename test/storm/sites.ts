@@ -1,9 +1,9 @@
 import { findValkey } from "../../scripts/find-programs.mjs";
-import { startCluster } from "../harness/redis-cluster.ts";
-import { startRedis } from "../harness/redis-server.ts";
-import { untilLinked } from "../harness/replicas.ts";
-import { clients, clusterClients } from "../store/clients.ts";
-import { overHttp } from "../store/over-http.ts";
+import { startCluster } from "../harness/servers/redis-cluster.ts";
+import { startRedis } from "../harness/servers/redis-server.ts";
+import { untilLinked } from "../harness/servers/replicas.ts";
+import { clients, clusterClients } from "../store/contract/clients.ts";
+import { overHttp } from "../store/contract/over-http.ts";
 import { FaultyServers, type Servers } from "./server-faults.ts";
 
 const onFirst =

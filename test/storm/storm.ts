@@ -2,8 +2,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { WatchedStore } from "../../src/store/contract.ts";
 import type { StructureName } from "../matrix/structures.ts";
 import { rowsOf } from "../matrix/table.ts";
-import { Random } from "../simulator/random.ts";
-import { storeOn } from "../store/clients.ts";
+import { Random } from "../simulator/world/random.ts";
+import { storeOn } from "../store/contract/clients.ts";
 import {
   type Actor,
   breakerActor,

@@ -1,8 +1,8 @@
 import type { Column } from "../contract.ts";
-import type { Collected } from "../passes.ts";
+import type { Collected } from "../passes/passes.ts";
 import { BLOCK, widen } from "./widen.ts";
 
-/** The JS form of assembly/collect.ts; `pile`: what is collected goes behind it, into the same buffer. */
+/** The JS form of assembly/selection/collect.ts; `pile`: what is collected goes behind it, into the same buffer. */
 export function collect(values: Column, first: number, last: number, pile?: Column): Collected<Column> {
   const buffer = (pile?.buffer ?? new ArrayBuffer(values.byteLength)) as ArrayBuffer;
   const out = values instanceof Float32Array ? new Float32Array(buffer) : new Float64Array(buffer);

@@ -1,5 +1,5 @@
 import type { Column } from "../contract.ts";
-import type { Block, Census } from "../passes.ts";
+import type { Block, Census } from "../passes/passes.ts";
 import { census } from "./census.ts";
 import { lanes } from "./lanes.ts";
 import { foldPlain, squares } from "./squares.ts";
@@ -13,7 +13,7 @@ const sizes = new Float64Array(1);
 const sizeWords = new Int32Array(sizes.buffer);
 const NEGATIVE_ZERO = -0x80000000;
 
-/** The JS form of assembly/fold.ts: the same blocks, and the same choice of what the squares are about. */
+/** The JS form of assembly/sums/fold.ts: the same blocks, and the same choice of what the squares are about. */
 export function fold(values: Column, about: number, take: (block: Block) => void): number {
   let mean = about;
   for (let begin = 0; begin < values.length; begin += BLOCK)
@@ -58,7 +58,7 @@ function block(values: Float64Array, before: number, narrow: boolean, take: (blo
   return mean;
 }
 
-/** The lanes `first` to `first + 3` of assembly/plain.ts, of whole eights. */
+/** The lanes `first` to `first + 3` of assembly/sums/plain.ts, of whole eights. */
 function plain(values: Float64Array, about: number, first: number): void {
   const end = values.length - 7;
   let low = ends[0]!;

@@ -1,5 +1,5 @@
 import type { Column } from "../contract.ts";
-import type { Narrowed } from "../passes.ts";
+import type { Narrowed } from "../passes/passes.ts";
 
 const histogram = new Uint32Array(2048);
 const scratch = new Float64Array(1);
@@ -8,7 +8,7 @@ const scratch32 = new Float32Array(1);
 const word32 = new Uint32Array(scratch32.buffer);
 
 /**
- * The JS form of assembly/narrow.ts, on one 32-bit word of the keys: of f64, the high word while `low` and `high` differ
+ * The JS form of assembly/selection/narrow.ts, on one 32-bit word of the keys: of f64, the high word while `low` and `high` differ
  * in it, then the low word. The ranges may differ from those of the WebAssembly forms, the values found never do.
  */
 export function narrow(values: Column, k: number, low: number, high: number): Narrowed {

@@ -3,7 +3,7 @@ import { decode, encode } from "./keys.ts";
 
 const histogram = new Uint32Array(2048);
 
-/** The JS form of assembly/sort.ts: insertion, else LSD radix, on order-preserving keys held in 32-bit words. */
+/** The JS form of assembly/selection/sort.ts: insertion, else LSD radix, on order-preserving keys held in 32-bit words. */
 export function sort(values: Column): void {
   const stride = values instanceof Float32Array ? 1 : 2;
   const words = new Uint32Array(values.buffer, values.byteOffset, values.length * stride);

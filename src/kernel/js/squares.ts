@@ -1,6 +1,6 @@
 const sums = new Float64Array(8);
 
-/** The JS form of assembly/squares.ts: eight plain lanes, folded in the same order. */
+/** The JS form of assembly/sums/squares.ts: eight plain lanes, folded in the same order. */
 export function squares(values: Float64Array, mean: number): number {
   for (let lane = 0; lane < 8; lane++) {
     let sum = 0;
@@ -13,7 +13,7 @@ export function squares(values: Float64Array, mean: number): number {
   return foldPlain(sums);
 }
 
-/** Eight lanes, in the order of assembly/squares.ts. */
+/** Eight lanes, in the order of assembly/sums/squares.ts. */
 export function foldPlain(eight: Float64Array): number {
   const [a, b, c, d, e, f, g, h] = [
     eight[0]!,

@@ -1,5 +1,5 @@
 import type { Column, Source } from "../contract.ts";
-import type { Stream } from "../passes.ts";
+import type { Stream } from "../passes/passes.ts";
 import { columnOver } from "../readers.ts";
 import { maskOf } from "./mask.ts";
 

@@ -1,6 +1,6 @@
 // A process of its own: counts until it is killed; prints "+ id" before and "= id" after each acknowledgement.
 import { Counters } from "../../../src/counter/counters.ts";
-import { redisStore } from "../../../src/store/redis.ts";
+import { redisStore } from "../../../src/store/redis/redis.ts";
 
 const [url = "", name = ""] = process.argv.slice(2);
 const store = redisStore(url, { deadline: 3000 });

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { startChild } from "../../harness/child.ts";
-import { startRedis } from "../../harness/redis-server.ts";
+import { startRedis } from "../../harness/servers/redis-server.ts";
 import { Table } from "../simulator/table.ts";
 import { drainAll } from "./model-drain.ts";
 import { atEnd, open, SHARDS } from "./stage.ts";

@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import { expect, test } from "vitest";
-import { startRedis } from "../../harness/redis-server.ts";
+import { startRedis } from "../../harness/servers/redis-server.ts";
 import { Table } from "../simulator/table.ts";
 import { AT, Load } from "./load.ts";
 import { drainAll } from "./model-drain.ts";

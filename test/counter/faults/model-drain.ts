@@ -1,8 +1,8 @@
-import { acknowledge } from "../../../src/counter/acknowledge.ts";
-import { freeze } from "../../../src/counter/freeze.ts";
-import { layoutText, shardKeys } from "../../../src/counter/layout.ts";
+import { layoutText, shardKeys } from "../../../src/counter/format/layout.ts";
 import { readShard } from "../../../src/counter/read-shard.ts";
-import { sweep } from "../../../src/counter/sweep.ts";
+import { acknowledge } from "../../../src/counter/steps/acknowledge.ts";
+import { freeze } from "../../../src/counter/steps/freeze.ts";
+import { sweep } from "../../../src/counter/steps/sweep.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import type { Table } from "../simulator/table.ts";
 import { DIMENSIONS } from "./load.ts";

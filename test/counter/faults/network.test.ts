@@ -1,11 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { expect, test } from "vitest";
-import { startProxy } from "../../harness/proxy.ts";
-import { startRedis } from "../../harness/redis-server.ts";
-import { startReplicated } from "../../harness/replicas.ts";
+import { startProxy } from "../../harness/network/proxy.ts";
+import { startRedis } from "../../harness/servers/redis-server.ts";
+import { startReplicated } from "../../harness/servers/replicas.ts";
 import { until } from "../../harness/until.ts";
-import { clients } from "../../store/clients.ts";
+import { clients } from "../../store/contract/clients.ts";
 import { Load } from "./load.ts";
 import { atEnd, open } from "./stage.ts";
 

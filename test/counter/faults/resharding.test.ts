@@ -1,8 +1,8 @@
 import { Cluster } from "ioredis";
 import { expect, test } from "vitest";
-import { shardKeys } from "../../../src/counter/layout.ts";
+import { shardKeys } from "../../../src/counter/format/layout.ts";
 import { slotOf } from "../../../src/store/slot.ts";
-import { startCluster } from "../../harness/redis-cluster.ts";
+import { startCluster } from "../../harness/servers/redis-cluster.ts";
 import { until } from "../../harness/until.ts";
 import { Table } from "../simulator/table.ts";
 import { Load } from "./load.ts";

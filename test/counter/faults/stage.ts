@@ -1,9 +1,9 @@
 import { afterEach } from "vitest";
 import { Counters } from "../../../src/counter/counters.ts";
 import type { CountersOptions } from "../../../src/counter/options.ts";
-import type { RedisStoreOptions } from "../../../src/store/client-store.ts";
 import type { Store } from "../../../src/store/contract.ts";
-import { redisStore } from "../../../src/store/redis.ts";
+import type { RedisStoreOptions } from "../../../src/store/redis/client-store.ts";
+import { redisStore } from "../../../src/store/redis/redis.ts";
 import { DIMENSIONS } from "./load.ts";
 
 const ends: (() => unknown)[] = [];

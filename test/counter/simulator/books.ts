@@ -1,5 +1,5 @@
 import type { Counters } from "../../../src/counter/counters.ts";
-import { shardOf } from "../../../src/counter/layout.ts";
+import { shardOf } from "../../../src/counter/format/layout.ts";
 
 /** One event, or several alike, and what its caller was told. */
 export interface Sent {

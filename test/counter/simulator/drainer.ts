@@ -1,7 +1,7 @@
-import { acknowledge } from "../../../src/counter/acknowledge.ts";
-import { freeze } from "../../../src/counter/freeze.ts";
 import { readShard, type ShardCounts } from "../../../src/counter/read-shard.ts";
-import { sweep } from "../../../src/counter/sweep.ts";
+import { acknowledge } from "../../../src/counter/steps/acknowledge.ts";
+import { freeze } from "../../../src/counter/steps/freeze.ts";
+import { sweep } from "../../../src/counter/steps/sweep.ts";
 import { OrielError } from "../../../src/errors.ts";
 import type { Actor, Stage } from "./stage.ts";
 

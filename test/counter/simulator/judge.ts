@@ -1,4 +1,4 @@
-import type { Shard } from "../../../src/counter/shard.ts";
+import type { Shard } from "../../../src/counter/steps/shard.ts";
 import { OrielError } from "../../../src/errors.ts";
 import { shardOfRow, withoutColour, wrongCount } from "./books.ts";
 import type { Actor, Stage } from "./stage.ts";

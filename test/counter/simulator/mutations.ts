@@ -1,9 +1,9 @@
-import { Given } from "../../../src/counter/given.ts";
-import type { law } from "../../../src/counter/law.ts";
-import { Producer } from "../../../src/counter/producer.ts";
-import type { Shard } from "../../../src/counter/shard.ts";
+import { Given } from "../../../src/counter/cells/given.ts";
+import { Producer } from "../../../src/counter/cells/producer.ts";
+import type { law } from "../../../src/counter/format/law.ts";
+import type { Shard } from "../../../src/counter/steps/shard.ts";
 import type { Keyspace } from "../../../src/store/contract.ts";
-import { CALM } from "../../simulator/network.ts";
+import { CALM } from "../../simulator/world/network.ts";
 import type { Plan } from "./plan.ts";
 
 type Local = (keys: Keyspace, key: string, input: never, nowMs: number) => unknown;

@@ -1,7 +1,7 @@
 import { type Modes, modesOf } from "../../simulator/modes.ts";
-import { CALM, type Weather } from "../../simulator/network.ts";
-import { Random } from "../../simulator/random.ts";
-import { weatherOf } from "../../simulator/weather.ts";
+import { CALM, type Weather } from "../../simulator/world/network.ts";
+import { Random } from "../../simulator/world/random.ts";
+import { weatherOf } from "../../simulator/world/weather.ts";
 
 /** One schedule's conditions, all drawn from its seed. */
 export interface Plan {

@@ -1,4 +1,4 @@
-import { law } from "../../../src/counter/law.ts";
+import { law } from "../../../src/counter/format/law.ts";
 import { give, own, produce } from "./actors.ts";
 import { drain, drainShard } from "./drainer.ts";
 import { judge, judgeDrained, read, readOnce } from "./judge.ts";

@@ -1,4 +1,4 @@
-import type { Random } from "../../simulator/random.ts";
+import type { Random } from "../../simulator/world/random.ts";
 import type { Books, Event, Sent } from "./books.ts";
 
 /** A source that can be replayed: what it has, and up to where it was acknowledged. */

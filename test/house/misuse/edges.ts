@@ -1,7 +1,7 @@
-import * as http from "../../../src/http.ts";
-import * as oriel from "../../../src/index.ts";
-import * as sql from "../../../src/sql.ts";
-import type { MemoryStore } from "../../../src/store/memory.ts";
+import * as http from "../../../src/entries/http.ts";
+import * as oriel from "../../../src/entries/index.ts";
+import * as sql from "../../../src/entries/sql.ts";
+import type { MemoryStore } from "../../../src/store/memory/memory.ts";
 import type { Right, Subject } from "./walk.ts";
 
 const nothing: Right = () => [];

@@ -1,5 +1,5 @@
-import * as kernelEntry from "../../../src/kernel.ts";
-import * as slim from "../../../src/slim.ts";
+import * as kernelEntry from "../../../src/entries/kernel.ts";
+import * as slim from "../../../src/entries/slim.ts";
 import type { Subject } from "./walk.ts";
 
 const { kernel } = kernelEntry;

@@ -1,4 +1,4 @@
-import * as oriel from "../../../src/index.ts";
+import * as oriel from "../../../src/entries/index.ts";
 import type { Right, Subject } from "./walk.ts";
 
 const clock = () => 5000;

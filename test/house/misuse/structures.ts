@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
-import * as oriel from "../../../src/index.ts";
-import type { MemoryStore } from "../../../src/store/memory.ts";
+import * as oriel from "../../../src/entries/index.ts";
+import type { MemoryStore } from "../../../src/store/memory/memory.ts";
 import type { Right, Subject } from "./walk.ts";
 
 const nothing: Right = () => [];

@@ -1,5 +1,5 @@
 import { OrielError, show } from "../../../src/errors.ts";
-import { type MemoryStore, memoryStore } from "../../../src/store/memory.ts";
+import { type MemoryStore, memoryStore } from "../../../src/store/memory/memory.ts";
 import { TRAP, WRONG } from "./values.ts";
 
 /** The right arguments, made anew; the store and the object that is called are given. */

@@ -2,8 +2,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { OrielError } from "../../../src/errors.ts";
 import { DelayQueue } from "../../../src/queue/delay-queue.ts";
 import type { Store } from "../../../src/store/contract.ts";
-import { redisStore } from "../../../src/store/redis.ts";
-import { Random } from "../../simulator/random.ts";
+import { redisStore } from "../../../src/store/redis/redis.ts";
+import { Random } from "../../simulator/world/random.ts";
 import type { Note, Orders } from "./notes.ts";
 import { watchedStore } from "./watched-store.ts";
 

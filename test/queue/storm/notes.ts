@@ -1,5 +1,5 @@
 import type { DelayQueueOptions } from "../../../src/queue/options.ts";
-import type { WorkerOptions } from "../../../src/queue/worker-options.ts";
+import type { WorkerOptions } from "../../../src/queue/worker/worker-options.ts";
 
 /** What an actor is to do; travels to its process as JSON. */
 export interface Orders {

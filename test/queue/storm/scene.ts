@@ -1,7 +1,7 @@
 import { DelayQueue } from "../../../src/queue/delay-queue.ts";
-import { redisStore } from "../../../src/store/redis.ts";
-import type { FaultProxy } from "../../harness/proxy.ts";
-import type { Random } from "../../simulator/random.ts";
+import { redisStore } from "../../../src/store/redis/redis.ts";
+import type { FaultProxy } from "../../harness/network/proxy.ts";
+import type { Random } from "../../simulator/world/random.ts";
 import type { Crew, Host } from "./crew.ts";
 import type { Orders, Told } from "./notes.ts";
 import type { Site } from "./site.ts";

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type FaultProxy, startProxy } from "../../harness/proxy.ts";
-import { type RedisServer, startRedis } from "../../harness/redis-server.ts";
+import { type FaultProxy, startProxy } from "../../harness/network/proxy.ts";
+import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
 
 /** A server that writes an append-only file, can die and come back, and the proxies that lead to it. */
 export class Site {

@@ -1,4 +1,4 @@
-import { Random } from "../../simulator/random.ts";
+import { Random } from "../../simulator/world/random.ts";
 import { Crew } from "./crew.ts";
 import { deliveriesOf, judge } from "./judge.ts";
 import type { Mutation } from "./mutations.ts";

@@ -1,6 +1,6 @@
-import type { Turn, Turned } from "../../../src/queue/exchange.ts";
-import { lapseMs } from "../../../src/queue/held.ts";
-import { idOf } from "../../../src/queue/layout.ts";
+import { idOf } from "../../../src/queue/format/layout.ts";
+import type { Turn, Turned } from "../../../src/queue/steps/exchange.ts";
+import { lapseMs } from "../../../src/queue/worker/held.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { machineMs, type Note } from "./notes.ts";
 

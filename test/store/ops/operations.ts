@@ -1,7 +1,7 @@
 import { composeScript } from "../../../scripts/compose-script.mjs";
 import type { Operation, PackedStep } from "../../../src/store/contract.ts";
 import { refusal } from "../../../src/store/refusal.ts";
-import { bytesOf, textOf } from "../latin1.ts";
+import { bytesOf, textOf } from "../contract/latin1.ts";
 
 /** Step files of the operations below, by name, for `onSteppedClock`. */
 export const files: Record<string, string> = Object.fromEntries(

@@ -10,11 +10,11 @@ import {
   LockedWindow,
   Series,
   slidingWindow,
-} from "../../../src/index.ts";
-import { sqliteSink } from "../../../src/sql.ts";
+} from "../../../src/entries/index.ts";
+import { sqliteSink } from "../../../src/entries/sql.ts";
 import type { WatchedStore } from "../../../src/store/contract.ts";
-import { Sqlite } from "../../drain/clients.ts";
-import type { Random } from "../../simulator/random.ts";
+import { Sqlite } from "../../drain/sql/clients.ts";
+import type { Random } from "../../simulator/world/random.ts";
 import type { Books } from "../books.ts";
 import { LEASE_MS, LIMIT, machineMs, type Orders, type Span } from "./orders.ts";
 

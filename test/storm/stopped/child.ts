@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
 import type { WatchedStore } from "../../../src/store/contract.ts";
-import { Random } from "../../simulator/random.ts";
-import { clients, storeOn } from "../../store/clients.ts";
+import { Random } from "../../simulator/world/random.ts";
+import { clients, storeOn } from "../../store/contract/clients.ts";
 import { answered, Books } from "../books.ts";
 import { SHARES } from "./acts.ts";
 import { DEADLINE_MS, END, type Orders, type Report, toldOf } from "./orders.ts";

@@ -8,10 +8,10 @@ import {
   LockedWindow,
   Series,
   slidingWindow,
-} from "../../../src/index.ts";
-import { sqliteSink } from "../../../src/sql.ts";
+} from "../../../src/entries/index.ts";
+import { sqliteSink } from "../../../src/entries/sql.ts";
 import type { Store } from "../../../src/store/contract.ts";
-import { Sqlite } from "../../drain/clients.ts";
+import { Sqlite } from "../../drain/sql/clients.ts";
 import { answered, Books } from "../books.ts";
 import { LIMIT, type Orders, type Report, type Span } from "./orders.ts";
 

@@ -1,0 +1,128 @@
+import { redisStore, Series } from "../../src/entries/index.ts";
+import type { Answer } from "../../src/journal/format/answer.ts";
+import type { Found } from "../../src/journal/steps/approximate.ts";
+import type { Store } from "../../src/store/contract.ts";
+import { latencies } from "../events.ts";
+import { median, percentile } from "../runner/measure.ts";
+import type { Report, Row } from "../runner/report.ts";
+
+export interface ColdOptions {
+  events: number;
+  /** Events in a frame. */
+  batches: readonly number[];
+  repetitions: number;
+}
+
+export const FULL_COLD: ColdOptions = { events: 1_000_000, batches: [32, 1024, 65_535], repetitions: 9 };
+export const SMALL_COLD: ColdOptions = { events: 2_000, batches: [32], repetitions: 2 };
+
+/** What a reader accepts who is answered from a summary. */
+const RANK_ERROR = 0.02;
+const QUERY = { percentiles: [99] };
+
+/** A process that has nothing asks for a window: the trips it takes, and the time from bytes to the first answer. */
+export async function benchCold(redisUrl: string, options: ColdOptions): Promise<Report> {
+  const report: Report = {
+    bench: "cold",
+    title: "A reader that holds nothing asks for a window (all statistics and p99)",
+    rows: [],
+    notes: [
+      "ms: the whole, Redis included. kernelMs: from bytes to answer, the same replies replayed from memory; eventsPerSecond by it.",
+      "rankError: what the reader accepts; above 0 it is answered from a published summary.",
+      "reads: chunks and pages; trips: turns in which some were sent together. Medians. Every answer's count and p99 were checked.",
+    ],
+  };
+  for (const batch of options.batches) report.rows.push(...(await measure(redisUrl, batch, options)));
+  return report;
+}
+
+async function measure(redisUrl: string, batch: number, { events, repetitions }: ColdOptions): Promise<Row[]> {
+  const store = redisStore(redisUrl);
+  const name = `bench cold ${batch}`;
+  const writer = new Series(store, name);
+  const values = latencies(events, 5);
+  for (let from = 0; from < events; from += batch) await writer.recordMany(values.subarray(from, from + batch));
+  const sorted = values.slice().sort();
+  const exactly = await measureReader(store, name, sorted, 0, repetitions);
+  await writer.summarize({ rankError: RANK_ERROR });
+  const nearly = await measureReader(store, name, sorted, RANK_ERROR, repetitions);
+  await writer.delete();
+  await writer.close();
+  await store.close();
+  return [exactly, nearly].map((row) => ({ events, batch, ...row }));
+}
+
+async function measureReader(
+  store: Store,
+  name: string,
+  sorted: Float32Array,
+  rankError: number,
+  repetitions: number,
+): Promise<Row> {
+  const events = sorted.length;
+  const right = percentile(sorted, 99);
+  const [least, most] = [0.99 - rankError, 0.99 + rankError].map((rank) => sorted[Math.floor(rank * (events - 1))]!);
+  const ask = async (on: Store) => {
+    const series = new Series(on, name);
+    const startMs = performance.now();
+    const { count, percentiles } = await series.stats(rankError > 0 ? { ...QUERY, approximate: { rankError } } : QUERY);
+    const ms = performance.now() - startMs;
+    const p99 = percentiles[99]!;
+    const isRight = rankError > 0 ? p99 >= least && !(p99 > most) : Math.abs(p99 - right) <= 1e-6 * right;
+    if (count !== events || !isRight)
+      throw new Error(`a cold reader answered ${count} events, p99 ${p99}; right is ${events}, ${right}`);
+    await series.close();
+    return ms;
+  };
+  const tape = new Tape(store);
+  await ask(tape.recording);
+  const wholeMs: number[] = [];
+  const kernelMs: number[] = [];
+  for (let turn = 0; turn < repetitions; turn++) {
+    wholeMs.push(await ask(store));
+    kernelMs.push(await ask(tape.replaying));
+  }
+  const eventsPerSecond = (events / median(kernelMs)) * 1000;
+  const { reads, trips, sizeBytes: bytes } = tape;
+  return { rankError, reads, trips, bytes, ms: median(wholeMs), kernelMs: median(kernelMs), eventsPerSecond };
+}
+
+/** Keeps what a store answered, and gives it again at once. */
+class Tape {
+  reads = 0;
+  trips = 0;
+  sizeBytes = 0;
+  readonly recording: Store;
+  readonly replaying: Store;
+  readonly #answers = new Map<string, unknown>();
+
+  constructor(store: Store) {
+    let isSending = false;
+    const { keyOf, monotonic } = store;
+    const nameOf = (key: string, input: unknown) => `${key} ${JSON.stringify(input)}`;
+    const closed = async () => {};
+    const record: Store["run"] = async (operation, key, input, runOptions) => {
+      this.reads++;
+      if (!isSending) {
+        this.trips++;
+        isSending = true;
+        setImmediate(() => {
+          isSending = false;
+        });
+      }
+      const answer = await store.run(operation, key, input, runOptions);
+      const { summary, answer: behind = answer } = answer as Partial<Found>;
+      const { bytes, older } = behind as Partial<Answer>;
+      for (const part of [summary, bytes, ...(older?.chunks ?? []).map((chunk) => chunk.bytes)])
+        this.sizeBytes += part?.length ?? 0;
+      this.#answers.set(nameOf(key, input), answer);
+      return answer;
+    };
+    const replay: Store["run"] = async (_operation, key, input, runOptions) => {
+      runOptions?.ranIn?.(this);
+      return this.#answers.get(nameOf(key, input)) as never;
+    };
+    this.recording = { keyOf, monotonic, leaseClock: monotonic, run: record, close: closed };
+    this.replaying = { keyOf, monotonic, leaseClock: monotonic, run: replay, close: closed };
+  }
+}

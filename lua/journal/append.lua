@@ -1,0 +1,108 @@
+#!lua
+-- Appends frames to the open chunk of a series and answers what the caller lacks.
+-- A script: stamp, checks, bytes, header and expiry are one step; `recordAndGet` is one round trip.
+-- KEYS  the open chunk
+-- ARGV  1 u8 value type (0 f32, 1 f64) · u8 clock (0 server, 1 event) · u16 zero · u32 birth for a chunk made now ·
+--         f64 retention, ms · f64 void after, server ms
+--       2 per frame: u32 size in bytes, f64 earliest, f64 latest own time, ms; "" for one frame without own times
+--       3 the frames, stamps zero · 4 known (see lacking), "" when no bytes are wanted
+-- Reply answer; status 0 done, 2 clash, 3 full, 4 chunk too old (rotate first), 5 void, 6 unknown format;
+--       verdicts: one per frame, 0 written, 1 late, 2 early
+-- Law   a status above 0 has changed nothing. Repeating a call repeats its frames; readers count them once.
+--       Frames are stored with a stamp from void after - 20 s, exclusive, to void after, inclusive, or not at all: all
+--       copies lie within the span in which readers tell copies, whatever the clocks of server and caller do.
+-- Cost  O(bytes appended + bytes answered); alone, without foreign bytes: three commands and TIME
+-- @include journal/answer
+-- @include journal/lacking
+-- @include store/undone
+local keys_per_step = 1
+local arguments_per_step = 4
+
+-- A refused call changes no byte, but a chunk without expiry gets it back.
+local function heal(key, expiry)
+  if redis.call("PTTL", key) == -1 then redis.call("PEXPIREAT", key, whole(expiry)) end
+end
+
+local function step(k, a, now)
+  local key, metas, frames, known = KEYS[k], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3]
+  local value_type, clock, _, drawn_birth, asked, void_after = struct.unpack("<BBI2I4dd", ARGV[a])
+  local before = redis.call("GETRANGE", key, "0", "63")
+  local fresh = before == ""
+  local length, continued, from, bytes = 0, 0, 0, ""
+  local is_format, is_type, flags, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest
+  if fresh then
+    is_format, is_type, flags, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest =
+      FORMAT, value_type, clock, chunk_ms_of(asked), now, now, drawn_birth, 0, now, asked, -math.huge, -math.huge
+  else
+    length, continued, from, bytes = lacking(key, before, known)
+    is_format, is_type, flags, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest =
+      struct.unpack(HEADER_LAYOUT, before)
+  end
+
+  local status, stamp = 0, now > last and now or last
+  if is_format ~= FORMAT then status = 6
+  elseif is_type ~= value_type or flags ~= clock then status = 2
+  elseif not (stamp <= void_after and stamp > void_after - DEDUPE_MS) then status = 5
+  elseif length + #frames > FULL_BYTES then status = 3
+  elseif now - created > OLDEST_CHUNK_MS then status = 4 end
+  if status > 0 then
+    if is_format == FORMAT and not fresh then heal(key, expiry_of(last, retention, chunk_ms)) end
+    return answer(status, now, before, length, "", continued, from, bytes)
+  end
+
+  local kept, seen, was_empty = retention, latest, length == HEADER_BYTES
+  if asked > retention then
+    complete = math.max(complete, stamp - retention)
+    retention = asked
+  end
+  local since_creation = struct.pack("<I4", stamp - created)
+  local written, verdicts
+  if metas == "" then
+    written, verdicts = string.sub(frames, 1, 12) .. since_creation .. string.sub(frames, 17), "\0"
+    if clock == 1 then latest = math.max(latest, stamp) end
+  else
+    local place, stamped, judged = 1, {}, {}
+    for i = 1, #metas / 20 do
+      local size, earliest, newest = struct.unpack("<I4dd", metas, i * 20 - 19)
+      local own_times = bit.band(string.byte(frames, place), 2) ~= 0
+      if own_times and newest > now + EARLY_MS then judged[i] = "\2"
+      elseif own_times and earliest < (clock == 1 and latest or stamp) - retention then judged[i] = "\1"
+      else
+        judged[i] = "\0"
+        stamped[#stamped + 1] = string.sub(frames, place, place + 11)
+          .. since_creation
+          .. string.sub(frames, place + 16, place + size - 1)
+        if clock == 1 then latest = math.max(latest, own_times and newest or stamp) end
+      end
+      place = place + size
+    end
+    written, verdicts = table.concat(stamped), table.concat(judged)
+    if written == "" then
+      if not fresh then heal(key, expiry_of(last, kept, chunk_ms)) end
+      return answer(0, now, before, length, verdicts, continued, from, bytes)
+    end
+  end
+
+  local expiry = expiry_of(stamp, retention, chunk_ms)
+  local header = before
+  if fresh then
+    header = struct.pack(HEADER_LAYOUT, FORMAT, value_type, flags, chunk_ms, number, created, birth, birth_before,
+      stamp, retention, complete, latest)
+    local set = redis.pcall("SET", key, header .. written, "PXAT", whole(expiry))
+    if set.err then undone(set) end
+    length, bytes = HEADER_BYTES + #written, header
+  else
+    length = redis.pcall("APPEND", key, written)
+    if type(length) ~= "number" then undone(length) end
+    -- Calls of one millisecond, or second, find header and expiry as they shall be.
+    if stamp ~= last or retention ~= kept or latest ~= seen then
+      local tail = struct.pack("<dddd", stamp, retention, complete, latest)
+      header = string.sub(before, 1, 32) .. tail
+      redis.call("SETRANGE", key, "32", tail)
+    end
+    if was_empty or expiry ~= expiry_of(last, kept, chunk_ms) then redis.call("PEXPIREAT", key, whole(expiry)) end
+    if from == 0 then bytes = header .. string.sub(bytes, HEADER_BYTES + 1) end
+  end
+  bytes = known == "" and "" or string.sub(bytes .. written, 1, PAGE_BYTES)
+  return answer(0, now, header, length, verdicts, continued, from, bytes)
+end

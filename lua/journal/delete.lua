@@ -1,0 +1,24 @@
+#!lua flags=allow-oom
+-- Deletes one chunk of a series, if it is still the one seen.
+-- A script: what others began meanwhile under the same name must not be deleted.
+-- KEYS  the chunk
+-- ARGV  1 birth seen · 2 void after, server ms
+-- Reply u8: 0 deleted, 1 no such chunk, 2 another birth, 3 void: nothing was changed
+-- Law   repeating a call deletes nothing else, but after a failover that undid it: then the chunk may have gone on under
+--       the same birth, and what arrives late would take what was recorded since.
+-- Cost  O(chunk)
+-- @include journal/law
+-- @include journal/chunk
+local keys_per_step = 1
+local arguments_per_step = 2
+
+local function step(k, a, now)
+  local seen_birth, void_after = tonumber(ARGV[a]), tonumber(ARGV[a + 1])
+  local header = redis.call("GETRANGE", KEYS[k], "0", "63")
+  if header == "" then return "\1" end
+  local _, _, _, _, _, _, birth = struct.unpack(HEADER_LAYOUT, header)
+  if seen_birth ~= birth then return "\2" end
+  if now > void_after then return "\3" end
+  redis.call("DEL", KEYS[k])
+  return "\0"
+end

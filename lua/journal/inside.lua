@@ -1,0 +1,121 @@
+-- @include journal/law
+-- The values inside a window, in the order of the journal, of chunks that are given oldest first; and how many they are.
+-- Each (producer, sequence) counts once per dedupe_ms of stamps, the first one found. Values and times are unpacked in
+-- runs, for each call from Lua costs more than what it decodes. A chunk is
+--   { key, bytes of frames, created, number }
+local RUN = 64
+local bound_text = 'the bound of what is computed inside Redis: ask for a shorter span, or with where: "client"'
+
+local function too_many()
+  error({ code = "TOO_LARGE", text = "the window holds more than " .. MOST_SERVER_EVENTS
+    .. " events, " .. bound_text })
+end
+
+local function corrupt(chunk, what, place)
+  error({ code = "CORRUPT", text = string.format('the value of the key "%s" is damaged: chunk %.0f %s at byte %d',
+    chunk.key, chunk.number, what, place - 1) })
+end
+
+-- "<fff..." for so many values; `wide` f64, `ticks` u32.
+local formats = { f = {}, d = {}, ["I4"] = {} }
+local function many(kind, count)
+  local known = formats[kind][count]
+  if not known then
+    known = "<" .. string.rep(kind, count)
+    formats[kind][count] = known
+  end
+  return known
+end
+
+-- Appends `count` values that lie at `at`, all of them.
+local function take(values, n, bytes, at, count, kind, width)
+  if n + count > MOST_SERVER_EVENTS then too_many() end
+  for from = 0, count - 1, RUN do
+    local some = math.min(RUN, count - from)
+    local got = { struct.unpack(many(kind, some), bytes, at + from * width) }
+    for i = 1, some do values[n + i] = got[i] end
+    n = n + some
+  end
+  return n
+end
+
+-- Appends those of `count` values whose own time, u32 ms after `base`, is from `least` to `most`.
+local function take_dated(values, n, bytes, ticks_at, at, count, kind, width, least, most)
+  for from = 0, count - 1, RUN do
+    local some = math.min(RUN, count - from)
+    local ticks = { struct.unpack(many("I4", some), bytes, ticks_at + 4 * from) }
+    local got = { struct.unpack(many(kind, some), bytes, at + from * width) }
+    for i = 1, some do
+      local tick = ticks[i]
+      if tick >= least and tick <= most then
+        n = n + 1
+        values[n] = got[i]
+      end
+    end
+    if n > MOST_SERVER_EVENTS then too_many() end
+  end
+  return n
+end
+
+-- Bytes from `place` on are less than a header and one value.
+local function cut_short(chunk, bytes, place, plain, dated)
+  local flags, _, count = struct.unpack("<BBI2", bytes .. "\0\0\0\0", place)
+  if place + 15 <= #bytes and (count == 0 or (flags ~= plain and flags ~= dated)) then
+    corrupt(chunk, "holds no frame", place)
+  end
+  corrupt(chunk, "ends within a frame", place)
+end
+
+-- Events from `least` to `most`, ms, both inside.
+local function inside(chunks, value_type, least, most)
+  local values, n, seen = {}, 0, {}
+  local kind, width = value_type == 1 and "d" or "f", value_type == 1 and 8 or 4
+  local plain, dated, unpack_one = 16 + value_type, 18 + value_type, struct.unpack
+  -- A frame's header and, where it is not dated, its first value, in one call.
+  local layout, since_counted = "<BBI2I4I4I4" .. kind, least - DEDUPE_MS
+  for i = 1, #chunks do
+    local chunk = chunks[i]
+    -- The chunk's header is kept, so that a place is one in the chunk.
+    local bytes, created, place = redis.call("GET", chunk.key), chunk.created, HEADER_BYTES + 1
+    local size = #bytes
+    local last = size - 15 - width
+    while place <= size do
+      if place > last then cut_short(chunk, bytes, place, plain, dated) end
+      local flags, _, count, producer, sequence, since, first = unpack_one(layout, bytes, place)
+      local at = place + 16
+      if flags == dated then
+        at = at + 8 + 4 * count
+        if value_type == 1 and count % 2 == 1 then at = at + 4 end
+      elseif flags ~= plain then corrupt(chunk, "holds no frame", place) end
+      if count == 0 then corrupt(chunk, "holds no frame", place) end
+      local after = at + count * width
+      if after > size + 1 then corrupt(chunk, "ends within a frame", place) end
+      local stamp = created + since
+      -- What is not dated and older than this is outside, and so is every copy of it.
+      if stamp > since_counted or flags == dated then
+        local of = seen[producer]
+        if not of then
+          -- Stamps by sequence, counted from the first one seen: most lie in a row, and so in a table's array.
+          of = { before = sequence - 1 }
+          seen[producer] = of
+        end
+        local index = sequence - of.before
+        local counted = of[index]
+        if not counted or stamp - counted >= DEDUPE_MS then
+          of[index] = stamp
+          if flags == dated then
+            local base = unpack_one("<d", bytes, place + 16)
+            n = take_dated(values, n, bytes, place + 24, at, count, kind, width, least - base, most - base)
+          elseif stamp >= least and stamp <= most then
+            if count == 1 and n < MOST_SERVER_EVENTS then
+              n = n + 1
+              values[n] = first
+            else n = take(values, n, bytes, at, count, kind, width) end
+          end
+        end
+      end
+      place = after
+    end
+  end
+  return values, n
+end

@@ -1,0 +1,44 @@
+#!lua
+-- Appends one event with the store's time to the open chunk, where that is as nearly always: there, begun, of this type
+-- and the server's clock, with room, not too old, its retention long enough. Else append does it, with the same frame.
+-- A script: stamp, checks, bytes, header and expiry are one step; apart from append, for what one costs among many keys.
+-- KEYS  the open chunk
+-- ARGV  a frame without own times (16 bytes, stamp zero; f32 or f64, 8 bytes) · f64 retention, ms · f64 void after,
+--       server ms
+-- Reply u8 status: 0 done, 1 nothing was changed · 3 zero · u32 length · f64 now · f64 stamp · bytes 4 to 27 of the
+--       chunk's header; all zero but the first where nothing was changed
+-- Law   repeating a call repeats its frame; readers count it once, for it is stored with a stamp that append allows. It
+--       does not ask how long the chunk is: who was told that it waits to be closed uses append.
+-- Cost  O(1): three commands and TIME
+-- @include journal/law
+-- @include journal/chunk
+-- @include store/undone
+-- packed
+
+local function not_done()
+  return "\1" .. string.rep("\0", 47)
+end
+
+local function step(k, a, now)
+  local key = KEYS[k]
+  local before = redis.call("GETRANGE", key, "0", "64")
+  if #before <= HEADER_BYTES then return not_done() end
+  local is_format, value_type, flags, chunk_ms, _, created, _, _, last, retention =
+    struct.unpack(HEADER_LAYOUT, before)
+  local kind = string.byte(inputs, a)
+  local asked, void_after = struct.unpack("<dd", inputs, a + 24)
+  local stamp, value_end = now > last and now or last, value_type == 1 and a + 23 or a + 19
+  if is_format ~= FORMAT or flags ~= 0 or kind ~= FORMAT * 16 + value_type or asked > retention
+    or not (stamp <= void_after and stamp > void_after - DEDUPE_MS) or now - created > OLDEST_CHUNK_MS then
+    return not_done()
+  end
+  local length = redis.pcall("APPEND", key, string.sub(inputs, a, a + 11) .. struct.pack("<I4", stamp - created)
+    .. string.sub(inputs, a + 16, value_end))
+  if type(length) ~= "number" then undone(length) end
+  if stamp ~= last then
+    redis.call("SETRANGE", key, "32", struct.pack("<d", stamp))
+    local expiry = expiry_of(stamp, retention, chunk_ms)
+    if expiry ~= expiry_of(last, retention, chunk_ms) then redis.call("PEXPIREAT", key, whole(expiry)) end
+  end
+  return struct.pack("<I4I4dd", 0, length, now, stamp) .. string.sub(before, 5, 28)
+end

@@ -1,0 +1,37 @@
+#!lua
+-- Closes the open chunk of a series: copies it, tight, to its number's key and begins the next one.
+-- A script: two rotations of one chunk, or an append between copy and new chunk, would lose frames.
+-- KEYS  1 the open chunk · 2 the closed chunk of ARGV 1's number (one slot)
+-- ARGV  1 number seen · 2 birth seen · 3 random u32, from which the next chunk's birth is made
+-- Reply answer without bytes, of the open chunk as it stands after the call; status 0, 1 no chunk, 6 unknown format
+-- Law   does nothing unless number and birth are those seen, so that repeating a call changes nothing.
+-- Cost  O(chunk)
+-- @include journal/answer
+local keys_per_step = 2
+local arguments_per_step = 3
+
+local function step(k, a, now)
+  local open, closed = KEYS[k], KEYS[k + 1]
+  local seen_number, seen_birth, next_birth = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2])
+  local before = redis.call("GETRANGE", open, 0, HEADER_BYTES - 1)
+  if before == "" then return answer(1, now, "", 0, "", 0, 0, "") end
+  local is_format, value_type, flags, chunk_ms, number, _, birth, _, last, retention, complete, latest =
+    struct.unpack(HEADER_LAYOUT, before)
+  if is_format ~= FORMAT then return answer(6, now, before, redis.call("STRLEN", open), "", 0, 0, "") end
+  if number ~= seen_number or birth ~= seen_birth then
+    return answer(0, now, before, redis.call("STRLEN", open), "", 0, 0, "")
+  end
+
+  local stamp = math.max(now, last)
+  -- Counted from its closing: while it may matter to a window, the next chunk's readers find it.
+  local expiry = whole(expiry_of(stamp, retention, chunk_ms))
+  -- The same request, repeated after a failover undid the first, closes another chunk and must give another birth.
+  local new_birth = (next_birth + stamp % 4294967296 + redis.call("STRLEN", open)) % 4294967296
+  if new_birth == 0 then new_birth = 1 end
+  local header = struct.pack(HEADER_LAYOUT, FORMAT, value_type, flags, chunk_ms_of(retention), number + 1, stamp,
+    new_birth, birth, stamp, retention, complete, latest)
+  redis.call("COPY", open, closed, "REPLACE")
+  redis.call("PEXPIREAT", closed, expiry)
+  redis.call("SET", open, header, "PXAT", expiry)
+  return answer(0, now, header, HEADER_BYTES, "", 0, 0, "")
+end

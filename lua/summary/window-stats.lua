@@ -1,0 +1,125 @@
+-- What server-stats and server-stats-far do, which differ in how many keys they are given: each costs Redis some time,
+-- and a call of one operation has always as many.
+-- Statistics of one window, computed where its events are.
+-- A script: the chunks are of one instant, and some hundred bytes leave the server, however long the window.
+-- It writes nothing, yet is no `no-writes` script, so that a demoted primary refuses it (see read).
+-- KEYS  1 the open chunk · 2 ... the closed chunks of ARGV 1's number, number - 1, ...; those not wanted: the open one
+-- ARGV  1 u8 value type · u8 clock · u8 closed (0 right, 1 both) · u8 1 if `at` is given · u32 how many closed chunks
+--         are named · f64 the newest one's number · f64 span, ms · f64 at, ms
+--       2 percentiles, f64 each, ascending
+-- Reply 0 u8 status · 1 u8 1 if the chunk before the oldest one read is missing · 2 u16 zero · 4 u32 length
+--       8 f64 now · 16 f64 the oldest chunk's creation, ms, or latest `at` · 24 header, 64 bytes, of the open chunk
+--       Status 0 adds: 88 u32 events · u32 numbers · u32 +infinity · u32 -infinity · f64 min · f64 max · f64 sum, high
+--       · f64 sum, low · f64 M2, these three times · f64 scale; then per percentile the numbers of five 0-based ranks,
+--       floor(numbers * p / 100) - 2 to + 2, held within 0 and numbers - 1, among which is what any method asks for.
+--       Status 1 no chunk, 2 clash, 6 unknown format, 7 other closed chunks are wanted, 8 the chunks do not link
+-- Error TOO_LARGE, CORRUPT
+-- Cost  O(bytes of the chunks), bounded: Redis serves nobody else meanwhile
+-- @include journal/chunk
+-- @include journal/inside
+-- @include summary/moments
+-- @include summary/ranks
+
+-- Whether a window from `from` may need the chunk before this one (src/journal/replica/journal-reader.ts, needsOlder).
+local function needs_older(clock, birth_before, created, latest, from)
+  return birth_before ~= 0 and (clock == 1 and latest or created + EARLY_MS) >= from - DEDUPE_MS
+end
+
+-- The chunks that a window from `from` needs, oldest first; nil and a status where these keys are not they.
+local function gather(k, header, length, from, named, newest)
+  local chunks, bytes, key, missing = {}, length, KEYS[k], 0
+  while true do
+    local _, _, clock, chunk_ms, number, created, _, birth_before, _, _, _, latest = struct.unpack(HEADER_LAYOUT, header)
+    table.insert(chunks, 1, { key = key, number = number, created = created, reach = clock == 1 and latest or created })
+    if bytes > MOST_SERVER_BYTES and #chunks == 1 then
+      return nil, refuse("TOO_LARGE", "the open chunk alone holds " .. bytes .. " bytes, of at most " .. MOST_SERVER_BYTES
+        .. " that are computed inside Redis, whatever the span: ask with where: \"client\", or again when it is closed, at "
+        .. ROTATE_BYTES .. " bytes or " .. chunk_ms .. " ms after it began")
+    end
+    if bytes > MOST_SERVER_BYTES then
+      return nil, refuse("TOO_LARGE", "the chunks of the window hold more than " .. MOST_SERVER_BYTES
+        .. " bytes, " .. bound_text)
+    end
+    if not needs_older(clock, birth_before, created, latest, from) then return chunks, missing end
+    local place = newest - (number - 1)
+    if place < 0 or place >= named then
+      if #chunks == MOST_SERVER_CHUNKS then
+        return nil, refuse("TOO_LARGE", "the window reaches over more than " .. MOST_SERVER_CHUNKS - 1
+          .. " closed chunks, " .. bound_text)
+      end
+      return nil, 7
+    end
+    key = KEYS[k + 1 + place]
+    header = redis.pcall("GETRANGE", key, "0", "63")
+    if header == "" then return chunks, 1 end
+    if type(header) == "table" or #header < HEADER_BYTES or string.byte(header) ~= FORMAT then
+      return nil, refuse("CORRUPT", 'the value of the key "' .. key .. '" is damaged: it is no journal of format ' .. FORMAT)
+    end
+    local _, _, _, _, _, _, birth = struct.unpack(HEADER_LAYOUT, header)
+    if birth ~= birth_before then return nil, 8 end
+    bytes = bytes + redis.call("STRLEN", key)
+  end
+end
+
+-- A place of the ordered numbers; comparisons take -0 for +0, so what is zero gets its sign by its rank.
+local function signs(values, numbers)
+  local negative
+  return function(x, rank)
+    if x ~= 0 then return x end
+    if not negative then
+      negative = 0
+      for i = 1, numbers do
+        if values[i] < 0 or (values[i] == 0 and 1 / values[i] < 0) then negative = negative + 1 end
+      end
+    end
+    return rank < negative and -1 / math.huge or 0
+  end
+end
+
+local function ordered(values, numbers, percentiles, signed)
+  local replies, done = {}, 0
+  -- The parts of many cost more than the whole.
+  local whole = #percentiles > 64
+  if whole then place(values, 1, numbers, 1, numbers) end
+  for at = 1, #percentiles, 8 do
+    local base = math.floor(numbers * struct.unpack("<d", percentiles, at) / 100)
+    local from, to = math.max(done + 1, base - 1), math.min(numbers, base + 3)
+    if not whole and from <= to then place(values, done + 1, numbers, from, to) end
+    done = math.max(done, to)
+    for rank = base - 2, base + 2 do
+      local held = math.max(0, math.min(numbers - 1, rank))
+      replies[#replies + 1] = struct.pack("<d", signed(values[held + 1], held))
+    end
+  end
+  return table.concat(replies)
+end
+
+local function window_stats(k, a, now)
+  local value_type, clock, both, dated, named, newest, span, at = struct.unpack("<BBBBI4ddd", ARGV[a])
+  local header = redis.call("GETRANGE", KEYS[k], "0", "63")
+  if header == "" then return struct.pack("<BBI2I4dd", 1, 0, 0, 0, now, 0) end
+  if string.byte(header) ~= FORMAT then return struct.pack("<BBI2I4dd", 6, 0, 0, 0, now, 0) end
+  local _, is_type, is_clock, _, _, _, birth, _, last, _, _, latest = struct.unpack(HEADER_LAYOUT, header)
+  local length = redis.call("STRLEN", KEYS[k])
+  local function answer(status, missing, reach, rest)
+    return struct.pack("<BBI2I4dd", status, missing, 0, length, now, reach) .. header .. rest
+  end
+  if is_type ~= value_type or is_clock ~= clock then return answer(2, 0, 0, "") end
+
+  local to = dated == 1 and at or (clock == 1 and latest or math.max(now, last))
+  local from = to - span
+  local chunks, missing = gather(k, header, length, from, named, newest)
+  if not chunks then return type(missing) == "table" and missing or answer(missing, 0, 0, "") end
+  -- Times are whole ms: `from < t` is `from + 1 <= t`.
+  local ok, values, count = pcall(inside, chunks, value_type, both == 1 and from or from + 1, to)
+  if not ok then
+    if type(values) == "table" and values.code then return refuse(values.code, values.text) end
+    error(values, 0)
+  end
+  local numbers, infinite, negative_infinite, min, max, high, low, m2, scale = moments(values, count)
+  math.randomseed(birth)
+  local signed = signs(values, numbers)
+  return answer(0, missing, chunks[1].reach, struct.pack("<I4I4I4I4dddddd", count, numbers, infinite, negative_infinite,
+    signed(min, 0), signed(max, numbers - 1), high, low, m2, scale)
+    .. (numbers == 0 and "" or ordered(values, numbers, ARGV[a + 1], signed)))
+end

@@ -1,0 +1,47 @@
+import { didYouMean } from "../did-you-mean.ts";
+import { argumentError } from "../errors.ts";
+import type { Place } from "../place.ts";
+
+type Listener<Told> = (told: Told) => void;
+
+/** Listeners by the name of what they listen to. */
+export class Listeners<Events extends object> {
+  readonly #place: Place;
+  readonly #byName: Map<unknown, Set<Listener<never>>>;
+
+  /** `events` names each of them, so that others are refused; `place` is that of the structure whose `on` it serves. */
+  constructor(place: Place, events: Record<keyof Events, true>) {
+    this.#place = place;
+    this.#byName = new Map(Object.keys(events).map((name) => [name, new Set()]));
+  }
+
+  /** Returns what ends it. Throws ARGUMENT for an event that there is not, or a listener that is no function. */
+  on<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>): () => void {
+    const listeners = this.#byName.get(name);
+    if (!listeners || typeof listener !== "function") throw this.#place.error("on", this.#refusal(name, listener));
+    listeners.add(listener as Listener<never>);
+    return () => void listeners.delete(listener as Listener<never>);
+  }
+
+  /** Whether anybody listens. */
+  tell<Name extends keyof Events>(name: Name, told: Events[Name]): boolean {
+    const listeners = this.#byName.get(name)!;
+    for (const listener of listeners)
+      try {
+        (listener as Listener<Events[Name]>)(told);
+      } catch (error) {
+        // As of an EventTarget: nobody else's affair, and nothing that is passed over.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    return listeners.size > 0;
+  }
+
+  #refusal(name: unknown, listener: unknown): Error {
+    if (this.#byName.has(name)) return argumentError("listener", listener, "a function");
+    const known = [...this.#byName.keys()] as string[];
+    const hint = typeof name === "string" ? didYouMean(name, known) : "";
+    return argumentError("event", name, `one of ${known.join(", ")}${hint}`);
+  }
+}

@@ -1,0 +1,151 @@
+import { type CsvError, parse } from "csv-parse/sync";
+import { argumentError } from "../../errors.ts";
+import { outcomeOf } from "./outcome.ts";
+import type { LineParser, Outcome, Selection } from "./reading.ts";
+import { parseTimeMs } from "./times.ts";
+
+const TIME_NAMES = ["timestamp", "time", "datetime", "date", "ts", "at", "@timestamp"];
+const VALUE_NAMES = ["value", "latency", "latency_ms", "duration", "duration_ms", "amount"];
+/** A quote that is still open after so many lines or characters makes one bad line, not the end of the file. */
+const MAX_RECORD_LINES = 100;
+const MAX_RECORD_CHARACTERS = 1 << 20;
+
+interface Pending {
+  readonly lineNumber: number;
+  readonly text: string;
+  readonly hasOddQuotes: boolean;
+}
+interface Columns {
+  readonly time: number;
+  readonly value: number;
+  readonly key: number | null;
+  readonly valueName: string;
+}
+
+/**
+ * CSV with `,`, `;` or tab (whichever the first record has most of), quotes, records over several lines.
+ * The first record is a header if it has a column that was asked for by name, or holds neither a number nor a time.
+ * A column is a name or a number from 1. By default the time is the column called timestamp, time, ... or the first;
+ * the value the one called value, latency, ... or the first that is neither time nor key.
+ */
+export class CsvParser implements LineParser {
+  #delimiter = "";
+  #columns: Columns | undefined;
+  #pending: Pending[] = [];
+  #pendingCharacters = 0;
+  readonly #selection: Selection;
+
+  constructor(selection: Selection) {
+    this.#selection = selection;
+  }
+
+  get valueName(): string {
+    return this.#columns?.valueName ?? "value";
+  }
+
+  push(lineNumber: number, text: string, emit: (outcome: Outcome) => void): void {
+    if (this.#delimiter === "") this.#delimiter = delimiterOf(text);
+    if (this.#pending.length === 0 && !text.includes('"')) {
+      if (text.trim() !== "") this.#record(lineNumber, text.split(this.#delimiter), emit);
+      return;
+    }
+    this.#pending.push({ lineNumber, text, hasOddQuotes: (text.split('"').length - 1) % 2 === 1 });
+    this.#pendingCharacters += text.length;
+    const isTooLong = this.#pending.length >= MAX_RECORD_LINES || this.#pendingCharacters >= MAX_RECORD_CHARACTERS;
+    this.#drain(emit, isTooLong);
+  }
+
+  finish(emit: (outcome: Outcome) => void): void {
+    this.#drain(emit, true);
+  }
+
+  /**
+   * Takes records from the pending lines. A record ends with a line up to which the number of quotes is even; only there
+   * is it parsed, so that a quote left open costs each line one look. The first line is bad when it begins no record, or
+   * when `isLast` and no line ends its record.
+   */
+  #drain(emit: (outcome: Outcome) => void, isLast: boolean): void {
+    while (this.#pending.length > 0) {
+      const { lineNumber, text } = this.#pending[0] as Pending;
+      if (text.trim() === "") {
+        this.#take(1);
+        continue;
+      }
+      const count = this.#linesOfFirstRecord();
+      const lines = this.#pending.slice(0, count ?? 1).map((line) => line.text);
+      const fields = fieldsOf(lines.join("\n"), this.#delimiter);
+      const isOpen = fields === "CSV_QUOTE_NOT_CLOSED";
+      if (typeof fields !== "string") {
+        this.#take(lines.length);
+        this.#record(lineNumber, fields, emit);
+      } else if (isOpen && count === undefined && !isLast) return;
+      else {
+        this.#take(1);
+        emit({ lineNumber, reason: isOpen ? "a quote is not closed" : "a quote is astray" });
+      }
+    }
+  }
+
+  /** Undefined where the quotes of all pending lines together are odd in number. */
+  #linesOfFirstRecord(): number | undefined {
+    let isOpen = false;
+    for (const [index, { hasOddQuotes }] of this.#pending.entries()) {
+      isOpen = isOpen !== hasOddQuotes;
+      if (!isOpen) return index + 1;
+    }
+    return undefined;
+  }
+
+  #take(count: number): void {
+    for (const { text } of this.#pending.splice(0, count)) this.#pendingCharacters -= text.length;
+  }
+
+  #record(lineNumber: number, fields: string[], emit: (outcome: Outcome) => void): void {
+    if (this.#columns === undefined) {
+      const isHeader = looksLikeHeader(fields, this.#selection);
+      this.#columns = columnsOf(fields, isHeader, this.#selection);
+      if (isHeader) return;
+    }
+    const { time, value, key } = this.#columns;
+    emit(outcomeOf(lineNumber, fields[time], fields[value], key === null ? null : fields[key]));
+  }
+}
+
+function fieldsOf(text: string, delimiter: string): string[] | string {
+  try {
+    const records = parse(text, { delimiter, relax_column_count: true }) as string[][];
+    return records.length === 1 ? (records[0] as string[]) : "CSV_SEVERAL_RECORDS";
+  } catch (error) {
+    return (error as CsvError).code ?? "CSV_ERROR";
+  }
+}
+
+function delimiterOf(text: string): string {
+  const counts = [",", ";", "\t"].map((sign) => ({ sign, count: text.split(sign).length }));
+  return counts.reduce((best, next) => (next.count > best.count ? next : best)).sign;
+}
+
+function looksLikeHeader(fields: string[], { time, value, key }: Selection): boolean {
+  const names = fields.map((field) => field.trim());
+  if ([time, value, key].some((name) => name !== undefined && !/^\d+$/.test(name) && names.includes(name))) return true;
+  return !names.some((name) => name !== "" && (Number.isFinite(Number(name)) || !Number.isNaN(parseTimeMs(name))));
+}
+
+function columnsOf(fields: string[], isHeader: boolean, selection: Selection): Columns {
+  const names = isHeader ? fields.map((field) => field.trim()) : [];
+  const lower = names.map((name) => name.toLowerCase());
+  const asked = (option: string, wanted: string | undefined): number | undefined => {
+    if (wanted === undefined) return undefined;
+    if (names.includes(wanted)) return names.indexOf(wanted);
+    if (/^\d+$/.test(wanted) && Number(wanted) >= 1 && Number(wanted) <= fields.length) return Number(wanted) - 1;
+    const known = names.length > 0 ? `one of the columns ${names.join(", ").slice(0, 200)}, or ` : "";
+    throw argumentError(option, wanted, `${known}a column number from 1 to ${fields.length}`);
+  };
+  const named = (known: string[]) => known.map((name) => lower.indexOf(name)).find((index) => index >= 0);
+
+  const key = asked("--key", selection.key) ?? null;
+  const time = asked("--time", selection.time) ?? named(TIME_NAMES) ?? 0;
+  const free = fields.findIndex((_, index) => index !== time && index !== key);
+  const value = asked("--value", selection.value) ?? named(VALUE_NAMES) ?? (free < 0 ? time : free);
+  return { time, value, key, valueName: names[value] || "value" };
+}

@@ -1,0 +1,29 @@
+import { oneLine } from "../failure.ts";
+import type { BadLine } from "../formats/reading.ts";
+
+const SHOWN = 5;
+
+/** Counts the lines that could not be read, and keeps the first few to show. */
+export class BadLines {
+  #count = 0;
+  readonly #first: BadLine[] = [];
+
+  add(line: BadLine): void {
+    this.#count += 1;
+    if (this.#first.length < SHOWN) this.#first.push(line);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** "line 7: the value "x" is not a finite number", one a line, and how many more there are; empty when all is well. */
+  text(): string {
+    const lines = this.#first.map(({ lineNumber, reason }) => `oriel: line ${lineNumber}: ${oneLine(reason)}\n`);
+    const more = this.#count - this.#first.length;
+    return (
+      lines.join("") +
+      (more > 0 ? `oriel: and ${more} more ${more === 1 ? "line" : "lines"} that cannot be read\n` : "")
+    );
+  }
+}

@@ -1,0 +1,109 @@
+import { argumentError } from "../../errors.ts";
+import { type Closed, type Duration, durationMs } from "../../time.ts";
+import type { Selection } from "../formats/reading.ts";
+import { FORMATS, type Format } from "../formats/recognise.ts";
+
+/** What the argument parser hands over: every option as it was typed. */
+export interface TypedOptions {
+  format?: string;
+  time?: string;
+  value?: string;
+  key?: string;
+  span: string;
+  every?: string;
+  percentiles: string;
+  method: string;
+  closed: string;
+  values: string;
+  lateness: string;
+  retention?: string;
+  name?: string;
+  unit?: string;
+  json?: boolean;
+  empty?: boolean;
+  plot?: string;
+  redis?: string;
+  prefix?: string;
+}
+
+export interface ReplayOptions {
+  readonly file: string;
+  readonly format: Format | undefined;
+  readonly selection: Selection;
+  readonly spanMs: number;
+  readonly everyMs: number;
+  readonly latenessMs: number;
+  readonly retentionMs: number;
+  readonly percentiles: readonly number[];
+  readonly method: string;
+  readonly closed: Closed;
+  readonly values: "float32" | "float64";
+  readonly name: string;
+  readonly unit: string | undefined;
+  readonly json: boolean;
+  readonly empty: boolean;
+  readonly plot: string | undefined;
+  readonly redis: string | undefined;
+  readonly prefix: string | undefined;
+}
+
+const LONGEST_MS = 366 * 86_400_000;
+
+/** The options of a replay, checked. Throws ARGUMENT, naming the option; the library checks percentiles and method. */
+export function replayOptions(file: string, typed: TypedOptions): ReplayOptions {
+  const duration = (option: string, text: string, least = 1) => durationMs(option, plain(text), least, LONGEST_MS);
+  const spanMs = duration("--span", typed.span);
+  const everyMs = typed.every === undefined ? spanMs : duration("--every", typed.every);
+  const latenessMs = duration("--lateness", typed.lateness, 0);
+  // An event is recorded only while an open window covers it, so no older one than span + lateness is ever needed.
+  const retentionMs =
+    typed.retention === undefined ? spanMs + everyMs + latenessMs : duration("--retention", typed.retention);
+  if (retentionMs < spanMs + latenessMs)
+    throw argumentError("--retention", typed.retention, `at least --span + --lateness, ${spanMs + latenessMs} ms`);
+  return {
+    file,
+    format: typed.format === undefined ? undefined : oneOf("--format", typed.format, FORMATS),
+    selection: { time: typed.time, value: typed.value, key: typed.key },
+    spanMs,
+    everyMs,
+    latenessMs,
+    retentionMs,
+    percentiles: percentilesOf(typed.percentiles),
+    method: typed.method,
+    closed: oneOf("--closed", typed.closed, ["right", "both"] as const),
+    values: oneOf("--values", typed.values, ["float32", "float64"] as const),
+    name: typed.name ?? nameOf(file),
+    unit: typed.unit,
+    json: typed.json ?? false,
+    empty: typed.empty ?? false,
+    plot: typed.plot,
+    redis: typed.redis,
+    prefix: typed.prefix,
+  };
+}
+
+/** A number without a unit is ms, as everywhere in oriel. */
+export function plain(text: string): Duration {
+  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : (text as Duration);
+}
+
+function percentilesOf(text: string): number[] {
+  const parts = text.split(",").map((part) => part.trim());
+  const numbers = parts.map((part) => (part === "" ? Number.NaN : Number(part)));
+  if (numbers.some((number) => !(number >= 0 && number <= 100)))
+    throw argumentError("--percentiles", text, 'numbers from 0 to 100 with commas between, like "50,99,99.9"');
+  return [...new Set(numbers)];
+}
+
+function oneOf<const T extends string>(option: string, text: string, allowed: readonly T[]): T {
+  const found = allowed.find((name) => name === text);
+  if (found === undefined) throw argumentError(option, text, allowed.join(" or "));
+  return found;
+}
+
+/** "logs/access.log" is "access"; standard input is "stdin". */
+function nameOf(file: string): string {
+  if (file === "-") return "stdin";
+  const base = file.split(/[/\\]/).pop() as string;
+  return base.replace(/(.)\.[^.]*$/, "$1") || "replay";
+}

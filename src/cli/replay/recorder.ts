@@ -1,0 +1,189 @@
+import { type PercentileMethod, Series, type Store } from "../../entries/index.ts";
+import { OrielError } from "../../errors.ts";
+import { quoted } from "../formats/outcome.ts";
+import type { Reading } from "../formats/reading.ts";
+import type { Row } from "../row.ts";
+import type { ReplayOptions } from "./options.ts";
+
+/** At most so many series are open at once, and so many events wait to be recorded. */
+const MOST_KEYS = 10_000;
+const MOST_PENDING = 8192;
+const MOST_AT_ONCE = 256;
+/** A frame keeps its times as 32-bit offsets from the first. */
+const LONGEST_FRAME_MS = 2 ** 32 - 1;
+
+interface KeyedSeries {
+  readonly key: string | null;
+  readonly series: Series;
+  earliestMs: number;
+  latestMs: number;
+  atMs: number[];
+  values: number[];
+}
+
+/** One series per key, event clock; events wait until `flush`, which must come before `rows`. */
+export class Recorder {
+  readonly #store: Store;
+  readonly #options: ReplayOptions;
+  readonly #keys = new Map<string | null, KeyedSeries>();
+  #pendingCount = 0;
+  #refusedCount = 0;
+
+  constructor(store: Store, options: ReplayOptions) {
+    this.#store = store;
+    this.#options = options;
+  }
+
+  /** Events that the store found too old for its retention (another writer of the series is ahead) or too far ahead. */
+  get refusedCount(): number {
+    return this.#refusedCount;
+  }
+
+  get isFull(): boolean {
+    return this.#pendingCount >= MOST_PENDING;
+  }
+
+  /** Asks the store for an empty answer: a wrong argument or an unreachable store is known before the first line is read. */
+  async probe(): Promise<void> {
+    const series = this.#open(null);
+    try {
+      await series.stats(this.#query());
+    } finally {
+      await series.close();
+    }
+  }
+
+  /** Takes an event; returns why it cannot, or null. */
+  add(reading: Reading): string | null {
+    const keyed = this.#keyed(reading);
+    if (typeof keyed === "string") return keyed;
+    keyed.atMs.push(reading.atMs);
+    keyed.values.push(reading.value);
+    keyed.latestMs = Math.max(keyed.latestMs, reading.atMs);
+    this.#pendingCount += 1;
+    return null;
+  }
+
+  /** Makes a key known from the time of an event that no window covers; returns why it cannot, or null. */
+  announce(reading: Reading): string | null {
+    const keyed = this.#keyed(reading);
+    return typeof keyed === "string" ? keyed : null;
+  }
+
+  async flush(): Promise<void> {
+    if (this.#pendingCount === 0) return;
+    this.#pendingCount = 0;
+    await this.#each(async (keyed) => {
+      const { atMs, values } = keyed;
+      if (atMs.length === 0) return;
+      keyed.atMs = [];
+      keyed.values = [];
+      await this.#record(keyed.series, atMs, values);
+    });
+  }
+
+  /** The window that ends at `endMs`, of each series that has events in it (with `empty`: of each that began before). */
+  async rows(endMs: number): Promise<Row[]> {
+    const { empty, spanMs } = this.#options;
+    const rows: Row[] = [];
+    await this.#each(async (keyed) => {
+      if (keyed.earliestMs > endMs) return;
+      if (!empty && keyed.latestMs < endMs - spanMs) return;
+      const row = await this.#row(keyed, endMs);
+      if (empty || row.count > 0) rows.push(row);
+    });
+    return rows.sort((a, b) => compare(a.key ?? "", b.key ?? ""));
+  }
+
+  /** Lets go of the series that no window from `endMs` on can ask for, so that a stream of ever new keys goes on. */
+  async forget(endMs: number): Promise<void> {
+    if (this.#options.empty || this.#keys.size < MOST_KEYS / 2) return;
+    await this.#each(async (keyed) => {
+      if (keyed.atMs.length > 0 || keyed.latestMs >= endMs - this.#options.spanMs) return;
+      this.#keys.delete(keyed.key);
+      await keyed.series.close();
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#each((keyed) => keyed.series.close());
+    this.#keys.clear();
+  }
+
+  /** The series of the event's key, or why there is none. */
+  #keyed({ key, atMs }: Reading): KeyedSeries | string {
+    const known = this.#keys.get(key);
+    if (known !== undefined) {
+      known.earliestMs = Math.min(known.earliestMs, atMs);
+      return known;
+    }
+    if (this.#keys.size >= MOST_KEYS) return "there are too many keys";
+    try {
+      const series = this.#open(key);
+      const keyed = { key, series, earliestMs: atMs, latestMs: Number.NEGATIVE_INFINITY, atMs: [], values: [] };
+      this.#keys.set(key, keyed);
+      return keyed;
+    } catch (error) {
+      if (!(error instanceof OrielError) || error.code !== "ARGUMENT") throw error;
+      return `the key ${quoted(key ?? "")} is not the name of a series: it is too long, or not text`;
+    }
+  }
+
+  #open(key: string | null): Series {
+    const { name, retentionMs, values } = this.#options;
+    const fullName = key === null ? name : `${name}:${key}`;
+    return new Series(this.#store, fullName, { retention: retentionMs, values, clock: "event" });
+  }
+
+  /**
+   * Records events as one frame. A frame with an event that is too old is refused as a whole; halving finds that event
+   * and records the others. More than a frame can hold is halved before, so that a refusal has always written nothing.
+   */
+  async #record(series: Series, atMs: readonly number[], values: readonly number[]): Promise<void> {
+    if (rangeMs(atMs) <= LONGEST_FRAME_MS) {
+      try {
+        await series.recordMany(values, { at: atMs });
+        return;
+      } catch (error) {
+        if (!(error instanceof OrielError) || (error.code !== "LATE" && error.code !== "EARLY")) throw error;
+      }
+      if (atMs.length === 1) {
+        this.#refusedCount += 1;
+        return;
+      }
+    }
+    const half = atMs.length >> 1;
+    await this.#record(series, atMs.slice(0, half), values.slice(0, half));
+    await this.#record(series, atMs.slice(half), values.slice(half));
+  }
+
+  async #row({ key, series }: KeyedSeries, endMs: number): Promise<Row> {
+    const { percentiles } = this.#options;
+    const stats = await series.stats({ ...this.#query(), at: endMs });
+    const { count, sum, mean, min, max, std, degraded } = stats;
+    const list = percentiles.map((percentile) => stats.percentiles[percentile] ?? Number.NaN);
+    return { endMs, key, count, sum, mean, min, max, std, percentiles: list, degraded };
+  }
+
+  #query() {
+    const { spanMs, percentiles, method, closed } = this.#options;
+    return { span: spanMs, percentiles, method: method as PercentileMethod, closed };
+  }
+
+  async #each(act: (keyed: KeyedSeries) => Promise<void>): Promise<void> {
+    const all = [...this.#keys.values()];
+    for (let from = 0; from < all.length; from += MOST_AT_ONCE) {
+      await Promise.all(all.slice(from, from + MOST_AT_ONCE).map(act));
+    }
+  }
+}
+
+function rangeMs(atMs: readonly number[]): number {
+  return (
+    atMs.reduce((most, at) => Math.max(most, at), -Infinity) - atMs.reduce((least, at) => Math.min(least, at), Infinity)
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,100 @@
+import { kernel } from "../../entries/index.ts";
+import type { Outcome, Reading } from "../formats/reading.ts";
+import type { Row } from "../row.ts";
+import type { BadLines } from "./bad-lines.ts";
+import type { ReplayOptions } from "./options.ts";
+import type { Recorder } from "./recorder.ts";
+import type { WindowSchedule } from "./schedule.ts";
+
+/** A shared store refuses events that lie further ahead of its clock; then it is the line that is wrong. */
+const MOST_AHEAD_MS = 60_000;
+
+/**
+ * The course of one replay: outcomes in, rows out. Before an event that closes windows is recorded, all events before
+ * it are recorded and those windows printed; so no series is ever ahead of the window that is asked of it by more than
+ * the lateness, and a retention of span + lateness is enough.
+ */
+export class ReplayRun {
+  readonly #options: ReplayOptions;
+  readonly #schedule: WindowSchedule;
+  readonly #recorder: Recorder;
+  readonly #badLines: BadLines;
+  /** The embedded store's time: it follows the events, so that what has left all windows is dropped however fast they come. */
+  readonly #clock: { nowMs: number };
+  readonly #print: (rows: Row[]) => Promise<void>;
+  #eventCount = 0;
+  #lateCount = 0;
+  #lostCount = 0;
+  #rowCount = 0;
+
+  constructor(
+    options: ReplayOptions,
+    schedule: WindowSchedule,
+    recorder: Recorder,
+    badLines: BadLines,
+    clock: { nowMs: number },
+    print: (rows: Row[]) => Promise<void>,
+  ) {
+    this.#options = options;
+    this.#schedule = schedule;
+    this.#recorder = recorder;
+    this.#badLines = badLines;
+    this.#clock = clock;
+    this.#print = print;
+  }
+
+  async take(outcome: Outcome): Promise<void> {
+    if ("reason" in outcome) return this.#badLines.add(outcome);
+    const fault = this.#faultOf(outcome);
+    if (fault !== null) return this.#badLines.add({ lineNumber: outcome.lineNumber, reason: fault });
+    if (outcome.atMs > this.#schedule.latestMs) {
+      for (const endMs of this.#schedule.advance(outcome.atMs)) await this.#close(endMs);
+      this.#clock.nowMs = outcome.atMs;
+    }
+    this.#eventCount += 1;
+    const verdict = this.#schedule.judge(outcome.atMs);
+    if (verdict === "late") this.#lateCount += 1;
+    if (verdict === "lost") this.#lostCount += 1;
+    const isCovered = verdict === "open" || verdict === "late";
+    if (!isCovered && !this.#options.empty) return;
+    const refusal = isCovered ? this.#recorder.add(outcome) : this.#recorder.announce(outcome);
+    if (refusal !== null) {
+      this.#eventCount -= 1;
+      this.#badLines.add({ lineNumber: outcome.lineNumber, reason: refusal });
+    }
+    if (this.#recorder.isFull) await this.#recorder.flush();
+  }
+
+  async finish(): Promise<void> {
+    for (const endMs of this.#schedule.finish()) await this.#close(endMs);
+    await this.#recorder.flush();
+  }
+
+  /** One line for people: what was read, what came too late, what was printed. */
+  summary(lineCount: number): string {
+    const lostCount = this.#lostCount + this.#recorder.refusedCount;
+    const parts = [
+      `${lineCount} lines, ${this.#eventCount} events, ${this.#rowCount} rows`,
+      `${this.#badLines.count} lines could not be read`,
+      `${this.#lateCount} events came late for a window already printed`,
+      `${lostCount} too late for any`,
+    ];
+    return `oriel: ${parts.join("; ")} (kernel ${kernel.name})\n`;
+  }
+
+  #faultOf({ atMs, value }: Reading): string | null {
+    if (this.#options.values === "float32" && !Number.isFinite(Math.fround(value)))
+      return `the value ${value} is too large for float32`;
+    if (this.#options.redis !== undefined && atMs > Date.now() + MOST_AHEAD_MS)
+      return "its time lies more than 60 s in the future, which a shared series refuses";
+    return null;
+  }
+
+  async #close(endMs: number): Promise<void> {
+    await this.#recorder.flush();
+    const rows = await this.#recorder.rows(endMs);
+    this.#rowCount += rows.length;
+    if (rows.length > 0) await this.#print(rows);
+    await this.#recorder.forget(endMs + this.#options.everyMs);
+  }
+}

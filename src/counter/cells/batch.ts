@@ -1,0 +1,132 @@
+import { ARRAY_HEAD_BYTES, writeArrayHead, writeStringHead } from "../../store/message-pack.ts";
+import type { CellMemory } from "./cell-memory.ts";
+import { MOST_GIVEN_BYTES } from "./given.ts";
+import type { Pending } from "./pending.ts";
+
+const MOST_ROWS = 2048;
+/** The server may begin while more is counted. */
+const ENOUGH_ROWS = 512;
+/** Of a row beside its text: heads, start and count. */
+const ROW_BYTES = 32;
+/** 765 characters of 3 bytes, and a bar before each of 16 values. */
+const LONGEST_ROW_BYTES = ROW_BYTES + 765 * 3 + 16;
+
+/** What is counted together in one shard: each row once, with its sum. All who counted share its promise. */
+export class Batch {
+  readonly counted: Promise<void>;
+  resolve!: () => void;
+  reject!: (reason: unknown) => void;
+  /** At most 2^53 - 1, and so is each row's count. */
+  total = 0;
+  readonly #pending: Pending;
+  #memory: CellMemory | undefined;
+  readonly #number: number;
+  /** Cells whose last row is counted here. */
+  #cells: number[] = [];
+  /** Rows that their cells have left for another start. */
+  #left: [cell: number, startMinute: number, count: number][] = [];
+  #mostBytes = ARRAY_HEAD_BYTES;
+  #packed: Uint8Array | undefined;
+
+  constructor(memory: CellMemory, pending: Pending) {
+    this.#memory = memory;
+    this.#pending = pending;
+    this.#number = memory.newBatch();
+    this.counted = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+  }
+
+  get rowCount(): number {
+    return this.#cells.length + this.#left.length;
+  }
+
+  /** Whether it is open, with cells of this memory, and has room for a count and one more row. */
+  hasRoomFor(count: number, memory: CellMemory): boolean {
+    const hasRoom = this.rowCount < MOST_ROWS && this.#mostBytes <= MOST_GIVEN_BYTES - LONGEST_ROW_BYTES;
+    return this.#memory === memory && hasRoom && this.total + count <= Number.MAX_SAFE_INTEGER;
+  }
+
+  get isWorthSending(): boolean {
+    return this.rowCount === ENOUGH_ROWS;
+  }
+
+  add(memory: CellMemory, cell: number, startMinute: number, count: number): void {
+    if (!memory.isCountedBy(this.#number, cell, startMinute)) {
+      this.#cells.push(cell);
+      this.#hold(memory.textBytesOf(cell));
+    } else if (memory.startOf(cell) !== startMinute) {
+      this.#left.push([cell, memory.startOf(cell), memory.countOf(cell)]);
+      memory.begin(cell, startMinute);
+      this.#hold(memory.textBytesOf(cell));
+    }
+    memory.count(cell, count);
+    this.total += count;
+  }
+
+  #hold(textBytes: number): void {
+    this.#mostBytes += ROW_BYTES + textBytes;
+    this.#pending.bytes += ROW_BYTES + textBytes;
+  }
+
+  /** Ends the batch, which is then never added to and holds no memory of cells. The rows, as lua/counter/add.lua takes them. */
+  close(): Uint8Array {
+    this.#packed ??= this.#pack();
+    return this.#packed;
+  }
+
+  #pack(): Uint8Array {
+    const memory = this.#memory!;
+    const rows = new RowWriter(memory, new Uint8Array(this.#mostBytes), this.rowCount);
+    for (const [cell, startMinute, count] of this.#left) rows.write(cell, startMinute, count);
+    for (const cell of this.#cells) rows.write(cell, memory.startOf(cell), memory.countOf(cell));
+    this.#memory = undefined;
+    this.#cells = [];
+    this.#left = [];
+    return rows.written();
+  }
+
+  /** Nothing of it waits any more. */
+  release(): void {
+    this.#pending.bytes -= this.#mostBytes - ARRAY_HEAD_BYTES;
+    this.#mostBytes = ARRAY_HEAD_BYTES;
+  }
+}
+
+/** Writes rows as MessagePack: field and count by turns. */
+class RowWriter {
+  readonly #memory: CellMemory;
+  readonly #bytes: Uint8Array;
+  #at = ARRAY_HEAD_BYTES;
+  #startMinute = Number.NaN;
+  #start = "";
+
+  constructor(memory: CellMemory, bytes: Uint8Array, rowCount: number) {
+    this.#memory = memory;
+    this.#bytes = bytes;
+    writeArrayHead(bytes, 2 * rowCount);
+  }
+
+  write(cell: number, startMinute: number, count: number): void {
+    const bytes = this.#bytes;
+    if (startMinute !== this.#startMinute) {
+      this.#startMinute = startMinute;
+      this.#start = `${startMinute}`;
+    }
+    let at = writeStringHead(bytes, this.#at, this.#start.length + this.#memory.textBytesOf(cell));
+    at = writeAscii(bytes, at, this.#start);
+    at = this.#memory.writeText(cell, bytes, at);
+    const digits = `${count}`;
+    this.#at = writeAscii(bytes, writeStringHead(bytes, at, digits.length), digits);
+  }
+
+  written(): Uint8Array {
+    return this.#bytes.slice(0, this.#at);
+  }
+}
+
+function writeAscii(bytes: Uint8Array, at: number, text: string): number {
+  for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i);
+  return at + text.length;
+}

@@ -1,0 +1,128 @@
+import { MOST_SHARDS } from "../format/layout.ts";
+
+const FIRST_CELLS = 1024;
+const FIRST_TEXT_BYTES = 32_768;
+/** Arrays double up to here; beyond, they grow by as much, so that what is held stays near what is used. */
+const MOST_GROWTH_BYTES = 8 << 20;
+
+/** A record's size in 8 and in 4 bytes; it begins where one number of either array is a multiple of it. */
+const FLOATS = 4;
+const INTS = 8;
+
+/**
+ * What a producer keeps of each cell, in few and dense bytes: an event of a random row among 100 000 costs what it misses
+ * in the processor's caches. A record has half a line of them:
+ *
+ *   f64 count of the row that was counted last ..... floats[4c]
+ *   f64 number of the batch that counts it ......... floats[4c + 1]
+ *   f64 start of that row, minutes since 1970 ...... floats[4c + 2]
+ *   i32 place of the text .......................... ints[8c + 6]
+ *   i32 bytes of the text * 1024 + shard ........... ints[8c + 7]
+ *
+ * The text is what follows the start in a field of the shard, UTF-8.
+ */
+export class CellMemory {
+  #floats = new Float64Array(FIRST_CELLS * FLOATS);
+  #ints = new Int32Array(this.#floats.buffer);
+  #texts = new Uint8Array(FIRST_TEXT_BYTES);
+  #textBytes = 0;
+  #length = 0;
+  #lastBatch = 0;
+
+  /** How many cells. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** What the arrays take once a cell with a text of this length is added. */
+  bytesWith(textBytes: number): number {
+    const floats = this.#floats.length;
+    const records = (this.#length + 1) * FLOATS > floats ? grownLength(floats, 8) : floats;
+    let texts = this.#texts.length;
+    while (this.#textBytes + textBytes > texts) texts = grownLength(texts, 1);
+    return records * 8 + texts;
+  }
+
+  /** Adds a cell; where it stands. */
+  append(text: Uint8Array, shard: number): number {
+    const cell = this.#length++;
+    if (this.#length * FLOATS > this.#floats.length) this.#growRecords();
+    while (this.#textBytes + text.length > this.#texts.length) this.#growTexts();
+    const at = cell * INTS;
+    this.#ints[at + 6] = this.#textBytes;
+    this.#ints[at + 7] = text.length * MOST_SHARDS + shard;
+    this.#texts.set(text, this.#textBytes);
+    this.#textBytes += text.length;
+    return cell;
+  }
+
+  #growRecords(): void {
+    const grown = new Float64Array(grownLength(this.#floats.length, 8));
+    grown.set(this.#floats);
+    this.#floats = grown;
+    this.#ints = new Int32Array(grown.buffer);
+  }
+
+  #growTexts(): void {
+    const grown = new Uint8Array(grownLength(this.#texts.length, 1));
+    grown.set(this.#texts);
+    this.#texts = grown;
+  }
+
+  shardOf(cell: number): number {
+    return this.#ints[cell * INTS + 7]! % MOST_SHARDS;
+  }
+
+  textOf(cell: number): Uint8Array {
+    const at = this.#ints[cell * INTS + 6]!;
+    return this.#texts.subarray(at, at + this.textBytesOf(cell));
+  }
+
+  textBytesOf(cell: number): number {
+    return Math.floor(this.#ints[cell * INTS + 7]! / MOST_SHARDS);
+  }
+
+  /** Writes a cell's text; where it ends. */
+  writeText(cell: number, bytes: Uint8Array, at: number): number {
+    const texts = this.#texts;
+    const from = this.#ints[cell * INTS + 6]!;
+    const length = this.textBytesOf(cell);
+    for (let i = 0; i < length; i++) bytes[at + i] = texts[from + i]!;
+    return at + length;
+  }
+
+  /** A number that no batch had. */
+  newBatch(): number {
+    return ++this.#lastBatch;
+  }
+
+  /** Whether the batch counts a row of this cell already: if not, it begins to. */
+  isCountedBy(batch: number, cell: number, startMinute: number): boolean {
+    if (this.#floats[cell * FLOATS + 1] === batch) return true;
+    this.#floats[cell * FLOATS + 1] = batch;
+    this.begin(cell, startMinute);
+    return false;
+  }
+
+  /** Makes a row with another start the one that is counted. */
+  begin(cell: number, startMinute: number): void {
+    this.#floats[cell * FLOATS] = 0;
+    this.#floats[cell * FLOATS + 2] = startMinute;
+  }
+
+  startOf(cell: number): number {
+    return this.#floats[cell * FLOATS + 2]!;
+  }
+
+  countOf(cell: number): number {
+    return this.#floats[cell * FLOATS]!;
+  }
+
+  count(cell: number, count: number): void {
+    this.#floats[cell * FLOATS]! += count;
+  }
+}
+
+function grownLength(length: number, elementBytes: number): number {
+  return length + Math.min(length, MOST_GROWTH_BYTES / elementBytes);
+}

@@ -1,0 +1,14 @@
+import { OrielError } from "../../errors.ts";
+
+/** Rows that were not answered yet, of all shards of a counter. */
+export interface Pending {
+  bytes: number;
+}
+
+export const MOST_PENDING_BYTES = 64 << 20;
+
+export function overloaded(bytes: number): OrielError {
+  return new OrielError("OVERLOADED", `${bytes} bytes of rows wait for the store; the bound is ${MOST_PENDING_BYTES}`, {
+    transient: true,
+  });
+}

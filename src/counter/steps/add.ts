@@ -1,0 +1,84 @@
+import { script } from "../../generated/counter/add.ts";
+import type { Operation } from "../../store/contract.ts";
+import { unpackStrings } from "../../store/message-pack.ts";
+import { newerOf } from "../format/layout.ts";
+import { isInTable } from "./in-table.ts";
+import { change, shardAt } from "./shard.ts";
+
+export interface Addition {
+  layout: string;
+  /** The field that moves: a producer's or a source's. */
+  mark: string;
+  /** Its place before and after, text without spaces; "": none yet. */
+  before: string;
+  after: string;
+  total: number | bigint;
+  /** As lua/counter/add.lua has them. */
+  rows: Uint8Array;
+  /** Of what was acknowledged before and is given again: where, `<born>.<generation>`; else "". What the table has is not counted. */
+  again?: string;
+}
+export interface Added {
+  isCounted: boolean;
+  /** The generation that is being filled, by its number in the ledger. */
+  generation: number;
+  /** When the shard was made; "": not known. */
+  born: string;
+  /** Where the mark was. */
+  place: string;
+}
+
+const MOST_SUM = 2n ** 63n - 1n;
+/** Beside its text: a field and a number. */
+const ROW_BYTES = 128;
+/** Some 6000 rows: as many ms for the server. */
+const MOST_BYTES = 2 ** 17;
+
+/** Counts a batch once; law in lua/counter/add.lua. */
+export const add: Operation<Addition, Added> = {
+  name: "counter/add",
+  script,
+  keyCount: 1,
+  arity: 7,
+  repeatable: true,
+  mostBytes: MOST_BYTES,
+  mustLast: true,
+  encode: ({ layout, mark, before, after, total, rows, again = "" }) => [
+    ...[layout, mark, before, after],
+    ...[`${total}`, rows, again],
+  ],
+  decode(reply) {
+    const view = new DataView(reply.buffer, reply.byteOffset, reply.length);
+    const [born, place] = new TextDecoder().decode(reply.subarray(9)).split(" ") as [string, string];
+    return { isCounted: view.getUint8(0) === 0, generation: view.getFloat64(1, true), born, place };
+  },
+  local(keys, key, { layout, mark, before, after, total, rows, again = "" }, nowMs) {
+    const shard = shardAt(keys, key, layout, true);
+    const { current, base } = shard.numbers;
+    const generation = current + base;
+    const place = shard.get(mark) ?? "";
+    if (place !== before) return { isCounted: false, generation, born: shard.get("@born") ?? "", place };
+    if (again !== "" && isInTable(again, shard.get("@rebased") ?? "")) {
+      change(keys, key, shard, ROW_BYTES, () => shard.set(mark, after));
+      return { isCounted: true, generation, born: shard.get("@born") ?? "", place };
+    }
+    const sum = BigInt(shard.get(`@n:${current}`) ?? 0) + BigInt(total);
+    if (sum > MOST_SUM) throw new RangeError("increment or decrement would overflow");
+    const counts = unpackStrings(rows);
+    const growthBytes = rows.length * (again === "" ? 1 : 3) + ROW_BYTES * (counts.length / 2 + 8);
+    change(keys, key, shard, growthBytes, () => {
+      if (shard.get("@layout") === undefined) shard.set("@born", nowMs.toString(16));
+      shard.set(`@n:${current}`, `${sum}`);
+      shard.set("@layout", newerOf(shard.get("@layout"), layout));
+      shard.set("@cur", `${current}`);
+      shard.set(mark, after);
+      if (again !== "") {
+        const name = `r${current}|${again}|${mark}|${after}`;
+        shard.set(name, counts.join("%;"));
+        shard.setAgain([...shard.again.map(({ name }) => name), name]);
+      }
+      for (let i = 0; i < counts.length; i += 2) shard.add(`${current}|${counts[i]}`, BigInt(counts[i + 1]!));
+    });
+    return { isCounted: true, generation, born: shard.get("@born") ?? "", place };
+  },
+};

@@ -1,0 +1,46 @@
+import { corruptError } from "../../errors.ts";
+import { script } from "../../generated/counter/freeze.ts";
+import type { Operation } from "../../store/contract.ts";
+import { change, shardAt } from "./shard.ts";
+
+export interface Frozen {
+  /** Last generation that is safely elsewhere, by its number in the ledger. */
+  acknowledged: number;
+  /** The one that waits for it; undefined where nothing is to be drained. */
+  generation?: { number: number; nonce: string; sum: bigint };
+}
+
+/** Ends the generation that is being filled, where none is ended already; law in lua/counter/freeze.lua. */
+export const freeze: Operation<{ layout: string; nonce: string }, Frozen> = {
+  name: "counter/freeze",
+  script,
+  keyCount: 1,
+  arity: 2,
+  repeatable: true,
+  mustLast: true,
+  encode: ({ layout, nonce }) => [layout, nonce],
+  decode(reply) {
+    const view = new DataView(reply.buffer, reply.byteOffset, reply.length);
+    const acknowledged = view.getFloat64(0, true);
+    const number = view.getFloat64(8, true);
+    if (number === 0) return { acknowledged };
+    const [nonce, sum] = new TextDecoder().decode(reply.subarray(16)).split(" ") as [string, string];
+    return { acknowledged, generation: { number, nonce, sum: BigInt(sum) } };
+  },
+  local(keys, key, { layout, nonce }, nowMs) {
+    const shard = shardAt(keys, key, layout);
+    const { current, acknowledged, base } = shard.numbers;
+    const own = acknowledged + 1;
+    const sum = shard.get(`@n:${own}`);
+    if (current === own && sum === undefined) return { acknowledged: acknowledged + base };
+    if (!/^\d+$/.test(sum ?? "")) throw corruptError(key, `its field @n:${own} is no whole number`);
+    if (current === own || shard.get(`@x:${own}`) === undefined)
+      change(keys, key, shard, 256, () => {
+        const born = shard.get("@born");
+        shard.set(`@x:${own}`, `${nonce}-${nowMs}${born === undefined ? "" : `-b${born}`}`);
+        if (current === own) shard.set("@cur", `${current + 1}`);
+      });
+    const generation = { number: own + base, nonce: shard.get(`@x:${own}`)!, sum: BigInt(sum!) };
+    return { acknowledged: acknowledged + base, generation };
+  },
+};

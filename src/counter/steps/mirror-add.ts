@@ -1,0 +1,21 @@
+import { script } from "../../generated/counter/mirror.ts";
+import type { Operation } from "../../store/contract.ts";
+
+const MOST_SUM = 2n ** 63n - 1n;
+const KEY_BYTES = 64;
+
+/** Adds to a plain key and puts off its end; sent once. Law in lua/counter/mirror.lua. */
+export const mirrorAdd: Operation<{ count: bigint; keepMs: number }, void> = {
+  name: "counter/mirror",
+  script,
+  keyCount: 1,
+  arity: 2,
+  repeatable: false,
+  encode: ({ count, keepMs }) => [`${count}`, keepMs],
+  decode: () => undefined,
+  local(keys, key, { count, keepMs }, nowMs) {
+    const sum = BigInt((keys.get(key) as string | undefined) ?? 0) + count;
+    if (sum > MOST_SUM) throw new RangeError("increment or decrement would overflow");
+    keys.set(key, `${sum}`, KEY_BYTES, nowMs + keepMs);
+  },
+};

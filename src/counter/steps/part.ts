@@ -1,0 +1,34 @@
+import { script } from "../../generated/counter/part.ts";
+import type { Operation } from "../../store/contract.ts";
+import { change, shardAt } from "./shard.ts";
+
+/**
+ * Ends the generation that is being filled because the shard does not fit a ledger that was read before; the first
+ * generation, as the fields count them, that began later, 0 where there is no shard. Law in lua/counter/part.lua.
+ */
+export const part: Operation<{ layout: string; ledger: string }, number> = {
+  name: "counter/part",
+  script,
+  keyCount: 1,
+  arity: 2,
+  repeatable: true,
+  encode: ({ layout, ledger }) => [layout, ledger],
+  decode: (reply) => new DataView(reply.buffer, reply.byteOffset, reply.length).getFloat64(0, true),
+  local(keys, key, { layout, ledger }) {
+    const shard = shardAt(keys, key, layout);
+    if (shard.get("@layout") === undefined) return 0;
+    const pure = /^(\d+) (.*)$/s.exec(shard.get("@pure") ?? "");
+    if (pure?.[2] === ledger) return Number(pure[1]);
+    let { current } = shard.numbers;
+    change(keys, key, shard, 256, () => {
+      if (shard.get(`@n:${current}`) !== undefined) shard.set("@cur", `${++current}`);
+      shard.set("@pure", `${current} ${ledger}`);
+    });
+    return current;
+  },
+};
+
+/** A ledger's row as `part` and a shard's @pure name it. */
+export function ledgerText({ generation, nonce }: { generation: number; nonce: string }): string {
+  return `${generation} ${nonce}`;
+}

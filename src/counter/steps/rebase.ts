@@ -1,0 +1,83 @@
+import { corruptError } from "../../errors.ts";
+import { script } from "../../generated/counter/rebase.ts";
+import type { Operation } from "../../store/contract.ts";
+import { packStrings } from "../../store/message-pack.ts";
+import { isInTable } from "./in-table.ts";
+import { change, type Shard, shardAt } from "./shard.ts";
+
+export interface Rebase {
+  layout: string;
+  /** The shard as it was seen, `<born> <base> <acknowledged>`. */
+  seen: string;
+  /** Generation of the ledger. */
+  ledger: number;
+  /** Last generation that is left out, as the fields count them; undefined: none beside what is acknowledged. */
+  leftOut: number | undefined;
+  /** When the shard was made that the ledger's last generation came from, ms: what was acknowledged up to there is in it. */
+  ledgerBornMs: number;
+  /** Of generations that ended and do not add up: number, sum as it is, sum as it shall be, by turns. */
+  sums: readonly string[];
+}
+
+/** Generations between the last one acknowledged and the one being filled: a few; each is walked to. */
+const MOST_ENDED = 65_536;
+
+/** Makes a shard follow a ledger that it does not fit; false where it is not as it was seen. Law in lua/counter/rebase.lua. */
+export const rebase: Operation<Rebase, boolean> = {
+  name: "counter/rebase",
+  script,
+  keyCount: 1,
+  arity: 6,
+  repeatable: true,
+  encode: ({ layout, seen, ledger, leftOut, ledgerBornMs, sums }) => [
+    ...[layout, seen, ledger],
+    ...[leftOut ?? "", ledgerBornMs.toString(16), packStrings(sums)],
+  ],
+  decode: (reply) => reply[0] === 0,
+  local(keys, key, { layout, seen, ledger, leftOut, ledgerBornMs, sums }, nowMs) {
+    const shard = shardAt(keys, key, layout);
+    const { current, acknowledged, base } = shard.numbers;
+    if (`${shard.get("@born") ?? ""} ${base} ${acknowledged}` !== seen) return false;
+    const last = Math.max(acknowledged, leftOut ?? acknowledged);
+    if (last >= current) return false;
+    if (current - acknowledged > MOST_ENDED)
+      throw corruptError(
+        key,
+        `its generation being filled is ${current - acknowledged} after the last one acknowledged`,
+      );
+    for (let i = 0; i < sums.length; i += 3)
+      if (Number(sums[i]) >= current || (shard.get(`@n:${sums[i]}`) ?? "") !== sums[i + 1]) return false;
+    const limit = `${ledgerBornMs.toString(16)} ${ledger}`;
+    change(keys, key, shard, 256, () => {
+      if (shard.get("@layout") === undefined) {
+        shard.set("@layout", layout);
+        shard.set("@born", nowMs.toString(16));
+        shard.set("@cur", "1");
+      }
+      for (const { name, generation, where } of shard.again) {
+        if (generation > last && isInTable(where, limit)) takeOut(shard, generation, shard.get(name)!);
+        shard.delete(name);
+      }
+      for (let i = 0; i < sums.length; i += 3) shard.set(`@n:${sums[i]}`, sums[i + 2]!);
+      for (let generation = acknowledged + 1; generation <= current; generation++) {
+        shard.delete(`@x:${generation}`);
+        if (generation <= last) shard.delete(`@n:${generation}`);
+      }
+      for (const field of ["@again", "@pure"]) shard.delete(field);
+      shard.set("@ack", `${last}`);
+      shard.set("@base", `${ledger - last}`);
+      shard.set("@rebased", limit);
+    });
+    return true;
+  },
+};
+
+function takeOut(shard: Shard, generation: number, rows: string): void {
+  const parts = rows.split("%;");
+  for (let i = 0; i < parts.length; i += 2) {
+    const field = `${generation}|${parts[i]}`;
+    shard.add(field, -BigInt(parts[i + 1]!));
+    if (shard.get(field) === "0") shard.delete(field);
+    shard.add(`@n:${generation}`, -BigInt(parts[i + 1]!));
+  }
+}

@@ -1,0 +1,30 @@
+import { script } from "../../generated/counter/set-aside.ts";
+import type { Operation } from "../../store/contract.ts";
+import type { Shard } from "./shard.ts";
+
+export interface SetAside {
+  /** Another key of the shard's slot. */
+  aside: string;
+  /** What lies under the shard's key as it was seen, `<type> <layout> <born>`, "-" for what it has not. */
+  seen: string;
+}
+
+/** Gives what lies under a shard's key another name; false where something else lies there. Law in lua/counter/set-aside.lua. */
+export const setAside: Operation<SetAside, boolean> = {
+  name: "counter/set-aside",
+  script,
+  keyCount: 2,
+  arity: 1,
+  repeatable: false,
+  keysOf: (key, { aside }) => [key, aside],
+  encode: ({ seen }) => [seen],
+  decode: (reply) => reply[0] === 0,
+  local(keys, key, { aside, seen }) {
+    const shard = keys.get(key) as Shard | undefined;
+    if (!shard || keys.get(aside) !== undefined) return false;
+    if (`hash ${shard.get("@layout") ?? "-"} ${shard.get("@born") ?? "-"}` !== seen) return false;
+    keys.delete(key);
+    keys.set(aside, shard, shard.sizeBytes, Number.POSITIVE_INFINITY);
+    return true;
+  },
+};

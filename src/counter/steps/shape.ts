@@ -1,0 +1,32 @@
+import { script } from "../../generated/counter/shape.ts";
+import type { Operation } from "../../store/contract.ts";
+import { change, shardAt } from "./shard.ts";
+
+export interface ShapeUse {
+  layout: string;
+  /**
+   * look: of who reads; an older layout than the counter's is refused. count: of who adds; it is not. make: of who adds;
+   * writes the layout where there is none or an older one. The others write nothing.
+   */
+  use: "look" | "count" | "make";
+}
+
+/** Compares a layout with the counter's own; whether this one, or a newer one, is there by now. Law in lua/counter/shape.lua. */
+export const shape: Operation<ShapeUse, boolean> = {
+  name: "counter/shape",
+  script,
+  keyCount: 1,
+  arity: 2,
+  repeatable: true,
+  mustLast: true,
+  encode: ({ layout, use }) => [layout, use],
+  decode: (reply) => reply[0] === 0,
+  local(keys, key, { layout, use }) {
+    const shard = shardAt(keys, key, layout, use !== "look");
+    const own = shard.get("@layout");
+    if (own !== undefined && own.length >= layout.length) return true;
+    if (use !== "make") return false;
+    change(keys, key, shard, 256, () => shard.set("@layout", layout));
+    return true;
+  },
+};

@@ -1,0 +1,74 @@
+import type { Keyspace } from "../../store/contract.ts";
+import { SLOT_BYTES, textBytes } from "../../store/memory/heap-bytes.ts";
+import { refusal } from "../../store/refusal.ts";
+import { extendsLayout } from "../format/layout.ts";
+
+const FIELD_BYTES = SLOT_BYTES;
+const SHARD_BYTES = 300;
+
+/** The hash of a shard as a memory store keeps it: the same fields as in Redis; lua/counter/shard.lua tells what they are. */
+export class Shard {
+  readonly fields = new Map<string, string>();
+  sizeBytes = SHARD_BYTES;
+
+  /** Generation that is being filled, last one acknowledged, and what is added to both to give the ledger's numbers. */
+  get numbers(): { current: number; acknowledged: number; base: number } {
+    return { current: this.number("@cur", 1), acknowledged: this.number("@ack", 0), base: this.number("@base", 0) };
+  }
+
+  get(field: string): string | undefined {
+    return this.fields.get(field);
+  }
+  /** Batches that were given again: the field of each, its generation, and where it was acknowledged before. */
+  get again(): { name: string; generation: number; where: string }[] {
+    const names = (this.get("@again") ?? "").split(" ").slice(0, -1);
+    return names.map((name) => ({ name, generation: Number(/^r(\d+)/.exec(name)?.[1]), where: name.split("|")[1]! }));
+  }
+  setAgain(names: readonly string[]): void {
+    if (names.length > 0) this.set("@again", names.map((name) => `${name} `).join(""));
+    else this.delete("@again");
+  }
+  number(field: string, absent: number): number {
+    return Number(this.fields.get(field) ?? absent);
+  }
+  set(field: string, value: string): void {
+    this.delete(field);
+    this.sizeBytes += bytesOf(field, value);
+    this.fields.set(field, value);
+  }
+  add(field: string, count: bigint): void {
+    this.set(field, `${BigInt(this.fields.get(field) ?? 0) + count}`);
+  }
+  delete(field: string): boolean {
+    const value = this.fields.get(field);
+    if (value === undefined) return false;
+    this.sizeBytes -= bytesOf(field, value);
+    return this.fields.delete(field);
+  }
+}
+
+function bytesOf(field: string, value: string): number {
+  return FIELD_BYTES + textBytes(field) + textBytes(value);
+}
+
+/** The shard as it stands, to be read; an empty one where there is none. Throws CLASH where `agree` does. */
+export function shardAt(keys: Keyspace, key: string, layout: string, mayBeOlder = false): Shard {
+  const shard = (keys.get(key) as Shard | undefined) ?? new Shard();
+  agree(shard.get("@layout"), layout, mayBeOlder);
+  return shard;
+}
+
+/** Throws CLASH where a counter that has the layout `own`, if any, cannot be used by `layout`: it is neither that nor newer. */
+export function agree(own: string | undefined, layout: string, mayBeOlder: boolean): void {
+  if (own === undefined || own === layout || extendsLayout(layout, own)) return;
+  if (mayBeOlder && extendsLayout(own, layout)) return;
+  throw refusal("CLASH", `the counter's layout is ${own}, not ${layout}: use that layout, or another name`);
+}
+
+/** Changes a shard, which counts up to `growthBytes` more meanwhile. Throws OVERLOADED before anything is changed. */
+export function change(keys: Keyspace, key: string, shard: Shard, growthBytes: number, changes: () => void): void {
+  keys.set(key, shard, shard.sizeBytes + growthBytes, Number.POSITIVE_INFINITY);
+  changes();
+  // It takes no more than that, so this is not refused.
+  keys.set(key, shard, shard.sizeBytes, Number.POSITIVE_INFINITY);
+}

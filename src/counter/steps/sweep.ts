@@ -1,0 +1,37 @@
+import { script } from "../../generated/counter/sweep.ts";
+import type { Operation } from "../../store/contract.ts";
+import { packStrings } from "../../store/message-pack.ts";
+import { change, shardAt } from "./shard.ts";
+
+export interface Leftovers {
+  layout: string;
+  /** Names of fields and, for marks, where they are to stand ("" else), by turns. */
+  fields: readonly string[];
+}
+
+/** Deletes what counts no more; how many fields. Law in lua/counter/sweep.lua. */
+export const sweep: Operation<Leftovers, number> = {
+  name: "counter/sweep",
+  script,
+  keyCount: 1,
+  arity: 2,
+  repeatable: true,
+  encode: ({ layout, fields }) => [layout, packStrings(fields)],
+  decode: (reply) => new DataView(reply.buffer, reply.byteOffset).getFloat64(0, true),
+  local(keys, key, { layout, fields }) {
+    const shard = shardAt(keys, key, layout);
+    const acknowledged = shard.number("@ack", 0);
+    const goes = (field: string, place: string | undefined) => {
+      const generation = /^(\d+)\|/.exec(field)?.[1];
+      if (generation !== undefined) return Number(generation) <= acknowledged;
+      return field.startsWith("w:") && shard.get(field) === place;
+    };
+    const going = fields.filter((field, i) => i % 2 === 0 && goes(field, fields[i + 1]));
+    if (going.length === 0) return 0;
+    let gone = 0;
+    change(keys, key, shard, 0, () => {
+      for (const field of going) if (shard.delete(field)) gone++;
+    });
+    return gone;
+  },
+};

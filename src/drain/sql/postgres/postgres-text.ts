@@ -1,0 +1,88 @@
+import type { Condition } from "../answers.ts";
+import type { Dialect, Layout } from "../layout.ts";
+import type { KeyedRow } from "../rows.ts";
+
+export const POSTGRES: Dialect = { quote: '"', longestName: 63 };
+
+/** Texts of one shape; the same for any number of rows. */
+export interface PostgresTexts {
+  readonly ddl: string[];
+  /** Parameters: counter, shard, generation, nonce, fence, events. A row comes back where the step was made. */
+  readonly step: string;
+  /** Parameters: counter. */
+  readonly ledger: string;
+  /** Parameters: an array for each column: bucket, start, dimensions, count. */
+  readonly add: string;
+}
+
+export function postgresTexts(layout: Layout, ledger: readonly string[]): PostgresTexts {
+  const { table, bucket, start, count, dimensions, key } = layout;
+  const [counter, shard, generation, nonce, fence, events] = ledger;
+  const text = 'text COLLATE "C" NOT NULL';
+  const types = ["text", "timestamptz", ...dimensions.map(() => "text"), "bigint"];
+  return {
+    // Rows are updated some times soon after they came: where their page has room, no index has to know of it.
+    ddl: [
+      `CREATE TABLE IF NOT EXISTS ${layout.ledger} (${counter} ${text}, ${shard} integer NOT NULL, ` +
+        `${generation} bigint NOT NULL, ${nonce} ${text}, ${fence} bigint NOT NULL, ${events} bigint NOT NULL, ` +
+        `PRIMARY KEY (${counter}, ${shard}))`,
+      // A row is updated again and again: with room for it in its page, no index is touched.
+      `CREATE TABLE IF NOT EXISTS ${table} (${bucket} ${text}, ${dimensions.map((name) => `${name} ${text}, `).join("")}` +
+        `${start} timestamptz NOT NULL, ${count} bigint NOT NULL, PRIMARY KEY (${key.join(", ")})) WITH (fillfactor = 50)`,
+    ],
+    // A missing row is generation 0: only the first one may make it.
+    step:
+      `INSERT INTO ${layout.ledger} AS l (${ledger.join(", ")}) ` +
+      `SELECT $1::text, $2::integer, $3::bigint, $4::text, $5::bigint, $6::bigint WHERE $3::bigint = 1 ` +
+      `OR EXISTS (SELECT FROM ${layout.ledger} WHERE ${counter} = $1::text AND ${shard} = $2::integer) ` +
+      `ON CONFLICT (${counter}, ${shard}) DO UPDATE SET ${generation} = excluded.${generation}, ` +
+      `${nonce} = excluded.${nonce}, ${fence} = excluded.${fence}, ${events} = l.${events} + excluded.${events} ` +
+      `WHERE l.${generation} = excluded.${generation} - 1 AND l.${fence} <= excluded.${fence} RETURNING 1`,
+    ledger:
+      `SELECT ${shard} AS shard, ${generation}::text AS generation, ${nonce} AS nonce, ${fence}::text AS fence, ` +
+      `${events}::text AS events FROM ${layout.ledger} WHERE ${counter} = $1 ORDER BY ${shard}`,
+    add:
+      `INSERT INTO ${table} AS t (${[...key, count].join(", ")}) ` +
+      `SELECT * FROM unnest(${types.map((type, i) => `$${i + 1}::${type}[]`).join(", ")}) ` +
+      `ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${count} = t.${count} + excluded.${count}`,
+  };
+}
+
+/** The parameters of `add`, as PostgreSQL writes arrays. */
+export function arraysOf(rows: readonly KeyedRow[], dimensions: number): string[] {
+  return [
+    `{${rows.map((row) => row.bucket).join(",")}}`,
+    `{${rows.map((row) => `${row.start}Z`).join(",")}}`,
+    ...Array.from(
+      { length: dimensions },
+      (_, i) => `{${rows.map((row) => element(row.values[i] as string)).join(",")}}`,
+    ),
+    `{${rows.map((row) => row.count).join(",")}}`,
+  ];
+}
+
+function element(text: string): string {
+  return `"${/["\\]/.test(text) ? text.replace(/["\\]/g, "\\$&") : text}"`;
+}
+
+/** Rows of a query: columns start, count, d0, d1 …, as text. */
+export function postgresRead(layout: Layout, asked: readonly Condition[]) {
+  const { start, count, dimensions } = layout;
+  const where = asked.map(({ column, sign }, i) => {
+    if (column === "start") return `${start} ${sign} $${i + 1}::timestamptz`;
+    return `${column === "bucket" ? layout.bucket : dimensions[column]} ${sign} $${i + 1}`;
+  });
+  const columns = [
+    // Without its mark, a time before Christ would be read as one after.
+    `to_char(${start} AT TIME ZONE 'UTC', ` +
+      `CASE WHEN ${start} < '0001-01-01Z' THEN 'YYYY-MM-DD"T"HH24:MI:SS BC' ELSE 'YYYY-MM-DD"T"HH24:MI:SS' END) AS start`,
+    `${count}::text AS count`,
+    ...dimensions.map((name, i) => `${name} AS d${i}`),
+  ];
+  return {
+    text:
+      `SELECT ${columns.join(", ")} FROM ${layout.table} WHERE ${where.join(" AND ")} ` +
+      `ORDER BY ${[start, ...dimensions].map((name) => `${layout.table}.${name}`).join(", ")}`,
+    values: asked.map(({ column, value }) => (column === "start" ? `${value}Z` : value)),
+  };
+}

@@ -1,0 +1,174 @@
+import type { CounterShape } from "../../../counter/table.ts";
+import { argumentError } from "../../../errors.ts";
+import { conditions, counterRow, type Fields, ledgerRow } from "../answers.ts";
+import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "../layout.ts";
+import { checkBatch, keyedRows } from "../rows.ts";
+import type { Applied, DrainBatch, Limits, Sink } from "../sink.ts";
+import { toldSink } from "../told-sink.ts";
+import { type Failure, type Session, transact } from "../transaction.ts";
+import { verdict } from "../verdict.ts";
+import { arraysOf, POSTGRES, type PostgresTexts, postgresRead, postgresTexts } from "./postgres-text.ts";
+
+/** What a `Pool` of pg is, as far as it is used. */
+export interface PostgresPool {
+  connect(): Promise<PostgresConnection>;
+}
+
+export interface PostgresConnection {
+  query(query: { text: string; values?: unknown[] }): Promise<{ command: string; rows: unknown[] }>;
+  release(destroy?: boolean): void;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  removeListener(event: "error", listener: (error: Error) => void): unknown;
+}
+
+/** A statement's parameters stay below some tens of megabytes. */
+const MOST_ROWS = 50_000;
+/** The server's own time-outs come before the client's, so that the connection can be used again. */
+const SERVER_SHARE = 0.8;
+const SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+/**
+ * Drains into PostgreSQL (12 or later) through a `Pool` of pg. Four round trips a batch of up to 50 000 rows, one
+ * connection at a time of each call. Texts of the database must be UTF-8.
+ */
+export function postgresSink(pool: PostgresPool, options: SinkOptions = {}): Sink {
+  return toldSink("postgresSink", () => sinkOf(pool, options));
+}
+
+function sinkOf(pool: PostgresPool, options: SinkOptions): Sink {
+  checkOptions(options);
+  if (pool === null || typeof pool !== "object") throw argumentError("pool", pool, "a Pool of pg");
+  const plans = new WeakMap<CounterShape, { layout: Layout; texts: PostgresTexts }>();
+  const planOf = (shape: CounterShape) => {
+    let plan = plans.get(shape);
+    if (!plan) {
+      const layout = layoutOf(shape, options, POSTGRES);
+      plan = { layout, texts: postgresTexts(layout, ledgerColumns(POSTGRES)) };
+      plans.set(shape, plan);
+    }
+    return plan;
+  };
+  const database = { open: async () => new PostgresSession(await pool.connect()), failure };
+
+  return {
+    ddl: (shape) => planOf(shape).texts.ddl,
+
+    async createTables(shape, limits = {}) {
+      const { ddl } = planOf(shape).texts;
+      await transact("createTables", database, limits, async (session, leftMs) => {
+        // IF NOT EXISTS does not keep two at the same time from both making it.
+        await session.send(`${begin("BEGIN", leftMs)}; SELECT pg_advisory_xact_lock(1869768044)`);
+        for (const text of ddl) await session.send(text);
+      });
+    },
+
+    async apply(shape, batch, limits = {}) {
+      checkBatch(batch);
+      const { texts } = planOf(shape);
+      const rows = keyedRows(shape, batch.rows);
+      return transact("apply", database, limits, async (session, leftMs) => {
+        await session.send(begin("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", leftMs));
+        const refused = await step(session, texts, shape, batch);
+        if (refused) return refused;
+        for (let from = 0; from < rows.length; from += MOST_ROWS)
+          await session.send(texts.add, arraysOf(rows.slice(from, from + MOST_ROWS), shape.dimensions.length));
+        return { status: "applied" };
+      });
+    },
+
+    async ledger(shape, limits = {}) {
+      const { texts } = planOf(shape);
+      return transact("ledger", database, limits, async (session, leftMs) => {
+        await session.send(begin(SNAPSHOT, leftMs));
+        return (await session.send(texts.ledger, [shape.name])).map(ledgerRow);
+      });
+    },
+
+    async read(shape, query, limits: Limits = {}) {
+      const { layout, texts } = planOf(shape);
+      const { text, values } = postgresRead(layout, conditions(shape, query));
+      return transact("read", database, limits, async (session, leftMs) => {
+        await session.send(begin(SNAPSHOT, leftMs));
+        const ledger = (await session.send(texts.ledger, [shape.name])).map(ledgerRow);
+        const rows = (await session.send(text, values)).map((fields) => counterRow(shape, query, fields));
+        return { ledger, rows };
+      });
+    },
+  };
+}
+
+/** Undefined where the ledger took the step. */
+async function step(
+  session: PostgresSession,
+  { step, ledger }: PostgresTexts,
+  { name }: CounterShape,
+  batch: DrainBatch,
+): Promise<Applied | undefined> {
+  const { shard, generation, nonce, fence, events } = batch;
+  const made = await session.send(step, [name, shard, generation, nonce, fence, String(events)]);
+  if (made.length > 0) return undefined;
+  const rows = (await session.send(ledger, [name])).map(ledgerRow);
+  return verdict(
+    rows.find((row) => row.shard === shard),
+    batch,
+  );
+}
+
+/** BEGIN and the transaction's time-outs, in one round trip. */
+function begin(text: string, leftMs: number): string {
+  if (leftMs === Number.POSITIVE_INFINITY) return text;
+  const ms = Math.max(1, Math.floor(leftMs * SERVER_SHARE));
+  const limits = ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"];
+  return [text, ...limits.map((name) => `SET LOCAL ${name} = ${ms}`)].join("; ");
+}
+
+class PostgresSession implements Session {
+  readonly #connection: PostgresConnection;
+  #isGone = false;
+
+  constructor(connection: PostgresConnection) {
+    this.#connection = connection;
+    connection.on("error", this.#ignore);
+  }
+
+  async send(text: string, values?: unknown[]): Promise<Fields[]> {
+    const { rows } = await this.#connection.query(values ? { text, values } : { text });
+    return rows as Fields[];
+  }
+
+  async commit(): Promise<void> {
+    const { command } = await this.#connection.query({ text: "COMMIT" });
+    // What the server answers where the transaction had failed before.
+    if (command !== "COMMIT") throw new Error(`COMMIT was answered with ${command}`);
+  }
+
+  rollback(): Promise<unknown> {
+    return this.#connection.query({ text: "ROLLBACK" });
+  }
+
+  async release(): Promise<void> {
+    this.#leave(false);
+  }
+
+  destroy(): void {
+    this.#leave(true);
+  }
+
+  /** The pool minds errors of idle connections; those of one in use reach the call by its query. */
+  readonly #ignore = () => {};
+
+  #leave(destroy: boolean): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#connection.release(destroy);
+    if (!destroy) this.#connection.removeListener("error", this.#ignore);
+  }
+}
+
+/** By SQLSTATE; an error without one is the connection's. */
+function failure(error: unknown): Failure {
+  const state = (error as { code?: unknown })?.code;
+  if (typeof state !== "string" || !/^[0-9FHPX][0-9A-Z]{4}$/.test(state)) return "transient";
+  if (state === "57014" || state === "55P03" || state === "25P03") return "late";
+  return /^(08|40|53|55|57|58)/.test(state) ? "transient" : "permanent";
+}

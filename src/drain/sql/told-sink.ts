@@ -1,0 +1,43 @@
+import type { CounterShape } from "../../counter/table.ts";
+import { argumentError, checkSignal, wholeNumber } from "../../errors.ts";
+import { Place } from "../../place.ts";
+import { checkShape } from "./shape.ts";
+import type { Limits, Sink } from "./sink.ts";
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const SHAPE = "a counter's shape: { name, dimensions, buckets }";
+
+/** The sink that `make` gives; its errors and those of its methods name `name`. */
+export function toldSink(name: string, make: () => Sink): Sink {
+  const at = new Place(name);
+  const sink = at.checked(undefined, make);
+  const run = async <T>(method: string, shape: CounterShape, limits: Limits | undefined, call: () => Promise<T>) => {
+    try {
+      check(shape, limits);
+      return await call();
+    } catch (error) {
+      throw at.error(method, error);
+    }
+  };
+  return {
+    ddl: (shape) =>
+      at.checked("ddl", () => {
+        check(shape, undefined);
+        return sink.ddl(shape);
+      }),
+    createTables: (shape, limits) => run("createTables", shape, limits, () => sink.createTables(shape, limits)),
+    apply: (shape, batch, limits) => run("apply", shape, limits, () => sink.apply(shape, batch, limits)),
+    ledger: (shape, limits) => run("ledger", shape, limits, () => sink.ledger(shape, limits)),
+    read: (shape, query, limits) => run("read", shape, limits, () => sink.read(shape, query, limits)),
+  };
+}
+
+function check(shape: CounterShape, limits: Limits | undefined): void {
+  if (shape === null || typeof shape !== "object") throw argumentError("shape", shape, SHAPE);
+  checkShape(shape);
+  if (limits === undefined) return;
+  if (limits === null || typeof limits !== "object") throw argumentError("limits", limits, "{ timeoutMs, signal }");
+  checkSignal(limits.signal);
+  const { timeoutMs } = limits;
+  if (timeoutMs !== undefined) wholeNumber("timeoutMs", timeoutMs, 1, LONGEST_TIMER_MS);
+}

@@ -1,0 +1,13 @@
+// What every recipe of `oriel/kernel` exports: the kernels alone, no store.
+export type { OrielErrorCode } from "../errors.ts";
+export { OrielError } from "../errors.ts";
+export type { ColumnOptions, PercentileOptions, TrimOptions, WindowStatsOptions } from "../kernel/api.ts";
+export { kernel } from "../kernel/api.ts";
+export { forceKernel } from "../kernel/choose.ts";
+export type { Values, ValueType } from "../kernel/column.ts";
+export type { Column, KernelName } from "../kernel/contract.ts";
+export type { Moments } from "../kernel/moments.ts";
+export type { NanPolicy } from "../kernel/nan.ts";
+export type { PercentileLaw, PercentileMethod } from "../kernel/percentile/percentile.ts";
+export { type RollingOptions, type RollingPercentiles, rollingPercentile } from "../kernel/rolling/rolling.ts";
+export type { ColumnStats } from "../kernel/stats.ts";

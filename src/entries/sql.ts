@@ -1,0 +1,15 @@
+// Sinks that counters are drained to: PostgreSQL, MariaDB, MySQL, SQLite, Oracle. It names no driver and needs no kernel.
+
+export type { BucketName } from "../counter/buckets.ts";
+export type { CounterRow } from "../counter/row.ts";
+export type { CounterShape, LedgerRow, RowsQuery } from "../counter/table.ts";
+export type { SinkOptions } from "../drain/sql/layout.ts";
+export { mysqlSink } from "../drain/sql/mysql/mysql.ts";
+export type { MysqlConnection, MysqlPool } from "../drain/sql/mysql/mysql-session.ts";
+export { type OracleSinkOptions, oracleSink } from "../drain/sql/oracle/oracle.ts";
+export type { OracleConnection, OracleManyResult, OraclePool } from "../drain/sql/oracle/oracle-session.ts";
+export { type PostgresConnection, type PostgresPool, postgresSink } from "../drain/sql/postgres/postgres.ts";
+export { longestValue } from "../drain/sql/shape.ts";
+export type { Applied, DrainBatch, DrainRow, Limits, Sink } from "../drain/sql/sink.ts";
+export { type SqliteDatabase, type SqliteStatement, sqliteSink } from "../drain/sql/sqlite/sqlite.ts";
+export { OrielError, type OrielErrorCode } from "../errors.ts";

@@ -1,0 +1,64 @@
+import type { Decision } from "../../limiter/decision.ts";
+import { placed } from "../../place.ts";
+import { admission, type LimiterOptions } from "../admission.ts";
+import type { Taker } from "../taker.ts";
+import { deniedResponse, whenEnded, whenGone, withHeaders } from "./response.ts";
+
+/** What is used of Hono's context, here or by most keys; more with the type given, `(c: Context) => ...`. */
+export interface HonoContext {
+  // biome-ignore lint/suspicious/noExplicitAny: Hono's own type of it, which is the application's to say
+  env: any;
+  req: { raw: Request; header(name: string): string | undefined };
+  res: Response;
+  set(name: "rateLimit", decision: Decision): void;
+}
+
+export interface HonoLimiterOptions<Context> extends LimiterOptions<Context> {
+  /** The response to a denied request; the header fields are added to it. Default: `problemOf`'s. */
+  onDenied?: (context: Context, decision: Decision) => Response | Promise<Response>;
+}
+
+/**
+ * Hono middleware that lets a request pass as the limiter decides. The decision is the context's variable "rateLimit",
+ * and `decisionOf(context.req.raw)`. The client's address is known on Node (@hono/node-server) only: elsewhere give
+ * `key: (c) => clientKey(getConnInfo(c).remote.address)`. An error goes to Hono's `onError`. Throws ARGUMENT for options
+ * that are wrong.
+ */
+export function honoLimiter<Context extends HonoContext = HonoContext>(
+  limiter: Taker,
+  options: HonoLimiterOptions<Context> = {},
+): (context: NoInfer<Context>, next: () => Promise<void>) => Promise<Response | undefined> {
+  return placed("honoLimiter", () => {
+    const addressOf = (context: Context): string | undefined => context.env?.incoming?.socket?.remoteAddress;
+    const admit = admission("honoLimiter", limiter, options, addressOf, (context) => context.req.raw);
+    const { onDenied = (_context, decision) => deniedResponse(decision) } = options;
+    return async (context, next) => {
+      const admitted = await admit(context);
+      if (admitted === undefined) {
+        await next();
+        return undefined;
+      }
+      const { decision, headers, release } = admitted;
+      if (release !== undefined) whenGone(context.req.raw, release);
+      context.set("rateLimit", decision);
+      const ending = (response: Response) =>
+        release === undefined ? response : whenEnded(context.req.raw, response, release);
+      try {
+        if (!decision.allowed) return ending(withHeaders(await onDenied(context, decision), headers));
+        await next();
+        replace(context, ending(withHeaders(context.res, headers)));
+        return undefined;
+      } catch (error) {
+        release?.();
+        throw error;
+      }
+    };
+  });
+}
+
+/** Hono joins the header of the response that was set before into the next: it must be taken away first. */
+function replace(context: HonoContext, response: Response): void {
+  if (context.res === response) return;
+  (context as { res: Response | undefined }).res = undefined;
+  context.res = response;
+}

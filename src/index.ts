@@ -1,8 +1,0 @@
-// The recipe for Node and Bun: SIMD, else scalar WebAssembly, else JavaScript; Redis through ioredis.
-import { builtIn } from "./kernel/built-in.ts";
-import { provideKernels } from "./kernel/choose.ts";
-
-provideKernels(builtIn);
-
-export * from "./api.ts";
-export { redisStore } from "./store/redis.ts";

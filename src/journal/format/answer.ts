@@ -1,0 +1,118 @@
+import { OrielError } from "../../errors.ts";
+import { type ChunkHeader, checkHeader, HEADER_BYTES, readHeader } from "./chunk.ts";
+import type { ChunkBytes } from "./chunk-bytes.ts";
+import { law } from "./law.ts";
+import type { Older } from "./older.ts";
+
+export const STATUS = { done: 0, missing: 1, clash: 2, full: 3, old: 4, void: 5, foreign: 6 } as const;
+export const VERDICT = { written: 0, late: 1, early: 2 } as const;
+
+/**
+ * What a reader holds of one chunk, named in its next call; `frame` is the last frame header, at `place` (0: none).
+ * Birth 0: nothing is known yet, and the page from `length` on is wanted.
+ */
+export interface Known {
+  number: number;
+  birth: number;
+  length: number;
+  place: number;
+  frame: Uint8Array;
+}
+
+/** What append, read and rotate answer; layout in lua/journal/answer.lua. */
+export interface Answer {
+  status: number;
+  /** True when `bytes` go on from the known length: the copy still agrees with the chunk. */
+  continued: boolean;
+  from: number;
+  /** TIME of the server, ms. */
+  nowMs: number;
+  /** Length of the chunk in bytes. */
+  length: number;
+  header: ChunkHeader | undefined;
+  /** One per frame appended. */
+  verdicts: Uint8Array;
+  bytes: Uint8Array;
+  /** Of an append with events that have their own times: no other copy of it can have been run. */
+  isOnlyCopy?: boolean | undefined;
+  /** Closed chunks of the same instant, where they were asked for. */
+  older?: Older | undefined;
+}
+
+const PREFIX_BYTES = 24;
+const NONE = new Uint8Array(0);
+export const FRAME_HEADER_BYTES = 16;
+
+/** Bytes of `known` for a call; asks for all of the chunk when nothing is known. */
+export function encodeKnown(known: Known | undefined): Uint8Array {
+  const bytes = new Uint8Array(20 + FRAME_HEADER_BYTES);
+  if (!known) return bytes;
+  const view = new DataView(bytes.buffer);
+  view.setFloat64(0, known.number, true);
+  view.setUint32(8, known.birth, true);
+  view.setUint32(12, known.length, true);
+  view.setUint32(16, known.place, true);
+  bytes.set(known.frame, 20);
+  return bytes;
+}
+
+export function decodeAnswer(reply: Uint8Array): Answer {
+  if (reply.length < PREFIX_BYTES) throw new OrielError("CORRUPT", `an answer of ${reply.length} bytes is cut off`);
+  const view = new DataView(reply.buffer, reply.byteOffset, reply.length);
+  const status = view.getUint8(0);
+  const verdictsFrom = PREFIX_BYTES + (view.getUint32(16, true) === 0 ? 0 : HEADER_BYTES);
+  const bytesFrom = verdictsFrom + view.getUint16(2, true);
+  if (reply.length < bytesFrom) throw new OrielError("CORRUPT", `an answer of ${reply.length} bytes is cut off`);
+  const header = verdictsFrom === PREFIX_BYTES ? undefined : readHeader(reply, PREFIX_BYTES);
+  if (header && status !== STATUS.foreign) checkHeader(header);
+  return {
+    status,
+    continued: view.getUint8(1) === 1,
+    from: view.getUint32(4, true),
+    nowMs: view.getFloat64(8, true),
+    length: view.getUint32(16, true),
+    header,
+    verdicts: reply.subarray(verdictsFrom, bytesFrom),
+    bytes: reply.subarray(bytesFrom),
+  };
+}
+
+/** The in-process twin of lua/journal/answer.lua; `wanted` false: no bytes. */
+export function answerOf(
+  status: number,
+  nowMs: number,
+  chunk: ChunkBytes | undefined,
+  verdicts: Uint8Array,
+  wanted: boolean,
+  known?: Known,
+): Answer {
+  const answer: Answer = {
+    status,
+    continued: false,
+    from: 0,
+    nowMs,
+    length: chunk?.length ?? 0,
+    header: chunk?.header,
+    verdicts,
+    bytes: NONE,
+  };
+  if (!chunk || !wanted) return answer;
+  answer.continued = known !== undefined && agrees(chunk, known);
+  answer.from = answer.continued || known?.birth === 0 ? known!.length : 0;
+  answer.bytes = chunk.bytes.slice(answer.from, answer.from + law.pageBytes);
+  return answer;
+}
+
+/** Whether a chunk goes on from what is known of it. */
+export function agrees(chunk: ChunkBytes, known: Known): boolean {
+  const { number, birth } = chunk.header;
+  if (known.number !== number || known.birth !== birth || known.length > chunk.length) return false;
+  if (known.place === 0) return true;
+  const bytes = chunk.bytes;
+  return known.frame.every((byte, i) => bytes[known.place + i] === byte);
+}
+
+/** Whether nothing was written between two answers about a journal. */
+export function isUnchanged({ header: a, length }: Answer, { header: b, length: before }: Answer): boolean {
+  return a?.number === b?.number && a?.birth === b?.birth && length === before;
+}

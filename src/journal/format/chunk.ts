@@ -1,0 +1,102 @@
+import { OrielError } from "../../errors.ts";
+import { law } from "./law.ts";
+
+/** A chunk's header; layout in lua/journal/chunk.lua. All times are server ms, but `latestMs` (event time). */
+export interface ChunkHeader {
+  format: number;
+  /** 0 f32, 1 f64. */
+  valueType: number;
+  /** 0 server clock, 1 event clock. */
+  clock: number;
+  chunkMs: number;
+  number: number;
+  createdMs: number;
+  birth: number;
+  /** Birth of the chunk before; 0 for a journal's first. */
+  birthBefore: number;
+  lastStampMs: number;
+  retentionMs: number;
+  completeSinceMs: number;
+  /** Largest own time in an event-clock journal so far; -Infinity when there is none. */
+  latestMs: number;
+}
+
+/** As much of a header as tells chunks apart, and when the open one is to be closed. */
+export type ChunkSeen = Pick<
+  ChunkHeader,
+  "clock" | "chunkMs" | "number" | "createdMs" | "birth" | "lastStampMs" | "latestMs"
+>;
+
+export const HEADER_BYTES = 64;
+const MOST_MS = 2 ** 53;
+/** The last day of a Date. */
+const LATEST_MS = 8.64e15;
+
+export function readHeader(bytes: Uint8Array, offset = 0): ChunkHeader {
+  const view = new DataView(bytes.buffer, bytes.byteOffset + offset, HEADER_BYTES);
+  return {
+    format: view.getUint8(0),
+    valueType: view.getUint8(1),
+    clock: view.getUint16(2, true),
+    chunkMs: view.getUint32(4, true),
+    number: view.getFloat64(8, true),
+    createdMs: view.getFloat64(16, true),
+    birth: view.getUint32(24, true),
+    birthBefore: view.getUint32(28, true),
+    lastStampMs: view.getFloat64(32, true),
+    retentionMs: view.getFloat64(40, true),
+    completeSinceMs: view.getFloat64(48, true),
+    latestMs: view.getFloat64(56, true),
+  };
+}
+
+/** Throws CORRUPT for numbers that no chunk has: a reader counts by them. */
+export function checkHeader(header: ChunkHeader): void {
+  const { number, valueType, clock, createdMs, lastStampMs, retentionMs } = header;
+  if (!Number.isSafeInteger(number) || number < 0) throw damaged(`its number is ${number}`);
+  if (valueType > 1 || clock > 1) throw damaged(`its value type is ${valueType}, its clock ${clock}`);
+  for (const time of [createdMs, lastStampMs, retentionMs])
+    if (!(Math.abs(time) <= MOST_MS)) throw damaged(`a time of its header is ${time} ms`);
+  if (!isSound(header)) throw damaged("the header of a chunk holds what is no time or length");
+}
+
+function damaged(what: string): OrielError {
+  return new OrielError("CORRUPT", what);
+}
+
+/** Whether a step of ours can have written it; times that are no dates would make every window a wrong one. */
+export function isSound(header: ChunkHeader): boolean {
+  const { valueType, clock, chunkMs, number, createdMs, birth, lastStampMs, retentionMs } = header;
+  if (valueType > 1 || clock > 1 || birth === 0 || !(chunkMs > 0) || !(retentionMs >= 1 && retentionMs < LATEST_MS))
+    return false;
+  if (!isDate(number) || !isDate(createdMs) || !isDate(lastStampMs) || lastStampMs < createdMs) return false;
+  return [header.completeSinceMs, header.latestMs].every((ms) => ms === -Infinity || Math.abs(ms) <= LATEST_MS);
+}
+
+function isDate(ms: number): boolean {
+  return Number.isInteger(ms) && ms >= 0 && ms <= LATEST_MS;
+}
+
+export function writeHeader(bytes: Uint8Array, header: ChunkHeader): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES);
+  view.setUint8(0, header.format);
+  view.setUint8(1, header.valueType);
+  view.setUint16(2, header.clock, true);
+  view.setUint32(4, header.chunkMs, true);
+  view.setFloat64(8, header.number, true);
+  view.setFloat64(16, header.createdMs, true);
+  view.setUint32(24, header.birth, true);
+  view.setUint32(28, header.birthBefore, true);
+  view.setFloat64(32, header.lastStampMs, true);
+  view.setFloat64(40, header.retentionMs, true);
+  view.setFloat64(48, header.completeSinceMs, true);
+  view.setFloat64(56, header.latestMs, true);
+}
+
+/**
+ * When a chunk may go: nothing it can still hold is inside any window then. Up to whole seconds, so that appends within
+ * one second have one expiry, and Redis need not be told it again.
+ */
+export function expiryOf(header: ChunkHeader): number {
+  return Math.ceil((header.lastStampMs + header.retentionMs + header.chunkMs + law.expirySlackMs) / 1000) * 1000;
+}

@@ -1,0 +1,108 @@
+import type { Column } from "../../kernel/contract.ts";
+import { law } from "./law.ts";
+
+/*
+ * One producer's batch (all little-endian; f64 values start at a multiple of 8 within the frame):
+ *   0 u8 format << 4 | own times << 1 | f64 values · 1 u8 zero · 2 u16 count · 4 u32 producer · 8 u32 sequence
+ *   12 u32 ms from the chunk's creation to the stamp (written by the store)
+ *   16 own times only: f64 base, count x u32 ms after it, zeros to a multiple of 8 before f64 values
+ *   .. count x f32 or f64
+ */
+const OWN_TIMES = 2;
+const FRAME_HEADER_BYTES = 16;
+export const MOST_IN_FRAME = 65_535;
+
+export interface Frame {
+  bytes: Uint8Array;
+  /** Smallest and largest own time, ms; 0 where the store's stamp is the time. */
+  earliestMs: number;
+  latestMs: number;
+}
+
+/** Where the parts of a frame lie; offsets count from the beginning of the bytes parsed. */
+export interface FrameParts {
+  size: number;
+  count: number;
+  producer: number;
+  sequence: number;
+  sinceCreationMs: number;
+  /** -1 without own times. */
+  baseAt: number;
+  valuesAt: number;
+}
+
+export function hasOwnTimes(frame: Uint8Array): boolean {
+  return (frame[0] & OWN_TIMES) !== 0;
+}
+
+export function frameSize(valueType: number, count: number, ownTimes: boolean): number {
+  return valuesOffset(valueType, count, ownTimes) + count * (valueType === 1 ? 8 : 4);
+}
+
+function valuesOffset(valueType: number, count: number, ownTimes: boolean): number {
+  const end = FRAME_HEADER_BYTES + (ownTimes ? 8 + 4 * count : 0);
+  return valueType === 1 ? (end + 7) & ~7 : end;
+}
+
+/** A frame of 1 to 65 535 values; `times` within 2^32 ms of their smallest, or none. */
+export function encodeFrame(producer: number, sequence: number, values: Column, times?: ArrayLike<number>): Frame {
+  const valueType = values instanceof Float64Array ? 1 : 0;
+  const bytes = new Uint8Array(frameSize(valueType, values.length, times !== undefined));
+  const view = new DataView(bytes.buffer);
+  view.setUint8(0, (law.format << 4) | (times ? OWN_TIMES : 0) | valueType);
+  view.setUint16(2, values.length, true);
+  view.setUint32(4, producer, true);
+  view.setUint32(8, sequence, true);
+  bytes.set(
+    new Uint8Array(values.buffer, values.byteOffset, values.byteLength),
+    valuesOffset(valueType, values.length, times !== undefined),
+  );
+  if (!times) return { bytes, earliestMs: 0, latestMs: 0 };
+  let earliestMs = times[0];
+  let latestMs = times[0];
+  for (let i = 1; i < times.length; i++) {
+    if (times[i] < earliestMs) earliestMs = times[i];
+    if (times[i] > latestMs) latestMs = times[i];
+  }
+  view.setFloat64(FRAME_HEADER_BYTES, earliestMs, true);
+  for (let i = 0; i < times.length; i++) view.setUint32(FRAME_HEADER_BYTES + 8 + 4 * i, times[i] - earliestMs, true);
+  return { bytes, earliestMs, latestMs };
+}
+
+/** Events in whole frames, copies of frames included. */
+export function countEvents(frames: Uint8Array, valueType: number): number {
+  const view = new DataView(frames.buffer, frames.byteOffset, frames.byteLength);
+  const parts = noParts();
+  let count = 0;
+  for (let at = 0; readFrame(view, at, valueType, parts) === "whole"; at += parts.size) count += parts.count;
+  return count;
+}
+
+/** To be filled by `readFrame`. */
+export function noParts(): FrameParts {
+  return { size: 0, count: 0, producer: 0, sequence: 0, sinceCreationMs: 0, baseAt: 0, valuesAt: 0 };
+}
+
+/** Reads the frame at `at` into `parts`; "cut" when the bytes end before it does, "foreign" when it is no frame of this type. */
+export function readFrame(
+  view: DataView,
+  at: number,
+  valueType: number,
+  parts: FrameParts,
+): "whole" | "cut" | "foreign" {
+  if (at + FRAME_HEADER_BYTES > view.byteLength) return "cut";
+  const flags = view.getUint8(at);
+  const count = view.getUint16(at + 2, true);
+  if (flags >> 4 !== law.format || (flags & 13) !== valueType || count === 0) return "foreign";
+  const ownTimes = (flags & OWN_TIMES) !== 0;
+  const size = frameSize(valueType, count, ownTimes);
+  if (at + size > view.byteLength) return "cut";
+  parts.size = size;
+  parts.count = count;
+  parts.producer = view.getUint32(at + 4, true);
+  parts.sequence = view.getUint32(at + 8, true);
+  parts.sinceCreationMs = view.getUint32(at + 12, true);
+  parts.baseAt = ownTimes ? at + FRAME_HEADER_BYTES : -1;
+  parts.valuesAt = at + valuesOffset(valueType, count, ownTimes);
+  return "whole";
+}

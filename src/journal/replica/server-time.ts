@@ -1,0 +1,54 @@
+import type { Clock } from "../../time.ts";
+import type { Seen } from "./rollbacks.ts";
+
+/** A machine that slept wakes with a wall clock that went on and a monotonic one that may not have. */
+export const SLEPT_MS = 1000;
+/** Clocks drift apart by up to 100 ms in this time; what was learnt before is asked anew. */
+const LONGEST_TRUST_MS = 600_000;
+
+/**
+ * What a process knows of the server's clock: the last answer's TIME, and how long ago that was here. Nothing is proved
+ * by it: the store refuses an append whose time is wrong.
+ */
+export class ServerTime {
+  readonly #monotonic: Clock;
+  #isKnown = false;
+  #serverMs = 0;
+  /** Of the journal: it does not fall, also where the server's clock was set back. */
+  #lastStampMs = -Infinity;
+  #monotonicMs = 0;
+  #wallMs = 0;
+
+  constructor(monotonic: Clock) {
+    this.#monotonic = monotonic;
+  }
+
+  learn({ nowMs, header }: Pick<Seen, "nowMs" | "header">): void {
+    this.#isKnown = true;
+    this.#serverMs = nowMs;
+    this.#lastStampMs = header?.lastStampMs ?? -Infinity;
+    this.#monotonicMs = this.#monotonic();
+    this.#wallMs = Date.now();
+  }
+
+  /** As well as can be told without asking; by this process's own clock where the server was never reached. */
+  roughMs(): number {
+    if (!this.#isKnown) return Date.now();
+    return Math.floor(this.#serverMs + this.#monotonic() - this.#monotonicMs);
+  }
+
+  get isKnown(): boolean {
+    return this.#isKnown;
+  }
+
+  /**
+   * The stamp that an event recorded now would get at least, unless the server's clock was set back since; undefined when
+   * it must be asked.
+   */
+  estimateMs(): number | undefined {
+    if (!this.#isKnown) return undefined;
+    const elapsedMs = this.#monotonic() - this.#monotonicMs;
+    if (elapsedMs > LONGEST_TRUST_MS || Date.now() - this.#wallMs > elapsedMs + SLEPT_MS) return undefined;
+    return Math.max(this.#lastStampMs, Math.floor(this.#serverMs + elapsedMs));
+  }
+}

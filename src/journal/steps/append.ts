@@ -1,0 +1,155 @@
+import { script } from "../../generated/journal/append.ts";
+import type { StepOfArguments } from "../../store/contract.ts";
+import {
+  type Answer,
+  answerOf,
+  decodeAnswer,
+  encodeKnown,
+  FRAME_HEADER_BYTES,
+  type Known,
+  STATUS,
+  VERDICT,
+} from "../format/answer.ts";
+import { type ChunkHeader, expiryOf, HEADER_BYTES } from "../format/chunk.ts";
+import { ChunkBytes } from "../format/chunk-bytes.ts";
+import { type Frame, hasOwnTimes } from "../format/frames.ts";
+import { chunkMsOf, law } from "../format/law.ts";
+
+export interface Append {
+  valueType: number;
+  clock: number;
+  retentionMs: number;
+  /** Latest stamp, server ms; the earliest is `law.dedupeMs` before it, exclusive. */
+  voidAfterMs: number;
+  /** Birth of the chunk, if this call creates it. */
+  birth: number;
+  frames: Frame[];
+  /** "none": no bytes wanted. */
+  known: Known | undefined | "none";
+}
+
+const META_BYTES = 20;
+
+/** Appends frames to the open chunk; law in lua/journal/append.lua. */
+export const append: StepOfArguments<Append, Answer> = {
+  name: "journal/append",
+  script,
+  arity: 4,
+  keyCount: 1,
+  repeatable: true,
+  encode: (input) => [
+    headOf(input),
+    metasOf(input.frames),
+    joined(input.frames),
+    input.known === "none" ? "" : encodeKnown(input.known),
+  ],
+  decode: decodeAnswer,
+  local(keys, key, input, nowMs) {
+    const chunk = keys.get(key) as ChunkBytes | undefined;
+    const wanted = input.known !== "none";
+    const known = input.known === "none" ? undefined : input.known;
+    const sizeBytes = input.frames.reduce((sum, frame) => sum + frame.bytes.length, 0);
+    const status = chunk ? refusal(chunk, input, sizeBytes, nowMs) : isVoid(nowMs, input) ? STATUS.void : STATUS.done;
+    if (status !== STATUS.done) return answerOf(status, nowMs, chunk, new Uint8Array(0), wanted, known);
+
+    const header = chunk ? chunk.header : freshHeader(input, nowMs);
+    const stampMs = Math.max(nowMs, header.lastStampMs);
+    if (input.retentionMs > header.retentionMs) {
+      header.completeSinceMs = Math.max(header.completeSinceMs, stampMs - header.retentionMs);
+      header.retentionMs = input.retentionMs;
+    }
+    const verdicts = Uint8Array.from(input.frames, (frame) => judge(frame, header, stampMs, nowMs));
+    const written = input.frames.filter((_, i) => verdicts[i] === VERDICT.written);
+    if (written.length === 0) return answerOf(STATUS.done, nowMs, chunk, verdicts, wanted, known);
+
+    header.lastStampMs = stampMs;
+    const writtenBytes = written.reduce((sum, frame) => sum + frame.bytes.length, 0);
+    const target = chunk ?? new ChunkBytes(header, HEADER_BYTES + writtenBytes);
+    keys.set(key, target, target.sizeBytes(writtenBytes), expiryOf(header));
+    target.reserve(writtenBytes);
+    target.header = header;
+    for (const frame of written) target.append(stamped(frame.bytes, stampMs - header.createdMs));
+    return answerOf(STATUS.done, nowMs, target, verdicts, wanted, known);
+  },
+};
+
+function refusal(chunk: ChunkBytes, input: Append, sizeBytes: number, nowMs: number): number {
+  const { format, valueType, clock, createdMs, lastStampMs } = chunk.header;
+  if (format !== law.format) return STATUS.foreign;
+  if (valueType !== input.valueType || clock !== input.clock) return STATUS.clash;
+  if (isVoid(Math.max(nowMs, lastStampMs), input)) return STATUS.void;
+  if (chunk.length + sizeBytes > law.fullBytes) return STATUS.full;
+  return nowMs - createdMs > law.oldestChunkMs ? STATUS.old : STATUS.done;
+}
+
+/** Whether a frame would get a stamp so far from one that a copy of it may have got that readers would count both. */
+export function isVoid(stampMs: number, { voidAfterMs }: { voidAfterMs: number }): boolean {
+  return !(stampMs <= voidAfterMs && stampMs > voidAfterMs - law.dedupeMs);
+}
+
+function freshHeader(input: Append, nowMs: number): ChunkHeader {
+  return {
+    format: law.format,
+    valueType: input.valueType,
+    clock: input.clock,
+    chunkMs: chunkMsOf(input.retentionMs),
+    number: nowMs,
+    createdMs: nowMs,
+    birth: input.birth,
+    birthBefore: 0,
+    lastStampMs: nowMs,
+    retentionMs: input.retentionMs,
+    completeSinceMs: -Infinity,
+    latestMs: -Infinity,
+  };
+}
+
+/** The verdict on one frame; in an event-clock journal a written one moves the series' now. */
+function judge(frame: Frame, header: ChunkHeader, stampMs: number, nowMs: number): number {
+  const ownTimes = hasOwnTimes(frame.bytes);
+  if (ownTimes && frame.latestMs > nowMs + law.earlyMs) return VERDICT.early;
+  const oldestMs = (header.clock === 1 ? header.latestMs : stampMs) - header.retentionMs;
+  if (ownTimes && frame.earliestMs < oldestMs) return VERDICT.late;
+  if (header.clock === 1) header.latestMs = Math.max(header.latestMs, ownTimes ? frame.latestMs : stampMs);
+  return VERDICT.written;
+}
+
+/** A copy of a frame, with its stamp. */
+export function stamped(frame: Uint8Array, sinceCreationMs: number): Uint8Array {
+  const copy = frame.slice();
+  new DataView(copy.buffer).setUint32(FRAME_HEADER_BYTES - 4, sinceCreationMs, true);
+  return copy;
+}
+
+function headOf(input: Append): Uint8Array {
+  const view = new DataView(new ArrayBuffer(24));
+  view.setUint8(0, input.valueType);
+  view.setUint8(1, input.clock);
+  view.setUint32(4, input.birth, true);
+  view.setFloat64(8, input.retentionMs, true);
+  view.setFloat64(16, input.voidAfterMs, true);
+  return new Uint8Array(view.buffer);
+}
+
+/** Sizes and times; nothing for one frame without own times, of which the script need not judge anything. */
+function metasOf(frames: Frame[]): Uint8Array | string {
+  if (frames.length === 1 && !hasOwnTimes(frames[0].bytes)) return "";
+  const view = new DataView(new ArrayBuffer(frames.length * META_BYTES));
+  for (let i = 0; i < frames.length; i++) {
+    view.setUint32(i * META_BYTES, frames[i].bytes.length, true);
+    view.setFloat64(i * META_BYTES + 4, frames[i].earliestMs, true);
+    view.setFloat64(i * META_BYTES + 12, frames[i].latestMs, true);
+  }
+  return new Uint8Array(view.buffer);
+}
+
+function joined(frames: Frame[]): Uint8Array {
+  if (frames.length === 1) return frames[0].bytes;
+  const all = new Uint8Array(frames.reduce((sum, frame) => sum + frame.bytes.length, 0));
+  let at = 0;
+  for (const frame of frames) {
+    all.set(frame.bytes, at);
+    at += frame.bytes.length;
+  }
+  return all;
+}

@@ -1,0 +1,30 @@
+import { script } from "../../generated/journal/delete.ts";
+import type { Operation } from "../../store/contract.ts";
+import type { ChunkBytes } from "../format/chunk-bytes.ts";
+
+export const DELETED = { gone: 0, missing: 1, another: 2, void: 3 } as const;
+
+export interface Deletion {
+  /** As it was seen. */
+  birth: number;
+  voidAfterMs: number;
+}
+
+/** Deletes one chunk. Law in lua/journal/delete.lua. */
+export const deleteChunk: Operation<Deletion, number> = {
+  name: "journal/delete",
+  script,
+  arity: 2,
+  keyCount: 1,
+  repeatable: true,
+  encode: ({ birth, voidAfterMs }) => [birth, voidAfterMs],
+  decode: (reply) => reply[0],
+  local(keys, key, { birth, voidAfterMs }, nowMs) {
+    const chunk = keys.get(key) as ChunkBytes | undefined;
+    if (!chunk) return DELETED.missing;
+    if (birth !== chunk.header.birth) return DELETED.another;
+    if (nowMs > voidAfterMs) return DELETED.void;
+    keys.delete(key);
+    return DELETED.gone;
+  },
+};

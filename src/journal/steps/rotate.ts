@@ -1,0 +1,60 @@
+import { script } from "../../generated/journal/rotate.ts";
+import type { Operation } from "../../store/contract.ts";
+import { type Answer, answerOf, decodeAnswer, STATUS } from "../format/answer.ts";
+import { expiryOf } from "../format/chunk.ts";
+import { ChunkBytes } from "../format/chunk-bytes.ts";
+import { chunkMsOf, law } from "../format/law.ts";
+
+export interface Rotate {
+  number: number;
+  birth: number;
+  nextBirth: number;
+}
+
+/** Key of a closed chunk: the open chunk's key and the number. */
+export function closedKey(key: string, number: number): string {
+  return `${key}:${number}`;
+}
+
+/** Closes the open chunk if it is still the one seen; law in lua/journal/rotate.lua. */
+export const rotate: Operation<Rotate, Answer> = {
+  name: "journal/rotate",
+  script,
+  arity: 3,
+  keyCount: 2,
+  keysOf: (key, input) => [key, closedKey(key, input.number)],
+  repeatable: true,
+  encode: (input) => [input.number, input.birth, input.nextBirth],
+  decode: decodeAnswer,
+  local(keys, key, input, nowMs) {
+    const chunk = keys.get(key) as ChunkBytes | undefined;
+    const none = new Uint8Array(0);
+    if (!chunk) return answerOf(STATUS.missing, nowMs, undefined, none, false);
+    const header = chunk.header;
+    if (header.format !== law.format) return answerOf(STATUS.foreign, nowMs, chunk, none, false);
+    if (header.number !== input.number || header.birth !== input.birth)
+      return answerOf(STATUS.done, nowMs, chunk, none, false);
+
+    const stampMs = Math.max(nowMs, header.lastStampMs);
+    const next = new ChunkBytes({
+      ...header,
+      chunkMs: chunkMsOf(header.retentionMs),
+      number: header.number + 1,
+      createdMs: stampMs,
+      birth: birthOf(input.nextBirth, stampMs, chunk.length),
+      birthBefore: header.birth,
+      lastStampMs: stampMs,
+    });
+    // Counted from its closing: while it may matter to a window, the next chunk's readers find it.
+    const expireAtMs = expiryOf({ ...header, lastStampMs: stampMs });
+    const closed = chunk.clone();
+    keys.set(closedKey(key, header.number), closed, closed.sizeBytes(), expireAtMs);
+    keys.set(key, next, next.sizeBytes(), expireAtMs);
+    return answerOf(STATUS.done, nowMs, next, none, false);
+  },
+};
+
+/** The same request, repeated after a failover undid the first, closes another chunk and must give another birth. */
+function birthOf(drawn: number, stampMs: number, length: number): number {
+  return (drawn + (stampMs % 2 ** 32) + length) % 2 ** 32 || 1;
+}

@@ -1,0 +1,167 @@
+import { corruptError } from "../../errors.ts";
+import { script as nearScript } from "../../generated/summary/server-stats.ts";
+import { script as farScript } from "../../generated/summary/server-stats-far.ts";
+import type { Keyspace, Operation, Script } from "../../store/contract.ts";
+import { refusal } from "../../store/refusal.ts";
+import type { Closed } from "../../time.ts";
+import { STATUS } from "../format/answer.ts";
+import type { ChunkBytes } from "../format/chunk-bytes.ts";
+import { law } from "../format/law.ts";
+import { needsOlder } from "../format/reach.ts";
+import { closedKey } from "./rotate.ts";
+import { decodeServerAnswer, firstRank, RANKS, type ServerAnswer } from "./server-answer.ts";
+import { serverMoments } from "./server-moments.ts";
+import { BOUND_TEXT, valuesInside, type WindowChunk } from "./server-window.ts";
+
+export interface ServerStats {
+  valueType: number;
+  clock: number;
+  closed: Closed;
+  spanMs: number;
+  atMs: number | undefined;
+  /** Number of the last chunk that was closed, as far as the caller knows; undefined: none is named. */
+  newest: number | undefined;
+  /** Ascending. */
+  percentiles: readonly number[];
+}
+
+/** Besides those that append, read and rotate answer. */
+export const SERVER_STATUS = { ...STATUS, otherKeys: 7, unlinked: 8 } as const;
+
+/** Over at most 7 closed chunks: each key costs Redis some time, and a call of one operation has always as many. */
+export const serverStats = /* @__PURE__ */ statsOver("summary/server-stats", nearScript);
+export const serverStatsFar = /* @__PURE__ */ statsOver("summary/server-stats-far", farScript);
+
+/** Statistics of one window, computed where its events are; law in lua/summary/window-stats.lua. */
+function statsOver(name: string, script: Script): Operation<ServerStats, ServerAnswer> {
+  const chunkCount = script === nearScript ? 8 : law.mostServerChunks;
+  const closedCount = chunkCount - 1;
+  return {
+    name,
+    script,
+    arity: 2,
+    keyCount: chunkCount,
+    keysOf(key, { newest }) {
+      const keys = [key];
+      for (let i = 0; i < closedCount; i++) keys.push(newest === undefined ? key : closedKey(key, newest - i));
+      return keys;
+    },
+    repeatable: true,
+    encode(input) {
+      const view = new DataView(new ArrayBuffer(32));
+      view.setUint8(0, input.valueType);
+      view.setUint8(1, input.clock);
+      view.setUint8(2, input.closed === "both" ? 1 : 0);
+      view.setUint8(3, input.atMs === undefined ? 0 : 1);
+      view.setUint32(4, input.newest === undefined ? 0 : closedCount, true);
+      view.setFloat64(8, input.newest ?? 0, true);
+      view.setFloat64(16, input.spanMs, true);
+      view.setFloat64(24, input.atMs ?? 0, true);
+      return [new Uint8Array(view.buffer), f64s(input.percentiles)];
+    },
+    decode: decodeServerAnswer,
+    local: (keys, key, input, nowMs) => statsOf(keys, key, input, closedCount, nowMs),
+  };
+}
+
+function statsOf(keys: Keyspace, key: string, input: ServerStats, closedCount: number, nowMs: number): ServerAnswer {
+  const open = keys.get(key) as ChunkBytes | undefined;
+  if (!open) return answerOf(SERVER_STATUS.missing, nowMs);
+  const { header } = open;
+  if (header.format !== law.format) return answerOf(SERVER_STATUS.foreign, nowMs);
+  if (header.valueType !== input.valueType || header.clock !== input.clock)
+    return answerOf(SERVER_STATUS.clash, nowMs, open);
+
+  const seriesNowMs = header.clock === 1 ? header.latestMs : Math.max(nowMs, header.lastStampMs);
+  const toMs = input.atMs ?? seriesNowMs;
+  const fromMs = toMs - input.spanMs;
+  const { status, missing, chunks } = gather(keys, key, open, fromMs, input.newest, closedCount);
+  if (status !== SERVER_STATUS.done) return answerOf(status, nowMs, open);
+  const values = valuesInside(chunks, input.closed === "both" ? fromMs : fromMs + 1, toMs);
+  const sorted = Float64Array.from(values.filter((x) => !Number.isNaN(x))).sort();
+  const oldest = chunks[0].header;
+  return {
+    ...answerOf(status, nowMs, open),
+    missing,
+    reachMs: oldest.clock === 1 ? oldest.latestMs : oldest.createdMs,
+    moments: serverMoments(values, sorted),
+    ordered: Float64Array.from(sorted.length === 0 ? [] : input.percentiles.flatMap((p) => about(sorted, p))),
+  };
+}
+
+interface Gathered {
+  status: number;
+  missing: boolean;
+  /** Oldest first. */
+  chunks: WindowChunk[];
+}
+
+function gather(
+  keys: Keyspace,
+  key: string,
+  open: ChunkBytes,
+  fromMs: number,
+  newest: number | undefined,
+  closedCount: number,
+): Gathered {
+  const chunks: WindowChunk[] = [];
+  let sizeBytes = 0;
+  for (let chunk = open; ; ) {
+    const { header } = chunk;
+    chunks.unshift({ key: chunk === open ? key : closedKey(key, header.number), header, bytes: chunk.bytes });
+    sizeBytes += chunk.length;
+    if (sizeBytes > law.mostServerBytes && chunk === open)
+      throw refusal("TOO_LARGE", openTooLarge(sizeBytes, header.chunkMs));
+    if (sizeBytes > law.mostServerBytes)
+      throw tooLarge(`the chunks of the window hold more than ${law.mostServerBytes} bytes`);
+    if (!needsOlder(header, fromMs)) return { status: SERVER_STATUS.done, missing: false, chunks };
+    const place = newest === undefined ? -1 : newest - (header.number - 1);
+    if (place < 0 || place >= closedCount) {
+      if (chunks.length === law.mostServerChunks)
+        throw tooLarge(`the window reaches over more than ${law.mostServerChunks - 1} closed chunks`);
+      return { status: SERVER_STATUS.otherKeys, missing: false, chunks };
+    }
+    const older = keys.get(closedKey(key, newest! - place)) as ChunkBytes | undefined;
+    if (!older) return { status: SERVER_STATUS.done, missing: true, chunks };
+    if (older.header.format !== law.format)
+      throw corruptError(closedKey(key, newest! - place), `it is no journal of format ${law.format}`);
+    if (older.header.birth !== header.birthBefore) return { status: SERVER_STATUS.unlinked, missing: false, chunks };
+    chunk = older;
+  }
+}
+
+/** A chunk is read whole, since any frame of it may hold an event of any time. */
+function openTooLarge(sizeBytes: number, chunkMs: number): string {
+  const bound = `of at most ${law.mostServerBytes} that are computed inside Redis, whatever the span`;
+  const closed = `when it is closed, at ${law.rotateBytes} bytes or ${chunkMs} ms after it began`;
+  return `the open chunk alone holds ${sizeBytes} bytes, ${bound}: ask with where: "client", or again ${closed}`;
+}
+
+function tooLarge(what: string) {
+  return refusal("TOO_LARGE", `${what}, ${BOUND_TEXT}`);
+}
+
+function about(sorted: Float64Array, p: number): number[] {
+  const first = firstRank(sorted.length, p);
+  return Array.from({ length: RANKS }, (_, i) => sorted[Math.max(0, Math.min(sorted.length - 1, first + i))]);
+}
+
+function answerOf(status: number, nowMs: number, open?: ChunkBytes): ServerAnswer {
+  const { length = 0, header } = open ?? {};
+  return {
+    status,
+    missing: false,
+    length,
+    nowMs,
+    reachMs: 0,
+    header,
+    moments: undefined,
+    ordered: new Float64Array(0),
+  };
+}
+
+function f64s(numbers: readonly number[]): Uint8Array {
+  const view = new DataView(new ArrayBuffer(8 * numbers.length));
+  for (let i = 0; i < numbers.length; i++) view.setFloat64(8 * i, numbers[i], true);
+  return new Uint8Array(view.buffer);
+}

@@ -1,0 +1,50 @@
+import type { Column, Kernel } from "../contract.ts";
+import { drawPlaces } from "../passes/bracket.ts";
+import { kernelOf } from "../passes/form.ts";
+import { census } from "./census.ts";
+import { collect } from "./collect.ts";
+import { fold } from "./fold.ts";
+import { narrow } from "./narrow.ts";
+import { pairwiseSquares, pairwiseSum } from "./pairwise.ts";
+import { rank } from "./rank.ts";
+import { roll } from "./rolling/rolling.ts";
+import { starts } from "./rolling/rolling-starts.ts";
+import { sort } from "./sort.ts";
+import { stream } from "./stream.ts";
+import { trim } from "./trim.ts";
+
+/** The plain JavaScript form: no WebAssembly, for strict content policies and runtimes without it. */
+export const js = {
+  name: "js",
+  create: (): Kernel =>
+    kernelOf<Column>({
+      name: "js",
+      hold: (values) => values,
+      fold,
+      census,
+      pairwiseSum,
+      pairwiseSquares,
+      collect: (values, first, last) => collect(values, first, last),
+      sample: (values, size, seed) => {
+        const room = values instanceof Float32Array ? new Float32Array(size) : new Float64Array(size);
+        const places = drawPlaces(size, values.length, seed);
+        const drawn = room.map((_, i) => values[places[i]!]!);
+        sort(drawn);
+        return drawn;
+      },
+      narrow,
+      rank,
+      starts,
+      roll,
+      sort,
+      sorted: (values) => {
+        const copy = values.slice();
+        sort(copy);
+        return copy;
+      },
+      stream,
+      append: collect,
+      view: (values) => values,
+      trim,
+    }),
+} as const;

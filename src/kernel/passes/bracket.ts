@@ -1,0 +1,56 @@
+import type { Column } from "../contract.ts";
+import { numberAbove, numberBelow } from "./neighbour.ts";
+
+/**
+ * Two values, between which a rank most likely lies, and the limits, both included, of what is to be collected: the two
+ * themselves, or, where the sample met one of them more than once, what is beyond it, and it is counted instead.
+ */
+export interface Bracket {
+  low: number;
+  high: number;
+  first: number;
+  last: number;
+}
+
+/** How large a sample balances its own cost with that of the values inside the brackets of `shares` (0 to 1) of n values. */
+export function sampleSize(n: number, shares: readonly number[]): number {
+  const balance = ((n / 2) * Math.max(0, ...shares.map(deviationOf))) ** (2 / 3);
+  return Math.floor(Math.min(16384, Math.max(256, balance)));
+}
+
+/**
+ * One place in each of `size` strides of `count` places, where no period in the data can follow; `seed` (32 bits) moves
+ * them. As assembly/selection/sample.ts draws.
+ */
+export function drawPlaces(size: number, count: number, seed: number): Uint32Array {
+  const places = new Uint32Array(size);
+  const stride = count / size;
+  let random = seed;
+  for (let i = 0; i < size; i++) {
+    random = (Math.imul(1664525, random) + 1013904223) >>> 0;
+    places[i] = Math.min(count - 1, Math.floor((i + random * 2 ** -32) * stride));
+  }
+  return places;
+}
+
+/** The bracket of a share of the values from a sample without NaN, 3.2 standard deviations of the sample's rank and 2 ranks to either side. */
+export function bracketOf(sorted: Column, share: number): Bracket {
+  const size = sorted.length;
+  const centre = share * size;
+  const slack = 3.2 * deviationOf(share) * Math.sqrt(size) + 2;
+  const from = Math.floor(centre - slack);
+  const to = Math.ceil(centre + slack);
+  const low = from < 0 ? Number.NEGATIVE_INFINITY : sorted[from]!;
+  const high = to >= size ? Number.POSITIVE_INFINITY : sorted[to]!;
+  const isTied = (i: number) => sorted[i] === sorted[i - 1] || sorted[i] === sorted[i + 1];
+  return {
+    low,
+    high,
+    first: from >= 0 && isTied(from) ? numberAbove(sorted, low) : low,
+    last: to < size && isTied(to) ? numberBelow(sorted, high) : high,
+  };
+}
+
+function deviationOf(share: number): number {
+  return Math.sqrt(share * (1 - share));
+}

@@ -1,0 +1,74 @@
+import type { Summary } from "../contract.ts";
+import { addDoubles, divideDouble } from "../double-double.ts";
+import type { Block } from "./passes.ts";
+
+/**
+ * Merges the blocks of a fold in their order. Sums are added as double-doubles; the sum of squares by Chan, Golub and
+ * LeVeque 1979, the means as double-doubles too, so that an offset of 1e9 costs no digits, and added up by TwoSum.
+ */
+export class Merge {
+  readonly #total: Summary = {
+    count: 0,
+    nanCount: 0,
+    positiveInfinityCount: 0,
+    negativeInfinityCount: 0,
+    sumHigh: 0,
+    sumLow: 0,
+    m2: 0,
+    min: Number.POSITIVE_INFINITY,
+    max: Number.NEGATIVE_INFINITY,
+  };
+  #finite = 0;
+  #mean: [number, number] = [0, 0];
+  #lost = 0;
+  /** False: none for sure; true: some, or not looked for. */
+  negativeZero = false;
+  positiveZero = false;
+
+  add({ count, sumHigh, sumLow, squares, about, min, max, census }: Block): void {
+    const total = this.#total;
+    let finite = count;
+    total.count += count;
+    if (min < total.min) total.min = min;
+    if (max > total.max) total.max = max;
+    if (census !== undefined) {
+      total.nanCount += census.nan;
+      total.positiveInfinityCount += census.positiveInfinity;
+      total.negativeInfinityCount += census.negativeInfinity;
+      finite -= census.nan + census.positiveInfinity + census.negativeInfinity;
+      if (census.negativeZero > 0) this.negativeZero = true;
+      if (census.positiveZero > 0) this.positiveZero = true;
+    }
+    if (finite === 0) return;
+    const [meanHigh, meanLow] = divideDouble(sumHigh, sumLow, finite);
+    const off = meanHigh - about + meanLow;
+    this.#addSquare(squares === 0 ? 0 : Math.max(0, squares - finite * off * off));
+    const apart = meanHigh - this.#mean[0] + (meanLow - this.#mean[1]);
+    const before = this.#finite;
+    this.#finite += finite;
+    if (before > 0 && apart !== 0) this.#addSquare(apart * apart * ((before / this.#finite) * finite));
+    [total.sumHigh, total.sumLow] = addDoubles(total.sumHigh, total.sumLow, sumHigh, sumLow);
+    this.#mean = before > 0 ? divideDouble(total.sumHigh, total.sumLow, this.#finite) : [meanHigh, meanLow];
+  }
+
+  /** Null where a sum of finite values left the range of f64 on the way. */
+  get summary(): Summary | null {
+    const total = this.#total;
+    if (!Number.isFinite(total.sumHigh)) return null;
+    const m2 = total.m2 + this.#lost;
+    return {
+      ...total,
+      m2: total.min === total.max ? 0 : Number.isNaN(m2) ? Number.POSITIVE_INFINITY : m2,
+      // The blocks whose end is zero were looked at, and no other decides.
+      min: total.min === 0 ? (this.negativeZero ? -0 : 0) : total.min,
+      max: total.max === 0 ? (this.positiveZero ? 0 : -0) : total.max,
+    };
+  }
+
+  #addSquare(x: number): void {
+    const next = this.#total.m2 + x;
+    const part = next - this.#total.m2;
+    this.#lost += this.#total.m2 - (next - part) + (x - part);
+    this.#total.m2 = next;
+  }
+}

@@ -1,0 +1,62 @@
+import type { Clock } from "../../time.ts";
+import type { Policy } from "../policies.ts";
+
+interface Entry<Value> {
+  value: Value;
+  untilMs: number;
+  sizeBytes: number;
+}
+
+/** What is known of ids for a short time, some 10 000 of one policy and a usual name. */
+export const MOST_RECENT_BYTES = 8 * 2 ** 20;
+
+/** What is held for an id with a decision, a little more than V8 takes: a function may give each id policies of its own. */
+export function bytesOf(base: string, policies: readonly Policy[]): number {
+  return 2 * base.length + 400 + 350 * policies.length;
+}
+
+/**
+ * Values of ids, each until a time, of at most so many bytes together: full, what was put in first goes. That is what is over
+ * first, as a rule; each `set` takes two of those away, so that they do not wait for the bound.
+ */
+export class Recent<Value> {
+  sizeBytes = 0;
+  readonly #now: Clock;
+  readonly #entries = new Map<string, Entry<Value>>();
+
+  constructor(now: Clock) {
+    this.#now = now;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(base: string): Value | undefined {
+    const entry = this.#entries.get(base);
+    if (entry === undefined) return undefined;
+    if (this.#now() < entry.untilMs) return entry.value;
+    this.delete(base);
+    return undefined;
+  }
+
+  set(base: string, value: Value, untilMs: number, sizeBytes: number): void {
+    this.delete(base);
+    if (sizeBytes > MOST_RECENT_BYTES) return;
+    this.#entries.set(base, { value, untilMs, sizeBytes });
+    this.sizeBytes += sizeBytes;
+    const nowMs = this.#now();
+    let over = 2;
+    for (const [first, entry] of this.#entries) {
+      if (this.sizeBytes <= MOST_RECENT_BYTES && (entry.untilMs > nowMs || over-- === 0)) return;
+      this.delete(first);
+    }
+  }
+
+  delete(base: string): void {
+    const entry = this.#entries.get(base);
+    if (entry === undefined) return;
+    this.#entries.delete(base);
+    this.sizeBytes -= entry.sizeBytes;
+  }
+}

@@ -1,0 +1,35 @@
+import { corruptError } from "../errors.ts";
+import type { Keyspace } from "../store/contract.ts";
+import { ARRAY_BYTES } from "../store/memory/heap-bytes.ts";
+
+const COLUMNS_BYTES = 2 * ARRAY_BYTES + 128;
+
+/** What a memory store keeps under a locked window's key. */
+export interface LockedColumns {
+  times: Uint8Array;
+  values: Uint8Array;
+  mark: Mark | undefined;
+}
+
+/** Which hold of the lock has read the window last. */
+export interface Mark {
+  /** 0: none, for who only looks. */
+  fence: number;
+  nonce: number;
+}
+
+export function columnsOf(keys: Keyspace, key: string): LockedColumns | undefined {
+  const columns = keys.get(key) as LockedColumns | undefined;
+  // An array has values too: a function.
+  if (columns !== undefined && !(columns?.times instanceof Uint8Array && columns.values instanceof Uint8Array))
+    throw corruptError(key, "it holds no columns of a locked window");
+  return columns;
+}
+
+export function setColumns(keys: Keyspace, key: string, columns: LockedColumns, expireAtMs: number): void {
+  keys.set(key, columns, columns.times.length + columns.values.length + COLUMNS_BYTES, expireAtMs);
+}
+
+export function isMark(mark: Mark | undefined, { fence, nonce }: Mark): boolean {
+  return mark !== undefined && mark.fence === fence && mark.nonce === nonce;
+}

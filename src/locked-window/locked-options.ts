@@ -1,0 +1,55 @@
+import { argumentError, checkKnown } from "../errors.ts";
+import { leaseMsOf, waitMsOf } from "../lock/lock-options.ts";
+import { bound } from "../series/series-options.ts";
+import { type Closed, type Duration, durationMs } from "../time.ts";
+
+/** One more number of a window, by name; it sees what is inside, in the order recorded, and must not change it. */
+export type Statistics = Record<string, (values: Float32Array, times: BigInt64Array) => unknown>;
+
+export interface LockedWindowOptions<S extends Statistics = Record<never, never>> {
+  /** How far back the window reaches, 1 ms to 365 days. */
+  span: Duration;
+  /** "both" (default): now - span <= t. "right": now - span < t. */
+  closed?: Closed;
+  /** How long a call waits for the lock; default "10s". */
+  wait?: Duration;
+  /** How long one step holds the lock at most; default "60s". */
+  lease?: Duration;
+  /** Bound on what the window takes in Redis, 12 bytes an event; default 64 MiB. Beyond it: TOO_LARGE. */
+  maxBytes?: number;
+  /** Custom statistics, answered beside count, sum, average and p99. */
+  statistics?: S;
+}
+
+export interface LockedWindowSettings {
+  spanMs: number;
+  closed: Closed;
+  waitMs: number;
+  leaseMs: number;
+  maxBytes: number;
+  statistics: Statistics;
+}
+
+const OPTIONS = ["span", "closed", "wait", "lease", "maxBytes", "statistics"];
+const OWN = ["count", "sum", "average", "p99"];
+const LONGEST_SPAN_MS = 365 * 86_400_000;
+
+export function lockedSettings(options: LockedWindowOptions<Statistics>): LockedWindowSettings {
+  checkKnown(options, OPTIONS);
+  const { closed = "both", statistics = {} } = options;
+  if (closed !== "both" && closed !== "right") throw argumentError("closed", closed, '"both" or "right"');
+  if (statistics === null || typeof statistics !== "object")
+    throw argumentError("statistics", statistics, "an object of functions");
+  for (const [name, statistic] of Object.entries(statistics)) {
+    if (typeof statistic !== "function") throw argumentError(`statistics.${name}`, statistic, "a function");
+    if (OWN.includes(name)) throw argumentError("statistics", name, `a name other than ${OWN.join(", ")}`);
+  }
+  return {
+    spanMs: durationMs("span", options.span, 1, LONGEST_SPAN_MS),
+    closed,
+    waitMs: waitMsOf(options.wait ?? "10s"),
+    leaseMs: leaseMsOf("lease", options.lease ?? "60s"),
+    maxBytes: bound("maxBytes", options.maxBytes ?? 64 << 20),
+    statistics,
+  };
+}

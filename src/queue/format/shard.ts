@@ -1,0 +1,106 @@
+import type { Keyspace } from "../../store/contract.ts";
+import { ARRAY_BYTES, ownText, SLOT_BYTES, textBytes } from "../../store/memory/heap-bytes.ts";
+import { refusal } from "../../store/refusal.ts";
+import { BAND_SIZE, CLAIMED, channelOf, readScore } from "./layout.ts";
+import { bytesInTimes, Times } from "./times.ts";
+
+/** What a message takes beside its envelope, its id and its place in `times`; a fixed reason of its failure included. */
+const MESSAGE_BYTES = ARRAY_BYTES + 2 * SLOT_BYTES + 56;
+const SHARD_BYTES = 600;
+
+export const LAPSED = "lapsed";
+export const FAILED = "failed";
+/** Reasons that are strings of ours take no room: they are there in any case. */
+const FIXED_ERRORS = new Map([LAPSED, FAILED].map((why) => [why, why]));
+
+export interface Stored {
+  seq: number;
+  envelope: Uint8Array;
+}
+
+/** A shard as a memory store keeps it, all under its first key; lua/queue/law.lua tells what it is in Redis. */
+export class Shard {
+  readonly times = new Times();
+  readonly messages = new Map<string, Stored>();
+  readonly #errors = new Map<string, string>();
+  layout: string | undefined;
+  seq = 0;
+  /** Priorities that were ever used, highest first. */
+  levels: number[] = [];
+  isPaused = false;
+  #ownBytes = SHARD_BYTES;
+
+  get sizeBytes(): number {
+    return this.#ownBytes + this.times.sizeBytes;
+  }
+
+  add(id: string, stored: Stored): void {
+    this.messages.set(id, stored);
+    this.#ownBytes += storedBytes(id, stored.envelope);
+  }
+
+  delete(id: string): void {
+    const stored = this.messages.get(id);
+    if (stored) this.#ownBytes -= storedBytes(id, stored.envelope);
+    this.messages.delete(id);
+    this.setError(id, "");
+  }
+
+  /** Why the last delivery failed; "": it did not. */
+  errorOf(id: string): string {
+    return this.#errors.get(id) ?? "";
+  }
+
+  setError(id: string, why: string): void {
+    this.#ownBytes += errorBytes(why) - errorBytes(this.errorOf(id));
+    if (why === "") this.#errors.delete(id);
+    else this.#errors.set(id, FIXED_ERRORS.get(why) ?? ownText(why));
+  }
+
+  /** When the first that waits is due; Infinity: none does. */
+  head(): number {
+    return Math.min(Number.POSITIVE_INFINITY, ...this.levels.map((level) => this.#firstOf(level)));
+  }
+
+  /** When there is something to claim next. */
+  next(): number {
+    return this.isPaused ? Number.POSITIVE_INFINITY : Math.min(this.head(), this.#firstOf(CLAIMED));
+  }
+
+  #firstOf(band: number): number {
+    const first = this.times.first(band, BAND_SIZE, 1)[0];
+    return first ? readScore(first[1]).ms : Number.POSITIVE_INFINITY;
+  }
+}
+
+/** The shard as it stands, to be read; an empty one where there is none. Throws CLASH for another layout than `layout`. */
+export function shardAt(keys: Keyspace, key: string, layout: string): Shard {
+  const shard = (keys.get(key) as Shard | undefined) ?? new Shard();
+  if (shard.layout !== undefined && shard.layout !== layout)
+    throw refusal("CLASH", `the queue's layout is ${shard.layout}, not ${layout}`);
+  return shard;
+}
+
+/** Keeps a shard that will count so much more. Throws OVERLOADED; nothing may have been changed before. */
+export function keep(keys: Keyspace, key: string, shard: Shard, growthBytes = 0): void {
+  keys.set(key, shard, shard.sizeBytes + growthBytes, Number.POSITIVE_INFINITY);
+}
+
+/** Tells those who sleep that something is due before what they know of. */
+export function tell(keys: Keyspace, key: string, ms: number): void {
+  keys.publish(channelOf(key), `${ms}`);
+}
+
+/** What a message counts that is added. */
+export function messageBytes(id: string, envelope: Uint8Array): number {
+  return storedBytes(id, envelope) + bytesInTimes(id);
+}
+
+function storedBytes(id: string, envelope: Uint8Array): number {
+  return MESSAGE_BYTES + envelope.length + textBytes(id);
+}
+
+/** What a reason counts beside its place, which is counted with the message. */
+export function errorBytes(why: string): number {
+  return why === "" || FIXED_ERRORS.has(why) ? 0 : textBytes(why);
+}

@@ -1,0 +1,119 @@
+import { SLOT_BYTES, textBytes } from "../../store/memory/heap-bytes.ts";
+import { SEQ_DIGITS, scoreOf, scoreUntil } from "./layout.ts";
+
+const MOST_IN_RUN = 512;
+/** A run keeps the room that it had: shorter, it goes into the next one. */
+const LEAST_IN_RUN = 128;
+
+/** An entry, its score, and its places in the map and in a run. */
+const ENTRY_BYTES = SLOT_BYTES + 80;
+
+interface Entry {
+  score: number;
+  member: string;
+}
+
+/** What the member of an id counts. */
+export function bytesInTimes(id: string): number {
+  return ENTRY_BYTES + textBytes(id) + SEQ_DIGITS;
+}
+
+/**
+ * The sorted set `times` as a memory store keeps it: by score, then by member. Runs of up to 512 entries, each behind the
+ * one before, so that what moves is short wherever it goes in.
+ */
+export class Times {
+  readonly #entries = new Map<string, Entry>();
+  readonly #runs: Entry[][] = [[]];
+  sizeBytes = 0;
+
+  scoreOf(member: string): number | undefined {
+    return this.#entries.get(member)?.score;
+  }
+
+  set(member: string, score: number): void {
+    this.delete(member);
+    const entry = { score, member };
+    this.#entries.set(member, entry);
+    this.sizeBytes += ENTRY_BYTES + textBytes(member);
+    const at = this.#runOf(entry);
+    const run = this.#runs[at]!;
+    run.splice(placeIn(run, entry), 0, entry);
+    if (run.length > MOST_IN_RUN) this.#runs.splice(at + 1, 0, run.splice(MOST_IN_RUN / 2));
+  }
+
+  delete(member: string): boolean {
+    const entry = this.#entries.get(member);
+    if (!entry) return false;
+    const at = this.#runOf(entry);
+    const run = this.#runs[at]!;
+    run.splice(placeIn(run, entry), 1);
+    if (run.length < LEAST_IN_RUN && this.#runs.length > 1) this.#join(at);
+    this.sizeBytes -= ENTRY_BYTES + textBytes(member);
+    return this.#entries.delete(member);
+  }
+
+  /** Members and scores of a band, up to a time. */
+  first(band: number, untilMs: number, most: number): [member: string, score: number][] {
+    const found: [string, number][] = [];
+    const last = scoreUntil(band, untilMs);
+    const from = { score: scoreOf(band, 0, 0), member: "" };
+    let place = placeIn(this.#runs[this.#runOf(from)]!, from);
+    for (let at = this.#runOf(from); at < this.#runs.length; at++, place = 0)
+      for (const run = this.#runs[at]!; place < run.length; place++) {
+        const { member, score } = run[place]!;
+        if (score > last || found.length === most) return found;
+        found.push([member, score]);
+      }
+    return found;
+  }
+
+  /** How many of a band stand from one time up to another. */
+  count(band: number, fromMs: number, untilMs: number): number {
+    const from = this.#rankOf({ score: scoreOf(band, fromMs, 0), member: "" });
+    return this.#rankOf({ score: scoreUntil(band, untilMs), member: "\uffff" }) - from;
+  }
+
+  /** A run and one beside it, or both of half their length where one would be too long. */
+  #join(at: number): void {
+    const first = Math.min(at, this.#runs.length - 2);
+    const joined = [...this.#runs[first]!, ...this.#runs[first + 1]!];
+    if (joined.length <= MOST_IN_RUN) this.#runs.splice(first, 2, joined);
+    else this.#runs.splice(first, 2, joined.slice(0, MOST_IN_RUN / 2), joined.slice(MOST_IN_RUN / 2));
+  }
+
+  #rankOf(entry: Entry): number {
+    const own = this.#runOf(entry);
+    let rank = placeIn(this.#runs[own]!, entry);
+    for (let at = 0; at < own; at++) rank += this.#runs[at]!.length;
+    return rank;
+  }
+
+  /** The first run that ends with it, or behind it; else the last one. */
+  #runOf(entry: Entry): number {
+    let low = 0;
+    let high = this.#runs.length - 1;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (isBefore(this.#runs[middle]!.at(-1)!, entry)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** Where it stands in a run, or would. */
+function placeIn(run: readonly Entry[], entry: Entry): number {
+  let low = 0;
+  let high = run.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBefore(run[middle]!, entry)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function isBefore(one: Entry, other: Entry): boolean {
+  return one.score < other.score || (one.score === other.score && one.member < other.member);
+}

@@ -1,0 +1,35 @@
+import { argumentError, type OrielError } from "../../errors.ts";
+
+/** Deeper, `JSON.stringify` runs out of stack in some runtimes. */
+const DEEPEST = 1000;
+
+/** Why JSON cannot say a payload: names the path of the first value that it refuses. */
+export function unsayable(payload: unknown): OrielError {
+  return faultIn(payload, "payload", []) ?? argumentError("payload", payload, "what JSON can say, or bytes");
+}
+
+function faultIn(value: unknown, path: string, above: readonly object[]): OrielError | undefined {
+  if (typeof value === "bigint")
+    return argumentError(shortened(path), value, "no bigint, as JSON has none: a string or a number");
+  if (typeof value !== "object" || value === null) return undefined;
+  if (above.includes(value)) return argumentError(shortened(path), value, "no object that lies within itself");
+  if (above.length === DEEPEST) return argumentError("payload", value, `at most ${DEEPEST} objects deep`);
+  const within = [...above, value];
+  for (const name of Object.keys(value)) {
+    const step = Array.isArray(value) ? `[${name}]` : `.${name.slice(0, 60)}`;
+    let inner: unknown;
+    try {
+      inner = (value as Record<string, unknown>)[name];
+    } catch {
+      return argumentError(shortened(path + step), undefined, "what can be read: its getter throws");
+    }
+    const fault = faultIn(inner, path + step, within);
+    if (fault) return fault;
+  }
+  return undefined;
+}
+
+/** Its beginning and its end. */
+function shortened(path: string): string {
+  return path.length <= 200 ? path : `${path.slice(0, 100)}...${path.slice(-97)}`;
+}

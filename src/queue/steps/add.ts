@@ -1,0 +1,63 @@
+import { script } from "../../generated/queue/add.ts";
+import type { Operation } from "../../store/contract.ts";
+import { packStrings } from "../../store/message-pack.ts";
+import { DONE, keysOfShard, memberOf, readScore, scoreOf } from "../format/layout.ts";
+import { keep, messageBytes, shardAt, tell } from "../format/shard.ts";
+import { dueMs, type When, whenText } from "../format/when.ts";
+
+export interface NewMessage {
+  id: string;
+  when: When;
+  /** u8 most deliveries, u8 priority, and what its reader knows. */
+  envelope: Uint8Array;
+}
+
+/** Adds messages, of which it answers whether they were added; law in lua/queue/add.lua. */
+export const add: Operation<{ layout: string; messages: readonly NewMessage[] }, boolean[]> = {
+  name: "queue/add",
+  script,
+  keyCount: 2,
+  keysOf: keysOfShard,
+  arity: 2,
+  repeatable: true,
+  mustLast: true,
+  // Some 1000 messages: nobody else is served for as many times 8 us.
+  mostBytes: 65_536,
+  encode: ({ layout, messages }) => [
+    layout,
+    packStrings(messages.flatMap(({ id, when, envelope }) => [id, whenText(when), envelope])),
+  ],
+  decode: (reply) => Array.from(reply, (byte) => byte === 1),
+  local(keys, key, { layout, messages }, nowMs) {
+    const shard = shardAt(keys, key, layout);
+    const isRemembered = (id: string) => (shard.times.scoreOf(`~${id}`) ?? 0) >= scoreOf(DONE, nowMs, 0);
+    const here = new Set<string>();
+    const isNew = messages.map(({ id }) => {
+      const isKnown = shard.messages.has(id) || isRemembered(id) || here.has(id);
+      here.add(id);
+      return !isKnown;
+    });
+    const added = messages.filter((_, i) => isNew[i]);
+    if (added.length === 0) return isNew;
+    keep(
+      keys,
+      key,
+      shard,
+      added.reduce((sum, { id, envelope }) => sum + messageBytes(id, envelope), 0),
+    );
+    const head = shard.head();
+    let first = Number.POSITIVE_INFINITY;
+    shard.layout = layout;
+    for (const { id, when, envelope } of added) {
+      const priority = envelope[1]!;
+      const score = scoreOf(priority, dueMs(when, nowMs), 0);
+      shard.seq = Math.max(shard.seq + 1, nowMs * 1000);
+      if (!shard.levels.includes(priority)) shard.levels = [...shard.levels, priority].sort((a, b) => b - a);
+      first = Math.min(first, readScore(score).ms);
+      shard.add(id, { seq: shard.seq, envelope: envelope.slice() });
+      shard.times.set(memberOf(shard.seq, id), score);
+    }
+    if (first < head) tell(keys, key, first);
+    return isNew;
+  },
+};

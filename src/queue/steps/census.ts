@@ -1,0 +1,41 @@
+import { script } from "../../generated/queue/census.ts";
+import type { Operation } from "../../store/contract.ts";
+import { BAND_SIZE, CLAIMED, DEAD, keysOfShard } from "../format/layout.ts";
+import { Reader } from "../format/reader.ts";
+import { shardAt } from "../format/shard.ts";
+
+export interface Census {
+  waiting: number;
+  due: number;
+  claimed: number;
+  dead: number;
+  isPaused: boolean;
+}
+
+/** How many messages there are of which state; law in lua/queue/census.lua. */
+export const census: Operation<{ layout: string }, Census> = {
+  name: "queue/census",
+  script,
+  keyCount: 2,
+  keysOf: keysOfShard,
+  arity: 1,
+  repeatable: true,
+  encode: ({ layout }) => [layout],
+  decode(reply) {
+    const reader = new Reader(reply);
+    const [waiting, due, claimed, dead] = [reader.f64(), reader.f64(), reader.f64(), reader.f64()];
+    return { waiting, due, claimed, dead, isPaused: reader.f64() === 1 };
+  },
+  local(keys, key, { layout }, nowMs) {
+    const { times, levels, isPaused } = shardAt(keys, key, layout);
+    const sum = (fromMs: number, untilMs: number) =>
+      levels.reduce((all, level) => all + times.count(level, fromMs, untilMs), 0);
+    return {
+      waiting: sum(nowMs + 1, BAND_SIZE),
+      due: sum(0, nowMs),
+      claimed: times.count(CLAIMED, 0, BAND_SIZE),
+      dead: times.count(DEAD, 0, BAND_SIZE),
+      isPaused,
+    };
+  },
+};

@@ -1,0 +1,37 @@
+import { script } from "../../generated/queue/extend.ts";
+import type { Operation } from "../../store/contract.ts";
+import { packStrings } from "../../store/message-pack.ts";
+import { CLAIMED, keysOfShard, readScore, scoreOf } from "../format/layout.ts";
+import { keep, shardAt } from "../format/shard.ts";
+
+interface Extension {
+  layout: string;
+  held: readonly { member: string; deliveries: number }[];
+  visibilityMs: number;
+}
+
+/** Keeps messages claimed for longer; for each, whether it was claimed by this delivery. Law in lua/queue/extend.lua. */
+export const extend: Operation<Extension, boolean[]> = {
+  name: "queue/extend",
+  script,
+  keyCount: 2,
+  keysOf: keysOfShard,
+  arity: 3,
+  repeatable: true,
+  encode: ({ layout, held, visibilityMs }) => [
+    layout,
+    packStrings(held.flatMap(({ member, deliveries }) => [member, `${deliveries}`])),
+    visibilityMs,
+  ],
+  decode: (reply) => Array.from(reply, (byte) => byte === 1),
+  local(keys, key, { layout, held, visibilityMs }, nowMs) {
+    const shard = shardAt(keys, key, layout);
+    if (shard.layout !== undefined) keep(keys, key, shard);
+    return held.map(({ member, deliveries }) => {
+      const there = readScore(shard.times.scoreOf(member) ?? 0);
+      if (there.band !== CLAIMED || there.deliveries !== deliveries) return false;
+      shard.times.set(member, scoreOf(CLAIMED, Math.max(there.ms, nowMs + visibilityMs), deliveries));
+      return true;
+    });
+  },
+};

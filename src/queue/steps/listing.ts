@@ -1,0 +1,31 @@
+import { idOf, MOST_BYTES, storedValueOf } from "../format/layout.ts";
+import type { Reader } from "../format/reader.ts";
+import type { Shard } from "../format/shard.ts";
+import type { Looked } from "./look.ts";
+
+const HEAD_BYTES = 14;
+
+/** What is left of a reply: messages as lua/queue/listing.lua tells them. */
+export function readListed(reader: Reader): Looked[] {
+  const found: Looked[] = [];
+  while (!reader.isAtEnd) {
+    const score = reader.f64();
+    const id = reader.text();
+    found.push({ id, score, value: reader.bytes(), why: reader.text() });
+  }
+  return found;
+}
+
+/** The twin of lua/queue/listing.lua: up to 1 MiB, or one message. */
+export function listed(shard: Shard, found: readonly [member: string, score: number][]): Looked[] {
+  const messages: Looked[] = [];
+  let sizeBytes = 0;
+  for (const [member, score] of found) {
+    const id = idOf(member);
+    const stored = shard.messages.get(id)!;
+    sizeBytes += HEAD_BYTES + stored.envelope.length;
+    if (sizeBytes > MOST_BYTES && messages.length > 0) break;
+    messages.push({ id, score, value: storedValueOf(stored), why: shard.errorOf(id) });
+  }
+  return messages;
+}

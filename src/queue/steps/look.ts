@@ -1,0 +1,39 @@
+import { script } from "../../generated/queue/look.ts";
+import type { Operation } from "../../store/contract.ts";
+import { keysOfShard, memberOf, storedValueOf } from "../format/layout.ts";
+import { Reader } from "../format/reader.ts";
+import { shardAt } from "../format/shard.ts";
+
+/** A message as it stands; the score tells its state, time and deliveries. */
+export interface Looked {
+  id: string;
+  score: number;
+  /** What messages has of it: seq, and envelope. */
+  value: Uint8Array;
+  /** Why it last failed; empty: it has not. */
+  why: string;
+}
+
+/** A message by its id; law in lua/queue/look.lua. */
+export const look: Operation<{ layout: string; id: string }, Looked | undefined> = {
+  name: "queue/look",
+  script,
+  keyCount: 2,
+  keysOf: keysOfShard,
+  arity: 2,
+  repeatable: true,
+  encode: ({ layout, id }) => [layout, id],
+  decode(reply) {
+    if (reply.length === 0) return undefined;
+    const reader = new Reader(reply);
+    const score = reader.f64();
+    return { id: "", score, value: reader.bytes(), why: reader.text() };
+  },
+  local(keys, key, { layout, id }) {
+    const shard = shardAt(keys, key, layout);
+    const stored = shard.messages.get(id);
+    if (!stored) return undefined;
+    const score = shard.times.scoreOf(memberOf(stored.seq, id))!;
+    return { id: "", score, value: storedValueOf(stored), why: shard.errorOf(id) };
+  },
+};

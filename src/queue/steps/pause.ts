@@ -1,0 +1,24 @@
+import { script } from "../../generated/queue/pause.ts";
+import type { Operation } from "../../store/contract.ts";
+import { keysOfShard } from "../format/layout.ts";
+import { keep, shardAt, tell } from "../format/shard.ts";
+
+/** Pauses a queue, or lets it go on; law in lua/queue/pause.lua. */
+export const pause: Operation<{ layout: string; isPaused: boolean }, void> = {
+  name: "queue/pause",
+  script,
+  keyCount: 2,
+  keysOf: keysOfShard,
+  arity: 2,
+  // A late copy would undo what came after it.
+  repeatable: false,
+  encode: ({ layout, isPaused }) => [layout, isPaused ? "1" : "0"],
+  decode: () => undefined,
+  local(keys, key, { layout, isPaused }) {
+    const shard = shardAt(keys, key, layout);
+    keep(keys, key, shard);
+    shard.layout = layout;
+    shard.isPaused = isPaused;
+    if (!isPaused) tell(keys, key, 0);
+  },
+};

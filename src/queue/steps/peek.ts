@@ -1,0 +1,51 @@
+import { script } from "../../generated/queue/peek.ts";
+import type { Operation } from "../../store/contract.ts";
+import { BAND_SIZE, keysOfShard, readScore, seqOfValue } from "../format/layout.ts";
+import { Reader } from "../format/reader.ts";
+import { shardAt } from "../format/shard.ts";
+import { listed, readListed } from "./listing.ts";
+import type { Looked } from "./look.ts";
+
+export interface Peeked {
+  nowMs: number;
+  waiting: Looked[];
+}
+
+/** The messages of a shard that would be claimed next; law in lua/queue/peek.lua. */
+export const peek: Operation<{ layout: string; most: number }, Peeked> = {
+  name: "queue/peek",
+  script,
+  keyCount: 2,
+  keysOf: keysOfShard,
+  arity: 2,
+  repeatable: true,
+  encode: ({ layout, most }) => [layout, most],
+  decode(reply) {
+    const reader = new Reader(reply);
+    return { nowMs: reader.f64(), waiting: readListed(reader) };
+  },
+  local(keys, key, { layout, most }, nowMs) {
+    const shard = shardAt(keys, key, layout);
+    const all = shard.levels.flatMap((level) => shard.times.first(level, BAND_SIZE, most));
+    return {
+      nowMs,
+      waiting: listed(shard, all.sort(([, one], [, other]) => byClaim(one, other, nowMs)).slice(0, most)),
+    };
+  },
+};
+
+/** Those of all shards: at one ms and priority in order of adding. */
+export function inOrder(shards: readonly Peeked[]): Looked[] {
+  const nowMs = Math.max(...shards.map((each) => each.nowMs));
+  return shards
+    .flatMap(({ waiting }) => waiting)
+    .sort((one, other) => byClaim(one.score, other.score, nowMs) || seqOfValue(one.value) - seqOfValue(other.value));
+}
+
+/** What is due comes by priority and time; behind it by time, then priority, what is not. 0: as they stand in a shard. */
+function byClaim(one: number, other: number, nowMs: number): number {
+  const [a, b] = [readScore(one), readScore(other)];
+  if (a.ms <= nowMs !== b.ms <= nowMs) return a.ms - b.ms;
+  const byPriority = b.band - a.band;
+  return (a.ms <= nowMs ? byPriority || a.ms - b.ms : a.ms - b.ms || byPriority) || a.deliveries - b.deliveries;
+}

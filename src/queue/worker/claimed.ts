@@ -1,0 +1,114 @@
+import { argumentError, corruptError, OrielError } from "../../errors.ts";
+import { pauseMs } from "../backoff.ts";
+import { type Envelope, noMessage, readEnvelope } from "../format/envelope.ts";
+import { hexOf } from "../format/hex.ts";
+import { addedAtMs, idOf, keysOfShard, seqOf } from "../format/layout.ts";
+import { isId } from "../options.ts";
+import type { Claim, Outcome } from "../steps/exchange.ts";
+
+/** A message that is claimed, and what shows that it is by us. */
+export interface ClaimedMessage<Payload = unknown> {
+  id: string;
+  payload: Payload;
+  /** Which delivery this is, and how many there are at most. */
+  attempt: number;
+  attempts: number;
+  priority: number;
+  addedAtMs: number;
+  /** When it was due (a message that lapsed: when it did), by the server's clock. */
+  dueAtMs: number;
+  /** It was claimed before, and neither acknowledged nor extended in time. */
+  hasLapsed: boolean;
+  /** Why the delivery before failed. */
+  lastError?: string;
+  receipt: { member: string; deliveries: number };
+  backoff: Envelope["backoff"];
+}
+
+/** Throws ARGUMENT for what `claim` cannot have given. */
+export function checkClaimed(message: ClaimedMessage): void {
+  const { receipt, backoff, attempt, attempts } = message ?? {};
+  const numbers = [receipt?.deliveries, attempt, attempts, backoff?.firstMs, backoff?.factor, backoff?.longestMs];
+  if (typeof receipt?.member !== "string" || !numbers.every(Number.isFinite))
+    throw argumentError("message", message, "a message as claim gave it");
+}
+
+const MOST_WHY = 1000;
+const encoder = new TextEncoder();
+
+/** Throws CORRUPT, which says why, for what is no message. */
+export function claimOf<Payload>(claim: Claim): ClaimedMessage<Payload> {
+  const { member, deliveries, hasLapsed, sinceMs, envelope, why } = claim;
+  const id = idOf(member);
+  if (claim.isForeign || Number.isNaN(seqOf(member))) throw noMessage("its seq is not that of its member");
+  if (Number.isNaN(sinceMs)) throw noMessage("its score is no time of a message");
+  if (claim.memberBytes && !isTextOf(member, claim.memberBytes)) throw noMessage("its id is no UTF-8");
+  if (!isId(id)) throw noMessage("its id is none that a message can have");
+  const { attempts, priority, backoff, payload } = readEnvelope(envelope);
+  return {
+    id,
+    payload: payload as Payload,
+    attempt: deliveries,
+    attempts,
+    priority,
+    addedAtMs: addedAtMs(seqOf(member)),
+    dueAtMs: sinceMs,
+    hasLapsed,
+    ...(why !== "" && { lastError: why }),
+    receipt: { member, deliveries },
+    backoff,
+  };
+}
+
+/** What becomes of a claim that is no message. */
+export function burialOf({ member, memberBytes }: Claim, error: unknown): Outcome & { verb: "corrupt" } {
+  const bytes = memberBytes ?? encoder.encode(member);
+  const id = idOf(member);
+  const isKept = isId(id) && (!memberBytes || isTextOf(member, memberBytes));
+  return {
+    verb: "corrupt",
+    why: whyOf(error),
+    id: isKept ? id : `corrupt-${hexOf(bytes.subarray(0, 100))}`,
+    memberBytes,
+  };
+}
+
+/** `key`: the shard's first. */
+export function corruptMessage(key: string, id: string, cause: unknown): OrielError {
+  const why = cause instanceof OrielError ? cause.message : String(cause);
+  return corruptError(keysOfShard(key)[1]!, `message ${id}: ${why}`, { cause });
+}
+
+function isTextOf(text: string, bytes: Uint8Array): boolean {
+  const again = encoder.encode(text);
+  return again.length === bytes.length && again.every((byte, i) => byte === bytes[i]);
+}
+
+/** What becomes of a message whose delivery failed. */
+export function outcomeOf(
+  { attempt, attempts, priority, backoff }: Omit<ClaimedMessage, "payload">,
+  error: unknown,
+  delayMs?: number,
+  mostAttempts = attempts,
+): Outcome {
+  const why = whyOf(error);
+  if (attempt >= Math.min(attempts, mostAttempts)) return { verb: "dead", why };
+  return { verb: "retry", delayMs: delayMs ?? pauseMs(backoff, attempt), priority, why };
+}
+
+function whyOf(error: unknown): string {
+  return (
+    textOf(error)
+      .slice(0, MOST_WHY)
+      .replace(/\p{Surrogate}/gu, "") || "failed"
+  );
+}
+
+function textOf(error: unknown): string {
+  try {
+    if (error instanceof OrielError && error.code === "CORRUPT") return `CORRUPT: ${error.message}`;
+    return error instanceof Error ? `${error.name}: ${error.message}` : String(error ?? "failed");
+  } catch {
+    return "failed"; // Anything can be thrown, also what no text can be made of.
+  }
+}

@@ -1,0 +1,97 @@
+import type { Store } from "../../store/contract.ts";
+import { MOST_MESSAGES } from "../format/layout.ts";
+import { extend } from "../steps/extend.ts";
+import type { Timers } from "../timers.ts";
+import { type Held, lapseMs, lose } from "./held.ts";
+
+export interface HoldsOptions {
+  store: Store;
+  keys: readonly string[];
+  layout: string;
+  visibilityMs: number;
+  timers: Timers;
+  onError(error: unknown): void;
+}
+
+/**
+ * What a worker holds. One timer for all extends each three times before it would lapse, a failed try is soon repeated, and
+ * a handler is told (its signal aborts) as soon as its message may be another's. With nothing held nothing is done.
+ */
+export class Holds<Payload> {
+  readonly #options: HoldsOptions;
+  readonly #all = new Set<Held<Payload>>();
+  #extendAtMs = Number.POSITIVE_INFINITY;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(options: HoldsOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#all.size;
+  }
+
+  /** A delivery before of the same message, if it is still held here, is lost with this one. */
+  add(held: Held<Payload>): void {
+    if (held.message.hasLapsed)
+      for (const each of this.#all) if (each.message.receipt.member === held.message.receipt.member) lose(each);
+    this.#all.add(held);
+    if (this.#cancelTimer) return;
+    this.#extendAtMs = this.#options.store.leaseClock() + this.#options.visibilityMs / 3;
+    this.#sleep();
+  }
+
+  delete(held: Held<Payload>): void {
+    this.#all.delete(held);
+  }
+
+  /** Whether it may be another's by now. */
+  isLost({ endsAtMs, loss }: Held<Payload>): boolean {
+    return loss !== undefined || endsAtMs <= this.#options.store.leaseClock();
+  }
+
+  close(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+  }
+
+  readonly #wake = () => {
+    this.#cancelTimer = undefined;
+    const { store, keys, visibilityMs } = this.#options;
+    for (const held of this.#all) if (this.isLost(held)) lose(held);
+    const nowMs = store.leaseClock();
+    if (nowMs >= this.#extendAtMs) {
+      this.#extendAtMs = nowMs + visibilityMs / 3;
+      for (const shard of keys.keys()) this.#extend(shard).catch(this.#options.onError);
+    }
+    if (this.#all.size > 0) this.#sleep();
+  };
+
+  #sleep(): void {
+    let atMs = this.#extendAtMs;
+    for (const { endsAtMs, loss } of this.#all) if (!loss) atMs = Math.min(atMs, endsAtMs);
+    this.#cancelTimer?.();
+    this.#cancelTimer = this.#options.timers.after(Math.max(0, atMs - this.#options.store.leaseClock()), this.#wake);
+  }
+
+  async #extend(shard: number): Promise<void> {
+    const { store, keys, layout, visibilityMs, onError } = this.#options;
+    // What a handler was told is lost is not taken back.
+    const all = [...this.#all].filter((held) => held.shard === shard && !this.isLost(held));
+    for (let from = 0; from < all.length; from += MOST_MESSAGES) {
+      const some = all.slice(from, from + MOST_MESSAGES);
+      const sentAtMs = store.leaseClock();
+      const held = some.map(({ message }) => message.receipt);
+      try {
+        const isOurs = await store.run(extend, keys[shard]!, { layout, held, visibilityMs });
+        for (const [i, each] of some.entries())
+          if (isOurs[i]) each.endsAtMs = lapseMs(sentAtMs, visibilityMs);
+          else if (this.#all.has(each)) lose(each);
+      } catch (error) {
+        this.#extendAtMs = Math.min(this.#extendAtMs, store.leaseClock() + visibilityMs / 10);
+        if (this.#cancelTimer) this.#sleep();
+        onError(error);
+      }
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import { argumentError, checkKnown, wholeNumber } from "../../errors.ts";
+import { type Duration, durationMs } from "../../time.ts";
+
+export interface WorkerOptions {
+  /** Handlers that run at a time, 1 to 1000; default 1. */
+  concurrency?: number;
+  /** Messages claimed before a handler is free for them, 0 to 1000; default 0. They are claimed for no longer than others. */
+  prefetch?: number;
+  /** For how long a message is claimed; extended while its handler runs. 100 ms to a day, default 30 s. */
+  visibility?: Duration;
+  /** Deliveries at most, where a message does not say fewer. */
+  attempts?: number;
+  /** Its abort closes the worker. */
+  signal?: AbortSignal;
+  /** Told of as `lag` when a message is claimed so much later than it was due; default 1 s. */
+  lagAfter?: Duration;
+}
+
+export function workerSettings(options: WorkerOptions) {
+  checkKnown(options, ["concurrency", "prefetch", "visibility", "attempts", "signal", "lagAfter"]);
+  const { concurrency = 1, prefetch = 0, visibility = 30_000, attempts = 100, lagAfter = 1000, signal } = options;
+  if (signal !== undefined && typeof signal?.addEventListener !== "function")
+    throw argumentError("signal", signal, "an AbortSignal");
+  return {
+    concurrency: wholeNumber("concurrency", concurrency, 1, 1000),
+    prefetch: wholeNumber("prefetch", prefetch, 0, 1000),
+    visibilityMs: durationMs("visibility", visibility, 100, 86_400_000),
+    attempts: wholeNumber("attempts", attempts, 1, 100),
+    lagAfterMs: durationMs("lagAfter", lagAfter, 1),
+    signal,
+  };
+}

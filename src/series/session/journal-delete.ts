@@ -1,0 +1,55 @@
+import { OrielError } from "../../errors.ts";
+import type { Answer } from "../../journal/format/answer.ts";
+import { law } from "../../journal/format/law.ts";
+import { summaryKey } from "../../journal/format/summary.ts";
+import type { JournalReader } from "../../journal/replica/journal-reader.ts";
+import { DELETED, deleteChunk } from "../../journal/steps/delete.ts";
+import { read } from "../../journal/steps/read.ts";
+import { closedKey } from "../../journal/steps/rotate.ts";
+import type { Store } from "../../store/contract.ts";
+
+const DELETED_AT_ONCE = 16;
+const MOST_DELETE_ROUNDS = 100;
+
+/** Deletes a journal as it stands; what others record meanwhile begins a new one. */
+export async function deleteJournal(store: Store, key: string, reader: JournalReader): Promise<void> {
+  await deleteChunks(store, key, reader);
+  // Last: while the journal is there, another one may be put beside it.
+  const summary = await store.run(read, summaryKey(key), "header");
+  if (summary.header) await deleteSeen(store, summaryKey(key), summary);
+}
+
+async function deleteChunks(store: Store, key: string, reader: JournalReader): Promise<void> {
+  let seen = await reader.open("header");
+  for (let round = 0; seen.header; round++) {
+    if (round === MOST_DELETE_ROUNDS) throw new OrielError("LOST", "the series kept changing", { transient: true });
+    const { number, birth } = seen.header;
+    const result = await deleteSeen(store, key, seen);
+    // Another birth: the chunk was closed meanwhile, and then is there under its number; or it is already deleted.
+    const closed = result === DELETED.another ? await reader.closed(number) : undefined;
+    await deleteClosed(store, key, reader, number - 1);
+    if (closed?.header?.birth !== birth) return;
+    seen = await reader.open("header");
+    await deleteClosed(store, key, reader, number);
+  }
+}
+
+async function deleteClosed(store: Store, key: string, reader: JournalReader, newest: number): Promise<void> {
+  for (let number = newest; ; number -= DELETED_AT_ONCE) {
+    const numbers = Array.from({ length: DELETED_AT_ONCE }, (_, i) => number - i);
+    const seen = (await Promise.all(numbers.map((each) => reader.closed(each)))).filter((one) => one.header);
+    if (seen.length === 0) return;
+    await Promise.all(seen.map((one) => deleteSeen(store, closedKey(key, one.header!.number), one)));
+  }
+}
+
+/**
+ * By birth: others may have begun anew under the name. Not for long: a request that comes late, after a failover undid
+ * it, would find the chunk under the same birth, and with events that were recorded since.
+ */
+async function deleteSeen(store: Store, key: string, { header, nowMs }: Answer): Promise<number> {
+  const result = await store.run(deleteChunk, key, { birth: header!.birth, voidAfterMs: nowMs + law.voidAfterMs });
+  if (result !== DELETED.void) return result;
+  const late = `the deletion was sent more than ${law.voidAfterMs} ms after the series was looked at`;
+  throw new OrielError("STALE", late, { transient: true, applied: "unknown" });
+}

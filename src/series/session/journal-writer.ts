@@ -1,0 +1,161 @@
+import { OrielError } from "../../errors.ts";
+import { type Answer, type Known, STATUS } from "../../journal/format/answer.ts";
+import { type ChunkSeen, HEADER_BYTES } from "../../journal/format/chunk.ts";
+import type { Frame } from "../../journal/format/frames.ts";
+import { law } from "../../journal/format/law.ts";
+import type { Reach } from "../../journal/format/older.ts";
+import type { JournalReader } from "../../journal/replica/journal-reader.ts";
+import type { Seen } from "../../journal/replica/rollbacks.ts";
+import type { ServerTime } from "../../journal/replica/server-time.ts";
+import { append } from "../../journal/steps/append.ts";
+import { appendCold } from "../../journal/steps/cold.ts";
+import { type Done, type Event, frameOf, record } from "../../journal/steps/record.ts";
+import { rotate } from "../../journal/steps/rotate.ts";
+import type { RunOptions, Store } from "../../store/contract.ts";
+import { refused, unsent } from "../refused.ts";
+import type { SeriesSettings } from "../series-options.ts";
+import type { Batch } from "./batch.ts";
+
+/** What the store says of a batch; no verdicts: all of it was written. */
+export type Written = Seen & { verdicts?: Uint8Array; isOnlyCopy?: boolean | undefined };
+
+/** One process as a producer: numbers its frames, appends them to the open chunk, and closes chunks that are due. */
+export class JournalWriter {
+  readonly #store: Store;
+  readonly #key: string;
+  readonly #settings: SeriesSettings;
+  readonly #reader: JournalReader;
+  readonly #time: ServerTime;
+  #producer: number | undefined;
+  #sequence = 0;
+  /** The open chunk was seen, and does not wait to be closed for its length. */
+  #isUsual = false;
+  #rotation: Promise<void> | undefined;
+
+  constructor(store: Store, key: string, settings: SeriesSettings, reader: JournalReader, time: ServerTime) {
+    this.#store = store;
+    this.#key = key;
+    this.#settings = settings;
+    this.#reader = reader;
+    this.#time = time;
+  }
+
+  /** The event of a batch that is but one, where the open chunk was as nearly always when it was last seen. */
+  eventOf(batch: Batch): Event | undefined {
+    const value = batch.lone;
+    const nowMs = this.#time.estimateMs();
+    if (value === undefined || !this.#isUsual || nowMs === undefined) return undefined;
+    const { valueType, retentionMs } = this.#settings;
+    this.#producer ??= this.#begin();
+    const sequence = this.#nextSequence();
+    return { valueType, producer: this.#producer, sequence, value, retentionMs, voidAfterMs: nowMs + law.voidAfterMs };
+  }
+
+  /** Writes one event; undefined where the chunk is not as nearly always: append it then, it will count once. */
+  record(event: Event): Promise<Done | undefined> {
+    const { replicas } = this.#settings;
+    return this.#store.run(record, this.#key, event, replicas === 0 ? undefined : { replicas });
+  }
+
+  /** After `record`, of whose earlier attempts without an answer it is not known whether they were done. */
+  async appendEvent(event: Event): Promise<Answer> {
+    try {
+      return await this.#append([frameOf(event)], event.voidAfterMs, "none");
+    } catch (cause) {
+      if (!(cause instanceof OrielError)) throw cause;
+      const { code, message, transient } = cause;
+      throw new OrielError(code, message, { cause, transient, applied: "unknown" });
+    }
+  }
+
+  /**
+   * Writes a batch, and answers what the caller lacks of the open chunk; "none": nothing. `reach`: what is wanted of
+   * closed chunks, where nothing is known.
+   */
+  async append(batch: Batch, known: Known | undefined | "none", reach?: Reach): Promise<Answer> {
+    const isByOwnClock = !this.#settings.isResident && known === undefined && reach !== undefined;
+    if (this.#time.estimateMs() === undefined && !isByOwnClock) await this.#learnTime();
+    this.#producer ??= this.#begin();
+    const frames = batch.frames(this.#producer, () => this.#nextSequence());
+    // A wrong time cannot make an event count twice: the append is void then, and this process has learnt the server's.
+    const nowMs = this.#time.estimateMs() ?? Math.floor(Date.now());
+    return this.#append(frames, nowMs + law.voidAfterMs, known, reach, batch.isDated);
+  }
+
+  /**
+   * Takes note of what a batch met, and closes the open chunk where it is time, without waiting for it. Late rotation
+   * harms nothing: the next one tries again.
+   */
+  see({ header, length, nowMs }: Seen): void {
+    this.#isUsual = length > HEADER_BYTES && length < law.rotateBytes;
+    if (!header || this.#rotation || length <= HEADER_BYTES) return;
+    if (length < law.rotateBytes && nowMs - header.createdMs < header.chunkMs) return;
+    const end = () => {
+      this.#rotation = undefined;
+    };
+    this.#rotation = this.#rotate(header).then(end, end);
+  }
+
+  /** Until a chunk that is being closed is; never rejects. */
+  async rotated(): Promise<void> {
+    await this.#rotation;
+  }
+
+  async #append(
+    frames: Frame[],
+    voidAfterMs: number,
+    known: Known | undefined | "none",
+    reach?: Reach,
+    isDated = false,
+  ): Promise<Answer> {
+    const { valueType, clock, retentionMs, replicas } = this.#settings;
+    const input = { valueType, clock, retentionMs, voidAfterMs, birth: this.#drawBirth(), frames, known };
+    /** Sendings of which another copy may have been run. */
+    let unsure = 0;
+    // Only events with their own times are refused one by one: nothing else costs a function for each append.
+    const options: RunOptions = isDated ? { replicas, ranOnce: () => void unsure-- } : { replicas };
+    const send = () => {
+      unsure++;
+      return known === undefined && reach
+        ? this.#store.run(appendCold, this.#key, { ...input, reach }, options)
+        : this.#store.run(append, this.#key, input, options);
+    };
+    let answer = await send();
+    this.#time.learn(answer);
+    if (answer.status === STATUS.old) {
+      await this.#rotate(answer.header!);
+      answer = await send();
+    }
+    if (answer.status !== STATUS.done) throw refused(answer, valueType);
+    if (isDated) answer.isOnlyCopy = unsure === 0;
+    return answer;
+  }
+
+  /** Before an append: where it fails, nothing was sent. */
+  async #learnTime(): Promise<void> {
+    try {
+      this.#time.learn(await this.#reader.open("header"));
+    } catch (error) {
+      throw unsent(error);
+    }
+  }
+
+  async #rotate({ number, birth }: Pick<ChunkSeen, "number" | "birth">): Promise<void> {
+    await this.#store.run(rotate, this.#key, { number, birth, nextBirth: this.#drawBirth() });
+  }
+
+  #begin(): number {
+    this.#sequence = this.#settings.entropy();
+    return this.#settings.entropy();
+  }
+
+  /** Never 0, which says "no chunk before". */
+  #drawBirth(): number {
+    return this.#settings.entropy() || 1;
+  }
+
+  #nextSequence(): number {
+    this.#sequence = (this.#sequence + 1) >>> 0;
+    return this.#sequence;
+  }
+}

@@ -1,0 +1,83 @@
+import { Digest } from "../../journal/format/digest.ts";
+import { upperBound } from "../../stats/runs/bounds.ts";
+import { Fold } from "../../stats/segments/fold.ts";
+import type { Closed } from "../../time.ts";
+import { isInside } from "../../time.ts";
+
+/** Ranks of order statistics, and what methods of percentiles put between them, differ by so much from p/100 of all. */
+const RANK_SLACK = 2;
+
+/**
+ * A window of which a part is known by digests alone. Those that an edge of the window cuts are taken in or left out
+ * whole: all but percentiles is then exact for a window that differs by at most `uncertain` events.
+ */
+export class SummaryFold extends Fold {
+  /** Events of digests that an edge cuts, and the numbers among them. */
+  uncertain = 0;
+  /** An edge cuts a digest with NaN in it. */
+  isNanUncertain = false;
+  #uncertainNumbers = 0;
+  #slack = 0;
+  #points: Float64Array | undefined;
+
+  addDigests(digests: readonly Digest[], fromMs: number, toMs: number, closed: Closed): void {
+    for (const digest of digests) {
+      const { earliestMs, latestMs } = digest;
+      if (latestMs < fromMs || earliestMs > toMs || (latestMs === fromMs && closed === "right")) continue;
+      const isWhole = latestMs <= toMs && isInside(earliestMs, fromMs, toMs, closed);
+      if (!isWhole) {
+        this.uncertain += digest.count;
+        this.#uncertainNumbers += digest.numbers;
+        this.isNanUncertain ||= digest.nanCount > 0;
+        if (2 * (Math.min(latestMs, toMs) - Math.max(earliestMs, fromMs)) < latestMs - earliestMs) continue;
+      }
+      this.#slack += digest.slack;
+      this.add(digest);
+    }
+  }
+
+  /** By which share of all numbers the rank of a percentile may be wrong. */
+  get rankError(): number {
+    const wrong = this.#slack + this.#uncertainNumbers;
+    return wrong === 0 ? 0 : (wrong + RANK_SLACK) / this.validCount;
+  }
+
+  override at(k: number, p: number): [number, number] {
+    if (this.#slack === 0) return super.at(k, p);
+    return [this.#near(k), this.#near(k + 1)];
+  }
+
+  /** The smallest value that stands for rank `k`, 0-based, or a higher one. */
+  #near(k: number): number {
+    if (k <= 0) return this.min;
+    if (k >= this.validCount - 1) return this.max;
+    this.#points ??= pointsOf(this);
+    let low = 0;
+    let high = this.#points.length - 1;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#upTo(this.#points[middle]) > k) high = middle;
+      else low = middle + 1;
+    }
+    return this.#points[low];
+  }
+
+  #upTo(value: number): number {
+    let count = 0;
+    for (const run of this.runs) {
+      const points = upperBound(run.sorted, value, 0, run.length);
+      count += run instanceof Digest ? run.standsFor(points) : points;
+    }
+    return count;
+  }
+}
+
+function pointsOf({ runs }: Fold): Float64Array {
+  const points = new Float64Array(runs.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const { sorted, length } of runs) {
+    points.set(sorted.subarray(0, length), at);
+    at += length;
+  }
+  return points.sort();
+}

@@ -1,0 +1,239 @@
+import { argumentError, checkKnown, OrielError } from "../errors.ts";
+import { chunkMsOf, law } from "../journal/format/law.ts";
+import type { Column } from "../kernel/contract.ts";
+import type { NanPolicy } from "../kernel/nan.ts";
+import { Place } from "../place.ts";
+import { bound, checkNan } from "../series/series-options.ts";
+import { type Clock, type Duration, durationMs, instantMs } from "../time.ts";
+import { LIVE_BOUNDS, LiveQuestions, type PercentileOptions } from "./live/live-questions.ts";
+import { Cores } from "./segments/cores.ts";
+import { Fold } from "./segments/fold.ts";
+import { LEAF } from "./segments/leaf.ts";
+import { bytesPerEvent } from "./segments/segment.ts";
+import { Segments } from "./segments/segments.ts";
+import { checkedColumn, checkValue, timesOf } from "./values.ts";
+import {
+  type DefaultPercentiles,
+  type StatsOptions,
+  statsQuery,
+  type WindowOptions,
+  type WindowQuery,
+  windowQuery,
+} from "./window-query.ts";
+import { fractionOf, statsOf, type WindowStats } from "./window-stats.ts";
+
+export interface LocalSeriesOptions {
+  /** Longest span that is ever asked for; default "1h". */
+  retention?: Duration;
+  values?: "float32" | "float64";
+  nan?: NanPolicy;
+  /** Bound on what the events take (14 bytes each, float64 22); default 512 MiB. Beyond it `record` is OVERLOADED. */
+  maxBytes?: number;
+  /** Ms since 1970; default `Date.now`. */
+  clock?: Clock;
+}
+
+const AT = new Place("LocalSeries");
+const NO_OPTIONS: PercentileOptions = {};
+
+/**
+ * The same windows and statistics as `Series`, of one process, without a store and without promises.
+ * Its time does not fall back: when the clock does, it stands still until the clock has caught up.
+ * `record` costs some ns; `stats` a fold over some 64 summaries, a filter of what straddles the window's edges and one
+ * selection over sorted runs per percentile.
+ */
+export class LocalSeries {
+  readonly #retentionMs: number;
+  readonly #valueType: number;
+  readonly #nan: NanPolicy;
+  readonly #clock: Clock;
+  readonly #events: Segments;
+  readonly #cores = new Cores();
+  readonly #live: LiveQuestions;
+  readonly #chunkMs: number;
+  readonly #maxBytes: number;
+  /** Sizes below this are finite, also as they are stored. */
+  readonly #safeBelow: number;
+  #turnsAtMs = -Infinity;
+  #nowMs = -Infinity;
+  /** Events that may come before what is held must be counted again. */
+  #roomLeft = 0;
+
+  /** `liveBounds`: for tests, so that what takes thousands of events happens within a few. */
+  constructor(options: LocalSeriesOptions = {}, liveBounds = LIVE_BOUNDS) {
+    const { values, nan, clock, retentionMs, maxBytes } = AT.checked(undefined, () => settingsOf(options));
+    this.#retentionMs = retentionMs;
+    this.#chunkMs = chunkMsOf(this.#retentionMs);
+    this.#valueType = values === "float64" ? 1 : 0;
+    this.#maxBytes = maxBytes;
+    this.#safeBelow = this.#valueType === 1 ? Number.MAX_VALUE : 3e38;
+    this.#events = new Segments(this.#valueType);
+    this.#nan = nan;
+    this.#clock = clock;
+    this.#live = new LiveQuestions(this.#retentionMs, nan, liveBounds);
+  }
+
+  /** Records one event, at the clock's now or at `at`: LATE when older than the retention, EARLY more than 60 s ahead. */
+  record(value: number, options?: { at?: number | Date }): void {
+    try {
+      if (options !== undefined) checkKnown(options, ["at"]);
+      // What is not plainly within is looked at closely.
+      if (typeof value !== "number" || !(Math.abs(value) < this.#safeBelow))
+        checkValue(value, this.#valueType, this.#nan);
+      const nowMs = this.#advance();
+      const at = options?.at;
+      const atMs = at === undefined ? nowMs : this.#checkAt(instantMs("at", at), nowMs);
+      if (nowMs >= this.#turnsAtMs) this.#turnOver(nowMs);
+      if (--this.#roomLeft < 0) this.#makeRoom(1, nowMs);
+      this.#events.append(atMs, value);
+    } catch (error) {
+      throw AT.error("record", error);
+    }
+  }
+
+  /** Records events in order; all or, where one is refused, none. */
+  recordMany(values: ArrayLike<number>, options?: { at?: number | Date | ArrayLike<number> }): void {
+    try {
+      if (options !== undefined) checkKnown(options, ["at"]);
+      const column = checkedColumn(values, this.#valueType, this.#nan);
+      const nowMs = this.#advance();
+      const times = this.#timesOf(options?.at, column.length, nowMs);
+      if (nowMs >= this.#turnsAtMs) this.#turnOver(nowMs);
+      this.#roomLeft -= column.length;
+      if (this.#roomLeft < 0) this.#makeRoom(column.length, nowMs);
+      this.#events.appendAll(column, times);
+    } catch (error) {
+      throw AT.error("recordMany", error);
+    }
+  }
+
+  stats<const P extends readonly number[] = DefaultPercentiles>(options: StatsOptions<P> = {}): WindowStats<P[number]> {
+    try {
+      const query = statsQuery(options, this.#retentionMs);
+      const { fold, fromMs, toMs } = this.#collect(query);
+      return statsOf(fold, query, this.#nan, fromMs, toMs, this.#degradedBy(fromMs));
+    } catch (error) {
+      throw AT.error("stats", error);
+    }
+  }
+
+  /**
+   * One percentile (0 to 100) of the window that ends now: the same number as in `stats`; NaN for an empty window.
+   * Asked again and again, it costs some ns per event that came or went since; else, and where events have times of
+   * their own that are not in order, as much as `stats`. ARGUMENT for another p, span, method or option.
+   */
+  percentile(p: number, options: PercentileOptions = NO_OPTIONS): number {
+    try {
+      const answer = this.#live.answer(p, options, this.#events.list, this.#advance());
+      return answer === undefined ? (this.stats({ ...options, percentiles: [p] }).percentiles[p] as number) : answer;
+    } catch (error) {
+      throw AT.error("percentile", error);
+    }
+  }
+
+  /** A copy of the values inside a window, in the order recorded. */
+  values(options: WindowOptions = {}): Column {
+    try {
+      const query = windowQuery(options, this.#retentionMs);
+      const toMs = query.atMs ?? this.#advance();
+      const total = this.#events.count;
+      const all = this.#valueType === 1 ? new Float64Array(total) : new Float32Array(total);
+      let at = 0;
+      for (const segment of this.#events.list)
+        at = segment.copyInside(all, at, toMs - query.spanMs, toMs, query.closed);
+      return all.slice(0, at);
+    } catch (error) {
+      throw AT.error("values", error);
+    }
+  }
+
+  /** The exact share of a window's events that are below `limit`; NaN for an empty window. */
+  fractionBelow(limit: number, options: WindowOptions = {}): number {
+    try {
+      if (typeof limit !== "number" || Number.isNaN(limit)) throw argumentError("limit", limit, "a number");
+      return fractionOf(this.#collect(windowQuery(options, this.#retentionMs)).fold, limit, this.#nan);
+    } catch (error) {
+      throw AT.error("fractionBelow", error);
+    }
+  }
+
+  #collect(query: WindowQuery): { fold: Fold; fromMs: number; toMs: number } {
+    const nowMs = this.#advance();
+    // Where nobody records any more, what expired goes when it is asked for.
+    if (nowMs >= this.#turnsAtMs) this.#letGoOfExpired(nowMs);
+    const toMs = query.atMs ?? nowMs;
+    const fromMs = toMs - query.spanMs;
+    const { list, version } = this.#events;
+    // A window that moves on with time is remembered; one that the caller fixed is not.
+    if (query.atMs === undefined)
+      return { fold: this.#cores.fold(list, version, fromMs, toMs, query.closed), fromMs, toMs };
+    const fold = new Fold();
+    for (const segment of list) segment.collect(fold, fromMs, toMs, query.closed);
+    return { fold, fromMs, toMs };
+  }
+
+  #degradedBy(fromMs: number): "retention" | undefined {
+    return fromMs < this.#nowMs - this.#retentionMs ? "retention" : undefined;
+  }
+
+  #advance(): number {
+    const nowMs = Math.floor(this.#clock());
+    if (nowMs > this.#nowMs) this.#nowMs = nowMs;
+    return this.#nowMs;
+  }
+
+  /** Once in a 64th of the retention: lets go of what has expired, and begins a segment unless that would be a tiny one. */
+  #turnOver(nowMs: number): void {
+    this.#turnsAtMs = nowMs + this.#chunkMs;
+    this.#letGoOfExpired(nowMs);
+    if (this.#events.openCount >= LEAF) this.#events.close();
+  }
+
+  #letGoOfExpired(nowMs: number): void {
+    if (!this.#events.dropBefore(nowMs - this.#retentionMs)) return;
+    this.#cores.letGo();
+    this.#live.release();
+  }
+
+  /** Counts what is held and takes room for `count` more events; OVERLOADED where there is none. */
+  #makeRoom(count: number, nowMs: number): void {
+    this.#letGoOfExpired(nowMs);
+    const most = Math.floor(this.#maxBytes / bytesPerEvent(this.#valueType));
+    const left = most - this.#events.count - count;
+    this.#roomLeft = Math.max(0, left);
+    if (left < 0)
+      throw new OrielError(
+        "OVERLOADED",
+        `maxBytes, ${this.#maxBytes}, has room for ${most} events; ${this.#events.count} are held`,
+      );
+  }
+
+  #timesOf(at: number | Date | ArrayLike<number> | undefined, count: number, nowMs: number): number | Float64Array {
+    if (at === undefined) return nowMs;
+    if (typeof at === "number" || at instanceof Date) return this.#checkAt(instantMs("at", at), nowMs);
+    const times = timesOf(at, count);
+    for (const ms of times) this.#checkAt(ms, nowMs);
+    return times;
+  }
+
+  #checkAt(atMs: number, nowMs: number): number {
+    if (atMs > nowMs + law.earlyMs)
+      throw new OrielError(
+        "EARLY",
+        `at is ${atMs - nowMs} ms ahead of the clock; at most ${law.earlyMs} ms are allowed`,
+      );
+    if (atMs < nowMs - this.#retentionMs)
+      throw new OrielError("LATE", `at is ${nowMs - atMs} ms old; the retention is ${this.#retentionMs} ms`);
+    return atMs;
+  }
+}
+
+function settingsOf(options: LocalSeriesOptions) {
+  checkKnown(options, ["retention", "values", "nan", "maxBytes", "clock"]);
+  const { values = "float32", nan = "reject", clock = Date.now } = options;
+  if (values !== "float32" && values !== "float64") throw argumentError("values", values, '"float32" or "float64"');
+  checkNan(nan);
+  if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms since 1970");
+  const retentionMs = durationMs("retention", options.retention ?? "1h");
+  return { values, nan, clock, retentionMs, maxBytes: bound("maxBytes", options.maxBytes ?? 512 << 20) };
+}

@@ -1,0 +1,184 @@
+import { pause, within } from "../../async/waiting.ts";
+import { OrielError } from "../../errors.ts";
+import type { Argument, Operation, Script } from "../contract.ts";
+import type { Health } from "../health/health.ts";
+import type { Outage } from "../health/outage.ts";
+import { isAnswer } from "../health/probe.ts";
+import { isFinal, reasonOf } from "../health/reason.ts";
+import type { Call } from "./call.ts";
+import { type ScriptClient, ServerError } from "./client.ts";
+import { Unconfirmed } from "./confirmation.ts";
+import { pack } from "./packed.ts";
+import { NOT_LOADED } from "./scripting.ts";
+import { settle } from "./settle.ts";
+
+/** Which script runs an operation, and what goes before its arguments; tests put a stepped clock in here. */
+export type ScriptOf = (operation: Operation<unknown, unknown>) => Script & { leading?: () => Argument[] };
+
+export interface DeliveryOptions {
+  client: ScriptClient;
+  health: Health;
+  deadlineMs: number;
+  scriptOf: ScriptOf;
+}
+
+/** Answers after which nothing was changed and a later try may do better. */
+const NOT_NOW =
+  /^(TRYAGAIN|MOVED|ASK|CLUSTERDOWN|READONLY|LOADING|MASTERDOWN|BUSY|NOREPLICAS|MISCONF)\b|Too many Cluster redirections/;
+
+/**
+ * Brings calls of one operation to the server as one script call and settles each: again and again until the deadline
+ * where that cannot apply a step twice, else once. Never rejects.
+ *
+ *   answered per key ....................... settle each by its own reply
+ *   not loaded (any more) .................. load, send again (nothing was run)
+ *   not loaded, as the server is full ...... send the script's text (nothing was run)
+ *   not loaded, refused for good ........... reject
+ *   not now (TRYAGAIN, READONLY, ...) ...... wait with jitter, send again (nothing was run); TRYAGAIN splits the call
+ *   never written .......................... wait for the connection, send
+ *   answered, replicas did not confirm ..... as no answer
+ *   the server is down (store/health.ts) ... reject at once
+ *   no answer (lost, or a third of the deadline) ... send again if the operation is repeatable; else applied "unknown"
+ */
+export async function deliver(
+  calls: readonly Call[],
+  options: DeliveryOptions,
+  deadlineAtMs = performance.now() + options.deadlineMs,
+): Promise<void> {
+  const { client, health, deadlineMs, scriptOf } = options;
+  const { operation, keys: firstKeys } = calls[0]!;
+  const firstKey = firstKeys[0]!;
+  const leftMs = () => deadlineAtMs - performance.now();
+  let open = calls;
+  let cause: unknown;
+  let failures = 0;
+  let isWhole = false;
+  let isProbe = false;
+  for (;;) {
+    if (!open.every((call) => call.isOpen)) open = open.filter((call) => call.isOpen);
+    if (open.length === 0) return;
+    const server = health.serverOf(firstKey);
+    const noAnswer = (why: unknown) => health.failed(server, firstKey, deadlineAtMs - deadlineMs, why);
+    if (leftMs() <= 0) {
+      // Why there is no connection says more than that a request went down with one.
+      if (!(cause instanceof Unconfirmed) && !reasonOf(cause)) cause = client.lastError ?? cause;
+      noAnswer(cause);
+      return failLate(open, deadlineMs, cause);
+    }
+    const suspicion = health.suspicionOf(server);
+    if (suspicion) await suspicion;
+    if (server.outage && !isProbe) {
+      const outage = health.refuses(server);
+      if (outage) return failDown(open, outage);
+      isProbe = true;
+    }
+    const ready = client.whenReady();
+    if (ready) {
+      const waited = await within(isProbe ? ready : health.orDown(ready), leftMs());
+      if (waited.kind !== "failed") continue;
+      if (!isFinal(waited.error)) noAnswer(waited.error);
+      return failWith(open, "Redis is out of reach", waited.error);
+    }
+    const script = scriptOf(operation);
+    const keys: string[] = [];
+    const args = script.leading?.() ?? [];
+    for (const call of open) {
+      for (const key of call.keys) keys.push(key);
+      for (const arg of call.args) args.push(arg);
+    }
+    if ("packing" in operation) args.push(open.length, pack(open, operation.packing), operation.packing.inputBytes);
+    const longestMs = operation.repeatable ? Math.min(leftMs(), deadlineMs / 3) : leftMs();
+    const { replicas } = open[0]!; // the same for all that travel together
+    const confirmation = replicas > 0 ? { replicas, timeoutMs: Math.floor(longestMs) } : undefined;
+    const attempt = client.call(script, keys, args, confirmation, isWhole);
+    const outcome = await within(attempt.reply, longestMs);
+    if (outcome.kind === "done") {
+      health.answered(server);
+      return settle(open, outcome.value, !client.mayResend);
+    }
+    failures++;
+    if (outcome.kind === "failed" && (isAnswer(outcome.error) || outcome.error instanceof Unconfirmed))
+      health.answered(server);
+    if (outcome.kind === "failed" && outcome.error instanceof ServerError) {
+      const refused = NOT_LOADED.test(outcome.error.message) ? client.forget(script) : undefined;
+      const { message } = refused ?? outcome.error;
+      cause = refused ?? outcome.error;
+      if (NOT_LOADED.test(message)) {
+        if (failures === 1) continue;
+      } else if (refused && message.startsWith("OOM ")) {
+        // What only reads or frees is run all the same; of the others this is the answer.
+        isWhole = true;
+        continue;
+      } else if (message.startsWith("OOM ")) {
+        return reject(open, () => ["OVERLOADED", "Redis is out of memory", true], cause);
+      } else if (message.startsWith("TRYAGAIN") && open.length > 1) {
+        await Promise.all(open.map((call) => deliver([call], options, deadlineAtMs)));
+        return;
+      } else if (!NOT_NOW.test(message)) {
+        const text = `the server refused ${refused ? "to load " : ""}the script (${message})`;
+        return failWith(open, text, cause, false);
+      }
+    } else {
+      attempt.abandon();
+      if (outcome.kind === "late") attempt.reply.then(() => health.answered(server), noError);
+      if (outcome.kind === "failed") cause = outcome.error;
+      else if (!(cause instanceof Unconfirmed)) cause = client.lastError;
+      if (attempt.mayHaveArrived()) {
+        for (const call of open) call.mayBeApplied = true;
+        if (!operation.repeatable) {
+          if (!(cause instanceof Unconfirmed)) noAnswer(cause);
+          return outcome.kind === "late"
+            ? failLate(open, deadlineMs, cause)
+            : fail(open, cause instanceof Unconfirmed ? cause.message : "the reply was lost", cause);
+        }
+      }
+      if (outcome.kind === "late") continue;
+    }
+    const pauseMs = Math.min(leftMs(), 10 * 2 ** Math.min(failures, 5) * Math.random());
+    // An attempt without time for its answer would hide the server's reason, and leave open whether it was run.
+    if (cause instanceof ServerError && leftMs() - pauseMs < deadlineMs / 20) return failLate(open, deadlineMs, cause);
+    await pause(pauseMs);
+  }
+}
+
+type Failure = [code: "DEADLINE" | "UNAVAILABLE" | "OVERLOADED", text: string, transient: boolean];
+
+function reject(calls: readonly Call[], failureOf: (call: Call) => Failure, cause: unknown): void {
+  for (const call of calls) {
+    const [code, text, transient] = failureOf(call);
+    const applied = call.mayBeApplied ? "unknown" : "no";
+    call.reject(new OrielError(code, text, { cause, transient, applied }));
+  }
+}
+
+function fail(calls: readonly Call[], text: string, cause: unknown): void {
+  reject(calls, () => ["UNAVAILABLE", text, true], cause);
+}
+
+/** As the reason has it, where one is known. */
+function failWith(calls: readonly Call[], text: string, cause: unknown, isTransient = true): void {
+  const reason = reasonOf(cause);
+  reject(calls, () => ["UNAVAILABLE", reason?.text ?? text, reason?.isTransient ?? isTransient], cause);
+}
+
+/** Within one deadline of its beginning an outage was not told yet; from then on nobody waits. */
+function failDown(calls: readonly Call[], { since, reason, cause }: Outage): void {
+  const seconds = Math.ceil((Date.now() - since) / 1000);
+  const isTransient = reasonOf(cause)?.isTransient ?? true;
+  reject(calls, () => ["UNAVAILABLE", `${reason}; down for ${seconds} s`, isTransient], cause);
+}
+
+const noError = () => {};
+
+function failLate(calls: readonly Call[], deadlineMs: number, cause: unknown): void {
+  const reason = reasonOf(cause);
+  const text = `within ${deadlineMs} ms`;
+  const silent = `no answer from Redis ${text}${reason ? `: ${reason.text}` : ""}`;
+  const silence = cause instanceof Unconfirmed ? cause.message : silent;
+  const why = reason ? `${reason.text}; tried for ${deadlineMs} ms` : `Redis could not be reached ${text}`;
+  reject(
+    calls,
+    (call) => (call.mayBeApplied ? ["DEADLINE", silence, true] : ["UNAVAILABLE", why, reason?.isTransient ?? true]),
+    cause,
+  );
+}

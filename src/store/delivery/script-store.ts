@@ -1,0 +1,156 @@
+import { Aborts } from "../../async/aborts.ts";
+import { leaseClock } from "../../async/lease-clock.ts";
+import { endsWithRequest, lostAfterMs, untilEnded } from "../../async/of-request.ts";
+import { argumentError, OrielError } from "../../errors.ts";
+import { type Clock, type Duration, durationMs } from "../../time.ts";
+import type { Operation, RunOptions, WatchedStore } from "../contract.ts";
+import { failureReports } from "../health/failures.ts";
+import { Health } from "../health/health.ts";
+import { emitOnce, watchAppendOnly, watchEviction } from "../health/warnings.ts";
+import { checkPrefix, keyOf } from "../keys.ts";
+import { storeFull } from "../memory/full.ts";
+import { Aged } from "./aged.ts";
+import { Batches } from "./batches.ts";
+import { Call } from "./call.ts";
+import type { ScriptClient } from "./client.ts";
+import { deliver, type ScriptOf } from "./delivery.ts";
+
+export interface ScriptStoreOptions {
+  /** Begins every key; default "oriel:". The client's own keyPrefix is not used. */
+  prefix?: string | undefined;
+  /**
+   * How long one request may take in all, what is sent again included, from 1 ms to 24 days; default "1s". A call of a series that needs
+   * several, one after the other, may take a deadline for each: what is recorded or asked waits for the request under way,
+   * a process's first record asks for the time before it, a read of closed chunks takes a turn or more after its first.
+   * It ends with the first of them that fails. A `signal` bounds a call as a whole.
+   */
+  deadline?: Duration | undefined;
+  /** Bound on the bytes of calls that wait for an answer; default 64 MiB. Beyond it a call is OVERLOADED. */
+  maxPendingBytes?: number | undefined;
+  /**
+   * Told, at most once for each, what endangers data: a server that may evict keys (`maxmemory-policy` is not
+   * "noeviction"), read when the store first reaches it; one that writes no append-only file (`appendonly` is "no"), read
+   * when counts are first added or drained. Where INFO is not permitted, nothing is told. Default: both are read when
+   * counts are first added or drained, and each is emitted as a warning of the process, once for all stores; over HTTP,
+   * where each costs a command, neither is read, and where it is given each is asked once for all stores of one process or
+   * isolate with one URL, token and deadline: the store that asked is told. null or false: neither is read.
+   */
+  onWarning?: ((warning: string) => void) | null | false | undefined;
+  /** For tests: the script that runs an operation. */
+  scriptOf?: ScriptOf | undefined;
+  /** For tests: what `monotonic` shows; deadlines do not follow it. */
+  monotonic?: Clock | undefined;
+}
+
+/** Of a timer, in whole days. */
+const MOST_DEADLINE_MS = 24 * 86_400_000;
+const NO_OPTIONS: RunOptions = {};
+
+/** A store over a server that runs scripts; `connect` is called when the options have passed. */
+export function scriptStore(connect: (deadlineMs: number) => ScriptClient, options: ScriptStoreOptions): WatchedStore {
+  const { deadline = 1000, maxPendingBytes = 64 * 2 ** 20 } = options;
+  const prefix = checkPrefix(options.prefix ?? "oriel:");
+  const deadlineMs = durationMs("deadline", deadline, 1, MOST_DEADLINE_MS);
+  if (!Number.isSafeInteger(maxPendingBytes) || maxPendingBytes < 1)
+    throw argumentError("maxPendingBytes", maxPendingBytes, "a whole number of bytes, 1 or more");
+  const { onWarning } = options;
+  if (onWarning !== undefined && onWarning !== null && onWarning !== false && typeof onWarning !== "function")
+    throw argumentError("onWarning", onWarning, "a function, or null");
+  for (const name of ["scriptOf", "monotonic"] as const)
+    if (options[name] !== undefined && typeof options[name] !== "function")
+      throw argumentError(name, options[name], "a function");
+  const connection = connect(deadlineMs);
+  let isFileUnknown = onWarning !== null && onWarning !== false;
+  if (onWarning) watchEviction(connection, onWarning);
+  const health = new Health(connection, deadlineMs);
+  const scriptOf = options.scriptOf ?? ((operation) => operation.script);
+  const delivery = { client: connection, health, deadlineMs, scriptOf };
+
+  const underWay = new Set<Promise<void>>();
+  const isAlone = () => pendingCalls === 1;
+  const send = (calls: Call[]) => {
+    const ended = () => void underWay.delete(delivered);
+    const delivered = deliver(calls, delivery).then(ended, (cause) => {
+      const error = new OrielError("CORRUPT", "the call could not be sent", { cause });
+      for (const call of calls) call.reject(error);
+      ended();
+    });
+    underWay.add(delivered);
+  };
+  const batches = new Batches(connection.isCluster, isAlone, send, connection.mostBytes);
+  let pendingCalls = 0;
+  let pendingBytes = 0;
+  let closed: Promise<void> | undefined;
+  const aborts = new Aborts();
+  // Elsewhere each call settles by its deadline.
+  const pending = endsWithRequest ? new Aged<Call>() : undefined;
+  const forget = (call: Call) => {
+    pendingCalls--;
+    pendingBytes -= call.sizeBytes;
+  };
+  const onSettled = (call: Call) => {
+    if (!pending || pending.delete(call)) forget(call);
+    if (call.signal) aborts.delete(call.signal, call);
+  };
+  const checkOpen = () => {
+    pending?.takeOlderThan(lostAfterMs(deadlineMs)).forEach(forget);
+    if (closed) throw new OrielError("UNAVAILABLE", "the store is closed");
+    const held = Math.max(pendingBytes, connection.unansweredBytes);
+    if (held > maxPendingBytes) throw storeFull(`${held} bytes wait for answers; the bound is ${maxPendingBytes}`);
+  };
+
+  return {
+    monotonic: options.monotonic ?? (() => performance.now()),
+    leaseClock: options.monotonic ?? leaseClock(),
+    keyOf: (name) => keyOf(prefix, name),
+    address: connection.address,
+    get health() {
+      return health.state;
+    },
+    on: (name, listener) => health.on(name, listener),
+    ...(connection.subscribe && { subscribe: connection.subscribe }),
+    report: failureReports((failure) => health.listeners.tell("error", failure)),
+    /** Not async: that would put a second promise, and its turns of the microtask queue, before every answer. */
+    run<Input, Output>(
+      operation: Operation<Input, Output>,
+      key: string,
+      input: Input,
+      options: RunOptions = NO_OPTIONS,
+    ): Promise<Output> {
+      try {
+        const { signal } = options;
+        signal?.throwIfAborted();
+        checkOpen();
+        if (options.replicas && connection.whyNoReplicas)
+          throw argumentError("replicas", options.replicas, `0 ${connection.whyNoReplicas}`);
+        const call = new Call(operation as Operation<unknown, unknown>, key, input, options, onSettled);
+        if (signal) aborts.add(signal, call);
+        pending?.add(call);
+        pendingCalls++;
+        pendingBytes += call.sizeBytes;
+        batches.add(call);
+        if (isFileUnknown && operation.mustLast) {
+          isFileUnknown = false;
+          if (!onWarning) watchEviction(connection, emitOnce);
+          watchAppendOnly(connection, onWarning || emitOnce);
+        }
+        return call.promise as Promise<Output>;
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    },
+    /** Refuses new calls, waits for those under way (at most their deadline), then lets go of the client. */
+    close() {
+      closed ??= (async () => {
+        while (pendingCalls > 0 || underWay.size > 0) {
+          await new Promise((resolve) => setTimeout(resolve, 0));
+          await untilEnded(Promise.all(underWay));
+          if (endsWithRequest) break;
+        }
+        health.close();
+        await connection.close();
+      })();
+      return closed;
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { corruptError, OrielError } from "../../errors.ts";
+import type { Packing, StepOfArguments } from "../contract.ts";
+import { errorOfReply } from "../refusal.ts";
+import type { Call } from "./call.ts";
+import { unpack } from "./packed.ts";
+
+/**
+ * Settles each call of one script call by its own part of the reply; never throws. `isSentOnce`: nothing below the store
+ * sends a request again.
+ */
+export function settle(calls: readonly Call[], replies: unknown[], isSentOnce: boolean): void {
+  const { operation } = calls[0]!;
+  if ("packing" in operation) settlePacked(calls, replies, operation.packing, isSentOnce);
+  else settleEach(calls, replies, operation, isSentOnce);
+}
+
+function settleEach(
+  calls: readonly Call[],
+  replies: unknown[],
+  operation: StepOfArguments<unknown, unknown>,
+  isSentOnce: boolean,
+): void {
+  for (let i = 0; i < calls.length; i++) {
+    const call = calls[i]!;
+    const reply = replies?.[i];
+    if (reply instanceof Uint8Array) answer(call, replies, isSentOnce, () => operation.decode(reply));
+    else if (Array.isArray(reply)) refuse(call, String(reply[0]), String(reply[1]));
+    else call.reject(corrupt(call, "the script gave no reply for a key"));
+  }
+}
+
+function settlePacked(
+  calls: readonly Call[],
+  replies: unknown[],
+  packing: Packing<unknown, unknown>,
+  isSentOnce: boolean,
+): void {
+  try {
+    const { answers, refusals } = unpack(replies, calls.length, packing);
+    let at = 0;
+    for (let i = 0; i < calls.length; i++) {
+      const [code, text] = refusals.get(i) ?? [];
+      if (code !== undefined) {
+        refuse(calls[i]!, code, text ?? "");
+        continue;
+      }
+      const from = at;
+      at += packing.answerBytes;
+      answer(calls[i]!, replies, isSentOnce, () => packing.read(answers, from));
+    }
+  } catch (error) {
+    for (const call of calls) call.reject(corrupt(call, "the reply cannot be read", error));
+  }
+}
+
+function answer(call: Call, run: object, isSentOnce: boolean, read: () => unknown): void {
+  try {
+    const output = read();
+    if (call.isOpen) call.ranIn?.(run);
+    if (isSentOnce && !call.mayBeApplied && call.isOpen) call.ranOnce?.();
+    call.resolve(output);
+  } catch (error) {
+    call.reject(unreadable(call, error));
+  }
+}
+
+/** What a decoder finds damaged is told with the key, which it does not know. */
+function unreadable(call: Call, error: unknown): unknown {
+  if (!(error instanceof OrielError)) return corrupt(call, "the reply cannot be read", error);
+  return error.code === "CORRUPT" ? corrupt(call, OrielError.detailOf(error), error.cause) : error;
+}
+
+function refuse(call: Call, code: string, text: string): void {
+  call.reject(errorOfReply(call.keys, code, text, call.mayBeApplied));
+}
+
+function corrupt(call: Call, text: string, cause?: unknown): OrielError {
+  return corruptError(call.keys[0]!, text, { cause, applied: "unknown" });
+}

@@ -1,0 +1,10 @@
+import { Listeners } from "../../async/listeners.ts";
+import { Place } from "../../place.ts";
+import type { StoreEvents } from "../contract.ts";
+
+const STORE_EVENTS: Record<keyof StoreEvents, true> = { down: true, up: true, error: true };
+
+/** Of a store made by the function `made`. */
+export function storeListeners(made: string): Listeners<StoreEvents> {
+  return new Listeners<StoreEvents>(new Place(made), STORE_EVENTS);
+}

@@ -1,0 +1,125 @@
+import { atTurnsEnd } from "../../async/gathering.ts";
+import { lostAfterMs } from "../../async/of-request.ts";
+import { pause, within } from "../../async/waiting.ts";
+import type { Script } from "../contract.ts";
+import { Aged } from "../delivery/aged.ts";
+import type { ScriptClient } from "../delivery/client.ts";
+import { isAnswer } from "../health/probe.ts";
+import { wellFormed } from "./ascii.ts";
+import { HttpCommand } from "./http-command.ts";
+import { healthOf } from "./http-health.ts";
+import { type HttpServer, sendCommands } from "./http-request.ts";
+
+/** Bytes of one request: databases of Upstash's smaller plans have refused 1 MB and more. */
+const MOST_REQUEST_BYTES = 960_000;
+/** Of arguments and keys in one script call, which become four thirds. */
+const MOST_CALL_BYTES = 640 * 1024;
+/** A server that asks to be left alone is asked again after so long at most. */
+const LONGEST_REST_MS = 60_000;
+const REST_STEP_MS = 100;
+
+/**
+ * The adapter for Redis over HTTP. Calls of one turn travel in one request, in their order, or in several, one after the
+ * other: requests that are under way together may overtake each other. A script is taken to be in the server's cache
+ * until the server says that it is not; then its text goes with the next call.
+ */
+export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient {
+  const missing = new Set<string>();
+  const unanswered = new Aged<HttpCommand>();
+  let waiting: HttpCommand[] = [];
+  let unansweredBytes = 0;
+  let restUntilMs = Number.NEGATIVE_INFINITY;
+  let lastError: unknown;
+  const health = healthOf(server, deadlineMs);
+
+  const flush = async () => {
+    const commands = waiting;
+    waiting = [];
+    for (const together of requestsOf(commands)) {
+      const retryAfterMs = await sendCommands(server, together);
+      if (retryAfterMs > 0) restUntilMs = performance.now() + Math.min(retryAfterMs, LONGEST_REST_MS);
+    }
+  };
+  const forget = (command: HttpCommand) => {
+    unansweredBytes -= command.sizeBytes;
+  };
+  const forgetLost = () => unanswered.takeOlderThan(lostAfterMs(deadlineMs)).forEach(forget);
+  const send = (command: HttpCommand): HttpCommand => {
+    forgetLost();
+    if (waiting.length === 0) atTurnsEnd(() => void flush());
+    waiting.push(command);
+    unanswered.add(command);
+    unansweredBytes += command.sizeBytes;
+    command.reply.then(
+      () => {
+        lastError = undefined;
+      },
+      (error) => {
+        lastError = isAnswer(error) ? undefined : error;
+      },
+    );
+    command.whenEnded(() => {
+      if (unanswered.delete(command)) forget(command);
+    });
+    return command;
+  };
+
+  return {
+    isCluster: false,
+    mayResend: true,
+    address: server.url,
+    health,
+    whyNoReplicas: "over HTTP, where WAIT knows no connection",
+    mostBytes: MOST_CALL_BYTES,
+    get lastError() {
+      return lastError;
+    },
+    get unansweredBytes() {
+      forgetLost();
+      return unansweredBytes;
+    },
+    whenReady() {
+      const restMs = restUntilMs - performance.now();
+      return restMs > 0 ? pause(Math.min(restMs, REST_STEP_MS)) : undefined;
+    },
+    call(script: Script, keys, args, _confirmation, hasText = false) {
+      const isWhole = hasText || script.asciiSha === undefined || missing.delete(script.asciiSha);
+      return send(HttpCommand.ofScript(script, keys, args, isWhole));
+    },
+    forget({ asciiSha }) {
+      if (asciiSha !== undefined) missing.add(asciiSha);
+      return undefined;
+    },
+    exists(key) {
+      const command = send(HttpCommand.of("EXISTS", wellFormed(key)));
+      return { reply: command.reply, abandon: () => command.abandon() };
+    },
+    async info(section) {
+      // Stores made for each request would ask with each.
+      if (health.told.has(section)) return [];
+      const command = send(HttpCommand.of("INFO", section));
+      const outcome = await within<unknown>(command.reply, deadlineMs);
+      command.abandon();
+      if (outcome.kind === "done" || (outcome.kind === "failed" && isAnswer(outcome.error))) health.told.add(section);
+      return outcome.kind === "done" ? [new TextDecoder().decode(outcome.value as Uint8Array)] : [];
+    },
+    async close() {
+      for (const command of unanswered.all) command.settle(new Error("the store was closed"));
+    },
+  };
+}
+
+/** In their order, as many together as one request may carry; a command that is larger goes alone. */
+function requestsOf(commands: readonly HttpCommand[]): HttpCommand[][] {
+  const requests: HttpCommand[][] = [];
+  let sizeBytes = Number.POSITIVE_INFINITY;
+  for (const command of commands) {
+    if (sizeBytes + command.sizeBytes > MOST_REQUEST_BYTES) {
+      requests.push([]);
+      sizeBytes = 0;
+    }
+    requests.at(-1)!.push(command);
+    sizeBytes += command.sizeBytes;
+  }
+  return requests;
+}

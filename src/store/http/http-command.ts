@@ -1,0 +1,87 @@
+import type { Argument, Script } from "../contract.ts";
+import { type Attempt, ServerError } from "../delivery/client.ts";
+import { asciiArguments, asciiText, wellFormed } from "./ascii.ts";
+import { NotRun } from "./http-answer.ts";
+
+/** One command for the server: waiting, in a request, then settled once; whoever gave it up is told nothing more. */
+export class HttpCommand implements Attempt {
+  readonly reply: Promise<unknown[]>;
+  readonly #words: string;
+  readonly #script: Script | undefined;
+  readonly #isWhole: boolean;
+  #resolve!: (reply: unknown[]) => void;
+  #reject!: (error: unknown) => void;
+  #isOpen = true;
+  #mayHaveArrived = false;
+  readonly #onEnd: (() => void)[] = [];
+
+  /** `words` is JSON without its brackets; a script's come behind its name, `isWhole` where its text goes with it. */
+  private constructor(words: string, script?: Script, isWhole = false) {
+    this.#words = words;
+    this.#script = script;
+    this.#isWhole = isWhole;
+    this.reply = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.reply.catch(() => {});
+  }
+
+  static of(...words: string[]): HttpCommand {
+    return new HttpCommand(JSON.stringify(words).slice(1, -1));
+  }
+
+  static ofScript(script: Script, keys: readonly string[], args: readonly Argument[], isWhole: boolean): HttpCommand {
+    const words = [String(keys.length), ...keys.map(wellFormed), ...asciiArguments(args)];
+    return new HttpCommand(JSON.stringify(words).slice(1, -1), script, isWhole);
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+  get sizeBytes(): number {
+    return this.#words.length + 60 + (this.#isWhole ? this.#script!.text.length : 0);
+  }
+
+  /** Its JSON, in a request where the scripts with the SHA-1 in `sent` come before it as a whole. */
+  write(sent: Set<string>): string {
+    const script = this.#script;
+    if (!script) return `[${this.#words}]`;
+    const { asciiSha = "", text } = script;
+    if (!this.#isWhole || sent.has(asciiSha)) return `["EVALSHA","${asciiSha}",${this.#words}]`;
+    if (asciiSha !== "") sent.add(asciiSha);
+    return `["EVAL",${JSON.stringify(asciiText(text))},${this.#words}]`;
+  }
+
+  /** From now on its request may reach the server. */
+  begin(): void {
+    this.#mayHaveArrived = true;
+  }
+
+  settle(reply: unknown): void {
+    if (!this.#isOpen) return;
+    if (reply instanceof Error) {
+      if (reply instanceof ServerError || reply instanceof NotRun) this.#mayHaveArrived = false;
+      this.#reject(reply);
+    } else this.#resolve(reply as unknown[]);
+    this.#end();
+  }
+
+  mayHaveArrived(): boolean {
+    return this.#mayHaveArrived;
+  }
+
+  abandon(): void {
+    if (this.#isOpen) this.#end();
+  }
+
+  /** When it is settled, or given up, `tell` is called. */
+  whenEnded(tell: () => void): void {
+    this.#onEnd.push(tell);
+  }
+
+  #end(): void {
+    this.#isOpen = false;
+    for (const tell of this.#onEnd) tell();
+  }
+}

@@ -1,0 +1,57 @@
+import { argumentError, checkKnown } from "../../errors.ts";
+import { placed } from "../../place.ts";
+import type { WatchedStore } from "../contract.ts";
+import { type ScriptStoreOptions, scriptStore } from "../delivery/script-store.ts";
+import { functions, type Scripting, scripts } from "../delivery/scripting.ts";
+import { connectIoredis, type RedisClass } from "./connect.ts";
+import { ioredisClient } from "./ioredis.ts";
+import type { IoredisClient } from "./ioredis-client.ts";
+import { nodeRedisClient } from "./node-redis.ts";
+import { isNodeRedis, type NodeRedisClient, type NodeRedisCluster } from "./node-redis-client.ts";
+
+export interface RedisStoreOptions extends ScriptStoreOptions {
+  /**
+   * "eval" (default): steps are scripts in the server's cache. "functions": libraries oriel_… (FUNCTION LOAD, FCALL), which
+   * the server keeps, replicates and writes to its files; loaded on every primary, and again where they are missing.
+   */
+  scripting?: "eval" | "functions" | undefined;
+}
+
+/** A client as it is handed in. */
+export type RedisClient = IoredisClient | NodeRedisClient | NodeRedisCluster;
+
+/** A store over a client that was handed in, and stays open. */
+export function clientStore(client: RedisClient, options: RedisStoreOptions): WatchedStore {
+  return placed("redisStore", () => {
+    const scripting = scriptingOf(options);
+    return scriptStore(() => {
+      if (typeof client === "object" && client !== null) {
+        if (isNodeRedis(client)) return nodeRedisClient(client, scripting);
+        if (typeof client.sendCommand === "function" && typeof client.status === "string")
+          return ioredisClient(client, false, scripting);
+      }
+      throw argumentError("client", client, "a URL, a client of ioredis, or a client or cluster of node-redis");
+    }, options);
+  });
+}
+
+/** A store over a connection of its own, which ends with it. */
+export function ownStore(redisClass: () => RedisClass, url: string, options: RedisStoreOptions): WatchedStore {
+  return placed("redisStore", () => {
+    const scripting = scriptingOf(options);
+    return scriptStore(
+      (deadlineMs) => ioredisClient(connectIoredis(redisClass(), url, deadlineMs), true, scripting),
+      options,
+    );
+  });
+}
+
+const KNOWN = ["prefix", "deadline", "maxPendingBytes", "onWarning", "scripting", "scriptOf", "monotonic"];
+
+function scriptingOf(options: RedisStoreOptions): Scripting {
+  checkKnown(options, KNOWN);
+  const { scripting = "eval" } = options;
+  if (scripting !== "eval" && scripting !== "functions")
+    throw argumentError("scripting", scripting, '"eval" or "functions"');
+  return scripting === "functions" ? functions : scripts;
+}

@@ -1,0 +1,205 @@
+import { type Deferred, deferred } from "../../async/deferred.ts";
+import type { Argument, Script } from "../contract.ts";
+import { type Attempt, type ScriptClient, serverError } from "../delivery/client.ts";
+import { confirmed } from "../delivery/confirmation.ts";
+import { Refusals } from "../delivery/refusals.ts";
+import { type Scripting, wholeScripts } from "../delivery/scripting.ts";
+import { LastError } from "../health/last-error.ts";
+import { CLOSES, isFinal, NO_NODE, NO_TLS, NOT_WHOLE, STORE_CLOSED, UNREACHED } from "../health/reason.ts";
+import { withoutSecrets } from "../secrets.ts";
+import { slotOf } from "../slot.ts";
+import { factsOf } from "./client-facts.ts";
+import type { IoredisClient } from "./ioredis-client.ts";
+import { encodeCommand } from "./resp.ts";
+import { type CommandClass, commandClassOf, scriptCommandOf } from "./script-command.ts";
+import { type ListeningClient, Subscriber } from "./subscriber.ts";
+
+const TELLS_NOTHING = /Connection is closed|Command aborted|Stream isn't writeable/;
+
+/** The adapter for ioredis. `owned`: the client is ours and ends with the store; others stay open. */
+export function ioredisClient(client: IoredisClient, owned: boolean, scripting: Scripting): ScriptClient {
+  const Command = commandClassOf(client);
+  const ScriptCommand = scriptCommandOf(Command);
+  const loaded = new Set<string>();
+  const refusals = new Refusals();
+  const unanswered = new Set<(error: Error) => void>();
+  const isCluster = client.isCluster === true;
+  const { address, secrets, isTls } = factsOf(client);
+  const lastError = new LastError(isCluster ? NO_NODE : isTls ? NO_TLS : UNREACHED);
+  /** Why no call is sent on this connection, nor waits for it: a wrong password, a database that there is not. */
+  let refusedBy: Error | undefined;
+  let unansweredBytes = 0;
+  let becomesReady: Deferred | undefined;
+
+  const onError = (error: unknown) => {
+    // Of commands that went down with the connection: it has told why before.
+    if (lastError.current && TELLS_NOTHING.test(String(error))) return;
+    const isCut = lastError.isSilent && /ECONNRESET|EPIPE/.test(String(error));
+    const reason = isCut ? new Error(CLOSES) : withoutSecrets(error, secrets);
+    lastError.failed(reason);
+    // Of a cluster that works, one node refuses: the others have their calls.
+    if (!isFinal(reason) || (isCluster && client.status === "ready")) return;
+    refusedBy = reason;
+    becomesReady?.reject(refusedBy);
+    becomesReady = undefined;
+  };
+  const onConnect = () => {
+    refusedBy = undefined;
+    if (!isCluster) lastError.connected();
+    else lastError.failed(new Error(NOT_WHOLE)); // until it has asked for the cluster's state
+  };
+  const onReady = () => {
+    if (refusedBy) return;
+    lastError.ready();
+    loaded.clear();
+    becomesReady?.resolve();
+    becomesReady = undefined;
+  };
+  const onClose = () => {
+    lastError.closed();
+    const error = new Error("the connection closed before the answer", { cause: lastError.current });
+    for (const lose of [...unanswered]) lose(error);
+  };
+  const onEnd = () => {
+    becomesReady?.reject(new Error("the client has ended", { cause: lastError.current }));
+    becomesReady = undefined;
+  };
+  const listeners: [string, (error?: unknown) => void][] = [
+    ["error", onError],
+    ["node error", onError],
+    ["connect", onConnect],
+    ["ready", onReady],
+    ["close", onClose],
+    ["end", onEnd],
+  ];
+  for (const [event, listener] of listeners) client.on(event, listener);
+
+  const masters = () => (isCluster ? (client.nodes?.("master") ?? []) : [client]);
+  const load = (script: Script) => {
+    loaded.add(script.sha);
+    refusals.delete(script);
+    const [name = "", ...words] = scripting.loading(script);
+    for (const master of masters())
+      send(Command, master, name, words).catch((error: Error) => {
+        loaded.delete(script.sha);
+        if (error.name === "ReplyError") refusals.set(script, error);
+      });
+  };
+  /** On the connection that a call was just written to, behind it. */
+  const waitOn = (connection: unknown) => async (words: string[]) => {
+    await undefined; // the call itself is written first
+    const nodes = isCluster ? (client.nodes?.("all") ?? []) : [client];
+    const node = nodes.find(({ stream }) => stream === connection);
+    const count = node && (await send(Command, node, "wait", words));
+    if (node?.stream !== connection) throw new Error("the connection closed before the replicas confirmed");
+    return count;
+  };
+
+  const failureOf = (error: Error) =>
+    error.name === "ReplyError" ? serverError(error, secrets) : withoutSecrets(error, secrets);
+  const subscriber = new Subscriber(() => openListening(client));
+
+  return {
+    isCluster,
+    address,
+    ...(isCluster && { addressOf: (key: string) => client.slots?.[slotOf(key)]?.[0] }),
+    get lastError() {
+      return lastError.orWhileConnecting(isCluster ? client.status !== "ready" : client.status === "connecting");
+    },
+    get unansweredBytes() {
+      return unansweredBytes;
+    },
+    whenReady() {
+      if (refusedBy) return Promise.reject(refusedBy);
+      if (client.status === "ready") return undefined;
+      if (client.status === "end")
+        return Promise.reject(new Error("the client has ended", { cause: lastError.current }));
+      if (client.status === "wait") client.connect().catch(onError);
+      becomesReady ??= deferred();
+      return becomesReady.promise;
+    },
+    call(script: Script, keys: readonly string[], args: readonly Argument[], confirmation, isWhole = false): Attempt {
+      if (!isWhole && !loaded.has(script.sha)) load(script);
+      const { command: name, nameOf } = isWhole ? wholeScripts : scripting;
+      const payload = encodeCommand([name, nameOf(script), keys.length, ...keys, ...args]);
+      let isConfirmed: Promise<void> | undefined;
+      const onWritten = (connection: unknown) => {
+        if (!confirmation) return;
+        isConfirmed = confirmed(confirmation, waitOn(connection));
+        isConfirmed.catch(() => {});
+      };
+      const command = new ScriptCommand(keys, payload, onWritten);
+      const sizeBytes = payload.length;
+      unansweredBytes += sizeBytes;
+      const reply = new Promise<unknown[]>((resolve, reject) => {
+        const settle = () => {
+          if (!unanswered.delete(lose)) return false;
+          unansweredBytes -= sizeBytes;
+          command.abandon();
+          return true;
+        };
+        const lose = (error: Error) => {
+          if (settle()) reject(error);
+        };
+        unanswered.add(lose);
+        try {
+          client.sendCommand(command as never);
+        } catch (error) {
+          lose(withoutSecrets(error, secrets));
+        }
+        command.promise.then(
+          (answer) => {
+            if (command.wasReplaced)
+              return lose(new Error("the connection closed before the answer", { cause: lastError.current }));
+            const done = () => settle() && resolve(answer as unknown[]);
+            if (isConfirmed) isConfirmed.then(done, lose);
+            else done();
+          },
+          (error: Error) => lose(failureOf(error)),
+        );
+      });
+      return { reply, mayHaveArrived: () => command.mayHaveArrived(), abandon: () => command.abandon() };
+    },
+    forget(script) {
+      loaded.delete(script.sha);
+      return refusals.of(script);
+    },
+    exists: (key) => ({
+      reply: send(Command, client, "exists", [key]).catch((error) => Promise.reject(failureOf(error))),
+    }),
+    info: (section) =>
+      Promise.all(masters().map(async (master) => String(await send(Command, master, "info", [section])))),
+    ...(client.duplicate && { subscribe: (channel, listener) => subscriber.subscribe(channel, listener) }),
+    async close() {
+      refusedBy = new Error(STORE_CLOSED); // Nothing connects the client again.
+      becomesReady?.reject(refusedBy);
+      subscriber.close();
+      for (const [event, listener] of listeners)
+        if (event !== "error" || !owned) client.removeListener(event, listener);
+      if (owned) client.disconnect();
+      onClose();
+    },
+  };
+}
+
+function send(Command: CommandClass, node: IoredisClient, name: string, args: string[]): Promise<unknown> {
+  const command = new Command(name, args, { replyEncoding: "utf8" });
+  (command as unknown as { setReplyContext(): void }).setReplyContext = () => {};
+  node.sendCommand(command as never);
+  return command.promise;
+}
+
+/** A connection like the client's that is never made again by itself; in a cluster to any node, as all hear everything. */
+function openListening(client: IoredisClient): ListeningClient | undefined {
+  const nodes = client.isCluster ? (client.nodes?.("master") ?? []) : [client];
+  const node = nodes[Math.floor(Math.random() * nodes.length)];
+  return node?.duplicate?.({
+    lazyConnect: false,
+    enableOfflineQueue: false,
+    autoResubscribe: false,
+    keyPrefix: "",
+    retryStrategy: () => null,
+    socketTimeout: undefined,
+    maxRetriesPerRequest: 0,
+  }) as ListeningClient | undefined;
+}

@@ -1,0 +1,250 @@
+import { type Deferred, deferred } from "../../async/deferred.ts";
+import type { Script } from "../contract.ts";
+import { type Attempt, type ScriptClient, serverError } from "../delivery/client.ts";
+import { type Confirmation, confirmed, Unconfirmed } from "../delivery/confirmation.ts";
+import { Refusals } from "../delivery/refusals.ts";
+import { type Scripting, wholeScripts } from "../delivery/scripting.ts";
+import { bytesOf, writtenOnce } from "../delivery/written-once.ts";
+import { LastError } from "../health/last-error.ts";
+import { CLOSES, isFinal, NO_NODE, NO_TLS, STORE_CLOSED, UNREACHED } from "../health/reason.ts";
+import { withoutSecrets } from "../secrets.ts";
+import { slotOf } from "../slot.ts";
+import { factsOf } from "./client-facts.ts";
+import { isNodeCluster, type NodeRedisClient, type NodeRedisCluster, type SendOptions } from "./node-redis-client.ts";
+import { nodeRedisListening } from "./node-redis-listening.ts";
+import { Subscriber } from "./subscriber.ts";
+
+interface Rediscovering {
+  _slots?: { rediscover?(startWith: NodeRedisClient): Promise<unknown> };
+}
+
+/** What a server says begins with a word in capitals; what the client says of connections does not. */
+const SAID_BY_SERVER = /^[A-Z][A-Z0-9]+( |$)/;
+
+/**
+ * The adapter for node-redis, which writes a command once: what was written is rejected with its connection, what was
+ * not is taken back by its signal. The client stays open; one that is not connected yet is connected.
+ */
+export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scripting: Scripting): ScriptClient {
+  const cluster = isNodeCluster(client) ? client : undefined;
+  /** Bulk strings (RESP type "$") come as bytes. No constant of the module: a runtime may have no Buffer, and no client. */
+  const asBytes = { 36: Buffer };
+  const single = cluster ? undefined : (client as NodeRedisClient);
+  const loaded = new Map<string, WeakSet<NodeRedisClient>>();
+  const refusals = new Refusals();
+  /** How often each node was connected since it was first used, and the listener that counts it. */
+  const connections = new Map<NodeRedisClient, { count: number; listener: () => void }>();
+  const unanswered = new Set<(error: Error) => void>();
+  const { address, secrets, isTls } = factsOf(client);
+  const lastError = new LastError(cluster ? NO_NODE : isTls ? NO_TLS : UNREACHED);
+  /** Why no call waits for a connection: a wrong password, a database that there is not. */
+  let refusedBy: Error | undefined;
+  let unansweredBytes = 0;
+  let hasEnded = false;
+  let becomesReady: Deferred | undefined;
+
+  const onError = (error: unknown) => {
+    const isCut = lastError.isSilent && /Socket closed unexpectedly|ECONNRESET|EPIPE/.test(String(error));
+    const reason = isCut ? new Error(CLOSES) : withoutSecrets(error, secrets);
+    lastError.failed(reason);
+    lastError.closed();
+    if (!isFinal(reason) || single?.isReady) return;
+    refusedBy = reason;
+    becomesReady?.reject(refusedBy);
+    becomesReady = undefined;
+  };
+  const onConnect = () => {
+    refusedBy = undefined;
+    lastError.connected();
+  };
+  const onReady = () => {
+    refusedBy = undefined;
+    lastError.ready();
+    hasEnded = false;
+    becomesReady?.resolve();
+    becomesReady = undefined;
+  };
+  const onEnd = () => {
+    hasEnded = true;
+    becomesReady?.reject(new Error("the client has ended", { cause: lastError.current }));
+    becomesReady = undefined;
+  };
+  const listeners: [string, (error?: unknown) => void][] = [
+    ["error", onError],
+    ["node-error", onError],
+    ...(cluster ? [] : [["connect", onConnect] as [string, () => void]]),
+    [cluster ? "connect" : "ready", onReady],
+    [cluster ? "disconnect" : "end", onEnd],
+  ];
+  for (const [event, listener] of listeners) client.on(event, listener);
+
+  const failureOf = (error: Error) => {
+    if (error instanceof Unconfirmed) return error;
+    return SAID_BY_SERVER.test(error.message) ? serverError(error, secrets) : withoutSecrets(error, secrets);
+  };
+  const nodes = () => (single ? [single] : cluster!.masters.flatMap((each) => (each.client as NodeRedisClient) ?? []));
+  const isReady = () => (single ? single.isReady : client.isOpen && cluster!.masters.length > 0);
+  /** A cluster's client learns of a failover from MOVED only, and a dead node says nothing. */
+  const lookAround = () => {
+    const other = nodes().find((node) => node.isReady) ?? nodes()[0];
+    const slots = (cluster as Rediscovering | undefined)?._slots;
+    if (other) slots?.rediscover?.(other).catch(onError);
+  };
+  const connectionOf = (node: NodeRedisClient) => {
+    let connection = connections.get(node);
+    if (!connection) {
+      const listener = () => {
+        connection!.count++;
+        for (const each of loaded.values()) each.delete(node);
+      };
+      connection = { count: 0, listener };
+      connections.set(node, connection);
+      node.on("ready", listener);
+    }
+    return connection;
+  };
+  const sendConfirmed = async (
+    node: NodeRedisClient,
+    command: (string | Buffer)[],
+    options: SendOptions,
+    confirmation: Confirmation,
+  ) => {
+    // Commands of one chain travel on one connection or not at all.
+    const { chainId = Symbol("confirmed") } = options;
+    const { count } = connectionOf(node);
+    const reply = node.sendCommand(command, { ...options, chainId });
+    const isConfirmed = confirmed(confirmation, async (words) => {
+      const answer = await node.sendCommand(["WAIT", ...words], { chainId });
+      if (connectionOf(node).count !== count) throw new Error("the connection closed before the replicas confirmed");
+      return answer;
+    });
+    isConfirmed.catch(() => {});
+    const answer = await reply;
+    try {
+      await isConfirmed;
+    } catch (error) {
+      // Not the step's own failure, whatever the server said of WAIT.
+      throw error instanceof Unconfirmed ? error : new Unconfirmed("the replicas could not be asked", { cause: error });
+    }
+    return answer;
+  };
+  const load = (node: NodeRedisClient, script: Script) => {
+    connectionOf(node);
+    const having = loaded.get(script.sha) ?? new WeakSet();
+    loaded.set(script.sha, having);
+    if (having.has(node)) return;
+    having.add(node);
+    refusals.delete(script);
+    node.sendCommand(scripting.loading(script)).catch((error: Error) => {
+      having.delete(node);
+      if (SAID_BY_SERVER.test(error.message)) refusals.set(script, error);
+    });
+  };
+
+  /** In a cluster to any node, as all hear everything. */
+  const subscriber = new Subscriber(() => {
+    const able = nodes();
+    const node = able[Math.floor(Math.random() * able.length)];
+    return node && nodeRedisListening(node);
+  });
+
+  return {
+    isCluster: cluster !== undefined,
+    address,
+    ...(cluster && { addressOf: (key: string) => cluster.slots?.[slotOf(key)]?.master?.address }),
+    get lastError() {
+      return lastError.orWhileConnecting(!isReady());
+    },
+    get unansweredBytes() {
+      return unansweredBytes;
+    },
+    whenReady() {
+      if (isReady()) return undefined;
+      if (refusedBy) return Promise.reject(refusedBy);
+      if (hasEnded) return Promise.reject(new Error("the client has ended", { cause: lastError.current }));
+      becomesReady ??= deferred();
+      const { promise } = becomesReady;
+      if (!client.isOpen)
+        client.connect().catch((error) => {
+          onError(error);
+          becomesReady?.reject(lastError.current!);
+          becomesReady = undefined;
+        });
+      return promise;
+    },
+    call(script, keys, args, confirmation, isWhole = false): Attempt {
+      const { command, nameOf } = isWhole ? wholeScripts : scripting;
+      const parts = [command, nameOf(script), String(keys.length), ...keys, ...args.map(bytesOf)];
+      const sizeBytes = parts.reduce((sum, part) => sum + part.length + 16, 0);
+      const giveUp = new AbortController();
+      let isWritten = false;
+      const send = (node: NodeRedisClient, options: SendOptions = {}): Promise<unknown> => {
+        // Reached once more only after MOVED or ASK, which mean that nothing was run.
+        isWritten = false;
+        if (cluster && !node.isReady) {
+          lookAround();
+          return Promise.reject(new Error("the node is out of reach", { cause: lastError.current }));
+        }
+        if (!isWhole) load(node, script);
+        const own: SendOptions = { ...options, typeMapping: asBytes, abortSignal: giveUp.signal };
+        return writtenOnce(
+          parts,
+          () => {
+            isWritten = true;
+          },
+          (once) => (confirmation ? sendConfirmed(node, once, own, confirmation) : node.sendCommand(once, own)),
+        );
+      };
+      unansweredBytes += sizeBytes;
+      const reply = new Promise<unknown[]>((resolve, reject) => {
+        const settle = () => {
+          if (!unanswered.delete(lose)) return false;
+          unansweredBytes -= sizeBytes;
+          return true;
+        };
+        const lose = (error: Error) => {
+          if (settle()) reject(error);
+        };
+        unanswered.add(lose);
+        const sent = cluster ? cluster._execute(keys[0]!, false, {}, send) : send(single!);
+        sent.then(
+          (answer) => settle() && resolve(answer as unknown[]),
+          (error: Error) => {
+            if (SAID_BY_SERVER.test(error.message)) isWritten = false;
+            lose(failureOf(error));
+          },
+        );
+      });
+      return {
+        reply,
+        mayHaveArrived: () => isWritten,
+        abandon() {
+          giveUp.abort();
+          if (isWritten) lookAround();
+        },
+      };
+    },
+    forget(script) {
+      loaded.delete(script.sha);
+      return refusals.of(script);
+    },
+    exists(key) {
+      const ask = (node: NodeRedisClient) => {
+        if (cluster && !node.isReady) lookAround();
+        return node.isReady ? node.sendCommand(["EXISTS", key]) : Promise.reject(lastError.current);
+      };
+      const reply = cluster ? cluster._execute(key, false, {}, ask) : ask(single!);
+      return { reply: reply.catch((error) => Promise.reject(error ? failureOf(error) : lastError.current)) };
+    },
+    info: (section) => Promise.all(nodes().map(async (node) => String(await node.sendCommand(["INFO", section])))),
+    subscribe: (channel, listener) => subscriber.subscribe(channel, listener),
+    async close() {
+      refusedBy = new Error(STORE_CLOSED); // Nothing connects the client again.
+      becomesReady?.reject(refusedBy);
+      subscriber.close();
+      for (const [event, listener] of listeners) client.removeListener(event, listener);
+      for (const [node, { listener }] of connections) node.removeListener("ready", listener);
+      for (const lose of [...unanswered]) lose(new Error(STORE_CLOSED));
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import type { Argument } from "../contract.ts";
+
+/**
+ * A command as Redis reads it: *count, then $length and bytes of each part. Strings travel as UTF-8, numbers as decimal
+ * text, bytes untouched and copied: the arguments are free again when this returns. Runs of text are written at once,
+ * which is what makes a call of many small arguments cheap.
+ */
+export function encodeCommand(parts: readonly Argument[]): Buffer {
+  const texts: (string | Uint8Array)[] = new Array(parts.length);
+  const head = `*${parts.length}\r\n`;
+  let sizeBytes = head.length;
+  const lengths: number[] = new Array(parts.length);
+  for (let i = 0; i < parts.length; i++) {
+    const part = parts[i]!;
+    const text = typeof part === "number" ? String(part) : part;
+    const length = typeof text === "string" ? Buffer.byteLength(text) : text.byteLength;
+    texts[i] = text;
+    lengths[i] = length;
+    sizeBytes += length + 5 + digitCount(length);
+  }
+  const bytes = Buffer.allocUnsafe(sizeBytes);
+  let at = 0;
+  let run = head;
+  for (let i = 0; i < parts.length; i++) {
+    const part = texts[i]!;
+    if (typeof part === "string") run += `$${lengths[i]}\r\n${part}\r\n`;
+    else {
+      at += bytes.write(`${run}$${lengths[i]}\r\n`, at);
+      bytes.set(part, at);
+      at += part.byteLength;
+      run = "\r\n";
+    }
+  }
+  bytes.write(run, at);
+  return bytes;
+}
+
+function digitCount(value: number): number {
+  let digits = 1;
+  for (let rest = value; rest >= 10; rest = Math.floor(rest / 10)) digits++;
+  return digits;
+}

@@ -1,0 +1,101 @@
+import { Channels, type Listener } from "../memory/channels.ts";
+
+/** What is used of a connection that only listens: a client made for it, which does not reconnect by itself. */
+export interface ListeningClient {
+  readonly status: string;
+  subscribe(...channels: string[]): Promise<unknown>;
+  unsubscribe(...channels: string[]): Promise<unknown>;
+  disconnect(): void;
+  // biome-ignore lint/suspicious/noExplicitAny: what listeners are given differs between the versions' own types
+  on(event: string, listener: (...args: any[]) => void): unknown;
+  readonly stream?: { unref?(): unknown };
+}
+
+const LONGEST_PAUSE_MS = 2000;
+
+/**
+ * The subscriptions of one store, on one connection of their own, made at the first. A listener is called for each
+ * message and whenever its subscription begins (again) to stand, since what came before may have been missed. The
+ * connection keeps no process alive, and is made again for as long as anybody listens.
+ */
+export class Subscriber {
+  readonly #open: () => ListeningClient | undefined;
+  readonly #channels = new Channels();
+  /** Channels whose subscription the server has confirmed on this connection. */
+  readonly #standing = new Set<string>();
+  #connection: ListeningClient | undefined;
+  #pause: ReturnType<typeof setTimeout> | undefined;
+  #failures = 0;
+  #isClosed = false;
+
+  /** `open` gives a new connection, or undefined while there is no node to connect to. */
+  constructor(open: () => ListeningClient | undefined) {
+    this.#open = open;
+  }
+
+  subscribe(channel: string, listener: Listener): () => void {
+    const isNew = !this.#channels.has(channel);
+    this.#channels.add(channel, listener);
+    if (!this.#connection && !this.#pause) this.#connect();
+    else if (this.#standing.has(channel)) queueMicrotask(() => listener());
+    else if (isNew) this.#ask([channel]);
+    return () => {
+      this.#channels.delete(channel, listener);
+      if (this.#channels.has(channel)) return;
+      this.#standing.delete(channel);
+      if (this.#connection?.status === "ready") this.#connection.unsubscribe(channel).catch(() => {});
+    };
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#channels.clear();
+    clearTimeout(this.#pause);
+    this.#connection?.disconnect();
+  }
+
+  #connect(): void {
+    this.#pause = undefined;
+    if (this.#isClosed) return;
+    const connection = this.#open();
+    if (!connection) {
+      this.#connectLater();
+      return;
+    }
+    this.#connection = connection;
+    connection.on("error", () => {});
+    connection.on("message", (channel: string, message: string) => this.#channels.call(channel, message));
+    connection.on("ready", () => {
+      connection.stream?.unref?.();
+      this.#ask(this.#channels.names);
+    });
+    connection.on("close", () => this.#standing.clear());
+    connection.on("end", () => {
+      this.#connection = undefined;
+      this.#connectLater();
+    });
+  }
+
+  #connectLater(): void {
+    if (this.#isClosed || this.#channels.names.length === 0) return;
+    const pauseMs = Math.min(10 * 2 ** Math.min(this.#failures++, 10), LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
+    this.#pause = setTimeout(() => this.#connect(), pauseMs);
+    (this.#pause as { unref?(): unknown }).unref?.();
+  }
+
+  #ask(channels: string[]): void {
+    const connection = this.#connection;
+    if (connection?.status !== "ready" || channels.length === 0) return;
+    connection.subscribe(...channels).then(
+      () => {
+        this.#failures = 0;
+        for (const channel of channels) {
+          if (!this.#channels.has(channel)) continue;
+          this.#standing.add(channel);
+          this.#channels.call(channel);
+        }
+      },
+      () => connection.disconnect(),
+    );
+  }
+}

@@ -1,0 +1,113 @@
+import { describe, expect, test } from "vitest";
+import type { BreakerOptions } from "../../../src/entries/index.ts";
+import { Held, type Opened, staged, toldBy } from "./stage.ts";
+
+const BAD = { isBad: true };
+
+/** What breakers of one name promise to each other. */
+export function fleetSuite(name: string, open: () => Promise<Opened>): void {
+  describe(`a fleet, ${name}`, () => {
+    const stage = staged(open);
+    const fleet = (processes: number, options: Partial<BreakerOptions> = {}) =>
+      Array.from({ length: processes }, () => stage().breaker(options));
+
+    test("each counts a part, together they open it; each knows with its next handing in", async () => {
+      const breakers = fleet(4, { minimumCalls: 8 });
+      for (const breaker of breakers) await stage().call(breaker);
+      for (const breaker of breakers) await stage().call(breaker, BAD);
+      expect(breakers.map((each) => each.stats().state)).toEqual(Array(4).fill("closed"));
+      await stage().call(breakers[0]!, BAD);
+      expect(breakers[0]!.stats()).toMatchObject({ state: "open", calls: 9, failures: 5 });
+      stage().pass(100);
+      for (const breaker of breakers.slice(1)) {
+        expect(await stage().call(breaker)).toBe("good");
+        expect(await stage().call(breaker)).toBe("OPEN");
+      }
+    });
+
+    test("one step in 100 ms and process, however many calls; what opens the circuit goes at once", async () => {
+      const breaker = stage().breaker({ failures: 5 });
+      const run = (isBad: boolean) => breaker.run(() => (isBad ? Promise.reject(new Error("bad")) : 1)).catch(() => {});
+      await run(false);
+      await breaker.flush();
+      for (let i = 0; i < 50; i++) await run(false);
+      const other = stage().breaker({ failures: 5 });
+      await other.flush();
+      expect(other.stats().calls).toBe(1);
+      stage().pass(100);
+      await run(false);
+      await breaker.flush();
+      await other.flush();
+      expect(other.stats().calls).toBe(52);
+      await Promise.all(Array.from({ length: 5 }, () => run(true)));
+      await breaker.flush();
+      expect(breaker.stats().state).toBe("open");
+    });
+
+    test("probes are counted over all processes; when they have gone well all go on", async () => {
+      const breakers = fleet(3, { failures: 1, probes: 2 });
+      await stage().call(breakers[0]!, BAD);
+      for (const breaker of breakers) await breaker.flush();
+      stage().pass(5000);
+      const held = breakers.map((each) => new Held(each));
+      for (const breaker of breakers) await breaker.flush();
+      expect(held.filter(({ hasBegun }) => hasBegun)).toHaveLength(2);
+      await Promise.all(held.map((each) => each.end()));
+      for (const breaker of breakers) await breaker.flush();
+      stage().pass(100);
+      for (const breaker of breakers) expect(await stage().call(breaker)).toBe("good");
+      expect(breakers.map((each) => each.stats().state)).toEqual(Array(3).fill("closed"));
+    });
+
+    test("a process that dies while it probes: others wait for its lease, and no longer; its late result changes nothing", async () => {
+      const [dead, alive] = fleet(2, { failures: 1, lease: "2s" });
+      await stage().call(dead!, BAD);
+      await alive!.flush();
+      stage().pass(5000);
+      const probe = new Held(dead!);
+      await dead!.flush();
+      expect(probe.hasBegun).toBe(true);
+      expect(await stage().call(alive!)).toBe("OPEN");
+      stage().pass(1999);
+      expect(await stage().call(alive!)).toBe("OPEN");
+      stage().pass(1);
+      const other = new Held(alive!);
+      await alive!.flush();
+      expect(other.hasBegun).toBe(true);
+      await probe.fail();
+      await dead!.flush();
+      expect(dead!.stats().state).toBe("half-open");
+      await other.end();
+      await alive!.flush();
+      expect(alive!.stats().state).toBe("closed");
+    });
+
+    test("names and spans are told apart, hostile ones too; what expires says nothing any more", async () => {
+      const names = ["a", "a:breaker", "{a}", " ", "*", "%", "ü".repeat(5000)];
+      const breakers = names.map((each) => stage().breaker({ name: each, failures: 1 }));
+      breakers.push(stage().breaker({ name: "a", span: "20s", failures: 1 }));
+      for (const breaker of breakers) expect(await stage().call(breaker)).toBe("good");
+      await stage().call(breakers[0]!, BAD);
+      for (const breaker of breakers) await breaker.flush();
+      expect(breakers.map((each) => each.stats().state)).toEqual(["open", ...Array(7).fill("closed")]);
+      const { expiries } = stage().opened as { expiries?: () => Promise<Map<string, number>> };
+      const kept = await expiries!();
+      expect(kept.size).toBe(names.length + 1);
+      for (const expireAtMs of kept.values()) expect(expireAtMs).toBeLessThanOrEqual(stage().nowMs + 86_405_000);
+    });
+
+    test("events are told by each process, as it hears of them", async () => {
+      const [one, other] = fleet(2, { failures: 1 });
+      const told = [toldBy(one!), toldBy(other!)];
+      await stage().call(one!, BAD);
+      await other!.flush();
+      stage().pass(5000);
+      await stage().call(other!);
+      await one!.flush();
+      expect(told).toEqual([
+        ["open", "close"],
+        ["open", "halfOpen", "close"],
+      ]);
+    });
+  });
+}

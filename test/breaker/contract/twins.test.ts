@@ -1,0 +1,163 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Handed } from "../../../src/breaker/exchange.ts";
+import { flush } from "../../../src/breaker/flush.ts";
+import { law } from "../../../src/breaker/law.ts";
+import type { Rule } from "../../../src/breaker/rule.ts";
+import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
+import { constantsOfLaw } from "../../harness/law-constants.ts";
+
+const { ORIEL_BREAKER_RUNS = "200" } = process.env;
+
+const PROCESSES = ["a", "b", "c"].map((letter) => letter.repeat(16));
+const rule: fc.Arbitrary<Rule> = fc.record({
+  spanMs: fc.constantFrom(20, 100, 100, 1000, 5000),
+  tickMs: fc.constantFrom(1, 1, 1, 5),
+  minimumCalls: fc.constantFrom(1, 2, 10),
+  failureRatio: fc.constantFrom(0, 0.5, 0.5, 1, Infinity),
+  slowRatio: fc.constantFrom(0.25, 1, Infinity, Infinity),
+  failures: fc.constantFrom(1, 5, 30, Infinity),
+  cooldownMs: fc.constantFrom(1, 50, 300),
+  probes: fc.constantFrom(1, 1, 2, 3),
+  leaseMs: fc.constantFrom(10, 100, 1000),
+});
+const record = fc.record({
+  ageMs: fc.oneof({ weight: 4, arbitrary: fc.nat(12) }, fc.constantFrom(19, 20, 21, 99, 100, 101, 4999, 5000, 2 ** 31)),
+  calls: fc.constantFrom(1, 1, 1, 0, 3, 100),
+  failures: fc.constantFrom(0, 0, 0, 1, 2),
+  slow: fc.constantFrom(0, 0, 0, 1),
+});
+const step = fc.record({
+  waitMs: fc.constantFrom(0, 0, 1, 1, 3, 9, 20, 50, 99, 100, 300, 70_000, -1, -60, -100_000),
+  process: fc.nat(PROCESSES.length - 1),
+  /** Of the batch, relative to the process's last. */
+  sequence: fc.constantFrom(1, 1, 1, 0, -1),
+  isEmpty: fc.constantFrom(false, false, true),
+  records: fc.array(record, { minLength: 1, maxLength: 40 }),
+  settled: fc.array(
+    fc.record({ back: fc.nat(4), verdict: fc.constantFrom(0, 1, 1, 1, 2) as fc.Arbitrary<0 | 1 | 2> }),
+    {
+      maxLength: 3,
+    },
+  ),
+  wanted: fc.constantFrom(0, 0, 1, 2, 4),
+  /** A call may come with another number of probes. */
+  probes: fc.constantFrom(undefined, undefined, undefined, undefined, 1, 4),
+});
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+/** What the processes of one trace have sent. */
+class Senders {
+  readonly #sent = PROCESSES.map(() => ({ sequence: 0, first: 1 }));
+
+  handed(one: Step, of: Rule): Handed {
+    const sent = this.#sent[one.process]!;
+    sent.sequence = Math.max(1, sent.sequence + one.sequence);
+    const first = sent.first;
+    sent.first += one.wanted;
+    const records = [...one.records].sort((a, b) => b.ageMs - a.ageMs);
+    const distinct = records.filter(({ ageMs }, i) => ageMs !== records[i - 1]?.ageMs);
+    return {
+      rule: { ...of, probes: one.probes ?? of.probes },
+      id: PROCESSES[one.process]!,
+      sequence: one.isEmpty ? 0 : sent.sequence,
+      batch: one.isEmpty ? [] : distinct.flatMap(({ ageMs, calls, failures, slow }) => [ageMs, calls, failures, slow]),
+      settled: one.settled.map(({ back, verdict }) => ({ number: Math.max(1, first - back), verdict })),
+      wanted: one.wanted,
+      first,
+    };
+  }
+}
+
+let opened: [OpenStore, OpenStore];
+beforeAll(async () => {
+  opened = [await onMemory(), await onRedis()];
+});
+afterAll(() => Promise.all((opened ?? []).map((each) => each.close())));
+
+test("both forms give equal answers, keys and expiries at every step of any trace", { timeout: 120_000 }, async () => {
+  const [memory, redis] = opened;
+  const seen = new Map<string, number>();
+  await fc.assert(
+    fc.asyncProperty(rule, fc.array(step, { maxLength: 60, size: "max" }), async (of, steps) => {
+      await Promise.all(opened.map((each) => each.clear()));
+      const senders = new Senders();
+      redis.clock.nowMs = memory.clock.nowMs;
+      for (const one of steps) {
+        const handed = senders.handed(one, of);
+        for (const { clock } of opened) clock.nowMs += one.waitMs;
+        const [answer, other] = await Promise.all(opened.map(({ store }) => store.run(flush, "{breaker}", handed)));
+        expect(other).toEqual(answer);
+        expect(await redis.expiries()).toEqual(await memory.expiries());
+        const what = answer!.granted > 0 ? "granted" : answer!.state;
+        seen.set(what, (seen.get(what) ?? 0) + 1);
+      }
+    }),
+    { numRuns: Number(ORIEL_BREAKER_RUNS) },
+  );
+  for (const what of ["closed", "open", "half-open", "granted"]) expect(seen.get(what)).toBeGreaterThan(50);
+});
+
+const LONG: Rule = {
+  ...{ spanMs: 5000, tickMs: 1, minimumCalls: 10, failureRatio: 0.5, slowRatio: Infinity, failures: Infinity },
+  ...{ cooldownMs: 100, probes: 1, leaseMs: 100 },
+};
+/** Many records, some of them late: each other ms, or every one, of a stretch that ended `lateMs` ago. */
+const stretch = fc.record({
+  waitMs: fc.constantFrom(1, 10, 200, 1000, 4000),
+  process: fc.nat(PROCESSES.length - 1),
+  lateMs: fc.constantFrom(0, 0, 0, 5, 500, 3000),
+  records: fc.constantFrom(1, 10, 100, 1000),
+  everyMs: fc.constantFrom(1, 2, 3),
+});
+
+test("long windows: batches of many records, late ones, what leaves, what is copied together", {
+  timeout: 120_000,
+}, async () => {
+  const [memory, redis] = opened;
+  await fc.assert(
+    fc.asyncProperty(fc.array(stretch, { maxLength: 40 }), async (stretches) => {
+      await Promise.all(opened.map((each) => each.clear()));
+      redis.clock.nowMs = memory.clock.nowMs;
+      for (const [i, { waitMs, process, lateMs, records, everyMs }] of stretches.entries()) {
+        for (const { clock } of opened) clock.nowMs += waitMs;
+        const ages = Array.from({ length: records }, (_, back) => lateMs + (records - 1 - back) * everyMs);
+        const batch = ages.flatMap((ageMs) => [ageMs, 2, ageMs % 7 === 0 ? 1 : 0, 0]);
+        const handed = {
+          rule: LONG,
+          id: PROCESSES[process]!,
+          sequence: i + 1,
+          batch,
+          settled: [],
+          wanted: 0,
+          first: 1,
+        };
+        const [answer, other] = await Promise.all(opened.map(({ store }) => store.run(flush, "{breaker}", handed)));
+        expect(other).toEqual(answer);
+        expect(answer!.state).toBe("closed");
+      }
+    }),
+    { numRuns: Number(ORIEL_BREAKER_RUNS) / 4 },
+  );
+});
+
+test("more processes than are remembered: the one that was silent longest is forgotten, in both", async () => {
+  for (const each of opened) {
+    await each.clear();
+    const hand = (process: number, sequence: number) => {
+      const id = String(process).padStart(16, "p");
+      const batch = [0, 1, 0, 0];
+      return each.store.run(flush, "{breaker}", { rule: LONG, id, sequence, batch, settled: [], wanted: 0, first: 1 });
+    };
+    for (let process = 0; process <= law.mostProcesses; process++) {
+      each.clock.nowMs += 1;
+      await hand(process, 1);
+    }
+    expect((await hand(1, 1)).calls).toBe(law.mostProcesses + 1);
+    expect((await hand(0, 1)).calls).toBe(law.mostProcesses + 2);
+  }
+});
+
+test("both hold the same constants", () => {
+  expect(constantsOfLaw("breaker")).toEqual(law);
+});

@@ -1,0 +1,49 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { type Line, splitLines } from "../../../src/cli/formats/lines.ts";
+
+async function linesOf(text: string, chunkBytes: number, longest?: number): Promise<Line[]> {
+  const bytes = new TextEncoder().encode(text);
+  async function* chunks() {
+    for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
+  }
+  const all: Line[] = [];
+  for await (const lines of splitLines(chunks(), longest)) all.push(...lines);
+  return all;
+}
+
+test("LF, CRLF, a byte order mark and a last line without end", async () => {
+  for (const chunkBytes of [1, 2, 3, 100]) {
+    const lines = await linesOf("\ufeffone\r\ntwo\n\nvier \u{1f600}", chunkBytes);
+    expect(lines.map(({ text }) => text)).toEqual(["one", "two", "", "vier \u{1f600}"]);
+    expect(lines.map(({ number }) => number)).toEqual([1, 2, 3, 4]);
+  }
+});
+
+test("nothing at all has no line", async () => {
+  expect(await linesOf("", 10)).toEqual([]);
+});
+
+test("a huge line comes as null, and those after it are whole; it is never held", async () => {
+  const lines = await linesOf(`a\n${"x".repeat(5000)}\nb\n${"y".repeat(5000)}`, 64, 100);
+  expect(lines).toEqual([
+    { number: 1, text: "a" },
+    { number: 2, text: null },
+    { number: 3, text: "b" },
+    { number: 4, text: null },
+  ]);
+});
+
+test("any text is cut as String.split cuts it, wherever the chunks end", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.string({ unit: "grapheme" })),
+      fc.integer({ min: 1, max: 9 }),
+      async (texts, chunkBytes) => {
+        const wanted = texts.map((text) => text.replace(/[\r\n\ufeff]/g, "")).concat("end");
+        const lines = await linesOf(wanted.join("\n"), chunkBytes);
+        expect(lines.map(({ text }) => text)).toEqual(wanted);
+      },
+    ),
+  );
+});

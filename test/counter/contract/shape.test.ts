@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { Counters, placeOf } from "../../../src/counter/counters.ts";
+import type { CountersOptions } from "../../../src/counter/options.ts";
+import { look } from "../../../src/counter/steps/look.ts";
+import { setAside } from "../../../src/counter/steps/set-aside.ts";
+import { shape } from "../../../src/counter/steps/shape.ts";
+import { DrainService } from "../../../src/drain/drain-service.ts";
+import type { Store } from "../../../src/store/contract.ts";
+import { TableSink } from "../../fuzz/table-sink.ts";
+import { type MatrixStore, overMatrix } from "../../matrix/open.ts";
+import { Random } from "../../simulator/world/random.ts";
+import { turn } from "../../simulator/world/world.ts";
+
+const AT = Date.UTC(2026, 1, 28, 23, 58);
+const OWN: CountersOptions = { dimensions: ["site", "lane"], shards: 8 };
+const OTHERS: Record<string, CountersOptions> = {
+  "more shards": { ...OWN, shards: 16 },
+  "fewer shards": { ...OWN, shards: 3 },
+  "another order": { ...OWN, dimensions: ["lane", "site"] },
+  "another dimension": { ...OWN, dimensions: ["site", "colour"] },
+  "a dimension less": { ...OWN, dimensions: ["site"] },
+  "a dimension more": { ...OWN, dimensions: ["site", "lane", "colour"] },
+  "another finest bucket": { ...OWN, buckets: ["hour"] },
+  "another time zone": { ...OWN, timeZone: "Europe/Berlin" },
+};
+const clash = { code: "CLASH", applied: "no", structure: "Counters" };
+const valuesOf = ({ dimensions }: CountersOptions, value: string) =>
+  Object.fromEntries(dimensions.map((name) => [name, value]));
+
+/** The store, in which no step of this name begins before `release`. */
+function holding(store: Store, name: string): { store: Store; release: () => void } {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const run: Store["run"] = async (operation, key, input, options) => {
+    if (operation.name === name) await released;
+    return store.run(operation, key, input, options);
+  };
+  const get = (target: Store, member: keyof Store) => {
+    const own = target[member];
+    return member === "run" ? run : typeof own === "function" ? own.bind(target) : own;
+  };
+  return { store: new Proxy(store, { get } as ProxyHandler<Store>), release };
+}
+
+overMatrix("counters", (name, open) =>
+  describe(`the layout of counters, ${name}`, () => {
+    let opened: MatrixStore;
+    const seed = Number(process.env.ORIEL_SEED ?? Math.floor(Math.random() * 2 ** 32));
+    const random = new Random(seed);
+    beforeAll(async () => {
+      opened = await open();
+    });
+    beforeEach(() => opened.clear());
+    afterAll(() => opened?.close());
+    const counters = (options: CountersOptions, process = "flow") =>
+      new Counters(opened.store, process, { ...opened.modes, ...options });
+
+    test(`a second layout is always refused before anything is counted, whatever was counted (seed ${seed})`, async () => {
+      const accepted: string[] = [];
+      const tries = Array.from({ length: 50 }, async (_, i) => {
+        const flow = counters(OWN, `flow${i}`);
+        await flow.add({ site: `${random.int(0, 99)}`, lane: "1" }, { at: AT });
+        const [kind, options] = random.pick(Object.entries(OTHERS));
+        const other = counters(options, `flow${i}`);
+        const values = valuesOf(options, `${random.int(0, 99)}`);
+        const ways = [() => other.add(values, { at: AT }), () => other.addBatch("source", 1, [{ values, at: AT }])];
+        const ends = await Promise.allSettled([random.pick(ways)(), other.add(values, { at: AT })]);
+        for (const end of ends)
+          if (end.status === "fulfilled") accepted.push(`${i}: ${kind}`);
+          else expect(end.reason).toMatchObject(clash);
+        await expect(other.read()).rejects.toMatchObject(clash);
+        expect((await flow.read()).map(({ count }) => count)).toEqual([1n]);
+      });
+      await Promise.all(tries);
+      expect(accepted).toEqual([]);
+    });
+
+    test("what is counted while the layout is asked counts once, in the rows that it names", async () => {
+      const { store, release } = holding(opened.store, shape.name);
+      const flow = new Counters(store, "flow", { ...opened.modes, ...OWN });
+      const counted: Promise<void>[] = [];
+      // Each round is a turn later, when what came before it is on its way to be sent.
+      for (let round = 0; round < 6; round++) {
+        for (let lane = 0; lane < 12; lane++)
+          counted.push(flow.add({ site: "a", lane: `${lane}` }, { at: AT + (round % 3) * 60_000, count: 1 + round }));
+        await turn();
+      }
+      release();
+      await Promise.all(counted);
+      const rows = (await flow.read()).map(({ startMs, values, count }) => `${startMs - AT} ${values.lane} ${count}`);
+      // Minute 0 has rounds 0 and 3, minute 1 has 1 and 4, minute 2 has 2 and 5.
+      const wanted = [5, 7, 9].flatMap((sum, minute) =>
+        Array.from({ length: 12 }, (_, lane) => `${minute * 60_000} ${lane} ${sum}`),
+      );
+      expect(rows.sort()).toEqual(wanted.sort());
+    });
+
+    test.each(Object.entries(OTHERS))("%s than the counter's: neither added, read nor drained", async (_, options) => {
+      const flow = counters(OWN);
+      await flow.add({ site: "a", lane: "b" }, { at: AT });
+      const other = counters(options);
+      await expect(other.add(valuesOf(options, "z"))).rejects.toMatchObject(clash);
+      await expect(other.add(valuesOf(options, "z"))).rejects.toThrow(
+        `Counters "flow" add: the counter's layout is ${placeOf(flow).layout}, not ${placeOf(other).layout}`,
+      );
+      await expect(other.read()).rejects.toMatchObject(clash);
+      const drain = new DrainService({ counters: other, sink: new TableSink() });
+      await expect(drain.drainOnce()).rejects.toMatchObject({ code: "CLASH" });
+      expect((await counters(OWN).read()).map(({ count }) => count)).toEqual([1n]);
+    });
+
+    test("of processes that begin at once with several layouts those of one count", async () => {
+      for (let i = 0; i < 4; i++) {
+        const all = [...Object.values(OTHERS), ...Object.values(OTHERS)];
+        const processes = all.map((options) => counters(options, `at once ${i}`));
+        const ends = await Promise.allSettled(
+          processes.map((one) => one.add(valuesOf({ dimensions: one.shape.dimensions as string[] }, "z"), { at: AT })),
+        );
+        const counted = processes.filter((_, at) => ends[at]!.status === "fulfilled");
+        expect(new Set(counted.map((one) => placeOf(one).layout)).size).toBe(1);
+        expect(counted).toHaveLength(2);
+        expect((await counted[0]!.read()).map(({ count }) => count)).toEqual([2n]);
+      }
+    });
+
+    const { "another order": other } = OTHERS as Record<string, CountersOptions>;
+
+    test("where the key of the layout is lost, or was never written, the shards say what it is", async () => {
+      const flow = counters(OWN);
+      await flow.add({ site: "a", lane: "b" }, { at: AT });
+      const { shapeKey, layout } = placeOf(flow);
+      const seen = `hash ${layout} -`;
+      expect(await opened.store.run(setAside, shapeKey, { aside: `${shapeKey}:aside`, seen })).toBe(true);
+      await expect(counters(other!).add({ site: "a", lane: "b" })).rejects.toMatchObject(clash);
+      expect((await opened.store.run(look, shapeKey, null)).type).toBe("none");
+      await counters(OWN).add({ site: "a", lane: "b" }, { at: AT });
+      expect((await opened.store.run(look, shapeKey, null)).layout).toBe(layout);
+    });
+
+    test("who counts on over a flush, after which another layout came first, counts nothing once it is refused", async () => {
+      const flow = counters(OWN);
+      await flow.add({ site: "a", lane: "b" }, { at: AT });
+      await opened.clear();
+      const late = counters(other!);
+      for (let i = 0; i < 30; i++) await late.add({ site: `${i}`, lane: "b" }, { at: AT });
+      await expect(flow.add({ site: "a", lane: "b" }, { at: AT })).rejects.toMatchObject({ code: "CLASH" });
+      for (let i = 0; i < 10; i++)
+        await expect(flow.add({ site: `${i}`, lane: "c" }, { at: AT })).rejects.toMatchObject(clash);
+      expect((await late.read()).reduce((sum, { count }) => sum + count, 0n)).toBe(30n);
+    });
+  }),
+);

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { startChild } from "../../harness/child.ts";
+import { startRedis } from "../../harness/servers/redis-server.ts";
+
+/** Five seconds as in the field: ORIEL_FREEZE_MS=5000. */
+const FREEZE_MS = Number(process.env.ORIEL_FREEZE_MS ?? 1500);
+const DEADLINE_MS = 300;
+const script = new URL("./outage-child.ts", import.meta.url);
+
+interface Told {
+  of: string;
+  event: "down" | "up" | "decision";
+  downMs: number;
+}
+
+/** What a process has printed, by store. */
+function told(lines: readonly string[]): [string, Told[]][] {
+  const byStore = new Map<string, Told[]>();
+  for (const line of lines) {
+    const each = JSON.parse(line) as Told;
+    byStore.set(each.of, [...(byStore.get(each.of) ?? []), each]);
+  }
+  return [...byStore];
+}
+
+test("a process that was frozen takes no server for down that answers", { timeout: 60_000 }, async () => {
+  const server = await startRedis({ tcp: true });
+  const child = startChild(script, [DEADLINE_MS, server.url]);
+  try {
+    await child.printed(100);
+    child.pause();
+    await new Promise((resolve) => setTimeout(resolve, FREEZE_MS));
+    const before = child.lines.length;
+    child.resume();
+    await child.printed(before + 200);
+    const stores = told(child.lines);
+    expect(stores.length).toBe(4);
+    for (const [of, events] of stores) {
+      // A busy machine may not have read the answer in time; then it has soon.
+      const ups = events.filter(({ event }) => event === "up");
+      for (const { downMs } of ups) expect(downMs, of).toBeLessThan(DEADLINE_MS);
+      expect(events.filter(({ event }) => event === "down").length, of).toBe(ups.length);
+      expect(events.slice(-10), of).toEqual(Array(10).fill({ of, event: "decision", degraded: false }));
+    }
+  } finally {
+    await child.kill();
+    await server.stop();
+  }
+});

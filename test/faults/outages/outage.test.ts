@@ -1,0 +1,138 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { Cluster } from "ioredis";
+import { createClient } from "redis";
+import { afterEach, expect, test } from "vitest";
+import {
+  fixedWindow,
+  httpStore,
+  Limiter,
+  redisStore,
+  type StoreEvents,
+  type WatchedStore,
+} from "../../../src/entries/index.ts";
+import { until } from "../../harness/until.ts";
+import { load, quantile } from "./outage-load.ts";
+import { clusterFrozen, httpRefused, type Outage, serverFrozen, serverKilled } from "./outages.ts";
+
+/** A minute of it: ORIEL_OUTAGE_MS=60000. */
+const OUTAGE_MS = Number(process.env.ORIEL_OUTAGE_MS ?? 1500);
+const PER_SECOND = 1000;
+const DEADLINE_MS = 300;
+/** A probe, the pause before it, and a reconnection; three times that for a busy machine. */
+const BACK_MS = 3 * (DEADLINE_MS + 1000 + 500);
+
+interface Stage {
+  store: WatchedStore;
+  outage: Outage;
+  close(): Promise<unknown> | unknown;
+}
+
+const opened: Stage[] = [];
+afterEach(async () => {
+  for (const { store, outage, close } of opened.splice(0)) {
+    await store.close();
+    await close();
+    await outage.stop();
+  }
+});
+
+/** Each begins with a store that works. */
+const stages: Record<string, () => Promise<Stage>> = {
+  "one server, killed and started again empty": async () => {
+    const outage = await serverKilled();
+    return { outage, store: redisStore(outage.urls[0]!, { deadline: DEADLINE_MS }), close: () => {} };
+  },
+  "one server that stands still, behind a client of node-redis": async () => {
+    const outage = await serverFrozen();
+    const client = createClient({ url: outage.urls[0]! });
+    client.on("error", () => {});
+    return { outage, store: redisStore(client, { deadline: DEADLINE_MS }), close: () => client.destroy() };
+  },
+  "a cluster of three that stands still": async () => {
+    const outage = await clusterFrozen();
+    const client = new Cluster([...outage.urls], { slotsRefreshTimeout: 3000 });
+    client.on("error", () => {});
+    return { outage, store: redisStore(client, { deadline: DEADLINE_MS }), close: () => client.disconnect() };
+  },
+  "HTTP, of which the port refuses": async () => {
+    const outage = await httpRefused();
+    return { outage, store: httpStore({ ...outage.http!, deadline: DEADLINE_MS }), close: () => {} };
+  },
+};
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+function heapBytes(): number {
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
+test.each(Object.keys(stages))(
+  "an outage costs one deadline, not one per call: %s",
+  { timeout: 60_000 + 2 * OUTAGE_MS },
+  async (name) => {
+    const stage = await stages[name]!();
+    opened.push(stage);
+    const { store } = stage;
+    const events: [string, StoreEvents["down"] | StoreEvents["up"]][] = [];
+    store.on("down", (event) => events.push(["down", event]));
+    store.on("up", (event) => events.push(["up", event]));
+    const policies = [fixedWindow({ limit: 1e6, span: "1h" })];
+    const limiterOf = (onStoreError: "local" | "allow" | "deny") =>
+      new Limiter(store, policies, { name: onStoreError, onStoreError });
+    const limiters = (["local", "allow", "deny"] as const).map(limiterOf);
+    await until("it works", async () => {
+      const told = await Promise.all(Array.from({ length: 50 }, (_, i) => limiters[0]!.peek(`id${i}`)));
+      return told.every(({ degraded }) => !degraded);
+    });
+    expect(store.health).toMatchObject({ state: "up", reason: undefined });
+    const strict = new Limiter(store, policies, { name: "strict" });
+
+    await until("it is up", () => store.health.state === "up");
+    events.length = 0; // a busy machine may have let a deadline go by
+    await stage.outage.begin();
+    let isOver = false;
+    const deadlines = limiters.map((limiter) => load(limiter, PER_SECOND / 10, () => isOver));
+    await until("it is known", () => events.length > 0 && store.health.state === "down");
+    // A cluster's nodes are found out each by itself.
+    const beganMs = performance.now();
+    await until("all is known", () => performance.now() > beganMs + 2 * DEADLINE_MS);
+    isOver = true;
+    await Promise.all(deadlines);
+    expect(store.health.reason).toEqual(expect.any(String));
+
+    const before = heapBytes();
+    const endMs = performance.now() + OUTAGE_MS;
+    const loads = await Promise.all(
+      limiters.map((each) => load(each, PER_SECOND / 3, () => performance.now() > endMs)),
+    );
+    const latenciesMs = loads.flatMap((each) => each.latenciesMs);
+    const turns = loads.flatMap((each) => each.turns);
+    expect(turns.length).toBeGreaterThan((OUTAGE_MS / 1000) * PER_SECOND * 0.3);
+    expect(loads.reduce((sum, { degraded }) => sum + degraded, 0)).toBe(turns.length);
+    expect(quantile(turns, 0.99)).toBeLessThan(5);
+    const p99Ms = quantile(latenciesMs, 0.99);
+    if (OUTAGE_MS >= 60_000) process.stdout.write(`${name}: p99 ${p99Ms.toFixed(3)} ms of ${turns.length} decisions\n`);
+    expect(p99Ms).toBeLessThan(DEADLINE_MS / 3);
+    await expect(strict.take("a")).rejects.toMatchObject({ code: "UNAVAILABLE", applied: "no", transient: true });
+    // Both arrays of numbers are kept twice, with room to grow.
+    const grownBytes = heapBytes() - before - 4 * 12 * turns.length;
+    expect(grownBytes).toBeLessThan(8 << 20);
+
+    // Told once, for each node of a cluster.
+    expect(new Set(events.map(([event, { address }]) => `${event} ${address}`)).size).toBe(events.length);
+    expect(events.every(([event]) => event === "down")).toBe(true);
+    expect(events[0]).toMatchObject(["down", { reason: expect.any(String), since: expect.any(Number) }]);
+
+    const backMs = performance.now();
+    await stage.outage.end();
+    await until("it is back", () => store.health.state === "up");
+    expect(performance.now() - backMs).toBeLessThan(BACK_MS + 5000);
+    await until("it decides", async () => {
+      const told = await Promise.all(Array.from({ length: 50 }, (_, i) => strict.take(`id${i}`)));
+      return told.every(({ allowed }) => allowed);
+    });
+    expect(events.at(-1)).toMatchObject(["up", { downMs: expect.any(Number) }]);
+  },
+);

@@ -1,0 +1,48 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { composeScript, luaFolder } from "../../../scripts/compose-script.mjs";
+import type { Operation } from "../../../src/store/contract.ts";
+import type { ScriptOf } from "../../../src/store/delivery/delivery.ts";
+import type { Clock } from "../../../src/time.ts";
+
+const textOf = (name: string) => readFileSync(new URL(`./${name}`, import.meta.url), "utf8");
+const clockText = textOf("stepped-clock.lua");
+const NOW = "local now = tonumber(ARGV[1])";
+const SHIFTED = `local time = redis.call("TIME")
+local now = time[1] * 1000 + math.floor(time[2] / 1000) + tonumber(ARGV[1])`;
+const foundText = textOf("stepped-found.lua");
+
+/** Text and SHA-1 of a step file whose `now` is the first argument instead of the server's TIME; or that many ms from TIME. */
+export function steppedScript(stepFile: string, isShift = false) {
+  const finds = readFileSync(stepFile, "utf8").includes("@include journal/older");
+  const text = (isShift ? clockText.replace(NOW, SHIFTED) : clockText) + (finds ? foundText : "");
+  return composeScript(stepFile, { "store/clock": text });
+}
+
+/**
+ * For `redisStore(client, { scriptOf })`: runs each operation's step (lua/<name>.lua, or what `files` names) on `clock`.
+ * The clock must run ahead of the server's (say, in the year 2100), so that the server itself expires nothing.
+ */
+export function onSteppedClock(clock: Clock, files: Record<string, string> = {}): ScriptOf {
+  return scriptsWith(clock, ({ name }) => steppedScript(files[name] ?? join(luaFolder, `${name}.lua`)));
+}
+
+/** The same on the server's own clock, so many ms ahead; that number may step, and stays well above 0. */
+export function onShiftedClock(aheadMs: Clock): ScriptOf {
+  return scriptsWith(aheadMs, ({ name }) => steppedScript(join(luaFolder, `${name}.lua`), true));
+}
+
+function scriptsWith(
+  firstArgument: Clock,
+  make: (operation: Operation<never, unknown>) => ReturnType<typeof steppedScript>,
+): ScriptOf {
+  const made = new Map<string, ReturnType<typeof steppedScript>>();
+  return (operation: Operation<never, unknown>) => {
+    let script = made.get(operation.name);
+    if (!script) {
+      script = make(operation);
+      made.set(operation.name, script);
+    }
+    return { ...script, leading: () => [Math.floor(firstArgument())] };
+  };
+}

@@ -1,0 +1,151 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findRedis } from "../../../scripts/find-programs.mjs";
+import { watch } from "../watchdog.ts";
+
+export interface RedisServer {
+  /** What a client connects to: the path of the unix socket, or redis://127.0.0.1:port. */
+  readonly url: string;
+  /** TCP port on loopback; 0 where the server listens on its unix socket only. */
+  readonly port: number;
+  readonly pid: number;
+  /** SIGSTOP: connections stay, nothing answers. */
+  pause(): void;
+  resume(): void;
+  isRunning(): boolean;
+  /** SIGKILL: connections break, nothing is written any more. */
+  kill(): Promise<void>;
+  /** Kills it and removes its folder. */
+  stop(): Promise<void>;
+}
+
+export interface RedisServerOptions {
+  /** Listen on a TCP port of loopback: true finds a free one. Otherwise on a unix socket only. */
+  tcp?: boolean | number;
+  args?: string[];
+  /** Text of a configuration file, as Sentinel needs one; it comes before `args`. */
+  config?: string;
+  /** Program to start; default: ORIEL_REDIS_SERVER, redis-server, valkey-server, or what `npm test` unpacked. */
+  server?: string;
+}
+
+/** Starts a Redis of one's own, without persistence, and waits until it answers. Whoever starts it stops it. */
+export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
+  if (options.tcp !== true) return start(options);
+  return withFreePorts(async (port) => start({ ...options, tcp: port }));
+}
+
+/** Tries again where another program was faster to take a port that had just been free. */
+export async function withFreePorts(startOn: (port: number, another: number) => Promise<RedisServer>) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startOn(await freePort(), await freePort());
+    } catch (error) {
+      if (attempt === 3) throw error;
+    }
+  }
+}
+
+async function start({ tcp = false, args = [], config, server }: RedisServerOptions): Promise<RedisServer> {
+  const folder = mkdtempSync(join(tmpdir(), "oriel-redis-"));
+  const port = Number(tcp);
+  const socket = join(folder, "redis.sock");
+  const file = join(folder, "redis.conf");
+  if (config !== undefined) writeFileSync(file, config);
+  const listen = port ? ["--port", String(port), "--bind", "127.0.0.1"] : ["--port", "0", "--unixsocket", socket];
+  const child = spawn(
+    server ?? redisServerPath(),
+    [
+      ...(config === undefined ? [] : [file]),
+      ...listen,
+      "--save",
+      "",
+      "--appendonly",
+      "no",
+      "--dir",
+      folder,
+      "--loglevel",
+      "warning",
+      ...args,
+    ],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  watch(child);
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const kill = async () => {
+    child.kill("SIGKILL");
+    await ended;
+  };
+  const stop = async () => {
+    await kill();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    await untilAnswers(child, port ? { host: "127.0.0.1", port } : { path: socket });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    url: port ? `redis://127.0.0.1:${port}` : socket,
+    port,
+    pid: child.pid!,
+    pause: () => void child.kill("SIGSTOP"),
+    resume: () => void child.kill("SIGCONT"),
+    isRunning: () => child.exitCode === null && child.signalCode === null,
+    kill,
+    stop,
+  };
+}
+
+/** A port of loopback that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+let redisServer: string | undefined;
+
+function redisServerPath(): string {
+  redisServer ??= findRedis();
+  if (!redisServer)
+    throw new Error("no Redis server found; `npm test` makes one available, ORIEL_REDIS_SERVER names one");
+  return redisServer;
+}
+
+async function untilAnswers(child: ChildProcess, address: { host: string; port: number } | { path: string }) {
+  let log = "";
+  child.stdout?.on("data", (chunk) => {
+    log = (log + chunk).slice(-2000);
+  });
+  for (let attempt = 0; attempt < 1000 && child.exitCode === null; attempt++) {
+    if ((await processAt(address)) === child.pid) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error(`the Redis server did not start: ${log}`);
+}
+
+/** Process id of the server that answers there; it need not be the one just started. */
+function processAt(address: { host: string; port: number } | { path: string }): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(address, () => socket.write("INFO server\r\n"));
+    let text = "";
+    const end = (pid?: number) => {
+      socket.destroy();
+      resolve(pid);
+    };
+    socket.on("data", (data) => {
+      text += data;
+      const pid = /process_id:(\d+)\r/.exec(text)?.[1];
+      if (pid) end(Number(pid));
+    });
+    socket.once("error", () => end());
+    socket.once("close", () => end());
+  });
+}

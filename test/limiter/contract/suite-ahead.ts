@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { Limiter, slidingWindow } from "../../../src/entries/index.ts";
+import type { MatrixStore } from "../../matrix/open.ts";
+
+/** What a limiter that fetches permits ahead takes from its store; how it hands them out is in leases.test.ts. */
+export function aheadSuite(name: string, open: () => Promise<MatrixStore>): void {
+  describe(`${name}: permits ahead`, () => {
+    let opened: MatrixStore;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    beforeEach(() => opened.clear());
+    afterAll(() => opened?.close());
+    const policies = [slidingWindow({ limit: 6, span: 1000 })];
+    const limiterOn = (store = opened.store, more = {}) =>
+      new Limiter(store, policies, { ...opened.modes, name: "ahead", ...more });
+
+    test("lease: what one process has fetched is not left for another, however few of it were given out", async () => {
+      const [ahead, other] = [limiterOn(opened.store, { lease: { permits: 4, for: 100 } }), limiterOn(opened.other)];
+      expect(await ahead.take("a")).toMatchObject({ allowed: true, granted: 1, degraded: false, remaining: 5 });
+      expect(await other.peek("a")).toMatchObject({ remaining: 2 });
+      expect(await other.take("a", { cost: 3 })).toMatchObject({ allowed: false, granted: 0 });
+      for (let i = 0; i < 3; i++) expect(await ahead.take("a")).toMatchObject({ allowed: true, degraded: false });
+      expect(await other.peek("a")).toMatchObject({ remaining: 2 });
+      expect(await ahead.take("a")).toMatchObject({ allowed: true });
+      expect(await other.take("a")).toMatchObject({ allowed: false, remaining: 0, retryAfterMs: 1000 });
+      opened.clock.nowMs += 1000;
+      expect(await other.take("a", { cost: 6 })).toMatchObject({ allowed: true, granted: 6 });
+    });
+  });
+}

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { fixedWindow, Limiter, slidingWindow } from "../../../src/entries/index.ts";
+import type { OpenStore } from "../../harness/clock/stepped-stores.ts";
+
+/** Permits that are set aside for a cost that is known later. */
+export function reservationSuite(name: string, open: () => Promise<OpenStore>): void {
+  describe(`${name}: reservations`, () => {
+    let opened: OpenStore;
+    let limiter: Limiter;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    beforeEach(async () => {
+      await opened.clear();
+      limiter = new Limiter(opened.store, [slidingWindow({ limit: 10, span: 1000 })], { ...opened.modes, name: "llm" });
+    });
+    afterAll(() => opened?.close());
+
+    test("what is reserved is not left for others, and free again with the lease", async () => {
+      expect(await limiter.reserve("a", { cost: 8, lease: 300 })).not.toBeNull();
+      expect(await limiter.reserve("a", { cost: 3, lease: 300 })).toBeNull();
+      expect(await limiter.peek("a")).toMatchObject({ allowed: true, remaining: 2 });
+      expect(await limiter.take("a", { cost: 3 })).toMatchObject({ allowed: false, remaining: 2, retryAfterMs: 300 });
+      opened.clock.nowMs += 300;
+      expect(await limiter.take("a", { cost: 10 })).toMatchObject({ allowed: true });
+    });
+
+    test("another limiter of the name sees it: it has reserved nothing itself", async () => {
+      const other = new Limiter(opened.store, [slidingWindow({ limit: 10, span: 1000 })], {
+        ...opened.modes,
+        name: "llm",
+      });
+      await limiter.reserve("a", { cost: 10, lease: "1m" });
+      expect(await other.take("a")).toMatchObject({ allowed: false, remaining: 0 });
+    });
+
+    test("settle charges what it was, more included, once", async () => {
+      const reserved = (await limiter.reserve("a", { cost: 5, lease: "1m" }))!;
+      expect(await reserved.settle(3)).toBe(true);
+      expect(await reserved.settle(3)).toBe(false);
+      expect(await reserved.cancel()).toBe(false);
+      expect(await limiter.peek("a")).toMatchObject({ remaining: 7, resetAfterMs: 1000 });
+      const more = (await limiter.reserve("a", { cost: 5, lease: "1m" }))!;
+      expect(await more.settle(9)).toBe(true);
+      expect(await limiter.peek("a")).toMatchObject({ allowed: false, remaining: 0 });
+    });
+
+    test("cancel charges nothing; a cost of 0 may be reserved and settled", async () => {
+      const reserved = (await limiter.reserve("a", { cost: 5, lease: "1m" }))!;
+      expect(await reserved.cancel()).toBe(true);
+      expect(await limiter.peek("a")).toMatchObject({ remaining: 10 });
+      const none = (await limiter.reserve("a", { cost: 0, lease: "1m" }))!;
+      expect(await limiter.peek("a")).toMatchObject({ remaining: 10 });
+      expect(await none.settle(4)).toBe(true);
+      expect(await none.settle(4)).toBe(false);
+      expect(await limiter.peek("a")).toMatchObject({ remaining: 6 });
+    });
+
+    test("after its lease it may be settled for a minute, then it is over", async () => {
+      const [late, tooLate] = [
+        (await limiter.reserve("a", { cost: 2, lease: 100 }))!,
+        (await limiter.reserve("a", { cost: 2, lease: 100 }))!,
+      ];
+      opened.clock.nowMs += 60_099;
+      expect(await late.settle(2)).toBe(true);
+      expect(await limiter.peek("a")).toMatchObject({ remaining: 8 });
+      opened.clock.nowMs += 1;
+      expect(await tooLate.settle(2)).toBe(false);
+      expect(await limiter.peek("a")).toMatchObject({ remaining: 8 });
+    });
+
+    test("it counts against every policy, and a reset ends it", async () => {
+      const two = new Limiter(
+        opened.store,
+        [slidingWindow({ limit: 10, span: 1000 }), fixedWindow({ limit: 6, span: "1h" })],
+        { ...opened.modes, name: "two" },
+      );
+      const reserved = (await two.reserve("a", { cost: 5, lease: "1m" }))!;
+      expect(await two.take("a", { cost: 2 })).toMatchObject({ allowed: false, policy: "fixed-window" });
+      expect(await reserved.settle(6)).toBe(true);
+      expect(await two.take("a")).toMatchObject({ allowed: false, policy: "fixed-window", retryAfterMs: 3_600_000 });
+      await two.reset("a");
+      expect(await two.reserve("a", { cost: 6, lease: "1m" })).not.toBeNull();
+      await two.reset("a");
+      expect(await two.take("a", { cost: 6 })).toMatchObject({ allowed: true });
+    });
+
+    test("no more than 1024 are open at a time", { timeout: 60_000 }, async () => {
+      const wide = new Limiter(opened.store, [slidingWindow({ limit: 2000, span: 1000 })], {
+        ...opened.modes,
+        name: "wide",
+      });
+      for (let left = 1024; left > 0; left -= 64) {
+        const some = await Promise.all(Array.from({ length: 64 }, () => wide.reserve("a", { cost: 1, lease: "1m" })));
+        expect(some).not.toContain(null);
+      }
+      await expect(wide.reserve("a", { cost: 1, lease: "1m" })).rejects.toMatchObject({ code: "OVERLOADED" });
+      expect(await wide.peek("a")).toMatchObject({ remaining: 2000 - 1024 });
+    });
+  });
+}

@@ -1,0 +1,101 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Ask, MODE } from "../../../src/limiter/steps/ask.ts";
+import { decideFor } from "../../../src/limiter/steps/decide.ts";
+import { KIND, type Rule } from "../../../src/limiter/steps/rule.ts";
+import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
+
+const token = fc.constantFrom("0", "1", "2").map((digit) => `${digit.repeat(24)}00000000`);
+const rule = (kind: number): fc.Arbitrary<Rule> =>
+  fc.record({
+    kind: fc.constant(kind),
+    isShadow: fc.oneof({ weight: 6, arbitrary: fc.constant(false) }, fc.constant(true)),
+    isAligned: fc.boolean(),
+    cost: fc.constant(1),
+    limit: fc.constantFrom(0, 1, 3, 10, 40),
+    spanMs: fc.constantFrom(1, 10, 100, 100, 1000),
+    rate: fc.constantFrom(1, 3, 7),
+  });
+const kinds = fc.array(fc.constantFrom(...Object.values(KIND)), { minLength: 1, maxLength: 3 });
+const rules = kinds.chain((all) => fc.tuple(...all.map(rule)));
+const step = fc.record({
+  mode: fc.oneof(
+    { weight: 8, arbitrary: fc.constant(MODE.take) },
+    { weight: 8, arbitrary: fc.constantFrom(...Object.values(MODE)) },
+  ),
+  waitMs: fc.constantFrom(0, 0, 0, 1, 3, 9, 50, 99, 100, 101, 700, 5000, -2),
+  cost: fc.constantFrom(0, 1, 1, 1, 2, 5, 12),
+  calls: fc.constantFrom(1, 1, 2, 7),
+  isPartial: fc.boolean(),
+  amount: fc.constantFrom(1, 2, 50, 0),
+  token,
+  hasRequest: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, fc.constant(true)),
+  request: fc.constantFrom("a", "b"),
+  hasHolds: fc.boolean(),
+  /** A call may come with other limits and spans. */
+  limit: fc.constantFrom(undefined, undefined, undefined, 1, 20),
+  spanMs: fc.constantFrom(undefined, undefined, undefined, 10, 400),
+});
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+function askOf(one: Step, all: readonly Rule[], isSeveral: boolean): Ask {
+  const needsHolds = one.mode === MODE.reserve || one.mode === MODE.settle || one.mode === MODE.reset;
+  const isAlone = one.hasRequest || (one.isPartial && one.mode === MODE.take) || one.mode > MODE.peek;
+  const hasHolds = one.hasHolds || needsHolds;
+  const hasRequest = one.hasRequest && one.mode === MODE.take;
+  // Several limiters only take.
+  const isHead = all.map((_, i) => i === 0 || (isSeveral && one.mode === MODE.take));
+  return {
+    mode: one.mode,
+    calls: isAlone ? 1 : one.calls,
+    isPartial: one.isPartial && one.mode === MODE.take,
+    amount: one.mode === MODE.reserve ? Math.max(1, one.amount) : one.amount,
+    token: one.token,
+    rules: all.map((each) => ({
+      ...each,
+      cost: one.cost,
+      limit: one.limit ?? each.limit,
+      spanMs: one.spanMs ?? each.spanMs,
+    })),
+    isHead,
+    endings: [
+      ...all.map(({ kind }, i) => `{id}:${i}:${kind}`),
+      ...(hasHolds ? isHead.flatMap((is, i) => (is ? [`{id}:holds:${i}`] : [])) : []),
+      ...(hasRequest || one.mode === MODE.reset ? ["{id}:requests"] : []),
+      ...(hasRequest ? [`{id}:request:${one.request}`] : []),
+    ],
+    hasHolds,
+    hasRequest,
+  };
+}
+
+let opened: [OpenStore, OpenStore];
+beforeAll(async () => {
+  opened = [await onMemory(), await onRedis()];
+});
+afterAll(() => Promise.all((opened ?? []).map((each) => each.close())));
+
+async function play({ store, clock }: OpenStore, ask: Ask, waitMs: number): Promise<unknown> {
+  clock.nowMs += waitMs;
+  const operation = decideFor(ask.rules.length, ask.endings.length, false);
+  return store
+    .run(operation, "", ask)
+    .catch(({ code, cause }) => ({ code, cause: (cause as Error | undefined)?.message }));
+}
+
+test("both forms give equal replies, keys and expiries at every step of any trace", { timeout: 120_000 }, async () => {
+  const [memory, redis] = opened;
+  await fc.assert(
+    fc.asyncProperty(rules, fc.boolean(), fc.array(step, { maxLength: 40 }), async (all, isSeveral, steps) => {
+      await Promise.all(opened.map((each) => each.clear()));
+      redis.clock.nowMs = memory.clock.nowMs;
+      for (const one of steps) {
+        const ask = askOf(one, all, isSeveral);
+        const reply = await play(memory, ask, one.waitMs);
+        expect(await play(redis, ask, one.waitMs)).toEqual(reply);
+        expect(new Map([...(await redis.expiries())].sort())).toEqual(new Map([...(await memory.expiries())].sort()));
+      }
+    }),
+    { numRuns: Number(process.env.ORIEL_LIMITER_RUNS ?? 150) },
+  );
+});

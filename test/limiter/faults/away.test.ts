@@ -1,0 +1,223 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { concurrency, fixedWindow, Limiter, OrielError } from "../../../src/entries/index.ts";
+import type { LimiterOptions } from "../../../src/limiter/options.ts";
+import type { Store } from "../../../src/store/contract.ts";
+import { until } from "../../harness/until.ts";
+import { type AwayStore, awayStore } from "./away-store.ts";
+
+let opened: AwayStore;
+let store: Store;
+beforeEach(() => {
+  opened = awayStore();
+  store = opened.store;
+});
+const limiterOf = (
+  name: string,
+  options: Partial<LimiterOptions> = {},
+  policy = fixedWindow({ limit: 6, span: "1h" }),
+) => new Limiter(store, [policy], { name, ...options });
+const away = { transient: true, code: "DEADLINE" };
+
+describe("takeAll", () => {
+  const wanted = (...limiters: Limiter[]) => limiters.map((limiter) => ({ limiter, id: "a", cost: 2 }));
+  const tag = "t";
+
+  test.each([
+    [["throw", "allow", "deny", "local"], "throw"],
+    [["allow", "deny", "local"], "deny"],
+    [["allow", "local"], "local"],
+    [["allow", "allow"], "allow"],
+  ] as const)("of limiters that wish %o: %s", async (wishes, decides) => {
+    const limiters = wishes.map((onStoreError, i) => limiterOf(`l${i}`, { onStoreError }));
+    opened.isAway = true;
+    const taking = Limiter.takeAll(wanted(...limiters), { tag });
+    if (decides === "throw") return expect(taking).rejects.toMatchObject(away);
+    const allowed = decides !== "deny";
+    const decision = await taking;
+    expect(decision).toMatchObject({ allowed, granted: allowed ? 2 : 0, degraded: true, degradedBy: decides });
+    expect(decision.retryAfterMs).toBe(allowed ? 0 : 1000);
+    expect(decision.policies.map(({ name }) => name)).toEqual(limiters.map(({ name }) => `${name}:fixed-window`));
+    expect(opened.asked).toBe(1);
+  });
+
+  test("local: from all shares or from none, beside what takes of the same tag took", async () => {
+    const wide = limiterOf("wide", { onStoreError: "local" });
+    const half = limiterOf("half", { onStoreError: "local", localShare: 0.5 });
+    opened.isAway = true;
+    expect(await half.take("a", { tag })).toMatchObject({ allowed: true, degraded: true, remaining: 2 });
+    const both = () => Limiter.takeAll(wanted(wide, half), { tag });
+    expect(await both()).toMatchObject({ allowed: true, policy: "half:fixed-window", limit: 3, remaining: 0 });
+    expect(await both()).toMatchObject({ allowed: false, policy: "half:fixed-window", degradedBy: "local" });
+    expect(await wide.peek("a", { tag })).toMatchObject({ degraded: true, remaining: 4 });
+    opened.isAway = false;
+    expect(await both()).toMatchObject({ allowed: true, degraded: false });
+    expect(await wide.peek("a", { tag })).toMatchObject({ degraded: false, remaining: 4 });
+  });
+
+  test("what is wrong with the call is thrown whatever was wished", async () => {
+    const [one, other] = [limiterOf("one", { onStoreError: "allow" }), limiterOf("one", { onStoreError: "allow" })];
+    opened.isAway = true;
+    await expect(Limiter.takeAll(wanted(one, other), { tag })).rejects.toMatchObject({ code: "ARGUMENT" });
+    expect(opened.asked).toBe(0);
+  });
+});
+
+describe("reserve", () => {
+  const terms = { cost: 4, lease: "1m" } as const;
+
+  test("throw: rejects", async () => {
+    opened.isAway = true;
+    await expect(limiterOf("r").reserve("a", terms)).rejects.toMatchObject(away);
+  });
+
+  test("deny: nothing is reserved", async () => {
+    opened.isAway = true;
+    expect(await limiterOf("r", { onStoreError: "deny" }).reserve("a", terms)).toBeNull();
+  });
+
+  test("allow: as often as one asks; to settle or cancel it asks nobody and charges nothing, when the store is back too", async () => {
+    const limiter = limiterOf("r", { onStoreError: "allow" });
+    opened.isAway = true;
+    const both = [(await limiter.reserve("a", terms))!, (await limiter.reserve("a", terms))!];
+    expect(both).toMatchObject([
+      { degraded: true, cost: 4 },
+      { degraded: true, cost: 4 },
+    ]);
+    expect(await both[0]!.settle(3)).toBe(false);
+    opened.isAway = false;
+    expect(await both[1]!.cancel()).toBe(false);
+    await expect(both[1]!.settle(-1)).rejects.toMatchObject({ code: "ARGUMENT" });
+    expect(opened.asked).toBe(2);
+    expect(await limiter.peek("a")).toMatchObject({ remaining: 6, degraded: false });
+    expect(await limiter.reserve("a", terms)).toMatchObject({ degraded: false });
+  });
+
+  test("local: of this process's share; settled there, once, and never charged to the store", async () => {
+    const limiter = limiterOf("r", { onStoreError: "local", localShare: 0.9 });
+    opened.isAway = true;
+    expect(await limiter.reserve("a", { ...terms, cost: 6 })).toBeNull();
+    const reserved = (await limiter.reserve("a", terms))!;
+    expect(reserved).toMatchObject({ degraded: true, cost: 4 });
+    expect(await limiter.reserve("a", terms)).toBeNull();
+    expect(await limiter.take("a", { cost: 2 })).toMatchObject({ allowed: false, degradedBy: "local" });
+    opened.isAway = false;
+    expect(await reserved.settle(1)).toBe(true);
+    expect(await reserved.settle(1)).toBe(false);
+    expect(await limiter.peek("a")).toMatchObject({ remaining: 6, degraded: false });
+    opened.isAway = true;
+    expect(await limiter.peek("a")).toMatchObject({ remaining: 4, degraded: true });
+  });
+
+  test("a settlement whose answers were lost is charged once, and told when it is tried again", async () => {
+    const limiter = limiterOf("r", { onStoreError: "allow" });
+    const reserved = (await limiter.reserve("a", terms))!;
+    const run = store.run;
+    store.run = async (...args) => {
+      await run(...args);
+      throw new OrielError("DEADLINE", "lost", { transient: true, applied: "unknown" });
+    };
+    await expect(reserved.settle(3)).rejects.toMatchObject(away);
+    store.run = run;
+    expect(await reserved.settle(3)).toBe(true);
+    expect(await reserved.settle(3)).toBe(false);
+    expect(await limiter.peek("a")).toMatchObject({ remaining: 3 });
+  });
+});
+
+describe("local", () => {
+  test("fewer permits than the cost, down to atLeast", async () => {
+    const limiter = limiterOf("l", { onStoreError: "local" });
+    opened.isAway = true;
+    expect(await limiter.take("a", { cost: 4 })).toMatchObject({ allowed: true, granted: 4 });
+    expect(await limiter.take("a", { cost: 4, atLeast: 3 })).toMatchObject({ allowed: false, granted: 0 });
+    expect(await limiter.take("a", { cost: 4, atLeast: 1 })).toMatchObject({ allowed: true, granted: 2, remaining: 0 });
+  });
+
+  test("what is too much for the share is tried again, and passes when the store is back", async () => {
+    const limiter = limiterOf("l", { onStoreError: "local", localShare: 0.5 });
+    opened.isAway = true;
+    const denied = { allowed: false, retryAfterMs: 1000, degradedBy: "local" };
+    expect(await limiter.take("a", { cost: 4 })).toMatchObject({ ...denied, policies: [{ retryAfterMs: 1000 }] });
+    const waiting = limiter.acquire("a", { cost: 4, wait: "10s" });
+    await until("it was denied once", () => opened.asked === 2);
+    opened.isAway = false;
+    expect(await waiting).toMatchObject({ allowed: true, degraded: false, remaining: 2 });
+  });
+
+  test("a request counts once, and its permit is the same", async () => {
+    const limiter = limiterOf("l", { onStoreError: "local" }, concurrency({ limit: 2, lease: "1h" }));
+    opened.isAway = true;
+    const [one, again] = [await limiter.take("a", { requestId: "r" }), await limiter.take("a", { requestId: "r" })];
+    expect(again).toEqual(one);
+    expect(one).toMatchObject({ allowed: true, remaining: 1, permit: expect.stringMatching(/^[0-9a-f]{32}$/) });
+    expect(await limiter.take("a", { requestId: "s" })).toMatchObject({ allowed: true, remaining: 0 });
+    expect(await limiter.take("a", { requestId: "t" })).toMatchObject({ allowed: false });
+  });
+
+  test("permits are given back to whoever lent them, whether the store is there then or not", async () => {
+    const pool = limiterOf("l", { onStoreError: "local" }, concurrency({ limit: 3, lease: "1h" }));
+    const other = limiterOf("l", { onStoreError: "local" }, concurrency({ limit: 3, lease: "1h" }));
+    const { permit: stored } = await pool.take("a");
+    opened.isAway = true;
+    const lent = await Promise.all([pool.take("a"), pool.take("a"), pool.take("a"), pool.take("a")]);
+    expect(lent.map(({ allowed }) => allowed)).toEqual([true, true, true, false]);
+    expect(new Set(lent.slice(0, 3).map(({ permit }) => permit)).size).toBe(3);
+    const before = opened.asked;
+    await pool.release("a", lent[0]!.permit!);
+    await pool.release("a", lent[0]!.permit!);
+    expect(opened.asked).toBe(before);
+    expect(await other.peek("a")).toMatchObject({ remaining: 1, degraded: true });
+    await expect(pool.release("a", stored!)).rejects.toMatchObject(away);
+    opened.isAway = false;
+    await pool.release("a", lent[1]!.permit!);
+    expect(await pool.peek("a")).toMatchObject({ remaining: 2, degraded: false });
+    await pool.release("a", stored!);
+    expect(await pool.peek("a")).toMatchObject({ remaining: 3, degraded: false });
+    opened.isAway = true;
+    expect(await pool.peek("a")).toMatchObject({ remaining: 2, degraded: true });
+  });
+
+  test("takeAll lends too", async () => {
+    const pool = limiterOf("l", { onStoreError: "local" }, concurrency({ limit: 1, lease: "1h" }));
+    const [wanted, tag] = [[{ limiter: pool, id: "a" }], "t"];
+    opened.isAway = true;
+    const { permit } = await Limiter.takeAll(wanted, { tag });
+    expect(await Limiter.takeAll(wanted, { tag })).toMatchObject({ allowed: false });
+    await pool.release("a", permit!, { tag });
+    expect(await Limiter.takeAll(wanted, { tag })).toMatchObject({ allowed: true });
+  });
+});
+
+describe("what changes a state rejects, whatever was wished", () => {
+  const verbs: Record<string, (limiter: Limiter) => Promise<unknown>> = {
+    penalty: (limiter) => limiter.penalty("a"),
+    reward: (limiter) => limiter.reward("a"),
+    block: (limiter) => limiter.block("a", "1h"),
+    reset: (limiter) => limiter.reset("a"),
+    release: (limiter) => limiter.release("a", "0".repeat(32)),
+  };
+  test.each(Object.keys(verbs))("%s", async (verb) => {
+    for (const onStoreError of ["throw", "allow", "deny", "local"] as const) {
+      const limiter = limiterOf("c", { onStoreError });
+      opened.isAway = true;
+      await expect(verbs[verb]!(limiter)).rejects.toMatchObject({ ...away, message: `Limiter "c" ${verb}: no answer` });
+      opened.isAway = false;
+      await verbs[verb]!(limiter);
+    }
+  });
+
+  test("a change that was done, and whose state could not be asked then, may be applied", async () => {
+    const run = store.run;
+    const failing = { code: "UNAVAILABLE", transient: true, applied: "unknown" };
+    for (const verb of ["penalty", "reward", "block"]) {
+      const limiter = limiterOf("p");
+      let steps = 0;
+      store.run = (...args) =>
+        ++steps === 1
+          ? run(...args)
+          : Promise.reject(new OrielError("UNAVAILABLE", "out of reach", { transient: true, applied: "no" }));
+      await expect(verbs[verb]!(limiter)).rejects.toMatchObject(failing);
+      store.run = run;
+    }
+  });
+});

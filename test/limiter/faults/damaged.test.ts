@@ -1,0 +1,232 @@
+import type { Redis } from "ioredis";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  concurrency,
+  fixedWindow,
+  gcra,
+  Limiter,
+  leakyBucket,
+  memoryStore,
+  slidingWindow,
+} from "../../../src/entries/index.ts";
+import { type OpenStore, onRedis } from "../../harness/clock/stepped-stores.ts";
+import { Random } from "../../simulator/world/random.ts";
+
+const { ORIEL_LIMITER_DAMAGES = "40", ORIEL_SEED } = process.env;
+const seed = Number(ORIEL_SEED ?? Date.now() % 1_000_000);
+
+const POLICIES = {
+  "fixed-window": fixedWindow({ limit: 3, span: "1h" }),
+  "sliding-window": slidingWindow({ limit: 3, span: "1h" }),
+  "leaky-bucket": leakyBucket({ capacity: 3, span: "1h" }),
+  gcra: gcra({ limit: 3, span: "1h" }),
+  concurrency: concurrency({ limit: 3, lease: "1h" }),
+};
+type Kind = keyof typeof POLICIES;
+
+/** Numbers that no step writes, little-endian. */
+const ODD = [Number.NaN, Infinity, -Infinity, -1, -1e300, 0.5, 1e300].map((number) => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleLE(number);
+  return bytes;
+});
+const randomBytes = (random: Random, length: number) => Buffer.from(Array.from({ length }, () => random.int(0, 255)));
+
+/** Values that no step has written, made of one that a step did. */
+const DAMAGES: Record<string, (value: Buffer, random: Random) => Buffer> = {
+  "random bytes": (_value, random) => randomBytes(random, random.int(1, 200)),
+  "random bytes behind the head": (value, random) =>
+    Buffer.concat([value.subarray(0, 8), randomBytes(random, value.length - 8)]),
+  // Permits whose leases are cut off whole count as lent: a test of its own.
+  "cut short": (value, random) => {
+    const length = random.int(1, Math.min(80, value.length) - 1);
+    return value.subarray(0, value[1] === 4 && length === 64 ? 63 : length);
+  },
+  // Behind a sliding window's header lies a ring, with room that nobody reads yet.
+  longer: (value, random) => (value[1] === 2 ? value : Buffer.concat([value, randomBytes(random, random.int(1, 31))])),
+  "a later format": (value) => Buffer.concat([Buffer.from([2]), value.subarray(1)]),
+  "an odd number in the head": (value, random) => {
+    const copy = Buffer.from(value);
+    random.pick(ODD).copy(copy, random.pick([8, 16]));
+    return copy;
+  },
+  "an odd first number": (value, random) => {
+    const copy = Buffer.from(value);
+    random.pick(ODD).copy(copy, 24);
+    return copy;
+  },
+};
+
+let opened: OpenStore;
+let raw: Redis;
+beforeAll(async () => {
+  opened = await onRedis();
+  raw = opened.client as Redis;
+});
+beforeEach(() => opened.clear());
+afterAll(() => opened?.close());
+
+const keyOf = (kind: Kind) => `oriel:{api:id}:limit:${kind}`;
+const permit = "0".repeat(32);
+const VERBS: Record<string, (limiter: Limiter) => Promise<unknown>> = {
+  take: (limiter) => limiter.take("id"),
+  "take with atLeast": (limiter) => limiter.take("id", { cost: 2, atLeast: 1 }),
+  "take with a requestId": (limiter) => limiter.take("id", { requestId: "new" }),
+  "take of nothing": (limiter) => limiter.take("id", { cost: 0 }),
+  peek: (limiter) => limiter.peek("id"),
+  penalty: (limiter) => limiter.penalty("id"),
+  reward: (limiter) => limiter.reward("id"),
+  block: (limiter) => limiter.block("id", "1m"),
+  reserve: (limiter) => limiter.reserve("id", { cost: 1, lease: "1m" }),
+  release: (limiter) => limiter.release("id", permit),
+};
+
+/** Every verb rejects and names the key; no byte is changed; another id goes on; a reset ends it. */
+async function isRefused(limiter: Limiter, key: string, what: unknown): Promise<void> {
+  const dump = await raw.dumpBuffer(key);
+  for (const [verb, call] of Object.entries(VERBS)) {
+    const [outcome, other] = await Promise.all([
+      call(limiter).then(
+        (answer) => ({ code: "answered", message: JSON.stringify(answer), applied: "no" }),
+        ({ code, message, applied }) => ({ code, message, applied }),
+      ),
+      limiter.take("other", { cost: 0 }),
+    ]);
+    const expected = { code: "CORRUPT", applied: "no", message: expect.stringContaining(key) };
+    expect({ what, verb, ...outcome }).toEqual({ what, verb, ...expected });
+    expect(other).toMatchObject({ allowed: true, degraded: false });
+    expect(await raw.dumpBuffer(key)).toEqual(dump);
+  }
+  await limiter.reset("id");
+  expect(await limiter.take("id")).toMatchObject({ allowed: true, degraded: false });
+}
+
+describe.each(Object.keys(POLICIES) as Kind[])("a damaged state of %s", (kind) => {
+  const limiterOf = (onStoreError: "throw" | "allow") =>
+    new Limiter(opened.store, [POLICIES[kind]], { name: "api", onStoreError });
+
+  test(`is CORRUPT, never a pass, whatever the bytes (seed ${seed})`, { timeout: 60_000 }, async () => {
+    const random = new Random(seed);
+    for (let i = 0; i < Number(ORIEL_LIMITER_DAMAGES); i++) {
+      const limiter = limiterOf(random.pick(["throw", "allow"]));
+      await opened.clear();
+      for (let taken = random.int(1, 3); taken > 0; taken--) {
+        await limiter.take("id");
+        opened.clock.nowMs += random.int(0, 2);
+      }
+      const value = (await raw.getBuffer(keyOf(kind)))!;
+      const how = random.pick(Object.keys(DAMAGES));
+      const damage = DAMAGES[how]!(value, random);
+      if (damage.equals(value)) continue;
+      await raw.set(keyOf(kind), damage);
+      await isRefused(limiter, keyOf(kind), [i, how, damage.toString("hex")]);
+    }
+  });
+
+  test("is CORRUPT where the key is of another type or kind", async () => {
+    const other = Object.keys(POLICIES).find((each) => each !== kind && !each.includes("gcra")) as Kind;
+    const elsewhere = new Limiter(opened.store, [{ ...POLICIES[other], name: kind }], { name: "api" });
+    await elsewhere.take("id");
+    await isRefused(limiterOf("allow"), keyOf(kind), "another kind");
+    await opened.clear();
+    await raw.rpush(keyOf(kind), "a", "list");
+    await isRefused(limiterOf("allow"), keyOf(kind), "a list");
+  });
+
+  test("a damaged reservation or request is CORRUPT for those that need it, until a reset", async () => {
+    const limiter = limiterOf("allow");
+    await limiter.reserve("id", { cost: 1, lease: "1m" });
+    const holds = "oriel:{api:id}:limit!holds";
+    await raw.set(holds, "no reservations");
+    const refused = { code: "CORRUPT", applied: "no", message: expect.stringContaining(holds) };
+    await expect(limiter.take("id")).rejects.toMatchObject(refused);
+    await expect(limiter.reserve("id", { cost: 1, lease: "1m" })).rejects.toMatchObject(refused);
+    await limiter.reset("id");
+    for (const key of ["oriel:{api:id}:limit!request:r", "oriel:{api:id}:limit!requests"])
+      for (const damage of ["x", "x".repeat(24), "x".repeat(200)]) {
+        await raw.flushall();
+        await limiter.take("id", { requestId: "r" });
+        await raw.set(key, damage);
+        // A request of another present is decided anew, which takes a second permit: never a pass that is not counted.
+        const again = await limiter.take("id", { requestId: "r" }).catch((error) => error);
+        if (again.code === undefined) expect(await limiter.peek("id")).toMatchObject({ remaining: 1 });
+        else expect(again).toMatchObject({ code: "CORRUPT", message: expect.stringContaining(key) });
+        await limiter.reset("id");
+        expect(await limiter.take("id", { requestId: "s" })).toMatchObject({ allowed: true });
+      }
+  });
+});
+
+test("a sliding window whose ring was cut decides by what is left, and is CORRUPT once that is not enough", async () => {
+  const limiter = new Limiter(opened.store, [slidingWindow({ limit: 10, span: 1000 })], { name: "api" });
+  const key = keyOf("sliding-window");
+  for (let i = 0; i < 6; i++) {
+    await limiter.take("id");
+    opened.clock.nowMs += 100;
+  }
+  const value = (await raw.getBuffer(key))!;
+  await raw.set(key, value.subarray(0, 80 + 12 * 2), "KEEPTTL");
+  let passed = 0;
+  for (let i = 0; i < 10; i++) {
+    opened.clock.nowMs += 30;
+    const decision = await limiter.take("id").catch(({ code }) => code);
+    if (decision.allowed) passed++;
+    else if (!decision.retryAfterMs) expect(decision).toBe("CORRUPT");
+  }
+  expect(passed).toBeLessThanOrEqual(4);
+  opened.clock.nowMs += 350;
+  await expect(limiter.take("id")).rejects.toMatchObject({ code: "CORRUPT", message: expect.stringContaining(key) });
+});
+
+test("a concurrency whose leases were cut counts them as lent, and is CORRUPT where none is left of them", async () => {
+  const limiter = new Limiter(opened.store, [concurrency({ limit: 3, lease: 1000 })], { name: "api" });
+  const key = keyOf("concurrency");
+  for (let i = 0; i < 3; i++) await limiter.take("id");
+  const value = (await raw.getBuffer(key))!;
+  await raw.set(key, value.subarray(0, 32 + 32), "KEEPTTL");
+  expect(await limiter.take("id")).toMatchObject({ allowed: false });
+  await raw.set(key, value.subarray(0, 32), "KEEPTTL");
+  await isRefused(limiter, key, "a total without leases");
+  await limiter.take("id");
+  const one = (await raw.getBuffer(key))!;
+  await raw.set(key, Buffer.concat([one, ...[1, 2].map(() => one.subarray(32))]), "KEEPTTL");
+  await isRefused(limiter, key, "more leases than permits");
+});
+
+test("in memory, what another structure keeps under the key is CORRUPT, and names it", async () => {
+  const store = memoryStore();
+  const names = ["fixed-window", "!holds"].map((end) => (end === "!holds" ? `${base()}${end}` : `${base()}:${end}`));
+  function base() {
+    return `${store.keyOf("api:id")}:limit`;
+  }
+  for (const value of [0, "", null, "text", new Uint8Array(40), [], {}, { kind: 2 }]) {
+    const put = {
+      ...({ name: "test", keyCount: 1, repeatable: false, arity: 0, encode: () => [] } as object),
+      local: (keys: { set(...given: unknown[]): void }, key: string) => keys.set(key, value, 8, Infinity),
+    };
+    await store.run(put as never, names[0]!, undefined);
+    const limiter = new Limiter(store, [POLICIES["fixed-window"]], { name: "api", onStoreError: "allow" });
+    await expect(limiter.take("id")).rejects.toMatchObject({
+      code: "CORRUPT",
+      applied: "no",
+      message: expect.stringContaining(names[0]!),
+    });
+    await limiter.reset("id");
+    expect(await limiter.take("id")).toMatchObject({ allowed: true });
+  }
+});
+
+test("an answer to a request that has another size is CORRUPT, and only for its own id among those that travel together", async () => {
+  const limiter = new Limiter(opened.store, [POLICIES.gcra], { name: "api" });
+  const ids = ["one", "id", "other"];
+  const takeAll = () => Promise.allSettled(ids.map((id) => limiter.take(id, { requestId: "r" })));
+  await takeAll();
+  const key = `${opened.store.keyOf("api:id")}:limit!request:r`;
+  const value = (await raw.getBuffer(key))!;
+  for (const damaged of [value.subarray(0, -1), Buffer.concat([value, Buffer.of(0)])]) {
+    await raw.set(key, damaged, "KEEPTTL");
+    const [one, own, other] = await takeAll();
+    expect([one, other]).toMatchObject([{ value: { allowed: true } }, { value: { allowed: true } }]);
+    expect(own).toMatchObject({ reason: { code: "CORRUPT", message: expect.stringContaining(key) } });
+  }
+});

@@ -1,0 +1,208 @@
+import { Redis } from "ioredis";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  concurrency,
+  fixedWindow,
+  gcra,
+  Limiter,
+  leakyBucket,
+  redisStore,
+  slidingWindow,
+} from "../../../src/entries/index.ts";
+import type { LimiterOptions } from "../../../src/limiter/options.ts";
+import type { Store } from "../../../src/store/contract.ts";
+import { type FaultProxy, startProxy } from "../../harness/network/proxy.ts";
+import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
+import { until } from "../../harness/until.ts";
+
+let server: RedisServer;
+let raw: Redis;
+let proxy: FaultProxy;
+const opened: Store[] = [];
+beforeAll(async () => {
+  server = await startRedis({ tcp: true });
+  raw = new Redis(server.url);
+});
+beforeEach(async () => {
+  await raw.flushall();
+  proxy = await startProxy(server.port);
+});
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((store) => store.close()));
+  await proxy.close();
+});
+afterAll(async () => {
+  raw?.disconnect();
+  await server?.stop();
+});
+
+const POLICIES = [
+  slidingWindow({ limit: 10, span: "1h" }),
+  fixedWindow({ limit: 10, span: "1h" }),
+  leakyBucket({ capacity: 10, span: "7d" }),
+  gcra({ limit: 10, span: "7d" }),
+  concurrency({ limit: 10, lease: "1h" }),
+];
+
+/** A limiter behind the proxy, whose script is loaded; and one straight at the server. */
+async function pair(deadlineMs: number, options: Partial<LimiterOptions> = {}, policies = POLICIES) {
+  const stores = [redisStore(proxy.url, { deadline: deadlineMs }), redisStore(server.url, { deadline: 10_000 })];
+  opened.push(...stores);
+  const [limiter, truth] = stores.map((store) => new Limiter(store, policies, { name: "api", ...options })) as [
+    Limiter,
+    Limiter,
+  ];
+  await until("the script is loaded", async () => !(await limiter.peek("warm")).degraded);
+  await until("the script is loaded", async () => !(await limiter.peek("warm", { policies })).degraded);
+  return { limiter, remaining: async () => (await truth.peek("a")).policies.map((each) => each.remaining) };
+}
+const all = (remaining: number) => POLICIES.map(() => remaining);
+const asked = () => proxy.handedOn.get("EVALSHA") ?? 0;
+
+describe.each(["cut", "silence"] as const)("a reply that is lost (%s)", (then) => {
+  test("a take counts once, is not sent again, and says that nobody knows", async () => {
+    const { limiter, remaining } = await pair(400);
+    proxy.dropReplies(1, { then });
+    const before = asked();
+    await expect(limiter.take("a")).rejects.toMatchObject({ name: "OrielError", transient: true, applied: "unknown" });
+    expect(asked() - before).toBe(1);
+    expect(await remaining()).toEqual(all(9));
+  });
+
+  test("a take with a requestId counts once and is answered", async () => {
+    const { limiter, remaining } = await pair(then === "cut" ? 10_000 : 2500);
+    for (let i = 1; i <= 2; i++) {
+      proxy.dropReplies(1, { then });
+      const decision = await limiter.take("a", { requestId: `r${i}` });
+      expect(decision).toMatchObject({ allowed: true, remaining: 10 - i });
+      expect(await remaining()).toEqual(all(10 - i));
+    }
+  });
+
+  test("a request that never arrived: without an id nothing is counted twice, with one exactly once", async () => {
+    const { limiter, remaining } = await pair(then === "cut" ? 10_000 : 2500);
+    proxy.dropRequests(1, { then });
+    await limiter.take("a", { requestId: "r" });
+    expect(await remaining()).toEqual(all(9));
+    const { limiter: hasty } = await pair(400);
+    proxy.dropRequests(1, { then });
+    await expect(hasty.take("a")).rejects.toMatchObject({ applied: "unknown" });
+    expect(await remaining()).toEqual(all(9));
+  });
+
+  test("a penalty or reward that may be done is not sent again", async () => {
+    const { limiter, remaining } = await pair(400);
+    proxy.dropReplies(1, { then });
+    await expect(limiter.penalty("a", 2)).rejects.toMatchObject({ applied: "unknown" });
+    expect(await remaining()).toEqual([8, 8, 8, 8, 10]);
+    proxy.dropReplies(1, { then });
+    await expect(limiter.reward("a", 1)).rejects.toMatchObject({ applied: "unknown" });
+    expect(await remaining()).toEqual([9, 9, 9, 9, 10]);
+  });
+});
+
+test("reservations, settlements, releases, blocks and resets are done once", async () => {
+  const { limiter, remaining } = await pair(10_000);
+  proxy.dropReplies(1);
+  const reserved = (await limiter.reserve("a", { cost: 4, lease: "1m" }))!;
+  expect(await remaining()).toEqual(all(6));
+  proxy.dropReplies(1);
+  expect(await reserved.settle(3)).toBe(true);
+  expect(await reserved.settle(3)).toBe(false);
+  // Nothing is lent for what was settled.
+  expect(await remaining()).toEqual([7, 7, 7, 7, 10]);
+  const { permit } = await limiter.take("a");
+  proxy.dropReplies(1);
+  await limiter.release("a", permit!);
+  expect(await remaining()).toEqual([6, 6, 6, 6, 10]);
+  proxy.dropReplies(1);
+  expect(await limiter.block("a", "1h")).toMatchObject({ policy: "block" });
+  proxy.dropReplies(1);
+  await limiter.reset("a");
+  expect(await remaining()).toEqual(all(10));
+});
+
+test("SCRIPT FLUSH between any two calls, and before many at once, is not noticed", async () => {
+  const { limiter, remaining } = await pair(10_000);
+  for (let i = 0; i < 3; i++) {
+    await raw.script("FLUSH");
+    expect(await limiter.take("a")).toMatchObject({ allowed: true });
+  }
+  await raw.script("FLUSH");
+  const many = await Promise.all(Array.from({ length: 30 }, (_, i) => limiter.take(i % 2 ? "a" : `b${i}`)));
+  expect(many.filter(({ allowed }) => allowed)).toHaveLength(7 + 15);
+  expect(await remaining()).toEqual(all(0));
+});
+
+describe("onStoreError, while the server stands still", () => {
+  const DEADLINE_MS = 300;
+  /** Generous for a busy machine; a call that waits for the server would take for ever. */
+  const LATEST_MS = DEADLINE_MS + 3000;
+  async function stopped<T>(ask: () => Promise<T>): Promise<T> {
+    server.pause();
+    try {
+      const startMs = performance.now();
+      const answer = await ask();
+      expect(performance.now() - startMs).toBeLessThan(LATEST_MS);
+      return answer;
+    } finally {
+      server.resume();
+    }
+  }
+
+  test("throw, the default: rejects within the deadline", async () => {
+    const { limiter } = await pair(DEADLINE_MS);
+    expect(await stopped(() => limiter.take("a").catch(({ code }) => code))).toMatch(/^(DEADLINE|UNAVAILABLE)$/);
+    await until("the store answers", async () => (await limiter.take("a")).allowed);
+  });
+
+  test.each(["allow", "deny"] as const)(
+    "%s: says so, within the deadline, and returns to the store",
+    async (onStoreError) => {
+      const { limiter } = await pair(DEADLINE_MS, { onStoreError });
+      const allowed = onStoreError === "allow";
+      const decision = await stopped(() => limiter.take("a", { cost: 2 }));
+      expect(decision).toMatchObject({ allowed, granted: allowed ? 2 : 0, degraded: true, degradedBy: onStoreError });
+      expect(decision.retryAfterMs).toBe(allowed ? 0 : 1000);
+      expect(await limiter.peek("b").then(({ policies }) => policies.length)).toBe(5);
+      await until("the store answers", async () => !(await limiter.peek("a")).degraded);
+    },
+  );
+
+  test("local: up to this process's share of each limit; what the store got late is counted once", async () => {
+    const { limiter, remaining } = await pair(DEADLINE_MS, { onStoreError: "local", localShare: 0.3 });
+    const decisions = await stopped(() => Promise.all(Array.from({ length: 5 }, () => limiter.take("a"))));
+    expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, true, false, false]);
+    for (const each of decisions) expect(each).toMatchObject({ degraded: true, degradedBy: "local" });
+    await until("the store answers", async () => !(await limiter.peek("a")).degraded);
+    // The five were one step that arrived, or not: never more.
+    const [left] = await remaining();
+    expect([5, 10]).toContain(left);
+    expect(await remaining()).toEqual(all(left!));
+    expect(await limiter.take("a")).toMatchObject({ degraded: false, remaining: left! - 1 });
+  });
+
+  test("errors that are not the store's are thrown whatever was wished", async () => {
+    const { limiter } = await pair(5000, { onStoreError: "allow" });
+    await expect(limiter.take("a", { cost: -1 })).rejects.toMatchObject({ code: "ARGUMENT" });
+    await raw.set("oriel:{api:c}:limit:sliding-window", "no state of a limiter");
+    await expect(limiter.take("c")).rejects.toMatchObject({ code: "CORRUPT" });
+  });
+});
+
+test.each(["throw", "local"] as const)(
+  "a server that is down at construction (%s): calls tell, and pass when it is there",
+  async (onStoreError) => {
+    proxy.refuse(true);
+    const store = redisStore(proxy.url, { deadline: 300 });
+    opened.push(store);
+    const limiter = new Limiter(store, [slidingWindow({ limit: 2, span: "1h" })], { name: "api", onStoreError });
+    const first = limiter.take("a").catch((error) => error);
+    expect(await first).toMatchObject(
+      onStoreError === "throw" ? { transient: true } : { allowed: true, degraded: true },
+    );
+    proxy.refuse(false);
+    await until("the store answers", async () => !(await limiter.peek("a")).degraded);
+    expect(await limiter.take("b")).toMatchObject({ allowed: true, degraded: false, remaining: 1 });
+  },
+);

@@ -1,0 +1,208 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { Lock, type LockOptions } from "../../../src/entries/index.ts";
+import { fenceKeyOf, lockKeyOf } from "../../../src/lock/keys.ts";
+import type { OpenStore } from "./stores.ts";
+
+/** What a lock promises, over one store. Times are real: what must not have ended yet is far from its end. */
+export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
+  describe(name, () => {
+    let opened: OpenStore;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    afterAll(() => opened?.close());
+
+    describe("at once", () => {
+      let lock: Lock;
+      /** The same lock, as another process has it. */
+      let other: Lock;
+      beforeEach(async () => {
+        await opened.clear();
+        lock = new Lock(opened.store, "nightly");
+        other = new Lock(opened.other, "nightly");
+      });
+
+      test("one holder at a time; whoever does not wait is told null at once", async () => {
+        const held = await lock.tryLock({ lease: "60s" });
+        expect(held).toMatchObject({ fence: expect.any(Number) });
+        expect(held!.leftMs).toBeGreaterThan(50_000);
+        expect(held!.signal.aborted).toBe(false);
+        expect(await lock.tryLock()).toBeNull();
+        expect(await other.tryLock({ wait: 0 })).toBeNull();
+        expect(await held!.release()).toBe(true);
+        const next = await other.tryLock();
+        expect(next!.fence).toBeGreaterThan(held!.fence);
+        await next!.release();
+      });
+
+      test("locks of different names, of any kind, do not touch each other", async () => {
+        const names = ["%", "{}", "a{b}c", "*?[x]", "ä€𝄞", "x".repeat(10_000)];
+        const held = await Promise.all(names.map((each) => new Lock(opened.store, each).tryLock({ lease: "60s" })));
+        expect(held.every((each) => each !== null)).toBe(true);
+        expect(await Promise.all(held.map((each) => each!.release()))).toEqual(names.map(() => true));
+      });
+
+      test("both keys expire: the lock with its lease, the fence a week after its time", async () => {
+        const held = await lock.tryLock({ lease: "60s" });
+        const key = lockKeyOf(opened.store, "nightly");
+        const leftMs = (await opened.state(key))!.expireAtMs - Date.now();
+        expect(leftMs).toBeGreaterThan(50_000);
+        expect(leftMs).toBeLessThanOrEqual(60_001);
+        const fence = (await opened.state(fenceKeyOf(key)))!;
+        expect(fence.value).toBe(String(held!.fence));
+        expect(fence.expireAtMs).toBe(Math.ceil(held!.fence / 1000) + 7 * 86_400_000);
+        await held!.release();
+        expect(await opened.state(key)).toBeUndefined();
+      });
+
+      test("who waits is woken by the release, long before the lease would end", async () => {
+        const held = await lock.tryLock({ lease: "60s" });
+        const waits = other.tryLock({ wait: "20s", lease: "60s" });
+        await pause(50);
+        await held!.release();
+        const next = await waits;
+        expect(next!.fence).toBeGreaterThan(held!.fence);
+        await next!.release();
+      });
+
+      test("released twice is the same answer", async () => {
+        const held = await lock.tryLock();
+        expect(await Promise.all([held!.release(), held!.release()])).toEqual([true, true]);
+        expect(await held!.release()).toBe(true);
+        expect(held!.leftMs).toBe(0);
+        expect(held!.signal.aborted).toBe(false);
+        expect(await held!.extend()).toBe(false);
+      });
+
+      test("a hold that the store forgot is found lost by the next renewal, and the fence still rises", async () => {
+        const watched = new Lock(opened.store, "nightly", { watchdogLease: 900 });
+        const held = await watched.tryLock();
+        await opened.clear();
+        await new Promise((resolve) => held!.signal.addEventListener("abort", resolve));
+        expect(held!.signal.reason).toMatchObject({ code: "LOST", message: expect.stringMatching(/no longer has it/) });
+        const next = await other.tryLock();
+        expect(next!.fence).toBeGreaterThan(held!.fence);
+        expect(await held!.release()).toBe(false);
+        expect(await next!.release()).toBe(true);
+      });
+
+      test("within a process first come, first served; one after the other", async () => {
+        const order: number[] = [];
+        let inside = 0;
+        const step = (i: number) => async () => {
+          expect(++inside).toBe(1);
+          order.push(i);
+          await pause(1);
+          inside--;
+        };
+        const first = await lock.tryLock();
+        const runs = Array.from({ length: 20 }, (_, i) => lock.withLock(step(i), { wait: "20s" }));
+        await first!.release();
+        await Promise.all(runs);
+        expect(order).toEqual(Array.from({ length: 20 }, (_, i) => i));
+      });
+
+      test("an abort ends one wait with its reason; the others go on", async () => {
+        const held = await lock.tryLock({ lease: "60s" });
+        const abort = new AbortController();
+        const waits = [
+          other.tryLock({ wait: "20s", signal: abort.signal }),
+          other.tryLock({ wait: "20s" }),
+          other.tryLock({ wait: "20s", signal: abort.signal }),
+        ];
+        await pause(30);
+        const reason = new RangeError("enough");
+        abort.abort(reason);
+        await expect(waits[0]).rejects.toBe(reason);
+        await expect(waits[2]).rejects.toBe(reason);
+        await held!.release();
+        expect(await (await waits[1])!.release()).toBe(true);
+        await expect(lock.tryLock({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+      });
+
+      test("an abort while the request is under way leaves no hold behind", async () => {
+        const abort = new AbortController();
+        const taken = [lock.tryLock({ signal: abort.signal }), lock.tryLock({ wait: "20s", signal: abort.signal })];
+        abort.abort(new RangeError("enough"));
+        for (const each of taken) await expect(each).rejects.toThrowError("enough");
+        expect(await (await other.tryLock({ wait: "20s" }))!.release()).toBe(true);
+      });
+
+      test("withLock runs its function under the lock, gives its result or error, and releases", async () => {
+        expect(await lock.withLock(async (held) => [held.leftMs > 0, await other.tryLock()])).toEqual([true, null]);
+        await expect(lock.withLock(() => Promise.reject(new RangeError("mine")))).rejects.toThrowError("mine");
+        const held = await lock.tryLock();
+        expect(await other.withLock(() => "ran", { wait: 0 })).toBeNull();
+        await held!.release();
+        expect(await other.withLock(() => "ran", { wait: 0 })).toBe("ran");
+      });
+    });
+
+    // These wait for a lease to end: all at the same time, each on a lock of its own.
+    describe.concurrent("as time passes", () => {
+      let locks = 0;
+      const fresh = (options?: LockOptions) => {
+        const name = `nightly ${++locks}`;
+        const [lock, other] = [new Lock(opened.store, name, options), new Lock(opened.other, name)];
+        return { key: lockKeyOf(opened.store, name), lock, other };
+      };
+
+      test("who waits looks again when a holder's lease is over; the holder then knows that it lost", async () => {
+        const { lock, other } = fresh();
+        const held = await lock.tryLock({ lease: 300, wait: "20s" });
+        const next = await other.tryLock({ wait: "20s", lease: "60s" });
+        expect(next!.fence).toBeGreaterThan(held!.fence);
+        expect(held!.signal.aborted).toBe(true);
+        expect(held!.signal.reason).toMatchObject({ name: "OrielError", code: "LOST" });
+        expect(held!.leftMs).toBe(0);
+        expect(await held!.extend()).toBe(false);
+        expect(await held!.release()).toBe(false);
+        expect(await next!.release()).toBe(true);
+      });
+
+      test("the wait has an end", async () => {
+        const { lock, other } = fresh();
+        const held = await lock.tryLock({ lease: "60s" });
+        const startMs = performance.now();
+        expect(await other.tryLock({ wait: 80 })).toBeNull();
+        expect(performance.now() - startMs).toBeGreaterThan(75);
+        await held!.release();
+      });
+
+      test("after its expiry it is neither extended nor taken again, and its release is a plain false", async () => {
+        const { key, lock, other } = fresh();
+        const held = await lock.tryLock({ lease: 300, wait: "20s" });
+        await pause(350);
+        expect(await held!.extend("60s")).toBe(false);
+        expect(held!.leftMs).toBe(0);
+        expect(await opened.state(key)).toBeUndefined();
+        const next = await other.tryLock({ lease: "60s" });
+        expect(await Promise.all([held!.release(), held!.release()])).toEqual([false, false]);
+        expect(await lock.tryLock()).toBeNull();
+        expect(await next!.release()).toBe(true);
+      });
+
+      test("extend makes a hold longer and never shorter", async () => {
+        const { lock, other } = fresh();
+        const held = await lock.tryLock({ lease: 1000 });
+        expect(await held!.extend("60s")).toBe(true);
+        expect(held!.leftMs).toBeGreaterThan(50_000);
+        expect(await held!.extend(100)).toBe(true);
+        expect(held!.leftMs).toBeGreaterThan(50_000);
+        await pause(1050);
+        expect(await other.tryLock()).toBeNull();
+        expect(await held!.release()).toBe(true);
+      });
+
+      test("a hold without a lease is renewed until it is released", async () => {
+        const { lock, other } = fresh({ watchdogLease: 1200 });
+        const held = await lock.tryLock();
+        expect(await other.tryLock({ wait: 1500 })).toBeNull();
+        expect(held!.signal.aborted).toBe(false);
+        expect(held!.leftMs).toBeGreaterThan(0);
+        expect(await held!.release()).toBe(true);
+      });
+    });
+  });
+}

@@ -1,0 +1,67 @@
+import { Redis } from "ioredis";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Lock } from "../../../src/entries/index.ts";
+import type { Store } from "../../../src/store/contract.ts";
+import { redisStore } from "../../../src/store/redis/redis.ts";
+import { type FaultProxy, startProxy } from "../../harness/network/proxy.ts";
+import { type ReplicatedRedis, startReplicated } from "../../harness/servers/replicas.ts";
+import { until } from "../../harness/until.ts";
+import { FENCE_KEY, LOCK_KEY } from "../stage.ts";
+import { FencedRow } from "./fenced-row.ts";
+
+let redis: ReplicatedRedis;
+let promoted: Redis;
+let proxy: FaultProxy;
+let stores: Store[];
+beforeEach(async () => {
+  redis = await startReplicated(1);
+  promoted = new Redis(redis.replicas[0]!.url);
+  proxy = await startProxy(redis.primary.port);
+  stores = [0, 1].map(() => redisStore(proxy.url, { deadline: 1000 }));
+});
+afterEach(async () => {
+  await Promise.all(stores.map((store) => store.close()));
+  promoted.disconnect();
+  await proxy.close();
+  await redis.stop();
+});
+
+/** The primary is killed, the replica takes its place for all clients. */
+async function failOver(): Promise<void> {
+  await redis.primary.kill();
+  await promoted.replicaof("NO", "ONE");
+  proxy.moveTo(redis.replicas[0]!.port);
+}
+
+test("a hold that the replica has: nobody else gets the lock before it ends, the watchdog renews it on the new primary", async () => {
+  const [lock, other] = stores.map((store) => new Lock(store, "nightly", { watchdogLease: 3000 }));
+  const held = await lock!.tryLock();
+  await until("the replica has the fence", async () => (await promoted.get(FENCE_KEY)) === String(held!.fence));
+  await until("the replica has the lock", async () => (await promoted.exists(LOCK_KEY)) === 1);
+  await failOver();
+  expect(await other!.tryLock({ wait: 3500 })).toBeNull();
+  expect(held!.signal.aborted).toBe(false);
+  expect(await held!.release()).toBe(true);
+  const next = await other!.tryLock({ wait: "10s" });
+  expect(next!.fence).toBeGreaterThan(held!.fence);
+});
+
+test("a hold that the replica never had: the next one's fence is higher, the first is refused by it and told", async () => {
+  const [lock, other] = stores.map((store) => new Lock(store, "nightly", { watchdogLease: 3000 }));
+  const row = new FencedRow();
+  const earlier = await lock!.tryLock();
+  await earlier!.release();
+  await until("the replica has the fence", async () => (await promoted.get(FENCE_KEY)) === String(earlier!.fence));
+  await promoted.replicaof("NO", "ONE");
+  const held = await lock!.tryLock();
+  expect(row.write(held!.fence)).toBe(true);
+  await failOver();
+  const next = await other!.tryLock({ wait: "10s" });
+  expect(next!.fence).toBeGreaterThan(held!.fence);
+  expect(row.write(next!.fence)).toBe(true);
+  expect(row.write(held!.fence)).toBe(false);
+  await until("the holder knows", () => held!.signal.aborted);
+  expect(held!.signal.reason).toMatchObject({ code: "LOST" });
+  expect(await held!.release()).toBe(false);
+  expect(await next!.release()).toBe(true);
+});

@@ -1,0 +1,178 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { describe, expect, test, vi } from "vitest";
+import { Lock, memoryStore } from "../../../src/entries/index.ts";
+import { until } from "../../harness/until.ts";
+import { FENCE_KEY, LOCK_KEY, LockStage } from "../stage.ts";
+
+const stage = new LockStage();
+const then = "silence";
+
+describe("replies and requests that are lost", () => {
+  test.each(["cut", "silence"] as const)(
+    "the reply of an acquire (%s): the hold is recognised, its fence the same",
+    async (then) => {
+      const lock = await stage.proxied();
+      stage.proxy.dropReplies(1, { then });
+      const held = await lock.tryLock({ lease: "60s" });
+      expect(await stage.raw.get(FENCE_KEY)).toBe(String(held!.fence));
+      expect(held!.leftMs).toBeGreaterThan(50_000);
+      expect(await held!.release()).toBe(true);
+    },
+  );
+
+  test("all replies until the call's deadline: a waiting call goes on and finds the hold as its own", async () => {
+    const lock = await stage.proxied({ deadline: 300 });
+    stage.proxy.dropReplies(4, { then });
+    const held = await lock.tryLock({ wait: "20s", lease: "60s" });
+    expect(await stage.raw.get(FENCE_KEY)).toBe(String(held!.fence));
+    await held!.release();
+  });
+
+  test("without a wait it rejects, and what may be held is given back", async () => {
+    const lock = await stage.proxied({ deadline: 300 });
+    stage.proxy.dropReplies(2, { then });
+    await expect(lock.tryLock({ lease: "60s" })).rejects.toMatchObject({ code: "DEADLINE", applied: "unknown" });
+    await until("it is given back", async () => (await stage.raw.exists(LOCK_KEY)) === 0);
+    expect(await stage.lock().tryLock()).not.toBeNull();
+  });
+
+  test("a reply that comes when the lease may be over is never handed out", async () => {
+    const lock = await stage.proxied();
+    stage.proxy.delay(250);
+    expect(await lock.tryLock({ lease: 200 })).toBeNull();
+    expect(await lock.tryLock({ lease: 200, wait: 600 })).toBeNull();
+    stage.proxy.delay(0);
+    const held = await lock.tryLock({ lease: "60s", wait: "20s" });
+    expect(held!.leftMs).toBeGreaterThan(50_000);
+  });
+
+  test("the reply of a release: the lock is free, and the answer a plain one", async () => {
+    const lock = await stage.proxied();
+    const held = await lock.tryLock({ lease: "60s" });
+    stage.proxy.dropReplies(1);
+    expect(await held!.release()).toBe(true);
+    expect(await stage.raw.exists(LOCK_KEY)).toBe(0);
+  });
+
+  test("a connection that is cut at a renewal: the hold goes on", async () => {
+    const lock = new Lock(await storeOf(stage.proxied()), "nightly", { watchdogLease: 1500 });
+    const held = await lock.tryLock();
+    for (let i = 0; i < 3; i++) {
+      stage.proxy.dropReplies(1);
+      await pause(600);
+    }
+    expect(held!.signal.aborted).toBe(false);
+    expect(held!.leftMs).toBeGreaterThan(0);
+    expect(await held!.release()).toBe(true);
+  });
+
+  test.each(["cut", "silence"] as const)(
+    "requests that never arrive (%s): each is done once in the end",
+    async (then) => {
+      const lock = await stage.proxied();
+      stage.proxy.dropRequests(1, { then });
+      const held = await lock.tryLock({ lease: "60s" });
+      stage.proxy.dropRequests(1, { then });
+      expect(await held!.extend()).toBe(true);
+      stage.proxy.dropRequests(1);
+      expect(await held!.release()).toBe(true);
+      expect(await stage.raw.exists(LOCK_KEY)).toBe(0);
+    },
+  );
+
+  test("SCRIPT FLUSH between any two calls is not noticed", async () => {
+    const lock = await stage.proxied();
+    for (let i = 0; i < 5; i++) {
+      await stage.raw.script("FLUSH");
+      const held = await lock.tryLock();
+      await stage.raw.script("FLUSH");
+      expect(await held!.extend()).toBe(true);
+      await stage.raw.script("FLUSH");
+      expect(await held!.release()).toBe(true);
+    }
+  });
+});
+
+describe("servers out of reach", () => {
+  test("the signal aborts when the lease may be over, though nothing answers", async () => {
+    const lock = new Lock(await storeOf(stage.proxied({ deadline: 200 })), "nightly", { watchdogLease: 800 });
+    const held = await lock.tryLock({ wait: "20s" });
+    stage.proxy.refuse(true);
+    stage.proxy.cut();
+    await new Promise((resolve) => held!.signal.addEventListener("abort", resolve));
+    expect(held!.signal.reason).toMatchObject({ code: "LOST", message: expect.stringMatching(/may be over/) });
+    await expect(held!.release()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    stage.proxy.refuse(false);
+    await until("the release succeeds", async () => [true, false].includes(await held!.release()));
+  });
+
+  test("who waits rejects with the failure at the end of the wait, or gets the lock when the server is back", async () => {
+    const lock = await stage.proxied({ deadline: 150 });
+    stage.proxy.refuse(true);
+    stage.proxy.cut();
+    await expect(lock.tryLock({ wait: 300 })).rejects.toMatchObject({ name: "OrielError", transient: true });
+    const waits = lock.tryLock({ wait: "20s" });
+    await pause(300);
+    stage.proxy.refuse(false);
+    expect(await (await waits)!.release()).toBe(true);
+  });
+
+  test("a server that stands still for longer than the lease: the holder knows before any answer", async () => {
+    const held = await stage.lock({ deadline: 200 }).tryLock({ lease: 500, wait: "20s" });
+    stage.server.pause();
+    await new Promise((resolve) => held!.signal.addEventListener("abort", resolve));
+    expect(held!.leftMs).toBe(0);
+    stage.server.resume();
+    const next = await stage.lock().tryLock({ wait: "20s" });
+    expect(next!.fence).toBeGreaterThan(held!.fence);
+  });
+});
+
+describe("clocks and loops", () => {
+  test("a blocked event loop: the signal is aborted when looked at, before any timer or reply", async () => {
+    const store = memoryStore();
+    const held = await new Lock(store, "nightly").tryLock({ lease: 40 });
+    const endMs = performance.now() + 60;
+    while (performance.now() < endMs);
+    expect(held!.signal.aborted).toBe(true);
+    expect(held!.leftMs).toBe(0);
+  });
+
+  test("the process's wall clock decides nothing", async () => {
+    const lock = stage.lock();
+    const held = await lock.tryLock({ lease: "60s" });
+    for (const stepMs of [3_600_000, -3_600_000]) {
+      const wall = vi.spyOn(Date, "now").mockReturnValue(Date.now() + stepMs);
+      try {
+        expect(held!.leftMs).toBeGreaterThan(50_000);
+        expect(await held!.extend()).toBe(true);
+        expect(await lock.tryLock()).toBeNull();
+      } finally {
+        wall.mockRestore();
+      }
+    }
+    expect(await held!.release()).toBe(true);
+  });
+
+  test("a release while a renewal is under way: never lost, and the next one's hold stays", async () => {
+    const lock = stage.lock();
+    const other = stage.lock();
+    for (let i = 0; i < 300; i++) {
+      const held = await lock.tryLock({ lease: "60s", wait: "20s" });
+      const extended = held!.extend();
+      const next = other.tryLock({ lease: "60s", wait: "20s" });
+      expect(await held!.release()).toBe(true);
+      const late = held!.extend();
+      expect([await extended, await late]).toEqual([false, false]);
+      expect(held!.signal.aborted).toBe(false);
+      expect((await next)!.fence).toBeGreaterThan(held!.fence);
+      expect(await (await next)!.release()).toBe(true);
+    }
+  });
+});
+
+/** The store under a stage's lock, for another lock of the same name. */
+async function storeOf(lock: Promise<Lock>) {
+  await lock;
+  return stage.lastStore;
+}

@@ -1,0 +1,106 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { Cluster, Redis } from "ioredis";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Lock } from "../../../src/entries/index.ts";
+import { fenceKeyOf, lockKeyOf } from "../../../src/lock/keys.ts";
+import type { Store } from "../../../src/store/contract.ts";
+import { redisStore } from "../../../src/store/redis/redis.ts";
+import { slotOf } from "../../../src/store/slot.ts";
+import { type RedisCluster, startCluster } from "../../harness/servers/redis-cluster.ts";
+import { until } from "../../harness/until.ts";
+
+const PROCESSES = 4;
+const MOVES = 6;
+
+let cluster: RedisCluster;
+let nodes: Redis[];
+let clients: Cluster[];
+let stores: Store[];
+beforeAll(async () => {
+  cluster = await startCluster(2);
+  nodes = cluster.nodes.map(({ url }) => new Redis(url));
+  clients = Array.from({ length: PROCESSES }, () => new Cluster([cluster.url]));
+  stores = clients.map((client) => redisStore(client as never, { deadline: 2000 }));
+});
+afterAll(async () => {
+  await Promise.all((stores ?? []).map((store) => store.close()));
+  for (const each of [...(clients ?? []), ...(nodes ?? [])]) each.disconnect();
+  await cluster?.stop();
+});
+
+/** Moves a slot as redis-cli's reshard does: open on both sides, key by key, then given to the other node. */
+async function moveSlot(slot: number, from: number, to: number): Promise<void> {
+  const ids = await Promise.all(nodes.map(async (node) => String(await node.call("CLUSTER", "MYID"))));
+  await nodes[to]!.call("CLUSTER", "SETSLOT", String(slot), "IMPORTING", ids[from]!);
+  await nodes[from]!.call("CLUSTER", "SETSLOT", String(slot), "MIGRATING", ids[to]!);
+  await pause(40);
+  for (;;) {
+    const keys = (await nodes[from]!.call("CLUSTER", "GETKEYSINSLOT", String(slot), "1")) as string[];
+    if (keys.length === 0) break;
+    const { port } = cluster.nodes[to]!;
+    await nodes[from]!.call("MIGRATE", "127.0.0.1", String(port), "", "0", "2000", "KEYS", ...keys);
+    await pause(40);
+  }
+  await cluster.giveSlot(slot, to);
+}
+
+test("a slot that moves back and forth under 4 processes' locks: delays, no error, never two inside, fences rise", {
+  timeout: 60_000,
+}, async () => {
+  const slot = slotOf(lockKeyOf(stores[0]!, "nightly"));
+  let owner = slot < 8192 ? 0 : 1;
+  let isOver = false;
+  let inside = 0;
+  const fences: number[] = [];
+  const runs = stores.map(async (store) => {
+    const lock = new Lock(store, "nightly");
+    while (!isOver) {
+      const held = await lock.tryLock({ wait: "30s", lease: "30s" });
+      expect(++inside).toBe(1);
+      fences.push(held!.fence);
+      await pause(1);
+      inside--;
+      expect(await held!.release()).toBe(true);
+    }
+  });
+  const moves = (async () => {
+    for (let i = 0; i < MOVES; i++) {
+      await pause(60);
+      const before = fences.length;
+      await moveSlot(slot, owner, 1 - owner);
+      owner = 1 - owner;
+      await until("holds go on", () => fences.length >= before + 8);
+    }
+  })();
+  await moves.finally(() => {
+    isOver = true;
+  });
+  await Promise.all(runs);
+  expect(fences).toEqual([...new Set(fences)].sort((a, b) => a - b));
+});
+
+test("a free lock whose keys lie on both sides of a move: asked again until the slot has moved, or the deadline", async () => {
+  const [store] = stores;
+  const lock = new Lock(store!, "moving");
+  const slot = slotOf(lockKeyOf(store!, "moving"));
+  const from = slot < 8192 ? 0 : 1;
+  const before = await lock.tryLock();
+  await before!.release();
+  const ids = await Promise.all(nodes.map(async (node) => String(await node.call("CLUSTER", "MYID"))));
+  await nodes[1 - from]!.call("CLUSTER", "SETSLOT", String(slot), "IMPORTING", ids[from]!);
+  await nodes[from]!.call("CLUSTER", "SETSLOT", String(slot), "MIGRATING", ids[1 - from]!);
+  // The fence is on one side, the other two keys are nowhere.
+  const tryAgains = async () =>
+    Number(/errorstat_TRYAGAIN:count=(\d+)/.exec(await nodes[from]!.info("errorstats"))?.[1] ?? 0);
+  await expect(lock.tryLock()).rejects.toMatchObject({ code: "UNAVAILABLE", transient: true, applied: "no" });
+  expect(await tryAgains()).toBeGreaterThan(3);
+  const waiting = lock.tryLock({ wait: "20s" });
+  const asked = await tryAgains();
+  await until("it was refused again", async () => (await tryAgains()) > asked + 2);
+  const { port } = cluster.nodes[1 - from]!;
+  await nodes[from]!.call("MIGRATE", "127.0.0.1", String(port), fenceKeyOf(lockKeyOf(store!, "moving")), "0", "2000");
+  await cluster.giveSlot(slot, 1 - from);
+  const held = await waiting;
+  expect(held!.fence).toBeGreaterThan(before!.fence);
+  expect(await held!.release()).toBe(true);
+});

@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import type { OpenStore } from "../../harness/clock/stepped-stores.ts";
+import { staged } from "./suite.ts";
+import { eventsOf, fill } from "./suite-work.ts";
+
+/** What is promised of messages whose time as claimed is over, over one store. */
+export function lapsedSuite(name: string, open: () => Promise<OpenStore>): void {
+  describe(`lapsed messages, ${name}`, () => {
+    const stage = staged(open);
+
+    test("after its last delivery a message is dead, which is told once, by whoever moved it", async () => {
+      const queue = stage().queue();
+      await fill(queue, 3, { attempts: 1 });
+      await queue.claim({ limit: 3, visibility: 200 });
+      const workers = [0, 1].map(() => stage().worker(queue, () => {}, { concurrency: 4 }));
+      const events = workers.map(eventsOf);
+      await stage().advance(6000);
+      const told = events.flat();
+      for (const id of ["0", "1", "2"])
+        expect(told.filter(([, each]) => (each as { id: string }).id === id)).toMatchObject([
+          ["stalled", { id, attempt: 1 }],
+          ["dead", { id, attempt: 1, error: { code: "LOST", structure: "QueueWorker", structureName: "mail" } }],
+        ]);
+      expect(told).toHaveLength(6);
+      expect(await queue.dead.list()).toMatchObject(["0", "1", "2"].map((id) => ({ id, lastError: "lapsed" })));
+    });
+
+    test("its last delivery failed before: why it did stays", async () => {
+      const queue = stage().queue({ attempts: 2 });
+      await fill(queue, 1);
+      const [first] = await queue.claim();
+      await queue.nack(first!, { delay: 0, error: new Error("no") });
+      await queue.claim({ visibility: 200 });
+      const worker = stage().worker(queue, () => {});
+      const events = eventsOf(worker);
+      await stage().advance(6000);
+      expect(events.map(([name]) => name)).toEqual(["stalled", "dead"]);
+      expect(await queue.dead.list()).toMatchObject([{ id: "0", attempt: 2, lastError: "Error: no" }]);
+    });
+
+    test.each([
+      ["all lapsed", 6, 0, 6],
+      ["one waits", 6, 1, 6],
+      ["half of them wait", 6, 6, 6],
+      ["few lapsed", 1, 6, 6],
+      ["fewer than asked for", 2, 2, 4],
+      ["an odd number", 7, 0, 7],
+    ])("a claim is filled up: %s", async (_, lapsed, waiting, claimed) => {
+      const queue = stage().queue();
+      await fill(queue, lapsed);
+      await queue.claim({ limit: 10, visibility: 100 });
+      await stage().advance(100);
+      await queue.addBulk(Array.from({ length: waiting }, (_, i) => ({ payload: i, id: `w${i}` })));
+      const limit = Math.max(6, claimed);
+      const claims = await queue.claim({ limit });
+      const half = Math.min(lapsed, Math.ceil(limit / 2));
+      const fresh = Math.min(waiting, limit - half);
+      const rest = Math.min(lapsed - half, limit - half - fresh);
+      const wanted = [...Array(half).fill(true), ...Array(fresh).fill(false), ...Array(rest).fill(true)];
+      expect(claims.map(({ hasLapsed }) => hasLapsed)).toEqual(wanted);
+      expect(new Set(claims.map(({ id }) => id)).size).toBe(claimed);
+    });
+
+    test("what is dead takes nobody's place in a claim", async () => {
+      const queue = stage().queue();
+      await fill(queue, 5, { attempts: 1 });
+      await queue.claim({ limit: 5, visibility: 100 });
+      await stage().advance(1);
+      await queue.addBulk([1, 2, 3, 4].map((payload) => ({ payload, id: `good${payload}` })));
+      await queue.claim({ limit: 4, visibility: 100 });
+      await stage().advance(100);
+      const claims = await queue.claim({ limit: 4 });
+      expect(claims.map(({ id }) => id)).toEqual(["good1", "good2", "good3", "good4"]);
+      expect(await queue.counts()).toMatchObject({ dead: 5, claimed: 4 });
+    });
+  });
+}

@@ -1,0 +1,178 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { idOf } from "../../../src/queue/format/layout.ts";
+import { add } from "../../../src/queue/steps/add.ts";
+import { census } from "../../../src/queue/steps/census.ts";
+import { dead } from "../../../src/queue/steps/dead.ts";
+import type { Claim, Result } from "../../../src/queue/steps/exchange.ts";
+import { extend } from "../../../src/queue/steps/extend.ts";
+import { look } from "../../../src/queue/steps/look.ts";
+import { move } from "../../../src/queue/steps/move.ts";
+import { pause } from "../../../src/queue/steps/pause.ts";
+import { peek } from "../../../src/queue/steps/peek.ts";
+import { redrive } from "../../../src/queue/steps/redrive.ts";
+import { turn } from "../../../src/queue/steps/turn.ts";
+import type { Store } from "../../../src/store/contract.ts";
+import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
+
+const KEY = "{q}:times";
+let redis: OpenStore;
+let memory: OpenStore;
+beforeAll(async () => {
+  redis = await onRedis();
+  memory = await onMemory();
+});
+afterAll(async () => {
+  await redis?.close();
+  await memory?.close();
+});
+
+const layout = fc.oneof({ weight: 30, arbitrary: fc.constant("1|1") }, fc.constant("1|2"));
+const id = fc.constantFrom("a", "b", "c", "d", "0", "~a", "@seq", ":", "!", "é𝄞", "", "x".repeat(200));
+const ms = fc.oneof(fc.constantFrom(0, 1, 2, 5, 1000), fc.nat(20));
+const when = fc.oneof(
+  ms.map((delayMs) => ({ delayMs })),
+  fc.oneof(fc.integer({ min: -5, max: 30 }), fc.constantFrom(-1e15, 0, 1e14)).map((ahead) => ({ ahead })),
+);
+const message = fc.record({
+  id,
+  when,
+  limit: fc.constantFrom(1, 2, 3, 0, 200),
+  priority: fc.constantFrom(0, 0, 0, 5, 9),
+  payload: fc.uint8Array({ maxLength: 5 }),
+});
+const verb = fc.constantFrom(...(["done", "retry", "dead", "back", "corrupt"] as const));
+
+/** One step on a store; `claims`: all that were made so far there. */
+type Step = (store: Store, nowMs: number, claims: Claim[]) => Promise<unknown>;
+
+function whenAt(asked: { delayMs: number } | { ahead: number }, nowMs: number) {
+  return "ahead" in asked ? { atMs: nowMs + asked.ahead } : asked;
+}
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.tuple(layout, fc.array(message, { minLength: 1, maxLength: 4 })).map(
+      ([layout, messages]): Step =>
+        (store, nowMs) =>
+          store.run(add, KEY, {
+            layout,
+            messages: messages.map(({ id, when, limit, priority, payload }) => ({
+              id,
+              when: whenAt(when, nowMs),
+              envelope: Uint8Array.of(limit, priority, ...payload),
+            })),
+          }),
+    ),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.tuple(layout, fc.nat(4), ms, fc.array(fc.tuple(fc.nat(8), verb, ms), { maxLength: 3 })).map(
+      ([layout, most, visibilityMs, told]): Step =>
+        async (store, _, claims) => {
+          const results = told.flatMap(([back, verb, ms]): Result[] => {
+            const claim = claims.at(-1 - back);
+            if (!claim) return [];
+            const { member, deliveries } = claim;
+            if (verb === "done") return [{ member, deliveries, verb }];
+            if (verb === "back") return [{ member, deliveries, verb, priority: 9 }];
+            const why = `why ${ms}`;
+            const id = ms === 5 ? "another id" : idOf(member);
+            if (verb === "corrupt") return [{ member, deliveries, verb, why, id, memberBytes: undefined }];
+            return [
+              verb === "dead"
+                ? { member, deliveries, verb, why }
+                : { member, deliveries, verb, delayMs: ms, priority: 5, why },
+            ];
+          });
+          results.sort((a, b) => Number(b.verb === "done") - Number(a.verb === "done"));
+          const dedupeMs = 3 * (told[0]?.[2] ?? 0);
+          const turned = await store.run(turn, KEY, { layout, results, dedupeMs, most, visibilityMs });
+          claims.push(...turned.claims);
+          return turned;
+        },
+    ),
+  },
+  fc.tuple(layout, fc.array(fc.nat(8), { minLength: 1, maxLength: 3 }), ms).map(
+    ([layout, backs, visibilityMs]): Step =>
+      async (store, _, claims) => {
+        const held = backs.flatMap((back) => claims.at(-1 - back) ?? []);
+        return held.length > 0 && store.run(extend, KEY, { layout, held, visibilityMs });
+      },
+  ),
+  fc.tuple(layout, id, fc.option(when, { nil: undefined })).map(
+    ([layout, id, asked]): Step =>
+      (store, nowMs) =>
+        store.run(move, KEY, { layout, id, when: asked && whenAt(asked, nowMs) }),
+  ),
+  fc.tuple(layout, id).map(
+    ([layout, id]): Step =>
+      (store) =>
+        store.run(look, KEY, { layout, id }),
+  ),
+  fc.tuple(layout, fc.nat(3), fc.integer({ min: 1, max: 3 })).map(
+    ([layout, passedOver, most]): Step =>
+      (store) =>
+        store.run(dead, KEY, { layout, passedOver, most }),
+  ),
+  fc.tuple(layout, fc.integer({ min: 1, max: 3 })).map(
+    ([layout, most]): Step =>
+      (store) =>
+        store.run(peek, KEY, { layout, most }),
+  ),
+  fc.tuple(layout, fc.nat(1), fc.nat(2), fc.array(id, { maxLength: 2 })).map(
+    ([layout, passedOver, most, ids]): Step =>
+      (store) =>
+        store.run(redrive, KEY, { layout, passedOver, most, ids }),
+  ),
+  fc.tuple(layout, fc.boolean()).map(
+    ([layout, isPaused]): Step =>
+      (store) =>
+        store.run(pause, KEY, { layout, isPaused: isPaused && layout === "1|1" }),
+  ),
+  layout.map(
+    (layout): Step =>
+      (store) =>
+        store.run(census, KEY, { layout }),
+  ),
+);
+
+/** Bytes as numbers: one store answers with views of a reply. */
+function plain(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Array.from(value);
+  if (Array.isArray(value)) return value.map(plain);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(each)]));
+}
+
+const outcome = (promise: Promise<unknown>) =>
+  promise.then(
+    (value) => ({ value: plain(value) }),
+    ({ code, message, applied }) => ({ code, message, applied }),
+  );
+
+test("both forms answer the same to whatever is asked in whatever order", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.constantFrom(0, 0, 1, 2, 5, 900, 3000), step), { minLength: 5, maxLength: 60 }),
+      async (steps) => {
+        await redis.clear();
+        await memory.clear();
+        const claims: [Claim[], Claim[]] = [[], []];
+        const startMs = redis.clock.nowMs;
+        let nowMs = startMs;
+        for (const [goneMs, run] of steps) {
+          nowMs += goneMs;
+          redis.clock.nowMs = nowMs;
+          memory.clock.nowMs = nowMs;
+          const remote = await outcome(run(redis.store, nowMs, claims[0]));
+          const local = await outcome(run(memory.store, nowMs, claims[1]));
+          expect(remote).toEqual(local);
+        }
+        redis.clock.nowMs = startMs;
+      },
+    ),
+    { numRuns: Number(process.env.ORIEL_RUNS ?? 150) },
+  );
+});

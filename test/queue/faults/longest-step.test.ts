@@ -1,0 +1,153 @@
+import { Redis } from "ioredis";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { DelayQueue, redisStore } from "../../../src/entries/index.ts";
+import { timesKeys } from "../../../src/queue/format/layout.ts";
+import type { Outcome } from "../../../src/queue/steps/exchange.ts";
+import { turn } from "../../../src/queue/steps/turn.ts";
+import { MOST_A_TURN } from "../../../src/queue/worker/shard-turns.ts";
+import type { Store } from "../../../src/store/contract.ts";
+import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
+import { until } from "../../harness/until.ts";
+
+/** Steps are bounded so that they take some 10 ms; a machine may be slow, and busy, but not all of the time. */
+const MOST_US = 40_000;
+const TRIES = 6;
+/** Longer than most. */
+const ID = "0123456789abcdef".repeat(4);
+const PAYLOAD = "x".repeat(100);
+const WHY = "e".repeat(1000);
+
+let server: RedisServer;
+let raw: Redis;
+let store: Store;
+beforeAll(async () => {
+  server = await startRedis();
+  raw = new Redis(server.url);
+  await raw.config("SET", "slowlog-log-slower-than", 0);
+  await raw.config("SET", "slowlog-max-len", 10_000);
+});
+beforeEach(async () => {
+  store = redisStore(server.url, { deadline: 20_000 });
+  await raw.flushall();
+});
+afterEach(() => store.close());
+afterAll(async () => {
+  raw?.disconnect();
+  await server?.stop();
+});
+
+/** How long the longest script call took while this ran, us, by the server's own clock. */
+async function longestUs(run: () => Promise<unknown>): Promise<number> {
+  await raw.call("SLOWLOG", "RESET");
+  await run();
+  const all = (await raw.call("SLOWLOG", "GET", "-1")) as [id: number, at: number, us: number, words: string[]][];
+  const scripts = all.filter(([, , , [name]]) => /^evalsha$/i.test(name!));
+  expect(scripts.length).toBeGreaterThan(0);
+  return Math.max(...scripts.map(([, , us]) => us));
+}
+
+/** The least of a few tries: what else a machine does only adds to it. */
+async function expectShort(attempt: (round: number) => Promise<() => Promise<unknown>>): Promise<void> {
+  let leastUs = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < TRIES && leastUs > MOST_US / 4; round++)
+    leastUs = Math.min(leastUs, await longestUs(await attempt(round)));
+  expect(leastUs).toBeLessThan(MOST_US);
+}
+
+const messages = (count: number, of: string | number) =>
+  Array.from({ length: count }, (_, i) => ({ payload: PAYLOAD, id: `${of}-${i}-${ID}` }));
+
+/** A queue in which 20 000 others wait. */
+async function filled(options: { attempts?: number; backoff?: number } = {}): Promise<DelayQueue<unknown>> {
+  const queue = new DelayQueue<unknown>(store, "mail", options);
+  await queue.addBulk(messages(20_000, "later").map((message) => ({ ...message, delay: "1d" as const })));
+  return queue;
+}
+
+test("add: thousands at once, and thousands that are known", async () => {
+  const queue = await filled();
+  await expectShort(async (round) => () => queue.addBulk(messages(5000, round)));
+  await expectShort(async () => () => queue.addBulk(messages(5000, 0)));
+});
+
+const outcomes: Outcome[] = [
+  { verb: "done" },
+  { verb: "retry", delayMs: 0, priority: 0, why: WHY },
+  { verb: "dead", why: WHY },
+  { verb: "back", priority: 0 },
+];
+test.each(outcomes.map((outcome) => [outcome.verb, outcome] as const))(
+  "a turn: as many results as a worker brings (%s), and as many claims",
+  async (_, outcome) => {
+    const queue = await filled();
+    const [key] = timesKeys(store, "mail", 1) as [string];
+    await expectShort(async (round) => {
+      await queue.addBulk(messages(2 * MOST_A_TURN, round));
+      const claimed = await queue.claim({ limit: MOST_A_TURN });
+      expect(claimed).toHaveLength(MOST_A_TURN);
+      const results = claimed.map(({ receipt }) => ({ ...receipt, ...outcome }));
+      const asked = { layout: "1|1", results, dedupeMs: 60_000, most: MOST_A_TURN, visibilityMs: 30_000 };
+      return async () => {
+        const turned = await store.run(turn, key, asked);
+        expect([turned.claims.length, turned.fates.filter((fate) => fate === "kept").length]).toEqual([
+          MOST_A_TURN,
+          MOST_A_TURN,
+        ]);
+        await queue.claim({ limit: 1000 }); // what waits again is not to be there in the next try
+      };
+    });
+  },
+);
+
+test("by hand: a thousand claimed at once, extended, acknowledged", async () => {
+  const queue = await filled();
+  await expectShort(async (round) => {
+    await queue.addBulk(messages(1000, round));
+    return async () => {
+      const claimed = await queue.claim({ limit: 1000 });
+      expect(claimed).toHaveLength(1000);
+      await Promise.all(claimed.map((message) => queue.extend(message, "1m")));
+      expect(await Promise.all(claimed.map((message) => queue.ack(message)))).not.toContain(false);
+    };
+  });
+});
+
+test("a worker of 1000 handlers on eight shards, whose turns travel together", async () => {
+  const queue = new DelayQueue(store, "mail", { shards: 8 });
+  await expectShort(async (round) => {
+    await queue.addBulk(messages(5000, round));
+    return async () => {
+      let left = 5000;
+      const worker = queue.process(() => void left--, { concurrency: 1000, prefetch: 1000 });
+      await until("all are handled", () => left === 0);
+      await worker.close();
+    };
+  });
+});
+
+test("peek: as many as may be asked for, of ten priorities, due and not", async () => {
+  const queue = await filled();
+  for (let priority = 0; priority < 10; priority++)
+    for (const delay of [0, 600_000])
+      await queue.addBulk(messages(300, `${priority} ${delay}`).map((message) => ({ ...message, priority, delay })));
+  await expectShort(async () => async () => expect(await queue.peek({ limit: 256 })).toHaveLength(256));
+  for (let round = 0; round < 12; round++) await queue.claim({ limit: 300 });
+  await expectShort(async () => async () => expect(await queue.peek({ limit: 256 })).toHaveLength(256));
+});
+
+test("dead letters: a thousand listed, redriven, all of them redriven", async () => {
+  const queue = await filled({ attempts: 1 });
+  await expectShort(async (round) => {
+    const all = messages(2000, round);
+    await queue.addBulk(all);
+    for (const _ of [1, 2])
+      await Promise.all((await queue.claim({ limit: 1000 })).map((message) => queue.nack(message, { error: WHY })));
+    return async () => {
+      expect(await queue.dead.list({ limit: 1000 })).toHaveLength(1000);
+      expect(await queue.dead.redrive({ ids: all.slice(0, 1000).map(({ id }) => id) })).toBe(1000);
+      expect(await queue.dead.redrive()).toBe(1000);
+      await Promise.all(all.map(({ id }) => queue.cancel(id)));
+      expect((await queue.counts()).due).toBe(0);
+    };
+  });
+});

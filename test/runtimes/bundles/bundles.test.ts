@@ -1,0 +1,52 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { expectPassed, reportOf } from "../report.ts";
+import { bundled, temporaryFolder, viteBundled } from "./bundle.ts";
+import { mainOf, PRINT } from "./mains.ts";
+
+const folder = temporaryFolder();
+const main = mainOf("oriel", PRINT);
+const HAS_IOREDIS = /MaxRetriesPerRequestError/;
+
+async function passes(file: string, code: string, kernel: string) {
+  writeFileSync(join(folder, file), code);
+  expectPassed(await reportOf(process.execPath, [file], folder), kernel);
+}
+
+test("esbuild, for browsers: no client of Redis inside", async () => {
+  const code = await bundled(main, {});
+  expect(code).not.toMatch(HAS_IOREDIS);
+  await passes("browser.mjs", code, "wasm-simd");
+});
+
+test("esbuild, for Node, minified, as an ES module", async () => {
+  const js = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
+  const code = await bundled(main, { platform: "node", minify: true, banner: { js } });
+  expect(code).toMatch(HAS_IOREDIS);
+  await passes("node.mjs", code, "wasm-simd");
+});
+
+test("esbuild, for Node, minified, as CommonJS", async () =>
+  passes("node.cjs", await bundled(main, { platform: "node", format: "cjs", minify: true }), "wasm-simd"));
+
+test("esbuild, oriel/js: no WebAssembly inside", async () => {
+  const code = await bundled(mainOf("oriel/js", PRINT), { minify: true });
+  expect(code).not.toMatch(/AGFzbQ/);
+  await passes("js.mjs", code, "js");
+});
+
+test("Vite: a limiter brings no kernels, a series does", async () => {
+  const code = (name: string) => viteBundled(`vite-${name}.mjs`, `export { ${name}, httpStore } from "oriel";`);
+  expect(await code("Limiter")).not.toMatch(/AGFzbQ|wasm-simd|WebAssembly/);
+  expect(await code("Series")).toMatch(/AGFzbQ/);
+});
+
+test("Vite: what provides the kernels stays", async () => {
+  const code = await viteBundled("vite-main.mjs", main);
+  expect(code).not.toMatch(HAS_IOREDIS);
+  await passes("vite.mjs", code, "wasm-simd");
+});
+
+test("Vite, oriel/kernel", async () =>
+  passes("vite-kernel.mjs", await viteBundled("vite-kernel.mjs", mainOf("oriel/kernel", PRINT)), "wasm-simd"));

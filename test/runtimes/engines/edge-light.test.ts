@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { EdgeVM } from "@edge-runtime/vm";
+import type { Plugin } from "esbuild";
+import { expect, test } from "vitest";
+import { compile } from "../../../src/kernel/wasm/wasm-exports.ts";
+import { bundled } from "../bundles/bundle.ts";
+import { type Entry, KEEP, mainOf } from "../bundles/mains.ts";
+import { consumer } from "../consumer.ts";
+import { expectPassed } from "../report.ts";
+
+/** As Vercel's build does: the module is compiled before and handed in. */
+const handedIn: Plugin = {
+  name: "wasm",
+  setup(build) {
+    build.onResolve({ filter: /\.wasm\?module$/ }, ({ path }) => ({ path, namespace: "wasm" }));
+    build.onLoad({ filter: /.*/, namespace: "wasm" }, () => ({ contents: "export default globalThis.kernels;" }));
+  },
+};
+const SLIM = { imported: 'import wasm from "oriel/kernels.simd.wasm?module";', wasm: "wasm" };
+
+/** What the main reports in a machine that compiles neither text nor bytes, as Vercel's. */
+async function reportOf(entry: Entry, conditions: string[]): Promise<unknown> {
+  const code = await bundled(mainOf(entry, KEEP, SLIM), { format: "iife", conditions, plugins: [handedIn] });
+  const vm = new EdgeVM({ codeGeneration: { strings: false, wasm: false } });
+  const file = join(consumer(), "node_modules", "oriel", "dist", "kernels.simd.wasm");
+  Object.assign(vm.context, { kernels: await compile(readFileSync(file)) });
+  vm.evaluate(code);
+  return JSON.parse(JSON.stringify(await vm.evaluate("report")));
+}
+
+test.each<[Entry, string]>([
+  ["oriel", "wasm-simd"],
+  ["oriel/kernel", "wasm-simd"],
+  ["oriel/slim", "wasm-simd"],
+  ["oriel/js", "js"],
+])("%s", async (entry, kernel) => expectPassed(await reportOf(entry, ["edge-light"]), kernel));
+
+test("without the condition edge-light the bytes are refused, and JavaScript does the work", async () => {
+  expectPassed(await reportOf("oriel", []), "js");
+  const vm = new EdgeVM({ codeGeneration: { strings: false, wasm: false } });
+  expect(() => vm.evaluate("new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]))")).toThrow(
+    "Wasm code generation disallowed by embedder",
+  );
+});

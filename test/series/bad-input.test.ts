@@ -1,0 +1,210 @@
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { LocalSeries, memoryStore, OrielError, redisStore, Series } from "../../src/entries/index.ts";
+import type { IoredisClient } from "../../src/store/redis/ioredis-client.ts";
+import { startRedis } from "../harness/servers/redis-server.ts";
+
+const odd = {
+  name: [7, null, undefined, {}],
+  duration: [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, "", "10", "10 s", "1w", "-5s", null, {}],
+};
+
+/** Name of the argument, wrong values for it. */
+const seriesOptions: [string, unknown[]][] = [
+  ["retention", [...odd.duration.filter((value) => value !== null), 2000 * 86_400_000]],
+  ["values", ["float16", "", 32, null]],
+  ["clock", ["wall", "", 1, null]],
+  ["nan", ["drop", true, null]],
+  ["maxPendingBytes", [0, 1023, -1, 1e99, 2048.5, Number.NaN, "8MiB"]],
+  ["maxResidentBytes", [0, 1023, -1, Number.POSITIVE_INFINITY, 2048.5, Number.NaN, {}]],
+];
+const windowOptions: [string, unknown[]][] = [
+  ["span", [...odd.duration, "61s", 60_001]],
+  ["at", [Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, 1e300, new Date(Number.NaN)]],
+  ["closed", ["left", "neither", true, null]],
+];
+const statsOptions: [string, unknown[]][] = [
+  ...windowOptions,
+  ["percentiles", [50, "50", null, {}, new Set([1])]],
+  ["percentile", []],
+  ["method", ["cubic", "", 7, null]],
+  ["ddof", [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, "1", null]],
+];
+const atOptions: [string, unknown[]][] = [
+  ["at", [Number.NaN, Number.NEGATIVE_INFINITY, 2 ** 53, new Date(Number.NaN)]],
+];
+
+async function refusal(call: () => unknown): Promise<OrielError> {
+  try {
+    await call();
+  } catch (error) {
+    expect(error, String(error)).toBeInstanceOf(OrielError);
+    return error as OrielError;
+  }
+  return expect.fail("nothing was refused");
+}
+
+/** ARGUMENT, at once or by rejection; the text begins with the argument's name, and says what is allowed. */
+async function expectArgument(call: () => unknown, argument: string): Promise<void> {
+  const error = await refusal(call);
+  expect(error).toMatchObject({ code: "ARGUMENT", applied: "no", transient: false });
+  const detail = error.message.replace(/^[A-Z]\w+(\.\w+)?( "([^"\\]|\\.)*")?( \w+)?: /, "");
+  expect(detail).toMatch(/^\S+ is [\s\S]+; it must be ./);
+  expect(detail.startsWith(argument), error.message).toBe(true);
+}
+
+describe("bad input is refused with one clear error, and nothing is written", () => {
+  let server: Awaited<ReturnType<typeof startRedis>>;
+  let client: Redis;
+  let store: ReturnType<typeof redisStore>;
+  beforeAll(async () => {
+    server = await startRedis();
+    client = new Redis(server.url);
+    store = redisStore(client as unknown as IoredisClient);
+  });
+  afterAll(async () => {
+    expect(await client.dbsize()).toBe(0);
+    await store.close();
+    client.disconnect();
+    await server.stop();
+  });
+  const series = (options = {}) => new Series(store, "bad", { retention: "1m", ...options });
+  const local = (options = {}) => new LocalSeries({ retention: "1m", ...options });
+
+  test.each(seriesOptions)("option %s of a series", async (name, wrong) => {
+    for (const value of wrong) await expectArgument(() => series({ [name]: value }), name);
+    await expectArgument(() => series({ retenton: "1h" }), "option");
+  });
+
+  test.each(seriesOptions.filter(([name]) => /retention|values|nan/.test(name)))(
+    "option %s of a local series",
+    async (name, wrong) => {
+      for (const value of wrong.filter((each) => each !== 2000 * 86_400_000))
+        await expectArgument(() => local({ [name]: value }), name);
+    },
+  );
+
+  test.each(statsOptions)("option %s of stats", async (name, wrong) => {
+    for (const value of wrong) {
+      const options = { [name]: value } as never;
+      await expectArgument(() => series().stats(options), name);
+      await expectArgument(() => local().stats(options), name);
+      await expectArgument(() => Series.stats([series(), series()], options), name);
+      if (name !== "at") await expectArgument(() => series().recordAndGet(1, options), name);
+    }
+    for (const p of [-0.001, 100.001, Number.NaN, "50", null])
+      await expectArgument(() => series().stats({ percentiles: [50, p as number] }), "percentile");
+  });
+
+  test.each(windowOptions)("option %s of values and fractionBelow", async (name, wrong) => {
+    for (const value of wrong) {
+      const options = { [name]: value } as never;
+      await expectArgument(() => series().values(options), name);
+      await expectArgument(() => series().fractionBelow(1, options), name);
+      await expectArgument(() => local().values(options), name);
+      await expectArgument(() => local().fractionBelow(1, options), name);
+    }
+    for (const limit of [Number.NaN, "1", undefined, null, 1n])
+      await expectArgument(() => series().fractionBelow(limit as number), "limit");
+  });
+
+  test.each(atOptions)("option %s of recording", async (name, wrong) => {
+    for (const value of wrong) {
+      const options = { [name]: value } as never;
+      await expectArgument(() => series().record(1, options), name);
+      await expectArgument(() => series().recordAndGet(1, options), name);
+      await expectArgument(() => series().recordMany([1, 2], options), name);
+      await expectArgument(() => series().recordMany([1, 2], { at: [1, value as number] }), "at[1]");
+      await expectArgument(() => local().record(1, options), name);
+    }
+    for (const at of [[1], [1, 2, 3], {}, "now"])
+      await expectArgument(() => series().recordMany([1, 2], { at: at as never }), "at");
+    await expectArgument(() => series({ clock: "event" }).record(1), "at");
+  });
+
+  test("values that are no numbers, or not finite under reject", async () => {
+    for (const value of ["1", null, undefined, 1n, {}, Number.NaN, Number.POSITIVE_INFINITY, 3.5e38]) {
+      await expectArgument(() => series().record(value as number), "value");
+      await expectArgument(() => series().recordAndGet(value as number), "value");
+      await expectArgument(() => series().recordMany([1, value as number]), "values[1]");
+      await expectArgument(() => local().record(value as number), "value");
+      await expectArgument(() => local().recordMany([1, value as number]), "values[1]");
+    }
+    for (const values of ["12", 5, null, undefined, {}, new DataView(new ArrayBuffer(8))])
+      await expectArgument(() => series().recordMany(values as never), "values");
+    await series().recordMany([]);
+  });
+
+  test("options that do not exist", async () => {
+    await expectArgument(() => series().stats({ spam: 1 } as never), "option");
+    await expectArgument(() => series().values({ percentiles: [1] } as never), "option");
+    await expectArgument(() => series().record(1, { time: 5 } as never), "option");
+    await expectArgument(() => series().recordMany([1], { ats: 5 } as never), "option");
+    await expectArgument(() => series().recordAndGet(1, { percentile: 5 } as never), "option");
+    await expectArgument(() => Series.stats([], {}), "series");
+    await expectArgument(() => Series.stats(undefined as never), "series");
+  });
+
+  test("names that have no key of their own", async () => {
+    for (const name of [...odd.name, "\ud800", "a\udc00b", "x".repeat(10_241), "ä".repeat(5121)])
+      for (const one of [store, memoryStore()]) await expectArgument(() => new Series(one, name as string), "name");
+  });
+});
+
+test("a 10 kB name, braces, percent signs and globs are names like any other", async () => {
+  const server = await startRedis();
+  const client = new Redis(server.url);
+  for (const store of [memoryStore(), redisStore(client as unknown as IoredisClient)]) {
+    const names = ["%", "%25", "{", "}", "{}", "{a}b", "a{b", "*", "?[a]", "x".repeat(10_240), "\n\0", "𝄞ä"];
+    const all = names.map((name) => new Series(store, name));
+    await Promise.all(all.map((series, i) => series.record(i + 1)));
+    const answers = await Promise.all(all.map((series) => series.stats({ percentiles: [] })));
+    expect(answers.map(({ count, sum }) => [count, sum])).toEqual(names.map((_, i) => [1, i + 1]));
+    await store.close();
+  }
+  client.disconnect();
+  await server.stop();
+});
+
+describe("bad input that slips past a check", () => {
+  const local = () => new LocalSeries({ retention: "1m" });
+  const series = () => new Series(memoryStore(), "bad", { retention: "1m" });
+
+  test.each([{ at: null }, { at: "1000" }, { at: true }, { at: [] }])("$at is no instant", async ({ at }) => {
+    await expectArgument(() => series().record(1, { at: at as never }), "at");
+    await expectArgument(() => series().stats({ at: at as never }), "at");
+    await expectArgument(() => local().stats({ at: at as never }), "at");
+  });
+
+  test("null is no set of options", async () => {
+    for (const call of [
+      () => new Series(memoryStore(), "bad", null as never),
+      () => new LocalSeries(null as never),
+      () => series().stats(null as never),
+      () => series().values(null as never),
+      () => series().recordMany([1], null as never),
+      () => series().recordAndGet(1, null as never),
+    ])
+      expect((await refusal(call)).code).toBe("ARGUMENT");
+  });
+
+  test("a method that every object has is no method of percentiles", async () => {
+    for (const method of ["toString", "constructor", "__proto__"])
+      await expectArgument(() => series().stats({ method: method as never }), "method");
+  });
+
+  test("what has no honest length is no array of values", async () => {
+    for (const length of [-1, 1e15]) await expectArgument(() => series().recordMany({ length } as never), "values");
+  });
+
+  test("what is no series is not answered for", async () => {
+    for (const one of [{}, null, "a", local()])
+      expect((await refusal(() => Series.stats([one as never]))).code).toBe("ARGUMENT");
+  });
+
+  test("a local series knows its options: a clock is a function, an option of record has a name", async () => {
+    await expectArgument(() => new LocalSeries({ clock: "event" as never }), "clock");
+    await expectArgument(() => local().record(1, { time: 5 } as never), "option");
+    await expectArgument(() => local().recordMany([1], { time: 5 } as never), "option");
+  });
+});

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, beforeEach, describe, vi } from "vitest";
+import { forceKernel, type KernelName } from "../../../src/entries/kernel.ts";
+import { type Stage, stageOn } from "./stage.ts";
+import type { OpenStore } from "./stores.ts";
+import { answersSuite } from "./suite-answers.ts";
+import { clockSuite } from "./suite-clock.ts";
+import { policySuite } from "./suite-policies.ts";
+import { refusalSuite } from "./suite-refusals.ts";
+
+/** What a series promises, over one store and one kernel, on a clock that is stepped. */
+export function windowSuite(name: string, kernel: KernelName, open: () => Promise<OpenStore>): void {
+  describe(`${name}, ${kernel}`, () => {
+    let opened: OpenStore;
+    let current: Stage;
+    const stage = () => current;
+    beforeAll(async () => {
+      forceKernel(kernel);
+      opened = await open();
+      // A first `recordAndGet` of a series that holds nothing goes by its process's clock.
+      vi.spyOn(Date, "now").mockImplementation(() => opened.clock.nowMs);
+    });
+    beforeEach(async () => {
+      await opened.clear();
+      current = stageOn(opened);
+    });
+    afterAll(async () => {
+      forceKernel(null);
+      vi.restoreAllMocks();
+      await opened?.close();
+    });
+
+    answersSuite(stage);
+    policySuite(stage);
+    clockSuite(stage);
+    refusalSuite(stage);
+  });
+}

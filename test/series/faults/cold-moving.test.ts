@@ -1,0 +1,139 @@
+import { Cluster } from "ioredis";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { redisStore, Series } from "../../../src/entries/index.ts";
+import { summaryKey } from "../../../src/journal/format/summary.ts";
+import { closedKey } from "../../../src/journal/steps/rotate.ts";
+import type { Store } from "../../../src/store/contract.ts";
+import type { IoredisClient } from "../../../src/store/redis/ioredis-client.ts";
+import { slotOf } from "../../../src/store/slot.ts";
+import { type RedisCluster, startCluster } from "../../harness/servers/redis-cluster.ts";
+import { until } from "../../harness/until.ts";
+import { ask, fill, NAME, shortChunks } from "../cold-journal.ts";
+
+async function askNearly(store: Store, name: string) {
+  const reader = new Series(store, name, { values: "float64" });
+  const stats = await reader.stats({ approximate: { rankError: 0.5 } });
+  await reader.close();
+  return stats;
+}
+
+describe("while a slot is on its way", () => {
+  let cluster: RedisCluster;
+  let client: Cluster;
+  beforeAll(async () => {
+    cluster = await startCluster(2);
+    client = new Cluster([...cluster.urls], { slotsRefreshTimeout: 3000 });
+  });
+  afterAll(async () => {
+    client?.disconnect();
+    await cluster?.stop();
+  });
+
+  test("a cold answer is whole, wherever its chunks are", { timeout: 60_000 }, async () => {
+    shortChunks();
+    const store = redisStore(client as unknown as IoredisClient, { deadline: 400 });
+    const values = await fill(store);
+    const summing = new Series(store, NAME, { values: "float64" });
+    await summing.summarize({ rankError: 0.2 });
+    await summing.close();
+    const key = store.keyOf(NAME);
+    const slot = slotOf(key);
+    const from = await cluster.ownerOf(key);
+    const nodes = [from, 1 - from].map(
+      (index) => client.nodes("master").find((node) => node.options.port === cluster.nodes[index]!.port)!,
+    );
+    const ids = await Promise.all(nodes.map(async (node) => String(await node.call("CLUSTER", "MYID"))));
+    // What cannot be found is asked for key by key, which follows each to its node.
+    let fromSummary = 0;
+    const look = async () => {
+      const { count, degraded, approximate } = await askNearly(store, NAME);
+      expect({ count, degraded, events: approximate!.events }).toEqual({
+        count: values.length,
+        degraded: false,
+        events: 0,
+      });
+      if (approximate!.rankError > 0) fromSummary++;
+      expect(await ask(store)).toMatchObject({ values, stats: { count: values.length, degraded: false } });
+    };
+    const open = nodes[0]!;
+    const number = (await open.getrangeBuffer(key, 8, 15)).readDoubleLE();
+    const closed = (await open.keys(`${key}:*`)).sort();
+    expect(closed.slice(-2)).toEqual([closedKey(key, number - 1), summaryKey(key)]);
+    for (const [there, back, order] of [
+      [1, 0, [key, ...closed]],
+      [0, 1, [...closed, key]],
+      [1, 0, [...closed.slice(0, 4), key, ...closed.slice(4)]],
+    ] as const) {
+      await nodes[there]!.call("CLUSTER", "SETSLOT", String(slot), "IMPORTING", ids[back]!);
+      await nodes[back]!.call("CLUSTER", "SETSLOT", String(slot), "MIGRATING", ids[there]!);
+      await look();
+      for (const each of order) {
+        await nodes[back]!.call("MIGRATE", "127.0.0.1", String(nodes[there]!.options.port), each, "0", "5000");
+        await look();
+      }
+      for (const node of [nodes[there]!, nodes[back]!])
+        await node.call("CLUSTER", "SETSLOT", String(slot), "NODE", ids[there]!);
+      await look();
+    }
+    expect(fromSummary).toBeGreaterThan(closed.length);
+    await store.close();
+  });
+
+  test("back and forth under load, a cold reader counts what was acknowledged", { timeout: 60_000 }, async () => {
+    shortChunks();
+    const store = redisStore(client as unknown as IoredisClient, { deadline: 3000 });
+    const writer = new Series(store, "moving", { values: "float64" });
+    let acknowledged = 0;
+    let recorded = 0;
+    let isOver = false;
+    const write = async () => {
+      while (!isOver) {
+        recorded += 10;
+        await writer.recordMany(Array.from({ length: 10 }, (_, i) => i));
+        acknowledged += 10;
+      }
+    };
+    let looks = 0;
+    let fromSummary = 0;
+    const ifMoved = (error: { code?: string }) => expect(error.code).toBe("LOST");
+    const look = async () => {
+      while (!isOver) {
+        const least = acknowledged;
+        const reader = new Series(store, "moving", { values: "float64" });
+        const { count, degraded } = await reader.stats();
+        expect(degraded).toBe(false);
+        expect(count).toBeGreaterThanOrEqual(least);
+        expect(count).toBeLessThanOrEqual(recorded);
+        await reader.close();
+        looks++;
+        const atLeast = acknowledged;
+        const near = await askNearly(store, "moving");
+        const { events, rankError } = near.approximate!;
+        expect(near.degraded).toBe(false);
+        expect(near.count + events).toBeGreaterThanOrEqual(atLeast);
+        expect(near.count - events).toBeLessThanOrEqual(recorded);
+        if (rankError > 0) fromSummary++;
+        if (looks % 5 === 0) await writer.summarize({ rankError: 0.2 }).catch(ifMoved);
+      }
+    };
+    const load = Promise.all([write(), look(), look()]);
+    const end = async () => {
+      isOver = true;
+      await load;
+    };
+    try {
+      for (let turn = 0; turn < 6; turn++) {
+        const before = looks;
+        const owner = await cluster.ownerOf(store.keyOf("moving"));
+        await cluster.moveSlot(slotOf(store.keyOf("moving")), 1 - owner);
+        await until("cold readers have looked", () => looks > before + 4);
+      }
+    } finally {
+      await end();
+    }
+    expect(fromSummary).toBeGreaterThan(0);
+    expect((await new Series(store, "moving", { values: "float64" }).stats()).count).toBe(acknowledged);
+    await writer.close();
+    await store.close();
+  });
+});

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { LockedWindow, OrielError, Series } from "../../../src/entries/index.ts";
+import { storeWith } from "../contract/changed-store.ts";
+
+/** A store of which every answer is lost. */
+function lossy() {
+  return storeWith(async (_name, _key, run) => {
+    await run();
+    throw new OrielError("DEADLINE", "no answer", { transient: true, applied: "unknown" });
+  }).store;
+}
+
+const series = () => new Series(lossy(), "s");
+
+test.each([
+  ["stats", () => series().stats()],
+  ["stats in the store", () => series().stats({ where: "server" })],
+  ["approximate stats", () => series().stats({ approximate: { rankError: 0.1 } })],
+  ["values", () => series().values()],
+  ["fractionBelow", () => series().fractionBelow(1)],
+  ["Series.stats", () => Series.stats([series(), series()])],
+  ["a locked window's stats", () => new LockedWindow(lossy(), "s", { span: "1m" }).stats()],
+])("a question without an answer changed nothing: %s", async (_, ask) => {
+  await expect(ask()).rejects.toMatchObject({ code: "DEADLINE", transient: true, applied: "no" });
+});
+
+test.each([
+  ["recordAndGet", () => series().recordAndGet(1)],
+  ["delete", () => series().delete()],
+])("what may have changed something says so: %s", async (_, call) => {
+  await expect(call()).rejects.toMatchObject({ code: "DEADLINE" });
+});

@@ -1,0 +1,89 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { memoryStore, Series } from "../../src/entries/index.ts";
+import { Residents } from "../../src/journal/replica/residents.ts";
+import type { Store } from "../../src/store/contract.ts";
+import { ask, counted, fill, NAME, shortChunks } from "./cold-journal.ts";
+
+const OPTIONS = { values: "float64", resident: false } as const;
+const withoutRotations = (asked: readonly string[]) => asked.filter((name) => name !== "journal/rotate");
+
+afterEach(() => void vi.useRealTimers());
+
+/** A store, and a process whose clock is so far ahead of it. */
+function apart(aheadMs: number) {
+  const nowMs = 1_800_000_000_000;
+  vi.useFakeTimers({ now: nowMs + aheadMs, toFake: ["Date"] });
+  const clock = { nowMs };
+  return { clock, store: memoryStore({ clock: () => clock.nowMs }) };
+}
+
+describe("a series that is not resident", () => {
+  test("records and answers in one request, asks in one, and holds nothing after it", async () => {
+    shortChunks();
+    const plain = memoryStore();
+    const values = await fill(plain);
+    const { asked, store } = counted(plain);
+    const series = new Series(store, NAME, OPTIONS);
+    expect((await series.recordAndGet(-1)).count).toBe(values.length + 1);
+    expect(withoutRotations(asked)).toEqual(["journal/append-cold"]);
+    expect(Residents.of(store).totalBytes).toBe(0);
+    expect((await series.stats()).count).toBe(values.length + 1);
+    expect((await series.recordAndGet(-2)).count).toBe(values.length + 2);
+    expect(withoutRotations(asked)).toEqual(["journal/append-cold", "journal/cold", "journal/append-cold"]);
+    expect(Residents.of(store).totalBytes).toBe(0);
+    expect((await ask(store)).values).toEqual([...values, -1, -2]);
+    await series.close();
+  });
+
+  test("is told what `resident` may be", () => {
+    expect(() => new Series(memoryStore(), NAME, { resident: "no" as never })).toThrow(/resident .*true or false/);
+  });
+
+  test.each([0, 4_900, -4_900, 9_999, -10_000])(
+    "whose clock is %d ms ahead records once, in one request",
+    async (aheadMs) => {
+      const { store } = apart(aheadMs);
+      const { asked, store: counting } = counted(store);
+      const series = new Series(counting, NAME, OPTIONS);
+      expect((await series.recordAndGet(7)).count).toBe(1);
+      expect(asked).toEqual(["journal/append-cold"]);
+      await series.close();
+    },
+  );
+
+  test.each([10_000, 60_000, 1e12, -10_001, -60_000, -1e12])(
+    "whose clock is %d ms ahead is refused, and goes by the server's then",
+    async (aheadMs) => {
+      const { store } = apart(aheadMs);
+      const series = new Series(store, NAME, OPTIONS);
+      await expect(series.recordAndGet(7)).rejects.toMatchObject({
+        code: "STALE",
+        transient: true,
+        applied: "unknown",
+      });
+      expect((await series.recordAndGet(8)).count).toBe(1);
+      await series.close();
+    },
+  );
+
+  test.each([-9_000, 0, 9_000])(
+    "whose clock is %d ms ahead counts once, whenever copies of its request come",
+    async (aheadMs) => {
+      const { store: plain, clock } = apart(aheadMs);
+      let copy: (() => Promise<unknown>) | undefined;
+      const run: Store["run"] = (operation, ...rest) => {
+        if (operation.name === "journal/append-cold") copy ??= () => plain.run(operation, ...rest);
+        return plain.run(operation, ...rest);
+      };
+      const store: Store = { ...plain, monotonic: plain.monotonic, run };
+      const series = new Series(store, NAME, OPTIONS);
+      expect((await series.recordAndGet(7)).count).toBe(1);
+      for (const stepMs of [1_000, 8_000, 9_000, 9_000, 30_000, -60_000, -60_000]) {
+        clock.nowMs += stepMs;
+        await copy!();
+        expect((await series.stats()).count).toBe(1);
+      }
+      await series.close();
+    },
+  );
+});

@@ -1,0 +1,58 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { memoryStore, Series } from "../../src/entries/index.ts";
+import { Queries } from "../../src/series/queries.ts";
+import { statsQuery } from "../../src/stats/window-query.ts";
+
+const RETENTION_MS = 60_000;
+
+describe("questions that are asked again", () => {
+  const options = fc.record(
+    {
+      span: fc.constantFrom(1000, "1s" as const, "5s" as const, "2m" as const, undefined),
+      at: fc.constantFrom(5, 6, undefined),
+      closed: fc.constantFrom("right" as const, "both" as const, "left" as never),
+      maxAge: fc.constantFrom(0, 5),
+      percentiles: fc.constantFrom([99], [99, 50], [50], [], [101], 99 as never),
+      method: fc.constantFrom("linear" as const, "lower" as const),
+      ddof: fc.constantFrom(0, 1, -1),
+      signal: fc.constant(new AbortController().signal),
+      other: fc.constant(1),
+    },
+    { requiredKeys: [] },
+  );
+
+  test.each(["at", "now"] as const)("are answered as if they were new (at: the %s)", (end) => {
+    const outcome = (run: () => unknown) => {
+      try {
+        return run();
+      } catch (error) {
+        return String(error);
+      }
+    };
+    fc.assert(
+      fc.property(fc.array(options, { maxLength: 12 }), (asked) => {
+        const queries = new Queries(RETENTION_MS, end);
+        for (const each of asked.flatMap((one) => [one, { ...one }]))
+          expect(outcome(() => queries.of(each))).toEqual(outcome(() => statsQuery(each, RETENTION_MS, end)));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("do not follow what the caller does to the options, nor to the answers", async () => {
+    const series = new Series(memoryStore(), "asked");
+    await series.recordMany([1, 2, 3]);
+    const percentiles = [50];
+    const options = { percentiles };
+    const [one, two] = await Promise.all([series.stats(options), series.stats(options)]);
+    expect(one).toEqual(two);
+    one.percentiles[50] = 7;
+    one.count = 8;
+    expect(two).toMatchObject({ count: 3, percentiles: { 50: 2 } });
+    percentiles[0] = 100;
+    expect((await series.stats(options)).percentiles).toEqual({ 100: 3 });
+    percentiles[0] = 101;
+    await expect(series.stats(options)).rejects.toMatchObject({ code: "ARGUMENT" });
+  });
+});

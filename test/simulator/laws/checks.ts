@@ -1,0 +1,134 @@
+import { askNearly } from "../actors.ts";
+import type { Handle } from "../handle.ts";
+import type { Stage } from "../stage.ts";
+import { LARGEST_OFFSET_MS } from "../troubles.ts";
+import type { SimProcess } from "../world/process.ts";
+import { turn, type World } from "../world/world.ts";
+import type { Calls } from "./calls.ts";
+import type { Ledger } from "./ledger.ts";
+
+const MOST_TURNS = 2_000;
+/** Retention + chunkMs + 60 s, up to a whole second, after a stamp that may itself be a clock step ahead. */
+const SLACK_MS = 61_000 + 2 * LARGEST_OFFSET_MS;
+
+/**
+ * At a standstill of the world: whatever is asked now is answered at once and without faults, while all messages of
+ * the others stay where they are. Every resident copy and a fresh one have to tell the same truth.
+ */
+export async function checkNow(stage: Stage): Promise<void> {
+  const { world, plan, random } = stage;
+  stage.calls.checkHanging();
+  checkKeys(stage);
+  const oracle = stage.startProcess("oracle");
+  stage.processes.pop();
+  for (const retentionMs of new Set([plan.retentionMs, plan.largerRetentionMs])) {
+    const fresh = stage.open(oracle, retentionMs, { isKept: false });
+    fresh.name = "fresh";
+    const idle = stage.handles.filter(
+      (one) => one.process.state === "running" && isIdle(one) && one.retentionMs === retentionMs,
+    );
+    if (plan.hasSummaries) await askNearlyAtOnce(stage, oracle, retentionMs);
+    for (const spanMs of [random.int(1, retentionMs), retentionMs]) {
+      const wanted = await askAtOnce(stage, fresh, spanMs);
+      for (const handle of idle) {
+        const answer = await askAtOnce(stage, handle, spanMs);
+        if (answer === "local") continue;
+        // Who saw what a failover lost says so; a fresh reader cannot know of it. The numbers are the same.
+        if (answer.replace(/^lost /, "") !== wanted && wanted !== "degraded")
+          world.violation(`${handle.name} answers ${answer} where a fresh reader answers ${wanted}, span ${spanMs}`);
+      }
+    }
+    fresh.series.close();
+  }
+}
+
+/** Nothing under way: neither a call nor what a call that has failed left behind. */
+function isIdle({ openCalls, store }: Handle): boolean {
+  return openCalls === 0 && store.inFlight === 0;
+}
+
+/** All that has to be equal to the bit, as text. */
+async function askAtOnce(stage: Stage, handle: Handle, spanMs: number): Promise<string> {
+  handle.store.isInstant = true;
+  let answer = "nothing";
+  const statistics = async () => {
+    const told = await handle.series.stats({ span: spanMs, percentiles: [0, 37, 50, 99, 100] });
+    const { count, sum, min, max, percentiles, degraded } = told;
+    // A resident copy may well hold what the store has let go of; both are told as degraded then.
+    const numbers = JSON.stringify({ count, sum, min, max, percentiles });
+    if (told.degradedBy === "local") answer = "local";
+    else answer = told.degradedBy === "lost" && handle.isKept ? `lost ${numbers}` : degraded ? "degraded" : numbers;
+    return told;
+  };
+  await atOnce(stage, handle, stage.calls.follow("stats at a standstill", handle, statistics, undefined, { spanMs }));
+  const events = () => handle.series.values({ span: spanMs });
+  await atOnce(stage, handle, stage.calls.follow("values at a standstill", handle, events, undefined, { spanMs }));
+  handle.store.isInstant = false;
+  return answer;
+}
+
+/** By who holds nothing: from a summary, where there is one. */
+async function askNearlyAtOnce(stage: Stage, oracle: SimProcess, retentionMs: number): Promise<void> {
+  const handle = stage.open(oracle, retentionMs, { isKept: false });
+  handle.name = "near";
+  handle.store.isInstant = true;
+  await atOnce(stage, handle, askNearly(stage, handle, retentionMs, 0.5));
+  handle.series.close();
+}
+
+async function atOnce(stage: Stage, handle: Handle, call: Promise<void>): Promise<void> {
+  let isOpen = true;
+  call.finally(() => {
+    isOpen = false;
+  });
+  for (let i = 0; isOpen && i < MOST_TURNS; i++) await turn();
+  if (isOpen) stage.world.violation(`${handle.name} does not answer although every step is answered at once`);
+}
+
+/** Every key has an expiry, none further off than the law says; at the end none is left. */
+export function checkKeys({ server, world, plan }: Stage, isEnd = false): void {
+  const chunkMs = Math.max(1000, Math.ceil(plan.largerRetentionMs / 64));
+  const latestMs = world.nowMs + plan.largerRetentionMs + chunkMs + SLACK_MS;
+  for (const [key, { expireAtMs }] of server.versions()) {
+    if (isEnd) world.violation(`${key} is still there after the last expiry`);
+    else if (!(expireAtMs <= latestMs)) world.violation(`${key} expires ${expireAtMs - world.nowMs} ms from now`);
+  }
+}
+
+/** What the books say when everything has settled. */
+export function checkEnd({ calls, ledger, world, plan }: Stage): void {
+  for (const value of calls.refused)
+    if (ledger.fates.has(value)) world.violation(`event ${value} was refused as not applied, and is stored`);
+  for (const value of ledger.fates.keys())
+    if (!calls.recordedMs.has(value)) world.violation(`event ${value} is stored and was never recorded`);
+  checkKept(calls, ledger, world);
+  // A failover that undoes a deletion may lose what that had cut off.
+  if (plan.modes.replicas === 0 || plan.hasDeletes) return;
+  for (const value of calls.acknowledged)
+    if (ledger.fates.get(value)?.state === "lost")
+      world.violation(`event ${value} was lost by a failover, and a replica had it`);
+}
+
+/** What a process kept is in the store by now, or was reported. */
+function checkKept({ keepers }: Calls, { fates }: Ledger, world: World): void {
+  for (const { name, process, kept, givenUp, deletions } of keepers) {
+    // A deletion drops what is kept, too.
+    if (process.state !== "running" || deletions.length > 0) continue;
+    const missing = [...kept].filter((value) => !fates.has(value));
+    if (missing.length > givenUp)
+      world.violation(
+        `${name} kept events ${missing.slice(0, 8)}, gave up ${givenUp}, and ${missing.length} are nowhere`,
+      );
+  }
+}
+
+/** A deletion takes nothing that was recorded after it had been answered. */
+export function checkDeletions({ ledger, calls, world }: Stage): void {
+  ledger.onDeleted = ({ origin }, values) => {
+    const { deletions, name } = origin as Handle;
+    const untilMs = Math.max(...deletions.map((one) => one.settledMs));
+    const wrong = values.filter((value) => calls.recordedMs.get(value)! > untilMs);
+    if (wrong.length > 0)
+      world.violation(`a deletion of ${name}, answered long ago, takes events ${wrong.slice(0, 8)}`);
+  };
+}

@@ -1,0 +1,210 @@
+import { summaryKey } from "../subject.ts";
+import type { SimServer, Step, Version } from "../world/server.ts";
+import type { World } from "../world/world.ts";
+import { type Chunk, parseChunk } from "./journal.ts";
+import { eventsOf, type Snapshot } from "./truth.ts";
+
+/** An event that the server has taken, and what became of it since. */
+export interface Fate {
+  frame: string;
+  atMs: number;
+  stampMs: number;
+  /** The writing step of the server that brought it. */
+  step: number;
+  /** "lost": in the tail that a failover dropped. "deleted": it was in the journal when that was deleted. */
+  state: "present" | "lost" | "deleted";
+}
+
+/** Watches one series in the server's own bytes, step by step, and remembers every event that ever got in. */
+export class Ledger {
+  readonly fates = new Map<number, Fate>();
+  rotationCount = 0;
+  deletionCount = 0;
+  /** Told of each deletion: the step, and the values that went with it. */
+  onDeleted: (step: Step, values: number[]) => void = () => {};
+  readonly #world: World;
+  readonly #server: SimServer;
+  readonly #key: string;
+  readonly #bytesOf: (value: unknown) => Uint8Array;
+  readonly #parsed = new WeakMap<Version, Chunk>();
+  #chain: readonly Chunk[] | undefined;
+  /** The chain holds from then until its first key expires. */
+  #builtMs = 0;
+  #validUntilMs = 0;
+  #openBirth = 0;
+  #framesSeen = 0;
+  readonly #cutOff: number[] = [];
+  /** The closed chunk before each chunk, by its birth, as it was when the server last had both. */
+  readonly #before = new Map<number, Chunk>();
+  /** Births of closed chunks that were deleted; and of those that were gone while the chunks after them stood. */
+  readonly #deletedBirths = new Set<number>();
+  readonly #goneBirths = new Set<number>();
+  #step = 0;
+
+  constructor(world: World, server: SimServer, key: string, bytesOf: (value: unknown) => Uint8Array) {
+    this.#world = world;
+    this.#server = server;
+    this.#key = key;
+    this.#bytesOf = bytesOf;
+    server.watchers.push((step) => this.#watch(step));
+  }
+
+  /** The journal as it is: open chunk first, back to where the numbers or the births no longer link. */
+  chain(): readonly Chunk[] {
+    const nowMs = this.#server.nowMs;
+    if (this.#chain && nowMs >= this.#builtMs && nowMs <= this.#validUntilMs) return this.#chain;
+    this.#builtMs = nowMs;
+    this.#validUntilMs = Number.POSITIVE_INFINITY;
+    const chain: Chunk[] = [];
+    for (let chunk = this.#chunk(this.#key); chunk; ) {
+      chain.push(chunk);
+      const before: Chunk | undefined =
+        chunk.birthBefore === 0 ? undefined : this.#chunk(`${this.#key}:${chunk.number - 1}`);
+      if (before?.birth !== chunk.birthBefore) break;
+      this.#before.set(chunk.birth, before);
+      chunk = before;
+    }
+    this.#chain = chain;
+    return chain;
+  }
+
+  /**
+   * A journal with the closed chunks that the server no longer has, as far back as they may hold an event later than
+   * `fromMs`: what a copy may hold that was there before they were deleted.
+   */
+  whole(chain: readonly Chunk[], fromMs: number): readonly Chunk[] {
+    const whole = [...chain];
+    for (let chunk = chain.at(-1); chunk; ) {
+      chunk = this.#before.get(chunk.birth);
+      if (chunk && reachMs(chunk) > fromMs) whole.push(chunk);
+      else break;
+    }
+    return whole.length === chain.length ? chain : whole;
+  }
+
+  /** Whether a reader can have found this closed chunk gone, and those after it not. */
+  wasGone(chunk: Chunk): boolean {
+    return this.#goneBirths.has(chunk.birth) || this.#hasExpired(chunk);
+  }
+
+  #hasExpired({ lastStampMs, retentionMs, chunkMs }: Chunk): boolean {
+    return lastStampMs + retentionMs + chunkMs + 60_000 < this.#server.nowMs;
+  }
+
+  /** A deletion ends with the closed chunks; where the open one stands, they are missed. */
+  #missGone(): void {
+    for (const { birth } of this.whole(this.chain(), Number.NEGATIVE_INFINITY))
+      if (this.#deletedBirths.has(birth)) this.#goneBirths.add(birth);
+  }
+
+  /**
+   * Whether the chunk before the oldest one has expired in its own time, and could have held an event of a window from
+   * `fromMs` for all that a reader knows.
+   */
+  hasExpiredBefore(fromMs: number): boolean {
+    const oldest = this.chain().at(-1);
+    const before = oldest && this.#before.get(oldest.birth);
+    if (!before || !this.#hasExpired(before)) return false;
+    return oldest.isEventClock ? oldest.latestAtMs >= fromMs - 20_000 : oldest.createdMs + 60_000 > fromMs;
+  }
+
+  snapshot(): Snapshot {
+    return { nowMs: this.#server.nowMs, step: this.#step, chain: this.chain() };
+  }
+
+  /** A failover that loses up to `steps` writing steps; returns how many it lost. */
+  failover(steps: number): number {
+    this.#chain = undefined;
+    const before = new Set(eventsOf(this.chain()).map((event) => event.value));
+    const lost = this.#server.failover(steps);
+    this.#step++;
+    this.#chain = undefined;
+    for (const event of eventsOf(this.chain())) {
+      before.delete(event.value);
+      this.#present(event.value, event.frame, event.atMs, event.stampMs);
+    }
+    // What a deletion had cut off is missed only where something stands that names what was before it.
+    const namesOlder = (this.chain().at(-1)?.birthBefore ?? 0) !== 0;
+    const lostToo = namesOlder ? [] : this.#cutOff.splice(0).filter((value) => !this.#holds(value));
+    for (const value of [...before, ...lostToo]) this.fates.get(value)!.state = "lost";
+    this.#missGone();
+    this.#openBirth = this.chain()[0]?.birth ?? 0;
+    this.#framesSeen = this.chain()[0]?.frames.length ?? 0;
+    return lost;
+  }
+
+  #watch(step: Step): void {
+    const isOfChunks = step.written.some((key) => key !== summaryKey(this.#key));
+    if (!isOfChunks) return;
+    this.#step++;
+    const chainBefore = this.#chain;
+    this.#chain = undefined;
+    if (!step.written.includes(this.#key)) {
+      for (const chunk of this.#before.values())
+        if (step.written.includes(`${this.#key}:${chunk.number}`)) this.#deletedBirths.add(chunk.birth);
+      this.#missGone();
+      this.#shortened(step, chainBefore ?? []);
+      return;
+    }
+    const open = this.#chunk(this.#key);
+    if (open === undefined) {
+      this.#deleted(step, chainBefore ?? []);
+      return;
+    }
+    if (this.#openBirth !== 0 && open.birthBefore === this.#openBirth) this.rotationCount++;
+    if (this.#openBirth !== open.birth) this.#framesSeen = 0;
+    this.#openBirth = open.birth;
+    const fresh = open.frames.slice(this.#framesSeen);
+    this.#framesSeen = open.frames.length;
+    for (const frame of fresh)
+      for (const { value, atMs } of frame.events) {
+        const known = this.fates.get(value);
+        if (known && known.frame !== frame.id) this.#world.violation(`event ${value} is in two different frames`);
+        // A copy that comes after a deletion is a new event of the new journal, as far as anybody can tell.
+        if (known?.state !== "present") this.#present(value, frame.id, atMs, frame.stampMs);
+      }
+    this.chain();
+  }
+
+  #holds(value: number): boolean {
+    return eventsOf(this.chain()).some((event) => event.value === value);
+  }
+
+  #present(value: number, frame: string, atMs: number, stampMs: number): void {
+    this.fates.set(value, { frame, atMs, stampMs, step: this.#step, state: "present" });
+  }
+
+  /** A closed chunk went: left over by a deletion, or brought back by a failover after one. It is missed until the rest goes. */
+  #shortened(step: Step, chainBefore: readonly Chunk[]): void {
+    const left = new Set(this.chain());
+    const gone = eventsOf(chainBefore.filter((chunk) => !left.has(chunk))).map((event) => event.value);
+    this.#cutOff.push(...gone);
+    if (gone.length > 0) this.onDeleted(step, gone);
+  }
+
+  #deleted(step: Step, chain: readonly Chunk[]): void {
+    this.deletionCount++;
+    this.#openBirth = 0;
+    const values = eventsOf(chain).map((event) => event.value);
+    for (const value of this.#cutOff.splice(0)) this.fates.get(value)!.state = "deleted";
+    for (const value of values) this.fates.get(value)!.state = "deleted";
+    this.onDeleted(step, values);
+  }
+
+  #chunk(key: string): Chunk | undefined {
+    const version = this.#server.version(key);
+    if (!version) return undefined;
+    this.#validUntilMs = Math.min(this.#validUntilMs, version.expireAtMs);
+    let chunk = this.#parsed.get(version);
+    if (!chunk) {
+      chunk = parseChunk(this.#bytesOf(version.value));
+      this.#parsed.set(version, chunk);
+    }
+    return chunk;
+  }
+}
+
+/** No event that is later can be in the chunk: one may be dated up to 60 s after its stamp. */
+function reachMs({ isEventClock, latestAtMs, lastStampMs }: Chunk): number {
+  return isEventClock ? latestAtMs : lastStampMs + 60_000;
+}

@@ -1,0 +1,82 @@
+import type { Plan } from "../plan.ts";
+import type { Known, Read } from "../subject.ts";
+import { CALM } from "../world/network.ts";
+import { failsOver, type Mutation } from "./mutation.ts";
+
+/** What a caller says it knows of a chunk, without the place of the last frame: nothing is compared there. */
+const placeless = (known: Known): Known => ({ ...known, place: 0 });
+
+/** Neither who writes nor who reads a summary looks at the last frame before its end. */
+const placelessSummary = (summary: Uint8Array) => summary.slice().fill(0, 68, 72);
+
+/** Many failovers in a calm network, while the resident series of several processes record and ask. */
+const LOSING_TAILS: Partial<Plan> = {
+  isPlain: false,
+  modes: { resident: true, onStoreError: "throw", replicas: 0 },
+  clock: "server",
+  weather: CALM,
+  failovers: 40,
+  refusals: 0,
+  durationMs: 60_000,
+  paceMs: 200,
+  hasDeletes: false,
+  hasOwnTimes: false,
+  writerCount: 4,
+  readerCount: 3,
+  retentionMs: 15_000,
+  largerRetentionMs: 15_000,
+  sizes: { pageBytes: 1 << 20, rotateBytes: 1 << 20, appendBytes: 1 << 20, coldBytes: 1 << 20, leastInDigest: 4 },
+};
+
+/** Rules about the last frame that a caller holds: what tells it that a failover took frames away. */
+export const LAST_FRAME_MUTATIONS: readonly Mutation[] = [
+  {
+    rule: "the last frame header known must agree: an append does not look at it",
+    suits: failsOver,
+    conditions: {
+      failovers: 30,
+      durationMs: 60_000,
+      paceMs: 200,
+      hasDeletes: false,
+      writerCount: 4,
+      retentionMs: 15_000,
+    },
+    operation: {
+      name: "journal/append",
+      local: (real) => (keys, key, input: { known: Known | undefined | "none" }, nowMs) => {
+        const known = typeof input.known === "object" ? placeless(input.known) : input.known;
+        return real(keys, key, { ...input, known } as never, nowMs);
+      },
+    },
+  },
+  {
+    rule: "the last frame header known must agree: a read does not look at it",
+    // One chunk that loses its tail and grows again, and processes that hold it and ask rarely enough to miss that.
+    conditions: LOSING_TAILS,
+    operation: {
+      name: "journal/read",
+      local: (real) => (keys, key, input: Read, nowMs) =>
+        real(keys, key, (typeof input === "object" ? placeless(input) : input) as never, nowMs),
+    },
+  },
+  {
+    rule: "a summary counts where the journal goes on from its last frame: the frame is not looked at",
+    suits: failsOver,
+    conditions: {
+      hasSummaries: true,
+      failovers: 30,
+      durationMs: 60_000,
+      retentionMs: 250_000,
+      largerRetentionMs: 250_000,
+      paceMs: 200,
+      writerCount: 4,
+      readerCount: 3,
+      hasDeletes: false,
+    },
+    operation: {
+      name: "summary/summarize",
+      local: (real) => (keys, key, input: Uint8Array, nowMs) =>
+        real(keys, key, placelessSummary(input) as never, nowMs),
+    },
+  },
+];

@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest";
+import "../../src/entries/index.ts";
+import { Cores } from "../../src/stats/segments/cores.ts";
+import { Fold } from "../../src/stats/segments/fold.ts";
+import { Segments } from "../../src/stats/segments/segments.ts";
+import { statsOf, type WindowStats } from "../../src/stats/window-stats.ts";
+import { type Event, expectStats, inside } from "./oracle.ts";
+import { uniformOf } from "./random.ts";
+
+const PERCENTILES = [0, 0.1, 25, 50, 90, 99, 99.9, 100];
+const query = {
+  spanMs: 1,
+  atMs: undefined,
+  maxAgeMs: 0,
+  closed: "right",
+  percentiles: PERCENTILES,
+  method: "linear",
+  ddof: 0,
+  kind: "",
+} as const;
+
+type Draw = (u: () => number, step: number) => number;
+
+const shapes: Record<string, Draw> = {
+  "spread out": (u) => Math.round(1e4 * u() ** 3) / 8,
+  drifting: (u, step) => Math.round(100 * u()) + step,
+  "falling in steps": (u, step) => Math.round(50 * u()) - 1000 * (step >> 5),
+  "of few values": (u) => Math.floor(u() * 4) - 2,
+  "all equal": () => 0.1,
+  "zeros of either sign": (u) => (u() < 0.5 ? -0 : 0),
+  "with what is no number": (u) => {
+    const any = u();
+    return any < 0.02 ? Number.NaN : any < 0.04 ? Infinity : any < 0.06 ? -Infinity : Math.round(900 * any) - 450;
+  },
+};
+
+/** How times run: the clock's steps, and how far an event's own time may lie from it. */
+const clocks: Record<string, (u: () => number) => { stepMs: number; ownMs: number }> = {
+  steady: () => ({ stepMs: 1, ownMs: 0 }),
+  "in bursts": (u) => ({ stepMs: u() < 0.9 ? 0 : Math.floor(u() * 300), ownMs: 0 }),
+  late: (u) => ({ stepMs: Math.floor(u() * 3), ownMs: u() < 0.2 ? -Math.floor(u() * 600) : 0 }),
+  "late and early": (u) => ({ stepMs: Math.floor(u() * 3), ownMs: Math.floor(u() * 400) - 300 }),
+};
+
+function answer(fold: Fold, fromMs: number, toMs: number): WindowStats {
+  return statsOf(fold, query, "ignore", fromMs, toMs, undefined);
+}
+
+function plain(segments: Segments, fromMs: number, toMs: number): Fold {
+  const fold = new Fold();
+  for (const segment of segments.list) segment.collect(fold, fromMs, toMs, "right");
+  return fold;
+}
+
+const exact = ({ count, min, max, percentiles }: WindowStats) => ({ count, min, max, ...percentiles });
+
+describe("windows that move on", () => {
+  for (const shape of Object.keys(shapes))
+    for (const clock of Object.keys(clocks))
+      test(`answer as brute force does, whatever the cut into segments: values ${shape}, times ${clock}`, () => {
+        const u = uniformOf(shape.length * 31 + clock.length);
+        const cuts = [7, 300, 900, 100_000].map((most) => ({ segments: new Segments(1, most), cores: new Cores() }));
+        const events: Event[] = [];
+        let nowMs = 1e12;
+        for (let step = 0; step < 90; step++) {
+          const many = Math.floor(u() * 90);
+          const values = Float64Array.from({ length: many }, () => shapes[shape]!(u, step));
+          const times = Float64Array.from({ length: many }, () => {
+            const { stepMs, ownMs } = clocks[clock]!(u);
+            nowMs += stepMs;
+            return nowMs + ownMs;
+          });
+          for (const { segments } of cuts)
+            if (step % 3 === 0) segments.appendAll(values, times);
+            else for (const [i, value] of values.entries()) segments.append(times[i]!, value);
+          for (const [i, value] of values.entries()) events.push({ t: times[i]!, value });
+          if (step % 10 === 9)
+            for (const { segments, cores } of cuts) if (segments.dropBefore(nowMs - 3000)) cores.letGo();
+          for (const span of [40, 900, 3000]) {
+            const answers = cuts.map(({ segments, cores }) => {
+              const kept = answer(cores.fold(segments.list, segments.version, nowMs - span, nowMs, "right"), 0, 0);
+              const anew = answer(plain(segments, nowMs - span, nowMs), 0, 0);
+              expect(exact(anew)).toEqual(exact(kept));
+              return kept;
+            });
+            for (const other of answers) expect(exact(other)).toEqual(exact(answers[0]!));
+            const expected = inside(events, nowMs - span, nowMs);
+            expectStats(answers[step % 4]!, expected, { nan: "ignore", percentiles: PERCENTILES });
+          }
+        }
+      });
+});

@@ -1,0 +1,109 @@
+import { Cluster, Redis } from "ioredis";
+import { afterAll } from "vitest";
+import { findValkey } from "../../../scripts/find-programs.mjs";
+import { memoryStore } from "../../../src/store/memory/memory.ts";
+import type { RedisStoreOptions } from "../../../src/store/redis/client-store.ts";
+import { startCluster } from "../../harness/servers/redis-cluster.ts";
+import { startRedis } from "../../harness/servers/redis-server.ts";
+import { startSentinel } from "../../harness/servers/sentinel.ts";
+import { type Connected, clients, clusterClients, connected, type HandedIn } from "./clients.ts";
+import { type OpenStore, onServers, START_MS } from "./on-servers.ts";
+import { overHttp } from "./over-http.ts";
+
+const onRedis = (connect: (url: string) => HandedIn | Promise<Connected>, options?: RedisStoreOptions) =>
+  onServers(async () => {
+    const server = await startRedis();
+    const raw = new Redis(server.url);
+    return { ...connected(await connect(server.url)), raw, flush: () => raw.flushall(), stop: () => server.stop() };
+  }, options);
+
+const onCluster = (connect: (urls: readonly string[]) => HandedIn, options?: RedisStoreOptions) =>
+  onServers(async () => {
+    const { urls, flush } = await shared.cluster();
+    return { ...connected(connect(urls)), raw: new Cluster([...urls]), flush, stop: async () => {} };
+  }, options);
+
+const onSentinel = onServers(async () => {
+  const { address } = await shared.sentinel();
+  const [client, raw] = [new Redis(address), new Redis(address)];
+  return {
+    ...connected({ client, end: () => client.disconnect() }),
+    raw,
+    flush: () => raw.flushall(),
+    stop: async () => {},
+  };
+});
+
+const onValkey = (server: string) =>
+  onServers(async () => {
+    const valkey = await startRedis({ server });
+    const raw = new Redis(valkey.url);
+    return {
+      ...connected(clients["ioredis 6"](valkey.url)),
+      raw,
+      flush: () => raw.flushall(),
+      stop: () => valkey.stop(),
+    };
+  });
+
+/** What takes seconds to start is started once per test file, when it is first wanted. */
+const started: Promise<{ stop(): Promise<void> }>[] = [];
+function once<T extends { stop(): Promise<void> }>(start: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  return () => {
+    if (!running) {
+      running = start();
+      started.push(running);
+    }
+    return running;
+  };
+}
+const shared = { cluster: once(() => startCluster(3, 1)), sentinel: once(() => startSentinel(1)) };
+afterAll(async () => {
+  for (const each of started.splice(0)) await (await each).stop();
+});
+
+async function onMemory(): Promise<OpenStore> {
+  const clock = { nowMs: START_MS };
+  const options = { clock: () => clock.nowMs };
+  const store = memoryStore(options);
+  return {
+    store,
+    clock,
+    async state(key) {
+      const entry = store.entryOf(key);
+      if (!entry || entry.expireAtMs < clock.nowMs) return undefined;
+      return { bytes: new Uint8Array(entry.value as Uint8Array), expireAtMs: entry.expireAtMs };
+    },
+    clear: async () => store.clear(),
+    close: () => store.close(),
+  };
+}
+
+/** A Valkey beside the Redis. */
+const valkey = findValkey();
+
+/** Every store that the suites run over; a text instead says why one cannot be had here. */
+export const allStores: Record<string, (() => Promise<OpenStore>) | string> = {
+  memory: onMemory,
+  "redis, ioredis 6": onRedis(clients["ioredis 6"]),
+  "redis, ioredis 5": onRedis(clients["ioredis 5"]),
+  "redis, node-redis 5": onRedis(clients["node-redis 5"]),
+  "redis, ioredis 6, functions": onRedis(clients["ioredis 6"], { scripting: "functions" }),
+  "redis, node-redis 5, functions": onRedis(clients["node-redis 5"], { scripting: "functions" }),
+  "redis sentinel, ioredis 6": onSentinel,
+  "redis cluster, ioredis 6": onCluster(clusterClients["ioredis 6"]),
+  "redis cluster, node-redis 5": onCluster(clusterClients["node-redis 5"]),
+  "redis cluster, ioredis 6, functions": onCluster(clusterClients["ioredis 6"], { scripting: "functions" }),
+  "redis cluster, node-redis 5, functions": onCluster(clusterClients["node-redis 5"], { scripting: "functions" }),
+  "redis over HTTP": onRedis(overHttp),
+  "valkey, ioredis 6": valkey
+    ? onValkey(valkey)
+    : "no valkey-server found; `npm test` unpacks Debian's, ORIEL_VALKEY_SERVER names one",
+};
+
+export const stores = Object.fromEntries(
+  Object.entries(allStores).filter(
+    (entry): entry is [string, () => Promise<OpenStore>] => typeof entry[1] !== "string",
+  ),
+);

@@ -1,0 +1,51 @@
+import { Redis } from "ioredis";
+import { describe, expect, test } from "vitest";
+import { findValkey } from "../../../scripts/find-programs.mjs";
+import { Counters, redisStore, Series } from "../../../src/entries/index.ts";
+import { errorOfReply } from "../../../src/store/refusal.ts";
+import { startRedis } from "../../harness/servers/redis-server.ts";
+
+/** What servers say of a command or key that a script's user may not use. */
+const TEXTS = {
+  "Redis 7.0": [
+    "ERR The user executing the script can't run this command or subcommand",
+    "ERR The user executing the script can't access at least one of the keys mentioned in the command arguments",
+  ],
+  "Redis 7.2, Valkey 8": [
+    "ERR ACL failure in script: User default has no permissions to run the 'append' command",
+    "ERR ACL failure in script: No permissions to access a key",
+  ],
+  others: ["NOPERM User default has no permissions to run the 'append' command"],
+};
+
+test.each(Object.entries(TEXTS))("what an ACL rule refuses inside a script damages no value: %s", (_, texts) => {
+  for (const text of texts)
+    for (const [code, applied] of [
+      ["ERROR", "unknown"],
+      ["UNDONE", "no"],
+    ] as const) {
+      const error = errorOfReply(["k"], code, text, false);
+      expect(error).toMatchObject({ code: "UNAVAILABLE", transient: false, applied });
+      expect(error.message).toContain("the user's ACL rules do not allow this");
+      expect(errorOfReply(["k"], code, text, true).applied).toBe("unknown");
+    }
+});
+
+const valkey = findValkey();
+describe.each([["the default server", undefined] as const, ...(valkey ? [["Valkey", valkey] as const] : [])])(
+  "%s",
+  (_, path) => {
+    test("refuses a script's write by an ACL rule, and structures say so", async () => {
+      const server = await startRedis(path ? { server: path } : {});
+      const client = new Redis(server.url);
+      await client.call("ACL", "SETUSER", "default", "-append", "-set", "-hincrby", "-hset");
+      const store = redisStore(client);
+      const expected = { code: "UNAVAILABLE", message: expect.stringContaining("ACL rules do not allow this") };
+      await expect(new Series(store, "s").record(1)).rejects.toMatchObject({ ...expected, applied: "no" });
+      await expect(new Counters(store, "c", { dimensions: ["d"] }).add({ d: "1" })).rejects.toMatchObject(expected);
+      await store.close();
+      client.disconnect();
+      await server.stop();
+    });
+  },
+);

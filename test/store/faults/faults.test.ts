@@ -1,0 +1,132 @@
+import { Redis } from "ioredis";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Store } from "../../../src/store/contract.ts";
+import { redisStore } from "../../../src/store/redis/redis.ts";
+import { type FaultProxy, startProxy } from "../../harness/network/proxy.ts";
+import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
+import { until } from "../../harness/until.ts";
+import { clients } from "../contract/clients.ts";
+import { append, tally } from "../ops/operations.ts";
+
+const input = (text: string) => ({ bytes: Buffer.from(text), mostBytes: 1e9, lifetimeMs: 0 });
+
+/** A client of our own, and clients handed in, of which some by default send again by themselves. */
+const connections: Record<string, (url: string) => { client: Parameters<typeof redisStore>[0]; end(): void }> = {
+  "our own": (url) => ({ client: url, end: () => {} }),
+  ...Object.fromEntries(Object.entries(clients).map(([name, connect]) => [`a handed-in ${name}`, connect])),
+};
+
+let server: RedisServer;
+let raw: Redis;
+beforeAll(async () => {
+  server = await startRedis({ tcp: true });
+  raw = new Redis(server.url);
+});
+afterAll(async () => {
+  raw?.disconnect();
+  await server?.stop();
+});
+
+describe.each(Object.entries(connections))("%s", (_name, connect) => {
+  let proxy: FaultProxy;
+  let store: Store;
+  let client: ReturnType<typeof connect>["client"];
+  let end: () => void;
+  let key: string;
+  const sent = () => proxy.handedOn.get("EVALSHA") ?? 0;
+  beforeEach(async () => {
+    await raw.flushall();
+    proxy = await startProxy(server.port);
+    ({ client, end } = connect(proxy.url));
+    store = redisStore(client, { deadline: 900 });
+    key = store.keyOf("k");
+    await Promise.all([store.run(append, store.keyOf("warm"), input("x")), store.run(tally, store.keyOf("t"), "warm")]);
+    proxy.handedOn.clear();
+  });
+  afterEach(async () => {
+    await store.close();
+    end();
+    await proxy.close();
+  });
+
+  for (const then of ["cut", "silence"] as const) {
+    test(`a lost reply (${then}): a repeatable call is sent again and counts once`, async () => {
+      proxy.dropReplies(1, { then });
+      // Our own client gives up a connection that owes an answer and is silent; others' go on until something ends it.
+      if (then === "silence" && typeof client !== "string") setTimeout(() => proxy.cut(), 350);
+      expect(await store.run(tally, key, "0001")).toBe(1);
+      expect(sent()).toBe(2);
+      expect(await raw.get(key)).toBe("0001");
+    });
+
+    test(`a lost reply (${then}): another is not sent again and says that it may have been applied`, async () => {
+      proxy.dropReplies(1, { then });
+      const lost = then === "cut" || typeof client === "string";
+      const code = lost ? "UNAVAILABLE" : "DEADLINE";
+      await expect(store.run(append, key, input("x"))).rejects.toMatchObject({ code, applied: "unknown" });
+      proxy.cut();
+      // Down, if it was not made again within 50 ms, until a probe is answered.
+      await until("it goes on", async () => (await store.run(tally, store.keyOf("t"), "warm")) === 1);
+      expect(await raw.get(key)).toBe("x");
+      expect(sent()).toBe(2);
+    });
+  }
+
+  test("a lost request: nothing is applied, a repeatable call goes through", async () => {
+    proxy.dropRequests(1);
+    await expect(store.run(append, key, input("x"))).rejects.toMatchObject({ applied: "unknown" });
+    expect(await raw.exists(key)).toBe(0);
+    proxy.dropRequests(1);
+    expect(await store.run(tally, key, "0001")).toBe(1);
+  });
+
+  test("a refusal to a call that was sent again does not claim that nothing was applied", async () => {
+    proxy.dropReplies(1);
+    const limited = { ...append, repeatable: true };
+    const run = store.run(limited, key, { ...input("abc"), mostBytes: 5 });
+    await expect(run).rejects.toMatchObject({ code: "TOO_LARGE", applied: "unknown" });
+  });
+
+  test("one fault after another: what repeats is counted once, what does not at most once", async () => {
+    const patient = redisStore(client, { deadline: 10_000 });
+    const faults = [() => proxy.dropReplies(1), () => proxy.dropRequests(1), () => proxy.cut(), () => {}];
+    let acknowledged = 0;
+    let unknown = 0;
+    for (let i = 0; i < 24; i++) {
+      faults[i % 4]!();
+      expect(await patient.run(tally, key, String(1000 + i))).toBe(i + 1);
+      faults[i % 3]!();
+      try {
+        await patient.run(append, store.keyOf("a"), input("x"));
+        acknowledged++;
+      } catch (error) {
+        expect(error).toMatchObject({ code: "UNAVAILABLE", applied: "unknown" });
+        unknown++;
+      }
+    }
+    await patient.close();
+    const length = await raw.strlen(store.keyOf("a"));
+    expect(length).toBeGreaterThanOrEqual(acknowledged);
+    expect(length).toBeLessThanOrEqual(acknowledged + unknown);
+  });
+
+  test("slow replies within the deadline are waited for", async () => {
+    proxy.delay(100);
+    expect((await store.run(append, key, input("x"))).length).toBe(1);
+    expect(sent()).toBe(1);
+  });
+
+  test("nobody lets us in for longer than the deadline: UNAVAILABLE, not applied; then it goes on", async () => {
+    proxy.refuse(true);
+    proxy.cut();
+    // The first may still have been written to the connection that was cut.
+    await expect(store.run(tally, key, "0001")).rejects.toMatchObject({ name: "OrielError", transient: true });
+    await expect(store.run(tally, key, "0001")).rejects.toMatchObject({ code: "UNAVAILABLE", applied: "no" });
+    expect(sent()).toBe(0);
+    proxy.refuse(false);
+    for (;;) {
+      const done = await store.run(tally, key, "0001").catch(() => 0);
+      if (done === 1) break;
+    }
+  });
+});

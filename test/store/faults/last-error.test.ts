@@ -1,0 +1,76 @@
+import { type AddressInfo, createServer } from "node:net";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Lock } from "../../../src/entries/index.ts";
+import { LastError } from "../../../src/store/health/last-error.ts";
+import { clients, storeOn } from "../contract/clients.ts";
+
+const DEADLINE_MS = 400;
+const BUSY = "-BUSY Redis is busy running a script\r\n";
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
+afterEach(() => void vi.useRealTimers());
+
+test("a reason that was said on a connection stands while the next is silent, for a second", () => {
+  const lastError = new LastError("unreached");
+  lastError.connected();
+  expect(lastError.current?.message).toMatch(/accepts connections and does not answer/);
+  lastError.failed(new Error("BUSY Redis is busy running a script"));
+  lastError.closed();
+  lastError.connected();
+  expect(lastError.current?.message).toMatch(/^BUSY/);
+  vi.advanceTimersByTime(999);
+  expect(lastError.current?.message).toMatch(/^BUSY/);
+  vi.advanceTimersByTime(1);
+  expect(lastError.current?.message).toMatch(/accepts connections and does not answer/);
+});
+
+test("a connection that closes in silence does not take the reason of the next away", () => {
+  const lastError = new LastError("unreached");
+  for (let times = 0; times < 3; times++) {
+    lastError.connected();
+    lastError.closed();
+    expect(lastError.current?.message).toMatch(/may expect TLS/);
+  }
+  lastError.connected();
+  expect(lastError.current?.message).toMatch(/may expect TLS/);
+});
+
+test("why there was no connection is over with the next one, and so is what gives no reason", () => {
+  const lastError = new LastError("unreached");
+  lastError.failed(new Error("connect ECONNREFUSED 127.0.0.1:1"));
+  lastError.connected();
+  expect(lastError.current?.message).toMatch(/does not answer/);
+  lastError.failed(new Error("Socket closed unexpectedly"));
+  lastError.closed();
+  lastError.connected();
+  expect(lastError.current?.message).toMatch(/does not answer/);
+  lastError.ready();
+  lastError.closed();
+  expect(lastError.current).toBeUndefined();
+  expect(lastError.orWhileConnecting(true)?.message).toBe("unreached");
+  expect(lastError.orWhileConnecting(false)).toBeUndefined();
+});
+
+test.each(["ioredis 6", "ioredis 5"] as const)(
+  "what the server said is told where the next connection is silent: %s",
+  async (name) => {
+    vi.useRealTimers();
+    let connections = 0;
+    const server = createServer((socket) => {
+      socket.on("error", () => {});
+      // A reply to each command that came.
+      if (connections++ === 0)
+        socket.on("data", (sent) => socket.write(BUSY.repeat(sent.toString().match(/^\*\d+\r$/gm)!.length)));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const given = clients[name](`redis://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const store = storeOn(given, { deadline: DEADLINE_MS });
+    await expect(new Lock(store, "k").tryLock()).rejects.toMatchObject({
+      message: expect.stringMatching(/runs a script that does not end \(BUSY/),
+    });
+    expect(connections).toBeGreaterThan(1);
+    await store.close();
+    given.end();
+    server.close();
+  },
+);

@@ -1,0 +1,70 @@
+import { inspect } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Counters, Limiter, Lock, type OrielError, type Store, slidingWindow } from "../../../src/entries/index.ts";
+import { redisStore } from "../../../src/store/redis/redis.ts";
+import { clients, storeOn } from "../contract/clients.ts";
+import { type Trouble, troubles } from "./troubled-servers.ts";
+
+const DEADLINE_MS = 1000;
+
+/** one write of structures that a program begins with. */
+const calls: Record<string, (store: Store) => Promise<unknown>> = {
+  'Limiter "l" take': (store) => new Limiter(store, [slidingWindow({ limit: 1, span: "1m" })], { name: "l" }).take("a"),
+  'Lock "k" tryLock': (store) => new Lock(store, "k").tryLock(),
+  'Counters "c" add': (store) => new Counters(store, "c", { dimensions: ["a"], shards: 1 }).add({ a: "1" }),
+};
+
+const stores: Record<string, (url: string) => { store: Store; end(): unknown }> = {
+  "a URL": (url) => {
+    const store = redisStore(url, { deadline: DEADLINE_MS });
+    return { store, end: () => store.close() };
+  },
+  ...Object.fromEntries(
+    Object.entries(clients).map(([name, open]) => [
+      name,
+      (url: string) => {
+        const given = open(url);
+        const store = storeOn(given, { deadline: DEADLINE_MS });
+        return { store, end: () => Promise.resolve(store.close()).then(() => given.end()) };
+      },
+    ]),
+  ),
+};
+
+describe.each(Object.keys(troubles))("%s", (name) => {
+  let trouble: Trouble;
+  beforeAll(async () => {
+    trouble = await troubles[name]!();
+  });
+  afterAll(() => trouble?.end());
+
+  test.concurrent.each(Object.keys(stores))(
+    "%s: each structure tells the reason, and when it is of use to try again",
+    async (of) => {
+      if (trouble.except === of) return;
+      const { store, end } = stores[of]!(trouble.url);
+      try {
+        await Promise.all(Object.entries(calls).map(([where, call]) => rejects(where, () => call(store), trouble)));
+      } finally {
+        await end();
+      }
+    },
+  );
+});
+
+async function rejects(where: string, call: () => Promise<unknown>, { told, transient, atOnce }: Trouble) {
+  const startMs = performance.now();
+  const error = await call().then(
+    () => expect.fail(`${where} was answered`),
+    (reason: OrielError) => reason,
+  );
+  const tookMs = performance.now() - startMs;
+  expect(error.message).toMatch(told);
+  expect(error.message).not.toMatch(/could not be reached|window\/|limiter\/|lock\/|counter\/|queue\//);
+  expect(error.message.startsWith(`${where}: `), error.message).toBe(true);
+  expect(error.message).toMatch(/\(redis at [^@]+\)$/);
+  expect(error, error.message).toMatchObject({ name: "OrielError", code: "UNAVAILABLE", applied: "no" });
+  expect(error.transient, error.message).toBe(transient);
+  expect(inspect(error, { depth: 9 }) + JSON.stringify(error)).not.toContain("planted-secret");
+  if (atOnce) expect(tookMs, error.message).toBeLessThan(DEADLINE_MS - 200);
+}

@@ -1,0 +1,79 @@
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { memoryStore, redisStore, Series } from "../../../src/entries/index.ts";
+import type { Store } from "../../../src/store/contract.ts";
+import { type RedisCluster, startCluster } from "../../harness/servers/redis-cluster.ts";
+import { type ReplicatedRedis, startReplicated } from "../../harness/servers/replicas.ts";
+import { clients, clusterClients, type HandedIn } from "../contract/clients.ts";
+import { append, tally } from "../ops/operations.ts";
+
+const input = (text: string) => ({ bytes: Buffer.from(text), mostBytes: 1e9, lifetimeMs: 0 });
+
+let redis: ReplicatedRedis;
+let cluster: RedisCluster;
+beforeAll(async () => {
+  [redis, cluster] = await Promise.all([startReplicated(1), startCluster(3, 1)]);
+});
+afterAll(async () => {
+  await redis?.stop();
+  await cluster?.stop();
+});
+
+const single = Object.entries(clients).map(([name, connect]) => ({ name, open: () => connect(redis.primary.url) }));
+const many = Object.entries(clusterClients).map(([name, connect]) => ({
+  name: `cluster, ${name}`,
+  open: () => connect(cluster.urls),
+}));
+
+describe.each([...single, ...many])("replicas: $name", ({ name, open }) => {
+  let store: Store;
+  let handedIn: HandedIn;
+  beforeAll(() => {
+    handedIn = open();
+    store = redisStore(handedIn.client, { deadline: 600 });
+  });
+  afterAll(async () => {
+    await store?.close();
+    handedIn?.end();
+  });
+  const keyOf = (what: string) => store.keyOf(`${what} ${name}`);
+
+  test("a step is answered when as many replicas have it", async () => {
+    const runs = Array.from({ length: 20 }, (_, i) =>
+      store.run(append, keyOf(`there ${i}`), input("x"), { replicas: 1 }),
+    );
+    expect((await Promise.all(runs)).map(({ length }) => length)).toEqual(runs.map(() => 1));
+    const owner = name.startsWith("cluster") ? await cluster.ownerOf(keyOf("there 0")) : 0;
+    const { url } = name.startsWith("cluster") ? cluster.nodes[await cluster.replicaOf(owner)]! : redis.replicas[0]!;
+    const replica = new Redis(url, { readOnly: true });
+    if (name.startsWith("cluster")) await replica.readonly();
+    expect(await replica.get(keyOf("there 0"))).toBe("x");
+    replica.disconnect();
+  });
+
+  test("where fewer confirm it rejects, and may have been applied; others in the same turn are not harmed", async () => {
+    const results = await Promise.allSettled([
+      store.run(append, keyOf("few"), input("x"), { replicas: 2 }),
+      store.run(tally, keyOf("few tally"), "0001", { replicas: 2 }),
+      store.run(append, keyOf("none asked"), input("y")),
+    ]);
+    // On a slow machine the deadline may come before what WAIT answers at it.
+    const text = expect.stringMatching(/1 of 2 replicas confirmed the step within \d+ ms|no answer .* within \d+ ms/);
+    const code = expect.stringMatching(/^(UNAVAILABLE|DEADLINE)$/);
+    expect(results).toMatchObject([
+      { reason: { code, applied: "unknown", transient: true, message: text } },
+      { reason: { code: "DEADLINE", applied: "unknown", transient: true, message: text } },
+      { value: { length: 1 } },
+    ]);
+    expect((await store.run(append, keyOf("few"), input("x"))).length).toBe(2);
+  });
+});
+
+test("in memory there are none: asking for them is refused, and so is what is no number of replicas", async () => {
+  const store = memoryStore();
+  const run = store.run(append, store.keyOf("k"), input("x"), { replicas: 1 });
+  await expect(run).rejects.toMatchObject({ code: "ARGUMENT" });
+  await expect(new Series(store, "s", { replicas: 1 }).record(1)).rejects.toMatchObject({ code: "ARGUMENT" });
+  for (const replicas of [-1, 0.5, 1001, Number.NaN, "1" as never])
+    expect(() => new Series(store, "s", { replicas })).toThrowError(expect.objectContaining({ code: "ARGUMENT" }));
+});

@@ -1,0 +1,165 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer as createHttp } from "node:http";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { RespConnection } from "../../harness/network/resp-connection.ts";
+import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
+
+/** A server in trouble: what is asked of it, and what must be told. */
+export interface Trouble {
+  url: string;
+  /** Of the reason in the message. */
+  told: RegExp;
+  transient: boolean;
+  /** True where nothing that is waited for can change: told well before the deadline. */
+  atOnce: boolean;
+  end(): unknown;
+  /** A client that takes this connection for ready, so that what became of a call is not known. */
+  except?: string;
+}
+
+const redis = async (args: string[], ...commands: string[][]): Promise<RedisServer> => {
+  const server = await startRedis({ tcp: true, args });
+  await command(server.url, ...commands);
+  return server;
+};
+
+async function command(url: string, ...commands: string[][]): Promise<void> {
+  if (commands.length === 0) return;
+  const connection = new RespConnection(url);
+  await connection.send(commands);
+  connection.close();
+}
+
+const listening = (server: Server): Promise<string> =>
+  new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => resolve(`redis://127.0.0.1:${(server.address() as AddressInfo).port}`));
+  });
+
+const withAuthority = (url: string, authority: string, scheme = "redis://") =>
+  url.replace("redis://", scheme + authority);
+
+/** Each starts its own server. */
+export const troubles: Record<string, () => Promise<Trouble>> = {
+  async "a wrong password"() {
+    const { url, stop } = await redis([], ["CONFIG", "SET", "requirepass", "right"]);
+    const told = /refused the user name or password \(WRONGPASS/;
+    return { url: withAuthority(url, ":planted-secret@"), told, transient: false, atOnce: true, end: stop };
+  },
+  async "no password"() {
+    const { url, stop } = await redis([], ["CONFIG", "SET", "requirepass", "right"]);
+    return {
+      url,
+      told: /requires a password.*\(NOAUTH/,
+      transient: false,
+      atOnce: true,
+      end: stop,
+      except: "node-redis 5",
+    };
+  },
+  async "a user who may not run scripts"() {
+    const acl = ["ACL", "SETUSER", "ann", "on", ">planted-secret", "~*", "&*", "+@all", "-@scripting"];
+    const { url, stop } = await redis([], acl);
+    const told = /ACL rules do not allow this \(NOPERM .*(evalsha|script)/;
+    return { url: withAuthority(url, "ann:planted-secret@"), told, transient: false, atOnce: true, end: stop };
+  },
+  async "a user who may not touch the keys"() {
+    const acl = ["ACL", "SETUSER", "ann", "on", ">planted-secret", "~other:*", "&*", "+@all"];
+    const { url, stop } = await redis([], acl);
+    const told = /ACL rules do not allow this \(NOPERM .*key/;
+    return { url: withAuthority(url, "ann:planted-secret@"), told, transient: false, atOnce: true, end: stop };
+  },
+  async "a database that there is not"() {
+    const { url, stop } = await redis([]);
+    return {
+      url: `${url}/99`,
+      told: /does not have this database \(ERR .*\) \(redis at 127\.0\.0\.1:\d+\/99\)$/,
+      transient: false,
+      atOnce: true,
+      end: stop,
+    };
+  },
+  async "an HTTP server"() {
+    const server = createHttp((_, response) => response.writeHead(404).end("<h1>Not Found</h1>"));
+    const told = /not a Redis server: it answers HTTP/;
+    return { url: await listening(server), told, transient: false, atOnce: true, end: () => server.close() };
+  },
+  async "TLS to a plain port"() {
+    const { url, stop } = await redis([]);
+    const told = /does not answer the TLS handshake; it may speak no TLS on this port/;
+    return { url: withAuthority(url, "", "rediss://"), told, transient: false, atOnce: false, end: stop };
+  },
+  async "no TLS to a TLS port"() {
+    const folder = mkdtempSync(join(tmpdir(), "oriel-tls-"));
+    const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+    const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
+    const request = ["req", "-x509", ...newKey, "-nodes", "-days", "1", "-subj", "/CN=127.0.0.1"];
+    execFileSync("openssl", [...request, "-keyout", key, "-out", cert], { stdio: "ignore" });
+    const files = ["--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", cert];
+    const { url, stop } = await redis(["--tls-auth-clients", "no", ...files]);
+    const tlsPort = Number(new URL(url).port) + 10_000;
+    await command(url, ["CONFIG", "SET", "tls-port", String(tlsPort)]);
+    const end = async () => {
+      await stop();
+      rmSync(folder, { recursive: true });
+    };
+    return {
+      url: `redis://127.0.0.1:${tlsPort}`,
+      told: /may expect TLS on this port/,
+      transient: true,
+      atOnce: false,
+      end,
+    };
+  },
+  async "a silent server"() {
+    const server = createServer((socket) => socket.on("error", () => {}));
+    const told = /accepts connections and does not answer/;
+    return { url: await listening(server), told, transient: true, atOnce: false, end: () => server.close() };
+  },
+  async "nobody there"() {
+    const server = createServer();
+    const url = await listening(server);
+    server.close();
+    return {
+      url,
+      told: /nothing accepts connections at this address .*ECONNREFUSED/,
+      transient: true,
+      atOnce: false,
+      end() {},
+    };
+  },
+  async "an unknown host"() {
+    const told = /host name (is unknown|could not be looked up) .*(ENOTFOUND|EAI_AGAIN)/;
+    return { url: `redis://${"x".repeat(64)}.invalid:6379`, told, transient: false, atOnce: false, end() {} };
+  },
+  async "a replica"() {
+    const primary = await redis([]);
+    const { url, stop } = await redis(["--replicaof", "127.0.0.1", new URL(primary.url).port]);
+    const end = () => Promise.all([stop(), primary.stop()]);
+    return { url, told: /replica, which takes no writes \(READONLY/, transient: true, atOnce: false, end };
+  },
+  async "a script that does not end"() {
+    const { url, stop } = await redis(["--busy-reply-threshold", "50"]);
+    const connection = new RespConnection(url);
+    connection.send([["EVAL", "while true do end", "0"]]).catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const end = async () => {
+      await command(url, ["SCRIPT", "KILL"]);
+      connection.close();
+      await stop();
+    };
+    return { url, told: /runs a script that does not end \(BUSY/, transient: true, atOnce: false, end };
+  },
+  async "too few replicas"() {
+    const { url, stop } = await redis(["--min-replicas-to-write", "1"]);
+    return { url, told: /fewer replicas than it needs .*\(NOREPLICAS/, transient: true, atOnce: false, end: stop };
+  },
+  async "a disk that cannot be written"() {
+    const { url, stop } = await redis(["--save", "3600 1", "--dir", "/proc/self"]);
+    await command(url, ["SET", "a", "1"], ["BGSAVE"]);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    return { url, told: /cannot save its data.*\(MISCONF/, transient: true, atOnce: false, end: stop };
+  },
+};
