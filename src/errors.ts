@@ -127,6 +127,13 @@ export function wholeNumber(argument: string, value: unknown, least: number, mos
   return value as number;
 }
 
+/** The bound in bytes, which is a whole number of at least 1024; throws ARGUMENT. */
+export function byteBound(argument: string, value: number): number {
+  if (!Number.isSafeInteger(value) || value < 1024)
+    throw argumentError(argument, value, "a whole number of bytes, 1024 or more");
+  return value;
+}
+
 /** Throws ARGUMENT where `options` is no object, or has an option that is not known. `of`: the option that they are the value of. */
 export function checkKnown(options: object, known: readonly string[], of?: string): void {
   if (options === null || typeof options !== "object" || Array.isArray(options))

@@ -1,6 +1,5 @@
-import { argumentError, checkKnown } from "../errors.ts";
+import { argumentError, byteBound, checkKnown } from "../errors.ts";
 import { leaseMsOf, waitMsOf } from "../lock/lock-options.ts";
-import { bound } from "../series/series-options.ts";
 import { type Closed, type Duration, durationMs } from "../time.ts";
 
 /** One more number of a window, by name; it sees what is inside, in the order recorded, and must not change it. */
@@ -49,7 +48,7 @@ export function lockedSettings(options: LockedWindowOptions<Statistics>): Locked
     closed,
     waitMs: waitMsOf(options.wait ?? "10s"),
     leaseMs: leaseMsOf("lease", options.lease ?? "60s"),
-    maxBytes: bound("maxBytes", options.maxBytes ?? 64 << 20),
+    maxBytes: byteBound("maxBytes", options.maxBytes ?? 64 << 20),
     statistics,
   };
 }

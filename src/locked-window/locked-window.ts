@@ -1,9 +1,9 @@
 import { OrielError } from "../errors.ts";
-import { corruptAt } from "../journal/steps/corrupt.ts";
 import { Lock } from "../lock/lock.ts";
 import { type Place, placeOf } from "../place.ts";
 import { randomU32 } from "../random.ts";
 import { checkValue } from "../stats/values.ts";
+import { asCorrupt } from "../store/as-corrupt.ts";
 import type { Store } from "../store/contract.ts";
 import { keyOf } from "../store/keys.ts";
 import type { Mark } from "./locked-columns.ts";
@@ -141,7 +141,7 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
       const state = await this.#store.run(lockedRead, this.#key, { mark, mostBytes: maxBytes, spanMs });
       return contentOf(state, spanMs, closed, added);
     } catch (error) {
-      throw corruptAt(this.#key, error);
+      throw asCorrupt(this.#key, error);
     }
   }
 

@@ -1,5 +1,5 @@
-import { argumentError, checkKnown } from "../errors.ts";
-import type { NanPolicy } from "../kernel/nan.ts";
+import { argumentError, byteBound, checkKnown } from "../errors.ts";
+import { type NanPolicy, policyOf } from "../kernel/nan.ts";
 import { randomU32 } from "../random.ts";
 import { type Duration, durationMs } from "../time.ts";
 
@@ -76,7 +76,7 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
   const { values = "float32", clock = "server", nan = "reject" } = options;
   if (values !== "float32" && values !== "float64") throw argumentError("values", values, '"float32" or "float64"');
   if (clock !== "server" && clock !== "event") throw argumentError("clock", clock, '"server" or "event"');
-  checkNan(nan);
+  policyOf(nan);
   const { replicas = 0 } = options;
   if (!Number.isInteger(replicas) || replicas < 0 || replicas > MOST_REPLICAS)
     throw argumentError("replicas", replicas, `a whole number of replicas from 0 to ${MOST_REPLICAS}`);
@@ -90,22 +90,11 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
     valueType: values === "float64" ? 1 : 0,
     clock: clock === "event" ? 1 : 0,
     nan,
-    maxPendingBytes: bound("maxPendingBytes", options.maxPendingBytes ?? 8 << 20),
-    maxResidentBytes: bound("maxResidentBytes", options.maxResidentBytes ?? 512 << 20),
+    maxPendingBytes: byteBound("maxPendingBytes", options.maxPendingBytes ?? 8 << 20),
+    maxResidentBytes: byteBound("maxResidentBytes", options.maxResidentBytes ?? 512 << 20),
     isResident: resident,
     replicas,
     isLocalOnError: onStoreError === "local",
     entropy: options.entropy ?? randomU32,
   };
-}
-
-export function checkNan(nan: NanPolicy): void {
-  if (nan !== "reject" && nan !== "ignore" && nan !== "propagate")
-    throw argumentError("nan", nan, '"reject", "ignore" or "propagate"');
-}
-
-export function bound(argument: string, value: number): number {
-  if (!Number.isSafeInteger(value) || value < 1024)
-    throw argumentError(argument, value, "a whole number of bytes, 1024 or more");
-  return value;
 }

@@ -1,9 +1,7 @@
-import { argumentError, checkKnown, OrielError } from "../errors.ts";
-import { chunkMsOf, law } from "../journal/format/law.ts";
+import { argumentError, byteBound, checkKnown, OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
-import type { NanPolicy } from "../kernel/nan.ts";
+import { type NanPolicy, policyOf } from "../kernel/nan.ts";
 import { Place } from "../place.ts";
-import { bound, checkNan } from "../series/series-options.ts";
 import { type Clock, type Duration, durationMs, instantMs } from "../time.ts";
 import { LIVE_BOUNDS, LiveQuestions, type PercentileOptions } from "./live/live-questions.ts";
 import { Cores } from "./segments/cores.ts";
@@ -33,6 +31,11 @@ export interface LocalSeriesOptions {
   clock?: Clock;
 }
 
+/** How far ahead of the clock an event's own time may lie. */
+const MAX_EARLY_MS = 60_000;
+/** Segments start anew this often, so that expired ones are dropped whole. */
+const CHUNKS_PER_RETENTION = 64;
+const SHORTEST_CHUNK_MS = 1000;
 const AT = new Place("LocalSeries");
 const NO_OPTIONS: PercentileOptions = {};
 
@@ -63,7 +66,7 @@ export class LocalSeries {
   constructor(options: LocalSeriesOptions = {}, liveBounds = LIVE_BOUNDS) {
     const { values, nan, clock, retentionMs, maxBytes } = AT.checked(undefined, () => settingsOf(options));
     this.#retentionMs = retentionMs;
-    this.#chunkMs = chunkMsOf(this.#retentionMs);
+    this.#chunkMs = Math.max(SHORTEST_CHUNK_MS, Math.ceil(retentionMs / CHUNKS_PER_RETENTION));
     this.#valueType = values === "float64" ? 1 : 0;
     this.#maxBytes = maxBytes;
     this.#safeBelow = this.#valueType === 1 ? Number.MAX_VALUE : 3e38;
@@ -217,10 +220,10 @@ export class LocalSeries {
   }
 
   #checkAt(atMs: number, nowMs: number): number {
-    if (atMs > nowMs + law.earlyMs)
+    if (atMs > nowMs + MAX_EARLY_MS)
       throw new OrielError(
         "EARLY",
-        `at is ${atMs - nowMs} ms ahead of the clock; at most ${law.earlyMs} ms are allowed`,
+        `at is ${atMs - nowMs} ms ahead of the clock; at most ${MAX_EARLY_MS} ms are allowed`,
       );
     if (atMs < nowMs - this.#retentionMs)
       throw new OrielError("LATE", `at is ${nowMs - atMs} ms old; the retention is ${this.#retentionMs} ms`);
@@ -232,8 +235,8 @@ function settingsOf(options: LocalSeriesOptions) {
   checkKnown(options, ["retention", "values", "nan", "maxBytes", "clock"]);
   const { values = "float32", nan = "reject", clock = Date.now } = options;
   if (values !== "float32" && values !== "float64") throw argumentError("values", values, '"float32" or "float64"');
-  checkNan(nan);
+  policyOf(nan);
   if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms since 1970");
   const retentionMs = durationMs("retention", options.retention ?? "1h");
-  return { values, nan, clock, retentionMs, maxBytes: bound("maxBytes", options.maxBytes ?? 512 << 20) };
+  return { values, nan, clock, retentionMs, maxBytes: byteBound("maxBytes", options.maxBytes ?? 512 << 20) };
 }

@@ -1,5 +1,7 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type SourceFile, sourceFiles } from "./sources.ts";
+import { root, type SourceFile, sourceFiles } from "./sources.ts";
 
 /** What a room may read that is no source of its own. */
 const DATA = ["package.json", "src/runtimes/kernels.simd.wasm", "src/runtimes/kernels.simd.wasm?module"];
@@ -12,63 +14,41 @@ const files = sourceFiles(["src"], [".ts"]).map((file) => ({
   ...file,
   imports: file.imports.filter((path) => !DATA.includes(path)),
 }));
-const GROUND = [
-  "src/base64.ts",
-  "src/did-you-mean.ts",
-  "src/errors.ts",
-  "src/async/listeners.ts",
-  "src/percent.ts",
-  "src/place.ts",
-  "src/redis-url.ts",
-  "src/time.ts",
-];
-const ENTRIES = ["api", "index", "kernel-api", "kernel", "js", "slim", "http", "sql", "cli"].map(
-  (name) => `src/${name}.ts`,
-);
 
-/** Which rooms a room may import besides itself; everyone may use the ground floor. */
+/**
+ * Which rooms a room may import besides itself and the files of src/ itself (errors, durations, texts), which everyone may use.
+ * A room is a folder of src/.
+ */
 const MAY_IMPORT: Record<string, string[]> = {
-  ground: [],
-  generated: ["store"],
+  async: [],
   kernel: ["generated"],
-  store: ["generated"],
-  lock: ["store", "generated"],
-  limiter: ["store", "generated"],
-  breaker: ["store", "generated"],
-  counter: ["store", "generated"],
-  queue: ["store", "generated"],
-  window: ["kernel", "store", "lock", "generated"],
-  metrics: ["kernel", "window"],
-  flow: ["metrics"],
-  fleet: ["store", "generated", "window", "metrics"],
-  exporters: ["metrics"],
+  store: ["async", "generated"],
+  stats: ["kernel"],
+  journal: ["async", "store", "generated", "kernel", "stats"],
+  series: ["async", "store", "kernel", "stats", "journal"],
+  lock: ["async", "store", "generated"],
+  "locked-window": ["async", "store", "generated", "kernel", "stats", "lock"],
+  limiter: ["async", "store", "generated"],
   http: ["limiter"],
-  drain: ["store", "counter", "lock"],
-  cli: ["entry"],
-  runtimes: ["entry", "kernel", "store"],
-  entry: [
-    "kernel",
-    "store",
-    "lock",
-    "window",
-    "limiter",
-    "breaker",
-    "counter",
-    "queue",
-    "metrics",
-    "flow",
-    "fleet",
-    "exporters",
-    "http",
-    "drain",
-    "cli",
-  ],
+  breaker: ["async", "store", "generated"],
+  queue: ["async", "store", "generated"],
+  counter: ["async", "store", "generated"],
+  drain: ["async", "store", "counter", "lock"],
+  metrics: ["kernel", "stats"],
+  flow: ["metrics"],
+  fleet: ["async", "store", "generated", "stats", "series", "metrics"],
+  exporters: ["async", "metrics"],
+  cli: ["entries", "async"],
+  entries: ["*"],
+  runtimes: ["entries", "kernel", "store"],
+  generated: ["store"],
+  "": ["async"],
 };
 
+/** The folder of src/ that a file stands in; "" for the files of src/ itself. */
 function roomOf(path: string): string {
-  if (GROUND.includes(path)) return "ground";
-  if (ENTRIES.includes(path)) return "entry";
-  return path.split("/")[1];
+  const [, room, ...rest] = path.split("/");
+  return rest.length === 0 ? "" : room;
 }
 
 function offences(rule: (file: SourceFile) => string[]): string[] {
@@ -84,11 +64,26 @@ describe("the rooms of src", () => {
     const wrong = offences((file) =>
       file.imports.filter((path) => {
         const [from, to] = [roomOf(file.path), roomOf(path)];
-        return to !== from && to !== "ground" && !MAY_IMPORT[from].includes(to);
+        return to !== from && to !== "" && !MAY_IMPORT[from].includes(to) && !MAY_IMPORT[from].includes("*");
       }),
     );
     expect(wrong).toEqual([]);
   });
+
+  it.each(Object.entries(MAY_IMPORT).filter(([room]) => !["", "generated"].includes(room)))(
+    "%s has a short README with its law, where to begin, and what it may import",
+    (room, allowed) => {
+      const text = readFileSync(join(root, "src", room, "README.md"), "utf8");
+      expect(text.split("\n").length).toBeLessThanOrEqual(15);
+      expect(text).toMatch(/^- \*\*Law\.\*\* .+\n- \*\*Begin with\*\* .+\n- \*\*May import\*\* /m);
+      const rooms = allowed.includes("*") ? "every room" : allowed.map((name) => `\`${name}\``).join(", ");
+      expect(text).toContain(`**May import** ${rooms || "no other room"}, and the files of \`src/\` itself.`);
+      for (const [, file] of text.matchAll(/`([\w-]+(?:\/[\w-]+)*(?:\.ts|\/))`/g))
+        expect(existsSync(/^(src|lua)\//.test(file) ? join(root, file) : join(root, "src", room, file)), file).toBe(
+          true,
+        );
+    },
+  );
 
   it("import only files that are there", () => {
     const known = new Set(files.map((file) => file.path));
@@ -116,7 +111,7 @@ describe("the rooms of src", () => {
 
   it("re-export from entries only", () => {
     const wrong = offences((file) =>
-      ["entry", "runtimes"].includes(roomOf(file.path)) ? [] : (file.text.match(/^export .* from "/gm) ?? []),
+      ["entries", "runtimes"].includes(roomOf(file.path)) ? [] : (file.text.match(/^export .* from "/gm) ?? []),
     );
     expect(wrong).toEqual([]);
   });

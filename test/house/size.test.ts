@@ -1,7 +1,9 @@
+import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
-import { sourceFiles } from "./sources.ts";
+import { sourceFiles, trackedFiles } from "./sources.ts";
 
 const MOST_LINES = 250;
+const MAX_FILES_IN_FOLDER = 15;
 const LUA_HEADER = ["KEYS", "ARGV", "Reply", "Cost"];
 
 const files = sourceFiles(["src", "assembly", "lua", "test", "bench"], [".ts", ".lua"]).filter(
@@ -13,6 +15,15 @@ describe("the files", () => {
   it(`have at most ${MOST_LINES} lines`, () => {
     const long = files.filter((file) => lines(file.text) > MOST_LINES);
     expect(long.map((file) => `${file.path}: ${lines(file.text)}`)).toEqual([]);
+  });
+
+  it(`stand in folders of at most ${MAX_FILES_IN_FOLDER} files`, () => {
+    const counts = new Map<string, number>();
+    for (const path of trackedFiles().filter((path) => !path.endsWith("README.md")))
+      counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+    const full = [...counts].filter(([, count]) => count > MAX_FILES_IN_FOLDER);
+    expect(counts.size).toBeGreaterThan(20);
+    expect(full.map(([folder, count]) => `${folder}: ${count}`)).toEqual([]);
   });
 
   it("are short on the whole: the median file of src has at most 120 lines", () => {

@@ -42,8 +42,8 @@ export const structures = structuresOf({
     },
     elsewhere: {
       retention: ALL_ROWS,
-      clock: `${ALL_ROWS}: window/suite-clock.ts`,
-      nan: `${ALL_ROWS}: window/suite-policies.ts`,
+      clock: `${ALL_ROWS}: series/contract/suite-clock.ts`,
+      nan: `${ALL_ROWS}: series/contract/suite-policies.ts`,
       maxPendingBytes: BOUND,
       maxResidentBytes: BOUND,
       entropy: "for tests that repeat themselves",

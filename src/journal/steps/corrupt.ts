@@ -1,4 +1,5 @@
 import { corruptError, OrielError } from "../../errors.ts";
+import { asCorrupt } from "../../store/as-corrupt.ts";
 import { closedKey } from "./rotate.ts";
 
 /** A chunk's bytes are no frames; under which key they lie depends on whether it is closed. */
@@ -12,7 +13,7 @@ export class DamagedChunk extends OrielError {
 }
 
 /**
- * What went wrong over the bytes of a journal, or of a locked window, as an error that names the key: what decoding them
+ * What went wrong over the bytes of a journal as an error that names the key: what decoding them
  * threw, whatever it was. Other errors as they are. `openNumber`: of the chunk that is not closed.
  */
 export function corruptAt(key: string, error: unknown, openNumber?: number): unknown {
@@ -20,11 +21,5 @@ export function corruptAt(key: string, error: unknown, openNumber?: number): unk
     const isClosed = openNumber !== undefined && openNumber !== error.number;
     return corruptError(isClosed ? closedKey(key, error.number) : key, OrielError.detailOf(error));
   }
-  if (error instanceof OrielError) {
-    const { code, cause, applied } = error;
-    const detail = OrielError.detailOf(error);
-    return code !== "CORRUPT" || detail.includes(key) ? error : corruptError(key, detail, { cause, applied });
-  }
-  const isOfReading = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
-  return isOfReading ? corruptError(key, "no step of oriel wrote it", { cause: error }) : error;
+  return asCorrupt(key, error);
 }

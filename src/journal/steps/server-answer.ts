@@ -3,7 +3,7 @@ import { type ChunkHeader, HEADER_BYTES, isSound, readHeader } from "../format/c
 import { law } from "../format/law.ts";
 import type { ServerMoments } from "./server-moments.ts";
 
-/** What window/server-stats answers; layout in lua/summary/server-stats.lua. */
+/** What summary/server-stats answers; layout in lua/summary/server-stats.lua. */
 export interface ServerAnswer {
   status: number;
   /** True when the chunk before the oldest one read should be there and is not. */

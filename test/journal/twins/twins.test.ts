@@ -225,7 +225,7 @@ describe("the two forms of each step", () => {
 });
 
 test("both forms have the same constants", () => {
-  const constants = constantsOfLaw("window");
+  const constants = constantsOfLaw("journal");
   expect(Object.keys(constants).length).toBe(15);
   expect(law).toMatchObject(constants);
 });
