@@ -32,7 +32,7 @@ interface Turn {
   serverUsPerOperation: number;
 }
 
-const AS_BUILT = new URL("typescript.mjs", import.meta.url).href;
+const AS_BUILT = new URL("../typescript.mjs", import.meta.url).href;
 const CLIENT = fileURLToPath(new URL("cluster-client.ts", import.meta.url));
 
 class ClientProcess {

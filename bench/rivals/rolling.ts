@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { findPython } from "../../scripts/find-programs.mjs";
 
-const SCRIPT = fileURLToPath(new URL("pandas_rolling.py", import.meta.url));
+const SCRIPT = fileURLToPath(new URL("python/pandas_rolling.py", import.meta.url));
 
 /** bottleneck knows the median only. */
 export type RollingLibrary = "pandas" | "bottleneck";

@@ -123,7 +123,7 @@ function unseen(count: number): Float32Array {
 }
 
 async function sumModule(): Promise<object> {
-  const source = fileURLToPath(new URL("assembly/sum.ts", import.meta.url));
+  const source = fileURLToPath(new URL("../assembly/sum.ts", import.meta.url));
   let binary = new Uint8Array();
   const flags = ["--importMemory", "--enable", "simd", "--runtime", "stub", "-O3", "--noAssert"];
   const { error, stderr } = await asc.main(["sum.ts", "--outFile", "sum.wasm", ...flags], {

@@ -27,7 +27,7 @@ export const FULL_PROCESSES: ProcessesOptions = {
 export const SMALL_PROCESSES: ProcessesOptions = { events: 50, processes: 2, callers: 4, slices: 1, sliceMs: 20 };
 
 const WINDOW_MS = 3_600_000;
-const AS_BUILT = new URL("typescript.mjs", import.meta.url).href;
+const AS_BUILT = new URL("../typescript.mjs", import.meta.url).href;
 const WORKER = fileURLToPath(new URL("process-worker.ts", import.meta.url));
 
 interface Done {

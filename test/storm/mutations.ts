@@ -14,7 +14,8 @@ export interface Mutation {
 }
 
 /** The steps whose answers acknowledge something. */
-const ACKNOWLEDGES = /^(window\/(append|append-cold|record|locked-write)|counter\/add|queue\/add|fleet\/flush)$/;
+const ACKNOWLEDGES =
+  /^(journal\/(append|append-cold|record)|locked-window\/locked-write|counter\/add|queue\/add|fleet\/flush)$/;
 const EVERY = 5;
 
 function every(broken: (run: () => Promise<unknown>, last: unknown) => Promise<unknown>): Change {

@@ -41,7 +41,7 @@ export async function bundledSuite(main: string, options: BuildOptions = WHOLE, 
   const { outputFiles } = await build({
     stdin: {
       contents: `import { runStoreSuite } from "./${suite}-suite.ts";\n${main}\n`,
-      resolveDir: here("."),
+      resolveDir: here("../stores"),
       sourcefile: "main.mjs",
     },
     bundle: true,
