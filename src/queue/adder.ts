@@ -11,7 +11,7 @@ interface Adding {
   reject(error: unknown): void;
 }
 
-/** Brings what is added in one turn to its shard in few steps, in order. */
+/** Collects the messages added in one turn of the event loop, and sends them to their shard in few steps, in order. */
 export class Adder {
   readonly #store: Store;
   readonly #key: string;
@@ -27,7 +27,7 @@ export class Adder {
     this.#replicas = replicas;
   }
 
-  /** Whether it was added: its id was not known. */
+  /** Resolves to true if the message was added, to false if its id was known. */
   add(message: NewMessage): Promise<boolean> {
     return new Promise((resolve, reject) => {
       if (this.#open.length === 0) gathering().then(this.#send);

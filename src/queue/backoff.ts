@@ -3,7 +3,10 @@ import { type Duration, durationMs } from "../time.ts";
 
 const YEAR_MS = 31_536_000_000;
 
-/** How long a message waits after a failure: the same pause each time, or the first, doubled each time up to the longest. */
+/**
+ * How long a message waits after a failed delivery. A single duration is a constant pause. Otherwise the pause starts
+ * at `first` and is multiplied by `factor` (default 2) after each failure, up to `longest`.
+ */
 export type BackoffOptions = Duration | { first?: Duration; factor?: number; longest?: Duration };
 
 export interface Backoff {
@@ -29,7 +32,7 @@ export function backoffOf(options: BackoffOptions | undefined, absent: Backoff):
   return { firstMs, factor, longestMs: Math.max(firstMs, durationMs("backoff.longest", longest, 1000, YEAR_MS)) };
 }
 
-/** The pause after so many deliveries that failed. */
+/** The pause after this number of failed deliveries. */
 export function pauseMs({ firstMs, factor, longestMs }: Backoff, deliveries: number): number {
   return Math.floor(Math.min(longestMs, firstMs * factor ** (deliveries - 1)));
 }

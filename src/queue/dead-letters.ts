@@ -7,7 +7,7 @@ import { checkId } from "./options.ts";
 import { dead } from "./steps/dead.ts";
 import { redrive } from "./steps/redrive.ts";
 
-/** Messages whose last delivery failed, or lapsed; they stay until they are redriven, or cancelled. */
+/** Messages whose last delivery failed or lapsed. They stay until they are redriven or cancelled. */
 export class DeadLetters<Payload = unknown> {
   readonly #store: Store;
   readonly #keys: readonly string[];
@@ -22,7 +22,10 @@ export class DeadLetters<Payload = unknown> {
     this.#layout = layout;
   }
 
-  /** Up to `limit` (1 to 1000, default 100) of them after the first `offset`, by the time of death in each shard. */
+  /**
+   * Returns up to `limit` (1 to 1000, default 100) dead messages after the first `offset`. Each shard is ordered by
+   * time of death.
+   */
   async list(options: { offset?: number; limit?: number } = {}): Promise<QueuedMessage<Payload>[]> {
     try {
       return await this.#list(options);
@@ -51,8 +54,8 @@ export class DeadLetters<Payload = unknown> {
   }
 
   /**
-   * Has the messages of these ids, or all, wait again, due at once, with no delivery behind them; how many. What is corrupt
-   * stays, and does not count.
+   * Makes dead messages due at once, with zero deliveries: those with these ids, or all. Returns their number. Corrupt
+   * messages stay dead and are not counted.
    */
   async redrive(options: { ids?: readonly string[] } = {}): Promise<number> {
     try {

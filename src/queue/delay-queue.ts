@@ -32,15 +32,18 @@ import type { WorkerOptions } from "./worker/worker-options.ts";
 
 export interface Added {
   id: string;
-  /** False where a message of this id waits, is claimed or dead, or was added less than `dedupeFor` ago: it is left as it is. So it may be by this very call, where a reply was lost. */
+  /**
+   * False if a message with this id waits, is claimed or dead, or was added less than `dedupeFor` ago. That message
+   * stays unchanged. After a lost reply, this same call may have added it.
+   */
   isNew: boolean;
 }
 
 /**
- * Messages that are due later, shared by all processes of a store: each is handled at least once, when the server's clock
- * says so, by one of the workers. Of all that is due the highest priority comes first, then by time and order of adding; with
- * several shards each has its own order. A message is claimed for a while (`visibility`): of who did not come back in time the next
- * one takes it over, and what the first one says later is refused.
+ * A delayed message queue, shared by all processes of a store. Each message is handled at least once, by one worker,
+ * when it is due by the server's clock. Due messages are claimed by priority (highest first), then by time and order of
+ * adding; each shard has its own order. A claim lasts for `visibility`. After it lapses, another worker may claim the
+ * message, and later results of the first worker are refused.
  */
 export class DelayQueue<Payload = unknown> {
   readonly name: string;
@@ -54,7 +57,7 @@ export class DelayQueue<Payload = unknown> {
   readonly #hand: HandClaims<Payload>;
   readonly #place: Place;
 
-  /** Throws ARGUMENT for a wrong name or option. Nothing is sent yet. */
+  /** Throws ARGUMENT for a wrong name or option. Sends nothing to the store yet. */
   constructor(store: Store, name: string, options: DelayQueueOptions = {}, timers: Timers = TIMERS) {
     this.#place = placeOf("DelayQueue", store, name);
     this.name = name;
@@ -70,14 +73,16 @@ export class DelayQueue<Payload = unknown> {
   }
 
   /**
-   * Adds a message: bytes, or what JSON can say, up to 512 KiB. Resolves when the store has it. May be called again with the
-   * same `id` after any failure.
+   * Adds a message. The payload is bytes or a JSON value, up to 512 KiB. Resolves when the store has the message. After
+   * any failure the call can be repeated with the same `id`.
    */
   add(payload: Payload, options: AddMessageOptions = {}): Promise<Added> {
     return this.#at("add", () => this.#send(this.#check(payload, options)));
   }
 
-  /** Adds many, in order. All are checked before any is sent; where a part fails, it rejects with the first reason. */
+  /**
+   * Adds several messages in order. All are checked before any is sent. If a part fails, rejects with the first reason.
+   */
   addBulk(messages: readonly ({ payload: Payload } & AddMessageOptions)[]): Promise<Added[]> {
     return this.#at("addBulk", () => this.#addBulk(messages));
   }
@@ -101,18 +106,23 @@ export class DelayQueue<Payload = unknown> {
     return { id, when, envelope: packEnvelope({ ...rest, payload }), isOurId: options.id === undefined };
   }
 
-  /** Nobody else has an id of ours: if it is known, a call before whose reply was lost has added it. */
+  /**
+   * A generated id is unique. If the store knows it, an earlier attempt of this call added it and its reply was lost.
+   */
   async #send({ isOurId, ...message }: NewMessage & { isOurId: boolean }): Promise<Added> {
     const isAdded = await this.#adders[this.#shardOf(message.id)]!.add(message);
     return { id: message.id, isNew: isAdded || isOurId };
   }
 
-  /** Whether the message was there, waiting or dead, and is no more; false too while it is claimed. Its id is new at once. */
+  /**
+   * Removes a waiting or dead message. Returns false if there is none, or while it is claimed. Its id can be used again
+   * at once.
+   */
   cancel(id: string): Promise<boolean> {
     return this.#at("cancel", () => this.#move(id, undefined));
   }
 
-  /** Whether the message waited, and now does until then; false while it is claimed, or dead. */
+  /** Changes when a waiting message is due. Returns false if there is none, or while it is claimed or dead. */
   reschedule(id: string, when: { delay?: Duration; at?: number | Date }): Promise<boolean> {
     return this.#at("reschedule", () => {
       checkKnown(when, ["delay", "at"]);
@@ -125,7 +135,7 @@ export class DelayQueue<Payload = unknown> {
     return (await this.#store.run(move, this.#keyOf(checkId(id)), { layout: this.#layout, id, when })) === "moved";
   }
 
-  /** The message, or undefined where there is none, or it is done. */
+  /** Returns the message, or undefined if there is none or it is done. */
   get(id: string): Promise<QueuedMessage<Payload> | undefined> {
     const found = async () => {
       const found = await this.#store.run(look, this.#keyOf(checkId(id)), { layout: this.#layout, id });
@@ -134,7 +144,7 @@ export class DelayQueue<Payload = unknown> {
     return this.#at("get", found, "no");
   }
 
-  /** Messages that wait, are due, claimed and dead: of each shard at one instant. */
+  /** Counts the waiting, due, claimed and dead messages. The counts of one shard are of one instant. */
   counts(): Promise<Census> {
     return this.#at("counts", () => this.#counts(), "no");
   }
@@ -147,8 +157,8 @@ export class DelayQueue<Payload = unknown> {
   }
 
   /**
-   * Up to `limit` (1 to 256, default 10) messages that wait, in the order in which they would be claimed if no other came; of
-   * large ones as many as are 1 MiB in each shard.
+   * Returns up to `limit` (1 to 256, default 10) waiting messages in the order of claiming, as if no others were added.
+   * Each shard returns at most 1 MiB, or one larger message.
    */
   peek(options: { limit?: number } = {}): Promise<QueuedMessage<Payload>[]> {
     return this.#at("peek", () => this.#peek(options), "no");
@@ -163,7 +173,7 @@ export class DelayQueue<Payload = unknown> {
       .map((each) => messageOf<Payload>(each.id, each));
   }
 
-  /** From then on nothing is claimed, by any process; what is claimed goes on. */
+  /** Pauses claiming in all processes. Messages that are already claimed are still processed. */
   pause(): Promise<void> {
     return this.#at("pause", () => this.#pause(true));
   }
@@ -177,8 +187,8 @@ export class DelayQueue<Payload = unknown> {
   }
 
   /**
-   * Has a handler process what is due until the worker is closed. A message is done when the handler returns, and comes
-   * again after its backoff when it throws.
+   * Starts a worker that calls `handler` with due messages until it is closed. A message is done when the handler
+   * returns. If it throws, the message is retried after its backoff.
    */
   process(handler: (job: Job<Payload>) => unknown, options: WorkerOptions = {}): QueueWorker<Payload> {
     const { dedupeMs } = this.#settings;
@@ -187,29 +197,35 @@ export class DelayQueue<Payload = unknown> {
   }
 
   /**
-   * Claims up to `limit` (1 to 1000, default 1) messages that are due, by hand, for `visibility` (default 30 s, at most a day).
-   * What is corrupt goes to the dead letters, and others come in its place.
+   * Claims up to `limit` (1 to 1000, default 1) due messages without a worker, for `visibility` (default 30 s, at most
+   * a day). Corrupt messages move to the dead letters and are replaced by other due messages.
    */
   claim(options: { limit?: number; visibility?: Duration } = {}): Promise<ClaimedMessage<Payload>[]> {
     return this.#at("claim", () => this.#hand.claim(options));
   }
 
-  /** Whether the message is done; false where it is claimed by another delivery, or no more there. */
+  /** Marks a claimed message as done. Returns false if another delivery has claimed it, or it is gone. */
   ack(message: ClaimedMessage<Payload>): Promise<boolean> {
     return this.#at("ack", () => this.#hand.ack(message));
   }
 
-  /** Whether the message comes again, after `delay` (default: its backoff), or is dead after its last delivery. */
+  /**
+   * Reports a failed delivery. The message is retried after `delay` (default: its backoff), or is dead after its last
+   * delivery. Returns false if another delivery has claimed it, or it is gone.
+   */
   nack(message: ClaimedMessage<Payload>, options: { delay?: Duration; error?: unknown } = {}): Promise<boolean> {
     return this.#at("nack", () => this.#hand.nack(message, options));
   }
 
-  /** Whether the message stays claimed for so long from now: 1 ms to a day. */
+  /**
+   * Keeps a message claimed for `visibility` from now: 1 ms to a day. Returns false if this delivery no longer holds
+   * it.
+   */
   extend(message: ClaimedMessage<Payload>, visibility: Duration): Promise<boolean> {
     return this.#at("extend", () => this.#hand.extend(message, visibility));
   }
 
-  /** What `run` gives; what it rejects with is told from here. `applied`: "no" for a question. */
+  /** Runs `run`; errors are reported as errors of `operation`. `applied`: "no" for an operation that only reads. */
   #at<T>(operation: string, run: () => T | Promise<T>, applied?: "no"): Promise<T> {
     return this.#place.run(operation, run, applied);
   }

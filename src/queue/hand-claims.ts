@@ -9,16 +9,16 @@ import { turn } from "./steps/turn.ts";
 import { burialOf, type ClaimedMessage, checkClaimed, claimOf, outcomeOf } from "./worker/claimed.ts";
 
 const MOST_VISIBILITY_MS = 86_400_000;
-/** Of one shard, where what was claimed is dead or corrupt. */
+/** Maximum claim steps on one shard. A step may return only dead or corrupt messages, and is then repeated. */
 const MOST_ROUNDS = 16;
 
-/** Claims by hand, without a worker. */
+/** Claims messages without a worker. */
 export class HandClaims<Payload> {
   readonly #store: Store;
   readonly #keys: readonly string[];
   readonly #layout: string;
   readonly #dedupeMs: number;
-  /** The shard that is asked first. */
+  /** The shard that the next call asks first. */
   #turn = 0;
 
   constructor(store: Store, keys: readonly string[], layout: string, dedupeMs: number) {
@@ -40,7 +40,8 @@ export class HandClaims<Payload> {
       try {
         await this.#claimFrom(key, most, visibilityMs, claimed);
       } catch (error) {
-        // What other shards give is claimed: it is not to lapse for the failure of this one.
+        // Keep the messages that other shards returned: they are claimed, and would lapse if this failure discarded
+        // them.
         failure ??= error;
       }
     }
@@ -48,7 +49,7 @@ export class HandClaims<Payload> {
     return claimed;
   }
 
-  /** Until there are enough, or nothing that is due is left. */
+  /** Claims from one shard until there are enough messages, or no more are due. */
   async #claimFrom(key: string, most: number, visibilityMs: number, claimed: ClaimedMessage<Payload>[]): Promise<void> {
     for (let round = 0, isMore = true; isMore && round < MOST_ROUNDS && claimed.length < most; round++) {
       const asked = { ...this.#turnOf([]), most: most - claimed.length, visibilityMs };
@@ -59,7 +60,7 @@ export class HandClaims<Payload> {
     }
   }
 
-  /** Adds the message; what is none is to be buried. */
+  /** Adds the claimed message to `claimed`. Corrupt bytes give a result that moves them to the dead letters. */
   #read(claim: Claim, claimed: ClaimedMessage<Payload>[]): Result[] {
     try {
       claimed.push(claimOf<Payload>(claim));
@@ -94,7 +95,7 @@ export class HandClaims<Payload> {
     return (await this.#store.run(turn, this.#keyOf(message.id), asked)).fates[0] === "kept";
   }
 
-  /** A turn that claims nothing. */
+  /** A turn that only delivers results and claims no messages. */
   #turnOf(results: readonly Result[]): Turn {
     return { layout: this.#layout, results, dedupeMs: this.#dedupeMs, most: 0, visibilityMs: 1 };
   }

@@ -3,11 +3,14 @@ import { placed } from "../place.ts";
 import { hexOf } from "./format/hex.ts";
 
 export interface InboxOptions {
-  /** Default "oriel_inbox": a name of A-Z a-z 0-9 _, one with a schema before it too. */
+  /** The table's name, optionally with a schema in front. Characters A-Z a-z 0-9 _. Default "oriel_inbox". */
   table?: string;
 }
 
-/** What is used of a connection with an open transaction: of pg, mysql2/promise, or better-sqlite3 and node:sqlite. */
+/**
+ * A connection with an open transaction, from pg, mysql2/promise, better-sqlite3 or node:sqlite. Only the members used
+ * here.
+ */
 export type Transaction =
   | { query(text: string, values: string[]): Promise<unknown>; execute?: undefined; prepare?: unknown }
   | { execute(text: string, values: string[]): Promise<unknown>; query?: unknown; prepare?: unknown }
@@ -20,11 +23,14 @@ interface SqliteInsert {
 
 const MOST_QUEUE = 128;
 const QUEUE = new RegExp(`^[^\\0]{0,${MOST_QUEUE}}$`, "u");
-/** Byte by byte, trailing spaces too; as the drain's tables. */
+/** Compares byte by byte, including trailing spaces, as in the tables of the drain. */
 const EXACT = "CHARACTER SET utf8mb4 COLLATE /*M! utf8mb4_nopad_bin */ /*!80017 utf8mb4_0900_bin */";
 const TABLE = /^[A-Za-z_]\w{0,62}(\.[A-Za-z_]\w{0,62})?$/;
 
-/** The table that `job.once` writes to: a row for each message that had its effect. Old rows may be deleted. */
+/**
+ * Returns the SQL that creates the table for `job.once`. It has a row for each message whose effect is committed. Old
+ * rows may be deleted.
+ */
 export function inboxTable(dialect: "postgres" | "mysql" | "sqlite", options: InboxOptions = {}): string {
   return placed("inboxTable", () => {
     if (dialect !== "postgres" && dialect !== "mysql" && dialect !== "sqlite")
@@ -43,17 +49,20 @@ export function inboxTable(dialect: "postgres" | "mysql" | "sqlite", options: In
   });
 }
 
-/** Whether the row was not there. Throws ARGUMENT for a queue whose name the key cannot hold, and for a pool. */
+/**
+ * Inserts the row of a message; returns false if it already exists. Throws ARGUMENT for a connection pool, and for a
+ * queue name that the key cannot hold.
+ */
 export async function inboxOnce(transaction: Transaction, queue: string, id: string, options: InboxOptions = {}) {
   checkKnown(options, ["table"]);
   const table = checkTable(options.table ?? "oriel_inbox");
-  // MySQL would cut it off without an error.
+  // MySQL would truncate the name without an error.
   if (!QUEUE.test(queue))
     throw argumentError("name", queue, `at most ${MOST_QUEUE} characters, without NUL, where job.once is called`);
   if (isPool(transaction)) throw argumentError("transaction", transaction, "one connection, not a pool of them");
   const insert = `INTO ${table} (queue, id)`;
   if (isMysql(transaction)) {
-    // In hexadecimal: the connection's character set may lack what they are written with.
+    // In hexadecimal, because the connection's character set may lack some characters of these values.
     const text = "CONVERT(UNHEX(?) USING utf8mb4)";
     const values = [hexOf(encoder.encode(queue)), hexOf(encoder.encode(id))];
     const [header] = (await transaction.execute(`INSERT IGNORE ${insert} VALUES (${text}, ${text})`, values)) as [
@@ -62,7 +71,7 @@ export async function inboxOnce(transaction: Transaction, queue: string, id: str
     return header.affectedRows === 1;
   }
   if (isSqlite(transaction)) {
-    // One parameter in one place, as better-sqlite3, node:sqlite and node-sqlite3-wasm all take it.
+    // One parameter, used once: better-sqlite3, node:sqlite and node-sqlite3-wasm all accept this form.
     const values = "SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?)";
     const statement = transaction.prepare(`INSERT OR IGNORE ${insert} ${values}`);
     try {
@@ -78,7 +87,9 @@ export async function inboxOnce(transaction: Transaction, queue: string, id: str
   return rowCount === 1;
 }
 
-/** Of pg or mysql2: each statement may go to another connection, outside of any transaction. */
+/**
+ * Whether it is a pool of pg or mysql2. A pool may send each statement to another connection, outside any transaction.
+ */
 function isPool(transaction: unknown): boolean {
   const { totalCount, getConnection } = (transaction ?? {}) as { totalCount?: unknown; getConnection?: unknown };
   return typeof totalCount === "number" || typeof getConnection === "function";

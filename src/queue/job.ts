@@ -1,18 +1,18 @@
 import { type InboxOptions, inboxOnce, type Transaction } from "./inbox.ts";
 import type { ClaimedMessage } from "./worker/claimed.ts";
 
-/** A message as its handler has it. */
+/** A message as its handler receives it. */
 export class Job<Payload = unknown> {
   readonly id: string;
   readonly payload: Payload;
-  /** Which delivery this is, from 1, and how many there are at most. */
+  /** The number of this delivery, from 1, and the maximum. */
   readonly attempt: number;
   readonly attempts: number;
   readonly priority: number;
-  /** By the server's clock, ms since 1970. */
+  /** When the message was added: ms since 1970, by the server's clock. */
   readonly addedAtMs: number;
   readonly dueAtMs: number;
-  /** Why the delivery before failed. */
+  /** Why the previous delivery failed. */
   readonly lastError: string | undefined;
   readonly #queue: string;
   readonly #signalOf: () => AbortSignal;
@@ -30,14 +30,15 @@ export class Job<Payload = unknown> {
     this.#signalOf = signalOf;
   }
 
-  /** Aborted when the message is no longer ours (LOST): another worker may have it. */
+  /** Aborts with LOST when this worker no longer holds the message. Another worker may have claimed it. */
   get signal(): AbortSignal {
     return this.#signalOf();
   }
 
   /**
-   * Whether this message's effect is still to be made: writes its row into the inbox table in your transaction, so that both
-   * are committed or neither. False: a delivery before has committed; return then, without an effect.
+   * Writes a row for this message into the inbox table, in your transaction. The row and your changes are committed
+   * together or not at all. Returns true if your handler should make its changes. Returns false if an earlier delivery
+   * has committed them; the handler should then return without changes.
    */
   once(transaction: Transaction, options?: InboxOptions): Promise<boolean> {
     return inboxOnce(transaction, this.#queue, this.id, options);

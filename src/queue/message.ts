@@ -4,23 +4,26 @@ import { noMessage, rawOf, readEnvelope } from "./format/envelope.ts";
 import { addedAtMs, CLAIMED, DEAD, envelopeOf, readScore, seqOfValue } from "./format/layout.ts";
 import type { Looked } from "./steps/look.ts";
 
-/** A message as it stands in its queue. */
+/** A message in its queue, with its current state. */
 export interface QueuedMessage<Payload = unknown> {
   id: string;
   payload: Payload;
   state: "waiting" | "claimed" | "dead";
-  /** When it is due; claimed: when that lapses; dead: since when. Ms since 1970, by the server's clock. */
+  /**
+   * Waiting: when it is due. Claimed: when the claim lapses. Dead: when it died. Ms since 1970, by the server's clock.
+   */
   atMs: number;
   addedAtMs: number;
-  /** Deliveries so far, and at most. */
+  /** Deliveries so far, and the maximum. */
   attempt: number;
   attempts: number;
   priority: number;
   /** Why the last delivery failed. */
   lastError?: string;
   /**
-   * It is no message, but bytes that something else has left in the place of one: why, and the bytes in base64. Its payload is
-   * undefined. A worker that meets it moves it to the dead letters, where it stays until it is cancelled.
+   * Set if the stored bytes are not a message of this queue, because something else overwrote them: the reason, and the
+   * bytes in base64. The payload is undefined. A worker that claims it moves it to the dead letters, where it stays
+   * until it is cancelled.
    */
   corrupt?: { why: string; base64: string };
 }

@@ -5,28 +5,31 @@ import { BAND_SIZE } from "./format/layout.ts";
 import type { When } from "./format/when.ts";
 
 export interface DelayQueueOptions {
-  /** Parts that may lie on different primaries, each with an order of its own: 1 to 64, default 1. All must agree. */
+  /**
+   * Shards, which may be on different primaries; each has its own order. 1 to 64, default 1. The same for all
+   * processes.
+   */
   shards?: number;
-  /** Replicas that must have a message before it is acknowledged; default 0. */
+  /** Replicas that must have a message before it is acknowledged. Default 0. */
   replicas?: number;
-  /** For how long after it was added the id of a message is known, also when it is done; default 1 minute. */
+  /** How long the id of a message is known after it was added, even if the message is done. Default 1 minute. */
   dedupeFor?: Duration;
-  /** Deliveries of a message, at most; 1 to 100, default 5. What fails, or lapses, for the last time is dead. */
+  /** Maximum deliveries of a message, 1 to 100, default 5. It is dead after the last delivery fails or lapses. */
   attempts?: number;
-  /** Default 1 s, doubled each time, up to 1 h. */
+  /** Pause after a failed delivery. Default 1 s, doubled after each failure, up to 1 h. */
   backoff?: BackoffOptions;
 }
 
 export interface AddMessageOptions {
-  /** From now, by the server's clock; default 0. */
+  /** Time until the message is due, from now by the server's clock. Default 0. */
   delay?: Duration;
-  /** When it is due: ms since 1970, or a Date, up to the year 2109; not with `delay`. */
+  /** When the message is due: ms since 1970, or a Date, up to the year 2109. Cannot be combined with `delay`. */
   at?: number | Date;
-  /** Up to 512 characters; while it is known, another message with it is not added. Default: a new one. */
+  /** Up to 512 characters. While the id is known, another message with it is not added. Default: a new id. */
   id?: string;
   attempts?: number;
   backoff?: BackoffOptions;
-  /** 0 to 9, default 0: of those that are due, the highest comes first. */
+  /** 0 to 9, default 0. Of the due messages, those with the highest priority are claimed first. */
   priority?: number;
 }
 
@@ -65,7 +68,7 @@ export function messageSettings(options: AddMessageOptions, absent: QueueSetting
   };
 }
 
-/** Throws ARGUMENT where both are given. */
+/** Throws ARGUMENT if both are set. */
 export function whenOf({ delay, at }: { delay?: Duration; at?: number | Date }): When {
   if (at === undefined) return { delayMs: durationMs("delay", delay === undefined ? 0 : delay, 0, MOST_DELAY_MS) };
   if (delay !== undefined) throw argumentError("at", at, "absent where delay is given");
@@ -83,7 +86,7 @@ export function checkId(id: unknown): string {
   return id;
 }
 
-/** 72 random bits of this process, and a running number. */
+/** A new id: 72 random bits, drawn once per process, and a running number. */
 function newId(): string {
   origin ||= btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(9)))).replace(/[+/]/g, "_");
   return origin + (made++).toString(36);

@@ -1,12 +1,12 @@
 import { timerMs } from "../async/waiting.ts";
 
-/** How one process waits; tests step it. */
+/** The timers of one process. Tests replace them to control time. */
 export interface Timers {
-  /** Runs it once, later, or a little too early: never trust it as a clock. Returns what calls it off. */
+  /** Calls `run` once after `ms`, or slightly earlier. Do not use it as a clock. Returns a function that cancels it. */
   after(ms: number, run: () => void): () => void;
 }
 
-/** Longer than 24.8 days the runtime cannot wait: whoever is called then looks, and waits again. */
+/** Runtimes cannot wait longer than 24.8 days. A callback that comes early checks the time and waits again. */
 export const TIMERS: Timers = {
   after(ms, run) {
     const timer = setTimeout(run, timerMs(ms));

@@ -6,26 +6,26 @@ import { addedAtMs, idOf, keysOfShard, seqOf } from "../format/layout.ts";
 import { isId } from "../options.ts";
 import type { Claim, Outcome } from "../steps/exchange.ts";
 
-/** A message that is claimed, and what shows that it is by us. */
+/** A claimed message, and the receipt that proves the claim. */
 export interface ClaimedMessage<Payload = unknown> {
   id: string;
   payload: Payload;
-  /** Which delivery this is, and how many there are at most. */
+  /** The number of this delivery, and the maximum. */
   attempt: number;
   attempts: number;
   priority: number;
   addedAtMs: number;
-  /** When it was due (a message that lapsed: when it did), by the server's clock. */
+  /** When the message was due or, after a lapse, when its claim lapsed. By the server's clock. */
   dueAtMs: number;
-  /** It was claimed before, and neither acknowledged nor extended in time. */
+  /** An earlier claim lapsed: it was neither acknowledged nor extended in time. */
   hasLapsed: boolean;
-  /** Why the delivery before failed. */
+  /** Why the previous delivery failed. */
   lastError?: string;
   receipt: { member: string; deliveries: number };
   backoff: Envelope["backoff"];
 }
 
-/** Throws ARGUMENT for what `claim` cannot have given. */
+/** Throws ARGUMENT for a value that `claim` cannot have returned. */
 export function checkClaimed(message: ClaimedMessage): void {
   const { receipt, backoff, attempt, attempts } = message ?? {};
   const numbers = [receipt?.deliveries, attempt, attempts, backoff?.firstMs, backoff?.factor, backoff?.longestMs];
@@ -36,7 +36,7 @@ export function checkClaimed(message: ClaimedMessage): void {
 const MOST_WHY = 1000;
 const encoder = new TextEncoder();
 
-/** Throws CORRUPT, which says why, for what is no message. */
+/** Throws CORRUPT, with the reason, if the stored bytes are not a message. */
 export function claimOf<Payload>(claim: Claim): ClaimedMessage<Payload> {
   const { member, deliveries, hasLapsed, sinceMs, envelope, why } = claim;
   const id = idOf(member);
@@ -60,7 +60,7 @@ export function claimOf<Payload>(claim: Claim): ClaimedMessage<Payload> {
   };
 }
 
-/** What becomes of a claim that is no message. */
+/** The result for a claim whose bytes are not a message. */
 export function burialOf({ member, memberBytes }: Claim, error: unknown): Outcome & { verb: "corrupt" } {
   const bytes = memberBytes ?? encoder.encode(member);
   const id = idOf(member);
@@ -84,7 +84,7 @@ function isTextOf(text: string, bytes: Uint8Array): boolean {
   return again.length === bytes.length && again.every((byte, i) => byte === bytes[i]);
 }
 
-/** What becomes of a message whose delivery failed. */
+/** The result for a message whose delivery failed. */
 export function outcomeOf(
   { attempt, attempts, priority, backoff }: Omit<ClaimedMessage, "payload">,
   error: unknown,
@@ -109,6 +109,6 @@ function textOf(error: unknown): string {
     if (error instanceof OrielError && error.code === "CORRUPT") return `CORRUPT: ${error.message}`;
     return error instanceof Error ? `${error.name}: ${error.message}` : String(error ?? "failed");
   } catch {
-    return "failed"; // Anything can be thrown, also what no text can be made of.
+    return "failed"; // A thrown value may have no text form.
   }
 }

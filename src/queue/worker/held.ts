@@ -1,21 +1,24 @@
 import { OrielError } from "../../errors.ts";
 import type { ClaimedMessage } from "./claimed.ts";
 
-/** A message that a worker holds: it waits for a handler, is in one, or its result is on its way. */
+/** A message that a worker holds: it waits for a handler, is in one, or its result is being sent. */
 export interface Held<Payload> {
   message: ClaimedMessage<Payload>;
   shard: number;
-  /** Made where its signal is asked for. */
+  /** Created when the signal is first read. */
   controller: AbortController | undefined;
-  /** Why it is no longer ours. */
+  /** Why this worker no longer holds it. */
   loss: Error | undefined;
-  /** When it lapses, by the monotonic clock, counted from when it was asked for. */
+  /** When the claim lapses, by the monotonic clock, counted from the time of the request. */
   endsAtMs: number;
   startedAtMs: number;
   error: unknown;
 }
 
-/** When a message lapses at the earliest, by our clock; the server counts in whole ms, and so perhaps one of them short. */
+/**
+ * The earliest time at which a claim lapses, by the local clock. The server counts whole ms, so the claim may be up to
+ * one ms shorter.
+ */
 export function lapseMs(askedAtMs: number, visibilityMs: number): number {
   return askedAtMs + visibilityMs - 1;
 }
@@ -26,7 +29,7 @@ export function signalOf(held: Held<unknown>): AbortSignal {
   return held.controller.signal;
 }
 
-/** Its handler is told; what it answers is still brought, and judged by the store. */
+/** Aborts the handler's signal. The handler's result is still sent, and the store decides whether it counts. */
 export function lose<Payload>(held: Held<Payload>): void {
   held.loss ??= new OrielError("LOST", `message ${held.message.id} is no longer claimed by this delivery`);
   held.controller?.abort(held.loss);

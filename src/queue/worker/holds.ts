@@ -14,8 +14,9 @@ export interface HoldsOptions {
 }
 
 /**
- * What a worker holds. One timer for all extends each three times before it would lapse, a failed try is soon repeated, and
- * a handler is told (its signal aborts) as soon as its message may be another's. With nothing held nothing is done.
+ * The messages that a worker holds. One timer for all of them extends each claim three times before it would lapse. A
+ * failed attempt is soon repeated. A handler's signal aborts as soon as another worker may have claimed its message.
+ * Without held messages there is no work.
  */
 export class Holds<Payload> {
   readonly #options: HoldsOptions;
@@ -31,7 +32,7 @@ export class Holds<Payload> {
     return this.#all.size;
   }
 
-  /** A delivery before of the same message, if it is still held here, is lost with this one. */
+  /** If an earlier delivery of the same message is still held here, it becomes lost. */
   add(held: Held<Payload>): void {
     if (held.message.hasLapsed)
       for (const each of this.#all) if (each.message.receipt.member === held.message.receipt.member) lose(each);
@@ -45,7 +46,7 @@ export class Holds<Payload> {
     this.#all.delete(held);
   }
 
-  /** Whether it may be another's by now. */
+  /** Whether another worker may have claimed it by now. */
   isLost({ endsAtMs, loss }: Held<Payload>): boolean {
     return loss !== undefined || endsAtMs <= this.#options.store.leaseClock();
   }
@@ -76,7 +77,7 @@ export class Holds<Payload> {
 
   async #extend(shard: number): Promise<void> {
     const { store, keys, layout, visibilityMs, onError } = this.#options;
-    // What a handler was told is lost is not taken back.
+    // A loss that was reported to a handler is final.
     const all = [...this.#all].filter((held) => held.shard === shard && !this.isLost(held));
     for (let from = 0; from < all.length; from += MOST_MESSAGES) {
       const some = all.slice(from, from + MOST_MESSAGES);

@@ -6,15 +6,15 @@ import type { Claim, Died, Fate, Result, Turned } from "../steps/exchange.ts";
 import { turn } from "../steps/turn.ts";
 import type { Timers } from "../timers.ts";
 
-/** Results, and claims, of one step: the server serves nobody else for some 5 ms then. */
+/** Maximum results and claims of one step. Such a step occupies the server for about 5 ms. */
 export const MOST_A_TURN = 256;
-/** Looks anyway, about as often: a hint is only a hint. */
+/** Checks the shard about this often even without a hint, because hints can be lost. */
 const SAFETY_MS = 5000;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2000;
-/** Of many who wait for the same message, those who came too late wait a little longer for the next one. */
+/** When many workers wait for the same message, the late ones wait up to this long before they ask for the next one. */
 const LONGEST_HERD_MS = 8;
-/** While there is more to claim, so that server and process work at the same time. */
+/** Concurrent turns while more messages are due, so that server and process work in parallel. */
 const MOST_UNDER_WAY = 2;
 
 export interface TurnsOptions {
@@ -24,14 +24,14 @@ export interface TurnsOptions {
   visibilityMs: number;
   dedupeMs: number;
   timers: Timers;
-  /** How many messages one of so many turns may claim now; they are given back with `release`. */
+  /** How many messages one of `turns` turns may claim now. They are returned with `release`. */
   reserve(turns: number): number;
   release(count: number): void;
   onClaims(claims: readonly Claim[], turned: Turned, sentAtMs: number): void;
   onDied(died: readonly Died[]): void;
-  /** `isAgain`: a call before may have brought it, and its answer is missing. */
+  /** `isAgain`: an earlier call, whose answer was lost, may have delivered this result. */
   onFate(result: Result, fate: Fate, isAgain: boolean): void;
-  /** A turn has ended, and with it what it had reserved. */
+  /** A turn has ended and its reservation is free. */
   onTurned(): void;
   onError(error: unknown): void;
 }
@@ -42,24 +42,25 @@ interface Brought {
 }
 
 /**
- * Brings results to one shard and claims from it, one turn at a time, or two while there is more due than was claimed. A
- * turn begins when there are results, or when there is room and something may be due: the time of the head is known from
- * the last turn, an earlier one is told by a hint, and every 5 s it looks anyway. Nothing is polled.
+ * Delivers results to one shard and claims messages from it. One turn runs at a time, or two while more messages are
+ * due than were claimed. A turn starts when there are results, or when there is room and a message may be due. The last
+ * turn reports when the next message is due; a hint announces an earlier one; a safety check runs every 5 s. There is
+ * no polling.
  */
 export class ShardTurns {
   readonly #options: TurnsOptions;
   #results: Brought[] = [];
   #underWay = 0;
-  /** The last turn claimed all that it might: there may be more. */
+  /** The last turn claimed its maximum, so more messages may be due. */
   #isBusy = false;
   #isClaiming = true;
-  /** When something may be due, by the monotonic clock. */
+  /** When a message may be due, by the monotonic clock. */
   #nextAtMs = Number.NEGATIVE_INFINITY;
   #safetyAtMs = Number.POSITIVE_INFINITY;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
-  /** The server's time minus ours; NaN: not known yet. */
+  /** The server's time minus the local monotonic time; NaN until known. */
   #aheadMs = Number.NaN;
-  /** The earliest hint since the turns under way were sent, by the server's clock. */
+  /** The earliest hint since the running turns were sent, by the server's clock. */
   #hintMs = Number.POSITIVE_INFINITY;
   #herdMs = 0;
   #failures = 0;
@@ -74,11 +75,11 @@ export class ShardTurns {
     this.#unsubscribe = store.subscribe?.(channelOf(key), (message) => this.#hear(message));
   }
 
-  /** Whether messages may be due that nobody has claimed yet. */
+  /** Whether there may be due messages that nobody has claimed. */
   get mayBeDue(): boolean {
     return this.#options.store.leaseClock() >= this.#nextAtMs;
   }
-  /** Whether it would claim, if there was room. */
+  /** Whether this shard would claim messages if there were room. */
   get mayClaim(): boolean {
     const isPaused = this.#options.store.leaseClock() < this.#pausedUntilMs;
     return this.#isClaiming && this.#underWay < this.#mostUnderWay && !isPaused && this.mayBeDue;
@@ -93,7 +94,7 @@ export class ShardTurns {
     return this.#isBusy ? MOST_UNDER_WAY : 1;
   }
 
-  /** What became of a message; goes with what others of this turn of the event loop bring, at once where there is room. */
+  /** Adds a result. It is sent with the other results of this turn of the event loop, or at once if there is room. */
   bring(result: Result, isUrgent: boolean): void {
     this.#results.push({ result, isAgain: false });
     if (isUrgent) {
@@ -117,8 +118,8 @@ export class ShardTurns {
   readonly #pumpBeside = () => this.pump(true);
 
   /**
-   * Begins a turn if there is something to do, or sleeps until there may be. `isBeside`: also beside one under way when
-   * there are no results: begun later than that, it is answered later, and the two do not fall into step.
+   * Starts a turn if there is work, or sleeps until there may be. `isBeside`: may also start a turn without results
+   * beside a running one. Because it starts later it is answered later, so the two do not run in step.
    */
   pump(isBeside = false): void {
     if (this.#underWay >= this.#mostUnderWay) return;
@@ -138,7 +139,7 @@ export class ShardTurns {
     } else if (this.#isClaiming && !isDue) this.#sleepUntil(Math.min(this.#nextAtMs, this.#safetyAtMs));
   }
 
-  /** Claims no more; what is brought still goes. */
+  /** Stops claiming. Results are still sent. */
   stopClaiming(): void {
     this.#isClaiming = false;
     this.#unsubscribe?.();
@@ -154,7 +155,7 @@ export class ShardTurns {
     this.#cancelTimer?.();
     if (this.#underWay++ === 0) this.#hintMs = Number.POSITIVE_INFINITY;
     const brought = doneFirst(this.#results.splice(0, MOST_A_TURN));
-    // A call whose answer is lost costs a delivery of all that it claimed: after one, a single message is at stake.
+    // A lost answer costs one delivery of each message it claimed. After a failure, claim only one message.
     const most = Math.min(reserved, this.#failures > 0 ? 1 : MOST_A_TURN);
     const sentAtMs = store.leaseClock();
     const results = brought.map(({ result }) => result);
@@ -165,7 +166,7 @@ export class ShardTurns {
       release(reserved);
       if (turned) this.#give(turned, brought, sentAtMs);
     } finally {
-      // Whatever happened: nothing waits for this turn any more.
+      // Runs in every case: this turn has ended.
       this.#underWay--;
       this.pump();
       this.#options.onTurned();
@@ -182,7 +183,7 @@ export class ShardTurns {
     this.#failures++;
     this.#isBusy = false;
     const isApplied = !(error instanceof OrielError && error.applied === "no");
-    // Not brought twice: a message that is given back may be claimed by the same delivery again.
+    // Do not repeat "back": the returned message may already be claimed again with the same delivery number.
     const again = brought.filter(({ result }) => !isApplied || result.verb !== "back");
     const results = again.map(({ result, isAgain }) => ({ result, isAgain: isAgain || isApplied }));
     this.#results = [...results, ...this.#results];
@@ -196,7 +197,7 @@ export class ShardTurns {
     const hereMs = this.#options.store.leaseClock();
     this.#failures = 0;
     this.#isBusy = claims.length > 0 && claims.length === most;
-    // The server tells whole ms: it is up to one later there.
+    // The server reports whole ms, so its time may be up to one ms later.
     this.#aheadMs = nowMs - (sentAtMs + hereMs) / 2;
     if (claims.length > 0) this.#herdMs = 0;
     else if (most > 0) this.#herdMs = Math.min(LONGEST_HERD_MS, this.#herdMs * 2 || 0.5);
@@ -205,7 +206,7 @@ export class ShardTurns {
     this.#safetyAtMs = hereMs + SAFETY_MS * (0.8 + 0.4 * Math.random());
   }
 
-  /** `message`: when something is due, by the server's clock; none: messages may have been missed. */
+  /** `message`: when a message is due, by the server's clock. Undefined: hints may have been missed. */
   #hear(message?: string): void {
     const dueMs = message ? Number(message) : 0;
     if (!(dueMs < this.#hintMs)) return;

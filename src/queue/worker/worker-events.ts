@@ -1,26 +1,30 @@
-/** What a worker tells, and with what. */
+/** The events of a worker, and their data. */
 export interface WorkerEvents {
   /** A message is done. */
   completed: { id: string; attempt: number; durationMs: number };
   /** A handler threw. */
   failed: { id: string; attempt: number; error: unknown };
-  /** The message waits again. */
+  /** The message will be retried. */
   retry: { id: string; attempt: number; delayMs: number };
   /**
-   * A message is among the dead letters now: its last delivery failed (`error`: what the handler threw), or lapsed (LOST), or
-   * it is no message (CORRUPT). Told once, by the worker that moved it.
+   * A message has moved to the dead letters: its last delivery failed (`error` is what the handler threw) or lapsed
+   * (LOST), or its bytes are not a message (CORRUPT). Emitted once, by the worker that moved it.
    */
   dead: { id: string; attempt: number; error: unknown };
-  /** A message that was claimed before was not acknowledged in time: it comes again, or is `dead` after its last delivery. */
+  /**
+   * An earlier claim of this message lapsed without an acknowledgement. The message is delivered again, or is `dead`
+   * after its last delivery.
+   */
   stalled: { id: string; attempt: number };
   /**
-   * A message is no longer ours, and its result was not kept: it was claimed by another delivery, or is no more there. Or
-   * the worker was closed and did not hear whether its result was kept: then the message may come again.
+   * This worker no longer holds the message and its result was not stored: another delivery claimed it, or it is gone.
+   * Also emitted when the worker closed before it learned whether the result was stored; the message may then be
+   * delivered again.
    */
   lost: { id: string; attempt: number };
-  /** Messages are claimed later than they were due: the oldest of a turn by so much. */
+  /** Messages are claimed late: the oldest of this turn was `lateMs` overdue. */
   lag: { lateMs: number };
-  /** The store fails; it is asked again. */
+  /** A request to the store failed. The worker retries. */
   error: { error: unknown };
 }
 

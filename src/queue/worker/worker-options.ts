@@ -2,17 +2,19 @@ import { argumentError, checkKnown, wholeNumber } from "../../errors.ts";
 import { type Duration, durationMs } from "../../time.ts";
 
 export interface WorkerOptions {
-  /** Handlers that run at a time, 1 to 1000; default 1. */
+  /** Handlers that run concurrently, 1 to 1000. Default 1. */
   concurrency?: number;
-  /** Messages claimed before a handler is free for them, 0 to 1000; default 0. They are claimed for no longer than others. */
+  /**
+   * Messages claimed before a handler is free for them, 0 to 1000. Default 0. Their claims last no longer than others.
+   */
   prefetch?: number;
-  /** For how long a message is claimed; extended while its handler runs. 100 ms to a day, default 30 s. */
+  /** How long a claim lasts. It is extended while the handler runs. 100 ms to a day, default 30 s. */
   visibility?: Duration;
-  /** Deliveries at most, where a message does not say fewer. */
+  /** Maximum deliveries, unless a message has a lower maximum. */
   attempts?: number;
-  /** Its abort closes the worker. */
+  /** Closes the worker when it aborts. */
   signal?: AbortSignal;
-  /** Told of as `lag` when a message is claimed so much later than it was due; default 1 s. */
+  /** Emits `lag` when a message is claimed this much later than it was due. Default 1 s. */
   lagAfter?: Duration;
 }
 

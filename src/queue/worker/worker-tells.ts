@@ -8,15 +8,15 @@ import type { ClaimedMessage } from "./claimed.ts";
 import type { Held } from "./held.ts";
 import { WORKER_EVENTS, type WorkerEvents } from "./worker-events.ts";
 
-/** Whose result is under way. */
+/** A message whose result is being sent. */
 type Ended = Pick<Held<unknown>, "startedAtMs" | "error"> & { message: Pick<ClaimedMessage, "id" | "attempt"> };
 
-/** Tells a worker's listeners what became of its messages. */
+/** Emits a worker's events for the results of its messages. */
 export class WorkerTells {
   readonly at: Place;
   readonly listeners: Listeners<WorkerEvents>;
   readonly #store: Store;
-  /** Results under way. */
+  /** Results that are being sent. */
   readonly #bringing = new Map<Result, Ended>();
 
   constructor(at: Place, store: Store) {
@@ -39,26 +39,26 @@ export class WorkerTells {
     }
   }
 
-  /** The result is on its way. */
+  /** Registers a result that is being sent. */
   expect(result: Result, ended: Ended): void {
     this.#bringing.set(result, ended);
   }
 
-  /** A worker that is closed does not wait for them any more: what becomes of them nobody hears. */
+  /** A closed worker stops waiting for results; their outcome stays unknown. */
   giveUp(): void {
     for (const result of [...this.#bringing.keys()]) this.end(result, "stale", false);
   }
 
-  /** What became of the result. */
+  /** Emits the event for the outcome of a result. */
   end(result: Result, fate: Fate, isAgain: boolean): void {
     const ended = this.#bringing.get(result);
     this.#bringing.delete(result);
     if (!ended) return;
     const { id, attempt } = ended.message;
-    // Whether a retry was brought before, or the message lapsed, nobody can tell: it comes again either way.
+    // It is unknown whether the retry was stored or the claim lapsed. The message is delivered again in both cases.
     const isSo = fate === "kept" || (isAgain && (fate === "before" || result.verb === "retry"));
     if (!isSo) {
-      // Bytes that are no message are moved by another worker then, which tells it.
+      // Another worker then moves the corrupt bytes and emits the event.
       if (result.verb !== "corrupt") this.listeners.tell("lost", { id, attempt });
     } else if (result.verb === "done") {
       const durationMs = this.#store.leaseClock() - ended.startedAtMs;

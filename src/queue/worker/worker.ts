@@ -23,7 +23,7 @@ interface QueuePlace {
 const NOT_BEGUN = { controller: undefined, loss: undefined, startedAtMs: 0, error: undefined };
 const LAST_TRIES = 5;
 
-/** Has a handler process what is due, several at a time, until it is closed. Made by `DelayQueue.process`. */
+/** Passes due messages to a handler, several at a time, until it is closed. Created by `DelayQueue.process`. */
 export class QueueWorker<Payload = unknown> {
   readonly #place: QueuePlace;
   readonly #queue: string;
@@ -31,16 +31,16 @@ export class QueueWorker<Payload = unknown> {
   readonly #settings: ReturnType<typeof workerSettings>;
   readonly #tells: WorkerTells;
   readonly #turns: readonly ShardTurns[];
-  /** Shards that had no room, those that wait longest first. */
+  /** Shards that wait for room, the longest wait first. */
   readonly #hungry = new Set<number>();
-  /** What waits for a handler, or is in one. */
+  /** Messages that wait for a handler or are in one. */
   readonly #holds: Holds<Payload>;
   #waiting: Held<Payload>[] = [];
   #running = 0;
   #reserved = 0;
   #isSharing = false;
   #closed: Promise<void> | undefined;
-  /** While it closes: looks whether all is done. */
+  /** Set while closing: checks whether everything is done. */
   #whenTurned: (() => void) | undefined;
   readonly #onAbort = () => {
     this.close().catch((error) => this.#tells.error(error));
@@ -95,14 +95,15 @@ export class QueueWorker<Payload = unknown> {
     else signal?.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  /** Calls `listener` at each such event; returns what ends that. */
+  /** Calls `listener` for each such event. Returns a function that removes it. */
   on<Name extends keyof WorkerEvents>(name: Name, listener: (told: WorkerEvents[Name]) => void): () => void {
     return this.#tells.listeners.on(name, listener);
   }
 
   /**
-   * Claims no more, gives back what no handler has begun, waits for the handlers that run and brings their results. Where
-   * the store is out of reach, results are given up after some tries (`lost`): those messages come again.
+   * Stops claiming, returns messages that no handler has started, waits for running handlers and delivers their
+   * results. If the store cannot be reached, results are dropped after some tries (`lost`) and those messages are
+   * delivered again.
    */
   close(): Promise<void> {
     this.#closed ??= this.#close();
@@ -132,7 +133,7 @@ export class QueueWorker<Payload = unknown> {
     for (const held of waiting) this.#bring(held, { verb: "back", priority: held.message.priority });
   }
 
-  /** Of a shard's share of the room there is, behind those that wait for some, what one of so many turns may have. */
+  /** Reserves room for one of a shard's `turns`: an equal part of the room left after shards that already wait. */
   #reserve(shard: number, turns: number): number {
     if (this.#closed) return 0;
     const { concurrency, prefetch } = this.#settings;
@@ -152,7 +153,7 @@ export class QueueWorker<Payload = unknown> {
     return most;
   }
 
-  /** Gives the room there is now to the shards that wait for it. */
+  /** Gives free room to the shards that wait for it. */
   #share(): void {
     for (const shard of [...this.#hungry]) if (this.#turns[shard]!.isIdle) this.#turns[shard]!.pump();
   }
@@ -174,7 +175,7 @@ export class QueueWorker<Payload = unknown> {
     else this.#start();
   }
 
-  /** What is no message is moved to the dead letters; it costs nobody else anything. */
+  /** Reads a claimed message. Bytes that are not a message move to the dead letters; other messages are unaffected. */
   #read(shard: number, claim: Claim): ClaimedMessage<Payload> | undefined {
     try {
       return claimOf<Payload>(claim);
