@@ -26,19 +26,10 @@ function fill(response: NodeJS.WritableStream, text: string, bytes: number): voi
 /** Just below the bound, so that it is read to its end. */
 const WHOLE = MAX_ANSWER_BYTES - 2 * BLOCK;
 const attacks: Record<string, (response: ServerResponse) => void> = {
-  "an endless text": (response) => fill(response, " ", 1e12),
   "nested arrays": (response) => fill(response, "[", WHOLE),
   "many small arrays": (response) => {
     response.write('{"result":[[]');
     fill(response, ",[]x".replace("x", " "), WHOLE);
-  },
-  "many numbers": (response) => {
-    response.write('{"result":[1');
-    fill(response, ",1", WHOLE);
-  },
-  "many objects": (response) => {
-    response.write('{"result":[{}');
-    fill(response, ",{} ", WHOLE);
   },
   "one long string": (response) => {
     response.write('{"result":["');
