@@ -5,14 +5,16 @@ import { type MetricInfo, type MetricsSource, nameLabel, Totals } from "./metric
 const STATES = ["closed", "open", "half-open"] as const;
 const EVENTS = { open: "open", halfOpen: "half-open", close: "closed" } as const;
 
-/** What is used of a `Breaker`. */
+/** The members of `Breaker` that this source uses. */
 export interface BreakerLike {
   readonly name: string;
   stats(): { state: (typeof STATES)[number]; calls: number; failures: number; slow: number };
   on(event: keyof typeof EVENTS | "reject", listener: () => void): () => void;
 }
 
-/** The circuit as this process knows it, and what it has told since. Throws ARGUMENT. */
+/**
+ * Metrics of a circuit: its state as this process knows it, and counts of its events since this call. Throws ARGUMENT.
+ */
 export function breakerSource(breaker: BreakerLike): MetricsSource {
   return placed("breakerSource", () => {
     if (typeof breaker?.stats !== "function") throw argumentError("breaker", breaker, "a Breaker");

@@ -1,7 +1,7 @@
 import { argumentError } from "../errors.ts";
 import type { MetricInfo, MetricsSource, Sample } from "./metric.ts";
 
-/** One source, or several: what is of one name in several is one metric. */
+/** One source or several. Metrics with the same name in several sources are merged. */
 export type MetricsSources = MetricsSource | readonly MetricsSource[];
 
 const FAILED: MetricInfo = {
@@ -29,7 +29,10 @@ export function metricsOf(sources: readonly MetricsSource[]): MetricInfo[] {
   return [...byName.values(), FAILED];
 }
 
-/** The samples of each name. A source that rejects stops no other; where all do, this rejects as the first of them. */
+/**
+ * Collects the samples of each name. A source that rejects does not stop the others. If all reject, rejects with the
+ * first reason.
+ */
 export async function collectFrom(sources: readonly MetricsSource[]): Promise<Map<string, Sample[]>> {
   const byName = new Map<string, Sample[]>();
   const errors: unknown[] = [];

@@ -9,19 +9,19 @@ interface Events {
   error: unknown;
 }
 
-/** What is used of a `DrainService`. */
+/** The members of `DrainService` that this source uses. */
 export interface DrainLike {
   on<Name extends keyof Events>(event: Name, listener: (told: Events[Name]) => void): () => void;
 }
 
-/** What a drain of this process has written, and how long shards have waited for it. Throws ARGUMENT. */
+/** Metrics of a drain in this process: what it has written, and how long shards have waited for it. Throws ARGUMENT. */
 export function drainSource(name: string, drain: DrainLike): MetricsSource {
   return placed("drainSource", () => {
     if (typeof name !== "string") throw argumentError("name", name, "a string");
     if (typeof drain?.on !== "function") throw argumentError("drain", drain, "a DrainService");
     const label = nameLabel(name);
     const [rows, events, errors] = [new Totals(), new Totals(), new Totals()];
-    /** Told before the cycle that it is of, where there is any. */
+    /** Emitted before the event of its cycle, if there is any. */
     let told = 0;
     let lagMs = 0;
     let diverged = 0;

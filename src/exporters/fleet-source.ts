@@ -7,16 +7,19 @@ import { OUTCOMES, viewMetrics, viewSamples } from "./views.ts";
 
 export interface FleetSourceOptions {
   /**
-   * "process" (default): what this process has counted since it began, as counters; sums over processes are the fleet's.
-   * "fleet": gauges of all processes' sliding window, read from the store; each process tells the same, so they are
-   * aggregated with `max by (name)`. "both".
+   * "process" (default): counters of this process since it started; their sum over processes is the fleet's total.
+   * "fleet": gauges of the sliding window over all processes, read from the store. Each process reports the same
+   * values, so aggregate with `max by (name)`. "both": both.
    */
   scope?: "process" | "fleet" | "both";
-  /** Of response times, 0 to 100 each, with scope "fleet"; default 50, 90 and 99 where the fleet keeps percentiles. */
+  /**
+   * Percentiles of response times, 0 to 100 each, for scope "fleet". Default 50, 90 and 99 if the fleet keeps
+   * percentiles.
+   */
   percentiles?: readonly number[];
 }
 
-/** What is used of a `FleetMetrics`. */
+/** The members of `FleetMetrics` that this source uses. */
 export interface FleetLike {
   readonly hasPercentiles: boolean;
   totals(): ReadonlyMap<string, Readonly<Record<(typeof OUTCOMES)[number] | "latencySumMs", number>>>;
@@ -44,7 +47,7 @@ const COUNTERS: readonly MetricInfo[] = [
 ];
 const DEFAULT_PERCENTILES = [50, 90, 99];
 
-/** The numbers of a `FleetMetrics`. Throws ARGUMENT. */
+/** Metrics of a `FleetMetrics`. Throws ARGUMENT. */
 export function fleetSource(fleet: FleetLike, options: FleetSourceOptions = {}): MetricsSource {
   return placed("fleetSource", () => {
     checkKnown(options, ["scope", "percentiles"]);
@@ -81,7 +84,7 @@ async function gaugesOf(fleet: FleetLike, percentiles: readonly number[]): Promi
     [...(await fleet.readAll())].map(async ([name, view]) => ({
       name,
       view,
-      // One name whose latencies cannot be read stops no other.
+      // A name whose latencies cannot be read does not stop the others.
       percentilesMs:
         percentiles.length === 0 ? [] : await fleet.latencyPercentilesMs(name, percentiles).catch(() => []),
     })),

@@ -8,7 +8,7 @@ interface DecisionLike {
   policy: string;
 }
 
-/** What is used of a `Limiter`. */
+/** The members of `Limiter` that this source uses. */
 export interface LimiterLike {
   readonly name: string;
   // biome-ignore lint/suspicious/noExplicitAny: whatever the limiter takes is handed on.
@@ -18,8 +18,8 @@ export interface LimiterLike {
 }
 
 /**
- * Counts what `take` and `acquire` of this limiter decide from now on, by the policy that decided; middleware calls them, too.
- * A limiter that is not exported pays nothing. Throws ARGUMENT.
+ * Counts the decisions of this limiter's `take` and `acquire` from now on, by the deciding policy. Calls by middleware
+ * count too. A limiter without a source has no extra cost. Throws ARGUMENT.
  */
 export function limiterSource(limiter: LimiterLike): MetricsSource {
   return placed("limiterSource", () => {

@@ -1,49 +1,49 @@
-/** A metric as both ecosystems name it: base units, seconds for times. */
+/** A metric for both ecosystems, in base units; times are in seconds. */
 export interface MetricInfo {
-  /** After the prefix; counters end in `_total`. */
+  /** Name after the prefix. Counters end in `_total`. */
   prometheus: string;
   otel: string;
   type: "counter" | "gauge";
-  /** By UCUM, as OpenTelemetry has it. */
+  /** UCUM unit, as OpenTelemetry requires. */
   unit: string;
   help: string;
-  /** True where each process tells the same number of what all share: `max by (name)`, never a sum. */
+  /** True if each process reports the same shared number. Aggregate it with `max by (name)`, never with a sum. */
   isShared: boolean;
 }
 
-/** One number, with what tells it from the others of its metric. */
+/** One number, with the labels that distinguish it from the others of its metric. */
 export interface Sample {
   value: number;
   labels: Record<string, string>;
 }
 
-/** What an exporter reads: made by `fleetSource`, `windowSource`, `limiterSource` and so on. */
+/** A source of metrics, created by `fleetSource`, `windowSource`, `limiterSource` and so on. */
 export interface MetricsSource {
   readonly metrics: readonly MetricInfo[];
-  /** Of each of the metrics, in their order, its samples. Rejects with what the store rejects with. */
+  /** Returns the samples of each metric, in the order of the metrics. Rejects with the store's error. */
   collect(): Promise<readonly (readonly Sample[])[]>;
 }
 
-/** What has no name of its own: an empty label would be none. */
+/** Label of entries without a name: Prometheus treats an empty label as missing. */
 const OTHERS = "_other";
 
-/** The label of a name: different for each, also for one that looks like the label of all others. */
+/** The label of a name. It is unique, even for a name that equals the label of all others. */
 export function nameLabel(name: string): string {
   if (name === "") return OTHERS;
   return /^_+other$/.test(name) ? `_${name}` : name;
 }
 
-/** An empty window has no times: no sample rather than NaN. */
+/** Times in seconds. An empty window gives no sample instead of NaN. */
 export function seconds(ms: number, labels: Record<string, string>): Sample[] {
   return Number.isFinite(ms) ? [{ value: ms / 1000, labels }] : [];
 }
 
-/** Percent as a quantile, without the dust of the division. */
+/** A percentage as a quantile, without rounding errors of the division. */
 export function quantileLabel(percentile: number): string {
   return `${Number((percentile / 100).toPrecision(12))}`;
 }
 
-/** Counts that only rise, by their labels. */
+/** Counters, by their labels. */
 export class Totals {
   readonly #samples = new Map<string, Sample>();
 

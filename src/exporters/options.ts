@@ -2,7 +2,7 @@ import { argumentError, checkKnown } from "../errors.ts";
 import { warnOfFractions } from "../percent.ts";
 
 export interface ExporterOptions {
-  /** Begins every name; default "oriel". Letters, digits and "_", no digit first. */
+  /** Prefix of every name. Letters, digits and "_", not starting with a digit. Default "oriel". */
   prefix?: string;
   /** Added to every sample, e.g. `{ service: "shop" }`. */
   labels?: Readonly<Record<string, string>>;

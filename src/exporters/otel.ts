@@ -3,7 +3,7 @@ import { placed } from "../place.ts";
 import { collectFrom, type MetricsSources, metricsOf, sourcesOf } from "./collect.ts";
 import { type ExporterOptions, exporterSettings } from "./options.ts";
 
-/** What is used of a Meter of @opentelemetry/api 1. */
+/** The members of a Meter of @opentelemetry/api 1 that are used here. */
 export interface OtelMeter<Instrument = unknown> {
   createObservableGauge(name: string, options: { description: string; unit: string }): Instrument;
   createObservableCounter(name: string, options: { description: string; unit: string }): Instrument;
@@ -18,9 +18,9 @@ interface Observer {
 }
 
 /**
- * Has a meter of OpenTelemetry read the numbers whenever it collects, once for all metrics; returns what ends that. Names are
- * `oriel.window...`, units by UCUM. Throws ARGUMENT. A source that cannot be read is left out, and counted in
- * `exporter.failed_sources`; where all cannot, the collection is told so.
+ * Registers the metrics with an OpenTelemetry meter, which reads all of them once per collection. Returns a function
+ * that unregisters them. Names are `oriel.window...`, units are UCUM. Throws ARGUMENT. A source that cannot be read is
+ * left out and counted in `exporter.failed_sources`. If all sources fail, the collection fails.
  */
 export function observeOtel(meter: OtelMeter, source: MetricsSources, options: ExporterOptions = {}): () => void {
   return placed("observeOtel", () => {

@@ -4,7 +4,7 @@ import { collectFrom, type MetricsSources, metricsOf, sourcesOf } from "./collec
 import type { Sample } from "./metric.ts";
 import { type ExporterOptions, exporterSettings } from "./options.ts";
 
-/** What is used of a Registry of prom-client 14 or 15. */
+/** The members of a Registry of prom-client 14 or 15 that are used here. */
 export interface PrometheusRegistry {
   // biome-ignore lint/suspicious/noExplicitAny: prom-client's own type is a class with private fields.
   registerMetric(metric: any): void;
@@ -12,8 +12,9 @@ export interface PrometheusRegistry {
 }
 
 /**
- * All numbers in Prometheus' text format 0.0.4 (`text/plain; version=0.0.4`). A source that cannot be read is left out, and
- * counted in `exporter_failed_sources`. Rejects with ARGUMENT, or where all cannot. Source: prometheus.io, "Exposition formats".
+ * Returns all metrics in Prometheus' text format 0.0.4 (`text/plain; version=0.0.4`). A source that cannot be read is
+ * left out and counted in `exporter_failed_sources`. Rejects with ARGUMENT, or if all sources fail. Source:
+ * prometheus.io, "Exposition formats".
  */
 export async function prometheusText(source: MetricsSources, options: ExporterOptions = {}): Promise<string> {
   const { prefix, labels, sources } = placed("prometheusText", () => ({
@@ -33,9 +34,9 @@ export async function prometheusText(source: MetricsSources, options: ExporterOp
 }
 
 /**
- * Has a registry of prom-client read the numbers whenever it is scraped, once for all metrics; returns what ends that.
- * Throws ARGUMENT. A source that cannot be read stops neither the others nor the registry's own metrics: it is left out, and
- * counted in `exporter_failed_sources`; where all cannot, the scrape rejects.
+ * Registers the metrics with a prom-client registry, which reads all of them once per scrape. Returns a function that
+ * unregisters them. Throws ARGUMENT. A source that cannot be read is left out and counted in `exporter_failed_sources`;
+ * other sources and the registry's own metrics are unaffected. If all sources fail, the scrape rejects.
  */
 export function registerPrometheus(
   registry: PrometheusRegistry,

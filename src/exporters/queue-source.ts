@@ -5,13 +5,13 @@ import { type MetricInfo, type MetricsSource, nameLabel, Totals } from "./metric
 const STATES = ["waiting", "due", "claimed", "dead"] as const;
 const EVENTS = ["completed", "failed", "retry", "dead", "stalled", "lost"] as const;
 
-/** What is used of a `DelayQueue`. */
+/** The members of `DelayQueue` that this source uses. */
 export interface QueueLike {
   readonly name: string;
   counts(): Promise<Record<(typeof STATES)[number], number>>;
 }
 
-/** What is used of a `QueueWorker`. */
+/** The members of `QueueWorker` that this source uses. */
 export interface WorkerLike {
   on<Name extends keyof Events>(event: Name, listener: (told: Events[Name]) => void): () => void;
 }
@@ -20,10 +20,13 @@ interface Events extends Record<(typeof EVENTS)[number], unknown> {
   lag: { lateMs: number };
 }
 
-/** What is told of lateness holds for so long. */
+/** A reported lag stays valid for this long. */
 const LATE_FOR_MS = 60_000;
 
-/** How many messages there are in each state, and what the given workers of this process have told since. Throws ARGUMENT. */
+/**
+ * Metrics of a queue: the number of messages in each state, and counts of the events of the given workers of this
+ * process since this call. Throws ARGUMENT.
+ */
 export function queueSource(queue: QueueLike, workers: readonly WorkerLike[] = []): MetricsSource {
   return placed("queueSource", () => {
     if (typeof queue?.counts !== "function") throw argumentError("queue", queue, "a DelayQueue");

@@ -19,7 +19,7 @@ interface StatsLike {
   percentiles: Readonly<Record<number, number | undefined>>;
 }
 
-/** What is used of a `Series`. */
+/** The members of `Series` that this source uses. */
 export interface SeriesLike {
   readonly name: string;
   stats(options: { span: Duration; percentiles: readonly number[] }): Promise<StatsLike>;

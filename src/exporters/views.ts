@@ -16,7 +16,7 @@ export interface NamedView {
   percentilesMs: readonly number[];
 }
 
-/** The gauges of sliding windows: of this process ("window"), or of all ("fleet"). */
+/** The gauges of sliding windows of this process ("window") or of all processes ("fleet"). */
 export function viewMetrics(scope: "window" | "fleet"): MetricInfo[] {
   const isShared = scope === "fleet";
   const where = isShared ? "of all processes: aggregate with max by (name)" : "of this process";

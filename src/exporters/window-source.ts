@@ -9,11 +9,14 @@ import { viewMetrics, viewSamples } from "./views.ts";
 export type NamedWindows = Readonly<Record<string, MetricView>> | ReadonlyMap<string, MetricView>;
 
 export interface WindowSourceOptions {
-  /** Of response times, 0 to 100 each; default none. The windows must keep them (their option `percentiles`). */
+  /**
+   * Percentiles of response times, 0 to 100 each. Default none. The windows must keep them (their option
+   * `percentiles`).
+   */
   percentiles?: readonly number[];
 }
 
-/** Gauges of `MetricWindow`s: each process tells its own, so sums over processes are right. Throws ARGUMENT. */
+/** Gauges of `MetricWindow`s. Each process reports its own, so sums over processes are correct. Throws ARGUMENT. */
 export function windowSource(windows: NamedWindows, options: WindowSourceOptions = {}): MetricsSource {
   return placed("windowSource", () => {
     checkKnown(options, ["percentiles"]);

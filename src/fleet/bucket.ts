@@ -1,4 +1,4 @@
-/** Fields of a bucket, f64 each, in the order in which they are stored. */
+/** Fields of a bucket, f64 each, in stored order. */
 export const START = 0;
 export const ALLOWED = 1;
 export const DENIED = 2;
@@ -17,7 +17,7 @@ export function newBucket(startMs: number): Float64Array {
   return Float64Array.of(startMs, 0, 0, 0, 0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY);
 }
 
-/** Whether it can have been counted: a start that is a time, counts and sums of 0 or more, response times that are numbers. */
+/** Whether the bucket is valid: the start is a time, counts and sums are 0 or more, response times are numbers. */
 export function isSound(bucket: Float64Array): boolean {
   if (!(bucket[START]! >= 0 && bucket[START]! <= LATEST_MS)) return false;
   for (let field = ALLOWED; field <= LATENCY_SUM; field++)
@@ -25,14 +25,14 @@ export function isSound(bucket: Float64Array): boolean {
   return !Number.isNaN(bucket[LATENCY_MIN]!) && !Number.isNaN(bucket[LATENCY_MAX]!);
 }
 
-/** Adds what `other` counted. */
+/** Adds the counts of `other`. */
 export function merge(bucket: Float64Array, other: Float64Array): void {
   for (let field = ALLOWED; field <= LATENCY_SUM; field++) bucket[field]! += other[field]!;
   bucket[LATENCY_MIN] = Math.min(bucket[LATENCY_MIN]!, other[LATENCY_MIN]!);
   bucket[LATENCY_MAX] = Math.max(bucket[LATENCY_MAX]!, other[LATENCY_MAX]!);
 }
 
-/** As it is stored: little-endian, wherever this runs. */
+/** Encodes a bucket as stored: little-endian on every platform. */
 export function packBucket(bucket: Float64Array): Uint8Array {
   const bytes = new Uint8Array(BUCKET_BYTES);
   const view = new DataView(bytes.buffer);
@@ -40,7 +40,7 @@ export function packBucket(bucket: Float64Array): Uint8Array {
   return bytes;
 }
 
-/** Buckets that lie one after the other. */
+/** Decodes consecutive buckets. */
 export function unpackBuckets(bytes: Uint8Array): Float64Array[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   return Array.from({ length: bytes.length / BUCKET_BYTES }, (_, i) =>

@@ -2,12 +2,12 @@ import { checkCount, checkLatency } from "../metrics/cells.ts";
 import { ALLOWED, DENIED, FAILURE, LATENCY_MAX, LATENCY_MIN, LATENCY_SUM, SUCCESS } from "./bucket.ts";
 
 export interface FleetMetricOptions {
-  /** What is counted now, to be added to at once. */
+  /** The bucket of the current time. Add to it at once and do not keep it. */
   bucket(): Float64Array;
   onLatency: ((latencyMs: number) => void) | undefined;
 }
 
-/** Counts for one name, in this process' memory, in the bucket of the server's time as it is known here; O(1). */
+/** Counts for one name in memory, in the bucket of the server's time as this process estimates it. O(1). */
 export class FleetMetric {
   readonly #options: FleetMetricOptions;
 
@@ -28,7 +28,7 @@ export class FleetMetric {
     this.#add(DENIED, count);
   }
 
-  /** One response time in ms, without a success. */
+  /** Adds one response time in ms, without a success. */
   addLatency(latencyMs: number): void {
     checkLatency(latencyMs, "FleetMetric");
     const bucket = this.#options.bucket();
@@ -38,13 +38,13 @@ export class FleetMetric {
     this.#options.onLatency?.(latencyMs);
   }
 
-  /** One success with its response time in ms. */
+  /** Counts one success, with its response time in ms. */
   recordSuccess(latencyMs: number): void {
     this.addLatency(latencyMs);
     this.#add(SUCCESS, 1);
   }
 
-  /** One failure. Response times are those of successes: a refusal that is quick would make the mean look better. */
+  /** Counts one failure. It has no response time: fast refusals would make the mean look better. */
   recordFailure(): void {
     this.#add(FAILURE, 1);
   }

@@ -16,11 +16,11 @@ import { FleetTotals, type ProcessTotals } from "./totals.ts";
 const FLEET_EVENTS: Record<keyof FleetEvents, true> = { other: true, late: true, error: true };
 
 export interface FleetEvents {
-  /** There was no room for a name: its numbers are with those of all others. Told once a name and flush. */
+  /** `maxNames` was reached: this name's numbers are counted under "". Emitted once per name and flush. */
   other: { name: string };
-  /** Events that came too late for any window, and count nowhere. */
+  /** Events that arrived too late for any window. They are not counted. */
   late: { events: number };
-  /** A flush of our own failed; what was counted is kept and sent again. */
+  /** A periodic flush failed. Its counts are kept and sent again. */
   error: { error: OrielError };
 }
 
@@ -29,10 +29,10 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 const PAGE_NAMES = 50;
 
 /**
- * The numbers of `MetricWindow` over all processes that share `name`: each counts in memory, and sends what it counted as
- * one step, at most every `flush`, whatever the number of calls and names. What is under way is sent again until it is
- * answered and counts once; a process that dies takes up to one flush with it. Costs a process 64 bytes a name and bucket
- * and flush, the server some 120 bytes a name and bucket.
+ * The numbers of `MetricWindow` over all processes that share `name`. Each process counts in memory and sends its
+ * counts in one step, at most once per `flush`, whatever the number of calls and names. A request without an answer is
+ * sent again and counts once. A process that dies loses up to one flush. Cost: 64 bytes per name, bucket and flush in a
+ * process; about 120 bytes per name and bucket on the server.
  */
 export class FleetMetrics {
   readonly name: string;
@@ -42,7 +42,7 @@ export class FleetMetrics {
   readonly #sender: Sender;
   readonly #at: Place;
   readonly #listeners: Listeners<FleetEvents>;
-  /** Names that have, or may get, numbers of their own. */
+  /** Names that have numbers of their own, or may get them. */
   readonly #own = new Set<string>();
   readonly #told = new Set<string>();
   readonly #totals = new FleetTotals();
@@ -71,7 +71,7 @@ export class FleetMetrics {
     return this.#listeners.on(event, listener);
   }
 
-  /** Where one name's numbers are counted; keep it, it costs a little to make. A name has 1 to 512 characters; ARGUMENT for others. */
+  /** Returns one name's counter; keep it, as creating it has a cost. ARGUMENT unless 1 to 512 characters. */
   metric(name: string): FleetMetric {
     this.#at.checked("metric", () => this.#checkName(name));
     return new FleetMetric({
@@ -80,7 +80,7 @@ export class FleetMetrics {
     });
   }
 
-  /** Sends what this process has counted; resolves when it is added. Rejects where the store does not answer: all is kept. */
+  /** Sends this process's counts. Resolves when they are added; if the store does not answer, rejects and keeps them. */
   flush(): Promise<void> {
     return this.#at.runOuter("flush", () => this.#flushAll());
   }
@@ -89,26 +89,26 @@ export class FleetMetrics {
     for (const error of (await this.#flush()).values()) throw error;
   }
 
-  /** Rejects where the counts were not added; gives the errors of names whose latencies were not. */
+  /** Rejects if the counts were not added. Returns the errors of names whose latencies were not added. */
   async #flush(): Promise<ReadonlyMap<string, unknown>> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#told.clear();
     this.#sender.dropOld();
     if (this.#sender.hasWork) await this.#sender.learnTime();
-    // Begun together, they are one round trip.
+    // Started together, so that both are sent in one round trip.
     const latencies = this.#latencies?.send((monotonicMs) => this.#sender.serverMs(monotonicMs));
     await this.#sender.send();
     return (await latencies) ?? new Map();
   }
 
-  /** For a question that the latencies of these names have no part in. */
+  /** Emits these names' latency errors, for an operation that does not need them. */
   #tellErrors(operation: string, errors: ReadonlyMap<string, unknown>): void {
     for (const error of errors.values())
       this.#listeners.tell("error", { error: this.#at.outer(operation, error) as OrielError });
   }
 
-  /** One name's numbers, with all that this process has counted. A name without any: zeros. One round trip, or two. */
+  /** One name's numbers, including unsent ones; zeros for an unknown name. One or two round trips. */
   async read(name: string): Promise<MetricView> {
     try {
       const { nowMs, names } = await this.#read(name === "" ? { first: 0, most: 1 } : { first: 1, most: 1000, name });
@@ -120,8 +120,8 @@ export class FleetMetrics {
   }
 
   /**
-   * All names that have numbers of their own, and "": all others. A round trip for each 50. Buckets that are damaged are left
-   * out, and told as `error`.
+   * All names with numbers of their own, and "" for all others. One round trip per 50 names. Damaged buckets are left
+   * out and reported as `error`.
    */
   async readAll(): Promise<Map<string, MetricView>> {
     const all = new Map<string, MetricView>();
@@ -140,8 +140,8 @@ export class FleetMetrics {
   }
 
   /**
-   * Exact percentiles (each from 0 to 100) of one name's response times in the last interval, of all processes; NaN without any.
-   * Throws ARGUMENT where the option `percentiles` is not set.
+   * Exact percentiles (0 to 100) of one name's response times in the last interval, over all processes; NaN if none.
+   * Throws ARGUMENT unless the option `percentiles` is set.
    */
   async latencyPercentilesMs(name: string, percentiles: readonly number[]): Promise<number[]> {
     try {
@@ -158,7 +158,7 @@ export class FleetMetrics {
     }
   }
 
-  /** What this process has counted since it began, by name; "": all names without numbers of their own. Asks no store. */
+  /** This process's counts since it started, by name; "" for all names without own numbers. No request. */
   totals(): ReadonlyMap<string, ProcessTotals> {
     return this.#totals.with(this.#sender.pending());
   }
@@ -168,7 +168,7 @@ export class FleetMetrics {
     return this.#latencies !== undefined;
   }
 
-  /** Sends what is left. What is counted afterwards is sent by `flush` only. */
+  /** Sends the remaining counts. Later counts are sent only by `flush`. */
   async close(): Promise<void> {
     this.#isClosed = true;
     try {
@@ -194,7 +194,7 @@ export class FleetMetrics {
         if (this.#timer === undefined && !this.#isClosed) this.#flushLater(ms);
       });
     }, ms);
-    // Of a number, where a runtime's timers are numbers.
+    // Some runtimes return a number, which has no `unref`.
     (this.#timer as { unref?(): void }).unref?.();
   }
 
@@ -214,7 +214,7 @@ export class FleetMetrics {
     this.#listeners.tell("other", { name });
   }
 
-  /** Whether it may stand in the names that others read, and in a key. */
+  /** Throws ARGUMENT for a name that cannot be stored or be part of a key. */
   #checkName(name: unknown): void {
     if (typeof name !== "string" || name.length < 1 || name.length > MOST_NAME_BYTES || LONE_SURROGATE.test(name))
       throw argumentError("name", name, `a string of 1 to ${MOST_NAME_BYTES} characters, without lone surrogates`);

@@ -12,7 +12,7 @@ export interface NamedBucket {
 export interface Flush extends RingShape {
   /** 8 characters. */
   sender: string;
-  /** Of the batch; rises. */
+  /** Number of the batch; increases. */
   number: number;
   given: readonly NamedBucket[];
 }

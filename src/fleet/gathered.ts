@@ -1,7 +1,7 @@
 import { merge, newBucket } from "./bucket.ts";
 import { MOST_GIVEN, type NamedBucket } from "./flush.ts";
 
-/** What a process has counted and not sent yet: for each name its buckets by their start. */
+/** Counts of this process that are not sent yet: for each name, its buckets by start time. */
 export class Gathered {
   readonly #byName = new Map<string, Map<number, Float64Array>>();
 
@@ -9,7 +9,7 @@ export class Gathered {
     return this.#byName.size === 0;
   }
 
-  /** To be added to at once: what is taken out later is no longer ours. */
+  /** Returns a bucket. Add to it at once: a bucket that `take` has removed is no longer counted here. */
   bucketOf(name: string, startMs: number): Float64Array {
     let buckets = this.#byName.get(name);
     if (!buckets) {
@@ -24,7 +24,7 @@ export class Gathered {
     return bucket;
   }
 
-  /** Moves all buckets to other starts; those that meet are one then. */
+  /** Moves all buckets to other starts. Buckets with the same new start are merged. */
   rebase(startOf: (startMs: number) => number): void {
     const before = [...this.#byName];
     this.#byName.clear();
@@ -32,7 +32,7 @@ export class Gathered {
       for (const [startMs, bucket] of buckets) merge(this.bucketOf(name, startOf(startMs)), bucket);
   }
 
-  /** Takes out as many as one call carries. */
+  /** Removes and returns as many buckets as one call can carry. */
   take(): NamedBucket[] {
     const taken: NamedBucket[] = [];
     for (const [name, buckets] of this.#byName) {
@@ -47,12 +47,12 @@ export class Gathered {
     return taken;
   }
 
-  /** What is gathered, and stays. */
+  /** Iterates over all buckets without removing them. */
   *all(): Generator<NamedBucket> {
     for (const [name, buckets] of this.#byName) for (const bucket of buckets.values()) yield { name, bucket };
   }
 
-  /** Takes out what began before then. */
+  /** Removes and returns buckets that start before `startMs`. */
   takeBefore(startMs: number): NamedBucket[] {
     const taken: NamedBucket[] = [];
     for (const [name, buckets] of this.#byName) {

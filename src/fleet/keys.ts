@@ -1,18 +1,21 @@
 import type { Store } from "../store/contract.ts";
 
-/** Of the buckets of a fleet. What follows the braces tells keys of one structure from those of all others. */
+/** The key of a fleet's buckets. The suffix after the braces separates the keys of different structures. */
 export function fleetKeyOf(store: Store, fleet: string): string {
   return `${store.keyOf(fleet)}:fleet`;
 }
 
-/** The name of a metric's latencies within their store; "": of all metrics without numbers of their own. */
+/** The series name of a metric's latencies in their store; "": of all metrics without numbers of their own. */
 export function latenciesNameOf(fleet: string, metric: string): string {
   return `${escaped(fleet)}:${escaped(metric)}`;
 }
 
 const ofStores = new WeakMap<Store, Store>();
 
-/** The same store, with the keys of its series apart from those of any other structure: `<prefix>{fleet:metric}:latency`. */
+/**
+ * The same store, with a key suffix that separates these series from other structures:
+ * `<prefix>{fleet:metric}:latency`.
+ */
 export function latencyStoreOf(store: Store): Store {
   let own = ofStores.get(store);
   if (!own) {

@@ -5,18 +5,18 @@ import { latenciesNameOf, latencyStoreOf } from "./keys.ts";
 
 interface Waiting {
   latenciesMs: number[];
-  /** When they were told, by the monotonic clock. */
+  /** When they were recorded, by the monotonic clock. */
   atMs: number[];
 }
 
-/** An event may be on its way for so long after the window that it is asked for. */
+/** Retention beyond the interval: an event may arrive this late. */
 const SLACK_MS = 60_000;
-/** Of a name between two flushes; the older half of more is let go. */
+/** Maximum response times per name between two flushes. Above it the older half is dropped. */
 const MOST_WAITING = 100_000;
 
 /**
- * Every response time, in a series a name. What a store has refused (`applied: "no"`) is sent again; what it may have taken
- * is not.
+ * Records every response time in one series per name. A batch that the store refused (`applied: "no"`) is sent again. A
+ * batch that the store may have recorded is not.
  */
 export class FleetLatencies {
   readonly #store: Store;
@@ -44,8 +44,8 @@ export class FleetLatencies {
   }
 
   /**
-   * All series of one turn of the event loop travel together. What is in no window any more is let go. Gives the errors of
-   * names whose series refused theirs, or did not answer.
+   * Sends the collected response times; all series of one turn share a round trip. Times outside every window are
+   * dropped. Returns the errors of names whose series refused them or did not answer.
    */
   async send(serverMs: (monotonicMs: number) => number): Promise<Map<string, unknown>> {
     const errors = new Map<string, unknown>();
@@ -68,7 +68,7 @@ export class FleetLatencies {
     return errors;
   }
 
-  /** In front of what came meanwhile, as far as there is room. */
+  /** Puts them back in front of newer times, as far as there is room. */
   #takeBack(name: string, latenciesMs: number[], atMs: number[]): void {
     const later = this.#waiting.get(name) ?? { latenciesMs: [], atMs: [] };
     this.#waiting.set(name, {
@@ -77,7 +77,7 @@ export class FleetLatencies {
     });
   }
 
-  /** NaN each, without any. */
+  /** Returns NaN for each percentile if there are no response times. */
   async percentiles(name: string, percentiles: readonly number[]): Promise<number[]> {
     const stats = await this.#seriesOf(name).stats({ span: this.#intervalMs, percentiles });
     return percentiles.map((each) => stats.percentiles[each]!);

@@ -14,7 +14,7 @@ const FIELD_OF_CELL = [
   [CELL.maxLatencyMs, LATENCY_MAX],
 ] as const;
 
-/** What a `MetricWindow` would answer at `nowMs` that had counted all these; it does not change any more. */
+/** The answer of a `MetricWindow` at `nowMs` with these buckets. A snapshot: it does not change. */
 export function numbersOf(buckets: readonly Float64Array[], nowMs: number, settings: FleetSettings): MetricView {
   const { shape, intervalMs, mode } = settings;
   const ring = new MetricRing(shape.sampleCount, intervalMs, false);
@@ -22,7 +22,7 @@ export function numbersOf(buckets: readonly Float64Array[], nowMs: number, setti
     ring.turn(bucket[START]!);
     for (const [cell, field] of FIELD_OF_CELL) ring.current[cell] = bucket[field]!;
   }
-  // As reads of a window do there: the present bucket takes the place of the one that is an interval old.
+  // As in `MetricWindow`: the current bucket replaces the one that is an interval old.
   if (mode === "sentinel") ring.turn(nowMs);
   const source = { ring, mode, clock: () => nowMs, percentiles: undefined, refresh: () => {} };
   return new MetricView(source, shape.sampleCount, intervalMs);

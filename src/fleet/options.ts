@@ -3,17 +3,28 @@ import { type Duration, durationMs } from "../time.ts";
 import type { RingShape } from "./ring.ts";
 
 export interface FleetMetricsOptions {
-  /** How long all buckets are, 1 ms to 7 days; default "1m". The same for all who share the name. */
+  /** Total length of all buckets, 1 ms to 7 days. Default "1m". The same for all processes that share the name. */
   interval?: Duration;
-  /** Buckets, 1 to 600, that divide the interval in whole ms; default the most up to 60 that do. The same for all. */
+  /**
+   * Number of buckets, 1 to 600; must divide the interval into whole ms. Default: the largest such number up to 60. The
+   * same for all processes.
+   */
   sampleCount?: number;
-  /** Names that have numbers of their own, 1 to 1000, default 100; all others have theirs together, under "". The same for all. */
+  /**
+   * Maximum names with numbers of their own, 1 to 1000. Default 100. All other names share "". The same for all
+   * processes.
+   */
   maxNames?: number;
-  /** How long what is counted waits to be sent with what comes meanwhile, default "1s". */
+  /** How long counts are collected before they are sent. Default "1s". */
   flush?: Duration;
-  /** "exact" (default): the last sampleCount buckets; "sentinel": one more, while it is no older than the interval. */
+  /**
+   * "exact" (default): the last `sampleCount` buckets. "sentinel": one more bucket, while it is no older than the
+   * interval.
+   */
   mode?: "exact" | "sentinel";
-  /** Keeps every response time in a shared series too, for `latencyPercentilesMs`: some 20 bytes each; default false. */
+  /**
+   * Also keeps every response time in a shared series, for `latencyPercentilesMs`. About 20 bytes each. Default false.
+   */
   percentiles?: boolean;
 }
 

@@ -5,17 +5,17 @@ import { BUCKET_BYTES, isSound, unpackBuckets } from "./bucket.ts";
 import { layoutOf, type RingShape, ringAt } from "./ring.ts";
 
 export interface Read extends RingShape {
-  /** Number of the first name (0: all others), and how many, up to 100. */
+  /** Number of the first name (0: all others), and how many names, up to 100. */
   first: number;
   most: number;
-  /** The only one that is wanted; "": each. */
+  /** Reads only this name; "": every name. */
   name: string;
 }
 
 export interface NameBuckets {
   name: string;
   buckets: Float64Array[];
-  /** There are buckets that have not their size, or hold what nobody counted; they are left out. */
+  /** Some buckets have a wrong size or invalid values; they are left out. */
   isDamaged: boolean;
 }
 
@@ -50,7 +50,7 @@ export const read: Operation<Read, { nowMs: number; names: NameBuckets[] }> = {
   },
 };
 
-/** One byte more than the buckets have: some are damaged. */
+/** An extra byte after the buckets means that some are damaged. */
 function namedOf(name: string, bytes: Uint8Array): NameBuckets {
   const isCut = bytes.length % BUCKET_BYTES === 1;
   const all = unpackBuckets(isCut ? bytes.subarray(0, -1) : bytes);

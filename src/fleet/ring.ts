@@ -6,13 +6,13 @@ export const MOST_SENDERS = 512;
 export const SENDER_LIFE_MS = 600_000;
 const SLACK_MS = 60_000;
 const RING_BYTES = 640;
-/** A bucket, its field, and its place in the map. */
+/** Memory size of a bucket, its field and its map entry. */
 const BUCKET_SIZE_BYTES = SLOT_BYTES + 32 + ARRAY_BYTES + 64;
-/** A name's place. */
+/** Memory size of a name's entry. */
 const NAME_BYTES = 12;
 const SENDER_SIZE_BYTES = 120;
 
-/** Buckets and their length, and how many names may have some of their own. */
+/** Number and length of the buckets, and the maximum number of names with buckets of their own. */
 export interface RingShape {
   sampleCount: number;
   bucketMs: number;
@@ -25,13 +25,13 @@ interface Sender {
   atMs: number;
 }
 
-/** The buckets of a fleet as a memory store keeps them; lua/fleet/law.lua tells what they are in Redis. */
+/** The buckets of a fleet in a memory store. lua/fleet/law.lua defines the layout in Redis. */
 export class Ring {
   layout: string | undefined;
-  /** A name's number is its place, from 1; 0: all others. */
+  /** A name's number is its position, from 1. Number 0 is all other names. */
   readonly names: string[] = [];
   #namesBytes = 0;
-  /** Who sent last at the end. */
+  /** Ordered by last flush, the latest at the end. */
   senders: Sender[] = [];
   readonly buckets = new Map<string, Float64Array>();
 
@@ -55,7 +55,7 @@ export function layoutOf({ sampleCount, bucketMs, mostNames }: RingShape): strin
   return `1|${sampleCount}|${bucketMs}|${mostNames}`;
 }
 
-/** The ring as it stands; an empty one where there is none. Throws CLASH for another layout. */
+/** Returns the stored ring, or an empty one. Throws CLASH for another layout. */
 export function ringAt(keys: Keyspace, key: string, layout: string): Ring {
   const ring = (keys.get(key) as Ring | undefined) ?? new Ring();
   if (ring.layout !== undefined && ring.layout !== layout)
@@ -63,7 +63,7 @@ export function ringAt(keys: Keyspace, key: string, layout: string): Ring {
   return ring;
 }
 
-/** Keeps a ring to which up to so many names and buckets are added. Throws OVERLOADED; nothing may have been changed before. */
+/** Stores a ring that grows by up to this many names and buckets. Throws OVERLOADED; call it before any change. */
 export function keep(
   keys: Keyspace,
   key: string,

@@ -12,7 +12,7 @@ export interface SenderOptions {
   store: Store;
   key: string;
   shape: RingShape;
-  /** What became of what was sent, or, "too late", can be in no window any more, and was never added. */
+  /** Reports the outcome of a bucket. "too late": it can no longer be in any window and was never added. */
   onFate(given: NamedBucket, fate: Fate): void;
 }
 
@@ -21,27 +21,27 @@ const SMALLER = 20;
 interface Batch {
   number: number;
   given: readonly NamedBucket[];
-  /** An attempt was not answered: it may be added, and goes on under its number. */
+  /** An attempt got no answer. The batch may be added, so it keeps its number. */
   mayBeAdded: boolean;
-  /** Copies without an answer; in Workers another may be sent beside one. */
+  /** Requests without an answer. In Workers a second copy may be sent while one is pending. */
   underWay: number;
 }
 
 /**
- * Brings what a process counts to its fleet, one batch at a time, each under the next number of a name of our own: one whose
- * answer is lost is sent again under its number, and counts once.
+ * Sends the counts of a process to its fleet, one batch at a time. Each batch has the next number under a random sender
+ * name. A batch whose answer is lost is sent again with the same number, and counts once.
  */
 export class Sender {
   readonly gathered = new Gathered();
   readonly #options: SenderOptions;
-  /** Drawn when it is used: Workers draw nothing while a module is loaded. */
+  /** Drawn on first use, because Workers allow no random numbers while a module loads. */
   #id: string | undefined;
   #number = 0;
   #batch: Batch | undefined;
   #sending: Promise<void> | undefined;
-  /** The server's time minus ours. */
+  /** The server's time minus the local monotonic time. */
   #aheadMs = 0;
-  /** Before, what is counted is kept in smaller buckets of our own time. */
+  /** Until then, counts go into smaller buckets of local time. */
   #isTimeKnown = false;
 
   constructor(options: SenderOptions) {
@@ -52,18 +52,18 @@ export class Sender {
     return this.#batch !== undefined || !this.gathered.isEmpty;
   }
 
-  /** What was counted, and has no fate yet. */
+  /** Counts whose outcome is still unknown. */
   *pending(): Generator<NamedBucket> {
     yield* this.#batch?.given ?? [];
     yield* this.gathered.all();
   }
 
-  /** The server's time of an instant of ours, estimated; of our own until `learnTime` has resolved. */
+  /** Estimates the server's time of a local instant. Uses the local clock until `learnTime` has resolved. */
   serverMs(monotonicMs: number): number {
     return monotonicMs + this.#aheadMs;
   }
 
-  /** What is counted now for `name`, to be added to at once. */
+  /** The bucket of the current time for `name`. Add to it at once. */
   bucketOf(name: string): Float64Array {
     const { bucketMs } = this.#options.shape;
     const lengthMs = this.#isTimeKnown ? bucketMs : Math.ceil(bucketMs / SMALLER);
@@ -73,7 +73,7 @@ export class Sender {
     );
   }
 
-  /** Lets go of what can be in no window any more: what is held while a server is away stays bounded. */
+  /** Drops buckets that can be in no window any more, so memory stays bounded while a server is unreachable. */
   dropOld(): void {
     const { shape, store, onFate } = this.#options;
     const nowMs = this.serverMs(store.leaseClock());
@@ -82,8 +82,8 @@ export class Sender {
   }
 
   /**
-   * Resolves when all that was gathered before is added; rejects where the store does not answer: it is kept. In Workers a
-   * batch that is under way is sent again under its number, as its request may have ended.
+   * Resolves when everything counted before the call is added. If the store does not answer, rejects and keeps the
+   * counts. In Workers a pending batch is sent again with its number, because the request that sent it may have ended.
    */
   async send(): Promise<void> {
     while (this.#sending && !endsWithRequest) await this.#sending.catch(() => {});
@@ -107,7 +107,7 @@ export class Sender {
     }
   }
 
-  /** Asks the server for its time, once; rejects where it does not answer. */
+  /** Asks the server for its time, once. Rejects if it does not answer. */
   async learnTime(): Promise<void> {
     if (this.#isTimeKnown) return;
     const { store, key, shape } = this.#options;
@@ -136,7 +136,7 @@ export class Sender {
     for (const [i, fate] of answer.fates.entries()) onFate(given[i]!, fate);
   }
 
-  /** What was refused waits with what comes meanwhile, until it is too late for any window. */
+  /** Puts a refused batch back to be sent with newer counts, until it is too late for any window. */
   #takeBack({ given }: Batch): void {
     this.#batch = undefined;
     for (const { name, bucket } of given) merge(this.gathered.bucketOf(name, bucket[START]!), bucket);

@@ -1,19 +1,19 @@
 import { ALLOWED, DENIED, FAILURE, LATENCY_SUM, merge, newBucket, SUCCESS } from "./bucket.ts";
 import type { NamedBucket } from "./flush.ts";
 
-/** What one process has counted for one name since it began. */
+/** The counts of one process for one name since the process started. */
 export interface ProcessTotals {
   success: number;
   failure: number;
   allowed: number;
   denied: number;
-  /** Response times of successes, added up. */
+  /** Sum of the response times of successes. */
   latencySumMs: number;
 }
 
 /**
- * What a process has counted since it began, by name: added up when the fate of a bucket is known, so that counting costs
- * nothing more. A name that has no room in the fleet goes on under "", and so does what it had.
+ * The counts of a process since it started, by name. They are added when the outcome of a bucket is known, so counting
+ * itself costs nothing extra. A name for which the fleet has no room continues under "", including its earlier counts.
  */
 export class FleetTotals {
   readonly #byName = new Map<string, Float64Array>();
@@ -29,7 +29,7 @@ export class FleetTotals {
     this.add("", bucket);
   }
 
-  /** With what is on its way. */
+  /** Returns the totals, including pending buckets. */
   with(pending: Iterable<NamedBucket>): Map<string, ProcessTotals> {
     const all = new Map([...this.#byName].map(([name, bucket]) => [name, bucket.slice()]));
     for (const { name, bucket } of pending) addTo(all, name, bucket);
