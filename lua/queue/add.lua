@@ -1,13 +1,13 @@
 #!lua
--- Adds messages that wait until they are due; an id that is known is left as it is.
--- A script: what a message says and when it is due are one step, and so is looking whether its id is known.
+-- Adds messages that become due later. A message whose id is known stays unchanged.
+-- A script: the id check and the writes of content and due time must be one step.
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 MessagePack, an array of id, when and envelope by turns, up to 1000 of each; when: ms since 1970 in
 --       decimal text, or "+" and ms from now
 -- Reply u8 for each: 1 added, 0 known
 -- Errors CLASH, CORRUPT; nothing was written
--- Law   known: it waits, is claimed or dead, or was done and is remembered, or came before in this call.
---       An empty message for an earlier head goes to due:<times>.
+-- Law   known: waiting, claimed, dead, done and still remembered, or earlier in this call.
+--       If a message is due before the previous head, publishes an empty hint to due:<times>.
 -- Cost  O(messages * log of what is there)
 -- @include queue/law
 local keys_per_step = 2
@@ -56,7 +56,7 @@ local function step(k, a, now)
     end
   end
   if #scores == 0 then
-    -- Who waits for replicas waits for what its connection wrote, and this one may be new.
+    -- WAIT covers only writes of its own connection, and this connection may be new.
     redis.call("HSET", messages, "@layout", layout)
     return table.concat(answers)
   end

@@ -1,16 +1,16 @@
--- An envelope of kind RAW: behind its head the bytes stand that were found in the place of a message.
+-- An envelope of kind RAW: after its header come the bytes that were found instead of a message.
 local function raw_envelope(bytes)
   return string.char(1, 0, RAW, 0) .. string.rep("\0", 20) .. bytes
 end
 
--- Moves what is no message to the dead, with the bytes that were found, under `id`.
+-- Moves bytes that are not a message to the dead letters, under `id`.
 local function bury(times, messages, now, member, deliveries, id, why)
   local old_id = id_of(member)
   local value = redis.call("HGET", messages, ":" .. old_id)
   local digits = string.sub(member, 1, SEQ_DIGITS)
   local own = value and string.sub(value, 1, SEQ_DIGITS)
   if not value or (own ~= digits and redis.call("ZSCORE", times, own .. old_id)) then
-    -- The message itself stands elsewhere, or is gone.
+    -- The message itself is stored under another member, or is gone.
     redis.call("ZREM", times, member)
     return
   end

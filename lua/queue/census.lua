@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- How many messages wait, are due, claimed and dead.
+-- Counts the waiting, due, claimed and dead messages.
 -- A script: the numbers are of one instant.
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Dead messages, those that died first before the others.
--- A script: what they say is of the instant of the list.
+-- Lists dead messages, the earliest death first.
+-- A script: the list and the contents are of one instant.
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 how many to pass over · 3 how many, 1..256
 -- Reply as queue/listing has it

@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- Keeps messages claimed for longer.
--- A script: between a look and a write a message could become another's.
+-- Extends the claims of messages.
+-- A script: between a read and a write another worker could claim the message.
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 MessagePack, an array of member and deliveries by turns, up to 1000 of each · 3 for how long, ms
 -- Reply u8 for each: 1 claimed until now + that, 0 not claimed by this delivery
 -- Errors CLASH, CORRUPT; nothing was written
--- Law   never shortens
+-- Law   A claim is never shortened.
 -- Cost  O(members * log of what is there)
 -- @include queue/law
 local keys_per_step = 2

@@ -25,7 +25,8 @@ local function score_of(band, ms, deliveries)
   return (band * BAND_SIZE + math.max(0, math.min(math.floor(ms), BAND_SIZE - 1))) * DELIVERIES_SIZE + deliveries
 end
 
--- As Redis takes it; writing 16 digits is slow, and many are alike. Bounded: a function's texts outlive the call.
+-- Scores as text for Redis. Formatting 16 digits is slow and many scores are equal, so texts are cached. The cache is
+-- bounded because it outlives the call.
 local texts, texts_kept = {}, 0
 local function text_of(score)
   local text = texts[score]
@@ -49,13 +50,13 @@ local function id_of(member)
   return string.sub(member, SEQ_DIGITS + 1)
 end
 
--- Members and scores by turns: of a band, up to a time.
+-- Alternating members and scores of a band, up to a time.
 local function first_of(times, band, until_ms, most)
   return redis.call("ZRANGE", times, score_of(band, 0, 0), score_of(band, until_ms, DELIVERIES_SIZE - 1), "BYSCORE",
     "LIMIT", 0, most, "WITHSCORES")
 end
 
--- When the first of a band is due; +inf: there is none.
+-- When the first message of a band is due; +inf if there is none.
 local function first_ms_of(times, band)
   local _, score = unpack(first_of(times, band, BAND_SIZE, 1))
   if not score then return math.huge end
@@ -63,14 +64,14 @@ local function first_ms_of(times, band)
   return ms
 end
 
--- When the first that waits is due; +inf: none does.
+-- When the first waiting message is due; +inf if none waits.
 local function head_of(times, levels)
   local head = math.huge
   for i = 1, #levels do head = math.min(head, first_ms_of(times, tonumber(string.sub(levels, i, i)))) end
   return head
 end
 
--- Tells those who sleep that something is due before what they know of.
+-- Publishes a hint to sleeping workers: a message is due earlier than they know.
 local function tell(times, ms)
   redis.pcall("PUBLISH", "due:" .. times, string.format("%.0f", ms))
 end
@@ -87,7 +88,7 @@ local function clash(messages, messages_layout, layout)
   return refuse("CLASH", "the queue's layout is " .. messages_layout .. ", not " .. layout)
 end
 
--- Priorities that may be used, highest first; every one where what is kept of them is damaged.
+-- Priorities that may be in use, highest first. All priorities if the stored list is damaged.
 local function levels_of(kept, is_begun)
   if not kept then return is_begun and EVERY_LEVEL or "" end
   local before = 58
@@ -99,7 +100,7 @@ local function levels_of(kept, is_begun)
   return kept
 end
 
--- The seq given last; nil where what is kept is none.
+-- The last seq; nil if the stored value is invalid.
 local function seq_of(kept)
   if not kept then return 0 end
   if #kept > 16 or not string.find(kept, "^%d+$") then return nil end

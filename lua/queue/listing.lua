@@ -1,5 +1,6 @@
--- Messages as they stand, one after the other: f64 score · u32, id · u32, what messages has of it · u32, why it last
--- failed; 1 MiB at most, or one message. `found`: members and scores by turns.
+-- Messages with their state, one after the other: f64 score · u32 length, id · u32 length, value from the hash
+-- `messages` · u32 length, reason of the last failure. At most 1 MiB, or one larger message. `found`: alternating
+-- members and scores.
 local MOST_LISTED_BYTES = 1048576
 
 local function listed(messages, found)

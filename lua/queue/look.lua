@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- A message as it stands.
--- A script: its state and what it says are of one instant.
+-- Reads a message and its state.
+-- A script: state and content are of one instant.
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 id
 -- Reply empty: no such message; or f64 score · u32, what messages has of it · u32, why it last failed

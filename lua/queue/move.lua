@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- Cancels a message, or has it wait for another time.
--- A script: a message that is claimed in between is neither.
+-- Cancels a message, or changes when it is due.
+-- A script: a message claimed between the check and the write must be neither cancelled nor moved.
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 id · 3 when, as in queue/add; empty: never
 -- Reply u8 0 no such message, 1 it was, 2 it is claimed, 3 it is dead (and is not moved, but can be cancelled)
 -- Errors CLASH, CORRUPT; nothing was written
--- Law   who waits for another time keeps its place among equals; deliveries are kept
+-- Law   a rescheduled message keeps its seq (its order among equal times) and its delivery count
 -- Cost  O(log of what is there)
 -- @include queue/law
 local keys_per_step = 2

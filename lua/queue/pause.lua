@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Pauses a queue, or lets it go on: then those who sleep are told.
--- A script: they are told in the step that lets it go on.
+-- Pauses or resumes a queue. Resuming publishes a hint to sleeping workers.
+-- A script: resuming and its hint must be one step.
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 "1": pause, "0": go on
 -- Reply u8 0

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
--- The messages that would be claimed next, if no other came: those that are due, by priority and time, then by time those
--- that are not.
--- A script: what they say is of the instant of the list.
+-- Lists the messages that would be claimed next if no others were added: first the due ones by priority and time, then
+-- the others by time.
+-- A script: the list and the contents are of one instant.
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 how many, 1..256
 -- Reply f64 now · the messages, as queue/listing has them
@@ -12,7 +12,7 @@
 local keys_per_step = 2
 local arguments_per_step = 2
 
--- Adds what is not due yet, up to so many in all.
+-- Adds messages that are not due yet, until `found` has `most` messages.
 local function add_later(times, levels, now, most, found)
   local later = {}
   for i = 1, #levels do

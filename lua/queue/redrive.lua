@@ -1,13 +1,13 @@
 #!lua flags=allow-oom
--- Has dead messages wait again, due at once, as if they had just been added: under a new seq, so that what is said of
--- their deliveries before is refused.
--- A script: a message is dead until it waits.
+-- Makes dead messages due at once, as if they had just been added. They get a new seq, so that late results of their
+-- earlier deliveries are refused.
+-- A script: a message must never be both dead and waiting, or neither.
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 how many of those that died first to pass over · 3 how many of them come, 0..256 · 4 MessagePack, an
 --       array of up to 256 ids, which come besides
 -- Reply f64 how many · f64 of those that died first, how many stay dead
 -- Errors CLASH, CORRUPT; nothing was written
--- Law   what is no message stays dead; a member whose message is gone goes
+-- Law   Corrupt messages stay dead. A member whose message is gone is removed.
 -- Cost  O(messages * log of what is there)
 -- @include queue/law
 local keys_per_step = 2

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Brings what became of claimed messages, and claims others.
--- A script: a message is done, retried or dead only for whom it is claimed, and never claimed twice at once.
+-- Delivers the results of claimed messages, and claims others.
+-- A script: only the delivery that holds a claim may settle it, and no message may be claimed twice at once.
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 MessagePack, an array of members that are done · 3 their deliveries, u8 each · 4 for how long their ids
 --       are known after they were added, ms · 5 MessagePack, an array of member, deliveries, verb, ms and text by turns,
@@ -14,11 +14,11 @@
 --       of each member, its score before (empty where no message can stand there), what messages has of it (empty of those
 --       that died), and why it last failed, by turns
 -- Errors CLASH, CORRUPT; nothing was written
--- Law   claimed are first those that lapsed, up to half of what is asked for, then by priority, time and seq, then the rest
---       of those that lapsed; a message after its last delivery is dead. 1 MiB at most, or one message. While the queue is
---       paused nothing is. Who is done is so too if it lapsed for the last time meanwhile. What is retried, and due before
---       all others, is told to those who sleep. What refuses comes before the first write, and the memory that it needs is
---       little: it runs on a full server.
+-- Law   Claims lapsed messages first, up to half of the requested number, then due messages by priority, time and seq,
+--       then the other lapsed ones. A message that lapsed after its last delivery becomes dead. One call claims at
+--       most 1 MiB, or one larger message. A paused queue claims nothing. A done result counts even if its claim
+--       lapsed for the last time. A retried message that is due before all others publishes a hint. Every check that
+--       can fail comes before the first write. The script needs little memory, so it runs on a full server.
 -- Cost  O((results + messages) * log of what is there)
 -- @include queue/law
 -- @include queue/bury
@@ -26,12 +26,13 @@ local keys_per_step = 2
 local arguments_per_step = 7
 local MOST_BYTES, MOST_REMEMBERED = 1048576, 100000
 local AT_A_TIME = 32
--- A prime, so that nothing that comes regularly misses it.
+-- A prime, so that no periodic caller misses it every time.
 local FORGET_EVERY_MS, FORGET_AT = 17, 16
 local LOOK_AROUND_EVERY_MS = 13
 local MOST_DELIVERIES = 127
 
--- Of a message that is gone: "\2" unless another delivery is known to have done it.
+-- The fate of a result whose message is gone: "\2" (already delivered by an earlier call) unless another delivery is
+-- known to have done it.
 local function fate_of_gone(times, id, delivery)
   local ended = redis.call("ZSCORE", times, "~" .. id)
   return ended and tonumber(ended) % DELIVERIES_SIZE ~= delivery and "\0" or "\2"
@@ -105,7 +106,8 @@ local function keep_others(times, messages, results, levels, now)
   return table.concat(fates)
 end
 
--- Twice as many as may have come since, at most.
+-- Removes expired ids, or the oldest ids if too many are remembered. At most twice as many as may have been added
+-- since.
 local function forget(times, now, came)
   local excess = redis.call("ZCOUNT", times, score_of(DONE, 0, 0), score_of(DONE, BAND_SIZE, DELIVERIES_SIZE - 1)) - MOST_REMEMBERED
   local most = math.min(math.max(excess, 2 * FORGET_EVERY_MS * came), 1000)
@@ -114,7 +116,7 @@ local function forget(times, now, came)
   if #members > 0 then redis.call("ZREM", times, unpack(members)) end
 end
 
--- Claims what was found, from one place to another, until it is 1 MiB; what of it is not to be delivered any more is dead.
+-- Claims the found messages from `first` to `last`, up to 1 MiB. Messages without deliveries left become dead.
 local function claim(times, messages, found, first, last, now, until_ms, claims)
   for from = first, last, 2 * AT_A_TIME do
     if claims.bytes >= MOST_BYTES then return end
@@ -136,7 +138,7 @@ local function claim(times, messages, found, first, last, now, until_ms, claims)
         place = place + 1
         why = values[place] or ""
       end
-      -- What says nothing of its deliveries, or none, is delivered: its reader finds out what is wrong.
+      -- A value without a valid delivery count is still delivered; its reader reports the damage.
       local most = value and string.byte(value, SEQ_DIGITS + 1) or 0
       if most == 0 or most > MOST_DELIVERIES then most = MOST_DELIVERIES end
       if not value then
@@ -166,7 +168,7 @@ local function claim(times, messages, found, first, last, now, until_ms, claims)
   end
 end
 
--- What stands at a time that no step of ours gives, as if it had never been delivered.
+-- Members with a score that no step writes. They are treated as never delivered.
 local function strays_of(times, most)
   local found = {}
   for _, range in ipairs({ { score_of(DONE + 1, 0, 0), "+inf" }, { "-inf", "(0" } }) do
@@ -197,7 +199,7 @@ local function claim_all(times, messages, levels, most, now, until_ms, claims)
   local last = math.min(#lapsed, half + 2 * (most - claims.count))
   if last > half then claim(times, messages, lapsed, half + 1, last, now, until_ms, claims) end
   if claims.count > 0 or now % LOOK_AROUND_EVERY_MS > 0 then return end
-  -- Nothing is due: is there what damage has hidden?
+  -- Nothing is due: check the priorities that a damaged @levels may hide.
   local others = string.gsub(EVERY_LEVEL, "[x" .. levels .. "]", "")
   claim_due(times, messages, others, most, now, until_ms, claims)
   if claims.count > 0 then return end

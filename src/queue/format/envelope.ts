@@ -23,10 +23,10 @@ export interface Envelope {
 }
 
 const encoder = new TextEncoder();
-/** Refuses what is no UTF-8: a payload is not to be changed. */
+/** Rejects invalid UTF-8, so that no payload is changed silently. */
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Throws ARGUMENT where the payload is neither bytes nor JSON, or longer than 512 KiB. */
+/** Throws ARGUMENT if the payload is neither bytes nor a JSON value, or is longer than 512 KiB. */
 export function packEnvelope({ attempts, priority, backoff, payload }: Envelope): Uint8Array {
   const isBytes = payload instanceof Uint8Array;
   const content = isBytes ? payload : encoder.encode(jsonOf(payload));
@@ -44,7 +44,7 @@ export function packEnvelope({ attempts, priority, backoff, payload }: Envelope)
   return bytes;
 }
 
-/** Throws CORRUPT, which says why, for what no queue of ours has written. */
+/** Throws CORRUPT, with the reason, for bytes that no queue has written. */
 export function readEnvelope(bytes: Uint8Array): Envelope {
   if (bytes.length < HEAD_BYTES) throw noMessage(`it has ${bytes.length} bytes, and a message ${HEAD_BYTES} or more`);
   if (bytes.length > HEAD_BYTES + MOST_PAYLOAD_BYTES)
@@ -59,13 +59,13 @@ export function readEnvelope(bytes: Uint8Array): Envelope {
   return { attempts, priority, backoff, payload: payloadOf(kind, bytes.subarray(HEAD_BYTES)) };
 }
 
-/** What was found in the place of a message, all of it where nothing was moved yet. */
+/** The bytes found instead of a message; all of them if they were not moved yet. */
 export function rawOf(value: Uint8Array): Uint8Array {
   const envelope = envelopeOf(value);
   return envelope[2] === RAW && envelope.length >= HEAD_BYTES ? envelope.subarray(HEAD_BYTES) : value;
 }
 
-/** A value that is no message, as it is kept among the dead; the twin of lua/queue/bury.lua. */
+/** The envelope of a value that is not a message, as kept among the dead letters. The twin of lua/queue/bury.lua. */
 export function rawEnvelope(value: Uint8Array): Uint8Array {
   const envelope = envelopeOf(value);
   if (envelope[2] === RAW) return envelope;
@@ -77,7 +77,7 @@ export function rawEnvelope(value: Uint8Array): Uint8Array {
 }
 
 function payloadOf(kind: number, content: Uint8Array): unknown {
-  // A copy, and no Buffer, whose slice would be a view.
+  // A copy. The slice of a Buffer would be a view.
   if (kind === BYTES) return new Uint8Array(content);
   try {
     return JSON.parse(decoder.decode(content));
@@ -95,7 +95,7 @@ function jsonOf(payload: unknown): string {
   try {
     text = JSON.stringify(payload);
   } catch {
-    // What has cycles, or a bigint.
+    // JSON.stringify throws for cycles and bigints.
   }
   if (text === undefined) throw unsayable(payload);
   return text;

@@ -2,19 +2,19 @@ import type { Store } from "../../store/contract.ts";
 import { fnv1a, spreadKeys } from "../../store/spread-keys.ts";
 
 export const FORMAT = 1;
-/** What a score is made of; lua/queue/law.lua tells the layout. */
+/** The parts of a score. Layout in lua/queue/law.lua. */
 export const BAND_SIZE = 2 ** 42;
 export const CLAIMED = 10;
 export const DEAD = 11;
 export const DONE = 12;
-/** The kind of an envelope whose bytes are no message, but were found in the place of one. */
+/** The kind of an envelope whose bytes are not a message, but were found instead of one. */
 export const RAW = 2;
 const DELIVERIES_SIZE = 128;
 export const SEQ_DIGITS = 14;
 export const MOST_REMEMBERED = 100_000;
-/** Of one step. */
+/** Maximum messages of one step. */
 export const MOST_MESSAGES = 1000;
-/** Of one that reads, or writes, all of a message; nobody else is served for some 5 ms then. */
+/** Maximum messages of a step that reads or writes whole messages. It occupies the server for about 5 ms. */
 export const MOST_WHOLE = 256;
 export const MOST_BYTES = 2 ** 20;
 
@@ -34,7 +34,7 @@ export function channelOf(times: string): string {
   return `due:${times}`;
 }
 
-/** What all who share a queue must agree on. */
+/** The layout that all processes of a queue must agree on. */
 export function layoutText(shards: number): string {
   return `${FORMAT}|${shards}`;
 }
@@ -47,7 +47,7 @@ export function scoreOf(band: number, ms: number, deliveries: number): number {
   return (band * BAND_SIZE + inBand(ms)) * DELIVERIES_SIZE + deliveries;
 }
 
-/** A time as scores can hold it: 1970 to 2109. */
+/** Clamps a time to the range of scores: 1970 to 2109. */
 export function inBand(ms: number): number {
   return Math.max(0, Math.min(Math.floor(ms), BAND_SIZE - 1));
 }
@@ -72,22 +72,22 @@ export function idOf(member: string): string {
   return member.slice(SEQ_DIGITS);
 }
 
-/** NaN where it has none. */
+/** The seq of a member; NaN if it has none. */
 export function seqOf(member: string): number {
   return SEQ.test(member) ? Number.parseInt(member.slice(0, SEQ_DIGITS), 16) : Number.NaN;
 }
 
-/** When a message was added, about: by the server's clock. */
+/** Approximate time at which a message was added, by the server's clock. */
 export function addedAtMs(seq: number): number {
   return Math.floor(seq / 1000);
 }
 
-/** The seq of what `messages` has of a message; NaN where it has none. */
+/** The seq of a value in `messages`; NaN if it has none. */
 export function seqOfValue(value: Uint8Array): number {
   return seqOf(String.fromCharCode(...value.subarray(0, SEQ_DIGITS)));
 }
 
-/** What `messages` has of a message: seq, and envelope. */
+/** A message's value in `messages`: seq and envelope. */
 export function storedValueOf({ seq, envelope }: { seq: number; envelope: Uint8Array }): Uint8Array {
   const value = new Uint8Array(SEQ_DIGITS + envelope.length);
   value.set(encoder.encode(memberOf(seq, "")));

@@ -1,7 +1,7 @@
-/** Nothing is left out of what stands there. */
+/** Keeps a byte order mark, so that text is unchanged. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Reads an answer from its beginning, number by number; bytes are views of it. */
+/** Reads a reply from its beginning, value by value. Returned bytes are views of it. */
 export class Reader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
@@ -29,7 +29,7 @@ export class Reader {
   u8(): number {
     return this.#bytes[this.#at++]!;
   }
-  /** As many as a u32 before them says. */
+  /** Reads a u32 length, then that many bytes. */
   bytes(): Uint8Array {
     const from = this.#at + 4;
     this.#at = from + this.#view.getUint32(this.#at, true);

@@ -4,13 +4,13 @@ import { refusal } from "../../store/refusal.ts";
 import { BAND_SIZE, CLAIMED, channelOf, readScore } from "./layout.ts";
 import { bytesInTimes, Times } from "./times.ts";
 
-/** What a message takes beside its envelope, its id and its place in `times`; a fixed reason of its failure included. */
+/** Memory of a message besides its envelope, its id and its entry in `times`; includes a fixed failure reason. */
 const MESSAGE_BYTES = ARRAY_BYTES + 2 * SLOT_BYTES + 56;
 const SHARD_BYTES = 600;
 
 export const LAPSED = "lapsed";
 export const FAILED = "failed";
-/** Reasons that are strings of ours take no room: they are there in any case. */
+/** Fixed reasons are constants and take no extra memory. */
 const FIXED_ERRORS = new Map([LAPSED, FAILED].map((why) => [why, why]));
 
 export interface Stored {
@@ -18,7 +18,7 @@ export interface Stored {
   envelope: Uint8Array;
 }
 
-/** A shard as a memory store keeps it, all under its first key; lua/queue/law.lua tells what it is in Redis. */
+/** A shard in a memory store, stored under its first key. lua/queue/law.lua defines the layout in Redis. */
 export class Shard {
   readonly times = new Times();
   readonly messages = new Map<string, Stored>();
@@ -46,7 +46,7 @@ export class Shard {
     this.setError(id, "");
   }
 
-  /** Why the last delivery failed; "": it did not. */
+  /** Why the last delivery failed; "" if it did not. */
   errorOf(id: string): string {
     return this.#errors.get(id) ?? "";
   }
@@ -57,12 +57,12 @@ export class Shard {
     else this.#errors.set(id, FIXED_ERRORS.get(why) ?? ownText(why));
   }
 
-  /** When the first that waits is due; Infinity: none does. */
+  /** When the first waiting message is due; Infinity if none waits. */
   head(): number {
     return Math.min(Number.POSITIVE_INFINITY, ...this.levels.map((level) => this.#firstOf(level)));
   }
 
-  /** When there is something to claim next. */
+  /** When the next message can be claimed. */
   next(): number {
     return this.isPaused ? Number.POSITIVE_INFINITY : Math.min(this.head(), this.#firstOf(CLAIMED));
   }
@@ -73,7 +73,7 @@ export class Shard {
   }
 }
 
-/** The shard as it stands, to be read; an empty one where there is none. Throws CLASH for another layout than `layout`. */
+/** Returns the stored shard for reading, or an empty one. Throws CLASH for a layout other than `layout`. */
 export function shardAt(keys: Keyspace, key: string, layout: string): Shard {
   const shard = (keys.get(key) as Shard | undefined) ?? new Shard();
   if (shard.layout !== undefined && shard.layout !== layout)
@@ -81,17 +81,17 @@ export function shardAt(keys: Keyspace, key: string, layout: string): Shard {
   return shard;
 }
 
-/** Keeps a shard that will count so much more. Throws OVERLOADED; nothing may have been changed before. */
+/** Stores a shard that grows by `growthBytes`. Throws OVERLOADED; call it before any change. */
 export function keep(keys: Keyspace, key: string, shard: Shard, growthBytes = 0): void {
   keys.set(key, shard, shard.sizeBytes + growthBytes, Number.POSITIVE_INFINITY);
 }
 
-/** Tells those who sleep that something is due before what they know of. */
+/** Publishes a hint to sleeping workers: a message is due earlier than they know. */
 export function tell(keys: Keyspace, key: string, ms: number): void {
   keys.publish(channelOf(key), `${ms}`);
 }
 
-/** What a message counts that is added. */
+/** Memory of an added message. */
 export function messageBytes(id: string, envelope: Uint8Array): number {
   return storedBytes(id, envelope) + bytesInTimes(id);
 }
@@ -100,7 +100,7 @@ function storedBytes(id: string, envelope: Uint8Array): number {
   return MESSAGE_BYTES + envelope.length + textBytes(id);
 }
 
-/** What a reason counts beside its place, which is counted with the message. */
+/** Memory of a failure reason besides its entry, which is counted with the message. */
 export function errorBytes(why: string): number {
   return why === "" || FIXED_ERRORS.has(why) ? 0 : textBytes(why);
 }

@@ -2,10 +2,10 @@ import { SLOT_BYTES, textBytes } from "../../store/memory/heap-bytes.ts";
 import { SEQ_DIGITS, scoreOf, scoreUntil } from "./layout.ts";
 
 const MOST_IN_RUN = 512;
-/** A run keeps the room that it had: shorter, it goes into the next one. */
+/** Minimum entries of a run. A run keeps its allocated memory, so a shorter one is merged with its neighbour. */
 const LEAST_IN_RUN = 128;
 
-/** An entry, its score, and its places in the map and in a run. */
+/** Memory of an entry: its score and its places in the map and in a run. */
 const ENTRY_BYTES = SLOT_BYTES + 80;
 
 interface Entry {
@@ -13,14 +13,14 @@ interface Entry {
   member: string;
 }
 
-/** What the member of an id counts. */
+/** Memory of the member of an id. */
 export function bytesInTimes(id: string): number {
   return ENTRY_BYTES + textBytes(id) + SEQ_DIGITS;
 }
 
 /**
- * The sorted set `times` as a memory store keeps it: by score, then by member. Runs of up to 512 entries, each behind the
- * one before, so that what moves is short wherever it goes in.
+ * The sorted set `times` in a memory store: ordered by score, then by member. Entries are in consecutive runs of up to
+ * 512, so an insertion moves few entries.
  */
 export class Times {
   readonly #entries = new Map<string, Entry>();
@@ -68,13 +68,13 @@ export class Times {
     return found;
   }
 
-  /** How many of a band stand from one time up to another. */
+  /** Counts the entries of a band between two times. */
   count(band: number, fromMs: number, untilMs: number): number {
     const from = this.#rankOf({ score: scoreOf(band, fromMs, 0), member: "" });
     return this.#rankOf({ score: scoreUntil(band, untilMs), member: "\uffff" }) - from;
   }
 
-  /** A run and one beside it, or both of half their length where one would be too long. */
+  /** Merges a run with its neighbour. If the result would be too long, splits it into two runs. */
   #join(at: number): void {
     const first = Math.min(at, this.#runs.length - 2);
     const joined = [...this.#runs[first]!, ...this.#runs[first + 1]!];
@@ -89,7 +89,7 @@ export class Times {
     return rank;
   }
 
-  /** The first run that ends with it, or behind it; else the last one. */
+  /** The first run that ends at or after this entry; otherwise the last run. */
   #runOf(entry: Entry): number {
     let low = 0;
     let high = this.#runs.length - 1;
@@ -102,7 +102,7 @@ export class Times {
   }
 }
 
-/** Where it stands in a run, or would. */
+/** The entry's index in a run, or its insertion index. */
 function placeIn(run: readonly Entry[], entry: Entry): number {
   let low = 0;
   let high = run.length;

@@ -1,9 +1,9 @@
 import { argumentError, type OrielError } from "../../errors.ts";
 
-/** Deeper, `JSON.stringify` runs out of stack in some runtimes. */
+/** Maximum nesting. Beyond it `JSON.stringify` runs out of stack in some runtimes. */
 const DEEPEST = 1000;
 
-/** Why JSON cannot say a payload: names the path of the first value that it refuses. */
+/** The error for a payload that JSON cannot represent. It names the path of the first such value. */
 export function unsayable(payload: unknown): OrielError {
   return faultIn(payload, "payload", []) ?? argumentError("payload", payload, "what JSON can say, or bytes");
 }
@@ -29,7 +29,7 @@ function faultIn(value: unknown, path: string, above: readonly object[]): OrielE
   return undefined;
 }
 
-/** Its beginning and its end. */
+/** The beginning and the end of a long path. */
 function shortened(path: string): string {
   return path.length <= 200 ? path : `${path.slice(0, 100)}...${path.slice(-97)}`;
 }

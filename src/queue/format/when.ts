@@ -1,6 +1,6 @@
 import { inBand } from "./layout.ts";
 
-/** When a message is due: ms since 1970, or ms from now by the server's clock; as steps are given it. */
+/** When a message is due: ms since 1970, or ms from now by the server's clock. The form that steps take. */
 export type When = { atMs: number } | { delayMs: number };
 
 export function whenText(when: When): string {

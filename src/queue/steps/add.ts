@@ -8,11 +8,11 @@ import { dueMs, type When, whenText } from "../format/when.ts";
 export interface NewMessage {
   id: string;
   when: When;
-  /** u8 most deliveries, u8 priority, and what its reader knows. */
+  /** u8 maximum deliveries, u8 priority, then bytes that only the client reads. */
   envelope: Uint8Array;
 }
 
-/** Adds messages, of which it answers whether they were added; law in lua/queue/add.lua. */
+/** Adds messages; returns for each whether it was added. Law in lua/queue/add.lua. */
 export const add: Operation<{ layout: string; messages: readonly NewMessage[] }, boolean[]> = {
   name: "queue/add",
   script,
@@ -21,7 +21,7 @@ export const add: Operation<{ layout: string; messages: readonly NewMessage[] },
   arity: 2,
   repeatable: true,
   mustLast: true,
-  // Some 1000 messages: nobody else is served for as many times 8 us.
+  // About 1000 messages, which occupy the server for about 1000 times 8 us.
   mostBytes: 65_536,
   encode: ({ layout, messages }) => [
     layout,

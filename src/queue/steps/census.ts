@@ -12,7 +12,7 @@ export interface Census {
   isPaused: boolean;
 }
 
-/** How many messages there are of which state; law in lua/queue/census.lua. */
+/** Counts the messages in each state. Law in lua/queue/census.lua. */
 export const census: Operation<{ layout: string }, Census> = {
   name: "queue/census",
   script,

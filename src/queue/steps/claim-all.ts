@@ -11,13 +11,13 @@ interface Claiming {
   shard: Shard;
   nowMs: number;
   untilMs: number;
-  /** Bytes that may still be claimed. */
+  /** Bytes that may still be claimed in this step. */
   left: number;
   claims: Claim[];
   died: Died[];
 }
 
-/** Claims what is due, up to so many; the twin of what lua/queue/turn.lua does. */
+/** Claims up to the given number of due messages. The twin of lua/queue/turn.lua. */
 export function claimAll(
   shard: Shard,
   most: number,
@@ -71,7 +71,7 @@ function claim(claiming: Claiming, found: Found, hasLapsed: boolean): void {
   }
 }
 
-/** What says nothing of its deliveries, or none, is delivered: its reader finds out what is wrong. */
+/** A value without a valid delivery count is still delivered; its reader reports the damage. */
 function mostDeliveries(told: number | undefined): number {
   return told === undefined || told === 0 || told > MOST_DELIVERIES ? MOST_DELIVERIES : told;
 }

@@ -6,7 +6,7 @@ import { shardAt } from "../format/shard.ts";
 import { listed, readListed } from "./listing.ts";
 import type { Looked } from "./look.ts";
 
-/** Dead messages, those that died first before the others; law in lua/queue/dead.lua. */
+/** Lists dead messages, the earliest death first. Law in lua/queue/dead.lua. */
 export const dead: Operation<{ layout: string; passedOver: number; most: number }, Looked[]> = {
   name: "queue/dead",
   script,

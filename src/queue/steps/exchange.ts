@@ -1,44 +1,46 @@
-/** What shows that a message is claimed by just this delivery. */
+/** Proves that this delivery holds the claim of a message. */
 export interface Receipt {
   member: string;
   deliveries: number;
 }
 
-/** What became of a message. */
+/** The outcome of a delivery. */
 export type Outcome =
   | { verb: "done" }
   | { verb: "retry"; delayMs: number; priority: number; why: string }
   | { verb: "back"; priority: number }
   | { verb: "dead"; why: string }
-  /** It is no message. `id`: another one where its own cannot be given; `memberBytes`: where its member is no text. */
+  /**
+   * The bytes are not a message. `id`: another id if its own is unusable. `memberBytes`: set if its member is not text.
+   */
   | { verb: "corrupt"; why: string; id: string; memberBytes: Uint8Array | undefined };
 
-/** What became of a message that was claimed by just this delivery. */
+/** The outcome of a delivery, with the receipt of its claim. */
 export type Result = Receipt & Outcome;
 
 export interface Turn {
   layout: string;
-  /** What is done comes first. */
+  /** Results of done messages come first. */
   results: readonly Result[];
-  /** For how long the ids of what is done are known, after they were added. */
+  /** How long the ids of done messages are known, counted from when they were added. */
   dedupeMs: number;
-  /** How many messages to claim, and for how long. */
+  /** Maximum messages to claim, and for how long. */
   most: number;
   visibilityMs: number;
 }
 
-/** A message that is claimed, with its receipt. */
+/** A claimed message, with its receipt. */
 export interface Claim extends Receipt {
-  /** It was claimed before, and its time was over. */
+  /** An earlier claim of it lapsed. */
   hasLapsed: boolean;
-  /** When it was due, or lapsed; NaN: it stood where no message can. */
+  /** When it was due, or when its claim lapsed. NaN if it had a score that no step writes. */
   sinceMs: number;
   envelope: Uint8Array;
-  /** What is stored under its id names another member. */
+  /** The value stored under its id names another member. */
   isForeign: boolean;
-  /** The member's bytes where they may be no text. */
+  /** The member's bytes, if they may not be text. */
   memberBytes: Uint8Array | undefined;
-  /** Why it last failed; empty: it has not. */
+  /** Why its last delivery failed; empty if none did. */
   why: string;
 }
 
@@ -47,16 +49,19 @@ export interface Died extends Receipt {
   why: string;
 }
 
-/** Stale: the message is not claimed by this delivery; before: nor now, but it is as the result says, brought by a call before. */
+/**
+ * "kept": stored. "stale": this delivery does not hold the message. "before": it does not hold it either, but the
+ * message is in the state of this result, which an earlier call delivered.
+ */
 export type Fate = "kept" | "stale" | "before";
 
 export interface Turned {
   nowMs: number;
-  /** When there is something to claim next: now, where that is not known; Infinity: nothing is known of. */
+  /** When the next message can be claimed. Now if unknown; Infinity if there is none. */
   nextMs: number;
-  /** For each result. */
+  /** One for each result. */
   fates: Fate[];
   claims: Claim[];
-  /** Messages that lapsed after their last delivery, and are dead now. */
+  /** Messages whose last delivery lapsed; they are dead now. */
   died: Died[];
 }

@@ -10,7 +10,7 @@ interface Extension {
   visibilityMs: number;
 }
 
-/** Keeps messages claimed for longer; for each, whether it was claimed by this delivery. Law in lua/queue/extend.lua. */
+/** Extends claims. Returns for each message whether this delivery held it. Law in lua/queue/extend.lua. */
 export const extend: Operation<Extension, boolean[]> = {
   name: "queue/extend",
   script,

@@ -5,7 +5,7 @@ import type { Looked } from "./look.ts";
 
 const HEAD_BYTES = 14;
 
-/** What is left of a reply: messages as lua/queue/listing.lua tells them. */
+/** Reads the rest of a reply: messages in the form of lua/queue/listing.lua. */
 export function readListed(reader: Reader): Looked[] {
   const found: Looked[] = [];
   while (!reader.isAtEnd) {

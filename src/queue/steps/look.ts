@@ -4,17 +4,17 @@ import { keysOfShard, memberOf, storedValueOf } from "../format/layout.ts";
 import { Reader } from "../format/reader.ts";
 import { shardAt } from "../format/shard.ts";
 
-/** A message as it stands; the score tells its state, time and deliveries. */
+/** A stored message. The score encodes its state, time and deliveries. */
 export interface Looked {
   id: string;
   score: number;
-  /** What messages has of it: seq, and envelope. */
+  /** Its value in the hash `messages`: seq and envelope. */
   value: Uint8Array;
-  /** Why it last failed; empty: it has not. */
+  /** Why its last delivery failed; empty if none did. */
   why: string;
 }
 
-/** A message by its id; law in lua/queue/look.lua. */
+/** Reads a message by its id. Law in lua/queue/look.lua. */
 export const look: Operation<{ layout: string; id: string }, Looked | undefined> = {
   name: "queue/look",
   script,

@@ -7,7 +7,7 @@ import { dueMs, type When, whenText } from "../format/when.ts";
 export type Moved = "unknown" | "moved" | "claimed" | "dead";
 const FATES: readonly Moved[] = ["unknown", "moved", "claimed", "dead"];
 
-/** Cancels a message (`when` undefined), or has it wait for another time; law in lua/queue/move.lua. */
+/** Cancels a message (`when` undefined), or changes when it is due. Law in lua/queue/move.lua. */
 export const move: Operation<{ layout: string; id: string; when: When | undefined }, Moved> = {
   name: "queue/move",
   script,

@@ -3,14 +3,14 @@ import type { Operation } from "../../store/contract.ts";
 import { keysOfShard } from "../format/layout.ts";
 import { keep, shardAt, tell } from "../format/shard.ts";
 
-/** Pauses a queue, or lets it go on; law in lua/queue/pause.lua. */
+/** Pauses or resumes a queue. Law in lua/queue/pause.lua. */
 export const pause: Operation<{ layout: string; isPaused: boolean }, void> = {
   name: "queue/pause",
   script,
   keyCount: 2,
   keysOf: keysOfShard,
   arity: 2,
-  // A late copy would undo what came after it.
+  // A late copy would undo later calls.
   repeatable: false,
   encode: ({ layout, isPaused }) => [layout, isPaused ? "1" : "0"],
   decode: () => undefined,

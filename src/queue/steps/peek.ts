@@ -11,7 +11,7 @@ export interface Peeked {
   waiting: Looked[];
 }
 
-/** The messages of a shard that would be claimed next; law in lua/queue/peek.lua. */
+/** Lists the messages of a shard that would be claimed next. Law in lua/queue/peek.lua. */
 export const peek: Operation<{ layout: string; most: number }, Peeked> = {
   name: "queue/peek",
   script,
@@ -34,7 +34,7 @@ export const peek: Operation<{ layout: string; most: number }, Peeked> = {
   },
 };
 
-/** Those of all shards: at one ms and priority in order of adding. */
+/** Merges all shards. Messages of the same ms and priority are in order of adding. */
 export function inOrder(shards: readonly Peeked[]): Looked[] {
   const nowMs = Math.max(...shards.map((each) => each.nowMs));
   return shards
@@ -42,7 +42,10 @@ export function inOrder(shards: readonly Peeked[]): Looked[] {
     .sort((one, other) => byClaim(one.score, other.score, nowMs) || seqOfValue(one.value) - seqOfValue(other.value));
 }
 
-/** What is due comes by priority and time; behind it by time, then priority, what is not. 0: as they stand in a shard. */
+/**
+ * Compares in claim order: due messages by priority and time, then the others by time and priority. 0: keep the order
+ * of the shard.
+ */
 function byClaim(one: number, other: number, nowMs: number): number {
   const [a, b] = [readScore(one), readScore(other)];
   if (a.ms <= nowMs !== b.ms <= nowMs) return a.ms - b.ms;

@@ -7,13 +7,16 @@ import { keep, shardAt, tell } from "../format/shard.ts";
 
 interface Redrive {
   layout: string;
-  /** Of those that died first. */
+  /** How many of the earliest dead messages to skip. */
   passedOver: number;
   most: number;
   ids: readonly string[];
 }
 
-/** Has dead messages wait again; how many, and how many of those that died first are no messages and stay dead. Law in lua/queue/redrive.lua. */
+/**
+ * Makes dead messages due at once. Returns how many, and how many of the earliest dead are corrupt and stay dead. Law
+ * in lua/queue/redrive.lua.
+ */
 export const redrive: Operation<Redrive, { moved: number; stay: number }> = {
   name: "queue/redrive",
   script,

@@ -30,7 +30,7 @@ export function takeTurn(keys: Keyspace, key: string, asked: Turn, nowMs: number
   const hasRoom = isThere && keepWithErrors(keys, key, shard, results);
   const head = shard.head();
   const seen = new Set<string>();
-  // Of what was there before the first result.
+  // Compared with the state before the first result.
   const wereBefore = results.map((result) => isAsSaid(shard, result));
   const fates = results.map((result, i): Fate => {
     const { member } = result;
@@ -52,7 +52,9 @@ export function takeTurn(keys: Keyspace, key: string, asked: Turn, nowMs: number
   return { nowMs, nextMs: claims.length > 0 && claims.length === most ? nowMs : shard.next(), fates, claims, died };
 }
 
-/** Whether a store has room for the reasons; one that has none takes the results, and "failed" for each. */
+/**
+ * Whether the store has room for the failure reasons. Without room it accepts the results and stores "failed" for each.
+ */
 function keepWithErrors(keys: Keyspace, key: string, shard: Shard, results: readonly Result[]): boolean {
   const whyBytes = results.reduce((sum, result) => sum + ("why" in result ? errorBytes(result.why) : 0), 0);
   try {
@@ -82,7 +84,10 @@ function isClaimedBy(shard: Shard, { member, deliveries, verb }: Result): boolea
   return isHeld && there.deliveries === deliveries;
 }
 
-/** Whether a result that is not kept was brought before: what is gone was done, unless another delivery is known to have done it. */
+/**
+ * Whether an earlier call delivered this refused result. A message that is gone was done by it, unless another delivery
+ * is known to have done it.
+ */
 function isAsSaid(shard: Shard, { member, deliveries, verb }: Result): boolean {
   const score = shard.times.scoreOf(member);
   if (verb === "done" && score === undefined) {
@@ -117,7 +122,10 @@ function keepResult(shard: Shard, result: Result, dedupeMs: number, nowMs: numbe
   shard.setError(id, result.why);
 }
 
-/** Twice as many as may have come since, at most. */
+/**
+ * Removes expired ids, or the oldest ids if too many are remembered. At most twice as many as may have been added
+ * since.
+ */
 function forget({ times }: Shard, nowMs: number, came: number): void {
   const excess = times.count(DONE, 0, BAND_SIZE) - MOST_REMEMBERED;
   const most = Math.min(Math.max(excess, 2 * FORGET_EVERY_MS * came), 1000);

@@ -10,17 +10,18 @@ const PARTS_OF_CLAIM = 4;
 const FATES: readonly Fate[] = ["stale", "kept", "before"];
 const decoder = new TextDecoder();
 
-/** Brings results and claims messages; law in lua/queue/turn.lua. */
+/** Delivers results and claims messages. Law in lua/queue/turn.lua. */
 export const turn: Operation<Turn, Turned> = {
   name: "queue/turn",
   script,
   keyCount: 2,
   keysOf: keysOfShard,
   arity: 7,
-  // What was claimed by a call whose answer is lost lapses.
+  // Claims of a call whose answer is lost lapse by themselves.
   repeatable: false,
   mustLast: true,
-  // Results of some 400 messages, of several shards; with what is claimed for them nobody else is served for some 10 ms.
+  // Results of about 400 messages of several shards. With the messages claimed for them, they occupy the server for
+  // about 10 ms.
   mostBytes: 16_384,
   encode({ layout, results, dedupeMs, most, visibilityMs }) {
     const firstOther = results.findIndex(({ verb }) => verb !== "done");
