@@ -25,9 +25,9 @@ const PAUSE_MS = 200;
 const TOLD_BAD = 5;
 
 /**
- * Counts the entries of a stream, each once, with as many workers as there are processes of this command, until SIGINT or
- * SIGTERM; with `--once` until there is no more. Resolves to 0, or 1 where entries could not be read. A worker that was
- * killed leaves what it had not acknowledged to the others.
+ * Counts the entries of a stream, each once, until SIGINT or SIGTERM; with `--once` until no entries are left. Each
+ * process of this command is one worker. Resolves to 0, or 1 if entries could not be read. Unacknowledged entries of a
+ * killed worker are counted by the others.
  */
 export async function count(typed: CountTyped, streams: Streams): Promise<number> {
   const tell = (text: string) => void streams.stderr.write(`oriel count: ${text}\n`);
@@ -81,7 +81,7 @@ class StreamWorker {
     this.#tell = tell;
   }
 
-  /** False where there was nothing to count. Failures that may pass are told, and tried again by the next turn. */
+  /** Returns false if there was nothing to count. Temporary failures are printed; the next turn tries again. */
   async turn(isWaiting: boolean): Promise<boolean> {
     try {
       let isBusy = await this.#countPending(this.#group.consumer);
@@ -99,7 +99,7 @@ class StreamWorker {
     }
   }
 
-  /** Nobody has anything left to count. */
+  /** Whether no worker has entries left to count. */
   async isDone(): Promise<boolean> {
     if ((await this.#group.pendingOfAll()) === 0) return true;
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS)); // of another worker, or of one that was killed

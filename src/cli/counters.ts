@@ -39,7 +39,9 @@ interface Line extends ShardDiagnosis {
   aside?: string | undefined;
 }
 
-/** Shows the shards of a counter beside their table, or repairs them. Resolves to 0 where all fit (then), else 1. */
+/**
+ * Compares the shards of a counter with their table, or repairs them. Resolves to 0 if all match (afterwards), else 1.
+ */
 export async function counters(what: string, name: string, typed: CountersTyped, streams: Streams): Promise<number> {
   const store = openStore(typed.redis, typed.prefix);
   const output = new Output(streams.stdout);

@@ -2,7 +2,7 @@ import { memoryStore, redisStore, type WatchedStore } from "../entries/index.ts"
 import type { Clock } from "../time.ts";
 import { checkRedis, clusterClient, isCluster } from "./redis-client.ts";
 
-/** The shared store where a URL is given, or a cluster's URLs, and who is warned of it; else the embedded one, on `clock`. */
+/** Opens the shared store if a URL or a cluster's URLs are given; otherwise the embedded store, on `clock`. */
 export function openStore(
   redis: string | undefined,
   prefix: string | undefined,

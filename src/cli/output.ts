@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 
-/** Writes text and waits while the reader is slow. A reader that has gone (`| head`) is no error: `isClosed` says so. */
+/**
+ * Writes text, and waits while the reader is slow. A closed reader (`| head`) is not an error; `isClosed` reports it.
+ */
 export class Output {
   readonly #stream: Writable;
   #isClosed = false;

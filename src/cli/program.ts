@@ -10,10 +10,13 @@ import { replayOptions, type TypedOptions } from "./replay/options.ts";
 import { replay } from "./replay/replay.ts";
 import type { Streams } from "./streams.ts";
 
-/** Wrong usage, an unreadable file, a store that does not answer. */
+/** Exit status for wrong usage, an unreadable file, or a store that does not answer. */
 const FAILED = 2;
 
-/** Runs one command line (without the program's name). Resolves to the exit status; errors are told on stderr, in a line. */
+/**
+ * Runs one command line (without the program's name). Resolves to the exit status. Errors are printed on stderr, one
+ * line each.
+ */
 export async function runCommand(argv: readonly string[], streams: Streams): Promise<number> {
   let status = 0;
   const program = new Command("oriel")

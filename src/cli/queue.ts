@@ -16,7 +16,7 @@ export interface QueueTyped {
 
 const SHOWN_CHARACTERS = 60;
 
-/** Tells of a delay queue, or has its dead messages wait again. Resolves to 0. */
+/** Prints the state of a delay queue, or redrives its dead messages. Resolves to 0. */
 export async function queue(what: string, name: string, typed: QueueTyped, streams: Streams): Promise<number> {
   const store = openStore(typed.redis, typed.prefix);
   const output = new Output(streams.stdout);
@@ -68,12 +68,12 @@ function listText(messages: readonly QueuedMessage[], { json }: QueueTyped): str
   return `${table.toString()}\n`;
 }
 
-/** As JSON can say it. */
+/** The payload in a form that JSON can represent. */
 function plain(payload: unknown): unknown {
   return payload instanceof Uint8Array ? { base64: Buffer.from(payload).toString("base64") } : payload;
 }
 
-/** On one line, without what a terminal would obey. */
+/** The text on one line, without terminal control characters. */
 function shown(text: string): string {
   const line = text.replace(/\p{Cc}/gu, " ");
   return line.length <= SHOWN_CHARACTERS ? line : `${line.slice(0, SHOWN_CHARACTERS - 1)}…`;

@@ -2,7 +2,7 @@ import { Cluster, type ClusterOptions, Redis } from "ioredis";
 import { OrielError } from "../errors.ts";
 import { checkRedisUrl } from "../redis-url.ts";
 
-/** How long a server may owe an answer before its connection is given up; longer than any command blocks. */
+/** How long a connection may wait for an answer before it is closed. Longer than any command blocks. */
 const SILENCE_MS = 5000;
 const LONGEST_DOWN_MS = 30_000;
 

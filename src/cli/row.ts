@@ -1,4 +1,4 @@
-/** One window of one series, as it is printed. */
+/** One window of one series, as printed. */
 export interface Row {
   readonly endMs: number;
   readonly key: string | null;
@@ -20,7 +20,7 @@ export function instantText(atMs: number): string {
   return Number.isNaN(date.getTime()) ? `${atMs} ms` : date.toISOString().replace(".000Z", "Z");
 }
 
-/** Seven digits at most; whole numbers in full. NaN (nothing to tell) is "-". */
+/** At most seven digits; whole numbers in full. NaN (no value) is "-". */
 export function numberText(value: number): string {
   if (Number.isNaN(value)) return "-";
   if (Number.isSafeInteger(value)) return String(value);

@@ -22,7 +22,10 @@ interface Pool {
   end(): Promise<void>;
 }
 
-/** The sink of a database's URL, and what closes it. Throws ARGUMENT where no driver of it is installed. */
+/**
+ * Opens the sink of a database URL; returns it and a function that closes it. Throws ARGUMENT if no driver is
+ * installed.
+ */
 export async function openSink(
   url: string,
   { table, ledgerTable, drivers }: SinkTyped,
@@ -60,7 +63,7 @@ async function openSqlite(drivers: string, file: string): Promise<SqliteDatabase
   return new make(file);
 }
 
-/** The first of these modules that is there. */
+/** The first of these modules that is installed. */
 async function driver(folder: string, names: readonly string[]): Promise<unknown> {
   const require = createRequire(join(resolve(folder), "package.json"));
   for (const name of names) {

@@ -9,7 +9,7 @@ const LONGEST_CONFIRMATION_MS = 1000;
 
 export interface StreamEntry {
   id: string;
-  /** Undefined where the stream was trimmed meanwhile. */
+  /** Undefined if the stream was trimmed after the entry was delivered. */
   fields: Record<string, string> | undefined;
 }
 
@@ -25,7 +25,7 @@ export class StreamGroup {
   readonly #group: string;
   readonly #replicas: number;
   readonly #client: Redis | Cluster;
-  /** Waits for entries; the others do not wait behind it. */
+  /** Used for blocking reads only, so that other commands do not wait behind them. */
   readonly #waiting: Redis | Cluster;
   consumer = "";
 
@@ -51,7 +51,7 @@ export class StreamGroup {
     }
   }
 
-  /** Keeps the slot. */
+  /** Renews the lease of the slot. */
   async renew(): Promise<void> {
     await this.#client.set(this.#leaseOf(this.consumer), "1", "PX", LEASE_MS);
   }
@@ -97,13 +97,13 @@ export class StreamGroup {
     await this.#client.xack(this.#stream, this.#group, ...entries.map(({ id }) => id));
   }
 
-  /** How many entries are given out and not acknowledged, by whomever. */
+  /** The number of entries delivered to any consumer and not acknowledged. */
   async pendingOfAll(): Promise<number> {
     const [pending] = (await this.#client.xpending(this.#stream, this.#group)) as [number];
     return Number(pending);
   }
 
-  /** Consumers with entries pending whose slot nobody holds. */
+  /** Consumers that have pending entries and whose slot nobody holds. */
   async left(): Promise<string[]> {
     const told = (await this.#client.call("XINFO", "CONSUMERS", this.#stream, this.#group)) as unknown[];
     const left: string[] = [];

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 
-/** What a command reads and writes: the process's own three streams, or others in tests. */
+/** The streams that a command reads and writes: the three of the process, or others in tests. */
 export interface Streams {
   readonly stdin: Readable;
   readonly stdout: Writable & { readonly isTTY?: boolean };

@@ -6,7 +6,7 @@ import { parseTimeMs } from "./times.ts";
 
 const TIME_NAMES = ["timestamp", "time", "datetime", "date", "ts", "at", "@timestamp"];
 const VALUE_NAMES = ["value", "latency", "latency_ms", "duration", "duration_ms", "amount"];
-/** A quote that is still open after so many lines or characters makes one bad line, not the end of the file. */
+/** A quote still open after this many lines or characters makes one bad line, so the rest of the file is still read. */
 const MAX_RECORD_LINES = 100;
 const MAX_RECORD_CHARACTERS = 1 << 20;
 

@@ -1,4 +1,4 @@
-/** One event as it was read: where, when, how much, of which series. */
+/** One event as read: its position, time, value and series. */
 export interface Reading {
   readonly lineNumber: number;
   readonly atMs: number;
@@ -7,7 +7,7 @@ export interface Reading {
   readonly key: string | null;
 }
 
-/** A line that says nothing that can be recorded, and why. */
+/** A line that cannot be recorded, and the reason. */
 export interface BadLine {
   readonly lineNumber: number;
   readonly reason: string;

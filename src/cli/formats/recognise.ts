@@ -6,10 +6,10 @@ import type { LineParser, Selection } from "./reading.ts";
 export const FORMATS = ["csv", "ndjson", "log"] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** How many lines are looked at, at most, before a format is settled. */
+/** Maximum lines that are examined before a format is chosen. */
 export const RECOGNISED_LINES = 10;
 
-/** The format that the first of these lines that is plainly a JSON object or a log line speaks for; else CSV. */
+/** The format of the first of these lines that is clearly a JSON object or a log line; otherwise CSV. */
 export function recogniseFormat(lines: readonly string[]): Format {
   for (const line of lines) {
     if (isAccessLogLine(line)) return "log";

@@ -1,6 +1,6 @@
 import type { Row } from "../row.ts";
 
-/** A picture shows no more; beyond it every second point is left out, again and again. */
+/** Maximum points of a picture. Above it every second point is dropped, repeatedly. */
 const MOST_POINTS = 4000;
 const MOST_KEYS = 200;
 
@@ -13,7 +13,7 @@ export interface KeyPoints {
   seen: number;
 }
 
-/** What is kept of the rows for a picture: bounded in points and in keys. */
+/** The rows kept for a picture, bounded in points and in keys. */
 export class PlotPoints {
   readonly #keys = new Map<string | null, KeyPoints>();
   #isFull = false;

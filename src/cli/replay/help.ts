@@ -1,4 +1,4 @@
-/** The law of the windows, as `oriel replay --help` tells it. */
+/** The definition of the windows, as printed by `oriel replay --help`. */
 export const REPLAY_HELP = `
 Windows
   Windows end at the whole multiples T of --every since 1970 UTC. The window that ends at T holds the events with

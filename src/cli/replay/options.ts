@@ -3,7 +3,7 @@ import { type Closed, type Duration, durationMs } from "../../time.ts";
 import type { Selection } from "../formats/reading.ts";
 import { FORMATS, type Format } from "../formats/recognise.ts";
 
-/** What the argument parser hands over: every option as it was typed. */
+/** The options from the argument parser, as typed. */
 export interface TypedOptions {
   format?: string;
   time?: string;
@@ -49,7 +49,7 @@ export interface ReplayOptions {
 
 const LONGEST_MS = 366 * 86_400_000;
 
-/** The options of a replay, checked. Throws ARGUMENT, naming the option; the library checks percentiles and method. */
+/** Checks the options of a replay. Throws ARGUMENT, naming the option. The library checks percentiles and method. */
 export function replayOptions(file: string, typed: TypedOptions): ReplayOptions {
   const duration = (option: string, text: string, least = 1) => durationMs(option, plain(text), least, LONGEST_MS);
   const spanMs = duration("--span", typed.span);

@@ -5,7 +5,7 @@ import type { Reading } from "../formats/reading.ts";
 import type { Row } from "../row.ts";
 import type { ReplayOptions } from "./options.ts";
 
-/** At most so many series are open at once, and so many events wait to be recorded. */
+/** Maximum open series, and maximum events that wait to be recorded. */
 const MOST_KEYS = 10_000;
 const MOST_PENDING = 8192;
 const MOST_AT_ONCE = 256;
@@ -95,7 +95,7 @@ export class Recorder {
     return rows.sort((a, b) => compare(a.key ?? "", b.key ?? ""));
   }
 
-  /** Lets go of the series that no window from `endMs` on can ask for, so that a stream of ever new keys goes on. */
+  /** Drops the series that no window from `endMs` on needs, so that a stream of ever new keys stays bounded. */
   async forget(endMs: number): Promise<void> {
     if (this.#options.empty || this.#keys.size < MOST_KEYS / 2) return;
     await this.#each(async (keyed) => {

@@ -5,7 +5,7 @@ export interface ScheduleOptions {
   readonly everyMs: number;
   readonly latenessMs: number;
   readonly closed: Closed;
-  /** Also the windows without events. */
+  /** Also print windows without events. */
   readonly empty: boolean;
 }
 
@@ -47,7 +47,7 @@ export class WindowSchedule {
     this.#latestMs = atMs;
   }
 
-  /** What becomes of an event, once the windows that it closes are closed. */
+  /** Classifies an event, after the windows that it closes are closed. */
   judge(atMs: number): Verdict {
     const { spanMs, everyMs, closed } = this.#options;
     const next = this.#nextEndMs;
@@ -57,7 +57,7 @@ export class WindowSchedule {
     return isInside(atMs, next - spanMs, next, closed) ? "late" : "lost";
   }
 
-  /** The ends that are left at the end of the input. */
+  /** The window ends that remain at the end of the input. */
   *finish(): Generator<number> {
     while (this.#nextEndMs <= endAtOrAfter(this.#latestMs, this.#options.everyMs)) yield* this.#close();
   }

@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
 
 export interface Source {
   readonly chunks: Readable & { readonly bytesRead?: number };
-  /** null when it is not known: standard input, a pipe. */
+  /** null if unknown: standard input, a pipe. */
   readonly sizeBytes: number | null;
 }
 
