@@ -10,7 +10,7 @@ import { type HandedIn, storeOn } from "../contract/clients.ts";
 
 /** Long where the server's answer is waited for: it tells the reason as soon as it comes. */
 const DEADLINE_MS = 5000;
-const UNREACHED_DEADLINE_MS = 700;
+const UNREACHED_DEADLINE_MS = 2000;
 const NO_NODE = /none of the cluster's nodes could be reached/;
 
 let cluster: RedisCluster;
