@@ -21,29 +21,29 @@ import {
 import { fractionOf, statsOf, type WindowStats } from "./window-stats.ts";
 
 export interface LocalSeriesOptions {
-  /** Longest span that is ever asked for; default "1h". */
+  /** Longest span of any query; default "1h". */
   retention?: Duration;
   values?: "float32" | "float64";
   nan?: NanPolicy;
-  /** Bound on what the events take (14 bytes each, float64 22); default 512 MiB. Beyond it `record` is OVERLOADED. */
+  /** Memory bound for events (14 bytes each, float64 22); default 512 MiB. Above it `record` throws OVERLOADED. */
   maxBytes?: number;
   /** Ms since 1970; default `Date.now`. */
   clock?: Clock;
 }
 
-/** How far ahead of the clock an event's own time may lie. */
+/** Maximum lead of an event's own time over the clock. */
 const MAX_EARLY_MS = 60_000;
-/** Segments start anew this often, so that expired ones are dropped whole. */
+/** A new segment starts this often, so that an expired segment can be dropped whole. */
 const CHUNKS_PER_RETENTION = 64;
 const SHORTEST_CHUNK_MS = 1000;
 const AT = new Place("LocalSeries");
 const NO_OPTIONS: PercentileOptions = {};
 
 /**
- * The same windows and statistics as `Series`, of one process, without a store and without promises.
- * Its time does not fall back: when the clock does, it stands still until the clock has caught up.
- * `record` costs some ns; `stats` a fold over some 64 summaries, a filter of what straddles the window's edges and one
- * selection over sorted runs per percentile.
+ * The windows and statistics of `Series` for one process, without a store and without promises.
+ * Its time never goes back. If the clock does, the time stands still until the clock has caught up.
+ * Cost: `record` takes some ns. `stats` folds about 64 summaries, filters the segments at the window's edges, and
+ * selects from sorted runs once per percentile.
  */
 export class LocalSeries {
   readonly #retentionMs: number;
@@ -55,14 +55,14 @@ export class LocalSeries {
   readonly #live: LiveQuestions;
   readonly #chunkMs: number;
   readonly #maxBytes: number;
-  /** Sizes below this are finite, also as they are stored. */
+  /** A value of smaller magnitude stays finite in its stored type. */
   readonly #safeBelow: number;
   #turnsAtMs = -Infinity;
   #nowMs = -Infinity;
-  /** Events that may come before what is held must be counted again. */
+  /** Number of events that fit before `#makeRoom` must count again. */
   #roomLeft = 0;
 
-  /** `liveBounds`: for tests, so that what takes thousands of events happens within a few. */
+  /** `liveBounds` is for tests: smaller bounds reach rare states with a few events. */
   constructor(options: LocalSeriesOptions = {}, liveBounds = LIVE_BOUNDS) {
     const { values, nan, clock, retentionMs, maxBytes } = AT.checked(undefined, () => settingsOf(options));
     this.#retentionMs = retentionMs;
@@ -76,11 +76,11 @@ export class LocalSeries {
     this.#live = new LiveQuestions(this.#retentionMs, nan, liveBounds);
   }
 
-  /** Records one event, at the clock's now or at `at`: LATE when older than the retention, EARLY more than 60 s ahead. */
+  /** Records one event, now or at `at`. Throws LATE if older than the retention, EARLY if more than 60 s ahead. */
   record(value: number, options?: { at?: number | Date }): void {
     try {
       if (options !== undefined) checkKnown(options, ["at"]);
-      // What is not plainly within is looked at closely.
+      // Fast path: a number of safe magnitude needs no further check.
       if (typeof value !== "number" || !(Math.abs(value) < this.#safeBelow))
         checkValue(value, this.#valueType, this.#nan);
       const nowMs = this.#advance();
@@ -94,7 +94,7 @@ export class LocalSeries {
     }
   }
 
-  /** Records events in order; all or, where one is refused, none. */
+  /** Records events in order. If one event is invalid, none is recorded. */
   recordMany(values: ArrayLike<number>, options?: { at?: number | Date | ArrayLike<number> }): void {
     try {
       if (options !== undefined) checkKnown(options, ["at"]);
@@ -121,9 +121,9 @@ export class LocalSeries {
   }
 
   /**
-   * One percentile (0 to 100) of the window that ends now: the same number as in `stats`; NaN for an empty window.
-   * Asked again and again, it costs some ns per event that came or went since; else, and where events have times of
-   * their own that are not in order, as much as `stats`. ARGUMENT for another p, span, method or option.
+   * One percentile (0 to 100) of the window that ends now; NaN if it is empty. The number is the same as in `stats`.
+   * A repeated query costs some ns per event that entered or left since the last one. Other queries, and events whose
+   * own times are out of order, cost as much as `stats`. Throws ARGUMENT for an invalid p, span, method or option.
    */
   percentile(p: number, options: PercentileOptions = NO_OPTIONS): number {
     try {
@@ -134,7 +134,7 @@ export class LocalSeries {
     }
   }
 
-  /** A copy of the values inside a window, in the order recorded. */
+  /** Returns a copy of the values inside a window, in the order recorded. */
   values(options: WindowOptions = {}): Column {
     try {
       const query = windowQuery(options, this.#retentionMs);
@@ -150,7 +150,7 @@ export class LocalSeries {
     }
   }
 
-  /** The exact share of a window's events that are below `limit`; NaN for an empty window. */
+  /** Returns the exact share of a window's events below `limit`; NaN for an empty window. */
   fractionBelow(limit: number, options: WindowOptions = {}): number {
     try {
       if (typeof limit !== "number" || Number.isNaN(limit)) throw argumentError("limit", limit, "a number");
@@ -162,12 +162,12 @@ export class LocalSeries {
 
   #collect(query: WindowQuery): { fold: Fold; fromMs: number; toMs: number } {
     const nowMs = this.#advance();
-    // Where nobody records any more, what expired goes when it is asked for.
+    // If recording has stopped, a query must drop the expired events.
     if (nowMs >= this.#turnsAtMs) this.#letGoOfExpired(nowMs);
     const toMs = query.atMs ?? nowMs;
     const fromMs = toMs - query.spanMs;
     const { list, version } = this.#events;
-    // A window that moves on with time is remembered; one that the caller fixed is not.
+    // Only a window that ends now is cached. A window with an explicit end is not.
     if (query.atMs === undefined)
       return { fold: this.#cores.fold(list, version, fromMs, toMs, query.closed), fromMs, toMs };
     const fold = new Fold();
@@ -185,7 +185,7 @@ export class LocalSeries {
     return this.#nowMs;
   }
 
-  /** Once in a 64th of the retention: lets go of what has expired, and begins a segment unless that would be a tiny one. */
+  /** Runs once per 64th of the retention. Drops expired events, and closes the open segment unless it is tiny. */
   #turnOver(nowMs: number): void {
     this.#turnsAtMs = nowMs + this.#chunkMs;
     this.#letGoOfExpired(nowMs);
@@ -198,7 +198,7 @@ export class LocalSeries {
     this.#live.release();
   }
 
-  /** Counts what is held and takes room for `count` more events; OVERLOADED where there is none. */
+  /** Reserves room for `count` more events. Throws OVERLOADED if `maxBytes` has no room for them. */
   #makeRoom(count: number, nowMs: number): void {
     this.#letGoOfExpired(nowMs);
     const most = Math.floor(this.#maxBytes / bytesPerEvent(this.#valueType));

@@ -4,17 +4,17 @@ import type { Column } from "../kernel/contract.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
 import { instantMs } from "../time.ts";
 
-/** Throws ARGUMENT unless the value may be recorded: a number, and under "reject" finite in its stored form too. */
+/** Throws ARGUMENT unless the value is a number and, under "reject", finite in its stored type. */
 export function checkValue(value: number, valueType: number, nan: NanPolicy, argument = "value"): void {
   if (typeof value !== "number") throw argumentError(argument, value, "a number");
   if (nan === "reject" && !Number.isFinite(valueType === 0 ? Math.fround(value) : value))
     throw argumentError(argument, value, valueType === 0 ? "finite, below 3.4e38 as a float32" : "finite");
 }
 
-/** What one call can hand over, 2^28. */
+/** Maximum number of values in one call, 2^28. */
 const MOST_VALUES = 268_435_456;
 
-/** A checked copy in the series' own type. */
+/** Checks the values and copies them to a column of the series' type. */
 export function columnOf(values: ArrayLike<number>, valueType: number, nan: NanPolicy): Column {
   const length = values !== null && typeof values === "object" ? values.length : undefined;
   if (!Number.isSafeInteger(length) || length! < 0 || length! > MOST_VALUES)
@@ -29,7 +29,7 @@ export function columnOf(values: ArrayLike<number>, valueType: number, nan: NanP
   return column;
 }
 
-/** As `columnOf`, but what is a column of the right type and numbers already is not copied. */
+/** Like `columnOf`, but returns a column that already has the right type without a copy. */
 export function checkedColumn(values: ArrayLike<number>, valueType: number, nan: NanPolicy): Column {
   checkAttached("values", values);
   const isColumn = valueType === 1 ? values instanceof Float64Array : values instanceof Float32Array;
@@ -37,12 +37,12 @@ export function checkedColumn(values: ArrayLike<number>, valueType: number, nan:
   const column = values as Column;
   if (nan === "reject")
     for (let i = 0; i < column.length; i++)
-      // Not finite, NaN included.
+      // True for infinities and NaN only.
       if (column[i] - column[i] !== 0) checkValue(column[i], valueType, nan, `values[${i}]`);
   return column;
 }
 
-/** One instant for all events, or one per event, as whole ms. */
+/** Returns one time per event in whole ms. A single instant applies to all events. */
 export function timesOf(at: number | Date | ArrayLike<number>, count: number): Float64Array {
   if (typeof at === "number" || at instanceof Date) return new Float64Array(count).fill(instantMs("at", at));
   if (at === null || typeof at !== "object" || at.length !== count)

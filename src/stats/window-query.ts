@@ -3,28 +3,32 @@ import { orderOf, type PercentileMethod } from "../kernel/percentile/percentile.
 import { warnOfFractions } from "../percent.ts";
 import { type Closed, type Duration, durationMs, instantMs } from "../time.ts";
 
-/** Which events a question is about. */
+/** The window of a query. */
 export interface WindowOptions {
-  /** Length of the window; at most the series' retention, which is the default. */
+  /** Length of the window; default and maximum: the series' retention. */
   span?: Duration;
-  /** End of the window; default: the series' now. */
+  /** End of the window; default: the current time of the series. */
   at?: number | Date;
   /** "right" (default): from < t <= to; "both": from <= t <= to. */
   closed?: Closed;
   /**
-   * Answers without asking the store where the last answer, of this `Series` object, was asked for at most so long ago
-   * and what is held covers the window: as of then (`to` tells), what was recorded since left out. Default 0.
+   * Maximum age of an answer from this process's copy; default 0. No request is sent if this `Series` object requested
+   * its last answer at most this long ago and its copy covers the window. The window then ends at that earlier time
+   * (`to`), so events recorded since are left out.
    */
   maxAge?: Duration;
-  /** Gives up waiting; what was sent may still happen. */
+  /** Aborts the wait. A request that was already sent may still take effect. */
   signal?: AbortSignal;
 }
 
-/** What `stats` answers where no percentiles are named. */
+/** The percentiles of `stats` if the options name none. */
 export type DefaultPercentiles = readonly [50, 90, 99];
 
 export interface StatsOptions<P extends readonly number[] = readonly number[]> extends WindowOptions {
-  /** Percentiles wanted, each from 0 to 100; default 50, 90, 99. Fractions in their place ([0.99]) are warned of, once a process. */
+  /**
+   * The percentiles to compute, each from 0 to 100; default 50, 90, 99.
+   * Fractions such as [0.99] cause a warning, once per process.
+   */
   percentiles?: P;
   /** One of NumPy's 13 methods; default "linear". */
   method?: PercentileMethod;
@@ -37,7 +41,7 @@ export interface WindowQuery {
   atMs: number | undefined;
   closed: Closed;
   maxAgeMs: number;
-  /** Equal for equal questions. */
+  /** Cache key: equal queries have equal kinds. */
   kind: string;
 }
 
@@ -49,7 +53,7 @@ export interface StatsQuery extends WindowQuery {
 
 const WINDOW_OPTIONS = ["span", "at", "closed", "maxAge", "signal"];
 const STATS_OPTIONS = [...WINDOW_OPTIONS, "percentiles", "method", "ddof"];
-/** Whoever records asks the store anyway. */
+/** Without `maxAge`: a call that records sends a request in any case. */
 const RECORD_OPTIONS = STATS_OPTIONS.filter((name) => name !== "maxAge");
 
 export function windowQuery(options: WindowOptions, retentionMs: number): WindowQuery {
@@ -57,7 +61,7 @@ export function windowQuery(options: WindowOptions, retentionMs: number): Window
   return windowOf(options, retentionMs, "at");
 }
 
-/** `end` "now": the option `at` is not the window's end, but an event's time. */
+/** With `end` "now", the option `at` is the time of an event, not the end of the window. */
 export function statsQuery(options: StatsOptions, retentionMs: number, end: "at" | "now" = "at"): StatsQuery {
   checkKnown(options, end === "at" ? STATS_OPTIONS : RECORD_OPTIONS);
   const { percentiles = [50, 90, 99], method = "linear", ddof = 0 } = options;
@@ -88,5 +92,3 @@ function windowOf(options: WindowOptions, retentionMs: number, end: "at" | "now"
   const maxAgeMs = options.maxAge === undefined ? 0 : durationMs("maxAge", options.maxAge, 0);
   return { spanMs, atMs, closed, maxAgeMs, kind: `${spanMs} ${atMs} ${closed}` };
 }
-
-/** Throws ARGUMENT for an option that does not exist, so that a slip of the pen is not silently ignored. */

@@ -4,8 +4,8 @@ import { orderOf } from "../kernel/percentile/percentile.ts";
 import type { StatsQuery } from "./window-query.ts";
 
 /**
- * Exact statistics of the events inside one window; an empty one has count 0, sum 0 and NaN for the rest. `P` are the
- * percentiles asked for, where they are known when the program is compiled.
+ * Exact statistics of the events inside one window. An empty window has count 0, sum 0 and NaN for the rest.
+ * `P` is the union of the requested percentiles if they are known at compile time.
  */
 export interface WindowStats<P extends number = number> {
   count: number;
@@ -15,27 +15,28 @@ export interface WindowStats<P extends number = number> {
   max: number;
   variance: number;
   std: number;
-  /** By the percentile asked for. */
+  /** Keyed by the requested percentile. */
   percentiles: Record<P, number> & Record<number, number>;
   /** The window's edges, ms since 1970. */
   from: number;
   to: number;
-  /** True when the answer may lack events, or the server's clock fell back; `degradedBy` says why. */
+  /** True if the answer may lack events or the server's clock went back. `degradedBy` is the reason. */
   degraded: boolean;
   degradedBy?: Degraded;
-  /** How far off it may be, where the question accepted an error. */
+  /** The error bounds of the answer, if the query accepted an error. */
   approximate?: Approximation;
 }
 
-/** The error that who asks accepts. */
+/** The error that the caller accepts. */
 export interface ApproximateOptions {
-  /** By which share of the window's numbers the rank of a percentile may be wrong, from 0 to 0.5. */
+  /** Maximum error of a percentile's rank, as a share of the window's numbers, from 0 to 0.5. */
   rankError: number;
 }
 
 /**
- * A percentile is the one asked for, or one whose rank is off by at most the share `rankError` of all. All else is that of
- * a window whose edges may lie a little aside, so that `events` at most are inside one of the two alone; 0: exact.
+ * Error bounds of an approximate answer. The rank of each percentile is off by at most `rankError`, a share of all
+ * numbers. The other statistics belong to a window with slightly shifted edges: at most `events` events are inside only
+ * one of the two windows. If `events` is 0, these statistics are exact.
  */
 export interface Approximation {
   rankError: number;
@@ -43,27 +44,28 @@ export interface Approximation {
 }
 
 /**
- * "retention": the window reaches back further than the store keeps; "lost": older events should be there and are not, or
- * this process saw events that Redis has lost since (a failover);
- * "local": the store is or was out of reach (`onStoreError: "local"`): the answer is this process's alone, or lacks events
- * that it keeps or that the store may never get;
- * "clock": the server's clock is behind the last stamp, the series' time stands still.
+ * Why an answer may be incomplete.
+ * - "retention": the window begins before the oldest time that is kept.
+ * - "lost": older events are missing, or Redis has lost events that this process saw (a failover).
+ * - "local": the store is or was unreachable (`onStoreError: "local"`). The answer covers this process only, or lacks
+ *   events that this process still buffers or that may never reach the store.
+ * - "clock": the server's clock is behind the last timestamp, so the time of the series stands still.
  */
 export type Degraded = "retention" | "lost" | "local" | "clock";
 
-/** All of one window, wherever it was folded. */
+/** The aggregates of one window, folded in this process or on the server. */
 export interface Folded {
   count: number;
   nanCount: number;
-  /** Values that are numbers: finite and infinite. */
+  /** Number of values other than NaN, infinities included. */
   validCount: number;
-  /** Sum of the numbers; infinities as IEEE adds them. */
+  /** Sum of the values other than NaN; infinities add as in IEEE 754. */
   sum: number;
   mean: number;
   min: number;
   max: number;
   variance(ddof: number): number;
-  /** The order statistics of 0-based ranks k and k + 1 (k again at the end), for percentile `p`, over the numbers. */
+  /** The values at the 0-based ranks k and k + 1 (k again at the end), NaN excluded, for percentile `p`. */
   at(k: number, p: number): [number, number];
 }
 
@@ -103,7 +105,7 @@ function percentileOf(fold: Folded, query: StatsQuery, p: number): number {
   return interpolate(order, low, order.upper === order.lower ? low : next);
 }
 
-/** Share of the window's numbers below `limit`; NaN for an empty or spoilt window. */
+/** Share of the window's numbers below `limit`. NaN if the window is empty, or has NaN that is not ignored. */
 export function fractionOf(fold: Folded & { below(limit: number): number }, limit: number, nan: NanPolicy): number {
   if (fold.validCount === 0 || (fold.nanCount > 0 && nan !== "ignore")) return Number.NaN;
   return fold.below(limit) / fold.validCount;
