@@ -14,11 +14,11 @@ import { sourceOf } from "./source.ts";
 import { type ColumnStats, statsOfSource } from "./stats.ts";
 
 export interface ColumnOptions {
-  /** What bytes hold; default "f32". Typed arrays say it themselves. */
+  /** Type of the values in raw bytes; default "f32". A typed array has its own type. */
   type?: ValueType;
   /** Default "reject". */
   nan?: NanPolicy;
-  /** "numpy": bit for bit as NumPy 2.4, in the column's own precision. Default "strict". */
+  /** "numpy": the same bits as NumPy 2.4, computed in the column's own precision. Default "strict". */
   compat?: PercentileLaw;
 }
 
@@ -31,9 +31,9 @@ export interface TrimOptions {
   type?: ValueType;
   /** "right" (default): cutoff < t. "both": cutoff <= t. */
   closed?: Closed;
-  /** The times never fall: both ends are found by binary search. Default false. */
+  /** Set to true if the times never decrease. Both ends are then found by binary search. Default false. */
   sorted?: boolean;
-  /** The last instant inside; default none. */
+  /** The last instant inside the window; default: no upper bound. */
   until?: Instant;
 }
 
@@ -55,7 +55,10 @@ const MOMENTS = ["type", "nan", "compat", "ddof"];
 const TRIM = ["type", "closed", "sorted", "until"];
 const STATS = ["type", "closed", "sorted", "until", "nan", "compat", "method", "percentiles", "ddof"];
 
-/** One percentile, or one for each in a list (in its order). Empty: NaN. p outside 0 to 100: ARGUMENT. */
+/**
+ * Returns one percentile, or one for each `p` of a list, in the order of the list.
+ * An empty column gives NaN. A `p` outside 0 to 100 throws ARGUMENT.
+ */
 function percentile(values: Values, p: number, options?: PercentileOptions): number;
 function percentile(values: Values, p: readonly number[], options?: PercentileOptions): number[];
 function percentile(values: Values, p: number | readonly number[], options: PercentileOptions = {}): number | number[] {
@@ -68,7 +71,7 @@ function percentile(values: Values, p: number | readonly number[], options: Perc
   const answersOf = (column: Column) =>
     percentilesOf(activeKernel(), column, percents, options.method ?? "linear", law, list);
   const column = columnOf("values", values, options.type);
-  // NaN is met on the way, so that a column without it is read once.
+  // The selection itself detects NaN, so a column without NaN is read only once.
   let answers = answersOf(column);
   if (answers === null) {
     const known = withoutNan(activeKernel(), "values", column, policy);
@@ -77,7 +80,7 @@ function percentile(values: Values, p: number | readonly number[], options: Perc
   return list ? answers : answers[0]!;
 }
 
-/** The sum; of nothing: 0. Strict: rounded once from a compensated f64 sum. */
+/** Returns the sum; 0 for an empty column. "strict" rounds once, from a compensated f64 sum. */
 function sum(values: Values, options: ColumnOptions = {}): number {
   checkKnown(options, COLUMN);
   const law = lawOf(options);
@@ -85,7 +88,10 @@ function sum(values: Values, options: ColumnOptions = {}): number {
   return column === null ? Number.NaN : sumOf(activeKernel(), column, law);
 }
 
-/** Count, mean, variance, std, min, max; all but count NaN when empty. Variance is over count - `ddof` (default 0). */
+/**
+ * Returns count, mean, variance, std, min and max. The variance divides by count - `ddof` (default 0).
+ * For an empty column the count is 0 and the rest are NaN.
+ */
 function moments(values: Values, options: ColumnOptions & { ddof?: number } = {}): Moments {
   checkKnown(options, MOMENTS);
   const ddof = ddofOf(options.ddof);
@@ -95,7 +101,10 @@ function moments(values: Values, options: ColumnOptions & { ddof?: number } = {}
   return momentsOf(activeKernel(), column, ddof, law);
 }
 
-/** Copies of the times and values after `cutoff`, in order. Different lengths: ARGUMENT; bytes cut short: CORRUPT. */
+/**
+ * Returns copies of the times and values after `cutoff`, in order.
+ * Columns of different lengths throw ARGUMENT. Truncated bytes throw CORRUPT.
+ */
 function trim(
   times: BigInt64Array | Uint8Array,
   values: Values,
@@ -112,9 +121,10 @@ function trim(
 }
 
 /**
- * Count, sum, moments, extrema and percentiles of the values after `cutoff`, in one walk over columns or raw bytes at any
- * address: what `trim`, `sum`, `moments` and `percentile` answer one after the other, without their copies. None inside:
- * count 0, sum 0, the rest NaN. Errors as theirs. Cost: linear; `sorted`: in what is inside.
+ * Returns count, sum, moments, extrema and percentiles of the values after `cutoff`, in one pass.
+ * The results and errors are those of `trim`, `sum`, `moments` and `percentile`, without their copies. The input may be
+ * columns, or raw bytes at any address. An empty window gives count 0, sum 0 and NaN for the rest.
+ * Cost: linear in the input; with `sorted`, linear in the number of events inside the window.
  */
 function stats<const P extends readonly number[] = readonly [50, 90, 99]>(
   times: BigInt64Array | Uint8Array,
@@ -160,7 +170,7 @@ function read(values: Values, { type, nan }: ColumnOptions): Column | null {
   return withoutNan(activeKernel(), "values", columnOf("values", values, type), policyOf(nan));
 }
 
-/** The same function; its errors name it. */
+/** Wraps a function so that its errors name it. */
 function told<Call extends (...args: never[]) => unknown>(operation: string, call: Call): Call {
   const named = (...args: Parameters<Call>) => {
     try {
@@ -172,7 +182,7 @@ function told<Call extends (...args: never[]) => unknown>(operation: string, cal
   return named as Call;
 }
 
-/** One-shot statistics over columns, by the kernel in use. No call changes its input. */
+/** One-shot statistics over columns, computed by the active kernel. No call changes its input. */
 export const kernel = {
   percentile: /* @__PURE__ */ told("percentile", percentile),
   sum: /* @__PURE__ */ told("sum", sum),
@@ -180,7 +190,7 @@ export const kernel = {
   trim: /* @__PURE__ */ told("trim", trim),
   stats: /* @__PURE__ */ told("stats", stats),
   rollingPercentile: /* @__PURE__ */ told("rollingPercentile", rollingPercentile),
-  /** Which form is in use; chooses at the first call. */
+  /** Name of the active kernel. The first call of any function chooses it. */
   get name(): KernelName {
     return activeKernel().name;
   },

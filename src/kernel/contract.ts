@@ -1,11 +1,11 @@
-/** A column of values as kernels see it. Bytes from outside are turned into one by `column`. */
+/** A column of values, the input of every kernel. `columnOf` turns raw bytes into one. */
 export type Column = Float32Array | Float64Array;
 
 export type KernelName = "wasm-simd" | "wasm-scalar" | "js";
 
 /**
- * What one pass over a column leaves for later folding. Sums and moments are over the finite values only;
- * NaN and infinities are counted apart, so that one that has left the window leaves no trace.
+ * The result of one pass over a column; summaries can be merged later. Sums and moments cover the finite values only.
+ * NaN and infinities are counted apart, so they have no effect once they have left the window.
  */
 export interface Summary {
   /** All values: finite, infinite, NaN. */
@@ -18,12 +18,18 @@ export interface Summary {
   sumLow: number;
   /** Sum of squared distances of the finite values from their own mean. */
   m2: number;
-  /** Smallest and largest of all but NaN, infinities included; -0 counts below +0. +Infinity and -Infinity when there are none. */
+  /**
+   * Smallest and largest value, infinities included, NaN excluded; -0 is below +0.
+   * Without such a value: `min` is +Infinity and `max` is -Infinity.
+   */
   min: number;
   max: number;
 }
 
-/** Which of the values are meant: those from `begin` to before `end` whose time t has first <= t <= last. */
+/**
+ * A selection of events: those with an index from `begin` (included) to `end` (excluded), and a time t with
+ * first <= t <= last.
+ */
 export interface Source {
   /** Little-endian i64 ms, at any address; null: all times are inside. */
   times: Uint8Array | null;
@@ -36,86 +42,96 @@ export interface Source {
   last: bigint;
 }
 
-/** What one walk over a source leaves. */
+/** The result of one pass over a source. */
 export interface Streamed {
   summary: Summary;
-  /** For each share wanted the values at its rank and the next, among the numbers; null where the walk could not tell. */
+  /**
+   * For each requested share, the values at its rank and at the next rank, NaN excluded.
+   * Null if the pass could not determine them.
+   */
   pairs: ([number, number] | null)[];
 }
 
 /** Times in ms. */
 export type Times = Float64Array | BigInt64Array;
 
-/** Windows that end at events, one after the other: t > own time - span, or t >= when `both`. */
+/**
+ * One window for each event, which ends at that event. It contains times t > (the event's time - span);
+ * with `both`, t >= (the event's time - span).
+ */
 export interface Windows {
   times: Times;
   spanMs: number;
   both: boolean;
 }
 
-/** How far a scan of windows has come: the first event of the last one, the least and greatest count of events in one. */
+/** State of a scan over windows: the last window's first event, and the smallest and largest event count so far. */
 export interface Scan {
   start: number;
   fewest: number;
   most: number;
 }
 
-/** A run of events of a rolling statistic; see assembly/rolling/rolling.ts for the law. */
+/** A run of events of a rolling statistic. assembly/rolling/rolling.ts states the law. */
 export interface Piece {
-  /** From the first event of the first window on; the last of them are answered, as many as there are starts. */
+  /** The events from the start of the first window. One window ends at each of the last `starts.length` events. */
   values: Column;
-  /** The index of the first value, as starts count. */
+  /** Index of the first value, on the scale of `starts`. */
   base: number;
   starts: Uint32Array;
-  /** The count to which the first row of the tables belongs. */
+  /** The event count that row 0 of each table stands for. */
   least: number;
 }
 
-/** Of each count of values, from the piece's least on: the rank below a percentile, and how much of the next value. */
+/**
+ * One row for each event count, from the piece's `least` upward: the rank below the percentile, and the weight of the
+ * next value in the interpolation.
+ */
 export interface OrderTable {
   lower: Uint32Array;
   weight: Float64Array;
 }
 
 /**
- * One computation in one form. The three forms answer bit for bit the same: every sum is defined by its order
- * (see assembly/README.md), so the forms can replace each other in the middle of a series.
- * No call changes its input, but `sort`.
+ * The numeric loops in one of three forms. All forms give the same bits, because the order of every addition is fixed
+ * (see assembly/README.md). One form can therefore replace another in the middle of a series.
+ * Only `sort` changes its input.
  */
 export interface Kernel {
   readonly name: KernelName;
-  /** Everything that folds, one column: see assembly/sums/fold.ts. */
+  /** Summary of one column; see assembly/sums/fold.ts. */
   summary(values: Column): Summary;
   /** NumPy's pairwise sum in the column's own precision (f32 sums round to f32 at each step). */
   pairwiseSum(values: Column): number;
   /** NumPy's sum of squared differences from `mean`, pairwise, in the column's own precision. */
   pairwiseSquares(values: Column, mean: number): number;
-  /** Ascending in place: -0 before +0, NaN last. */
+  /** Sorts in place, ascending: -0 before +0, NaN last. */
   sort(values: Column): void;
-  /** The k-th smallest (0-based, NaN excluded by the caller) and its successor (k + 1, or the same at the end). */
+  /** The k-th smallest value (0-based) and the next one (the same at the end). The caller has excluded NaN. */
   select(values: Column, k: number): [number, number];
-  /** `select` for each rank, from one copy of the column; null when there is a NaN in it. */
+  /** `select` for each rank, from one copy of the column; null if the column contains NaN. */
   selectMany(values: Column, ranks: readonly number[]): [number, number][] | null;
   /**
-   * Summary, and the order statistics at `ranksOf(count of numbers)`, near `shares` (0 to 1), of the values inside: one
-   * walk over the source, nothing of its length copied. Null where a copy (`gather`) is the better way.
+   * Summary and order statistics of the values inside, in one pass and without a copy as long as the source.
+   * The ranks are `ranksOf(count of numbers)`; they lie near `shares` (0 to 1).
+   * Null if a copy (`gather`) is the better way.
    */
   streamed(source: Source, shares: readonly number[], ranksOf: (numbers: number) => readonly number[]): Streamed | null;
   /** A copy of the values inside, in order. */
   gather(source: Source): Column;
   /**
-   * Writes the first event of the windows that end at events `from` to before `to`, which follow those scanned before.
-   * Answers the first event whose time is below that before it or not finite, or `to`. i64 times spread over at most
-   * 2^53 ms up to there; beyond it starts are of no use.
+   * Writes to `out` the index of the first event of each window that ends at an event from `from` to before `to`.
+   * `from` must follow the events scanned before. Returns the first event whose time is not finite or is lower than the
+   * time before it; `to` if there is none. The starts are valid while i64 times span at most 2^53 ms.
    */
   starts(windows: Windows, from: number, to: number, scan: Scan, out: Uint32Array): number;
-  /** Percentiles of the windows that end in a piece: one answer for each start and table, into the columns of `out`. */
+  /** Writes the percentiles of the windows that end in a piece: one column of `out` per table, one value per start. */
   roll(piece: Piece, tables: readonly OrderTable[], out: readonly Float64Array[]): void;
   /** How many values are below `limit`, and how many equal it. */
   rank(values: Column, limit: number): { below: number; equal: number };
   /**
-   * Copies what is inside (`from` < t <= `to`, or `from` <= t when `both`), in order. Times are i64 ms.
-   * `sorted`: times never fall, both ends are found by binary search.
+   * Copies the events inside (`from` < t <= `to`; with `both`, `from` <= t <= `to`), in order. Times are i64 ms.
+   * `sorted`: the times never decrease, so both ends are found by binary search.
    */
   trim(
     times: BigInt64Array,

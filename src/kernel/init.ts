@@ -6,8 +6,8 @@ import { wasmKernel } from "./wasm/wasm.ts";
 import { compile, instantiate, isBytes, type WasmExports } from "./wasm/wasm-exports.ts";
 
 /**
- * One of the package's `kernels.simd.wasm` and `kernels.scalar.wasm`: a compiled module (what importing the file gives in
- * Workers), a module namespace whose default it is, or its bytes.
+ * The package's `kernels.simd.wasm` or `kernels.scalar.wasm`, in one of three forms: a compiled module (the result of
+ * importing the file in Workers), a module namespace with that module as its default export, or the bytes of the file.
  */
 export type KernelSource = object;
 
@@ -19,8 +19,9 @@ interface Answered {
 declare const fetch: (url: string | URL) => Promise<Answered>;
 
 /**
- * Starts the kernels of `source`, in this turn, and tells which they are; those in use before are replaced. KERNEL where the
- * runtime may not compile them (Workers: bytes in a handler), or they are not oriel's. Cost: some 100 us for bytes.
+ * Starts the kernels of `source` synchronously, replaces the active kernel, and returns the name of the new one.
+ * Throws KERNEL if the runtime does not allow compilation (Workers: bytes in a handler) or the source is not oriel's.
+ * Cost: about 100 us for bytes.
  */
 export function initSync(source: KernelSource): KernelName {
   return placed("initSync", () => start(source));
@@ -47,8 +48,8 @@ function start(source: KernelSource): KernelName {
 }
 
 /**
- * The same for what is not at hand yet: also a URL, a Response, or a promise of any of them; bytes are compiled elsewhere than
- * in this turn. KERNEL also where a URL cannot be fetched, and where the answer is not 2xx.
+ * Asynchronous `initSync`. It also accepts a URL, a Response, or a promise of any source, and compiles bytes
+ * asynchronously. Also rejects with KERNEL if a URL cannot be fetched or the response status is not 2xx.
  */
 export function init(source: KernelSource | string | PromiseLike<KernelSource | string>): Promise<KernelName> {
   return new Place("init").run(undefined, () => startFrom(source));
@@ -79,7 +80,7 @@ async function compiled(bytes: Uint8Array | ArrayBuffer): Promise<object> {
 }
 
 function reasonOf(cause: unknown): string {
-  // A runtime's message may hold the whole source.
+  // Some runtimes put the whole source into the message.
   return (cause instanceof Error ? cause.message : String(cause)).slice(0, 300);
 }
 

@@ -9,12 +9,12 @@ import { orderOf, type PercentileLaw, type PercentileMethod } from "./percentile
 import { percentilesOf } from "./percentile/percentiles.ts";
 import { readersOf } from "./readers.ts";
 
-/** Statistics of the values inside; of none: count 0, sum 0, the rest NaN. */
+/** Statistics of the values inside a window. An empty window has count 0, sum 0 and NaN for the rest. */
 export interface ColumnStats<P extends number = number> extends Moments {
-  /** NaN inside the window, whatever became of them. */
+  /** Number of NaN inside the window, under every NaN policy. */
   nanCount: number;
   sum: number;
-  /** By the percentile asked for. */
+  /** Keyed by the requested percentile. */
   percentiles: Record<P, number> & Record<number, number>;
 }
 
@@ -28,8 +28,9 @@ export interface StatsRequest {
 }
 
 /**
- * One walk over the source (strict, from 16 384 pairs on); a copy of what is inside for NumPy's law, whose sums need it
- * in one piece, for fewer, and for what the walk could not tell.
+ * Computes the statistics in one pass over the source ("strict", from 16 384 pairs). It copies the values inside
+ * instead if there are fewer pairs, if NumPy's law applies (its sums need one contiguous column), or for the
+ * percentiles that the pass could not determine.
  */
 export function statsOfSource(source: Source, request: StatsRequest): ColumnStats {
   const kernel = activeKernel();
