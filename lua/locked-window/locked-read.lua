@@ -1,13 +1,13 @@
 #!lua flags=allow-oom
--- Reads a locked window whole, and marks it as being worked on by one hold of its lock.
--- A script: the mark must be that of whoever has read these bytes.
--- KEYS  a hash: fields timestamps, values (bytes, whoever wrote them) and mark
--- ARGV  1 fence of the hold, "0" to leave no mark · 2 the hold's nonce · 3 most bytes wanted · 4 span, ms
+-- Reads a whole locked window, and stores the mark of the lock's hold that reads it.
+-- Must be a script: the read and the mark are one atomic step.
+-- KEYS  a hash: fields timestamps, values (bytes, possibly of another program) and mark
+-- ARGV  1 fence of the hold, "0" to leave no mark · 2 the hold's nonce · 3 maximum bytes · 4 span, ms
 -- Reply f64 now · u32 bytes of timestamps · timestamps · values
--- Law   the mark "fence:nonce" rises only: STALE under a lower fence, or an equal one of another. Whatever was read under
---       an earlier mark can no longer be written (locked-write). Repeating a call changes nothing else.
---       The hash then expires twice the span from now.
--- Errors STALE · CORRUPT · TOO_LARGE more bytes than wanted
+-- Law   The fence in the mark "fence:nonce" never decreases. A lower fence, or the same fence with another nonce, gives
+--       STALE. A hold with an earlier mark can no longer write (locked-write). A repeated call only renews the expiry.
+--       A call that leaves a mark sets the expiry to now + 2 * span.
+-- Errors STALE · CORRUPT · TOO_LARGE more than the maximum bytes
 -- Cost  O(bytes)
 -- @include store/refuse
 local MOST_FENCE = 2 ^ 53

@@ -1,11 +1,12 @@
 #!lua
--- Writes a locked window back, if nobody has read it under the lock since.
--- A script: between a look at the mark and a write another could begin.
+-- Writes a locked window back, if no other hold of the lock has read it since.
+-- Must be a script: otherwise another hold could read between the check of the mark and the write.
 -- KEYS  a hash: fields timestamps, values and mark
 -- ARGV  1 fence of the hold that read · 2 its nonce · 3 timestamps · 4 values · 5 span, ms
 -- Reply u8 1
--- Law   written only under the hold's own mark: not by one whose lease ran out and whose place was taken, not into a hash
---       that was deleted meanwhile. Expires twice the span from now. Repeating a call writes the same bytes again.
+-- Law   Writes only if the mark is the hold's own. This excludes a hold whose lease expired and that was replaced,
+--       and a hash that was deleted since the read. The hash expires at now + 2 * span.
+--       A repeated call writes the same bytes.
 -- Errors STALE
 -- Cost  O(bytes)
 -- @include store/refuse

@@ -4,23 +4,23 @@ import { ARRAY_BYTES } from "../store/memory/heap-bytes.ts";
 
 const COLUMNS_BYTES = 2 * ARRAY_BYTES + 128;
 
-/** What a memory store keeps under a locked window's key. */
+/** The value of a locked window's key in a memory store. */
 export interface LockedColumns {
   times: Uint8Array;
   values: Uint8Array;
   mark: Mark | undefined;
 }
 
-/** Which hold of the lock has read the window last. */
+/** Identifies the hold of the lock that read the window last. */
 export interface Mark {
-  /** 0: none, for who only looks. */
+  /** 0 for a read without the lock, which leaves no mark. */
   fence: number;
   nonce: number;
 }
 
 export function columnsOf(keys: Keyspace, key: string): LockedColumns | undefined {
   const columns = keys.get(key) as LockedColumns | undefined;
-  // An array has values too: a function.
+  // Check the types: an array also has a member `values`, a function.
   if (columns !== undefined && !(columns?.times instanceof Uint8Array && columns.values instanceof Uint8Array))
     throw corruptError(key, "it holds no columns of a locked window");
   return columns;

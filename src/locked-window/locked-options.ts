@@ -2,7 +2,7 @@ import { argumentError, byteBound, checkKnown } from "../errors.ts";
 import { leaseMsOf, waitMsOf } from "../lock/lock-options.ts";
 import { type Closed, type Duration, durationMs } from "../time.ts";
 
-/** One more number of a window, by name; it sees what is inside, in the order recorded, and must not change it. */
+/** Custom statistics by name. A function gets the events inside, in the order recorded, and must not change them. */
 export type Statistics = Record<string, (values: Float32Array, times: BigInt64Array) => unknown>;
 
 export interface LockedWindowOptions<S extends Statistics = Record<never, never>> {
@@ -12,11 +12,11 @@ export interface LockedWindowOptions<S extends Statistics = Record<never, never>
   closed?: Closed;
   /** How long a call waits for the lock; default "10s". */
   wait?: Duration;
-  /** How long one step holds the lock at most; default "60s". */
+  /** Longest time that one step holds the lock; default "60s". */
   lease?: Duration;
-  /** Bound on what the window takes in Redis, 12 bytes an event; default 64 MiB. Beyond it: TOO_LARGE. */
+  /** Bound on the window's size in Redis, 12 bytes per event; default 64 MiB. A larger window gives TOO_LARGE. */
   maxBytes?: number;
-  /** Custom statistics, answered beside count, sum, average and p99. */
+  /** Custom statistics, returned with count, sum, average and p99. */
   statistics?: S;
 }
 

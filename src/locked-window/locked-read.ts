@@ -9,7 +9,7 @@ export interface LockedRead {
   spanMs: number;
 }
 
-/** Views of the reply, which is the caller's. */
+/** Views of the reply's bytes. The caller owns the reply. */
 export interface LockedState {
   nowMs: number;
   times: Uint8Array;
@@ -18,7 +18,7 @@ export interface LockedState {
 
 const HEAD_BYTES = 12;
 
-/** Reads a locked window and leaves the hold's mark; law in lua/locked-window/locked-read.lua. */
+/** Reads a locked window and stores the hold's mark. lua/locked-window/locked-read.lua states the law. */
 export const lockedRead: Operation<LockedRead, LockedState> = {
   name: "locked-window/locked-read",
   script,

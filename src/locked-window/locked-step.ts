@@ -4,13 +4,16 @@ import type { Closed } from "../time.ts";
 import { fromBase64, isBase64 } from "./base64.ts";
 import type { LockedState } from "./locked-read.ts";
 
-/** The columns of a window: what is inside, in the order recorded. */
+/** The events inside a window, in the order recorded. */
 export interface LockedContent {
   times: BigInt64Array;
   values: Float32Array;
 }
 
-/** Document 1's numbers, as NumPy computes them over f32: sum and average pairwise in f32, p99 linear; empty: all 0. */
+/**
+ * The numbers of document 1, as NumPy computes them over f32: pairwise sum and average in f32, and a linear p99.
+ * All are 0 for an empty window.
+ */
 export interface LockedStats {
   count: number;
   sum: number;
@@ -21,8 +24,9 @@ export interface LockedStats {
 const NUMPY = { compat: "numpy", nan: "propagate" } as const;
 
 /**
- * What is left of a stored window at its `nowMs`, with `added` values as events of that instant behind it. Events later
- * than now stay and count, as they do for a program that only masks what is too old. CORRUPT where it is no window.
+ * Returns the events of a stored window that are still inside at its `nowMs`, followed by the `added` values as events
+ * of that instant. Events later than now stay and count, as in a program that only masks old events.
+ * Throws CORRUPT if the stored columns are not a window.
  */
 export function contentOf(state: LockedState, spanMs: number, closed: Closed, added: readonly number[]): LockedContent {
   const [times, values] = isBase64(state.times)

@@ -17,7 +17,7 @@ import { lockedRead } from "./locked-read.ts";
 import { contentOf, type LockedContent, type LockedStats, lockedStatsOf } from "./locked-step.ts";
 import { lockedWrite } from "./locked-write.ts";
 
-/** A locked window's numbers, and the caller's own. */
+/** The built-in numbers of a locked window and the caller's custom statistics. */
 export type LockedAnswer<S extends Statistics> = LockedStats & { [Name in keyof S]: ReturnType<S[Name]> };
 
 interface Waiting<S extends Statistics> {
@@ -31,13 +31,14 @@ const MOST_WAITING = 100_000;
 const EVENT_BYTES = 12;
 
 /**
- * A window that lies in one hash, whole, and is read, computed and written back under a lock (document 1's third
- * version): for data that other programs share as `timestamps` (i64) and `values` (f32), and for statistics that need all
- * values at once. What is stored as base64 text is read too, and replaced by bytes. Everything else is what `Series` does
- * better: here every step moves the whole window twice.
+ * A window in one Redis hash that is read, computed and written back under a lock (the third version of document 1).
+ * Use it for data that other programs share as `timestamps` (i64) and `values` (f32), or for statistics that need all
+ * values at once. Otherwise use `Series`: here every step transfers the whole window twice.
+ * Columns of base64 text can be read too; the next write replaces them by bytes.
  *
- * The key is `sw_counter_bytes:{name}`, whatever the store's prefix; it expires after twice the span. Each step leaves its
- * hold's mark in the hash and is written only while that mark stands: a lease that ran out overwrites nothing newer.
+ * The key is `sw_counter_bytes:{name}`, without the store's prefix. It expires after twice the span. Each step stores a
+ * mark in the hash when it reads, and writes only if that mark is unchanged. So a hold whose lease has expired cannot
+ * overwrite newer data.
  */
 export class LockedWindow<S extends Statistics = Record<never, never>> {
   readonly #at: Place;
@@ -49,10 +50,10 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
   #waiting: Waiting<S>[] = [];
   #isRunning = false;
 
-  /** Throws ARGUMENT for a wrong name or option. Nothing is sent yet. */
+  /** Throws ARGUMENT for an invalid name or option. Sends no request. */
   constructor(store: Store, name: string, options: LockedWindowOptions<S>) {
     this.#at = placeOf("LockedWindow", store, name);
-    // What the lock rejects with is told from here too.
+    // Errors of the lock name this call as well.
     this.#failedToAdd = (error) => {
       throw this.#at.outer("addAndGetStats", error);
     };
@@ -63,12 +64,14 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
   }
 
   /**
-   * Adds an event at the server's now, removes what is too old, and answers for the rest. Calls made while a step is under
-   * way are added together by the next one and answered alike. Four round trips and 24 bytes an event of the window.
+   * Adds an event at the server's current time, removes expired events, and returns the statistics of the rest.
+   * Calls made while a step runs are added together in the next step and get the same answer.
+   * Cost: four round trips, and 24 bytes per event of the window.
    *
-   * Rejects with DEADLINE where others held the lock until `wait` was over, STALE where the lease ran out before the
-   * window was written (nothing was), TOO_LARGE, CORRUPT for what is no window, ARGUMENT for a value that is not finite as
-   * a float32, OVERLOADED for more than 100 000 waiting calls, and as the store does; `applied` tells whether it may count.
+   * Rejects with DEADLINE if others held the lock for all of `wait`; STALE if the lease expired before the write
+   * (nothing was written); TOO_LARGE; CORRUPT if the key holds no window; ARGUMENT if the value is not finite as a
+   * float32; OVERLOADED if 100 000 calls wait already; or the store's error. `applied` says whether the event may
+   * count.
    */
   addAndGetStats(value: number): Promise<LockedAnswer<S>> {
     try {
@@ -85,7 +88,7 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
     return answer.catch(this.#failedToAdd);
   }
 
-  /** The same numbers without an event, the lock and a write: one round trip and 12 bytes an event. */
+  /** Returns the same numbers without adding an event. Takes no lock. Cost: one round trip, 12 bytes per event. */
   stats(): Promise<LockedAnswer<S>> {
     return this.#at.run(
       "stats",
@@ -98,7 +101,7 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
 
   async #runAll(): Promise<void> {
     this.#isRunning = true;
-    // Calls of one turn travel together.
+    // Wait until the turn ends, so that its calls share one step.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       const batch = this.#waiting;

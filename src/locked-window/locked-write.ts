@@ -10,7 +10,7 @@ export interface LockedWrite {
   spanMs: number;
 }
 
-/** Writes a locked window back under the hold's own mark; law in lua/locked-window/locked-write.lua. */
+/** Writes a locked window back if its mark is unchanged. lua/locked-window/locked-write.lua states the law. */
 export const lockedWrite: Operation<LockedWrite, void> = {
   name: "locked-window/locked-write",
   script,
