@@ -14,9 +14,9 @@ export interface ClusterMetricOptions {
 }
 
 /**
- * What a token server counts for one rule: passes and blocks, and passes that wait for the next bucket, which begins with
- * them. O(buckets). Source: Sentinel's ClusterMetric and ClusterFlowChecker. Their law compares rates a second with counts
- * of buckets and waits 1000 / sampleCount ms, which is meant for an interval of 1 s; it is kept as it is.
+ * The counts of a token server for one rule: allowed and denied passes, and passes booked in the next bucket.
+ * Cost: O(buckets). Source: Sentinel's ClusterMetric and ClusterFlowChecker. As in Sentinel, a rate per second is
+ * compared with counts of buckets, and a wait is 1000 / sampleCount ms. Both are meant for an interval of 1 s.
  */
 export class ClusterMetric {
   readonly #array: LeapArray<MetricBucket>;
@@ -49,12 +49,12 @@ export class ClusterMetric {
     return (this.allowed() * 1000) / this.#array.intervalMs;
   }
 
-  /** Passes that wait for the next bucket. */
+  /** Passes booked in the next bucket. */
   waiting(): number {
     return this.#waiting;
   }
 
-  /** Books `count` passes in the next bucket where `threshold` allows; the wait in ms, 0 where it does not. */
+  /** Books `count` passes in the next bucket and returns the wait in ms; returns 0 if `threshold` does not allow it. */
   tryOccupyNext(count: number, threshold: number): number {
     checkPasses(count, "ClusterMetric");
     placed("ClusterMetric", () => atLeast("threshold", threshold, 0, "passes a second"));
@@ -64,7 +64,7 @@ export class ClusterMetric {
     return 1000 / this.#array.sampleCount;
   }
 
-  /** Decides about `count` passes at most `threshold` a second, and counts them; who is `prioritized` may wait a bucket. */
+  /** Allows at most `threshold` passes per second and counts decisions. A `prioritized` call may wait one bucket. */
   acquire(count: number, threshold: number, prioritized = false): FlowDecision {
     checkPasses(count, "ClusterMetric");
     placed("ClusterMetric", () => atLeast("threshold", threshold, 0, "passes a second"));

@@ -5,12 +5,13 @@ import type { ClusterMetricOptions } from "./cluster-metric.ts";
 import { atLeast } from "./controller.ts";
 
 export interface ClusterParamMetricOptions extends ClusterMetricOptions {
-  /** Values that a bucket holds at most, default 4000; of more, those that were counted longest ago are let go. */
+  /** Maximum number of values in a bucket; default 4000. Above it, the least recently counted value is evicted. */
   maxValues?: number;
 }
 
 /**
- * What a token server counts for each value of a hot parameter. `add` O(1), `sum` O(buckets), `top` O(buckets * values).
+ * The counts of a token server for each value of a hot parameter.
+ * Cost: `add` O(1), `sum` O(buckets), `top` O(buckets * values), and a sort of the distinct values.
  * Source: Sentinel's ClusterParamMetric.
  */
 export class ClusterParamMetric<Value = string> {
@@ -27,7 +28,7 @@ export class ClusterParamMetric<Value = string> {
     this.#array = new LeapArray(sampleCount, interval, () => new Map(), { clock, reset });
   }
 
-  /** Counts any finite number for a value; a negative one takes back. */
+  /** Adds any finite number to the count of a value. A negative number subtracts. */
   add(value: Value, count = 1): void {
     if (!Number.isFinite(count)) throw argumentErrorOf("ClusterParamMetric", "count", count, "a finite number");
     const bucket = this.#array.currentWindow()?.value;
@@ -38,18 +39,18 @@ export class ClusterParamMetric<Value = string> {
     if (bucket.size > this.#maxValues) bucket.delete(bucket.keys().next().value as Value);
   }
 
-  /** 0 for a value that was not counted. */
+  /** Returns the count of a value; 0 if it was never counted. */
   sum(value: Value): number {
     this.#array.currentWindow();
     return this.#array.values().reduce((sum, bucket) => sum + (bucket.get(value) ?? 0), 0);
   }
 
-  /** Per second of the interval. */
+  /** Returns the average count of a value per second of the interval. */
   avg(value: Value): number {
     return this.#perSecond(this.sum(value));
   }
 
-  /** The `most` values with the largest averages, and these, largest first. */
+  /** Returns the `most` values with the largest averages, with these averages, largest first. */
   top(most: number): Map<Value, number> {
     placed("ClusterParamMetric", () => atLeast("most", most, 0, "values"));
     this.#array.currentWindow();

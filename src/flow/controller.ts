@@ -1,13 +1,13 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import { argumentErrorOf, placed } from "../place.ts";
 
-/** A denial is an answer. Allowed with a wait: the call may go on after so many ms, and is counted already. */
+/** A denial is a result, not an error. An allowed call goes on after `waitMs`; with a wait, it is already counted. */
 export interface FlowDecision {
   readonly allowed: boolean;
   readonly waitMs: number;
 }
 
-/** What rules read of a resource and book with it; a StatisticNode is one. */
+/** The part of a StatisticNode that flow rules read, and in which they book passes. */
 export interface FlowNode {
   readonly concurrency: number;
   allowedPerSecond(): number;
@@ -17,13 +17,13 @@ export interface FlowNode {
 }
 
 export interface TryPassOptions {
-  /** May be let in at the expense of a bucket to come, after a wait; default false. */
+  /** Lets the call use a future bucket, after a wait; default false. */
   prioritized?: boolean;
 }
 
-/** Decides about a call, at once and without waiting itself. Source: Sentinel's TrafficShapingController. */
+/** Decides about a call synchronously; it never waits itself. Source: Sentinel's TrafficShapingController. */
 export interface TrafficShapingController {
-  /** For `count` passes (default 1). Who is allowed without a wait adds them to the node: `addAllowed`. */
+  /** Decides about `count` passes (default 1). If allowed without a wait, the caller calls the node's `addAllowed`. */
   tryPass(node: FlowNode, count?: number, options?: TryPassOptions): FlowDecision;
 }
 
@@ -35,7 +35,7 @@ export function checkPasses(count: number, structure: string): void {
     throw argumentErrorOf(structure, "count", count, "a whole number of passes, 0 or more");
 }
 
-/** Throws ARGUMENT for what is no node, and for wrong options. */
+/** Throws ARGUMENT for an invalid node or invalid options. */
 export function checkAsked(node: FlowNode, options: TryPassOptions | undefined, structure: string): void {
   if (typeof node?.allowedPerSecond !== "function" || typeof node.previousAllowedPerSecond !== "function")
     throw argumentErrorOf(structure, "node", node, "a StatisticNode");
@@ -48,7 +48,7 @@ function checkTryPass(options: TryPassOptions): void {
   if (typeof prioritized !== "boolean") throw argumentError("prioritized", prioritized, "true or false");
 }
 
-/** A number of what `unit` says, from `least` on; throws ARGUMENT, naming `argument`. */
+/** Returns a finite `value` >= `least`; else throws ARGUMENT, which names `argument` and `unit`. */
 export function atLeast(argument: string, value: number, least: number, unit: string): number {
   if (!Number.isFinite(value) || value < least)
     throw argumentError(argument, value, `a number of ${unit}, ${least} or more`);

@@ -1,15 +1,15 @@
 import { DENY, type FlowDecision, PASS } from "./controller.ts";
 
 /**
- * Lets calls pass one after another, each its own time after the one before, and has them wait for that. It keeps by how
- * much the last pass is ahead of now: a small number, so that nothing is rounded away however high the rate.
- * A clock that steps back counts as no time passing: nobody waits longer than `mostWaitMs`, nobody passes sooner.
+ * Spaces calls: each call passes its own `costMs` after the one before, and waits if that is in the future. The state
+ * is the lead of the last pass over now. That number is small, so high rates lose nothing to rounding.
+ * If the clock goes back, no time has passed: no call waits longer than `mostWaitMs`, and no call passes sooner.
  */
 export class Pacer {
   #aheadMs = -Infinity;
   #nowMs = -Infinity;
 
-  /** A call that comes `costMs` after the one before. */
+  /** Decides about a call that must pass at least `costMs` after the one before. */
   pass(costMs: number, mostWaitMs: number, nowMs: number): FlowDecision {
     if (nowMs > this.#nowMs) this.#aheadMs -= nowMs - this.#nowMs;
     this.#nowMs = nowMs;

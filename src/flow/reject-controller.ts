@@ -13,16 +13,17 @@ import {
 } from "./controller.ts";
 
 export interface RejectOptions {
-  /** Most passes a second, or most calls under way; 0: none. */
+  /** Maximum passes per second, or maximum calls in progress; 0 allows none. */
   count: number;
-  /** What `count` bounds; default "rate". */
+  /** Whether `count` bounds the rate or the concurrency; default "rate". */
   grade?: "rate" | "concurrency";
 }
 
 /**
- * Denies what is more than `count`: passes a second in the node's short window, or calls under way. A prioritized call that
- * is one too many may be let in at the expense of a bucket to come ("rate" only): its passes are booked there, and it waits
- * until then. O(1), prioritized O(buckets). Source: Sentinel's DefaultController.
+ * Denies calls above `count`: passes per second in the node's short window, or calls in progress.
+ * With "rate", a prioritized call above `count` may book its passes in a future bucket and wait until it begins.
+ * Cost: O(1); for a prioritized call above `count`, that of the node's `tryOccupyNext`.
+ * Source: Sentinel's DefaultController.
  */
 export class RejectController implements TrafficShapingController {
   readonly #count: number;

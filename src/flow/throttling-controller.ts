@@ -13,19 +13,19 @@ import {
 import { Pacer } from "./pacer.ts";
 
 export interface ThrottlingOptions {
-  /** Passes per `interval`; 0: none. */
+  /** Passes per `interval`; 0 allows none. */
   count: number;
   /** Default "1s". */
   interval?: Duration;
-  /** Who would wait longer is denied; default "500ms". */
+  /** A call that would wait longer is denied; default "500ms". */
   maxQueueingTime?: Duration;
   /** Ms, fractions too; default `performance.now`. */
   clock?: Clock;
 }
 
 /**
- * Uniform queueing: passes `interval / count` apart, whatever comes; a decision says how long to wait. Exact at any rate.
- * What costs no pass (count 0) always passes. O(1). Source: Sentinel's ThrottlingController.
+ * Uniform queueing: passes are `interval / count` apart, and a decision contains the wait. Exact at any rate.
+ * A call for 0 passes is always allowed. Cost: O(1). Source: Sentinel's ThrottlingController.
  */
 export class ThrottlingController implements TrafficShapingController {
   readonly #msPerPass: number;

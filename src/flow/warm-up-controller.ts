@@ -12,9 +12,9 @@ import {
 import { WARM_UP_OPTIONS, WarmUp, type WarmUpOptions } from "./warm-up.ts";
 
 /**
- * Denies what is more than a rate that rises, while it is used, from `count / coldFactor` passes a second to `count`, and
- * falls again when it is not. Where the rate is less than the call asks for, one passes when the rate has it due: every
- * 3 s at 1/3 a second. O(1). Source: Sentinel's WarmUpController.
+ * Denies calls above a rate that warms up. In use, it rises from `count / coldFactor` passes per second to `count`;
+ * idle, it falls again. If the rate per second is less than the call's passes, the call is allowed when it is due by
+ * that rate: every 3 s at 1/3 per second. Cost: O(1). Source: Sentinel's WarmUpController.
  */
 export class WarmUpController implements TrafficShapingController {
   readonly #warmUp: WarmUp;
@@ -33,14 +33,14 @@ export class WarmUpController implements TrafficShapingController {
     const nowMs = this.#warmUp.clock();
     const rate = this.#warmUp.rate(node.previousAllowedPerSecond(), nowMs);
     const used = node.allowedPerSecond();
-    // A rate is a quotient: what is due exactly may miss it by its last bit.
+    // The rate is a rounded quotient, so an exact fit may be off by its last bit.
     const fits = used + count <= rate * (1 + Number.EPSILON);
     if (!fits && !(used === 0 && count <= this.#warmUp.count && this.#isDue(count, rate, nowMs))) return DENY;
     this.#passedMs = nowMs;
     return PASS;
   }
 
-  /** A clock that stepped back makes it due: nobody waits for it to catch up. */
+  /** A call is due at once if the clock went back, so that no call waits for the clock to catch up. */
   #isDue(count: number, rate: number, nowMs: number): boolean {
     return nowMs < this.#passedMs || nowMs - this.#passedMs >= (count * 1000) / rate;
   }

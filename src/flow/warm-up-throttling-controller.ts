@@ -13,12 +13,12 @@ import { Pacer } from "./pacer.ts";
 import { WARM_UP_OPTIONS, WarmUp, type WarmUpOptions } from "./warm-up.ts";
 
 export interface WarmUpThrottlingOptions extends WarmUpOptions {
-  /** Who would wait longer is denied; default "500ms". */
+  /** A call that would wait longer is denied; default "500ms". */
   maxQueueingTime?: Duration;
 }
 
 /**
- * Uniform queueing at a rate that warms up: passes `1 / rate` apart, a decision says how long to wait. O(1).
+ * Uniform queueing at a rate that warms up. Passes are `1 / rate` apart, and a decision contains the wait. Cost: O(1).
  * Source: Sentinel's WarmUpRateLimiterController.
  */
 export class WarmUpThrottlingController implements TrafficShapingController {

@@ -2,22 +2,23 @@ import { argumentError } from "../errors.ts";
 import { type Clock, type Duration, durationMs } from "../time.ts";
 
 export interface WarmUpOptions {
-  /** Passes a second when warm; more than 0. */
+  /** Passes per second of a warm resource; more than 0. */
   count: number;
-  /** How long a cold resource takes to be warm. */
+  /** Time that a cold resource needs to warm up. */
   warmUpPeriod: Duration;
-  /** A cold resource lets in `count / coldFactor` a second; more than 1, default 3. */
+  /** A cold resource allows `count / coldFactor` passes per second; more than 1, default 3. */
   coldFactor?: number;
-  /** Ms since 1970, the node's; default `Date.now`. */
+  /** Ms since 1970; must be the node's clock. Default `Date.now`. */
   clock?: Clock;
 }
 
 export const WARM_UP_OPTIONS = ["count", "warmUpPeriod", "coldFactor", "clock"];
 
 /**
- * A store of tokens that an idle resource fills and passes empty: the more there are above the warning line, the fewer a
- * second may pass. In real numbers: Sentinel's are whole, which for a count of 1 and a period of 1 s leaves no room between
- * line and brim and denies everything. Source: Sentinel's WarmUpController, after Guava's SmoothWarmingUp.
+ * A token bucket that fills while the resource is idle and empties as calls pass. The more tokens are above the warning
+ * line, the lower the rate. Tokens are real numbers. Sentinel uses integers, so with a count of 1 and a period of 1 s
+ * its line and its maximum are equal, and every call is denied.
+ * Source: Sentinel's WarmUpController, after Guava's SmoothWarmingUp.
  */
 export class WarmUp {
   readonly count: number;
@@ -44,7 +45,7 @@ export class WarmUp {
     this.#tokens = this.#maxTokens;
   }
 
-  /** Passes a second that are allowed now; `previousPerSecond`: those of the second before, which took their tokens. */
+  /** The allowed passes per second now. The `previousPerSecond` passes of the last second each took one token. */
   rate(previousPerSecond: number, nowMs: number): number {
     this.#sync(previousPerSecond, nowMs);
     const above = this.#tokens - this.#warningTokens;
@@ -53,7 +54,7 @@ export class WarmUp {
     return 1 / (above * slope + 1 / this.count);
   }
 
-  /** Once a second. A clock that stepped back fills nothing. */
+  /** Adds and removes tokens once per second. A clock that went back adds none. */
   #sync(previousPerSecond: number, nowMs: number): void {
     const secondMs = nowMs - (nowMs % 1000);
     const elapsedMs = secondMs - this.#filledMs;
@@ -66,8 +67,8 @@ export class WarmUp {
   }
 
   /**
-   * At and above the line only a resource that is hardly used cools down: less than one that is cold lets in. Where that is
-   * less than a pass a second, one that had none for longer than two passes are apart.
+   * At and above the line, tokens are added only while the resource is used less than its cold rate. If the cold rate
+   * is below one pass per second, the resource must have had no pass for longer than the cold rate's interval.
    */
   #isIdle(previousPerSecond: number, secondMs: number): boolean {
     const coldRate = this.count / this.#coldFactor;

@@ -11,9 +11,9 @@ export interface LatencyPercentileOptions {
 }
 
 /**
- * The latencies of a ring of buckets, in a LocalSeries: each at the start of its bucket, so that both are over the same events.
- * The series' time is the latest bucket's start. It does not fall back; where the clock has by an interval or more, the
- * percentiles begin anew, as none of what was recorded would be in a window of then.
+ * The latencies of a ring of buckets, in a LocalSeries. Each latency has the time of its bucket's start, so that ring
+ * and series cover the same events. The time of the series is the latest bucket's start, and never goes back. If the
+ * clock goes back by an interval or more, the series starts empty: no recorded event is inside a window of that time.
  */
 export class LatencyPercentiles {
   readonly #intervalMs: number;
@@ -30,7 +30,7 @@ export class LatencyPercentiles {
     this.#series = this.#begin();
   }
 
-  /** What is an interval older than the latest is in no window to come, unless the clock has stepped back. */
+  /** Skips an event an interval or more older than the latest. If the clock went back, the series restarts instead. */
   record(latencyMs: number, startMs: number): void {
     if (startMs <= this.#latestMs - this.#intervalMs) {
       if (this.#clock() - startMs >= this.#intervalMs) return;
@@ -42,7 +42,7 @@ export class LatencyPercentiles {
     } else this.#series.record(latencyMs, { at: startMs });
   }
 
-  /** Over the buckets that start after `nowMs - spanMs`, up to `nowMs` or, `isOpen`, to the latest one. */
+  /** Covers the buckets that start after `nowMs - spanMs`, up to `nowMs` or, with `isOpen`, up to the latest bucket. */
   percentile(p: number, nowMs: number, spanMs: number, isOpen: boolean, options: LatencyPercentileOptions): number {
     checkKnown(options, ["method"]);
     if (nowMs <= this.#latestMs - this.#intervalMs) this.#restart();

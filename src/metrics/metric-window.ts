@@ -9,7 +9,7 @@ import { MetricRing, SOUGHT } from "./metric-ring.ts";
 import { MetricView } from "./metric-view.ts";
 import { bucketLengthMs, checkTime } from "./shape.ts";
 
-// Names of this module are constants to the compiler, those of another one are looked up at every record.
+// Local copies: the compiler treats a module's own names as constants, but looks up imported names at every record.
 const { success: SUCCESS, latencySumMs: LATENCY_SUM, minLatencyMs: MIN_LATENCY, maxLatencyMs: MAX_LATENCY } = CELL;
 const SOUGHT_AT = SOUGHT;
 
@@ -17,19 +17,23 @@ export interface MetricWindowOptions {
   /** Buckets that divide `interval` evenly. */
   sampleCount: number;
   interval: Duration;
-  /** "exact" (default): the last sampleCount buckets, up to now. "sentinel": answers as Sentinel's ArrayMetric, see there. */
+  /**
+   * "exact" (default): answers cover the last `sampleCount` buckets, up to now.
+   * "sentinel": answers equal those of Sentinel's ArrayMetric; see `LeapMode`.
+   */
   mode?: Exclude<LeapMode, "future">;
-  /** Ms since 1970; default `Date.now`. What happens before 1970 is late. */
+  /** Ms since 1970; default `Date.now`. An event before 1970 counts as late. */
   clock?: Clock;
-  /** Keeps every response time too, 22 bytes each (`values: "float32"`: 14), for `latencyPercentileMs`; default false. */
+  /** Keeps response times for `latencyPercentileMs`, 22 bytes each (14 with `values: "float32"`); default false. */
   percentiles?: boolean | LatencySeriesOptions;
 }
 
 /**
- * Live metrics of one process over the last `interval`, in `sampleCount` buckets in typed arrays: no timers, nothing
- * allocated by what is added. An add costs some ns, O(1); answers O(buckets). What comes for a bucket whose slot has gone on
- * to a later one counts in `lateCount` only. ARGUMENT for counts that are not whole or below 0, and latencies that are not finite
- * or below 0; with `percentiles`, OVERLOADED beyond its `maxBytes`. Source: Sentinel's LeapArray and ArrayMetric.
+ * Live metrics of one process over the last `interval`, in `sampleCount` buckets. It uses typed arrays and no timers.
+ * An add is O(1), takes some ns and allocates nothing; an answer is O(buckets). If a later bucket has taken the slot of
+ * an event's bucket, the event counts in `lateCount` only. Throws ARGUMENT for a count that is not a whole number >= 0
+ * and for a latency that is not a finite number >= 0. With `percentiles`, throws OVERLOADED above its `maxBytes`.
+ * Source: Sentinel's LeapArray and ArrayMetric.
  */
 export class MetricWindow extends MetricView {
   readonly #ring: MetricRing;
@@ -54,7 +58,7 @@ export class MetricWindow extends MetricView {
         : undefined,
       refresh: (timeMs: number) => {
         this.#borrow?.settle(timeMs);
-        // Sentinel's reads turn the ring first; exact ones leave it as it is.
+        // A read in Sentinel advances the ring first. A read in "exact" mode does not change the ring.
         if (mode === "sentinel") ring.turn(timeMs);
       },
     };
@@ -66,7 +70,7 @@ export class MetricWindow extends MetricView {
     this.#view = (count, spanMs) => new MetricView(source, count, spanMs);
   }
 
-  /** How many adds came too late to count. */
+  /** Number of adds that came too late to count. */
   get lateCount(): number {
     return this.#ring.lateCount;
   }
@@ -83,20 +87,20 @@ export class MetricWindow extends MetricView {
   addDenied(count = 1, timeMs = this.#clock()): void {
     this.#add(CELL.denied, count, timeMs);
   }
-  /** Passes that were let in at the expense of a bucket to come. */
+  /** Counts passes that were allowed on account of a future bucket. */
   addBorrowed(count = 1, timeMs = this.#clock()): void {
     this.#add(CELL.borrowed, count, timeMs);
   }
 
-  /** One response time in ms, without a success. */
+  /** Records one response time in ms, without a success. */
   addLatency(latencyMs: number, timeMs = this.#clock()): void {
     this.#addLatency(latencyMs, timeMs, 0);
   }
 
-  /** One success with its response time in ms: `addSuccess(1)` and `addLatency(latencyMs)` in one. */
+  /** Records one success with its response time in ms: `addSuccess(1)` and `addLatency(latencyMs)` in one call. */
   recordSuccess(latencyMs: number, timeMs = this.#clock()): void {
     const current = this.#current;
-    // At the instant of the last record, and between the extremes, there is nothing to look up and nothing to check.
+    // Fast path: at the instant of the last record, a latency between the extremes needs no lookup and no check.
     const isPlain = timeMs === current[SOUGHT_AT];
     if (isPlain && latencyMs >= (current[MIN_LATENCY] as number) && latencyMs <= (current[MAX_LATENCY] as number)) {
       current[SUCCESS] = (current[SUCCESS] as number) + 1;
@@ -104,12 +108,12 @@ export class MetricWindow extends MetricView {
     } else this.#addLatency(latencyMs, timeMs, 1);
   }
 
-  /** One failure. Response times are those of successes: a refusal that is quick would make the mean look better. */
+  /** Records one failure, without a response time: quick failures would lower the mean. */
   recordFailure(): void {
     this.#add(CELL.failure, 1, this.#clock());
   }
 
-  /** Books passes in the bucket of `timeMs`, which begins with them; those of buckets to come are `waiting`. */
+  /** Books passes in the bucket of `timeMs`; the bucket starts with them. Passes in future buckets are `waiting`. */
   addWaiting(timeMs: number, count: number): void {
     checkCount(count, "MetricWindow");
     this.#borrow ??= new Borrow(this.#ring);
@@ -124,8 +128,8 @@ export class MetricWindow extends MetricView {
   }
 
   /**
-   * The same events over a smaller window, which costs nothing to keep: its interval at most this one's, the length of its
-   * buckets a multiple of this one's; else ARGUMENT.
+   * Returns a view of the same events over a smaller window. A view stores no data of its own.
+   * Throws ARGUMENT if its interval is longer than this one, or its bucket length is not a multiple of this one's.
    */
   view(options: { sampleCount: number; interval: Duration }): MetricView {
     return new Place("MetricWindow").checked("view", () => {

@@ -11,7 +11,7 @@ export interface StatisticNodeOptions extends Pick<MetricWindowOptions, "mode" |
   sampleCount?: number;
   /** Length of the short window; default "1s". */
   interval?: Duration;
-  /** Passes are booked ahead for less than this; default "500ms". */
+  /** Passes can be booked less than this far ahead; default "500ms". */
   occupyTimeout?: Duration;
   /** Ms since 1970; default `Date.now`. */
   clock?: Clock;
@@ -21,15 +21,16 @@ const MINUTE = { sampleCount: 60, interval: 60_000 };
 const OPTIONS = ["sampleCount", "interval", "occupyTimeout", "mode", "percentiles", "clock"];
 
 /**
- * What is known live of one resource: a short window (1 s), one of a minute in buckets of 1 s, and how many calls are under
- * way. Adds cost some ns; `mode` is "sentinel" unless said otherwise. Source: Sentinel's StatisticNode.
+ * Live statistics of one resource: a short window (default 1 s), a window of one minute in buckets of 1 s, and the
+ * number of calls in progress. An add takes some ns. The default `mode` is "sentinel".
+ * Source: Sentinel's StatisticNode.
  */
 export class StatisticNode {
   readonly second: MetricWindow;
   readonly minute: MetricWindow;
   readonly #clock: Clock;
   readonly #occupyTimeoutMs: number;
-  // Not named as an export is: the tool that makes the CommonJS build would take ++ of it for that one.
+  // The name must differ from every export: the CommonJS build tool would take ++ on it for a change of that export.
   #underWay = 0;
   #fetchedMs = -Infinity;
 
@@ -43,7 +44,7 @@ export class StatisticNode {
     this.#occupyTimeoutMs = placed("StatisticNode", () => durationMs("occupyTimeout", occupyTimeout, 0));
   }
 
-  /** Calls under way. */
+  /** Number of calls in progress. */
   get concurrency(): number {
     return this.#underWay;
   }
@@ -70,13 +71,13 @@ export class StatisticNode {
     this.second.addFailure(count, nowMs);
     this.minute.addFailure(count, nowMs);
   }
-  /** One success with its response time in ms. */
+  /** Records one success with its response time in ms. */
   recordSuccess(latencyMs: number): void {
     this.second.recordSuccess(latencyMs);
     this.minute.recordSuccess(latencyMs);
   }
 
-  /** One failure. */
+  /** Records one failure. */
   recordFailure(): void {
     this.addFailure();
   }
@@ -84,23 +85,23 @@ export class StatisticNode {
   allowedPerSecond(): number {
     return this.second.allowedPerSecond();
   }
-  /** Passes of the whole second before the present one. */
+  /** Passes in the last complete second. */
   previousAllowedPerSecond(): number {
     return this.minute.previous()?.allowed ?? 0;
   }
-  /** Most successes in one bucket of the short window, as a rate per second. */
+  /** The largest number of successes in one bucket of the short window, as a rate per second. */
   maxSuccessesPerSecond(): number {
     const { second } = this;
     return (second.maxSuccess() * second.sampleCount * 1000) / second.intervalMs;
   }
-  /** Passed and blocked within the last minute. */
+  /** Allowed and denied calls within the last minute. */
   totalRequest(): number {
     return this.minute.allowed() + this.minute.denied();
   }
 
   /**
-   * Ms until `count` passes may be let in at the expense of buckets to come, so that no window holds more than `threshold`
-   * a second; Infinity where that is not within the occupy timeout. Books nothing. O(buckets squared).
+   * Returns the ms until `count` passes fit into a future bucket without a window above `threshold` per second.
+   * Returns Infinity if they do not fit within the occupy timeout. Books nothing. Cost: O(buckets squared).
    */
   tryOccupyNext(count: number, threshold: number, nowMs = this.#clock()): number {
     checkCount(count, "StatisticNode");
@@ -113,7 +114,7 @@ export class StatisticNode {
     if (waiting >= most) return Infinity;
     let allowed = second.allowed(nowMs);
     const startMs = nowMs - (nowMs % lengthMs);
-    // The oldest bucket leaves the window when the next one begins, and so on.
+    // Each new bucket pushes the oldest one out of the window.
     for (let leavesMs = startMs + lengthMs; leavesMs - nowMs < this.#occupyTimeoutMs; leavesMs += lengthMs) {
       if (leavesMs - second.intervalMs >= nowMs) break;
       const leaving = second.bucketAllowed(leavesMs - second.intervalMs);
@@ -123,7 +124,7 @@ export class StatisticNode {
     return Infinity;
   }
 
-  /** Books `count` passes `waitMs` ahead, as `tryOccupyNext` allowed. The minute counts them at once. */
+  /** Books `count` passes `waitMs` ahead, the wait from `tryOccupyNext`. The minute window counts them at once. */
   occupy(count: number, waitMs: number, nowMs = this.#clock()): void {
     checkNumber("waitMs", waitMs);
     checkTime(nowMs, "StatisticNode");
@@ -132,7 +133,7 @@ export class StatisticNode {
     this.minute.addAllowed(count, nowMs);
   }
 
-  /** The whole seconds since those of the last call, of the last minute, oldest first; those without any event are left out. */
+  /** Returns the complete seconds of the last minute since the last call, oldest first. Empty seconds are left out. */
   newSeconds(): BucketDetails[] {
     const nowMs = this.#clock();
     const endMs = nowMs - (nowMs % 1000);
