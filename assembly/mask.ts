@@ -1,19 +1,20 @@
-// Law: keeps, in order, the values whose time t has first <= t <= last; times stay as they are.
+// Law: keeps, in order, the values whose time t satisfies first <= t <= last. The times are not changed.
 //      Values are moved as bits, so NaN payloads survive.
-// Domain: any count; times any i64; first <= last. `out` may be `values`. Writes up to 16 bytes past the last value kept,
-//      not past the values read where it is in place. Bound: exact. The one branch is on eight values that are all inside,
-//      the common case; it costs a random mask up to half a nanosecond a value.
+// Domain: any count, any i64 times, first <= last. `out` may be `values`. The kernel writes up to 16 bytes past the last
+//      kept value. In place it never writes past the values it has read.
+// Bound: exact. The only branch is for eight values that are all inside, the common case. With a random mask that branch
+//      costs up to half a nanosecond a value.
 //
 //   bounds:  0 first   8 last      i64 each
 
 import { pack } from "./selection/pack";
 
-/** Answers how many values were kept. */
+/** Returns the number of kept values. */
 export function mask32(times: usize, values: usize, count: usize, bounds: usize, out: usize): u32 {
   return mask<u32>(times, values, count, bounds, out);
 }
 
-/** Answers how many values were kept. */
+/** Returns the number of kept values. */
 export function mask64(times: usize, values: usize, count: usize, bounds: usize, out: usize): u32 {
   return mask<u64>(times, values, count, bounds, out);
 }
@@ -26,7 +27,7 @@ function mask<K>(times: usize, values: usize, count: usize, bounds: usize, out: 
   let to = out;
   const end = times + (count << 3);
   if (ASC_FEATURE_SIMD) {
-    // Moved so that `first` is the smallest of all i64: one comparison tells both ends.
+    // Times are shifted so that `first` becomes the smallest i64. One comparison then checks both ends.
     const shift = i64x2.splat(i64.MIN_VALUE - first);
     const limit = i64x2.splat(i64.MIN_VALUE + <i64>span);
     for (const whole = end - ((end - t) & 63); t < whole; t += 64) {

@@ -1,11 +1,12 @@
-// Law: a set of ranks below a limit, as bits: level 0 has a bit for each rank, each level above one for each word below
-//      that is not empty. first(c) is the least member from c on, last(c) the greatest below c; both must exist.
-// Domain: limits below 2^29. Bound: exact; three words, above 2^18 ranks up to limit / 2^18 words more.
+// Law: a set of ranks below a limit, stored as bits. Level 0 has a bit for each rank. Each higher level has a bit for each
+//      word of the level below that is not empty. first(c) is the smallest member >= c, last(c) the largest member < c.
+//      Both must exist.
+// Domain: limits below 2^29. Bound: exact. A search reads three words, plus up to limit / 2^18 words above 2^18 ranks.
 // Source: van Emde Boas trees cut to words of 64 bits, as in Knuth TAOCP 4A, 7.1.3.
 //
 //   bits:  an empty word | level 0, limit / 64 + 2 words | level 1, a 64th of that + 2 | level 2, a 64th of that + 2      u64 each
 
-/** Words of the level above one of `words` words. */
+/** Number of words in the level above a level of `words` words. */
 export function wordsAbove(words: usize): usize {
   return (words >> 6) + 2;
 }
@@ -38,17 +39,17 @@ export function last(level0: usize, level1: usize, level2: usize, before: usize)
   return rest !== 0 ? before - 1 - <usize>clz(rest) : lastWord(level0, level1, level2, (before - 1) >> 6);
 }
 
-/** At least 57 members or gaps from `rank` on, bit 0 first: words read at any byte are seldom empty near a member. */
+/** The bits of at least 57 ranks from `rank` on, bit 0 first. Near a member such a word is rarely empty. */
 export function upward(level0: usize, rank: usize): u64 {
   return load<u64>(level0 + (rank >> 3)) >> (rank & 7);
 }
 
-/** As many below `rank`, bit 63 first. */
+/** The bits of at least 57 ranks below `rank`, bit 63 first. */
 export function downward(level0: usize, rank: usize): u64 {
   return load<u64>(level0 + ((rank + 7) >> 3) - 8) << ((0 - rank) & 7);
 }
 
-/** The least member whose word in level 0 is `word` or a later one. */
+/** The smallest member in word `word` of level 0 or a later word. */
 function firstWord(level0: usize, level1: usize, level2: usize, word: usize): usize {
   const rest = load<u64>(level1 + ((word >> 6) << 3)) >> word;
   if (rest !== 0) return lowest(level0, word + <usize>ctz(rest));
@@ -59,7 +60,7 @@ function firstWord(level0: usize, level1: usize, level2: usize, word: usize): us
   return lowest(level0, lowest(level1, (at << 6) + <usize>ctz(top)));
 }
 
-/** The greatest member whose word in level 0 is before `word`. */
+/** The largest member in a word of level 0 before `word`. */
 function lastWord(level0: usize, level1: usize, level2: usize, word: usize): usize {
   const before = word - 1;
   const rest = load<u64>(level1 + ((before >> 6) << 3)) << (63 - before);
@@ -84,7 +85,7 @@ function setBit(level: usize, bit: usize): void {
   store<u64>(at, load<u64>(at) | ((<u64>1) << bit));
 }
 
-/** What is left of its word. */
+/** Clears the bit and returns the word that remains. */
 function clearBit(level: usize, bit: usize): u64 {
   const at = level + ((bit >> 6) << 3);
   const word = load<u64>(at) & ~((<u64>1) << bit);

@@ -1,4 +1,4 @@
-// Law: orders pairs by two neighbouring digits of their parts, counted from an origin, stably.
+// Law: a stable sort of pairs by two neighbouring digits of their parts, counted from an origin.
 // Domain: any count below 2^29, digits of at most 11 bits. Bound: exact; each pair is moved twice.
 // Source: Knuth TAOCP 3, 5.2.5.
 //
@@ -9,7 +9,7 @@ export const DIGIT_BITS: u32 = 11;
 /** Bytes of a histogram. */
 export const HISTOGRAM: usize = 8192;
 
-/** The pairs end up where they were. */
+/** The sorted pairs end up in `pairs` again. */
 export function sortByTwo(
   pairs: usize,
   bytes: usize,
@@ -32,7 +32,7 @@ export function sortByTwo(
   scatter(scratch, bytes, histograms + HISTOGRAM, pairs, origin, by + low, high);
 }
 
-/** One digit, which has been counted. */
+/** Moves the pairs by one digit, whose histogram is ready. */
 export function scatter(
   source: usize,
   bytes: usize,
@@ -60,7 +60,7 @@ export function tally(histogram: usize, digit: u32): void {
   store<u32>(slot, load<u32>(slot) + 1);
 }
 
-/** From how many pairs there are of each digit to where the first of them goes. */
+/** Turns the count of each digit into the place of its first pair. */
 export function startPlaces(histogram: usize, bits: u32, target: usize): void {
   let next: usize = target;
   for (let slot = histogram, end = histogram + ((<usize>4) << bits); slot < end; slot += 4) {

@@ -1,9 +1,9 @@
-// Law: gives every value of a piece its rank in it: ranks of different values order as the values do (-0 before +0), equal
-//      values have different ranks. NaN has none: NONE. Leaves pairs (part, index) in order of rank; the part is the key
-//      (keys.ts) of an f32, and of an f64 the leading 32 of the bits that matter of its key's distance from the least.
-//      Radix on as many leading bits of the range as tell most of so many values apart, insertion for the rest; where that
-//      takes more than 4 moves a value, radix on all bits. Above 65536 values a first digit parts them, so that the rest
-//      is done in caches.
+// Law: writes the rank of every value in its piece. Ranks follow the order of values (-0 before +0), and equal values have
+//      different ranks. NaN has the rank NONE. Leaves pairs (part, index) in order of rank. The part of an f32 is its key
+//      (keys.ts). The part of an f64 is the leading 32 significant bits of its key's distance from the smallest key.
+//      A radix sort orders the leading bits of the range, enough of them to separate most values. An insertion sort orders
+//      the rest. Where the insertion needs more than 4 moves a value, a radix sort on all bits replaces it.
+//      Above 65536 values a first digit splits the values, so that the rest of the work stays in the caches.
 // Domain: any count below 2^29, all bit patterns. Bound: exact; linear time whatever the data.
 // Source: Knuth TAOCP 3, 5.2.5 (and exercise 5.2.1-12 for insertion as the last step); Terdiman 2000.
 //
@@ -14,9 +14,9 @@ import { clear, DIGIT_BITS, HISTOGRAM, put, scatter, sortByTwo, startPlaces, tal
 
 export const NONE: u32 = 0xffffffff;
 const LARGE: usize = 65536;
-/** Buckets of some 2^12 values; half the cells of a first-level cache. */
+/** Buckets of about 2^12 values, half the capacity of a first-level cache. */
 const BUCKET_BITS: u32 = 12;
-/** Bits looked at beyond those that count the values: data crowd in a part of their range. */
+/** Bits sorted in addition to log2(count), because data cluster in a part of their range. */
 const SPARE_BITS: u32 = 6;
 const MOVES_EACH: usize = 4;
 
@@ -139,7 +139,7 @@ function tallyTop<T, K>(
   }
 }
 
-/** From values to pairs, in order of one digit, which has been counted. */
+/** Writes the values as pairs, in the order of one digit whose histogram is ready. */
 function spread<T, K>(
   from: usize,
   count: usize,
@@ -161,7 +161,7 @@ function spread<T, K>(
   }
 }
 
-/** Puts right what digits could not tell apart, and writes the ranks, of which the first is `rank`. */
+/** Sorts values with equal digits by insertion, and writes the ranks from `rank` on. */
 function settle<T, K>(
   from: usize,
   base: K,
@@ -178,7 +178,7 @@ function settle<T, K>(
     store<u32>(ranks + ((<usize>load<u32>(p)) << 2), rank);
 }
 
-/** False when it was given up; the pairs are then whole, in no order. */
+/** Returns false when it gives up. The pairs are then complete, but not in order. */
 function insert<T, K>(from: usize, pairs: usize, bytes: usize): bool {
   let moves = (bytes >> 3) * MOVES_EACH;
   let previous = load<u64>(pairs);
@@ -210,7 +210,7 @@ function keyAt<T, K>(from: usize, pair: u64): K {
   return keyOf<T, K>(load<T>(from + <usize>(<u32>pair) * sizeof<T>()));
 }
 
-/** All bits of the keys, in digits of 8. */
+/** Sorts by all bits of the keys, in digits of 8 bits. */
 function sortWhole<T, K>(
   from: usize,
   base: K,

@@ -1,13 +1,14 @@
-// Law: the first event of the window that ends at each event, which is the first whose time t has t > cutoff, or t >= cutoff
-//      when `both`, or the event itself; the cutoff is the event's time less the span. Stops before an event whose time is
-//      below the one before it or not finite, and where the start would leave the trail.
-// Domain: i64 times of the events and the trail spread over less than 2^63 ms. Bound: exact for i64; f64 cutoffs are
-//      rounded once. Each pointer moves once an event, whatever the window; times are held in pieces.
+// Law: for each event, the first event of the window that ends at it. That is the first event with t > cutoff (t >= cutoff
+//      when `both`), or the event itself. The cutoff is the event's time minus the span. Stops before an event whose time
+//      is less than the previous one or not finite, and before a start outside the trail.
+// Domain: i64 times of the events and the trail span less than 2^63 ms.
+// Bound: exact for i64; f64 cutoffs are rounded once. Each pointer moves once an event, whatever the size of the window.
+//      Times are read in pieces.
 //
 //   lead: times, the one before event `done` too      trail: times from event `start` on      out: u32 an event
 //   tally: 0 done   4 start   8 fewest   12 most events of a window      u32 each, read and written
 
-/** Events are numbered from `from`, that of the first in `lead`. */
+/** Events are numbered from `from`, the number of the first event in `lead`. */
 export function startsF64(
   lead: usize,
   count: u32,
@@ -22,7 +23,7 @@ export function startsF64(
   scan<f64>(lead, count, from, trail, trailed, <f64>spanMs, both, out, tally);
 }
 
-/** Events are numbered from `from`, that of the first in `lead`. */
+/** Events are numbered from `from`, the number of the first event in `lead`. */
 export function startsI64(
   lead: usize,
   count: u32,
@@ -76,7 +77,7 @@ function scan<T>(
   store<u32>(tally, most, 12);
 }
 
-/** i64 by difference, as a cutoff may leave the range; whole ms, so the span of `both` is one more. */
+/** Compares i64 times by their difference, since a cutoff may overflow. Times are whole ms, so `both` adds one to the span. */
 function isOutside<T>(oldest: T, now: T, span: T, both: bool): bool {
   if (isFloat<T>()) return oldest < now - span || (!both && oldest === now - span);
   return now - oldest >= (both ? span + 1 : span);

@@ -1,9 +1,11 @@
-// Law: event i of a piece (i from `warm` on) is answered for the events from its start to i: of their n values that are
-//      numbers the one at rank lower[n], drawn towards the next by weight[n] (strict law of src/kernel/percentile/interpolate.ts);
-//      NaN where n is 0. The window's ranks are bits of a set (rolling-bits.ts); a cursor stands at the answer's rank and
-//      knows how many members are below it, so a slide moves it by a member or two.
-// Domain: starts are counted from `base` before the piece, never fall, and are at most i; tables hold every n that occurs, from `least` on.
-// Bound: as the interpolation, within half a unit of f64 of low + weight * (high - low); exact where the weight is whole.
+// Law: for each event i of a piece (from `warm` on), the percentile of the events from its start to i. Of their n values
+//      that are numbers, the kernel takes the one at rank lower[n] and interpolates to the next by weight[n] (the strict
+//      law of src/kernel/percentile/interpolate.ts). The answer is NaN where n is 0. The ranks of the window are bits of a
+//      set (rolling-bits.ts). A cursor points to the answer's rank and counts the members below it, so each slide moves it
+//      by one or two members.
+// Domain: starts are relative to `base`, never decrease, and are at most i. The tables hold every n that occurs, from
+//      `least` on.
+// Bound: that of the interpolation, within half a unit of f64 of low + weight * (high - low). Exact for whole weights.
 //
 //   values, ranks, order: see rolling-rank.ts      starts, out: one for each event from `warm` on, u32 and f64
 //   lower, weight: tables by n - least, u32 and f64      bits: see rolling-bits.ts
@@ -73,7 +75,7 @@ function slide<T>(
     add(bits, level1, level2, rank);
     n++;
   }
-  // `below` members are less than `cursor`, which need not be a member while the window changes.
+  // `below` members are less than `cursor`. While the window changes, `cursor` may be a rank without a member.
   let cursor: usize = 0;
   let below: i32 = 0;
   if (n > 0) {
@@ -107,7 +109,7 @@ function slide<T>(
     const row = <usize>n - least;
     const k: i32 = load<u32>(lower + (row << 2));
     const away = k - below;
-    // A step either way is the rule, and a coin's toss which: both are looked for, in one word as a rule.
+    // The cursor usually moves one step, up or down equally often. Both neighbours are searched, usually in one word.
     const above = upward(bits, cursor);
     const under = downward(bits, cursor);
     if (above & 1 && <u32>(away + 1) <= 2 && above !== 1 && under !== 0) {
@@ -128,8 +130,8 @@ function slide<T>(
     if (share !== 0) {
       const high = valueAt<T>(values, order, first(bits, level1, level2, cursor + 1));
       const gap = high - low;
-      // The law's other cases are below. Here its value is between the ends without being held there: the share of the
-      // gap that is added or taken is at most a half of it.
+      // The general law is below. Here no clamping is needed: the added or subtracted share of the gap is at most half,
+      // so the value stays between both ends.
       if (gap > 0 && gap < Infinity && share < 1) answer = share < 0.5 ? low + gap * share : high - gap * (1 - share);
       else answer = betweenFar(low, high, share);
     }
@@ -143,7 +145,7 @@ function valueAt<T>(values: usize, order: usize, rank: usize): f64 {
   return <f64>load<T>(values + <usize>load<u32>(at) * sizeof<T>());
 }
 
-/** `between` of src/kernel/percentile/interpolate.ts where the weight is 1 or the gap is not finite (NaN between equal infinities). */
+/** `between` of src/kernel/percentile/interpolate.ts for a weight of 1 or a gap that is not finite (NaN between equal infinities). */
 function betweenFar(low: f64, high: f64, weight: f64): f64 {
   if (low === high) return low;
   if (weight === 1) return high;

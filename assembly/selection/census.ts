@@ -1,4 +1,4 @@
-// Law: counts the values that arithmetic must not meet unasked: NaN, +Infinity, -Infinity, -0, +0.
+// Law: counts the values that arithmetic must treat apart: NaN, +Infinity, -Infinity, -0, +0.
 // Domain: any count below 2^31, 0 included. Bound: exact.
 //
 //   out:  0 NaN   4 +Infinity   8 -Infinity   12 -0   16 +0        u32 each; 32 bytes used (scratch from 16)

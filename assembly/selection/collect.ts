@@ -1,27 +1,27 @@
-// Law: copies the values from `first` to `last`, both included, in order; counts those below `first`; tells NaN.
-// Domain: any count; limits of the column's type, infinities allowed; first > last chooses nothing. -0 equals +0. A NaN
+// Law: copies the values from `first` to `last`, both included, in order. Counts the values below `first`. Reports NaN.
+// Domain: any count. Limits have the column's type and may be infinite. first > last selects nothing. -0 equals +0. A NaN
 //      is not copied, but counts as below. `out` may be `from`. Bound: exact. Writes nothing past `count` values.
 // Source: the one pass of Floyd and Rivest 1975 (SELECT) over a sampled bracket; compaction by lists of places.
 //
 //   out: room for the values copied and for NaN         tally: 0 below, 4 all are numbers (1 or 0), u32 each; 32 bytes used
 //
-// What is neither below `first` nor above `last` is chosen, so that a NaN is met among the chosen few, and taken out there.
-// A tile goes through three loops, each with less to do, and none branches on a value, so data cannot make the processor
-// guess wrong:   values -> masks of 16 that choose any -> places of the chosen -> the chosen
+// A value that is neither below `first` nor above `last` is selected. NaN is selected too, and removed from the few selected
+// values. A tile passes through three loops, each with less work. None branches on a value, so no data cause branch
+// mispredictions:   values -> masks of 16 with a selected value -> places of the selected -> the selected
 
 import { countOf } from "../memory";
 import { listPlaces, MASKS, PLACES } from "./places";
 
-/** Values that share a mask, and those of a tile. */
+/** Values per mask, and values per tile. */
 const GROUP: usize = 16;
 const TILE: usize = 2048;
 
-/** Answers how many values were copied. */
+/** Returns the number of copied values. */
 export function collect32(from: usize, count: usize, first: f32, last: f32, out: usize, tally: usize): u32 {
   return collect<f32, u32>(from, count, first, last, out, tally);
 }
 
-/** Answers how many values were copied. */
+/** Returns the number of copied values. */
 export function collect64(from: usize, count: usize, first: f64, last: f64, out: usize, tally: usize): u32 {
   return collect<f64, u64>(from, count, first, last, out, tally);
 }
@@ -58,7 +58,7 @@ function collect<T, K>(from: usize, count: usize, first: T, last: T, out: usize,
   return <u32>((chosen - out) / sizeof<T>());
 }
 
-/** Lists the groups with a chosen value: 16 bits that tell which, above them the group's first place in the tile. */
+/** Lists the groups with a selected value: their mask in the low 16 bits, above it the group's first place in the tile. */
 function listMasks<T>(from: usize, end: usize, first: v128, last: v128, counters: usize): usize {
   const step = 4 * sizeof<T>();
   let below = v128.load(counters);
@@ -82,7 +82,7 @@ function listMasks<T>(from: usize, end: usize, first: v128, last: v128, counters
   return to;
 }
 
-/** Which of four values are below a limit, 32 bits each. */
+/** Masks of 32 bits: which of four values are below a limit. */
 function under<T>(p: usize, limit: v128): v128 {
   const low = v128.lt<T>(v128.load(p), limit);
   return sizeof<T>() === 4 ? low : v128.shuffle<u32>(low, v128.lt<T>(v128.load(p, 16), limit), 0, 2, 4, 6);
@@ -101,7 +101,7 @@ function copy<K>(tile: usize, end: usize, out: usize): usize {
   return to;
 }
 
-/** Takes NaN out in place; answers the new end. */
+/** Removes NaN in place and returns the new end. */
 function withoutNan<T>(from: usize, end: usize): usize {
   let p = from;
   if (ASC_FEATURE_SIMD) {

@@ -1,11 +1,11 @@
-// Law: of values within [low, high], counts how many fall in each of at most 2048 equal ranges of keys (keys.ts), and
-//      answers the limits, both included, of the range that holds ranks k and k + 1 (rank count - 1 has no next), and how
-//      many values lie before it. -0 counts as +0. Where a range is one key wide, or the two ranks lie in different
-//      ranges, it answers the two values themselves.
-// Domain: count from 1, k below count, no NaN, low <= every value <= high. Bound: exact; one pass, or two.
-// Source: radix select, the first digit that can tell the values apart first.
+// Law: counts the values of each of at most 2048 equal ranges of keys (keys.ts) between low and high. Writes the limits,
+//      both included, of the range that holds ranks k and k + 1 (rank count - 1 has no next), and the number of values
+//      before it. -0 counts as +0. Where a range is one key wide, or the two ranks lie in different ranges, it writes the
+//      two values themselves.
+// Domain: count >= 1, k < count, no NaN, low <= every value <= high. Bound: exact. One pass or two.
+// Source: radix select, beginning with the first digit in which the values differ.
 //
-//   histograms: 4 of 2048 u32 (32 768 bytes), so that equal values do not wait for each other
+//   histograms: 4 of 2048 u32 (32 768 bytes), so that increments of equal values do not wait for each other
 //   out: 0 how many before, 4 whether these are the values themselves (1 or 0), u32 each      8 first or value k, 16 last or value k + 1, T each
 
 import { floatOf, keyOf } from "../keys";

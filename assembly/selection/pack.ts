@@ -1,7 +1,7 @@
-// Law: the lanes chosen by a mask, side by side and in order, as bits; 16 bytes are written, whatever is chosen.
+// Law: stores the lanes selected by a mask side by side, in order, as bits. It always writes 16 bytes.
 // Domain: lanes of 4 bytes or of 8, masks as comparisons make them (all bits of a lane, or none). Bound: exact; free of branches.
 
-/** Stores the chosen lanes side by side and answers the place after them. */
+/** Stores the selected lanes side by side and returns the address after them. */
 export function pack(values: v128, chosen: v128, to: usize): usize {
   const mask = i32x4.bitmask(chosen);
   v128.store(to, v128.swizzle(values, v128.load(PLACES + ((<usize>mask) << 4))));

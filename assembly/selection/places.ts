@@ -9,7 +9,7 @@ export const MASKS = memory.data(4 * 128 + 16, 16);
 export const PLACES = memory.data(2 * 2048 + 16, 16);
 const ROWS = memory.data(256 * 8, 16);
 
-/** Answers the end of the places, for the masks from `MASKS` up to `end`. */
+/** Returns the end of the places, for the masks from `MASKS` up to `end`. */
 export function listPlaces(end: usize): usize {
   if (load<u8>(ROWS, 8 * 255 + 7) === 0) fillRows();
   let to = PLACES;
@@ -27,7 +27,7 @@ export function listPlaces(end: usize): usize {
   return to;
 }
 
-/** Two kilobytes that need not be downloaded. */
+/** Computes the table of 2 KiB at the first call, so that it is no part of the download. */
 function fillRows(): void {
   for (let mask: u32 = 0; mask < 256; mask++) {
     let to = ROWS + ((<usize>mask) << 3);

@@ -1,6 +1,6 @@
 // Law: ascending in place by key (keys.ts): -Infinity .. -0, +0 .. Infinity, NaN last, every NaN made the same quiet NaN.
-//      At most 32 values: insertion. More: LSD radix, digits of 8 bits below 1536 values, else of 11; a digit that is
-//      equal in all keys costs nothing more.
+//      Up to 32 values: insertion. More: LSD radix, with digits of 8 bits below 1536 values and of 11 bits above. A digit
+//      that is equal in all keys is skipped.
 // Domain: any count, all bit patterns. Bound: exact; linear time whatever the data.
 // Source: Knuth TAOCP 3, 5.2.5; Terdiman 2000.
 //
@@ -32,7 +32,7 @@ function insert<K>(from: usize, count: usize): usize {
   return from;
 }
 
-/** Answers where the sorted keys ended up: `from` or `scratch`. All digits are counted in one pass. */
+/** Returns the address of the sorted keys, `from` or `scratch`. One pass counts all digits. */
 function radix<K>(from: usize, count: usize, scratch: usize, histograms: usize): usize {
   const bits: u32 = count < 1536 ? 8 : 11;
   const mask = ((<K>1) << bits) - 1;

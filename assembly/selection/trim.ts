@@ -1,17 +1,17 @@
 // Law: keeps, in order, the pairs whose time t has first <= t <= last; both columns are compacted in place.
 //      Values are moved as bits, so NaN payloads survive.
-// Domain: any count; times any i64. Bound: exact. Branch-free, so a random mask costs what a sorted one costs.
+// Domain: any count; times any i64. Bound: exact. It has no branches, so a random mask costs as much as a sorted one.
 //
 //   bounds:  0 first   8 last      i64 each
 
 import { pack } from "./pack";
 
-/** Answers how many pairs were kept. */
+/** Returns the number of kept pairs. */
 export function trim32(times: usize, values: usize, count: usize, bounds: usize): u32 {
   return trim<u32>(times, values, count, bounds);
 }
 
-/** Answers how many pairs were kept. */
+/** Returns the number of kept pairs. */
 export function trim64(times: usize, values: usize, count: usize, bounds: usize): u32 {
   return trim<u64>(times, values, count, bounds);
 }
@@ -24,7 +24,7 @@ function trim<K>(times: usize, values: usize, count: usize, bounds: usize): u32 
   let keptTimes = times;
   let keptValues = values;
   const end = times + (count << 3);
-  // Vectors written are never past the vectors read.
+  // A vector is never written past the vectors that were read.
   if (ASC_FEATURE_SIMD) {
     const lower = i64x2.splat(first);
     const upper = i64x2.splat(last);

@@ -1,6 +1,6 @@
 // Law: out[i] = (x[i] - mean)^2, the subtraction and the product each rounded to the column's own type, as NumPy's
 //      var computes them before its pairwise sum.
-// Domain: any count; NaN and infinities by IEEE arithmetic; `out` may be `from`. Bound: two roundings a value.
+// Domain: any count, NaN and infinities by IEEE arithmetic. `out` may be `from`. Bound: two roundings a value.
 // Source: numpy/_core/_methods.py (_var), NumPy 2.4.
 
 export function deviations32(from: usize, count: usize, mean: f32, out: usize): void {

@@ -1,10 +1,11 @@
-// Law: for each block of 4096 values (the last may be shorter): the sum of its finite values as 8 TwoSum lanes leave it
-//      (lanes.ts), folded by TwoSum; min and max (NaN skipped, infinities taken); squares about `about`, the mean of the
-//      block before, in 8 plain lanes (squares.ts). Where that mean lies further off than half a standard deviation, or
-//      anything is not finite: about its own mean, sum / finite count.
-//      Where all sums of a block's f32 values can be held by an f64, plain additions give what TwoSum gives, and are used.
-// Domain: any count; -0 and +0 are told in the counts where an end is zero. An f64 sum out of range is left not finite.
-// Bound: that of lanes.ts for the sum; squares (4096 / 8 + 5) * 2^-53 relative, about `about`.
+// Law: one record for each block of 4096 values (the last may be shorter).
+//      The sum of its finite values, in 8 TwoSum lanes (lanes.ts) folded by TwoSum.
+//      Min and max, without NaN, with infinities.
+//      Squares about `about`, the mean of the previous block, in 8 plain lanes (squares.ts). Where that mean is off by more
+//      than half a standard deviation, or a value is not finite, squares are about the block's own mean, sum / finite count.
+//      Where an f64 holds every sum of a block's f32 values, plain additions equal TwoSum and replace it.
+// Domain: any count. The counts include -0 and +0 where min or max is zero. An f64 sum out of range is not finite.
+// Bound: that of lanes.ts for the sum. Squares: (4096 / 8 + 5) * 2^-53 relative, about `about`.
 // Source: Chan, Golub, LeVeque 1983 (shifted data); the host merges the blocks (src/kernel/passes/merge.ts).
 //
 //   records, 80 bytes a block:
@@ -22,12 +23,12 @@ import { foldPlain, squares } from "./squares";
 const BLOCK: usize = 4096;
 const RECORD: usize = 80;
 
-/** Answers the mean of the last block, about which the next one's squares are taken. NaN: there is none. */
+/** Returns the mean of the last block, which the next block's squares are about. NaN: none yet. */
 export function fold32(from: usize, count: usize, about: f64, records: usize, scratch: usize): f64 {
   return fold<f32, i32>(from, count, about, records, scratch);
 }
 
-/** Answers the mean of the last block, about which the next one's squares are taken. NaN: there is none. */
+/** Returns the mean of the last block, which the next block's squares are about. NaN: none yet. */
 export function fold64(from: usize, count: usize, about: f64, records: usize, scratch: usize): f64 {
   return fold<f64, i64>(from, count, about, records, scratch);
 }
@@ -72,7 +73,7 @@ function block<T, I>(from: usize, count: usize, before: f64, record: usize, scra
   return mean;
 }
 
-/** Whether every sum of the block's finite values, in whatever order, is a number of f64. Looks for zeros on the way. */
+/** True when an f64 holds every sum of the block's finite values, in any order. Also looks for zeros. */
 function holds<T, I>(from: usize, count: usize, record: usize, scratch: usize): bool {
   const least = load<f64>(scratch, 192);
   const most = load<f64>(scratch, 200);
@@ -85,7 +86,7 @@ function holds<T, I>(from: usize, count: usize, record: usize, scratch: usize): 
   if (least > 0) size = reinterpret<u32>(<f32>least);
   else if (most < 0) size = reinterpret<u32>(<f32>-most);
   else size = leastSize(from, count, record + 60, scratch);
-  // All are multiples of the last place of the smallest, 2^(exponent - 150), of which an f64 holds 2^53.
+  // All values are multiples of the last place of the smallest, 2^(exponent - 150). An f64 holds 2^53 such multiples.
   const exponent = max<u32>(size >> 23, 1);
   return <f64>count * max<f64>(-least, most) <= reinterpret<f64>((<u64>(exponent + 926)) << 52);
 }

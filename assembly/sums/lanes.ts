@@ -8,7 +8,7 @@
 
 const LOW: usize = 64;
 
-/** Answers the high part of the sum. */
+/** Returns the high part of the sum. */
 export function lanes<T>(from: usize, count: usize, scratch: usize): f64 {
   memory.fill(scratch, 0, 2 * LOW);
   let whole: usize = 0;
@@ -30,7 +30,7 @@ export function lanes<T>(from: usize, count: usize, scratch: usize): f64 {
   return high;
 }
 
-/** What rounding lost in high + x = sum. */
+/** The rounding error of high + x = sum. */
 function lost(high: f64, x: f64, sum: f64): f64 {
   const part = sum - high;
   return high - (sum - part) + (x - part);

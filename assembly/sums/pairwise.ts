@@ -1,6 +1,7 @@
-// Law: NumPy's pairwise sum, every step rounded to the column's own type: fewer than 8 values one after another; up to
-//      128 in eight lanes folded as ((0+1)+(2+3))+((4+5)+(6+7)), the rest after; more: split at count/2 rounded down
-//      to a multiple of 8. The answer is +0 plus that, so an empty or all-minus-zero column gives +0.
+// Law: NumPy's pairwise sum. Every step is rounded to the column's own type. Fewer than 8 values are added in sequence. Up
+//      to 128 are added in eight lanes, folded as ((0+1)+(2+3))+((4+5)+(6+7)), and the remainder follows. More values are
+//      split at count/2, rounded down to a multiple of 8. The result is +0 plus that sum, so an empty column gives +0, and
+//      so does one of -0 only.
 // Domain: any count; NaN and infinities by IEEE arithmetic. Addresses are multiples of the value's size.
 // Bound: relative error of about (16 + log2(count / 128)) roundings of the type, over sum |x|.
 // Source: numpy/_core/src/umath/loops_utils.h.src (pairwise_sum), NumPy 2.4.

@@ -1,6 +1,6 @@
-// Law: value i, and its squared distance from `about`, is added to lane i mod 8, plainly, in f64; min and max skip NaN and
-//      take infinities; which of two zeros they give is left open.
-// Domain: any count; NaN and infinities by IEEE arithmetic. Bound: (count / 8) * 2^-53 relative; the sum is of use only
+// Law: adds value i, and its squared distance from `about`, to lane i mod 8 in f64, without compensation. Min and max skip
+//      NaN and include infinities. The sign of a zero that they return is undefined.
+// Domain: any count; NaN and infinities by IEEE arithmetic. Bound: (count / 8) * 2^-53 relative. Callers use the sum only
 //      where it is exact (fold.ts).
 //
 //   scratch: 0 sum[8]   128 squares[8]   192 min   200 max   208 to 240 extrema
@@ -82,7 +82,7 @@ function vectors<T>(from: usize, count: usize, mean: f64, scratch: usize): void 
     least = v128.pmin<T>(v128.pmin<T>(least, x0), x1);
     most = v128.pmax<T>(v128.pmax<T>(most, x0), x1);
     if (sizeof<T>() === 4) {
-      // Loaded again: a load takes no turn where additions and conversions wait for theirs.
+      // Loads the value again: a load is free while additions and conversions wait for their ports.
       x0 = f64x2.promote_low_f32x4(v128.load64_zero(p));
       x1 = f64x2.promote_low_f32x4(v128.load64_zero(p, 8));
       x2 = f64x2.promote_low_f32x4(v128.load64_zero(p, 16));
