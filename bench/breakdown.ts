@@ -32,7 +32,7 @@ const SHARES: readonly [name: string, of: RegExp][] = [
   ["otherUs", /^/],
 ];
 
-/** What the time of `recordAndGet` goes to: in this process by a CPU profile, in Redis by its own counters. */
+/** Splits the time of `recordAndGet`: in this process by a CPU profile, in Redis by its own counters. */
 export async function benchBreakdown(redisUrl: string, options: BreakdownOptions): Promise<Report> {
   const redis = new Redis(redisUrl);
   const store = redisStore(redisUrl);
@@ -55,11 +55,11 @@ export async function benchBreakdown(redisUrl: string, options: BreakdownOptions
   await redis.quit();
   return {
     bench: "breakdown",
-    title: `What the time of recordAndGet goes to (p99 over ${options.events} events, one key, one process), us per operation`,
+    title: `The parts of the time of recordAndGet (p99 over ${options.events} events, one key, one process), us per operation`,
     rows,
     notes: [
-      "wallUs is the sum from idleUs to otherUs: idle waiting for Redis, garbage, window and kernels, store, the client's parser, the rest of the client, socket (a write to loopback includes waking Redis), all else (event loop, promises, the profiler).",
-      "redisUs: CPU time of redis-server, beside the above; of it scriptUs in EVALSHA: its arguments, Lua, and the commands called. eventsPerScript: operations that shared a script call.",
+      "wallUs is the sum of idleUs to otherUs. These are idle time until Redis answers, garbage collection, window and kernels, store, the client's parser, the rest of the client, socket (a write to loopback includes waking Redis), and the rest (event loop, promises, the profiler).",
+      "redisUs is the CPU time of redis-server, in addition to wallUs. scriptUs is its part in EVALSHA, with arguments, Lua and the commands called. eventsPerScript is the number of operations in one script call.",
     ],
   };
 }

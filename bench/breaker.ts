@@ -11,10 +11,10 @@ export interface BreakerBench {
 export const FULL_BREAKER: BreakerBench = { calls: 100_000, turns: 7 };
 export const SMALL_BREAKER: BreakerBench = { calls: 200, turns: 2 };
 
-/** Calls that fail before each rival must be open: it has then seen enough of them. */
+/** Failing calls after which each rival must be open. */
 const FAILING = 2000;
 
-/** What a call through a closed breaker costs. */
+/** Measures the cost of a call through a closed breaker. */
 export async function benchBreaker(redisUrl: string, { calls, turns }: BreakerBench): Promise<Report> {
   const able = BREAKER_RIVALS.filter((rival) => rival.missing() === undefined);
   const skipped = BREAKER_RIVALS.flatMap((rival) => rival.missing() ?? []);
@@ -62,7 +62,7 @@ async function verify(rival: BreakerRival, redisUrl: string): Promise<void> {
   };
   for (let i = 0; i < FAILING; i++) {
     await run(task).catch(() => {});
-    // A shared one hears of it with an answer.
+    // A shared breaker learns of it from an answer.
     if (i % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   await close();

@@ -2,7 +2,7 @@ import { uniform } from "./events.ts";
 
 export type Distribution = "lognormal" | "uniform" | "ties" | "drift";
 
-/** Values of one event after another, continuous but for "ties"; the same for the same seed. */
+/** Values of successive events. All distributions except "ties" are continuous. The same seed gives the same values. */
 export function draw(distribution: Distribution, count: number, seed: number): Float32Array {
   const random = uniform(seed);
   const next = SHAPES[distribution];
@@ -11,11 +11,11 @@ export function draw(distribution: Distribution, count: number, seed: number): F
   return values;
 }
 
-/** `share` of the events came before. */
+/** `share`: the share of the events that came before. */
 const SHAPES: Record<Distribution, (random: () => number, share: number) => number> = {
   lognormal: (random) => Math.exp(3 + 0.8 * normal(random)),
   uniform: (random) => 1000 * random(),
-  // Nine values.
+  // Only nine different values.
   ties: (random) => Math.round(8 * random()),
   // From 100 to 200 over the stretch, so that old and new events hardly overlap.
   drift: (random, share) => 100 + 100 * share + 5 * normal(random),

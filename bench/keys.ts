@@ -13,10 +13,10 @@ export interface KeysOptions {
 export const FULL_KEYS: KeysOptions = { keys: 10_000, callers: 1_000, slices: 7, sliceMs: 500 };
 export const SMALL_KEYS: KeysOptions = { keys: 20, callers: 10, slices: 1, sliceMs: 20 };
 
-/** What a frame of one f32 value takes: as many bytes are appended without us. */
+/** The size of a frame with one f32 value. The plain APPEND appends the same number of bytes. */
 const FRAME = Buffer.alloc(20, 1);
 
-/** `record` on many series against plain APPEND by the same client, key after key, as fast as callers can. */
+/** `record` on many series against plain APPEND by the same client, key after key, as fast as the callers can. */
 export async function benchKeys(redisUrl: string, options: KeysOptions): Promise<Report> {
   const { keys, callers, slices, sliceMs } = options;
   const redis = new Redis(redisUrl);
@@ -46,7 +46,7 @@ export async function benchKeys(redisUrl: string, options: KeysOptions): Promise
   let counted = 0;
   for (const one of series) counted += (await one.stats()).count;
   if (counted !== recorded) throw new Error(`the series hold ${counted} events; right is ${recorded}`);
-  // Not by `delete`, which looks for closed chunks of each: none had time to close.
+  // Not `delete`, which looks for closed chunks of each series. No chunk had time to close.
   await redis.unlink(...names.flatMap((name) => [`plain ${name}`, store.keyOf(name)]));
   await Promise.all(series.map((one) => one.close()));
   await store.close();
@@ -60,7 +60,7 @@ export async function benchKeys(redisUrl: string, options: KeysOptions): Promise
       { what: "record", keys, callers, opsPerSecond: median(rates[1]), timesFaster, callsPerScript: scripts },
     ],
     notes: [
-      "Calls of one turn travel as one script call over many keys. All events were counted at the end.",
+      "Calls of one turn share one script call over many keys. All events were counted at the end.",
       "timesFaster: median over slices taken in turn.",
     ],
   };

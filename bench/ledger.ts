@@ -5,7 +5,7 @@ import { percentile } from "./runner/measure.ts";
 const SUM_TOLERANCE = 1e-4;
 const P99_TOLERANCE = 1e-6;
 
-/** Knows which events a window must hold, and fails the bench when an answer does not agree. */
+/** Tracks the events that a window must hold, and fails the bench when an answer disagrees. */
 export class Ledger {
   readonly #owner: string;
   readonly #preload: Float32Array;
@@ -24,7 +24,7 @@ export class Ledger {
     return this.#preload.length + this.#added.length;
   }
 
-  /** Call before an add; the count that is answered may include every add sent so far. */
+  /** Call before an add. The answered count may include every add sent so far. */
   send(): void {
     this.#sent++;
   }

@@ -7,7 +7,7 @@ import type { Report, Row } from "./runner/report.ts";
 export interface MetricsOptions {
   /** Records in a turn. */
   records: number;
-  /** Of who is heavy. */
+  /** Records in a turn of a heavy rival. */
   fewerRecords: number;
   turns: number;
   questions: number;
@@ -16,7 +16,7 @@ export interface MetricsOptions {
 export const FULL_METRICS: MetricsOptions = { records: 2_000_000, fewerRecords: 20_000, turns: 9, questions: 20_000 };
 export const SMALL_METRICS: MetricsOptions = { records: 6_400, fewerRecords: 640, turns: 1, questions: 2 };
 
-/** A multiple of the records that are made at a time. */
+/** A multiple of the records in one call. */
 const BATCH = 6400;
 const BATCHES = 21;
 const LONGEST_US = 500_000;
@@ -30,10 +30,10 @@ export async function benchMetrics(options: MetricsOptions): Promise<Report> {
     title: "Record one success with its response time into a window of 60 buckets",
     rows: [],
     notes: [
-      "recordNs: mean of a turn, median over turns, taken by all in turn. timesIncrement: over an increment of one fixed element of an Int32Array in the same turn.",
-      `timesClock: of "${OWN}", over Date.now() and "${GIVEN}" together; the others: over Date.now().`,
-      `bytesPerRecord: growth of the heap over ${BATCH} records, the reading of it included, median of ${BATCHES}. questionUs: what answers says, after one record more.`,
-      "opossum turns its window by a timer and keeps every latency; cockatiel keeps no response times; prom-client's values are estimates.",
+      "recordNs is the mean of a turn, median over turns. The rivals take turns. timesIncrement compares with an increment of one fixed element of an Int32Array in the same turn.",
+      `timesClock compares "${OWN}" with Date.now() and "${GIVEN}" together, and the others with Date.now().`,
+      `bytesPerRecord: growth of the heap over ${BATCH} records, including one read, median of ${BATCHES}. questionUs: time of the query named under answers, after one more record.`,
+      "opossum rotates its window by a timer and keeps every latency. cockatiel keeps no response times. prom-client's values are estimates.",
     ],
   };
   const able = METRICS_RIVALS.filter((rival) => {
@@ -49,7 +49,7 @@ export async function benchMetrics(options: MetricsOptions): Promise<Report> {
     { name: CLOCK, turnUs: () => timedUs(options.records / 10, () => readClock(options.records / 10)) },
   ];
   const contenders = [...yardsticks, ...opened];
-  // The first turns are the compiler's.
+  // The first turns include compilation.
   for (let i = 0; i < 2; i++) for (const contender of contenders) await contender.turnUs();
   const turns = await takeTurns(contenders, options.turns);
   const recordNs = (name: string) => turns.medianUs(name) * 1000;

@@ -8,7 +8,7 @@ import type { Report, Row } from "./runner/report.ts";
 
 export interface OutageBench {
   perSecond: number;
-  /** From when the outage is known. */
+  /** Calls from the moment when the outage is known. */
   outageMs: number;
   outages: readonly string[];
 }
@@ -26,13 +26,13 @@ export const SMALL_OUTAGE: OutageBench = {
   outages: ["one server, killed", "HTTP, port refused"],
 };
 
-/** Until all nodes have been asked and found to be down. */
+/** Time until all nodes are found to be down. */
 const KNOWN_AFTER_MS = 3 * DEADLINE_MS;
-/** Decisions in a row that the store must make to be back: ids lie on all nodes. */
+/** The store is back after this many decisions in a row. The ids lie on all nodes. */
 const DECISIONS_OF_STORE = 20;
 const LONGEST_RETURN_MS = 30_000;
 
-/** Decisions of limiters while their store is down: how long each takes, what is kept, and how soon the store decides again. */
+/** Measures limiters while their store is down: the time of each decision, the growth of the heap, and the time until the store decides again. */
 export async function benchOutage(options: OutageBench): Promise<Report> {
   const able = OUTAGE_RIVALS.filter((rival) => rival.missing() === undefined);
   const rows: Row[] = [];
@@ -46,8 +46,8 @@ export async function benchOutage(options: OutageBench): Promise<Report> {
     title: `Rate limiters while their store is down (${options.perSecond} calls a second for ${options.outageMs / 1000} s)`,
     rows,
     notes: [
-      `firstMs: the slowest decision until the outage was known; the store's deadline is ${DEADLINE_MS} ms. p50Ms, p99Ms, maxMs: of all decisions after that.`,
-      "heapKiB: what the heap has grown by during the outage. backMs: from the end of the outage until the store decides again.",
+      `firstMs is the slowest decision before the outage was known. The store's deadline is ${DEADLINE_MS} ms. p50Ms, p99Ms and maxMs cover all decisions after that.`,
+      "heapKiB is the growth of the heap during the outage. backMs is the time from the end of the outage until the store decides again.",
       "Each limiter has an outage of its own. Every decision was checked: made without the store, and as the mode says.",
       "rate-limiter-flexible: one command at a time with ioredis's commandTimeout and without an offline queue; it has no HTTP store.",
       ...OUTAGE_RIVALS.flatMap((rival) => (rival.missing() ? [`${rival.name} was skipped: ${rival.missing()}.`] : [])),

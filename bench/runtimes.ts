@@ -21,16 +21,16 @@ export const SMALL_RUNTIMES: RuntimesOptions = {
   starts: 1,
 };
 
-/** The same work on the same data in every runtime, all in turn; answers that differ are an error. */
+/** Runs the same work on the same data in every runtime. The runtimes take turns. Different answers are an error. */
 export async function benchRuntimes({ works, turns, starts }: RuntimesOptions): Promise<Report> {
   const report: Report = {
     bench: "runtimes",
     title: "The same work in each runtime",
     rows: [],
     notes: [
-      "ms: of one run, median over turns that all take in turn. timesNode: how many times faster than this Node, median of the turns' ratios; the first turn is the compiler's.",
-      "workerd's clock stands still while it computes: it is timed from outside, less a request that computes nothing.",
-      "start and first answer: what the entry adds to a process that does nothing, from its start to its end (workerd: to the first response; Chromium: in a new page); median.",
+      "ms is the time of one run, median over turns. The runtimes take turns. timesNode is how many times faster it is than this Node, median of the turns' ratios. The first turn, which includes compilation, is left out.",
+      "The clock of workerd stands still while it computes, so it is timed from outside, minus the time of an empty request.",
+      'The line "start and first answer" is the time that the entry adds to an empty process, from its start to its end. In workerd it ends with the first response. In Chromium it is measured in a new page. Medians.',
     ],
   };
   const hosts = await openHosts();

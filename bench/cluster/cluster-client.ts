@@ -1,5 +1,5 @@
-// A client process of the cluster bench: for each line in, { layout, callers, sliceMs }, it records into its part of that
-// layout for so long, and prints how many calls were acknowledged in how many ms.
+// A client process of the cluster bench. For each input line { layout, callers, sliceMs } it records into its part of that
+// layout for sliceMs, and prints the number of acknowledged calls and the time in ms.
 import { createInterface } from "node:readline";
 import { Cluster } from "ioredis";
 import { redisStore, Series } from "../../src/entries/index.ts";

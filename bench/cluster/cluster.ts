@@ -8,7 +8,7 @@ import { median } from "../runner/measure.ts";
 import type { Report, Row } from "../runner/report.ts";
 
 export interface ClusterOptions {
-  /** Client processes, and callers in each, of whom each waits for its record before the next. */
+  /** Client processes, and callers in each. A caller awaits its record before the next. */
   processes: number;
   callers: number;
   /** Measured slices of each layout; the layouts take turns. */
@@ -19,7 +19,7 @@ export interface ClusterOptions {
 export const FULL_CLUSTER: ClusterOptions = { processes: 3, callers: 333, slices: 5, sliceMs: 1000 };
 export const SMALL_CLUSTER: ClusterOptions = { processes: 2, callers: 2, slices: 1, sliceMs: 10 };
 
-/** Where the processes record: into so many series, on so many primaries. */
+/** The series that the processes record into, and their primaries. */
 interface Layout {
   name: string;
   cluster: RedisCluster;
@@ -57,7 +57,7 @@ class ClientProcess {
   }
 }
 
-/** One series written by several processes, against the same as one series per primary. */
+/** One series written by several processes, compared with one series per primary. */
 export async function benchCluster(options: ClusterOptions): Promise<Report> {
   const clusters = [await startCluster(1), await startCluster(3)];
   const layouts: Layout[] = [];
@@ -89,7 +89,7 @@ export async function benchCluster(options: ClusterOptions): Promise<Report> {
   }
 }
 
-/** Names of series on primaries as different as there are. */
+/** Names of series that lie on different primaries, as far as there are enough. */
 async function partsOf(layout: string, cluster: RedisCluster, count: number): Promise<string[]> {
   const primaries = cluster.nodes.length;
   const names: string[] = [];
@@ -131,8 +131,8 @@ async function measure(layouts: Layout[], processes: ClientProcess[], options: C
     title: `Record into one series, or one per node read as one: ${options.processes} client processes, ${options.callers} callers each`,
     rows,
     notes: [
-      "All servers and client processes share this machine's cores (two, where the README's numbers are from): with more processes than cores, more primaries can add nothing here, and their own work shows.",
-      "serverUsPerRecord: CPU time of all primaries per record. A primary with a core of its own is full at 1 000 000 over that, and n primaries at n times it: that is what several series are for.",
+      "All servers and client processes share this machine's cores (two for the README's numbers). With more processes than cores, more primaries cannot add speed here, only their own work.",
+      "serverUsPerRecord: CPU time of all primaries per record. A primary with its own core is saturated at 1 000 000 divided by that, and n primaries at n times it. That is the purpose of several series.",
       "timesFirst: over the first line, median over slices that the layouts ran in turn. Series.stats over the parts counted every acknowledged record once.",
     ],
   };

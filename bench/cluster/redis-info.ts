@@ -1,12 +1,12 @@
 import type { Redis } from "ioredis";
 
-/** What the server has executed, scripts and the commands in them. */
+/** The number of commands that the server has executed, including those in scripts. */
 export async function commandsOf(raw: Redis): Promise<number> {
   const calls = (await raw.info("commandstats")).matchAll(/^cmdstat_(\S+):calls=(\d+)/gm);
   return [...calls].reduce((sum, [, name, count]) => sum + (name === "info" ? 0 : Number(count)), 0);
 }
 
-/** Of all keys. */
+/** Bytes of all keys. */
 export async function usedBytes(raw: Redis): Promise<number> {
   let sum = 0;
   for await (const keys of raw.scanStream({ count: 1000 }) as AsyncIterable<string[]>) {

@@ -17,7 +17,7 @@ export interface CountersSizes {
   /** Events of one turn. */
   events: number;
   turns: number;
-  /** Callers, each with one batch of events under way, of sizes that differ. */
+  /** Callers, each with one batch under way. The sizes differ. */
   callers: number;
   mostBatched: number;
 }
@@ -33,7 +33,7 @@ export const SMALL_COUNTERS: CountersSizes = { rows: [20, 200], events: 2000, tu
 
 const LANES = 20;
 
-/** Events counted a second by one process into one Redis, each acknowledged; totals are verified on every side. */
+/** Events per second that one process counts into one Redis, each acknowledged. All totals are verified. */
 export async function benchCounters(redisUrl: string, sizes: CountersSizes): Promise<Report> {
   const raw = new Redis(redisUrl);
   const rows: Row[] = [];
@@ -44,8 +44,8 @@ export async function benchCounters(redisUrl: string, sizes: CountersSizes): Pro
   }
   const notes = [
     `${sizes.callers} callers; each counts batches of up to ${sizes.mostBatched} events of random rows and waits until all are acknowledged; ${sizes.events} events a turn, median of ${sizes.turns} turns.`,
-    "oriel is given event by event; the others are given a batch, which they sum by row first. Totals by minute, hour and day agree with what was sent on every side.",
-    "A reply that is lost makes the others count twice or not at all.",
+    "oriel receives event by event. The others receive a batch, which they sum by row first. All totals by minute, hour and day equal the sent events.",
+    "After a lost reply the others count twice or not at all.",
   ];
   return { bench: "counters", title: "Counters: events a second, one process, one Redis", rows, notes };
 }
@@ -62,7 +62,7 @@ async function measureRows(raw: Redis, redisUrl: string, sizes: CountersSizes, c
       await raw.flushdb();
       const client = await rival.open(redisUrl, values);
       try {
-        // Every row once: what is timed is not the making of rows.
+        // Every row once, so that the timing does not include the creation of rows.
         await client.add(Uint32Array.from(values.keys()));
         if (turn === 0) bytes.set(rival, (await usedBytes(raw)) / count);
         rates.get(rival)!.push(await eventsPerSecond(client, sizes, count, turn));

@@ -4,13 +4,13 @@ import { startMariadb } from "../../test/harness/servers/mariadb.ts";
 import { startPostgres } from "../../test/harness/servers/postgres.ts";
 import { type AddRow, mysqlPerRow, postgresPerRow } from "../rivals/sql-per-row.ts";
 
-/** "default": a commit is on the disk. "relaxed": the last instant's commits may be lost with the machine. */
+/** "default": a commit is on disk. "relaxed": a crash of the machine may lose the last commits. */
 export type Durability = "default" | "relaxed";
 
-/** So many connections to a database, with a durability of commits; both writers use the same ones. */
+/** The connections to a database with one durability of commits. Both writers use the same ones. */
 export interface SqlLink {
   sink(options: SinkOptions): Sink;
-  /** The other writer, once for each connection. */
+  /** The rival writer, one for each connection. */
   perRow(table: string): Promise<AddRow[]>;
   /** Sum of the counts of a table. */
   sum(table: string): Promise<bigint>;
@@ -34,7 +34,7 @@ export async function benchPostgres(): Promise<SqlDatabase> {
         sink: (sinkOptions) => postgresSink(pool, sinkOptions),
         perRow: async (table) => {
           const clients = await Promise.all(Array.from({ length: connections }, () => pool.connect()));
-          for (const client of clients) client.release(); // nobody else uses the pool meanwhile
+          for (const client of clients) client.release(); // no one else uses the pool now
           return clients.map((client) => postgresPerRow(client, table));
         },
         sum: async (table) => BigInt((await pool.query(`SELECT sum("count") AS n FROM "${table}"`)).rows[0].n),

@@ -5,7 +5,7 @@ import { benchMariadb, benchPostgres, type Durability, type SqlDatabase, type Sq
 
 export interface SqlBenchOptions {
   loads: { connections: number; durability: Durability }[];
-  /** Rows of a batch of ours, of one shard. */
+  /** Rows in a batch of one shard. */
   batchRows: number;
   turns: number;
   sliceMs: number;
@@ -26,10 +26,10 @@ const SHAPE: CounterShape = { name: "passages", dimensions: ["site", "lane", "di
 const START_MS = Date.UTC(2026, 0, 1);
 const OURS = "oriel";
 const RIVAL = "UPDATE, then INSERT, per row";
-/** Keys of the other writer's minute: of both writers one half of the rows are new, the other half there. */
+/** Keys of the rival writer's minute. For both writers half of the rows are new and half exist. */
 const RIVAL_KEYS = 40;
 
-/** Counts into a table: batches of oriel's sinks, and what document 2 does, on the same database. */
+/** Counts into a table with oriel's sinks in batches, and row by row, on the same database. */
 export async function benchSql(options: SqlBenchOptions): Promise<Report> {
   const rows: Row[] = [];
   for (const start of [benchPostgres, benchMariadb]) {
@@ -45,7 +45,7 @@ export async function benchSql(options: SqlBenchOptions): Promise<Report> {
     title: `Rows a second into a table of three dimensions (batches of ${options.batchRows.toLocaleString("en-US")} rows)`,
     rows,
     notes: [
-      "Half of the rows are new, half are there. Both write at the same database, in turns; every sum was checked.",
+      "Half of the rows are new, half exist. Both write to the same database in turns. Every sum was checked.",
       "durability: default is a commit on the disk; relaxed is synchronous_commit off, innodb_flush_log_at_trx_commit 2.",
       "timesSlower: oriel's rows per second over this line's, median over the turns.",
     ],
@@ -85,7 +85,7 @@ async function measure(database: SqlDatabase, load: SqlBenchOptions["loads"][num
   }
 }
 
-/** Each caller has a shard, and drains one generation of it after the other. */
+/** Each caller drains the generations of its shard one after the other. */
 async function ours(link: SqlLink, table: string, { batchRows }: SqlBenchOptions) {
   const sink = link.sink({ table, ledgerTable: `${table}_ledger` });
   await sink.createTables(SHAPE);

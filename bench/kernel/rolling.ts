@@ -9,7 +9,7 @@ export interface RollingOptions {
   /** Events in a window. */
   windows: readonly number[];
   turns: number;
-  /** Least slides of ours in a run; the rivals' are fewer, as they are paid for by the slide. */
+  /** Minimum slides of oriel in a run. The rivals make fewer, since their cost is per slide. */
   slides: number;
   rivalSlides: Record<RollingLibrary, number>;
 }
@@ -30,17 +30,17 @@ export const SMALL_ROLLING: RollingOptions = {
 const LIBRARIES: readonly RollingLibrary[] = ["pandas", "bottleneck"];
 const FORMS = ["js", "wasm-scalar", "wasm-simd"] as const;
 
-/** A percentile at every event of a window that is full, from the first answer on; its first windows count in the time. */
+/** A percentile at every event of a full window. The time includes the first windows. */
 export async function benchRolling(options: RollingOptions): Promise<Report> {
   const report: Report = {
     bench: "rolling",
     title: "A percentile at every event (rolling window, lognormal values, one event a ms)",
     rows: [],
     notes: [
-      "nanosecondsPerSlide: the whole call, ranking, times and the array of answers included, over the events whose window is full.",
-      "timesFaster…: the rival's time a slide over this line's, median over turns in which they alternate. Both rivals work on f64.",
+      "nanosecondsPerSlide is the time of the whole call over the events with a full window. It includes ranking, times and the array of answers.",
+      "timesFaster… is the rival's time per slide over this line's, median over alternating turns. Both rivals work on f64.",
       "bottleneck has the median only. The last answers of the rivals were compared with ours.",
-      "wasm-scalar runs the same code as wasm-simd: scattered stores and words of bits, which are nothing for vectors.",
+      "wasm-scalar runs the same code as wasm-simd: scattered stores and words of bits do not vectorise.",
     ],
   };
   const able = LIBRARIES.filter((library) => {
@@ -62,7 +62,7 @@ async function benchWindow(
   const rivals = able.filter((library) => library === "pandas" || percentile === 50);
   const count = Math.max(options.slides, 3 * window) + window;
   const single = draw("lognormal", count, 21);
-  // Doubles whose last bits say something.
+  // Doubles with significant last bits.
   const columns = { f32: single, f64: Float64Array.from(single, (x, i) => x * (1 + (i % 1013) * 2 ** -40)) };
   const times = BigInt64Array.from(single, (_, i) => BigInt(i));
   const ours = (Object.keys(columns) as (keyof typeof columns)[]).flatMap((type) =>
@@ -79,7 +79,7 @@ async function benchWindow(
     for (const { type, form, nanoseconds } of ours) {
       forceKernel(form);
       const run = () => rollingPercentile(times, columns[type], { span: window, percentiles: [percentile] });
-      run(); // a form is compiled anew at each change, and WebAssembly's first call is to code not yet optimised
+      run(); // each change recompiles the form, and the first call of WebAssembly runs unoptimised code
       nanoseconds.push((medianRunUs(3, run) * 1000) / (count - window + 1));
     }
     forceKernel(null);
@@ -103,7 +103,7 @@ function timesFaster(rival: readonly number[] | undefined, nanoseconds: readonly
   return rival === undefined ? Number.NaN : median(rival.map((ns, turn) => ns / (nanoseconds[turn] as number)));
 }
 
-/** The rivals interpolate in their own ways: within a few units in the last place. */
+/** The rivals interpolate differently, so answers agree within a few units in the last place. */
 function checkAnswers(
   library: string,
   values: Float32Array,

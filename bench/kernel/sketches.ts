@@ -8,7 +8,7 @@ export interface SketchesOptions {
   values: number;
   distributions: readonly Distribution[];
   turns: number;
-  /** Questions after all was recorded, each after one value more; fewer when they take longer than `longestMs`. */
+  /** Queries after the recording, each after one more value. Fewer when they take longer than `longestMs`. */
   questions: number;
   longestMs: number;
 }
@@ -34,16 +34,16 @@ interface Turn {
   p99: number;
 }
 
-/** Record every value, then ask p99 after each further one: speed beside the error against the exact value. */
+/** Records every value, then asks for p99 after each further one. Reports speed and error. */
 export async function benchSketches(options: SketchesOptions): Promise<Report> {
   const report: Report = {
     bench: "sketches",
     title: `Record ${options.values.toLocaleString("en-US")} values, then p99 after each further one`,
     rows: [],
     notes: [
-      "recordNs: of one value, the first question included. questionUs: one value recorded and p99 asked, mean of a turn; medians over turns, the rivals take turns.",
+      "recordNs is the time of one value, including the first query. questionUs is the time of one record and one p99, mean of a turn. Medians over turns. The rivals take turns.",
       "errorPercent: of p99 against the exact, linearly interpolated one. Exact in f32 means 0.",
-      "Only LocalSeries forgets what is older than its window; the others hold all that they were ever given.",
+      "Only LocalSeries drops values older than its window. The others keep every value.",
     ],
   };
   const able = SKETCHES.filter((rival) => {

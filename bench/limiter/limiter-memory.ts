@@ -4,7 +4,7 @@ import type { LimiterRival } from "../rivals/limiter/limiter.ts";
 const LIMIT = 100;
 const SPAN_MS = 60_000;
 
-/** Bytes of all keys in the database, which is emptied before and after, over the ids whose limits are spent. */
+/** Bytes of all keys of the database per id with a spent limit. The database is emptied before and after. */
 export async function bytesPerId(raw: Redis, redisUrl: string, rival: LimiterRival, ids: number): Promise<number> {
   await raw.flushdb();
   const client = await rival.open(redisUrl, { limit: LIMIT, spanMs: SPAN_MS });

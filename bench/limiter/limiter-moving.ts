@@ -4,10 +4,10 @@ import type { Row } from "../runner/report.ts";
 import { type LimiterMeasured, limiterRows } from "./limiter-rows.ts";
 import { NEVER_REACHED } from "./limiter-visits.ts";
 
-/** The server's clock is read in whole ms by some, and runs beside ours. */
+/** Some rivals read the server's clock in whole ms. It drifts relative to this process's clock. */
 const SLACK_MS = 2;
 
-/** rate-limiter-flexible knows no shorter window. */
+/** The shortest window of rate-limiter-flexible. */
 const SHORTEST_FIXED_MS = 1_000;
 
 export interface MovingOptions {
@@ -23,8 +23,8 @@ interface Runner extends LimiterMeasured {
 }
 
 /**
- * Rows of the exact sliding windows, and of the reference, for one id whose window moves on: calls leave it as fast as
- * others are admitted. The limit is half of what each decides when all calls are admitted, measured right before.
+ * Rows of the exact sliding windows and of the reference, for one id whose window moves. Calls leave it as fast as others
+ * are admitted. The limit is half of the calls that each rival decides when all are admitted, measured just before.
  */
 export async function benchMoving(
   redisUrl: string,
@@ -86,14 +86,14 @@ async function checkedSlice(
   return { slice, admitted: sentMs.length };
 }
 
-/** A number of calls that were surely decided within some stretch of that width: sent after its begin, answered before its end. */
+/** The number of calls certainly decided within some stretch of that width: sent after its begin, answered before its end. */
 export function mostWithin(widthMs: number, sentMs: ArrayLike<number>, answeredMs: ArrayLike<number>): number {
   const sent = Float64Array.from(sentMs).sort();
   const answered = Float64Array.from(answeredMs).sort();
   let most = 0;
   for (let ended = 0, before = 0; ended < answered.length; ended++) {
     while (sent[before]! < answered[ended]! - widthMs) before++;
-    most = Math.max(most, ended + 1 - before); // whoever was sent before and not yet answered is taken off too much
+    most = Math.max(most, ended + 1 - before); // undercounts calls that were sent before and not answered yet
   }
   return most;
 }

@@ -3,7 +3,7 @@ import { FLEXIBLE } from "../rivals/limiter/limiter-flexible.ts";
 import { median, operationsPerSecond, type Slice } from "../runner/measure.ts";
 import type { Row } from "../runner/report.ts";
 
-/** What a limiter did under one load; slices of one place in their lists were of one turn. */
+/** The slices of a limiter under one load. Slices at the same index belong to the same turn. */
 export interface LimiterMeasured {
   rival: LimiterRival;
   slices: Slice[];
@@ -11,7 +11,7 @@ export interface LimiterMeasured {
   denied: number;
 }
 
-/** A row for each; how many times faster it is comes from the reference's slices in the same turns. */
+/** One row for each. Ratios compare with the reference's slices in the same turns. */
 export function limiterRows(load: string, measured: readonly LimiterMeasured[]): Row[] {
   const references = measured.find(({ rival }) => rival === FLEXIBLE)?.slices.map(operationsPerSecond);
   return measured.map(({ rival, slices, decided, denied }) => {

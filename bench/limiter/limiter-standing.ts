@@ -4,7 +4,7 @@ import type { Row } from "../runner/report.ts";
 import { type LimiterMeasured, limiterRows } from "./limiter-rows.ts";
 import { type LimiterLoad, LimiterVisits, limitOf } from "./limiter-visits.ts";
 
-/** No window ends, and no bucket leaks a permit, while a bench runs: what must be admitted is known to the call. */
+/** During a bench no window ends and no bucket leaks a permit, so the number of admitted calls is known exactly. */
 const SPAN_MS = 21 * 86_400_000;
 
 interface Runner extends LimiterMeasured {
@@ -12,7 +12,7 @@ interface Runner extends LimiterMeasured {
   visits: LimiterVisits;
 }
 
-/** Rows of all rivals for one load, whose windows stand still. */
+/** Rows of all rivals for one load with windows that do not end. */
 export async function benchStanding(
   redisUrl: string,
   rivals: readonly LimiterRival[],
@@ -41,7 +41,7 @@ export async function benchStanding(
   return limiterRows(nameOf(load), runners);
 }
 
-/** A slice of which exactly so many calls are admitted as the limit lets pass. */
+/** Runs a slice and checks that exactly the expected number of calls was admitted. */
 async function checkedSlice(
   { rival, client, visits }: Runner,
   load: Load,

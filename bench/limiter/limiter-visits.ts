@@ -1,11 +1,11 @@
-/** The limit where every call is to be admitted. */
+/** A limit that admits every call. */
 export const NEVER_REACHED = 1_000_000;
 
-/** Whose calls come in which order: `keys` ids at a time, in turn; a `limit` that denies half, or none that denies. */
+/** The order of the calls: `keys` ids at a time, in turn. The limit denies half of the calls, or none. */
 export interface LimiterLoad {
   keys: number;
   denies: "none" | "half";
-  /** Of each id and span, where half is denied. */
+  /** The limit of each id and span, where half is denied. */
   limit: number;
 }
 
@@ -14,12 +14,12 @@ export function limitOf({ denies, limit }: LimiterLoad): number {
 }
 
 /**
- * The ids that are visited, and how many of the visits must have been admitted. Half is denied of any stretch of them,
- * not only on the whole: an id is visited 2 × limit times, which are admitted up to the limit, and then gives way to a
- * fresh one; and the ids are at different points of that life.
+ * The visited ids, and the number of visits that must have been admitted. Half of the visits are denied, in any stretch of
+ * them. An id is visited 2 × limit times, admitted up to the limit, and then replaced by a new id. The ids are at different
+ * points of that cycle.
  *
  *     limit 2   key 0   A A d d | A A d d | …      A admitted, d denied
- *               key 1   A A d | A A d d | A …      (its first id is visited once less)
+ *               key 1   A A d | A A d d | A …      (its first id has one visit less)
  *               key 2   A A | A A d d | A A …
  */
 export class LimiterVisits {
@@ -29,10 +29,10 @@ export class LimiterVisits {
   /** Visits of an id. */
   readonly #life: number;
   visits = 0;
-  /** Visits that are within the limit of their id, in whatever order the visits of one id are decided. */
+  /** Visits within the limit of their id, whatever the order of the decisions. */
   due = 0;
 
-  /** Limiters whose clients name keys alike do not meet where their visits' prefixes differ. */
+  /** Different prefixes keep limiters apart whose clients use the same key names. */
   constructor(load: LimiterLoad, prefix: string) {
     this.#prefix = prefix;
     this.#keys = load.keys;
@@ -45,13 +45,13 @@ export class LimiterVisits {
     const visit = Math.floor(this.visits++ / this.#keys);
     const headStart = key % this.#life;
     const generation = Math.floor((visit + headStart) / this.#life);
-    // The first id of a key was not visited in its head start.
+    // The first id of a key misses the visits of its head start.
     const rank = generation === 0 ? visit : (visit + headStart) % this.#life;
     if (rank < this.#limit) this.due++;
     return `${this.#prefix} ${key} ${generation}`;
   }
 
-  /** Visits after which the first ids have spent their limits: from then on half is denied. */
+  /** Visits after which the first ids have spent their limits. From then on half of the visits are denied. */
   get warmUp(): number {
     return this.#keys * (this.#limit === NEVER_REACHED ? 1 : this.#limit);
   }

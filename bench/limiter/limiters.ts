@@ -13,7 +13,7 @@ export interface LimitersOptions {
   slices: number;
   sliceMs: number;
   moving: Omit<MovingOptions, "callers">;
-  /** Of the pass that measures memory. */
+  /** Sizes of the memory measurement. */
   ids: number;
 }
 
@@ -53,10 +53,10 @@ export async function benchLimiters(redisUrl: string, options: LimitersOptions):
     rows: [],
     notes: [
       `timesFaster: calls decided per second over those of ${FLEXIBLE.name}'s fixed window in the same turn, median over slices taken in turn.`,
-      "All admitted, half denied: windows are so long that none ends in a run, and what was admitted in each slice was compared with what it had to, exactly. An id whose limit is spent is called as often again, then gives way to a fresh one.",
-      `Its window moving: exact sliding windows of ${options.moving.spanMs} ms (the reference: of 1 s, its shortest), limited to half of the calls that they decided right before when all were admitted; no stretch of that length had more.`,
-      "bytesPerId: MEMORY USAGE of all keys over ids, each with a limit of 100 per minute that is spent.",
-      "Upstash's scripts run without the flag that only its own server knows, its client's cache and timeout are off.",
+      "In the loads all admitted and half denied no window ends during a run, and the admitted calls of each slice equal the expected number exactly. An id whose limit is spent is called as often again, then a new id replaces it.",
+      `In the load with its window moving, exact sliding windows have ${options.moving.spanMs} ms (the reference 1 s, its shortest). The limit is half of the calls decided just before, when all were admitted. No stretch of that length had more.`,
+      "bytesPerId is MEMORY USAGE of all keys divided by the ids, each with a spent limit of 100 per minute.",
+      "Upstash's scripts run without the flag that only its own server supports. Its client's cache and time-out are off.",
     ],
   };
   const able = LIMITER_RIVALS.filter((rival) => {
@@ -65,7 +65,7 @@ export async function benchLimiters(redisUrl: string, options: LimitersOptions):
     else if (rival.oneIdOnly) report.notes.push(`${rival.name} is called for one id only: ${rival.oneIdOnly}.`);
     return !reason;
   });
-  // The Redis is the bench's own: what limiters leave behind expires only when their windows end.
+  // The bench has its own Redis, since the limiters' keys expire only when their windows end.
   const raw = new Redis(redisUrl);
   try {
     for (const load of loads) {

@@ -2,11 +2,11 @@ import type { LockRival } from "../rivals/lock/lock.ts";
 import { percentile } from "../runner/measure.ts";
 import type { Row } from "../runner/report.ts";
 
-/** Until then a waiting client has asked, has been refused and waits. */
+/** After this time a waiting client has been refused and waits. */
 const SETTLED_MS = 25;
 const JITTER_MS = 20;
 
-/** How long the lock takes from one client's release to another's hold, by the rival's name; the rivals take turns. */
+/** Time from one client's release to another client's hold, by the rival's name. The rivals take turns. */
 export async function measureHandOvers(
   rivals: readonly LockRival[],
   redisUrl: string,

@@ -5,7 +5,7 @@ import { median, operationsPerSecond, percentile, runSlice, type Slice } from ".
 import type { Report, Row } from "../runner/report.ts";
 import { measureHandOvers } from "./lock-hand-over.ts";
 
-/** Clients, each with a connection (and, of oriel, a store) of its own as a process has it, times callers of each. */
+/** Clients × callers of each. A client has its own connection (for oriel its own store), as a process has. */
 export interface LockLoad {
   clients: number;
   callers: number;
@@ -42,12 +42,12 @@ interface Runner {
   rival: LockRival;
   clients: LockClient[];
   slices: Slice[];
-  /** How many of the callers had the lock at all, per slice. */
+  /** Number of callers that held the lock at least once, per slice. */
   served: number[];
   commands: number;
 }
 
-/** Acquire and release one lock, free and contended, on one Redis; nothing is done while it is held. */
+/** Acquires and releases one lock, free and contended, on one Redis. The holder does nothing. */
 export async function benchLock(redisUrl: string, options: LockBenchOptions): Promise<Report> {
   const report: Report = {
     bench: "lock",
@@ -55,10 +55,10 @@ export async function benchLock(redisUrl: string, options: LockBenchOptions): Pr
     rows: [],
     notes: [
       "timesSlower: oriel's pairs per second over this line's, median over slices that the rivals ran in turn.",
-      "p50Ms, p99Ms: from asking for the lock until it is given back. served: callers who had the lock at all, of those who wanted it in a slice, median: whoever gives the lock back and takes it again at once is fast, and the others wait.",
+      "p50Ms and p99Ms are the times from the request for the lock until its release. served is the number of callers that held the lock at least once in a slice, median. A rival is fast when one caller releases and retakes the lock at once, but the others wait.",
       "handOverP50Ms, handOverP99Ms: from the release of one client until another one, which waits, has the lock.",
-      "commandsPerPair: what the server executed, scripts and the commands in them.",
-      "redlock cannot be told to stop waiting: a slice of it ends when its last caller has had the lock or has given up (10 s).",
+      "commandsPerPair counts the commands that the server executed, including those in scripts.",
+      "redlock's waiting cannot be aborted, so its slice ends when its last caller has held the lock or given up (10 s).",
     ],
   };
   const able = LOCK_RIVALS.filter((rival) => {
@@ -109,7 +109,7 @@ async function benchLoad(
   return runners.map((runner) => row(runner, load, reference));
 }
 
-/** A slice whose callers must never be two inside. */
+/** Runs a slice and checks that never two callers hold the lock. */
 function exclusiveSlice({ rival, clients }: Runner, load: LockLoad, sliceMs: number, had: Set<number>): Promise<Slice> {
   let inside = 0;
   const step = async () => {

@@ -1,12 +1,12 @@
 import { median } from "../runner/measure.ts";
 
-/** One side of a comparison; `turnUs` works through one turn and answers the time of one run, in µs. */
+/** One side of a comparison. `turnUs` runs one turn and returns the time of one run in µs. */
 export interface Contender {
   name: string;
   turnUs(): number | Promise<number>;
 }
 
-/** A machine's speed drifts: the contenders take turns, A B A B, and are compared within each turn. */
+/** The speed of a machine drifts, so the contenders take turns (A B A B) and are compared within each turn. */
 export async function takeTurns(contenders: readonly Contender[], turns: number): Promise<Turns> {
   const timesUs = new Map(contenders.map(({ name }) => [name, [] as number[]]));
   for (let turn = 0; turn < turns; turn++)
@@ -21,7 +21,7 @@ export class Turns {
     this.#timesUs = timesUs;
   }
 
-  /** Median over the turns; NaN for a contender who took none. */
+  /** Median over the turns. NaN for a contender without turns. */
   medianUs(name: string): number {
     return median(this.#timesUs.get(name) ?? []);
   }

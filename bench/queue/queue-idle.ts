@@ -9,12 +9,12 @@ const BULK = 1000;
 
 export interface IdleSizes {
   idleMs: number;
-  /** Until workers have looked and sleep. */
+  /** Time until the workers have polled and sleep. */
   settleMs: number;
   waiting: number;
 }
 
-/** What the server executes a second for each worker while one message waits that is due in ten minutes. */
+/** Commands that the server executes per second and worker while one message waits that is due in ten minutes. */
 export async function idleCommands(
   raw: Redis,
   redisUrl: string,
@@ -44,7 +44,7 @@ export async function idleCommands(
   }
 }
 
-/** MEMORY USAGE of all keys over the messages that wait. */
+/** MEMORY USAGE of all keys divided by the waiting messages. */
 export async function bytesPerMessage(raw: Redis, redisUrl: string, rival: QueueRival, { waiting }: IdleSizes) {
   const client = await rival.open(redisUrl, "waiting");
   try {

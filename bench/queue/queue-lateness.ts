@@ -7,17 +7,17 @@ import { payloadOf, Tally } from "./queue-tally.ts";
 
 export interface LatenessSizes {
   messages: number;
-  /** Due times are random within it. */
+  /** Due times are random within this span. */
   spanMs: number;
-  /** From the adding of the first message until the first is due. */
+  /** Time from adding the first message until the first is due. */
   leadMs: number;
 }
 
 const BULK = 1000;
 
 /**
- * How much later than it was due a message was handled, by the server's clock, with idle workers. Due times are chosen
- * here; a handler's start is the server's time then, by what it answered to TIME before and after.
+ * The delay between due time and handling of a message, by the server's clock, with idle workers. The due times are chosen
+ * here. The start of a handler is the server's time, estimated from its answers to TIME before and after.
  */
 export async function measureLateness(
   raw: Redis,

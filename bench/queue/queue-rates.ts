@@ -22,7 +22,7 @@ const DELAY_MS = 50;
 const CALLERS = 100;
 const BULK = 1000;
 
-/** Messages added, and handled once they are all due, a second: a row for each way, from slices taken in turn. */
+/** Messages added per second, and handled per second once all are due. One row for each way, from slices taken in turn. */
 export async function measureRates(
   raw: Redis,
   redisUrl: string,

@@ -6,7 +6,7 @@ export function payloadOf(id: number): QueuePayload {
 
 /** How often each message was handled. */
 export class Tally {
-  /** Resolves when as many were handled as there are. */
+  /** Resolves when all messages were handled. */
   readonly full: Promise<void>;
   readonly #times: Uint32Array;
   #handled = 0;
@@ -27,7 +27,7 @@ export class Tally {
     if (this.#handled === this.#times.length) this.#fill();
   };
 
-  /** Throws where a message was not handled just once. */
+  /** Throws where a message was not handled exactly once. */
   verify(queue: string): void {
     const wrong = this.#times.findIndex((times) => times !== 1);
     if (wrong >= 0) throw new Error(`${queue} handled message ${wrong} ${this.#times[wrong]} times`);

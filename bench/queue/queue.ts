@@ -27,14 +27,14 @@ export const SMALL_QUEUE: QueueSizes = {
 const WORKERS = 4;
 const RIVALS: readonly QueueRival[] = [BULLMQ, ORIEL_QUEUE];
 
-/** Delayed messages: added and handled a second, how late, what they weigh, and what waiting costs. */
+/** Delayed messages: rates of adding and handling, lateness, bytes per message, and cost of waiting. */
 export async function benchQueue(redisUrl: string, { rates, late, idle }: QueueSizes): Promise<Report> {
   const notes = [
-    `Rates: ${rates.messages} messages with a delay of 50 ms are added by 100 callers, or 1000 at a time; one worker whose handler does nothing starts when all are due; timed from the first tenth on, median of ${rates.turns} turns. Each message was handled once, and none was left.`,
-    `Late: ${late.messages} messages due at random within ${late.spanMs / 1000} s, ${WORKERS} workers with connections of their own, none busy; from when a message was due until its handler began, by the server's clock.`,
-    `Idle: one message due in ten minutes, ${WORKERS} workers; what the server executed in ${idle.idleMs / 1000} s, scripts and the commands in them.`,
-    `bytes: MEMORY USAGE of all keys over ${idle.waiting} messages that wait.`,
-    "BullMQ removes jobs that are done; it cannot prefetch.",
+    `Rates: 100 callers add ${rates.messages} messages with a delay of 50 ms, one by one or 1000 at a time. One worker with an empty handler starts when all are due. Timed from the first tenth on, median of ${rates.turns} turns. Each message was handled once, and none was left.`,
+    `Late: ${late.messages} messages due at random within ${late.spanMs / 1000} s, ${WORKERS} idle workers with their own connections. The time from when a message was due until its handler began, by the server's clock.`,
+    `Idle: one message due in ten minutes, ${WORKERS} workers. The commands that the server executed in ${idle.idleMs / 1000} s, including those in scripts.`,
+    `bytes: MEMORY USAGE of all keys divided by ${idle.waiting} waiting messages.`,
+    "BullMQ removes completed jobs. It cannot prefetch.",
   ];
   const able = RIVALS.filter((rival) => {
     const reason = rival.missing();
@@ -66,7 +66,7 @@ export async function benchQueue(redisUrl: string, { rates, late, idle }: QueueS
   }
 }
 
-/** A row of what is the better, the less there is of it. */
+/** A row for a measure where less is better. */
 function less(what: string, measured: (rival: QueueRival) => number | undefined): Row {
   const [theirs, ours] = RIVALS.map((rival) => measured(rival) ?? Number.NaN) as [number, number];
   return { what, BullMQ: theirs, oriel: ours, timesBetter: theirs / ours };

@@ -4,7 +4,7 @@ import { oriel } from "./oriel.ts";
 import { numpySubprocess } from "./python/numpy-subprocess.ts";
 import { sortedSets } from "./sorted-set.ts";
 
-/** All that keep a window in Redis, ours last. */
+/** Every rival that keeps a window in Redis, oriel last. */
 export const RIVALS: readonly Rival[] = [...sortedSets, numpySubprocess, lockedWindow, oriel];
 
 export function rivalNamed(name: string): Rival {

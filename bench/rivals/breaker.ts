@@ -9,7 +9,7 @@ export interface BreakerRival {
   readonly name: string;
   /** Why it cannot run on this machine, or undefined when it can. */
   missing(): string | undefined;
-  /** Closed, with a window of its own. */
+  /** A closed breaker with its own window. */
   open(redisUrl: string): { run(task: Task): Promise<number>; close(): Promise<void> | void };
 }
 
@@ -19,7 +19,7 @@ const cockatiel = rivalPackage<typeof import("cockatiel")>("cockatiel");
 const RULE = { span: "10s", failureRatio: 0.5, minimumCalls: 10, cooldown: "30s" } as const;
 let opened = 0;
 
-/** What a call costs by itself. */
+/** The cost of the call without a breaker. */
 export const BARE: BreakerRival = {
   name: "no breaker",
   missing: here,

@@ -1,20 +1,20 @@
-/** What an event is answered with. A rival that can only count leaves the rest out. */
+/** The answer to an event. A rival that can only count leaves out the rest. */
 export interface Answer {
   count: number;
   sum?: number;
   p99?: number;
 }
 
-/** One rival's window: one key (or one series) that holds the preloaded events and whatever is added. */
+/** One rival's window: one key or series with the preloaded events and all added ones. */
 export interface RivalWindow {
   /**
-   * Records one event and answers for the window that ends with it. Undefined: the rival's lock was not acquired
-   * (its time was over, or `signal` was aborted while waiting) and nothing was recorded.
+   * Records one event and returns the statistics of the window that ends with it. Returns undefined when the rival's lock was
+   * not acquired (time-out or aborted `signal`). Then nothing was recorded.
    */
   add(value: number, signal: AbortSignal): Promise<Answer | undefined>;
   /** Bytes that the window holds in Redis (MEMORY USAGE of its keys). */
   redisBytes(): Promise<number>;
-  /** What a reader of the row must know, if anything. */
+  /** A remark for the reader of the row, or an empty text. */
   note(): string;
   /** Deletes its keys and closes its connection. */
   close(): Promise<void>;
@@ -25,11 +25,11 @@ export interface Rival {
   readonly name: string;
   /** Why it cannot run on this machine, or undefined when it can. */
   missing(): string | undefined;
-  /** Opens a window under a name of its own; `preload` values are inside it from the start and stay inside. */
+  /** Opens a window under its own name. The `preload` values are inside it during the whole run. */
   open(redisUrl: string, name: string, windowMs: number, preload: Float32Array): Promise<RivalWindow>;
 }
 
-/** Times of preloaded events: spread evenly over the newer half of the window that ends now, in whole ms. */
+/** Times of preloaded events in whole ms, spread evenly over the newer half of the window that ends now. */
 export function preloadTimes(count: number, windowMs: number): number[] {
   const firstMs = Date.now() - windowMs / 2;
   return Array.from({ length: count }, (_, i) => Math.floor(firstMs + (i * windowMs) / 2 / count));

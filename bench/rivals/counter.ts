@@ -2,13 +2,13 @@ import { Redis } from "ioredis";
 import { Counters } from "../../src/counter/counters.ts";
 import { redisStore } from "../../src/store/redis/redis.ts";
 
-/** What is counted: one object for each distinct row. */
+/** The counted rows: one object for each distinct row. */
 export type CounterRows = readonly { readonly site: string; readonly lane: string }[];
 
 export interface CounterClient {
-  /** Counts one event of each of these rows; resolves when all are acknowledged. */
+  /** Counts one event of each of these rows. Resolves when all are acknowledged. */
   add(events: Uint32Array): Promise<void>;
-  /** All events that are counted, by each of the buckets that are kept. */
+  /** The number of counted events, by each kept bucket. */
   totals(): Promise<bigint[]>;
   close(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export const ORIEL_COUNTERS: CounterRival = {
   },
 };
 
-/** Sums a batch by row in the process, as reduceByKey does. */
+/** Sums a batch by row in the process, like reduceByKey. */
 function reduced(events: Uint32Array): Map<number, number> {
   const sums = new Map<number, number>();
   for (const row of events) sums.set(row, (sums.get(row) ?? 0) + 1);
@@ -65,7 +65,7 @@ function reduced(events: Uint32Array): Map<number, number> {
 const sumOf = (counts: readonly (string | null)[]) => counts.reduce((sum, count) => sum + BigInt(count ?? 0), 0n);
 const startOf = (minutes: number) => Math.floor(AT / MINUTE_MS / minutes) * minutes;
 
-/** Summed in the process, then three keys a row in a pipeline; what is sent again counts again. */
+/** Sums in the process, then updates three keys a row in a pipeline. A retried request counts again. */
 const PLAIN_KEYS: CounterRival = {
   name: "reduceByKey, 3 INCRBY",
   kind: "keys, pipelined",
@@ -97,7 +97,7 @@ const PLAIN_KEYS: CounterRival = {
   },
 };
 
-/** The same into one hash for each bucket. */
+/** The same with one hash for each bucket. */
 const PLAIN_HASHES: CounterRival = {
   name: "reduceByKey, 3 HINCRBY",
   kind: "a hash a bucket, pipelined",

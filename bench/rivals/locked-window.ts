@@ -8,7 +8,7 @@ async function open(redisUrl: string, name: string, windowMs: number, preload: F
   const window = new LockedWindow(store, name, { span: windowMs });
   const key = `sw_counter_bytes:{${name}}`;
   const times = BigInt64Array.from(preloadTimes(preload.length, windowMs), BigInt);
-  // Where another process has filled it, it stays.
+  // A window that another process filled is kept.
   if (preload.length > 0) await redis.hset(key, { timestamps: bytesOf(times), values: bytesOf(preload) });
 
   return {
@@ -30,5 +30,5 @@ function bytesOf(column: BigInt64Array | Float32Array): Buffer {
   return Buffer.from(column.buffer, column.byteOffset, column.byteLength);
 }
 
-/** V3's own hash under oriel's lock, computed in the process: the whole window goes to and fro at every step. */
+/** V3's own hash under oriel's lock, computed in the process. Every step reads and writes the whole window. */
 export const lockedWindow: Rival = { name: "oriel LockedWindow", missing: () => undefined, open };

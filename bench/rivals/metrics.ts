@@ -4,28 +4,28 @@ import { LeapArray, MetricBucket, MetricWindow } from "../../src/entries/index.t
 
 const require = createRequire(import.meta.url);
 
-/** Buckets of a minute, as a breaker or a dashboard has them. */
+/** Buckets in a minute, as in a breaker or a dashboard. */
 export const BUCKETS = 60;
 export const SPAN_MS = 60_000;
 
 /** A window of one minute of live metrics in one process. */
 export interface Metrics {
-  /** Works through `count` successes, each with one of the latencies; where it is given times, at them. */
+  /** Records `count` successes, each with one of the latencies, at the given times if any. */
   record(count: number, latencies: Float64Array): void;
-  /** Reads what it answers; some number of it. */
+  /** Queries the statistics and returns one number of them. */
   ask(): number | Promise<number>;
-  /** Successes that it counts, where it tells. */
+  /** Number of counted successes, if it reports them. */
   successes?(): number;
   close?(): void;
 }
 
 export interface MetricsRival {
   name: string;
-  /** What `ask` reads. */
+  /** The statistics that `ask` reads. */
   answers: string;
   /** Package that must be installed; none: oriel. */
   module?: string;
-  /** What it keeps grows with what is recorded, or it is slow: it is timed over fewer records. */
+  /** True when its memory grows with every record, or when it is slow. It is timed over fewer records. */
   isHeavy?: boolean;
   open(): Metrics;
 }
@@ -64,7 +64,7 @@ const all = (metric: MetricWindow, timeMs?: number) =>
   metric.minLatencyMs(timeMs) +
   metric.maxLatencyMs(timeMs);
 
-/** 64 records at each ms: all at that instant, or each at one of its own. */
+/** 64 records at each ms, in one call or each in its own. */
 function given(isApart: boolean): Metrics {
   const metric = new MetricWindow({ sampleCount: BUCKETS, interval: SPAN_MS });
   const recordAll = isApart ? recordApart : recordAt;
@@ -74,7 +74,7 @@ function given(isApart: boolean): Metrics {
     record(count, latencies) {
       for (const end = recorded + count; recorded < end; recorded += PER_MS)
         recordAll(metric, latencies, recorded, BEGIN_MS + recorded / PER_MS);
-      // All that were recorded since the oldest bucket's start, and nothing else.
+      // Exactly the records since the start of the oldest bucket.
       const [firstMs] = metric.startRange(nowMs());
       const right = recorded - Math.max(0, (firstMs - BEGIN_MS) * PER_MS);
       if (metric.success(nowMs()) !== right)
@@ -85,8 +85,8 @@ function given(isApart: boolean): Metrics {
 }
 
 /**
- * Short, and called often: it is compiled as a whole, not in the middle of a loop. The latency is looked up once a ms, as the
- * yardstick looks up nothing.
+ * Short and called often, so that V8 compiles it as a whole, not in the middle of a loop. It reads the latency once a ms,
+ * since the yardstick reads none.
  */
 function recordAt(metric: MetricWindow, latencies: Float64Array, from: number, timeMs: number): void {
   const latencyMs = latencies[(from / PER_MS) & MASK] as number;
@@ -141,7 +141,7 @@ function opossum(): Metrics {
   };
 }
 
-/** It has no latencies, and its answer is whether to break. */
+/** It has no latencies. Its answer is whether to open. */
 function cockatiel(): Metrics {
   const { SamplingBreaker } = require("cockatiel") as typeof import("cockatiel");
   const breaker = new SamplingBreaker({ threshold: 0.5, duration: SPAN_MS, minimumRps: 1 });
@@ -166,7 +166,7 @@ interface Summary {
   get(): Promise<{ values: { metricName?: string; labels: { quantile?: number }; value: number }[] }>;
 }
 
-/** Five buckets, as in its documentation: each value is pushed into all of them. */
+/** Five buckets, as in its documentation: each value is added to all of them. */
 function promClient(): Metrics {
   const { Summary } = require("prom-client") as { Summary: new (options: SummaryOptions) => Summary };
   const options: SummaryOptions = {

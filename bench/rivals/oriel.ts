@@ -33,7 +33,7 @@ async function open(redisUrl: string, name: string, windowMs: number, preload: F
   };
 }
 
-/** Keys of a series' closed chunks, found by looking: the bench takes no part in the protocol. */
+/** Keys of a series' closed chunks, found by SCAN, independently of the protocol. */
 export async function closedChunks(redis: Redis, openKey: string): Promise<string[]> {
   const found = new Set<string>();
   for await (const keys of redis.scanStream({ match: `${openKey}:*`, count: 1000 }))
@@ -41,5 +41,5 @@ export async function closedChunks(redis: Redis, openKey: string): Promise<strin
   return [...found];
 }
 
-/** `Series.recordAndGet`: one round trip, all statistics from the copy that the process keeps. */
+/** `Series.recordAndGet`: one round trip, all statistics from the cached copy of the process. */
 export const oriel: Rival = { name: "oriel", missing: () => undefined, open };

@@ -4,22 +4,22 @@ import type { Decider } from "../../test/faults/outages/outage-load.ts";
 import type { Outage } from "../../test/faults/outages/outages.ts";
 import { rivalPackage } from "./limiter/limiter.ts";
 
-/** What a server is waited for. The same for all. */
+/** The deadline of a server's answer, the same for all rivals. */
 export const DEADLINE_MS = 300;
-/** Never reached: a decision shows only how it was made. */
+/** Never reached, so a decision shows only how it was made. */
 const LIMIT = 1e9;
 
 export interface OutageClient extends Decider {
   close(): Promise<unknown> | unknown;
 }
 
-/** A limiter that goes on while its store is down. */
+/** A limiter that continues while its store is down. */
 export interface OutageRival {
   name: string;
-  /** What it answers during an outage. */
+  /** True when it allows calls during an outage. */
   allowsMeanwhile: boolean;
   missing(): string | undefined;
-  /** Undefined: it cannot use such a store. */
+  /** Undefined when it cannot use such a store. */
   open(outage: Outage): OutageClient | undefined;
 }
 
@@ -58,7 +58,7 @@ function ours(onStoreError: "local" | "allow" | "deny"): OutageRival {
   };
 }
 
-/** As its documentation shows it, with a bound on each command: a server that stands still would never be noticed. */
+/** As its documentation shows it, with a bound on each command. Without the bound it would never notice a frozen server. */
 function insured(outage: Outage): OutageClient | undefined {
   if (outage.http) return undefined;
   const { RateLimiterMemory, RateLimiterRedis } =

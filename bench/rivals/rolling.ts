@@ -8,12 +8,12 @@ import { findPython } from "../../scripts/find-programs.mjs";
 
 const SCRIPT = fileURLToPath(new URL("python/pandas_rolling.py", import.meta.url));
 
-/** bottleneck knows the median only. */
+/** bottleneck has only the median. */
 export type RollingLibrary = "pandas" | "bottleneck";
 
 export interface RollingAnswer {
   nanosecondsPerSlide: number;
-  /** Of the last slides, at most three. */
+  /** The answers of at most three last slides. */
   answers: number[];
 }
 

@@ -5,7 +5,7 @@ import { sortedPercentile } from "./typed-array.ts";
 
 const require = createRequire(import.meta.url);
 
-/** What remembers values, or a summary of them, and is asked for their p99. */
+/** Keeps values, or a summary of them, and answers their p99. */
 export interface Sketch {
   record(value: number): void;
   p99(): number;
@@ -14,14 +14,14 @@ export interface Sketch {
 
 export interface SketchRival {
   name: string;
-  /** What it promises, in its own terms. */
+  /** Its promised accuracy, in its own terms. */
   promise: string;
   /** Package that must be installed; none: part of Node or of oriel. */
   module?: string;
   open(count: number): Sketch;
 }
 
-/** The histograms hold whole numbers: values are ms, they get µs, whose rounding is far below their own error. */
+/** The histograms hold integers. Values in ms are stored in µs, whose rounding is far below their own error. */
 const UNITS = 1000;
 const MOST_UNITS = 3_600_000_000;
 
@@ -80,7 +80,7 @@ function ddSketch(): Sketch {
   return { record: (value) => sketch.accept(value), p99: () => sketch.getValueAtQuantile(0.99) };
 }
 
-/** All values kept, and sorted at every question. */
+/** Keeps all values and sorts them at every query. */
 function typedArraySort(count: number): Sketch {
   const values = new Float32Array(count);
   let held = 0;
@@ -92,7 +92,7 @@ function typedArraySort(count: number): Sketch {
   };
 }
 
-/** One event a millisecond, all of them in the window. */
+/** One event a millisecond, all inside the window. */
 function localSeries(count: number): Sketch {
   let nowMs = 1_700_000_000_000;
   const series = new LocalSeries({ retention: 2 * count, clock: () => nowMs });

@@ -3,10 +3,10 @@ import { Redis } from "ioredis";
 import { type Answer, preloadTimes, type Rival, type RivalWindow } from "./contract.ts";
 import { mutexMissing, underMutex } from "./lock/mutex.ts";
 
-/** One recorded event on the sorted set `key`: the part in which V1 and V2 differ. */
+/** Records one event on the sorted set `key`. V1 and V2 differ only here. */
 type Step = (redis: Redis, key: string, windowMs: number, signal: AbortSignal) => Promise<Answer | undefined>;
 
-/** V1 as documented: three steps, each awaited; not atomic together. Trims up to and including the cutoff. */
+/** V1 as documented: three awaited steps, together not atomic. Trims up to and including the cutoff. */
 const threeSteps: Step = async (redis, key, windowMs) => {
   const now = Date.now();
   await redis.zadd(key, now, randomUUID());
@@ -14,7 +14,7 @@ const threeSteps: Step = async (redis, key, windowMs) => {
   return { count: await redis.zcard(key) };
 };
 
-/** V1 as a careful user would send it: the same three commands in one pipeline; still not atomic together. */
+/** V1 in one pipeline: the same three commands, together still not atomic. */
 const onePipeline: Step = async (redis, key, windowMs) => {
   const now = Date.now();
   const replies = await redis

@@ -1,9 +1,9 @@
 import type { mysql, pg } from "../../test/drain/sql/clients.ts";
 
-/** Adds to one row of a table of (bucket, site, lane, direction, start_at, count), in a transaction of its own. */
+/** Adds to one row of a table (bucket, site, lane, direction, start_at, count) in its own transaction. */
 export type AddRow = (site: string, lane: string, direction: string, startMs: number, count: number) => Promise<void>;
 
-/** What document 2 does for each key: UPDATE, and INSERT where no row was touched, each committed by itself. */
+/** For each key UPDATE, and INSERT where no row was updated. Each statement is its own transaction. */
 export function postgresPerRow(connection: pg.PoolClient, table: string): AddRow {
   const update = {
     name: `update ${table}`,

@@ -6,8 +6,8 @@ export interface PlainAnswer {
 }
 
 /**
- * What one writes without a library: a loop that keeps what is inside and adds it up, then TypedArray.sort.
- * Times are turned into numbers beforehand, which is not timed: loops over BigInt are several times slower.
+ * The usual code without a library: a loop that keeps and sums the values inside, then TypedArray.sort.
+ * Times are converted to numbers in advance, untimed, since loops over BigInt are several times slower.
  */
 export function typedArrayPipeline(instants: BigInt64Array, values: Float32Array, fromMs: number, toMs: number) {
   const times = Float64Array.from(instants, Number);
@@ -26,7 +26,7 @@ export function typedArrayPipeline(instants: BigInt64Array, values: Float32Array
   };
 }
 
-/** Sorts `values` in place. Rounds where oriel does (p is whole), so that answers are comparable to the last bit. */
+/** Sorts `values` in place. Rounds as oriel does for a whole p, so that answers are comparable to the last bit. */
 export function sortedPercentile(values: Float32Array, p: number): number {
   values.sort();
   const hundredths = p * (values.length - 1);

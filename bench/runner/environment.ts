@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { cpus } from "node:os";
 import { Redis } from "ioredis";
 
-/** What the numbers depend on, in words that name no machine. */
+/** Versions and sizes that the numbers depend on. They do not identify the machine. */
 export async function environment(redisUrl: string, kernelName: string): Promise<Record<string, string | number>> {
   const redis = new Redis(redisUrl);
   const info = await redis.info("server");

@@ -4,7 +4,7 @@ import type { Row } from "./report.ts";
 
 const FORMS: readonly KernelName[] = ["js", "wasm-scalar", "wasm-simd"];
 
-/** One computation, by rivals and by each form of the kernel. */
+/** One computation by rivals and by each form of the kernel. */
 export interface Contest {
   /** First columns of its rows. */
   labels: Row;
@@ -23,7 +23,7 @@ export interface Effort {
   repetitions: number;
 }
 
-/** Each form takes turns with the rivals; a form is compiled at each change, so the forms do not with each other. */
+/** Each form takes turns with the rivals. The forms do not alternate with each other, since each change would recompile the kernel. */
 export async function compareForms(contest: Contest, { turns: count, repetitions }: Effort): Promise<Row[]> {
   const { rivals, numpy, sort } = contest;
   const rows: Row[] = [];

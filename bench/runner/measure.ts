@@ -1,9 +1,9 @@
 import { setMaxListeners } from "node:events";
 
-/** What closed-loop callers did in one stretch of time. */
+/** The work of closed-loop callers in one stretch of time. */
 export interface Slice {
   operations: number;
-  /** Calls that ended without having done anything, other than those sent away at the end of the slice. */
+  /** Calls that ended without an operation, except those cancelled at the end of the slice. */
   refused: number;
   elapsedMs: number;
   latenciesMs: number[];
@@ -13,14 +13,13 @@ export interface Load {
   /** Callers in parallel; each sends its next call when the last one was answered. */
   callers: number;
   sliceMs: number;
-  /** The slice goes on, however long it takes, until this many operations are done. */
+  /** The slice continues until this many operations are done. */
   leastOperations: number;
 }
 
 /**
  * Runs one slice of closed-loop load. `call` is given its caller's number, and answers true when it did its operation.
- * When the time is over, `signal` is aborted so that callers who wait for a lock go home; calls that were sent are
- * awaited and counted.
+ * At the end `signal` aborts, so that callers that wait for a lock give up. Calls already sent are awaited and counted.
  */
 export async function runSlice(
   load: Load,

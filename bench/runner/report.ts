@@ -6,7 +6,7 @@ export interface Report {
   bench: string;
   title: string;
   rows: Row[];
-  /** Plain words: what was skipped and why, and how to read the numbers. */
+  /** Explains the numbers, and names what was skipped and why. */
   notes: string[];
 }
 

@@ -3,10 +3,10 @@ import { Ledger } from "../ledger.ts";
 import type { Rival, RivalWindow } from "../rivals/contract.ts";
 import { type Load, runSlice, type Slice } from "./measure.ts";
 
-/** What is added during slices: the same values for every rival, over and over. */
+/** The values added during slices, the same for every rival, repeated. */
 const ADDED = latencies(4096, 2);
 
-/** A window that has grown by more than this share of what was preloaded is loaded again before the next slice. */
+/** A window that grew by more than this share of its preloaded events is reloaded before the next slice. */
 const MOST_GROWTH = 0.25;
 
 /** One rival on a window of `preload` events: keeps the window near that size and checks every answer. */
@@ -37,7 +37,7 @@ export class Runner {
     return this.#ledger.checksum;
   }
 
-  /** Untimed: opens the window, or loads it again where it has grown too much, and reads it once. */
+  /** Untimed: opens the window, or reloads it where it grew too much, and reads it once. */
   async prepare(): Promise<void> {
     if (this.#window && this.#ledger.count <= this.#preload.length * (1 + MOST_GROWTH)) return;
     await this.#window?.close();

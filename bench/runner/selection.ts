@@ -8,7 +8,7 @@ import type { Row } from "./report.ts";
 const PARTITION = "NumPy partition";
 const SORT = "TypedArray.sort";
 
-/** p99 alone of all values; `numpy` has them loaded. */
+/** p99 of all values. `numpy` has loaded them already. */
 export async function benchSelection(
   labels: Row,
   values: Float32Array,

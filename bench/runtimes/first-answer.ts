@@ -8,7 +8,7 @@ import type { Row } from "../runner/report.ts";
 import { bundled, chromium, programOf, root, workerOf } from "./hosts.ts";
 import { FIRST_ANSWERS } from "./mains.ts";
 
-/** Answers how long it took from nothing to the answer, ms. */
+/** Returns the time from the start to the answer in ms. */
 type Start = (entry: string, imports: string, answer: string) => Promise<number>;
 
 async function timed(work: () => unknown): Promise<number> {
@@ -17,7 +17,7 @@ async function timed(work: () => unknown): Promise<number> {
   return performance.now() - begunMs;
 }
 
-/** From the start of a process to its end; the entries are the files of dist/, each with its imports. */
+/** From the start of a process to its end. The entries are the files of dist/, each with its imports. */
 function programStart(name: string, folder: string): Start | undefined {
   const { path, args } = programOf(name);
   if (!path) return undefined;
@@ -32,7 +32,7 @@ function programStart(name: string, folder: string): Start | undefined {
   };
 }
 
-/** From the start of the runtime to the first response; bundled, as all that is deployed. */
+/** From the start of the runtime to the first response. The code is bundled, as in a deployment. */
 const workerdStart: Start = async (entry, imports, answer) => {
   const main = `${imports}\nexport default { fetch: () => new Response(String(${answer})) };`;
   const worker = await workerOf(`first-${entry.replace("/", "-")}`, main);
@@ -43,7 +43,7 @@ const workerdStart: Start = async (entry, imports, answer) => {
   }
 };
 
-/** In a page of a browser that runs already; bundled. */
+/** In a page of a running browser. The code is bundled. */
 function pageStart(browser: Awaited<ReturnType<typeof chromium.launch>>): Start {
   return async (entry, imports, answer) => {
     const main = `${imports}\nglobalThis.answer = ${answer};`;
@@ -58,7 +58,7 @@ function pageStart(browser: Awaited<ReturnType<typeof chromium.launch>>): Start 
   };
 }
 
-/** What each entry and its first answer add to a program, a worker or a page that does nothing. */
+/** The time that each entry and its first answer add to an empty program, worker or page. */
 export async function firstAnswers(turns: number): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), "oriel-first-answers-"));
   const browser =
@@ -82,7 +82,7 @@ async function rowsOf(runtime: string, start: Start, turns: number): Promise<Row
   const hasFiles = runtime !== "workerd" && runtime !== "Chromium";
   const mains = Object.entries(FIRST_ANSWERS).filter(([entry]) => hasFiles || entry !== "oriel/slim");
   const tookMs = new Map(mains.map(([entry]) => [entry, [] as number[]]));
-  // The first turn brings files into memory.
+  // The first turn loads files into memory.
   for (let turn = 0; turn <= turns; turn++)
     for (const [entry, main] of mains) {
       const ms = await start(entry, ...main);

@@ -9,7 +9,7 @@ import { programs } from "../../test/runtimes/programs.ts";
 import { PAGE, PROGRAM, WORKER } from "./mains.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
-/** Where what is bundled finds the packages that it leaves outside. */
+/** The folder in which a bundle finds its external packages. */
 export const workFolder = join(root, "node_modules", ".oriel", "bench-runtimes");
 
 export interface Done {
@@ -18,7 +18,7 @@ export interface Done {
   kernel: string;
 }
 
-/** One runtime, started; it answers one request at a time. */
+/** A running runtime, which answers one request at a time. */
 export interface Host {
   readonly name: string;
   run(work: string, size: number, runs: number): Promise<Done>;
@@ -28,15 +28,15 @@ export interface Host {
 export const { chromium } = await fromTestPackage("playwright-core");
 export const { Miniflare } = await fromTestPackage("miniflare");
 
-/** They are the tests' packages, not the bench's. */
-// biome-ignore lint/suspicious/noExplicitAny: their types are resolved where they are installed only
+/** These packages belong to the tests, not to the bench. */
+// biome-ignore lint/suspicious/noExplicitAny: their types exist only where they are installed
 async function fromTestPackage(name: string): Promise<any> {
   const { resolve } = createRequire(join(root, "test", "runtimes", "package.json"));
   const module = await import(resolve(name));
   return { ...module.default, ...module };
 }
 
-/** The package itself, by its conditions, as from outside: the bench has a package.json of its own. */
+/** Resolves the package by its export conditions, as a user does. The bench has its own package.json. */
 const itself: Plugin = {
   name: "oriel",
   setup: ({ onResolve, resolve }) =>
@@ -61,7 +61,7 @@ export async function bundled(name: string, main: string, conditions: string[], 
   return outfile;
 }
 
-/** How each program runs a file; the conditions are those that it resolves with itself. */
+/** The command of each program, and the export conditions that it uses. */
 const PROGRAMS: Record<string, { conditions: string[]; args: string[] }> = {
   Node: { conditions: ["node"], args: [] },
   Deno: { conditions: ["deno", "node"], args: ["run", "--no-prompt"] },
@@ -100,7 +100,7 @@ async function openProgram(name: string): Promise<Host | undefined> {
   return new Program(name, path, [...args, await bundled(name, PROGRAM, conditions, "node")]);
 }
 
-/** A worker of these conditions; it starts with its first request. */
+/** A worker with these export conditions. It starts with its first request. */
 export async function workerOf(name: string, main: string) {
   const script = await bundled(name, main, ["workerd", "worker", "browser"], "neutral");
   const wasm = join(workFolder, "kernels.simd.wasm");
@@ -126,7 +126,7 @@ async function openWorkerd(): Promise<Host> {
   };
   return {
     name: "workerd",
-    /** Less what a request takes that computes nothing. */
+    /** Minus the time of an empty request. */
     async run(name, size, runs) {
       const { ms: emptyMs } = await ask(name, size, 0);
       const done = await ask(name, size, runs);
@@ -150,7 +150,7 @@ async function openChromium(): Promise<Host | undefined> {
   };
 }
 
-/** Each runtime that can be had here, Node first. */
+/** Every available runtime, Node first. */
 export async function openHosts(): Promise<Host[]> {
   rmSync(workFolder, { recursive: true, force: true });
   mkdirSync(workFolder, { recursive: true });

@@ -1,4 +1,4 @@
-/** Answers each line of its input, [work, size, runs], with a line: for programs. */
+/** A program that answers each input line, [work, size, runs], with a line. */
 export const PROGRAM = `import process from "node:process";
 import { createInterface } from "node:readline";
 import { timed } from "./work.mjs";
@@ -6,19 +6,19 @@ for await (const line of createInterface({ input: process.stdin }))
   console.log(JSON.stringify(await timed(...JSON.parse(line))));
 `;
 
-/** Answers each request's body: a worker's own clock stands still while it computes. */
+/** A worker that answers each request's body. Its own clock stands still while it computes. */
 export const WORKER = `import { work } from "./work.mjs";
 export default { fetch: async (request) => Response.json(await work(...(await request.json()))) };
 `;
 
-/** Leaves what computes to whoever asks the page. */
+/** A page that exposes the work to its caller. */
 export const PAGE = `import { timed } from "./work.mjs";
 globalThis.timed = timed;
 `;
 
 const MEDIAN = "kernel.percentile(Float64Array.of(1, 2, 3), 50)";
 
-/** For each entry what it takes to an answer: imports, and an expression. */
+/** For each entry the imports and the expression of a first answer. */
 export const FIRST_ANSWERS: Record<string, [imports: string, answer: string]> = {
   nothing: ["", "2"],
   oriel: [`import { kernel } from "oriel";`, MEDIAN],

@@ -16,20 +16,20 @@ export interface ColdOptions {
 export const FULL_COLD: ColdOptions = { events: 1_000_000, batches: [32, 1024, 65_535], repetitions: 9 };
 export const SMALL_COLD: ColdOptions = { events: 2_000, batches: [32], repetitions: 2 };
 
-/** What a reader accepts who is answered from a summary. */
+/** The rank error that a reader of the summary accepts. */
 const RANK_ERROR = 0.02;
 const QUERY = { percentiles: [99] };
 
-/** A process that has nothing asks for a window: the trips it takes, and the time from bytes to the first answer. */
+/** Measures a reader with no cached copy that queries a window: its round trips, and the time from bytes to the first answer. */
 export async function benchCold(redisUrl: string, options: ColdOptions): Promise<Report> {
   const report: Report = {
     bench: "cold",
-    title: "A reader that holds nothing asks for a window (all statistics and p99)",
+    title: "A reader with no cached copy queries a window (all statistics and p99)",
     rows: [],
     notes: [
-      "ms: the whole, Redis included. kernelMs: from bytes to answer, the same replies replayed from memory; eventsPerSecond by it.",
-      "rankError: what the reader accepts; above 0 it is answered from a published summary.",
-      "reads: chunks and pages; trips: turns in which some were sent together. Medians. Every answer's count and p99 were checked.",
+      "ms is the whole query, Redis included. kernelMs is the time from bytes to answer, with the same replies replayed from memory. eventsPerSecond is computed from kernelMs.",
+      "rankError is the error that the reader accepts. Above 0 a published summary answers.",
+      "reads counts chunks and pages. trips counts turns in which some were sent together. Medians. Every answer's count and p99 were checked.",
     ],
   };
   for (const batch of options.batches) report.rows.push(...(await measure(redisUrl, batch, options)));
@@ -87,7 +87,7 @@ async function measureReader(
   return { rankError, reads, trips, bytes, ms: median(wholeMs), kernelMs: median(kernelMs), eventsPerSecond };
 }
 
-/** Keeps what a store answered, and gives it again at once. */
+/** Records the replies of a store and replays them at once. */
 class Tape {
   reads = 0;
   trips = 0;

@@ -27,7 +27,7 @@ export interface HeldOptions extends Effort {
 export const FULL_HELD: HeldOptions = { values: 1_000_000, turns: 7, repetitions: 9 };
 export const SMALL_HELD: HeldOptions = { values: 5_000, turns: 1, repetitions: 2 };
 
-/** p99 and p50 of columns that lie in WebAssembly memory already, in units of one sum pass over the same bytes. */
+/** p99 and p50 of columns in WebAssembly memory, in units of one sum pass over the same bytes. */
 export async function benchHeld(options: HeldOptions): Promise<Report> {
   return {
     bench: "held",
@@ -54,7 +54,7 @@ async function heldRows(count: number, effort: Effort): Promise<Row[]> {
       const k = Math.floor((p / 100) * (count - 1));
       if (select(p)[0] !== sorted[k]) throw new Error(`p${p} of ${values} is ${select(p)[0]}; right is ${sorted[k]}`);
     }
-    // Until V8 has the fast code of all.
+    // Repeats until V8 has optimised all of them.
     for (let i = 0; i < effort.repetitions * 4; i++) for (const p of shares) held.sum(select(p)[0]);
     const turns = await takeTurns(
       [
@@ -110,7 +110,7 @@ function adversaries(values: Float32Array): Record<string, Float32Array> {
   };
 }
 
-/** Where p50 draws its sample the values are low, all others are high. */
+/** Values are low where p50 takes its sample, and high everywhere else. */
 function unseen(count: number): Float32Array {
   const values = Float32Array.from({ length: count }, (_, i) => 1e6 + i);
   const size = Math.floor(Math.min(16384, Math.max(256, (count / 4) ** (2 / 3))));

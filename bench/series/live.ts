@@ -33,7 +33,7 @@ const PAIR = "record and percentile";
 const RECORD = "record alone";
 const CLOCK = "yardstick: Date.now()";
 const INCREMENT = "yardstick: counts[i]++";
-/** Answers compared with those of stats before anything is timed. */
+/** Answers that are compared with stats before the timing starts. */
 const COMPARED = 200;
 
 /** `LocalSeries`: a fresh percentile after every event. */
@@ -43,9 +43,9 @@ export async function benchLive(options: LiveOptions): Promise<Report> {
     title: "LocalSeries.percentile after every record: the clock moves by 1 ms, one event enters and one leaves",
     rows: [],
     notes: [
-      "The window holds the events of the table. pairNs: one record and one percentile, mean of a turn, median over turns.",
-      "recordNs: the same records without a question, in a series of its own; dateNowNs, incrementNs: one Date.now() and one increment in a typed array, in the same turns.",
-      "All answers are added up (checksum in --json); 200 were compared with those of stats, the last one with a sort of what the window holds too.",
+      "The window holds the events of the table. pairNs is the time of one record and one percentile, mean of a turn, median over turns.",
+      "recordNs is the time of the same records in another series, without queries. dateNowNs and incrementNs are the times of one Date.now() and one increment in a typed array, in the same turns.",
+      "All answers are added up (checksum in --json). 200 of them were compared with stats, and the last one also with a sort of the window.",
     ],
   };
   for (const distribution of options.distributions)
@@ -109,7 +109,7 @@ function increment(counts: Int32Array, steps: number): number {
   return counts[0] as number;
 }
 
-/** Answer by answer against the ordinary selection. */
+/** Compares each answer with the ordinary selection. */
 function compare(feed: Feed, p: number, steps: number): void {
   for (let i = 0; i < steps; i++) {
     feed.next();

@@ -9,7 +9,7 @@ import type { Report, Row } from "../runner/report.ts";
 export interface MemoryOptions {
   /** Events in the rivals' windows. */
   events: number;
-  /** Chunks close after 1/64 of this, or at 1 MiB. */
+  /** Chunks close after 1/64 of this span, or at 1 MiB. */
   retentionMs: number;
   closedChunks: number;
 }
@@ -71,7 +71,7 @@ async function measureBatches(redisUrl: string, batch: number, options: MemoryOp
   }
 }
 
-/** Every writer records `values` again and again until `enough`; answers how many events were written. */
+/** Every writer records `values` repeatedly until `enough`. Returns the number of written events. */
 async function writeChunks(writers: Series[], values: Float32Array, enough: () => Promise<boolean>): Promise<number> {
   const endMs = performance.now() + LONGEST_MS;
   let written = 0;
@@ -85,7 +85,7 @@ async function writeChunks(writers: Series[], values: Float32Array, enough: () =
   return written;
 }
 
-/** Closed chunks and their events. A rotation may still be under way: looks again until all that was written is seen. */
+/** Closed chunks and their events. A rotation may still be under way, so this repeats until it sees every written event. */
 async function measureClosed(redis: Redis, openKey: string, written: number) {
   for (let attempt = 0; attempt < 20; attempt++) {
     let sizeBytes = 0;

@@ -32,7 +32,7 @@ const SORT = "TypedArray.sort";
 const PIPELINES = { p1: [99], p2: [50, 90, 99] } as const;
 type Pipeline = keyof typeof PIPELINES;
 
-/** The columns, in which order the times are, and the window. */
+/** The columns, the order of their times, and the window. */
 interface Case {
   sorted: boolean;
   times: BigInt64Array;
@@ -41,7 +41,7 @@ interface Case {
   toMs: number;
 }
 
-/** Trim, sum, mean and p99 of columns that lie in JavaScript's memory, each time from the start. */
+/** Trim, sum, mean and p99 of columns in JavaScript's memory, without any cached state. */
 export async function benchPipeline(options: PipelineOptions): Promise<Report> {
   const report: Report = {
     bench: "pipeline",
@@ -50,10 +50,10 @@ export async function benchPipeline(options: PipelineOptions): Promise<Report> {
     notes: [
       "A hundredth of the events is too old. Copying into WASM counts. NumPy is hot, in its own process, on the same bytes.",
       "TypedArray.sort: a loop in plain JavaScript over f64 times, then sort.",
-      "p1: trim, sum, mean, p99; p2: also min, max, std, p50, p90. Ours is one call that always answers all moments.",
-      "SIMD brings nothing to the copy into WASM and little to the selection from what is inside the brackets; most to counting and collecting.",
-      "timesFaster…: the rival's time (Numpy: in p99 alone partition's; Sort: TypedArray's) over this line's, median over turns; …Twin: over the JS form's, both measured against NumPy, or the sort where NumPy is missing.",
-      "All answers were checked: the same in every form; p2's, with compat numpy, bit for bit NumPy's.",
+      "p1 is trim, sum, mean and p99. p2 adds min, max, std, p50 and p90. oriel's call always returns all moments.",
+      "SIMD does not speed up the copy into WASM, and barely the selection inside the brackets. It helps counting and collecting most.",
+      "timesFaster… is the rival's time over this line's, median over turns (timesFasterNumpy takes partition's for p99 alone, timesFasterSort TypedArray's). …Twin compares with the JS form, both measured against NumPy, or against the sort where NumPy is missing.",
+      "All answers were checked. Every form gives the same. With compat numpy, those of p2 equal NumPy's bit for bit.",
     ],
   };
   const reason = numpyMissing();
@@ -121,7 +121,7 @@ function ours({ times, values, fromMs, toMs, sorted }: Case, pipeline: Pipeline)
   return kernel.stats(times, values, fromMs, { until: toMs, sorted, percentiles: PIPELINES[pipeline] });
 }
 
-/** Ours is exact and the same (`common`) in every form; the plain loop's sum is rounded at every step. */
+/** oriel's sum is exact and the same (`common`) in every form. The plain loop rounds its sum at every step. */
 function checkAnswer(form: string, ours: ColumnStats, plain: PlainAnswer, common: ColumnStats): void {
   const same = JSON.stringify(ours) === JSON.stringify(common);
   const right = Math.abs(ours.sum / plain.sum - 1) < 1e-9 && ours.count === plain.count;

@@ -1,7 +1,7 @@
 import { rivalNamed } from "../rivals/all.ts";
 import { type Load, runSlice } from "../runner/measure.ts";
 
-/** One of several processes that share a rival's window: opens it, then runs a slice of load whenever it is told. */
+/** One of several processes that share a rival's window: opens it, then runs a slice of load at each message. */
 const [rivalName = "", redisUrl = "", name = "", windowMs = "0"] = process.argv.slice(2);
 const window = await rivalNamed(rivalName).open(redisUrl, name, Number(windowMs), new Float32Array(0));
 

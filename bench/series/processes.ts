@@ -43,7 +43,7 @@ export async function benchProcesses(redisUrl: string, options: ProcessesOptions
     title: `Record one event and answer for its window (one key, ${processes} processes x ${callers} callers, one Redis)`,
     rows: [],
     notes: [
-      "As in the bench windows; operations of all processes together. Ours first reads the whole window in each of them.",
+      "As in the bench windows; operations of all processes together. Each process of oriel first reads the whole window.",
       "After the last slice one more event was recorded, whose count had to be that of all events before it.",
     ],
   };

@@ -1,10 +1,10 @@
 import { LocalSeries } from "../../src/entries/index.ts";
 
 const START_MS = 1_700_000_000_000;
-/** A pause is the time of so many events. */
+/** A pause is the time of this many events. */
 const PAUSE_EVENTS = 1024;
 
-/** A series whose window of `spanMs` holds one event a millisecond, and the clock that it lives by. */
+/** A series whose window of `spanMs` holds one event a millisecond, with its clock. */
 export class Feed {
   nowMs = START_MS;
   readonly spanMs: number;
@@ -41,10 +41,10 @@ export interface Ingest {
   longestPauseMs: number;
 }
 
-/** Fills a window in frames of `frame` (1: by `record`) and asks once at its end. */
+/** Fills a window in frames of `frame` events (1: by `record`) and queries it once at the end. */
 export function ingest(values: Float32Array, frame: number): Ingest {
   const feed = new Feed(values, values.length);
-  // One frame is filled again and again: half a million of them would be what the collector's pauses are made of.
+  // One frame is reused. Half a million frames would cause the garbage collector's pauses by themselves.
   const buffer = new Float32Array(frame);
   const steps = Math.ceil(values.length / frame);
   const stepsPerPause = Math.max(1, PAUSE_EVENTS / frame);
@@ -63,7 +63,7 @@ export function ingest(values: Float32Array, frame: number): Ingest {
   return { elapsedMs: performance.now() - startMs, longestPauseMs };
 }
 
-/** The next values in `buffer`, or in one of their own where fewer are left. */
+/** The next values in `buffer`, or in a new array where fewer are left. */
 function filled(buffer: Float32Array, values: Float32Array, from: number): Float32Array {
   if (from + buffer.length > values.length) return values.slice(from);
   for (let i = 0; i < buffer.length; i++) buffer[i] = values[from + i] as number;

@@ -15,7 +15,7 @@ export interface ResidentOptions {
   /** Queries in a turn; each with one event appended and the clock moved by 1 ms. */
   queries: number;
   numpyRepetitions: number;
-  /** Events of all measured ingests of one kind, about: large windows are filled less often. */
+  /** The approximate number of events of all measured ingests of one kind. Large windows are filled less often. */
   ingestedEvents: number;
 }
 
@@ -51,7 +51,7 @@ export async function benchResident(options: ResidentOptions): Promise<Report> {
     notes: [
       "The window holds the events of the table, one a millisecond. us: of one append and one query, the mean of a turn, median over turns.",
       `NumPy (hot, its own process, the same events): time mask, trim, then ${ALL}; without an append.`,
-      "Ingest: frames with one stamp each, closings and one query at the end included; pauseMs: the longest 1,024 events, median over turns.",
+      "Ingest writes frames with one stamp each, including closings and one query at the end. pauseMs is the longest time of 1,024 events, median over turns.",
       "bytesPerEvent: typed arrays and WASM memory held after the queries and a garbage collection.",
       "First and last answers were checked against NumPy and against the values that the window holds.",
     ],
@@ -80,7 +80,7 @@ async function benchQueries(
   options: ResidentOptions,
 ): Promise<Row[]> {
   const values = draw(distribution, size + 2 * options.queries * (options.turns + 1), 21);
-  new Feed(values, Math.min(size, 1000)).fill().series.stats(); // what is made once is not counted below
+  new Feed(values, Math.min(size, 1000)).fill().series.stats(); // allocates once what all series share, which is not counted below
   const beforeBytes = await externalBytes();
   const feed = new Feed(values, size).fill();
   const [fromMs, toMs] = [feed.nowMs - size, feed.nowMs];
@@ -158,7 +158,7 @@ async function doubleRow(values: Float32Array): Promise<Row> {
   return { values: "lognormal", events: values.length, what: "memory, f64", ...none, bytesPerEvent };
 }
 
-/** NumPy works in single precision, ours is exact: they agree to some five digits. */
+/** NumPy works in single precision and oriel is exact, so they agree to about five digits. */
 function checkFirst(feed: Feed, expected: readonly number[]): void {
   const { count, sum, mean, min, max, std, percentiles } = feed.series.stats({ percentiles: PERCENTILES });
   const answers = [count, sum, mean, min, max, std, ...PERCENTILES.map((p) => percentiles[p] as number)];

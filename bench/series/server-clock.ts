@@ -2,7 +2,7 @@ import type { Redis } from "ioredis";
 
 const ASKED = 50;
 
-/** The server's time minus `performance.now()`, from the answer to TIME that came soonest; right to `eitherWayMs`. */
+/** The server's time minus `performance.now()`, from the fastest answer to TIME. Exact to `eitherWayMs`. */
 export async function serverAhead(raw: Redis): Promise<{ aheadMs: number; eitherWayMs: number }> {
   let best = { aheadMs: 0, eitherWayMs: Number.POSITIVE_INFINITY };
   for (let i = 0; i < ASKED; i++) {

@@ -6,7 +6,7 @@ import type { Report, Row } from "../runner/report.ts";
 export interface ServerOptions {
   /** Events in the window. */
   sizes: number[];
-  /** Events of one frame: recorded alone, or in batches. */
+  /** Events in one frame: 1, or a batch. */
   batches: number[];
   turns: number;
   /** Questions of each contender per turn, one after the other. */
@@ -34,10 +34,10 @@ export async function benchServer(redisUrl: string, options: ServerOptions): Pro
       'stats({ where: "server" }) against the client: one caller, ms per answer (all statistics, three percentiles)',
     rows,
     notes: [
-      'cold: a new Series, which reads the window\'s chunks first; resident: nothing new since the last question. timesCold and timesResident: how many times faster where: "server" is, median over the turns that the three took.',
-      `replyBytes: what leaves Redis with where: "server" (cold: 4 B an event and 16 B a frame).`,
+      "A cold Series is new and reads the window's chunks first. A resident one has read every event. timesCold and timesResident are how many times faster the answer inside Redis is, median over turns.",
+      "replyBytes is the size of the answer from inside Redis. A cold Series reads 4 B an event and 16 B a frame.",
       ...options.batches.map((batch) => crossoverOf(rows, batch)),
-      "Redis serves nobody else while it computes: where several processes ask, the client's kernel, which each brings along, scales; this does not.",
+      "Redis serves no other client while it computes. Each process has a kernel of its own, so kernels scale with the number of processes. The server does not.",
     ],
   };
 }
@@ -85,7 +85,7 @@ async function measure(redisUrl: string, size: number, batch: number, options: S
   }
 }
 
-/** Up to which size the server answers sooner than a process that has nothing yet. */
+/** The largest window that the server answers sooner than a process with no cached copy. */
 function crossoverOf(rows: readonly Row[], batch: number): string {
   const sooner = rows
     .filter((row) => row.batch === batch && Number(row.timesCold) > 1)

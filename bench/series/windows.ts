@@ -12,7 +12,7 @@ export interface WindowsOptions {
   /** Measured slices of each rival per line; the rivals take turns, since a machine's speed drifts. */
   slices: number;
   sliceMs: number;
-  /** A slice lasts until these are done, however slow the rival. */
+  /** A slice lasts until this many operations are done, however slow the rival. */
   leastOperations: number;
 }
 
@@ -31,7 +31,7 @@ export const SMALL_WINDOWS: WindowsOptions = {
   leastOperations: 1,
 };
 
-/** Nothing leaves the window during a run, so that every count can be checked. */
+/** No event leaves the window during a run, so every count can be checked. */
 const WINDOW_MS = 3_600_000;
 
 /** Record one event and get the window's statistics, one key, closed-loop callers in one process. */
@@ -47,8 +47,8 @@ export async function benchWindows(
     notes: [
       "V1 and V2 answer a count only; V3 and oriel answer count, sum, mean and p99. V1's counts are not exact under concurrency.",
       "timesSlower: oriel's operations per second over this line's, median over slices that the rivals ran in turn.",
-      "Callers who wait for a lock when a slice ends are sent away and are in no latency; refused: calls that found no lock in 10 s.",
-      "The window is 1 h and nothing expires during a run: V1 and V2 never pay for trimming. Every last answer was checked against all that was added.",
+      "Callers that still wait for a lock at the end of a slice are cancelled and not counted. refused counts calls that got no lock within 10 s.",
+      "The window is 1 h and nothing expires during a run: V1 and V2 never pay for trimming. Every last answer was checked against every added event.",
     ],
   };
   const able = RIVALS.filter((rival) => {

@@ -4,8 +4,8 @@ import { type LimiterRival, rivalPackage } from "./limiter.ts";
 const bottleneck = rivalPackage<typeof import("bottleneck")["default"]>("bottleneck");
 
 /**
- * A scheduler of jobs. What comes nearest to "allowed or not" is an empty job on a reservoir that drops what it cannot
- * run at once; it is three scripts a call, and one call of a limiter waits for the other.
+ * A scheduler of jobs. Its nearest equivalent to a decision is an empty job on a reservoir that drops a job it cannot run at
+ * once. That takes three scripts a call, and the calls of a limiter run one after the other.
  */
 export const BOTTLENECK: LimiterRival = {
   name: "bottleneck",

@@ -22,7 +22,7 @@ export const FLEXIBLE: LimiterRival = {
 
 const allowed = () => true;
 
-/** It rejects with the result of a call that may not pass, which is no error. */
+/** It rejects a denied call with its result, which is not an error. */
 function denied(reason: unknown): false {
   if (reason instanceof Error) throw reason;
   return false;

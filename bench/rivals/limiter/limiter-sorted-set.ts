@@ -3,8 +3,8 @@ import { Redis } from "ioredis";
 import type { LimiterRival } from "./limiter.ts";
 
 /**
- * The exact sliding window as one would write it today: one script, the server's clock in µs, members that are never
- * equal, nothing written for a call that is denied but the removal of what has left the window.
+ * The usual exact sliding window: one script, the server's clock in µs, unique members. A denied call writes nothing except
+ * the removal of members that left the window.
  */
 const TAKE = `
 local time = redis.call("TIME")
@@ -20,7 +20,7 @@ interface Scripted extends Redis {
   takeOne(key: string, limit: number, spanMs: number, member: string): Promise<number>;
 }
 
-/** ioredis sends it by its SHA1. */
+/** ioredis calls it by its SHA1. */
 export const SORTED_SET: LimiterRival = {
   name: "sorted set",
   kind: "exact sliding window",

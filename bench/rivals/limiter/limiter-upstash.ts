@@ -8,8 +8,8 @@ type Algorithm = ReturnType<Upstash["Ratelimit"]["fixedWindow"]>;
 const upstash = rivalPackage<Upstash>("@upstash/ratelimit");
 
 /**
- * What its limiters ask of their HTTP client, on ioredis. Its scripts carry a flag that only Upstash's server knows,
- * and name themselves by the SHA1 of the text with that flag; they run here without it, otherwise unchanged.
+ * The HTTP client interface of its limiters, on ioredis. Its scripts carry a flag that only Upstash's server supports, and
+ * are named by the SHA1 of the text with that flag. Here they run without the flag, otherwise unchanged.
  */
 class ScriptClient {
   readonly #redis: Redis;
@@ -44,7 +44,7 @@ function rival(kind: LimiterKind, algorithm: (of: Upstash, limit: number, span: 
       const limiter = new (upstash.load().Ratelimit)({
         redis: new ScriptClient(redis),
         limiter: algorithm(upstash.load(), limit, `${spanMs} ms`),
-        // Every call asks Redis, and no timer runs beside it: like for like.
+        // Every call asks Redis, and no timer runs, as with the other rivals.
         ephemeralCache: false,
         timeout: 0,
         enableTelemetry: false,

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 
-/** The law by which a limiter decides; what Redis keeps of an id depends on it. */
+/** The algorithm of a limiter. It determines the state of an id in Redis. */
 export type LimiterKind =
   | "fixed window"
   | "exact sliding window"
@@ -11,7 +11,7 @@ export type LimiterKind =
   | "reservoir";
 
 export interface LimiterClient {
-  /** Asks for one permit of `id`, now: whether it was given. Nobody waits in a queue. */
+  /** Asks for one permit of `id` now. Returns true when allowed. No call waits. */
   take(id: string): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -20,18 +20,18 @@ export interface LimiterClient {
 export interface LimiterRival {
   readonly name: string;
   readonly kind: LimiterKind;
-  /** What it may let pass of one id within some span, in limits: 1 where it is exact, 2 where windows or buckets meet. */
+  /** The most that it may admit of one id within any span, in multiples of the limit: 1 when exact, 2 where windows or buckets meet. */
   readonly timesLimit: 1 | 2;
   /** Why it cannot run on this machine, or undefined when it can. */
   missing(): string | undefined;
-  /** Why many ids are no fair load for it, if they are not. */
+  /** Why a load of many ids would be unfair to it, if so. */
   readonly oneIdOnly?: string;
   open(redisUrl: string, rate: { limit: number; spanMs: number }): Promise<LimiterClient>;
 }
 
 const require = createRequire(import.meta.url);
 
-/** A rival's package, which is CommonJS and may not be there. */
+/** Loads a rival's package, which is CommonJS and may be missing. */
 export function rivalPackage<T>(name: string): { missing(): string | undefined; load(): T } {
   return {
     missing() {

@@ -7,7 +7,7 @@ declare module "rate-limiter-flexible" {
       duration: number;
       insuranceLimiter?: RateLimiterMemory;
     });
-    /** Rejects with what is no Error where the call may not pass. */
+    /** Rejects with a value that is not an Error when the call is denied. */
     consume(id: string): Promise<object>;
   }
   export class RateLimiterMemory {

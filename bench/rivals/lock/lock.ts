@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { Redis } from "ioredis";
 import { Lock, redisStore } from "../../../src/entries/index.ts";
 
-/** One way to hold a lock in Redis: `pair` takes it, runs `step` and gives it back; false: not acquired. */
+/** One way to hold a lock in Redis. `pair` acquires it, runs `step` and releases it. It returns false when not acquired. */
 export interface LockClient {
   pair(signal: AbortSignal, step: () => Promise<void>): Promise<boolean>;
   close(): Promise<void>;
@@ -72,7 +72,7 @@ const redlock: LockRival = {
   async open(redisUrl, name) {
     const { default: Redlock } = require("redlock") as typeof import("redlock");
     const redis = new Redis(redisUrl);
-    // Its own pauses (200 ms, up to 100 ms more or less); by default it gives up after ten, which is some 2 s.
+    // Its own retry delays (200 ms ± 100 ms). By default it gives up after ten, about 2 s.
     const client = new Redlock([redis], { retryCount: WAIT_MS / 200 });
     return {
       async pair(_signal, step) {

@@ -2,7 +2,7 @@
 declare module "redis-semaphore" {
   export class Mutex {
     constructor(client: unknown, key: string, options: { acquireTimeout: number; lockTimeout: number });
-    /** False when the time is over; rejects when `signal` is aborted. */
+    /** False after the time-out. Rejects when `signal` aborts. */
     tryAcquire(signal?: AbortSignal): Promise<boolean>;
     release(): Promise<void>;
   }

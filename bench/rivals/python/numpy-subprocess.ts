@@ -26,7 +26,7 @@ function runPython(fields: string[], overInput: boolean): Promise<Output> {
     python.stdout.on("data", (bytes: Buffer) => output.push(bytes));
     python.stderr.on("data", (bytes: Buffer) => complaint.push(bytes));
     python.on("error", reject);
-    python.stdin.on("error", () => {}); // the exit status tells more than the broken pipe
+    python.stdin.on("error", () => {}); // the exit status says more than the broken pipe
     python.on("close", (status) => {
       if (status !== 0) return reject(new Error(`python3 ended with ${status}: ${Buffer.concat(complaint)}`));
       try {
@@ -39,7 +39,7 @@ function runPython(fields: string[], overInput: boolean): Promise<Output> {
   });
 }
 
-/** The preloaded events as the hash holds them: base64 text of i64 times and of f32 values. */
+/** The preloaded events as fields of the hash: base64 text of i64 times and of f32 values. */
 function columns(preload: Float32Array, windowMs: number): { timestamps: string; values: string } {
   const times = BigInt64Array.from(preloadTimes(preload.length, windowMs), BigInt);
   return {

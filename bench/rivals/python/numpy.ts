@@ -9,8 +9,8 @@ import { findPython } from "../../../scripts/find-programs.mjs";
 const SCRIPT = fileURLToPath(new URL("numpy_hot.py", import.meta.url));
 
 /**
- * p1: two-sided time mask, trim, then count, sum, mean, p99. p2: count, sum, mean, min, max, std, p50, p90, p99.
- * partition, sort: the two values around p99, without a mask.
+ * `p1` is a two-sided time mask, trim, then count, sum, mean and p99. `p2` is count, sum, mean, min, max, std, p50, p90 and p99.
+ * `partition` and `sort` find the two values around p99, without a mask.
  */
 export type NumpyRun = "p1" | "p2" | "partition" | "sort";
 
@@ -26,7 +26,7 @@ export function numpyMissing(): string | undefined {
   return python ? undefined : "no Python with NumPy; `npm test` unpacks one, ORIEL_PYTHON names one";
 }
 
-/** NumPy in its own process, its columns loaded; times are taken inside it, without the way there and back. */
+/** NumPy in its own process with loaded columns. Times are measured inside it, without the round trip. */
 export class NumpyProcess {
   readonly #python: ChildProcessWithoutNullStreams;
   readonly #lines: AsyncIterator<string>;
@@ -38,11 +38,11 @@ export class NumpyProcess {
     this.#python.stderr.on("data", (bytes: Buffer) => {
       this.#complaint += bytes;
     });
-    this.#python.stdin.on("error", () => {}); // the missing answer tells more than the broken pipe
+    this.#python.stdin.on("error", () => {}); // the missing answer says more than the broken pipe
     this.#python.on("error", () => {});
   }
 
-  /** Hands over the very bytes that the other side works on, in a file. */
+  /** Passes the columns in a file, so that both sides work on the same bytes. */
   async load(times: BigInt64Array, values: Float32Array): Promise<void> {
     const folder = await mkdtemp(join(tmpdir(), "oriel-bench-"));
     try {

@@ -4,7 +4,7 @@ import type { QueueDue, QueueMessage, QueuePayload, QueueRival } from "./queue.t
 const bullmq = rivalPackage<typeof import("bullmq")>("bullmq");
 const JOB = "mail";
 
-/** As its documentation shows it; jobs that are done are removed, as ours are. */
+/** As its documentation shows it. It removes completed jobs, as oriel does. */
 export const BULLMQ: QueueRival = {
   name: "BullMQ",
   missing: bullmq.missing,
@@ -36,7 +36,7 @@ export const BULLMQ: QueueRival = {
 
 const bulkOf = ({ payload, due }: QueueMessage) => ({ name: JOB, data: payload, opts: optionsOf(due) });
 
-/** Its clock is the client's, and its due time is `timestamp` + `delay`. */
+/** It uses the client's clock. The due time is `timestamp` + `delay`. */
 function optionsOf(due: QueueDue) {
   const timestamp = Date.now();
   const delay = "atMs" in due ? Math.max(1, due.atMs - timestamp) : due.delayMs;

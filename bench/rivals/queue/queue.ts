@@ -5,7 +5,7 @@ export interface QueuePayload {
   kind: string;
 }
 
-/** From now, or by the wall clock of the machine that all run on. */
+/** Relative to now, or by the wall clock of this machine. */
 export type QueueDue = { delayMs: number } | { atMs: number };
 
 export interface QueueMessage {
@@ -14,19 +14,19 @@ export interface QueueMessage {
 }
 
 export interface QueueWorker {
-  /** Waits until what was handled is acknowledged. */
+  /** Waits until every handled message is acknowledged. */
   close(): Promise<void>;
 }
 
 export interface QueueClient {
   add(message: QueueMessage): Promise<unknown>;
   addBulk(messages: readonly QueueMessage[]): Promise<unknown>;
-  /** A worker with connections of its own, as a process has it. `prefetch` is for those that can. */
+  /** A worker with its own connections, as in its own process. Rivals that cannot prefetch ignore `prefetch`. */
   work(
     options: { concurrency: number; prefetch: number },
     handle: (payload: QueuePayload) => void,
   ): Promise<QueueWorker>;
-  /** Messages that are there, in whatever state. */
+  /** Number of messages in any state. */
   left(): Promise<number>;
   close(): Promise<void>;
 }
