@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { PassThrough, Readable } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { runCommand } from "../../src/cli/program.ts";
+import { builtProgram } from "../harness/built-program.ts";
 
 export interface Ended {
   status: number | null;
@@ -20,14 +20,14 @@ export async function command(args: readonly string[], input = ""): Promise<Ende
   return { status, stdout: out, stderr: error };
 }
 
-export const CLI_FILE = fileURLToPath(new URL("../../src/entries/cli.ts", import.meta.url));
+const CLI = new URL("../../src/entries/cli.ts", import.meta.url);
 
 /** The program in a process of its own; `onOutput` sees what it has written so far. */
 export function program(
   args: readonly string[],
   onOutput: (stdout: string, child: ReturnType<typeof spawn>) => void = () => {},
 ): Promise<Ended> {
-  const child = spawn(process.execPath, ["--import", "tsx", CLI_FILE, ...args]);
+  const child = spawn(process.execPath, [builtProgram(CLI), ...args]);
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (chunk) => {
     stdout += chunk;

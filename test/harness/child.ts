@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { builtProgram } from "./built-program.ts";
 import { watch } from "./watchdog.ts";
 
 export interface Child {
@@ -23,7 +23,7 @@ export interface Child {
  * `take` as they come and then not kept.
  */
 export function startChild(script: URL, args: readonly (string | number)[], take?: (line: string) => void): Child {
-  const child = spawn(process.execPath, ["--import", "tsx", fileURLToPath(script), ...args.map(String)], {
+  const child = spawn(process.execPath, [builtProgram(script), ...args.map(String)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   watch(child);

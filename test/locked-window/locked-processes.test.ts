@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { LockedWindow, redisStore, type Store } from "../../src/entries/index.ts";
+import { builtProgram } from "../harness/built-program.ts";
 import { type FaultProxy, startProxy } from "../harness/network/proxy.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
@@ -30,9 +31,7 @@ const counted = async (value: number) =>
   (await new LockedWindow(store, "orders", options).stats()).all.filter((each) => each === value).length;
 
 async function start(value: number): Promise<ChildProcess> {
-  const child = fork(new URL("./locked-writer.ts", import.meta.url).pathname, [server.url, String(value)], {
-    execArgv: ["--import", "tsx"],
-  });
+  const child = fork(builtProgram(new URL("./locked-writer.ts", import.meta.url)), [server.url, String(value)]);
   children.push(child);
   await once(child, "message");
   return child;

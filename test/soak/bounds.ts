@@ -3,7 +3,7 @@ import type { KeyReport } from "./keys.ts";
 import { excess, growth, type Sample } from "./memory/memory.ts";
 import { MAX_RESIDENT_BYTES, type SoakPlan } from "./plan.ts";
 
-/** A process without series: Node, the library, tsx, rounds under way. */
+/** A process without series: Node, the library, rounds under way. */
 const CLIENT_BYTES = 64 << 20;
 /** A series that is open, without its copy. */
 const SERIES_BYTES = 20_000;

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { redisStore, Series } from "../../../src/entries/index.ts";
+import { builtProgram } from "../../harness/built-program.ts";
 import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
 import { bruteForceStats, isInside } from "../brute-force.ts";
 import { expectStats } from "../expect-rows.ts";
@@ -60,9 +60,9 @@ function endsOf(times: readonly number[]): number[] {
 }
 
 function writer({ path, key = "" }: DataFile, name: string, part: number): Promise<number | null> {
-  const script = fileURLToPath(new URL("./writer.ts", import.meta.url));
+  const script = builtProgram(new URL("./writer.ts", import.meta.url));
   const args = [redis.url, name, RETENTION_MS, path, key, part, WRITERS].map(String);
-  const child = spawn(process.execPath, ["--import", "tsx", script, ...args], {
+  const child = spawn(process.execPath, [script, ...args], {
     stdio: ["ignore", "inherit", "inherit"],
   });
   return new Promise((resolve) => child.on("close", resolve));

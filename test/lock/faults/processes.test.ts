@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
+import { builtProgram } from "../../harness/built-program.ts";
 import { until } from "../../harness/until.ts";
 import { Random } from "../../simulator/world/random.ts";
 import { LockStage } from "../stage.ts";
@@ -15,9 +16,7 @@ afterAll(() => {
 });
 
 async function start(id: string, ...mode: string[]): Promise<ChildProcess> {
-  const child = fork(new URL("./child.ts", import.meta.url).pathname, [stage.server.url, id, ...mode], {
-    execArgv: ["--import", "tsx"],
-  });
+  const child = fork(builtProgram(new URL("./child.ts", import.meta.url)), [stage.server.url, id, ...mode]);
   children.add(child);
   await new Promise((resolve, reject) => {
     child.once("message", resolve);

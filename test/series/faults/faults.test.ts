@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { redisStore, Series } from "../../../src/entries/index.ts";
 import type { WindowStats } from "../../../src/stats/window-stats.ts";
 import type { Store } from "../../../src/store/contract.ts";
+import { builtProgram } from "../../harness/built-program.ts";
 import { type FaultProxy, startProxy } from "../../harness/network/proxy.ts";
 import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
 import { isWrite } from "../contract/changed-store.ts";
@@ -191,10 +191,10 @@ describe("through a network that loses, cuts, delays and repeats", () => {
 });
 
 describe("processes", () => {
-  const script = fileURLToPath(new URL("../contract/recorder.ts", import.meta.url));
+  const script = builtProgram(new URL("../contract/recorder.ts", import.meta.url));
 
   function start(url: string, first: number, count: number) {
-    const child = spawn(process.execPath, ["--import", "tsx", script, url, NAME, `${first}`, `${count}`], {
+    const child = spawn(process.execPath, [script, url, NAME, `${first}`, `${count}`], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const acknowledged: number[] = [];
