@@ -116,3 +116,8 @@ export function agrees(chunk: ChunkBytes, known: Known): boolean {
 export function isUnchanged({ header: a, length }: Answer, { header: b, length: before }: Answer): boolean {
   return a?.number === b?.number && a?.birth === b?.birth && length === before;
 }
+
+/** True when the answer is about the same chunk and goes on where the caller's bytes end. */
+export function goesOn({ number, birth }: Pick<Known, "number" | "birth">, { header, continued }: Answer): boolean {
+  return header?.number === number && header.birth === birth && continued;
+}

@@ -1,6 +1,6 @@
 import { type ChunkHeader, expiryOf, isSound, readHeader } from "./chunk.ts";
+import { needsOlder } from "./coverage.ts";
 import { law } from "./law.ts";
-import { needsOlder } from "./reach.ts";
 
 /** What of a journal's closed chunks is wanted with an answer: those of a window, within so many bytes in all. */
 export interface Reach {

@@ -1,6 +1,6 @@
 import { corruptError } from "../../errors.ts";
 import type { RunOptions, Store } from "../../store/contract.ts";
-import { type Answer, FRAME_HEADER_BYTES, type Known, STATUS } from "../format/answer.ts";
+import { type Answer, FRAME_HEADER_BYTES, goesOn, type Known, STATUS } from "../format/answer.ts";
 import { HEADER_BYTES } from "../format/chunk.ts";
 import { law } from "../format/law.ts";
 import type { ClosedChunk, Reach } from "../format/older.ts";
@@ -24,11 +24,6 @@ export interface Found {
 
 /** Of the chunk that links a turn, at the turn's instant; unknown where there is no such instant. */
 type LinkState = "linked" | "gone" | "unknown";
-
-/** True when the answer is about the same chunk and goes on where the caller's bytes end. */
-export function goesOn({ number, birth }: Pick<Known, "number" | "birth">, { header, continued }: Answer): boolean {
-  return header?.number === number && header.birth === birth && continued;
-}
 
 /**
  * Reads chunks of one journal, what belongs together in one turn: the store then runs it as one script, at one instant.

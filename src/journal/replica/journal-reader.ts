@@ -1,13 +1,13 @@
 import { bytesPerEvent } from "../../stats/segments/segment.ts";
 import type { Store } from "../../store/contract.ts";
-import { type Answer, FRAME_HEADER_BYTES, type Known } from "../format/answer.ts";
+import { type Answer, FRAME_HEADER_BYTES, goesOn, type Known } from "../format/answer.ts";
 import { type ChunkHeader, HEADER_BYTES } from "../format/chunk.ts";
+import { isPast, needsOlder } from "../format/coverage.ts";
 import { countEvents } from "../format/frames.ts";
 import type { ClosedChunk, Reach } from "../format/older.ts";
-import { isPast, needsOlder } from "../format/reach.ts";
 import { Rolled } from "../format/rolled.ts";
 import type { Read } from "../steps/read.ts";
-import { ChunkReads, goesOn } from "./chunk-reads.ts";
+import { ChunkReads } from "./chunk-reads.ts";
 import { JournalCopy } from "./journal-copy.ts";
 
 /** The window holds more than the copy may: more events, or more names of frames. */

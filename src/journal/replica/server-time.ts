@@ -2,7 +2,7 @@ import type { Clock } from "../../time.ts";
 import type { Seen } from "./rollbacks.ts";
 
 /** A machine that slept wakes with a wall clock that went on and a monotonic one that may not have. */
-export const SLEPT_MS = 1000;
+const SLEPT_MS = 1000;
 /** Clocks drift apart by up to 100 ms in this time; what was learnt before is asked anew. */
 const LONGEST_TRUST_MS = 600_000;
 
@@ -50,5 +50,40 @@ export class ServerTime {
     const elapsedMs = this.#monotonic() - this.#monotonicMs;
     if (elapsedMs > LONGEST_TRUST_MS || Date.now() - this.#wallMs > elapsedMs + SLEPT_MS) return undefined;
     return Math.max(this.#lastStampMs, Math.floor(this.#serverMs + elapsedMs));
+  }
+}
+
+export interface Instant {
+  monotonicMs: number;
+  wallMs: number;
+}
+
+/** How old what a process holds may be: counted from before the store was asked. */
+export class Age {
+  readonly #monotonic: Clock;
+  #since: Instant | undefined;
+
+  constructor(monotonic: Clock) {
+    this.#monotonic = monotonic;
+  }
+
+  now(): Instant {
+    return { monotonicMs: this.#monotonic(), wallMs: Date.now() };
+  }
+
+  learn(since: Instant): void {
+    this.#since = since;
+  }
+
+  forget(): void {
+    this.#since = undefined;
+  }
+
+  /** Infinity when nothing is held, or the machine slept meanwhile. */
+  get ms(): number {
+    if (!this.#since) return Infinity;
+    const { monotonicMs, wallMs } = this.now();
+    const elapsedMs = monotonicMs - this.#since.monotonicMs;
+    return wallMs - this.#since.wallMs > elapsedMs + SLEPT_MS ? Infinity : elapsedMs;
   }
 }

@@ -4,11 +4,10 @@ import type { Argument, Keyspace, StepOfArguments } from "../../store/contract.t
 import { type Answer, decodeAnswer, STATUS } from "../format/answer.ts";
 import { HEADER_BYTES } from "../format/chunk.ts";
 import { ChunkBytes } from "../format/chunk-bytes.ts";
+import { needsOlder, seriesNowMs } from "../format/coverage.ts";
 import { law } from "../format/law.ts";
 import { type ClosedChunk, decodeOlder, encodeReach, Older, type Reach } from "../format/older.ts";
-import { needsOlder } from "../format/reach.ts";
 import { type Append, append } from "./append.ts";
-import { seriesNowMs } from "./degraded.ts";
 import { read } from "./read.ts";
 import { closedKey } from "./rotate.ts";
 

@@ -1,8 +1,8 @@
 import { corruptError, OrielError } from "../../errors.ts";
+import { degradedOf, seriesNowMs } from "../../journal/format/coverage.ts";
 import { law } from "../../journal/format/law.ts";
 import type { Rollbacks } from "../../journal/replica/rollbacks.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
-import { degradedOf, seriesNowMs } from "../../journal/steps/degraded.ts";
 import type { ServerAnswer } from "../../journal/steps/server-answer.ts";
 import { SERVER_STATUS, serverStats, serverStatsFar } from "../../journal/steps/server-stats.ts";
 import type { StatsQuery } from "../../stats/window-query.ts";

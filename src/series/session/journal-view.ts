@@ -1,15 +1,14 @@
 import { corruptError, OrielError } from "../../errors.ts";
 import { type Answer, isUnchanged, type Known } from "../../journal/format/answer.ts";
+import { degradedOf, needsOlder, seriesNowMs } from "../../journal/format/coverage.ts";
 import { law } from "../../journal/format/law.ts";
-import { needsOlder } from "../../journal/format/reach.ts";
 import { Rolled } from "../../journal/format/rolled.ts";
-import { Age, type Instant } from "../../journal/replica/age.ts";
 import type { JournalCopy } from "../../journal/replica/journal-copy.ts";
 import { type JournalReader, TooMany } from "../../journal/replica/journal-reader.ts";
 import type { Account, Residents } from "../../journal/replica/residents.ts";
 import { Rollbacks } from "../../journal/replica/rollbacks.ts";
+import { Age, type Instant } from "../../journal/replica/server-time.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
-import { degradedOf, seriesNowMs } from "../../journal/steps/degraded.ts";
 import type { Column } from "../../kernel/contract.ts";
 import { Cores } from "../../stats/segments/cores.ts";
 import type { Fold } from "../../stats/segments/fold.ts";

@@ -1,5 +1,6 @@
 import { OrielError } from "../../errors.ts";
 import type { Answer } from "../../journal/format/answer.ts";
+import { degradedOf, seriesNowMs } from "../../journal/format/coverage.ts";
 import { law } from "../../journal/format/law.ts";
 import { Rolled } from "../../journal/format/rolled.ts";
 import { decodeSummary, type Summary } from "../../journal/format/summary.ts";
@@ -8,7 +9,6 @@ import { type JournalReader, TooMany } from "../../journal/replica/journal-reade
 import type { Rollbacks } from "../../journal/replica/rollbacks.ts";
 import { approximate } from "../../journal/steps/approximate.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
-import { degradedOf, seriesNowMs } from "../../journal/steps/degraded.ts";
 import { summarize } from "../../journal/steps/summarize.ts";
 import { type Degraded, statsOf, type WindowStats } from "../../stats/window-stats.ts";
 import type { Store } from "../../store/contract.ts";
