@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import "../../src/entries/index.ts";
 import { Brackets } from "../../src/stats/runs/brackets.ts";
-import { Core } from "../../src/stats/runs/core.ts";
-import { quickselect } from "../../src/stats/runs/quickselect.ts";
+import { Core } from "../../src/stats/runs/part-sum.ts";
 import { Run } from "../../src/stats/runs/run.ts";
+import { quickselect } from "../../src/stats/runs/select-runs.ts";
 
 /** Uniform numbers from a seed. */
 function random(seed: number): () => number {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { lowerBound, upperBound } from "../../src/stats/runs/bounds.ts";
-import { selectInRuns } from "../../src/stats/runs/select-runs.ts";
+import { lowerBound, selectInRuns, upperBound } from "../../src/stats/runs/select-runs.ts";
 
 const ascending = (a: number, b: number) => a - b;
 /** Zeros of either sign are one value to an order. */

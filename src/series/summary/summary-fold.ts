@@ -1,5 +1,5 @@
 import { Digest } from "../../journal/format/digest.ts";
-import { upperBound } from "../../stats/runs/bounds.ts";
+import { upperBound } from "../../stats/runs/select-runs.ts";
 import { Fold } from "../../stats/segments/fold.ts";
 import type { Closed } from "../../time.ts";
 import { isInside } from "../../time.ts";

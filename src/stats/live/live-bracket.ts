@@ -1,8 +1,7 @@
 import { activeKernel } from "../../kernel/choose.ts";
 import type { Column } from "../../kernel/contract.ts";
-import { lowerBound, upperBound } from "../runs/bounds.ts";
 import type { Sorted } from "../runs/run.ts";
-import { selectInRuns } from "../runs/select-runs.ts";
+import { lowerBound, selectInRuns, upperBound } from "../runs/select-runs.ts";
 
 /** What a window holds between two values, both included. */
 export interface Bracket {

@@ -1,8 +1,7 @@
 import { activeKernel } from "../../kernel/choose.ts";
-import { lowerBound, upperBound } from "./bounds.ts";
-import type { Core } from "./core.ts";
-import { quickselect } from "./quickselect.ts";
+import type { Core } from "./part-sum.ts";
 import { PLACE_INTS, PLACE_SLOTS, type Run } from "./run.ts";
+import { lowerBound, quickselect, upperBound } from "./select-runs.ts";
 
 /** Candidates around the core that are put in order one by one; more are selected from with the core's. */
 const FEW = 64;

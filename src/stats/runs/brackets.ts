@@ -1,5 +1,5 @@
 import { Bracket } from "./bracket.ts";
-import type { Core } from "./core.ts";
+import type { Core } from "./part-sum.ts";
 import type { Run } from "./run.ts";
 import { selectInRuns } from "./select-runs.ts";
 

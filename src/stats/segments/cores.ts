@@ -1,6 +1,6 @@
 import { type Closed, isInside } from "../../time.ts";
 import { Brackets } from "../runs/brackets.ts";
-import { Core } from "../runs/core.ts";
+import { Core } from "../runs/part-sum.ts";
 import type { Run } from "../runs/run.ts";
 import { Fold } from "./fold.ts";
 import type { Segment } from "./segment.ts";

@@ -1,13 +1,11 @@
 import type { Column } from "../../kernel/contract.ts";
 import { meanOf } from "../../kernel/double-double.ts";
 import { withInfinities } from "../../kernel/moments.ts";
-import { lowerBound } from "../runs/bounds.ts";
 import type { Brackets } from "../runs/brackets.ts";
-import type { Core } from "../runs/core.ts";
-import { PartSum } from "../runs/part-sum.ts";
+import type { Core } from "../runs/part-sum.ts";
+import { PartSum, scaledMoments } from "../runs/part-sum.ts";
 import type { Run, Sorted } from "../runs/run.ts";
-import { scaledMoments } from "../runs/scaled-moments.ts";
-import { selectInRuns } from "../runs/select-runs.ts";
+import { lowerBound, selectInRuns } from "../runs/select-runs.ts";
 
 /** All of one window: a core, where one is known, and the runs around it. */
 export class Fold {

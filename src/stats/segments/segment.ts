@@ -1,7 +1,6 @@
 import type { Column } from "../../kernel/contract.ts";
 import { type Closed, isInside } from "../../time.ts";
 import { Run } from "../runs/run.ts";
-import type { Block } from "./block.ts";
 import { EventTimes } from "./event-times.ts";
 import type { Fold } from "./fold.ts";
 import { LEAF, Leaf } from "./leaf.ts";
@@ -17,6 +16,13 @@ export function bytesPerEvent(valueType: number): number {
 const FIRST_ROOM = 16;
 /** Leaves whose order by value is kept, at 1 to 2 kB each: more only straddle an edge where times are the callers' own. */
 const MOST_LEAVES = 64;
+
+/** Events that enter or leave a window together: their extent in time, and their run, made when a query first needs it. */
+interface Block {
+  earliest: number;
+  latest: number;
+  run: Run | undefined;
+}
 
 /**
  * A stretch of events in arrival order, at most 16 384 of them. A closed one is exact in size and has one summary and
