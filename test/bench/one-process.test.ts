@@ -48,7 +48,7 @@ describe("rivals in one process", () => {
     }
   });
 
-  test.runIf(reason === undefined)("NumPy's complaint is told", async () => {
+  test.runIf(reason === undefined)("the error names NumPy's complaint", async () => {
     const numpy = new NumpyProcess();
     await expect(numpy.run("p1", 0, 1, 1)).rejects.toThrow("python3 ended without an answer");
   });

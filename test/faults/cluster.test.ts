@@ -69,7 +69,7 @@ describe("failover", () => {
     await scene.close();
   });
 
-  test("the primary is killed under load: what was lost is told, and with `replicas: 1` nothing is", async () => {
+  test("the primary is killed under load: lost events are reported, and with `replicas: 1` none is lost", async () => {
     // Both series in one slot, so that the same node is theirs.
     const [scene, safe] = [new Scene("killed"), new Scene("killed too", { replicas: 1 })];
     const primary = await cluster.ownerOf(keyOf(scene));

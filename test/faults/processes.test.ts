@@ -24,7 +24,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-test("writers that are killed, or stopped and continued: what they were told is there, once", async () => {
+test("writers that are killed, or stopped and continued: each acknowledged event is there once", async () => {
   const scene = new Scene("processes");
   scene.ledger.draw(SHARE * (WRITERS + 1));
   const reader = scene.open(server.url);
@@ -48,7 +48,7 @@ test("writers that are killed, or stopped and continued: what they were told is 
   expect((await reader.stats()).count).toBeGreaterThan(count);
 
   await Promise.all([cut.kill(), stopped.kill()]);
-  // What a killed process had sent may still be on its way to the server.
+  // Requests of a killed process may still be on their way to the server.
   const clientCount = async () => ((await direct.client("LIST")) as string).trim().split("\n").length;
   await until("the killed are gone", async () => (await clientCount()) <= 2);
   for (const writer of writers)

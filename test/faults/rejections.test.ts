@@ -16,7 +16,7 @@ interface Scene {
   /** Makes the store fail from then on. */
   begin(server: RedisServer, proxy: FaultProxy): Promise<unknown> | unknown;
   told: RegExp;
-  /** What the error of a call says that changes something. */
+  /** The fields of the error of a call that writes. */
   applied: "no" | "unknown";
   transient: boolean;
 }

@@ -39,7 +39,7 @@ async function fillChunk(series: Series): Promise<void> {
 }
 
 describe("a journal that was rolled back", () => {
-  test("within the open chunk: told by who wrote and who read what is gone, and by nobody else", async () => {
+  test("within the open chunk: writers and readers of the lost events report it, and no other process does", async () => {
     scene = new Scene("tail");
     const [writer, reader, onlooker] = [scene.open(server.url), scene.open(server.url), scene.open(server.url)];
     await scene.record(writer, 10);

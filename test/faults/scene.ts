@@ -34,7 +34,7 @@ export class Scene {
     return series;
   }
 
-  /** What is to be ended when the scenario is over, after the stores. */
+  /** Resources to close at the end of the scenario, after the stores. */
   atEnd(end: () => unknown): void {
     this.#ends.push(end);
   }
@@ -50,7 +50,7 @@ export class Scene {
     );
   }
 
-  /** Records until told to stop, a few at a time. */
+  /** Records a few events at a time until stopped. */
   load(series: Series): { stop(): Promise<void> } {
     let isOver = false;
     const running = (async () => {
@@ -75,8 +75,9 @@ export class Scene {
   }
 
   /**
-   * The end of every scenario: a cold reader finds what the ledger says; every copy that was kept through the troubles
-   * tells the same; every key expires. Returns what a failover lost, which each who saw it tells ("lost").
+   * The end of every scenario. A cold reader finds the events of the ledger. Every copy that was kept through the faults
+   * answers the same. Every key expires. Returns the events that a failover lost, which each process that saw them reports
+   * ("lost").
    */
   async settle(client: Client, raw: Redis | Cluster, { mayLose = false } = {}): Promise<number[]> {
     const kept = [...this.#series];
@@ -89,7 +90,7 @@ export class Scene {
       const told = await answered(() => series.stats());
       expect({ count: told.count, sum: told.sum, percentiles: told.percentiles }).toEqual({ count, sum, percentiles });
       expect(await answered(() => series.values())).toEqual(found);
-      // Only a failover may have taken what somebody saw, and then it is told.
+      // Only a failover may lose events that a process saw, and then the process reports it.
       if (told.degraded) expect([told.degradedBy, mayLose]).toEqual(["lost", true]);
     }
     const nodes = raw instanceof Cluster ? raw.nodes("master") : [raw];

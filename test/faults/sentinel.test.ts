@@ -41,7 +41,7 @@ async function failOver(): Promise<void> {
   });
 }
 
-test("the primary is killed under load: it goes on with the replica, and what was lost is told", async () => {
+test("the primary is killed under load: the replica takes over, and lost events are reported", async () => {
   const scene = new Scene("killed");
   const writers = [open(scene), open(scene)];
   const loads = writers.map((writer) => scene.load(writer));
@@ -57,7 +57,7 @@ test("the primary is killed under load: it goes on with the replica, and what wa
   client.disconnect();
 });
 
-test("what the replica never had: told by all who saw it; with `replicas: 1` it was never acknowledged", async () => {
+test("events that the replica never had: every process that saw them reports it; with `replicas: 1` they were never acknowledged", async () => {
   const [scene, safe] = [new Scene("lost tail"), new Scene("safe", { replicas: 1 })];
   const [writer, reader, onlooker] = [open(scene), open(scene), open(scene)];
   const careful = open(safe);
@@ -82,7 +82,7 @@ test("what the replica never had: told by all who saw it; with `replicas: 1` it 
   expect(await scene.settle(client, raw, { mayLose: true })).toHaveLength(4);
   expect(await safe.settle(client, raw)).toEqual([]);
   for (const who of [writer, reader]) expect(await who.stats()).toMatchObject({ degradedBy: "lost", count: 15 });
-  // Who never saw it cannot know; a window that begins after the loss lacks nothing.
+  // A process that never saw the event cannot know. A window that begins after the loss is complete.
   expect(await onlooker.stats()).toMatchObject({ degraded: false, count: 15 });
   await Promise.all([scene.close(), safe.close()]);
   client.disconnect();

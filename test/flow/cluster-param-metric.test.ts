@@ -55,7 +55,7 @@ test("sums are those of what was counted in buckets that are not over, whatever 
   );
 });
 
-test("of more values than a bucket holds, those that were counted longest ago are let go", () => {
+test("above a bucket's number of values the least recently counted ones are evicted", () => {
   const metric = metricAt(() => T, 2);
   for (const value of ["a", "b", "a", "c"]) metric.add(value);
   expect([metric.sum("a"), metric.sum("b"), metric.sum("c")]).toEqual([2, 0, 1]);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-/** As `expect`, of what is checked some thousand times. */
+/** Like `expect`, but cheap enough for thousands of checks. */
 export function expectEqual(what: string, found: unknown, wanted: unknown): void {
   if (!isDeepStrictEqual(found, wanted)) throw new Error(`${what}: ${text(found)} in place of ${text(wanted)}`);
 }

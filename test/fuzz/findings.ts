@@ -2,18 +2,18 @@ import { OrielError } from "../../src/entries/index.ts";
 import type { Subject } from "./subject.ts";
 import { isTransient } from "./transient.ts";
 
-/** Longer than any call may take, on a machine that has much else to do. */
+/** Longer than any call may take on a busy machine. */
 const HANG_MS = 20_000;
 
 export interface Case {
   subject: Subject;
   name: string;
-  /** The keys that hold what nobody has written there. */
+  /** The damaged keys. */
   damaged: readonly string[];
   what: string;
 }
 
-/** What was found, each kind once, with the first case that showed it. */
+/** The findings, each kind once, with the first case that showed it. */
 export class Findings {
   readonly #found = new Map<string, { count: number; example: string }>();
 
@@ -27,7 +27,7 @@ export class Findings {
     else this.#found.set(kind, { count: 1, example });
   }
 
-  /** Whether the call settled, as it must, with an answer or an error that says what is wrong. */
+  /** Checks that the call settled, with an answer or an error that names the damage. */
   async watch(each: Case, label: string, call: () => Promise<unknown>): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<string>((resolve) => {
@@ -78,7 +78,7 @@ function namesKey(message: string, key: string): boolean {
   return /do not fit together|:messages" is damaged: message \S+:/.test(message) && /the key "[^"]+"/.test(message);
 }
 
-/** Without what differs from case to case. */
+/** Removes the parts that differ from case to case. */
 function plain(message: unknown, name: string): string {
   return String(message).replaceAll(name, "NAME").replace(/\d+/g, "N").slice(0, 160);
 }

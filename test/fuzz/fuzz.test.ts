@@ -12,10 +12,10 @@ import { SUBJECTS, WITHOUT_KEYS } from "./subjects.ts";
 
 const CASES = Number(process.env.ORIEL_FUZZ_CASES ?? 10_000);
 const SEED = Number(process.env.ORIEL_FUZZ_SEED ?? 31);
-/** The first case that is run, of those that the seed gives. */
+/** The first case to run, of the seed's cases. */
 const FROM = Number(process.env.ORIEL_FUZZ_FROM ?? 0);
 const ONLY = process.env.ORIEL_FUZZ_ONLY;
-/** All steps that there are. */
+/** All steps. */
 const STEPS = readdirSync(new URL("../../src/generated", import.meta.url), { recursive: true, encoding: "utf8" })
   .filter((path) => path.includes("/") && path !== "store/ascii.ts")
   .map((path) => path.slice(0, -".ts".length))
@@ -91,7 +91,7 @@ test(
     for (let first = 0; first < CASES; first += AT_A_TIME) {
       const forks = Array.from({ length: AT_A_TIME }, () => random.fork());
       if (first + AT_A_TIME <= FROM) continue;
-      // What they hold must lie in their windows.
+      // Their events must lie in their windows.
       if (performance.now() - madeMs > STENCIL_LIFE_MS) {
         stencils = await stencilsOf(`${first}x`);
         madeMs = performance.now();

@@ -34,7 +34,7 @@ const BYTES = [0, 1, 2, 16, 17, 0x7f, 0x80, 0xc3, 0xfe, 0xff];
 
 const whole = (value: number) => Buffer.from(String(value));
 
-/** Bytes that no structure has written, made of such as one has. */
+/** Bytes that no structure has written, made from valid ones. */
 export function spoiled(random: Random, bytes: Buffer): Buffer {
   const at = bytes.length === 0 ? 0 : random.int(0, bytes.length - 1);
   const copy = Buffer.from(bytes);
@@ -88,7 +88,7 @@ export function hostileScore(random: Random, score: number): string {
 
 function put(copy: Buffer, at: number, write: (view: DataView, place: number) => void, width: number): Buffer {
   if (copy.length < width) return whole(copy.length);
-  // Mostly where a number of ours stands.
+  // Mostly at the place of a number.
   const place = Math.min(at - (at % 4), copy.length - width);
   write(new DataView(copy.buffer, copy.byteOffset, copy.length), place);
   return copy;

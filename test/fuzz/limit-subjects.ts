@@ -100,7 +100,7 @@ export const lock: Subject = {
       async seed() {
         await own.tryLock({ lease: "10m" });
         new Lock(store, key).tryLock({ wait: "1m", signal: left.signal }).catch(() => {});
-        await new Promise((resolve) => setTimeout(resolve, 100)); // it stands in line
+        await new Promise((resolve) => setTimeout(resolve, 100)); // it waits in the queue
       },
       asks: {
         tryLock: async () => (await own.tryLock())?.release(),
@@ -166,7 +166,7 @@ export const breaker: Subject = {
   },
 };
 
-/** What the callers themselves threw is no error of ours. */
+/** An error that a caller threw is not one of oriel's. */
 function passOn(error: unknown): void {
   if (!(error instanceof RangeError && error.message === "meant")) throw error;
 }

@@ -7,7 +7,7 @@ import { junk, spoiled } from "./hostile.ts";
 import { SUBJECTS } from "./subjects.ts";
 
 const CASES = Number(process.env.ORIEL_FUZZ_CASES ?? 1000);
-/** Their seeds wait at the same time. */
+/** All seeds wait at the same time. */
 const AT_A_TIME = 500;
 const SEED = Number(process.env.ORIEL_FUZZ_SEED ?? 31);
 
@@ -30,7 +30,7 @@ function watchedStore() {
   return { store: { ...own, run } as Store, own, keys, put };
 }
 
-/** What another structure, another version or a mistake could have put there. */
+/** Values that another structure, another version or a mistake could have stored. */
 function foreign(random: Random, value: unknown, others: readonly unknown[]): unknown {
   if (typeof value === "string" && random.chance(0.7)) return spoiled(random, Buffer.from(value)).toString("latin1");
   if (typeof value === "number" && random.chance(0.7)) return random.pick([Number.NaN, -1, 0.5, Infinity, 2 ** 53]);

@@ -2,8 +2,8 @@ import type { Random } from "../simulator/world/random.ts";
 import type { Command, Damage, Stencil } from "./stencil.ts";
 
 /**
- * Valid bytes of the same structure in a wrong place: those of the same key of another name (`twin`, by this one's keys),
- * those of another key of this name, or two keys swapped. Undefined where there is no such key of the same type.
+ * Valid bytes of the same structure in a wrong place: those of the same key of another name (`twin`, indexed by this one's
+ * keys), those of another key of this name, or two swapped keys. Undefined without such a key of the same type.
  */
 export function misplaced(
   random: Random,

@@ -17,7 +17,7 @@ export interface StencilKey {
   content: Content;
 }
 
-/** What a structure has written, to be set down again under other names. */
+/** The keys that a structure has written, to be copied under other names. */
 export interface Stencil {
   subject: Subject;
   name: string;
@@ -26,10 +26,10 @@ export interface Stencil {
 
 export interface Damage {
   key: string;
-  /** The one that has got the first one's bytes. */
+  /** The key that received the first key's bytes. */
   otherKey?: string;
   how: string;
-  /** Of a queue: the one message that it hits. */
+  /** For a queue: the single message that is damaged. */
   row: string | undefined;
 }
 
@@ -46,7 +46,7 @@ export async function stencilOf(subject: Subject, store: Store, client: Redis, n
       client.pttl(key),
       contentOf(client, key),
     ]);
-    // A lock that was just released is gone by now.
+    // A lock that was just released no longer exists.
     if (dump && content) keys.push({ key, dump, leftMs: Math.max(0, leftMs), content });
   }
   await driven.close();
@@ -73,7 +73,7 @@ function pairs(flat: readonly Buffer[]): [Buffer, Buffer][] {
   return Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i]!, flat[2 * i + 1]!]);
 }
 
-/** The commands that set it down under another name. */
+/** The commands that copy them under another name. */
 export function restored(stencil: Stencil, store: Store, name: string): Command[] {
   return stencil.keys.map(({ key, dump, leftMs }) => [
     "RESTORE",
@@ -89,7 +89,7 @@ export function keyIn({ subject, name: own }: Stencil, store: Store, name: strin
   return at >= 0 ? subject.keysOf!(store, name)[at]! : key.replaceAll(own, name);
 }
 
-/** Something hostile to one key; `others`: keys of all structures, whose bytes may take its place. */
+/** One attack on a key. `others` are keys of all structures, whose bytes may replace it. */
 export function damaged(
   random: Random,
   stencil: Stencil,
@@ -169,7 +169,7 @@ function inSet(random: Random, key: string, members: readonly [Buffer, number][]
   return { damage: { key, how: `${shown(member)} at ${hostile}`, row }, commands: [["ZADD", key, hostile, member]] };
 }
 
-/** Of a queue's `messages`: whose it is; none where it is all messages'. */
+/** For a queue's `messages`: the message it belongs to, or none if it belongs to all. */
 function rowOf(field: Buffer): string | undefined {
   return /^[:!]/.test(field.toString("latin1")) ? field.subarray(1).toString() || "a strange one" : undefined;
 }

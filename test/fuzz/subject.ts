@@ -7,27 +7,27 @@ export type Ask = () => Promise<unknown>;
 export interface Driven {
   /** Makes every key that the structure can have. */
   seed(): Promise<void>;
-  /** All that it can be asked, in the order in which it is; each must settle, whatever the one before did. */
+  /** All its calls, in order. Each must settle, whatever the previous one did. */
   readonly asks: Readonly<Record<string, Ask>>;
-  /** Does more with what nobody has touched, and throws where an answer is not exact. */
+  /** Continues with undamaged keys, and throws where an answer is not exact. */
   check(): Promise<void>;
-  /** Throws where what does not lie in `keys` (and, of a message, not under `row`) was harmed. */
+  /** Throws where data outside `keys` (for a message, outside `row`) was harmed. */
   checkSpared?(keys: readonly string[], row: string | undefined): Promise<void>;
-  /** Errors that it gave to listeners. */
+  /** Errors that it emitted to listeners. */
   readonly told: unknown[];
   close(): Promise<unknown>;
 }
 
 export interface Subject {
   readonly name: string;
-  /** What its errors must call it. */
+  /** The name that its errors must use. */
   readonly called: RegExp;
-  /** Every key that it has, with NAME in the place of its name, and a digit in that of a tag. */
+  /** Every key of it, with NAME in place of its name and a digit in place of a tag. */
   readonly keys: readonly RegExp[];
   /** Exported classes that it drives. */
   readonly drives: readonly string[];
-  /** Keys whose names do not just hold the name (tags that spread them follow from it). */
+  /** Keys that do not contain the name literally (tags that spread them are derived from it). */
   keysOf?(store: Store, name: string): string[];
-  /** `span`: of its window; the checks of what nobody touches need one that is longer than the run. */
+  /** `span`: its window. Checks of undamaged keys need a window longer than the run. */
   open(store: Store, name: string, span?: "1m" | "1h"): Driven;
 }

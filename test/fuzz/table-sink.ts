@@ -2,7 +2,7 @@ import { CounterRow } from "../../src/counter/row.ts";
 import type { CounterShape, LedgerRow, RowsQuery } from "../../src/counter/table.ts";
 import type { Applied, DrainBatch, DrainRow, Sink } from "../../src/drain/sql/sink.ts";
 
-/** A table and its ledger in this process; each call is one transaction. */
+/** A table and its ledger in this process. Each call is one transaction. */
 export class TableSink implements Sink {
   readonly #ledger = new Map<number, LedgerRow>();
   readonly #rows = new Map<string, DrainRow>();

@@ -11,7 +11,7 @@ const SHARDS = 2;
 const VALUES = ["a", "b", "c", "d", "e", "f"];
 
 const ANY_REPAIR = { inDoubt: "keep", acceptMissing: true, setAside: true, mendSums: true } as const;
-/** As of a store that was set back: of a shard that was made after all others. */
+/** The state of a store that was restored: a shard that is newer than all others. */
 const AHEAD = Array.from({ length: SHARDS }, (_, shard) => {
   return { shard, generation: 1000, nonce: "x-bfffffffffff", fence: 0, events: 1n };
 });

@@ -33,7 +33,7 @@ async function bundle(code: string, conditions: string[]): Promise<Bundle> {
     platform: "neutral",
     mainFields: ["browser", "module", "main"],
     conditions,
-    // Left as they are, so that whoever names one is seen.
+    // External, so that every import of one is seen.
     external: ["*.wasm", "*.wasm?module", "node:*", "ioredis", "redis", "redis-semaphore", ...builtinModules],
   });
   return { text: outputFiles[0]!.text, metafile };
@@ -75,7 +75,7 @@ describe("what reaches a bundle", () => {
   const wasm = { workerd: ["./kernels.simd.wasm"], "edge-light": ["./kernels.simd.wasm?module"], browser: [] };
 
   it.each(Object.keys(wasm) as (keyof typeof wasm)[])(
-    "of all that oriel exports, for %s: no client, no built-in",
+    "every export of oriel, for %s: no client, no built-in",
     async (runtime) => {
       const all = await bundle(`export * from "oriel"`, CONDITIONS[runtime]);
       expect(externals(all)).toEqual(wasm[runtime]);

@@ -18,7 +18,7 @@ const FORBIDDEN = `
   Math.random = forbid("Math.random");
   Date.now = forbid("Date.now");
 `;
-/** Each recipe with what its runtime has of its own: no Buffer and no process but in Node, Deno and Bun. */
+/** Each recipe with its runtime's own modules. Only Node, Deno and Bun have Buffer and process. */
 const RECIPES = [
   "browser",
   "workerd",

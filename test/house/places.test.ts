@@ -15,7 +15,7 @@ import { Place } from "../../src/place.ts";
 
 const place = new Place("Series", "api:latency", { address: "db:6379" });
 
-test("an error told from a place names structure, name, operation and server, and keeps all the rest", () => {
+test("an error of a place names structure, name, operation and server, and keeps the other fields", () => {
   const cause = new Error("ECONNREFUSED");
   const inner = new OrielError("UNAVAILABLE", "no", { cause, transient: true, applied: "unknown", retryAfterMs: 7 });
   const told = place.error("record", inner) as OrielError;
@@ -37,7 +37,7 @@ test("a wrong argument concerns no server", () => {
   expect(told.address).toBe(undefined);
 });
 
-test("the stack goes on to the line of whoever awaits", async () => {
+test("the stack includes the line of the awaiting caller", async () => {
   const failed = place.thrower("take");
   const inner = async () => {
     await new Promise((resolve) => setTimeout(resolve, 1));

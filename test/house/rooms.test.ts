@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root, type SourceFile, sourceFiles } from "./sources.ts";
 
-/** What a room may read that is no source of its own. */
+/** Generated and outside files that a room may import. */
 const DATA = ["package.json", "src/runtimes/kernels.simd.wasm", "src/runtimes/kernels.simd.wasm?module"];
-/** Each file that imports what is not there in every runtime. */
+/** Files that import modules that some runtimes lack. */
 const IMPORTS: Record<string, string> = {
   "src/store/redis/redis.ts": "ioredis",
   "src/store/redis/redis-deno.ts": "node:module",
@@ -16,8 +16,8 @@ const files = sourceFiles(["src"], [".ts"]).map((file) => ({
 }));
 
 /**
- * Which rooms a room may import besides itself and the files of src/ itself (errors, durations, texts), which everyone may use.
- * A room is a folder of src/.
+ * The rooms that each room may import, besides itself and the files directly in src/ (errors, durations, texts). A room is a
+ * folder of src/.
  */
 const MAY_IMPORT: Record<string, string[]> = {
   async: [],

@@ -117,7 +117,7 @@ describe.each(["wasm-simd", "wasm-scalar", "js"] as const)("%s", (name) => {
   });
 });
 
-test("what is refused, and how it is told", () => {
+test("invalid input is refused with a clear error", () => {
   const values = Float32Array.of(1, 2, 3);
   const times = BigInt64Array.of(1n, 2n);
   const bytes = new Uint8Array(13);

@@ -67,7 +67,7 @@ describe("the choice", () => {
     );
   });
 
-  test("nothing that works is an error that tells why of each", () => {
+  test("without a working form the error names the reason of each", () => {
     choose.provideKernels([cannotCompile, broken("js", { pairwiseSum: () => 7 })]);
     expect(() => choose.activeKernel()).toThrow(
       /wasm-simd failed: Wasm code generation disallowed.*js failed: pairwiseSum answered 7 where 0 is right/,

@@ -62,7 +62,7 @@ test("before init nothing is computed, and the error says what to do", () => {
   expect(() => kernel.name).toThrow(expect.objectContaining(refused));
 });
 
-describe("init tells which kernels it was given, and they are used from then on", () => {
+describe("init detects which kernels it was given, and they are used from then on", () => {
   const sources: Record<string, () => unknown> = {
     bytes: () => simd,
     "bytes within others": () => {

@@ -1,4 +1,4 @@
-// What the kernels cost to download. A budget is raised on purpose, with the README's numbers, or not at all.
+// The download size of the kernels. Raise a budget on purpose, together with the README's numbers, or not at all.
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { wasmBase64 as scalarBase64 } from "../../src/generated/kernels.scalar.ts";

@@ -1,4 +1,4 @@
-// The modules themselves: exports, imports, reproducible bytes, and no byte written outside the regions handed in.
+// The modules themselves: exports, imports, reproducible bytes, and no byte written outside the given regions.
 import { readFileSync } from "node:fs";
 import asc from "assemblyscript/asc";
 import { describe, expect, test } from "vitest";

@@ -42,7 +42,7 @@ overMatrix("lockedWindow", (name, open, { kernel, modes }) =>
     test("answers as brute force over what two processes add, while time goes on", async () => {
       const windows = [on(opened.store), on(opened.other)];
       const events: { t: number; value: number }[] = [];
-      // Over HTTP nobody is told that the lock is free: who waits looks again by time.
+      // Over HTTP there is no message that the lock is free, so a waiter polls.
       for (let i = 0; i < (opened.store.subscribe ? 60 : 15); i++) {
         opened.clock.nowMs += [0, 1, 40, 333][i % 4]!;
         const { nowMs } = opened.clock;

@@ -26,7 +26,7 @@ describe.each(names)("the matrix of %s", (name) => {
   });
 });
 
-test("the rows that met a limiter that does not load, and a series that holds nothing, are there", () => {
+test("the rows for a limiter that does not load, and for a series without a copy, exist", () => {
   const limiters = rowsOf("limiter").filter(({ scripting }) => scripting === "functions");
   expect(new Set(limiters.map(({ store }) => store)).size).toBe(storeNames.length - 2);
   expect(rowsOf("series").some(({ modes, store }) => modes.resident === false && store !== "memory")).toBe(true);

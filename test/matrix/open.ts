@@ -14,10 +14,10 @@ import { type Servers, servers } from "./servers.ts";
 import type { StructureName } from "./structures.ts";
 import { type MatrixRow, rowsOf } from "./table.ts";
 
-/** Two stores of two processes, on a clock that tests step, and what lies under their keys. */
+/** Two stores of two processes on a stepped clock, and access to their keys. */
 export type MatrixStore = SteppedStore & WindowStore;
 
-/** Opens what a row names, on a clock that tests step. Servers are shared by all rows of a test file: `clear` empties them. */
+/** Opens the stores of a row on a stepped clock. All rows of a test file share the servers. `clear` empties them. */
 export async function openRow(row: MatrixRow): Promise<MatrixStore> {
   const start = servers[row.store]!;
   if (start === "memory") {
@@ -73,7 +73,7 @@ async function onServers(row: MatrixRow, { raw, flush, connect }: Servers): Prom
   };
   const given = await Promise.all([connect(), connect()]);
   const [store, other] = given.map((each) => storeOn(each, options));
-  // A server expires by its own clock: what is over by the test's is as good as gone.
+  // A server expires keys by its own clock. A key that is over by the test's clock counts as expired.
   const expiries = async () => {
     const found = new Map<string, number>();
     for (const node of nodes())
@@ -109,7 +109,7 @@ async function onServers(row: MatrixRow, { raw, flush, connect }: Servers): Prom
   };
 }
 
-/** Runs a suite over every row of its structure; what cannot be had here is skipped by name. */
+/** Runs a suite over every row of its structure. Unavailable rows are skipped by name. */
 export function overMatrix(
   structure: StructureName,
   suite: (name: string, open: () => Promise<MatrixStore>, row: MatrixRow) => void,

@@ -13,7 +13,7 @@ function pairsIn(row: Row): string[] {
   return values.flatMap((one, i) => values.slice(i + 1).map((other) => `${one} ${other}`));
 }
 
-/** All rows there may be. */
+/** All possible rows. */
 export function product(dimensions: Dimensions, isPossible: (row: Row) => boolean): Row[] {
   let rows: Row[] = [{}];
   for (const [dimension, values] of Object.entries(dimensions))
@@ -22,8 +22,8 @@ export function product(dimensions: Dimensions, isPossible: (row: Row) => boolea
 }
 
 /**
- * Few rows that have every possible pair: each is the one of all with most pairs that none before it has. Of equals the
- * first, so that the same dimensions give the same rows.
+ * Few rows that have every possible pair. Each row is the one with the most pairs that no earlier row has. Of equal rows the
+ * first is taken, so that the same dimensions give the same rows.
  */
 export function pairwise(dimensions: Dimensions, isPossible: (row: Row) => boolean = () => true): Row[] {
   const all = product(dimensions, isPossible).map((row) => ({ row, pairs: pairsIn(row) }));

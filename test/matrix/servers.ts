@@ -7,15 +7,15 @@ import { startReplicated } from "../harness/servers/replicas.ts";
 import { type Connected, clients, clusterClients, type HandedIn } from "../store/contract/clients.ts";
 import { overHttp } from "../store/contract/over-http.ts";
 
-/** Servers that run, and how a store reaches them. */
+/** Running servers, and how a store connects to them. */
 export interface Servers {
   raw: Redis | Cluster;
   flush(): Promise<unknown>;
-  /** What a store of another process is given each time. */
+  /** The options that each store of another process receives. */
   connect(): HandedIn | Promise<Connected>;
 }
 
-/** Started once per test file, when it is first wanted, and stopped at its end. A start that failed is tried again. */
+/** Started once per test file, at its first use, and stopped at its end. A failed start is retried. */
 const started = new Set<Promise<{ stop(): Promise<unknown> }>>();
 function once<T extends { stop(): Promise<unknown> }>(start: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
@@ -37,7 +37,7 @@ afterAll(async () => {
   started.clear();
 });
 
-/** With a replica, so that a step may wait for one. */
+/** With a replica, so that a step can wait for it. */
 const redis = once(async () => {
   const { primary, stop } = await startReplicated(1);
   return { url: primary.url, stop };
@@ -59,7 +59,7 @@ const onCluster = (connect: (urls: readonly string[]) => HandedIn) => async (): 
   return { raw, flush, connect: () => connect(urls) };
 };
 
-/** Every server, by every client; memory has none. A text instead says why it cannot be had here. */
+/** Every server with every client. A text says why one is unavailable here. */
 export const servers: Record<string, (() => Promise<Servers>) | "memory" | { missing: string }> = {
   memory: "memory",
   "ioredis 6": onRedis(clients["ioredis 6"]),
@@ -73,6 +73,6 @@ export const servers: Record<string, (() => Promise<Servers>) | "memory" | { mis
     : { missing: "no valkey-server; ORIEL_VALKEY_SERVER names one" },
 };
 
-/** Where steps are sent as functions, too; the REST protocol has scripts only. */
+/** Stores that can also send steps as functions. The REST protocol has scripts only. */
 export const withFunctions = (store: string) => store !== "memory" && store !== "HTTP";
 export const withReplicas = (store: string) => store.includes("redis");

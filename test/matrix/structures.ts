@@ -16,12 +16,12 @@ import {
 } from "../../src/entries/index.ts";
 
 export interface Structure {
-  /** Options that are dimensions, null where one is left out: whatever they are, all that its suites expect holds. */
+  /** Options that are dimensions, null where one is left out. The suites expect the same with every value. */
   modes: Record<string, readonly unknown[]>;
-  /** Every other option, and why it is none: its suites set it themselves in every row, or no store has to do with it. */
+  /** Every other option, and why it is no dimension: its suites set it in every row, or it does not concern a store. */
   elsewhere: Record<string, string>;
   hasKernel?: true;
-  /** Makes one with these options; it refuses what it does not know, and so names all that it knows. */
+  /** Creates one with these options. It refuses unknown ones, and thereby names the known ones. */
   make(options: object): unknown;
 }
 
@@ -108,7 +108,7 @@ export const structures = structuresOf({
       addedDimensions: "counter/added-dimension.test.ts, over all modes",
       buckets: ALL_ROWS,
       timeZone: "buckets are cut in the process, before any step: counter/buckets.test.ts",
-      onLost: "told of a failover: counter/failover.test.ts",
+      onLost: "called after a failover: counter/failover.test.ts",
     },
     make: (options) => new Counters(store, "c", { dimensions: ["d"], ...options } as never),
   },
@@ -175,7 +175,7 @@ export const structures = structuresOf({
 
 export type StructureName = keyof typeof structures;
 
-/** The options that the code of a structure knows, from its own refusal of one that it does not. */
+/** The options that a structure knows, read from its refusal of an unknown one. */
 export function knownOptionsOf({ make }: Structure): string[] {
   const unknown = "~matrix~";
   try {

@@ -3,7 +3,7 @@ import { pairwise, type Row } from "./pairs.ts";
 import { servers, withFunctions, withReplicas } from "./servers.ts";
 import { type StructureName, structures } from "./structures.ts";
 
-/** One row of the matrix: where a suite runs, and the options it gives to all that it makes unless it says otherwise. */
+/** One row of the matrix: the store of a suite, and the default options of its structures. */
 export interface MatrixRow {
   name: string;
   store: string;
@@ -12,13 +12,13 @@ export interface MatrixRow {
   modes: Record<string, unknown>;
 }
 
-/** Every kernel in memory; of the others one each, for kernels see columns only, whichever bytes fill them. */
+/** Every kernel in memory, and one in each other store, since kernels see only columns. */
 const KERNELS: Record<string, KernelName> = {
   ...{ "ioredis 6": "wasm-simd", "node-redis 5": "wasm-simd", Valkey: "wasm-simd" },
   ...{ "ioredis 5": "js", HTTP: "js", "cluster, node-redis 5": "js", "cluster, ioredis 6": "wasm-scalar" },
 };
 
-/** Also where nothing but memory is at hand. */
+/** Also without any server. */
 export const storeNames = Object.keys(servers);
 
 export function dimensionsOf(structure: StructureName): Record<string, readonly string[]> {
@@ -38,7 +38,7 @@ export function isPossible({ store = "", scripting, replicas = "0", kernel }: Ro
   return (scripting === "eval" || withFunctions(store)) && (replicas === "0" || withReplicas(store));
 }
 
-/** Rows that cross every value of every dimension with every value of every other one. */
+/** Rows that pair every value of every dimension with every value of every other one. */
 export function rowsOf(structure: StructureName): MatrixRow[] {
   return pairwise(dimensionsOf(structure), isPossible).map((row) => {
     const { store = "", scripting, kernel = "wasm-simd", ...modes } = row;

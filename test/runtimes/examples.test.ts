@@ -46,7 +46,7 @@ function started(program: string, args: string[], env: Record<string, string>): 
   return child;
 }
 
-/** What the Worker stands before: it takes at least so long. */
+/** The minimum latency of the origin behind the Worker. */
 async function startOrigin(ms: number): Promise<{ url: string; close(): void }> {
   const origin = createServer((_request, response) => void setTimeout(() => response.end("hello\n"), ms));
   await new Promise<void>((resolve) => origin.listen(0, "127.0.0.1", resolve));
@@ -54,7 +54,7 @@ async function startOrigin(ms: number): Promise<{ url: string; close(): void }> 
   return { url, close: () => origin.close() && origin.closeAllConnections() };
 }
 
-test("the Worker limits by address, in Redis over HTTP, with two commands a request, and tells the origin's p99", async () => {
+test("the Worker limits by address, in Redis over HTTP, with two commands a request, and reports the origin's p99", async () => {
   const rest = await startRest(server.url);
   const origin = await startOrigin(25);
   const script = await deployed(placed("worker.mjs"), folder, { date: "2025-05-31" });
@@ -106,7 +106,7 @@ const SERVED: Record<string, (file: string, port: number) => string[]> = {
 };
 for (const [name, argsOf] of Object.entries(SERVED))
   inRuntime(name, (program) => {
-    test("the Hono app limits by key and tells the latencies", async () => {
+    test("the Hono app limits by key and reports the latencies", async () => {
       cpSync(join(root, "test", "http", "node_modules", "hono"), join(consumer(), "node_modules", "hono"), {
         recursive: true,
       });

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { watch } from "../harness/watchdog.ts";
 import type { Outcome } from "./stores/suite-runner.ts";
 
-/** What the script found. */
+/** The findings of the script. */
 export interface Report {
   kernel: string;
   passed: number;
@@ -23,7 +23,7 @@ export function expectAll(outcome: unknown): void {
   expect(passed.length).toBeGreaterThan(10);
 }
 
-/** What a program printed last, as JSON; rejects with its errors where it failed. It ends with this process at the latest. */
+/** The last printed line of a program, as JSON. Rejects with its errors if it failed. It ends with this process at the latest. */
 export function reportOf(program: string, args: readonly string[], cwd: string, env = {}): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const options = { cwd, env: { ...process.env, ...env }, timeout: 25_000, maxBuffer: 1 << 26 };

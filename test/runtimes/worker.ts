@@ -27,7 +27,7 @@ export async function deployed(main: string, folder: string, { date, flags = [] 
   return join(out, `${name}.js`);
 }
 
-/** The answers of a worker, with the modules beside it, in workerd to so many requests, one after the other. */
+/** The answers of a worker, with the modules beside it, in workerd to this number of requests, one after the other. */
 export async function answersOf(script: string, { date, flags = [] }: WorkerOptions, query = "", requests = 1) {
   const folder = dirname(script);
   const wasm = readdirSync(folder).flatMap((file) => (file.endsWith(".wasm") ? [join(folder, file)] : []));

@@ -93,7 +93,7 @@ export async function read(stage: Stage, process: SimProcess): Promise<void> {
   }
 }
 
-/** A function's process: each call opens the series anew, holds nothing, and is soon over. */
+/** The process of a serverless function: each call opens the series without a copy, and ends soon. */
 export async function visit(stage: Stage, process: SimProcess): Promise<void> {
   const { world, random, plan } = stage;
   while (!stage.isOver) {

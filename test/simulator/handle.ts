@@ -19,7 +19,7 @@ export interface Handle {
   firstLook?: unknown;
   /** Recorded while the store was away, or answered so: in the store later, or among those given up. */
   readonly kept: Set<number>;
-  /** Events that the series has reported as not to be handed in. */
+  /** Events that the series has reported as given up. */
   givenUp: number;
   deletions: { startedMs: number; settledMs: number }[];
 }

@@ -24,7 +24,7 @@ import {
 import { CALM } from "./world/network.ts";
 
 export const MUTATIONS: readonly Mutation[] = [
-  { rule: "readers tell copies apart: never", suits: repeats, patch: withReadersSpan(0) },
+  { rule: "readers recognise copies: never", suits: repeats, patch: withReadersSpan(0) },
   { rule: "readers remember frames for 20 s: for 1 s", suits: repeatsLate, patch: withReadersSpan(1_000) },
   ...VOID_MUTATIONS,
   ...LAST_FRAME_MUTATIONS,

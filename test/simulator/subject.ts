@@ -69,7 +69,7 @@ export function withoutNamesInSummaries(): () => void {
   return () => Object.assign(FrameRanges.prototype, { holds });
 }
 
-/** Lets readers tell copies apart for another span; the step stores frames by the law's. Returns how to undo that. */
+/** Changes the span for which readers recognise copies. The step still uses the constant. Returns an undo function. */
 export function withReadersSpan(dedupeMs: number): () => () => void {
   return () => {
     const { admit, holds, rangesAt } = Dedupe.prototype;

@@ -4,7 +4,7 @@ import type { Store } from "../../src/store/contract.ts";
 import type { SoakLedger } from "./ledger.ts";
 import { nameOf, optionsOf, retentionMsOf } from "./plan.ts";
 
-/** Series that are read at once. */
+/** Number of series read at once. */
 const BATCH = 100;
 /** The readers rest this many times as long as they read. */
 const REST = 1;
@@ -26,7 +26,7 @@ export class Auditor {
     this.#store = redisStore(redis, { deadline: 20_000 });
   }
 
-  /** Round and round until told to stop. */
+  /** Repeats until stopped. */
   async audit(isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       const begunMs = performance.now();
@@ -45,7 +45,7 @@ export class Auditor {
   async #batch(): Promise<void> {
     const indices = Array.from({ length: Math.min(BATCH, this.#series) }, () => this.#next++ % this.#series);
     const [seconds, micros] = await this.#redis.time();
-    // Whatever is appended from here on has a later stamp: the window that ends before now stands still.
+    // Later appends have a later stamp, so the window that ends before now no longer changes.
     const toMs = Math.floor(Number(seconds) * 1000 + Number(micros) / 1000) - 1;
     await Promise.all(indices.map((index) => this.#read(index, toMs)));
   }

@@ -11,12 +11,12 @@ const SERIES_BYTES = 20_000;
 const SERVER_BYTES = 64 << 20;
 /** A key, its expiry, their places in two tables. */
 const KEY_BYTES = 300;
-/** What is appended to may have as much room again. */
+/** A growing buffer may reserve as much room again. */
 const ROOM = 2;
-/** Before this nothing has expired, and all that is held may only grow. */
+/** Before this time nothing has expired, and memory only grows. */
 const STEADY_SECONDS = 465;
 
-/** What clients and server held, against what they may hold, and, in a long run, against what they held before. */
+/** Compares the memory of clients and server with its bounds, and, in a long run, with earlier samples. */
 export function judgeMemory(plan: SoakPlan, crew: Crew, server: readonly Sample[], keys: KeyReport): string[] {
   const clientBytes = CLIENT_BYTES + ROOM * MAX_RESIDENT_BYTES + plan.series * SERIES_BYTES;
   const serverBytes = SERVER_BYTES + keys.keys * KEY_BYTES + keys.bytes * ROOM;

@@ -2,10 +2,10 @@ import { Series } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { nameOf, optionsOf, retentionMsOf } from "./plan.ts";
 
-/** One window answered from a copy that is kept, and from a cold read; what differs, if anything does. */
+/** Compares one window from a kept copy with one from a cold read. Returns the difference, if any. */
 export async function compare(store: Store, kept: Series, index: number): Promise<string | undefined> {
   const { to } = await kept.stats();
-  // All stamps up to the instant before this answer's are in the journal: the window stands still from here on.
+  // The journal has all stamps before this answer's instant, so the window no longer changes.
   const window = { at: to - 1, span: retentionMsOf(index) / 2, percentiles: [0, 37, 50, 99, 100] };
   const cold = new Series(store, nameOf(index), optionsOf(index));
   try {
@@ -14,7 +14,7 @@ export async function compare(store: Store, kept: Series, index: number): Promis
       JSON.stringify(exact),
     );
     if (a !== b) return `series ${index}: the copy says ${a}, a cold read ${b}`;
-    for (const { degradedBy } of [here, there]) if (degradedBy === "lost") return `series ${index}: told as lost`;
+    for (const { degradedBy } of [here, there]) if (degradedBy === "lost") return `series ${index}: marked as lost`;
     const isSame = here.count === 0 || Math.abs(here.variance - there.variance) <= 1e-9 * there.variance;
     if (!isSame) return `series ${index}: variances ${here.variance} and ${there.variance}`;
   } finally {

@@ -16,7 +16,7 @@ export class Crew {
   kills = 0;
   compared = 0;
   readonly wrong: string[] = [];
-  /** What each process held, and its pages, by its number. */
+  /** Heap and pages of each process, by its number. */
   readonly held = new Map<number, Sample[]>();
   readonly pages = new Map<number, Sample[]>();
   readonly startedMs = Date.now();
@@ -35,12 +35,12 @@ export class Crew {
     for (let place = 0; place < plan.workers; place++) this.#start(place);
   }
 
-  /** True once as many processes as there should be have had answers. */
+  /** True once the full number of processes has had answers. */
   get isAtWork(): boolean {
     return this.#atWork >= this.#plan.workers;
   }
 
-  /** Kills one that is not spared and has had answers, if there is one, and starts another. */
+  /** Kills a process that is not spared and has had answers, if any, and starts another. */
   async killOne(): Promise<void> {
     const mortal = this.#workers.map((_, place) => place).filter((place) => place >= this.#plan.spared);
     const places = mortal.filter((place) => this.#workers[place]!.rounds > 0);

@@ -26,14 +26,14 @@ describe("the judge of a window", () => {
     expect(judged([10, 11])).toEqual([]);
     expect(judged([13, 11, 10])).toEqual([]);
   });
-  it("finds what is missing, twice, refused, or from nowhere", () => {
+  it("finds events that are missing, doubled, refused, or unknown", () => {
     expect(judged([10])).toEqual(["11 was acknowledged and is missing"]);
     expect(judged([10, 11, 10])).toEqual(["10 is there twice"]);
     expect(judged([10, 11, 13, 13])).toEqual(["13 is there twice"]);
     expect(judged([10, 11, 12])).toEqual(["12 was refused as not applied, and is there"]);
-    expect(judged([10, 11, 14])).toEqual(["14 was never handed in, or left the window long ago"]);
+    expect(judged([10, 11, 14])).toEqual(["14 was never sent, or left the window long ago"]);
   });
-  it("holds the window's edges, as near as the clocks tell", () => {
+  it("checks the window's edges, as exactly as the clocks allow", () => {
     expect(judged([], MS + 500)).toEqual([]);
     expect(judged([10, 11], MS + 500)).toEqual([]);
     expect(judged([10, 11], MS + 2000)).toEqual(["10 is older than the window", "11 is older than the window"]);

@@ -4,7 +4,7 @@ import { retentionMsOf } from "./plan.ts";
 
 const PAGE = 5000;
 const SLACK_MS = 60_000;
-/** How lua/README.md names what a series keeps; it lists no key that never expires. */
+/** The keys of a series by lua/README.md, which lists no key that never expires. */
 const KEY = /^oriel:\{soak:(\d+)\}(?::(\d+))?$/;
 
 export interface KeyReport {
@@ -17,7 +17,7 @@ export interface KeyReport {
   wrong: string[];
 }
 
-/** Looks at every key of the server: it is a chunk's, and expires when lua/README.md says. */
+/** Checks every key of the server: it belongs to a chunk, and expires as lua/README.md says. */
 export async function judgeKeys(redis: Redis): Promise<KeyReport> {
   const report: KeyReport = { keys: 0, withoutExpiry: 0, bytes: 0, lastExpiryMs: 0, wrong: [] };
   let cursor = "0";
@@ -37,7 +37,7 @@ export async function judgeKeys(redis: Redis): Promise<KeyReport> {
     });
     for (const [i, key] of page.entries()) {
       const [expiryMs, header, length] = answers.slice(3 * i, 3 * i + 3) as [number, Buffer, number];
-      // Gone between two calls; or scanned twice.
+      // Expired between two calls, or scanned twice.
       if (expiryMs === -2 || length === 0 || seen.has(key)) continue;
       seen.add(key);
       report.keys++;
@@ -50,7 +50,7 @@ export async function judgeKeys(redis: Redis): Promise<KeyReport> {
   return report;
 }
 
-/** What is wrong with one key; empty where nothing is. */
+/** Complaints about one key. */
 export function judgeKey(key: string, expiryMs: number, header: ChunkHeader): string[] {
   const [, index, number] = KEY.exec(key) ?? [];
   if (index === undefined) return [`${key} is no key of a series`];
@@ -60,7 +60,7 @@ export function judgeKey(key: string, expiryMs: number, header: ChunkHeader): st
   if (number !== undefined && Number(number) !== isNumber) wrong.push(`${key} holds chunk ${isNumber}`);
   if (retentionMs !== retentionMsOf(Number(index))) wrong.push(`${key} keeps ${retentionMs} ms`);
   const wantedMs = Math.ceil((lastStampMs + retentionMs + chunkMs + SLACK_MS) / 1000) * 1000;
-  // A closed chunk stays as long after its closing, which comes soon after its last event but has no bound.
+  // A closed chunk stays that long after its closing, which is soon after its last event but has no bound.
   const isRight = number === undefined ? expiryMs === wantedMs : expiryMs >= wantedMs;
   if (!isRight) wrong.push(`${key} expires at ${expiryMs}, not at ${wantedMs}`);
   return wrong;

@@ -1,6 +1,6 @@
 /** Readings of the one clock may differ by this much between processes, ms. */
 export const CLOCK_SLACK_MS = 1000;
-/** A frame that nobody answered may be appended so long after it was built (design: void time). */
+/** A frame without an answer may be appended this long after it was built (its void time). */
 const VOID_AFTER_MS = 10_000;
 
 type State = "under way" | "acknowledged" | "refused" | "unknown";
@@ -13,12 +13,12 @@ interface Handed {
   isJudged: boolean;
 }
 
-/** What every process handed in, series by series, and what a reader must therefore find in a window. */
+/** The events that every process sent, by series, and therefore the events that a reader must find in a window. */
 export class SoakLedger {
   acknowledged = 0;
   refused = 0;
   unknown = 0;
-  /** Acknowledged events that some read had to show, and did; those that left their windows before any read. */
+  /** Acknowledged events that some read had to show and did, and those that left their windows before any read. */
   judged = 0;
   unread = 0;
   readonly #series: Map<number, Handed>[];
@@ -52,7 +52,7 @@ export class SoakLedger {
     }
   }
 
-  /** The process is gone: of what it had under way nobody knows. */
+  /** The process is gone. The outcome of its pending calls is unknown. */
   ended(worker: number, atMs: number): void {
     for (const key of [...this.#underWay.keys()]) {
       if (!key.startsWith(`${worker} `)) continue;
@@ -61,9 +61,9 @@ export class SoakLedger {
   }
 
   /**
-   * Whether `found` can be the window (from, to] of a series: what was acknowledged inside is there once, nothing is
-   * there twice, and nothing that was refused, never handed in, or is outside. Empty where all is well. Windows of one
-   * series must be judged in the order of time: what has left this one is forgotten.
+   * Checks whether `found` can be the window (from, to] of a series. Every acknowledged event inside is there once. There is
+   * no doubled, refused, unknown or outside event. Returns the complaints. Windows of one series must be judged in the order
+   * of time, since events that left this one are dropped.
    */
   judge(series: number, found: ArrayLike<number>, fromMs: number, toMs: number): string[] {
     const handedIn = this.#series[series]!;
@@ -73,7 +73,7 @@ export class SoakLedger {
       const handed = handedIn.get(value);
       if (seen.has(value)) wrong.push(`${value} is there twice`);
       seen.add(value);
-      if (!handed) wrong.push(`${value} was never handed in, or left the window long ago`);
+      if (!handed) wrong.push(`${value} was never sent, or left the window long ago`);
       else if (handed.state === "refused") wrong.push(`${value} was refused as not applied, and is there`);
       else if (handed.latestMs + CLOCK_SLACK_MS <= fromMs) wrong.push(`${value} is older than the window`);
       else if (handed.earliestMs - CLOCK_SLACK_MS > toMs) wrong.push(`${value} is younger than the window`);

@@ -3,15 +3,15 @@ import type { SeriesOptions } from "../../src/series/series-options.ts";
 export interface SoakPlan {
   /** How long the load lasts, the start of its processes included. */
   seconds: number;
-  /** It lasts longer where so many have not been acknowledged yet: a busy machine has as much to judge. */
+  /** The load lasts until this many events are acknowledged, so that a slow machine has as much to judge. */
   leastEvents: number;
   workers: number;
-  /** The first so many are never killed: their memory is followed from the first second to the last. */
+  /** Number of processes that are never killed, so that their memory is sampled from the first second to the last. */
   spared: number;
   series: number;
   /** One process is killed, on average, this often, ms; 0: none. */
   killEveryMs: number;
-  /** Others on this machine come first: the tests that run beside it. */
+  /** Lowers the priority below other tests of this machine. */
   isPolite: boolean;
   /** Wait at the end until everything has expired. */
   seesEnd: boolean;
@@ -19,7 +19,7 @@ export interface SoakPlan {
   plant?: string;
 }
 
-/** `npm test`: a small one, with all in it. */
+/** `npm test`: small, with every part. */
 export const SHORT: SoakPlan = {
   seconds: 14,
   leastEvents: 2000,

@@ -4,10 +4,10 @@ import type { ScriptOf } from "../../src/store/delivery/delivery.ts";
 
 type Change = [step: string, text: string, instead: string];
 
-/** Where an append has made what it will write. */
+/** The place where an append has built its bytes. */
 const WRITTEN = "local expiry = expiry_of(stamp, retention, chunk_ms)";
 
-/** Faults of the scripts that a soak must find: what each does, and what the soak must say. */
+/** Faults of the scripts that a soak must find: the change, and the expected complaint. */
 export const PLANTS: Record<string, { changes: Change[]; found: RegExp }> = {
   "an open chunk gets no expiry": {
     changes: [

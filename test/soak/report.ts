@@ -1,20 +1,20 @@
 import { writeSync } from "node:fs";
 
-/** What a process tells of itself, one JSON array a line. Times are ms since 1970 of the one machine that all run on. */
+/** The report of a process, one JSON array a line. Times are ms since 1970 by the clock of the shared machine. */
 export type Report =
-  /** About to hand these in, [series, first value, count] after one another. */
+  /** About to send these events: [series, first value, count] repeated. */
   | ["sent", round: number, atMs: number, calls: number[]]
-  /** What became of each call of the round: a acknowledged, n not applied for certain, ? nobody knows. */
+  /** The outcome of each call of the round: a acknowledged, n not applied, ? unknown. */
   | ["done", round: number, atMs: number, states: string]
-  /** What is still held after a garbage collection, the process's pages, and how many series are open. */
+  /** The heap after a garbage collection, the process's pages, and the number of open series. */
   | ["memory", atMs: number, heldBytes: number, rssBytes: number, series: number]
   /** Comparisons of a resident copy with a cold read since the last report. */
   | ["compared", count: number]
   | ["wrong", text: string];
 
 /**
- * Returns when the line has left the process: SIGKILL takes nothing back. Standard output is not used by others here,
- * so that it blocks where the reader is slow.
+ * Returns when the line has left the process, so that SIGKILL cannot lose it. It has standard output for itself, so that it
+ * blocks when the reader is slow.
  */
 export function tell(report: Report): void {
   const bytes = Buffer.from(`${JSON.stringify(report)}\n`);
@@ -28,7 +28,7 @@ export function tell(report: Report): void {
   }
 }
 
-/** Undefined for a line that its writer was killed in; what it would have said had not begun. */
+/** Undefined for a line cut off by a kill. Its event had not begun. */
 export function read(line: string): Report | undefined {
   try {
     return JSON.parse(line) as Report;

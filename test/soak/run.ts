@@ -18,16 +18,16 @@ export interface SoakOutcome {
   auditor: Auditor;
   keys: KeyReport;
   server: { samples: Sample[]; after: Sample; expired: number; evicted: number };
-  /** Keys left when all should have expired; undefined where nobody waited. */
+  /** Keys left when all should have expired. Undefined without the wait. */
   left: number | undefined;
   wrong: string[];
 }
 
-/** On a busy machine it takes longer until there is enough to judge. */
+/** A busy machine needs longer until there is enough to judge. */
 const LONGEST_WAIT_MS = 300_000;
 const SEVERAL_CHUNKS_MS = 4000;
 
-/** Loads a Redis of its own with processes, kills them, reads and judges meanwhile, and judges all at the end. */
+/** Loads its own Redis with processes, kills them, judges reads during the load, and judges everything at the end. */
 export async function soak(plan: SoakPlan): Promise<SoakOutcome> {
   const server = await startRedis();
   const redis = new Redis(server.url);
@@ -70,10 +70,10 @@ async function play(plan: SoakPlan, url: string, redis: Redis): Promise<SoakOutc
     await crew.killAll();
   }
   const loadedMs = Date.now() - crew.startedMs;
-  // What a killed process had sent may still be on its way to the server.
+  // Requests of a killed process may still be on their way to the server.
   await until("the killed are gone", async () => (await infoOf(redis, "clients", "connected_clients")) === 1);
   samples.push(await usedMemory(redis));
-  // Then the last of what was acknowledged is inside for certain.
+  // Then the last acknowledged event is certainly inside.
   await pause(2 * CLOCK_SLACK_MS);
   await auditor.settle();
   const keys = await judgeKeys(redis);
@@ -121,7 +121,7 @@ async function every(intervalMs: number, isOver: () => boolean, act: () => Promi
 
 async function leftAfter(lastExpiryMs: number, redis: Redis): Promise<number> {
   await pause(Math.max(0, lastExpiryMs - Date.now()) + 1000);
-  // The server takes expired keys away a few at a time, when it has the time or meets one.
+  // The server removes expired keys a few at a time, when it is idle or accesses one.
   let cursor = "0";
   do [cursor] = await redis.scan(cursor, "COUNT", 5000);
   while (cursor !== "0");

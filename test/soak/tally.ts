@@ -1,7 +1,7 @@
 import { median, mib } from "./memory/memory.ts";
 import type { SoakOutcome } from "./run.ts";
 
-/** One line that says what a soak did and found. */
+/** One line about the work and findings of a soak. */
 export function tallyOf({ ledger, crew, auditor, keys, server, left, wrong, loadedMs }: SoakOutcome): string {
   const spared = [...crew.held.values()].reduce((longest, held) => (held.length > longest.length ? held : longest));
   const half = spared.length >> 1;

@@ -1,4 +1,4 @@
-// A process of its own: records into random series and asks, as fast as it can, until it is killed.
+// A separate process. It records into random series and queries them as fast as it can until it is killed.
 import { setPriority } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { externalBytes } from "../../bench/external-bytes.ts";
@@ -15,7 +15,7 @@ const startedMs = Number(startedMsText);
 
 const LANES = 4;
 const CALLS = 48;
-/** So many calls of a round go to the first tenth of the series. */
+/** The share of a round's calls that go to the first tenth of the series. */
 const HOT_SHARE = 0.5;
 const SAMPLE_MS = 2000;
 
@@ -40,7 +40,7 @@ function pick(): number {
   }
 }
 
-/** Resolves to what became of the call: a acknowledged, n not applied, ? nobody knows. */
+/** Resolves to the outcome of the call: a acknowledged, n not applied, ? unknown. */
 async function hand(index: number, values: readonly number[]): Promise<string> {
   const series = seriesOf(index);
   try {
@@ -49,7 +49,7 @@ async function hand(index: number, values: readonly number[]): Promise<string> {
     else {
       const sentMs = Date.now();
       const { count, min, max, to } = await series.recordAndGet(values[0]!, { percentiles: [50, 99] });
-      // An answer that took as long as the window is may have left the event behind.
+      // If an answer took as long as the window, the event may have left it.
       const isInside = to - sentMs < retentionMsOf(index);
       if (isInside && !(count >= 1 && min <= values[0]! && values[0]! <= max))
         tell(["wrong", `series ${index}: the window after recording ${values[0]} has ${count} from ${min} to ${max}`]);

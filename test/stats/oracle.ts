@@ -115,8 +115,9 @@ function momentsOf(values: readonly number[]): { sum: number; m2: number } {
 }
 
 /**
- * Counts, extrema and order statistics are equal; interpolated percentiles within 1e-12 and the rounding of their ends; sums within 1e-15 of the sum of
- * sizes (each is rounded a few times), variances within 1e-10 of themselves, and exactly 0 where all values are equal.
+ * Counts, extrema and order statistics are equal. Interpolated percentiles agree within 1e-12 and the rounding of their ends.
+ * Sums agree within 1e-15 of the sum of absolute values, since each is rounded a few times. Variances agree within 1e-10
+ * relative, and are exactly 0 where all values are equal.
  */
 export function expectStats(actual: WindowStats, values: readonly number[], asked: Asked = {}): void {
   const expected = statsByHand(values, asked);
@@ -147,8 +148,8 @@ export function expectStats(actual: WindowStats, values: readonly number[], aske
 }
 
 /**
- * Two answers about one window: the same edges, counts, extrema and percentiles; sums within 1e-15 of the sum of sizes
- * (told, or taken for count times the largest), variances within 1e-10.
+ * Compares two answers about one window. Edges, counts, extrema and percentiles are equal. Sums agree within 1e-15 of the sum
+ * of absolute values (given, or count times the largest). Variances agree within 1e-10.
  */
 export function expectAlike(actual: WindowStats, expected: WindowStats): void {
   const { sum, mean, variance, std, ...exact } = actual;

@@ -64,12 +64,13 @@ export function fleetActor({ stores, random, modes, clock }: Part): Actor {
       const success = (await answered(() => new FleetMetrics(stores[0]!, "f", shape).read("pay"))).success(
         clock.nowMs(),
       );
-      if (success !== added || late > 0) books.wrong(`${success} are counted of ${added}; ${late} are told as late`);
+      if (success !== added || late > 0)
+        books.wrong(`${success} are counted of ${added}; ${late} are reported as late`);
     },
   };
 }
 
-/** Two processes count and drain at once, without a lock; table and store together have each count once. */
+/** Two processes count and drain at once, without a lock. Table and store together have each count once. */
 export async function drainActor({ stores, random, modes }: Part): Promise<Actor> {
   const books = new Books<string>("drain");
   const { sink: name, ...options } = modes as { sink: string };

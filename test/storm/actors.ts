@@ -14,7 +14,7 @@ import type { Random } from "../simulator/world/random.ts";
 import { answered, Books } from "./books.ts";
 import type { ServerClock } from "./clocks.ts";
 
-/** One structure in a storm: its two processes do random things, and at the end its books are compared with what is there. */
+/** One structure in a storm. Its two processes act at random, and at the end its books are compared with the store. */
 export interface Actor {
   act(): Promise<unknown>;
   settle(): Promise<unknown>;
@@ -46,7 +46,7 @@ export function seriesActor({ stores, random, modes }: Part): Actor {
     },
     async settle() {
       const cold = new Series(stores[0]!, "s", { ...options, onStoreError: "throw" });
-      // What processes keep is handed in behind their backs.
+      // Processes send their kept events in the background.
       const areKeptOnly = (missing: number[]) =>
         missing.length > givenUp && missing.every((key) => books.kept.has(key));
       for (let i = 0; i < 100 && areKeptOnly(books.missing(await answered(() => cold.values()))); i++) await pause(50);
@@ -119,7 +119,7 @@ export function lockActor({ stores, random, modes, clock }: Part): Actor {
   const hold = (lock: Lock) =>
     lock.withLock(
       async (held) => {
-        // A server whose clock was set forward ends leases that their holders still go by.
+        // A server whose clock was set forward ends leases that their holders still trust.
         if (!clock.isStepped && holder && holder.leftMs > 0 && held.leftMs > 0) books.wrong("two hold it at once");
         if (held.fence <= last) books.wrong(`fence ${held.fence} after ${last}`);
         [holder, last] = [held, held.fence];
@@ -130,7 +130,7 @@ export function lockActor({ stores, random, modes, clock }: Part): Actor {
     );
   return {
     violations: books.violations,
-    // Both at once, or neither would ever find it held.
+    // Both at once, so that one finds it held.
     act: () => Promise.all(locks.map((lock) => random.chance(0.7) && books.call(++drawn, hold(lock)))),
     settle: () => answered(() => locks[0]!.withLock(() => {}, { wait: "3s" })),
   };

@@ -1,9 +1,9 @@
 import { OrielError } from "../../src/entries/index.ts";
 
-/** What became of each thing that was handed in, by what its call answered; and what no call may do. */
+/** The outcome of each sent item, by the answer of its call, and violations of what no call may do. */
 export class Books<Key = number> {
   readonly acknowledged = new Set<Key>();
-  /** Acknowledged by a process that keeps them, and may give them up if it says so. */
+  /** Acknowledged by a process that keeps them. It may give them up if it reports that. */
   readonly kept = new Set<Key>();
   readonly refused = new Set<Key>();
   readonly unknown = new Set<Key>();
@@ -18,7 +18,7 @@ export class Books<Key = number> {
     if (this.violations.length < 5) this.violations.push(`${this.#name}: ${text}`);
   }
 
-  /** Never rejects; undefined where the call did. Any error but an OrielError is a violation. */
+  /** Never rejects. Resolves to undefined where the call rejected. Any error except an OrielError is a violation. */
   async call<Answer>(key: Key, calling: Promise<Answer>): Promise<Answer | undefined> {
     try {
       const answer = await calling;
@@ -42,8 +42,8 @@ export class Books<Key = number> {
   }
 
   /**
-   * Each found once; what was refused is not there, what was acknowledged is, but for so many of the kept that were
-   * reported as given up; of the rest nobody knows.
+   * Each item is found at most once. No refused item is there. Every acknowledged one is, except those kept ones that were
+   * reported as given up. The others may be there or not.
    */
   settle(found: readonly Key[], givenUp = 0): void {
     const times = new Map<Key, number>();
@@ -59,17 +59,17 @@ export class Books<Key = number> {
         this.wrong(`${key} was acknowledged, and is missing; ${givenUp} are reported`);
   }
 
-  /** The same where only the number is known. */
+  /** The same check where only the number of items is known. */
   settleCount(count: number): void {
     const [least, most] = [this.acknowledged.size, this.acknowledged.size + this.unknown.size];
     if (count < least || count > most) this.wrong(`counts ${count}; from ${least} to ${most} can be`);
   }
 }
 
-/** Its probes come seconds apart by then. */
+/** The probes are seconds apart by then. */
 const LONGEST_RETURN_MS = 20_000;
 
-/** Asks again while the store comes back to itself. */
+/** Repeats a query while the store recovers. */
 export async function answered<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   const endMs = performance.now() + LONGEST_RETURN_MS;
   for (;;) {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { onShiftedClock } from "../harness/clock/stepped-script.ts";
 import type { Random } from "../simulator/world/random.ts";
 
-/** A process whose monotonic clock stands still now and then, as an isolate's does between two requests. */
+/** A process whose monotonic clock sometimes stands still, like an isolate's between two requests. */
 export class Frozen {
   #sinceMs: number | undefined;
   #lostMs = 0;
@@ -19,7 +19,7 @@ export class Frozen {
 const DAY_MS = 86_400_000;
 const LONGEST_STEP_MS = 60_000;
 
-/** The servers' clock: the machine's, or one that is set by up to a minute, forward and back, around a noon to come. */
+/** The servers' clock: the machine's, or one near a future noon that is set forward and back by up to a minute. */
 export class ServerClock {
   readonly canStep: boolean;
   isStepped = false;
@@ -30,7 +30,7 @@ export class ServerClock {
     this.canStep = canStep;
     if (!canStep) return;
     const nowMs = Date.now();
-    // Neither a step nor the time of day takes it into another hour, or another day.
+    // No step and no time of day moves it into another hour or day.
     this.#aheadMs = Math.ceil(nowMs / DAY_MS) * DAY_MS + DAY_MS / 2 + 1_800_000 - nowMs;
     this.#mostMs = this.#aheadMs;
   }

@@ -1,11 +1,11 @@
 import type { Sink } from "../../src/entries/sql.ts";
 import { STAGES, type Stage } from "../drain/stages.ts";
 
-/** Those that a process has within itself; the others take seconds to start. */
+/** Embedded databases. The others take seconds to start. */
 const WITHIN = ["SQLite", "recorded Oracle"];
 const isLong = process.env.ORIEL_SEEDS !== undefined;
 
-/** The databases of the drains of all storms, each started when it is first drawn. */
+/** The databases of all storms' drains, each started at its first use. */
 export class Databases {
   readonly #stages = new Map<string, Promise<Stage>>();
   #count = 0;
@@ -14,7 +14,7 @@ export class Databases {
     return sink === undefined || isLong || WITHIN.includes(sink as string);
   }
 
-  /** Into tables of its own. */
+  /** Drains into its own tables. */
   async sink(name: string): Promise<Sink> {
     let stage = this.#stages.get(name);
     if (!stage) {

@@ -7,7 +7,7 @@ import { release } from "../../src/lock/release.ts";
 import type { Operation, Store, WatchedStore } from "../../src/store/contract.ts";
 import type { Change } from "./storm.ts";
 
-/** What a store does that breaks its word, and the structures whose books must show it. */
+/** Broken behaviours of a store, and the structures whose books must reveal each. */
 export interface Mutation {
   change: Change;
   seenBy: readonly string[];
@@ -37,7 +37,7 @@ function every(broken: (run: () => Promise<unknown>, last: unknown) => Promise<u
 
 type Broken = (run: (input: unknown) => Promise<unknown>, input: never, store: Store, key: string) => Promise<unknown>;
 
-/** Every so many runs of one step go through `broken`, which two processes share. */
+/** One of a number of runs of a step goes through `broken`, which two processes share. */
 function breaking(step: string, times: number, broken: Broken): Change {
   let count = 0;
   return (store) => {
@@ -51,7 +51,7 @@ function breaking(step: string, times: number, broken: Broken): Change {
   };
 }
 
-/** Of each lock's key, the token that got it last. */
+/** The last token of each lock's key. */
 const holders = new Map<string, string>();
 
 export const mutations: Record<string, Mutation> = {

@@ -10,14 +10,14 @@ import { breakSaves, mendSaves } from "../harness/servers/saves.ts";
 import type { Random } from "../simulator/world/random.ts";
 import type { Connected, HandedIn } from "../store/contract/clients.ts";
 
-/** Servers that take writes, how they are started, and how the stores of the matrix reach them. */
+/** The writable servers, how they are started, and how the stores of the matrix connect to them. */
 export interface Servers {
   open(folder: string): Promise<{ servers: readonly RedisServer[]; cluster?: RedisCluster; stop(): Promise<unknown> }>;
   clients: Record<string, (urls: readonly string[]) => HandedIn | Promise<Connected>>;
   hasReplica?: boolean;
 }
 
-/** Servers that are made to refuse, be silent or forget their scripts, and are healthy again after each fault. */
+/** Makes servers refuse, be silent or forget their scripts, and heals them after each fault. */
 export class FaultyServers {
   readonly #open: Servers["open"];
   readonly #clients: Servers["clients"];
@@ -25,7 +25,7 @@ export class FaultyServers {
   readonly #folder = mkdtempSync(join(tmpdir(), "oriel-storm-"));
   #cluster: RedisCluster | undefined;
   #servers: readonly RedisServer[] = [];
-  /** Never refused anything: users of their own. */
+  /** Their ACL users are never refused. */
   #operators: Redis[] = [];
   #stop: () => Promise<unknown> = async () => {};
 

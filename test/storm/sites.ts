@@ -50,7 +50,7 @@ const valkey = (server: string): Servers => ({
   },
 });
 
-/** Where storms are played: seed by seed in turn. */
+/** The sites of storms, one seed after the other. */
 export function makeSites(): FaultyServers[] {
   const found = findValkey();
   return [withReplica, cluster, ...(found ? [valkey(found)] : [])].map((servers) => new FaultyServers(servers));

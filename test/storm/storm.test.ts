@@ -31,7 +31,7 @@ test(`${count} storms over all structures from seed ${first}: each is what its b
 test.each(Object.entries(mutations))("the books show it where %s", async (_, { change, seenBy }) => {
   const all: string[] = [];
   const found = () => seenBy.filter((name) => all.some((violation) => violation.startsWith(`${name}: `)));
-  // Not in every storm each structure comes to the step that is changed.
+  // Not every storm reaches the changed step in each structure.
   for (let seed = first; seed < first + 5 && found().length < seenBy.length; seed++)
     all.push(...(await playStorm(seed, sites[0]!, change)).violations);
   expect(found()).toEqual(seenBy);

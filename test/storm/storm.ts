@@ -36,12 +36,12 @@ export interface StormOutcome {
   violations: string[];
 }
 
-/** Changes what a store does, to show that the books find it; no other fault is played then. */
+/** Changes a store, to prove that the books reveal it. No other fault is active then. */
 export type Change = (store: WatchedStore) => WatchedStore;
 
 /**
- * One storm: every structure, each in two processes of a row of the matrix that is drawn for it, does what it can while the
- * servers refuse, forget and are silent, and their clock is set; then calm, in which each must be what its books say.
+ * One storm. Every structure works in two processes of a random row of the matrix, while the servers refuse, forget and are
+ * silent, and their clock is set. Then calm returns, and each structure must agree with its books.
  */
 export async function playStorm(seed: number, servers: FaultyServers, change?: Change): Promise<StormOutcome> {
   const random = new Random(seed);
@@ -57,7 +57,7 @@ export async function playStorm(seed: number, servers: FaultyServers, change?: C
         servers.has(store) && (modes.replicas !== 1 || servers.hasReplica) && databases.has(modes.sink),
     );
     const { store: client, scripting, modes } = random.pick(rows);
-    // A lock goes by a clock that never stands still, or nothing could tell it that its lease is over.
+    // A lock needs a clock that never stands still. Otherwise it could not notice the end of its lease.
     const monotonic = /lock/i.test(structure) ? {} : { monotonic: frozen.monotonic };
     const stores: WatchedStore[] = [];
     for (let i = 0; i < 2; i++) {

@@ -40,7 +40,7 @@ async function settled(scene: Scene): Promise<void> {
 }
 
 describe("a server that cannot be reached when the store is made", () => {
-  test('"throw": nothing throws or crashes; each call rejects by its deadline, not applied; then it comes up', async () => {
+  test('"throw": construction never throws; each call rejects by its deadline, not applied, until the server is up', async () => {
     const port = await freePort();
     const store = redisStore(`redis://127.0.0.1:${port}`, { deadline: 300 });
     const series = new Series(store, "early");
@@ -85,8 +85,8 @@ describe("a server that stands still", () => {
     server.resume();
     await until("it is back", async () => scene.record(one));
     await until("it is back", async () => scene.record(two));
-    // What may have been applied keeps windows that reach it degraded; all that was kept for certain is there.
-    await until("all is handed in", async () => {
+    // Events that may have been applied keep the windows that hold them degraded. All certainly kept events are there.
+    await until("all kept events are sent", async () => {
       const found = new Set(await scene.open(server.url).values());
       return [...scene.ledger.kept].every((value) => found.has(value));
     });
@@ -111,7 +111,7 @@ describe("a server that stands still", () => {
   });
 });
 
-test('a server that is killed and comes back empty: "local" goes on, and hands in what it kept', async () => {
+test('a server that is killed and comes back empty: "local" continues, and sends the events that it kept', async () => {
   const scene = new Scene("killed", local);
   const series = scene.open(server.url, { deadline: 300 });
   expect(await scene.record(series, 5)).toBe(true);
@@ -121,7 +121,7 @@ test('a server that is killed and comes back empty: "local" goes on, and hands i
   expect(await scene.record(series, 5)).toBe(false);
   expect(await series.stats()).toMatchObject({ ...LOCAL, count: 10 });
   server = await startRedis({ tcp: port });
-  const found = await until("it is handed in", async () => {
+  const found = await until("the kept events are sent", async () => {
     const values = new Set(await series.values());
     return [...scene.ledger.kept].every((value) => values.has(value));
   });
@@ -181,7 +181,8 @@ test.each([1, 2, 3, 4])(
     // A window that begins now reaches nothing that was kept.
     const beginMs = (await series[0]!.stats()).to;
     await until("time goes on", async () => (await series[0]!.stats()).to > beginMs + 5);
-    for (const one of series) await until("all is handed in", async () => !(await one.stats({ span: 1 })).degraded);
+    for (const one of series)
+      await until("all kept events are sent", async () => !(await one.stats({ span: 1 })).degraded);
     const cold = scene.open(server.url);
     const found = await cold.values();
     expect(scene.ledger.settle(found)).toEqual([]);
@@ -196,7 +197,7 @@ test.each([1, 2, 3, 4])(
   },
 );
 
-test('under "local" each copy agrees with a cold reader when all is handed in', async () => {
+test('under "local" each copy agrees with a cold reader once all kept events are sent', async () => {
   const scene = new Scene("agree", local);
   const series = scene.open(proxy.url, { deadline: 300 });
   expect(await scene.record(series, 100)).toBe(true);

@@ -32,7 +32,7 @@ async function ask(limiter: Limiter, isOver: () => boolean, pauseMs = 2): Promis
   }
 }
 
-test("each outage is told once, and its end, however many calls fail in it", async () => {
+test("each outage and its end are reported once, however many calls fail in it", async () => {
   const server = await startRedis({ tcp: true });
   const proxy = await startProxy(server.port);
   ends.push(server.stop, proxy.close);
@@ -179,7 +179,7 @@ test("where timers end with their request (Workers), a call of a later request i
   rest.faultOf = undefined;
   const before = rest.requests.length;
   while (!(await second.limiter.take("a").catch(() => undefined))) {
-    expect(rest.requests.length).toBeLessThan(before + 3); // but for those that were on their way
+    expect(rest.requests.length).toBeLessThan(before + 3); // except requests already under way
     expect(performance.now() - beganMs).toBeLessThan(10_000);
     await new Promise((resolve) => timer(resolve, 5));
   }

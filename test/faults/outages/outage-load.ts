@@ -11,7 +11,7 @@ export interface Load {
   /** Of each, turns of the event loop: what a busy machine does not change. */
   turns: number[];
   allowed: number;
-  /** Decisions that were made without the store. None is kept: whoever calls measures the heap. */
+  /** Decisions made without the store. They are not kept, since the caller measures the heap. */
   degraded: number;
 }
 

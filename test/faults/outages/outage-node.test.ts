@@ -60,7 +60,7 @@ test.each(Object.keys(clients))("one node of three stands still: calls on the ot
     const refused = told.filter((each) => each.status === "rejected");
     for (const { reason } of refused)
       expect(reason).toMatchObject({ code: "UNAVAILABLE", applied: "no", transient: true });
-    // A third of the slots, and about so many of the ids.
+    // A third of the slots, and about a third of the ids.
     expect(refused.length).toBeGreaterThan(ids.length / 6);
     expect(refused.length).toBeLessThan(ids.length / 2);
     for (let times = 0; times < 20; times++)

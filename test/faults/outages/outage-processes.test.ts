@@ -13,7 +13,7 @@ interface Told {
   downMs: number;
 }
 
-/** What a process has printed, by store. */
+/** The printed lines of a process, by store. */
 function told(lines: readonly string[]): [string, Told[]][] {
   const byStore = new Map<string, Told[]>();
   for (const line of lines) {

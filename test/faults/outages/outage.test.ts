@@ -120,7 +120,7 @@ test.each(Object.keys(stages))(
     const grownBytes = heapBytes() - before - 4 * 12 * turns.length;
     expect(grownBytes).toBeLessThan(8 << 20);
 
-    // Told once, for each node of a cluster.
+    // Reported once for each node of a cluster.
     expect(new Set(events.map(([event, { address }]) => `${event} ${address}`)).size).toBe(events.length);
     expect(events.every(([event]) => event === "down")).toBe(true);
     expect(events[0]).toMatchObject(["down", { reason: expect.any(String), since: expect.any(Number) }]);

@@ -51,7 +51,7 @@ class Registry {
 const exported = () => ({ prefix: "oriel", labels: { a: "b" } });
 const worker = () => ({ on: () => () => {} });
 
-/** HTTP, databases, drains, exporters: what stands between oriel and others. */
+/** HTTP, databases, drains, exporters: the borders to other software. */
 export const EDGES: Record<string, Subject> = {
   httpStore: {
     called: oriel.httpStore,

@@ -10,7 +10,7 @@ const limiter = (store: MemoryStore) => new oriel.Limiter(store, [policy()], { n
 const lender = (store: MemoryStore) =>
   new oriel.Limiter(store, [oriel.concurrency({ limit: 5, lease: 1000 })], { name: "l" });
 const series = (store: MemoryStore) => {
-  store.on("error", () => {}); // what `observe` reports
+  store.on("error", () => {}); // receives the failures of `observe`
   return new oriel.Series(store, "a", { retention: "1h" });
 };
 const counters = (store: MemoryStore) => new oriel.Counters(store, "a", { dimensions: ["a"], shards: 1 });
@@ -29,7 +29,7 @@ const given = await claimed(oriel.memoryStore()).then((it) => it.claim());
 const message = () => structuredClone(given[0]);
 const permit = "0123456789abcdef".repeat(2);
 
-/** Structures over a store, but those that have a file of their own. */
+/** Structures over a store, except those with their own file. */
 export const STRUCTURES: Record<string, Subject> = {
   memoryStore: {
     called: oriel.memoryStore,

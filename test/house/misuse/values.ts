@@ -1,4 +1,4 @@
-/** What a proxy or getter of the caller's throws; it may pass as it is. */
+/** The error of a caller's proxy or getter. It may be passed on unchanged. */
 export const TRAP = new Error("the caller's own");
 
 const spring = () => {
@@ -19,7 +19,7 @@ function revoked(): object {
 
 const HUGE = "x".repeat(2 * 2 ** 20);
 
-/** What no argument should be, each made anew. Some are right for some arguments: then a normal answer is right, too. */
+/** Wrong values, created for each call. Some are valid for some arguments. A normal answer is correct then. */
 export const WRONG: Record<string, () => unknown> = {
   undefined: () => undefined,
   null: () => null,

@@ -2,10 +2,10 @@ import { OrielError, show } from "../../../src/errors.ts";
 import { type MemoryStore, memoryStore } from "../../../src/store/memory/memory.ts";
 import { TRAP, WRONG } from "./values.ts";
 
-/** The right arguments, made anew; the store and the object that is called are given. */
+/** Creates the right arguments. It receives the store and the called object. */
 export type Right = (store: MemoryStore) => unknown[];
 
-/** What is called, with right arguments: of an object, the object's methods; else a function or constructor. */
+/** A called subject with right arguments: the methods of an object, or a function or constructor. */
 export interface Subject {
   /** The function or class; absent for objects that oriel makes. */
   called?: unknown;
@@ -13,7 +13,7 @@ export interface Subject {
   right?: Right;
   /** An object to call methods of; default: made by the constructor. */
   object?: (store: MemoryStore) => unknown;
-  /** Calls whose plain objects are data, with any names: no misspelt option. */
+  /** Calls whose plain objects are data with any names, so no name is a misspelt option. */
   data?: readonly string[];
   /** Right arguments of each method (of a static method, its name is "static name"). */
   methods?: Record<string, Right>;
@@ -22,12 +22,12 @@ export interface Subject {
 interface Variant {
   readonly what: string;
   readonly args: unknown[];
-  /** The option that is wrong, and what stands in its place. */
+  /** The wrong option and its value. */
   readonly option?: string;
   readonly value?: unknown;
 }
 
-/** Whose keys are options: a plain object. */
+/** True for a plain object, whose keys are options. */
 function isPlain(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return false;
   return !("keyOf" in value || "collect" in value); // a store or source
@@ -60,7 +60,7 @@ function* variants(right: () => unknown[]): Generator<Variant> {
   }
 }
 
-/** Each wrong call of a subject; answers what is wrong with it, in a line, or nothing. */
+/** Makes each wrong call of a subject. Yields a line for each complaint. */
 export async function* walk(name: string, subject: Subject): AsyncGenerator<string> {
   const { called, right, object, methods = {}, data = [] } = subject;
   if (called && right) {
@@ -101,7 +101,7 @@ async function* walkCall(
     const it = await make(store);
     const own = stepsOf(store);
     steps.length = 0;
-    // What the right arguments hold of the model's store is as good as the one of the object's.
+    // Objects of the model's store in the right arguments count like those of the object's own store.
     const mustRefuse = !isData && what === "misspelt option";
     const wrong = await fault(() => call(it, args), {
       ...given,
@@ -116,7 +116,7 @@ async function* walkCall(
   }
 }
 
-/** The steps that were run in a store from now on. */
+/** The steps that a store runs from now on. */
 function stepsOf(store: MemoryStore): string[] {
   const steps: string[] = [];
   const { run } = store;
@@ -131,12 +131,12 @@ function stepsOf(store: MemoryStore): string[] {
 interface Given extends Pick<Variant, "option" | "value"> {
   mustRefuse: boolean;
   isData: boolean;
-  /** What was called; undefined for a function or constructor. */
+  /** The called object, undefined for a function or constructor. */
   it: unknown;
   stepsOf(): string[];
 }
 
-/** What is wrong with the outcome of a call. */
+/** Complaints about the outcome of a call. */
 async function fault(call: () => unknown, given: Given): Promise<string | undefined> {
   const HANGS = Symbol();
   try {
@@ -159,12 +159,12 @@ async function fault(call: () => unknown, given: Given): Promise<string | undefi
   }
 }
 
-/** Options of which each element is an argument of its own: a dimension. */
+/** Options whose elements are separate arguments, such as a dimension. */
 const NAMELESS = ["values"];
 /** Options whose values no message shows. */
 const SECRET = ["url", "token"];
 
-/** A refused call has done nothing, and names structure, argument and value. */
+/** A refused call must have no effect, and its error names structure, argument and value. */
 function faultOfRefusal(error: OrielError, { option, value, isData, it, stepsOf }: Given): string | undefined {
   const { message, structure, structureName } = error;
   const name = (it as { name?: unknown } | undefined)?.name;
@@ -178,7 +178,7 @@ function faultOfRefusal(error: OrielError, { option, value, isData, it, stepsOf 
   // Of an array, the element that is wrong: `percentile is null`.
   if (!message.includes(option) && !message.includes(`${option.replace(/s$/, "")} is `))
     return `names no option: ${message}`;
-  // What lacks is not shown, and what is nested is named by its path.
+  // A missing value is not shown. A nested value is named by its path.
   const isShown = value === undefined || Object(value) === value || SECRET.includes(option);
   if (!isShown && !message.includes(show(value))) return `names no value: ${message}`;
   return undefined;

@@ -1,4 +1,4 @@
-// The rolling kernels write nothing outside the regions handed in, whatever the values and windows.
+// The rolling kernels write nothing outside their regions, whatever the values and windows.
 import { expect, test } from "vitest";
 import { wasmBase64 as scalarBase64 } from "../../../src/generated/kernels.scalar.ts";
 import { wasmBase64 as simdBase64 } from "../../../src/generated/kernels.simd.ts";

@@ -1,8 +1,8 @@
-// What rollingPercentile does not take, told by argument, value and bound.
+// Invalid input of rollingPercentile is refused, naming argument, value and bound.
 import { expect, test } from "vitest";
 import { rollingPercentile } from "../../../src/entries/kernel.ts";
 
-test("what is refused, and how it is told", () => {
+test("invalid input is refused with a clear error", () => {
   const [times, values] = [Float64Array.of(1, 2, 3), Float32Array.of(1, 2, 3)];
   const roll =
     (t: unknown, v: unknown = values, more: object = {}) =>

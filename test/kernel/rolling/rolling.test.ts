@@ -47,7 +47,7 @@ const MORE: typeof SHAPES = {
   ...SHAPES,
   drift: (n, random) => Array.from({ length: n }, (_, i) => i / 8 + random()),
   alternating: (n) => Array.from({ length: n }, (_, i) => (i % 2 ? 1e6 + i : -i)),
-  // More alike than the leading bits tell, so that insertion gives up.
+  // So similar that the leading bits are equal and insertion gives up.
   outlier: (n, random) => Array.from({ length: n }, (_, i) => (i === n >> 1 ? 1e30 : 1 + random() / 1024)),
 };
 

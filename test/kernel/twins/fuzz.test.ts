@@ -37,7 +37,7 @@ function between(bytes: Uint8Array, offset: number, guard: number): { slice: Uin
   return { slice: whole.subarray(start, start + bytes.length), intact: () => whole.equals(before) };
 }
 
-/** What is to be told about a frame, or null where it is whole. */
+/** The expected complaint about a frame, or null if it is valid. */
 function fault(name: string, bytes: Uint8Array, size: number): string | null {
   const rest = bytes.length % size;
   if (rest === 0) return null;
@@ -107,7 +107,7 @@ function digests(name: keyof typeof GUARDS): string[] {
 
 afterAll(() => forceKernel(null));
 
-test(`${FRAMES} frames, seed ${SEED}: told corrupt with the offset, or answered alike by every form`, {
+test(`${FRAMES} frames, seed ${SEED}: corrupt with the offset, or the same answer in every form`, {
   timeout: 0,
 }, () => {
   const simd = digests("wasm-simd");

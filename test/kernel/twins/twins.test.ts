@@ -25,7 +25,7 @@ const columns = fc
     return column;
   });
 
-/** All that a kernel answers about a column, as one text in which -0, +0 and NaN differ. */
+/** All answers of a kernel about a column, as one text in which -0, +0 and NaN differ. */
 function answersOf(kernel: Kernel, column: Column, k: number, limit: number): string {
   const { summary, pairwiseSum, pairwiseSquares, select, rank, sort } = kernel;
   const sorted = column.slice();

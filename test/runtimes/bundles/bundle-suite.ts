@@ -34,8 +34,8 @@ const WHOLE: BuildOptions = {
 };
 
 /**
- * A main with `runStoreSuite` of a suite in scope, as text of an ES module with all that it needs; or, for who bundles it again, with
- * its packages left out.
+ * A main with `runStoreSuite` of a suite in scope, as text of an ES module with all that it needs; or, for another bundler, without
+ * its packages.
  */
 export async function bundledSuite(main: string, options: BuildOptions = WHOLE, suite = "store"): Promise<string> {
   const { outputFiles } = await build({

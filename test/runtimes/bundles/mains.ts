@@ -13,11 +13,11 @@ export const SCRIPTS: Record<Entry, string> = {
 export const PRINT = "run().then((report) => console.log(JSON.stringify(report)));";
 /** Answers every request with the report, for workers. */
 export const WORKER = "export default { fetch: async () => Response.json(await run()) };";
-/** Leaves the report's promise, or what went wrong, to whoever looks, for pages and virtual machines. */
+/** Exposes the promise of the report, or the error, for pages and virtual machines. */
 export const KEEP = "globalThis.report = run();";
 
 /**
- * An ES module that runs an entry's script and does `told` with `run`. oriel/slim is handed what the expression `wasm`
+ * An ES module that runs an entry's script and does `told` with `run`. oriel/slim receives the value of the expression `wasm`
  * gives, after the statement `imported`.
  */
 export function mainOf(entry: Entry, told: string, { imported = "", wasm = "" } = {}): string {

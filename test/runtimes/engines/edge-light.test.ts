@@ -9,7 +9,7 @@ import { type Entry, KEEP, mainOf } from "../bundles/mains.ts";
 import { consumer } from "../consumer.ts";
 import { expectPassed } from "../report.ts";
 
-/** As Vercel's build does: the module is compiled before and handed in. */
+/** As in Vercel's build, the compiled module is passed in. */
 const handedIn: Plugin = {
   name: "wasm",
   setup(build) {
@@ -19,7 +19,7 @@ const handedIn: Plugin = {
 };
 const SLIM = { imported: 'import wasm from "oriel/kernels.simd.wasm?module";', wasm: "wasm" };
 
-/** What the main reports in a machine that compiles neither text nor bytes, as Vercel's. */
+/** The report of the main in a machine that compiles neither text nor bytes, like Vercel's. */
 async function reportOf(entry: Entry, conditions: string[]): Promise<unknown> {
   const code = await bundled(mainOf(entry, KEEP, SLIM), { format: "iife", conditions, plugins: [handedIn] });
   const vm = new EdgeVM({ codeGeneration: { strings: false, wasm: false } });

@@ -3,7 +3,7 @@ import { programs } from "../programs.ts";
 
 const { platform, arch } = process;
 
-/** Tests in a runtime that may be missing, which is told. */
+/** Tests in a runtime. A missing runtime is reported. */
 export function inRuntime(name: string, tests: (program: string) => void): void {
   const program = programs[name];
   if (program) {

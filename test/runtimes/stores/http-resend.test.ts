@@ -1,4 +1,4 @@
-// What a runtime's own fetch does when a connection that it kept breaks before the answer: a step must not be run twice.
+// A runtime's own fetch may send again when a kept connection breaks before the answer. A step must not run twice.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";

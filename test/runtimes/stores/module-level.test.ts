@@ -214,7 +214,7 @@ describe("one structure for all requests of a Worker", () => {
     };
     await check("seriesCount", times("record") + times("recordAndGet") + 2 * times("recordMany"), 4);
     await check("counted", times("add"), 1);
-    // What was counted in a request that is gone is this isolate's, and goes with the next.
+    // Counts of an ended request belong to this isolate, and travel with the next request.
     expect(await ask("fleetCount")).toBe(String(times("flush") + 3));
   });
 });

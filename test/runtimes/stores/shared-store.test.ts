@@ -101,7 +101,7 @@ describe.each([
     expect(await ask("take")).toBe("taken");
   });
 
-  test("fail fast while the server is silent, whoever began to look whether it is, and are served when it is back", async () => {
+  test("fail fast while the server is silent, whichever request began the probe, and are served when it is back", async () => {
     expect(await ask("take")).toBe("taken");
     silent();
     // The first is gone before it has asked once more; the second, after LOST_MS, waits for its own deadline.

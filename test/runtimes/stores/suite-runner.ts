@@ -1,4 +1,4 @@
-// What the suites use of vitest, for runtimes that it does not run in: bundles have this in its place.
+// The parts of vitest that the suites use, for runtimes without vitest. Bundles contain this file instead.
 import { chai, JestAsymmetricMatchers, JestChaiExpect, JestExtend } from "@vitest/expect";
 
 for (const plugin of [JestExtend, JestChaiExpect, JestAsymmetricMatchers]) chai.use(plugin);

@@ -98,7 +98,7 @@ function onServers(start: () => Promise<Servers>, options: RedisStoreOptions = {
         ...options,
       }),
     );
-    // A server expires by its own clock: what is over by the test's is as good as gone.
+    // A server expires keys by its own clock. A key that is over by the test's clock counts as expired.
     const isThere = async (key: string) => {
       const expiryMs = await client.pexpiretime(key);
       return expiryMs === -1 || expiryMs >= clock.nowMs;

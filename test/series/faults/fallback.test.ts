@@ -98,7 +98,7 @@ test("back: what was kept is handed in with its times, once; windows are whole a
   await series.record(5, { at: clock.nowMs - 2000 });
   clock.nowMs += 5000;
   await back();
-  await until("all is handed in", async () => !(await series.stats()).degraded);
+  await until("all kept events are sent", async () => !(await series.stats()).degraded);
   expect([...(await series.values())].filter((value) => value > 0).sort()).toEqual([1, 2, 3, 4, 5]);
   expect((await reader.stats({ at: awayMs, span: 1 })).sum).toBe(7);
   expect((await reader.stats({ at: awayMs - 2000, span: 1 })).sum).toBe(5);
@@ -143,7 +143,7 @@ test("what fails again while it is handed in is kept again", async () => {
     await until("an append was tried", async () => (await series.record(0)).degraded);
   }
   await back();
-  await until("all is handed in", async () => !(await series.stats()).degraded);
+  await until("all kept events are sent", async () => !(await series.stats()).degraded);
   const found = [...(await reader.values())].filter((value) => value > 0).sort((a, b) => a - b);
   expect(found).toEqual([1, 10, 11, 12, 20, 21, 22]);
 });
@@ -159,7 +159,7 @@ test("an event clock's window goes on with the events kept", async () => {
   await expectError(series.record(9, { at: at - 60_000 }), "LATE");
   trouble.kind = "none";
   await until("it is back", async () => !(await series.record(3, { at: at + 10_000 })).degraded);
-  await until("all is handed in", async () => !(await series.stats()).degraded);
+  await until("all kept events are sent", async () => !(await series.stats()).degraded);
   expect((await reader.stats()).to).toBe(at + 10_000);
   expect(await reader.values()).toContain(2);
 });

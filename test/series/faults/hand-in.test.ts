@@ -211,7 +211,7 @@ test("what is being handed in while the series is deleted, and refused, is not l
   await until("it is away again", async () => (await series.record(5)).degraded);
   fail();
   const reader = new Series(plain, "s", { ...OPTIONS, onStoreError: "throw" });
-  await until("all is handed in", async () => (await reader.stats()).count >= 4);
+  await until("all kept events are sent", async () => (await reader.stats()).count >= 4);
   await series.close();
   expect([[...(await reader.values())].sort(), failures]).toEqual([[2, 3, 4, 5], []]);
 });

@@ -10,11 +10,11 @@ import { type Expected, eventsOf, expectedOf, presentOf, type Snapshot } from ".
 export interface Query {
   readonly spanMs: number;
   readonly atMs?: number | undefined;
-  /** Accepted by who asks. */
+  /** The rank error that the caller accepts. */
   readonly rankError?: number;
 }
 
-/** What a statistics call answers, as far as it can be foretold; `values` answers events instead. */
+/** The predictable part of the answer of a statistics call. `values` answers events instead. */
 interface Told {
   count: number;
   sum: number;
@@ -38,7 +38,7 @@ const LONGEST_CALL_MS = 120_000;
 /** Failures that a call with right arguments may end with in a bad world. */
 const EXPECTED_CODES = new Set(["DEADLINE", "UNAVAILABLE", "STALE", "LATE", "EARLY", "OVERLOADED"]);
 
-/** Every call that was made, and whether what it was told is the truth. */
+/** Every call, and whether its answer was true. */
 export class Calls {
   readonly recordedMs = new Map<number, number>();
   readonly acknowledged = new Set<number>();
@@ -46,7 +46,7 @@ export class Calls {
   answered = 0;
   failed = 0;
   degraded = 0;
-  /** Who keeps events that it could not record. */
+  /** The processes that keep events that they could not record. */
   readonly keepers = new Set<Handle>();
   /** Answers from a summary. */
   near = 0;
@@ -89,7 +89,7 @@ export class Calls {
     }
   }
 
-  /** Calls that should have ended long ago; with `boundMs` 0, all that are still open. */
+  /** Calls that should have ended long ago. With `boundMs` 0, every open call. */
   checkHanging(boundMs = LONGEST_CALL_MS): void {
     for (const open of this.#open) {
       const { process } = open.handle;
@@ -161,9 +161,9 @@ export class Calls {
         const missing = mayLack ? this.#missing(snapshot, whole, journal) : [];
         const must = expected.isDegraded || missing.length > 0 || !isWhole;
         const may = must || this.#ledger.hasExpiredBefore(expected.fromMs);
-        // Two steps of one millisecond may differ in what they have to tell: one of them must fit.
-        if (must && !told.degraded) wrong ??= `is not told as degraded; missing ${missing.slice(0, 5)}`;
-        else if (told.degraded && this.#isPlain && !may) wrong ??= "is told as degraded without a reason";
+        // Two steps of one millisecond may require different answers. One of them must fit.
+        if (must && !told.degraded) wrong ??= `is not marked degraded; missing ${missing.slice(0, 5)}`;
+        else if (told.degraded && this.#isPlain && !may) wrong ??= "is marked degraded without a reason";
         else return;
         continue;
       }
@@ -197,7 +197,7 @@ export class Calls {
   /** Events that the server had taken and not lost by then, and that its whole journal does not hold. */
   #missing(snapshot: Snapshot, { fromMs, toMs, values }: Expected, journal: readonly Chunk[]): number[] {
     const missing: number[] = [];
-    // Of a journal that has expired as a whole nothing is left that could tell what longer spans lack.
+    // A journal that expired as a whole leaves no trace of the events that longer spans miss.
     const stampedSinceMs = snapshot.chain.length === 0 ? snapshot.nowMs - this.#retentionMs : Number.NEGATIVE_INFINITY;
     for (const [value, { atMs, stampMs, step, state }] of this.#ledger.fates)
       if (state === "present" && step <= snapshot.step && atMs > fromMs && atMs <= toMs && stampMs > stampedSinceMs)

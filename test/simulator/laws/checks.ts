@@ -12,8 +12,8 @@ const MOST_TURNS = 2_000;
 const SLACK_MS = 61_000 + 2 * LARGEST_OFFSET_MS;
 
 /**
- * At a standstill of the world: whatever is asked now is answered at once and without faults, while all messages of
- * the others stay where they are. Every resident copy and a fresh one have to tell the same truth.
+ * The world stands still. Queries are answered at once and without faults, and all messages of other processes wait. Every
+ * resident copy and a new reader must give the same answer.
  */
 export async function checkNow(stage: Stage): Promise<void> {
   const { world, plan, random } = stage;
@@ -33,7 +33,7 @@ export async function checkNow(stage: Stage): Promise<void> {
       for (const handle of idle) {
         const answer = await askAtOnce(stage, handle, spanMs);
         if (answer === "local") continue;
-        // Who saw what a failover lost says so; a fresh reader cannot know of it. The numbers are the same.
+        // A process that saw the lost events reports "lost". A new reader cannot know. The numbers are the same.
         if (answer.replace(/^lost /, "") !== wanted && wanted !== "degraded")
           world.violation(`${handle.name} answers ${answer} where a fresh reader answers ${wanted}, span ${spanMs}`);
       }
@@ -47,14 +47,14 @@ function isIdle({ openCalls, store }: Handle): boolean {
   return openCalls === 0 && store.inFlight === 0;
 }
 
-/** All that has to be equal to the bit, as text. */
+/** The parts of an answer that must be equal to the bit, as text. */
 async function askAtOnce(stage: Stage, handle: Handle, spanMs: number): Promise<string> {
   handle.store.isInstant = true;
   let answer = "nothing";
   const statistics = async () => {
     const told = await handle.series.stats({ span: spanMs, percentiles: [0, 37, 50, 99, 100] });
     const { count, sum, min, max, percentiles, degraded } = told;
-    // A resident copy may well hold what the store has let go of; both are told as degraded then.
+    // A resident copy may hold events that the store has dropped. Both answers are degraded then.
     const numbers = JSON.stringify({ count, sum, min, max, percentiles });
     if (told.degradedBy === "local") answer = "local";
     else answer = told.degradedBy === "lost" && handle.isKept ? `lost ${numbers}` : degraded ? "degraded" : numbers;
@@ -67,7 +67,7 @@ async function askAtOnce(stage: Stage, handle: Handle, spanMs: number): Promise<
   return answer;
 }
 
-/** By who holds nothing: from a summary, where there is one. */
+/** The answer of a reader without a copy, from a summary if there is one. */
 async function askNearlyAtOnce(stage: Stage, oracle: SimProcess, retentionMs: number): Promise<void> {
   const handle = stage.open(oracle, retentionMs, { isKept: false });
   handle.name = "near";
@@ -95,7 +95,7 @@ export function checkKeys({ server, world, plan }: Stage, isEnd = false): void {
   }
 }
 
-/** What the books say when everything has settled. */
+/** Checks the ledger once everything has settled. */
 export function checkEnd({ calls, ledger, world, plan }: Stage): void {
   for (const value of calls.refused)
     if (ledger.fates.has(value)) world.violation(`event ${value} was refused as not applied, and is stored`);
@@ -109,7 +109,7 @@ export function checkEnd({ calls, ledger, world, plan }: Stage): void {
       world.violation(`event ${value} was lost by a failover, and a replica had it`);
 }
 
-/** What a process kept is in the store by now, or was reported. */
+/** Every event that a process kept is in the store by now, or was reported. */
 function checkKept({ keepers }: Calls, { fates }: Ledger, world: World): void {
   for (const { name, process, kept, givenUp, deletions } of keepers) {
     // A deletion drops what is kept, too.
@@ -117,7 +117,7 @@ function checkKept({ keepers }: Calls, { fates }: Ledger, world: World): void {
     const missing = [...kept].filter((value) => !fates.has(value));
     if (missing.length > givenUp)
       world.violation(
-        `${name} kept events ${missing.slice(0, 8)}, gave up ${givenUp}, and ${missing.length} are nowhere`,
+        `${name} kept events ${missing.slice(0, 8)}, gave up ${givenUp}, and ${missing.length} are missing`,
       );
   }
 }

@@ -23,7 +23,7 @@ export interface Chunk {
 }
 
 export interface Frame {
-  /** Producer and sequence: what readers tell copies by. */
+  /** Producer and sequence, by which readers recognise copies. */
   readonly id: string;
   readonly stampMs: number;
   readonly events: readonly JournalEvent[];

@@ -20,7 +20,7 @@ export class Ledger {
   readonly fates = new Map<number, Fate>();
   rotationCount = 0;
   deletionCount = 0;
-  /** Told of each deletion: the step, and the values that went with it. */
+  /** Called for each deletion with the step and the deleted values. */
   onDeleted: (step: Step, values: number[]) => void = () => {};
   readonly #world: World;
   readonly #server: SimServer;
@@ -98,8 +98,8 @@ export class Ledger {
   }
 
   /**
-   * Whether the chunk before the oldest one has expired in its own time, and could have held an event of a window from
-   * `fromMs` for all that a reader knows.
+   * True when the chunk before the oldest one has expired regularly, and could have held an event of a window from
+   * `fromMs`, as far as a reader knows.
    */
   hasExpiredBefore(fromMs: number): boolean {
     const oldest = this.chain().at(-1);
@@ -123,7 +123,7 @@ export class Ledger {
       before.delete(event.value);
       this.#present(event.value, event.frame, event.atMs, event.stampMs);
     }
-    // What a deletion had cut off is missed only where something stands that names what was before it.
+    // Events cut off by a deletion are missed only where a later chunk names its predecessor.
     const namesOlder = (this.chain().at(-1)?.birthBefore ?? 0) !== 0;
     const lostToo = namesOlder ? [] : this.#cutOff.splice(0).filter((value) => !this.#holds(value));
     for (const value of [...before, ...lostToo]) this.fates.get(value)!.state = "lost";
@@ -160,7 +160,7 @@ export class Ledger {
       for (const { value, atMs } of frame.events) {
         const known = this.fates.get(value);
         if (known && known.frame !== frame.id) this.#world.violation(`event ${value} is in two different frames`);
-        // A copy that comes after a deletion is a new event of the new journal, as far as anybody can tell.
+        // A copy that arrives after a deletion is a new event of the new journal. No process can distinguish it.
         if (known?.state !== "present") this.#present(value, frame.id, atMs, frame.stampMs);
       }
     this.chain();

@@ -3,7 +3,7 @@ import type { Expected } from "./truth.ts";
 /** Percentiles that are asked for where an error is accepted. */
 export const NEARLY = [1, 50, 99] as const;
 
-/** What is told of a window by whoever read a part of it from a summary. */
+/** The answer about a window of a reader that read a part of it from a summary. */
 export interface Nearly {
   count: number;
   sum: number;

@@ -8,7 +8,7 @@ export interface Snapshot {
   readonly chain: readonly Chunk[];
 }
 
-/** What a reader that saw this moment has to answer. */
+/** The answer that a reader of this moment must give. */
 export interface Expected {
   readonly fromMs: number;
   readonly toMs: number;
@@ -16,7 +16,7 @@ export interface Expected {
   readonly values: Float64Array;
   readonly count: number;
   readonly sum: number;
-  /** It must be told, because the header or the clock says so. */
+  /** The answer must be marked, because the header or the clock shows it. */
   readonly isDegraded: boolean;
 }
 

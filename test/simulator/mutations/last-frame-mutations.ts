@@ -3,10 +3,10 @@ import type { Known, Read } from "../subject.ts";
 import { CALM } from "../world/network.ts";
 import { failsOver, type Mutation } from "./mutation.ts";
 
-/** What a caller says it knows of a chunk, without the place of the last frame: nothing is compared there. */
+/** The position that a caller knows in a chunk, without the place of the last frame, so that no comparison is made. */
 const placeless = (known: Known): Known => ({ ...known, place: 0 });
 
-/** Neither who writes nor who reads a summary looks at the last frame before its end. */
+/** Writers and readers of a summary do not check the last frame before its end. */
 const placelessSummary = (summary: Uint8Array) => summary.slice().fill(0, 68, 72);
 
 /** Many failovers in a calm network, while the resident series of several processes record and ask. */
@@ -28,7 +28,7 @@ const LOSING_TAILS: Partial<Plan> = {
   sizes: { pageBytes: 1 << 20, rotateBytes: 1 << 20, appendBytes: 1 << 20, coldBytes: 1 << 20, leastInDigest: 4 },
 };
 
-/** Rules about the last frame that a caller holds: what tells it that a failover took frames away. */
+/** Rules about the last frame that a caller knows. It shows that a failover removed frames. */
 export const LAST_FRAME_MUTATIONS: readonly Mutation[] = [
   {
     rule: "the last frame header known must agree: an append does not look at it",

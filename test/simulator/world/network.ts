@@ -23,7 +23,7 @@ export class Network {
   silentUntilMs = 0;
   /** Until then connections are refused. */
   refusingUntilMs = 0;
-  /** Until then steps on several keys are told to try again: the slot is on the move. */
+  /** Until then steps on several keys are answered with TRYAGAIN, because the slot migrates. */
   migratingUntilMs = 0;
   /** Requests that are under way are lost, with the connections to a server that is gone. */
   #epoch = 0;

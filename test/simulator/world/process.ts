@@ -39,7 +39,7 @@ export class SimProcess implements Owner {
   /** The monotonic clock of this process: its own start, up to 200 ppm wrong, and without the time that it was frozen. */
   readonly monotonic = (): number => (this.#world.nowMs - this.#bootMs - this.#frozenMs) * this.#drift;
 
-  /** What a connection of this process delivers to: while it is frozen the connection may break. */
+  /** The receiver of a connection of this process. While the process is frozen the connection may break. */
   readonly wire: Owner;
 
   /**

@@ -2,13 +2,13 @@ import type { Keyspace, Operation } from "../../../src/store/contract.ts";
 import { copyOf } from "./copy.ts";
 import type { World } from "./world.ts";
 
-/** What a key holds, as a replica or a disk would have it: nobody changes it any more. */
+/** An immutable copy of a key's value, as on a replica or a disk. */
 export interface Version {
   readonly value: unknown;
   readonly expireAtMs: number;
 }
 
-/** One step that the server has run, for those who watch. */
+/** One step that the server has run, for watchers. */
 export interface Step {
   readonly operation: string;
   readonly key: string;
@@ -35,10 +35,10 @@ const HISTORY_STEPS = 64;
 
 /** A Redis server: keys with absolute expiry, a clock that steps, and replicas that lag. */
 export class SimServer {
-  /** What the server's clock is wrong by. */
+  /** The error of the server's clock. */
   offsetMs = 0;
   readonly watchers: ((step: Step) => void)[] = [];
-  /** Which key is met by who looks for one that was not declared; undefined: none. While a slot moves, anything may be. */
+  /** The key that a step finds when it looks for an undeclared one, or undefined. While a slot migrates, it may be any. */
   lookUp: (key: string) => string | undefined = (key) => key;
   readonly #world: World;
   readonly #mayStay: boolean;
@@ -90,7 +90,7 @@ export class SimServer {
       },
       find: (each) => {
         if (!each.startsWith(`${key}:`))
-          this.#world.violation(`${operation.name} looks for ${each}, which need not be in its slot`);
+          this.#world.violation(`${operation.name} looks for ${each}, which may be in another slot`);
         const found = this.lookUp(each);
         return found === undefined ? undefined : this.#live(found, nowMs);
       },
@@ -140,7 +140,7 @@ export class SimServer {
     return lost;
   }
 
-  /** The replicas have all that was written. */
+  /** The replicas have every write. */
   replicate(): void {
     this.#history.length = 0;
   }

@@ -15,9 +15,9 @@ export interface SimStoreOptions {
   server: SimServer;
   network: Network;
   process: SimProcess;
-  /** Grows with each failover; and what those who ask for replicas wait for. */
+  /** Grows with each failover. Calls with `replicas` wait for it. */
   replication?: { failoverCount: number; replicate(): void } | undefined;
-  /** What goes wrong just when it matters. */
+  /** Faults at the moments that matter. */
   troubles?: { sent(process: SimProcess): void; unanswered(): void } | undefined;
   /** A rule is taken out of some operation, to see whether anything breaks. */
   alter?: (<I, O>(operation: Operation<I, O>) => Operation<I, O>) | undefined;
@@ -46,7 +46,7 @@ export class SimStore implements Store {
   isInstant = false;
   /** Calls that have not been answered. */
   inFlight = 0;
-  /** Told to watchers with each step, to know whose it was. */
+  /** Passed to watchers with each step, to name its process. */
   origin: unknown;
   /** Takes what no call rejects with. */
   report?: Store["report"];
@@ -90,7 +90,7 @@ export class SimStore implements Store {
     });
   }
 
-  /** What is sent in one turn, and wants to know whether it was run at one instant, travels as one request. */
+  /** Calls of one turn that ask whether they ran at one instant travel as one request. */
   #gather(sent: Sent): void {
     this.#gathered.push(sent);
     if (this.#gathered.length > 1) return;

@@ -1,7 +1,7 @@
 import type { Weather } from "./network.ts";
 import type { Random } from "./random.ts";
 
-/** What a network does to messages in a whole schedule. */
+/** The network's treatment of messages during a schedule. */
 export function weatherOf(random: Random): Weather {
   const level = random.pick([0.01, 0.05, 0.2]);
   return {

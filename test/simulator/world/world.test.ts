@@ -59,7 +59,7 @@ describe("the simulated world", () => {
     expect(stored()).toBe(2);
   });
 
-  it("loses requests: nothing is stored, and the caller is told in time that it may be", async () => {
+  it("loses requests: nothing is stored, and the call rejects in time as unknown", async () => {
     const { world, store, stored } = build(3, { lostRequest: 1 });
     const answer = store
       .run(counter(true), "k", 1)
@@ -85,7 +85,7 @@ describe("the simulated world", () => {
     }
   });
 
-  it("refuses connections: the caller is told that nothing happened", async () => {
+  it("refuses connections: the call rejects as not applied", async () => {
     const { world, network, store } = build(5);
     network.refusingUntilMs = START_MS + 60_000;
     const answer = store.run(counter(true), "k", 1).catch((error) => [error.code, error.applied]);

@@ -1,4 +1,4 @@
-/** Whoever an event belongs to: events of a paused owner are held, those of a dead one never happen. */
+/** The owner of an event. Events of a paused owner are held, those of a dead one never happen. */
 export interface Owner {
   readonly state: "running" | "paused" | "dead";
   hold(run: () => void): void;
@@ -44,7 +44,7 @@ export class World {
 
   /** Lets everything up to `untilMs` happen; then it is `untilMs`. */
   async run(untilMs: number): Promise<void> {
-    // Whoever was just called plans what is to happen only in callbacks.
+    // The called code schedules further events only in callbacks.
     await turn();
     while (this.#heap.length > 0 && this.#heap[0]!.atMs <= untilMs) {
       const event = this.#pop();

@@ -1,4 +1,4 @@
-// Asks a hostile server for one decision after the other; prints by how much the process has grown at its peak, in bytes.
+// Asks a hostile server for one decision after the other. Prints the peak growth of the process in bytes.
 import { fixedWindow, httpStore, Limiter } from "../../../src/entries/index.ts";
 
 const [url = "", calls = "1"] = process.argv.slice(2);
@@ -11,7 +11,7 @@ const ask = () =>
     () => reasons.add("decided"),
     (error) => reasons.add(error.code),
   );
-await limiter.peek("a").catch(() => {}); // the server refuses it; it loads what any call needs
+await limiter.peek("a").catch(() => {}); // the server refuses it, but it loads the code of any call
 const before = peakBytes();
 for (let i = 0; i < Number(calls); i++) await ask();
 process.stdout.write(`${JSON.stringify({ grownBytes: peakBytes() - before, reasons: [...reasons] })}\n`);

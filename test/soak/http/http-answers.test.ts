@@ -5,11 +5,11 @@ import { expect, test } from "vitest";
 import { MAX_ANSWER_BYTES } from "../../../src/store/http/http-text.ts";
 import { startChild } from "../../harness/child.ts";
 
-/** What an answer may take while it is read. */
+/** The memory that an answer may take while it is read. */
 const MAX_HEAP_BYTES = 4 * MAX_ANSWER_BYTES;
 const BLOCK = 1 << 16;
 
-/** Writes `text` again and again, as fast as it is read, until all of `bytes` is there or the client goes. */
+/** Writes `text` repeatedly, as fast as it is read, until all `bytes` are written or the client disconnects. */
 function fill(response: NodeJS.WritableStream, text: string, bytes: number): void {
   const block = text.repeat(BLOCK / text.length);
   let left = bytes;

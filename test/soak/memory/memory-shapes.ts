@@ -18,11 +18,11 @@ export interface Stage {
   clock: { nowMs: number };
 }
 
-/** What is written again and again, by its number, until the store is full or so many calls were made. */
+/** The repeated write, by its number, until the store is full or the number of calls is reached. */
 type Write = (i: number) => Promise<unknown>;
 export type Shape = [what: string, writesOn: (stage: Stage) => Write, mostCalls?: number];
 
-/** A text of its own, not in one piece with any other. */
+/** A new text that shares no memory with another. */
 export const textOf = (i: number, length: number, wide = ""): string =>
   Buffer.from(`${i} ${wide}`.padEnd(length, "x")).toString("utf8");
 /** A piece of a text of 4000 characters, as of a header that a client sent. */

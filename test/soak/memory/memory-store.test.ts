@@ -7,10 +7,10 @@ import { COUNTERS, OTHERS, SERIES } from "./more-memory-shapes.ts";
 /** ORIEL_SOAK_SECONDS, as for the other soak tests: a larger bound, some ten times slower. */
 const MAX_BYTES = (process.env.ORIEL_SOAK_SECONDS === undefined ? 1.5 : 64) * 2 ** 20;
 const PER_TURN = 50;
-/** What may come and go in the process meanwhile. */
+/** Tolerance for other memory of the process. */
 const ALLOWANCE_BYTES = 256 * 1024;
 
-/** What a store holds, and what it counts, after it was written to until it was full. */
+/** The bytes that a store holds, and those that it counts, after it was filled. */
 async function filled(writesOn: Shape[1], mostCalls = Infinity) {
   const clock = { nowMs: Date.UTC(2100, 0, 1) };
   const store = memoryStore({ clock: () => clock.nowMs, maxBytes: MAX_BYTES });

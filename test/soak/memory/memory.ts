@@ -1,18 +1,18 @@
 export interface Sample {
   atMs: number;
   bytes: number;
-  /** How many things they are spent on: open series of a process, keys of a server. */
+  /** The number of things that use the memory: open series of a process, keys of a server. */
   things: number;
 }
 
-/** What may come and go between two thirds of a run without being growth. */
+/** Fluctuation between two thirds of a run that is not growth. */
 const ALLOWANCE_BYTES = 8 << 20;
 const ALLOWED_SHARE = 0.1;
 
 /**
- * Whether something grew without end: the median of the last third of its samples against the middle third's. The
- * first third is the way to what it needs at work. More things may take what they are worth: a machine that others use
- * gives a run more or less to do.
+ * True if memory grew without end: compares the median of the last third of its samples with that of the middle third. The
+ * first third is the warm-up. More things may take proportionally more memory, since a busy machine changes the amount of
+ * work of a run.
  */
 export function growth(who: string, samples: readonly Sample[], bytesPerThing: number): string[] {
   const third = Math.floor(samples.length / 3);
@@ -24,7 +24,7 @@ export function growth(who: string, samples: readonly Sample[], bytesPerThing: n
   return last <= boundBytes ? [] : [`${who} grew from ${mib(middle)} to ${mib(last)}`];
 }
 
-/** Whether it ever held more than it may. */
+/** True if it ever held more than its bound. */
 export function excess(who: string, samples: readonly Sample[], boundBytes: number): string[] {
   const most = Math.max(...samples.map(({ bytes }) => bytes));
   return most <= boundBytes ? [] : [`${who} held ${mib(most)}; the bound is ${mib(boundBytes)}`];

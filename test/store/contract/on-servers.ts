@@ -45,7 +45,7 @@ export function onServers(start: () => Promise<Servers>, options: RedisStoreOpti
       async state(key) {
         const bytes = await raw.getBuffer(key);
         const expireAtMs = await raw.pexpiretime(key);
-        // A server expires by its own clock: what is over by the test's is as good as gone.
+        // A server expires keys by its own clock. A key that is over by the test's clock counts as expired.
         if (!bytes || (expireAtMs >= 0 && expireAtMs < clock.nowMs)) return undefined;
         return { bytes: new Uint8Array(bytes), expireAtMs: expireAtMs < 0 ? Number.POSITIVE_INFINITY : expireAtMs };
       },

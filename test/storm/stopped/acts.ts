@@ -18,7 +18,7 @@ import type { Random } from "../../simulator/world/random.ts";
 import type { Books } from "../books.ts";
 import { LEASE_MS, LIMIT, machineMs, type Orders, type Span } from "./orders.ts";
 
-/** One process's share in one structure. */
+/** One process's part of one structure. */
 export interface Share {
   books: Books<string | number>;
   notes: Record<string, unknown>;
@@ -34,7 +34,7 @@ export interface Part {
 
 type Make = (part: Part, modes: object, books: Books<string | number>) => Omit<Share, "books">;
 
-/** Of all processes no two draw the same. */
+/** No two processes draw the same value. */
 function numbersOf({ orders }: Part): () => number {
   let drawn = orders.id * 1_000_000;
   return () => ++drawn;
@@ -86,7 +86,7 @@ export const SHARES: Record<string, Make> = {
           const untilMs = machineMs() + part.random.int(0, 30);
           const span = { key: grant.fence, fromMs: Number.NaN, toMs: Number.NaN };
           do {
-            // Before the question: what is valid when it is asked was valid then.
+            // Taken before the query: a hold that is valid at the query was valid then.
             const atMs = machineMs();
             if (grant.leftMs <= 0) break;
             if (Number.isNaN(span.fromMs)) span.fromMs = atMs;

@@ -19,12 +19,12 @@ interface Case {
   store: Store;
   orders: Pick<Orders, "modes" | "database">;
   books: Books<string | number>;
-  /** What each process noted under this name. */
+  /** The notes of each process under this name. */
   all<Note>(name: string): Note[];
   sum(name: string): number;
 }
 
-/** What must be there, and what no two processes may have done, when all have ended. */
+/** Checks the required state, and that no two processes conflicted, after all have ended. */
 const LAWS: Record<string, (judged: Case) => Promise<void>> = {
   async series({ store, orders, books, sum }) {
     const modes = { ...orders.modes.series, values: "float64", onStoreError: "throw" } as const;
@@ -97,7 +97,7 @@ const LAWS: Record<string, (judged: Case) => Promise<void>> = {
     const shape = { sampleCount: 60, interval: "1h", ...orders.modes.fleet } as const;
     const view = await answered(() => new FleetMetrics(store, "f", shape).read("pay"));
     const [success, added, late] = [view.success(Date.now()), sum("added"), sum("late")];
-    if (success !== added || late > 0) books.wrong(`${success} are counted of ${added}; ${late} are told as late`);
+    if (success !== added || late > 0) books.wrong(`${success} are counted of ${added}; ${late} are reported as late`);
   },
 };
 
@@ -105,7 +105,7 @@ function idsOf(rows: readonly { values: { id: string }; count: number | bigint }
   return rows.flatMap(({ values, count }) => Array.from({ length: Number(count) }, () => values.id));
 }
 
-/** All violations, of the processes and of what they left behind. */
+/** All violations of the processes and of the state they left. */
 export async function judge(reports: readonly Report[], store: Store, orders: Case["orders"]): Promise<string[]> {
   const violations: string[] = [];
   for (const name of Object.keys(reports[0]!)) {

@@ -1,45 +1,45 @@
 import type { Books } from "../books.ts";
 
-/** What one process is given. */
+/** The orders of one process. */
 export interface Orders {
   url: string;
   id: number;
   seed: number;
   client: "ioredis 6" | "ioredis 5" | "node-redis 5";
   scripting: "eval" | "functions";
-  /** Of each structure: alike in all processes. */
+  /** Options of each structure, the same in all processes. */
   modes: Record<string, object>;
-  /** Of the drain. */
+  /** Options of the drain. */
   database: string;
 }
 
-/** What a process knows of one structure when it ends. */
+/** The knowledge of a process about one structure at its end. */
 export interface Told {
   acknowledged: (string | number)[];
   kept: (string | number)[];
   refused: (string | number)[];
   unknown: (string | number)[];
   violations: string[];
-  /** Whatever else the judge asks about it. */
+  /** Other notes for the judge. */
   notes: Record<string, unknown>;
 }
 
 export type Report = Record<string, Told>;
 
-/** When something was known to be so, on the clock that all processes of a machine share. */
+/** The time at which a fact was known, by the clock that all processes of a machine share. */
 export interface Span {
   key: string | number;
   fromMs: number;
   toMs: number;
 }
 
-/** The limits that processes and judge go by. */
+/** The limits that processes and judge use. */
 export const LIMIT = 150;
 export const LEASE_MS = 300;
 export const DEADLINE_MS = 250;
 export const END = "storm:end";
 
-/** Of the machine: no SIGSTOP halts it, and every process reads the same. */
+/** The machine's monotonic clock. SIGSTOP does not stop it, and every process reads the same. */
 export const machineMs = () => Number(process.hrtime.bigint()) / 1e6;
 
 export function toldOf(books: Books<string | number>, notes: Told["notes"]): Told {
