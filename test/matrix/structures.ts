@@ -21,7 +21,7 @@ export interface Structure {
   /** Every other option, and why it is no dimension: its suites set it in every row, or it does not concern a store. */
   elsewhere: Record<string, string>;
   hasKernel?: true;
-  /** Creates one with these options. It refuses unknown ones, and thereby names the known ones. */
+  /** Creates one with these options. It refuses unknown ones, and its error names the known ones. */
   make(options: object): unknown;
 }
 

@@ -6,13 +6,13 @@ const MAX_WORDS = 40;
 const MAX_COLONS = 2;
 
 /** Complaints about sentences that are too long, or that are chained by colons. */
-export function longSentences({ text }: Prose): string[] {
+export function longSentences({ text, isMessage }: Prose): string[] {
   if (isLayout(text)) return [];
   return text.split(/(?<=[.!?])\s+(?=[A-Z`"(])/).flatMap((sentence) => {
     const words = sentence.split(/\s+/).filter((word) => /[a-z]/i.test(word)).length;
     const colons = (sentence.match(/[:;](?=\s)/g) ?? []).length;
     if (words > MAX_WORDS) return [`a sentence of ${words} words: ${sentence.slice(0, 80)}`];
-    if (colons > MAX_COLONS) return [`${colons} colons in a sentence: ${sentence.slice(0, 80)}`];
+    if (colons > MAX_COLONS && !isMessage) return [`${colons} colons in a sentence: ${sentence.slice(0, 80)}`];
     return [];
   });
 }

@@ -4,6 +4,8 @@ import ts from "typescript";
 export interface Prose {
   line: number;
   text: string;
+  /** True for a string of the program, whose punctuation may be code. */
+  isMessage?: boolean;
 }
 
 /** A message has at least this many words; shorter strings are keys, names and codes. */
@@ -13,22 +15,22 @@ const MIN_MESSAGE_WORDS = 4;
 export function proseOfTypeScript(source: string): Prose[] {
   const file = ts.createSourceFile("file.ts", source, ts.ScriptTarget.Latest, true);
   const found = new Map<number, Prose>();
-  const add = (from: number, text: string): void => {
-    if (text) found.set(from, { line: file.getLineAndCharacterOfPosition(from).line + 1, text });
+  const add = (from: number, text: string, isMessage: boolean): void => {
+    if (text) found.set(from, { line: file.getLineAndCharacterOfPosition(from).line + 1, text, isMessage });
   };
   const visit = (node: ts.Node): void => {
     const ranges = [
       ...(ts.getLeadingCommentRanges(source, node.getFullStart()) ?? []),
       ...(ts.getTrailingCommentRanges(source, node.getEnd()) ?? []),
     ];
-    for (const range of ranges) add(range.pos, plainComment(source.slice(range.pos, range.end)));
-    if (ts.isStringLiteralLike(node) && isMessage(node.text)) add(node.getStart(), node.text);
-    if (ts.isTemplateExpression(node)) add(node.getStart(), messageOf(node));
+    for (const range of ranges) add(range.pos, plainComment(source.slice(range.pos, range.end)), false);
+    if (ts.isStringLiteralLike(node) && isMessage(node.text)) add(node.getStart(), node.text, true);
+    if (ts.isTemplateExpression(node)) add(node.getStart(), messageOf(node), true);
     ts.forEachChild(node, visit);
   };
   visit(file);
   for (const range of ts.getLeadingCommentRanges(source, file.endOfFileToken.getFullStart()) ?? []) {
-    add(range.pos, plainComment(source.slice(range.pos, range.end)));
+    add(range.pos, plainComment(source.slice(range.pos, range.end)), false);
   }
   return joined(
     [...found.values()].sort((one, other) => one.line - other.line),
@@ -96,11 +98,11 @@ function isMessage(text: string): boolean {
 function joined(texts: Prose[], lines: string[]): Prose[] {
   const result: Prose[] = [];
   let last = -1;
-  for (const { line, text } of texts) {
+  for (const { line, text, isMessage } of texts) {
     const isWholeLine = /^\s*\/\//.test(lines[line - 1] ?? "");
     const before = result.at(-1);
     if (isWholeLine && before && last === line - 1) before.text += ` ${text}`;
-    else result.push({ line, text });
+    else result.push({ line, text, isMessage });
     last = isWholeLine ? line : -1;
   }
   return result;

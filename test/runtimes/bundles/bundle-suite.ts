@@ -34,7 +34,7 @@ const WHOLE: BuildOptions = {
 };
 
 /**
- * A main with `runStoreSuite` of a suite in scope, as text of an ES module with all that it needs; or, for another bundler, without
+ * A main with `runStoreSuite` of a suite in scope, as text of an ES module with everything that it needs; or, for another bundler, without
  * its packages.
  */
 export async function bundledSuite(main: string, options: BuildOptions = WHOLE, suite = "store"): Promise<string> {
