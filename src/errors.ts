@@ -3,7 +3,7 @@ import { didYouMean } from "./did-you-mean.ts";
 /** Why a call failed. Denial is never an error, but of a breaker (OPEN), which has no other result to give. */
 export type OrielErrorCode =
   | "ARGUMENT"
-  | "CLASH"
+  | "MISMATCH"
   | "LATE"
   | "EARLY"
   | "OVERLOADED"

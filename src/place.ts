@@ -12,7 +12,7 @@ interface NamedStore extends Addressed {
 
 /** Errors of which it helps to know the server. */
 const OF_SERVER: ReadonlySet<OrielErrorCode> = new Set<OrielErrorCode>([
-  "CLASH",
+  "MISMATCH",
   "OVERLOADED",
   "CORRUPT",
   "DEADLINE",

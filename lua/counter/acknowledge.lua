@@ -5,7 +5,7 @@
 -- KEYS  the shard
 -- ARGV  layout · generation, its number in the ledger · its nonce
 -- Reply u8 status (0 acknowledged, now or before; 1 it is not the frozen one, or has another nonce)
--- Errors CLASH, CORRUPT
+-- Errors MISMATCH, CORRUPT
 -- Cost  O(1), where nothing was given again
 -- @include counter/shard
 local keys_per_step = 1

@@ -10,7 +10,7 @@
 --       then, text: @born, " ", the mark's place before
 -- The shard's layout becomes this one where it is newer; rows of an older one are counted, too.
 -- A count that is no whole number is put aside, and its row begins again: one bad row stops no others.
--- Errors CLASH, CORRUPT, ERROR where a generation's sum would pass 2^63 - 1; nothing was written
+-- Errors MISMATCH, CORRUPT, ERROR where a generation's sum would pass 2^63 - 1; nothing was written
 -- Cost  O(rows)
 -- @include counter/shard
 local keys_per_step = 1

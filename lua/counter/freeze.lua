@@ -6,7 +6,7 @@
 -- ARGV  layout · nonce for a generation that has none; the server's clock and when the shard was made go on it, so that a
 --       late copy of the call, to a server that lost what the first one did, makes another one
 -- Reply f64 last generation acknowledged · f64 frozen one, 0: none, as the ledger counts them · then, text: nonce, " ", its sum
--- Errors CLASH, CORRUPT
+-- Errors MISMATCH, CORRUPT
 -- Cost  O(1)
 -- @include counter/shard
 local keys_per_step = 1

@@ -6,7 +6,7 @@
 -- Reply text, parts ended by a line feed: next cursor, "0": the end · generation being filled · last one acknowledged ·
 --       base · how many texts follow · then, for each field: its name and value. Numbers are those of the fields; the base
 --       added, the ledger's. No text that oriel wrote has a line feed: where there are more lines, it is asked for again
--- Errors CLASH, CORRUPT
+-- Errors MISMATCH, CORRUPT
 -- Cost  O(fields of a page)
 -- @include counter/shard
 local keys_per_step = 1

@@ -6,7 +6,7 @@
 --       It grows by a few fields, and is what comes before all repair: so it runs where memory is full.
 -- ARGV  layout · the ledger that was read, <generation> " " <nonce>
 -- Reply f64 first generation, as the fields count them, begun after that ledger was read; 0: there is no shard
--- Errors CLASH, CORRUPT
+-- Errors MISMATCH, CORRUPT
 -- Cost  O(1)
 -- @include counter/shard
 local keys_per_step = 1

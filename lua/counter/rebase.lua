@@ -9,7 +9,7 @@
 --       to there and given again is in the table ·
 --       sums of generations that ended and do not add up: MessagePack, an array of generation, sum as it is and as it shall be
 -- Reply u8 status (0 done, 1 it stands otherwise, or what is left out is still being filled: nothing was written)
--- Errors CLASH, CORRUPT
+-- Errors MISMATCH, CORRUPT
 -- Cost  O(generations + rows that were given again)
 -- @include counter/shard
 local keys_per_step = 1

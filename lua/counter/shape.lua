@@ -6,7 +6,7 @@
 -- ARGV  layout · "look", of who reads: an older layout than the counter's is refused; "count", of who adds: it is not;
 --       "make", of who adds: writes the layout where there is none or an older one. The others write nothing
 -- Reply u8 (0 there is this layout, or a newer one; 1 there is none, or an older one)
--- Errors CLASH, CORRUPT; nothing was written
+-- Errors MISMATCH, CORRUPT; nothing was written
 -- Cost  O(1)
 -- @include counter/shard
 local keys_per_step = 1

@@ -4,7 +4,7 @@
 -- KEYS  the shard
 -- ARGV  layout · fields, MessagePack: an array of names and, for marks, places, by turns
 -- Reply f64 fields deleted
--- Errors CLASH
+-- Errors MISMATCH
 -- Cost  O(fields)
 -- @include counter/shard
 local keys_per_step = 1

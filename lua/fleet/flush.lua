@@ -6,7 +6,7 @@
 --       7 MessagePack, an array of name and bucket by turns, up to 500 of each
 -- Reply f64 now · u8 for each: 0 added, 1 added to the others (no room for its name), 2 too late for any window · 3 put in the place
 --       of a bucket that was damaged
--- Errors CLASH, CORRUPT; nothing was written
+-- Errors MISMATCH, CORRUPT; nothing was written
 -- Law   a batch that comes again is not added again, but where 511 others have sent since, or 10 min are gone. A start in
 --       the future is now's. A bucket is too late where a newer one lies in its slot, or it ended a whole window ago.
 -- Cost  O(names + buckets given)
@@ -43,7 +43,7 @@ local function step(k, a, now)
   local key, layout, sender, number = KEYS[k], ARGV[a], ARGV[a + 1], tonumber(ARGV[a + 2])
   local length, count, most_names = tonumber(ARGV[a + 3]), tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5])
   local known = redis.call("HMGET", key, "@layout", "@names", "@senders")
-  local refused = clash(known[1], layout)
+  local refused = mismatch(known[1], layout)
   if refused then return refused end
   local given = cmsgpack.unpack(ARGV[a + 6])
   local senders = with_sender(known[3] or "", sender, number, now)

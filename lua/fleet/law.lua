@@ -19,7 +19,7 @@ local function is_sound(bucket)
     and math.min(allowed, denied, success, failure, sum) >= 0 and least == least and largest == largest
 end
 
-local function clash(own, layout)
+local function mismatch(own, layout)
   if own and not string.match(own, "^%d+|%d+|%d+|%d+$") then return refuse("CORRUPT", "it has no layout of a fleet") end
-  if own and own ~= layout then return refuse("CLASH", "the fleet's layout is " .. own .. ", not " .. layout) end
+  if own and own ~= layout then return refuse("MISMATCH", "the fleet's layout is " .. own .. ", not " .. layout) end
 end

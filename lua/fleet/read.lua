@@ -6,7 +6,7 @@
 --       nothing
 -- Reply f64 now · MessagePack, an array of name and its buckets, one after the other, by turns; none: no such name; with "!"
 --       at the end where some were left out, as they are damaged
--- Errors CLASH, CORRUPT
+-- Errors MISMATCH, CORRUPT
 -- Cost  O(names * buckets)
 -- @include fleet/law
 local keys_per_step = 1
@@ -15,7 +15,7 @@ local function step(k, a, now)
   local key, layout, count = KEYS[k], ARGV[a], tonumber(ARGV[a + 1])
   local first, most, wanted = tonumber(ARGV[a + 2]), tonumber(ARGV[a + 3]), ARGV[a + 4]
   local known = redis.call("HMGET", key, "@layout", "@names")
-  local refused = clash(known[1], layout)
+  local refused = mismatch(known[1], layout)
   if refused then return refused end
   local names, told = known[2] and cmsgpack.unpack(known[2]) or {}, {}
   names[0] = ""

@@ -6,7 +6,7 @@
 --         f64 retention, ms · f64 void after, server ms
 --       2 per frame: u32 size in bytes, f64 earliest, f64 latest own time, ms; "" for one frame without own times
 --       3 the frames, stamps zero · 4 known (see lacking), "" when no bytes are wanted
--- Reply answer; status 0 done, 2 clash, 3 full, 4 chunk too old (rotate first), 5 void, 6 unknown format;
+-- Reply answer; status 0 done, 2 mismatch, 3 full, 4 chunk too old (rotate first), 5 void, 6 unknown format;
 --       verdicts: one per frame, 0 written, 1 late, 2 early
 -- Law   a status above 0 has changed nothing. Repeating a call repeats its frames; readers count them once.
 --       Frames are stored with a stamp from void after - 20 s, exclusive, to void after, inclusive, or not at all: all

@@ -14,7 +14,7 @@
 --         GCRA: level) · f64 ms until another such call passes it · f64 ms until it is as new
 -- Law   a group of alike calls is decided as one call after the other would be: the first so many pass. What is refused
 --       changes no byte. Shadow policies refuse nobody and are charged by the calls that they would let pass.
---       A request's answer is given again for a minute, if it was granted, to the same question: another one is a CLASH.
+--       A request's answer is given again for a minute, if it was granted, to the same question: another one is a MISMATCH.
 --       It is decided anew while the id is blocked, and after a reset. Settled twice, or released, counts once.
 --       A missing expiry is restored by the next call. What no step has written is CORRUPT, and stays until a reset.
 -- Cost  O(policies), a sliding window O(log limit), permits and holds O(their number)

@@ -5,7 +5,7 @@
 -- ARGV  1 layout · 2 MessagePack, an array of id, when and envelope by turns, up to 1000 of each; when: ms since 1970 in
 --       decimal text, or "+" and ms from now
 -- Reply u8 for each: 1 added, 0 known
--- Errors CLASH, CORRUPT; nothing was written
+-- Errors MISMATCH, CORRUPT; nothing was written
 -- Law   known: waiting, claimed, dead, done and still remembered, or earlier in this call.
 --       If a message is due before the previous head, publishes an empty hint to due:<times>.
 -- Cost  O(messages * log of what is there)
@@ -29,7 +29,7 @@ local function step(k, a, now)
     remembered[#remembered + 1] = "~" .. items[i]
   end
   local known, ends = redis.call("HMGET", messages, unpack(fields)), redis.call("ZMSCORE", times, unpack(remembered))
-  local refused = clash(messages, known[1], layout)
+  local refused = mismatch(messages, known[1], layout)
   if refused then return refused end
 
   local seq, old_levels, answers = seq_of(known[2]), levels_of(known[3], known[2]), {}

@@ -4,7 +4,7 @@
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout
 -- Reply f64 waiting, not yet due · due · claimed, lapsed ones too · dead · 1 if the queue is paused · now
--- Errors CLASH, CORRUPT
+-- Errors MISMATCH, CORRUPT
 -- Cost  O(priorities * log of what is there)
 -- @include queue/law
 local keys_per_step = 2
@@ -12,7 +12,7 @@ local arguments_per_step = 1
 local function step(k, a, now)
   local times = KEYS[k]
   local known = redis.call("HMGET", KEYS[k + 1], "@levels", "@paused", "@layout")
-  local refused = clash(KEYS[k + 1], known[3], ARGV[a])
+  local refused = mismatch(KEYS[k + 1], known[3], ARGV[a])
   if refused then return refused end
   local function count(band, from_ms, to_ms)
     return redis.call("ZCOUNT", times, score_of(band, from_ms, 0), score_of(band, to_ms, DELIVERIES_SIZE - 1))

@@ -4,7 +4,7 @@
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 how many to pass over · 3 how many, 1..256
 -- Reply as queue/listing has it
--- Errors CLASH, CORRUPT
+-- Errors MISMATCH, CORRUPT
 -- Cost  O(log of what is there + passed over + listed)
 -- @include queue/law
 -- @include queue/listing
@@ -12,7 +12,7 @@ local keys_per_step = 2
 local arguments_per_step = 3
 local function step(k, a, now)
   local times, messages = KEYS[k], KEYS[k + 1]
-  local refused = clash(messages, redis.call("HGET", messages, "@layout"), ARGV[a])
+  local refused = mismatch(messages, redis.call("HGET", messages, "@layout"), ARGV[a])
   if refused then return refused end
   local from, to = score_of(DEAD, 0, 0), score_of(DEAD, BAND_SIZE, DELIVERIES_SIZE - 1)
   return listed(messages,

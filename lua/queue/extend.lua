@@ -4,7 +4,7 @@
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 MessagePack, an array of member and deliveries by turns, up to 1000 of each · 3 for how long, ms
 -- Reply u8 for each: 1 claimed until now + that, 0 not claimed by this delivery
--- Errors CLASH, CORRUPT; nothing was written
+-- Errors MISMATCH, CORRUPT; nothing was written
 -- Law   A claim is never shortened.
 -- Cost  O(members * log of what is there)
 -- @include queue/law
@@ -12,7 +12,7 @@ local keys_per_step = 2
 local arguments_per_step = 3
 local function step(k, a, now)
   local times, asked, visibility = KEYS[k], cmsgpack.unpack(ARGV[a + 1]), tonumber(ARGV[a + 2])
-  local refused = clash(KEYS[k + 1], redis.call("HGET", KEYS[k + 1], "@layout"), ARGV[a])
+  local refused = mismatch(KEYS[k + 1], redis.call("HGET", KEYS[k + 1], "@layout"), ARGV[a])
   if refused then return refused end
   local members, fates, moved = {}, {}, {}
   for i = 1, #asked, 2 do members[#members + 1] = asked[i] end

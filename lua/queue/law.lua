@@ -80,12 +80,12 @@ local function damaged(key, what)
   return refuse("CORRUPT", 'the value of the key "' .. key .. '" is damaged: ' .. what)
 end
 
-local function clash(messages, messages_layout, layout)
+local function mismatch(messages, messages_layout, layout)
   if not messages_layout or messages_layout == layout then return nil end
   if #messages_layout > 20 or not string.find(messages_layout, "^%d+|%d+$") then
     return damaged(messages, "its field @layout is no layout")
   end
-  return refuse("CLASH", "the queue's layout is " .. messages_layout .. ", not " .. layout)
+  return refuse("MISMATCH", "the queue's layout is " .. messages_layout .. ", not " .. layout)
 end
 
 -- Priorities that may be in use, highest first. All priorities if the stored list is damaged.

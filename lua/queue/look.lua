@@ -4,7 +4,7 @@
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 id
 -- Reply empty: no such message; or f64 score · u32, what messages has of it · u32, why it last failed
--- Errors CLASH, CORRUPT
+-- Errors MISMATCH, CORRUPT
 -- Cost  O(1)
 -- @include queue/law
 local keys_per_step = 2
@@ -12,7 +12,7 @@ local arguments_per_step = 2
 local function step(k, a, now)
   local id = ARGV[a + 1]
   local known = redis.call("HMGET", KEYS[k + 1], ":" .. id, "!" .. id, "@layout")
-  local refused = clash(KEYS[k + 1], known[3], ARGV[a])
+  local refused = mismatch(KEYS[k + 1], known[3], ARGV[a])
   if refused then return refused end
   if not known[1] then return "" end
   local score = redis.call("ZSCORE", KEYS[k], string.sub(known[1], 1, SEQ_DIGITS) .. id)

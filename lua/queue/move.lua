@@ -4,7 +4,7 @@
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 id · 3 when, as in queue/add; empty: never
 -- Reply u8 0 no such message, 1 it was, 2 it is claimed, 3 it is dead (and is not moved, but can be cancelled)
--- Errors CLASH, CORRUPT; nothing was written
+-- Errors MISMATCH, CORRUPT; nothing was written
 -- Law   a rescheduled message keeps its seq (its order among equal times) and its delivery count
 -- Cost  O(log of what is there)
 -- @include queue/law
@@ -13,7 +13,7 @@ local arguments_per_step = 3
 local function step(k, a, now)
   local times, messages, id, when = KEYS[k], KEYS[k + 1], ARGV[a + 1], ARGV[a + 2]
   local known = redis.call("HMGET", messages, ":" .. id, "@levels", "@layout")
-  local refused = clash(messages, known[3], ARGV[a])
+  local refused = mismatch(messages, known[3], ARGV[a])
   if refused then return refused end
   if not known[1] then return "\0" end
   local member = string.sub(known[1], 1, SEQ_DIGITS) .. id

@@ -4,14 +4,14 @@
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 "1": pause, "0": go on
 -- Reply u8 0
--- Errors CLASH, CORRUPT; nothing was written
+-- Errors MISMATCH, CORRUPT; nothing was written
 -- Cost  O(1)
 -- @include queue/law
 local keys_per_step = 2
 local arguments_per_step = 2
 local function step(k, a, now)
   local times, messages, layout = KEYS[k], KEYS[k + 1], ARGV[a]
-  local refused = clash(messages, redis.call("HGET", messages, "@layout"), layout)
+  local refused = mismatch(messages, redis.call("HGET", messages, "@layout"), layout)
   if refused then return refused end
   redis.call("ZADD", times, "+inf", "")
   redis.call("HSET", messages, "@layout", layout)

@@ -5,7 +5,7 @@
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 how many, 1..256
 -- Reply f64 now · the messages, as queue/listing has them
--- Errors CLASH, CORRUPT
+-- Errors MISMATCH, CORRUPT
 -- Cost  O(priorities * (log of what is there + listed))
 -- @include queue/law
 -- @include queue/listing
@@ -34,7 +34,7 @@ end
 local function step(k, a, now)
   local times, messages, most = KEYS[k], KEYS[k + 1], tonumber(ARGV[a + 1])
   local known = redis.call("HMGET", messages, "@layout", "@levels")
-  local refused = clash(messages, known[1], ARGV[a])
+  local refused = mismatch(messages, known[1], ARGV[a])
   if refused then return refused end
   local levels, found = levels_of(known[2], known[1]), {}
   for i = 1, #levels do

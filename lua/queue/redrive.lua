@@ -6,7 +6,7 @@
 -- ARGV  1 layout · 2 how many of those that died first to pass over · 3 how many of them come, 0..256 · 4 MessagePack, an
 --       array of up to 256 ids, which come besides
 -- Reply f64 how many · f64 of those that died first, how many stay dead
--- Errors CLASH, CORRUPT; nothing was written
+-- Errors MISMATCH, CORRUPT; nothing was written
 -- Law   Corrupt messages stay dead. A member whose message is gone is removed.
 -- Cost  O(messages * log of what is there)
 -- @include queue/law
@@ -21,7 +21,7 @@ end
 local function step(k, a, now)
   local times, messages, most, ids = KEYS[k], KEYS[k + 1], tonumber(ARGV[a + 2]), cmsgpack.unpack(ARGV[a + 3])
   local known = redis.call("HMGET", messages, "@layout", "@seq")
-  local refused = clash(messages, known[1], ARGV[a])
+  local refused = mismatch(messages, known[1], ARGV[a])
   if refused then return refused end
   local seq, found = seq_of(known[2]), {}
   if not seq then return damaged(messages, "its field @seq is no number; without it, seqs begin anew") end

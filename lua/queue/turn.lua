@@ -13,7 +13,7 @@
 --       call before has brought it · u16 how many died · MessagePack, an array: first those that died, then what is claimed;
 --       of each member, its score before (empty where no message can stand there), what messages has of it (empty of those
 --       that died), and why it last failed, by turns
--- Errors CLASH, CORRUPT; nothing was written
+-- Errors MISMATCH, CORRUPT; nothing was written
 -- Law   Claims lapsed messages first, up to half of the requested number, then due messages by priority, time and seq,
 --       then the other lapsed ones. A message that lapsed after its last delivery becomes dead. One call claims at
 --       most 1 MiB, or one larger message. A paused queue claims nothing. A done result counts even if its claim
@@ -211,7 +211,7 @@ end
 local function step(k, a, now)
   local times, messages = KEYS[k], KEYS[k + 1]
   local known = redis.call("HMGET", messages, "@layout", "@paused", "@levels")
-  local refused = clash(messages, known[1], ARGV[a])
+  local refused = mismatch(messages, known[1], ARGV[a])
   if refused then return refused end
   local is_paused, levels = known[2], levels_of(known[3], known[1])
   local members, others, fates = cmsgpack.unpack(ARGV[a + 1]), cmsgpack.unpack(ARGV[a + 4]), ""

@@ -12,7 +12,7 @@
 --       Status 0 adds: 88 u32 events · u32 numbers · u32 +infinity · u32 -infinity · f64 min · f64 max · f64 sum, high
 --       · f64 sum, low · f64 M2, these three times · f64 scale; then per percentile the numbers of five 0-based ranks,
 --       floor(numbers * p / 100) - 2 to + 2, held within 0 and numbers - 1, among which is what any method asks for.
---       Status 1 no chunk, 2 clash, 6 unknown format, 7 other closed chunks are wanted, 8 the chunks do not link
+--       Status 1 no chunk, 2 mismatch, 6 unknown format, 7 other closed chunks are wanted, 8 the chunks do not link
 -- Error TOO_LARGE, CORRUPT
 -- Cost  O(bytes of the chunks), bounded: Redis serves nobody else meanwhile
 -- @include journal/chunk

@@ -91,7 +91,7 @@ class StreamWorker {
       }
       return (await this.#group.fetch(isWaiting && !isBusy)) || isBusy;
     } catch (error) {
-      if ((error as { code?: string }).code === "ARGUMENT" || (error as { code?: string }).code === "CLASH")
+      if ((error as { code?: string }).code === "ARGUMENT" || (error as { code?: string }).code === "MISMATCH")
         throw error;
       this.#tell(`${(error as Error).message}; trying again`);
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));

@@ -63,7 +63,7 @@ function beforeAnyCount(error: unknown): unknown {
   return new OrielError(code, OrielError.detailOf(error), { cause, transient, retryAfterMs, applied: "no" });
 }
 
-/** For who reads or drains: rejects with CLASH where the counter's layout is neither this one nor older. */
+/** For who reads or drains: rejects with MISMATCH where the counter's layout is neither this one nor older. */
 export async function checkLayout({ store, shapeKey, layout }: Shaped, signal?: AbortSignal): Promise<void> {
   await store.run(shape, shapeKey, { layout, use: "look" }, { signal });
 }

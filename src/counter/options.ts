@@ -9,7 +9,7 @@ export interface CountersOptions<Dimension extends string = string> {
   /**
    * Dimensions that were added to a counter that had counted without them: they stand here for good, in the order in which
    * they came. What was counted without them has the empty value. A process without them may go on counting, and can no
-   * longer read or drain (CLASH). The table needs their columns before: docs/runbook/add-a-dimension.md.
+   * longer read or drain (MISMATCH). The table needs their columns before: docs/runbook/add-a-dimension.md.
    */
   addedDimensions?: readonly Dimension[];
   /** By what time: default minute, hour and day. The finest is counted in Redis, the others follow from it. */

@@ -192,7 +192,7 @@ export class DrainService {
     try {
       await checkLayout(this.#place, signal);
     } catch (error) {
-      if (error instanceof OrielError && error.code === "CLASH") throw error;
+      if (error instanceof OrielError && error.code === "MISMATCH") throw error;
     }
   }
 

@@ -2,11 +2,11 @@ import type { Listeners } from "../async/listeners.ts";
 import type { DrainEvents } from "./events.ts";
 import type { LedgerState, Misfit } from "./shard-drain.ts";
 
-const PAGES: Record<Misfit | "CLASH" | "CORRUPT", string> = {
+const PAGES: Record<Misfit | "MISMATCH" | "CORRUPT", string> = {
   "store-behind": "docs/runbook/counter-behind-its-table.md",
   "table-behind": "docs/runbook/counter-diverged.md",
   sum: "docs/runbook/counter-diverged.md",
-  CLASH: "docs/runbook/counter-clash.md",
+  MISMATCH: "docs/runbook/counter-mismatch.md",
   CORRUPT: "docs/runbook/counter-corrupt.md",
 };
 /** What to do about rows that cannot be read. */
@@ -83,7 +83,7 @@ export class ShardStates {
     }
     this.#newlyLeft = [];
     for (const [code, { shards, error }] of this.#newlyFailing) {
-      const page = code === "CLASH" || code === "CORRUPT" ? { runbook: PAGES[code] } : {};
+      const page = code === "MISMATCH" || code === "CORRUPT" ? { runbook: PAGES[code] } : {};
       this.#listeners.tell("error", { shards, shard: shards[0]!, error, ...page });
     }
     this.#newlyFailing.clear();

@@ -55,11 +55,11 @@ export function layoutOf({ sampleCount, bucketMs, mostNames }: RingShape): strin
   return `1|${sampleCount}|${bucketMs}|${mostNames}`;
 }
 
-/** Returns the stored ring, or an empty one. Throws CLASH for another layout. */
+/** Returns the stored ring, or an empty one. Throws MISMATCH for another layout. */
 export function ringAt(keys: Keyspace, key: string, layout: string): Ring {
   const ring = (keys.get(key) as Ring | undefined) ?? new Ring();
   if (ring.layout !== undefined && ring.layout !== layout)
-    throw refusal("CLASH", `the fleet's layout is ${ring.layout}, not ${layout}`);
+    throw refusal("MISMATCH", `the fleet's layout is ${ring.layout}, not ${layout}`);
   return ring;
 }
 

@@ -33,7 +33,7 @@ export interface TakeOptions {
   atLeast?: number;
   /**
    * Counts once, however often the call with it is made within a minute; then it is sent again where a reply is lost. The
-   * answer is that of the first call, if it was granted; CLASH where cost, `atLeast` or policies are others. Asked anew
+   * answer is that of the first call, if it was granted; MISMATCH where cost, `atLeast` or policies are others. Asked anew
    * while the id is blocked, and after a reset. Let no client choose it freely: repeating is free.
    */
   requestId?: string;

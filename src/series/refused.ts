@@ -5,11 +5,11 @@ import { law } from "../journal/format/law.ts";
 /** Why an append as a whole was not written, as an error. */
 export function refused(answer: Answer, valueType: number): OrielError {
   switch (answer.status) {
-    case STATUS.clash: {
+    case STATUS.mismatch: {
       const { valueType: type, clock } = answer.header!;
       const stored = `${type === 1 ? "float64" : "float32"} values and the ${clock === 1 ? "event" : "server"} clock`;
       const asked = valueType === type ? "another clock" : "another value type";
-      return new OrielError("CLASH", `the series is stored with ${stored}; it was opened with ${asked}`);
+      return new OrielError("MISMATCH", `the series is stored with ${stored}; it was opened with ${asked}`);
     }
     case STATUS.full:
       return new OrielError("OVERLOADED", `the open chunk holds ${answer.length} bytes and waits to be closed`, {

@@ -3,7 +3,7 @@ import { reasonOf } from "./health/reason.ts";
 
 const CODES: ReadonlySet<string> = new Set<OrielErrorCode>([
   "ARGUMENT",
-  "CLASH",
+  "MISMATCH",
   "LATE",
   "EARLY",
   "OVERLOADED",

@@ -84,7 +84,7 @@ describe("what cannot be", () => {
 
   test.each([
     ["a word that is none", ["queue", "count", "sms"], /choices|choose|Allowed/],
-    ["other shards", ["queue", "peek", "sharded"], /CLASH/],
+    ["other shards", ["queue", "peek", "sharded"], /MISMATCH/],
     ["no number of shards", ["queue", "peek", "sms", "--shards", "many"], /shards/],
     ["a limit of none", ["queue", "peek", "sms", "--limit", "0"], /limit/],
     ["ids that are none", ["queue", "redrive", "sms", "--ids", "a,,b"], /--ids/],

@@ -158,13 +158,13 @@ overMatrix("fleet", (row, open) =>
     });
 
     test("other shapes under one name are refused", async () => {
-      const fleet = new FleetMetrics(on.store, "clash", { ...SHAPE, ...on.modes });
+      const fleet = new FleetMetrics(on.store, "mismatch", { ...SHAPE, ...on.modes });
       fleet.metric("pay").addSuccess();
       await fleet.flush();
-      const other = new FleetMetrics(on.store, "clash", { ...SHAPE, ...on.modes, sampleCount: 3 });
+      const other = new FleetMetrics(on.store, "mismatch", { ...SHAPE, ...on.modes, sampleCount: 3 });
       other.metric("pay").addSuccess();
-      await expect(other.flush()).rejects.toMatchObject({ code: "CLASH" });
-      await expect(other.read("pay")).rejects.toMatchObject({ code: "CLASH" });
+      await expect(other.flush()).rejects.toMatchObject({ code: "MISMATCH" });
+      await expect(other.read("pay")).rejects.toMatchObject({ code: "MISMATCH" });
     });
 
     test("percentiles are those of all response times of all processes", async () => {

@@ -112,7 +112,7 @@ describe('onError: "pass"', () => {
     ["OVERLOADED by the store", true],
     ["OVERLOADED by Redis", true],
     ["CORRUPT", false],
-    ["CLASH", false],
+    ["MISMATCH", false],
     ["ARGUMENT", false],
   ] as const)(
     "a limiter that rejects with %s: passes is %s, whichever bundle the error is of",

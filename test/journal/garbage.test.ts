@@ -66,8 +66,8 @@ async function spoil(random: Random, key: string, whole: Buffer): Promise<string
   return kind > 2 ? "bytes" : "type";
 }
 
-/** Codes that damage may give: CLASH where it changed the type of the values or the clock, STALE where the last stamp or a mark is higher. */
-const KNOWN = new Set(["CORRUPT", "CLASH", "TOO_LARGE", "LATE", "EARLY", "STALE"]);
+/** Codes that damage may give: MISMATCH where it changed the type of the values or the clock, STALE where the last stamp or a mark is higher. */
+const KNOWN = new Set(["CORRUPT", "MISMATCH", "TOO_LARGE", "LATE", "EARLY", "STALE"]);
 const KNOWN_OF_WINDOWS = new Set(["CORRUPT", "TOO_LARGE", "STALE"]);
 
 async function outcome(call: () => Promise<unknown>, known = KNOWN): Promise<string> {

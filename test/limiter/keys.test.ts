@@ -22,8 +22,8 @@ beforeEach(() => opened.clear());
 afterAll(() => opened?.close());
 
 /** A request that was granted at another cost. */
-function clash(error: { code: string }): void {
-  expect(error.code).toBe("CLASH");
+function mismatch(error: { code: string }): void {
+  expect(error.code).toBe("MISMATCH");
 }
 
 /** One call of each verb, chosen at random; rejects nothing. */
@@ -32,7 +32,7 @@ function verbs(limiter: Limiter, random: Random): Record<string, () => Promise<u
   return {
     take: () => limiter.take("id", { cost }),
     atLeast: () => limiter.take("id", { cost: cost + 1, atLeast: 1 }),
-    request: () => limiter.take("id", { cost, requestId: `r${random.int(0, 2)}` }).catch(clash),
+    request: () => limiter.take("id", { cost, requestId: `r${random.int(0, 2)}` }).catch(mismatch),
     peek: () => limiter.peek("id", { cost }),
     penalty: () => limiter.penalty("id", cost),
     reward: () => limiter.reward("id", cost),
@@ -71,7 +71,7 @@ describe.each(KINDS)("%s", (kind) => {
         for (const key of before.keys()) await raw.persist(key);
         await limiter.take("id", { cost: 0 });
         await Limiter.takeAll([{ limiter, id: "id", cost: 0 }], { tag: "t" });
-        for (let r = 0; r < 3; r++) await limiter.take("id", { cost: 0, requestId: `r${r}` }).catch(clash);
+        for (let r = 0; r < 3; r++) await limiter.take("id", { cost: 0, requestId: `r${r}` }).catch(mismatch);
         const after = await opened.expiries();
         for (const [key, atMs] of after) if (atMs < 0) expect({ verb, key }).toBe("healed");
         for (const [key, atMs] of before)

@@ -27,10 +27,13 @@ describe.each([
     ["another span", { policies: window(10, 60_000) }],
     ["a shadow", { policies: [fixedWindow({ limit: 10, span: 3_600_000, shadow: true })] }],
     ["an aligned window", { policies: [fixedWindow({ limit: 10, span: 3_600_000, aligned: true })] }],
-  ])("with %s, is another question: CLASH, and nothing is changed", async (_what, options) => {
+  ])("with %s, is another question: MISMATCH, and nothing is changed", async (_what, options) => {
     const limiter = limiterOf();
     const first = await limiter.take("a", { requestId });
-    await expect(limiter.take("a", { requestId, ...options })).rejects.toMatchObject({ code: "CLASH", applied: "no" });
+    await expect(limiter.take("a", { requestId, ...options })).rejects.toMatchObject({
+      code: "MISMATCH",
+      applied: "no",
+    });
     expect(await limiter.take("a", { requestId })).toEqual(first);
     expect(await limiter.peek("a")).toMatchObject({ remaining: 9 });
   });

@@ -180,11 +180,11 @@ describe.each([
     expect((await series.stats({ percentiles: percentiles.slice(1), ...SERVER })).count).toBe(0);
   });
 
-  test("another type or clock is a clash", async () => {
+  test("another type or clock is a mismatch", async () => {
     stage.open();
     await stage.put(1, 2);
-    await expectError(stage.reader({ values: "float64" }).stats(SERVER), "CLASH");
-    await expectError(stage.reader({ clock: "event" }).stats(SERVER), "CLASH");
+    await expectError(stage.reader({ values: "float64" }).stats(SERVER), "MISMATCH");
+    await expectError(stage.reader({ clock: "event" }).stats(SERVER), "MISMATCH");
   });
 
   test("an abort ends the waiting; a closed series answers no more", async () => {

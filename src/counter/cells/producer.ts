@@ -174,7 +174,7 @@ export class Producer implements OneAtATime {
         return this.#options.onCounted?.(rows);
       } catch (error) {
         const isUnknown = error instanceof OrielError && error.applied === "unknown" && error.code !== "CORRUPT";
-        if (error instanceof OrielError && error.code === "CLASH") this.#options.agreement.isReached = false;
+        if (error instanceof OrielError && error.code === "MISMATCH") this.#options.agreement.isReached = false;
         batch.reject(error);
         this.#refuseAll(unsent(error));
         isInDoubt ||= isUnknown;

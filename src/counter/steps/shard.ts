@@ -51,18 +51,18 @@ function bytesOf(field: string, value: string): number {
   return FIELD_BYTES + textBytes(field) + textBytes(value);
 }
 
-/** The shard as it stands, to be read; an empty one where there is none. Throws CLASH where `agree` does. */
+/** The shard as it stands, to be read; an empty one where there is none. Throws MISMATCH where `agree` does. */
 export function shardAt(keys: Keyspace, key: string, layout: string, mayBeOlder = false): Shard {
   const shard = (keys.get(key) as Shard | undefined) ?? new Shard();
   agree(shard.get("@layout"), layout, mayBeOlder);
   return shard;
 }
 
-/** Throws CLASH where a counter that has the layout `own`, if any, cannot be used by `layout`: it is neither that nor newer. */
+/** Throws MISMATCH where a counter that has the layout `own`, if any, cannot be used by `layout`: it is neither that nor newer. */
 export function agree(own: string | undefined, layout: string, mayBeOlder: boolean): void {
   if (own === undefined || own === layout || extendsLayout(layout, own)) return;
   if (mayBeOlder && extendsLayout(own, layout)) return;
-  throw refusal("CLASH", `the counter's layout is ${own}, not ${layout}: use that layout, or another name`);
+  throw refusal("MISMATCH", `the counter's layout is ${own}, not ${layout}: use that layout, or another name`);
 }
 
 /** Changes a shard, which counts up to `growthBytes` more meanwhile. Throws OVERLOADED before anything is changed. */

@@ -4,7 +4,7 @@ import type { ChunkBytes } from "./chunk-bytes.ts";
 import { law } from "./law.ts";
 import type { Older } from "./older.ts";
 
-export const STATUS = { done: 0, missing: 1, clash: 2, full: 3, old: 4, void: 5, foreign: 6 } as const;
+export const STATUS = { done: 0, missing: 1, mismatch: 2, full: 3, old: 4, void: 5, foreign: 6 } as const;
 export const VERDICT = { written: 0, late: 1, early: 2 } as const;
 
 /**

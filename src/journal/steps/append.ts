@@ -76,7 +76,7 @@ export const append: StepOfArguments<Append, Answer> = {
 function refusal(chunk: ChunkBytes, input: Append, sizeBytes: number, nowMs: number): number {
   const { format, valueType, clock, createdMs, lastStampMs } = chunk.header;
   if (format !== law.format) return STATUS.foreign;
-  if (valueType !== input.valueType || clock !== input.clock) return STATUS.clash;
+  if (valueType !== input.valueType || clock !== input.clock) return STATUS.mismatch;
   if (isVoid(Math.max(nowMs, lastStampMs), input)) return STATUS.void;
   if (chunk.length + sizeBytes > law.fullBytes) return STATUS.full;
   return nowMs - createdMs > law.oldestChunkMs ? STATUS.old : STATUS.done;

@@ -70,7 +70,7 @@ function statsOf(keys: Keyspace, key: string, input: ServerStats, closedCount: n
   const { header } = open;
   if (header.format !== law.format) return answerOf(SERVER_STATUS.foreign, nowMs);
   if (header.valueType !== input.valueType || header.clock !== input.clock)
-    return answerOf(SERVER_STATUS.clash, nowMs, open);
+    return answerOf(SERVER_STATUS.mismatch, nowMs, open);
 
   const seriesNowMs = header.clock === 1 ? header.latestMs : Math.max(nowMs, header.lastStampMs);
   const toMs = input.atMs ?? seriesNowMs;

@@ -40,7 +40,7 @@ export class Requests {
     const present = this.#get<Present>(this.#presentKey, "present")?.present;
     if (known === undefined || known.present !== present) return undefined;
     if (known.question !== this.#question)
-      throw refusal("CLASH", "the request was granted before: at another cost, or by other policies");
+      throw refusal("MISMATCH", "the request was granted before: at another cost, or by other policies");
     const head = Object(this.#keys.get(headKey)) as Partial<State>;
     return (head.blockedUntilMs ?? 0) > nowMs ? undefined : known.reply;
   }

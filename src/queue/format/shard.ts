@@ -73,11 +73,11 @@ export class Shard {
   }
 }
 
-/** Returns the stored shard for reading, or an empty one. Throws CLASH for a layout other than `layout`. */
+/** Returns the stored shard for reading, or an empty one. Throws MISMATCH for a layout other than `layout`. */
 export function shardAt(keys: Keyspace, key: string, layout: string): Shard {
   const shard = (keys.get(key) as Shard | undefined) ?? new Shard();
   if (shard.layout !== undefined && shard.layout !== layout)
-    throw refusal("CLASH", `the queue's layout is ${shard.layout}, not ${layout}`);
+    throw refusal("MISMATCH", `the queue's layout is ${shard.layout}, not ${layout}`);
   return shard;
 }
 

@@ -104,9 +104,9 @@ export class ServerSide {
           return answer;
         case SERVER_STATUS.foreign:
           throw corruptError(this.#key, `it is no journal of format ${law.format}`);
-        case SERVER_STATUS.clash:
+        case SERVER_STATUS.mismatch:
           throw new OrielError(
-            "CLASH",
+            "MISMATCH",
             "the series is stored with another value type or clock than it was opened with",
           );
         case SERVER_STATUS.unlinked:

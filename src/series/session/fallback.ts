@@ -32,7 +32,7 @@ type Copy = Pick<WindowView, "fold" | "collect"> & { readonly latestMs: number }
  * server time), count in this process's answers while it is away, and are never handed in: at most once in the store.
  * Their number is reported, `applied` "unknown" or "no".
  * The others are handed in with their times, stretch by stretch, as dated events; an append of them that fails is kept
- * by the same rule, and tried again. What the store will never accept (LATE, CLASH, CORRUPT) is given up, and told.
+ * by the same rule, and tried again. What the store will never accept (LATE, MISMATCH, CORRUPT) is given up, and told.
  * Results say "local" while away, and afterwards where the window reaches what is not in the store.
  */
 export class Fallback {

@@ -221,7 +221,7 @@ export class JournalView implements WindowView {
   #checkKind({ header }: Answer): void {
     const { valueType, clock } = this.#settings;
     if (header && (header.valueType !== valueType || header.clock !== clock))
-      throw new OrielError("CLASH", "the series is stored with another value type or clock than it was opened with");
+      throw new OrielError("MISMATCH", "the series is stored with another value type or clock than it was opened with");
   }
 
   /** Drops what no window within the retention needs, and within the bound also what this one does not need. */

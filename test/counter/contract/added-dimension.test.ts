@@ -24,7 +24,7 @@ const VERSIONS: CountersOptions[] = [
   { dimensions: ["site", "lane"], addedDimensions: ["colour", "size"] },
 ];
 const ALL = 2;
-const clash = { code: "CLASH", applied: "no" };
+const mismatch = { code: "MISMATCH", applied: "no" };
 
 overMatrix("counters", (name, open) =>
   describe(`a dimension added to counters, ${name}`, () => {
@@ -58,7 +58,7 @@ overMatrix("counters", (name, open) =>
       };
       const refusedOr = async (version: number, run: () => Promise<void>) => {
         if (version >= newest) await run();
-        else await expect(run()).rejects.toMatchObject({ code: "CLASH" });
+        else await expect(run()).rejects.toMatchObject({ code: "MISMATCH" });
       };
       for (let step = 0; step < STEPS; step++) {
         const version = random.int(0, random.int(0, ALL));
@@ -119,9 +119,9 @@ overMatrix("counters", (name, open) =>
       expect(shards.map(({ layout }) => layout)).toContain(placeOf(grown).layout);
       expect(await textsOf(grown)).toEqual(["a 1 : 3", "a 1 red: 1", "b 1 : 1"]);
       expect((await grown.read({ values: { colour: "" } })).map(({ count }) => count)).toEqual([3n, 1n]);
-      await expect(old.read()).rejects.toMatchObject(clash);
+      await expect(old.read()).rejects.toMatchObject(mismatch);
       const table = new WideTable(NAMES.length);
-      await expect(new DrainService({ counters: old, sink: table }).drainOnce()).rejects.toMatchObject(clash);
+      await expect(new DrainService({ counters: old, sink: table }).drainOnce()).rejects.toMatchObject(mismatch);
       expect(await table.ledger()).toEqual([]);
       expect(placeOf(grown).layout).toBe(
         "1|8|minute|UTC|site|lane|+colour".replace("8", `${placeOf(grown).keys.length}`),
@@ -140,8 +140,8 @@ overMatrix("counters", (name, open) =>
       ];
       for (const other of others) {
         const flow = counters(0, other);
-        await expect(add(flow, "a", "1", "x", "y")).rejects.toMatchObject(clash);
-        await expect(flow.read()).rejects.toMatchObject(clash);
+        await expect(add(flow, "a", "1", "x", "y")).rejects.toMatchObject(mismatch);
+        await expect(flow.read()).rejects.toMatchObject(mismatch);
       }
       expect(await textsOf(counters(1))).toEqual(["a 1 : 1", "a 1 red: 1"]);
     });
@@ -185,7 +185,7 @@ overMatrix("counters", (name, open) =>
       await opened.store.run(setAside, shapeKey, { aside: `${shapeKey}:aside`, seen: `hash ${layout} -` });
       await add(counters(0), "a", "1");
       expect((await opened.store.run(look, shapeKey, null)).layout).toBe(layout);
-      await expect(add(counters(0, { addedDimensions: ["size"] }), "a", "1", "x")).rejects.toMatchObject(clash);
+      await expect(add(counters(0, { addedDimensions: ["size"] }), "a", "1", "x")).rejects.toMatchObject(mismatch);
     });
 
     test("values that were counted when they might be longer are read and drained", async () => {

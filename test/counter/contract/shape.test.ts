@@ -23,7 +23,7 @@ const OTHERS: Record<string, CountersOptions> = {
   "another finest bucket": { ...OWN, buckets: ["hour"] },
   "another time zone": { ...OWN, timeZone: "Europe/Berlin" },
 };
-const clash = { code: "CLASH", applied: "no", structure: "Counters" };
+const mismatch = { code: "MISMATCH", applied: "no", structure: "Counters" };
 const valuesOf = ({ dimensions }: CountersOptions, value: string) =>
   Object.fromEntries(dimensions.map((name) => [name, value]));
 
@@ -69,8 +69,8 @@ overMatrix("counters", (name, open) =>
         const ends = await Promise.allSettled([random.pick(ways)(), other.add(values, { at: AT })]);
         for (const end of ends)
           if (end.status === "fulfilled") accepted.push(`${i}: ${kind}`);
-          else expect(end.reason).toMatchObject(clash);
-        await expect(other.read()).rejects.toMatchObject(clash);
+          else expect(end.reason).toMatchObject(mismatch);
+        await expect(other.read()).rejects.toMatchObject(mismatch);
         expect((await flow.read()).map(({ count }) => count)).toEqual([1n]);
       });
       await Promise.all(tries);
@@ -101,13 +101,13 @@ overMatrix("counters", (name, open) =>
       const flow = counters(OWN);
       await flow.add({ site: "a", lane: "b" }, { at: AT });
       const other = counters(options);
-      await expect(other.add(valuesOf(options, "z"))).rejects.toMatchObject(clash);
+      await expect(other.add(valuesOf(options, "z"))).rejects.toMatchObject(mismatch);
       await expect(other.add(valuesOf(options, "z"))).rejects.toThrow(
         `Counters "flow" add: the counter's layout is ${placeOf(flow).layout}, not ${placeOf(other).layout}`,
       );
-      await expect(other.read()).rejects.toMatchObject(clash);
+      await expect(other.read()).rejects.toMatchObject(mismatch);
       const drain = new DrainService({ counters: other, sink: new TableSink() });
-      await expect(drain.drainOnce()).rejects.toMatchObject({ code: "CLASH" });
+      await expect(drain.drainOnce()).rejects.toMatchObject({ code: "MISMATCH" });
       expect((await counters(OWN).read()).map(({ count }) => count)).toEqual([1n]);
     });
 
@@ -133,7 +133,7 @@ overMatrix("counters", (name, open) =>
       const { shapeKey, layout } = placeOf(flow);
       const seen = `hash ${layout} -`;
       expect(await opened.store.run(setAside, shapeKey, { aside: `${shapeKey}:aside`, seen })).toBe(true);
-      await expect(counters(other!).add({ site: "a", lane: "b" })).rejects.toMatchObject(clash);
+      await expect(counters(other!).add({ site: "a", lane: "b" })).rejects.toMatchObject(mismatch);
       expect((await opened.store.run(look, shapeKey, null)).type).toBe("none");
       await counters(OWN).add({ site: "a", lane: "b" }, { at: AT });
       expect((await opened.store.run(look, shapeKey, null)).layout).toBe(layout);
@@ -145,9 +145,9 @@ overMatrix("counters", (name, open) =>
       await opened.clear();
       const late = counters(other!);
       for (let i = 0; i < 30; i++) await late.add({ site: `${i}`, lane: "b" }, { at: AT });
-      await expect(flow.add({ site: "a", lane: "b" }, { at: AT })).rejects.toMatchObject({ code: "CLASH" });
+      await expect(flow.add({ site: "a", lane: "b" }, { at: AT })).rejects.toMatchObject({ code: "MISMATCH" });
       for (let i = 0; i < 10; i++)
-        await expect(flow.add({ site: `${i}`, lane: "c" }, { at: AT })).rejects.toMatchObject(clash);
+        await expect(flow.add({ site: `${i}`, lane: "c" }, { at: AT })).rejects.toMatchObject(mismatch);
       expect((await late.read()).reduce((sum, { count }) => sum + count, 0n)).toBe(30n);
     });
   }),

@@ -111,10 +111,10 @@ overMatrix("counters", (name, open) =>
       await counters().add({ site: "a", lane: "1" }, { at: AT });
       const other = new Counters(opened.store, "flow", { dimensions, ...opened.modes, buckets: ["hour"] });
       await expect(other.add({ site: "a", lane: "1" }, { at: AT })).rejects.toMatchObject({
-        code: "CLASH",
+        code: "MISMATCH",
         applied: "no",
       });
-      await expect(other.read()).rejects.toMatchObject({ code: "CLASH" });
+      await expect(other.read()).rejects.toMatchObject({ code: "MISMATCH" });
       expect((await counters().read()).map(({ count }) => count)).toEqual([1n]);
     });
 

@@ -112,8 +112,8 @@ describe.each(Object.entries(DATABASES))("a dimension added to counters with a t
     const again = replayed.map((values) => ({ values: { ...values, colour: "blue" }, at: AT }));
     await newer().addBatch("source", 1, again);
     const before = await sink.ledger(first.shape);
-    await expect(drain(older()).drainOnce()).rejects.toMatchObject({ code: "CLASH", applied: "no" });
-    await expect(older().read({ table: sink })).rejects.toMatchObject({ code: "CLASH" });
+    await expect(drain(older()).drainOnce()).rejects.toMatchObject({ code: "MISMATCH", applied: "no" });
+    await expect(older().read({ table: sink })).rejects.toMatchObject({ code: "MISMATCH" });
     expect(await sink.ledger(first.shape)).toEqual(before);
     expect((await first.read({ table: sink, values: { colour: "red" } })).map(({ count }) => count)).toEqual(
       Array(8).fill(1n),

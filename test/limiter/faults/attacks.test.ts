@@ -39,7 +39,7 @@ describe.each([
       after.take("id", { requestId: "r" }),
       after.take("id", { requestId: "s" }),
     ]);
-    expect(same).toMatchObject({ status: "rejected", reason: { code: "CLASH", applied: "no" } });
+    expect(same).toMatchObject({ status: "rejected", reason: { code: "MISMATCH", applied: "no" } });
     expect(other).toMatchObject({ status: "fulfilled", value: { allowed: true } });
   });
 

@@ -198,12 +198,12 @@ test.each(["nan", "inf", "-1", "", "99999999999999999999"])(
   },
 );
 
-test("the field @layout is none: CORRUPT; of another format: CLASH", async () => {
+test("the field @layout is none: CORRUPT; of another format: MISMATCH", async () => {
   const queue = await setUp();
   await client.hset(MESSAGES, "@layout", "\xff");
   await expect(queue.claim()).rejects.toMatchObject({ code: "CORRUPT", message: expect.stringContaining(MESSAGES) });
   await client.hset(MESSAGES, "@layout", "2|1");
-  await expect(queue.claim()).rejects.toMatchObject({ code: "CLASH" });
+  await expect(queue.claim()).rejects.toMatchObject({ code: "MISMATCH" });
 });
 
 test("a worker whose shard is no queue tells it, and closes", async () => {

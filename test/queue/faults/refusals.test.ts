@@ -118,11 +118,11 @@ test.each(["memory", "redis"])("another layout is refused by every step, and not
   const [claimed] = await other.claim();
   const counts = await other.counts();
   const text = /^(DelayQueue|QueueWorker) "mail".*: the queue's layout is 1\|2, not 1\|1/;
-  const clash = { code: "CLASH", message: expect.stringMatching(text), applied: "no" };
-  for (const call of anyCall) await expect(call(one, claimed!)).rejects.toMatchObject(clash);
+  const mismatch = { code: "MISMATCH", message: expect.stringMatching(text), applied: "no" };
+  for (const call of anyCall) await expect(call(one, claimed!)).rejects.toMatchObject(mismatch);
   const worker = there.worker(one, () => {});
   const told = new Promise((resolve) => worker.on("error", resolve));
-  expect(await told).toMatchObject({ error: clash });
+  expect(await told).toMatchObject({ error: mismatch });
   expect(await other.counts()).toEqual(counts);
   await there.awaiting(worker.close(), 1000);
   if (kind === "memory") await there.opened.close();

@@ -6,7 +6,7 @@ import { expectError, NAME, type Stage } from "./stage.ts";
 /** What a series refuses, and that a refusal leaves everything as it was. */
 export function refusalSuite(stage: () => Stage): void {
   describe("refusals", () => {
-    test("another value type or clock is refused as a clash, and nothing is written", async () => {
+    test("another value type or clock is refused as a mismatch, and nothing is written", async () => {
       const { open, reader, put, check, bytesOf, keys, expiryOf } = stage();
       open({ values: "float32" });
       await put(1, 2);
@@ -17,10 +17,10 @@ export function refusalSuite(stage: () => Stage): void {
         [{ clock: "event" }, stage().clock.nowMs],
       ] as const) {
         const other = reader(options);
-        const error = await expectError(other.record(3, at ? { at } : {}), "CLASH", /stored with float32/);
+        const error = await expectError(other.record(3, at ? { at } : {}), "MISMATCH", /stored with float32/);
         expect(error).toMatchObject({ applied: "no", transient: false });
-        await expectError(other.stats(), "CLASH");
-        await expectError(other.values(), "CLASH");
+        await expectError(other.stats(), "MISMATCH");
+        await expectError(other.values(), "MISMATCH");
       }
       expect([await bytesOf(key!), await expiryOf(key!)]).toEqual(before);
       await check({});

@@ -99,7 +99,7 @@ function scene() {
 
 const away = new OrielError("UNAVAILABLE", "away", { transient: true });
 
-test.each(["CLASH", "CORRUPT", "ARGUMENT"] as const)(
+test.each(["MISMATCH", "CORRUPT", "ARGUMENT"] as const)(
   "what is refused with %s is given up, told, and kept in this process's answers",
   async (code) => {
     const { series, clock, failures, fail } = scene();
