@@ -1,11 +1,34 @@
 import { defineConfig } from "vitest/config";
 
+/** Tests of what a process holds or has loaded: the kernel before `init`, modules loaded anew, the heap, warnings given once. */
+const OWN_PROCESS = [
+  "test/kernel/{init,choose}.test.ts",
+  "test/{house/percent,drain/warnings}.test.ts",
+  "test/**/{heap,*memory*}.test.ts",
+  "test/{soak,fuzz,bench}/**/*.test.ts",
+];
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000, // more than a slow server is waited for, which then says what did not start
-    maxWorkers: 3, // of two cores, a third of which stand still while tests wait
-    reporters: process.env.CI ? ["default"] : ["default"],
+    maxWorkers: 4, // of two cores, a third of which stand still while tests wait
+    setupFiles: ["test/harness/setup.ts"],
+    projects: [
+      {
+        extends: true,
+        // Files that run in one process share its modules: to load the library again costs each file a second of CPU.
+        test: {
+          name: "shared",
+          include: ["test/**/*.test.ts"],
+          exclude: ["**/node_modules/**", ...OWN_PROCESS],
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: { name: "own", include: OWN_PROCESS, exclude: ["**/node_modules/**"] },
+      },
+    ],
   },
 });

@@ -1,6 +1,6 @@
 // kernel.stats, in every build: against brute force with exact sums, at any alignment, around pieces and blocks.
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type ColumnStats, forceKernel, kernel } from "../../src/entries/kernel.ts";
 import { type ColumnType, randomOf, SHAPES, TYPES } from "./columns.ts";
 import { exactMoments, inOrder, sumError } from "./oracle.ts";
@@ -13,34 +13,32 @@ const bytesAt = (column: ArrayBufferView, offset: number) => {
   return whole.subarray(offset, offset + column.byteLength);
 };
 
-/** By the method "lower", so that each percentile is a value. */
-function check(answer: ColumnStats, Type: ColumnType, inside: number[], where: string): void {
+/** What an answer must be, by the method "lower", so that each percentile is a value. */
+function judge(Type: ColumnType, inside: number[]): (answer: ColumnStats, where: string) => void {
   const known = inside.filter((x) => !Number.isNaN(x)).sort(inOrder);
   const finite = known.every(Number.isFinite);
   const n = known.length;
   const exact = exactMoments(new Type(known));
-  expect(answer.count, where).toBe(n);
-  expect(answer.nanCount, where).toBe(inside.length - n);
-  expect(answer.min, where).toBe(n === 0 ? Number.NaN : known[0]);
-  expect(answer.max, where).toBe(n === 0 ? Number.NaN : known[n - 1]);
   const values = PERCENTILES.map((p) => (n === 0 ? Number.NaN : known[Math.floor(((n - 1) * p) / 100)]));
-  expect(
-    PERCENTILES.map((p) => answer.percentiles[p]),
-    where,
-  ).toEqual(values);
-  if (!finite) expect(answer.variance, where).toBeNaN();
-  else if (n > 0) {
-    expect(sumError(exact, answer.sum, 0), where).toBeLessThan(2 ** -52);
-    if (exact.m2 === 0) expect(answer.variance, where).toBe(0);
-    else expect(Math.abs(answer.variance / (exact.m2 / n) - 1), where).toBeLessThan(1e-12);
-  } else expect([answer.sum, answer.mean, answer.std], where).toEqual([0, Number.NaN, Number.NaN]);
+  return (answer, where) => {
+    expect(answer.count, where).toBe(n);
+    expect(answer.nanCount, where).toBe(inside.length - n);
+    expect(answer.min, where).toBe(n === 0 ? Number.NaN : known[0]);
+    expect(answer.max, where).toBe(n === 0 ? Number.NaN : known[n - 1]);
+    const percentiles = PERCENTILES.map((p) => answer.percentiles[p]);
+    expect(percentiles, where).toEqual(values);
+    if (!finite) expect(answer.variance, where).toBeNaN();
+    else if (n > 0) {
+      expect(sumError(exact, answer.sum, 0), where).toBeLessThan(2 ** -52);
+      if (exact.m2 === 0) expect(answer.variance, where).toBe(0);
+      else expect(Math.abs(answer.variance / (exact.m2 / n) - 1), where).toBeLessThan(1e-12);
+    } else expect([answer.sum, answer.mean, answer.std], where).toEqual([0, Number.NaN, Number.NaN]);
+  };
 }
 
-describe.each(NAMES)("%s", (name) => {
-  beforeAll(() => forceKernel(name));
-  afterAll(() => forceKernel(null));
-
-  test.each(Object.keys(SHAPES))("%s: sorted and not, around pieces and blocks, at any address", (shape) => {
+test.each(Object.keys(SHAPES))(
+  "%s, in every form: sorted and not, around pieces and blocks, at any address",
+  (shape) => {
     for (const Type of TYPES)
       for (const n of [0, 1, 5, 4097, 16_383, 16_384, 20_481, 40_961]) {
         const random = randomOf(n + 3);
@@ -52,22 +50,33 @@ describe.each(NAMES)("%s", (name) => {
           const values = bytesAt(new Type(list), n % 8);
           const [from, until] = [Math.floor(n / 50), n - Math.floor(n / 3)];
           const both = n % 2 === 0;
-          const inside = list.filter(
-            (_, i) => (both ? instants[i]! >= from : instants[i]! > from) && instants[i]! <= until,
+          const isInside = (time: number) => (both ? time >= from : time > from) && time <= until;
+          const check = judge(
+            Type,
+            list.filter((_, i) => isInside(instants[i]!)),
           );
-          const answer = kernel.stats(times, values, from, {
-            until,
-            sorted,
-            closed: both ? "both" : "right",
-            type: Type === Float32Array ? "f32" : "f64",
-            nan: "ignore",
-            percentiles: PERCENTILES,
-            method: "lower",
-          });
-          check(answer, Type, inside, `${shape} ${Type.name} n=${n} sorted=${sorted}`);
+          for (const name of NAMES) {
+            forceKernel(name);
+            const answer = kernel.stats(times, values, from, {
+              until,
+              sorted,
+              closed: both ? "both" : "right",
+              type: Type === Float32Array ? "f32" : "f64",
+              nan: "ignore",
+              percentiles: PERCENTILES,
+              method: "lower",
+            });
+            check(answer, `${name} ${shape} ${Type.name} n=${n} sorted=${sorted}`);
+          }
         }
       }
-  });
+  },
+);
+
+afterEach(() => forceKernel(null));
+
+describe.each(NAMES)("%s", (name) => {
+  beforeEach(() => forceKernel(name));
 
   test("times whose bits, as a number of f64, are zeros, infinities and NaN", () => {
     const infinity = 0x7ffn << 52n;
@@ -196,7 +205,6 @@ test("the forms answer alike, bit for bit", () => {
     }),
     { numRuns: 60 },
   );
-  forceKernel(null);
 });
 
 test("what is refused", () => {

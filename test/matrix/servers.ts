@@ -1,6 +1,6 @@
 import { Cluster, Redis } from "ioredis";
-import { afterAll } from "vitest";
 import { findValkey } from "../../scripts/find-programs.mjs";
+import { oncePerFile } from "../harness/ends.ts";
 import { startCluster } from "../harness/servers/redis-cluster.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";
 import { startReplicated } from "../harness/servers/replicas.ts";
@@ -15,35 +15,13 @@ export interface Servers {
   connect(): HandedIn | Promise<Connected>;
 }
 
-/** Started once per test file, at its first use, and stopped at its end. A failed start is retried. */
-const started = new Set<Promise<{ stop(): Promise<unknown> }>>();
-function once<T extends { stop(): Promise<unknown> }>(start: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | undefined;
-  return () => {
-    if (!running) {
-      const own = start();
-      running = own;
-      started.add(own);
-      own.catch(() => {
-        started.delete(own);
-        running = undefined;
-      });
-    }
-    return running;
-  };
-}
-afterAll(async () => {
-  for (const each of started) await (await each).stop();
-  started.clear();
-});
-
 /** With a replica, so that a step can wait for it. */
-const redis = once(async () => {
+const redis = oncePerFile(async () => {
   const { primary, stop } = await startReplicated(1);
   return { url: primary.url, stop };
 });
-const cluster = once(() => startCluster(2, 1));
-const valkey = once(() => startRedis({ server: findValkey()! }));
+const cluster = oncePerFile(() => startCluster(2, 1));
+const valkey = oncePerFile(() => startRedis({ server: findValkey()! }));
 
 const onRedis =
   (connect: (url: string) => HandedIn | Promise<Connected>, server: () => Promise<{ url: string }> = redis) =>

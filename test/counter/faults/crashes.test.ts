@@ -1,10 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { startChild } from "../../harness/child.ts";
+import { atEnd } from "../../harness/ends.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { Table } from "../simulator/table.ts";
 import { drainAll } from "./model-drain.ts";
-import { atEnd, open, SHARDS } from "./stage.ts";
+import { open, SHARDS } from "./stage.ts";
 
 test("processes are killed while they count and others drain: acknowledged <= counted <= sent, event by event", {
   timeout: 60_000,

@@ -1,10 +1,11 @@
 import { Redis } from "ioredis";
 import { expect, test } from "vitest";
+import { atEnd } from "../../harness/ends.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { Table } from "../simulator/table.ts";
 import { AT, Load } from "./load.ts";
 import { drainAll } from "./model-drain.ts";
-import { atEnd, open, SHARDS } from "./stage.ts";
+import { open, SHARDS } from "./stage.ts";
 
 test.each(["eval", "functions"] as const)(
   "with %s and memory full: adds are refused as not counted, a drain makes room, and adds go on",

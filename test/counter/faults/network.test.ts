@@ -1,13 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { expect, test } from "vitest";
+import { atEnd } from "../../harness/ends.ts";
 import { startProxy } from "../../harness/network/proxy.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { startReplicated } from "../../harness/servers/replicas.ts";
 import { until } from "../../harness/until.ts";
 import { clients } from "../../store/contract/clients.ts";
 import { Load } from "./load.ts";
-import { atEnd, open } from "./stage.ts";
+import { open } from "./stage.ts";
 
 test.each(Object.keys(clients) as (keyof typeof clients)[])(
   "%s: replies are lost and connections reset under 50 callers: each event counts once",

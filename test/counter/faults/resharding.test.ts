@@ -2,12 +2,13 @@ import { Cluster } from "ioredis";
 import { expect, test } from "vitest";
 import { shardKeys } from "../../../src/counter/format/layout.ts";
 import { slotOf } from "../../../src/store/slot.ts";
+import { atEnd } from "../../harness/ends.ts";
 import { startCluster } from "../../harness/servers/redis-cluster.ts";
 import { until } from "../../harness/until.ts";
 import { Table } from "../simulator/table.ts";
 import { Load } from "./load.ts";
 import { drainAll } from "./model-drain.ts";
-import { atEnd, open, SHARDS } from "./stage.ts";
+import { open, SHARDS } from "./stage.ts";
 
 test("all shards move back and forth between two nodes under adds, reads and a drain: exact, and no error", {
   timeout: 90_000,

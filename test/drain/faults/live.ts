@@ -6,7 +6,7 @@ import type { DrainOptions } from "../../../src/drain/options.ts";
 import { postgresSink } from "../../../src/entries/sql.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import type { Load } from "../../counter/faults/load.ts";
-import { atEnd } from "../../counter/faults/stage.ts";
+import { atEnd } from "../../harness/ends.ts";
 import { type PostgresServer, startPostgres } from "../../harness/servers/postgres.ts";
 
 let tables = 0;

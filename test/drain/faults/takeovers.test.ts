@@ -1,7 +1,8 @@
 import { Cluster, Redis } from "ioredis";
 import { expect, test } from "vitest";
 import { Load } from "../../counter/faults/load.ts";
-import { atEnd, open, SHARDS } from "../../counter/faults/stage.ts";
+import { open, SHARDS } from "../../counter/faults/stage.ts";
+import { atEnd } from "../../harness/ends.ts";
 import { startCluster } from "../../harness/servers/redis-cluster.ts";
 import { until } from "../../harness/until.ts";
 import { Random } from "../../simulator/world/random.ts";

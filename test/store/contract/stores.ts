@@ -1,8 +1,8 @@
 import { Cluster, Redis } from "ioredis";
-import { afterAll } from "vitest";
 import { findValkey } from "../../../scripts/find-programs.mjs";
 import { memoryStore } from "../../../src/store/memory/memory.ts";
 import type { RedisStoreOptions } from "../../../src/store/redis/client-store.ts";
+import { oncePerFile } from "../../harness/ends.ts";
 import { startCluster } from "../../harness/servers/redis-cluster.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { startSentinel } from "../../harness/servers/sentinel.ts";
@@ -46,22 +46,8 @@ const onValkey = (server: string) =>
     };
   });
 
-/** What takes seconds to start is started once per test file, when it is first wanted. */
-const started: Promise<{ stop(): Promise<void> }>[] = [];
-function once<T extends { stop(): Promise<void> }>(start: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | undefined;
-  return () => {
-    if (!running) {
-      running = start();
-      started.push(running);
-    }
-    return running;
-  };
-}
-const shared = { cluster: once(() => startCluster(3, 1)), sentinel: once(() => startSentinel(1)) };
-afterAll(async () => {
-  for (const each of started.splice(0)) await (await each).stop();
-});
+/** What takes seconds to start. */
+const shared = { cluster: oncePerFile(() => startCluster(3, 1)), sentinel: oncePerFile(() => startSentinel(1)) };
 
 async function onMemory(): Promise<OpenStore> {
   const clock = { nowMs: START_MS };
