@@ -11,13 +11,13 @@ import { withJsonCounts } from "./json-counts.ts";
  * other-layout .... the shard was written by another layout
  * damaged ......... what lies under the key is no shard, or its row of the ledger cannot be read
  */
-export type Verdict = "fits" | "lost" | "set-back" | "table-behind" | "other-layout" | "damaged";
+export type ShardVerdict = "fits" | "lost" | "set-back" | "table-behind" | "other-layout" | "damaged";
 
 /** JSON.stringify takes it: its bigints become numbers up to 2^53 - 1, above it decimal text. */
 export interface ShardDiagnosis {
   shard: number;
   key: string;
-  verdict: Verdict;
+  verdict: ShardVerdict;
   /** Last generation that the store gave away, and that the table has. */
   storeGeneration: number;
   tableGeneration: number;

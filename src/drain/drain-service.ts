@@ -130,7 +130,7 @@ export class DrainService {
   async #leads(): Promise<boolean> {
     if (!this.#lock) return true;
     if (this.#held?.signal.aborted) {
-      this.#listeners.tell("deposed", { fence: this.#held.fence });
+      this.#listeners.tell("superseded", { fence: this.#held.fence });
       this.#held = undefined;
     }
     this.#held ??= (await this.#lock.tryLock()) ?? undefined;
@@ -153,7 +153,7 @@ export class DrainService {
     await this.#checkLayout(signal);
     const ledger = await this.#ledger(signal);
     const idle = new Map<number, number>();
-    let deposedBy: number | undefined;
+    let supersededBy: number | undefined;
     const drainShard = async (shard: number) => {
       const row = ledger.get(shard) ?? NO_ROW;
       if (this.#states.isLeft(shard, row, this.#beganAtMs)) return;
@@ -161,7 +161,7 @@ export class DrainService {
       try {
         if (row.damaged !== undefined) throw new OrielError("CORRUPT", damagedLedger(this.#place.shape.name, row));
         const drained = await this.#shards.run(task);
-        if (drained.status === "deposed") deposedBy = drained.fence;
+        if (drained.status === "superseded") supersededBy = drained.fence;
         else if (drained.status === "diverged") this.#leave(shard, drained.state, drained.reason, row);
         else this.#waiting.delete(shard);
         if (drained.status === "idle" && drained.acknowledged > row.generation) idle.set(shard, drained.acknowledged);
@@ -173,8 +173,8 @@ export class DrainService {
     };
     await Promise.all(this.#place.keys.map((_, shard) => drainShard(shard)));
     await this.#checkIdle(idle, signal);
-    if (deposedBy !== undefined) {
-      this.#listeners.tell("deposed", { fence: deposedBy });
+    if (supersededBy !== undefined) {
+      this.#listeners.tell("superseded", { fence: supersededBy });
       await this.#resign();
     }
     this.#states.tell();

@@ -11,7 +11,7 @@ export interface DrainEvents {
   /** A tick that found the cycle before it still running. */
   skipped: { runningMs: number };
   /** Somebody else leads: with a higher fence, or the lock was lost. */
-  deposed: { fence: number };
+  superseded: { fence: number };
   /** The table and the store do not fit: these shards are left alone until they do, or are repaired. Once per change. */
   diverged: DivergedShards;
   /** Shards that had diverged or failed, and drain again. Once per change. */
@@ -25,7 +25,7 @@ export const DRAIN_EVENTS: Record<keyof DrainEvents, true> = {
   shard: true,
   lag: true,
   skipped: true,
-  deposed: true,
+  superseded: true,
   diverged: true,
   recovered: true,
   error: true,

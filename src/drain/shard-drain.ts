@@ -57,7 +57,7 @@ export type Drained =
     }
   | { status: "idle"; acknowledged: number }
   | { status: "stale" }
-  | { status: "deposed"; fence: number }
+  | { status: "superseded"; fence: number }
   | { status: "diverged"; state: Misfit; reason: string };
 
 type Generation = NonNullable<Frozen["generation"]>;
@@ -113,7 +113,7 @@ export class ShardDrain {
     const batch = { shard, generation: number, nonce, fence, events, rows };
     const startMs = now();
     const applied = await inTurn(() => sink.apply(place.shape, batch, { timeoutMs: sqlTimeoutMs, signal }));
-    if (applied.status === "deposed") return applied;
+    if (applied.status === "superseded") return applied;
     if (applied.status === "behind") return this.#behind(task, number, applied);
     const sqlMs = now() - startMs;
     const { store, keys, layout } = place;

@@ -10,6 +10,6 @@ export { type OracleSinkOptions, oracleSink } from "../drain/sql/oracle/oracle.t
 export type { OracleConnection, OracleManyResult, OraclePool } from "../drain/sql/oracle/oracle-session.ts";
 export { type PostgresConnection, type PostgresPool, postgresSink } from "../drain/sql/postgres/postgres.ts";
 export { longestValue } from "../drain/sql/shape.ts";
-export type { Applied, DrainBatch, DrainRow, Limits, Sink } from "../drain/sql/sink.ts";
+export type { ApplyResult, DrainBatch, DrainRow, Sink, SinkCallOptions } from "../drain/sql/sink.ts";
 export { type SqliteDatabase, type SqliteStatement, sqliteSink } from "../drain/sql/sqlite/sqlite.ts";
 export { OrielError, type OrielErrorCode } from "../errors.ts";

@@ -30,7 +30,7 @@ import type { ClaimedMessage } from "./worker/claimed.ts";
 import { QueueWorker } from "./worker/worker.ts";
 import type { WorkerOptions } from "./worker/worker-options.ts";
 
-export interface Added {
+export interface AddResult {
   id: string;
   /**
    * False if a message with this id waits, is claimed or dead, or was added less than `dedupeFor` ago. That message
@@ -76,18 +76,18 @@ export class DelayQueue<Payload = unknown> {
    * Adds a message. The payload is bytes or a JSON value, up to 512 KiB. Resolves when the store has the message. After
    * any failure the call can be repeated with the same `id`.
    */
-  add(payload: Payload, options: AddMessageOptions = {}): Promise<Added> {
+  add(payload: Payload, options: AddMessageOptions = {}): Promise<AddResult> {
     return this.#at("add", () => this.#send(this.#check(payload, options)));
   }
 
   /**
    * Adds several messages in order. All are checked before any is sent. If a part fails, rejects with the first reason.
    */
-  addBulk(messages: readonly ({ payload: Payload } & AddMessageOptions)[]): Promise<Added[]> {
+  addBulk(messages: readonly ({ payload: Payload } & AddMessageOptions)[]): Promise<AddResult[]> {
     return this.#at("addBulk", () => this.#addBulk(messages));
   }
 
-  async #addBulk(messages: readonly ({ payload: Payload } & AddMessageOptions)[]): Promise<Added[]> {
+  async #addBulk(messages: readonly ({ payload: Payload } & AddMessageOptions)[]): Promise<AddResult[]> {
     if (!Array.isArray(messages)) throw argumentError("messages", messages, "an array");
     const checked = (messages as readonly ({ payload: Payload } & AddMessageOptions)[]).map((message) => {
       if (message === null || typeof message !== "object") throw argumentError("message", message, "an object");
@@ -109,7 +109,7 @@ export class DelayQueue<Payload = unknown> {
   /**
    * A generated id is unique. If the store knows it, an earlier attempt of this call added it and its reply was lost.
    */
-  async #send({ isOurId, ...message }: NewMessage & { isOurId: boolean }): Promise<Added> {
+  async #send({ isOurId, ...message }: NewMessage & { isOurId: boolean }): Promise<AddResult> {
     const isAdded = await this.#adders[this.#shardOf(message.id)]!.add(message);
     return { id: message.id, isNew: isAdded || isOurId };
   }

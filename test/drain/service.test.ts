@@ -163,7 +163,7 @@ describe.each([
       events: 0n,
       rows: [],
     };
-    expect(await sink.apply(flow.shape, stale)).toMatchObject({ status: "deposed" });
+    expect(await sink.apply(flow.shape, stale)).toMatchObject({ status: "superseded" });
   });
 
   test("start makes tables and drains, a tick that finds a cycle running is skipped, stop ends after it", async () => {

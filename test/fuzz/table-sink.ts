@@ -1,6 +1,6 @@
 import { CounterRow } from "../../src/counter/row.ts";
 import type { CounterShape, LedgerRow, RowsQuery } from "../../src/counter/table.ts";
-import type { Applied, DrainBatch, DrainRow, Sink } from "../../src/drain/sql/sink.ts";
+import type { ApplyResult, DrainBatch, DrainRow, Sink } from "../../src/drain/sql/sink.ts";
 
 /** A table and its ledger in this process. Each call is one transaction. */
 export class TableSink implements Sink {
@@ -12,10 +12,13 @@ export class TableSink implements Sink {
   }
   async createTables(): Promise<void> {}
 
-  async apply(_shape: CounterShape, { shard, generation, nonce, fence, events, rows }: DrainBatch): Promise<Applied> {
+  async apply(
+    _shape: CounterShape,
+    { shard, generation, nonce, fence, events, rows }: DrainBatch,
+  ): Promise<ApplyResult> {
     const last = this.#ledger.get(shard) ?? { shard, generation: 0, nonce: "", fence: 0, events: 0n };
-    if (fence < last.fence) return { status: "deposed", fence: last.fence };
-    if (last.generation === generation && last.nonce === nonce) return { status: "before" };
+    if (fence < last.fence) return { status: "superseded", fence: last.fence };
+    if (last.generation === generation && last.nonce === nonce) return { status: "already-applied" };
     if (last.generation !== generation - 1) return { status: "behind", generation: last.generation, nonce: last.nonce };
     this.#ledger.set(shard, { shard, generation, nonce, fence, events: last.events + events });
     for (const row of rows) {

@@ -16,16 +16,16 @@ export interface DrainBatch {
 }
 
 /**
- * applied: now. before: this generation (same nonce) is in the tables already. deposed: a higher fence wrote.
+ * applied: now. already-applied: this generation (same nonce) is in the tables already. superseded: a higher fence wrote.
  * behind: the ledger stands elsewhere; a missing row is generation 0 with the nonce "".
  */
-export type Applied =
+export type ApplyResult =
   | { readonly status: "applied" }
-  | { readonly status: "before" }
-  | { readonly status: "deposed"; readonly fence: number }
+  | { readonly status: "already-applied" }
+  | { readonly status: "superseded"; readonly fence: number }
   | { readonly status: "behind"; readonly generation: number; readonly nonce: string };
 
-export interface Limits {
+export interface SinkCallOptions {
   /** From the call to its answer, the wait for a connection included; default: no limit. */
   readonly timeoutMs?: number;
   /** Ends the call at once: its connection is destroyed, and the server rolls back what was not committed. */
@@ -36,20 +36,20 @@ export interface Limits {
  * Where counters are drained to: a table of counts and a ledger in one database.
  *
  * A failing call rejects with an OrielError: `transient` says whether the same call may succeed later, `applied` is
- * "unknown" only where COMMIT was sent and not answered; the same batch again then answers "before" or "applied".
+ * "unknown" only where COMMIT was sent and not answered; the same batch again then answers "already-applied" or "applied".
  */
 export interface Sink {
   /** The statements that make the two tables where they are missing, for who keeps a schema by hand. */
   ddl(shape: CounterShape): string[];
-  createTables(shape: CounterShape, limits?: Limits): Promise<void>;
+  createTables(shape: CounterShape, limits?: SinkCallOptions): Promise<void>;
   /** One transaction: the ledger's step, then all rows are added. Nothing is written unless it answers "applied". */
-  apply(shape: CounterShape, batch: DrainBatch, limits?: Limits): Promise<Applied>;
+  apply(shape: CounterShape, batch: DrainBatch, limits?: SinkCallOptions): Promise<ApplyResult>;
   /** The counter's ledger, by shard. */
-  ledger(shape: CounterShape, limits?: Limits): Promise<LedgerRow[]>;
+  ledger(shape: CounterShape, limits?: SinkCallOptions): Promise<LedgerRow[]>;
   /** Ledger and rows of one and the same instant; rows by start, then values. */
   read<Dimension extends string>(
     shape: CounterShape<Dimension>,
     query: RowsQuery<Dimension>,
-    limits?: Limits,
+    limits?: SinkCallOptions,
   ): Promise<{ ledger: LedgerRow[]; rows: CounterRow<Dimension>[] }>;
 }

@@ -1,5 +1,5 @@
 import { argumentError, OrielError } from "../../errors.ts";
-import type { Limits } from "./sink.ts";
+import type { SinkCallOptions } from "./sink.ts";
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -13,7 +13,7 @@ export class Stop {
   #reject!: (error: OrielError) => void;
   #reason: OrielError | undefined;
 
-  constructor(what: string, { timeoutMs, signal }: Limits) {
+  constructor(what: string, { timeoutMs, signal }: SinkCallOptions) {
     if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= LONGEST_TIMER_MS))
       throw argumentError("timeoutMs", timeoutMs, `a whole number of ms from 1 to ${LONGEST_TIMER_MS}`);
     this.#what = what;

@@ -2,7 +2,7 @@ import type { CounterShape } from "../../counter/table.ts";
 import { argumentError, checkSignal, wholeNumber } from "../../errors.ts";
 import { Place } from "../../place.ts";
 import { checkShape } from "./shape.ts";
-import type { Limits, Sink } from "./sink.ts";
+import type { Sink, SinkCallOptions } from "./sink.ts";
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const SHAPE = "a counter's shape: { name, dimensions, buckets }";
@@ -11,7 +11,12 @@ const SHAPE = "a counter's shape: { name, dimensions, buckets }";
 export function toldSink(name: string, make: () => Sink): Sink {
   const at = new Place(name);
   const sink = at.checked(undefined, make);
-  const run = async <T>(method: string, shape: CounterShape, limits: Limits | undefined, call: () => Promise<T>) => {
+  const run = async <T>(
+    method: string,
+    shape: CounterShape,
+    limits: SinkCallOptions | undefined,
+    call: () => Promise<T>,
+  ) => {
     try {
       check(shape, limits);
       return await call();
@@ -32,7 +37,7 @@ export function toldSink(name: string, make: () => Sink): Sink {
   };
 }
 
-function check(shape: CounterShape, limits: Limits | undefined): void {
+function check(shape: CounterShape, limits: SinkCallOptions | undefined): void {
   if (shape === null || typeof shape !== "object") throw argumentError("shape", shape, SHAPE);
   checkShape(shape);
   if (limits === undefined) return;

@@ -1,5 +1,5 @@
 import { OrielError } from "../../errors.ts";
-import type { Limits } from "./sink.ts";
+import type { SinkCallOptions } from "./sink.ts";
 import { Stop } from "./stop.ts";
 
 /** A connection of the user's pool while a transaction has it. */
@@ -29,7 +29,7 @@ export interface Database<S extends Session> {
 export async function transact<S extends Session, T>(
   what: string,
   database: Database<S>,
-  limits: Limits,
+  limits: SinkCallOptions,
   work: (session: S, leftMs: number) => Promise<T>,
 ): Promise<T> {
   const stop = new Stop(what, limits);

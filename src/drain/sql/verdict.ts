@@ -1,13 +1,13 @@
 import type { LedgerRow } from "../../counter/table.ts";
-import type { Applied, DrainBatch } from "./sink.ts";
+import type { ApplyResult, DrainBatch } from "./sink.ts";
 
 /** Why the ledger's conditional step touched no row, of the row as it is now. */
 export function verdict(
   row: Pick<LedgerRow, "generation" | "nonce" | "fence"> | undefined,
   batch: DrainBatch,
-): Applied {
+): ApplyResult {
   if (!row) return { status: "behind", generation: 0, nonce: "" };
-  if (row.fence > batch.fence) return { status: "deposed", fence: row.fence };
-  if (row.generation === batch.generation && row.nonce === batch.nonce) return { status: "before" };
+  if (row.fence > batch.fence) return { status: "superseded", fence: row.fence };
+  if (row.generation === batch.generation && row.nonce === batch.nonce) return { status: "already-applied" };
   return { status: "behind", generation: row.generation, nonce: row.nonce };
 }

@@ -60,7 +60,7 @@ async function produce(events = 40): Promise<void> {
 }
 function drainInto(table: Sink, options: { every?: number; lock?: Lock; sqlTimeout?: number } = {}): DrainService {
   const service = new DrainService({ counters: flow, sink: table, ...options });
-  for (const name of ["cycle", "shard", "lag", "skipped", "deposed", "diverged", "error"] as const) {
+  for (const name of ["cycle", "shard", "lag", "skipped", "superseded", "diverged", "error"] as const) {
     const list: unknown[] = [];
     told[name] = list as never;
     service.on(name, (one) => void list.push(one));

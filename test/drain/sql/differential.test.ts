@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Applied, CounterRow, CounterShape, DrainBatch, DrainRow, LedgerRow } from "../../../src/entries/sql.ts";
+import type {
+  ApplyResult,
+  CounterRow,
+  CounterShape,
+  DrainBatch,
+  DrainRow,
+  LedgerRow,
+} from "../../../src/entries/sql.ts";
 import { STAGES, type Stage } from "../stages.ts";
 import { freshShape } from "./batches.ts";
 
@@ -9,11 +16,11 @@ class Oracle {
   readonly ledger = new Map<number, LedgerRow>();
   readonly rows = new Map<string, DrainRow>();
 
-  apply({ shard, generation, nonce, fence, events, rows }: DrainBatch): Applied {
+  apply({ shard, generation, nonce, fence, events, rows }: DrainBatch): ApplyResult {
     const now = this.ledger.get(shard) ?? { shard, generation: 0, nonce: "", fence: 0, events: 0n };
     if (now.generation !== generation - 1 || now.fence > fence) {
-      if (now.fence > fence) return { status: "deposed", fence: now.fence };
-      if (now.generation === generation && now.nonce === nonce) return { status: "before" };
+      if (now.fence > fence) return { status: "superseded", fence: now.fence };
+      if (now.generation === generation && now.nonce === nonce) return { status: "already-applied" };
       return { status: "behind", generation: now.generation, nonce: now.nonce };
     }
     this.ledger.set(shard, { shard, generation, nonce, fence, events: now.events + events });

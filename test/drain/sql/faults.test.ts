@@ -135,7 +135,7 @@ describe.each(Object.keys(SCENES))("a sink into %s", (name) => {
       await expect(failed).rejects.toMatchObject({ name: "OrielError", transient: true, applied: "unknown" });
       await lost;
       expect(scene.inUse()).toBe(0);
-      expect(await sink.apply(shape, second, { timeoutMs: 5000 })).toEqual({ status: "before" });
+      expect(await sink.apply(shape, second, { timeoutMs: 5000 })).toEqual({ status: "already-applied" });
       expect(await counts()).toEqual([11, 22]);
     },
   );

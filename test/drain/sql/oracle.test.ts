@@ -96,7 +96,7 @@ describe("a sink into recorded Oracle", () => {
     };
     await expect(sink.apply(shape, next(1, "ab"))).rejects.toMatchObject({ applied: "unknown", transient: true });
     driver.after = () => {};
-    expect(await sink.apply(shape, next(1, "ab"))).toEqual({ status: "before" });
+    expect(await sink.apply(shape, next(1, "ab"))).toEqual({ status: "already-applied" });
     expect(await counts(sink, shape)).toBe("a1 b1");
     expect(driver.dropped).toBe(1);
   });

@@ -35,7 +35,7 @@ describe.each(Object.keys(STAGES))("a sink into %s", (name) => {
     const { sink, shape, rows, ledger } = await made();
     const first = batch([row(["a", "1"], 3n), row(["a", "2"], 4n)]);
     expect(await sink.apply(shape, first, { timeoutMs: 5000 })).toEqual({ status: "applied" });
-    expect(await sink.apply(shape, first)).toEqual({ status: "before" });
+    expect(await sink.apply(shape, first)).toEqual({ status: "already-applied" });
     expect(await sink.apply(shape, { ...first, generation: 2, nonce: "b2" })).toEqual({ status: "applied" });
     expect(await rows()).toStrictEqual(asRead(shape, [row(["a", "1"], 6n), row(["a", "2"], 8n)]));
     expect(await ledger()).toEqual([{ shard: 0, generation: 2, nonce: "b2", fence: 7, events: 14n }]);
@@ -50,8 +50,8 @@ describe.each(Object.keys(STAGES))("a sink into %s", (name) => {
     expect(await of(1, "x1", 5)).toEqual({ status: "applied" });
     expect(await of(1, "y1", 5)).toEqual({ status: "behind", generation: 1, nonce: "x1" });
     expect(await of(3, "x3", 5)).toEqual({ status: "behind", generation: 1, nonce: "x1" });
-    expect(await of(2, "x2", 4)).toEqual({ status: "deposed", fence: 5 });
-    expect(await of(1, "x1", 4)).toEqual({ status: "deposed", fence: 5 });
+    expect(await of(2, "x2", 4)).toEqual({ status: "superseded", fence: 5 });
+    expect(await of(1, "x1", 4)).toEqual({ status: "superseded", fence: 5 });
     expect(await of(2, "x2", 9)).toEqual({ status: "applied" });
     expect(await of(1, "x1", 9)).toEqual({ status: "behind", generation: 2, nonce: "x2" });
     expect(await rows()).toStrictEqual(asRead(shape, [row(["a", "1"], 2n)]));
@@ -63,7 +63,7 @@ describe.each(Object.keys(STAGES))("a sink into %s", (name) => {
     for (let generation = 1; generation <= 5; generation++) {
       const same = batch([row(["a", "1"], 1n)], { generation, nonce: `n${generation}` });
       const answers = await Promise.all(Array.from({ length: 6 }, () => sink.apply(shape, same)));
-      expect(answers.map(({ status }) => status).sort()).toEqual(["applied", ...Array(5).fill("before")]);
+      expect(answers.map(({ status }) => status).sort()).toEqual(["applied", ...Array(5).fill("already-applied")]);
     }
     expect(await rows()).toStrictEqual(asRead(shape, [row(["a", "1"], 5n)]));
     expect(await ledger()).toMatchObject([{ generation: 5, events: 5n }]);

@@ -3,7 +3,7 @@ import { argumentError } from "../../../errors.ts";
 import { conditions, counterRow, type Fields, ledgerRow } from "../answers.ts";
 import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "../layout.ts";
 import { checkBatch, keyedRows } from "../rows.ts";
-import type { Applied, DrainBatch, Limits, Sink } from "../sink.ts";
+import type { ApplyResult, DrainBatch, Sink, SinkCallOptions } from "../sink.ts";
 import { toldSink } from "../told-sink.ts";
 import { transact } from "../transaction.ts";
 import { verdict } from "../verdict.ts";
@@ -57,7 +57,7 @@ function sinkOf(pool: MysqlPool, options: SinkOptions): Sink {
   const snapshot = <T>(
     what: string,
     tables: readonly string[],
-    limits: Limits,
+    limits: SinkCallOptions,
     work: (session: MysqlSession) => Promise<T>,
   ) =>
     transact(what, database, limits, async (session, leftMs) => {
@@ -115,7 +115,7 @@ function fromHex(hex: string): string {
 }
 
 /** Undefined where the ledger took the step. */
-async function step(session: MysqlSession, ledger: Ledger, batch: DrainBatch): Promise<Applied | undefined> {
+async function step(session: MysqlSession, ledger: Ledger, batch: DrainBatch): Promise<ApplyResult | undefined> {
   if ((await session.send(ledger.step(batch))) > 0) return undefined;
   const row = (await session.rows(ledger.read(batch.shard))).map(ledgerRow)[0];
   if (row || batch.generation > 1) return verdict(row, batch);
@@ -124,7 +124,7 @@ async function step(session: MysqlSession, ledger: Ledger, batch: DrainBatch): P
 }
 
 /** Calls again, in what is left of the time, while the server rolled the transaction back for the sake of another. */
-async function again<T>(limits: Limits, call: (limits: Limits) => Promise<T>): Promise<T> {
+async function again<T>(limits: SinkCallOptions, call: (limits: SinkCallOptions) => Promise<T>): Promise<T> {
   const endMs = limits.timeoutMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + limits.timeoutMs;
   for (let attempt = 1; ; attempt++) {
     const leftMs = Math.ceil(endMs - performance.now());

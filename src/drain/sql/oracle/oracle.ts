@@ -4,7 +4,7 @@ import { conditions, counterRow, ledgerRow } from "../answers.ts";
 import { KnownKeys } from "../known-keys.ts";
 import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "../layout.ts";
 import { checkBatch, keyedRows } from "../rows.ts";
-import type { Applied, DrainBatch, Limits, Sink } from "../sink.ts";
+import type { ApplyResult, DrainBatch, Sink, SinkCallOptions } from "../sink.ts";
 import { toldSink } from "../told-sink.ts";
 import { transact } from "../transaction.ts";
 import { verdict } from "../verdict.ts";
@@ -49,7 +49,7 @@ function sinkOf(pool: OraclePool, options: OracleSinkOptions): Sink {
     return plan;
   };
   const database = { open: async () => new OracleSession(await pool.getConnection()), failure: oracleFailure };
-  const run = <T>(what: string, limits: Limits, work: (session: OracleSession) => Promise<T>) =>
+  const run = <T>(what: string, limits: SinkCallOptions, work: (session: OracleSession) => Promise<T>) =>
     transact(what, database, limits, async (session, leftMs) => {
       session.limit(leftMs);
       return work(session);
@@ -69,7 +69,7 @@ function sinkOf(pool: OraclePool, options: OracleSinkOptions): Sink {
       checkBatch(batch);
       const { texts, known } = planOf(shape);
       const rows = keyedRows(shape, batch.rows);
-      const answer = await run("apply", limits, async (session): Promise<Applied> => {
+      const answer = await run("apply", limits, async (session): Promise<ApplyResult> => {
         const refused = await step(session, texts, shape, batch);
         if (refused) return refused;
         await oracleAdd(session, texts, rows, known);
@@ -104,7 +104,7 @@ async function step(
   texts: OracleTexts,
   { name }: CounterShape,
   { shard, generation, nonce, fence, events, ...rest }: DrainBatch,
-): Promise<Applied | undefined> {
+): Promise<ApplyResult | undefined> {
   const [at, to, by, sum] = [shard, generation, fence, events].map(String) as [string, string, string, string];
   const binds = [to, nonce, by, sum, name, at, String(generation - 1), by];
   if ((await session.send(texts.step, binds)) > 0) return undefined;

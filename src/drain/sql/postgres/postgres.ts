@@ -3,7 +3,7 @@ import { argumentError } from "../../../errors.ts";
 import { conditions, counterRow, type Fields, ledgerRow } from "../answers.ts";
 import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "../layout.ts";
 import { checkBatch, keyedRows } from "../rows.ts";
-import type { Applied, DrainBatch, Limits, Sink } from "../sink.ts";
+import type { ApplyResult, DrainBatch, Sink, SinkCallOptions } from "../sink.ts";
 import { toldSink } from "../told-sink.ts";
 import { type Failure, type Session, transact } from "../transaction.ts";
 import { verdict } from "../verdict.ts";
@@ -84,7 +84,7 @@ function sinkOf(pool: PostgresPool, options: SinkOptions): Sink {
       });
     },
 
-    async read(shape, query, limits: Limits = {}) {
+    async read(shape, query, limits: SinkCallOptions = {}) {
       const { layout, texts } = planOf(shape);
       const { text, values } = postgresRead(layout, conditions(shape, query));
       return transact("read", database, limits, async (session, leftMs) => {
@@ -103,7 +103,7 @@ async function step(
   { step, ledger }: PostgresTexts,
   { name }: CounterShape,
   batch: DrainBatch,
-): Promise<Applied | undefined> {
+): Promise<ApplyResult | undefined> {
   const { shard, generation, nonce, fence, events } = batch;
   const made = await session.send(step, [name, shard, generation, nonce, fence, String(events)]);
   if (made.length > 0) return undefined;

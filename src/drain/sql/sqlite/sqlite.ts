@@ -4,7 +4,7 @@ import { argumentError } from "../../../errors.ts";
 import { conditions, counterRow, type Fields, ledgerRow } from "../answers.ts";
 import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "../layout.ts";
 import { checkBatch, keyedRows } from "../rows.ts";
-import type { Applied, Limits, Sink } from "../sink.ts";
+import type { ApplyResult, Sink, SinkCallOptions } from "../sink.ts";
 import { Stop } from "../stop.ts";
 import { toldSink } from "../told-sink.ts";
 import { explain, type Failure } from "../transaction.ts";
@@ -75,7 +75,7 @@ function sinkOf(database: SqliteDatabase, options: SinkOptions): Sink {
       const { texts } = planOf(shape);
       const rows = keyedRows(shape, batch.rows);
       const { shard, generation, nonce, fence, events } = batch;
-      return transaction("apply", database, "BEGIN IMMEDIATE", limits, (): Applied => {
+      return transaction("apply", database, "BEGIN IMMEDIATE", limits, (): ApplyResult => {
         const made = all(texts.step, [shape.name, shard, generation, nonce, fence, String(events)]);
         if (made.length === 0)
           return verdict(
@@ -117,7 +117,7 @@ async function transaction<T>(
   what: string,
   database: SqliteDatabase,
   begin: string,
-  limits: Limits,
+  limits: SinkCallOptions,
   work: () => T,
 ): Promise<T> {
   const stop = new Stop(what, limits);
