@@ -1,6 +1,6 @@
 import { Breaker, redisStore } from "../../src/entries/index.ts";
 
-/** A process of faults.test.ts: opens the circuit, and hangs in its probe, which it tells. */
+/** A process of faults.test.ts. It opens the circuit, hangs in its probe, and prints that. */
 const [url = "", options = "{}"] = process.argv.slice(2);
 const breaker = new Breaker(redisStore(url), { span: "1m", ...JSON.parse(options) });
 

@@ -45,7 +45,7 @@ test("a lost reply: the same batch comes again, and counts once", async () => {
   expect(breaker.stats()).toMatchObject({ state: "closed", calls: 1, failures: 1 });
 });
 
-test("a store that stands still: calls do not wait, this process decides alone, and hands in afterwards", async () => {
+test("a store that stands still: calls do not wait, this process decides alone, and reports afterwards", async () => {
   const [breaker, other] = [breakerOn(far), breakerOn(near)];
   await breaker.flush();
   server.pause();
@@ -87,7 +87,7 @@ test("a store that is away: open stays open, a good service is found again by th
   expect(breaker.stats().state).toBe("closed");
 });
 
-test("what is stored under the key is something else: calls go on, the error is told once", async () => {
+test("foreign data under the key: calls continue, the error is emitted once", async () => {
   const breaker = breakerOn(near, { name: "odd" });
   const told: unknown[] = [];
   breaker.on("error", ({ error }) => void told.push(error));

@@ -85,7 +85,7 @@ describe.each([
     expect(breaker.stats()).toMatchObject({ calls: 2, failures: 2 });
   });
 
-  test("open tells the numbers that opened it: to each process, and when a probe opens it again", async () => {
+  test("open has the numbers that opened it: in each process, and when a probe opens it again", async () => {
     const [one, other] = [stage().breaker({ minimumCalls: 4 }), stage().breaker({ minimumCalls: 4 })];
     const told: BreakerStats[] = [];
     for (const each of [one, other]) each.on("open", (stats) => told.push(stats));

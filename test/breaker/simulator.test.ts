@@ -76,7 +76,7 @@ async function play(moves: readonly Move[], options: Partial<BreakerOptions>) {
     const breaker = breakers[process]!;
     if (does === "hang") void breaker.run(() => new Promise(() => {})).catch(() => {});
     else if (does === "die") {
-      // What it has gathered is lost with it: it hands that in before, for the books.
+      // Its unreported counts die with it, so it reports them first, for the books.
       stage.fate = "done";
       stage.comeLate();
       await breaker.flush();

@@ -7,7 +7,7 @@ export async function written(url: string): Promise<void> {
   new Breaker("local", { span: "10s", slowRatio: 0.5, slowCall: "1s" });
   // @ts-expect-error: no condition opens it
   new Breaker("local", { span: "10s" });
-  // @ts-expect-error: slow calls need to be told from others
+  // @ts-expect-error: slowRatio needs slowCall
   new Breaker("local", { span: "10s", slowRatio: 0.5 });
   // @ts-expect-error: a slow call is no condition by itself
   new Breaker("local", { span: "10s", slowCall: "1s" });

@@ -72,7 +72,7 @@ test("no such file, a folder, a command that does not exist: status 2 and one li
   }
 });
 
-test("lines that cannot be read: status 1, the first five told, the rest counted, everything else printed", async () => {
+test("unreadable lines: status 1, the first five reported, the rest counted, everything else printed", async () => {
   const input = `${GOOD}${"nonsense,1\n".repeat(7)}`;
   const ended = await command(["replay", "-", "--json"], input);
   expect(ended.status).toBe(1);

@@ -29,8 +29,8 @@ export interface ExpectedReplay {
 }
 
 /**
- * What a replay must print, from the definition alone: for every multiple T of `every`, look for the first event whose
- * time - lateness is above T; the window holds, of the events read before that one, those that the window law admits.
+ * The expected output of a replay, from the definition alone. For every multiple T of `every`, find the first event whose
+ * time - lateness is above T. The window holds the events read before that one that the window law admits.
  */
 export function bruteForceReplay(readings: readonly Reading[], law: ReplayLaw): ExpectedReplay {
   const times = readings.map(({ atMs }) => atMs);

@@ -49,7 +49,7 @@ const args = (redis: string, ...more: string[]) => [
   ...more,
 ];
 
-test("counts what stands in the entries, by their times, and tells what it cannot read", async () => {
+test("counts the entries by their times, and reports unreadable ones", async () => {
   await raw.config("SET", "appendonly", "yes");
   await raw.xadd("flow", "1000-1", "site", "a", "lane", "1", "n", "3", "ms", "7200000");
   await raw.xadd("flow", "1000-2", "site", "a", "lane", "1", "n", "4", "ms", "7260000");
@@ -74,7 +74,7 @@ test("counts what stands in the entries, by their times, and tells what it canno
   expect(again).toMatchObject({ status: 0, stdout: expect.stringContaining("0 entries counted") });
 });
 
-test("tells once that the server writes no file of what it counts", async () => {
+test("warns once that the server has no append-only file", async () => {
   await raw.config("SET", "appendonly", "no");
   await raw.xadd("flow", "*", "site", "a", "lane", "1");
   const { status, stderr } = await command(args(server.url, "--once"));

@@ -11,25 +11,22 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.stop());
 
-test.each(["one server", "a cluster"])(
-  "the store over %s tells its health as it is now, and its changes",
-  async (of) => {
-    // Of the cluster, the second node is not there.
-    const refused = `redis://127.0.0.1:${await freePort()}`;
-    const store = openStore(of === "one server" ? refused : `${cluster.url},${refused}`, undefined);
-    const events: string[] = [];
-    store.on("down", () => events.push("down"));
-    const lock = new Lock(store, "k");
-    if (of === "a cluster") {
-      await lock.tryLock();
-      expect(store.health).toMatchObject({ state: "up" });
-      cluster.nodes[0]!.pause();
-    }
-    await lock.tryLock().catch(() => {});
-    await until("it is down", () => store.health.state === "down");
-    expect(events).toEqual(["down"]);
-    expect(store.health.reason).toEqual(expect.any(String));
-    if (of === "a cluster") cluster.nodes[0]!.resume();
-    await store.close();
-  },
-);
+test.each(["one server", "a cluster"])("the store over %s reports its current health, and its changes", async (of) => {
+  // Of the cluster, the second node is not there.
+  const refused = `redis://127.0.0.1:${await freePort()}`;
+  const store = openStore(of === "one server" ? refused : `${cluster.url},${refused}`, undefined);
+  const events: string[] = [];
+  store.on("down", () => events.push("down"));
+  const lock = new Lock(store, "k");
+  if (of === "a cluster") {
+    await lock.tryLock();
+    expect(store.health).toMatchObject({ state: "up" });
+    cluster.nodes[0]!.pause();
+  }
+  await lock.tryLock().catch(() => {});
+  await until("it is down", () => store.health.state === "down");
+  expect(events).toEqual(["down"]);
+  expect(store.health.reason).toEqual(expect.any(String));
+  if (of === "a cluster") cluster.nodes[0]!.resume();
+  await store.close();
+});

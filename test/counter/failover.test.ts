@@ -39,7 +39,7 @@ test("replies of one in twenty batches are lost: each event counts once", async 
   expect(await countIn(flow)).toBe(200n);
 });
 
-test("a batch whose reply never came in time is told as unknown, and counts once when the store is back", async () => {
+test("a batch without a timely reply rejects as unknown, and counts once when the store is back", async () => {
   const { proxy, flow } = await open(300);
   await flow.add(values, { at: AT });
   proxy.delay(5000);

@@ -41,7 +41,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("a mirror in %s", 
     expect(ends).toEqual(Array(7).fill(opened.clock.nowMs + 2 * DAY_MS));
   });
 
-  test("tells local time, and only the buckets that are counted", async () => {
+  test("uses local time, and only the configured buckets", async () => {
     const flow = counters({}, { buckets: ["hour"], timeZone: "Asia/Kolkata" });
     await flow.add({ site: "S1", lane: "3" }, { at: AT });
     await flow.close();
@@ -49,7 +49,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("a mirror in %s", 
     expect(await get("S1:21000102:3:D")).toBeNull();
   });
 
-  test("sums up what comes while a round is under way; whoever adds sees it without closing", async () => {
+  test("sums the events that come while a round is under way; callers see them without closing", async () => {
     const flow = counters({});
     await Promise.all(
       Array.from({ length: 5000 }, (_, i) =>

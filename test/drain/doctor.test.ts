@@ -107,7 +107,7 @@ test("what a live producer gives again after the loss is not counted twice, befo
   }
 });
 
-test("a store that was set back: what the table may have is left out or kept, as it is told; what came later counts", async () => {
+test("a restored store: counts that the table may have are left out or kept, as ordered; later ones count", async () => {
   for (const [inDoubt, snapshotCount] of [
     ["drop", 1n],
     ["keep", 2n],

@@ -7,7 +7,7 @@ const AT = Date.UTC(2026, 1, 28, 23, 50);
 
 export const sumOf = (rows: readonly { count: bigint }[]) => rows.reduce((sum, { count }) => sum + count, 0n);
 
-/** Adds so many events; how much they count. */
+/** Adds this number of events. Returns the sum of their counts. */
 export async function produced(random: Random, flow: Counters, events: number): Promise<bigint> {
   const event = () =>
     [
@@ -19,7 +19,7 @@ export async function produced(random: Random, flow: Counters, events: number): 
   return sumOf(all.map(([, { count }]) => ({ count: BigInt(count) })));
 }
 
-/** What was produced is in the table and in the store, once; all buckets and the ledger say the same. */
+/** Every produced event is in the table or the store, once. All buckets and the ledger agree. */
 export async function expectInTable(flow: Counters, sink: Sink, all: bigint, note: string): Promise<void> {
   const table = { minute: 0n, hour: 0n, day: 0n };
   for (const bucket of ["minute", "hour", "day"] as const) {

@@ -2,7 +2,7 @@ import type { Sink } from "../../src/entries/sql.ts";
 import { OrielError } from "../../src/errors.ts";
 import type { Store } from "../../src/store/contract.ts";
 
-/** A wrapper that fails where it is told to; what it wraps has, or has not, done its work by then. */
+/** A wrapper that fails on demand, before or after the wrapped call did its work. */
 export function failing(sink: Sink, before: () => boolean, after: () => boolean): Sink {
   const lost = (applied: "no" | "unknown") => new OrielError("UNAVAILABLE", "on purpose", { applied, transient: true });
   return {

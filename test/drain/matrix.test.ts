@@ -77,7 +77,7 @@ overMatrix("drain", (row, open, { modes }) =>
       await expectExact(flow, all);
     });
 
-    test("a store that was flushed is told as diverged, and left alone", async () => {
+    test("a flushed store is reported as diverged, and left alone", async () => {
       await produced(random, counters(), 20);
       const service = drain(counters(), { lock: new Lock(opened.store, "drain") });
       const told: number[] = [];

@@ -110,7 +110,7 @@ describe.each([
     await expectExact(flow, acknowledged);
   });
 
-  test("a store that was flushed, and a table that was set back, are told and left alone", async () => {
+  test("a flushed store and a restored table are reported and left alone", async () => {
     const flow = counters();
     const told: string[] = [];
     const watch = (service: DrainService) =>
@@ -129,7 +129,7 @@ describe.each([
     expect((await service.drainOnce()).diverged).toBe(SHARDS);
   });
 
-  test("a table that was set back is told, also of shards where nothing comes", async () => {
+  test("a restored table is reported, also for shards without new events", async () => {
     const flow = counters();
     await produce(flow, 100);
     await new DrainService({ counters: flow, sink }).drainOnce();

@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
 
-/** What the keys hold now; returns what sets them back to it. */
+/** Saves the keys' values. Returns a function that restores them. */
 export async function snapshotOf(raw: Redis, keys: readonly string[]): Promise<() => Promise<void>> {
   const dumps = await Promise.all(keys.map((key) => raw.dumpBuffer(key)));
   return async () => {

@@ -6,7 +6,7 @@ import type { DivergedShards, DrainFailure } from "../../src/drain/events.ts";
 import { memoryStore } from "../../src/store/memory/memory.ts";
 import { STAGES } from "./stages.ts";
 
-test("64 shards that fail and diverge for 40 s are told of once per change, and once when they are back", async () => {
+test("64 shards that fail and diverge for 40 s are reported once per change, and once when they are back", async () => {
   const clock = { nowMs: Date.UTC(2026, 0, 31) };
   const store = memoryStore({ clock: () => clock.nowMs });
   const stage = await STAGES.SQLite!();

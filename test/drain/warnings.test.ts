@@ -32,7 +32,7 @@ test("by default the process is warned, once for all stores; null and false sile
 test.each([
   ["no", 1],
   ["yes", 0],
-])("who drains is told of a server without a file: appendonly %s", async (appendonly, told) => {
+])("a drain warns of a server without an append-only file: appendonly %s", async (appendonly, told) => {
   const server = await startRedis({ args: ["--appendonly", appendonly] });
   const stage = await STAGES.SQLite!();
   const warnings: string[] = [];

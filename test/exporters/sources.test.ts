@@ -70,7 +70,7 @@ test("counters of a fleet's processes add up to what the fleet has counted, and 
   expect(all.size).toBe(3);
 });
 
-test("what every process tells alike is aggregated by max, what is its own by sum, over a cluster's processes too", async () => {
+test("shared metrics are aggregated by max, each process's own by sum, over a cluster's processes too", async () => {
   const store = memoryStore();
   const fleets = [0, 1].map(() => new FleetMetrics(store, "shop", { flush: "1h" }));
   for (const fleet of fleets) fleet.metric("pay").addSuccess(60);
@@ -142,7 +142,7 @@ test("a series: count, extremes and quantiles of its window", async () => {
 });
 
 test("a drain: what it has written; its lag is that of the last cycle", async () => {
-  // That the service fits is for the compiler to say; what it tells is its own tests' affair.
+  // The compiler checks that the service fits. Its own tests check its events.
   const fits = (service: DrainService) => drainSource("visits", service);
   expect(fits).toBeTypeOf("function");
   const listeners = new Map<string, (told: unknown) => void>();

@@ -47,7 +47,7 @@ test("a flush whose answer is lost is sent again, and counts once", async () => 
   expect((await fleetOf("lost", server.url, 1000).read("pay")).success()).toBe(counted);
 });
 
-test("while the server is away it counts on, tells of it, and hands in all of it by itself", async () => {
+test("while the server is away it continues to count, emits an error, and sends everything by itself afterwards", async () => {
   const fleet = fleetOf("away", proxy.url, 20);
   const errors: unknown[] = [];
   fleet.on("error", ({ error }) => errors.push(error));

@@ -64,7 +64,7 @@ test.each(REFUSALS)(
   },
 );
 
-test("what is refused until no window holds it is told as late, all of it", async () => {
+test("counts refused until they left every window are all reported as late", async () => {
   const clock = { nowMs: Date.UTC(2100, 0) };
   const memory = memoryStore({ clock: () => clock.nowMs });
   let isRefused = true;
@@ -104,7 +104,7 @@ describe("damaged data", () => {
     operation,
   });
 
-  test("a damaged bucket stops neither its neighbours nor what counts: it is told, and replaced by the next count", async () => {
+  test("a damaged bucket affects no other bucket: it is reported, and replaced by the next count", async () => {
     const fleet = open();
     const errors: OrielError[] = [];
     fleet.on("error", ({ error }) => errors.push(error));

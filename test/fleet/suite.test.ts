@@ -80,7 +80,7 @@ overMatrix("fleet", (row, open) =>
       },
     );
 
-    test("names beyond the bound are counted together, under no name, and told", async () => {
+    test("names above the bound are counted together, without a name, and reported", async () => {
       const [one, other] = [0, 1].map(
         () => new FleetMetrics(on.store, "names", { ...SHAPE, ...on.modes, maxNames: 2 }),
       );
@@ -117,7 +117,7 @@ overMatrix("fleet", (row, open) =>
       expect([...all.values()].reduce((sum, view) => sum + view.allowed(), 0)).toBe(5000);
     });
 
-    test("what could not be sent while it was in a window is told as late", async () => {
+    test("counts that could not be sent in time are reported as late", async () => {
       const fleet = new FleetMetrics(on.store, "late", { ...SHAPE, ...on.modes });
       const metric = fleet.metric("pay");
       metric.addSuccess();

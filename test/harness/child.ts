@@ -5,11 +5,11 @@ import { builtProgram } from "./built-program.ts";
 import { watch } from "./watchdog.ts";
 
 export interface Child {
-  /** What it has printed, line by line. */
+  /** Its printed lines. */
   readonly lines: readonly string[];
   /** Exit code and signal, when all of its output is here. */
   readonly ended: Promise<[code: number | null, signal: NodeJS.Signals | null]>;
-  /** Waits until it has printed so many lines; rejects when it ends before. */
+  /** Waits until it has printed this number of lines. Rejects when it ends before. */
   printed(count: number): Promise<void>;
   /** SIGSTOP: it does nothing until `resume`. */
   pause(): void;

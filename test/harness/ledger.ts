@@ -2,7 +2,7 @@ import { expect } from "vitest";
 
 type Failure = { code: string; applied: "no" | "unknown"; transient: boolean };
 
-/** What became of each number that was handed in: acknowledged, refused for certain, or nobody knows. */
+/** The outcome of each sent number: acknowledged, refused, or unknown. */
 export class Ledger {
   readonly acknowledged = new Set<number>();
   readonly kept = new Set<number>();
@@ -16,8 +16,8 @@ export class Ledger {
   }
 
   /**
-   * Follows a call that hands these numbers in; never rejects, but with what is no failure of a store. What its process
-   * says that it kept ("local") is not acknowledged.
+   * Follows a call that sends these numbers. It rejects only with errors that are no failure of a store. Numbers that the
+   * process kept ("local") are not acknowledged.
    */
   async follow(values: readonly number[], call: Promise<unknown>): Promise<boolean> {
     try {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 
-/** Reads "+ pid" and "- pid"; when its input ends, because whoever wrote is gone, it kills what is left. */
+/** Reads "+ pid" and "- pid". When its input ends, because the writer is gone, it kills the remaining processes. */
 const SCRIPT = `
 pids=" "
 while read -r sign pid; do

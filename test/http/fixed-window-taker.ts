@@ -7,7 +7,7 @@ export interface WindowPolicy {
   spanMs: number;
 }
 
-/** A limiter of fixed windows, each from the id's first call on, and what was asked of it; it may be told to fail. */
+/** A limiter of fixed windows, each from the id's first call on. It logs its calls, and may fail on demand. */
 export class FixedWindowTaker implements CountingTaker {
   readonly taken: string[] = [];
   readonly released: string[] = [];

@@ -25,7 +25,7 @@ describe.each(frameworks)("the limiter before %s", (_name, framework) => {
     served = undefined;
   });
 
-  it("lets pass, tells what is left, and answers the one too many with a problem document", async () => {
+  it("admits, reports the remaining permits, and denies with a problem document", async () => {
     const url = await start([taker(BURST, DAILY)]);
     const policy = '"burst";q=2;w=10, "daily";q=100;w=86400';
     for (const left of [1, 0]) {
@@ -65,7 +65,7 @@ describe.each(frameworks)("the limiter before %s", (_name, framework) => {
     expect(byUser.taken).toEqual(["ann", "ann", "ann", "bob"]);
   });
 
-  it("takes the cost, skips whom it is told to, and sets only the fields it is told to", async () => {
+  it("takes the cost, skips the configured requests, and sets only the configured fields", async () => {
     const counted = taker(BURST);
     const url = await start([counted], { cost: async () => 2, skipHeader: "x-skip", headers: false });
     const skipped = await fetch(url, { headers: { "x-skip": "1" } });
@@ -90,7 +90,7 @@ describe.each(frameworks)("the limiter before %s", (_name, framework) => {
     ]);
   });
 
-  it("gives an error to the framework, or lets pass where it is told to", async () => {
+  it("passes an error to the framework, or admits if configured", async () => {
     const failing = taker(BURST);
     failing.failure = new Error("the store is away");
     const response = await fetch(await start([failing]));

@@ -14,7 +14,7 @@ const LIMIT = 4;
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-/** What a client may send, and whether the response ends by itself, or as the client leaves. */
+/** A client's request, and whether the response ends by itself or because the client disconnects. */
 const WAYS: Record<string, { text: string; leaves?: true }> = {
   GET: { text: request("GET", "/") },
   HEAD: { text: request("HEAD", "/") },

@@ -14,7 +14,7 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** What a test says of a request in every framework: it has the framework's address and headers by name. */
+/** The description of a request in every framework, with address and headers by name. */
 export type AnyOptions = Pick<
   LimiterOptions<unknown>,
   "cost" | "headers" | "partitionKey" | "onError" | "ipv6Prefix"

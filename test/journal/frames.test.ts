@@ -10,7 +10,7 @@ const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffse
 const columnOf = (valueType: number, values: number[]) =>
   valueType === 1 ? Float64Array.from(values) : Float32Array.from(values);
 
-/** What a reader of the format finds, by the layout alone. */
+/** The contents of a frame, read by the layout alone. */
 function decoded(bytes: Uint8Array, at: number, valueType: number) {
   const view = viewOf(bytes);
   const parts = blank();
@@ -75,7 +75,7 @@ describe.each([
     }
   });
 
-  test("is told from foreign bytes: another format, another type, unknown flags, no events", () => {
+  test("is distinguished from foreign bytes: another format, another type, unknown flags, no events", () => {
     const { bytes } = encodeFrame(7, 9, columnOf(valueType, [1, 2, 3]));
     const other = (change: (copy: Uint8Array) => void) => {
       const copy = bytes.slice();

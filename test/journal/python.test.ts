@@ -12,7 +12,7 @@ import { isWrite } from "../series/contract/changed-store.ts";
 const folder = fileURLToPath(new URL("../../lua", import.meta.url));
 const NAME = 'a {name} with 50 % "ä"';
 
-/** What the Python program reads, as it prints it: numbers as text that reads back as the same number. */
+/** The Python program's output: numbers as text that parses to the same number. */
 const PROGRAM = `
 import json, sys
 import numpy as np

@@ -11,7 +11,7 @@ const PER_EVENT = 14;
 const PER_CHUNK = 1800;
 /** The first slots for names of frames. */
 const PER_NAMES = 16 * 16;
-/** Room for copies of so many series of 1000 events, each in one chunk and one frame. */
+/** Room for the copies of a number of series of 1000 events, each in one chunk and one frame. */
 const roomFor = (series: number) => Math.round(series * (1000 * PER_EVENT + PER_CHUNK + PER_NAMES));
 
 describe("the copies of a store's series", () => {
@@ -53,7 +53,7 @@ describe("the copies of a store's series", () => {
     expect(Residents.of(store).totalBytes).toBe(0);
   });
 
-  test("that are asked at the same time all answer, whoever lets go of whom", async () => {
+  test("that are queried at the same time all answer, whichever is evicted", async () => {
     const { store } = await filled(8);
     const series = Array.from({ length: 8 }, (_, i) => new Series(store, `s${i}`, { maxResidentBytes: roomFor(1.1) }));
     for (let round = 0; round < 10; round++) {
@@ -82,7 +82,7 @@ describe("the copies of a store's series", () => {
     const writer = new Series(store, "s", { retention: "20s" });
     for (let i = 0; i < 50; i++, nowMs += 1500) await writer.record(i);
     await writer.stats();
-    await new Promise((resolve) => setImmediate(resolve)); // accounts are settled once those who waited are answered
+    await new Promise((resolve) => setImmediate(resolve)); // accounts are settled once the waiting queries are answered
     expect(Residents.of(store).totalBytes).toBeGreaterThan(40 * PER_CHUNK);
     await writer.close();
     expect(Residents.of(store).totalBytes).toBe(0);
@@ -127,7 +127,7 @@ describe("the copies of a store's series", () => {
     expect((await roomy.stats({ span: "10m" })).count).toBe(PRODUCERS);
   });
 
-  test("that are let go of are free, also where nobody asks again", async () => {
+  test("that are evicted are freed, also without another query", async () => {
     const copy = new JournalCopy();
     copy.begin({ valueType: 0, createdMs: 0 } as ChunkHeader);
     copy.take(encodeFrame(1, 1, Float32Array.of(1, 2, 3)).bytes);

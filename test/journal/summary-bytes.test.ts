@@ -37,7 +37,7 @@ async function inLargeFrames(): Promise<void> {
   await writer.close();
 }
 
-/** What a process that holds nothing asks, in how many calls, and how large the last reply was. */
+/** The calls of a reader without a copy, and the size of the last reply. */
 async function ask(rankError: number) {
   const before = proxy.handedOn.get("EVALSHA") ?? 0;
   const reader = new Series(store, NAME);
@@ -81,7 +81,7 @@ test.each([
     for (const p of [1, 50, 99])
       expect(rankErrorOf(values, stats.percentiles[p]!, p)).toBeLessThanOrEqual(stats.approximate!.rankError);
 
-    // Who wants it exact moves all of it.
+    // An exact query transfers the whole window.
     const whole = await ask(0);
     expect(whole.stats).toMatchObject({ count: EVENTS + 1, approximate: { rankError: 0, events: 0 } });
     expect(whole.stats.percentiles[50]).toBe(exact.percentiles[50]);

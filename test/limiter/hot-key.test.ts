@@ -75,7 +75,7 @@ test.each([
     const refused = all.flat().filter(({ allowed }) => !allowed);
     expect(refused).toHaveLength(CALLERS * ROUNDS - LIMIT);
     for (const each of refused) expect(each).toMatchObject({ granted: 0, remaining: 0 });
-    // What a caller had never grows: its calls were decided in their order.
+    // A caller's remaining permits never grow, because its calls were decided in order.
     for (const own of all)
       for (let i = 1; i < ROUNDS; i++) expect(own[i]!.remaining).toBeLessThanOrEqual(own[i - 1]!.remaining);
     expect(await requests()).toBeLessThanOrEqual(4 * ROUNDS);

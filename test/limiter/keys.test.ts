@@ -101,7 +101,7 @@ describe.each(KINDS)("%s", (kind) => {
         const decision = await limiter.take("id", { cost: random.pick([1, 1, 2, 5, 12, 2 ** 31 - 1]) });
         if (decision.allowed) continue;
         refused++;
-        // What was over by the clock is gone in a test; else nothing has changed.
+        // Keys expired by the clock are gone in a test. Nothing else has changed.
         const stands = before.filter(([, , atMs]) => (atMs as number) >= opened.clock.nowMs);
         expect(await dump()).toEqual(stands);
       }

@@ -38,7 +38,7 @@ describe.each([
     expect(await limiter.peek("a")).toMatchObject({ remaining: 9 });
   });
 
-  test("is one question whoever asks, reservations or not", async () => {
+  test("is one question for every caller, with or without reservations", async () => {
     const [one, other] = [limiterOf(), limiterOf()];
     const first = await one.take("a", { requestId });
     const reserved = await one.reserve("a", { cost: 1, lease: "1m" });

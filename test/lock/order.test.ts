@@ -7,7 +7,7 @@ import { until } from "../harness/until.ts";
 import { Random } from "../simulator/world/random.ts";
 import { LockStage } from "./stage.ts";
 
-/** The order of those who wait, where leases run out: nobody releases anything. */
+/** The order of waiters where leases run out and no holder releases. */
 const LEASE_MS = 600;
 /** Of the holder before which the line forms. */
 const FIRST_LEASE_MS = 3000;
@@ -55,7 +55,7 @@ describe("on a clock that is stepped", () => {
     return process;
   }
 
-  /** So many, one after the other; the lock is theirs in 1 s. Messages pass each other. */
+  /** A number of waiters in sequence. Each gets the lock within 1 s. Messages overtake each other. */
   async function line(got: string[], count: number, delayMs = () => random.int(0, 30)) {
     await new Lock(server, "nightly").tryLock({ lease: FIRST_LEASE_MS });
     const startMs = Date.now();
@@ -186,7 +186,7 @@ describe("on Redis", () => {
   });
 });
 
-test("in a full memory store, whatever its last bytes, a lock is released, with a place for who waits behind", async () => {
+test("in a full memory store, whatever its last bytes, a lock is released, and its waiter keeps the place", async () => {
   for (let maxBytes = 1000; maxBytes < 1200; maxBytes += 2) {
     const store = memoryStore({ maxBytes });
     const lock = new Lock(store, "nightly");

@@ -63,7 +63,7 @@ async function play(seed: number): Promise<{ grants: number; losses: number; cal
     check(Date.now() - askedMs <= wait + DEADLINE_MS + 5 * 30, `a wait of ${wait} ms took ${Date.now() - askedMs} ms`);
     if (!held) return;
     let isWanted = true;
-    check(held.leftMs > 0, "a lease that had run out was handed out");
+    check(held.leftMs > 0, "a hold was returned after its lease");
     check(held.fence > highestBefore, `fence ${held.fence} after ${highestBefore}`);
     if (isExclusive) {
       const others = grants.filter((each) => each.isWanted() && each.held.leftMs > 0);

@@ -21,7 +21,7 @@ afterEach(() => void vi.useRealTimers());
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
-/** A process that waits for the lock from now on, keeps it for a ms, and tells when it got it. */
+/** A process that waits for the lock from now on, holds it for a ms, and reports when it got it. */
 function waiting(got: string[], name: string) {
   const process = { isDead: false, isDeaf: false, gotAtMs: Number.NaN, abort: new AbortController() };
   const store: Store = {
@@ -87,7 +87,7 @@ test("a call that is lost costs its process the turn, not its place among the se
   expect(got).toEqual(["second", "deaf"]);
 });
 
-test("however many are dead, whoever is alive looks within some seconds, long before the lease would end", async () => {
+test("however many are dead, a live waiter checks within some seconds, long before the lease would end", async () => {
   const got: string[] = [];
   const free = await heldByAnother();
   const dead = names.map((name) => waiting(got, name));
@@ -144,7 +144,7 @@ test("who gives up while its request is under way holds up nobody who waits besi
   expect((await gotAtMs) - startMs).toBeLessThan(10);
 });
 
-test("a freed lock is kept for who was called, for 150 ms; who gives the call up passes it on", async () => {
+test("a freed lock is reserved for the called waiter for 150 ms; a waiter that gives up passes it on", async () => {
   const key = lockKeyOf(server, "nightly");
   const [a, b] = ["a".repeat(16), "b".repeat(16)];
   const ask = (id: string) => server.run(acquire, key, { token: `oriel:${id}`, leaseMs: 1000, id });

@@ -110,7 +110,7 @@ describe("a message that never comes", () => {
 });
 
 describe("over node-redis", () => {
-  test("who waits is told of the release, asks nothing meanwhile, and hears again after its connection was cut", async () => {
+  test("a waiter is notified of the release, does not poll, and is notified again after its connection was cut", async () => {
     const { client, end } = clients["node-redis 5"](stage.server.url);
     const store = redisStore(client, { deadline: 3000 });
     const held = await stage.lock().tryLock({ lease: "60s" });

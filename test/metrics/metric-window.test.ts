@@ -167,7 +167,7 @@ describe("rates, averages, extremes", () => {
   });
 });
 
-test("a time earlier than its slot is late: counted as such, and nowhere else", () => {
+test("a time earlier than its slot counts as late only", () => {
   const metric = new MetricWindow({ sampleCount: 10, interval: 1000, percentiles: true, clock: () => T });
   metric.recordSuccess(5, T);
   metric.recordSuccess(7, T - 1000);

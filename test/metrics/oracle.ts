@@ -11,8 +11,8 @@ interface Logged {
 }
 
 /**
- * The law of a window of metrics, read literally from a log of all that ever happened: no ring, nothing is forgotten.
- * A bucket is erased by the first touch of a later one a whole number of intervals on; what comes for it then is late.
+ * The law of a window of metrics, applied literally to a log of every event, without a ring. The first touch of a bucket a
+ * whole number of intervals later erases a bucket. Later events for it are late.
  */
 export class MetricLog {
   readonly events: Logged[] = [];

@@ -109,7 +109,7 @@ describe("percentiles per window", () => {
     expect(metric.lateCount).toBe(1);
   });
 
-  test("what does not fit is refused, and counted nowhere", () => {
+  test("events that do not fit are refused, and not counted", () => {
     const small = new MetricWindow({
       sampleCount: 1,
       interval: 1000,

@@ -45,7 +45,7 @@ describe("StatisticNodeTest", () => {
   });
 });
 
-test("rates, and the seconds that are complete, each told once", () => {
+test("rates, and the complete seconds, each returned once", () => {
   let nowMs = T;
   const node = new StatisticNode({ clock: () => nowMs });
   node.addAllowed(2);

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Cluster } from "ioredis";
 import { DelayQueue, redisStore } from "../../src/entries/index.ts";
 
-/** A consumer process: tells of each delivery and of what it lost; its handlers take `workMs`. */
+/** A consumer process. It prints each delivery and each lost one. Its handlers take `workMs`. */
 const [url = "", isCluster, shards, concurrency, visibilityMs, workMs] = process.argv.slice(2);
 const store = redisStore(isCluster ? (new Cluster([url]) as never) : url, { deadline: 3000 });
 const worker = new DelayQueue(store, "mail", { shards: Number(shards) }).process(

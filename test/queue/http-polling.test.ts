@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterEach(() => stage.clear());
 afterAll(() => opened?.close());
 
-test("a worker that nobody can tell anything looks within 6 s, and knows by itself what comes next", async () => {
+test("a worker without notifications polls within 6 s, and knows the next due time by itself", async () => {
   expect(opened.store.subscribe).toBeUndefined();
   const queue = stage.queue<number>();
   const done: [payload: number, lateMs: number][] = [];

@@ -8,7 +8,7 @@ const first = Number(ORIEL_SEED ?? ORIEL_FIRST_SEED);
 const count = ORIEL_SEED === undefined ? Number(ORIEL_SEEDS) : 1;
 
 const LENGTH_MS = 2500;
-/** Of many who wait for the same message, those who came too late wait a little longer for the next one. */
+/** Of many callers that wait for the same message, the late ones wait a little longer for the next one. */
 const HERD_MS = 12;
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.UTC(2100, 0) }));

@@ -1,7 +1,7 @@
 import { DelayQueue, redisStore } from "../../src/entries/index.ts";
 import { type Dialect, openDatabase } from "./inbox-databases.ts";
 
-/** Commits the effect of the one message there is, tells so, and never acknowledges it. */
+/** Commits the effect of the single message, reports it, and never acknowledges the message. */
 const [redisUrl = "", name = "", dialect = "", address = ""] = process.argv.slice(2);
 const database = await openDatabase(dialect as Dialect, address);
 new DelayQueue(redisStore(redisUrl), name).process(

@@ -63,7 +63,7 @@ describe.each<Dialect>(["postgres", "mysql", "sqlite"])("in %s", (dialect) => {
     queue = openQueue(name);
   });
 
-  /** Works until the queue is empty; what the deliveries' handlers told. */
+  /** Works until the queue is empty. Returns the reports of the handlers. */
   async function workOff(handler: (job: Job<string>) => Promise<unknown>, of = queue): Promise<void> {
     const worker = of.process(handler);
     await until("all is handled", async () => {
@@ -161,7 +161,7 @@ describe.each<Dialect>(["postgres", "mysql", "sqlite"])("in %s", (dialect) => {
   });
 });
 
-test("a connection of another character set tells ids apart too", async () => {
+test("a connection of another character set distinguishes ids too", async () => {
   const client = await mysql.createConnection({
     host: "127.0.0.1",
     port: mariadb.port,

@@ -10,7 +10,7 @@ const count = ORIEL_SEED === undefined ? Number(ORIEL_SEEDS) : 1;
 
 const VISIBILITY_MS = 1500;
 const MESSAGES = 60;
-/** Of a lost claim nobody is told: its message lapses, and who looks anyway finds it. */
+/** A lost claim is not announced. Its message lapses, and the next poll finds it. */
 const LONGEST_END_MS = 300_000;
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.UTC(2100, 0) }));
@@ -23,8 +23,8 @@ interface Holder {
 }
 
 /**
- * One schedule: producers and workers behind a bad network; workers die in the middle, are paused with their process, or
- * are closed; the server is silent, then refuses. In the end all is calm and new workers do what is left.
+ * One schedule. Producers and workers are behind a bad network. Workers die, are paused with their process, or are closed.
+ * The server is silent, then refuses. At the end all is calm, and new workers do the rest.
  */
 async function play(seed: number) {
   const random = new Random(seed);

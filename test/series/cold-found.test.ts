@@ -26,7 +26,7 @@ describe("on one server", () => {
     await server?.stop();
   });
 
-  test("what is found needs no second look", async () => {
+  test("a found chunk is not read twice", async () => {
     shortChunks();
     const values = await fill(store);
     const { asked, store: counting } = counted(store);

@@ -30,7 +30,7 @@ export async function fill(store: Store, count = 20): Promise<number[]> {
   return values;
 }
 
-/** The same store; `asked` tells which operations it was asked for. */
+/** The same store. `asked` lists its operations. */
 export function counted(store: Store) {
   const asked: string[] = [];
   const run: Store["run"] = (operation, key, input, options) => {

@@ -114,7 +114,7 @@ test("a chunk of many pages takes a turn more", { timeout: 30_000 }, async () =>
   await Promise.all([writer.close(), reader.close()]);
 });
 
-test("a store that cannot tell what was of one instant is asked again at the end", async () => {
+test("a store that cannot report which answers share an instant is asked again at the end", async () => {
   foundBytes(0);
   const plain = memoryStore();
   const writer = new Series(plain, "memory");

@@ -33,7 +33,7 @@ function stage(tripMs = 0) {
 }
 
 describe("maxAge", () => {
-  // Wall time, which tells that a machine slept, goes on in a test that has to wait for its turn.
+  // Wall time, which detects that a machine slept, continues in a test that waits for the processor.
   beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"] }));
   afterEach(() => void vi.useRealTimers());
 
@@ -102,7 +102,7 @@ describe("maxAge", () => {
     expect(trips()).toBe(0);
   });
 
-  test("asks after a deletion; answers while the store is out of reach, whose error stats tells", async () => {
+  test("asks after a deletion; answers while the store is unreachable, whose error stats rejects with", async () => {
     const { reader, writer, trips, fail } = stage();
     await writer.recordMany([1, 2]);
     await reader.stats();

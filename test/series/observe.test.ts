@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A store whose writes fail while they are told to. */
+/** A store whose writes fail on demand. */
 function scene(options = {}) {
   const failures: Failure[] = [];
   const trouble: { error?: OrielError | undefined } = {};
@@ -32,7 +32,7 @@ test("records as `record` does, and returns nothing", async () => {
   expect(failures).toEqual([]);
 });
 
-test("failures are told once for each batch, with the number of events and who failed", async () => {
+test("failures are reported once for each batch, with the number of events and the series", async () => {
   const { series, trouble, failures } = scene();
   await series.record(0);
   trouble.error = new OrielError("UNAVAILABLE", "away", { transient: true });
@@ -44,7 +44,7 @@ test("failures are told once for each batch, with the number of events and who f
   expect(failures[0]!.error.message).toBe('Series "s" observe: away');
 });
 
-test("wrong arguments and a full outbox are told, and do not throw", async () => {
+test("wrong arguments and a full outbox are reported, and do not throw", async () => {
   const { series, trouble, failures } = scene({ maxPendingBytes: 1024 });
   await series.record(0);
   series.observe(Number.NaN);
@@ -69,7 +69,7 @@ const failure = (count: number, applied: "no" | "unknown" = "no") => ({
   error: new OrielError("UNAVAILABLE", 'Series "s" observe: away', { applied }),
 });
 
-test("by default a warning tells of the first failure at once, then at most once a minute, with a count", () => {
+test("by default a warning reports the first failure at once, then at most once a minute, with a count", () => {
   vi.useFakeTimers();
   const emitted = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
   const report = failureReports();
@@ -103,7 +103,7 @@ test("after a minute the next failure warns though the timer never fired, as in 
   expect(emitted.mock.calls[1]![0]).toMatch(/^5 events were not recorded/);
 });
 
-test("who listens for the store's errors is told each failure, and nobody is warned", () => {
+test("a listener for the store's errors receives each failure, and there is no warning", () => {
   const emitted = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
   const store = memoryStore();
   const told: unknown[] = [];
@@ -116,7 +116,7 @@ test("who listens for the store's errors is told each failure, and nobody is war
   expect(emitted).toHaveBeenCalledTimes(1);
 });
 
-test("where there is no process, the console tells it", () => {
+test("without a process object the console prints it", () => {
   const warned = vi.spyOn(console, "warn").mockImplementation(() => {});
   vi.stubGlobal("process", undefined);
   failureReports()(failure(2));

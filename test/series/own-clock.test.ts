@@ -18,7 +18,7 @@ function apart(aheadMs: number) {
 }
 
 describe("a series that is not resident", () => {
-  test("records and answers in one request, asks in one, and holds nothing after it", async () => {
+  test("records and answers in one request, queries in one, and keeps no copy", async () => {
     shortChunks();
     const plain = memoryStore();
     const values = await fill(plain);
@@ -35,7 +35,7 @@ describe("a series that is not resident", () => {
     await series.close();
   });
 
-  test("is told what `resident` may be", () => {
+  test("names the allowed values of `resident`", () => {
     expect(() => new Series(memoryStore(), NAME, { resident: "no" as never })).toThrow(/resident .*true or false/);
   });
 

@@ -88,18 +88,15 @@ describe.each([
     await expectError(series.stats({ span: 1, at: at - 1000, ...SERVER }), "TOO_LARGE", /of at most 524288/);
   });
 
-  test.each(["server", "event"] as const)(
-    "an open chunk above the bound is told as what it is, clock: %s",
-    async (clock) => {
-      const series = stage.open({ clock });
-      const at = opened.clock.nowMs;
-      await series.recordMany(new Float32Array(law.mostServerBytes / 8), { at });
-      const advice =
-        /open chunk alone holds \d+ bytes, of at most 524288 .*where: "client", or again when it is closed, at 1015808/;
-      await expectError(series.stats({ span: 1, ...SERVER }), "TOO_LARGE", advice);
-      expect((await series.stats({ span: 1 })).count).toBe(law.mostServerBytes / 8);
-    },
-  );
+  test.each(["server", "event"] as const)("an open chunk above the bound is named, clock: %s", async (clock) => {
+    const series = stage.open({ clock });
+    const at = opened.clock.nowMs;
+    await series.recordMany(new Float32Array(law.mostServerBytes / 8), { at });
+    const advice =
+      /open chunk alone holds \d+ bytes, of at most 524288 .*where: "client", or again when it is closed, at 1015808/;
+    await expectError(series.stats({ span: 1, ...SERVER }), "TOO_LARGE", advice);
+    expect((await series.stats({ span: 1 })).count).toBe(law.mostServerBytes / 8);
+  });
 
   test("own times: only what is inside counts against the bound", async () => {
     const series = stage.open();
@@ -140,7 +137,7 @@ describe.each([
     expect(await both(stage.reader(), { span: 1000 })).toBeUndefined();
   });
 
-  test("a journal that was rolled back is told as lost by who saw it only from the inside", async () => {
+  test("a journal that was rolled back is reported as lost by a process that saw it only in the server", async () => {
     const writer = stage.open();
     const onlooker = stage.reader();
     await stage.put(1, 2);

@@ -146,7 +146,7 @@ describe.each(STORES)("in %s", (_name, open) => {
     expect(used).toBeGreaterThan(10);
   });
 
-  test("an edge that cuts a stretch is told by its events", async () => {
+  test("an edge that cuts a stretch is reported by its events", async () => {
     await opened.clear();
     const { store, clock } = opened;
     const writer = new Series(store, NAME, OPTIONS);

@@ -8,7 +8,7 @@ import { asciiArguments, asciiText, textOfBytes } from "../../src/store/http/asc
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 
 const seed = Number(process.env.ORIEL_SEED ?? Math.floor(Math.random() * 2 ** 31));
-/** What the prelude hands to the step, as the step would see it. */
+/** The arguments that the prelude passes to the step. */
 const SHOW = asciiText("#!lua\nreturn ARGV\n");
 const SHOW_KEPT = asciiText('#!lua\nredis.call("SET", KEYS[1], ARGV[1])\nreturn { #ARGV }\n');
 

@@ -43,7 +43,7 @@ test("a batch that is full goes before the turn ends: 128 KiB of counts, or 256 
   expect(sent[4]).toEqual(["256"]);
 });
 
-test("on a cluster, and for those who wait for replicas, only what belongs together travels together", async () => {
+test("on a cluster, and with replicas, only calls that belong together travel together", async () => {
   const { sent, batches, turn } = stage(true);
   for (const key of ["{a}1", "{b}1", "{a}2"]) batches.add(callOf(key, 10));
   batches.add(callOf("{a}3", 10, 1));

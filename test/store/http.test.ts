@@ -48,7 +48,7 @@ test("nothing is sent before the first call, and nobody can be listened to", asy
   expect(stage.asked).toEqual([]);
 });
 
-test("what endangers data is told, as over a connection", async () => {
+test("settings that endanger data are reported, as over a connection", async () => {
   await stage.raw.config("SET", "maxmemory-policy", "allkeys-lru");
   const warnings: string[] = [];
   const warned = new Promise<void>((resolve) => {

@@ -48,7 +48,7 @@ const MORE = [
 ];
 const NAMES = [...PARTS, ...ODD, ...MORE, "mutex:a", "a|b", " ", "é\u{1f600}"];
 
-/** A store that tells which keys a step is given. */
+/** A store that logs the keys of each step. */
 function watched(onKey: (key: string) => void): Store {
   const store = memoryStore();
   return {

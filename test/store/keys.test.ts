@@ -9,7 +9,7 @@ const name = fc.oneof(
 );
 
 describe("keyOf", () => {
-  test("gives names as they are told", () => {
+  test("returns names unchanged", () => {
     expect(keyOf("oriel:", "api:latency")).toBe("oriel:{api:latency}");
     expect(keyOf("oriel:", "")).toBe("oriel:{%}");
     expect(keyOf("", "%{}")).toBe("{%25%7B%7D}");

@@ -3,7 +3,7 @@ import type { Operation } from "../../src/store/contract.ts";
 import { memoryStore } from "../../src/store/memory/memory.ts";
 import { append, remove } from "./ops/operations.ts";
 
-/** What an entry takes beside the characters of its key and its value. */
+/** The size of an entry besides the characters of its key and its value. */
 const OWN = 160;
 
 const of = (sizeBytes: number, lifetimeMs = 0) => ({ bytes: new Uint8Array(sizeBytes), mostBytes: 1e9, lifetimeMs });

@@ -117,7 +117,7 @@ describe("scripts", () => {
   });
 });
 
-test("a client that is handed in stays open, its keyPrefix unused", async () => {
+test("a passed-in client stays open, and its keyPrefix is unused", async () => {
   const client = new Redis(stage.server.url, { keyPrefix: "not:", lazyConnect: true });
   const store = redisStore(client as never);
   await store.run(append, store.keyOf("k"), input("x"));

@@ -23,7 +23,7 @@ const options: fc.Arbitrary<Partial<BreakerOptions>> = fc.record(
 const step = fc.record({
   waitMs: fc.constantFrom(0, 0, 1, 1, 2, 3, 5, 10, 19, 20, 49, 50, 99, 100),
   process: fc.nat(2),
-  /** Of the calls that run: this one ends; none: one begins. */
+  /** Index of the running call that ends. Undefined: a call begins. */
   ends: fc.oneof(fc.constant(undefined), fc.nat(7)),
   how: fc.constantFrom("good", "good", "bad", "bad", "ignored"),
 });
@@ -39,7 +39,7 @@ interface Running {
 
 const isIgnored = (error: unknown) => error instanceof RangeError;
 
-/** Plays one trace on breakers that hand in at each step, and on a list of calls; every call's fate must be the same. */
+/** Plays one trace on breakers that report at each step, and on a list of calls. Every call must have the same outcome. */
 async function play(
   stage: Stage,
   given: Partial<BreakerOptions>,

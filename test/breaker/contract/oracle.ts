@@ -1,6 +1,6 @@
 import type { Rule } from "../../../src/breaker/rule.ts";
 
-/** What was counted of one call: when, and as what. */
+/** One counted call: its time and its outcome. */
 export interface Counted {
   atMs: number;
   calls: number;
@@ -15,7 +15,7 @@ interface HalfOpen {
   leases: Map<string, number>;
 }
 
-/** A circuit from its definition alone: a list of all that was ever counted, looked through at each decision. */
+/** A circuit from its definition alone: a list of every counted call, scanned at each decision. */
 export class Oracle {
   state: OracleState = { name: "closed", sinceMs: 0 };
   readonly #rule: Rule;
@@ -25,7 +25,7 @@ export class Oracle {
     this.#rule = rule;
   }
 
-  /** What the window law admits. */
+  /** The calls inside the window. */
   window(nowMs: number): Omit<Counted, "atMs"> {
     const { state } = this;
     const inside = this.#counted.filter(({ atMs }) => {

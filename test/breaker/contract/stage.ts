@@ -55,7 +55,7 @@ export class Stage {
     this.opened.clock.nowMs += ms;
   }
 
-  /** One call from begin to end, and what is known of it handed in: "good", "bad" or "OPEN". */
+  /** One call from begin to end, with its report: "good", "bad" or "OPEN". */
   async call(breaker: Breaker, { isBad = false, tookMs = 0 }: CallOptions = {}): Promise<string> {
     const ended = await breaker.run(() => this.#work(isBad, tookMs)).catch(({ code, message }) => code ?? message);
     await breaker.flush();
@@ -75,7 +75,7 @@ export class Stage {
   }
 }
 
-/** A call that ends when it is told to. */
+/** A call that ends on demand. */
 export class Held {
   readonly ended: Promise<string>;
   hasBegun = false;
@@ -105,7 +105,7 @@ export class Held {
   }
 }
 
-/** What a breaker tells from now on, by name. */
+/** Collects the events of a breaker from now on, by name. */
 export function toldBy(breaker: Breaker): string[] {
   const told: string[] = [];
   const names: (keyof BreakerEvents)[] = ["open", "halfOpen", "close", "reject", "error"];

@@ -11,7 +11,7 @@ export function fleetSuite(name: string, open: () => Promise<Opened>): void {
     const fleet = (processes: number, options: Partial<BreakerOptions> = {}) =>
       Array.from({ length: processes }, () => stage().breaker(options));
 
-    test("each counts a part, together they open it; each knows with its next handing in", async () => {
+    test("each counts a part, together they open it; each learns it with its next report", async () => {
       const breakers = fleet(4, { minimumCalls: 8 });
       for (const breaker of breakers) await stage().call(breaker);
       for (const breaker of breakers) await stage().call(breaker, BAD);
@@ -82,7 +82,7 @@ export function fleetSuite(name: string, open: () => Promise<Opened>): void {
       expect(alive!.stats().state).toBe("closed");
     });
 
-    test("names and spans are told apart, hostile ones too; what expires says nothing any more", async () => {
+    test("names and spans are separate, hostile ones too; an expired circuit has no effect", async () => {
       const names = ["a", "a:breaker", "{a}", " ", "*", "%", "ü".repeat(5000)];
       const breakers = names.map((each) => stage().breaker({ name: each, failures: 1 }));
       breakers.push(stage().breaker({ name: "a", span: "20s", failures: 1 }));
@@ -96,7 +96,7 @@ export function fleetSuite(name: string, open: () => Promise<Opened>): void {
       for (const expireAtMs of kept.values()) expect(expireAtMs).toBeLessThanOrEqual(stage().nowMs + 86_405_000);
     });
 
-    test("events are told by each process, as it hears of them", async () => {
+    test("each process emits the events when it learns of them", async () => {
       const [one, other] = fleet(2, { failures: 1 });
       const told = [toldBy(one!), toldBy(other!)];
       await stage().call(one!, BAD);

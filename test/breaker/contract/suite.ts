@@ -3,7 +3,7 @@ import { Held, type Opened, staged, toldBy } from "./stage.ts";
 
 const BAD = { isBad: true };
 
-/** What one breaker promises, over one store or none. */
+/** The promises of one breaker, over one store or none. */
 export function breakerSuite(name: string, open: () => Promise<Opened>): void {
   describe(`one breaker, ${name}`, () => {
     const stage = staged(open);
@@ -59,7 +59,7 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
       expect(await stage().calls(breaker, 2)).toEqual(["good", "good"]);
     });
 
-    test("several probes: so many at the same time, no more until all have gone well; then a fresh window", async () => {
+    test("several probes: at most that many at a time, no more until all succeed; then an empty window", async () => {
       const breaker = stage().breaker({ failures: 2, probes: 3 });
       await stage().calls(breaker, 2, BAD);
       stage().pass(5000);

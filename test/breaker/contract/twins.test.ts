@@ -46,7 +46,7 @@ const step = fc.record({
 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** What the processes of one trace have sent. */
+/** The requests that the processes of one trace have sent. */
 class Senders {
   readonly #sent = PROCESSES.map(() => ({ sequence: 0, first: 1 }));
 

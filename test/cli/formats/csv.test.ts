@@ -49,7 +49,7 @@ test("quotes, quoted delimiters and quotes, records over several lines, tabs, CR
   expect((await readText("time\tvalue\n1394163660\t4\n")).readings[0]?.value).toBe(4);
 });
 
-test("bad lines are told with number and reason, and cost no other line", async () => {
+test("bad lines are reported with number and reason, and affect no other line", async () => {
   const text = [
     "time,value",
     "1394163660,1",

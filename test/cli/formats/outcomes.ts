@@ -11,7 +11,7 @@ export interface Outcomes {
 
 const NOTHING: Selection = { time: undefined, value: undefined, key: undefined };
 
-/** What a text is read as, handed over in chunks of `chunkBytes`, so that no cut between chunks may matter. */
+/** The parsed events of a text that arrives in chunks of `chunkBytes`. The cuts must not matter. */
 export async function readText(
   text: string | Uint8Array,
   { format, chunkBytes = 7, ...selection }: { format?: Format; chunkBytes?: number } & Partial<Selection> = {},

@@ -71,7 +71,7 @@ overMatrix("counters", (name, open) =>
           for (const values of some) note(version, values);
           newest = Math.max(newest, version);
         } else if (kind === "batch") {
-          // What was counted comes again, of a program of another version.
+          // Counted events come again, from a program of another version.
           const from = random.int(Math.max(0, counted - 6), counted);
           const some = events.slice(from, from + 5);
           await flow.addBatch(

@@ -20,12 +20,12 @@ export class Load {
   #isOver = false;
   readonly #runs: Promise<void>[] = [];
 
-  /** `rows`: how many are told apart. */
+  /** `rows`: the number of distinct rows. */
   constructor(rows = ROWS) {
     this.#rows = rows;
   }
 
-  /** So many callers, each with one event under way. */
+  /** Number of callers, each with one event under way. */
   start(counters: Counters, callers: number): void {
     for (let i = 0; i < callers; i++) this.#runs.push(this.#run(counters, i));
   }

@@ -1,13 +1,13 @@
 import type { Counters } from "../../../src/counter/counters.ts";
 import { shardOf } from "../../../src/counter/format/layout.ts";
 
-/** One event, or several alike, and what its caller was told. */
+/** One event, or several equal ones, and the outcome of its call. */
 export interface Sent {
   readonly row: string;
   readonly count: number;
   fate: "open" | "acknowledged" | "no" | "unknown";
   acknowledgedAtMs: number;
-  /** Nobody is there any more who could give it again, or it was told as lost. */
+  /** No process is left that could send it again, or it was reported as lost. */
   mayBeLost: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface Event {
   readonly count: number;
 }
 
-/** A row without the dimension that was added: that is what is told apart here. */
+/** A row without the added dimension, which distinguishes rows here. */
 export function withoutColour(row: string): string {
   return row.split("|", 3).join("|");
 }
@@ -27,7 +27,7 @@ export function valuesFor({ shape }: Counters, { values }: Event) {
   return shape.added ? { ...values, colour: "red" } : values;
 }
 
-/** What was sent, by row: most rows have one event, so that a second copy is seen. */
+/** The sent events by row. Most rows have one event, so that a second copy is seen. */
 export class Books {
   readonly rows = new Map<string, Sent[]>();
   acknowledged = 0;
@@ -48,7 +48,7 @@ export class Books {
   }
 }
 
-/** What is wrong with a row's count; `mustHave`: which of its events have to be in it. */
+/** The complaint about a row's count. `mustHave`: the events that must be in it. */
 export function wrongCount(
   all: readonly Sent[],
   counted: bigint,

@@ -18,7 +18,7 @@ function counted({ table, server, keys }: Stage): Map<string, bigint> {
   return sums;
 }
 
-/** Nothing twice, and no less than has to be. A shard that was told to have diverged is nobody's truth. */
+/** No event counts twice, and none is missing. Shards reported as diverged are not judged. */
 export function judge(stage: Stage, isEnd: boolean): void {
   const { books, table, world, plan, failoverCount } = stage;
   const sums = counted(stage);
@@ -71,7 +71,7 @@ export async function readOnce(stage: Stage, counters: NonNullable<Actor["counte
         isEnd ? !one.mayBeLost : one.acknowledgedAtMs < askedMs,
       );
       if (!wrong) continue;
-      world.violation(`a reader is told: ${wrong}`);
+      world.violation(`a reader gets: ${wrong}`);
       return;
     }
   } catch (error) {

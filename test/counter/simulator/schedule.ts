@@ -71,7 +71,7 @@ async function play(stage: Stage): Promise<void> {
     judge(stage, false);
   }
   heal(stage);
-  // Idle: whoever lost something asks once more by itself.
+  // Idle: a process that lost an answer repeats its request by itself.
   await world.run(world.nowMs + SETTLING_MS);
   if (world.violations.length === 0) await settle(stage);
 }

@@ -28,7 +28,7 @@ export class SourceBooks {
     for (const { sent } of this.events.slice(from, to)) this.#books.acknowledge(sent, nowMs);
   }
 
-  /** Who has no replicas, and goes on where another one stopped, may miss what a failover took back. */
+  /** A process without replicas that continues a source of another process may miss events that a failover lost. */
   excuse(): void {
     for (const { sent } of this.events) sent.mayBeLost = true;
   }

@@ -44,7 +44,7 @@ export class Stage {
   readonly layout: string;
   /** Until then no memory is left. */
   fullUntilMs = 0;
-  /** What the wall clocks of all processes are wrong by. */
+  /** The error of the wall clocks of all processes. */
   wallOffsetMs = 0;
   failoverCount = 0;
   lossCount = 0;
@@ -89,13 +89,13 @@ export class Stage {
     return actor;
   }
 
-  /** Who reads knows all dimensions; `isOlder`: it does not. */
+  /** The reader knows all dimensions, unless `isOlder`. */
   open(actor: Actor, replicas = 0, isOlder = false): Counters {
     const { world, plan } = this;
     const { process, store } = actor;
     const onLost = () => {
       this.lossCount++;
-      world.note(() => `${process.name} tells of a loss`);
+      world.note(() => `${process.name} reports a loss`);
       if (!plan.isLong) world.violation(`${process.name} says that counts are lost, which it should have kept`);
       for (const one of actor.sent) one.mayBeLost = true;
     };

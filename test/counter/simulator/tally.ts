@@ -8,7 +8,7 @@ export function tallyOf(all: readonly Outcome[]): string {
   return (
     `counters: ${all.length} schedules, ${told}, ${sum((one) => one.acknowledged)} adds acknowledged, ` +
     `${sum((one) => one.drained)} generations drained, ${sum((one) => one.failovers)} failovers, ` +
-    `${sum((one) => one.diverged)} shards told as diverged, ${sum((one) => one.losses)} losses told`
+    `${sum((one) => one.diverged)} shards reported as diverged, ${sum((one) => one.losses)} losses reported`
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Stage } from "./stage.ts";
 
-/** Beyond 20 minutes a producer cannot know whether its mark was forgotten or lost, and tells so. */
+/** After 20 minutes a producer cannot know whether its mark expired or was lost, and reports that. */
 const LARGEST_OFFSET_MS = 500_000;
 
 /** Plans what will go wrong, and when. */
@@ -48,7 +48,7 @@ export function planTroubles(stage: Stage): void {
     const { process, role, sent } = anyone();
     if (process.state === "dead") return;
     process.kill();
-    // What it had counted just now, a failover that comes later may take back.
+    // A later failover may lose its latest counts.
     for (const one of sent) if (plan.failovers > 0) one.mayBeLost = true;
     const name = process.name.replace(/\d+$/, "");
     world.after(random.int(0, 10_000), () => void stage.start(name, role));

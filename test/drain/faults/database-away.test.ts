@@ -38,7 +38,7 @@ const CALLS: Record<string, (counters: Counters, sink: Sink) => Promise<unknown>
 };
 
 test.each(Object.keys(SINKS))(
-  "%s: who asks a database that is away is told so, and the store is not blamed",
+  "%s: a query of an unreachable database names the database, not the store",
   async (name) => {
     const { sink, end } = await SINKS[name]!();
     const store = { ...memoryStore(), address: "127.0.0.1:6379" };
@@ -63,7 +63,7 @@ test.each(Object.keys(SINKS))(
   },
 );
 
-test("what a drain cannot do is told to its listeners as its own", async () => {
+test("failures of a drain are emitted to its listeners under its name", async () => {
   const { sink, end } = await SINKS.postgresSink!();
   const counters = new Counters(memoryStore(), "c", { dimensions: ["a"], shards: 1 });
   const drain = new DrainService({ counters, sink: { ...sink, createTables: async () => {} } });

@@ -118,7 +118,7 @@ async function openPair(replicas: number) {
       await until("the replica has all", async () => (await hasAll(scene.primary, replica)) === true);
       await replica.call("REPLICAOF", "NO", "ONE");
     },
-    /** The primary dies, with all that its replica does not have. */
+    /** The primary dies with the writes that its replica does not have. */
     async failOver() {
       await servers.primary.kill();
       proxy.moveTo(servers.replicas[0]!.port);
@@ -212,7 +212,7 @@ test("freezings that are taken back, one after the other, do not stop a shard", 
   await expectDrained(database.pool, live, flow, load);
 });
 
-test("without replicas a failover that takes back what is in the table is told, and the table left as it is", async () => {
+test("without replicas a failover that loses drained counts is reported, and the table does not change", async () => {
   const { scene, live, load, produce, flow } = await openPair(0);
   await produce(100);
   await live.service.drainOnce();

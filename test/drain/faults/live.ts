@@ -30,7 +30,7 @@ export function usePostgres(): { readonly pool: pg.Pool } {
   };
 }
 
-/** A drain into tables of its own, and what it tells. */
+/** A drain into its own tables, and the events that it emits. */
 export function drainInto(pool: pg.Pool, counters: Counters, options: Partial<DrainOptions> = {}) {
   const names = { table: `counts_${++tables}`, ledgerTable: `ledger_${tables}` };
   const sink = postgresSink(pool, names);
@@ -65,7 +65,7 @@ export function stepping(store: Store, { before, after }: { before?: Watch; afte
 }
 type Watch = (step: string, key: string, input: unknown) => Promise<void>;
 
-/** What the tables hold, asked in SQL: events by bucket, and those of the ledger. */
+/** The contents of the tables by SQL: events by bucket, and those of the ledger. */
 export async function tablesOf(pool: pg.Pool, { names }: Live): Promise<Record<string, number>> {
   const { rows } = await pool.query(
     `SELECT bucket, sum(count)::text AS events FROM ${names.table} GROUP BY bucket

@@ -51,7 +51,7 @@ async function shardKeys(): Promise<[string, string]> {
   return (await client.keys("*:counts")).sort() as [string, string];
 }
 
-/** Two cycles of a drain that told of errors, and what is in the table then, by value. */
+/** Two cycles of a drain with errors, and the contents of the table then, by value. */
 async function drained() {
   const drain = new DrainService({ counters: flow, sink });
   const errors: OrielError[] = [];
@@ -63,7 +63,7 @@ async function drained() {
   return { errors, counts: new Map(rows.map(({ values, count }) => [values.a!, Number(count)])) };
 }
 
-/** Each error tells where it is: structure, name and key, or what else is given. */
+/** Each error names its place: structure, name and key, or the given texts. */
 function expectNamed(errors: readonly OrielError[], ...parts: string[]): void {
   expect(errors.length).toBeGreaterThan(0);
   for (const { code, message } of errors) {
@@ -109,7 +109,7 @@ test.each([
   ["is a list", async (key: string) => void (await client.multi().del(key).rpush(key, "x").exec())],
   ["has numbers that are none", async (key: string) => void (await client.hset(key, "@cur", "\ud800", "@ack", "nan"))],
   ["has a sum that is none", async (key: string) => void (await client.hset(key, "@n:1", "1e9"))],
-])("a shard that %s is told of, and its neighbour is drained", async (_what, damage) => {
+])("a shard that %s is reported, and its neighbour is drained", async (_what, damage) => {
   const [bad] = await shardKeys();
   const own = await client.hkeys(bad);
   await damage(bad);
@@ -126,7 +126,7 @@ test.each([
   ["fence", "-7"],
   ["events", "-9223372036854775808"],
   ["nonce", "x'eda080'"],
-])("a row of the ledger whose %s is %s is told of, and the neighbour is drained", async (column, value) => {
+])("a row of the ledger whose %s is %s is reported, and the neighbour is drained", async (column, value) => {
   await drained();
   await stage.run!(`UPDATE ledger_${names} SET ${column} = ${value} WHERE shard = 0`);
   await addAll();

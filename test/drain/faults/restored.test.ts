@@ -71,7 +71,7 @@ async function freezeOnly({ live, flow }: Scene): Promise<void> {
 
 const drain = async ({ live }: Scene) => expect(await live.service.drainOnce()).toMatchObject({ drained: SHARDS });
 
-/** Shards are left alone, by this drain and by the next one; a reader is told. */
+/** This drain and the next one leave the shards alone. A reader gets DIVERGED. */
 async function expectHalted({ live, flow, load, produce }: Scene): Promise<void> {
   const before = await tablesOf(database.pool, live);
   for (const service of [live.service, live.open(flow)]) {
@@ -93,7 +93,7 @@ describe.each(Object.keys(FILES) as (keyof typeof FILES)[])("Redis is set back t
     { found: "all drained", before: drain, drains: 2, late: 60 },
     { found: "counts that wait", before: async () => {}, drains: 1, late: 0 },
     { found: "a frozen generation", before: freezeOnly, drains: 1, late: 60 },
-  ])("with $found, $drains drain after it, and $late events: told, and no table changes", async (moment) => {
+  ])("with $found, $drains drain after it, and $late events: reported, and no table changes", async (moment) => {
     const scene = await openKeeping(files);
     for (let round = 0; round < 2; round++) {
       await scene.produce(120);
@@ -122,7 +122,7 @@ describe.each(Object.keys(FILES) as (keyof typeof FILES)[])("Redis is set back t
   });
 });
 
-test("a database that is set back to a backup: told, and no table changes", async () => {
+test("a database restored from a backup is reported, and no table changes", async () => {
   const scene = await openKeeping("RDB");
   const { table, ledgerTable } = scene.live.names;
   await scene.produce(120);

@@ -12,7 +12,7 @@ const first = Number(process.env.ORIEL_SEED ?? Math.floor(Math.random() * 2 ** 3
 const seeds = Array.from({ length: Number(process.env.ORIEL_SEEDS ?? 1) }, (_, i) => first + i);
 const database = usePostgres();
 
-/** What the primary writes after its replica has taken over, and before it hears of it, is lost: answered or not. */
+/** Writes of the primary after its replica took over, and before it learns of it, are lost, acknowledged or not. */
 test.each(seeds)(
   "two servers take over from each other, unasked, under load and two drains (seed %i)",
   {

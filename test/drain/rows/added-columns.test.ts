@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stage?.stop());
 
-/** What the drain tells of one cycle. */
+/** The events of one cycle of the drain. */
 async function drained(counters: Counters) {
   const service = new DrainService({ counters, sink });
   const messages: string[] = [];

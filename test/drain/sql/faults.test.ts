@@ -24,7 +24,7 @@ interface Scene {
   /** A statement that counts, as n, who waits for a lock. */
   waiting: string;
   quote: string;
-  /** A statement of the pool that tells a session's time-outs. */
+  /** A statement of the pool that shows a session's time-outs. */
   settings: string;
   stop(): Promise<void>;
 }

@@ -16,7 +16,7 @@ const MOST = "9223372036854775807";
 const FULL = [MOST, "1e300"];
 const seed = Number(process.env.ORIEL_SEED ?? Math.floor(Math.random() * 2 ** 32));
 
-/** Columns, and what is written there: in SQL. What the database itself refuses is left out. */
+/** Columns and the SQL values written there, except those that the database itself refuses. */
 type Hostile = readonly [column: "start_at" | "count" | "a", sql: string, told: "CORRUPT" | "an answer"];
 const ANYWHERE: readonly Hostile[] = [
   ["count", "-1", "CORRUPT"],
@@ -111,7 +111,7 @@ describe.each(Object.keys(HOSTILE))(`in %s (seed ${seed})`, (database) => {
       () => true,
       () => false,
     );
-  /** What it answers, or the OrielError that it gives: anything else is thrown. */
+  /** Its answer, or its OrielError. Any other error is thrown. */
   async function judged<T>(call: Promise<T>): Promise<T | OrielError> {
     return call.catch((error) => {
       expect(error).toBeInstanceOf(OrielError);
@@ -147,7 +147,7 @@ describe.each(Object.keys(HOSTILE))(`in %s (seed ${seed})`, (database) => {
   );
 
   test.each(LEDGER)(
-    "a row of the ledger whose %s is %s is told: %s, and the neighbour is drained",
+    "a row of the ledger whose %s is %s is reported: %s, and the neighbour is drained",
     async (column, sql, isTold) => {
       const shard = random.int(0, SHARDS - 1);
       if (!(await written(`UPDATE ledger SET ${column} = ${sql} WHERE shard = ${shard}`))) return;

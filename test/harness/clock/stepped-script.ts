@@ -27,7 +27,7 @@ export function onSteppedClock(clock: Clock, files: Record<string, string> = {})
   return scriptsWith(clock, ({ name }) => steppedScript(files[name] ?? join(luaFolder, `${name}.lua`)));
 }
 
-/** The same on the server's own clock, so many ms ahead; that number may step, and stays well above 0. */
+/** The same on the server's own clock, a number of ms ahead. The number may step, and stays well above 0. */
 export function onShiftedClock(aheadMs: Clock): ScriptOf {
   return scriptsWith(aheadMs, ({ name }) => steppedScript(join(luaFolder, `${name}.lua`), true));
 }

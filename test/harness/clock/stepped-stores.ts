@@ -23,7 +23,7 @@ export interface OpenStore {
   close(): Promise<void>;
   /** The client, where there is a server. */
   client?: Redis | Cluster;
-  /** Options of all that a suite makes, unless it says otherwise. */
+  /** Default options of everything that a suite creates. */
   modes?: object;
 }
 

@@ -24,7 +24,7 @@ export class Lane {
     });
   }
 
-  /** After all that was put in, ends the connection as a peer does that has nothing more to say. */
+  /** Ends the connection in the normal way after all earlier bytes. */
   end(): Promise<void> {
     return this.#follow(() => new Promise((resolve) => this.#socket.end(resolve)));
   }

@@ -7,7 +7,7 @@ export interface DropOptions {
   command?: string;
   /** What becomes of the connection, as a lost reply on TCP means one of these: closed, or open and dead. */
   then?: "cut" | "silence";
-  /** So many bytes of the frame still arrive, at most all of it; default 0. */
+  /** Number of bytes of the frame that still arrive, at most all. Default 0. */
   afterBytes?: number;
 }
 
@@ -26,7 +26,7 @@ export interface FaultProxy {
   cut(): void;
   /** Hands each reply on `ms` later, in order. 0 ends it. */
   delay(ms: number): void;
-  /** Hands everything on, both ways, in packets of so many bytes. 0 ends it. */
+  /** Forwards all data, both ways, in packets of this number of bytes. 0 ends it. */
   split(pieceBytes: number): void;
   /** While true, new connections are closed at once. */
   refuse(refused: boolean): void;

@@ -7,7 +7,7 @@ export interface SqlProxy {
    * connection is cut, or stays and is silent. Resolves when that has happened.
    */
   loseAnswerTo(text: string, then?: "cut" | "silence"): Promise<void>;
-  /** So many connections are open. */
+  /** Number of open connections. */
   open(): number;
   close(): Promise<void>;
 }

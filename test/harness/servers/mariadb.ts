@@ -19,7 +19,7 @@ export interface MariadbOptions {
 
 const TABLES = ["mysql_system_tables.sql", "mysql_performance_tables.sql", "mysql_system_tables_data.sql"];
 
-/** Starts a MariaDB of one's own and waits until it answers. Whoever starts it stops it. */
+/** Starts a new MariaDB and waits until it answers. The caller stops it. */
 export async function startMariadb({ args = [] }: MariadbOptions = {}): Promise<MariadbServer> {
   const found = findMariadb();
   if (!found) throw new Error("no MariaDB found; `npm test` makes one available, ORIEL_MARIADB_SERVER names one");

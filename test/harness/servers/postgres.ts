@@ -18,7 +18,7 @@ export interface PostgresOptions {
   settings?: string[];
 }
 
-/** Starts a PostgreSQL of one's own and waits until it answers. Whoever starts it stops it. */
+/** Starts a new PostgreSQL and waits until it answers. The caller stops it. */
 export async function startPostgres({ settings = [] }: PostgresOptions = {}): Promise<PostgresServer> {
   const found = findPostgres();
   if (!found) throw new Error("no PostgreSQL found; `npm test` makes one available, ORIEL_POSTGRES_BIN names one");

@@ -16,9 +16,9 @@ export interface RedisCluster {
   ownerOf(key: string): Promise<number>;
   /** Index of the first replica of a node. */
   replicaOf(node: number): Promise<number>;
-  /** Gives a slot to a node at once, with all that lies in it left behind; nobody tells the clients. */
+  /** Assigns a slot to a node at once, without its keys. The clients are not notified. */
   giveSlot(slot: number, node: number): Promise<void>;
-  /** Moves a slot and all that lies in it, key by key, as resharding does under load. */
+  /** Moves a slot and its keys, key by key, as resharding does under load. */
   moveSlot(slot: number, node: number): Promise<void>;
   /** Makes a replica the primary: agreed with the primary, or by itself where that one is gone ("TAKEOVER"). */
   failover(replica: number, how?: "TAKEOVER"): Promise<void>;
@@ -29,7 +29,7 @@ export interface RedisCluster {
   stop(): Promise<void>;
 }
 
-/** Starts so many primaries on loopback that share the slots evenly, and replicas of each; waits until all agree. */
+/** Starts primaries on loopback that share the slots evenly, and replicas of each, and waits until all agree. */
 export async function startCluster(count: number, replicasOfEach = 0): Promise<RedisCluster> {
   const total = count * (1 + replicasOfEach);
   const nodes = await Promise.all(Array.from({ length: total }, startNode));

@@ -7,7 +7,7 @@ import { findRedis } from "../../../scripts/find-programs.mjs";
 import { watch } from "../watchdog.ts";
 
 export interface RedisServer {
-  /** What a client connects to: the path of the unix socket, or redis://127.0.0.1:port. */
+  /** The address for clients: the path of the unix socket, or redis://127.0.0.1:port. */
   readonly url: string;
   /** TCP port on loopback; 0 where the server listens on its unix socket only. */
   readonly port: number;
@@ -32,7 +32,7 @@ export interface RedisServerOptions {
   server?: string;
 }
 
-/** Starts a Redis of one's own, without persistence, and waits until it answers. Whoever starts it stops it. */
+/** Starts a new Redis without persistence, and waits until it answers. The caller stops it. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
   if (options.tcp !== true) return start(options);
   return withFreePorts(async (port) => start({ ...options, tcp: port }));
@@ -131,7 +131,7 @@ async function untilAnswers(child: ChildProcess, address: { host: string; port: 
   throw new Error(`the Redis server did not start: ${log}`);
 }
 
-/** Process id of the server that answers there; it need not be the one just started. */
+/** Process id of the server that answers there. It may be another one than the one just started. */
 function processAt(address: { host: string; port: number } | { path: string }): Promise<number | undefined> {
   return new Promise((resolve) => {
     const socket = connect(address, () => socket.write("INFO server\r\n"));

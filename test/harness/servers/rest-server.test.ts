@@ -39,7 +39,7 @@ test("one command is answered with its result, and with 400 where Redis refuses 
   expect(refused.body.error).toMatch(/^ERR value is not an integer/);
 });
 
-test("strings are base64 where that is asked for, but for OK and errors", async () => {
+test("strings are base64 on request, except OK and errors", async () => {
   const script = "return { string.char(0, 255), 'OK', redis.status_reply('OK'), 5 }";
   expect((await post("/", ["EVAL", script, "0"], base64)).body).toEqual({ result: ["AP8=", "T0s=", "OK", 5] });
   expect((await post("/", ["SET", "k", "v"], base64)).body).toEqual({ result: "OK" });
@@ -68,7 +68,7 @@ test("a pipeline answers each, in order; a transaction runs all or none", async 
   expect((await post("/", ["GET", "p"])).body).toEqual({ result: "4" });
 });
 
-test("who has no token, no command or another path is told so", async () => {
+test("a request without token or command, or with another path, is refused", async () => {
   expect((await post("/", ["PING"], { Authorization: "Bearer wrong" })).status).toBe(401);
   for (const wrong of ["{", "[]", '["GET", {}]', '[["GET", "k"]]']) expect((await post("/", wrong)).status).toBe(400);
   expect((await post("/get/k", [])).status).toBe(404);

@@ -125,7 +125,7 @@ function resultOf(reply: Reply, isEncoded: boolean): { result: unknown } | { err
   return { result: shownAs(reply, isEncoded) };
 }
 
-/** Strings in base64, where that was asked for, but for "OK"; an error within an array as its text. */
+/** Strings in base64 on request, except "OK". An error within an array is its text. */
 function shownAs(reply: Reply, isEncoded: boolean): unknown {
   if (reply === null || typeof reply === "number") return reply;
   if (Array.isArray(reply)) return reply.map((part) => shownAs(part, isEncoded));

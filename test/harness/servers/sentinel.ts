@@ -3,14 +3,14 @@ import { until } from "../until.ts";
 import { type RedisServer, startRedis } from "./redis-server.ts";
 import { type ReplicatedRedis, startReplicated } from "./replicas.ts";
 
-/** What the sentinels call the primary. */
+/** The name of the primary in the sentinels. */
 export const MASTER_NAME = "oriel";
 
 export interface SentinelRedis extends ReplicatedRedis {
   readonly sentinels: readonly RedisServer[];
   /** Options of an ioredis client that asks the sentinels. */
   readonly address: { sentinels: { host: string; port: number }[]; name: string };
-  /** URL of who is the primary now, as the first sentinel sees it. */
+  /** URL of the current primary, as the first sentinel sees it. */
   primaryUrl(): Promise<string>;
   /** How long the primary must be silent to be replaced; long at first, so that a busy machine changes nothing. */
   downAfter(ms: number): Promise<void>;

@@ -2,7 +2,7 @@ import { HEADER_BYTES, readHeader } from "../../../src/journal/format/chunk.ts";
 import { FrameRanges } from "../../../src/journal/format/frame-ranges.ts";
 import { encodeSummary } from "../../../src/journal/format/summary.ts";
 
-/** A summary that ends where an open chunk does, or elsewhere, and tells of no event. */
+/** A summary without events that ends where an open chunk does, or elsewhere. */
 export function emptySummary(bytes: Buffer | undefined, spoil?: "number" | "birth" | "length" | "frame"): Uint8Array {
   const chunk = new Uint8Array(bytes ?? Buffer.alloc(HEADER_BYTES));
   const header = readHeader(chunk);

@@ -15,7 +15,7 @@ export const STORES: [name: string, open: () => Promise<OpenStore>, numRuns: num
   ["redis over HTTP", tables.find(({ name }) => name === "redis over HTTP")!.open, 10],
 ];
 
-/** Holds what a reader that holds nothing is told against the exact answer. True where a summary was used. */
+/** Compares the answer for a reader without a copy with the exact one. True if a summary was used. */
 export async function compare(
   opened: OpenStore,
   spanMs: number,

@@ -35,7 +35,7 @@ const plain = (answer: Answer) => ({
   bytes: Buffer.from(answer.bytes).toString("latin1"),
 });
 
-/** What a reader of the whole chunk names: the place and bytes of its last frame header. */
+/** The position of a reader of the whole chunk: the place and bytes of its last frame header. */
 function knownOf(chunk: Buffer, header: { number: number; birth: number }): Known {
   const view = new DataView(chunk.buffer, chunk.byteOffset, chunk.length);
   const parts = noParts();
@@ -83,7 +83,9 @@ describe("what a caller lacks", () => {
     return { answers: answers.map(plain), known };
   }
 
-  test("is told alike by both forms, from every place, over pages and after damage", { timeout: 60_000 }, async () => {
+  test("is answered equally by both forms, from every place, over pages and after damage", {
+    timeout: 60_000,
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(history, async (one) => {
         await Promise.all(opened.map((each) => each.clear()));

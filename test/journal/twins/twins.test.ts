@@ -21,7 +21,7 @@ const frame = fc.record({
   /** Own times, ms from now. */
   ats: fc.option(fc.constantFrom([0], [-5000], [-5001], [59_999, 60_000], [60_001], [-90_000, -80_000], [1e6, -1e6])),
 });
-/** As of a reader that holds nothing; ms before now, and bytes that some chunks pass. */
+/** The query of a reader without a copy: ms before now, and bytes that some chunks exceed. */
 const reach = fc.record({
   spanMs: fc.constantFrom(0, 5000, 90_000, 1e9, Number.NEGATIVE_INFINITY),
   fromInMs: fc.constantFrom(Number.POSITIVE_INFINITY, -1e9, 70_000),

@@ -1,4 +1,4 @@
-/** What a call comes with: permits at most, and in what time; `rate`: permits that a leaky bucket or GCRA loses in that time. */
+/** The terms of a call: most permits, and their span. `rate`: permits that a leaky bucket or GCRA drains in that span. */
 export interface Terms {
   limit: number;
   spanMs: number;
@@ -14,12 +14,12 @@ export interface Answer {
   resetAfterMs: number;
 }
 
-/** What one policy counts for one id, kept as plainly as can be. */
+/** The state of one policy for one id, in the simplest form. */
 export interface Law {
   /** Comes first in every step: what is over is forgotten. */
   look(nowMs: number, terms: Terms): void;
   free(): number;
-  /** Ms until so many are free, nobody else taking; Infinity: never. */
+  /** Ms until this number of permits is free without other calls. Infinity: never. */
   waitMs(permits: number): number;
   resetMs(): number;
   take(permits: number): void;

@@ -22,7 +22,7 @@ export class Leaky implements Law {
     return this.#level > 0n ? Math.max(this.#nowMs, this.#atMs) : this.#nowMs;
   }
 
-  /** At the limiter's time, and so many ms after. */
+  /** At the limiter's time, and a number of ms later. */
   #levelAfter(ms = 0): bigint {
     const { spanMs, rate } = this.#terms;
     const scaled = ceilOf(this.#level * BigInt(spanMs), BigInt(this.#spanMs));

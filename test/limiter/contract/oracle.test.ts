@@ -13,7 +13,7 @@ import { type Step, Trace } from "./trace.ts";
 
 const { ORIEL_LIMITER_STEPS = "100000", ORIEL_LIMITER_API_STEPS = "2000", ORIEL_SEED } = process.env;
 const seed = Number(ORIEL_SEED ?? Date.now() % 1_000_000);
-/** After so many steps it is another policy. */
+/** The policy changes after this number of steps. */
 const CHUNK = 5000;
 
 const MODES = {

@@ -18,7 +18,7 @@ export class Oracle {
       if (verb === "penalty" && cost > 0 && !(law instanceof Concurrency)) law.take(cost);
       if (verb === "reward") law.back(cost);
       if (verb === "release") law.release(cost);
-      law.look(nowMs, terms); // told is what a look behind it finds
+      law.look(nowMs, terms); // reports the level without a change
       wanted = 1;
     }
     const allowed = wanted === 0 || wanted <= law.free();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { Limiter, slidingWindow } from "../../../src/entries/index.ts";
 import type { MatrixStore } from "../../matrix/open.ts";
 
-/** What a limiter that fetches permits ahead takes from its store; how it hands them out is in leases.test.ts. */
+/** The permits that a limiter fetches ahead from its store. leases.test.ts covers their use. */
 export function aheadSuite(name: string, open: () => Promise<MatrixStore>): void {
   describe(`${name}: permits ahead`, () => {
     let opened: MatrixStore;

@@ -17,7 +17,7 @@ const SPANS_MS = [1, 7, 10, 100, 100, 250, 999, 1000];
 const COSTS = [1, 1, 1, 1, 1, 0, 2, 3, 5, 12];
 const WAITS_MS = [0, 0, 0, 0, 0, 0, 1, 1, 2, 3, 9, 17, 50, 99, 100, 101, 250, 1001, -1, -2, -60, -1500];
 
-/** A policy of a kind and what the oracle is told of it, for random limits and spans. */
+/** A policy of a kind and its oracle's terms, for random limits and spans. */
 export function randomTerms(kind: Kind, random: Random): Pick<Step, "terms" | "policy"> {
   const limit = random.pick(LIMITS);
   const spanMs = random.pick(SPANS_MS);
@@ -57,7 +57,7 @@ export class Trace {
     return this.#coming.shift() ?? this.#step();
   }
 
-  /** What a step was answered: a denial is sometimes asked about 1 ms before it should end, and when it should. */
+  /** The answer of a step. A denial is sometimes repeated 1 ms before its end, and at its end. */
   note(step: Step, answer: Answer): void {
     if (step.verb === "take" && answer.allowed && step.cost > 0) this.#lent++;
     const { retryAfterMs } = answer;

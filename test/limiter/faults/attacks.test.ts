@@ -43,7 +43,7 @@ describe.each([
     expect(other).toMatchObject({ status: "fulfilled", value: { allowed: true } });
   });
 
-  test("whoever repeats a request may give back what it lent", async () => {
+  test("a repeated request may release its permit", async () => {
     const limiter = new Limiter(opened.store, [concurrency({ limit: 1, lease: "1h" })], { name: "lent" });
     await limiter.take("id", { requestId: "r" });
     const { allowed, permit } = await limiter.take("id", { requestId: "r" });
@@ -149,7 +149,7 @@ describe.each([
     expect((await limiter.take("id")).allowed).toBe(false);
   });
 
-  test("a denial that is given again tells the time that is left, and knows limits and cost apart", async () => {
+  test("a repeated denial reports the remaining time, and distinguishes limits and cost", async () => {
     const policy = (limit: number) => [slidingWindow({ limit, span: "1m" })];
     const limiter = new Limiter(opened.store, policy(3), { name: "deny", denyCache: 100 });
     for (let i = 0; i < 3; i++) await limiter.take("id");

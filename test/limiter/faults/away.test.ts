@@ -108,7 +108,7 @@ describe("reserve", () => {
     expect(await limiter.peek("a")).toMatchObject({ remaining: 4, degraded: true });
   });
 
-  test("a settlement whose answers were lost is charged once, and told when it is tried again", async () => {
+  test("a settlement with lost answers is charged once, and answered when it is retried", async () => {
     const limiter = limiterOf("r", { onStoreError: "allow" });
     const reserved = (await limiter.reserve("a", terms))!;
     const run = store.run;
@@ -154,7 +154,7 @@ describe("local", () => {
     expect(await limiter.take("a", { requestId: "t" })).toMatchObject({ allowed: false });
   });
 
-  test("permits are given back to whoever lent them, whether the store is there then or not", async () => {
+  test("permits return to the lender, store or process, whether the store is back or not", async () => {
     const pool = limiterOf("l", { onStoreError: "local" }, concurrency({ limit: 3, lease: "1h" }));
     const other = limiterOf("l", { onStoreError: "local" }, concurrency({ limit: 3, lease: "1h" }));
     const { permit: stored } = await pool.take("a");

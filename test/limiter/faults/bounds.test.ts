@@ -35,7 +35,7 @@ const ATTACKS: [what: string, length: number, wide: string, policies: Policy[] |
 ];
 
 describe.each(ATTACKS)("under an attack with %s", (_what, length, wide, policies, count) => {
-  /** What a limiter holds after it was asked about many ids, its store being empty. */
+  /** The memory of a limiter after calls on many ids, with an empty store. */
   async function held(options: object, policiesOf: Policy[] | typeof several): Promise<number> {
     const store = memoryStore({ clock: () => clock.nowMs, maxBytes: 2 ** 30 });
     const limiter = new Limiter(store, policiesOf, { name: "api", ...options });

@@ -81,7 +81,7 @@ const VERBS: Record<string, (limiter: Limiter) => Promise<unknown>> = {
   release: (limiter) => limiter.release("id", permit),
 };
 
-/** Every verb rejects and names the key; no byte is changed; another id goes on; a reset ends it. */
+/** Every call rejects and names the key, and no byte changes. Another id continues, and a reset repairs it. */
 async function isRefused(limiter: Limiter, key: string, what: unknown): Promise<void> {
   const dump = await raw.dumpBuffer(key);
   for (const [verb, call] of Object.entries(VERBS)) {

@@ -191,7 +191,7 @@ describe("onStoreError, while the server stands still", () => {
 });
 
 test.each(["throw", "local"] as const)(
-  "a server that is down at construction (%s): calls tell, and pass when it is there",
+  "a server that is down at construction (%s): calls reject, and pass when it is up",
   async (onStoreError) => {
     proxy.refuse(true);
     const store = redisStore(proxy.url, { deadline: 300 });

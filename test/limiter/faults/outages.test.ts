@@ -118,7 +118,7 @@ test.each(Object.keys(stalls))("T30 a server that %s for 5 s", { timeout: 60_000
       unknown++;
     }
     if (!id.startsWith("request")) continue;
-    // Whoever got no answer asks again; that counts once, whatever became of the first.
+    // A call without an answer is repeated, and counts once, whatever the outcome of the first.
     expect(await strict.take(id, { requestId: id.replace("request", "r") })).toMatchObject({ allowed: true });
     expect([id, await used(id)]).toEqual([id, 1]);
   }
@@ -207,7 +207,7 @@ test.each(Object.keys(laws))(
     expect(alone).toBe(duringIt);
 
     check(told);
-    // All that the store told is counted, what it could not tell too, and nothing of what was decided meanwhile.
+    // Every answered call is counted, lost answers too, and no local decision is.
     const usedIn = async (id: string) => LIMIT - (await near.peek(id)).policies[1]!.remaining;
     expect(await usedIn("a")).toBe(told.filter(({ allowed }) => allowed).length);
     expect(await usedIn("lost")).toBe(1);

@@ -29,7 +29,7 @@ describe.skipIf(!isThere)("a bare redis-semaphore Mutex on store.keyOf(name)", (
     await bare.release();
   });
 
-  test("excludes ours, whose wait ends soon after its release, though it tells nobody", async () => {
+  test("excludes ours, whose wait ends soon after its release, though it publishes nothing", async () => {
     const bare = mutex({ acquireTimeout: 1000, lockTimeout: 60_000 });
     expect(await bare.tryAcquire()).toBe(true);
     const lock = stage.lock();

@@ -4,7 +4,7 @@ import { Lock, type LockOptions } from "../../../src/entries/index.ts";
 import { fenceKeyOf, lockKeyOf } from "../../../src/lock/keys.ts";
 import type { OpenStore } from "./stores.ts";
 
-/** What a lock promises, over one store. Times are real: what must not have ended yet is far from its end. */
+/** The promises of a lock over one store. Times are real, so a lease that must not have ended is far from its end. */
 export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
   describe(name, () => {
     let opened: OpenStore;
@@ -23,7 +23,7 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
         other = new Lock(opened.other, "nightly");
       });
 
-      test("one holder at a time; whoever does not wait is told null at once", async () => {
+      test("one holder at a time; a call without wait gets null at once", async () => {
         const held = await lock.tryLock({ lease: "60s" });
         expect(held).toMatchObject({ fence: expect.any(Number) });
         expect(held!.leftMs).toBeGreaterThan(50_000);

@@ -2,10 +2,10 @@ import { Redis } from "ioredis";
 import { Lock, redisStore } from "../../../src/entries/index.ts";
 
 /**
- * One process of processes.test.ts. As "hold": takes the lock once, and tells what it knows of its hold when asked.
- * Else takes the lock again and again and writes under its fence, as a resource that
- * checks fences: a write with a lower fence than the last is refused. Each hold writes twice; a second write that the
- * holder could still prove to lie in its lease afterwards is marked.
+ * One process of processes.test.ts. As "hold" it takes the lock once, and prints the state of its hold on request.
+ * Otherwise it takes the lock repeatedly and writes under its fence to a resource that checks fences: a write with a lower
+ * fence than the last is refused. Each hold writes twice. A second write is marked if the holder could still prove its lease
+ * afterwards.
  */
 const WRITE = `
 local last = tonumber(redis.call("GET", KEYS[1]) or 0)

@@ -46,7 +46,7 @@ test("a hold that the replica has: nobody else gets the lock before it ends, the
   expect(next!.fence).toBeGreaterThan(held!.fence);
 });
 
-test("a hold that the replica never had: the next one's fence is higher, the first is refused by it and told", async () => {
+test("a hold that the replica never had: the next one's fence is higher, and the first is refused and aborted", async () => {
   const [lock, other] = stores.map((store) => new Lock(store, "nightly", { watchdogLease: 3000 }));
   const row = new FencedRow();
   const earlier = await lock!.tryLock();

@@ -36,7 +36,7 @@ describe("replies and requests that are lost", () => {
     expect(await stage.lock().tryLock()).not.toBeNull();
   });
 
-  test("a reply that comes when the lease may be over is never handed out", async () => {
+  test("a reply that comes when the lease may be over never gives a hold", async () => {
     const lock = await stage.proxied();
     stage.proxy.delay(250);
     expect(await lock.tryLock({ lease: 200 })).toBeNull();

@@ -89,7 +89,7 @@ test("a free lock whose keys lie on both sides of a move: asked again until the 
   const ids = await Promise.all(nodes.map(async (node) => String(await node.call("CLUSTER", "MYID"))));
   await nodes[1 - from]!.call("CLUSTER", "SETSLOT", String(slot), "IMPORTING", ids[from]!);
   await nodes[from]!.call("CLUSTER", "SETSLOT", String(slot), "MIGRATING", ids[1 - from]!);
-  // The fence is on one side, the other two keys are nowhere.
+  // The fence is on one node, the other two keys are missing.
   const tryAgains = async () =>
     Number(/errorstat_TRYAGAIN:count=(\d+)/.exec(await nodes[from]!.info("errorstats"))?.[1] ?? 0);
   await expect(lock.tryLock()).rejects.toMatchObject({ code: "UNAVAILABLE", transient: true, applied: "no" });

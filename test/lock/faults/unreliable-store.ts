@@ -19,12 +19,12 @@ export interface Weather {
 
 export const DEADLINE_MS = 300;
 
-/** What was not known at once is known after that: a connection that was closed, or a deadline of one attempt. */
+/** After this time an outcome is known: a closed connection, or the deadline of one attempt. */
 const NOTICED_MS = DEADLINE_MS / 3;
 
 /**
- * A process's store as redisStore is one, over a server that is a memory store, in virtual time: requests keep their
- * order, get lost, come twice; replies get lost and come late; its clock runs up to 0.9 % too fast or slow.
+ * A process's store like redisStore, over a server that is a memory store, in virtual time. Requests keep their order, get
+ * lost, and arrive twice. Replies get lost and come late. Its clock runs up to 0.9 % too fast or slow.
  */
 export function unreliableStore(server: MemoryStore, weather: Weather, random: Random): Store {
   const speed = 1 + random.int(-9, 9) / 1000;

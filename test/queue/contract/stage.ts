@@ -15,7 +15,7 @@ import { SteppedTimers } from "./stepped-timers.ts";
 
 const MARK = "test:mark";
 const MOST_ROUNDS = 3000;
-/** So many quiet turns of the event loop, one after the other, and nothing more is to come. */
+/** After this number of quiet turns of the event loop no more work is expected. */
 const QUIET_TURNS = 3;
 
 const turnOfLoop = () => new Promise<void>((resolve) => setTimeout(() => setImmediate(resolve), 0));
@@ -56,7 +56,7 @@ export class Stage {
     return worker;
   }
 
-  /** Steps the clock; what wakes meanwhile does all that it does before the clock goes on. */
+  /** Steps the clock. Woken code completes its work before the clock continues. */
   advance(ms: number): Promise<void> {
     return this.timers.advance(ms);
   }
@@ -154,7 +154,7 @@ export class Stage {
     };
   }
 
-  /** All that was published before has arrived when marks, published after it by every node, have. */
+  /** Earlier messages have arrived once marks, published later by every node, have arrived. */
   async #newsIsHere(): Promise<void> {
     const { client, store } = this.opened;
     if (!client || !store.subscribe) return;

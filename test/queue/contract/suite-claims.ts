@@ -5,7 +5,7 @@ import type { OpenStore } from "../../harness/clock/stepped-stores.ts";
 import { staged } from "./suite.ts";
 import { eventsOf, fill, Gate } from "./suite-work.ts";
 
-/** What is promised of claims: by hand, lapsed, and lost; over one store. */
+/** The promises of claims: by hand, lapsed and lost, over one store. */
 export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
   describe(`claims, ${name}`, () => {
     const stage = staged(open);
@@ -28,7 +28,7 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await queue.claim()).toMatchObject([{ id: "1", attempt: 2, lastError: "failed", hasLapsed: false }]);
     });
 
-    test("peek tells what would be claimed next, and what later, and claims nothing", async () => {
+    test("peek returns the messages claimed next, and those later, and claims nothing", async () => {
       const queue = stage().queue<string>();
       await queue.add("in 2 s, high", { priority: 9, delay: 2000 });
       await queue.add("in 1 s", { delay: 1000 });
@@ -123,7 +123,7 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
       gate.endAll();
     });
 
-    test("a worker cut off is told as soon as its claim is over, and never begins what lapsed meanwhile", async () => {
+    test("a worker that is cut off learns at once that its claim is over, and never begins a lapsed message", async () => {
       const cut = stage().cuttable();
       const own = new DelayQueue<unknown>(cut.store, "mail", {}, stage().timers);
       const queue = stage().queue();
@@ -215,7 +215,7 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
       ["call", "lost"],
       ["reply", "completed"],
     ])(
-      "the %s that brings a result is lost, and the next tries fail for long: then it is told as %s",
+      "the %s that carries a result is lost, and the next tries fail for long: then it is reported as %s",
       async (what, end) => {
         let isBad = false;
         const unsure = new OrielError("DEADLINE", "no answer", { transient: true, applied: "unknown" });

@@ -3,12 +3,12 @@ import type { OpenStore } from "../../harness/clock/stepped-stores.ts";
 import { staged } from "./suite.ts";
 import { eventsOf, fill } from "./suite-work.ts";
 
-/** What is promised of messages whose time as claimed is over, over one store. */
+/** The promises of messages whose claim has lapsed, over one store. */
 export function lapsedSuite(name: string, open: () => Promise<OpenStore>): void {
   describe(`lapsed messages, ${name}`, () => {
     const stage = staged(open);
 
-    test("after its last delivery a message is dead, which is told once, by whoever moved it", async () => {
+    test("after its last delivery a message is dead, which the worker that moved it emits once", async () => {
       const queue = stage().queue();
       await fill(queue, 3, { attempts: 1 });
       await queue.claim({ limit: 3, visibility: 200 });

@@ -22,7 +22,7 @@ export class Gate {
   end(index: number, error?: unknown): void {
     this.#ends[index]!(error);
   }
-  /** Those that run, and all that come. */
+  /** The running handlers, and every started one. */
   endAll(): void {
     this.#isOpen = true;
     for (const end of this.#ends) end();
@@ -41,7 +41,7 @@ export async function fill(queue: DelayQueue<unknown>, count: number, options = 
   await queue.addBulk(Array.from({ length: count }, (_, payload) => ({ payload, id: `${payload}`, ...options })));
 }
 
-/** What a worker promises, over one store. */
+/** The promises of a worker, over one store. */
 export function workSuite(name: string, open: () => Promise<OpenStore>): void {
   describe(`work, ${name}`, () => {
     const stage = staged(open);
@@ -107,7 +107,7 @@ export function workSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(why).toEqual(["Symbol(s)", "failed", "failed", "a", "failed", "x".repeat(1000)]);
     });
 
-    test("as many handlers as allowed run at a time, and as many more are claimed as are to be fetched before", async () => {
+    test("as many handlers as allowed run at a time, and `prefetch` more messages are claimed", async () => {
       const queue = stage().queue();
       const gate = new Gate();
       const worker = stage().worker(queue, gate.handler, { concurrency: 3, prefetch: 2 });
@@ -219,7 +219,7 @@ export function workSuite(name: string, open: () => Promise<OpenStore>): void {
       gate.endAll();
     });
 
-    test("claims of late messages are told once a turn", async () => {
+    test("claims of late messages are reported once a turn", async () => {
       const queue = stage().queue();
       await fill(queue, 5);
       await stage().advance(5000);

@@ -6,7 +6,7 @@ import { claimSuite } from "./suite-claims.ts";
 import { lapsedSuite } from "./suite-lapsed.ts";
 import { workSuite } from "./suite-work.ts";
 
-/** The suite expects that workers are told; over HTTP alone they look by time (http-polling.test.ts). */
+/** The suite expects that workers are notified. Only over HTTP they poll (http-polling.test.ts). */
 async function told(opening: Promise<MatrixStore>): Promise<MatrixStore> {
   const opened = await opening;
   if (opened.store.subscribe) return opened;

@@ -7,7 +7,7 @@ const YEAR_MS = 365 * 86_400_000;
 
 export const staged = (open: () => Promise<OpenStore>) => stagedOn(async () => new Stage(await open()));
 
-/** What a queue promises of its messages, over one store. */
+/** The promises of a queue about its messages, over one store. */
 export function queueSuite(name: string, open: () => Promise<OpenStore>): void {
   describe(`messages, ${name}`, () => {
     const stage = staged(open);
@@ -178,7 +178,7 @@ export function queueSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await queue.claim()).toEqual([]);
     });
 
-    test("get tells a message as it stands: waiting, claimed, failed, dead", async () => {
+    test("get returns the state of a message: waiting, claimed, failed, dead", async () => {
       const queue = stage().queue<number>({ attempts: 2, backoff: "5s" });
       const nowMs = stage().nowMs;
       await queue.add(7, { id: "a", delay: 100, priority: 3 });

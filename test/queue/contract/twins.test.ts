@@ -43,7 +43,7 @@ const message = fc.record({
 });
 const verb = fc.constantFrom(...(["done", "retry", "dead", "back", "corrupt"] as const));
 
-/** One step on a store; `claims`: all that were made so far there. */
+/** One step on a store. `claims`: every earlier claim there. */
 type Step = (store: Store, nowMs: number, claims: Claim[]) => Promise<unknown>;
 
 function whenAt(asked: { delayMs: number } | { ahead: number }, nowMs: number) {

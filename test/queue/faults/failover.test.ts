@@ -75,7 +75,7 @@ test("a primary of a cluster dies under producers that ask for a replica: what w
   await cluster.stop();
 });
 
-test("a slot moves to and fro under a queue: nothing is lost, refused or told", async () => {
+test("a slot moves back and forth under a queue: nothing is lost, refused or reported", async () => {
   const cluster = await startCluster(2);
   const client = new Cluster([cluster.url]);
   const store = redisStore(client as never, { deadline: 5000 });

@@ -16,7 +16,7 @@ interface QueueOptions extends DelayQueueOptions {
   deadline?: number;
 }
 
-/** A server of the test file's own, or a cluster, emptied before each test, and a proxy before each node; all that a test began ends with it. */
+/** A server or cluster of the test file, emptied before each test, with a proxy before each node. Each test closes what it opened. */
 export class Live {
   readonly shards: number;
   servers: readonly RedisServer[] = [];

@@ -14,7 +14,7 @@ const MESSAGES = "oriel:{mail:0}:messages";
 const LOOKS_EVERY_MS = 13;
 const GOOD = ["0", "1", "2"];
 
-/** An envelope as a queue writes it, but for what is given. */
+/** An envelope as a queue writes it, with the given changes. */
 function envelope(content: string | Buffer, { attempts = 5, priority = 0, kind = 1, factor = 2 } = {}): Buffer {
   const bytes = Buffer.alloc(24);
   bytes.set([attempts, priority, kind]);
@@ -206,7 +206,7 @@ test("the field @layout is none: CORRUPT; of another format: MISMATCH", async ()
   await expect(queue.claim()).rejects.toMatchObject({ code: "MISMATCH" });
 });
 
-test("a worker whose shard is no queue tells it, and closes", async () => {
+test("a worker whose shard is no queue reports it, and closes", async () => {
   const queue = await setUp();
   const worker = stage.worker(queue, () => {});
   const events = eventsOf(worker);

@@ -60,7 +60,7 @@ export class Host {
     this.#child.kill("SIGCONT");
   }
 
-  /** SIGKILL; resolves when all that it told is here. */
+  /** Sends SIGKILL. Resolves when all its output has arrived. */
   async kill(): Promise<void> {
     this.isRunning = false;
     this.#child.kill("SIGKILL");

@@ -1,4 +1,4 @@
-// A process that actors run in; told what to do, and tells, in lines of JSON.
+// A process for actors. Orders and reports are lines of JSON.
 import { createInterface } from "node:readline";
 import { type Actor, act } from "./actor.ts";
 import { machineMs, type Note, type Orders } from "./notes.ts";
@@ -7,7 +7,7 @@ export type ToHost = { act: Orders } | { end: string };
 export type FromHost = { note: Note & { by: string; atMs: number } } | { ended: string; error?: string };
 
 const actors = new Map<string, Actor>();
-// What is written to a pipe is in it, whatever becomes of this process.
+// Bytes written to a pipe survive this process.
 const say = (line: FromHost) => void process.stdout.write(`${JSON.stringify(line)}\n`);
 
 createInterface(process.stdin).on("line", (line) => {

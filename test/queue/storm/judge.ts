@@ -1,7 +1,7 @@
 import type { QueuedMessage } from "../../../src/queue/message.ts";
 import type { Told } from "./notes.ts";
 
-/** What a storm left, and what was seen in it. */
+/** The state after a storm, and its observations. */
 export interface Evidence {
   notes: readonly Told[];
   /** Actors that were let finish. */
@@ -23,7 +23,7 @@ interface Delivery {
   fates: string[];
 }
 
-/** What was promised and not kept. */
+/** The broken promises. */
 export function judge({ notes, ended, dead, mostAttempts }: Evidence): string[] {
   const wrong = notes.flatMap((note) => (note.what === "wrong" ? [`${note.by}: ${note.why}`] : []));
   const all = deliveriesOf(notes);
@@ -37,14 +37,14 @@ export function judge({ notes, ended, dead, mostAttempts }: Evidence): string[] 
     const { by, id, attempt, fates } = each;
     const name = `${id}, delivery ${attempt} of ${by}`;
     if (attempt > mostAttempts) wrong.push(`${name}: more than ${mostAttempts}`);
-    if (ended.has(by) && fates.length !== 1) wrong.push(`${name}: told ${fates.length} times of its end: ${fates}`);
+    if (ended.has(by) && fates.length !== 1) wrong.push(`${name}: ended ${fates.length} times: ${fates}`);
     if (each.isDone && buried.has(id)) wrong.push(`${name}: done, and dead`);
     for (const other of all) {
       if (other === each || other.id !== id) continue;
       const that = `delivery ${other.attempt} of ${other.by}`;
       if (each.isDone && other.attempt > attempt) wrong.push(`${name}: done, and then there was ${that}`);
       if (other.attempt > attempt && (each.fates.includes("completed") || each.fates.includes("dead")))
-        wrong.push(`${name}: told as ${each.fates}, and there was ${that}`);
+        wrong.push(`${name}: reported as ${each.fates}, but there was ${that}`);
       if (other.beganMs < each.beganMs) continue;
       if (other.attempt === attempt) wrong.push(`${name}: the same as ${that}`);
       const overlapMs = Math.min(each.handledMs, each.untilMs) - other.beganMs;

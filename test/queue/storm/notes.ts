@@ -1,7 +1,7 @@
 import type { DelayQueueOptions } from "../../../src/queue/options.ts";
 import type { WorkerOptions } from "../../../src/queue/worker/worker-options.ts";
 
-/** What an actor is to do; travels to its process as JSON. */
+/** The order of an actor, sent to its process as JSON. */
 export interface Orders {
   /** Of the actor; nobody else has it. */
   name: string;
@@ -9,14 +9,14 @@ export interface Orders {
   queue: string;
   seed: number;
   options: DelayQueueOptions;
-  /** A producer of so many messages; otherwise a worker. */
+  /** The number of messages of a producer. Undefined for a worker. */
   messages?: number;
   worker?: WorkerOptions & { visibility: number };
   /** Its handlers are fast, and do not throw. */
   isCalm?: boolean;
 }
 
-/** What an actor saw of a delivery, or of a message it added. */
+/** An actor's observation of a delivery, or of an added message. */
 export type Note =
   | { what: "accepted"; id: string }
   /** The store said that this delivery has it, at least until then. */

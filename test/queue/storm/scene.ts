@@ -14,7 +14,7 @@ export interface Member {
   isAlone: boolean;
 }
 
-/** Who takes part in a storm, and what they told. */
+/** The actors of a storm, and their reports. */
 export class Scene {
   readonly random: Random;
   readonly site: Site;
@@ -131,7 +131,7 @@ export class Scene {
   }
 
   async close(): Promise<void> {
-    // Who did not end is no use to others.
+    // A process that did not end is not reused.
     for (const host of this.#hosts) {
       if (this.failures.length > 0) await host.kill();
       this.#crew.giveBack(host);

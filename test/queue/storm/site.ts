@@ -10,7 +10,7 @@ export class Site {
   readonly #proxies = new Set<FaultProxy>();
   #server!: RedisServer;
 
-  /** What was answered was written before: `appendfsync no` leaves to the disk only what a killed machine would lose. */
+  /** Every answered write reached the file before. With `appendfsync no` only a crash of the machine could lose it. */
   async open(): Promise<void> {
     const args = ["--appendonly", "yes", "--appendfsync", "no", "--dir", this.#folder];
     this.#server = await startRedis({ tcp: true, args });
@@ -34,7 +34,7 @@ export class Site {
     this.#server.resume();
   }
 
-  /** kill -9; then it is back with all that it had answered for, and the proxies lead there. */
+  /** kill -9. The server then restarts with every acknowledged write, and the proxies lead to it. */
   async restart(): Promise<void> {
     await this.#server.stop();
     await this.open();

@@ -20,9 +20,9 @@ export interface Outcome {
 }
 
 /**
- * One storm over one queue on a real server: producers and workers in processes of their own, each behind a proxy; random
- * kills, stops, cuts and losses; then calm, in which all that is left is done. The seed gives the plan; what falls together
- * with what, the machine does.
+ * One storm over one queue on a real server. Producers and workers have their own processes, each behind a proxy. There are
+ * random kills, stops, cuts and losses. Then calm returns, and the remaining work is done. The seed determines the plan, but
+ * not the timing of the machine.
  */
 async function playStorm(seed: number, site: Site, crew: Crew): Promise<Outcome> {
   const scene = new Scene(seed, new Random(seed), site, crew);

@@ -49,7 +49,7 @@ async function kill(scene: Scene, member: Member): Promise<void> {
   if (member.orders.messages === undefined && scene.random.chance(0.7)) await scene.work(scene.random.chance(0.5));
 }
 
-/** A few of them, one after the other; those who may be killed are, more often than not. */
+/** A few of them, one after the other. Actors that may be killed usually are. */
 export async function trouble(scene: Scene): Promise<void> {
   const { random, cast, troubles } = scene;
   const count = random.int(2, 5);

@@ -9,7 +9,7 @@ interface Extension {
   visibilityMs: number;
 }
 
-/** The store of a worker, which tells what the server said of each delivery before the worker knows it. */
+/** The store of a worker. It reports the server's answer about each delivery before the worker learns it. */
 export function watchedStore(store: Store, tell: (note: Note) => void): Store {
   const onTurn = (asked: Turn, { nowMs, fates, claims }: Turned, sentAtMs: number) => {
     for (const [i, { member, deliveries, verb }] of asked.results.entries())

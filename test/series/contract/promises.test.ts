@@ -115,7 +115,7 @@ describe("the bound on the copy", () => {
   });
 });
 
-describe("what is told is so", () => {
+describe("errors and flags are true", () => {
   test("a window on the event clock is degraded by what it may lack, not by what an earlier question lacked", async () => {
     const { store, plain, clock } = storeWith();
     const keys = new Set<string>();

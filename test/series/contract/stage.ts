@@ -16,7 +16,7 @@ export interface Stage extends OpenStore {
   reader(options?: SeriesOptions): Series;
   /** Records now, one event per value, in one call. */
   put(...values: number[]): Promise<void>;
-  /** Compares an answer, and the one made inside the store, with brute force over `events`; `now` is the clock's, unless told. */
+  /** Compares an answer, and the one computed inside the store, with brute force over `events`. `now` defaults to the clock. */
   check(options?: StatsOptions & { now?: number }, series?: Series): Promise<void>;
 }
 

@@ -25,7 +25,7 @@ export interface OpenStore {
   remove(key: string): Promise<void>;
   clear(): Promise<void>;
   close(): Promise<void>;
-  /** Options of all that a suite makes, unless it says otherwise. */
+  /** Default options of everything that a suite creates. */
   modes?: object;
 }
 
@@ -76,7 +76,7 @@ export async function onMemory(): Promise<OpenStore> {
 /** Clients of two processes, and the servers behind them. */
 interface Servers {
   clients: (Redis | Cluster)[];
-  /** What the stores are given, where it is not these clients. */
+  /** Options of the stores, other than these clients. */
   connected?: Connected[];
   flush(): Promise<unknown>;
   stop(): Promise<void>;

@@ -35,7 +35,7 @@ export function clockSuite(stage: () => Stage): void {
       }
     });
 
-    test("a window may end in the past, and is told degraded where it begins before what is kept", async () => {
+    test("a window may end in the past, and is degraded if it begins before the oldest kept event", async () => {
       const { open, put, check, clock } = stage();
       const series = open({ retention: "10s" });
       const begunMs = clock.nowMs;
@@ -146,7 +146,7 @@ export function clockSuite(stage: () => Stage): void {
       expect(await reader({ retention: "10s" }).stats()).toMatchObject({ degraded: false, count: 10 });
     });
 
-    test("a chunk that should be there and is not is told as lost", async () => {
+    test("a missing chunk is reported as lost", async () => {
       const { open, reader, put, clock, remove } = stage();
       open({ retention: "64s" });
       for (let i = 0; i < 10; i++) {

@@ -31,7 +31,7 @@ export function policySuite(stage: () => Stage): void {
       expect(await series.stats({ span: "1s" })).toMatchObject({ count: 0, sum: 0, mean: Number.NaN });
     });
 
-    test("propagate tells NaN for as long as one is inside, and no longer", async () => {
+    test("propagate returns NaN while one is inside, and no longer", async () => {
       const { open, put, check, clock } = stage();
       const series = open({ nan: "propagate" });
       await put(1, 2);

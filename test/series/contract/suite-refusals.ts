@@ -3,7 +3,7 @@ import { Series } from "../../../src/entries/index.ts";
 import { law } from "../../../src/journal/format/law.ts";
 import { expectError, NAME, type Stage } from "./stage.ts";
 
-/** What a series refuses, and that a refusal leaves everything as it was. */
+/** Refusals of a series. A refusal changes nothing. */
 export function refusalSuite(stage: () => Stage): void {
   describe("refusals", () => {
     test("another value type or clock is refused as a mismatch, and nothing is written", async () => {

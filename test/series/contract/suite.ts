@@ -7,7 +7,7 @@ import { clockSuite } from "./suite-clock.ts";
 import { policySuite } from "./suite-policies.ts";
 import { refusalSuite } from "./suite-refusals.ts";
 
-/** What a series promises, over one store and one kernel, on a clock that is stepped. */
+/** The promises of a series, over one store and one kernel, on a stepped clock. */
 export function windowSuite(name: string, kernel: KernelName, open: () => Promise<OpenStore>): void {
   describe(`${name}, ${kernel}`, () => {
     let opened: OpenStore;
@@ -16,7 +16,7 @@ export function windowSuite(name: string, kernel: KernelName, open: () => Promis
     beforeAll(async () => {
       forceKernel(kernel);
       opened = await open();
-      // A first `recordAndGet` of a series that holds nothing goes by its process's clock.
+      // The first `recordAndGet` of a series without a copy uses its process's clock.
       vi.spyOn(Date, "now").mockImplementation(() => opened.clock.nowMs);
     });
     beforeEach(async () => {

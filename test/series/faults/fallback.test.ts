@@ -87,7 +87,7 @@ test("away: no call waits for the store, and one probe at a time goes to it", as
   await until("it is back", async () => !(await series.record(1)).degraded);
 });
 
-test("back: what was kept is handed in with its times, once; windows are whole again", async () => {
+test("back: kept events are sent with their times, once; windows are complete again", async () => {
   const { series, reader, clock, trouble, back } = scene();
   await series.recordMany([1, 2]);
   await series.stats();
@@ -105,7 +105,7 @@ test("back: what was kept is handed in with its times, once; windows are whole a
   expect(await reader.stats()).toEqual(await series.stats());
 });
 
-test("back: what may have been applied is never handed in; windows that reach it are told", async () => {
+test("back: events that may have been applied are never sent again; windows with them are degraded", async () => {
   const { series, reader, clock, trouble, back } = scene();
   await series.record(1);
   trouble.kind = "after";
@@ -121,7 +121,7 @@ test("back: what may have been applied is never handed in; windows that reach it
   expect(await series.stats()).toMatchObject({ degraded: false });
 });
 
-test("events from before the store was ever reached have no server time: never handed in, and told", async () => {
+test("events from before the first contact with the store have no server time: never sent, and reported", async () => {
   const { series, reader, trouble, back } = scene();
   trouble.kind = "before";
   expect(await series.record(1)).toEqual(LOCAL);
@@ -130,7 +130,7 @@ test("events from before the store was ever reached have no server time: never h
   expect([...(await reader.values())].filter((value) => value > 0)).toEqual([]);
 });
 
-test("what fails again while it is handed in is kept again", async () => {
+test("kept events whose sending fails are kept again", async () => {
   const { series, reader, clock, trouble, back } = scene();
   await series.record(1);
   for (let round = 0; round < 3; round++) {
@@ -138,7 +138,7 @@ test("what fails again while it is handed in is kept again", async () => {
     trouble.only = "";
     await series.recordMany([10 + round, 20 + round]);
     clock.nowMs += 100;
-    // Reads are answered, appends are not: away again with what it tried to hand in.
+    // Reads are answered and appends are not, so it is offline again with the events that it tried to send.
     trouble.only = "writes";
     await until("an append was tried", async () => (await series.record(0)).degraded);
   }

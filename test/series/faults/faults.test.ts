@@ -207,7 +207,7 @@ describe("processes", () => {
     return { child, acknowledged, ended: once(child, "close") };
   }
 
-  test("share one series, and one that is killed loses nothing that it was told", { timeout: 20_000 }, async () => {
+  test("share one series, and one that is killed loses no acknowledged event", { timeout: 20_000 }, async () => {
     const reader = open(server.url);
     const ledger = new Ledger();
     ledger.draw(3_000_000);

@@ -30,45 +30,42 @@ test.concurrent.for<[string, Act, Act]>([
   ["too few replicas", call("CONFIG SET min-replicas-to-write 1"), call("CONFIG SET min-replicas-to-write 0")],
   ["read-only", call("REPLICAOF 127.0.0.1 1"), call("REPLICAOF NO ONE")],
   ["a save that failed", breakSaves, mendSaves],
-])(
-  "what is kept because of %s is handed in when that has passed, once",
-  async ([, begin, end], { expect, onTestFinished }) => {
-    const folder = mkdtempSync(join(tmpdir(), "oriel-hand-in-"));
-    const server = await startRedis({ args: ["--enable-protected-configs", "yes", "--dir", folder] });
-    const client = new Redis(server.url);
-    const admin = client.duplicate();
-    await admin.call("ACL", "SETUSER", "operator", "on", "nopass", "~*", "&*", "+@all");
-    await admin.call("AUTH", "operator", "any");
-    onTestFinished(async () => {
-      for (const each of [admin, client]) each.disconnect();
-      await server.stop();
-      rmSync(folder, { recursive: true, force: true });
-    });
-    const failures: Failure[] = [];
-    const plain: Store = redisStore(client, { deadline: 300 });
-    const store: Store = { ...plain, monotonic: plain.monotonic, report: (failure) => void failures.push(failure) };
-    const series = new Series(store, "s", OPTIONS);
-    const reader = new Series(plain, "s", { values: "float64", retention: "1m" });
-    expect((await series.recordAndGet(1)).degraded).toBe(false);
-    await begin(admin, folder);
-    for (const value of [2, 3, 4]) expect(await series.record(value)).toEqual(LOCAL);
-    expect(await series.recordMany([5, 6])).toEqual(LOCAL);
-    expect(await series.stats()).toMatchObject({ ...LOCAL, count: 6, sum: 21 });
-    // Several times it is tried to hand them in, and refused.
-    await new Promise((resolve) => setTimeout(resolve, 1500));
-    expect(await series.record(7)).toEqual(LOCAL);
-    expect(await series.stats()).toMatchObject({ ...LOCAL, count: 7, sum: 28 });
-    await end(admin, folder);
-    await until("all is in the store", async () => (await reader.stats()).count >= 7);
-    await until("it is back", async () => !(await series.stats()).degraded);
-    expect([...(await reader.values())].sort()).toEqual([1, 2, 3, 4, 5, 6, 7]);
-    expect(await series.stats()).toMatchObject({ count: 7, sum: 28, degraded: false });
-    expect(failures).toEqual([]);
-    await store.close();
-  },
-);
+])("events kept because of %s are sent afterwards, once", async ([, begin, end], { expect, onTestFinished }) => {
+  const folder = mkdtempSync(join(tmpdir(), "oriel-hand-in-"));
+  const server = await startRedis({ args: ["--enable-protected-configs", "yes", "--dir", folder] });
+  const client = new Redis(server.url);
+  const admin = client.duplicate();
+  await admin.call("ACL", "SETUSER", "operator", "on", "nopass", "~*", "&*", "+@all");
+  await admin.call("AUTH", "operator", "any");
+  onTestFinished(async () => {
+    for (const each of [admin, client]) each.disconnect();
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const failures: Failure[] = [];
+  const plain: Store = redisStore(client, { deadline: 300 });
+  const store: Store = { ...plain, monotonic: plain.monotonic, report: (failure) => void failures.push(failure) };
+  const series = new Series(store, "s", OPTIONS);
+  const reader = new Series(plain, "s", { values: "float64", retention: "1m" });
+  expect((await series.recordAndGet(1)).degraded).toBe(false);
+  await begin(admin, folder);
+  for (const value of [2, 3, 4]) expect(await series.record(value)).toEqual(LOCAL);
+  expect(await series.recordMany([5, 6])).toEqual(LOCAL);
+  expect(await series.stats()).toMatchObject({ ...LOCAL, count: 6, sum: 21 });
+  // Several times it is tried to hand them in, and refused.
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect(await series.record(7)).toEqual(LOCAL);
+  expect(await series.stats()).toMatchObject({ ...LOCAL, count: 7, sum: 28 });
+  await end(admin, folder);
+  await until("all is in the store", async () => (await reader.stats()).count >= 7);
+  await until("it is back", async () => !(await series.stats()).degraded);
+  expect([...(await reader.values())].sort()).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  expect(await series.stats()).toMatchObject({ count: 7, sum: 28, degraded: false });
+  expect(failures).toEqual([]);
+  await store.close();
+});
 
-/** A store that is away until it is told how to answer what writes. */
+/** A store that is away until the test defines its answers to writes. */
 function scene() {
   const failures: Failure[] = [];
   let trouble: OrielError | undefined;
@@ -100,7 +97,7 @@ function scene() {
 const away = new OrielError("UNAVAILABLE", "away", { transient: true });
 
 test.each(["MISMATCH", "CORRUPT", "ARGUMENT"] as const)(
-  "what is refused with %s is given up, told, and kept in this process's answers",
+  "events refused with %s are given up, reported, and kept in this process's answers",
   async (code) => {
     const { series, clock, failures, fail } = scene();
     await series.record(1);
@@ -121,7 +118,7 @@ test.each(["MISMATCH", "CORRUPT", "ARGUMENT"] as const)(
   },
 );
 
-test("what outlives the retention while it is kept is told, and so is what a closed series still keeps", async () => {
+test("kept events that outlive the retention are reported, and so are those of a closed series", async () => {
   const { series, clock, failures, fail } = scene();
   await series.record(1);
   fail(away);
@@ -143,7 +140,7 @@ test("a refusal of this process's own bound is no failure of the store", async (
   expect(await series.record(3)).toEqual({ degraded: false });
 });
 
-test("what may be in the store already is never handed in, and its number is reported, once", async () => {
+test("events that may be in the store already are never sent, and their number is reported, once", async () => {
   const { series, plain, clock, failures, fail } = scene();
   await series.record(1);
   fail(new OrielError("DEADLINE", "no answer", { transient: true, applied: "unknown" }));
@@ -151,7 +148,7 @@ test("what may be in the store already is never handed in, and its number is rep
   expect(failures).toMatchObject([{ count: 1, error: { code: "DEADLINE", applied: "unknown", structureName: "s" } }]);
   // While it is away events are kept; then their appending, too, ends without an answer.
   expect(await series.recordMany([3, 4, 5])).toEqual(LOCAL);
-  await until("they were handed in without an answer", () => failures.length > 1);
+  await until("they were sent without an answer", () => failures.length > 1);
   expect(failures.slice(1)).toMatchObject([{ count: 3, error: { code: "DEADLINE", applied: "unknown" } }]);
   fail();
   clock.nowMs += 1000;
@@ -187,7 +184,7 @@ test.each(["was reached before", "was never reached"])(
     await series.recordMany([2, 3, 4]);
     await expect(series.delete()).rejects.toMatchObject({ code: "UNAVAILABLE", applied: "no" });
     expect(failures).toEqual([]); // Nothing was deleted, and nothing given up.
-    fail(away); // What is handed in is refused, and deletions are not.
+    fail(away); // Kept events are refused, and deletions are not.
     await series.delete();
     expect(failures).toMatchObject([{ ...DELETED, count: 3 }]);
     expect((await series.stats()).count).toBe(0);
@@ -198,7 +195,7 @@ test.each(["was reached before", "was never reached"])(
   },
 );
 
-test("what is being handed in while the series is deleted, and refused, is not lost", async () => {
+test("events that are being sent while the series is deleted, and refused, are not lost", async () => {
   const { series, plain, failures, fail, hold } = scene();
   await series.record(1);
   fail(away, "all");

@@ -23,7 +23,7 @@ function late(held: string) {
   return { store, plain, given, release };
 }
 
-describe("answers that overtake each other tell of no loss", () => {
+describe("answers that overtake each other report no loss", () => {
   test("an approximate one that comes after a later append's", async () => {
     const { store, given, release } = late("summary/approximate");
     const series = new Series(store, "s", OPTIONS);
@@ -65,7 +65,7 @@ test("without a summary, a process that may hold the window holds it from the se
   }
 });
 
-test("a loss between two approximate answers is told", async () => {
+test("a loss between two approximate answers is reported", async () => {
   const { store } = storeWith();
   const { store: shorter, plain } = storeWith();
   for (const each of [store, shorter]) await new Series(each, "s", OPTIONS).recordMany([1, 2, 3]);

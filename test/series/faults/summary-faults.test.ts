@@ -46,7 +46,7 @@ async function ask() {
   return { stats, asked };
 }
 
-/** Exactly so many events, told exactly. */
+/** Exactly this number of events, reported as exact. */
 async function expectExact(count: number) {
   const { stats } = await ask();
   expect(stats).toMatchObject({ count, degraded: false, approximate: { rankError: 0, events: 0 } });
@@ -159,7 +159,7 @@ test("a summary comes late, or twice, and does no harm", async () => {
   await writer.recordMany(some(9));
   expect(await store.run(summarize, key, summary)).toBe(false);
   expect(await client.keys("*")).toEqual([key]);
-  // The journal as it was before what the summary tells.
+  // The journal as it was before the summary.
   await client.set(key, open.subarray(0, HEADER_BYTES), "PX", 60_000);
   expect(await store.run(summarize, key, summary)).toBe(false);
 });

@@ -40,7 +40,7 @@ export class HttpStage {
     return store;
   }
 
-  /** Names of the commands of each request so far, but for probes of a server that is down: "EVALSHA EVALSHA". */
+  /** Names of the commands of each request so far, except probes of a server that is down: "EVALSHA EVALSHA". */
   get asked(): string[] {
     const names = this.rest.requests.map(({ commands }) => commands.map(([name]) => name).join(" "));
     return names.filter((name) => name !== "EXISTS");

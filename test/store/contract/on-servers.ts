@@ -16,14 +16,14 @@ export interface OpenStore {
 /** Ahead of any server's clock: 2100. */
 export const START_MS = Date.UTC(2100, 0, 1);
 
-/** What is used of it to look under keys. */
+/** The part of a client that reads keys. */
 export interface Raw {
   getBuffer(key: string): Promise<Uint8Array | null>;
   pexpiretime(key: string): Promise<number>;
   disconnect(): void;
 }
 
-/** What a store's client is connected to, and a client of the tests' own to look under its keys. */
+/** The servers of a store's client, and a test client that reads its keys. */
 export interface Servers extends Connected {
   raw: Raw;
   flush(): Promise<unknown>;

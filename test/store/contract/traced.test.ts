@@ -1,4 +1,4 @@
-// What traces node-redis reads each command when it is handed in: as OpenTelemetry's and other vendors' instruments do.
+// A tracer of node-redis reads each command when it is passed in, as OpenTelemetry's and other vendors' instruments do.
 import { tracingChannel } from "node:diagnostics_channel";
 import { afterAll, expect, test } from "vitest";
 import { stores } from "./stores.ts";

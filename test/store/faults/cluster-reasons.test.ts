@@ -8,7 +8,7 @@ import { type RedisCluster, startCluster } from "../../harness/servers/redis-clu
 import { freePort } from "../../harness/servers/redis-server.ts";
 import { type HandedIn, storeOn } from "../contract/clients.ts";
 
-/** Long where the server's answer is waited for: it tells the reason as soon as it comes. */
+/** Long where the test awaits the server's answer, which names the reason as soon as it comes. */
 const DEADLINE_MS = 5000;
 const UNREACHED_DEADLINE_MS = 2000;
 const NO_NODE = /none of the cluster's nodes could be reached/;
@@ -106,7 +106,7 @@ const rows = Object.keys(troubles).flatMap((trouble) =>
   Object.keys(clients).map((client) => [trouble, client] as const),
 );
 
-test.concurrent.each(rows)("a cluster, %s: %s tells the reason", async (name, of) => {
+test.concurrent.each(rows)("a cluster, %s: %s names the reason", async (name, of) => {
   const trouble = troubles[name]!;
   const isUntold = trouble.isUntold && of.startsWith("ioredis");
   const given = clients[of]!(trouble.url?.() ?? cluster.url, trouble);

@@ -10,7 +10,7 @@ import { append, tally } from "../ops/operations.ts";
 
 const input = (text: string) => ({ bytes: Buffer.from(text), mostBytes: 1e9, lifetimeMs: 0 });
 
-/** A client of our own, and clients handed in, of which some by default send again by themselves. */
+/** A client of the store's own, and passed-in clients. Some of them retry by default. */
 const connections: Record<string, (url: string) => { client: Parameters<typeof redisStore>[0]; end(): void }> = {
   "our own": (url) => ({ client: url, end: () => {} }),
   ...Object.fromEntries(Object.entries(clients).map(([name, connect]) => [`a handed-in ${name}`, connect])),

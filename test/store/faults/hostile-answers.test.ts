@@ -20,7 +20,7 @@ test("an array, or a string, that says to be longer than the reply is refused be
     expect(() => readStrings(whole.subarray(0, length))).toThrow(RangeError);
 });
 
-test("an answer is given up when it is longer than its bound, told or not", async () => {
+test("an answer above its bound is given up, with or without a content length", async () => {
   const blanks = () => new Uint8Array(1000).fill(0x20);
   let given = 0;
   const endless = new ReadableStream<Uint8Array>({

@@ -107,7 +107,7 @@ test("texts as they are over TCP: empty, NUL, a byte order mark, half a pair", a
   expect(await stage.raw.get(store.keyOf("id 2 -1"))).toBe("a\ufffd");
 });
 
-test("what an injected fetch is asked: one POST, with the token in its header and nowhere else", async () => {
+test("an injected fetch receives one POST, with the token only in its header", async () => {
   const seen: [string, RequestInit][] = [];
   const watched = stage.open({
     url: `${stage.rest.url}//`,

@@ -148,7 +148,7 @@ test("a slow server: another is DEADLINE, and may be applied later", async () =>
   expect(stage.asked).toHaveLength(1);
 });
 
-test("a request goes on for who still waits for a part of it", async () => {
+test("a request continues for callers that still wait for a part of it", async () => {
   const { fault, release } = held();
   faults(fault);
   const runs = [store.run(tally, key, "0001"), store.run(append, store.keyOf("a"), input("x"))] as const;

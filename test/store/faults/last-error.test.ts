@@ -52,7 +52,7 @@ test("why there was no connection is over with the next one, and so is what give
 });
 
 test.each(["ioredis 6", "ioredis 5"] as const)(
-  "what the server said is told where the next connection is silent: %s",
+  "the server's reason is reported when the next connection is silent: %s",
   async (name) => {
     vi.useRealTimers();
     let connections = 0;

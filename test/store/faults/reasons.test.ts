@@ -39,7 +39,7 @@ describe.each(Object.keys(troubles))("%s", (name) => {
   afterAll(() => trouble?.end());
 
   test.concurrent.each(Object.keys(stores))(
-    "%s: each structure tells the reason, and when it is of use to try again",
+    "%s: each structure names the reason, and whether a retry can help",
     async (of) => {
       if (trouble.except === of) return;
       const { store, end } = stores[of]!(trouble.url);

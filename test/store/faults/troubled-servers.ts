@@ -7,16 +7,16 @@ import { join } from "node:path";
 import { RespConnection } from "../../harness/network/resp-connection.ts";
 import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
 
-/** A server in trouble: what is asked of it, and what must be told. */
+/** A server in trouble: the calls, and the expected reasons. */
 export interface Trouble {
   url: string;
   /** Of the reason in the message. */
   told: RegExp;
   transient: boolean;
-  /** True where nothing that is waited for can change: told well before the deadline. */
+  /** True where waiting cannot help, so the call must reject well before the deadline. */
   atOnce: boolean;
   end(): unknown;
-  /** A client that takes this connection for ready, so that what became of a call is not known. */
+  /** A client that considers this connection ready, so that the outcome of a call is unknown. */
   except?: string;
 }
 

@@ -1,5 +1,5 @@
 #!lua
--- Test step that breaks off where it is told to. KEYS any · ARGV 1 "yes" or "no" · Reply "whole" · Cost O(1)
+-- Test step that breaks off on demand. KEYS any · ARGV 1 "yes" or "no" · Reply "whole" · Cost O(1)
 local keys_per_step = 1
 local arguments_per_step = 1
 local function step(k, a, now)
