@@ -13,7 +13,7 @@ const bytesAt = (column: ArrayBufferView, offset: number) => {
   return whole.subarray(offset, offset + column.byteLength);
 };
 
-/** What an answer must be, by the method "lower", so that each percentile is a value. */
+/** The expected answer, by the method "lower", so that each percentile is a value. */
 function judge(Type: ColumnType, inside: number[]): (answer: ColumnStats, where: string) => void {
   const known = inside.filter((x) => !Number.isNaN(x)).sort(inOrder);
   const finite = known.every(Number.isFinite);
