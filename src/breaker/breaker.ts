@@ -9,7 +9,7 @@ import { BREAKER_EVENTS, type BreakerEvents, type BreakerStats, type Gate } from
 import { LocalGate } from "./local-gate.ts";
 import { type BreakerOptions, type BreakerSettings, breakerSettings } from "./options.ts";
 import { SharedGate } from "./shared-gate.ts";
-import { runTask, type Task } from "./task.ts";
+import { type BreakerTask, runTask } from "./task.ts";
 
 export interface BreakerRunOptions<F = never> {
   /** Ends the call: it rejects with the reason at once, and counts as neither good nor bad. The signal of `fn` aborts, too. */
@@ -76,7 +76,7 @@ export class Breaker {
    * it gives that one's value instead. Closed, it costs well below a microsecond, and some more where `fn` takes the signal;
    * a call that may be a probe first waits for the store, at most for its deadline.
    */
-  async run<T, F = never>(fn: Task<T>, options?: BreakerRunOptions<F>): Promise<T | F> {
+  async run<T, F = never>(fn: BreakerTask<T>, options?: BreakerRunOptions<F>): Promise<T | F> {
     if (typeof fn !== "function") throw this.#at.error("run", argumentError("fn", fn, "a function"));
     if (!options) return this.#run(fn, undefined);
     const signal = this.#at.checked("run", () => checkRunOptions(options));
@@ -106,7 +106,7 @@ export class Breaker {
     return this.#listeners.on(event, listener);
   }
 
-  async #run<T>(fn: Task<T>, signal: AbortSignal | undefined): Promise<T> {
+  async #run<T>(fn: BreakerTask<T>, signal: AbortSignal | undefined): Promise<T> {
     const begun = this.#begin(signal);
     const call = begun instanceof Promise ? await begun : begun;
     let value: T;

@@ -1,7 +1,7 @@
 import { cutoffMsOf, type Rule, tickOf, tripsOn, VERDICT, type Verdict } from "./rule.ts";
 import { SlidingTally } from "./tally.ts";
 
-export type State = "closed" | "open" | "half-open";
+export type BreakerState = "closed" | "open" | "half-open";
 
 /** Calls of a window. */
 export interface Counts {
@@ -15,7 +15,7 @@ export interface Counts {
  * a store. `look` comes first in each step: it brings the state to the present.
  */
 export class Circuit {
-  state: State = "closed";
+  state: BreakerState = "closed";
   /** Grows with each change of state. */
   epoch: number;
   /** Open: until when. */
@@ -118,7 +118,7 @@ export class Circuit {
     this.sinceMs = tickOf(rule, nowMs);
   }
 
-  #enter(state: State, nowMs: number): void {
+  #enter(state: BreakerState, nowMs: number): void {
     if (this.state === "closed") {
       const { calls, failures, slow } = this.tally;
       this.#opened = { calls, failures, slow };

@@ -1,4 +1,4 @@
-import type { State } from "./circuit.ts";
+import type { BreakerState } from "./circuit.ts";
 import type { Rule, Verdict } from "./rule.ts";
 
 /** What a process hands in, and what it asks for. */
@@ -19,7 +19,7 @@ export interface Handed {
 
 /** The circuit as it stands. */
 export interface Answer {
-  state: State;
+  state: BreakerState;
   /** Of the probes asked for, the first so many may begin. */
   granted: number;
   epoch: number;
@@ -33,7 +33,7 @@ export interface Answer {
   slow: number;
 }
 
-export const STATES: readonly State[] = ["closed", "open", "half-open"];
+export const STATES: readonly BreakerState[] = ["closed", "open", "half-open"];
 const ANSWER_BYTES = 56;
 
 export function ruleBytes(rule: Rule): Uint8Array {

@@ -1,10 +1,10 @@
 import { type ErrorPlace, OrielError } from "../errors.ts";
-import type { State } from "./circuit.ts";
+import type { BreakerState } from "./circuit.ts";
 import type { Verdict } from "./rule.ts";
 
 /** What a breaker knows of its window. */
 export interface BreakerStats {
-  state: State;
+  state: BreakerState;
   /**
    * Counted in the window: of all processes, as of the last answer of the store; without one, of this. Where the circuit is
    * not closed: what the window held that opened it, also while probes decide, and where one opens it again.

@@ -2,7 +2,7 @@ import { argumentError, checkKnown, OrielError, wholeNumber } from "../errors.ts
 import { type Clock, type Duration, durationMs } from "../time.ts";
 import { type Rule, tickMsOf } from "./rule.ts";
 
-interface BreakerRules {
+export interface BreakerRules {
   /** Breakers of one name and span share what they know, over one store. Needed with a store. */
   name?: string;
   /** The sliding window, 1 ms to 1 day. Up to 2 minutes to the ms, longer ones to a 60 000th part, rounded down to 2, 5, 10, ... ms. */

@@ -1,7 +1,7 @@
 import type { OrielError } from "../errors.ts";
 
 /** What a breaker runs. `signal` aborts with the caller's, and when the call's time is up. */
-export type Task<T> = (signal: AbortSignal) => T | PromiseLike<T>;
+export type BreakerTask<T> = (signal: AbortSignal) => T | PromiseLike<T>;
 
 /**
  * For functions that take no signal: making one costs ten times as much as the rest of a call. Made with the first call, and
@@ -13,7 +13,7 @@ const areSignalsOfRequests = navigator?.userAgent === "Cloudflare-Workers";
 
 /** What `fn` gives; rejects with the reason of the caller's signal, or, after `timeoutMs`, with an error, where that comes first. */
 export function runTask<T>(
-  fn: Task<T>,
+  fn: BreakerTask<T>,
   given: AbortSignal | undefined,
   timeoutMs: number,
   timeoutError: () => OrielError,
@@ -26,7 +26,7 @@ export function runTask<T>(
 }
 
 async function timed<T>(
-  fn: Task<T>,
+  fn: BreakerTask<T>,
   given: AbortSignal | undefined,
   timeoutMs: number,
   timeoutError: () => OrielError,
@@ -44,7 +44,7 @@ async function timed<T>(
   }
 }
 
-function raced<T>(fn: Task<T>, signal: AbortSignal): Promise<T> {
+function raced<T>(fn: BreakerTask<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
     if (signal.aborted) return onAbort();

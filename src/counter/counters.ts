@@ -7,7 +7,7 @@ import type { Store } from "../store/contract.ts";
 import { type AddOptions, countOf } from "./add-options.ts";
 import { Agreement } from "./agreement.ts";
 import { type BucketName, Calendar } from "./buckets.ts";
-import { Cells, type Values } from "./cells/cells.ts";
+import { Cells, type CounterValues } from "./cells/cells.ts";
 import { MOST_PENDING_BYTES, overloaded, type Pending } from "./cells/pending.ts";
 import { Producer } from "./cells/producer.ts";
 import { TIMERS, type Timers } from "./cells/timers.ts";
@@ -23,7 +23,7 @@ import type { CounterShape } from "./table.ts";
 
 /** An event of a source that can be replayed. */
 export interface CountedEvent<Dimension extends string = string> extends AddOptions {
-  values: Values<Dimension>;
+  values: CounterValues<Dimension>;
 }
 
 const MINUTE_MS = 60_000;
@@ -68,6 +68,9 @@ export class Counters<Dimension extends string = string> {
   #lastStart = 0;
 
   /** Throws ARGUMENT for a wrong name or option. Nothing is sent yet. */
+  constructor(store: Store, name: string, options: CountersOptions<Dimension>);
+  /** @internal Tests pass timers that they step. */
+  constructor(store: Store, name: string, options: CountersOptions<Dimension>, timers?: Timers);
   constructor(store: Store, name: string, options: CountersOptions<Dimension>, timers: Timers = TIMERS) {
     this.#at = placeIn("Counters", store, name);
     this.#failedToAdd = this.#at.thrower("add");
@@ -111,7 +114,7 @@ export class Counters<Dimension extends string = string> {
   }
 
   /** Counts an event, or `count` alike. `values`: one string for each dimension, those that were added too. */
-  add(values: Values<Dimension>, options?: AddOptions): Promise<void> {
+  add(values: CounterValues<Dimension>, options?: AddOptions): Promise<void> {
     try {
       if (this.#isClosed) throw new OrielError("UNAVAILABLE", "the counters are closed");
       if (this.#pending.bytes > MOST_PENDING_BYTES) throw overloaded(this.#pending.bytes);

@@ -1,5 +1,5 @@
 // Limiters over HTTP: header fields, clients' addresses, middleware. It names no framework and needs no kernel.
-export { OrielError, type OrielErrorCode } from "../errors.ts";
+export { type ErrorPlace, OrielError, type OrielErrorCode, type OrielErrorOptions } from "../errors.ts";
 export {
   type ExpressLimiterOptions,
   type ExpressRequest,
@@ -8,6 +8,7 @@ export {
 } from "../http/adapters/express.ts";
 export {
   type ClientHits,
+  type ExpressRateLimitInit,
   type ExpressRateLimitStore,
   type ExpressRateLimitStoreOptions,
   expressRateLimitStore,
@@ -20,9 +21,11 @@ export {
 } from "../http/adapters/fastify.ts";
 export { type FetchLimiterOptions, fetchLimiter } from "../http/adapters/fetch.ts";
 export { type HonoContext, type HonoLimiterOptions, honoLimiter } from "../http/adapters/hono.ts";
-export { decisionOf, type LimiterOptions } from "../http/admission.ts";
+export type { NodeConnection, NodeResponse } from "../http/adapters/response-end.ts";
+export { decisionOf, type HeaderValue, type LimiterOptions } from "../http/admission.ts";
 export { type ClientKeyOptions, clientKey } from "../http/client-key.ts";
 export { type QuotaUnit, type RateLimitHeaderOptions, rateLimitHeaders } from "../http/headers.ts";
 export { type Problem, problemOf } from "../http/problem.ts";
 export type { CountingTaker, Taker } from "../http/taker.ts";
-export type { Decision, PolicyDecision } from "../limiter/decision.ts";
+export type { DecidedBy, Decision, PolicyDecision, PolicyKind } from "../limiter/decision.ts";
+export type { Clock, Duration } from "../time.ts";

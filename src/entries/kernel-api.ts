@@ -1,7 +1,6 @@
 // What every recipe of `oriel/kernel` exports: the kernels alone, no store.
-export type { OrielErrorCode } from "../errors.ts";
-export { OrielError } from "../errors.ts";
-export type { ColumnOptions, PercentileOptions, TrimOptions, WindowStatsOptions } from "../kernel/api.ts";
+export { type ErrorPlace, OrielError, type OrielErrorCode, type OrielErrorOptions } from "../errors.ts";
+export type { ColumnOptions, Instant, PercentileOptions, TrimOptions, WindowStatsOptions } from "../kernel/api.ts";
 export { kernel } from "../kernel/api.ts";
 export { forceKernel } from "../kernel/choose.ts";
 export type { Values, ValueType } from "../kernel/column.ts";
@@ -11,3 +10,4 @@ export type { NanPolicy } from "../kernel/nan.ts";
 export type { PercentileLaw, PercentileMethod } from "../kernel/percentile/percentile.ts";
 export { type RollingOptions, type RollingPercentiles, rollingPercentile } from "../kernel/rolling/rolling.ts";
 export type { ColumnStats } from "../kernel/stats.ts";
+export type { Closed, Duration } from "../time.ts";

@@ -2,7 +2,7 @@
 
 export type { BucketName } from "../counter/buckets.ts";
 export type { CounterRow } from "../counter/row.ts";
-export type { CounterShape, LedgerRow, RowsQuery } from "../counter/table.ts";
+export type { CounterShape, CountRow, LedgerRow, RowsQuery } from "../counter/table.ts";
 export type { SinkOptions } from "../drain/sql/layout.ts";
 export { mysqlSink } from "../drain/sql/mysql/mysql.ts";
 export type { MysqlConnection, MysqlPool } from "../drain/sql/mysql/mysql-session.ts";
@@ -12,4 +12,4 @@ export { type PostgresConnection, type PostgresPool, postgresSink } from "../dra
 export { longestValue } from "../drain/sql/shape.ts";
 export type { ApplyResult, DrainBatch, DrainRow, Sink, SinkCallOptions } from "../drain/sql/sink.ts";
 export { type SqliteDatabase, type SqliteStatement, sqliteSink } from "../drain/sql/sqlite/sqlite.ts";
-export { OrielError, type OrielErrorCode } from "../errors.ts";
+export { type ErrorPlace, OrielError, type OrielErrorCode, type OrielErrorOptions } from "../errors.ts";

@@ -2,7 +2,8 @@ import { argumentError } from "../errors.ts";
 import { placed } from "../place.ts";
 import { type MetricInfo, type MetricsSource, nameLabel, Totals } from "./metric.ts";
 
-interface Events {
+/** The events of `DrainService` that this source counts. */
+export interface DrainSourceEvents {
   shard: { rows: number; events: bigint };
   lag: { longestMs: number };
   cycle: { diverged: number };
@@ -11,7 +12,7 @@ interface Events {
 
 /** The members of `DrainService` that this source uses. */
 export interface DrainLike {
-  on<Name extends keyof Events>(event: Name, listener: (told: Events[Name]) => void): () => void;
+  on<Name extends keyof DrainSourceEvents>(event: Name, listener: (told: DrainSourceEvents[Name]) => void): () => void;
 }
 
 /** Metrics of a drain in this process: what it has written, and how long shards have waited for it. Throws ARGUMENT. */

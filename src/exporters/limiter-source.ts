@@ -2,7 +2,7 @@ import { argumentError } from "../errors.ts";
 import { placed } from "../place.ts";
 import { type MetricsSource, nameLabel, Totals } from "./metric.ts";
 
-interface DecisionLike {
+export interface DecisionLike {
   allowed: boolean;
   degraded: boolean;
   policy: string;

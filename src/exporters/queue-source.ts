@@ -13,10 +13,13 @@ export interface QueueLike {
 
 /** The members of `QueueWorker` that this source uses. */
 export interface WorkerLike {
-  on<Name extends keyof Events>(event: Name, listener: (told: Events[Name]) => void): () => void;
+  on<Name extends keyof WorkerSourceEvents>(
+    event: Name,
+    listener: (told: WorkerSourceEvents[Name]) => void,
+  ): () => void;
 }
 
-interface Events extends Record<(typeof EVENTS)[number], unknown> {
+export interface WorkerSourceEvents extends Record<(typeof EVENTS)[number], unknown> {
   lag: { lateMs: number };
 }
 

@@ -11,7 +11,7 @@ export interface SeriesSourceOptions {
   percentiles?: readonly number[];
 }
 
-interface StatsLike {
+export interface StatsLike {
   count: number;
   mean: number;
   min: number;

@@ -8,7 +8,7 @@ import { checkHeaderOptions, type RateLimitHeaderOptions, rateLimitHeaders } fro
 import type { Taker } from "./taker.ts";
 
 /** What a header can be. */
-type Key = string | readonly string[] | undefined | null;
+export type HeaderValue = string | readonly string[] | undefined | null;
 
 /** What all middleware take; `Request` is what the framework hands to its handlers. */
 export interface LimiterOptions<Request> {
@@ -17,7 +17,7 @@ export interface LimiterOptions<Request> {
    * addresses count as one client. A key of more than 256 characters, or one that is not well formed, counts by its
    * SHA-256, as a list does; requests without one (undefined, null) count together.
    */
-  key?: (request: Request) => Key | Promise<Key>;
+  key?: (request: Request) => HeaderValue | Promise<HeaderValue>;
   /** Bits of an IPv6 address that make one client, for the default `key`. Default 64. */
   ipv6Prefix?: number;
   /** Permits a request takes. Default 1. */

@@ -47,7 +47,7 @@ export interface WindowStatsOptions<P extends readonly number[] = readonly numbe
 }
 
 /** Whole ms since 1970; a number's fraction is floored. */
-type Instant = number | bigint;
+export type Instant = number | bigint;
 
 const COLUMN = ["type", "nan", "compat"];
 const PERCENTILE = ["type", "nan", "compat", "method"];

@@ -48,7 +48,7 @@ export class Reservation {
     this.#token = token;
   }
 
-  /** Null where the permits are not there. One round trip; safe to repeat, and repeated, after a lost reply. */
+  /** @internal Null where the permits are not there. One round trip; safe to repeat, and repeated, after a lost reply. */
   static async open(
     place: Place,
     asker: Asker,

@@ -9,6 +9,7 @@ const YEAR_MS = 31_536_000_000;
  */
 export type BackoffOptions = Duration | { first?: Duration; factor?: number; longest?: Duration };
 
+/** A backoff with its defaults. */
 export interface Backoff {
   firstMs: number;
   factor: number;

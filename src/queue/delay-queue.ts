@@ -58,6 +58,9 @@ export class DelayQueue<Payload = unknown> {
   readonly #place: Place;
 
   /** Throws ARGUMENT for a wrong name or option. Sends nothing to the store yet. */
+  constructor(store: Store, name: string, options?: DelayQueueOptions);
+  /** @internal Tests pass timers that they step. */
+  constructor(store: Store, name: string, options?: DelayQueueOptions, timers?: Timers);
   constructor(store: Store, name: string, options: DelayQueueOptions = {}, timers: Timers = TIMERS) {
     this.#place = placeOf("DelayQueue", store, name);
     this.name = name;

@@ -11,12 +11,13 @@ export interface InboxOptions {
  * A connection with an open transaction, from pg, mysql2/promise, better-sqlite3 or node:sqlite. Only the members used
  * here.
  */
-export type Transaction =
+export type InboxTransaction =
   | { query(text: string, values: string[]): Promise<unknown>; execute?: undefined; prepare?: unknown }
   | { execute(text: string, values: string[]): Promise<unknown>; query?: unknown; prepare?: unknown }
-  | { prepare(text: string): SqliteInsert; exec: unknown };
+  | { prepare(text: string): InboxInsert; exec: unknown };
 
-interface SqliteInsert {
+/** The prepared statement of a SQLite driver. */
+export interface InboxInsert {
   run(parameter: string): { changes: number | bigint };
   finalize?(): void;
 }
@@ -53,7 +54,7 @@ export function inboxTable(dialect: "postgres" | "mysql" | "sqlite", options: In
  * Inserts the row of a message; returns false if it already exists. Throws ARGUMENT for a connection pool, and for a
  * queue name that the key cannot hold.
  */
-export async function inboxOnce(transaction: Transaction, queue: string, id: string, options: InboxOptions = {}) {
+export async function inboxOnce(transaction: InboxTransaction, queue: string, id: string, options: InboxOptions = {}) {
   checkKnown(options, ["table"]);
   const table = checkTable(options.table ?? "oriel_inbox");
   // MySQL would truncate the name without an error.
@@ -99,11 +100,11 @@ const encoder = new TextEncoder();
 
 type Query = (text: string, values: string[]) => Promise<unknown>;
 
-function isMysql(transaction: Transaction): transaction is { execute: Query } {
+function isMysql(transaction: InboxTransaction): transaction is { execute: Query } {
   return typeof (transaction as { execute?: unknown })?.execute === "function";
 }
 
-function isSqlite(transaction: Transaction): transaction is Extract<Transaction, { exec: unknown }> {
+function isSqlite(transaction: InboxTransaction): transaction is Extract<InboxTransaction, { exec: unknown }> {
   return typeof (transaction as { exec?: unknown })?.exec === "function";
 }
 

@@ -1,4 +1,4 @@
-import { type InboxOptions, inboxOnce, type Transaction } from "./inbox.ts";
+import { type InboxOptions, type InboxTransaction, inboxOnce } from "./inbox.ts";
 import type { ClaimedMessage } from "./worker/claimed.ts";
 
 /** A message as its handler receives it. */
@@ -40,7 +40,7 @@ export class Job<Payload = unknown> {
    * together or not at all. Returns true if your handler should make its changes. Returns false if an earlier delivery
    * has committed them; the handler should then return without changes.
    */
-  once(transaction: Transaction, options?: InboxOptions): Promise<boolean> {
+  once(transaction: InboxTransaction, options?: InboxOptions): Promise<boolean> {
     return inboxOnce(transaction, this.#queue, this.id, options);
   }
 }

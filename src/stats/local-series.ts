@@ -3,7 +3,7 @@ import type { Column } from "../kernel/contract.ts";
 import { type NanPolicy, policyOf } from "../kernel/nan.ts";
 import { Place } from "../place.ts";
 import { type Clock, type Duration, durationMs, instantMs } from "../time.ts";
-import { LIVE_BOUNDS, LiveQuestions, type PercentileOptions } from "./live/live-questions.ts";
+import { LIVE_BOUNDS, type LiveBounds, LiveQuestions, type LocalPercentileOptions } from "./live/live-questions.ts";
 import { Cores } from "./segments/cores.ts";
 import { Fold } from "./segments/fold.ts";
 import { LEAF } from "./segments/leaf.ts";
@@ -37,7 +37,7 @@ const MAX_EARLY_MS = 60_000;
 const CHUNKS_PER_RETENTION = 64;
 const SHORTEST_CHUNK_MS = 1000;
 const AT = new Place("LocalSeries");
-const NO_OPTIONS: PercentileOptions = {};
+const NO_OPTIONS: LocalPercentileOptions = {};
 
 /**
  * The windows and statistics of `Series` for one process, without a store and without promises.
@@ -62,8 +62,10 @@ export class LocalSeries {
   /** Number of events that fit before `#makeRoom` must count again. */
   #roomLeft = 0;
 
-  /** `liveBounds` is for tests: smaller bounds reach rare states with a few events. */
-  constructor(options: LocalSeriesOptions = {}, liveBounds = LIVE_BOUNDS) {
+  constructor(options?: LocalSeriesOptions);
+  /** @internal Tests pass smaller bounds, which reach rare states with a few events. */
+  constructor(options?: LocalSeriesOptions, liveBounds?: LiveBounds);
+  constructor(options: LocalSeriesOptions = {}, liveBounds: LiveBounds = LIVE_BOUNDS) {
     const { values, nan, clock, retentionMs, maxBytes } = AT.checked(undefined, () => settingsOf(options));
     this.#retentionMs = retentionMs;
     this.#chunkMs = Math.max(SHORTEST_CHUNK_MS, Math.ceil(retentionMs / CHUNKS_PER_RETENTION));
@@ -125,7 +127,7 @@ export class LocalSeries {
    * A repeated query costs some ns per event that entered or left since the last one. Other queries, and events whose
    * own times are out of order, cost as much as `stats`. Throws ARGUMENT for an invalid p, span, method or option.
    */
-  percentile(p: number, options: PercentileOptions = NO_OPTIONS): number {
+  percentile(p: number, options: LocalPercentileOptions = NO_OPTIONS): number {
     try {
       const answer = this.#live.answer(p, options, this.#events.list, this.#advance());
       return answer === undefined ? (this.stats({ ...options, percentiles: [p] }).percentiles[p] as number) : answer;

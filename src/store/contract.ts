@@ -1,5 +1,5 @@
 import type { Clock } from "../time.ts";
-import type { Failure } from "./health/failures.ts";
+import type { StoreFailure } from "./health/failures.ts";
 
 /** A script's text and the SHA-1 of it, both made by the build from lua/. */
 export interface Script {
@@ -41,7 +41,7 @@ export interface Keyspace {
  * It exists twice: `script` in Redis, `local` in the process; both are given the same input and answer the same.
  * Law of both forms: all checks come before the first write; a step that throws has changed nothing.
  */
-interface Step<Input, Output> {
+export interface Step<Input, Output> {
   /** Path of the step in lua/ and src/, e.g. "journal/append". */
   readonly name: string;
   readonly script: Script;
@@ -134,7 +134,7 @@ export interface Store {
   /** The same, and what was slept (store/lease-clock.ts): whoever holds something for a time tells by it whether it still does. */
   readonly leaseClock: Clock;
   /** Takes what no call rejects with. */
-  report?(failure: Failure): void;
+  report?(failure: StoreFailure): void;
   close(): Promise<void>;
 }
 
@@ -158,7 +158,7 @@ export interface StoreEvents {
   /** The server has answered, to a probe or to a call that was sent before. */
   up: { address: string | undefined; downMs: number };
   /** What no call rejects with: so many events of `observe` were not recorded, or may not be (`applied`), and why. */
-  error: Failure;
+  error: StoreFailure;
 }
 
 /** A store, and how its server is. */

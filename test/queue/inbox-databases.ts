@@ -1,11 +1,11 @@
-import { inboxTable, type Transaction } from "../../src/queue/inbox.ts";
+import { type InboxTransaction, inboxTable } from "../../src/queue/inbox.ts";
 import { mysql, pg, Sqlite } from "../drain/sql/clients.ts";
 
 export type Dialect = "postgres" | "mysql" | "sqlite";
 
 /** An open transaction, and how the effect of a message is made in it. */
 export interface Open {
-  transaction: Transaction;
+  transaction: InboxTransaction;
   effect(id: string): Promise<unknown>;
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { DelayQueue, type Job, memoryStore, redisStore } from "../../src/entries/index.ts";
-import { inboxOnce, type Transaction } from "../../src/queue/inbox.ts";
+import { type InboxTransaction, inboxOnce } from "../../src/queue/inbox.ts";
 import { TIMERS, type Timers } from "../../src/queue/timers.ts";
 import { mysql, pg } from "../drain/sql/clients.ts";
 import { startChild } from "../harness/child.ts";
@@ -176,7 +176,7 @@ test("a connection of another character set distinguishes ids too", async () => 
 });
 
 describe("refuses", () => {
-  const nothing = { query: () => Promise.reject(new Error("something was sent")) } as Transaction;
+  const nothing = { query: () => Promise.reject(new Error("something was sent")) } as InboxTransaction;
 
   test.each([
     ["a name that the table's key cannot hold", "n".repeat(129)],
@@ -200,9 +200,9 @@ describe("refuses", () => {
     const pools = [new pg.Pool(), mysql.createPool({})];
     ends.push(() => Promise.all(pools.map((pool) => pool.end())));
     for (const pool of pools)
-      await expect(inboxOnce(pool as Transaction, "mails", "a")).rejects.toThrow(/^transaction is a .*not a pool/);
+      await expect(inboxOnce(pool as InboxTransaction, "mails", "a")).rejects.toThrow(/^transaction is a .*not a pool/);
     for (const wrong of [undefined, null, 5, {}])
-      await expect(inboxOnce(wrong as unknown as Transaction, "mails", "a")).rejects.toMatchObject({
+      await expect(inboxOnce(wrong as unknown as InboxTransaction, "mails", "a")).rejects.toMatchObject({
         code: "ARGUMENT",
       });
     await expect(inboxOnce(nothing, "mails", "a", { table: "a; b" })).rejects.toMatchObject({ code: "ARGUMENT" });

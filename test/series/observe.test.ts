@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { memoryStore, OrielError, Series } from "../../src/entries/index.ts";
-import type { Failure } from "../../src/store/health/failures.ts";
+import type { StoreFailure } from "../../src/store/health/failures.ts";
 import { failureReports } from "../../src/store/health/failures.ts";
 import { isWrite, storeWith } from "./contract/changed-store.ts";
 
@@ -12,13 +12,13 @@ afterEach(() => {
 
 /** A store whose writes fail on demand. */
 function scene(options = {}) {
-  const failures: Failure[] = [];
+  const failures: StoreFailure[] = [];
   const trouble: { error?: OrielError | undefined } = {};
   const { store, plain } = storeWith(async (name, _key, run) => {
     if (trouble.error && isWrite(name)) throw trouble.error;
     return run();
   });
-  const report = (failure: Failure) => void failures.push(failure);
+  const report = (failure: StoreFailure) => void failures.push(failure);
   const series = new Series({ ...store, report }, "s", { values: "float64", ...options });
   return { series, plain, trouble, failures };
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { METHODS } from "../../src/kernel/percentile/percentile.ts";
-import { LIVE_BOUNDS, type PercentileOptions } from "../../src/stats/live/live-questions.ts";
+import { LIVE_BOUNDS, type LocalPercentileOptions } from "../../src/stats/live/live-questions.ts";
 import { expectStats, inside } from "./oracle.ts";
 import { RETENTION_MS, START_MS, Watched } from "./watched.ts";
 
@@ -119,7 +119,7 @@ const SHAPES: Record<string, (random: () => number, i: number) => number> = {
   waves: (random, i) => Math.sin(i / 300) + random() / 10,
 };
 
-const NONE: PercentileOptions = {};
+const NONE: LocalPercentileOptions = {};
 
 describe("over thousands of events", () => {
   for (const [name, shape] of Object.entries(SHAPES))

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { LocalSeries, type LocalSeriesOptions } from "../../src/entries/index.ts";
-import { LIVE_BOUNDS, type PercentileOptions } from "../../src/stats/live/live-questions.ts";
+import { LIVE_BOUNDS, type LocalPercentileOptions } from "../../src/stats/live/live-questions.ts";
 import type { WindowStats } from "../../src/stats/window-stats.ts";
 import type { Event } from "./oracle.ts";
 
@@ -39,7 +39,7 @@ export class Watched extends LocalSeries {
   }
 
   /** Asks, and compares with `stats`; answers whether it was kept up to date. */
-  ask(p: number, options: PercentileOptions = {}): boolean {
+  ask(p: number, options: LocalPercentileOptions = {}): boolean {
     const lookupsBefore = this.lookups;
     const answer = this.percentile(p, options);
     const wasLive = this.lookups === lookupsBefore;

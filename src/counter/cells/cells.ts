@@ -13,7 +13,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /** One string for each dimension. */
-export type Values<Dimension extends string = string> = Readonly<Record<Dimension, string>>;
+export type CounterValues<Dimension extends string = string> = Readonly<Record<Dimension, string>>;
 
 type Branch = Map<string, Branch | number>;
 
@@ -60,7 +60,7 @@ export class Cells {
   }
 
   /** Throws ARGUMENT where a value is missing or not what one may be. */
-  of(values: Values): number {
+  of(values: CounterValues): number {
     const names = this.#names;
     let found: Branch | number | undefined = this.#root;
     for (let i = 0; i < names.length; i++) {
@@ -70,7 +70,7 @@ export class Cells {
     return found as number;
   }
 
-  #make(values: Values): number {
+  #make(values: CounterValues): number {
     const texts = checkValues(this.#dimensions, values);
     const bytes = encoder.encode(valuesText(texts));
     if (this.#memory.length >= MOST_CELLS || this.#bytesWith(bytes.length) > this.#mostBytes) this.#forget();

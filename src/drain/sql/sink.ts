@@ -1,8 +1,16 @@
-import type { CounterRow, OrderedRow } from "../../counter/row.ts";
+import type { BucketName } from "../../counter/buckets.ts";
+import type { CounterRow } from "../../counter/row.ts";
 import type { CounterShape, LedgerRow, RowsQuery } from "../../counter/table.ts";
 
 /** What a drain adds to the row of these values, which are in the order of the dimensions. */
-export type DrainRow = OrderedRow;
+export interface DrainRow {
+  readonly bucket: BucketName;
+  /** Start of the bucket, ms since 1970. */
+  readonly startMs: number;
+  /** One string for each dimension, in their order. */
+  readonly values: readonly string[];
+  readonly count: bigint;
+}
 
 /** One frozen generation of one shard. */
 export interface DrainBatch {

@@ -20,7 +20,7 @@ export interface ClientHits {
 }
 
 /** What express-rate-limit tells its store of its options. */
-interface InitOptions {
+export interface ExpressRateLimitInit {
   windowMs: number;
   limit?: unknown;
   skipFailedRequests?: boolean;
@@ -31,7 +31,7 @@ interface InitOptions {
 export interface ExpressRateLimitStore {
   readonly localKeys: false;
   readonly prefix: string;
-  init(options: InitOptions): void;
+  init(options: ExpressRateLimitInit): void;
   get(key: string): Promise<ClientHits | undefined>;
   increment(key: string): Promise<ClientHits>;
   decrement(key: string): Promise<void>;

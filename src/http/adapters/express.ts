@@ -3,16 +3,16 @@ import { placed } from "../../place.ts";
 import { admission, type LimiterOptions, putHeaders } from "../admission.ts";
 import { problemOf } from "../problem.ts";
 import type { Taker } from "../taker.ts";
-import { type Connection, type EndingResponse, whenOver } from "./response-end.ts";
+import { type NodeConnection, type NodeResponse, whenOver } from "./response-end.ts";
 
 /** What is used of Express's request; Node's own will do. */
 export interface ExpressRequest {
   ip?: string | undefined;
-  socket?: Connection & { remoteAddress?: string | undefined };
+  socket?: NodeConnection & { remoteAddress?: string | undefined };
 }
 
 /** What is used of Express's response: Node's own. */
-export interface ExpressResponse extends EndingResponse {
+export interface ExpressResponse extends NodeResponse {
   statusCode: number;
   getHeader(name: string): unknown;
   setHeader(name: string, value: string): unknown;

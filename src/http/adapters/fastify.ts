@@ -3,13 +3,13 @@ import { placed } from "../../place.ts";
 import { admission, type LimiterOptions, putHeaders } from "../admission.ts";
 import { problemOf } from "../problem.ts";
 import type { Taker } from "../taker.ts";
-import { type Connection, type EndingResponse, whenOver } from "./response-end.ts";
+import { type NodeConnection, type NodeResponse, whenOver } from "./response-end.ts";
 
 /** What is used of Fastify's request, here or by most keys; more with the type given, `(request: FastifyRequest) => ...`. */
 export interface FastifyRequest {
   ip: string;
   headers: Record<string, string | string[] | undefined>;
-  raw?: { socket?: Connection };
+  raw?: { socket?: NodeConnection };
 }
 
 /** What is used of Fastify's reply. */
@@ -18,7 +18,7 @@ export interface FastifyReply {
   getHeader(name: string): unknown;
   header(name: string, value: string): unknown;
   send(body: string): unknown;
-  raw: EndingResponse;
+  raw: NodeResponse;
 }
 
 export interface FastifyLimiterOptions<Request, Reply> extends LimiterOptions<Request> {

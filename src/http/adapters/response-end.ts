@@ -1,23 +1,23 @@
 /** What is used of Node's response. */
-export interface EndingResponse {
+export interface NodeResponse {
   once(event: "close", listener: () => void): unknown;
   readonly closed?: boolean;
 }
 
 /** What is used of its connection. */
-export interface Connection {
+export interface NodeConnection {
   readonly destroyed?: boolean;
   once?(event: "close", listener: () => void): unknown;
 }
 
 /** Of each connection, what to call where it ends before the responses do. */
-const open = new WeakMap<Connection, Set<() => void>>();
+const open = new WeakMap<NodeConnection, Set<() => void>>();
 
 /**
  * Calls `ended` when a response of Node's is over: sent, or its connection gone. A response that waits for another one of
  * its connection (pipelining), or has none (upgrades), is not closed with the connection: both are watched.
  */
-export function whenOver(response: EndingResponse, connection: Connection | undefined, ended: () => void): void {
+export function whenOver(response: NodeResponse, connection: NodeConnection | undefined, ended: () => void): void {
   if (response.closed || connection?.destroyed) {
     ended();
     return;
@@ -31,7 +31,7 @@ export function whenOver(response: EndingResponse, connection: Connection | unde
 }
 
 /** One listener for each connection, however many requests it carries. */
-function waitingOn(connection: Connection): Set<() => void> {
+function waitingOn(connection: NodeConnection): Set<() => void> {
   let waiting = open.get(connection);
   if (!waiting) {
     waiting = new Set();

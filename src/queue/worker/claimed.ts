@@ -1,6 +1,6 @@
 import { argumentError, corruptError, OrielError } from "../../errors.ts";
-import { pauseMs } from "../backoff.ts";
-import { type Envelope, noMessage, readEnvelope } from "../format/envelope.ts";
+import { type Backoff, pauseMs } from "../backoff.ts";
+import { noMessage, readEnvelope } from "../format/envelope.ts";
 import { hexOf } from "../format/hex.ts";
 import { addedAtMs, idOf, keysOfShard, seqOf } from "../format/layout.ts";
 import { isId } from "../options.ts";
@@ -22,7 +22,7 @@ export interface ClaimedMessage<Payload = unknown> {
   /** Why the previous delivery failed. */
   lastError?: string;
   receipt: { member: string; deliveries: number };
-  backoff: Envelope["backoff"];
+  backoff: Backoff;
 }
 
 /** Throws ARGUMENT for a value that `claim` cannot have returned. */

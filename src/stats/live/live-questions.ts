@@ -6,7 +6,7 @@ import type { Segment } from "../segments/segment.ts";
 import { type StatsQuery, statsQuery } from "../window-query.ts";
 import { LivePercentile } from "./live-percentile.ts";
 
-export interface PercentileOptions {
+export interface LocalPercentileOptions {
   /** Length of the window, which ends now; at most the series' retention, which is the default. */
   span?: Duration;
   /** One of NumPy's 13 methods; default "linear". */
@@ -51,7 +51,7 @@ export class LiveQuestions {
   readonly #bounds: LiveBounds;
   #questions: Question[] = [];
   #last: Question | undefined;
-  #lastOptions: PercentileOptions | undefined;
+  #lastOptions: LocalPercentileOptions | undefined;
   #asked = 0;
   #releasedAt = 0;
 
@@ -62,7 +62,7 @@ export class LiveQuestions {
   }
 
   /** The percentile of the window that ends now; undefined when it is to be looked up. ARGUMENT as `stats`. */
-  answer(p: number, options: PercentileOptions, segments: readonly Segment[], nowMs: number): number | undefined {
+  answer(p: number, options: LocalPercentileOptions, segments: readonly Segment[], nowMs: number): number | undefined {
     const question = this.#questionOf(p, options);
     question.askedAt = ++this.#asked;
     question.answers++;
@@ -78,14 +78,14 @@ export class LiveQuestions {
     this.#releasedAt = this.#asked;
   }
 
-  #questionOf(p: number, options: PercentileOptions): Question {
+  #questionOf(p: number, options: LocalPercentileOptions): Question {
     const last = this.#last;
     if (options !== this.#lastOptions || last === undefined || !isSame(last, p, options))
       this.#last = this.#find(p, options);
     return this.#last!;
   }
 
-  #find(p: number, options: PercentileOptions): Question {
+  #find(p: number, options: LocalPercentileOptions): Question {
     checkKnown(options, OPTIONS);
     this.#lastOptions = options;
     for (let i = 0; i < this.#questions.length; i++)
@@ -125,6 +125,6 @@ export class LiveQuestions {
   }
 }
 
-function isSame(question: Question, p: number, { span, method, closed }: PercentileOptions): boolean {
+function isSame(question: Question, p: number, { span, method, closed }: LocalPercentileOptions): boolean {
   return question.p === p && question.span === span && question.method === method && question.closed === closed;
 }

@@ -36,9 +36,9 @@ export interface ScriptStoreOptions {
    * isolate with one URL, token and deadline: the store that asked is told. null or false: neither is read.
    */
   onWarning?: ((warning: string) => void) | null | false | undefined;
-  /** For tests: the script that runs an operation. */
+  /** @internal For tests: the script that runs an operation. */
   scriptOf?: ScriptOf | undefined;
-  /** For tests: what `monotonic` shows; deadlines do not follow it. */
+  /** @internal For tests: what `monotonic` shows; deadlines do not follow it. */
   monotonic?: Clock | undefined;
 }
 

@@ -2,7 +2,7 @@ import { unrefTimer } from "../../async/waiting.ts";
 import type { OrielError } from "../../errors.ts";
 
 /** What no call rejects with: so many events were not recorded, or may not be, and why. */
-export interface Failure {
+export interface StoreFailure {
   error: OrielError;
   count: number;
 }
@@ -20,7 +20,7 @@ class FailureWarnings {
   #last: OrielError | undefined;
   #warnedAtMs = Number.NEGATIVE_INFINITY;
 
-  add({ error, count }: Failure): void {
+  add({ error, count }: StoreFailure): void {
     this.#count += count;
     this.#last = error;
     this.#warnUnlessQuiet();
@@ -44,7 +44,9 @@ class FailureWarnings {
 }
 
 /** What `report` of a store does: tells who listens, and warns where nobody does. `tell`: whether anybody listened. */
-export function failureReports(tell: (failure: Failure) => boolean = () => false): (failure: Failure) => void {
+export function failureReports(
+  tell: (failure: StoreFailure) => boolean = () => false,
+): (failure: StoreFailure) => void {
   const warnings = new FailureWarnings();
   return (failure) => {
     if (!tell(failure)) warnings.add(failure);

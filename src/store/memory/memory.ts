@@ -27,7 +27,7 @@ export interface MemoryStoreOptions {
 export interface MemoryStore extends WatchedStore {
   /** What the entries count, expired ones that were not yet met included. */
   readonly sizeBytes: number;
-  /** The entry under a full key as it stands, for tests and diagnosis; not to be changed. */
+  /** @internal The entry under a full key as it stands, for tests and diagnosis; not to be changed. */
   entryOf(key: string): Readonly<Entry> | undefined;
   /** Forgets everything. */
   clear(): void;

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { deferred } from "../../../src/async/deferred.ts";
 import { OrielError, redisStore, Series } from "../../../src/entries/index.ts";
 import type { Store } from "../../../src/store/contract.ts";
-import type { Failure } from "../../../src/store/health/failures.ts";
+import type { StoreFailure } from "../../../src/store/health/failures.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { breakSaves, mendSaves } from "../../harness/servers/saves.ts";
 import { until } from "../../harness/until.ts";
@@ -42,7 +42,7 @@ test.concurrent.for<[string, Act, Act]>([
     await server.stop();
     rmSync(folder, { recursive: true, force: true });
   });
-  const failures: Failure[] = [];
+  const failures: StoreFailure[] = [];
   const plain: Store = redisStore(client, { deadline: 300 });
   const store: Store = { ...plain, monotonic: plain.monotonic, report: (failure) => void failures.push(failure) };
   const series = new Series(store, "s", OPTIONS);
@@ -67,7 +67,7 @@ test.concurrent.for<[string, Act, Act]>([
 
 /** A store that is away until the test defines its answers to writes. */
 function scene() {
-  const failures: Failure[] = [];
+  const failures: StoreFailure[] = [];
   let trouble: OrielError | undefined;
   let isOfWrites = true;
   let write = async () => {};

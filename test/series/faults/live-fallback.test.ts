@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LIVE_BOUNDS, type PercentileOptions } from "../../../src/stats/live/live-questions.ts";
+import { LIVE_BOUNDS, type LocalPercentileOptions } from "../../../src/stats/live/live-questions.ts";
 import { RETENTION_MS, Watched } from "../../stats/watched.ts";
 
 describe("is looked up", () => {
@@ -67,7 +67,7 @@ describe("a question", () => {
       series.time.nowMs++;
       series.add(i);
     }
-    const options: PercentileOptions = { span: 10 };
+    const options: LocalPercentileOptions = { span: 10 };
     for (let i = 0; i < 10; i++) expect(series.percentile(100, options)).toBe(99);
     for (let i = 0; i < 10; i++) expect(series.percentile(0, options)).toBe(90);
     options.span = 50;
@@ -89,8 +89,8 @@ describe("a question", () => {
   ])("percentile(%s, %j) is refused: %s", (p, options, message) => {
     const series = new Watched();
     for (let i = 0; i < 5; i++) series.ask(50);
-    expect(() => series.percentile(p, options as PercentileOptions)).toThrow(message);
-    expect(() => series.percentile(p, options as PercentileOptions)).toThrow(message);
+    expect(() => series.percentile(p, options as LocalPercentileOptions)).toThrow(message);
+    expect(() => series.percentile(p, options as LocalPercentileOptions)).toThrow(message);
     expect(series.percentile(50)).toBeNaN();
   });
 });

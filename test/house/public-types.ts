@@ -1,0 +1,86 @@
+import { join, relative } from "node:path";
+import ts from "typescript";
+import { root } from "./sources.ts";
+
+/** An exported name of an entry, and its declaration as a user's editor sees it. */
+export interface PublicName {
+  name: string;
+  symbol: ts.Symbol;
+  declarations: readonly ts.Declaration[];
+  /** True if only the type is exported, so that no user can call its constructor. */
+  isTypeOnly: boolean;
+}
+
+/**
+ * The declarations that the package is published with, and their types. They are emitted into memory from the sources,
+ * so that inferred types are written out and `@internal` members are gone.
+ */
+export class PublicTypes {
+  readonly #emitted = new Map<string, string>();
+  readonly #program: ts.Program;
+  readonly #checker: ts.TypeChecker;
+
+  constructor(entries: readonly string[]) {
+    const files = entries.map((entry) => join(root, "src/entries", `${entry}.ts`));
+    const config = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile).config;
+    const { options: base } = ts.parseJsonConfigFileContent(config, ts.sys, root);
+    const outDir = join(root, "node_modules/.types"); // nothing is written there
+    const options = { ...base, noEmit: false, declaration: true, emitDeclarationOnly: true, noCheck: true, outDir };
+    const sources = ts.createProgram([...files, join(root, "src/runtimes/wasm-modules.d.ts")], {
+      ...options,
+      rootDir: root,
+    });
+    sources.emit(
+      undefined,
+      (name, text) => this.#emitted.set(join(root, relative(outDir, name)).replace(/\.d\.ts$/, ".ts"), text),
+      undefined,
+      true,
+    );
+    const host = ts.createCompilerHost(options);
+    const fromDisk = host.getSourceFile;
+    host.getSourceFile = (name, version, ...rest) => {
+      const text = this.#emitted.get(name);
+      return text === undefined ? fromDisk(name, version, ...rest) : ts.createSourceFile(name, text, version, true);
+    };
+    this.#program = ts.createProgram(files, options, host);
+    this.#checker = this.#program.getTypeChecker();
+  }
+
+  namesOf(entry: string): PublicName[] {
+    const file = this.#program.getSourceFile(join(root, "src/entries", `${entry}.ts`))!;
+    return this.#checker.getExportsOfModule(this.#checker.getSymbolAtLocation(file)!).map((alias) => {
+      const symbol = this.#resolved(alias);
+      const isTypeOnly = (alias.declarations ?? []).some((each) => ts.isTypeOnlyImportOrExportDeclaration(each));
+      return { name: alias.name, symbol, declarations: symbol.declarations ?? [], isTypeOnly };
+    });
+  }
+
+  /** The symbol that a node names, if it is a type or value of oriel and not a type parameter. */
+  namedBy(node: ts.Node): ts.Symbol | undefined {
+    const name = nameIn(node);
+    const found = name && this.#checker.getSymbolAtLocation(name);
+    const symbol = found && this.#resolved(found);
+    const isOwn = symbol?.declarations?.some((each) => this.#emitted.has(each.getSourceFile().fileName));
+    return isOwn && !(symbol!.flags & ts.SymbolFlags.TypeParameter) ? symbol : undefined;
+  }
+
+  #resolved(symbol: ts.Symbol): ts.Symbol {
+    return symbol.flags & ts.SymbolFlags.Alias ? this.#checker.getAliasedSymbol(symbol) : symbol;
+  }
+}
+
+function nameIn(node: ts.Node): ts.Node | undefined {
+  if (ts.isTypeReferenceNode(node)) return node.typeName;
+  if (ts.isTypeQueryNode(node)) return node.exprName;
+  if (ts.isExpressionWithTypeArguments(node)) return node.expression;
+  return ts.isImportTypeNode(node) ? node.qualifier : undefined;
+}
+
+export function isPrivate(node: ts.Node): boolean {
+  const isMarked = ts.canHaveModifiers(node) && ts.getModifiers(node)?.some(isPrivateModifier);
+  return isMarked === true || (ts.isClassElement(node) && node.name !== undefined && ts.isPrivateIdentifier(node.name));
+}
+
+function isPrivateModifier({ kind }: ts.ModifierLike): boolean {
+  return kind === ts.SyntaxKind.PrivateKeyword;
+}
