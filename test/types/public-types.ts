@@ -1,6 +1,6 @@
 import { join, relative } from "node:path";
 import ts from "typescript";
-import { root } from "./sources.ts";
+import { root } from "../house/sources.ts";
 
 /** An exported name of an entry, and its declaration as a user's editor sees it. */
 export interface PublicName {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
-import { root } from "./sources.ts";
+import { root } from "../house/sources.ts";
 
 const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const names = Object.keys(exports).filter((name) => name !== "./package.json");
