@@ -68,7 +68,7 @@ test.each(Object.keys(attacks))("a hostile answer takes no more memory than its 
       reasons,
     ).toBe(true);
     expect(asked).toBeGreaterThan(1);
-    expect(grownBytes / MAX_HEAP_BYTES).toBeLessThan(1.5);
+    expect(grownBytes / MAX_HEAP_BYTES).toBeLessThan(1.8); // from some 60 MiB of Node and the library
   } finally {
     server.closeAllConnections();
     server.close();
