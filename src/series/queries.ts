@@ -1,56 +1,123 @@
+import { argumentError, checkKnown } from "../errors.ts";
 import { type StatsOptions, type StatsQuery, statsQuery } from "../stats/window-query.ts";
+import type { ApproximateOptions } from "../stats/window-stats.ts";
 
-type Kept = Readonly<Record<string, unknown>>;
+export interface SeriesStatsOptions<P extends readonly number[] = readonly number[]> extends StatsOptions<P> {
+  /**
+   * "client" (default): this process updates its copy of the events and computes the answer. "server": the store computes
+   * it, and a few hundred bytes travel. Redis serves no other command meanwhile, so the work is bounded: at most
+   * 10 000 events inside the window, 512 KiB of chunks read (they go back 80 s before the window) and 64 percentiles.
+   * Above these bounds the call rejects with TOO_LARGE.
+   */
+  where?: "client" | "server";
+  /**
+   * Allows an answer from a published summary (`Series.summarize`) and the events recorded since, if this process has no
+   * copy and the error stays within this bound. Otherwise the answer is exact. Its `approximate` states the error.
+   */
+  approximate?: ApproximateOptions;
+}
 
-/** Checked questions of one series: whoever asks the same again, as callers do, is not checked again. */
-export class Queries {
+export interface SummarizeOptions {
+  /**
+   * Error bound of percentile ranks, as a share of a window's numbers, for windows over everything in the summary. From
+   * 0.002 to 0.25; default 0.02, which takes about 28 kB (48 kB with float64). Half the error takes three times the bytes.
+   * A summary of few events is no larger than the events.
+   */
+  rankError?: number;
+}
+
+export interface ApproximateQuery extends StatsQuery {
+  rankError: number;
+}
+
+const MAX_SERVER_PERCENTILES = 64;
+
+/** Checks the options of a query that the store answers. */
+export function serverQuery({ where, ...options }: SeriesStatsOptions, retentionMs: number): StatsQuery {
+  if (where !== "server") throw argumentError("where", where, '"client" or "server"');
+  if (options.maxAge !== undefined)
+    throw argumentError("maxAge", options.maxAge, 'left out with where: "server", which has no cached copy');
+  const query = statsQuery(options, retentionMs);
+  if (query.percentiles.length > MAX_SERVER_PERCENTILES)
+    throw argumentError("percentiles", query.percentiles, `at most ${MAX_SERVER_PERCENTILES} with where: "server"`);
+  return query;
+}
+
+/** Checks the options of a query that a summary may answer. */
+export function approximateQuery(options: SeriesStatsOptions, retentionMs: number): ApproximateQuery {
+  const { where, approximate, ...rest } = options;
+  if (where === "server")
+    throw argumentError("approximate", approximate, 'left out with where: "server", which is exact');
+  if (where !== undefined && where !== "client") throw argumentError("where", where, '"client" or "server"');
+  if (rest.maxAge !== undefined)
+    throw argumentError("maxAge", rest.maxAge, "left out with approximate: a cached copy is exact");
+  if (approximate === null || typeof approximate !== "object")
+    throw argumentError("approximate", approximate, "an object { rankError }");
+  checkKnown(approximate, ["rankError"], "approximate");
+  return { ...statsQuery(rest, retentionMs), rankError: share(approximate.rankError, 0, 0.5) };
+}
+
+/** The rank error of a summary that is about to be published. */
+export function summaryError(options: SummarizeOptions): number {
+  checkKnown(options, ["rankError"]);
+  const { rankError = 0.02 } = options;
+  return share(rankError, 0.002, 0.25);
+}
+
+function share(rankError: number, min: number, max: number): number {
+  if (typeof rankError !== "number" || !(rankError >= min && rankError <= max))
+    throw argumentError("rankError", rankError, `a number from ${min} to ${max}`);
+  return rankError;
+}
+
+type LastOptions = Readonly<Record<string, unknown>>;
+
+/** The last checked query of a series. A caller who passes the same options again skips the check. */
+export class QueryCache {
   readonly #retentionMs: number;
   readonly #end: "at" | "now";
-  #options: Kept = {};
+  #last: LastOptions = {};
   #names = -1;
   #query: StatsQuery | undefined;
 
-  /** `end` as of `statsQuery`. */
+  /** `end`: same as in `statsQuery`. */
   constructor(retentionMs: number, end: "at" | "now") {
     this.#retentionMs = retentionMs;
     this.#end = end;
   }
 
   of(options: StatsOptions): StatsQuery {
-    if (this.#query && this.#isKept(options as Kept)) return this.#query;
+    if (this.#query && this.#isLast(options as LastOptions)) return this.#query;
     const query = statsQuery(options, this.#retentionMs, this.#end);
     const percentiles = [...query.percentiles];
-    if (query.atMs === undefined) this.#keep({ ...options, percentiles }, options as Kept, { ...query, percentiles });
+    if (query.atMs !== undefined) return query;
+    this.#query = { ...query, percentiles };
+    this.#last = { ...options, percentiles };
+    this.#names = 0;
+    for (const name in options) if (!this.#isPerCall(name)) this.#names++;
     return query;
   }
 
-  #keep(kept: Kept, options: Kept, query: StatsQuery): void {
-    this.#options = kept;
-    this.#names = 0;
-    for (const name in options) if (!this.#isPassing(name)) this.#names++;
-    this.#query = query;
-  }
-
-  #isKept(options: Kept): boolean {
+  #isLast(options: LastOptions): boolean {
     if (options === null || typeof options !== "object") return false;
     let names = 0;
     for (const name in options) {
-      if (this.#isPassing(name)) continue;
+      if (this.#isPerCall(name)) continue;
       names++;
-      const [kept, asked] = [this.#options[name], options[name]];
-      if (kept !== asked && !(name === "percentiles" && areEqual(kept, asked))) return false;
+      const [last, asked] = [this.#last[name], options[name]];
+      if (last !== asked && !(name === "percentiles" && areEqual(last, asked))) return false;
     }
     return names === this.#names;
   }
 
-  /** What is another at every call and no part of the question. */
-  #isPassing(name: string): boolean {
+  /** Options that differ from call to call and are no part of the query. */
+  #isPerCall(name: string): boolean {
     return name === "signal" || (name === "at" && this.#end === "now");
   }
 }
 
-function areEqual(kept: unknown, asked: unknown): boolean {
-  if (!Array.isArray(kept) || !Array.isArray(asked) || kept.length !== asked.length) return false;
-  for (let i = 0; i < kept.length; i++) if (kept[i] !== asked[i]) return false;
+function areEqual(last: unknown, asked: unknown): boolean {
+  if (!Array.isArray(last) || !Array.isArray(asked) || last.length !== asked.length) return false;
+  for (let i = 0; i < last.length; i++) if (last[i] !== asked[i]) return false;
   return true;
 }

@@ -2,7 +2,7 @@ import { OrielError } from "../errors.ts";
 import { type Answer, STATUS } from "../journal/format/answer.ts";
 import { law } from "../journal/format/law.ts";
 
-/** Why an append as a whole was not written, as an error. */
+/** The error of an append that the store refused as a whole. */
 export function refused(answer: Answer, valueType: number): OrielError {
   switch (answer.status) {
     case STATUS.mismatch: {
@@ -12,19 +12,14 @@ export function refused(answer: Answer, valueType: number): OrielError {
       return new OrielError("MISMATCH", `the series is stored with ${stored}; it was opened with ${asked}`);
     }
     case STATUS.full:
-      return new OrielError("OVERLOADED", `the open chunk holds ${answer.length} bytes and waits to be closed`, {
+      return new OrielError("OVERLOADED", `the open chunk has ${answer.length} bytes and waits to be closed`, {
         transient: true,
         applied: "unknown",
       });
-    case STATUS.void:
-      return new OrielError(
-        "STALE",
-        `the events would get a time more than ${law.voidAfterMs} ms from when they were recorded`,
-        {
-          transient: true,
-          applied: "unknown",
-        },
-      );
+    case STATUS.void: {
+      const late = `the time of the events would differ from when they were recorded by more than ${law.voidAfterMs} ms`;
+      return new OrielError("STALE", late, { transient: true, applied: "unknown" });
+    }
     case STATUS.old:
       return new OrielError("OVERLOADED", "the open chunk is too old and could not be closed", { transient: true });
     default:
@@ -32,22 +27,40 @@ export function refused(answer: Answer, valueType: number): OrielError {
   }
 }
 
-/** The store is out of reach, or too slow: what is no fault of the call. */
+/** The store is unreachable or too slow. */
 export function isStoreFailure(error: unknown): error is OrielError {
   return error instanceof OrielError && error.transient && ["DEADLINE", "UNAVAILABLE", "STALE"].includes(error.code);
 }
 
 /**
- * Whether a call failed because of its store, so that it may succeed unchanged once the store is repaired: out of reach, too
- * slow, out of memory, read-only, without permission. False for what no store will accept, and for bounds of this process.
+ * Whether the store caused the failure, so that the same call may succeed once the store is repaired: it is unreachable,
+ * slow, out of memory, read-only or without permission. False for calls that no store accepts and for this process's
+ * own bounds.
  */
 export function isOfStore(error: unknown): error is OrielError {
   if (isStoreFailure(error)) return true;
   return error instanceof OrielError && error.cause !== undefined && ["UNAVAILABLE", "OVERLOADED"].includes(error.code);
 }
 
-/** The same failure for what waited behind, and was never sent. */
+/** The same failure for calls that were queued behind the failed one and never sent. */
 export function unsent(error: unknown): unknown {
   if (!(error instanceof OrielError)) return error;
   return new OrielError(error.code, error.message, { cause: error, transient: error.transient });
+}
+
+/** The error of a query whose own event is in the journal. A retry of the same call would record the event twice. */
+export function afterRecording(error: unknown): unknown {
+  if (!(error instanceof OrielError)) return error;
+  const { code, message, transient } = error;
+  return new OrielError(code, `the event is recorded, but its window has no answer: ${message}`, {
+    cause: error,
+    transient,
+    applied: "unknown",
+  });
+}
+
+/** `maxEvents`: how many events fit into `maxResidentBytes`. */
+export function tooLarge(maxEvents: number, maxResidentBytes: number): OrielError {
+  const events = `${maxEvents} events with their frame names`;
+  return new OrielError("TOO_LARGE", `the window needs more than maxResidentBytes, ${maxResidentBytes}: ${events}`);
 }

@@ -4,43 +4,68 @@ import { randomU32 } from "../random.ts";
 import { type Duration, durationMs } from "../time.ts";
 
 export interface SeriesOptions {
-  /** Longest span that is ever asked for; default "1h". The store keeps the largest that any writer named. */
+  /** The longest window that can be queried; default "1h". The store keeps events for the longest retention of any writer. */
   retention?: Duration;
-  /** How values are stored; the same for all who share the series. Default "float32". */
+  /** How values are stored; the same for all processes that share the series. Default "float32". */
   values?: "float32" | "float64";
-  /** "event": the series' now is the largest `at` recorded, not the server's time. Default "server". */
+  /** "event": the current time of the series is the largest `at` recorded. "server" (default): it is the server's time. */
   clock?: "server" | "event";
-  /** What NaN and, under "reject" (default), infinities do: refused, left out, or told as NaN. */
+  /** NaN values, and infinities under "reject": rejected (default), left out, or reported as NaN. */
   nan?: NanPolicy;
-  /** Bound on events that wait for the store; default 8 MiB. */
+  /** Maximum bytes of events that wait for the store; default 8 MiB. */
   maxPendingBytes?: number;
   /**
-   * Bound on the copy kept for queries; default 512 MiB. A window that needs more is TOO_LARGE. All series of one store
-   * stay together within the largest of their bounds: the least recently queried gives its copy up. The names of frames of
-   * many producers count too; a copy whose names take more than half of the bound is read again for each query.
+   * Maximum bytes of the copy that this process caches for queries; default 512 MiB. A window that needs more rejects with
+   * TOO_LARGE. All series of one store share the largest of their bounds: the least recently queried series is evicted.
+   * The frame names of many producers count too. If they take more than half of the bound, the copy is not cached, and
+   * each query reads it again.
    */
   maxResidentBytes?: number;
   /**
-   * False for a process that lives for a question or two: nothing is held after an answer, and a first `recordAndGet` goes
-   * by this process's clock, one request in place of two. Where that clock differs from the server's by 10 s or more, it
-   * rejects with STALE (`applied` "unknown"), and the next one goes by the server's. Default true.
+   * False suits a process that lives for a query or two: it caches no copy, and its first `recordAndGet` relies on its own
+   * clock, which saves a request. If that clock differs from the server's by 10 s or more, the call rejects with STALE
+   * (`applied` "unknown"), and the next call uses the server's time. Default true.
    */
   resident?: boolean;
   /**
-   * So many replicas must have what is recorded before `record` resolves (WAIT); where fewer confirm before the store's
-   * deadline it rejects, `applied` "unknown". Default 0: what Redis loses at a failover may have been acknowledged.
+   * Number of replicas that must confirm an event before `record` resolves (WAIT). If fewer confirm within the store's
+   * deadline, the call rejects with `applied` "unknown". Default 0: a failover can lose acknowledged events.
    */
   replicas?: number;
   /**
-   * What calls do while the store is out of reach (DEADLINE, UNAVAILABLE, STALE): "throw" (default), or "local":
-   * statistics come from this process's copy and its own events, which it keeps (within `maxPendingBytes`) and hands in
-   * when the store is back; results then say `degraded`. Events that the store may have already, and those recorded before
-   * it was ever reached, are not handed in: `store.on("error")` tells their number.
+   * What calls do while the store is unreachable (DEADLINE, UNAVAILABLE, STALE). "throw" (default): they reject. "local":
+   * this process answers from its copy and its own events. It buffers the events (within `maxPendingBytes`), sends them
+   * when the store is back, and marks results as `degraded`. Events that the store may already have, and events from before
+   * the first contact with the store, are not sent. `store.on("error")` reports their number.
    */
   onStoreError?: "throw" | "local";
-  /** Random u32, for tests that repeat themselves. */
+  /** Source of random u32 numbers, for repeatable tests. */
   entropy?: () => number;
 }
+
+export interface RecordOptions {
+  /** Time of the event; default: the server's time on arrival. Required with `clock: "event"`. */
+  at?: number | Date;
+  /** Aborts the wait. The event may still be written. */
+  signal?: AbortSignal;
+}
+
+export interface RecordManyOptions {
+  /** One time for all events, or one time for each, in ms. */
+  at?: number | Date | ArrayLike<number>;
+  signal?: AbortSignal;
+}
+
+/** Where recorded events are. */
+export interface Recorded {
+  /** False: in the store. True: in this process (`onStoreError: "local"`); other processes may never see them. */
+  degraded: boolean;
+  degradedBy?: "local";
+}
+
+/** Frozen, because all callers share them. */
+export const STORED: Recorded = Object.freeze({ degraded: false });
+export const BUFFERED: Recorded = Object.freeze({ degraded: true, degradedBy: "local" });
 
 export interface SeriesSettings {
   retentionMs: number;
@@ -67,9 +92,9 @@ const OPTIONS = [
   "onStoreError",
   "entropy",
 ];
-const MOST_REPLICAS = 1000;
-/** Five years: a chunk, a 64th of it, stays below the 45 days after which it must be closed. */
-const LONGEST_RETENTION_MS = 5 * 365 * 86_400_000;
+const MAX_REPLICAS = 1000;
+/** Five years. A chunk spans a 64th of the retention and must be closed after 45 days. */
+const MAX_RETENTION_MS = 5 * 365 * 86_400_000;
 
 export function seriesSettings(options: SeriesOptions): SeriesSettings {
   checkKnown(options, OPTIONS);
@@ -78,15 +103,15 @@ export function seriesSettings(options: SeriesOptions): SeriesSettings {
   if (clock !== "server" && clock !== "event") throw argumentError("clock", clock, '"server" or "event"');
   policyOf(nan);
   const { replicas = 0 } = options;
-  if (!Number.isInteger(replicas) || replicas < 0 || replicas > MOST_REPLICAS)
-    throw argumentError("replicas", replicas, `a whole number of replicas from 0 to ${MOST_REPLICAS}`);
+  if (!Number.isInteger(replicas) || replicas < 0 || replicas > MAX_REPLICAS)
+    throw argumentError("replicas", replicas, `a whole number of replicas from 0 to ${MAX_REPLICAS}`);
   const { resident = true } = options;
   if (typeof resident !== "boolean") throw argumentError("resident", resident, "true or false");
   const { onStoreError = "throw" } = options;
   if (onStoreError !== "throw" && onStoreError !== "local")
     throw argumentError("onStoreError", onStoreError, '"throw" or "local"');
   return {
-    retentionMs: durationMs("retention", options.retention ?? "1h", 1, LONGEST_RETENTION_MS),
+    retentionMs: durationMs("retention", options.retention ?? "1h", 1, MAX_RETENTION_MS),
     valueType: values === "float64" ? 1 : 0,
     clock: clock === "event" ? 1 : 0,
     nan,

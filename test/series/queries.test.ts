@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { memoryStore, Series } from "../../src/entries/index.ts";
-import { Queries } from "../../src/series/queries.ts";
+import { QueryCache } from "../../src/series/queries.ts";
 import { statsQuery } from "../../src/stats/window-query.ts";
 
 const RETENTION_MS = 60_000;
@@ -32,7 +32,7 @@ describe("questions that are asked again", () => {
     };
     fc.assert(
       fc.property(fc.array(options, { maxLength: 12 }), (asked) => {
-        const queries = new Queries(RETENTION_MS, end);
+        const queries = new QueryCache(RETENTION_MS, end);
         for (const each of asked.flatMap((one) => [one, { ...one }]))
           expect(outcome(() => queries.of(each))).toEqual(outcome(() => statsQuery(each, RETENTION_MS, end)));
       }),

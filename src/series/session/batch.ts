@@ -3,35 +3,48 @@ import { VERDICT } from "../../journal/format/answer.ts";
 import { encodeFrame, type Frame, frameSize, MOST_IN_FRAME } from "../../journal/format/frames.ts";
 import { law } from "../../journal/format/law.ts";
 import type { Column } from "../../kernel/contract.ts";
-import { KEPT, type Recorded, STORED } from "../recorded.ts";
+import { BUFFERED, type Recorded, STORED } from "../series-options.ts";
 import { type Waiting, waiting } from "../waiting.ts";
 
-/** One call's events with their own times: frames of its own, so that a late event refuses nobody else's. */
+/** One call's events with their own times. Its frames are its own, so a late event refuses no other call's events. */
 interface DatedCall {
-  frames: { values: Column; times: Float64Array }[];
+  frames: DatedFrame[];
   count: number;
   waiting: Waiting<Written>;
 }
 
-/** How many of a call's events were written, and why not all. */
+interface DatedFrame {
+  values: Column;
+  times: Float64Array;
+}
+
+/** How many of a call's events were written, and why the others were not. */
 export interface Written {
   count: number;
   refusal?: OrielError;
   recorded: Recorded;
 }
 
-/** Keeps events that the store did not take; one time for all, or each its own. Throws where it refuses them. */
-export type Keep = (values: Column, times: Float64Array | undefined) => void;
+/** Buffers events in this process: with one time for all (undefined) or a time for each. Throws if it refuses them. */
+export type BufferEvents = (values: Column, times: Float64Array | undefined) => void;
 
 const NO_CALLS: DatedCall[] = [];
 const ALL_WRITTEN = new Uint8Array(0);
-const LONGEST_FRAME_MS = 2 ** 32 - 1;
+const MAX_FRAME_MS = 2 ** 32 - 1;
 
-/** What goes to the store in one append: all undated events of its callers, who share one promise, and dated calls. */
+/**
+ * The events of one append.
+ *
+ *   undated events of all callers          | dated call | dated call | ...
+ *   frames of up to 65 535 events          | its frames | its frames
+ *   one promise, shared by these callers   | a promise  | a promise
+ *
+ * A batch ends in one of three ways: `settle` (the store answered), `buffer` (offline) or `fail`.
+ */
 export class Batch {
   readonly id: number;
   readonly #valueType: number;
-  readonly #told: (error: unknown) => unknown;
+  readonly #toCallerError: (error: unknown) => unknown;
   readonly #values: number[] = [];
   #dated: DatedCall[] = NO_CALLS;
   #datedBytes = 0;
@@ -39,10 +52,10 @@ export class Batch {
   #failure: unknown;
   #observed = 0;
 
-  /** `told`: what who recorded undated events rejects with, made of what went wrong. */
-  constructor(id: number, valueType: number, told: (error: unknown) => unknown = (error) => error) {
+  /** `toCallerError` makes the error that callers of undated events see. */
+  constructor(id: number, valueType: number, toCallerError: (error: unknown) => unknown = (error) => error) {
     this.id = id;
-    this.#told = told;
+    this.#toCallerError = toCallerError;
     this.#valueType = valueType;
   }
 
@@ -55,13 +68,13 @@ export class Batch {
     return this.#datedBytes + undatedBytes;
   }
 
-  /** How many more undated events fit. */
+  /** Number of undated events that still fit. */
   get room(): number {
     const bytes = law.appendBytes - this.#datedBytes - 16 * 8;
     return Math.max(0, Math.floor(bytes / (this.#valueType === 1 ? 8 : 4)) - this.#values.length);
   }
 
-  /** Whether it has events with their own times. */
+  /** Whether any event has its own time. */
   get isDated(): boolean {
     return this.#dated.length > 0;
   }
@@ -70,24 +83,24 @@ export class Batch {
     this.#values.push(value);
   }
 
-  /** The value, where the batch is one undated event. */
+  /** The value of a batch that consists of one undated event. */
   get lone(): number | undefined {
     return this.#values.length === 1 && this.#dated.length === 0 ? this.#values[0] : undefined;
   }
 
-  /** What becomes of the undated events. */
+  /** The outcome of the undated events. */
   get written(): Promise<Recorded> {
     this.#shared ??= waiting();
     return this.#shared.promise;
   }
 
-  /** Counts one more of the undated events as nobody's who waits: `fail` is told once of all of them. */
+  /** Counts one undated event that no caller waits for. `fail` is called once for all of them. */
   observe(fail: (error: unknown, count: number) => void): void {
     this.#observed++;
     if (this.#observed === 1) this.written.catch((error) => fail(error, this.#observed));
   }
 
-  /** Rejects with what went wrong, untold. */
+  /** Rejects with the original error, not the caller's. */
   addMany(values: ArrayLike<number>, from: number, to: number): Promise<Recorded> {
     for (let i = from; i < to; i++) this.#values.push(values[i]);
     return this.written.catch(() => {
@@ -104,7 +117,7 @@ export class Batch {
     return call.waiting.promise;
   }
 
-  /** The frames in the order in which `settle` expects their verdicts; `next` gives their sequence numbers. */
+  /** The frames in the order of `settle`'s verdicts. `next` returns the next sequence number. */
   frames(producer: number, next: () => number): Frame[] {
     const frames: Frame[] = [];
     for (let i = 0; i < this.#values.length; i += MOST_IN_FRAME)
@@ -114,26 +127,21 @@ export class Batch {
     return frames;
   }
 
-  /** `isOnlyCopy`: no other copy of the frames can have been written, so that what is refused is in no chunk. */
+  /** `isOnlyCopy`: no other copy of the request can have run, so a refused frame is in no chunk. */
   settle(verdicts: Uint8Array = ALL_WRITTEN, isOnlyCopy = false): void {
     this.#shared?.resolve(STORED);
     let at = Math.ceil(this.#values.length / MOST_IN_FRAME);
     for (const call of this.#dated) {
-      const refused = call.frames.map((frame, i) => ({ frame, verdict: verdicts[at + i] }));
+      settleDated(call, verdicts.subarray(at, at + call.frames.length), isOnlyCopy);
       at += call.frames.length;
-      settleDated(
-        call,
-        refused.filter(({ verdict }) => verdict !== VERDICT.written),
-        isOnlyCopy,
-      );
     }
   }
 
-  /** Its events go to `keep` instead of the store. */
-  keep(keep: Keep): void {
+  /** Hands the events to `buffer` instead of the store. */
+  buffer(buffer: BufferEvents): void {
     try {
-      if (this.#values.length > 0) keep(this.#column(0), undefined);
-      this.#shared?.resolve(KEPT);
+      if (this.#values.length > 0) buffer(this.#column(0), undefined);
+      this.#shared?.resolve(BUFFERED);
     } catch (error) {
       this.#failShared(error);
     }
@@ -142,12 +150,12 @@ export class Batch {
       let refusal: OrielError | undefined;
       for (const { values, times } of call.frames)
         try {
-          keep(values, times);
+          buffer(values, times);
           count += values.length;
         } catch (error) {
           refusal = error as OrielError;
         }
-      call.waiting.resolve(refusal ? { count, refusal, recorded: KEPT } : { count, recorded: KEPT });
+      call.waiting.resolve(refusal ? { count, refusal, recorded: BUFFERED } : { count, recorded: BUFFERED });
     }
   }
 
@@ -162,13 +170,14 @@ export class Batch {
   }
 
   /**
-   * What is told is made in an async function that the shared promise waits for already: its stack then goes on to the
-   * caller's line, where the batch is one caller's. A `catch` for each call would do the same, at a cost where nothing fails.
+   * The shared promise already waits for this async function, which makes the caller's error. The error's stack therefore
+   * reaches the caller's line if the batch is one caller's. A `catch` for each call would do the same, at a cost for calls
+   * that succeed.
    */
   async #rejection(error: unknown): Promise<never> {
     await undefined;
     await undefined;
-    throw this.#told(error);
+    throw this.#toCallerError(error);
   }
 
   #column(from: number, to?: number): Column {
@@ -177,27 +186,30 @@ export class Batch {
   }
 }
 
-function settleDated(
-  call: DatedCall,
-  refused: { frame: { values: Column }; verdict: number }[],
-  isOnlyCopy: boolean,
-): void {
-  if (refused.length === 0) {
+function settleDated(call: DatedCall, verdicts: Uint8Array, isOnlyCopy: boolean): void {
+  let refused = 0;
+  let first: number | undefined;
+  for (const [i, { values }] of call.frames.entries()) {
+    const verdict = verdicts[i];
+    if (verdict === VERDICT.written) continue;
+    refused += values.length;
+    first ??= verdict;
+  }
+  if (refused === 0) {
     call.waiting.resolve({ count: call.count, recorded: STORED });
     return;
   }
-  const lost = refused.reduce((sum, { frame }) => sum + frame.values.length, 0);
-  const early = refused[0].verdict === VERDICT.early;
-  const why = early ? `more than ${law.earlyMs} ms ahead of the server's clock` : "older than the retention";
-  // An earlier copy of the request, whose answer was lost, may have come in time.
+  const isEarly = first === VERDICT.early;
+  const why = isEarly ? `more than ${law.earlyMs} ms ahead of the server's clock` : "older than the retention";
+  // If the answer to an earlier copy of the request was lost, that copy may have come in time.
   const applied = isOnlyCopy ? "no" : "unknown";
-  const refusal = new OrielError(early ? "EARLY" : "LATE", `at: an event is ${why}`, { applied });
-  call.waiting.resolve({ count: call.count - lost, refusal, recorded: STORED });
+  const refusal = new OrielError(isEarly ? "EARLY" : "LATE", `at: an event is ${why}`, { applied });
+  call.waiting.resolve({ count: call.count - refused, refusal, recorded: STORED });
 }
 
-/** Splits a dated call where a frame would be too long in events or in time. */
-function datedFrames(values: Column, times: Float64Array): { values: Column; times: Float64Array }[] {
-  const frames: { values: Column; times: Float64Array }[] = [];
+/** Splits a dated call so that no frame has too many events or spans too long a time. */
+function datedFrames(values: Column, times: Float64Array): DatedFrame[] {
+  const frames: DatedFrame[] = [];
   let from = 0;
   while (from < values.length) {
     let earliest = times[from];
@@ -206,7 +218,7 @@ function datedFrames(values: Column, times: Float64Array): { values: Column; tim
     for (; to < values.length && to - from < MOST_IN_FRAME; to++) {
       earliest = Math.min(earliest, times[to]);
       latest = Math.max(latest, times[to]);
-      if (latest - earliest > LONGEST_FRAME_MS) break;
+      if (latest - earliest > MAX_FRAME_MS) break;
     }
     frames.push({ values: values.subarray(from, to), times: times.subarray(from, to) });
     from = to;

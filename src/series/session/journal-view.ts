@@ -3,9 +3,9 @@ import { type Answer, isUnchanged, type Known } from "../../journal/format/answe
 import { degradedOf, needsOlder, seriesNowMs } from "../../journal/format/coverage.ts";
 import { law } from "../../journal/format/law.ts";
 import { Rolled } from "../../journal/format/rolled.ts";
-import type { JournalCopy } from "../../journal/replica/journal-copy.ts";
+import { JournalCopy } from "../../journal/replica/journal-copy.ts";
 import { type JournalReader, TooMany } from "../../journal/replica/journal-reader.ts";
-import type { Account, Residents } from "../../journal/replica/residents.ts";
+import { type Account, Residents } from "../../journal/replica/residents.ts";
 import { Rollbacks } from "../../journal/replica/rollbacks.ts";
 import { Age, type Instant } from "../../journal/replica/server-time.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
@@ -14,59 +14,51 @@ import { Cores } from "../../stats/segments/cores.ts";
 import type { Fold } from "../../stats/segments/fold.ts";
 import { bytesPerEvent } from "../../stats/segments/segment.ts";
 import type { Degraded } from "../../stats/window-stats.ts";
+import type { Store } from "../../store/contract.ts";
 import type { Clock, Closed } from "../../time.ts";
-import { afterRecording, tooLarge } from "../answer-failure.ts";
-import { answerAll, type Question, reachOf, type WindowView } from "../question.ts";
+import { answerAll, lookbackOf, type PendingQuery, type WindowView } from "../pending-query.ts";
+import { afterRecording, isOfStore, tooLarge } from "../refused.ts";
 import type { SeriesSettings } from "../series-options.ts";
-import type { Kept } from "./kept.ts";
+import type { OfflineBuffer } from "./offline-buffer.ts";
+import type { CommitFailure } from "./session.ts";
 
-/** A copy is not kept when the names of its frames, of many producers, take more than this part of its bound. */
-const MOST_FOR_NAMES = 0.5;
+/** If the frame names of many producers take more than this share of a copy's bound, the copy is not cached. */
+const MAX_NAMES_SHARE = 0.5;
 
-/** How often a read begins anew because the journal changed under it, before it gives up. */
-const MOST_RESTARTS = 8;
+/** A read restarts this often while the journal changes under it. Then it fails. */
+const MAX_RESTARTS = 8;
 
-type TakeOver = (error: unknown, questions: Question[]) => boolean;
-
-/** A copy of the journal at one cut: what questions are answered from. */
+/** This process's copy of the journal at one cut. Queries are answered from it. */
 export class JournalView implements WindowView {
-  readonly #key: string;
-  readonly #reader: JournalReader;
-  readonly #copy: JournalCopy;
-  readonly #settings: SeriesSettings;
-  readonly #monotonic: Clock;
   readonly age: Age;
   readonly rollbacks = new Rollbacks();
+  readonly copy = new JournalCopy();
+  readonly #key: string;
+  readonly #reader: JournalReader;
+  readonly #settings: SeriesSettings;
+  readonly #monotonic: Clock;
   readonly #cores = new Cores();
   readonly #residents: Residents;
   readonly #account: Account;
-  readonly #kept: Kept | undefined;
+  readonly #buffer: OfflineBuffer | undefined;
   #cut: Answer | undefined;
 
-  constructor(
-    key: string,
-    reader: JournalReader,
-    copy: JournalCopy,
-    settings: SeriesSettings,
-    monotonic: Clock,
-    residents: Residents,
-    kept?: Kept,
-  ) {
+  /** `buffer`: events of this process that the store may lack. */
+  constructor(store: Store, key: string, settings: SeriesSettings, reader: JournalReader, buffer?: OfflineBuffer) {
     this.#key = key;
-    this.#kept = kept;
     this.#reader = reader;
-    this.#copy = copy;
     this.#settings = settings;
-    this.#monotonic = monotonic;
-    this.age = new Age(monotonic);
-    this.#residents = residents;
-    this.#account = residents.open(this, settings.maxResidentBytes);
+    this.#buffer = buffer;
+    this.#monotonic = store.monotonic;
+    this.age = new Age(store.monotonic);
+    this.#residents = Residents.of(store);
+    this.#account = this.#residents.open(this, settings.maxResidentBytes);
   }
 
-  /** What the next call for bytes names. */
+  /** What this process has of the open chunk. The next request sends it along. */
   get known(): Known | undefined {
-    const { tail } = this.#copy;
-    return tail && this.#copy.knownOf(tail);
+    const { tail } = this.copy;
+    return tail && this.copy.knownOf(tail);
   }
 
   clear(): void {
@@ -76,11 +68,11 @@ export class JournalView implements WindowView {
 
   letGo(): void {
     this.age.forget();
-    this.#copy.clear();
+    this.copy.clear();
     this.#cores.letGo();
   }
 
-  /** Keeps others from having the copy let go of, from `known` until what the store answered is taken in. */
+  /** Protects the copy from eviction while it is being updated or read. Ends with `release`. */
   hold(): void {
     this.#account.held++;
   }
@@ -88,130 +80,137 @@ export class JournalView implements WindowView {
   release(): void {
     if (--this.#account.held > 0) return;
     const { isResident, maxResidentBytes, valueType } = this.#settings;
-    if (!isResident || this.#copy.nameBytes > MOST_FOR_NAMES * maxResidentBytes) this.letGo();
-    this.#residents.settle(this.#account, this.#copy.sizeBytesAs(valueType));
+    if (!isResident || this.copy.nameBytes > MAX_NAMES_SHARE * maxResidentBytes) this.letGo();
+    this.#residents.settle(this.#account, this.copy.sizeBytesAs(valueType));
   }
 
-  /** Why a window from `fromMs` lacks events that this process has seen, if it does. */
-  lacks(fromMs: number): Degraded | undefined {
+  /** Why a window from `fromMs` lacks events that this process has seen; undefined if it lacks none. */
+  missingReason(fromMs: number): Degraded | undefined {
     if (this.rollbacks.reach(fromMs)) return "lost";
-    return this.#kept?.reaches(fromMs) ? "local" : undefined;
+    return this.#buffer?.reaches(fromMs) ? "local" : undefined;
   }
 
   /**
-   * Brings the copy up to the cut and answers; never throws, whoever waits is told. `asked`: before the cut was. A failure
-   * of the store is told to `takeOver` first, where one is given; if that answers true, it takes care of the questions.
+   * Updates the copy to the cut and answers the queries. `asked`: a time before the cut. Never rejects: errors go to the
+   * queries, except that with `onStoreError: "local"` a failure of the store is returned with the queries it leaves open.
    */
-  async answer(cut: Answer, questions: Question[], asked: Instant, takeOver?: TakeOver): Promise<void> {
+  async answer(cut: Answer, queries: readonly PendingQuery[], asked: Instant): Promise<CommitFailure | undefined> {
     try {
-      await this.#catchUp(cut, questions, asked);
+      await this.#catchUp(cut, queries, asked);
     } catch (error) {
-      if (takeOver?.(error, questions)) return;
-      const told = error instanceof TooMany ? tooLarge(this.#mostEvents, this.#settings.maxResidentBytes) : error;
-      return this.#fail(told, questions, takeOver);
+      return this.#fail(error, queries);
     }
-    answerAll(questions, this, this.nowMs);
+    answerAll(queries, this, this.nowMs);
+    return undefined;
   }
 
-  /** Answers from the copy as it stands, where that is young enough for the question and reaches back far enough. */
-  answerHeld(question: Question): boolean {
-    const { maxAgeMs } = question.window;
+  /** Answers from the copy without a request, if the copy is young enough for the query and goes back far enough. */
+  answerCached(query: PendingQuery): boolean {
+    const { maxAgeMs } = query.window;
     if (maxAgeMs === 0 || this.age.ms > maxAgeMs) return false;
-    const { head, noOlder } = this.#copy;
-    if (head && !noOlder && needsOlder(head.header, this.#fromMs(question))) return false;
+    const { head, noOlder } = this.copy;
+    if (head && !noOlder && needsOlder(head.header, this.#fromMs(query))) return false;
     this.hold();
-    answerAll([question], this, this.nowMs);
+    answerAll([query], this, this.nowMs);
     this.release();
     return true;
   }
 
-  async #fail(error: unknown, questions: Question[], takeOver?: TakeOver): Promise<void> {
-    // What was taken in before the store failed is whole as far as it goes; the next read links to it or drops it.
+  async #fail(cause: unknown, queries: readonly PendingQuery[]): Promise<CommitFailure | undefined> {
+    if (this.#isHandedOver(cause)) return { error: cause, batch: undefined, queries };
+    const error = cause instanceof TooMany ? tooLarge(this.#maxEvents, this.#settings.maxResidentBytes) : cause;
+    // After a transient failure the copy is valid as far as it goes. The next read continues it or drops it.
     if (!(error instanceof OrielError && error.transient)) this.letGo();
-    // Too large for those that reach back furthest; the others have their answer yet.
-    const tooLarge = error instanceof OrielError && error.code === "TOO_LARGE";
-    const furthestMs = this.#furthestMs(questions);
-    const others = tooLarge ? questions.filter((question) => this.#fromMs(question) > furthestMs) : [];
-    for (const question of questions)
-      if (!others.includes(question)) question.fail(question.afterBatch > 0 ? afterRecording(error) : error);
-    if (others.length === 0) return;
+    // The windows that begin earliest are too large. The other queries are answered by a second read.
+    const isTooLarge = error instanceof OrielError && error.code === "TOO_LARGE";
+    const earliestMs = this.#earliestMs(queries);
+    const others = isTooLarge ? queries.filter((query) => this.#fromMs(query) > earliestMs) : [];
+    for (const query of queries)
+      if (!others.includes(query)) query.fail(query.afterBatch > 0 ? afterRecording(error) : error);
+    if (others.length === 0) return undefined;
     try {
       const asked = this.age.now();
-      await this.answer(await this.#reader.open(this.known, reachOf(others)), others, asked, takeOver);
+      return await this.answer(await this.#reader.open(this.known, lookbackOf(others)), others, asked);
     } catch (failure) {
-      if (!takeOver?.(failure, others)) for (const question of others) question.fail(failure);
+      if (this.#isHandedOver(failure)) return { error: failure, batch: undefined, queries: others };
+      for (const query of others) query.fail(failure);
     }
+    return undefined;
   }
 
-  #fromMs({ window }: Question): number {
+  #isHandedOver(error: unknown): boolean {
+    return this.#settings.isLocalOnError && isOfStore(error);
+  }
+
+  #fromMs({ window }: PendingQuery): number {
     return (window.atMs ?? this.nowMs) - window.spanMs;
   }
 
-  #furthestMs(questions: Question[]): number {
-    return questions.reduce((least, question) => Math.min(least, this.#fromMs(question)), Infinity);
+  #earliestMs(queries: readonly PendingQuery[]): number {
+    return queries.reduce((earliest, query) => Math.min(earliest, this.#fromMs(query)), Infinity);
   }
 
-  /** The series' now: the server's, which never falls behind a stamp, or the latest event's. */
+  /** The current time of the series: the server's, but not before the last stamp; or the latest event's. */
   get nowMs(): number {
     const { header, nowMs } = this.#cut!;
     return header ? seriesNowMs(header, nowMs) : nowMs;
   }
 
-  /** The latest instant that the copy knows of; -Infinity for none. */
+  /** The latest time in the copy; -Infinity if it is empty. */
   get latestMs(): number {
-    const { tail } = this.#copy;
+    const { tail } = this.copy;
     if (!tail) return -Infinity;
     return tail.header.clock === 1 ? tail.header.latestMs : tail.header.lastStampMs;
   }
 
   collect(fold: Fold, fromMs: number, toMs: number, closed: Closed): void {
-    for (const segment of this.#copy.segments.list) segment.collect(fold, fromMs, toMs, closed);
+    for (const segment of this.copy.segments.list) segment.collect(fold, fromMs, toMs, closed);
   }
 
   fold(fromMs: number, toMs: number, closed: Closed): Fold {
-    const { list, version } = this.#copy.segments;
+    const { list, version } = this.copy.segments;
     return this.#cores.fold(list, version, fromMs, toMs, closed);
   }
 
   valuesInside(fromMs: number, toMs: number, closed: Closed): Column {
-    return this.#copy.valuesInside(this.#settings.valueType, fromMs, toMs, closed);
+    return this.copy.valuesInside(this.#settings.valueType, fromMs, toMs, closed);
   }
 
   degradedBy(fromMs: number): Degraded | undefined {
     const { header, nowMs } = this.#cut!;
     if (!header) return undefined;
-    const { noOlder } = this.#copy;
-    const oldest = this.#copy.head?.header ?? header;
+    const { noOlder } = this.copy;
+    const oldest = this.copy.head?.header ?? header;
     const missing = noOlder && oldest.birthBefore !== 0;
     const reachMs = oldest.clock === 1 ? oldest.latestMs : oldest.createdMs;
-    return degradedOf({ header, nowMs, missing, reachMs }, fromMs, this.lacks(fromMs));
+    return degradedOf({ header, nowMs, missing, reachMs }, fromMs, this.missingReason(fromMs));
   }
 
-  async #catchUp(cut: Answer, questions: Question[], asked: Instant): Promise<void> {
+  async #catchUp(cut: Answer, queries: readonly PendingQuery[], asked: Instant): Promise<void> {
     this.age.forget();
     const first = cut;
-    for (let restart = 0; restart < MOST_RESTARTS; restart++) {
+    for (let restart = 0; restart < MAX_RESTARTS; restart++) {
       const begunMs = this.#monotonic();
       this.#cut = cut;
-      const needMs = this.#furthestMs(questions);
+      const needMs = this.#earliestMs(queries);
       try {
         this.#checkKind(cut);
-        await this.#reader.follow(this.#copy, cut, needMs, this.#settings.maxResidentBytes);
+        await this.#reader.follow(this.copy, cut, needMs, this.#settings.maxResidentBytes);
         if (this.#monotonic() - begunMs <= law.longestReadMs) {
-          this.#letGo(needMs);
+          this.#trim(needMs);
           return this.age.learn(asked);
         }
       } catch (thrown) {
         const error = corruptAt(this.#key, thrown, this.#cut.header?.number);
-        // What changed between two pages can look like damage; what is damaged still is at the second reading.
+        // A change between two pages can look like damage. Real damage is still there at the second reading.
         const looksDamaged = restart === 0 && error instanceof OrielError && error.code === "CORRUPT";
         if (!(error instanceof Rolled) && !looksDamaged) throw error;
-        if (error instanceof Rolled && error.isLoss && this.#copy.tail) this.rollbacks.tell(this.#copy.tail.header);
+        if (error instanceof Rolled && error.isLoss && this.copy.tail) this.rollbacks.tell(this.copy.tail.header);
         this.letGo();
       }
       asked = this.age.now();
       const before = this.rollbacks.seen;
-      cut = await this.#reader.open(this.known, reachOf(questions));
+      cut = await this.#reader.open(this.known, lookbackOf(queries));
       this.rollbacks.see(cut, before);
     }
     if (isUnchanged(cut, first)) throw corruptError(this.#key, "its chunks do not fit together");
@@ -224,24 +223,24 @@ export class JournalView implements WindowView {
       throw new OrielError("MISMATCH", "the series is stored with another value type or clock than it was opened with");
   }
 
-  /** Drops what no window within the retention needs, and within the bound also what this one does not need. */
-  #letGo(needMs: number): void {
-    const { chunks } = this.#copy;
+  /** Drops chunks that no window within the retention needs. Above the bound, drops chunks that this window does not need. */
+  #trim(needMs: number): void {
+    const { chunks } = this.copy;
     const { length } = chunks;
-    while (this.#isSpare(Math.min(needMs, this.nowMs - this.#settings.retentionMs))) this.#copy.dropHead();
+    while (this.#isSpare(Math.min(needMs, this.nowMs - this.#settings.retentionMs))) this.copy.dropHead();
     const { maxResidentBytes } = this.#settings;
-    while (this.#copy.isBeyond(maxResidentBytes) && this.#isSpare(needMs)) this.#copy.dropHead();
+    while (this.copy.isBeyond(maxResidentBytes) && this.#isSpare(needMs)) this.copy.dropHead();
     if (chunks.length < length) this.#cores.letGo();
-    if (this.#copy.isBeyond(maxResidentBytes)) throw new TooMany();
+    if (this.copy.isBeyond(maxResidentBytes)) throw new TooMany();
   }
 
-  /** Whether a window from `fromMs` needs nothing of the oldest chunk. */
+  /** Whether a window from `fromMs` needs no event of the oldest chunk. */
   #isSpare(fromMs: number): boolean {
-    const next = this.#copy.chunks[1];
+    const next = this.copy.chunks[1];
     return next !== undefined && !needsOlder(next.header, fromMs);
   }
 
-  get #mostEvents(): number {
+  get #maxEvents(): number {
     return Math.floor(this.#settings.maxResidentBytes / bytesPerEvent(this.#settings.valueType));
   }
 }

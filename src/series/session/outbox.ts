@@ -1,31 +1,41 @@
-import { OrielError } from "../../errors.ts";
+import { argumentError, OrielError } from "../../errors.ts";
 import { frameSize } from "../../journal/format/frames.ts";
 import { law } from "../../journal/format/law.ts";
 import type { Column } from "../../kernel/contract.ts";
-import { KEPT, type Recorded, STORED } from "../recorded.ts";
+import { checkValue, columnOf, timesOf } from "../../stats/values.ts";
+import { instantMs } from "../../time.ts";
+import { BUFFERED, type Recorded, type SeriesSettings, STORED } from "../series-options.ts";
 import { Batch, type Written } from "./batch.ts";
 
-/** Dated events per batch and call, so that a call's frames fit one append whatever its value type. */
+/** Dated events per batch and call, so that a call's frames fit into one append with either value type. */
 const DATED_BYTES_PER_EVENT = 12;
 const DATED_PER_BATCH = Math.floor((law.appendBytes - 4096) / DATED_BYTES_PER_EVENT);
 
-/** Events on their way: batches in order, bounded in bytes. */
+/**
+ * Events on their way to the store: batches in order, bounded in bytes.
+ *
+ *                take                                  put, putAt, putMany
+ *   in flight  <──────  | batch 7 | batch 8 | batch 9 |  <──────  callers
+ *   (batch 6)              oldest               open
+ *   └──────────────── at most maxPendingBytes ────────┘
+ *
+ * Ids rise by one. A query names the last batch that it must see.
+ */
 export class Outbox {
-  readonly #valueType: number;
-  readonly #maxBytes: number;
-  readonly #told: ((error: unknown) => unknown) | undefined;
+  readonly #settings: SeriesSettings;
+  readonly #toCallerError: ((error: unknown) => unknown) | undefined;
   #batches: Batch[] = [];
   #nextId = 1;
-  /** Bytes of batches taken but not yet answered. */
+  /** Bytes of batches that were taken and have no answer yet. */
   #takenBytes = 0;
 
-  constructor(valueType: number, maxBytes: number, told?: (error: unknown) => unknown) {
-    this.#valueType = valueType;
-    this.#told = told;
-    this.#maxBytes = maxBytes;
+  /** `toCallerError` makes the error that callers of undated events see. */
+  constructor(settings: SeriesSettings, toCallerError?: (error: unknown) => unknown) {
+    this.#settings = settings;
+    this.#toCallerError = toCallerError;
   }
 
-  /** Id of the batch that the last event went into; the first of all is 1. */
+  /** Id of the batch with the newest event; the first batch has id 1. */
   get lastId(): number {
     return this.#nextId - 1;
   }
@@ -34,17 +44,32 @@ export class Outbox {
     return this.#batches.length === 0;
   }
 
-  /** Puts one undated event into a batch, which tells what becomes of it. */
+  /** Puts one undated event into the open batch, which reports its outcome. */
   put(value: number): Batch {
+    const { valueType, nan } = this.#settings;
+    checkValue(value, valueType, nan);
+    this.#checkDated(undefined);
     this.#checkRoom(1, false);
     const batch = this.#open(1);
     batch.put(value);
     return batch;
   }
 
+  putAt(value: number, at: number | Date): Promise<Recorded> {
+    const { valueType, nan } = this.#settings;
+    checkValue(value, valueType, nan);
+    return this.addMany(columnOf([value], valueType, nan), Float64Array.of(instantMs("at", at)));
+  }
+
+  putMany(values: ArrayLike<number>, at: number | Date | ArrayLike<number> | undefined): Promise<Recorded> {
+    const column = columnOf(values, this.#settings.valueType, this.#settings.nan);
+    this.#checkDated(at);
+    return this.addMany(column, at === undefined ? undefined : timesOf(at, column.length));
+  }
+
   /**
-   * All or, where a part of a large call fails, an error that says how many events were written. `isBounded`: false for
-   * events that another bound holds already.
+   * Puts checked events. If a part of a large call fails, the error says how many events were written. `isBounded` is
+   * false for events that another bound counts already.
    */
   addMany(values: Column, times?: Float64Array, isBounded = true): Promise<Recorded> {
     const total = values.length;
@@ -55,7 +80,7 @@ export class Outbox {
       let count: number;
       if (times) {
         count = Math.min(total - from, DATED_PER_BATCH);
-        const batch = this.#fit(frameSize(this.#valueType, count, true) + 4096);
+        const batch = this.#fit(frameSize(this.#settings.valueType, count, true) + 4096);
         parts.push(batch.addDated(values.slice(from, from + count), times.slice(from, from + count)));
       } else {
         const batch = this.#open(Math.min(total - from, 1024));
@@ -68,23 +93,23 @@ export class Outbox {
     return all(parts, total);
   }
 
-  /** The oldest batch; `done` must be called when it is answered or has failed. */
+  /** The oldest batch. The caller reports its end with `done`. */
   take(): Batch | undefined {
     const batch = this.#batches.shift();
     if (batch) this.#takenBytes += batch.sizeBytes;
     return batch;
   }
 
-  /** For events beside those that wait here. */
+  /** An empty outbox of the same series, for events that must not wait behind these. */
   another(): Outbox {
-    return new Outbox(this.#valueType, this.#maxBytes, this.#told);
+    return new Outbox(this.#settings, this.#toCallerError);
   }
 
   done(batch: Batch): void {
     this.#takenBytes -= batch.sizeBytes;
   }
 
-  /** The batches up to this one will not be sent. */
+  /** Fails the batches up to `id`, which will not be sent. */
   failUntil(id: number, error: unknown): void {
     while (this.#batches.length > 0 && this.#batches[0].id <= id) this.#batches.shift()?.fail(error);
   }
@@ -100,37 +125,43 @@ export class Outbox {
   }
 
   #begin(): Batch {
-    const batch = new Batch(this.#nextId++, this.#valueType, this.#told);
+    const batch = new Batch(this.#nextId++, this.#settings.valueType, this.#toCallerError);
     this.#batches.push(batch);
     return batch;
   }
 
+  #checkDated(at: unknown): void {
+    if (this.#settings.clock === 1 && at === undefined)
+      throw argumentError("at", at, 'given, because the series has clock: "event"');
+  }
+
   #checkRoom(count: number, dated: boolean): void {
-    const bytes = frameSize(this.#valueType, count, dated);
+    const { valueType, maxPendingBytes } = this.#settings;
+    const bytes = frameSize(valueType, count, dated);
     let pending = this.#takenBytes;
     for (const batch of this.#batches) pending += batch.sizeBytes;
-    if (pending + bytes > this.#maxBytes)
+    if (pending + bytes > maxPendingBytes)
       throw new OrielError(
         "OVERLOADED",
-        `${pending} bytes of events wait for the store; ${bytes} more would pass maxPendingBytes, ${this.#maxBytes}`,
-        { transient: bytes <= this.#maxBytes },
+        `${pending} bytes of events wait for the store; ${bytes} more would exceed maxPendingBytes, ${maxPendingBytes}`,
+        { transient: bytes <= maxPendingBytes },
       );
   }
 }
 
 async function all(parts: Promise<Written>[], total: number): Promise<Recorded> {
   let written = 0;
-  let isKept = false;
+  let isBuffered = false;
   let isUnknown = false;
   let failure: OrielError | undefined;
   for (const result of await Promise.allSettled(parts)) {
     if (result.status === "fulfilled") written += result.value.count;
-    if (result.status === "fulfilled" && result.value.recorded.degraded) isKept = true;
+    if (result.status === "fulfilled" && result.value.recorded.degraded) isBuffered = true;
     const why = result.status === "fulfilled" ? result.value.refusal : (result.reason as OrielError);
     failure ??= why;
     isUnknown ||= why?.applied === "unknown";
   }
-  if (failure === undefined) return isKept ? KEPT : STORED;
+  if (failure === undefined) return isBuffered ? BUFFERED : STORED;
   if (total === 1 || (parts.length === 1 && failure.code !== "LATE" && failure.code !== "EARLY")) throw failure;
   throw new OrielError(failure.code, `${written} of ${total} events were written: ${failure.message}`, {
     cause: failure,

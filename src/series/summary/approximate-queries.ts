@@ -5,119 +5,92 @@ import { law } from "../../journal/format/law.ts";
 import { Rolled } from "../../journal/format/rolled.ts";
 import { decodeSummary, type Summary } from "../../journal/format/summary.ts";
 import { JournalCopy } from "../../journal/replica/journal-copy.ts";
-import { type JournalReader, TooMany } from "../../journal/replica/journal-reader.ts";
-import type { Rollbacks } from "../../journal/replica/rollbacks.ts";
+import { TooMany } from "../../journal/replica/journal-reader.ts";
+import type { ServerTime } from "../../journal/replica/server-time.ts";
 import { approximate } from "../../journal/steps/approximate.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
 import { summarize } from "../../journal/steps/summarize.ts";
-import { type Degraded, statsOf, type WindowStats } from "../../stats/window-stats.ts";
+import { statsOf, type WindowStats } from "../../stats/window-stats.ts";
 import type { Store } from "../../store/contract.ts";
-import type { ApproximateQuery } from "../approximate-query.ts";
-import type { Question } from "../question.ts";
+import type { ExactQueries, QueryStrategy } from "../pending-query.ts";
+import type { ApproximateQuery } from "../queries.ts";
 import type { SeriesSettings } from "../series-options.ts";
-import { waiting } from "../waiting.ts";
+import type { CommitLoop } from "../session/commit-loop.ts";
 import { SummaryFold } from "./summary-fold.ts";
 import { summaryOf } from "./summary-of.ts";
 
-/** What the summaries of a journal need of its loop. */
-export interface SummedUp {
-  reader: JournalReader;
-  /** What questions are answered from. */
-  copy: JournalCopy;
-  ask(question: Question): void;
-  learn(answer: Answer): void;
-  rollbacks: Rollbacks;
-  lacks(fromMs: number): Degraded | undefined;
-  /** Whether calls are answered without the store, and whether they are from such an error on; see Fallback. */
-  isAway(): boolean;
-  leave(error: unknown): boolean;
-}
-
-/** Publishes summaries of a journal, and answers from one that is found. */
-export class Summaries {
+/** Answers from a published summary if there is one and it is accurate enough; otherwise exactly. Publishes summaries too. */
+export class ApproximateQueries implements QueryStrategy<ApproximateQuery> {
   readonly #store: Store;
   readonly #key: string;
   readonly #settings: SeriesSettings;
-  readonly #journal: SummedUp;
-  /** There was no summary: the next question had better be the first of a copy that is kept. */
-  #isToHold = false;
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #time: ServerTime;
+  readonly #loop: CommitLoop;
+  readonly #exact: ExactQueries;
+  /** There was no summary: the next query is answered exactly, from a copy that stays cached. */
+  #isToCache = false;
 
-  constructor(store: Store, key: string, settings: SeriesSettings, journal: SummedUp) {
+  constructor(
+    store: Store,
+    key: string,
+    settings: SeriesSettings,
+    time: ServerTime,
+    loop: CommitLoop,
+    exact: ExactQueries,
+  ) {
     this.#store = store;
     this.#key = key;
     this.#settings = settings;
-    this.#journal = journal;
-  }
-
-  /** How many calls are under way. */
-  get size(): number {
-    return this.#underWay.size;
-  }
-
-  /** Waits for what was asked before. */
-  async settled(): Promise<void> {
-    await Promise.allSettled(this.#underWay);
+    this.#time = time;
+    this.#loop = loop;
+    this.#exact = exact;
   }
 
   publish(rankError: number): Promise<void> {
-    return this.#follow(this.#publish(rankError));
+    return this.#loop.track(this.#publish(rankError));
   }
 
-  /** `exactly` is asked where only the journal itself will do: no more is known then than before. */
-  stats(query: ApproximateQuery, exactly: () => Promise<WindowStats>): Promise<WindowStats> {
-    const answer = async () =>
-      (await this.#near(query)) ?? { ...(await exactly()), approximate: { rankError: 0, events: 0 } };
-    return this.#follow(answer());
+  stats(query: ApproximateQuery): Promise<WindowStats> {
+    return this.#loop.track(this.#stats(query));
   }
 
-  #follow<T>(work: Promise<T>): Promise<T> {
-    this.#underWay.add(work);
-    const forget = () => this.#underWay.delete(work);
-    work.then(forget, forget);
-    return work;
+  async #stats(query: ApproximateQuery): Promise<WindowStats> {
+    const near = await this.#near(query);
+    return near ?? { ...(await this.#exact.stats(query)), approximate: { rankError: 0, events: 0 } };
   }
 
   async #publish(rankError: number): Promise<void> {
     const summary = await this.#summary(rankError);
     if (summary && !(await this.#store.run(summarize, this.#key, summary)))
-      throw new OrielError("LOST", "the series changed while it was summed up", { transient: true });
+      throw new OrielError("LOST", "the series changed while it was being summarized", { transient: true });
   }
 
-  /** Of all within the retention, at one cut. */
+  /** The summary of all events within the retention, at one cut. */
   #summary(rankError: number): Promise<Uint8Array | undefined> {
-    const { promise, resolve, reject } = waiting<Uint8Array | undefined>();
     const spanMs = this.#settings.retentionMs;
-    this.#journal.ask({
-      window: { spanMs, atMs: undefined, closed: "both", maxAgeMs: 0, kind: "" },
-      afterBatch: 0,
-      kind: {},
-      tellsDegraded: false,
-      compute: (_view, fromMs) => summaryOf(this.#journal.copy, fromMs, rankError),
-      resolve: resolve as (answer: unknown) => void,
-      fail: reject,
-    });
-    return promise;
+    const window = { spanMs, atMs: undefined, closed: "both", maxAgeMs: 0, kind: "" } as const;
+    const { copy } = this.#loop.online.view;
+    return this.#exact.compute(window, {}, (_view, fromMs) => summaryOf(copy, fromMs, rankError), false);
   }
 
   async #near(query: ApproximateQuery): Promise<WindowStats | undefined> {
-    const { copy, rollbacks } = this.#journal;
-    // What is held is brought up to date by fewer bytes than any summary takes.
-    if (copy.tail || this.#journal.isAway() || this.#isToHold) return undefined;
+    const { copy, rollbacks } = this.#loop.online.view;
+    // Updating a cached copy takes fewer bytes than any summary.
+    if (copy.tail || this.#loop.isOffline || this.#isToCache) return undefined;
     const begunMs = this.#store.monotonic();
     const reach = { spanMs: query.spanMs, fromMs: Infinity, mostBytes: law.coldBytes };
     if (query.atMs !== undefined) Object.assign(reach, { spanMs: -Infinity, fromMs: query.atMs - query.spanMs });
     const before = rollbacks.seen;
     try {
       const { answer, summary } = await this.#store.run(approximate, this.#key, reach);
-      this.#journal.learn(answer);
+      this.#time.learn(answer);
       rollbacks.see(answer, before);
-      this.#isToHold = !summary && this.#settings.isResident;
+      this.#isToCache = !summary && this.#settings.isResident;
       const stats = await this.#read(query, answer, summary && decodeSummary(summary));
       return this.#store.monotonic() - begunMs <= law.longestReadMs ? stats : undefined;
     } catch (thrown) {
       const error = corruptAt(this.#key, thrown);
-      const isKnown = error instanceof Rolled || error instanceof TooMany || this.#journal.leave(error);
+      const isKnown = error instanceof Rolled || error instanceof TooMany || this.#loop.goOffline(error);
       if (isKnown || (error instanceof OrielError && error.code === "CORRUPT")) return undefined;
       throw error;
     }
@@ -126,6 +99,7 @@ export class Summaries {
   async #read(query: ApproximateQuery, cut: Answer, summary: Summary | undefined): Promise<WindowStats | undefined> {
     const { header, nowMs } = cut;
     const { valueType, clock, nan, maxResidentBytes } = this.#settings;
+    const { reader, view } = this.#loop.online;
     if (header?.format !== law.format || header.valueType !== valueType || header.clock !== clock) return undefined;
     if (!summary && !cut.older) return undefined;
     const toMs = query.atMs ?? seriesNowMs(header, nowMs);
@@ -133,7 +107,7 @@ export class Summaries {
     if (summary && (summary.header.valueType !== valueType || fromMs < summary.fromMs)) return undefined;
     const copy = summary ? JournalCopy.after(summary.header, summary.known, summary.frames) : new JournalCopy();
     const begin = copy.head;
-    await this.#journal.reader.follow(copy, cut, fromMs, maxResidentBytes);
+    await reader.follow(copy, cut, fromMs, maxResidentBytes);
     const fold = new SummaryFold();
     const used = begin && copy.head === begin ? summary : undefined;
     if (used) fold.addDigests(used.digests, fromMs, toMs, query.closed);
@@ -144,7 +118,7 @@ export class Summaries {
     const oldest = copy.head!.header;
     const missing = used ? used.isOlderMissing : copy.noOlder && oldest.birthBefore !== 0;
     const reachMs = used ? used.reachMs : clock === 1 ? oldest.latestMs : oldest.createdMs;
-    const degradedBy = degradedOf({ header, nowMs, missing, reachMs }, fromMs, this.#journal.lacks(fromMs));
+    const degradedBy = degradedOf({ header, nowMs, missing, reachMs }, fromMs, view.missingReason(fromMs));
     return { ...statsOf(fold, query, nan, fromMs, toMs, degradedBy), approximate: { rankError, events } };
   }
 }

@@ -8,59 +8,82 @@ import { SERVER_STATUS, serverStats, serverStatsFar } from "../../journal/steps/
 import type { StatsQuery } from "../../stats/window-query.ts";
 import { type Degraded, statsOf, type WindowStats } from "../../stats/window-stats.ts";
 import type { Store } from "../../store/contract.ts";
+import type { QueryStrategy } from "../pending-query.ts";
 import { isStoreFailure } from "../refused.ts";
 import type { SeriesSettings } from "../series-options.ts";
+import { waiting } from "../waiting.ts";
 import { ServerFold } from "./server-fold.ts";
 
-/** How often other chunks may turn out to be wanted: each time the open one was closed meanwhile. */
-const MOST_TRIES = 8;
+/** A query is sent again if the open chunk was closed before it arrived, because it then needs other chunks. */
+const MAX_TRIES = 8;
 
-/** A caller who waits for statistics. */
-export interface ServerQuestion {
+/** A caller who waits for statistics from the store. */
+export interface ServerQuery {
   query: StatsQuery;
   resolve(stats: WindowStats): void;
   fail(error: unknown): void;
 }
 
-/** What remembers losses. */
-interface Witness {
-  readonly rollbacks: Rollbacks;
-  lacks(fromMs: number): Degraded | undefined;
+/** Accepts queries that the store answers after every event recorded before them. */
+export interface ServerQueue {
+  askServer(query: ServerQuery): void;
 }
 
-/** Asks for statistics that are computed inside the store; keeps no events. */
-export class ServerSide {
+/** Exact answers, computed inside the store. This process caches no copy for them. */
+export class ServerQueries implements QueryStrategy {
+  readonly #queue: ServerQueue;
+
+  constructor(queue: ServerQueue) {
+    this.#queue = queue;
+  }
+
+  stats(query: StatsQuery): Promise<WindowStats> {
+    const { promise, resolve, reject } = waiting<WindowStats>();
+    this.#queue.askServer({ query, resolve, fail: reject });
+    return promise;
+  }
+}
+
+/** Remembers what the journal lost. */
+export interface LossTracker {
+  readonly rollbacks: Rollbacks;
+  /** Why a window from `fromMs` lacks events that this process has seen; undefined if it lacks none. */
+  missingReason(fromMs: number): Degraded | undefined;
+}
+
+/** Requests statistics that the store computes. */
+export class ServerStats {
   readonly #store: Store;
   readonly #key: string;
   readonly #settings: SeriesSettings;
-  readonly #witness: Witness;
+  readonly #losses: LossTracker;
   #newest: number | undefined;
-  /** Windows that reach back so far, ms, were found to need many chunks. */
+  /** Windows that go back this far, in ms, turned out to need many chunks. */
   #farMs = Number.POSITIVE_INFINITY;
   #nowMs = 0;
 
-  constructor(store: Store, key: string, settings: SeriesSettings, witness: Witness) {
+  constructor(store: Store, key: string, settings: SeriesSettings, losses: LossTracker) {
     this.#store = store;
     this.#key = key;
     this.#settings = settings;
-    this.#witness = witness;
+    this.#losses = losses;
   }
 
   /**
-   * One after the other, those who ask the same at once; never throws, whoever waits is told. Where the store fails, it
-   * fails for all of them: its error.
+   * Answers the queries one kind after the other; equal queries share a request. Never rejects: errors go to the callers.
+   * If the store fails, all remaining queries fail and the store's error is returned.
    */
-  async answer(questions: readonly ServerQuestion[]): Promise<unknown> {
-    for (const kind of new Set(questions.map(({ query }) => query.kind))) {
-      const alike = questions.filter(({ query }) => query.kind === kind);
+  async answer(queries: readonly ServerQuery[]): Promise<unknown> {
+    for (const kind of new Set(queries.map(({ query }) => query.kind))) {
+      const alike = queries.filter(({ query }) => query.kind === kind);
       try {
         const stats = await this.#stats(alike[0].query);
         for (const { resolve } of alike) resolve({ ...stats, percentiles: { ...stats.percentiles } });
       } catch (thrown) {
         const error = corruptAt(this.#key, thrown);
         if (isStoreFailure(error)) {
-          // Who was answered is told nothing more.
-          for (const { fail } of questions) fail(error);
+          // Has no effect on queries that are already answered.
+          for (const { fail } of queries) fail(error);
           return error;
         }
         for (const { fail } of alike) fail(error);
@@ -69,17 +92,17 @@ export class ServerSide {
     return undefined;
   }
 
-  /** One round trip; another one where chunks were closed since the last, or no answer was seen yet. */
+  /** One round trip. The first query, and one after a chunk was closed, takes another. */
   async #stats(query: StatsQuery): Promise<WindowStats> {
     const percentiles = [...new Set(query.percentiles)].sort((a, b) => a - b);
-    const { rollbacks } = this.#witness;
+    const { rollbacks } = this.#losses;
     const before = rollbacks.seen;
     const answer = await this.#ask(query, percentiles);
     rollbacks.see(answer, before);
     const { header, nowMs, moments, ordered } = answer;
     const toMs = query.atMs ?? (header ? seriesNowMs(header, nowMs) : nowMs);
     const fromMs = toMs - query.spanMs;
-    const degradedBy = header && degradedOf({ ...answer, header }, fromMs, this.#witness.lacks(fromMs));
+    const degradedBy = header && degradedOf({ ...answer, header }, fromMs, this.#losses.missingReason(fromMs));
     const fold = new ServerFold(moments, percentiles, ordered);
     return statsOf(fold, query, this.#settings.nan, fromMs, toMs, degradedBy);
   }
@@ -89,11 +112,11 @@ export class ServerSide {
     const { closed, spanMs, atMs } = query;
     const reachMs = spanMs + (atMs === undefined ? 0 : Math.max(0, this.#nowMs - atMs));
     let wasUnlinked = false;
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
       const input = { valueType, clock, closed, spanMs, atMs, newest: this.#newest, percentiles };
       const operation = reachMs < this.#farMs ? serverStats : serverStatsFar;
       const answer = await this.#store.run(operation, this.#key, input);
-      // Keys that cannot be there are not named: in a slot on its way to another node they would hold the call up.
+      // Names no key that cannot exist: in a slot that migrates to another node it would delay the call.
       const newest = answer.header?.birthBefore ? answer.header.number - 1 : undefined;
       if (answer.status === SERVER_STATUS.otherKeys && newest === input.newest) this.#farMs = reachMs;
       this.#newest = newest;
@@ -110,7 +133,7 @@ export class ServerSide {
             "the series is stored with another value type or clock than it was opened with",
           );
         case SERVER_STATUS.unlinked:
-          // A deletion or a failover may have been half seen; what is damaged still is at the next look.
+          // The query may have met a deletion or a failover halfway. Real damage is still there at the next try.
           if (wasUnlinked) throw corruptError(this.#key, "its chunks do not fit together");
           wasUnlinked = true;
       }

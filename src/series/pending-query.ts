@@ -1,0 +1,116 @@
+import { law } from "../journal/format/law.ts";
+import type { Reach } from "../journal/format/older.ts";
+import type { Column } from "../kernel/contract.ts";
+import type { NanPolicy } from "../kernel/nan.ts";
+import { Fold } from "../stats/segments/fold.ts";
+import type { StatsQuery, WindowQuery } from "../stats/window-query.ts";
+import { type Degraded, statsOf, type WindowStats } from "../stats/window-stats.ts";
+import type { Closed } from "../time.ts";
+import { waiting } from "./waiting.ts";
+
+/** The events of a series at one instant. */
+export interface WindowView {
+  collect(fold: Fold, fromMs: number, toMs: number, closed: Closed): void;
+  /** Same as `collect` into an empty fold. Caches what makes the next fold of the same span cheap. */
+  fold(fromMs: number, toMs: number, closed: Closed): Fold;
+  /** A copy of the values inside the window, in the order of the journal. */
+  valuesInside(fromMs: number, toMs: number, closed: Closed): Column;
+  /** Why a window from `fromMs` may lack events; undefined if it lacks none. */
+  degradedBy(fromMs: number): Degraded | undefined;
+}
+
+/** One caller's query. It is answered at the next cut that holds every event up to batch `afterBatch`. */
+export interface PendingQuery {
+  afterBatch: number;
+  window: WindowQuery;
+  /** Queries of one kind (compared as a Map's key) are computed once per cut. */
+  kind: unknown;
+  /** False if the answer cannot say that it is degraded. Such a query fails while the store is unreachable. */
+  reportsDegraded: boolean;
+  /** Called while the view stands at the cut. */
+  compute(view: WindowView, fromMs: number, toMs: number): unknown;
+  resolve(answer: unknown): void;
+  fail(error: unknown): void;
+}
+
+/** Accepts queries and answers each of them once. */
+export interface QueryQueue {
+  ask(query: PendingQuery): void;
+}
+
+/** One way to compute statistics: exactly in this process, inside the store, or approximately from a summary. */
+export interface QueryStrategy<Query extends StatsQuery = StatsQuery> {
+  stats(query: Query): Promise<WindowStats>;
+}
+
+type Compute<T> = (view: WindowView, fromMs: number, toMs: number) => T;
+
+/** Exact answers, computed in this process from its copy of the journal. */
+export class ExactQueries implements QueryStrategy {
+  readonly #queue: QueryQueue;
+  readonly #nan: NanPolicy;
+  /** The last answer. Callers of one commit share its computation, but each gets an object of its own. */
+  #lastStats: WindowStats | undefined;
+
+  constructor(queue: QueryQueue, nan: NanPolicy) {
+    this.#queue = queue;
+    this.#nan = nan;
+  }
+
+  stats(query: StatsQuery, afterBatch = 0): Promise<WindowStats> {
+    const { promise, resolve, reject } = waiting<WindowStats>();
+    const compute = (view: WindowView, fromMs: number, toMs: number) => {
+      const fold = foldOf(view, query, fromMs, toMs);
+      return statsOf(fold, query, this.#nan, fromMs, toMs, view.degradedBy(fromMs));
+    };
+    const give = (answer: unknown) => {
+      const stats = answer as WindowStats;
+      if (stats === this.#lastStats) return resolve({ ...stats, percentiles: { ...stats.percentiles } });
+      this.#lastStats = stats;
+      resolve(stats);
+    };
+    const { kind } = query;
+    this.#queue.ask({ window: query, afterBatch, kind, reportsDegraded: true, compute, resolve: give, fail: reject });
+    return promise;
+  }
+
+  /** Answers any other question about a window. */
+  compute<T>(window: WindowQuery, kind: unknown, compute: Compute<T>, reportsDegraded = true): Promise<T> {
+    const { promise, resolve, reject } = waiting<T>();
+    const give = resolve as (answer: unknown) => void;
+    this.#queue.ask({ window, afterBatch: 0, kind, reportsDegraded, compute, resolve: give, fail: reject });
+    return promise;
+  }
+}
+
+/** Uses the view's cache for a window that moves with time. A window with a fixed end is computed without it. */
+export function foldOf(view: WindowView, query: WindowQuery, fromMs: number, toMs: number): Fold {
+  if (query.atMs === undefined) return view.fold(fromMs, toMs, query.closed);
+  const fold = new Fold();
+  view.collect(fold, fromMs, toMs, query.closed);
+  return fold;
+}
+
+/** How far back the queries look into the journal. */
+export function lookbackOf(queries: readonly PendingQuery[]): Reach {
+  let spanMs = -Infinity;
+  let fromMs = Infinity;
+  for (const { window } of queries)
+    if (window.atMs === undefined) spanMs = Math.max(spanMs, window.spanMs);
+    else fromMs = Math.min(fromMs, window.atMs - window.spanMs);
+  return { spanMs, fromMs, mostBytes: law.coldBytes };
+}
+
+/** Answers all queries from one view at one instant. Never throws: errors go to the callers. */
+export function answerAll(queries: readonly PendingQuery[], view: WindowView, nowMs: number): void {
+  const answers = new Map<unknown, unknown>();
+  for (const query of queries) {
+    const toMs = query.window.atMs ?? nowMs;
+    try {
+      if (!answers.has(query.kind)) answers.set(query.kind, query.compute(view, toMs - query.window.spanMs, toMs));
+      query.resolve(answers.get(query.kind));
+    } catch (error) {
+      query.fail(error);
+    }
+  }
+}

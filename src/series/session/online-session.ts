@@ -1,0 +1,75 @@
+import { endsWithRequest } from "../../async/of-request.ts";
+import type { Answer } from "../../journal/format/answer.ts";
+import { JournalReader } from "../../journal/replica/journal-reader.ts";
+import type { ServerTime } from "../../journal/replica/server-time.ts";
+import { corruptAt } from "../../journal/steps/corrupt.ts";
+import type { Store } from "../../store/contract.ts";
+import { lookbackOf, type PendingQuery } from "../pending-query.ts";
+import type { SeriesSettings } from "../series-options.ts";
+import { type ServerQuery, ServerStats } from "../server/server-queries.ts";
+import type { Batch } from "./batch.ts";
+import { JournalView } from "./journal-view.ts";
+import { JournalWriter, type Written } from "./journal-writer.ts";
+import type { OfflineBuffer } from "./offline-buffer.ts";
+import type { CommitFailure, Session } from "./session.ts";
+
+/**
+ * The session while the store answers. One request writes the batch, and its answer is the cut at which the queries are
+ * answered: it has every byte that this process's copy of the open chunk lacks.
+ */
+export class OnlineSession implements Session {
+  readonly reader: JournalReader;
+  readonly view: JournalView;
+  readonly #key: string;
+  readonly #time: ServerTime;
+  readonly #writer: JournalWriter;
+  readonly #server: ServerStats;
+
+  constructor(store: Store, key: string, settings: SeriesSettings, time: ServerTime, buffer?: OfflineBuffer) {
+    this.#key = key;
+    this.#time = time;
+    this.reader = new JournalReader(store, key);
+    this.view = new JournalView(store, key, settings, this.reader, buffer);
+    this.#writer = new JournalWriter(store, key, settings, this.reader, time);
+    this.#server = new ServerStats(store, key, settings, this.view);
+  }
+
+  async commit(batch: Batch | undefined, queries: readonly PendingQuery[]): Promise<CommitFailure | undefined> {
+    const asked = this.view.age.now();
+    const { rollbacks } = this.view;
+    const before = rollbacks.seen;
+    let cut: Answer | Written;
+    try {
+      if (!batch) cut = await this.reader.open(this.view.known, lookbackOf(queries));
+      else if (queries.length > 0) cut = await this.#writer.append(batch, this.view.known, lookbackOf(queries));
+      else {
+        const event = this.#writer.eventOf(batch);
+        if (!event) cut = await this.#writer.append(batch, "none");
+        else cut = (await this.#writer.record(event)) ?? (await this.#writer.appendEvent(event));
+      }
+      this.#time.learn(cut);
+      rollbacks.see(cut, before);
+    } catch (thrown) {
+      return { error: corruptAt(this.#key, thrown), batch, queries };
+    }
+    if (batch) this.#writer.see(cut);
+    if (endsWithRequest) await this.#writer.rotated();
+    batch?.settle(cut.verdicts, cut.isOnlyCopy);
+    if (queries.length === 0) return undefined;
+    return this.view.answer(cut as Answer, queries, asked);
+  }
+
+  answerOnServer(queries: readonly ServerQuery[]): Promise<unknown> {
+    return this.#server.answer(queries);
+  }
+
+  /** Sends a small request, which fails while the store is unreachable. */
+  async probe(): Promise<void> {
+    this.#time.learn(await this.reader.open("header"));
+  }
+
+  async close(): Promise<void> {
+    await this.#writer.rotated();
+    this.view.clear();
+  }
+}

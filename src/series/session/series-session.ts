@@ -1,0 +1,56 @@
+import type { OneAtATime } from "../../async/beside.ts";
+import type { ServerTime } from "../../journal/replica/server-time.ts";
+import { corruptAt } from "../../journal/steps/corrupt.ts";
+import type { Place } from "../../place.ts";
+import type { Store } from "../../store/contract.ts";
+import { ExactQueries } from "../pending-query.ts";
+import type { SeriesSettings } from "../series-options.ts";
+import { ServerQueries } from "../server/server-queries.ts";
+import { ApproximateQueries } from "../summary/approximate-queries.ts";
+import { CommitLoop } from "./commit-loop.ts";
+import { deleteJournal } from "./journal-delete.ts";
+
+/** One process's side of a series: the loop that talks to the store, and the three ways to answer a query. */
+export class SeriesSession implements OneAtATime {
+  readonly loop: CommitLoop;
+  readonly exact: ExactQueries;
+  readonly onServer: ServerQueries;
+  readonly approximate: ApproximateQueries;
+  readonly #store: Store;
+  readonly #key: string;
+
+  /** `time`: what is known of the server's clock, shared by the sessions of a series. */
+  constructor(store: Store, name: string, settings: SeriesSettings, time: ServerTime, place: Place) {
+    this.#store = store;
+    this.#key = store.keyOf(name);
+    this.loop = new CommitLoop(store, this.#key, settings, time, place);
+    this.exact = new ExactQueries(this.loop, settings.nan);
+    this.onServer = new ServerQueries(this.loop);
+    this.approximate = new ApproximateQueries(store, this.#key, settings, time, this.loop, this.exact);
+  }
+
+  get isBusy(): boolean {
+    return this.loop.isBusy;
+  }
+
+  lose(): void {
+    this.loop.lose();
+  }
+
+  close(): Promise<void> {
+    return this.loop.close();
+  }
+
+  /** Deletes the journal as it is now. Events recorded by others meanwhile begin a new one. */
+  async delete(): Promise<void> {
+    const { reader, view } = this.loop.online;
+    try {
+      await deleteJournal(this.#store, this.#key, reader);
+    } catch (error) {
+      throw corruptAt(this.#key, error);
+    } finally {
+      view.age.forget();
+    }
+    this.loop.forgetBuffer();
+  }
+}

@@ -1,0 +1,39 @@
+import { type Profiler, Session } from "node:inspector/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { memoryStore, Series } from "../../../src/entries/index.ts";
+
+/** The rooms that one value passes through, from the call to the journal and back to the answer. */
+const WALK = /^src\/(series|journal|stats)\//;
+const MAX_FILES = 60;
+
+const inspector = new Session();
+
+beforeAll(async () => {
+  inspector.connect();
+  await inspector.post("Profiler.enable");
+  await inspector.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
+});
+
+afterAll(() => inspector.disconnect());
+
+test("a warm recordAndGet passes through few files", async () => {
+  const store = memoryStore();
+  const series = new Series(store, "warm");
+  const options = { span: "1m", percentiles: [99] } as const;
+  await series.recordMany(Array.from({ length: 5000 }, (_, i) => i));
+  for (let i = 0; i < 10; i++) await series.recordAndGet(i, options);
+  await inspector.post("Profiler.takePreciseCoverage");
+  await series.recordAndGet(1, options);
+  const { result } = await inspector.post("Profiler.takePreciseCoverage");
+  await store.close();
+  const files = executed(result).filter((path) => WALK.test(path));
+  expect(files).toContain("src/series/session/online-session.ts");
+  expect(files.length, files.join("\n")).toBeLessThanOrEqual(MAX_FILES);
+});
+
+/** The sources of which a function was called since the last coverage was taken. */
+function executed(scripts: Profiler.ScriptCoverage[]): string[] {
+  return scripts
+    .filter(({ functions }) => functions.some(({ ranges }) => ranges[0]!.count > 0))
+    .map(({ url }) => url.replace(/^.*?\/(?=src\/)/, ""));
+}
