@@ -1,6 +1,6 @@
 import { checkSignal } from "../errors.ts";
 
-/** The promise, or the signal's reason as soon as it aborts; what was begun goes on, and nobody waits for it. */
+/** The promise, or a rejection with the signal's reason when it aborts. The work itself goes on. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   checkSignal(signal);

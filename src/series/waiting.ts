@@ -1,4 +1,4 @@
-/** A promise with its ends; made only when somebody waits, so that a failure never goes unhandled. */
+/** A promise with its resolvers. Created only for a caller who waits, so that no rejection is unhandled. */
 export interface Waiting<T> {
   promise: Promise<T>;
   resolve(value: T | PromiseLike<T>): void;

@@ -17,7 +17,7 @@ const NONE: ServerMoments = {
   scale: 1,
 };
 
-/** One window as the server folded it; it knows the order statistics of `percentiles`, `RANKS` each, and no others. */
+/** One window, folded by the server. It has `RANKS` order statistics for each of `percentiles`, and no others. */
 export class ServerFold implements Folded {
   readonly #moments: ServerMoments;
   readonly #percentiles: readonly number[];
@@ -62,7 +62,7 @@ export class ServerFold implements Folded {
   variance(ddof: number): number {
     const { numbers, m2, scale, min, max } = this.#moments;
     if (this.#finiteCount !== numbers || numbers - ddof <= 0) return Number.NaN;
-    // Squares that leave the range of f64 take their correction with them.
+    // M2 is NaN if the squares overflow f64.
     const squares = min === max ? 0 : Number.isNaN(m2) ? Number.POSITIVE_INFINITY : Math.max(0, m2);
     return squares / scale / scale / (numbers - ddof);
   }

@@ -29,7 +29,7 @@ export class CommitLoop implements QueryQueue, ServerQueue, EventWriter {
   readonly #outbox: Outbox;
   readonly #offline: OfflineSession | undefined;
   readonly #recovery: Recovery | undefined;
-  /** Work that needs no turn of the loop. */
+  /** Work beside the loop. */
   readonly #aside = new Set<Promise<unknown>>();
   #queries: PendingQuery[] = [];
   #serverQueries: ServerQuery[] = [];

@@ -9,12 +9,12 @@ import { closedKey } from "../../journal/steps/rotate.ts";
 import type { Store } from "../../store/contract.ts";
 
 const DELETED_AT_ONCE = 16;
-const MOST_DELETE_ROUNDS = 100;
+const MAX_ROUNDS = 100;
 
-/** Deletes a journal as it stands; what others record meanwhile begins a new one. */
+/** Deletes a journal as it is now. Events recorded by others meanwhile begin a new one. */
 export async function deleteJournal(store: Store, key: string, reader: JournalReader): Promise<void> {
   await deleteChunks(store, key, reader);
-  // Last: while the journal is there, another one may be put beside it.
+  // Last, because a process can publish another summary while the journal exists.
   const summary = await store.run(read, summaryKey(key), "header");
   if (summary.header) await deleteSeen(store, summaryKey(key), summary);
 }
@@ -22,10 +22,10 @@ export async function deleteJournal(store: Store, key: string, reader: JournalRe
 async function deleteChunks(store: Store, key: string, reader: JournalReader): Promise<void> {
   let seen = await reader.open("header");
   for (let round = 0; seen.header; round++) {
-    if (round === MOST_DELETE_ROUNDS) throw new OrielError("LOST", "the series kept changing", { transient: true });
+    if (round === MAX_ROUNDS) throw new OrielError("LOST", "the series kept changing", { transient: true });
     const { number, birth } = seen.header;
     const result = await deleteSeen(store, key, seen);
-    // Another birth: the chunk was closed meanwhile, and then is there under its number; or it is already deleted.
+    // With another birth, the chunk was closed meanwhile and has a key of its own, or it is already deleted.
     const closed = result === DELETED.another ? await reader.closed(number) : undefined;
     await deleteClosed(store, key, reader, number - 1);
     if (closed?.header?.birth !== birth) return;
@@ -44,12 +44,12 @@ async function deleteClosed(store: Store, key: string, reader: JournalReader, ne
 }
 
 /**
- * By birth: others may have begun anew under the name. Not for long: a request that comes late, after a failover undid
- * it, would find the chunk under the same birth, and with events that were recorded since.
+ * Deletes only a chunk of the same birth, because others may have begun a new journal. The request expires: after a
+ * failover that undid it, a late copy would find the same birth with events recorded since.
  */
 async function deleteSeen(store: Store, key: string, { header, nowMs }: Answer): Promise<number> {
   const result = await store.run(deleteChunk, key, { birth: header!.birth, voidAfterMs: nowMs + law.voidAfterMs });
   if (result !== DELETED.void) return result;
-  const late = `the deletion was sent more than ${law.voidAfterMs} ms after the series was looked at`;
+  const late = `the deletion was sent more than ${law.voidAfterMs} ms after the series was read`;
   throw new OrielError("STALE", late, { transient: true, applied: "unknown" });
 }

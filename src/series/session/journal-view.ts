@@ -234,7 +234,7 @@ export class JournalView implements WindowView {
     if (this.copy.isBeyond(maxResidentBytes)) throw new TooMany();
   }
 
-  /** Whether a window from `fromMs` needs no event of the oldest chunk. */
+  /** Whether the oldest chunk has no event inside a window from `fromMs`. */
   #isSpare(fromMs: number): boolean {
     const next = this.copy.chunks[1];
     return next !== undefined && !needsOlder(next.header, fromMs);

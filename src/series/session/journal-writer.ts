@@ -16,10 +16,10 @@ import { refused, unsent } from "../refused.ts";
 import type { SeriesSettings } from "../series-options.ts";
 import type { Batch } from "./batch.ts";
 
-/** What the store says of a batch; no verdicts: all of it was written. */
+/** The store's answer to a batch. Without verdicts, all of it was written. */
 export type Written = Seen & { verdicts?: Uint8Array; isOnlyCopy?: boolean | undefined };
 
-/** One process as a producer: numbers its frames, appends them to the open chunk, and closes chunks that are due. */
+/** One process as a producer. It numbers its frames, appends them to the open chunk, and closes chunks that are due. */
 export class JournalWriter {
   readonly #store: Store;
   readonly #key: string;
@@ -28,8 +28,8 @@ export class JournalWriter {
   readonly #time: ServerTime;
   #producer: number | undefined;
   #sequence = 0;
-  /** The open chunk was seen, and does not wait to be closed for its length. */
-  #isUsual = false;
+  /** At the last answer the open chunk existed and was not too long. */
+  #isNormal = false;
   #rotation: Promise<void> | undefined;
 
   constructor(store: Store, key: string, settings: SeriesSettings, reader: JournalReader, time: ServerTime) {
@@ -40,24 +40,24 @@ export class JournalWriter {
     this.#time = time;
   }
 
-  /** The event of a batch that is but one, where the open chunk was as nearly always when it was last seen. */
+  /** The event of a batch of one undated event, if the open chunk was in its normal state at the last answer. */
   eventOf(batch: Batch): Event | undefined {
     const value = batch.lone;
     const nowMs = this.#time.estimateMs();
-    if (value === undefined || !this.#isUsual || nowMs === undefined) return undefined;
+    if (value === undefined || !this.#isNormal || nowMs === undefined) return undefined;
     const { valueType, retentionMs } = this.#settings;
     this.#producer ??= this.#begin();
     const sequence = this.#nextSequence();
     return { valueType, producer: this.#producer, sequence, value, retentionMs, voidAfterMs: nowMs + law.voidAfterMs };
   }
 
-  /** Writes one event; undefined where the chunk is not as nearly always: append it then, it will count once. */
+  /** Fast path for one event. Returns undefined if the chunk is not in its normal state; `appendEvent` must follow. */
   record(event: Event): Promise<Done | undefined> {
     const { replicas } = this.#settings;
     return this.#store.run(record, this.#key, event, replicas === 0 ? undefined : { replicas });
   }
 
-  /** After `record`, of whose earlier attempts without an answer it is not known whether they were done. */
+  /** Follows `record`, of which an earlier attempt without an answer may have been applied. The event counts once. */
   async appendEvent(event: Event): Promise<Answer> {
     try {
       return await this.#append([frameOf(event)], event.voidAfterMs, "none");
@@ -69,25 +69,25 @@ export class JournalWriter {
   }
 
   /**
-   * Writes a batch, and answers what the caller lacks of the open chunk; "none": nothing. `reach`: what is wanted of
-   * closed chunks, where nothing is known.
+   * Writes a batch and returns the bytes of the open chunk after `known`, or no bytes for "none". If nothing is known,
+   * `reach` adds the closed chunks of the windows.
    */
   async append(batch: Batch, known: Known | undefined | "none", reach?: Reach): Promise<Answer> {
     const isByOwnClock = !this.#settings.isResident && known === undefined && reach !== undefined;
     if (this.#time.estimateMs() === undefined && !isByOwnClock) await this.#learnTime();
     this.#producer ??= this.#begin();
     const frames = batch.frames(this.#producer, () => this.#nextSequence());
-    // A wrong time cannot make an event count twice: the append is void then, and this process has learnt the server's.
+    // A wrong time makes the append void, so the event cannot count twice. Its answer has the server's time.
     const nowMs = this.#time.estimateMs() ?? Math.floor(Date.now());
     return this.#append(frames, nowMs + law.voidAfterMs, known, reach, batch.isDated);
   }
 
   /**
-   * Takes note of what a batch met, and closes the open chunk where it is time, without waiting for it. Late rotation
-   * harms nothing: the next one tries again.
+   * Remembers the state of the open chunk and closes it if it is due, without waiting. If that fails, the next answer
+   * tries again.
    */
   see({ header, length, nowMs }: Seen): void {
-    this.#isUsual = length > HEADER_BYTES && length < law.rotateBytes;
+    this.#isNormal = length > HEADER_BYTES && length < law.rotateBytes;
     if (!header || this.#rotation || length <= HEADER_BYTES) return;
     if (length < law.rotateBytes && nowMs - header.createdMs < header.chunkMs) return;
     const end = () => {
@@ -96,7 +96,7 @@ export class JournalWriter {
     this.#rotation = this.#rotate(header).then(end, end);
   }
 
-  /** Until a chunk that is being closed is; never rejects. */
+  /** Waits for a chunk that is being closed. Never rejects. */
   async rotated(): Promise<void> {
     await this.#rotation;
   }
@@ -110,9 +110,9 @@ export class JournalWriter {
   ): Promise<Answer> {
     const { valueType, clock, retentionMs, replicas } = this.#settings;
     const input = { valueType, clock, retentionMs, voidAfterMs, birth: this.#drawBirth(), frames, known };
-    /** Sendings of which another copy may have been run. */
+    /** Attempts of which another copy may have run. */
     let unsure = 0;
-    // Only events with their own times are refused one by one: nothing else costs a function for each append.
+    // Only events with their own times are refused one by one. Other appends save the closure.
     const options: RunOptions = isDated ? { replicas, ranOnce: () => void unsure-- } : { replicas };
     const send = () => {
       unsure++;
@@ -131,7 +131,7 @@ export class JournalWriter {
     return answer;
   }
 
-  /** Before an append: where it fails, nothing was sent. */
+  /** Precedes an append. If it fails, the append was not sent. */
   async #learnTime(): Promise<void> {
     try {
       this.#time.learn(await this.#reader.open("header"));
@@ -149,7 +149,7 @@ export class JournalWriter {
     return this.#settings.entropy();
   }
 
-  /** Never 0, which says "no chunk before". */
+  /** Never 0, which means "no chunk before". */
   #drawBirth(): number {
     return this.#settings.entropy() || 1;
   }

@@ -16,9 +16,9 @@ export interface BufferedEvents {
 /**
  * Events recorded while the store is unreachable, bounded in bytes.
  *
- *   unsent      the store certainly lacks them    -> sent when it is back
- *   uncertain   the store may have them           -> never sent, because they could count twice
- *   rejected    the store refused them for good   -> never sent
+ *   unsent      the store certainly lacks them.    They are sent when it is back.
+ *   uncertain   the store may have them.           They are never sent, because they could count twice.
+ *   rejected    the store refused them for good.   They are never sent.
  */
 export class OfflineBuffer {
   readonly #valueType: number;

@@ -155,8 +155,8 @@ export class OfflineSession implements Session {
 }
 
 /**
- * Refuses events that the store would refuse, as far as this process can tell. With `mayBeApplied`, a refused event may
- * be in the store all the same, because this process only estimates the server's time.
+ * Refuses events that the store would refuse, by its own estimate. With `mayBeApplied`, a refused event may
+ * be in the store all the same, whose time this process only estimates.
  */
 function checkTimes(times: Float64Array, serverMs: number, fromMs: number, mayBeApplied: boolean): void {
   const applied = mayBeApplied ? "unknown" : "no";

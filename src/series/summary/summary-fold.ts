@@ -4,17 +4,17 @@ import { Fold } from "../../stats/segments/fold.ts";
 import type { Closed } from "../../time.ts";
 import { isInside } from "../../time.ts";
 
-/** Ranks of order statistics, and what methods of percentiles put between them, differ by so much from p/100 of all. */
+/** Rounding and interpolation move a percentile by up to this many ranks. */
 const RANK_SLACK = 2;
 
 /**
- * A window of which a part is known by digests alone. Those that an edge of the window cuts are taken in or left out
- * whole: all but percentiles is then exact for a window that differs by at most `uncertain` events.
+ * A window that consists of digests and runs. A digest that an edge of the window cuts is included or left out as a
+ * whole. All statistics but percentiles are then exact for a window that differs by at most `uncertain` events.
  */
 export class SummaryFold extends Fold {
-  /** Events of digests that an edge cuts, and the numbers among them. */
+  /** Number of events in digests that an edge cuts. */
   uncertain = 0;
-  /** An edge cuts a digest with NaN in it. */
+  /** An edge cuts a digest that includes NaN. */
   isNanUncertain = false;
   #uncertainNumbers = 0;
   #slack = 0;
@@ -36,7 +36,7 @@ export class SummaryFold extends Fold {
     }
   }
 
-  /** By which share of all numbers the rank of a percentile may be wrong. */
+  /** Maximum error of a percentile's rank, as a share of all numbers. */
   get rankError(): number {
     const wrong = this.#slack + this.#uncertainNumbers;
     return wrong === 0 ? 0 : (wrong + RANK_SLACK) / this.validCount;
@@ -47,7 +47,7 @@ export class SummaryFold extends Fold {
     return [this.#near(k), this.#near(k + 1)];
   }
 
-  /** The smallest value that stands for rank `k`, 0-based, or a higher one. */
+  /** The smallest value that represents the 0-based rank `k` or a higher rank. */
   #near(k: number): number {
     if (k <= 0) return this.min;
     if (k >= this.validCount - 1) return this.max;

@@ -5,20 +5,20 @@ import { encodeSummary } from "../../journal/format/summary.ts";
 import type { JournalCopy } from "../../journal/replica/journal-copy.ts";
 import type { Column } from "../../kernel/contract.ts";
 
-/** Some three for each process that recorded in the last 20 s; 20 bytes each. */
-const MOST_RANGES = 4096;
-/** What rounding and the ranks of order statistics take of a digest's share. */
+/** About three for each process that recorded in the last 20 s; 20 bytes each. */
+const MAX_RANGES = 4096;
+/** Rounding and order statistics take this many ranks of a digest's share. */
 const RANKS_SPARE = 2;
 
 /**
- * The bytes of a summary of all events from `fromMs` on; undefined where there is no journal. Half of `rankError` is for
- * the ranks within the digests, half for one of them that an edge of the window cuts. O(n log n).
+ * The bytes of a summary of all events from `fromMs` on; undefined if there is no journal. Half of `rankError` covers the
+ * ranks within the digests, the other half a digest that an edge of the window cuts. O(n log n).
  */
 export function summaryOf(copy: JournalCopy, fromMs: number, rankError: number): Uint8Array | undefined {
   const { head, tail, noOlder, lateFrames: frames } = copy;
   if (!head || !tail) return undefined;
-  if (frames.list.length > MOST_RANGES) {
-    const why = `more than ${MOST_RANGES} ranges of frames in 20 s: too many processes record to sum the series up`;
+  if (frames.list.length > MAX_RANGES) {
+    const why = `more than ${MAX_RANGES} ranges of frames in 20 s: too many processes record for a summary`;
     throw new OrielError("TOO_LARGE", why);
   }
   const { times, values } = inOrder(copy, fromMs);

@@ -36,7 +36,6 @@ export const UNFINISHED: string[] = [
   "src/place.ts",
   "src/queue/",
   "src/runtimes/",
-  "src/series/",
   "src/stats/",
   "src/store/",
   "tsup.config.ts",

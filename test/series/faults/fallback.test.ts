@@ -242,8 +242,8 @@ test("questions that wait for the store are bounded", async () => {
   const first = series.stats();
   await until("the first is on its way", () => isUnderWay);
   for (let i = 0; i < 65_536; i++) asked.push(series.stats());
-  await expectError(series.stats(), "OVERLOADED", /65536 questions wait/);
-  await expectError(series.recordAndGet(1), "OVERLOADED", /questions wait/);
+  await expectError(series.stats(), "OVERLOADED", /65536 queries wait/);
+  await expectError(series.recordAndGet(1), "OVERLOADED", /queries wait/);
   release();
   expect((await first).count).toBe(0);
   expect(new Set((await Promise.all(asked)).map(({ count }) => count))).toEqual(new Set([0]));

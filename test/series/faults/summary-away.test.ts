@@ -108,8 +108,8 @@ test("questions that accept an error are bounded as others are", async () => {
   const { store } = storeWith(() => silent);
   const series = new Series(store, "s", OPTIONS);
   const asked = Array.from({ length: 65_536 }, () => series.stats({ approximate }));
-  await expectError(series.stats({ approximate }), "OVERLOADED", /65536 questions wait/);
-  await expectError(series.stats(), "OVERLOADED", /65536 questions wait/);
+  await expectError(series.stats({ approximate }), "OVERLOADED", /65536 queries wait/);
+  await expectError(series.stats(), "OVERLOADED", /65536 queries wait/);
   fail();
   await Promise.allSettled(asked);
   await expectError(series.stats({ approximate }), "DEADLINE", /silent/);
