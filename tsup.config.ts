@@ -36,7 +36,7 @@ export default defineConfig([
     dts: { only: true },
   },
   {
-    // The command line's libraries are bundled: whoever installs oriel installs ioredis and nothing else.
+    // The command line's libraries are bundled, so that installing oriel installs only ioredis.
     ...shared,
     entry: files("src/entries", "cli"),
     format: ["esm"],

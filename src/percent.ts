@@ -9,7 +9,7 @@ export function warnOfFractions(percentiles: readonly number[]): void {
   if (isWarned) return;
   let fraction: number | undefined;
   for (const p of percentiles) {
-    // What is no number is refused by its name later.
+    // Values that are not numbers are refused later, by name.
     if (typeof p !== "number" || p > 1) return;
     if (p > 0 && p < 1) fraction ??= p;
   }

@@ -37,7 +37,7 @@ export async function count(typed: CountTyped, streams: Streams): Promise<number
   const interrupt = () => stop.abort();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
   const group = new StreamGroup(typed.redis, typed.stream, typed.group, Number(typed.replicas));
-  const renewing = setInterval(() => group.renew().catch(() => {}), RENEW_MS); // tried again; who fails is taken for gone
+  const renewing = setInterval(() => group.renew().catch(() => {}), RENEW_MS); // retried; a worker that fails for too long counts as gone
   try {
     const flow = new Counters(store, typed.name ?? typed.stream, {
       dimensions: typed.dimensions.split(","),
@@ -55,7 +55,7 @@ export async function count(typed: CountTyped, streams: Streams): Promise<number
     await output.write(`oriel count: ${worker.counted} entries counted, ${worker.bad} could not be read\n`);
     return worker.bad === 0 ? 0 : 1;
   } catch (error) {
-    if (stop.signal.aborted && error === stop.signal.reason) return 0; // told to end before it had begun
+    if (stop.signal.aborted && error === stop.signal.reason) return 0; // stopped before it had begun
     throw error;
   } finally {
     clearInterval(renewing);
@@ -102,11 +102,11 @@ class StreamWorker {
   /** Whether no worker has entries left to count. */
   async isDone(): Promise<boolean> {
     if ((await this.#group.pendingOfAll()) === 0) return true;
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS)); // of another worker, or of one that was killed
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS)); // another worker counts them, or they belong to a killed one
     return false;
   }
 
-  /** All that a consumer was given, in its order: so each shard's last offset tells what was counted of it. */
+  /** Counts the pending entries of a consumer in order, so that each shard's last offset says which are counted. */
   async #countPending(consumer: string): Promise<boolean> {
     const { stream, group } = this.#typed;
     const source = [stream, group, consumer].map(encodeURIComponent).join("/");
@@ -131,7 +131,7 @@ class StreamWorker {
       if (fields === undefined) throw argumentError("entry", id, "in the stream still; it was trimmed");
       const { dimensions, added = 0 } = this.#flow.shape;
       const first = dimensions.length - added;
-      // Whoever writes entries may not know a dimension that was added.
+      // A writer of entries may not know an added dimension.
       const values = Object.fromEntries(
         dimensions.map((name, i) => [name, i < first ? fields[name]! : (fields[name] ?? "")]),
       );

@@ -67,7 +67,7 @@ export async function counters(what: string, name: string, typed: CountersTyped,
     const repaired = repairs.filter(({ isRepaired }) => isRepaired).length;
     const layout = await doctor.layout();
     await output.write(layoutLine(layout, typed));
-    if (!typed.json) await output.write(`${repaired} of ${repairs.length} shards that did not fit are repaired\n`);
+    if (!typed.json) await output.write(`repaired ${repaired} of ${repairs.length} shards that did not match\n`);
     return repaired === repairs.length && layout.verdict === "fits" ? 0 : 1;
   } finally {
     await close();
@@ -78,7 +78,7 @@ export async function counters(what: string, name: string, typed: CountersTyped,
 const DRY = "; nothing was changed: --yes repairs";
 
 function summary(shards: number, wrong: number): string {
-  return wrong === 0 ? `all ${shards} shards fit` : `${wrong} of ${shards} shards do not fit; see docs/runbook/`;
+  return wrong === 0 ? `all ${shards} shards match` : `${wrong} of ${shards} shards do not match; see docs/runbook/`;
 }
 
 function countersOptions({ dimensions, addedDimensions, buckets, timeZone, shards }: CountersTyped): CountersOptions {
@@ -93,7 +93,7 @@ function countersOptions({ dimensions, addedDimensions, buckets, timeZone, shard
   };
 }
 
-/** One line: what all processes of the counter are asked to agree on. */
+/** One line: the settings that all processes of the counter must share. */
 function layoutLine(found: LayoutDiagnosis, { json }: CountersTyped): string {
   if (json) return `${JSON.stringify(found)}\n`;
   const { key, layout, verdict, note } = found;

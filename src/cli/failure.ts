@@ -1,7 +1,7 @@
 import { OrielError } from "../errors.ts";
 import { safeText } from "./row.ts";
 
-/** One line for an error, whatever it is: `oriel: CODE message`; with ORIEL_DEBUG=1 the whole stack. */
+/** One line for any error: `oriel: CODE message`. With ORIEL_DEBUG=1 the whole stack. */
 export function failureText(error: unknown): string {
   if (process.env.ORIEL_DEBUG === "1" && error instanceof Error)
     return `${(error.stack ?? "").split("\n").map(printable).join("\n")}\n`;

@@ -15,7 +15,7 @@ export function openStore(
   const client = clusterClient(redis);
   const store = redisStore(client, options);
   const { close } = store;
-  // No copy: its health is read when it is asked for.
+  // Not a copy of the object: its health is read at each query.
   return Object.assign(store, {
     async close() {
       await close();

@@ -43,7 +43,7 @@ export async function runCommand(argv: readonly string[], streams: Streams): Pro
     await program.parseAsync(argv, { from: "user" });
     return status;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : FAILED; // commander has told it
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : FAILED; // commander has printed it
     streams.stderr.write(failureText(error));
     return FAILED;
   }
@@ -54,7 +54,7 @@ function replayCommand(streams: Streams, end: (status: number) => void): Command
     .description("Statistics of a CSV, NDJSON or access log file, window by window, as its event time advances.")
     .argument("<file>", "the file, or - for standard input")
     .addOption(
-      new Option("--format <format>", "what the file is; recognised from its first lines by default").choices([
+      new Option("--format <format>", "format of the file (default: recognised from its first lines)").choices([
         "csv",
         "ndjson",
         "log",
@@ -69,22 +69,24 @@ function replayCommand(streams: Streams, end: (status: number) => void): Command
     .option("--span <duration>", "length of a window", "5m")
     .option("--every <duration>", "a window ends at each multiple of this (default: the span)")
     .option("--percentiles <list>", "percentiles, 0 to 100", "50,90,99")
-    .option("--method <name>", "how percentiles lie between events: one of NumPy's 13 methods", "linear")
+    .option("--method <name>", "interpolation of percentiles: one of NumPy's 13 methods", "linear")
     .addOption(
       new Option("--closed <ends>", "right: from < t <= end; both: from <= t <= end")
         .choices(["right", "both"])
         .default("right"),
     )
-    .addOption(new Option("--values <type>", "how values are kept").choices(["float32", "float64"]).default("float64"))
-    .option("--lateness <duration>", "how long, in event time, a window waits for stragglers", "0")
+    .addOption(
+      new Option("--values <type>", "type of the stored values").choices(["float32", "float64"]).default("float64"),
+    )
+    .option("--lateness <duration>", "how long, in event time, a window waits for late events", "0")
     .option("--retention <duration>", "how long the series keep events (default: span + every + lateness)")
     .option("--empty", "print windows without events too")
     .option("--json", "one JSON object a line instead of a table")
     .option("--plot <file.svg>", "draw the mean and the percentiles over time")
     .option("--unit <unit>", "unit of the values, for the picture")
-    .option("--redis <url>", "keep the series in Redis, where other processes record into them and read them")
-    .option("--prefix <prefix>", "beginning of the keys in Redis")
-    .option("--name <name>", "name of the series (default: the file's); with --key it is followed by : and the key")
+    .option("--redis <url>", "keep the series in Redis, shared with other processes")
+    .option("--prefix <prefix>", "prefix of the keys in Redis")
+    .option("--name <name>", "name of the series (default: the file's); with --key followed by : and the key")
     .addHelpText("after", REPLAY_HELP)
     .action(async (file: string, typed: TypedOptions) => end(await replay(replayOptions(file, typed), streams)));
 }
@@ -92,68 +94,66 @@ function replayCommand(streams: Streams, end: (status: number) => void): Command
 function demoCommand(streams: Streams, end: (status: number) => void): Command {
   return new Command("demo")
     .description(
-      "A real HTTP server on loopback under real traffic: its latencies, live, and a check that all were counted.",
+      "A real HTTP server on loopback under real traffic. Shows its latencies live, and checks that every request was counted.",
     )
     .option("--seconds <n>", "how long", "10")
     .option("--rate <n>", "requests per second to aim at", "400")
     .option("--port <port>", "port of the server (default: a free one)", "0")
     .option(
       "--redis <url>",
-      "record into Redis: demos in several terminals then share one series, and each shows all of it",
+      "record into Redis; demos in several terminals then share one series, and each shows all of it",
     )
-    .option("--prefix <prefix>", "beginning of the keys in Redis")
+    .option("--prefix <prefix>", "prefix of the keys in Redis")
     .action(async (typed: DemoTyped) => end(await demo(demoOptions(typed), streams)));
 }
 
 function countCommand(streams: Streams, end: (status: number) => void): Command {
   return new Command("count")
     .description("Counts the entries of a Redis stream, each once, shared by all processes that run this command.")
-    .requiredOption("--redis <url>", "where the stream is, and the counters; nodes of a cluster with commas between")
+    .requiredOption("--redis <url>", "Redis with the stream and the counters; nodes of a cluster separated by commas")
     .requiredOption("--stream <key>", "the stream; its entries have a field for each dimension")
-    .requiredOption("--group <group>", "the consumer group that shares the work; made where it is missing")
-    .requiredOption("--dimensions <list>", "names with commas between: site,lane,direction")
-    .option("--added-dimensions <list>", 'names that the counter got later; an entry without such a field has ""')
+    .requiredOption("--group <group>", "the consumer group that shares the work; created if missing")
+    .requiredOption("--dimensions <list>", "names separated by commas: site,lane,direction")
+    .option("--added-dimensions <list>", 'dimensions added later; an entry without such a field has ""')
     .option("--name <name>", "name of the counter (default: the stream's)")
-    .option("--count <field>", "field that says how many (default: 1 each)")
-    .option("--at <field>", "field that says when, ms since 1970 (default: the time in the entry's id)")
-    .option("--shards <n>", "parts of the counter; all who use it must agree", "64")
+    .option("--count <field>", "field with the number of events (default: 1 each)")
+    .option("--at <field>", "field with the time, ms since 1970 (default: the time in the entry's id)")
+    .option("--shards <n>", "shards of the counter; the same in every program", "64")
     .option(
       "--replicas <n>",
       "replicas that must have an entry before it is counted, and its count before it is acknowledged",
       "0",
     )
-    .option("--prefix <prefix>", "beginning of the keys in Redis")
+    .option("--prefix <prefix>", "prefix of the keys in Redis")
     .option("--once", "end when all entries are counted")
     .action(async (typed: CountTyped) => end(await count(typed, streams)));
 }
 
 function countersCommand(streams: Streams, end: (status: number) => void): Command {
   return new Command("counters")
-    .description(
-      "Shows how the shards of a counter and their table stand to each other, and repairs them (docs/runbook/).",
-    )
+    .description("Compares the shards of a counter with their table, and repairs them (docs/runbook/).")
     .addArgument(new Argument("<what>", "doctor shows, rebase repairs").choices(["doctor", "rebase"]))
     .argument("<name>", "name of the counter")
-    .requiredOption("--redis <url>", "where the counter is; nodes of a cluster with commas between")
+    .requiredOption("--redis <url>", "Redis with the counter; nodes of a cluster separated by commas")
     .requiredOption(
       "--sql <url>",
       "the database: postgres://…, mysql://…, mariadb://… or sqlite:<file>; it is only read",
     )
-    .requiredOption("--dimensions <list>", "names with commas between: site,lane,direction")
-    .option("--added-dimensions <list>", "names that the counter got later (docs/runbook/add-a-dimension.md)")
-    .option("--buckets <list>", "names with commas between", "minute,hour,day")
-    .option("--time-zone <name>", "in which hours and days begin", "UTC")
-    .option("--shards <n>", "parts of the counter", "64")
+    .requiredOption("--dimensions <list>", "names separated by commas: site,lane,direction")
+    .option("--added-dimensions <list>", "dimensions added later (docs/runbook/add-a-dimension.md)")
+    .option("--buckets <list>", "names separated by commas", "minute,hour,day")
+    .option("--time-zone <name>", "time zone of hours and days", "UTC")
+    .option("--shards <n>", "shards of the counter", "64")
     .option("--table <name>", "table of the counts (default: the counter's name and _counts)")
     .option("--ledger-table <name>", "table of the ledger (default: oriel_ledger)")
-    .option("--drivers <folder>", "whose node_modules have the database's driver", ".")
-    .option("--in-doubt <what>", "drop or keep events that the table may have, where Redis was set back")
-    .option("--accept-missing", "give up what the table lacks, where it was set back")
-    .option("--set-aside", "rename keys that cannot be read or have another layout, and begin anew")
-    .option("--mend-sums", "count what the rows say, where they do not add up")
-    .option("--yes", "repair; without it, rebase only shows")
-    .option("--json", "JSON, a shard a line")
-    .option("--prefix <prefix>", "beginning of the keys in Redis")
+    .option("--drivers <folder>", "folder whose node_modules has the database's driver", ".")
+    .option("--in-doubt <what>", "drop or keep events that the table may already have, if Redis was restored")
+    .option("--accept-missing", "accept the loss of counts that a restored table lacks")
+    .option("--set-aside", "rename keys that are unreadable or have another layout, and start over")
+    .option("--mend-sums", "trust the rows where their sum does not match")
+    .option("--yes", "repair; without this option rebase only shows the plan")
+    .option("--json", "print JSON, one shard a line")
+    .option("--prefix <prefix>", "prefix of the keys in Redis")
     .action(async (what: string, name: string, typed: CountersTyped) =>
       end(await counters(what, name, typed, streams)),
     );
@@ -161,9 +161,9 @@ function countersCommand(streams: Streams, end: (status: number) => void): Comma
 
 function queueCommand(streams: Streams, end: (status: number) => void): Command {
   return new Command("queue")
-    .description("Tells of a delay queue, and has its dead messages wait again.")
+    .description("Shows the state of a delay queue, and redrives its dead messages.")
     .addArgument(
-      new Argument("<what>", "its counts; what is due next; what is dead; or have that wait again").choices([
+      new Argument("<what>", "its counts; the next due messages; the dead ones; or add the dead ones again").choices([
         "counts",
         "peek",
         "dead",
@@ -171,11 +171,11 @@ function queueCommand(streams: Streams, end: (status: number) => void): Command 
       ]),
     )
     .argument("<name>", "name of the queue")
-    .requiredOption("--redis <url>", "where the queue is; nodes of a cluster with commas between")
-    .option("--shards <n>", "parts of the queue; all who use it must agree", "1")
-    .option("--limit <n>", "how many messages to list: dead up to 1000, peek up to 256", "10")
-    .option("--ids <list>", "redrive these, with commas between, instead of all")
-    .option("--json", "JSON, a message a line")
-    .option("--prefix <prefix>", "beginning of the keys in Redis")
+    .requiredOption("--redis <url>", "Redis with the queue; nodes of a cluster separated by commas")
+    .option("--shards <n>", "shards of the queue; the same in every program", "1")
+    .option("--limit <n>", "messages to list: dead up to 1000, peek up to 256", "10")
+    .option("--ids <list>", "redrive only these ids, separated by commas")
+    .option("--json", "print JSON, one message a line")
+    .option("--prefix <prefix>", "prefix of the keys in Redis")
     .action(async (what: string, name: string, typed: QueueTyped) => end(await queue(what, name, typed, streams)));
 }

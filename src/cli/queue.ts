@@ -36,7 +36,7 @@ export async function queue(what: string, name: string, typed: QueueTyped, strea
 function idsOf({ ids }: QueueTyped): { ids?: string[] } {
   if (ids === undefined) return {};
   const all = ids.split(",");
-  if (all.includes("")) throw argumentError("--ids", ids, "ids with commas between");
+  if (all.includes("")) throw argumentError("--ids", ids, "ids separated by commas");
   return { ids: all };
 }
 

@@ -6,12 +6,12 @@ import { checkRedisUrl } from "../redis-url.ts";
 const SILENCE_MS = 5000;
 const LONGEST_DOWN_MS = 30_000;
 
-/** Whether a --redis option names nodes of a cluster: several URLs with commas between. */
+/** True if a --redis option names nodes of a cluster: several URLs separated by commas. */
 export function isCluster(redis: string): boolean {
   return urlsOf(redis).length > 1;
 }
 
-/** The URLs of a --redis option. Throws ARGUMENT, without the URL: it may have a password in it. */
+/** The URLs of a --redis option. Throws ARGUMENT without the URL, which may contain a password. */
 export function checkRedis(redis: string): string[] {
   const urls = urlsOf(redis);
   for (const url of urls) checkRedisUrl("--redis", url);
@@ -23,7 +23,7 @@ export function checkRedis(redis: string): string[] {
   return urls;
 }
 
-/** Connects when it is first used. All nodes have the user, password and TLS of the first that is named. Throws ARGUMENT. */
+/** Connects at its first use. All nodes have the user, password and TLS of the first URL. Throws ARGUMENT. */
 export function clusterClient(redis: string, options: ClusterOptions = {}): Cluster {
   const urls = checkRedis(redis);
   const { protocol, username, password } = new URL(urls[0]!);
@@ -37,12 +37,12 @@ export function clusterClient(redis: string, options: ClusterOptions = {}): Clus
       ...(password !== "" && { password: decodeURIComponent(password) }),
       ...(protocol === "rediss:" && { tls: {} }),
     },
-  }).on("error", () => {}); // a command that fails tells of it
+  }).on("error", () => {}); // failing commands reject with it
 }
 
 /**
- * A client for plain commands, to be connected. None is sent again on another connection than those that were sent with
- * it: what WAIT answers, it answers for the writes before it. Out of reach, it fails instead of waiting.
+ * A client for plain commands, not connected yet. It never retries a command on another connection than the commands sent
+ * with it, since WAIT answers for the writes before it on its connection. If the server is unreachable, it fails at once.
  */
 export function redisClient(redis: string): Redis | Cluster {
   const options = { autoResendUnfulfilledCommands: false, socketTimeout: SILENCE_MS };
@@ -53,9 +53,9 @@ export function redisClient(redis: string): Redis | Cluster {
 }
 
 /**
- * Connects a client; resolves when commands can be sent, rejects where no node answers, where the cluster stays down for
- * longer than a failover takes, and when `signal` aborts. The promise of ioredis's own `connect` never settles where the
- * first node that answered calls the cluster down, though the client tries again (its pull request 741).
+ * Connects a client. Resolves when commands can be sent. Rejects if no node answers, if the cluster stays down for longer
+ * than a failover, or when `signal` aborts. The promise of ioredis's own `connect` never settles if the first answering node
+ * reports the cluster as down, although the client retries (its pull request 741).
  */
 export async function connected(client: Redis | Cluster, signal: AbortSignal): Promise<void> {
   let late: NodeJS.Timeout | undefined;

@@ -14,7 +14,7 @@ export interface Row {
   readonly degraded: boolean;
 }
 
-/** ISO 8601 in UTC, with ms only where there are some. */
+/** ISO 8601 in UTC, with ms only if they are not zero. */
 export function instantText(atMs: number): string {
   const date = new Date(atMs);
   return Number.isNaN(date.getTime()) ? `${atMs} ms` : date.toISOString().replace(".000Z", "Z");
@@ -30,6 +30,6 @@ export function numberText(value: number): string {
 /** Control characters, which could steer a terminal, as `\x1b`; of a long text the beginning. */
 export function safeText(text: string, longest = 40): string {
   const cut = text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the search is for them
   return cut.replace(/[\x00-\x1f\x7f-\x9f]/g, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }

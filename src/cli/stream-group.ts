@@ -16,9 +16,9 @@ export interface StreamEntry {
 type Read = [stream: string, entries: [id: string, fields: string[] | null][]];
 
 /**
- * One worker of a consumer group of a Redis stream. Its consumer is one of the slots w0, w1, ...: the first that nobody
- * holds. What a consumer was given it keeps until it is acknowledged, whoever asks for it under its name; that two do so
- * at once harms nobody who counts each entry once.
+ * One worker of a consumer group of a Redis stream. Its consumer name is the first free slot of w0, w1, .... Delivered
+ * entries belong to a consumer name until they are acknowledged, whichever process uses the name. Two processes with one
+ * name do no harm, since each entry is counted once.
  */
 export class StreamGroup {
   readonly #stream: string;
@@ -29,7 +29,7 @@ export class StreamGroup {
   readonly #waiting: Redis | Cluster;
   consumer = "";
 
-  /** `replicas`: so many must have what was given out before `pending` tells of it. */
+  /** `replicas`: the number of replicas that must have a delivery before `pending` returns it. */
   constructor(redis: string, stream: string, group: string, replicas: number) {
     this.#stream = stream;
     this.#group = group;
@@ -38,7 +38,7 @@ export class StreamGroup {
     this.#waiting = redisClient(redis);
   }
 
-  /** Rejects with the signal's reason when it aborts meanwhile. */
+  /** Rejects with the signal's reason when it aborts. */
   async open(signal: AbortSignal): Promise<void> {
     await Promise.all([connected(this.#client, signal), connected(this.#waiting, signal)]);
     await this.#client.xgroup("CREATE", this.#stream, this.#group, "0", "MKSTREAM").catch((error: Error) => {
@@ -57,8 +57,8 @@ export class StreamGroup {
   }
 
   /**
-   * Has new entries given to this consumer; false where none came. They are read by `pending` alone: a reply that was
-   * lost leaves them there too.
+   * Requests new entries for this consumer. Resolves to false if there are none. Only `pending` returns the entries, so that
+   * a lost reply loses none.
    */
   async fetch(isWaiting: boolean): Promise<boolean> {
     const block = isWaiting ? (["BLOCK", LONGEST_WAIT_MS] as const) : [];
@@ -67,13 +67,13 @@ export class StreamGroup {
   }
 
   /**
-   * What a consumer was given and nobody has acknowledged, from the first on. Rejects where too few replicas have it: the
-   * next primary would give it to another consumer, or its entries might never have been added, and their ids come again.
+   * The delivered and unacknowledged entries of a consumer, oldest first. Rejects if too few replicas have the delivery. The
+   * next primary would deliver it to another consumer, or lack its entries and reuse their ids.
    */
   async pending(consumer: string): Promise<StreamEntry[]> {
     const command = ["GROUP", this.#group, consumer, "COUNT", ENTRIES_AT_A_TIME, "STREAMS", this.#stream, "0"];
     const together = this.#client.pipeline().call("XREADGROUP", ...command);
-    // WAIT speaks of the writes of its own connection: this one comes after all that was read.
+    // WAIT covers the writes of its own connection. This write follows everything that was read.
     if (this.#replicas > 0)
       together
         .set(this.#leaseOf(this.consumer), "1", "PX", LEASE_MS)
@@ -81,7 +81,7 @@ export class StreamGroup {
     const answers = (await together.exec()) ?? [];
     const failed = answers.find(([error]) => error);
     if (failed) {
-      await this.renew(); // alone it follows the slot to where it went; those that are sent together do not
+      await this.renew(); // a single command follows a moved slot, a pipeline does not
       throw failed[0];
     }
     const [read, , confirmed] = answers.map(([, answer]) => answer);
@@ -116,7 +116,7 @@ export class StreamGroup {
   }
 
   async close(): Promise<void> {
-    if (this.consumer !== "") await this.#client.del(this.#leaseOf(this.consumer)).catch(() => {}); // its lease ends it
+    if (this.consumer !== "") await this.#client.del(this.#leaseOf(this.consumer)).catch(() => {}); // otherwise its lease expires
     this.#client.disconnect();
     this.#waiting.disconnect();
   }

@@ -140,7 +140,7 @@ export class DrainService {
   async #resign(): Promise<void> {
     const held = this.#held;
     this.#held = undefined;
-    await held?.release().catch(() => {}); // its lease ends it
+    await held?.release().catch(() => {}); // otherwise its lease expires
   }
 
   async #run(): Promise<CycleReport> {

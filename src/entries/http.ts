@@ -1,4 +1,4 @@
-// Limiters over HTTP: header fields, clients' addresses, middleware. It names no framework and needs no kernel.
+// Limiters over HTTP: header fields, clients' addresses, middleware. It names no framework and imports no kernel.
 export { type ErrorPlace, OrielError, type OrielErrorCode, type OrielErrorOptions } from "../errors.ts";
 export {
   type ExpressLimiterOptions,

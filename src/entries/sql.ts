@@ -1,4 +1,4 @@
-// Sinks that counters are drained to: PostgreSQL, MariaDB, MySQL, SQLite, Oracle. It names no driver and needs no kernel.
+// Sinks that counters are drained to: PostgreSQL, MariaDB, MySQL, SQLite, Oracle. It imports no driver and no kernel.
 
 export type { BucketName } from "../counter/buckets.ts";
 export type { CounterRow } from "../counter/row.ts";

@@ -9,7 +9,7 @@ const FAILED: MetricInfo = {
   otel: "exporter.failed_sources",
   type: "gauge",
   unit: "{source}",
-  help: "Sources that could not be read this time; what they tell is missing.",
+  help: "Sources that could not be read this time. Their metrics are missing.",
   isShared: false,
 };
 

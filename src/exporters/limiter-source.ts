@@ -11,7 +11,7 @@ export interface DecisionLike {
 /** The members of `Limiter` that this source uses. */
 export interface LimiterLike {
   readonly name: string;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the limiter takes is handed on.
+  // biome-ignore lint/suspicious/noExplicitAny: it passes on the arguments of the limiter.
   take(...args: any[]): Promise<DecisionLike>;
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   acquire(...args: any[]): Promise<DecisionLike>;

@@ -1,4 +1,4 @@
-// What a .wasm file is to the runtimes that import one: a compiled module.
+// Runtimes that import a .wasm file get a compiled module.
 declare module "*.wasm" {
   const module: object;
   export default module;

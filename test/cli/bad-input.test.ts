@@ -79,7 +79,7 @@ test("unreadable lines: status 1, the first five reported, the rest counted, eve
   expect(ended.stdout.trimEnd().split("\n").length).toBe(2);
   const told = ended.stderr.split("\n").filter((line) => line.startsWith("oriel: line "));
   expect(told).toEqual([5, 6, 7, 8, 9].map((n) => `oriel: line ${n}: the time "nonsense" is not a time`));
-  expect(ended.stderr).toContain("oriel: and 2 more lines that cannot be read\n");
+  expect(ended.stderr).toContain("oriel: and 2 more lines that could not be read\n");
   expect(ended.stderr).toContain("7 lines could not be read");
 });
 

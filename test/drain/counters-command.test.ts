@@ -47,7 +47,7 @@ async function work(events: number, isDrained: boolean): Promise<bigint> {
 
 test("a counter whose Redis was lost is shown, left as it is without --yes, and repaired with it", async () => {
   await work(10, true);
-  expect(await run("doctor")).toMatchObject({ status: 0, stdout: expect.stringContaining("all 2 shards fit") });
+  expect(await run("doctor")).toMatchObject({ status: 0, stdout: expect.stringContaining("all 2 shards match") });
   const raw = new Redis(server.url);
   await raw.flushall();
   await work(10, false);
@@ -98,7 +98,7 @@ test("a doctor without a dimension that was added leaves the counter as it is, a
   expect(await raw.keys("*aside*")).toEqual([]);
   expect(await run("doctor", "--added-dimensions", "colour")).toMatchObject({
     status: 0,
-    stdout: expect.stringContaining(`layout (oriel:{flow}:shape): ${layout}\nall 2 shards fit`),
+    stdout: expect.stringContaining(`layout (oriel:{flow}:shape): ${layout}\nall 2 shards match`),
   });
   raw.disconnect();
 });

@@ -10,6 +10,7 @@ import { root, trackedFiles } from "./sources.js";
 
 // PROSE=src/store checks one folder or file, finished or not.
 const only = process.env.PROSE;
+const parsed = new Map<string, Prose[]>(); // each file is parsed once for all tests
 
 test("comments, messages and documents use none of the banned patterns", () => {
   const found = placesIn(readable(/\.(ts|lua|md)$/), ({ text }) =>
@@ -54,9 +55,12 @@ function readable(ending: RegExp): string[] {
 }
 
 function proseOf(path: string): Prose[] {
-  const text = read(path);
-  if (path.endsWith(".ts")) return proseOfTypeScript(text);
-  return path.endsWith(".lua") ? proseOfLua(text) : proseOfMarkdown(text);
+  const known = parsed.get(path);
+  if (known) return known;
+  const parse = path.endsWith(".ts") ? proseOfTypeScript : path.endsWith(".lua") ? proseOfLua : proseOfMarkdown;
+  const texts = parse(read(path));
+  parsed.set(path, texts);
+  return texts;
 }
 
 function read(path: string): string {

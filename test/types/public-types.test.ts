@@ -1,4 +1,4 @@
-// What an editor shows of the package: every type that a signature names can be imported, and options take what they say.
+// The package in an editor: every type that a signature names can be imported, and options take their documented values.
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { isPrivate, type PublicName, PublicTypes } from "./public-types.ts";
@@ -13,7 +13,7 @@ function typesIn(from: PublicName): Map<ts.Symbol, string> {
     if (isPrivate(node) || (from.isTypeOnly && ts.isConstructorDeclaration(node))) return;
     const symbol = types.namedBy(node);
     if (symbol && !found.has(symbol)) {
-      // The type of a value needs no name of its own: an editor writes it out.
+      // An editor writes out the type of a value, so it does not have to be exported.
       if (ts.isTypeQueryNode(node)) (symbol.declarations ?? []).forEach(visit);
       else found.set(symbol, symbol.name);
     }

@@ -25,8 +25,8 @@ export async function startServer(port: number): Promise<DemoServer> {
 }
 
 /**
- * Latencies as services have them: a log-normal body (median 6 ms), one request in forty that misses a cache
- * (+40 to 120 ms), and now and then a pause that holds everything for 150 ms.
+ * Latencies like those of a service: a log-normal body (median 6 ms), one request in forty that misses a cache
+ * (+40 to 120 ms), and rare pauses of 150 ms that delay everything.
  */
 function handler(): RequestListener {
   let pausedUntilMs = 0;

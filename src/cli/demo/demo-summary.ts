@@ -14,7 +14,7 @@ export interface DemoResult {
 /** Lines around the table, none between its rows. */
 const NO_RULES = { mid: "", "left-mid": "", "mid-mid": "", "right-mid": "" };
 
-/** What the demo ends with, and whether every request that was sent is in the series once. */
+/** The summary of the demo, and whether the series has every sent request once. */
 export function demoSummary({ whole, traffic, elapsedMs, isShared, kernelName }: DemoResult) {
   const { sentCount, failedCount } = traffic;
   const othersCount = isShared ? Math.max(0, whole.count - sentCount) : 0;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const MOST_AT_ONCE = 64;
 const TICK_MS = 10;
 
-/** Sends requests at a steady rate over kept-alive sockets, at most 64 at once, and hands on the latency of each. */
+/** Sends requests at a steady rate over kept-alive sockets, at most 64 at once, and reports the latency of each. */
 export class Traffic {
   readonly #url: string;
   readonly #rate: number;
@@ -36,7 +36,7 @@ export class Traffic {
     try {
       while (!signal.aborted && this.#failure === undefined) {
         const dueCount = Math.floor(((performance.now() - startMs) / 1000) * this.#rate);
-        // What could not be sent in time is sent as soon as a socket is free: the rate is an aim, the bound holds.
+        // A late request is sent as soon as a socket is free. The rate is a target, the bound of 64 is strict.
         while (this.#sentCount < dueCount && this.#underWay.size < MOST_AT_ONCE) this.#send(agent);
         await sleep(TICK_MS);
       }

@@ -38,8 +38,8 @@ export function demoOptions({ seconds, rate, port, redis, prefix }: DemoTyped): 
 }
 
 /**
- * Serves, asks, records and shows, for so many seconds or until SIGINT. Resolves to 0 when the series counted exactly the
- * requests that were sent (at least them, where other demos share it), else to 1. Nothing is left running.
+ * Serves, requests, records and shows for a number of seconds or until SIGINT. Resolves to 0 if the series counted exactly
+ * the sent requests (at least them, if other demos share it), else to 1. It stops everything that it started.
  */
 export async function demo(options: DemoOptions, streams: Streams): Promise<number> {
   const store = openStore(options.redis, options.prefix);
@@ -63,7 +63,7 @@ export async function demo(options: DemoOptions, streams: Streams): Promise<numb
     const traffic = new Traffic(server.url, options.rate, (latencyMs) => series.record(latencyMs));
     const startMs = performance.now();
     sending = traffic.run(stop.signal);
-    sending.catch(() => stop.abort()); // awaited below; a store that fails ends the demo now
+    sending.catch(() => stop.abort()); // awaited below; a failing store ends the demo at once
     await everySecond(options.seconds, stop.signal, async () => {
       table.add(await series.stats({ span: LIVE_SPAN_MS, percentiles: [50, 90, 99] }), LIVE_SPAN_MS);
       await table.draw();
@@ -93,7 +93,7 @@ async function wholeRun(series: Series, fromMs: number): Promise<WindowStats> {
   return series.stats({ at: to, span: to - fromMs + 1, percentiles: [50, 90, 99, 99.9] });
 }
 
-/** Acts each second, at whole seconds from now; a late tick does not make the next ones late. */
+/** Acts at whole seconds from now. A late tick does not delay the next ones. */
 async function everySecond(seconds: number, signal: AbortSignal, act: () => Promise<void>): Promise<void> {
   const startMs = performance.now();
   for (let second = 1; second <= seconds && !signal.aborted; second++) {

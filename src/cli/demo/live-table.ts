@@ -6,7 +6,7 @@ const SHOWN_ROWS = 15;
 const COLUMNS = ["time", "count", "req/s", "mean ms", "p50 ms", "p90 ms", "p99 ms", "max ms"];
 const BAR_WIDTH = 20;
 
-/** A row a second. On a terminal the last rows are drawn anew in place, with a bar of the p99; else each is one more line. */
+/** A row a second. A terminal redraws the last rows in place, with a bar for the p99. Other outputs get a line a row. */
 export class LiveTable {
   readonly #output: Output;
   readonly #isTerminal: boolean;
@@ -19,7 +19,7 @@ export class LiveTable {
     this.#isTerminal = isTerminal;
   }
 
-  /** `spanMs`: the length of the window; the rate is over the part of it that has passed since the first row's second. */
+  /** `spanMs`: the length of the window. The rate covers the part of it since the first row. */
   add(stats: WindowStats, spanMs: number): void {
     if (this.#firstMs === 0) this.#firstMs = stats.to - 1000;
     const seconds = Math.min(spanMs, stats.to - this.#firstMs) / 1000;

@@ -3,15 +3,15 @@ import { outcomeOf } from "./outcome.ts";
 import type { LineParser, Outcome, Selection } from "./reading.ts";
 
 /**
- * host ident user [time] "request" status bytes, then whatever follows ("referer" "agent"). The user may hold blanks;
- * the bound on the time's length keeps a hostile line from costing more than its length.
+ * host ident user [time] "request" status bytes, then more fields ("referer" "agent"). The user may contain blanks.
+ * The bound on the time's length keeps the cost of a hostile line linear.
  */
 const LINE = /^(\S+) \S+ (?:\S.*?) \[([^\]]{20,32})\] "((?:[^"\\]|\\.)*)" (\d{3}) (\d+|-)(?: |$)/;
 
 const NUMERIC_PARTS = ["bytes", "status"];
 const KEY_PARTS = ["status", "status-class", "path", "method", "host"];
 
-/** Whether a line is one of a common or combined access log. */
+/** True for a line of a common or combined access log. */
 export function isAccessLogLine(text: string): boolean {
   return LINE.test(text);
 }

@@ -23,10 +23,10 @@ interface Columns {
 }
 
 /**
- * CSV with `,`, `;` or tab (whichever the first record has most of), quotes, records over several lines.
- * The first record is a header if it has a column that was asked for by name, or holds neither a number nor a time.
- * A column is a name or a number from 1. By default the time is the column called timestamp, time, ... or the first;
- * the value the one called value, latency, ... or the first that is neither time nor key.
+ * CSV with `,`, `;` or tab (the most frequent one of the first record), quotes, and records over several lines.
+ * The first record is a header if it has a column that was requested by name, or has neither a number nor a time.
+ * A column is a name or a number from 1. By default the time is the column named timestamp, time, ... or the first one.
+ * The value is the column named value, latency, ... or the first that is neither time nor key.
  */
 export class CsvParser implements LineParser {
   #delimiter = "";
@@ -60,9 +60,9 @@ export class CsvParser implements LineParser {
   }
 
   /**
-   * Takes records from the pending lines. A record ends with a line up to which the number of quotes is even; only there
-   * is it parsed, so that a quote left open costs each line one look. The first line is bad when it begins no record, or
-   * when `isLast` and no line ends its record.
+   * Takes records from the pending lines. A record ends at the first line with an even number of quotes so far, and is
+   * parsed only there, so that an open quote costs one check a line. The first line is bad if it begins no record, or if
+   * `isLast` and no line ends its record.
    */
   #drain(emit: (outcome: Outcome) => void, isLast: boolean): void {
     while (this.#pending.length > 0) {
@@ -86,7 +86,7 @@ export class CsvParser implements LineParser {
     }
   }
 
-  /** Undefined where the quotes of all pending lines together are odd in number. */
+  /** Undefined if the pending lines together have an odd number of quotes. */
   #linesOfFirstRecord(): number | undefined {
     let isOpen = false;
     for (const [index, { hasOddQuotes }] of this.#pending.entries()) {

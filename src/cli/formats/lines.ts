@@ -6,8 +6,8 @@ export interface Line {
 }
 
 /**
- * The lines of a stream of UTF-8 bytes, as many at a time as a chunk completes. A byte order mark is dropped, the
- * last line needs no end. At most `longest` characters of one line are kept: a longer one comes as null.
+ * The lines of a stream of UTF-8 bytes, in groups of those that a chunk completes. A byte order mark is dropped. The last
+ * line may lack its line feed. A line of more than `longest` characters is null.
  */
 export async function* splitLines(chunks: AsyncIterable<Uint8Array>, longest = 1 << 20): AsyncGenerator<Line[]> {
   const decoder = new TextDecoder("utf-8");

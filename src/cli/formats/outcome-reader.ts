@@ -2,7 +2,7 @@ import { type Line, splitLines } from "./lines.ts";
 import type { LineParser, Outcome, Selection } from "./reading.ts";
 import { type Format, parserOf, RECOGNISED_LINES, recogniseFormat } from "./recognise.ts";
 
-/** Reads a stream of bytes as outcomes, a chunk's worth at a time; settles the format at the first lines that come. */
+/** Reads a stream of bytes as outcomes, chunk by chunk. The first lines determine the format. */
 export class OutcomeReader {
   #lineCount = 0;
   #parser: LineParser | undefined;

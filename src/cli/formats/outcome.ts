@@ -3,7 +3,7 @@ import { parseTimeMs } from "./times.ts";
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** The reading that three texts give, or the reason why they give none (undefined: the part is not on the line). */
+/** The reading of three texts, or the reason why there is none. An undefined text is missing in the line. */
 export function outcomeOf(
   lineNumber: number,
   time: string | undefined,

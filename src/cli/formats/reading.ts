@@ -15,17 +15,17 @@ export interface BadLine {
 
 export type Outcome = Reading | BadLine;
 
-/** What of each line is the time, the value and the key: column, field path or named part; undefined: the default. */
+/** The time, value and key of a line: a column, field path or named part. Undefined: the default. */
 export interface Selection {
   readonly time: string | undefined;
   readonly value: string | undefined;
   readonly key: string | undefined;
 }
 
-/** Turns lines into outcomes, in the order of the lines; it may hold a few lines back (a record over several lines). */
+/** Turns lines into outcomes, in order. It may delay a few lines (a record over several lines). */
 export interface LineParser {
   push(lineNumber: number, text: string, emit: (outcome: Outcome) => void): void;
   finish(emit: (outcome: Outcome) => void): void;
-  /** What the values are, for the axis of a picture. */
+  /** The name of the values, for the axis of a picture. */
   readonly valueName: string;
 }

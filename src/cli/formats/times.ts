@@ -3,13 +3,13 @@ const LOG = /^\[?(\d\d)\/([A-Z][a-z]{2})\/(\d{4}):(\d\d):(\d\d):(\d\d) ([+-]\d{4
 const EPOCH = /^(-?)(\d{1,15})(?:\.(\d{1,12}))?$/;
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** Below this an epoch number is seconds (until the year 5138), from it on ms (since March 1973). */
+/** An epoch number below this is seconds (until the year 5138), otherwise ms (since March 1973). */
 const FIRST_EPOCH_MS = 1e11;
 const EPOCH_BOUND_MS = 1e14;
 
 /**
- * Whole ms since 1970 (fractions floored) of ISO 8601, `YYYY-MM-DD hh:mm:ss` (UTC where no zone is named), epoch
- * seconds or ms, or an access log's `[17/May/2015:10:05:03 +0000]`; NaN of anything else, dates that do not exist included.
+ * Whole ms since 1970 (fractions floored) of ISO 8601, `YYYY-MM-DD hh:mm:ss` (UTC by default), epoch seconds or ms, or an
+ * access log's `[17/May/2015:10:05:03 +0000]`. NaN for other texts and for dates that do not exist.
  */
 export function parseTimeMs(text: string): number {
   const iso = ISO.exec(text);

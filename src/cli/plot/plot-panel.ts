@@ -24,7 +24,7 @@ const BOTTOM_PX = 26;
 /** Values that are all positive and this far apart are drawn on a logarithmic axis. */
 const LOG_RATIO = 1000;
 
-/** One series over time: gridlines, both axes, a path per line; a line breaks where windows had no events. */
+/** One series over time: gridlines, both axes, and a path per line. A line breaks at windows without events. */
 export function drawPanel(points: KeyPoints, frame: PanelFrame): string {
   const { widthPx, heightPx, lines } = frame;
   const right = widthPx - RIGHT_PX;
@@ -42,7 +42,7 @@ export function drawPanel(points: KeyPoints, frame: PanelFrame): string {
     const at = x(date).toFixed(1);
     return `<line class="axis" x1="${at}" x2="${at}" y1="${bottom}" y2="${bottom + 4}"/><text class="tick" x="${at}" y="${bottom + 16}" text-anchor="middle">${xmlText(timeFormat(date))}</text>`;
   });
-  // Drawn from the last to the first: the mean lies on top of what it would hide behind.
+  // Drawn from the last to the first, so that the mean is on top.
   const rows = withGaps(points, frame.everyMs);
   const alone = rows.filter((row, index) => row !== null && !rows[index - 1] && !rows[index + 1]) as Row[];
   const paths = [...lines].reverse().map(({ name, color, pick }) => {
@@ -94,7 +94,7 @@ function valueScale(rows: readonly Row[], lines: readonly PlotLine[], bottomPx: 
   return { scale, isLog, labels: labels.filter(({ label }) => label !== "") };
 }
 
-/** Days get the date, hours the time, and the first of a day its date: one rule per axis, so that ticks read alike. */
+/** Days show the date, hours the time, and the first hour of a day its date. One rule per axis keeps the ticks uniform. */
 function tickFormat(fromMs: number, toMs: number, count: number, x: { ticks(count: number): Date[] }) {
   const ticks = x.ticks(count);
   const stepMs = ticks.length > 1 ? Number(ticks[1]) - Number(ticks[0]) : toMs - fromMs;

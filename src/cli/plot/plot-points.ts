@@ -31,7 +31,7 @@ export class PlotPoints {
     }
   }
 
-  /** The keys with the most events in their windows, at most `count`, in the order of their names; how many others there are, at least. */
+  /** The `count` keys with the most events, in the order of their names, and the minimum number of others. */
   busiest(count: number): { panels: KeyPoints[]; leftOutCount: number } {
     const all = [...this.#keys.values()].sort((a, b) => b.eventCount - a.eventCount);
     const panels = all.slice(0, count).sort((a, b) => ((a.key ?? "") < (b.key ?? "") ? -1 : 1));

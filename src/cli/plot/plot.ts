@@ -6,7 +6,7 @@ import { xmlText } from "./xml.ts";
 
 export interface PlotSpec {
   readonly title: string;
-  /** What the values are, with their unit. */
+  /** The name of the values, with their unit. */
   readonly axis: string;
   readonly percentiles: readonly number[];
   readonly spanMs: number;

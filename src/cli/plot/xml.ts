@@ -1,6 +1,6 @@
 import { safeText } from "../row.ts";
 
-/** Text that may stand in XML, in an element or between double quotes: escaped, without what XML forbids, bounded. */
+/** Text for an XML element or attribute: escaped, bounded, and without characters that XML forbids. */
 export function xmlText(text: string, longest = 80): string {
   return safeText(text, longest)
     .replace(/\p{Surrogate}|\ufffe|\uffff/gu, "\ufffd")

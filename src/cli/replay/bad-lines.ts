@@ -17,13 +17,13 @@ export class BadLines {
     return this.#count;
   }
 
-  /** "line 7: the value "x" is not a finite number", one a line, and how many more there are; empty when all is well. */
+  /** One line for each: "line 7: the value "x" is not a finite number", then the number of others. Empty without bad lines. */
   text(): string {
     const lines = this.#first.map(({ lineNumber, reason }) => `oriel: line ${lineNumber}: ${oneLine(reason)}\n`);
     const more = this.#count - this.#first.length;
     return (
       lines.join("") +
-      (more > 0 ? `oriel: and ${more} more ${more === 1 ? "line" : "lines"} that cannot be read\n` : "")
+      (more > 0 ? `oriel: and ${more} more ${more === 1 ? "line" : "lines"} that could not be read\n` : "")
     );
   }
 }

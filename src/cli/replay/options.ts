@@ -55,7 +55,7 @@ export function replayOptions(file: string, typed: TypedOptions): ReplayOptions 
   const spanMs = duration("--span", typed.span);
   const everyMs = typed.every === undefined ? spanMs : duration("--every", typed.every);
   const latenessMs = duration("--lateness", typed.lateness, 0);
-  // An event is recorded only while an open window covers it, so no older one than span + lateness is ever needed.
+  // An event is recorded only while an open window covers it, so events older than span + lateness are never needed.
   const retentionMs =
     typed.retention === undefined ? spanMs + everyMs + latenessMs : duration("--retention", typed.retention);
   if (retentionMs < spanMs + latenessMs)
@@ -91,7 +91,7 @@ function percentilesOf(text: string): number[] {
   const parts = text.split(",").map((part) => part.trim());
   const numbers = parts.map((part) => (part === "" ? Number.NaN : Number(part)));
   if (numbers.some((number) => !(number >= 0 && number <= 100)))
-    throw argumentError("--percentiles", text, 'numbers from 0 to 100 with commas between, like "50,99,99.9"');
+    throw argumentError("--percentiles", text, 'numbers from 0 to 100 separated by commas, like "50,99,99.9"');
   return [...new Set(numbers)];
 }
 

@@ -21,7 +21,7 @@ interface KeyedSeries {
   values: number[];
 }
 
-/** One series per key, event clock; events wait until `flush`, which must come before `rows`. */
+/** One series per key, on the event clock. Events wait until `flush`, which must precede `rows`. */
 export class Recorder {
   readonly #store: Store;
   readonly #options: ReplayOptions;
@@ -43,7 +43,7 @@ export class Recorder {
     return this.#pendingCount >= MOST_PENDING;
   }
 
-  /** Asks the store for an empty answer: a wrong argument or an unreachable store is known before the first line is read. */
+  /** Queries an empty window, so that a wrong argument or an unreachable store fails before the first line is read. */
   async probe(): Promise<void> {
     const series = this.#open(null);
     try {
@@ -53,7 +53,7 @@ export class Recorder {
     }
   }
 
-  /** Takes an event; returns why it cannot, or null. */
+  /** Takes an event. Returns the reason if it cannot, else null. */
   add(reading: Reading): string | null {
     const keyed = this.#keyed(reading);
     if (typeof keyed === "string") return keyed;
@@ -64,7 +64,7 @@ export class Recorder {
     return null;
   }
 
-  /** Makes a key known from the time of an event that no window covers; returns why it cannot, or null. */
+  /** Registers a key at the time of an event that no window covers. Returns the reason if it cannot, else null. */
   announce(reading: Reading): string | null {
     const keyed = this.#keyed(reading);
     return typeof keyed === "string" ? keyed : null;
@@ -82,7 +82,7 @@ export class Recorder {
     });
   }
 
-  /** The window that ends at `endMs`, of each series that has events in it (with `empty`: of each that began before). */
+  /** The window that ends at `endMs`, for each series with events in it (with `empty`: for each that began before). */
   async rows(endMs: number): Promise<Row[]> {
     const { empty, spanMs } = this.#options;
     const rows: Row[] = [];
@@ -95,7 +95,7 @@ export class Recorder {
     return rows.sort((a, b) => compare(a.key ?? "", b.key ?? ""));
   }
 
-  /** Drops the series that no window from `endMs` on needs, so that a stream of ever new keys stays bounded. */
+  /** Drops the series that no window from `endMs` on needs, so that memory stays bounded with ever new keys. */
   async forget(endMs: number): Promise<void> {
     if (this.#options.empty || this.#keys.size < MOST_KEYS / 2) return;
     await this.#each(async (keyed) => {
@@ -110,7 +110,7 @@ export class Recorder {
     this.#keys.clear();
   }
 
-  /** The series of the event's key, or why there is none. */
+  /** The series of the event's key, or the reason why there is none. */
   #keyed({ key, atMs }: Reading): KeyedSeries | string {
     const known = this.#keys.get(key);
     if (known !== undefined) {
@@ -136,8 +136,8 @@ export class Recorder {
   }
 
   /**
-   * Records events as one frame. A frame with an event that is too old is refused as a whole; halving finds that event
-   * and records the others. More than a frame can hold is halved before, so that a refusal has always written nothing.
+   * Records events as one frame. A frame with an event that is too old is refused as a whole. Halving finds that event
+   * and records the others. Events that exceed a frame are halved first, so a refusal has never written anything.
    */
   async #record(series: Series, atMs: readonly number[], values: readonly number[]): Promise<void> {
     if (rangeMs(atMs) <= LONGEST_FRAME_MS) {

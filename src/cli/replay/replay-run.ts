@@ -6,20 +6,20 @@ import type { ReplayOptions } from "./options.ts";
 import type { Recorder } from "./recorder.ts";
 import type { WindowSchedule } from "./schedule.ts";
 
-/** A shared store refuses events that lie further ahead of its clock; then it is the line that is wrong. */
+/** A shared store refuses events further ahead of its clock. The line is wrong then. */
 const MOST_AHEAD_MS = 60_000;
 
 /**
- * The course of one replay: outcomes in, rows out. Before an event that closes windows is recorded, all events before
- * it are recorded and those windows printed; so no series is ever ahead of the window that is asked of it by more than
- * the lateness, and a retention of span + lateness is enough.
+ * One replay: outcomes in, rows out. Before it records an event that closes windows, it records all earlier events and
+ * prints those windows. So no series is ahead of a queried window by more than the lateness, and a retention of
+ * span + lateness is enough.
  */
 export class ReplayRun {
   readonly #options: ReplayOptions;
   readonly #schedule: WindowSchedule;
   readonly #recorder: Recorder;
   readonly #badLines: BadLines;
-  /** The embedded store's time: it follows the events, so that what has left all windows is dropped however fast they come. */
+  /** The embedded store's time. It follows the events, so that events outside all windows are dropped at any speed. */
   readonly #clock: { nowMs: number };
   readonly #print: (rows: Row[]) => Promise<void>;
   #eventCount = 0;
@@ -70,7 +70,7 @@ export class ReplayRun {
     await this.#recorder.flush();
   }
 
-  /** One line for people: what was read, what came too late, what was printed. */
+  /** One line for people: the numbers of events read, late events, and printed windows. */
   summary(lineCount: number): string {
     const lostCount = this.#lostCount + this.#recorder.refusedCount;
     const parts = [

@@ -29,12 +29,12 @@ export class JsonWriter implements RowWriter {
   }
 }
 
-/** JSON leaves DEL and the C1 controls as they are; a terminal obeys some of them. */
+/** JSON does not escape DEL and the C1 controls, and a terminal obeys some of them. */
 function withoutControls(json: string): string {
   return json.replace(/[\x7f-\x9f]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
 }
 
-/** Columns for people. Rows are written as they come, so a column grows when a wider cell comes, and never shrinks. */
+/** Columns for people. Rows are written at once, so a column grows with a wider cell, and never shrinks. */
 export class TableWriter implements RowWriter {
   readonly #colors: Colors;
   readonly #names: string[];

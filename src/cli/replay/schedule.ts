@@ -10,17 +10,17 @@ export interface ScheduleOptions {
 }
 
 /**
- * "open": no window that covers it is closed yet. "late": one is, another is not. "lost": all are.
- * "between": no window covers it, ever (where the span is shorter than `every`).
+ * "open": no window that covers the event is closed yet. "late": some are closed, some are open. "lost": all are closed.
+ * "between": no window covers the event (if the span is shorter than `every`).
  */
 export type Verdict = "open" | "late" | "lost" | "between";
 
 /**
- * Which windows end when. Windows end at the whole multiples T of `every` since 1970 UTC and hold the events that the
- * window law puts between T - span and T. The window that ends at T is closed, and printed, as soon as a time t with
- * t - lateness > T is read (an event at T itself still belongs to it); at the end of the input all others are, up to
- * the first T at or after the latest event. An event that comes after a window that covers it was closed counts in the
- * later windows that cover it ("late"); when none is left it counts nowhere ("lost"). Times only; no store, no clock.
+ * The schedule of the windows. Windows end at the whole multiples T of `every` since 1970 UTC. They hold the events that the
+ * window law puts between T - span and T. The window that ends at T is closed and printed as soon as a time t with
+ * t - lateness > T is read, so an event at T itself still belongs to it. The end of the input closes the other windows, up to
+ * the first T at or after the latest event. An event after the close of a window that covers it counts in the later windows
+ * that cover it ("late"), or in none ("lost"). This class knows times only, no store and no clock.
  */
 export class WindowSchedule {
   readonly #options: ScheduleOptions;
@@ -36,14 +36,14 @@ export class WindowSchedule {
     return this.#latestMs;
   }
 
-  /** The ends of the windows that an event at `atMs` closes; they are to be printed before that event is recorded. */
+  /** The ends of the windows that an event at `atMs` closes. Print them before recording that event. */
   *advance(atMs: number): Generator<number> {
     if (atMs <= this.#latestMs) return;
     const { spanMs, everyMs, latenessMs, empty } = this.#options;
     const limitMs = atMs - latenessMs;
     if (Number.isNaN(this.#nextEndMs)) this.#nextEndMs = endAtOrAfter(limitMs, everyMs);
     while (this.#nextEndMs < limitMs && (empty || this.#nextEndMs <= this.#latestMs + spanMs)) yield* this.#close();
-    if (this.#nextEndMs < limitMs) this.#nextEndMs = endAtOrAfter(limitMs, everyMs); // over a gap
+    if (this.#nextEndMs < limitMs) this.#nextEndMs = endAtOrAfter(limitMs, everyMs); // skips a gap
     this.#latestMs = atMs;
   }
 
@@ -51,7 +51,7 @@ export class WindowSchedule {
   judge(atMs: number): Verdict {
     const { spanMs, everyMs, closed } = this.#options;
     const next = this.#nextEndMs;
-    const first = endAtOrAfter(atMs, everyMs); // no window covers an event better than the first that ends at or after it
+    const first = endAtOrAfter(atMs, everyMs); // the first window that ends at or after the event covers it, if any does
     if (!isInside(atMs, first - spanMs, first, closed)) return "between";
     if (first >= next) return "open";
     return isInside(atMs, next - spanMs, next, closed) ? "late" : "lost";

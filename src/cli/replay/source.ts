@@ -9,7 +9,7 @@ export interface Source {
   readonly sizeBytes: number | null;
 }
 
-/** The bytes of a file, or of standard input when it is called `-`. Rejects with the system's error when it cannot be opened. */
+/** The bytes of a file, or of standard input for `-`. Rejects with the system's error if it cannot be opened. */
 export async function openSource(file: string, stdin: Readable): Promise<Source> {
   if (file === "-") return { chunks: stdin, sizeBytes: null };
   const chunks = createReadStream(file);

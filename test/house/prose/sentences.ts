@@ -7,7 +7,7 @@ const MAX_COLONS = 2;
 
 /** Complaints about sentences that are too long, or that are chained by colons. */
 export function longSentences({ text, isMessage }: Prose): string[] {
-  if (isLayout(text)) return [];
+  if (isLayout(text) || text.includes("\n")) return []; // a text of several lines is laid out, or code
   return text.split(/(?<=[.!?])\s+(?=[A-Z`"(])/).flatMap((sentence) => {
     const words = sentence.split(/\s+/).filter((word) => /[a-z]/i.test(word)).length;
     const colons = (sentence.match(/[:;](?=\s)/g) ?? []).length;

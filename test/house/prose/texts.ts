@@ -91,7 +91,7 @@ function messageOf(node: ts.TemplateExpression): string {
 }
 
 function isMessage(text: string): boolean {
-  return !text.includes("\n") && text.trim().split(/\s+/).length >= MIN_MESSAGE_WORDS;
+  return text.trim().split(/\s+/).length >= MIN_MESSAGE_WORDS;
 }
 
 /** Joins `//` comments on lines that follow each other. */

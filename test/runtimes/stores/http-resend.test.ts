@@ -15,9 +15,9 @@ const TAKES = `
   async function takes(url, token) {
     const store = httpStore({ url, token, deadline: 10_000 });
     const limiter = new Limiter(store, [fixedWindow({ limit: 100, span: "1h" })], { name: "resend" });
-    const told = [];
-    for (let i = 0; i < 6; i++) told.push(await limiter.take("a").then((decision) => decision.remaining, (error) => error.applied));
-    return told;
+    const outcome = [];
+    for (let i = 0; i < 6; i++) outcome.push(await limiter.take("a").then((decision) => decision.remaining, (error) => error.applied));
+    return outcome;
   }
 `;
 const COMMANDS: Record<string, readonly string[]> = {
@@ -51,8 +51,15 @@ afterAll(async () => {
 
 const main = (how: string) => `${TAKES}\n${how.replace("ADDRESS", `"${rest.url}", "${rest.token}"`)}`;
 /** The requests that came are those that the store sent, and every second answer was lost. */
-function expectOnce(told: unknown) {
-  expect(told).toEqual([expect.any(Number), "unknown", expect.any(Number), "unknown", expect.any(Number), "unknown"]);
+function expectOnce(outcome: unknown) {
+  expect(outcome).toEqual([
+    expect.any(Number),
+    "unknown",
+    expect.any(Number),
+    "unknown",
+    expect.any(Number),
+    "unknown",
+  ]);
   expect(rest.requests).toHaveLength(6);
 }
 
