@@ -44,7 +44,7 @@ export const ORIEL_COUNTERS: CounterRival = {
       totals: () =>
         Promise.all(
           (["minute", "hour", "day"] as const).map(async (bucket) =>
-            (await counters.read({ bucket })).reduce((sum, { count }) => sum + count, 0n),
+            (await counters.read({ bucket, bigint: true })).reduce((sum, { count }) => sum + count, 0n),
           ),
         ),
       async close() {

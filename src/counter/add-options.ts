@@ -1,10 +1,16 @@
 import { argumentError, checkKnown } from "../errors.ts";
+import type { CounterValues } from "./cells/cells.ts";
 
 export interface AddOptions {
   /** How many: a whole number from 1 to 2^53 - 1; default 1. */
   count?: number;
   /** When, ms since 1970; default now, by this process's clock. */
   at?: number;
+}
+
+/** An event of a source that can be replayed. */
+export interface CountedEvent<Dimension extends string = string> extends AddOptions {
+  values: CounterValues<Dimension>;
 }
 
 const ADD_OPTIONS = ["values", "count", "at"];
@@ -16,9 +22,9 @@ function checkAdd(options: AddOptions): void {
 }
 
 /** Throws ARGUMENT. */
-export function countOf(options: AddOptions | undefined): number {
-  if (options !== undefined) checkAdd(options);
-  const count = options?.count ?? 1;
+export function countOf(options: number | AddOptions | undefined): number {
+  if (options !== undefined && typeof options !== "number") checkAdd(options);
+  const count = typeof options === "number" ? options : (options?.count ?? 1);
   if (!Number.isSafeInteger(count) || count < 1)
     throw argumentError("count", count, "a whole number from 1 to 2^53 - 1");
   return count;

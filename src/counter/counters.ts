@@ -4,7 +4,7 @@ import { untilEnded } from "../async/of-request.ts";
 import { argumentError, checkKnown, OrielError } from "../errors.ts";
 import { type Place, placeOf as placeIn } from "../place.ts";
 import type { Store } from "../store/contract.ts";
-import { type AddOptions, countOf } from "./add-options.ts";
+import { type AddOptions, type CountedEvent, countOf } from "./add-options.ts";
 import { Agreement } from "./agreement.ts";
 import { type BucketName, Calendar } from "./buckets.ts";
 import { Cells, type CounterValues } from "./cells/cells.ts";
@@ -20,11 +20,6 @@ import { type CountersQuery, type ReadPlace, readRows, rowsQuery } from "./read.
 import type { CounterRow } from "./row.ts";
 import { offsetTexts, type SourcedEvent, Sources } from "./sources.ts";
 import type { CounterShape } from "./table.ts";
-
-/** An event of a source that can be replayed. */
-export interface CountedEvent<Dimension extends string = string> extends AddOptions {
-  values: CounterValues<Dimension>;
-}
 
 const MINUTE_MS = 60_000;
 const MOST_EVENTS = 65_536;
@@ -113,13 +108,17 @@ export class Counters<Dimension extends string = string> {
     this.#sources = new Sources(this.#place, agreement, replicas, onCounted);
   }
 
-  /** Counts an event, or `count` alike. `values`: one string for each dimension, those that were added too. */
-  add(values: CounterValues<Dimension>, options?: AddOptions): Promise<void> {
+  /**
+   * Counts one event, or as many equal events as `options` says: a number, or an object with `count` and `at`.
+   * `values` has one string for each dimension, added dimensions included.
+   */
+  add(values: CounterValues<Dimension>, options?: number | AddOptions): Promise<void> {
     try {
       if (this.#isClosed) throw new OrielError("UNAVAILABLE", "the counters are closed");
       if (this.#pending.bytes > MOST_PENDING_BYTES) throw overloaded(this.#pending.bytes);
       const count = countOf(options);
-      const startMinute = this.#startOf(options?.at ?? Date.now());
+      const at = typeof options === "number" ? undefined : options?.at;
+      const startMinute = this.#startOf(at ?? Date.now());
       const cell = this.#cells.of(values);
       const { memory } = this.#cells;
       const producer = this.#producers[memory.shardOf(cell)]!.free;
@@ -172,11 +171,16 @@ export class Counters<Dimension extends string = string> {
   }
 
   /**
-   * The counts by one bucket, exact: all that was acknowledged before counts, once. `table`: where they are drained to.
-   * Reads all of the counter that is still in the store. Rejects with DIVERGED where table and store do not fit.
+   * Returns the counts of one kind of bucket, one row for each bucket and set of values. They are exact: each event that
+   * was acknowledged before counts once. With `table`, counts that were drained to it are included.
+   * Counts are numbers. A count above 2^53 - 1 rejects with TOO_LARGE; with `bigint: true` counts are bigints.
+   * Cost: reads every row of the counter that is still in the store. Rejects with DIVERGED if store and table do not match.
    */
-  read(query: CountersQuery<Dimension> = {}): Promise<CounterRow<Dimension>[]> {
-    const read = async () => readRows(this.#place, rowsQuery(this.shape, query), query.table);
+  read(query?: CountersQuery<Dimension> & { bigint?: false | undefined }): Promise<CounterRow<Dimension>[]>;
+  read(query: CountersQuery<Dimension> & { bigint: true }): Promise<CounterRow<Dimension, bigint>[]>;
+  read(query: CountersQuery<Dimension>): Promise<CounterRow<Dimension, number | bigint>[]>;
+  read(query: CountersQuery<Dimension> = {}): Promise<CounterRow<Dimension, number | bigint>[]> {
+    const read = async () => readRows(this.#place, rowsQuery(this.shape, query), query);
     return this.#at.runOuter("read", read, "no");
   }
 

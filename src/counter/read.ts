@@ -18,8 +18,10 @@ export interface CountersQuery<Dimension extends string = string> {
   to?: number | Date;
   /** Only rows with these values. */
   values?: Readonly<Partial<Record<Dimension, string>>>;
-  /** Where the counts are drained to: what is there counts too. */
+  /** The table that the counts are drained to. Counts that are there are included. */
   table?: CountTable;
+  /** True: counts are bigints, exact up to 2^63 - 1. Default false: they are numbers, and a larger count is TOO_LARGE. */
+  bigint?: boolean;
 }
 
 export interface ReadPlace extends Shaped {
@@ -29,8 +31,9 @@ export interface ReadPlace extends Shaped {
 
 /** Throws ARGUMENT. */
 export function rowsQuery(shape: CounterShape, query: CountersQuery): RowsQuery {
-  checkKnown(query, ["bucket", "from", "to", "values", "table"]);
-  const { bucket = shape.buckets[0]!, from, to, values = {} } = query;
+  checkKnown(query, ["bucket", "from", "to", "values", "table", "bigint"]);
+  const { bucket = shape.buckets[0]!, from, to, values = {}, bigint = false } = query;
+  if (typeof bigint !== "boolean") throw argumentError("bigint", bigint, "true or false");
   if (!shape.buckets.includes(bucket)) throw argumentError("bucket", bucket, `one of ${shape.buckets.join(", ")}`);
   if (values === null || typeof values !== "object")
     throw argumentError("values", values, "an object: values by dimensions");
@@ -47,7 +50,11 @@ export function rowsQuery(shape: CounterShape, query: CountersQuery): RowsQuery 
  * First the store, then the table: a generation that the table has by then is not taken from the store, so that each event
  * acknowledged before counts once, wherever the drain is meanwhile.
  */
-export async function readRows(place: ReadPlace, query: RowsQuery, table?: CountTable): Promise<CounterRow[]> {
+export async function readRows(
+  place: ReadPlace,
+  query: RowsQuery,
+  { table, bigint }: Pick<CountersQuery, "table" | "bigint">,
+): Promise<CounterRow<string, number | bigint>[]> {
   const { store, keys, layout, shape } = place;
   const reads = keys.map((key) => readShard(store, key, layout, "whole"));
   const [shards] = await Promise.all([Promise.all(reads), checkLayout(place)]);
@@ -75,7 +82,24 @@ export async function readRows(place: ReadPlace, query: RowsQuery, table?: Count
     for (const [generation, rows] of counts)
       if (generation > last) for (const [field, count] of rows) rowOf(place, query, field, count, put);
   }
-  return [...sums.values()].sort(byStartAndValues).map((row) => new CounterRow(shape.dimensions, row));
+  const sorted = [...sums.values()].sort(byStartAndValues);
+  return bigint
+    ? sorted.map((row) => new CounterRow(shape.dimensions, row))
+    : rowsWithNumbers(shape.dimensions, sorted);
+}
+
+/** Throws TOO_LARGE where a count is above 2^53 - 1. */
+function rowsWithNumbers(dimensions: readonly string[], rows: readonly OrderedRow[]): CounterRow[] {
+  return rows.map((row) => {
+    const count = Number(row.count);
+    if (Number.isSafeInteger(count)) return new CounterRow(dimensions, { ...row, count });
+    const values = dimensions.map((name, i) => `${name} ${show(row.values[i])}`).join(", ");
+    throw new OrielError(
+      "TOO_LARGE",
+      `the count of ${values} in the ${row.bucket} from ${new Date(row.startMs).toISOString()} is ${row.count}, above ` +
+        "2^53 - 1, the bound of numbers that are exact; read with bigint: true",
+    );
+  });
 }
 
 /** A row of a table. Throws CORRUPT where one of its values is no text. */

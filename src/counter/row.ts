@@ -4,22 +4,23 @@ import type { CountRow } from "./table.ts";
 /** A row with its values in the order of the dimensions. */
 export type OrderedRow = Omit<CountRow, "values"> & { readonly values: readonly string[] };
 
-/** How many events of these values there are in the bucket that starts at `startMs`, ms since 1970. */
-export class CounterRow<Dimension extends string = string> implements CountRow<Dimension> {
+/** The number of events with these values in the bucket that starts at `startMs`, ms since 1970. */
+export class CounterRow<Dimension extends string = string, Count extends number | bigint = number> {
   readonly bucket: BucketName;
   readonly startMs: number;
   /** One string for each dimension, as `add` takes them. */
   readonly values: Readonly<Record<Dimension, string>>;
-  readonly count: bigint;
+  readonly count: Count;
 
-  constructor(dimensions: readonly Dimension[], { bucket, startMs, values, count }: OrderedRow) {
+  constructor(dimensions: readonly Dimension[], row: Omit<OrderedRow, "count"> & { readonly count: Count }) {
+    const { bucket, startMs, values, count } = row;
     this.bucket = bucket;
     this.startMs = startMs;
     this.values = Object.fromEntries(dimensions.map((name, i) => [name, values[i]])) as Record<Dimension, string>;
     this.count = count;
   }
 
-  /** For JSON.stringify, which refuses a bigint: a number up to 2^53 - 1, above it decimal text. */
+  /** For JSON.stringify, which refuses a bigint: a count up to 2^53 - 1 is a number, a larger one decimal text. */
   toJSON(): {
     bucket: BucketName;
     startMs: number;
@@ -32,6 +33,6 @@ export class CounterRow<Dimension extends string = string> implements CountRow<D
 }
 
 /** A count as JSON can keep it: a number up to 2^53 - 1, above it decimal text. */
-export function jsonCount(count: bigint): number | string {
-  return count <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(count) : `${count}`;
+export function jsonCount(count: number | bigint): number | string {
+  return count <= Number.MAX_SAFE_INTEGER ? Number(count) : `${count}`;
 }

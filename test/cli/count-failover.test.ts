@@ -101,7 +101,7 @@ test("the stream's primary is killed with entries that no replica had: every rem
   const args = [...counting(redis, name), "--replicas", "1"];
   const store = redisStore(raw, { deadline: 5000 });
   const flow = new Counters(store, name, { dimensions: ["site", "lane"], shards: 1 });
-  const counted = async () => (await flow.read()).reduce((all, { count }) => all + count, 0n);
+  const counted = async () => (await flow.read({ bigint: true })).reduce((all, { count }) => all + count, 0n);
   let told = "";
   const workers: { child: ChildProcess; closed: Promise<unknown> }[] = [];
   const start = () => {
@@ -190,7 +190,7 @@ async function nameElsewhere(cluster: RedisCluster, primary: number): Promise<st
 
 async function talliesOf(flow: Counters): Promise<Map<string, bigint>> {
   const tallies = new Map<string, bigint>();
-  for (const { values, count } of await flow.read()) {
+  for (const { values, count } of await flow.read({ bigint: true })) {
     const text = Object.values(values).join();
     tallies.set(text, (tallies.get(text) ?? 0n) + count);
   }

@@ -43,7 +43,7 @@ test("rows have values as they were added", async () => {
   expectTypeOf(row!.values).toEqualTypeOf<Readonly<Record<"site" | "lane", string>>>();
   expect(row!.values).toEqual({ site: "a", lane: "1" });
   await flow.add(row!.values, { at: AT });
-  expect((await flow.read({ values: { site: "a" } }))[0]!.count).toBe(2n);
+  expect((await flow.read({ values: { site: "a" } }))[0]!.count).toBe(2);
 });
 
 test("a counter whose dimensions are known when it runs takes any values, and any counter can be drained", async () => {
@@ -54,12 +54,23 @@ test("a counter whose dimensions are known when it runs takes any values, and an
   expectTypeOf(flow).toExtend<Counters>();
 });
 
-test("rows go through JSON: numbers up to 2^53 - 1, above it text", async () => {
+test("counts are numbers, and bigints on request", async () => {
+  const numbers = await flow.read();
+  expectTypeOf(numbers[0]!.count).toEqualTypeOf<number>();
+  const bigints = await flow.read({ bigint: true });
+  expectTypeOf(bigints[0]!.count).toEqualTypeOf<bigint>();
+  const either = await flow.read({ bigint: Math.random() < 0.5 });
+  expectTypeOf(either[0]!.count).toEqualTypeOf<number | bigint>();
+  expect([numbers[0]!.count, bigints[0]!.count]).toEqual([2, 2n]);
+  await expect(flow.read({ bigint: 1 as never })).rejects.toThrow(/read: bigint is 1; it must be true or false/);
+});
+
+test("rows with bigints go through JSON: numbers up to 2^53 - 1, above it text", async () => {
   const large = new Counters(memoryStore(), "large", { dimensions: ["site"] });
   await large.add({ site: "a" }, { at: AT, count: Number.MAX_SAFE_INTEGER });
-  const told = async () => JSON.parse(JSON.stringify(await large.read()));
+  const asJson = async () => JSON.parse(JSON.stringify(await large.read({ bigint: true })));
   const row = { bucket: "minute", startMs: AT, values: { site: "a" } };
-  expect(await told()).toEqual([{ ...row, count: Number.MAX_SAFE_INTEGER }]);
+  expect(await asJson()).toEqual([{ ...row, count: Number.MAX_SAFE_INTEGER }]);
   await large.add({ site: "a" }, { at: AT });
-  expect(await told()).toEqual([{ ...row, count: "9007199254740992" }]);
+  expect(await asJson()).toEqual([{ ...row, count: "9007199254740992" }]);
 });

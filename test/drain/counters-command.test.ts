@@ -37,7 +37,7 @@ async function work(events: number, isDrained: boolean): Promise<bigint> {
     await sink.createTables(flow.shape);
     for (let i = 0; i < events; i++) await flow.add({ site: `s${i}` });
     if (isDrained) await new DrainService({ counters: flow, sink }).drainOnce();
-    const rows = await flow.read({ table: sink }).catch(() => []);
+    const rows = await flow.read({ table: sink, bigint: true }).catch(() => []);
     return rows.reduce((sum, { count }) => sum + count, 0n);
   } finally {
     await store.close();

@@ -50,7 +50,7 @@ const ids = (prefix: string, count = 40) => Array.from({ length: count }, (_, i)
 const add = (flow: Counters, names: readonly string[]) => Promise.all(names.map((id) => flow.add({ id }, { at: AT })));
 /** Each id's count, in store and table. */
 async function countsOf(flow: Counters): Promise<Map<string, bigint>> {
-  return new Map((await flow.read({ table: sink })).map(({ values, count }) => [values.id!, count]));
+  return new Map((await flow.read({ table: sink, bigint: true })).map(({ values, count }) => [values.id!, count]));
 }
 async function drained(flow: Counters): Promise<void> {
   // Producers that were silent may still give back what the store lost.

@@ -23,7 +23,7 @@ export async function produced(random: Random, flow: Counters, events: number): 
 export async function expectInTable(flow: Counters, sink: Sink, all: bigint, note: string): Promise<void> {
   const table = { minute: 0n, hour: 0n, day: 0n };
   for (const bucket of ["minute", "hour", "day"] as const) {
-    expect(sumOf(await flow.read({ bucket, table: sink })), `${note}, by ${bucket}`).toBe(all);
+    expect(sumOf(await flow.read({ bucket, table: sink, bigint: true })), `${note}, by ${bucket}`).toBe(all);
     table[bucket] = sumOf((await sink.read(flow.shape, { bucket })).rows);
   }
   const ledger = (await sink.ledger(flow.shape)).reduce((sum, { events }) => sum + events, 0n);

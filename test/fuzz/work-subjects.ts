@@ -72,7 +72,7 @@ export const counters: Subject = {
       },
       async check() {
         const total = async () =>
-          (await own.read({ bucket: "day", table: sink })).reduce((sum, row) => sum + row.count, 0n);
+          (await own.read({ bucket: "day", table: sink, bigint: true })).reduce((sum, row) => sum + row.count, 0n);
         const before = await total();
         await addAll(own);
         await drain.drainOnce();

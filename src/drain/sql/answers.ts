@@ -35,7 +35,7 @@ export function counterRow<Dimension extends string>(
   { bucket }: RowsQuery<Dimension>,
   fields: Fields,
   textOf: (column: string) => string = (column) => column,
-): CounterRow<Dimension> {
+): CounterRow<Dimension, bigint> {
   const startMs = startOf(fields.start);
   const values = shape.dimensions.map((_, i) => fields[`d${i}`]);
   const count = countOf(fields.count);

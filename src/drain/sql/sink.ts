@@ -59,5 +59,5 @@ export interface Sink {
     shape: CounterShape<Dimension>,
     query: RowsQuery<Dimension>,
     limits?: SinkCallOptions,
-  ): Promise<{ ledger: LedgerRow[]; rows: CounterRow<Dimension>[] }>;
+  ): Promise<{ ledger: LedgerRow[]; rows: CounterRow<Dimension, bigint>[] }>;
 }

@@ -85,7 +85,7 @@ overMatrix("counters", (name, open) =>
         } else if (kind === "read")
           await refusedOr(version, async () => {
             const total = [...wanted.values()].reduce((sum, count) => sum + count, 0n);
-            const rows = await flow.read({ table });
+            const rows = await flow.read({ table, bigint: true });
             expect(rows.reduce((sum, { count }) => sum + count, 0n)).toBe(total);
           });
         else
@@ -118,7 +118,7 @@ overMatrix("counters", (name, open) =>
       // The shard of the row that the old one has counted since keeps its newer layout.
       expect(shards.map(({ layout }) => layout)).toContain(placeOf(grown).layout);
       expect(await textsOf(grown)).toEqual(["a 1 : 3", "a 1 red: 1", "b 1 : 1"]);
-      expect((await grown.read({ values: { colour: "" } })).map(({ count }) => count)).toEqual([3n, 1n]);
+      expect((await grown.read({ values: { colour: "" } })).map(({ count }) => count)).toEqual([3, 1]);
       await expect(old.read()).rejects.toMatchObject(mismatch);
       const table = new WideTable(NAMES.length);
       await expect(new DrainService({ counters: old, sink: table }).drainOnce()).rejects.toMatchObject(mismatch);
@@ -198,9 +198,7 @@ overMatrix("counters", (name, open) =>
       const table = new WideTable(NAMES.length);
       expect(await flow.read()).toHaveLength(2);
       expect(await new DrainService({ counters: flow, sink: table }).drainOnce()).toMatchObject({ events: 2n });
-      expect(await flow.read({ table, values: { a: long } })).toMatchObject([
-        { values: { a: long, d: "" }, count: 1n },
-      ]);
+      expect(await flow.read({ table, values: { a: long } })).toMatchObject([{ values: { a: long, d: "" }, count: 1 }]);
     });
   }),
 );

@@ -81,10 +81,10 @@ test("odd values at odd times are read back from either store", { timeout: 60_00
             events.slice(10).map(([a, b, at]) => ({ values: { a, b }, at })),
           );
         const rows = await flow.read();
-        const wanted = new Map<string, bigint>();
+        const wanted = new Map<string, number>();
         for (const [a, b, at] of events) {
           const key = JSON.stringify([Math.floor(at / MINUTE_MS) * MINUTE_MS, a, b]);
-          wanted.set(key, (wanted.get(key) ?? 0n) + 1n);
+          wanted.set(key, (wanted.get(key) ?? 0) + 1);
         }
         const found = new Map(
           rows.map(({ startMs, values, count }) => [JSON.stringify([startMs, values.a, values.b]), count]),
@@ -104,7 +104,7 @@ test("values of up to 255 characters are kept, longer ones are refused", async (
     const flow = new Counters(store, "long", { dimensions: ["a"], shards: 1 });
     const most = "|😀".repeat(85);
     await flow.add({ a: most }, { at: 0 });
-    expect(await flow.read()).toEqual([{ bucket: "minute", startMs: 0, values: { a: most }, count: 1n }]);
+    expect(await flow.read()).toEqual([{ bucket: "minute", startMs: 0, values: { a: most }, count: 1 }]);
     await expect(flow.add({ a: `${most}x` })).rejects.toMatchObject({ code: "ARGUMENT" });
   }
 });
@@ -126,18 +126,18 @@ test("sums up to 2^63 - 1 are exact; beyond, nothing is written", { timeout: 60_
   for (const { store } of stores) {
     const flow = new Counters(store, "large", { dimensions: ["a"], shards: 1 });
     await Promise.all([flow.add({ a: "x" }, { at: 0, count: most }), flow.add({ a: "x" }, { at: 0, count: most })]);
-    expect((await flow.read())[0]!.count).toBe(2n * BigInt(most));
+    expect((await flow.read({ bigint: true }))[0]!.count).toBe(2n * BigInt(most));
     const many = Array.from({ length: 1022 }, () => ({ values: { a: "x" }, at: 0, count: most }));
     await flow.addBatch("s", 0, many);
-    expect((await flow.read())[0]!.count).toBe(1024n * BigInt(most));
-    const before = await flow.read();
+    expect((await flow.read({ bigint: true }))[0]!.count).toBe(1024n * BigInt(most));
+    const before = await flow.read({ bigint: true });
     // 1024 (2^53 - 1) + 1023 is 2^63 - 1.
     await expect(flow.add({ a: "x" }, { at: 0, count: 1024 })).rejects.toMatchObject({ code: "CORRUPT" });
     await expect(flow.addBatch("s", 5000, many)).rejects.toMatchObject({ code: "CORRUPT" });
     await expect(flow.addBatch("t", 0, [...many, ...many])).rejects.toMatchObject({ code: "CORRUPT" });
-    expect(await flow.read()).toEqual(before);
+    expect(await flow.read({ bigint: true })).toEqual(before);
     await flow.add({ a: "x" }, { at: 0, count: 1023 });
-    expect((await flow.read())[0]!.count).toBe(2n ** 63n - 1n);
+    expect((await flow.read({ bigint: true }))[0]!.count).toBe(2n ** 63n - 1n);
     await flow.close();
   }
 });

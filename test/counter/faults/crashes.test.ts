@@ -29,7 +29,7 @@ test("processes are killed while they count and others drain: acknowledged <= co
   const counted = new Map(rows.map(({ values, count }) => [values.id!, count]));
   const ids = (sign: string) => lines.filter((line) => line[0] === sign).map((line) => line.slice(1));
   const sent = new Set(ids("+"));
-  expect(ids("=").filter((id) => counted.get(id) !== 1n)).toEqual([]);
-  expect([...counted].filter(([id, count]) => count !== 1n || !sent.has(id))).toEqual([]);
+  expect(ids("=").filter((id) => counted.get(id) !== 1)).toEqual([]);
+  expect([...counted].filter(([id, count]) => count !== 1 || !sent.has(id))).toEqual([]);
   expect(ids("=").length).toBeGreaterThan(600);
 });

@@ -59,7 +59,7 @@ export async function readOnce(stage: Stage, counters: NonNullable<Actor["counte
   const { world, plan, table, books } = stage;
   const askedMs = world.nowMs;
   try {
-    const rows = await counters.read({ table });
+    const rows = await counters.read({ table, bigint: true });
     if (table.diverged.size > 0 || (!isEnd && stage.failoverCount > 0)) return;
     const sums = new Map<string, bigint>();
     for (const { startMs, values, count } of rows) {

@@ -57,10 +57,10 @@ test("beyond three dimensions, a longer value of MariaDB waits until its column 
   // Refused before it is sent: a server that is not strict would cut it.
   const { drained: none, messages } = await drained(flow);
   expect([none, messages]).toEqual([0, [expect.stringMatching(/of 255 characters; the column `site`/)]]);
-  expect((await flow.read({ table: sink })).map(({ count }) => count)).toEqual([2n, 1n]);
+  expect((await flow.read({ table: sink })).map(({ count }) => count)).toEqual([2, 1]);
   const text = "CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL";
   await stage.run!(`ALTER TABLE more_counts MODIFY site VARCHAR(255) ${text}, MODIFY lane VARCHAR(100) ${text}`);
   expect(await drained(flow)).toMatchObject({ drained: 1, messages: [] });
   expect(await flow.read()).toEqual([]);
-  expect((await flow.read({ table: sink, values: { site: long } })).map(({ count }) => count)).toEqual([1n]);
+  expect((await flow.read({ table: sink, values: { site: long } })).map(({ count }) => count)).toEqual([1]);
 });

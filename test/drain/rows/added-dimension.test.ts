@@ -70,7 +70,7 @@ describe.each(Object.entries(DATABASES))("a dimension added to counters with a t
   }
   const rowsOf = async (flow: Counters<"site" | "lane" | "colour">, bucket: (typeof BUCKETS)[number]) =>
     new Map(
-      (await flow.read({ table: sink, bucket })).map(({ values, count }) => [
+      (await flow.read({ table: sink, bucket, bigint: true })).map(({ values, count }) => [
         `${values.site} ${values.lane} ${values.colour}`,
         count,
       ]),

@@ -72,7 +72,7 @@ const batches = fc.integer({ min: 0, max: 3 }).chain((dimensions) =>
 );
 
 /** By their values alone, in the order of the dimensions. */
-const sorted = (rows: readonly (DrainRow | CounterRow)[]) =>
+const sorted = (rows: readonly (DrainRow | CounterRow<string, bigint>)[]) =>
   rows.map((row) => JSON.stringify([row.bucket, row.startMs, Object.values(row.values), String(row.count)])).sort();
 
 describe.each(Object.keys(STAGES))("%s", (name) => {

@@ -171,8 +171,8 @@ async function checkCounters(checks) {
   const rows = (await counters.read()).map(({ startMs, values, count }) => [startMs, Object.values(values)[0], count]);
   rows.sort((a, b) => (a[1] < b[1] ? -1 : 1));
   checks.same("Counters", rows, [
-    [START_MS, "S1", 2n],
-    [START_MS, "S2", 1n],
+    [START_MS, "S1", 2],
+    [START_MS, "S2", 1],
   ]);
   await counters.close();
 }

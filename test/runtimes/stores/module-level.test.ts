@@ -80,7 +80,7 @@ const routes = {
   // What is there in the end.
   upForMs: async ({ store }) => Date.now() - store.health.since,
   seriesCount: async ({ series }) => String((await series.stats({ where: "server" })).count),
-  counted: async ({ counters }) => String((await counters.read()).reduce((sum, { count }) => sum + count, 0n)),
+  counted: async ({ counters }) => String((await counters.read()).reduce((sum, { count }) => sum + count, 0)),
   fleetCount: async ({ fleet }) => String((await fleet.read("pay")).success()),
 };
 export default {
