@@ -33,7 +33,7 @@ export interface Answer {
   slow: number;
 }
 
-export const STATES: readonly BreakerState[] = ["closed", "open", "half-open"];
+const STATES: readonly BreakerState[] = ["closed", "open", "half-open"];
 const ANSWER_BYTES = 56;
 
 export function ruleBytes(rule: Rule): Uint8Array {

@@ -37,7 +37,7 @@ export interface LimiterOptions<Request> {
 }
 
 /** An answered request. */
-export interface Admission {
+interface Admission {
   decision: Decision;
   headers: Record<string, string>;
   /** To be called when the response has ended: gives back what a concurrency policy lent. Absent where none did. */

@@ -54,7 +54,7 @@ export interface AcquireOptions extends Omit<TakeOptions, "atLeast" | "requestId
 }
 
 const MOST_COST = 2 ** 31 - 1;
-export const LONGEST_WAIT_MS = 2 ** 31 - 1;
+const LONGEST_WAIT_MS = 2 ** 31 - 1;
 const LONGEST_DENY_CACHE_MS = 100;
 const LONGEST_LEASE_MS = 1000;
 const MOST_POLICIES = 16;
@@ -94,7 +94,7 @@ function leaseOf(lease: NonNullable<LimiterOptions["lease"]>): LimiterSettings["
 }
 
 /** Throws ARGUMENT where they are not 1 to 16 policies with names of their own. */
-export function checkPolicies(policies: readonly Policy[]): readonly Policy[] {
+function checkPolicies(policies: readonly Policy[]): readonly Policy[] {
   if (!Array.isArray(policies) || policies.length === 0 || policies.length > MOST_POLICIES)
     throw argumentError("policies", policies, `an array of 1 to ${MOST_POLICIES} policies`);
   for (const one of policies)

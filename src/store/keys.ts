@@ -1,7 +1,7 @@
 import { argumentError } from "../errors.ts";
 
 /** Longest name in UTF-8 bytes. Identifiers come from outside; a key is held in memory on every hop. */
-export const MOST_NAME_BYTES = 10_240;
+const MOST_NAME_BYTES = 10_240;
 
 const ESCAPES: Record<string, string> = { "%": "%25", "{": "%7B", "}": "%7D" };
 /** Names as nearly all are: short, of printable ASCII, with nothing to escape. */

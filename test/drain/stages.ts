@@ -84,7 +84,7 @@ if (node)
     };
   };
 
-export function mariadbPool(port: number, connections = 10) {
+function mariadbPool(port: number, connections = 10) {
   return mysql.createPool({
     host: "127.0.0.1",
     port,

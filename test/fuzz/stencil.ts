@@ -84,7 +84,7 @@ export function restored(stencil: Stencil, store: Store, name: string): Command[
   ]);
 }
 
-export function keyIn({ subject, name: own }: Stencil, store: Store, name: string, key: string): string {
+function keyIn({ subject, name: own }: Stencil, store: Store, name: string, key: string): string {
   const at = subject.keysOf?.(store, own).indexOf(key) ?? -1;
   return at >= 0 ? subject.keysOf!(store, name)[at]! : key.replaceAll(own, name);
 }
@@ -186,6 +186,6 @@ function otherType(random: Random, key: string): Command[] {
   ]);
 }
 
-export function shown(bytes: Buffer): string {
+function shown(bytes: Buffer): string {
   return JSON.stringify(bytes.subarray(0, 60).toString("latin1"));
 }

@@ -1,7 +1,7 @@
 import type { Store } from "../../src/store/contract.ts";
 
 /** One call on a structure. */
-export type Ask = () => Promise<unknown>;
+type Ask = () => Promise<unknown>;
 
 /** A structure that is driven. */
 export interface Driven {

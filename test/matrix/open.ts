@@ -18,7 +18,7 @@ import { type MatrixRow, rowsOf } from "./table.ts";
 export type MatrixStore = SteppedStore & WindowStore;
 
 /** Opens the stores of a row on a stepped clock. All rows of a test file share the servers. `clear` empties them. */
-export async function openRow(row: MatrixRow): Promise<MatrixStore> {
+async function openRow(row: MatrixRow): Promise<MatrixStore> {
   const start = servers[row.store]!;
   if (start === "memory") {
     const [opened, stepped] = [await onWindowMemory(), await onSteppedMemory()];

@@ -1,6 +1,7 @@
 import { Cluster, Redis } from "ioredis";
 import { findValkey } from "../../scripts/find-programs.mjs";
 import { oncePerFile } from "../harness/ends.ts";
+import { isQuick } from "../harness/quick.ts";
 import { startCluster } from "../harness/servers/redis-cluster.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";
 import { startReplicated } from "../harness/servers/replicas.ts";
@@ -38,7 +39,7 @@ const onCluster = (connect: (urls: readonly string[]) => HandedIn) => async (): 
 };
 
 /** Every server with every client. A text says why one is unavailable here. */
-export const servers: Record<string, (() => Promise<Servers>) | "memory" | { missing: string }> = {
+const all: Record<string, (() => Promise<Servers>) | "memory" | { missing: string }> = {
   memory: "memory",
   "ioredis 6": onRedis(clients["ioredis 6"]),
   "ioredis 5": onRedis(clients["ioredis 5"]),
@@ -50,6 +51,9 @@ export const servers: Record<string, (() => Promise<Servers>) | "memory" | { mis
     ? onRedis(clients["ioredis 6"], valkey)
     : { missing: "no valkey-server; ORIEL_VALKEY_SERVER names one" },
 };
+
+const names = Object.keys(all).filter((name) => !isQuick || ["memory", "ioredis 6"].includes(name));
+export const servers = Object.fromEntries(names.map((name) => [name, all[name]!]));
 
 /** Stores that can also send steps as functions. The REST protocol has scripts only. */
 export const withFunctions = (store: string) => store !== "memory" && store !== "HTTP";

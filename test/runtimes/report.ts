@@ -4,7 +4,7 @@ import { watch } from "../harness/watchdog.ts";
 import type { Outcome } from "./stores/suite-runner.ts";
 
 /** The findings of the script. */
-export interface Report {
+interface Report {
   kernel: string;
   passed: number;
   failed: string[];

@@ -80,7 +80,7 @@ export function percentileByHand(sorted: readonly number[], p: number, method: P
 }
 
 /** Statistics of what survives, by brute force: exact sums, a sort, the definitions. */
-export function statsByHand(values: readonly number[], asked: Asked = {}): Expected {
+function statsByHand(values: readonly number[], asked: Asked = {}): Expected {
   const { percentiles = [50, 90, 99], method = "linear", ddof = 0, nan = "reject" } = asked;
   const numbers = values.filter((value) => !Number.isNaN(value));
   const none = Object.fromEntries(percentiles.map((p) => [p, Number.NaN]));

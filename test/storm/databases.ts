@@ -6,7 +6,7 @@ const WITHIN = ["SQLite", "recorded Oracle"];
 const isLong = process.env.ORIEL_SEEDS !== undefined;
 
 /** The databases of all storms' drains, each started at its first use. */
-export class Databases {
+class Databases {
   readonly #stages = new Map<string, Promise<Stage>>();
   #count = 0;
 

@@ -83,7 +83,7 @@ export function replayOptions(file: string, typed: TypedOptions): ReplayOptions 
 }
 
 /** A number without a unit is ms, as everywhere in oriel. */
-export function plain(text: string): Duration {
+function plain(text: string): Duration {
   return /^\d+(\.\d+)?$/.test(text) ? Number(text) : (text as Duration);
 }
 

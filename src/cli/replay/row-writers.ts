@@ -2,7 +2,7 @@ import type { Colors } from "picocolors/types";
 import { instantText, numberText, type Row, safeText } from "../row.ts";
 
 /** Turns rows into lines of output, a row a line. */
-export interface RowWriter {
+interface RowWriter {
   lines(rows: readonly Row[]): string;
 }
 

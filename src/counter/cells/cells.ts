@@ -129,7 +129,7 @@ export class Cells {
 }
 
 /** Values in the order of the dimensions. */
-export function checkValues(dimensions: readonly string[], values: unknown): string[] {
+function checkValues(dimensions: readonly string[], values: unknown): string[] {
   if (values === null || typeof values !== "object") throw argumentError("values", values, "an object");
   for (const name in values)
     if (!dimensions.includes(name)) throw argumentError("dimension", name, `one of ${dimensions.join(", ")}`);

@@ -3,7 +3,7 @@ import type { Operation } from "../../store/contract.ts";
 import type { Shard } from "./shard.ts";
 
 /** A generation that the store has, as the fields count them; its sum and nonce as they stand. */
-export interface SeenGeneration {
+interface SeenGeneration {
   number: number;
   sum: string;
   nonce: string | undefined;

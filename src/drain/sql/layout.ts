@@ -38,7 +38,7 @@ const OPTIONS = ["table", "ledgerTable", "schema", "columns"];
 const LEDGER_COLUMNS = ["counter", "shard", "generation", "nonce", "fence", "events"];
 
 /** Quotes an identifier; throws ARGUMENT where the database has no such name. */
-export function identifier(dialect: Dialect, argument: string, name: unknown): string {
+function identifier(dialect: Dialect, argument: string, name: unknown): string {
   const { quote, longestName, capitals } = dialect;
   const fits = typeof name === "string" && name !== "" && Buffer.byteLength(name) <= longestName;
   if (!fits || /\0|\p{Surrogate}/u.test(name) || (capitals && name.includes(quote)))

@@ -48,7 +48,7 @@ export function checkValues(shape: CounterShape, values: readonly unknown[]): vo
 }
 
 /** Throws ARGUMENT where a value cannot be stored. */
-export function checkValue(shape: CounterShape, dimension: number, value: unknown): void {
+function checkValue(shape: CounterShape, dimension: number, value: unknown): void {
   const longest = longestCounted(shape);
   if (!isStorable(value, longest))
     throw argumentError(

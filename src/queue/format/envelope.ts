@@ -6,7 +6,7 @@ import { unsayable } from "./unsayable.ts";
 const HEAD_BYTES = 24;
 const BYTES = 0;
 const JSON_TEXT = 1;
-export const MOST_PAYLOAD_BYTES = 2 ** 19;
+const MOST_PAYLOAD_BYTES = 2 ** 19;
 const MOST_ATTEMPTS = 100;
 const MOST_PRIORITY = 9;
 

@@ -1,7 +1,7 @@
 import type { Store } from "../../store/contract.ts";
 import { fnv1a, spreadKeys } from "../../store/spread-keys.ts";
 
-export const FORMAT = 1;
+const FORMAT = 1;
 /** The parts of a score. Layout in lua/queue/law.lua. */
 export const BAND_SIZE = 2 ** 42;
 export const CLAIMED = 10;

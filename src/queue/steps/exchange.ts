@@ -1,5 +1,5 @@
 /** Proves that this delivery holds the claim of a message. */
-export interface Receipt {
+interface Receipt {
   member: string;
   deliveries: number;
 }

@@ -10,7 +10,7 @@ interface IoredisCommand {
 export type CommandClass = new (name: string, args: string[], options?: object) => IoredisCommand;
 
 /** What writes a script call. */
-export interface ScriptCommand extends IoredisCommand {
+interface ScriptCommand extends IoredisCommand {
   /** It was written, and no error answered it. */
   mayHaveArrived(): boolean;
   readonly wasReplaced: boolean;

@@ -8,7 +8,7 @@ import type { Table } from "../simulator/table.ts";
 import { DIMENSIONS } from "./load.ts";
 
 /** Takes what one shard holds into the table; how many events. */
-export async function drainShard(store: Store, shards: number, shard: number, table: Table): Promise<bigint> {
+async function drainShard(store: Store, shards: number, shard: number, table: Table): Promise<bigint> {
   const key = shardKeys(store, "flow", shards)[shard]!;
   const layout = layoutText(shards, "minute", "UTC", DIMENSIONS);
   const { generation } = await store.run(freeze, key, { layout, nonce: crypto.randomUUID() });

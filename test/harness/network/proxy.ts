@@ -2,7 +2,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { Lane } from "./lane.ts";
 import { commandName, Frames } from "./resp-frames.ts";
 
-export interface DropOptions {
+interface DropOptions {
   /** Only this command counts; default EVALSHA. */
   command?: string;
   /** What becomes of the connection, as a lost reply on TCP means one of these: closed, or open and dead. */

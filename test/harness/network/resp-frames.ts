@@ -1,7 +1,7 @@
 const LINE_FEED = 10;
 
 /** Where the RESP value that begins at `start` ends (after its last byte), or -1 where bytes are missing. */
-export function frameEnd(bytes: Buffer, start: number): number {
+function frameEnd(bytes: Buffer, start: number): number {
   const feed = bytes.indexOf(LINE_FEED, start);
   if (feed < 0) return -1;
   const kind = String.fromCharCode(bytes[start]!);

@@ -4,7 +4,7 @@ import { type RedisServer, startRedis } from "./redis-server.ts";
 import { type ReplicatedRedis, startReplicated } from "./replicas.ts";
 
 /** The name of the primary in the sentinels. */
-export const MASTER_NAME = "oriel";
+const MASTER_NAME = "oriel";
 
 export interface SentinelRedis extends ReplicatedRedis {
   readonly sentinels: readonly RedisServer[];

@@ -64,7 +64,7 @@ type RawClient = Pick<Redis, "get" | "set" | "pexpiretime" | "flushall" | "disco
 const asItIs = (client: RawClient): HandedIn => ({ client: client as unknown as IoredisClient, end() {} });
 
 /** `handIn`: the client that a store is given, where it is not the one that looks under its keys. */
-export function onRedis(
+function onRedis(
   open: (url: string) => RawClient,
   isCluster = false,
   options: RedisStoreOptions = {},

@@ -57,7 +57,7 @@ export function stageOn(opened: OpenStore): Stage {
   return stage;
 }
 
-export function stored(value: number, { values = "float32" }: SeriesOptions): number {
+function stored(value: number, { values = "float32" }: SeriesOptions): number {
   return values === "float32" ? Math.fround(value) : value;
 }
 

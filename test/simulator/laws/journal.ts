@@ -22,7 +22,7 @@ export interface Chunk {
   readonly frames: readonly Frame[];
 }
 
-export interface Frame {
+interface Frame {
   /** Producer and sequence, by which readers recognise copies. */
   readonly id: string;
   readonly stampMs: number;

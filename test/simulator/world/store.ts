@@ -8,7 +8,7 @@ import type { SimProcess } from "./process.ts";
 import type { SimServer } from "./server.ts";
 import { turn, type World } from "./world.ts";
 
-export const DEADLINE_MS = 3000;
+const DEADLINE_MS = 3000;
 
 export interface SimStoreOptions {
   world: World;

@@ -13,7 +13,7 @@ import { acquire } from "../../../src/lock/acquire.ts";
 import { lockKeyOf } from "../../../src/lock/keys.ts";
 import type { MemoryStore } from "../../../src/store/memory/memory.ts";
 
-export interface Stage {
+interface Stage {
   store: MemoryStore;
   clock: { nowMs: number };
 }

@@ -3,6 +3,7 @@ import { findValkey } from "../../../scripts/find-programs.mjs";
 import { memoryStore } from "../../../src/store/memory/memory.ts";
 import type { RedisStoreOptions } from "../../../src/store/redis/client-store.ts";
 import { oncePerFile } from "../../harness/ends.ts";
+import { isQuick } from "../../harness/quick.ts";
 import { startCluster } from "../../harness/servers/redis-cluster.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { startSentinel } from "../../harness/servers/sentinel.ts";
@@ -70,7 +71,7 @@ async function onMemory(): Promise<OpenStore> {
 const valkey = findValkey();
 
 /** Every store that the suites run over; a text instead says why one cannot be had here. */
-export const allStores: Record<string, (() => Promise<OpenStore>) | string> = {
+const every: Record<string, (() => Promise<OpenStore>) | string> = {
   memory: onMemory,
   "redis, ioredis 6": onRedis(clients["ioredis 6"]),
   "redis, ioredis 5": onRedis(clients["ioredis 5"]),
@@ -87,6 +88,8 @@ export const allStores: Record<string, (() => Promise<OpenStore>) | string> = {
     ? onValkey(valkey)
     : "no valkey-server found; `npm test` unpacks Debian's, ORIEL_VALKEY_SERVER names one",
 };
+const names = Object.keys(every).filter((name) => !isQuick || ["memory", "redis, ioredis 6"].includes(name));
+export const allStores = Object.fromEntries(names.map((name) => [name, every[name]!]));
 
 export const stores = Object.fromEntries(
   Object.entries(allStores).filter(

@@ -19,14 +19,14 @@ import type { Books } from "../books.ts";
 import { LEASE_MS, LIMIT, machineMs, type Orders, type Span } from "./orders.ts";
 
 /** One process's part of one structure. */
-export interface Share {
+interface Share {
   books: Books<string | number>;
   notes: Record<string, unknown>;
   act(): Promise<unknown>;
   end?(): Promise<unknown>;
 }
 
-export interface Part {
+interface Part {
   store: WatchedStore;
   random: Random;
   orders: Orders;

@@ -17,7 +17,7 @@ const ASCII = "CHARACTER SET ascii COLLATE ascii_bin NOT NULL";
  * A text as a literal that reads the same under every sql_mode and character set of the connection: quotes and
  * backslashes mean different things under some, so all but plain ASCII is written in hexadecimal.
  */
-export function literal(text: string): string {
+function literal(text: string): string {
   return /^[\w .:/-]*$/.test(text) ? `'${text}'` : `_utf8mb4 x'${Buffer.from(text).toString("hex")}'`;
 }
 

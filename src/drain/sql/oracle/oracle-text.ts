@@ -9,7 +9,7 @@ export const ORACLE: Dialect = { quote: '"', longestName: 128, capitals: true };
 const SECONDS = `'YYYY-MM-DD"T"HH24:MI:SS'`;
 
 /** Oracle's empty text is NULL: it is stored as "\", and what begins with "\" has one more. */
-export function stored(value: string): string {
+function stored(value: string): string {
   return value === "" || value.startsWith("\\") ? `\\${value}` : value;
 }
 
