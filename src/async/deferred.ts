@@ -15,3 +15,20 @@ export function deferred(): Deferred {
   promise.catch(() => {});
   return { promise, resolve, reject };
 }
+
+export interface Resolvers<T> {
+  promise: Promise<T>;
+  resolve(value: T | PromiseLike<T>): void;
+  reject(error: unknown): void;
+}
+
+/** Same as `Promise.withResolvers`. The caller handles a rejection. */
+export function withResolvers<T>(): Resolvers<T> {
+  let resolve!: (value: T | PromiseLike<T>) => void;
+  let reject!: (error: unknown) => void;
+  const promise = new Promise<T>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  return { promise, resolve, reject };
+}

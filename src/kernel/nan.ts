@@ -20,3 +20,10 @@ export function withoutNan(kernel: Kernel, argument: string, values: Column, pol
   const index = values.findIndex((x) => Number.isNaN(x));
   throw argumentError(`${argument}[${index}]`, Number.NaN, 'a number (or choose { nan: "ignore" } or "propagate")');
 }
+
+/** Throws ARGUMENT unless the value is a number and, under "reject", finite in its stored type. */
+export function checkValue(value: number, valueType: number, nan: NanPolicy, argument = "value"): void {
+  if (typeof value !== "number") throw argumentError(argument, value, "a number");
+  if (nan === "reject" && !Number.isFinite(valueType === 0 ? Math.fround(value) : value))
+    throw argumentError(argument, value, valueType === 0 ? "finite, below 3.4e38 as a float32" : "finite");
+}

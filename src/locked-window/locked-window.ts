@@ -1,8 +1,8 @@
 import { OrielError } from "../errors.ts";
+import { checkValue } from "../kernel/nan.ts";
 import { Lock } from "../lock/lock.ts";
 import { type Place, placeOf } from "../place.ts";
 import { randomU32 } from "../random.ts";
-import { checkValue } from "../stats/values.ts";
 import { asCorrupt } from "../store/as-corrupt.ts";
 import type { Store } from "../store/contract.ts";
 import { keyOf } from "../store/keys.ts";

@@ -1,7 +1,6 @@
 import type { NanPolicy } from "../kernel/nan.ts";
-import { Fold } from "../stats/segments/fold.ts";
 import type { StatsQuery } from "../stats/window-query.ts";
-import { type Degraded, statsOf, type WindowStats } from "../stats/window-stats.ts";
+import { type Degraded, Fold, statsOf, type WindowStats } from "../stats/window-stats.ts";
 import type { WindowView } from "./pending-query.ts";
 
 /** The windows of several series, folded into one. Its edges are those of the window that ends last. */

@@ -1,12 +1,11 @@
+import { withResolvers } from "../async/deferred.ts";
 import { law } from "../journal/format/law.ts";
 import type { Reach } from "../journal/format/older.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
-import { Fold } from "../stats/segments/fold.ts";
 import type { StatsQuery, WindowQuery } from "../stats/window-query.ts";
-import { type Degraded, statsOf, type WindowStats } from "../stats/window-stats.ts";
+import { type Degraded, Fold, statsOf, type WindowStats } from "../stats/window-stats.ts";
 import type { Closed } from "../time.ts";
-import { waiting } from "./waiting.ts";
 
 /** The events of a series at one instant. */
 export interface WindowView {
@@ -58,7 +57,7 @@ export class ExactQueries implements QueryStrategy {
   }
 
   stats(query: StatsQuery, afterBatch = 0): Promise<WindowStats> {
-    const { promise, resolve, reject } = waiting<WindowStats>();
+    const { promise, resolve, reject } = withResolvers<WindowStats>();
     const compute = (view: WindowView, fromMs: number, toMs: number) => {
       const fold = foldOf(view, query, fromMs, toMs);
       return statsOf(fold, query, this.#nan, fromMs, toMs, view.degradedBy(fromMs));
@@ -76,7 +75,7 @@ export class ExactQueries implements QueryStrategy {
 
   /** Answers any other question about a window. */
   compute<T>(window: WindowQuery, kind: unknown, compute: Compute<T>, reportsDegraded = true): Promise<T> {
-    const { promise, resolve, reject } = waiting<T>();
+    const { promise, resolve, reject } = withResolvers<T>();
     const give = resolve as (answer: unknown) => void;
     this.#queue.ask({ window, afterBatch: 0, kind, reportsDegraded, compute, resolve: give, fail: reject });
     return promise;

@@ -1,7 +1,8 @@
+import { abortable } from "../async/abortable.ts";
 import { Beside } from "../async/beside.ts";
 import { untilEnded } from "../async/of-request.ts";
 import { argumentError, checkKnown, checkSignal, type OrielError } from "../errors.ts";
-import { ServerTime } from "../journal/replica/server-time.ts";
+import { ServerTime } from "../journal/replica/last-seen.ts";
 import type { Column } from "../kernel/contract.ts";
 import { Place, placeOf } from "../place.ts";
 import {
@@ -13,7 +14,6 @@ import {
 } from "../stats/window-query.ts";
 import { fractionOf, type WindowStats } from "../stats/window-stats.ts";
 import type { Store } from "../store/contract.ts";
-import { abortable } from "./abortable.ts";
 import { MergedWindow } from "./merged-window.ts";
 import { foldOf } from "./pending-query.ts";
 import {

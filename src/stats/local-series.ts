@@ -1,15 +1,13 @@
 import { argumentError, byteBound, checkKnown, OrielError } from "../errors.ts";
 import type { Column } from "../kernel/contract.ts";
-import { type NanPolicy, policyOf } from "../kernel/nan.ts";
+import { checkValue, type NanPolicy, policyOf } from "../kernel/nan.ts";
 import { Place } from "../place.ts";
 import { type Clock, type Duration, durationMs, instantMs } from "../time.ts";
 import { LIVE_BOUNDS, type LiveBounds, LiveQuestions, type LocalPercentileOptions } from "./live/live-questions.ts";
-import { Cores } from "./segments/cores.ts";
-import { Fold } from "./segments/fold.ts";
 import { LEAF } from "./segments/leaf.ts";
 import { bytesPerEvent } from "./segments/segment.ts";
-import { Segments } from "./segments/segments.ts";
-import { checkedColumn, checkValue, timesOf } from "./values.ts";
+import { Cores, Segments } from "./segments/segments.ts";
+import { checkedColumn, timesOf } from "./values.ts";
 import {
   type DefaultPercentiles,
   type StatsOptions,
@@ -18,7 +16,7 @@ import {
   type WindowQuery,
   windowQuery,
 } from "./window-query.ts";
-import { fractionOf, statsOf, type WindowStats } from "./window-stats.ts";
+import { Fold, fractionOf, statsOf, type WindowStats } from "./window-stats.ts";
 
 export interface LocalSeriesOptions {
   /** Longest span of any query; default "1h". */

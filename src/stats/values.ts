@@ -1,15 +1,8 @@
 import { argumentError } from "../errors.ts";
 import { checkAttached } from "../kernel/column.ts";
 import type { Column } from "../kernel/contract.ts";
-import type { NanPolicy } from "../kernel/nan.ts";
+import { checkValue, type NanPolicy } from "../kernel/nan.ts";
 import { instantMs } from "../time.ts";
-
-/** Throws ARGUMENT unless the value is a number and, under "reject", finite in its stored type. */
-export function checkValue(value: number, valueType: number, nan: NanPolicy, argument = "value"): void {
-  if (typeof value !== "number") throw argumentError(argument, value, "a number");
-  if (nan === "reject" && !Number.isFinite(valueType === 0 ? Math.fround(value) : value))
-    throw argumentError(argument, value, valueType === 0 ? "finite, below 3.4e38 as a float32" : "finite");
-}
 
 /** Maximum number of values in one call, 2^28. */
 const MOST_VALUES = 268_435_456;

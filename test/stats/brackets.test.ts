@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import "../../src/entries/index.ts";
 import { Brackets } from "../../src/stats/runs/brackets.ts";
-import { Core } from "../../src/stats/runs/part-sum.ts";
-import { Run } from "../../src/stats/runs/run.ts";
+import { Core, Run } from "../../src/stats/runs/run.ts";
 import { quickselect } from "../../src/stats/runs/select-runs.ts";
 
 /** Uniform numbers from a seed. */

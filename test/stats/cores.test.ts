@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
 import "../../src/entries/index.ts";
-import { Cores } from "../../src/stats/segments/cores.ts";
-import { Fold } from "../../src/stats/segments/fold.ts";
-import { Segments } from "../../src/stats/segments/segments.ts";
-import { statsOf, type WindowStats } from "../../src/stats/window-stats.ts";
+import { Cores, Segments } from "../../src/stats/segments/segments.ts";
+import { Fold, statsOf, type WindowStats } from "../../src/stats/window-stats.ts";
 import { type Event, expectStats, inside } from "./oracle.ts";
 import { uniformOf } from "./random.ts";
 

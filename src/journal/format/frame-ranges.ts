@@ -1,4 +1,3 @@
-import type { FrameNames } from "./frame-names.ts";
 import { law } from "./law.ts";
 import { Rolled } from "./rolled.ts";
 
@@ -8,6 +7,11 @@ export interface FrameRange {
   first: number;
   count: number;
   firstMs: number;
+}
+
+/** Stamped frames by their names. */
+interface NamedFrames {
+  some(test: (producer: number, sequence: number, stampMs: number) => boolean): boolean;
 }
 
 /**
@@ -28,7 +32,7 @@ export class FrameRanges {
   }
 
   /** Of the names that were stamped after `sinceMs`. */
-  static of(names: readonly FrameNames[], sinceMs: number): FrameRanges {
+  static of(names: readonly NamedFrames[], sinceMs: number): FrameRanges {
     const list: FrameRange[] = [];
     for (const each of names)
       each.some((producer, sequence, stampMs) => {

@@ -37,8 +37,3 @@ export const law = {
   /** Events that a digest of a summary stands for: fewer are as well read as they are. */
   leastInDigest: 256,
 };
-
-/** Life of an open chunk before a writer closes it. */
-export function chunkMsOf(retentionMs: number): number {
-  return Math.max(law.shortestChunkMs, Math.ceil(retentionMs / law.chunksPerRetention));
-}

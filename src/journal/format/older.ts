@@ -1,5 +1,4 @@
-import { type ChunkHeader, expiryOf, isSound, readHeader } from "./chunk.ts";
-import { needsOlder } from "./coverage.ts";
+import { type ChunkHeader, expiryOf, isSound, needsOlder, readHeader } from "./chunk.ts";
 import { law } from "./law.ts";
 
 /** What of a journal's closed chunks is wanted with an answer: those of a window, within so many bytes in all. */

@@ -6,10 +6,9 @@ import { FRAME_HEADER_BYTES, type Known } from "../format/answer.ts";
 import { type ChunkHeader, HEADER_BYTES } from "../format/chunk.ts";
 import { Dedupe } from "../format/dedupe.ts";
 import type { FrameRanges } from "../format/frame-ranges.ts";
-import { type FrameParts, noParts, readFrame } from "../format/frames.ts";
+import { type FrameParts, FrameValues, noParts, readFrame } from "../format/frames.ts";
 import { law } from "../format/law.ts";
 import { DamagedChunk } from "../steps/corrupt.ts";
-import { FrameValues } from "./frame-values.ts";
 
 /** What a chunk of a copy takes beside its events, however few: a segment, its columns, runs and blocks. */
 const CHUNK_BYTES = 1800;

@@ -1,8 +1,7 @@
 import { bytesPerEvent } from "../../stats/segments/segment.ts";
 import type { Store } from "../../store/contract.ts";
 import { type Answer, FRAME_HEADER_BYTES, goesOn, type Known } from "../format/answer.ts";
-import { type ChunkHeader, HEADER_BYTES } from "../format/chunk.ts";
-import { isPast, needsOlder } from "../format/coverage.ts";
+import { type ChunkHeader, HEADER_BYTES, isPast, needsOlder } from "../format/chunk.ts";
 import { countEvents } from "../format/frames.ts";
 import type { ClosedChunk, Reach } from "../format/older.ts";
 import { Rolled } from "../format/rolled.ts";

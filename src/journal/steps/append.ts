@@ -10,10 +10,10 @@ import {
   STATUS,
   VERDICT,
 } from "../format/answer.ts";
-import { type ChunkHeader, expiryOf, HEADER_BYTES } from "../format/chunk.ts";
+import { type ChunkHeader, chunkMsOf, expiryOf, HEADER_BYTES } from "../format/chunk.ts";
 import { ChunkBytes } from "../format/chunk-bytes.ts";
 import { type Frame, hasOwnTimes } from "../format/frames.ts";
-import { chunkMsOf, law } from "../format/law.ts";
+import { law } from "../format/law.ts";
 
 export interface Append {
   valueType: number;

@@ -1,9 +1,9 @@
 import { script } from "../../generated/journal/rotate.ts";
 import type { Operation } from "../../store/contract.ts";
 import { type Answer, answerOf, decodeAnswer, STATUS } from "../format/answer.ts";
-import { expiryOf } from "../format/chunk.ts";
+import { chunkMsOf, expiryOf } from "../format/chunk.ts";
 import { ChunkBytes } from "../format/chunk-bytes.ts";
-import { chunkMsOf, law } from "../format/law.ts";
+import { law } from "../format/law.ts";
 
 export interface Rotate {
   number: number;

@@ -1,7 +1,8 @@
+import { withResolvers } from "../../async/deferred.ts";
 import { corruptError, OrielError } from "../../errors.ts";
-import { degradedOf, seriesNowMs } from "../../journal/format/coverage.ts";
+import { degradedOf, seriesNowMs } from "../../journal/format/chunk.ts";
 import { law } from "../../journal/format/law.ts";
-import type { Rollbacks } from "../../journal/replica/rollbacks.ts";
+import type { Rollbacks } from "../../journal/replica/last-seen.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
 import type { ServerAnswer } from "../../journal/steps/server-answer.ts";
 import { SERVER_STATUS, serverStats, serverStatsFar } from "../../journal/steps/server-stats.ts";
@@ -11,7 +12,6 @@ import type { Store } from "../../store/contract.ts";
 import type { QueryStrategy } from "../pending-query.ts";
 import { isStoreFailure } from "../refused.ts";
 import type { SeriesSettings } from "../series-options.ts";
-import { waiting } from "../waiting.ts";
 import { ServerFold } from "./server-fold.ts";
 
 /** A query is sent again if the open chunk was closed before it arrived, because it then needs other chunks. */
@@ -38,7 +38,7 @@ export class ServerQueries implements QueryStrategy {
   }
 
   stats(query: StatsQuery): Promise<WindowStats> {
-    const { promise, resolve, reject } = waiting<WindowStats>();
+    const { promise, resolve, reject } = withResolvers<WindowStats>();
     this.#queue.askServer({ query, resolve, fail: reject });
     return promise;
   }

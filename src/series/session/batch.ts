@@ -1,16 +1,16 @@
+import { type Resolvers, withResolvers } from "../../async/deferred.ts";
 import { OrielError } from "../../errors.ts";
 import { VERDICT } from "../../journal/format/answer.ts";
 import { encodeFrame, type Frame, frameSize, MOST_IN_FRAME } from "../../journal/format/frames.ts";
 import { law } from "../../journal/format/law.ts";
 import type { Column } from "../../kernel/contract.ts";
 import { BUFFERED, type Recorded, STORED } from "../series-options.ts";
-import { type Waiting, waiting } from "../waiting.ts";
 
 /** One call's events with their own times. Its frames are its own, so a late event refuses no other call's events. */
 interface DatedCall {
   frames: DatedFrame[];
   count: number;
-  waiting: Waiting<Written>;
+  waiting: Resolvers<Written>;
 }
 
 interface DatedFrame {
@@ -48,7 +48,7 @@ export class Batch {
   readonly #values: number[] = [];
   #dated: DatedCall[] = NO_CALLS;
   #datedBytes = 0;
-  #shared: Waiting<Recorded> | undefined;
+  #shared: Resolvers<Recorded> | undefined;
   #failure: unknown;
   #observed = 0;
 
@@ -90,7 +90,7 @@ export class Batch {
 
   /** The outcome of the undated events. */
   get written(): Promise<Recorded> {
-    this.#shared ??= waiting();
+    this.#shared ??= withResolvers();
     return this.#shared.promise;
   }
 
@@ -110,7 +110,7 @@ export class Batch {
 
   addDated(values: Column, times: Float64Array): Promise<Written> {
     const frames = datedFrames(values, times);
-    const call = { frames, count: values.length, waiting: waiting<Written>() };
+    const call = { frames, count: values.length, waiting: withResolvers<Written>() };
     if (this.#dated === NO_CALLS) this.#dated = [];
     this.#dated.push(call);
     for (const frame of frames) this.#datedBytes += frameSize(this.#valueType, frame.values.length, true);

@@ -1,7 +1,7 @@
 import { gathering } from "../../async/gathering.ts";
 import { endsWithRequest } from "../../async/of-request.ts";
 import { OrielError } from "../../errors.ts";
-import type { ServerTime } from "../../journal/replica/server-time.ts";
+import type { ServerTime } from "../../journal/replica/last-seen.ts";
 import type { Column } from "../../kernel/contract.ts";
 import type { Place } from "../../place.ts";
 import type { Store } from "../../store/contract.ts";
@@ -153,7 +153,6 @@ export class CommitLoop implements QueryQueue, ServerQueue, EventWriter {
   }
 
   async #run(): Promise<void> {
-    const { view } = this.online;
     for (;;) {
       await gathering();
       const batch = this.#outbox.take();
@@ -162,9 +161,7 @@ export class CommitLoop implements QueryQueue, ServerQueue, EventWriter {
       const onServer = this.#serverQueries.splice(0);
       if (!batch && queries.length + onServer.length === 0) break;
       this.#isSending = true;
-      if (queries.length > 0) view.hold();
       if (batch || queries.length > 0) await this.#commit(batch, queries);
-      if (queries.length > 0) view.release();
       if (batch) this.#outbox.done(batch);
       if (onServer.length > 0) await this.#answerOnServer(onServer);
       if (this.#outbox.isEmpty && this.#queries.length + this.#serverQueries.length === 0) break;
@@ -183,13 +180,17 @@ export class CommitLoop implements QueryQueue, ServerQueue, EventWriter {
 
   /** Never rejects: errors go to the callers. */
   async #commit(batch: Batch | undefined, queries: PendingQuery[]): Promise<void> {
+    const { view } = this.online;
+    if (queries.length > 0) view.hold();
     if (endsWithRequest && this.isOffline) await this.#recovery?.tryNow();
     const { lastId } = this.#outbox;
     const begunMs = this.#offline?.nowMs() ?? 0;
     const failure = await this.#session.commit(batch, queries);
-    if (!failure) return;
-    if (!this.goOffline(failure.error)) await this.#fail(failure, lastId);
-    else this.#offline?.takeOver(failure, begunMs, (failure.error as OrielError).applied === "unknown");
+    if (failure) {
+      if (!this.goOffline(failure.error)) await this.#fail(failure, lastId);
+      else this.#offline?.takeOver(failure, begunMs, (failure.error as OrielError).applied === "unknown");
+    }
+    if (queries.length > 0) view.release();
   }
 
   async #answerOnServer(queries: readonly ServerQuery[]): Promise<void> {

@@ -1,8 +1,8 @@
 import { OrielError } from "../../errors.ts";
 import type { Column } from "../../kernel/contract.ts";
-import type { Fold } from "../../stats/segments/fold.ts";
 import { bytesPerEvent } from "../../stats/segments/segment.ts";
 import { Segments } from "../../stats/segments/segments.ts";
+import type { Fold } from "../../stats/window-stats.ts";
 import type { Closed } from "../../time.ts";
 
 /** Buffered events that are ready to be sent. */

@@ -1,6 +1,6 @@
 import { OrielError } from "../../errors.ts";
 import { law } from "../../journal/format/law.ts";
-import type { ServerTime } from "../../journal/replica/server-time.ts";
+import type { ServerTime } from "../../journal/replica/last-seen.ts";
 import type { Place } from "../../place.ts";
 import type { Store } from "../../store/contract.ts";
 import { answerAll, type PendingQuery, type WindowView } from "../pending-query.ts";

@@ -1,5 +1,5 @@
 import type { OneAtATime } from "../../async/beside.ts";
-import type { ServerTime } from "../../journal/replica/server-time.ts";
+import type { ServerTime } from "../../journal/replica/last-seen.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
 import type { Place } from "../../place.ts";
 import type { Store } from "../../store/contract.ts";

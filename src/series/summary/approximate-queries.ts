@@ -1,12 +1,12 @@
 import { OrielError } from "../../errors.ts";
 import type { Answer } from "../../journal/format/answer.ts";
-import { degradedOf, seriesNowMs } from "../../journal/format/coverage.ts";
+import { degradedOf, seriesNowMs } from "../../journal/format/chunk.ts";
 import { law } from "../../journal/format/law.ts";
 import { Rolled } from "../../journal/format/rolled.ts";
 import { decodeSummary, type Summary } from "../../journal/format/summary.ts";
 import { JournalCopy } from "../../journal/replica/journal-copy.ts";
 import { TooMany } from "../../journal/replica/journal-reader.ts";
-import type { ServerTime } from "../../journal/replica/server-time.ts";
+import type { ServerTime } from "../../journal/replica/last-seen.ts";
 import { approximate } from "../../journal/steps/approximate.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
 import { summarize } from "../../journal/steps/summarize.ts";

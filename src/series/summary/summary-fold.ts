@@ -1,6 +1,6 @@
 import { Digest } from "../../journal/format/digest.ts";
 import { upperBound } from "../../stats/runs/select-runs.ts";
-import { Fold } from "../../stats/segments/fold.ts";
+import { Fold } from "../../stats/window-stats.ts";
 import type { Closed } from "../../time.ts";
 import { isInside } from "../../time.ts";
 

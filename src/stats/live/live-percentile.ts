@@ -1,9 +1,9 @@
 import type { NanPolicy } from "../../kernel/nan.ts";
 import { interpolate } from "../../kernel/percentile/interpolate.ts";
 import { type Order, orderOf } from "../../kernel/percentile/percentile.ts";
-import { Fold } from "../segments/fold.ts";
 import type { Segment } from "../segments/segment.ts";
 import type { StatsQuery } from "../window-query.ts";
+import { Fold } from "../window-stats.ts";
 import { drawBracket } from "./live-bracket.ts";
 import { Candidates } from "./live-candidates.ts";
 import { LiveWindow } from "./live-window.ts";

@@ -1,7 +1,7 @@
-import { Bracket } from "./bracket.ts";
-import type { Core } from "./part-sum.ts";
-import type { Run } from "./run.ts";
-import { selectInRuns } from "./select-runs.ts";
+import { activeKernel } from "../../kernel/choose.ts";
+import type { Core } from "./run.ts";
+import { PLACE_INTS, PLACE_SLOTS, type Run } from "./run.ts";
+import { lowerBound, quickselect, selectInRuns, upperBound } from "./select-runs.ts";
 
 /** Fewer values are selected from at once. */
 const WORTH_IT = 4096;
@@ -79,4 +79,151 @@ function draw(all: readonly Run[], count: number, k: number, width: number, slot
   const low = k < width ? Number.NEGATIVE_INFINITY : selectInRuns(all, k - width)[0];
   const high = k + width >= count ? Number.POSITIVE_INFINITY : selectInRuns(all, k + width)[0];
   return new Bracket(low, high, slot);
+}
+
+/** Candidates around the core that are put in order one by one; more are selected from with the core's. */
+const FEW = 64;
+
+/** Tells one drawing of a bracket from every other. */
+let versions = 0;
+/** Used anew by each call: candidates of the runs around the core, then all of them. */
+let scratch = new Float64Array(1024);
+
+/**
+ * Two values, low and high, and what lies where, from which a rank between them is answered exactly:
+ *
+ *   values   | below low |  = low  | candidates, in order | = high |  above
+ *   ranks    0         below     upToLow               belowHigh  upTo
+ *
+ * The counts and candidates of the core's runs are kept, those of the runs around it are taken anew, from places that
+ * runs which never change keep. It decides nothing: a rank outside has to be looked for elsewhere.
+ */
+export class Bracket {
+  readonly low: number;
+  readonly high: number;
+  readonly #version = ++versions;
+  readonly #slot: number;
+  #coreId = 0;
+  readonly #coreCounts = new Int32Array(4);
+  #inCore = new Float64Array(0);
+  readonly #counts = new Int32Array(4);
+  readonly #places = new Int32Array(PLACE_INTS);
+  #around = 0;
+
+  /** `slot`: a number that few other brackets over the same runs have. */
+  constructor(low: number, high: number, slot: number) {
+    this.low = low;
+    this.high = high;
+    this.#slot = (slot % PLACE_SLOTS) * PLACE_INTS;
+  }
+
+  /** The values of ranks k and k + 1 (`count` values: k again at the end); undefined when one lies outside. */
+  select(core: Core, runs: readonly Run[], count: number, k: number): [number, number] | undefined {
+    if (this.#coreId !== core.id) this.#settle(core);
+    this.#count(runs);
+    const next = Math.min(k + 1, count - 1);
+    const [below, , , upTo] = this.#counts;
+    if (k < below || next >= upTo) return undefined;
+    const isMany = this.#around > FEW;
+    if (isMany) this.#gather();
+    else insertionSort(scratch, this.#around);
+    return [this.#at(k, isMany), this.#at(next, isMany)];
+  }
+
+  #at(rank: number, unsorted: boolean): number {
+    const [, upToLow, belowHigh] = this.#counts;
+    if (rank < upToLow) return this.low;
+    if (rank >= belowHigh) return this.high;
+    return unsorted ? quickselect(scratch, rank - upToLow, this.#around) : this.#merged(rank - upToLow);
+  }
+
+  /** Counts what the core's runs hold, and puts their candidates in order. */
+  #settle(core: Core): void {
+    this.#coreId = core.id;
+    this.#coreCounts.fill(0);
+    this.#around = 0;
+    for (const run of core.runs) this.#take(run, this.#look(run, this.#places, 0), 0, this.#coreCounts);
+    this.#inCore = scratch.slice(0, this.#around);
+    activeKernel().sort(this.#inCore);
+  }
+
+  #count(runs: readonly Run[]): void {
+    this.#counts.set(this.#coreCounts);
+    this.#around = 0;
+    for (let r = 0; r < runs.length; r++) {
+      const run = runs[r];
+      if (run.changes) this.#take(run, this.#look(run, this.#places, 0), 0, this.#counts);
+      else {
+        const { places } = run;
+        if (places[this.#slot] !== this.#version) this.#look(run, places, this.#slot);
+        this.#take(run, places, this.#slot, this.#counts);
+      }
+    }
+  }
+
+  /** Writes the version and the four places at which the bracket cuts the run. */
+  #look({ sorted, length }: Run, places: Int32Array, at: number): Int32Array {
+    const { low, high } = this;
+    const below = lowerBound(sorted, low, 0, length);
+    const upToLow = below < length && sorted[below] === low ? upperBound(sorted, low, below, length) : below;
+    const belowHigh = Math.max(upToLow, lowerBound(sorted, high, upToLow, length));
+    const isThere = belowHigh < length && sorted[belowHigh] === high;
+    places[at] = this.#version;
+    places[at + 1] = below;
+    places[at + 2] = upToLow;
+    places[at + 3] = belowHigh;
+    places[at + 4] = isThere ? upperBound(sorted, high, belowHigh, length) : belowHigh;
+    return places;
+  }
+
+  /** Adds a run's places to the counts, and its candidates to the scratch. */
+  #take({ sorted }: Run, places: Int32Array, at: number, counts: Int32Array): void {
+    const from = places[at + 2];
+    const to = places[at + 3];
+    counts[0] += places[at + 1];
+    counts[1] += from;
+    counts[2] += to;
+    counts[3] += places[at + 4];
+    if (this.#around + to - from > scratch.length) scratch = enlarged(scratch, this.#around + to - from);
+    for (let i = from; i < to; i++) scratch[this.#around++] = sorted[i];
+  }
+
+  /** Rank among the core's candidates and those around it, both in order. */
+  #merged(rank: number): number {
+    const inCore = this.#inCore;
+    // How many of those around come before the rank: the place of one is its own plus the core's up to it.
+    let low = Math.max(0, rank - inCore.length);
+    let high = Math.min(this.#around, rank + 1);
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const place = middle + upperBound(inCore, scratch[middle]);
+      if (place === rank) return scratch[middle];
+      if (place < rank) low = middle + 1;
+      else high = middle;
+    }
+    return inCore[rank - low];
+  }
+
+  /** Puts the core's candidates behind those around it, to be selected from together. */
+  #gather(): void {
+    const count = this.#around + this.#inCore.length;
+    if (count > scratch.length) scratch = enlarged(scratch, count);
+    scratch.set(this.#inCore, this.#around);
+    this.#around = count;
+  }
+}
+
+function enlarged(values: Float64Array, least: number): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(2 * least);
+  larger.set(values);
+  return larger;
+}
+
+function insertionSort(values: Float64Array, count: number): void {
+  for (let i = 1; i < count; i++) {
+    const value = values[i];
+    let j = i - 1;
+    for (; j >= 0 && values[j] > value; j--) values[j + 1] = values[j];
+    values[j + 1] = value;
+  }
 }

@@ -1,6 +1,6 @@
 import { activeKernel } from "../../kernel/choose.ts";
 import type { Column, Summary } from "../../kernel/contract.ts";
-import { divideDouble } from "../../kernel/double-double.ts";
+import { addDoubles, divideDouble } from "../../kernel/double-double.ts";
 
 /** What folds: a summary, and the mean of its finite values. */
 export interface Part extends Summary {
@@ -63,4 +63,102 @@ export class Run implements Part, Sorted {
     this.#places ??= new Int32Array(PLACE_SLOTS * PLACE_INTS);
     return this.#places;
   }
+}
+
+/**
+ * Sums up parts into one. The sum is a double-double over the parts' own, M2 is theirs plus what their means lie apart
+ * from the common one (Chan, Golub, LeVeque 1979), in double-doubles too, so that an offset of 1e9 costs no digits; NaN
+ * and infinities are counted, not added. Where the sum leaves the range of f64, `sumHigh` is not finite and M2 is of no use.
+ */
+export class PartSum {
+  count = 0;
+  nanCount = 0;
+  positiveInfinityCount = 0;
+  negativeInfinityCount = 0;
+  finiteCount = 0;
+  min = Number.POSITIVE_INFINITY;
+  max = Number.NEGATIVE_INFINITY;
+  sumHigh = 0;
+  sumLow = 0;
+  readonly #parts: Part[] = [];
+
+  /** `part` must stay as it is until the last answer. */
+  add(part: Part): void {
+    this.count += part.count;
+    this.nanCount += part.nanCount;
+    this.positiveInfinityCount += part.positiveInfinityCount;
+    this.negativeInfinityCount += part.negativeInfinityCount;
+    this.finiteCount += part.finiteCount;
+    this.min = Math.min(this.min, part.min);
+    this.max = Math.max(this.max, part.max);
+    const high = this.sumHigh + part.sumHigh;
+    const added = high - this.sumHigh;
+    this.sumLow += this.sumHigh - (high - added) + (part.sumHigh - added) + part.sumLow;
+    this.sumHigh = high;
+    this.#parts.push(part);
+  }
+
+  get m2(): number {
+    if (this.finiteCount === 0) return 0;
+    const [meanHigh, meanLow] = divideDouble(this.sumHigh, this.sumLow, this.finiteCount);
+    let m2 = 0;
+    for (const part of this.#parts) {
+      const apart = part.meanHigh - meanHigh + (part.meanLow - meanLow);
+      m2 += part.m2 + part.finiteCount * apart * apart;
+    }
+    return m2;
+  }
+
+  /** All of it as one part. */
+  toPart(): Part {
+    const { count, nanCount, positiveInfinityCount, negativeInfinityCount, finiteCount } = this;
+    const { min, max, sumHigh, sumLow, m2 } = this;
+    const [meanHigh, meanLow] = finiteCount === 0 ? [0, 0] : divideDouble(sumHigh, sumLow, finiteCount);
+    const counts = { count, nanCount, positiveInfinityCount, negativeInfinityCount, finiteCount };
+    return { ...counts, min, max, sumHigh, sumLow, meanHigh, meanLow, m2 };
+  }
+}
+
+/** Tells one core from every other, without holding on to it. */
+let cores = 0;
+
+/**
+ * The closed segments that lie wholly inside a window, summed up once. While the window moves on and they stay the
+ * same, a query needs only what lies around them.
+ */
+export class Core {
+  readonly id = ++cores;
+  readonly runs: readonly Run[];
+  readonly part: Part;
+
+  constructor(runs: readonly Run[]) {
+    this.runs = runs;
+    const sum = new PartSum();
+    for (const run of runs) sum.add(run);
+    this.part = sum.toPart();
+  }
+}
+
+/** Far enough down that no sum or square of what f64 can hold overflows, and a power of two, so that nothing is rounded. */
+const SCALE = 2 ** -540;
+
+/**
+ * Sum, mean and sum of squares about the mean of the finite values, for windows whose sums leave the range of f64 on
+ * the way: all is added scaled down by 2^540. What is still out of range is an infinity. Values below 2^-482 get lost
+ * beside those of some 1e300 that bring a window here. O(n), for windows that are never met.
+ */
+export function scaledMoments(runs: readonly Column[]): { sum: number; mean: number; m2: number } {
+  let count = 0;
+  let [high, low] = [0, 0];
+  for (const run of runs)
+    for (const value of run)
+      if (Number.isFinite(value)) {
+        count++;
+        [high, low] = addDoubles(high, low, value * SCALE, 0);
+      }
+  const [mean, meanRest] = divideDouble(high, low, count);
+  let m2 = 0;
+  for (const run of runs)
+    for (const value of run) if (Number.isFinite(value)) m2 += (value * SCALE - mean - meanRest) ** 2;
+  return { sum: high / SCALE, mean: mean / SCALE, m2: m2 / SCALE / SCALE };
 }

@@ -1,9 +1,8 @@
 import type { Column } from "../../kernel/contract.ts";
 import { type Closed, isInside } from "../../time.ts";
 import { Run } from "../runs/run.ts";
-import { EventTimes } from "./event-times.ts";
-import type { Fold } from "./fold.ts";
-import { LEAF, Leaf } from "./leaf.ts";
+import type { Fold } from "../window-stats.ts";
+import { EventTimes, LEAF, Leaf } from "./leaf.ts";
 
 /** Blocks of one level per block of the next. */
 const BRANCH = 8;

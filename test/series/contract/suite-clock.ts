@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { chunkMsOf, law } from "../../../src/journal/format/law.ts";
+import { chunkMsOf } from "../../../src/journal/format/chunk.ts";
+import { law } from "../../../src/journal/format/law.ts";
 import { expectError, expectExpiries, NAME, type Stage } from "./stage.ts";
 
 /** Windows that slide, chunks that close and expire, event time and clocks that step. */
