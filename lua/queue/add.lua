@@ -9,7 +9,7 @@
 -- Law   known: waiting, claimed, dead, done and still remembered, or earlier in this call.
 --       If a message is due before the previous head, publishes an empty hint to due:<times>.
 -- Cost  O(messages * log of what is there)
--- @include queue/law
+-- @include queue/layout
 local keys_per_step = 2
 local arguments_per_step = 2
 

@@ -3,11 +3,11 @@
 -- A script: the list and the contents are of one instant.
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 how many to pass over · 3 how many, 1..256
--- Reply as queue/listing has it
+-- Reply as queue/stored-message has it
 -- Errors MISMATCH, CORRUPT
 -- Cost  O(log of what is there + passed over + listed)
--- @include queue/law
--- @include queue/listing
+-- @include queue/layout
+-- @include queue/stored-message
 local keys_per_step = 2
 local arguments_per_step = 3
 local function step(k, a, now)
@@ -15,6 +15,6 @@ local function step(k, a, now)
   local refused = mismatch(messages, redis.call("HGET", messages, "@layout"), ARGV[a])
   if refused then return refused end
   local from, to = score_of(DEAD, 0, 0), score_of(DEAD, BAND_SIZE, DELIVERIES_SIZE - 1)
-  return listed(messages,
+  return stored_messages(messages,
     redis.call("ZRANGE", times, from, to, "BYSCORE", "LIMIT", ARGV[a + 1], ARGV[a + 2], "WITHSCORES"))
 end

@@ -7,25 +7,25 @@
 -- Errors MISMATCH, CORRUPT; nothing was written
 -- Law   A claim is never shortened.
 -- Cost  O(members * log of what is there)
--- @include queue/law
+-- @include queue/layout
 local keys_per_step = 2
 local arguments_per_step = 3
 local function step(k, a, now)
   local times, asked, visibility = KEYS[k], cmsgpack.unpack(ARGV[a + 1]), tonumber(ARGV[a + 2])
   local refused = mismatch(KEYS[k + 1], redis.call("HGET", KEYS[k + 1], "@layout"), ARGV[a])
   if refused then return refused end
-  local members, fates, moved = {}, {}, {}
+  local members, statuses, moved = {}, {}, {}
   for i = 1, #asked, 2 do members[#members + 1] = asked[i] end
   local scores = redis.call("ZMSCORE", times, unpack(members))
   for i, member in ipairs(members) do
     local band, ms, deliveries = read_score(tonumber(scores[i] or "0"))
     local is_kept = band == CLAIMED and deliveries == tonumber(asked[2 * i])
-    fates[i] = is_kept and "\1" or "\0"
+    statuses[i] = is_kept and "\1" or "\0"
     if is_kept then
       moved[#moved + 1] = score_of(CLAIMED, math.max(ms, now + visibility), deliveries)
       moved[#moved + 1] = member
     end
   end
   if #moved > 0 then redis.call("ZADD", times, unpack(moved)) end
-  return table.concat(fates)
+  return table.concat(statuses)
 end

@@ -7,7 +7,7 @@
 -- Errors MISMATCH, CORRUPT; nothing was written
 -- Law   a rescheduled message keeps its seq (its order among equal times) and its delivery count
 -- Cost  O(log of what is there)
--- @include queue/law
+-- @include queue/layout
 local keys_per_step = 2
 local arguments_per_step = 3
 local function step(k, a, now)

@@ -6,7 +6,7 @@
 -- Reply u8 0
 -- Errors MISMATCH, CORRUPT; nothing was written
 -- Cost  O(1)
--- @include queue/law
+-- @include queue/layout
 local keys_per_step = 2
 local arguments_per_step = 2
 local function step(k, a, now)

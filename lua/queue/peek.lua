@@ -4,11 +4,11 @@
 -- A script: the list and the contents are of one instant.
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 how many, 1..256
--- Reply f64 now · the messages, as queue/listing has them
+-- Reply f64 now · the messages, as queue/stored-message has them
 -- Errors MISMATCH, CORRUPT
 -- Cost  O(priorities * (log of what is there + listed))
--- @include queue/law
--- @include queue/listing
+-- @include queue/layout
+-- @include queue/stored-message
 local keys_per_step = 2
 local arguments_per_step = 2
 
@@ -42,5 +42,5 @@ local function step(k, a, now)
     for j = 1, #due do found[#found + 1] = due[j] end
   end
   if #found < 2 * most then add_later(times, levels, now, most, found) end
-  return struct.pack("<d", now) .. listed(messages, found)
+  return struct.pack("<d", now) .. stored_messages(messages, found)
 end

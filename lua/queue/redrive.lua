@@ -9,7 +9,7 @@
 -- Errors MISMATCH, CORRUPT; nothing was written
 -- Law   Corrupt messages stay dead. A member whose message is gone is removed.
 -- Cost  O(messages * log of what is there)
--- @include queue/law
+-- @include queue/layout
 local keys_per_step = 2
 local arguments_per_step = 4
 

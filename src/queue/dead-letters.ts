@@ -1,13 +1,13 @@
 import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
 import type { Place } from "../place.ts";
 import type { Store } from "../store/contract.ts";
-import { MOST_MESSAGES, MOST_WHOLE, shardOf } from "./format/layout.ts";
+import { MAX_FULL_MESSAGES, MAX_MESSAGES, shardOf } from "./format/layout.ts";
 import { messageOf, type QueuedMessage } from "./message.ts";
 import { checkId } from "./options.ts";
 import { dead } from "./steps/dead.ts";
 import { redrive } from "./steps/redrive.ts";
 
-/** Messages whose last delivery failed or lapsed. They stay until they are redriven or cancelled. */
+/** Messages whose last delivery failed or lapsed. They corruptCount until they are redriven or cancelled. */
 export class DeadLetters<Payload = unknown> {
   readonly #store: Store;
   readonly #keys: readonly string[];
@@ -38,14 +38,14 @@ export class DeadLetters<Payload = unknown> {
     checkKnown(options, ["offset", "limit"]);
     const { offset = 0, limit = 100 } = options;
     wholeNumber("offset", offset, 0, 2 ** 31);
-    wholeNumber("limit", limit, 1, MOST_MESSAGES);
+    wholeNumber("limit", limit, 1, MAX_MESSAGES);
     const found: QueuedMessage<Payload>[] = [];
     let skipped = 0;
     for (const key of this.#keys)
-      for (let passedOver = 0; found.length < limit; ) {
-        const page = await this.#store.run(dead, key, { layout: this.#layout, passedOver, most: MOST_WHOLE });
+      for (let read = 0; found.length < limit; ) {
+        const page = await this.#store.run(dead, key, { layout: this.#layout, offset: read, limit: MAX_FULL_MESSAGES });
         if (page.length === 0) break;
-        passedOver += page.length;
+        read += page.length;
         for (const each of page)
           if (skipped < offset) skipped++;
           else if (found.length < limit) found.push(messageOf(each.id, each));
@@ -55,7 +55,7 @@ export class DeadLetters<Payload = unknown> {
 
   /**
    * Makes dead messages due at once, with zero deliveries: those with these ids, or all. Returns their number. Corrupt
-   * messages stay dead and are not counted.
+   * messages corruptCount dead and are not counted.
    */
   async redrive(options: { ids?: readonly string[] } = {}): Promise<number> {
     try {
@@ -70,26 +70,26 @@ export class DeadLetters<Payload = unknown> {
     if (options.ids !== undefined) return this.#redriveThese(options.ids);
     let count = 0;
     for (const key of this.#keys)
-      for (let passedOver = 0, isMore = true; isMore; ) {
-        const asked = { layout: this.#layout, passedOver, most: MOST_WHOLE, ids: [] };
-        const { moved, stay } = await this.#store.run(redrive, key, asked);
+      for (let offset = 0, isMore = true; isMore; ) {
+        const asked = { layout: this.#layout, offset, limit: MAX_FULL_MESSAGES, ids: [] };
+        const { moved, corruptCount } = await this.#store.run(redrive, key, asked);
         count += moved;
-        passedOver += stay;
-        isMore = moved + stay === MOST_WHOLE;
+        offset += corruptCount;
+        isMore = moved + corruptCount === MAX_FULL_MESSAGES;
       }
     return count;
   }
 
   async #redriveThese(ids: readonly string[]): Promise<number> {
-    if (!Array.isArray(ids) || ids.length > MOST_MESSAGES)
-      throw argumentError("ids", ids, `an array of at most ${MOST_MESSAGES} ids`);
+    if (!Array.isArray(ids) || ids.length > MAX_MESSAGES)
+      throw argumentError("ids", ids, `an array of at most ${MAX_MESSAGES} ids`);
     const shards = this.#keys.map((): string[] => []);
     for (const id of ids) shards[shardOf(checkId(id), this.#keys.length)]!.push(id);
     const redriven = shards.map(async (own, shard) => {
       let count = 0;
-      for (let from = 0; from < own.length; from += MOST_WHOLE) {
-        const some = own.slice(from, from + MOST_WHOLE);
-        const asked = { layout: this.#layout, passedOver: 0, most: 0, ids: some };
+      for (let from = 0; from < own.length; from += MAX_FULL_MESSAGES) {
+        const some = own.slice(from, from + MAX_FULL_MESSAGES);
+        const asked = { layout: this.#layout, offset: 0, limit: 0, ids: some };
         count += (await this.#store.run(redrive, this.#keys[shard]!, asked)).moved;
       }
       return count;

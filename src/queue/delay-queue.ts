@@ -2,26 +2,26 @@ import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
 import { type Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import type { Duration } from "../time.ts";
-import { Adder } from "./adder.ts";
+import { AddCoalescer } from "./add-coalescer.ts";
 import { DeadLetters } from "./dead-letters.ts";
+import type { DueTime } from "./format/due-time.ts";
 import { packEnvelope } from "./format/envelope.ts";
-import { layoutText, MOST_WHOLE, shardOf, timesKeys } from "./format/layout.ts";
-import type { When } from "./format/when.ts";
-import { HandClaims } from "./hand-claims.ts";
+import { layoutText, MAX_FULL_MESSAGES, shardOf, timesKeys } from "./format/layout.ts";
 import type { Job } from "./job.ts";
+import { ManualClaims } from "./manual-claims.ts";
 import { messageOf, type QueuedMessage } from "./message.ts";
 import {
   type AddMessageOptions,
   checkId,
   type DelayQueueOptions,
+  dueTimeOf,
   messageSettings,
   type QueueSettings,
   queueSettings,
-  whenOf,
 } from "./options.ts";
 import type { NewMessage } from "./steps/add.ts";
-import { type Census, census } from "./steps/census.ts";
-import { look } from "./steps/look.ts";
+import { counts, type QueueCounts } from "./steps/counts.ts";
+import { get } from "./steps/get.ts";
 import { move } from "./steps/move.ts";
 import { pause } from "./steps/pause.ts";
 import { inOrder, peek } from "./steps/peek.ts";
@@ -52,9 +52,9 @@ export class DelayQueue<Payload = unknown> {
   readonly #keys: readonly string[];
   readonly #layout: string;
   readonly #settings: QueueSettings;
-  readonly #adders: readonly Adder[];
+  readonly #adders: readonly AddCoalescer[];
   readonly #timers: Timers;
-  readonly #hand: HandClaims<Payload>;
+  readonly #manual: ManualClaims<Payload>;
   readonly #place: Place;
 
   /** Throws ARGUMENT for a wrong name or option. Sends nothing to the store yet. */
@@ -69,10 +69,10 @@ export class DelayQueue<Payload = unknown> {
     this.#store = store;
     this.#keys = timesKeys(store, name, shards);
     this.#layout = layoutText(shards);
-    this.#adders = this.#keys.map((key) => new Adder(store, key, this.#layout, replicas));
+    this.#adders = this.#keys.map((key) => new AddCoalescer(store, key, this.#layout, replicas));
     this.#timers = timers;
     this.dead = new DeadLetters(store, this.#keys, this.#layout, this.#place);
-    this.#hand = new HandClaims(store, this.#keys, this.#layout, dedupeMs);
+    this.#manual = new ManualClaims(store, this.#keys, this.#layout, dedupeMs);
   }
 
   /**
@@ -130,30 +130,30 @@ export class DelayQueue<Payload = unknown> {
     return this.#at("reschedule", () => {
       checkKnown(when, ["delay", "at"]);
       if (when.delay === undefined && when.at === undefined) throw argumentError("when", when, "a delay, or at");
-      return this.#move(id, whenOf(when));
+      return this.#move(id, dueTimeOf(when));
     });
   }
 
-  async #move(id: string, when: When | undefined): Promise<boolean> {
+  async #move(id: string, when: DueTime | undefined): Promise<boolean> {
     return (await this.#store.run(move, this.#keyOf(checkId(id)), { layout: this.#layout, id, when })) === "moved";
   }
 
   /** Returns the message, or undefined if there is none or it is done. */
   get(id: string): Promise<QueuedMessage<Payload> | undefined> {
     const found = async () => {
-      const found = await this.#store.run(look, this.#keyOf(checkId(id)), { layout: this.#layout, id });
+      const found = await this.#store.run(get, this.#keyOf(checkId(id)), { layout: this.#layout, id });
       return found && messageOf<Payload>(id, found);
     };
     return this.#at("get", found, "no");
   }
 
   /** Counts the waiting, due, claimed and dead messages. The counts of one shard are of one instant. */
-  counts(): Promise<Census> {
+  counts(): Promise<QueueCounts> {
     return this.#at("counts", () => this.#counts(), "no");
   }
 
-  async #counts(): Promise<Census> {
-    const all = await this.#each((key) => this.#store.run(census, key, { layout: this.#layout }));
+  async #counts(): Promise<QueueCounts> {
+    const all = await this.#each((key) => this.#store.run(counts, key, { layout: this.#layout }));
     const sum = (of: "waiting" | "due" | "claimed" | "dead") => all.reduce((count, each) => count + each[of], 0);
     const isPaused = all.some((each) => each.isPaused);
     return { waiting: sum("waiting"), due: sum("due"), claimed: sum("claimed"), dead: sum("dead"), isPaused };
@@ -169,10 +169,10 @@ export class DelayQueue<Payload = unknown> {
 
   async #peek(options: { limit?: number }): Promise<QueuedMessage<Payload>[]> {
     checkKnown(options, ["limit"]);
-    const most = wholeNumber("limit", options.limit === undefined ? 10 : options.limit, 1, MOST_WHOLE);
-    const shards = await this.#each((key) => this.#store.run(peek, key, { layout: this.#layout, most }));
+    const limit = wholeNumber("limit", options.limit === undefined ? 10 : options.limit, 1, MAX_FULL_MESSAGES);
+    const shards = await this.#each((key) => this.#store.run(peek, key, { layout: this.#layout, limit }));
     return inOrder(shards)
-      .slice(0, most)
+      .slice(0, limit)
       .map((each) => messageOf<Payload>(each.id, each));
   }
 
@@ -204,12 +204,12 @@ export class DelayQueue<Payload = unknown> {
    * a day). Corrupt messages move to the dead letters and are replaced by other due messages.
    */
   claim(options: { limit?: number; visibility?: Duration } = {}): Promise<ClaimedMessage<Payload>[]> {
-    return this.#at("claim", () => this.#hand.claim(options));
+    return this.#at("claim", () => this.#manual.claim(options));
   }
 
   /** Marks a claimed message as done. Returns false if another delivery has claimed it, or it is gone. */
   ack(message: ClaimedMessage<Payload>): Promise<boolean> {
-    return this.#at("ack", () => this.#hand.ack(message));
+    return this.#at("ack", () => this.#manual.ack(message));
   }
 
   /**
@@ -217,7 +217,7 @@ export class DelayQueue<Payload = unknown> {
    * delivery. Returns false if another delivery has claimed it, or it is gone.
    */
   nack(message: ClaimedMessage<Payload>, options: { delay?: Duration; error?: unknown } = {}): Promise<boolean> {
-    return this.#at("nack", () => this.#hand.nack(message, options));
+    return this.#at("nack", () => this.#manual.nack(message, options));
   }
 
   /**
@@ -225,7 +225,7 @@ export class DelayQueue<Payload = unknown> {
    * it.
    */
   extend(message: ClaimedMessage<Payload>, visibility: Duration): Promise<boolean> {
-    return this.#at("extend", () => this.#hand.extend(message, visibility));
+    return this.#at("extend", () => this.#manual.extend(message, visibility));
   }
 
   /** Runs `run`; errors are reported as errors of `operation`. `applied`: "no" for an operation that only reads. */

@@ -22,8 +22,8 @@ export interface InboxInsert {
   finalize?(): void;
 }
 
-const MOST_QUEUE = 128;
-const QUEUE = new RegExp(`^[^\\0]{0,${MOST_QUEUE}}$`, "u");
+const MAX_QUEUE = 128;
+const QUEUE = new RegExp(`^[^\\0]{0,${MAX_QUEUE}}$`, "u");
 /** Compares byte by byte, including trailing spaces, as in the tables of the drain. */
 const EXACT = "CHARACTER SET utf8mb4 COLLATE /*M! utf8mb4_nopad_bin */ /*!80017 utf8mb4_0900_bin */";
 const TABLE = /^[A-Za-z_]\w{0,62}(\.[A-Za-z_]\w{0,62})?$/;
@@ -39,7 +39,7 @@ export function inboxTable(dialect: "postgres" | "mysql" | "sqlite", options: In
     checkKnown(options, ["table"]);
     const { table = "oriel_inbox" } = options;
     const isMysql = dialect === "mysql";
-    const queue = isMysql ? `VARCHAR(${MOST_QUEUE}) ${EXACT}` : "TEXT";
+    const queue = isMysql ? `VARCHAR(${MAX_QUEUE}) ${EXACT}` : "TEXT";
     const text = isMysql ? `VARCHAR(512) ${EXACT}` : "TEXT";
     const time = dialect === "postgres" ? "timestamptz" : "TIMESTAMP";
     const engine = isMysql ? " ENGINE=InnoDB ROW_FORMAT=DYNAMIC" : "";
@@ -59,7 +59,7 @@ export async function inboxOnce(transaction: InboxTransaction, queue: string, id
   const table = checkTable(options.table ?? "oriel_inbox");
   // MySQL would truncate the name without an error.
   if (!QUEUE.test(queue))
-    throw argumentError("name", queue, `at most ${MOST_QUEUE} characters, without NUL, where job.once is called`);
+    throw argumentError("name", queue, `at most ${MAX_QUEUE} characters, without NUL, where job.once is called`);
   if (isPool(transaction)) throw argumentError("transaction", transaction, "one connection, not a pool of them");
   const insert = `INTO ${table} (queue, id)`;
   if (isMysql(transaction)) {

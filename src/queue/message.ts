@@ -2,7 +2,7 @@ import { base64Of } from "../base64.ts";
 import { OrielError } from "../errors.ts";
 import { noMessage, rawOf, readEnvelope } from "./format/envelope.ts";
 import { addedAtMs, CLAIMED, DEAD, envelopeOf, readScore, seqOfValue } from "./format/layout.ts";
-import type { Looked } from "./steps/look.ts";
+import type { StoredMessage } from "./steps/get.ts";
 
 /** A message in its queue, with its current state. */
 export interface QueuedMessage<Payload = unknown> {
@@ -10,7 +10,7 @@ export interface QueuedMessage<Payload = unknown> {
   payload: Payload;
   state: "waiting" | "claimed" | "dead";
   /**
-   * Waiting: when it is due. Claimed: when the claim lapses. Dead: when it died. Ms since 1970, by the server's clock.
+   * Waiting: when it is due. Claimed: when the claim lapses. Dead: when it exhausted. Ms since 1970, by the server's clock.
    */
   atMs: number;
   addedAtMs: number;
@@ -28,7 +28,7 @@ export interface QueuedMessage<Payload = unknown> {
   corrupt?: { why: string; base64: string };
 }
 
-export function messageOf<Payload>(id: string, { score, value, why }: Looked): QueuedMessage<Payload> {
+export function messageOf<Payload>(id: string, { score, value, why }: StoredMessage): QueuedMessage<Payload> {
   const { band, ms, deliveries } = readScore(score);
   const seq = seqOfValue(value);
   const stands = {

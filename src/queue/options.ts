@@ -1,8 +1,8 @@
 import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
 import { type Duration, durationMs, instantMs } from "../time.ts";
 import { type Backoff, type BackoffOptions, backoffOf, DEFAULT_BACKOFF } from "./backoff.ts";
+import type { DueTime } from "./format/due-time.ts";
 import { BAND_SIZE } from "./format/layout.ts";
-import type { When } from "./format/when.ts";
 
 export interface DelayQueueOptions {
   /**
@@ -41,7 +41,7 @@ export interface QueueSettings {
   backoff: Backoff;
 }
 
-export const MOST_DELAY_MS = 50 * 31_536_000_000;
+export const MAX_DELAY_MS = 50 * 31_536_000_000;
 const ID = /^[^\0\p{Surrogate}]{1,512}$/u;
 
 export function queueSettings(options: DelayQueueOptions): QueueSettings {
@@ -61,7 +61,7 @@ export function messageSettings(options: AddMessageOptions, absent: QueueSetting
   const { attempts = absent.attempts, priority = 0 } = options;
   return {
     id: checkId(options.id === undefined ? newId() : options.id),
-    when: whenOf(options),
+    when: dueTimeOf(options),
     attempts: wholeNumber("attempts", attempts, 1, 100),
     priority: wholeNumber("priority", priority, 0, 9),
     backoff: backoffOf(options.backoff, absent.backoff),
@@ -69,8 +69,8 @@ export function messageSettings(options: AddMessageOptions, absent: QueueSetting
 }
 
 /** Throws ARGUMENT if both are set. */
-export function whenOf({ delay, at }: { delay?: Duration; at?: number | Date }): When {
-  if (at === undefined) return { delayMs: durationMs("delay", delay === undefined ? 0 : delay, 0, MOST_DELAY_MS) };
+export function dueTimeOf({ delay, at }: { delay?: Duration; at?: number | Date }): DueTime {
+  if (at === undefined) return { delayMs: durationMs("delay", delay === undefined ? 0 : delay, 0, MAX_DELAY_MS) };
   if (delay !== undefined) throw argumentError("at", at, "absent where delay is given");
   const atMs = instantMs("at", at);
   if (atMs >= BAND_SIZE) throw argumentError("at", atMs, `below ${BAND_SIZE} ms since 1970 (2109)`);

@@ -1,14 +1,14 @@
 import { argumentError, OrielError } from "../../errors.ts";
 import type { Backoff } from "../backoff.ts";
 import { envelopeOf, RAW } from "./layout.ts";
-import { unsayable } from "./unsayable.ts";
+import { payloadError } from "./payload-error.ts";
 
 const HEAD_BYTES = 24;
 const BYTES = 0;
 const JSON_TEXT = 1;
-const MOST_PAYLOAD_BYTES = 2 ** 19;
-const MOST_ATTEMPTS = 100;
-const MOST_PRIORITY = 9;
+const MAX_PAYLOAD_BYTES = 2 ** 19;
+const MAX_ATTEMPTS = 100;
+const MAX_PRIORITY = 9;
 
 /** What a message says of itself; travels as it is:
  *
@@ -30,8 +30,8 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 export function packEnvelope({ attempts, priority, backoff, payload }: Envelope): Uint8Array {
   const isBytes = payload instanceof Uint8Array;
   const content = isBytes ? payload : encoder.encode(jsonOf(payload));
-  if (content.length > MOST_PAYLOAD_BYTES)
-    throw argumentError("payload", `${content.length} bytes`, `at most ${MOST_PAYLOAD_BYTES} bytes`);
+  if (content.length > MAX_PAYLOAD_BYTES)
+    throw argumentError("payload", `${content.length} bytes`, `at most ${MAX_PAYLOAD_BYTES} bytes`);
   const bytes = new Uint8Array(HEAD_BYTES + content.length);
   const view = new DataView(bytes.buffer);
   bytes[0] = attempts;
@@ -47,12 +47,11 @@ export function packEnvelope({ attempts, priority, backoff, payload }: Envelope)
 /** Throws CORRUPT, with the reason, for bytes that no queue has written. */
 export function readEnvelope(bytes: Uint8Array): Envelope {
   if (bytes.length < HEAD_BYTES) throw noMessage(`it has ${bytes.length} bytes, and a message ${HEAD_BYTES} or more`);
-  if (bytes.length > HEAD_BYTES + MOST_PAYLOAD_BYTES)
-    throw noMessage(`its payload is above ${MOST_PAYLOAD_BYTES} bytes`);
+  if (bytes.length > HEAD_BYTES + MAX_PAYLOAD_BYTES) throw noMessage(`its payload is above ${MAX_PAYLOAD_BYTES} bytes`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const [attempts, priority, kind] = [bytes[0]!, bytes[1]!, bytes[2]!];
-  if (attempts < 1 || attempts > MOST_ATTEMPTS) throw noMessage(`it has ${attempts} deliveries`);
-  if (priority > MOST_PRIORITY) throw noMessage(`its priority is ${priority}`);
+  if (attempts < 1 || attempts > MAX_ATTEMPTS) throw noMessage(`it has ${attempts} deliveries`);
+  if (priority > MAX_PRIORITY) throw noMessage(`its priority is ${priority}`);
   const backoff = { firstMs: view.getFloat64(4), factor: view.getFloat64(12), longestMs: view.getUint32(20) * 1000 };
   if (!(backoff.firstMs >= 0 && backoff.factor >= 1)) throw noMessage("its backoff is none");
   if (kind !== BYTES && kind !== JSON_TEXT) throw noMessage(`its payload is of an unknown kind, ${kind}`);
@@ -65,7 +64,7 @@ export function rawOf(value: Uint8Array): Uint8Array {
   return envelope[2] === RAW && envelope.length >= HEAD_BYTES ? envelope.subarray(HEAD_BYTES) : value;
 }
 
-/** The envelope of a value that is not a message, as kept among the dead letters. The twin of lua/queue/bury.lua. */
+/** The envelope of a value that is not a message, as kept among the dead letters. The twin of lua/queue/bury-corrupt.lua. */
 export function rawEnvelope(value: Uint8Array): Uint8Array {
   const envelope = envelopeOf(value);
   if (envelope[2] === RAW) return envelope;
@@ -97,6 +96,6 @@ function jsonOf(payload: unknown): string {
   } catch {
     // JSON.stringify throws for cycles and bigints.
   }
-  if (text === undefined) throw unsayable(payload);
+  if (text === undefined) throw payloadError(payload);
   return text;
 }

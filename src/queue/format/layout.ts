@@ -2,7 +2,7 @@ import type { Store } from "../../store/contract.ts";
 import { fnv1a, spreadKeys } from "../../store/spread-keys.ts";
 
 const FORMAT = 1;
-/** The parts of a score. Layout in lua/queue/law.lua. */
+/** The parts of a score. Layout in lua/queue/layout.lua. */
 export const BAND_SIZE = 2 ** 42;
 export const CLAIMED = 10;
 export const DEAD = 11;
@@ -11,12 +11,12 @@ export const DONE = 12;
 export const RAW = 2;
 const DELIVERIES_SIZE = 128;
 export const SEQ_DIGITS = 14;
-export const MOST_REMEMBERED = 100_000;
+export const MAX_DEDUPE_IDS = 100_000;
 /** Maximum messages of one step. */
-export const MOST_MESSAGES = 1000;
+export const MAX_MESSAGES = 1000;
 /** Maximum messages of a step that reads or writes whole messages. It occupies the server for about 5 ms. */
-export const MOST_WHOLE = 256;
-export const MOST_BYTES = 2 ** 20;
+export const MAX_FULL_MESSAGES = 256;
+export const MAX_BYTES = 2 ** 20;
 
 const SEQ = /^[0-9a-f]{14}/;
 const encoder = new TextEncoder();
@@ -44,11 +44,11 @@ export function shardOf(id: string, shards: number): number {
 }
 
 export function scoreOf(band: number, ms: number, deliveries: number): number {
-  return (band * BAND_SIZE + inBand(ms)) * DELIVERIES_SIZE + deliveries;
+  return (band * BAND_SIZE + clampMs(ms)) * DELIVERIES_SIZE + deliveries;
 }
 
 /** Clamps a time to the range of scores: 1970 to 2109. */
-export function inBand(ms: number): number {
+export function clampMs(ms: number): number {
   return Math.max(0, Math.min(Math.floor(ms), BAND_SIZE - 1));
 }
 

@@ -18,7 +18,7 @@ export interface Stored {
   envelope: Uint8Array;
 }
 
-/** A shard in a memory store, stored under its first key. lua/queue/law.lua defines the layout in Redis. */
+/** A shard in a memory store, stored under its first key. lua/queue/layout.lua defines the layout in Redis. */
 export class Shard {
   readonly times = new Times();
   readonly messages = new Map<string, Stored>();
@@ -82,12 +82,12 @@ export function shardAt(keys: Keyspace, key: string, layout: string): Shard {
 }
 
 /** Stores a shard that grows by `growthBytes`. Throws OVERLOADED; call it before any change. */
-export function keep(keys: Keyspace, key: string, shard: Shard, growthBytes = 0): void {
+export function saveShard(keys: Keyspace, key: string, shard: Shard, growthBytes = 0): void {
   keys.set(key, shard, shard.sizeBytes + growthBytes, Number.POSITIVE_INFINITY);
 }
 
 /** Publishes a hint to sleeping workers: a message is due earlier than they know. */
-export function tell(keys: Keyspace, key: string, ms: number): void {
+export function publishDue(keys: Keyspace, key: string, ms: number): void {
   keys.publish(channelOf(key), `${ms}`);
 }
 

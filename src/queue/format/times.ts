@@ -1,9 +1,9 @@
 import { SLOT_BYTES, textBytes } from "../../store/memory/heap-bytes.ts";
 import { SEQ_DIGITS, scoreOf, scoreUntil } from "./layout.ts";
 
-const MOST_IN_RUN = 512;
+const MAX_IN_RUN = 512;
 /** Minimum entries of a run. A run keeps its allocated memory, so a shorter one is merged with its neighbour. */
-const LEAST_IN_RUN = 128;
+const MIN_IN_RUN = 128;
 
 /** Memory of an entry: its score and its places in the map and in a run. */
 const ENTRY_BYTES = SLOT_BYTES + 80;
@@ -39,7 +39,7 @@ export class Times {
     const at = this.#runOf(entry);
     const run = this.#runs[at]!;
     run.splice(placeIn(run, entry), 0, entry);
-    if (run.length > MOST_IN_RUN) this.#runs.splice(at + 1, 0, run.splice(MOST_IN_RUN / 2));
+    if (run.length > MAX_IN_RUN) this.#runs.splice(at + 1, 0, run.splice(MAX_IN_RUN / 2));
   }
 
   delete(member: string): boolean {
@@ -48,13 +48,13 @@ export class Times {
     const at = this.#runOf(entry);
     const run = this.#runs[at]!;
     run.splice(placeIn(run, entry), 1);
-    if (run.length < LEAST_IN_RUN && this.#runs.length > 1) this.#join(at);
+    if (run.length < MIN_IN_RUN && this.#runs.length > 1) this.#join(at);
     this.sizeBytes -= ENTRY_BYTES + textBytes(member);
     return this.#entries.delete(member);
   }
 
   /** Members and scores of a band, up to a time. */
-  first(band: number, untilMs: number, most: number): [member: string, score: number][] {
+  first(band: number, untilMs: number, limit: number): [member: string, score: number][] {
     const found: [string, number][] = [];
     const last = scoreUntil(band, untilMs);
     const from = { score: scoreOf(band, 0, 0), member: "" };
@@ -62,7 +62,7 @@ export class Times {
     for (let at = this.#runOf(from); at < this.#runs.length; at++, place = 0)
       for (const run = this.#runs[at]!; place < run.length; place++) {
         const { member, score } = run[place]!;
-        if (score > last || found.length === most) return found;
+        if (score > last || found.length === limit) return found;
         found.push([member, score]);
       }
     return found;
@@ -78,8 +78,8 @@ export class Times {
   #join(at: number): void {
     const first = Math.min(at, this.#runs.length - 2);
     const joined = [...this.#runs[first]!, ...this.#runs[first + 1]!];
-    if (joined.length <= MOST_IN_RUN) this.#runs.splice(first, 2, joined);
-    else this.#runs.splice(first, 2, joined.slice(0, MOST_IN_RUN / 2), joined.slice(MOST_IN_RUN / 2));
+    if (joined.length <= MAX_IN_RUN) this.#runs.splice(first, 2, joined);
+    else this.#runs.splice(first, 2, joined.slice(0, MAX_IN_RUN / 2), joined.slice(MAX_IN_RUN / 2));
   }
 
   #rankOf(entry: Entry): number {

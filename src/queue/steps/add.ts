@@ -1,13 +1,13 @@
 import { script } from "../../generated/queue/add.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings } from "../../store/message-pack.ts";
+import { type DueTime, dueMs, dueTimeText } from "../format/due-time.ts";
 import { DONE, keysOfShard, memberOf, readScore, scoreOf } from "../format/layout.ts";
-import { keep, messageBytes, shardAt, tell } from "../format/shard.ts";
-import { dueMs, type When, whenText } from "../format/when.ts";
+import { messageBytes, publishDue, saveShard, shardAt } from "../format/shard.ts";
 
 export interface NewMessage {
   id: string;
-  when: When;
+  when: DueTime;
   /** u8 maximum deliveries, u8 priority, then bytes that only the client reads. */
   envelope: Uint8Array;
 }
@@ -25,7 +25,7 @@ export const add: Operation<{ layout: string; messages: readonly NewMessage[] },
   mostBytes: 65_536,
   encode: ({ layout, messages }) => [
     layout,
-    packStrings(messages.flatMap(({ id, when, envelope }) => [id, whenText(when), envelope])),
+    packStrings(messages.flatMap(({ id, when, envelope }) => [id, dueTimeText(when), envelope])),
   ],
   decode: (reply) => Array.from(reply, (byte) => byte === 1),
   local(keys, key, { layout, messages }, nowMs) {
@@ -39,7 +39,7 @@ export const add: Operation<{ layout: string; messages: readonly NewMessage[] },
     });
     const added = messages.filter((_, i) => isNew[i]);
     if (added.length === 0) return isNew;
-    keep(
+    saveShard(
       keys,
       key,
       shard,
@@ -57,7 +57,7 @@ export const add: Operation<{ layout: string; messages: readonly NewMessage[] },
       shard.add(id, { seq: shard.seq, envelope: envelope.slice() });
       shard.times.set(memberOf(shard.seq, id), score);
     }
-    if (first < head) tell(keys, key, first);
+    if (first < head) publishDue(keys, key, first);
     return isNew;
   },
 };

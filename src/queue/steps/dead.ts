@@ -3,21 +3,21 @@ import type { Operation } from "../../store/contract.ts";
 import { BAND_SIZE, DEAD, keysOfShard } from "../format/layout.ts";
 import { Reader } from "../format/reader.ts";
 import { shardAt } from "../format/shard.ts";
-import { listed, readListed } from "./listing.ts";
-import type { Looked } from "./look.ts";
+import type { StoredMessage } from "./get.ts";
+import { readStoredMessages, storedMessages } from "./stored-message.ts";
 
 /** Lists dead messages, the earliest death first. Law in lua/queue/dead.lua. */
-export const dead: Operation<{ layout: string; passedOver: number; most: number }, Looked[]> = {
+export const dead: Operation<{ layout: string; offset: number; limit: number }, StoredMessage[]> = {
   name: "queue/dead",
   script,
   keyCount: 2,
   keysOf: keysOfShard,
   arity: 3,
   repeatable: true,
-  encode: ({ layout, passedOver, most }) => [layout, passedOver, most],
-  decode: (reply) => readListed(new Reader(reply)),
-  local(keys, key, { layout, passedOver, most }) {
+  encode: ({ layout, offset, limit }) => [layout, offset, limit],
+  decode: (reply) => readStoredMessages(new Reader(reply)),
+  local(keys, key, { layout, offset, limit }) {
     const shard = shardAt(keys, key, layout);
-    return listed(shard, shard.times.first(DEAD, BAND_SIZE, passedOver + most).slice(passedOver));
+    return storedMessages(shard, shard.times.first(DEAD, BAND_SIZE, offset + limit).slice(offset));
   },
 };

@@ -2,7 +2,7 @@ import { script } from "../../generated/queue/extend.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings } from "../../store/message-pack.ts";
 import { CLAIMED, keysOfShard, readScore, scoreOf } from "../format/layout.ts";
-import { keep, shardAt } from "../format/shard.ts";
+import { saveShard, shardAt } from "../format/shard.ts";
 
 interface Extension {
   layout: string;
@@ -26,7 +26,7 @@ export const extend: Operation<Extension, boolean[]> = {
   decode: (reply) => Array.from(reply, (byte) => byte === 1),
   local(keys, key, { layout, held, visibilityMs }, nowMs) {
     const shard = shardAt(keys, key, layout);
-    if (shard.layout !== undefined) keep(keys, key, shard);
+    if (shard.layout !== undefined) saveShard(keys, key, shard);
     return held.map(({ member, deliveries }) => {
       const there = readScore(shard.times.scoreOf(member) ?? 0);
       if (there.band !== CLAIMED || there.deliveries !== deliveries) return false;

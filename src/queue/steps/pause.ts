@@ -1,7 +1,7 @@
 import { script } from "../../generated/queue/pause.ts";
 import type { Operation } from "../../store/contract.ts";
 import { keysOfShard } from "../format/layout.ts";
-import { keep, shardAt, tell } from "../format/shard.ts";
+import { publishDue, saveShard, shardAt } from "../format/shard.ts";
 
 /** Pauses or resumes a queue. Law in lua/queue/pause.lua. */
 export const pause: Operation<{ layout: string; isPaused: boolean }, void> = {
@@ -16,9 +16,9 @@ export const pause: Operation<{ layout: string; isPaused: boolean }, void> = {
   decode: () => undefined,
   local(keys, key, { layout, isPaused }) {
     const shard = shardAt(keys, key, layout);
-    keep(keys, key, shard);
+    saveShard(keys, key, shard);
     shard.layout = layout;
     shard.isPaused = isPaused;
-    if (!isPaused) tell(keys, key, 0);
+    if (!isPaused) publishDue(keys, key, 0);
   },
 };

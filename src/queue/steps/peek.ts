@@ -3,39 +3,39 @@ import type { Operation } from "../../store/contract.ts";
 import { BAND_SIZE, keysOfShard, readScore, seqOfValue } from "../format/layout.ts";
 import { Reader } from "../format/reader.ts";
 import { shardAt } from "../format/shard.ts";
-import { listed, readListed } from "./listing.ts";
-import type { Looked } from "./look.ts";
+import type { StoredMessage } from "./get.ts";
+import { readStoredMessages, storedMessages } from "./stored-message.ts";
 
-export interface Peeked {
+export interface PeekResult {
   nowMs: number;
-  waiting: Looked[];
+  waiting: StoredMessage[];
 }
 
 /** Lists the messages of a shard that would be claimed next. Law in lua/queue/peek.lua. */
-export const peek: Operation<{ layout: string; most: number }, Peeked> = {
+export const peek: Operation<{ layout: string; limit: number }, PeekResult> = {
   name: "queue/peek",
   script,
   keyCount: 2,
   keysOf: keysOfShard,
   arity: 2,
   repeatable: true,
-  encode: ({ layout, most }) => [layout, most],
+  encode: ({ layout, limit }) => [layout, limit],
   decode(reply) {
     const reader = new Reader(reply);
-    return { nowMs: reader.f64(), waiting: readListed(reader) };
+    return { nowMs: reader.f64(), waiting: readStoredMessages(reader) };
   },
-  local(keys, key, { layout, most }, nowMs) {
+  local(keys, key, { layout, limit }, nowMs) {
     const shard = shardAt(keys, key, layout);
-    const all = shard.levels.flatMap((level) => shard.times.first(level, BAND_SIZE, most));
+    const all = shard.levels.flatMap((level) => shard.times.first(level, BAND_SIZE, limit));
     return {
       nowMs,
-      waiting: listed(shard, all.sort(([, one], [, other]) => byClaim(one, other, nowMs)).slice(0, most)),
+      waiting: storedMessages(shard, all.sort(([, one], [, other]) => byClaim(one, other, nowMs)).slice(0, limit)),
     };
   },
 };
 
 /** Merges all shards. Messages of the same ms and priority are in order of adding. */
-export function inOrder(shards: readonly Peeked[]): Looked[] {
+export function inOrder(shards: readonly PeekResult[]): StoredMessage[] {
   const nowMs = Math.max(...shards.map((each) => each.nowMs));
   return shards
     .flatMap(({ waiting }) => waiting)

@@ -4,7 +4,7 @@ import { noMessage, readEnvelope } from "../format/envelope.ts";
 import { hexOf } from "../format/hex.ts";
 import { addedAtMs, idOf, keysOfShard, seqOf } from "../format/layout.ts";
 import { isId } from "../options.ts";
-import type { Claim, Outcome } from "../steps/exchange.ts";
+import type { Claim, Outcome } from "../steps/settlement.ts";
 
 /** A claimed message, and the receipt that proves the claim. */
 export interface ClaimedMessage<Payload = unknown> {
@@ -33,7 +33,7 @@ export function checkClaimed(message: ClaimedMessage): void {
     throw argumentError("message", message, "a message as claim gave it");
 }
 
-const MOST_WHY = 1000;
+const MAX_WHY = 1000;
 const encoder = new TextEncoder();
 
 /** Throws CORRUPT, with the reason, if the stored bytes are not a message. */
@@ -61,7 +61,7 @@ export function claimOf<Payload>(claim: Claim): ClaimedMessage<Payload> {
 }
 
 /** The result for a claim whose bytes are not a message. */
-export function burialOf({ member, memberBytes }: Claim, error: unknown): Outcome & { verb: "corrupt" } {
+export function corruptOutcomeOf({ member, memberBytes }: Claim, error: unknown): Outcome & { verb: "corrupt" } {
   const bytes = memberBytes ?? encoder.encode(member);
   const id = idOf(member);
   const isKept = isId(id) && (!memberBytes || isTextOf(member, memberBytes));
@@ -89,17 +89,17 @@ export function outcomeOf(
   { attempt, attempts, priority, backoff }: Omit<ClaimedMessage, "payload">,
   error: unknown,
   delayMs?: number,
-  mostAttempts = attempts,
+  maxAttempts = attempts,
 ): Outcome {
   const why = whyOf(error);
-  if (attempt >= Math.min(attempts, mostAttempts)) return { verb: "dead", why };
+  if (attempt >= Math.min(attempts, maxAttempts)) return { verb: "dead", why };
   return { verb: "retry", delayMs: delayMs ?? pauseMs(backoff, attempt), priority, why };
 }
 
 function whyOf(error: unknown): string {
   return (
     textOf(error)
-      .slice(0, MOST_WHY)
+      .slice(0, MAX_WHY)
       .replace(/\p{Surrogate}/gu, "") || "failed"
   );
 }

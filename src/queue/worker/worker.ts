@@ -3,15 +3,15 @@ import { argumentError } from "../../errors.ts";
 import { Place } from "../../place.ts";
 import type { Store } from "../../store/contract.ts";
 import { Job } from "../job.ts";
-import type { Claim, Outcome, Result, Turned } from "../steps/exchange.ts";
+import type { Claim, Outcome, SettleAndClaimResult, Settlement } from "../steps/settlement.ts";
 import type { Timers } from "../timers.ts";
-import { burialOf, type ClaimedMessage, claimOf, corruptMessage, outcomeOf } from "./claimed.ts";
-import { type Held, lapseMs, signalOf } from "./held.ts";
-import { Holds } from "./holds.ts";
-import { MOST_A_TURN, ShardTurns } from "./shard-turns.ts";
+import { type ClaimedMessage, claimOf, corruptMessage, corruptOutcomeOf, outcomeOf } from "./claimed.ts";
+import { type HeldMessage, lapseMs, signalOf } from "./held-message.ts";
+import { HeldMessages } from "./held-messages.ts";
+import { MAX_PER_REQUEST, ShardPoller } from "./shard-poller.ts";
+import { WorkerEmitter } from "./worker-emitter.ts";
 import type { WorkerEvents } from "./worker-events.ts";
 import { type WorkerOptions, workerSettings } from "./worker-options.ts";
-import { WorkerTells } from "./worker-tells.ts";
 
 interface QueuePlace {
   store: Store;
@@ -29,13 +29,13 @@ export class QueueWorker<Payload = unknown> {
   readonly #queue: string;
   readonly #handler: (job: Job<Payload>) => unknown;
   readonly #settings: ReturnType<typeof workerSettings>;
-  readonly #tells: WorkerTells;
-  readonly #turns: readonly ShardTurns[];
+  readonly #emitter: WorkerEmitter;
+  readonly #pollers: readonly ShardPoller[];
   /** Shards that wait for room, the longest wait first. */
-  readonly #hungry = new Set<number>();
+  readonly #waitingShards = new Set<number>();
   /** Messages that wait for a handler or are in one. */
-  readonly #holds: Holds<Payload>;
-  #waiting: Held<Payload>[] = [];
+  readonly #held: HeldMessages<Payload>;
+  #waiting: HeldMessage<Payload>[] = [];
   #running = 0;
   #reserved = 0;
   #isSharing = false;
@@ -43,7 +43,7 @@ export class QueueWorker<Payload = unknown> {
   /** Set while closing: checks whether everything is done. */
   #whenTurned: (() => void) | undefined;
   readonly #onAbort = () => {
-    this.close().catch((error) => this.#tells.error(error));
+    this.close().catch((error) => this.#emitter.error(error));
   };
 
   /** Throws ARGUMENT for a wrong option. */
@@ -55,7 +55,7 @@ export class QueueWorker<Payload = unknown> {
     timers: Timers,
   ) {
     const at = new Place("QueueWorker", queue, place.store);
-    this.#tells = new WorkerTells(at, place.store);
+    this.#emitter = new WorkerEmitter(at, place.store);
     this.#settings = at.checked(undefined, () => {
       if (typeof handler !== "function") throw argumentError("handler", handler, "a function");
       return workerSettings(options);
@@ -65,11 +65,11 @@ export class QueueWorker<Payload = unknown> {
     this.#handler = handler;
     const { store, keys, layout, dedupeMs } = place;
     const { visibilityMs, signal } = this.#settings;
-    const onError = (error: unknown) => this.#tells.error(error);
-    this.#holds = new Holds({ store, keys, layout, visibilityMs, timers, onError });
-    this.#turns = keys.map(
+    const onError = (error: unknown) => this.#emitter.error(error);
+    this.#held = new HeldMessages({ store, keys, layout, visibilityMs, timers, onError });
+    this.#pollers = keys.map(
       (key, shard) =>
-        new ShardTurns({
+        new ShardPoller({
           store,
           key,
           layout,
@@ -80,24 +80,24 @@ export class QueueWorker<Payload = unknown> {
           release: (count) => {
             this.#reserved -= count;
           },
-          onClaims: (claims, turned, sentAtMs) => this.#take(shard, claims, turned, sentAtMs),
-          onDied: (died) => this.#tells.died(died),
-          onFate: (result, fate, isAgain) => this.#tells.end(result, fate, isAgain),
-          onTurned: () => {
+          onClaims: (claims, answer, sentAtMs) => this.#take(shard, claims, answer, sentAtMs),
+          onExhausted: (exhausted) => this.#emitter.died(exhausted),
+          onSettled: (settlement, status, isRetry) => this.#emitter.end(settlement, status, isRetry),
+          onPolled: () => {
             this.#share();
             this.#whenTurned?.();
           },
           onError,
         }),
     );
-    for (const turns of this.#turns) turns.pump();
+    for (const turns of this.#pollers) turns.pump();
     if (signal?.aborted) this.#onAbort();
     else signal?.addEventListener("abort", this.#onAbort, { once: true });
   }
 
   /** Calls `listener` for each such event. Returns a function that removes it. */
   on<Name extends keyof WorkerEvents>(name: Name, listener: (told: WorkerEvents[Name]) => void): () => void {
-    return this.#tells.listeners.on(name, listener);
+    return this.#emitter.listeners.on(name, listener);
   }
 
   /**
@@ -112,66 +112,66 @@ export class QueueWorker<Payload = unknown> {
 
   async #close(): Promise<void> {
     this.#settings.signal?.removeEventListener("abort", this.#onAbort);
-    for (const turns of this.#turns) turns.stopClaiming();
-    this.#giveBack();
-    const lastFailures = this.#turns.map((each) => each.failures + LAST_TRIES);
+    for (const turns of this.#pollers) turns.stopClaiming();
+    this.#releaseWaiting();
+    const lastFailures = this.#pollers.map((each) => each.failures + LAST_TRIES);
     await new Promise<void>((resolve) => {
       this.#whenTurned = () => {
-        const isDone = this.#turns.every((each, i) => each.isIdle || each.failures >= lastFailures[i]!);
+        const isDone = this.#pollers.every((each, i) => each.isIdle || each.failures >= lastFailures[i]!);
         if (isDone && this.#running === 0) resolve();
       };
       this.#whenTurned();
     });
-    this.#holds.close();
-    for (const turns of this.#turns) turns.close();
-    this.#tells.giveUp();
+    this.#held.close();
+    for (const turns of this.#pollers) turns.close();
+    this.#emitter.abandonAll();
   }
 
-  #giveBack(): void {
+  #releaseWaiting(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const held of waiting) this.#bring(held, { verb: "back", priority: held.message.priority });
+    for (const held of waiting) this.#settle(held, { verb: "release", priority: held.message.priority });
   }
 
   /** Reserves room for one of a shard's `turns`: an equal part of the room left after shards that already wait. */
   #reserve(shard: number, turns: number): number {
     if (this.#closed) return 0;
     const { concurrency, prefetch } = this.#settings;
-    let room = concurrency + prefetch - this.#holds.size - this.#reserved;
-    for (const other of this.#hungry) {
+    let room = concurrency + prefetch - this.#held.size - this.#reserved;
+    for (const other of this.#waitingShards) {
       if (other === shard) break;
-      if (this.#turns[other]!.mayClaim) room--;
+      if (this.#pollers[other]!.mayClaim) room--;
     }
     if (room <= 0) {
-      this.#hungry.add(shard);
+      this.#waitingShards.add(shard);
       return 0;
     }
-    this.#hungry.delete(shard);
-    const sharing = this.#turns.filter((each) => each.mayBeDue).length;
-    const most = Math.min(room, Math.ceil((concurrency + prefetch) / Math.max(1, sharing) / turns), MOST_A_TURN);
-    this.#reserved += most;
-    return most;
+    this.#waitingShards.delete(shard);
+    const sharing = this.#pollers.filter((each) => each.mayBeDue).length;
+    const limit = Math.min(room, Math.ceil((concurrency + prefetch) / Math.max(1, sharing) / turns), MAX_PER_REQUEST);
+    this.#reserved += limit;
+    return limit;
   }
 
   /** Gives free room to the shards that wait for it. */
   #share(): void {
-    for (const shard of [...this.#hungry]) if (this.#turns[shard]!.isIdle) this.#turns[shard]!.pump();
+    for (const shard of [...this.#waitingShards]) if (this.#pollers[shard]!.isIdle) this.#pollers[shard]!.pump();
   }
 
-  #take(shard: number, claims: readonly Claim[], { nowMs }: Turned, sentAtMs: number): void {
+  #take(shard: number, claims: readonly Claim[], { nowMs }: SettleAndClaimResult, sentAtMs: number): void {
     const endsAtMs = lapseMs(sentAtMs, this.#settings.visibilityMs);
     let lateMs = 0;
     for (const claim of claims) {
       const message = this.#read(shard, claim);
       if (!message) continue;
-      const held: Held<Payload> = { message, shard, endsAtMs, ...NOT_BEGUN };
-      this.#holds.add(held);
+      const held: HeldMessage<Payload> = { message, shard, endsAtMs, ...NOT_BEGUN };
+      this.#held.add(held);
       this.#waiting.push(held);
       lateMs = Math.max(lateMs, nowMs - message.dueAtMs);
-      if (message.hasLapsed) this.#tells.listeners.tell("stalled", { id: message.id, attempt: message.attempt });
+      if (message.hasLapsed) this.#emitter.listeners.tell("stalled", { id: message.id, attempt: message.attempt });
     }
-    if (lateMs >= this.#settings.lagAfterMs) this.#tells.listeners.tell("lag", { lateMs });
-    if (this.#closed) this.#giveBack();
+    if (lateMs >= this.#settings.lagAfterMs) this.#emitter.listeners.tell("lag", { lateMs });
+    if (this.#closed) this.#releaseWaiting();
     else this.#start();
   }
 
@@ -180,12 +180,12 @@ export class QueueWorker<Payload = unknown> {
     try {
       return claimOf<Payload>(claim);
     } catch (cause) {
-      const outcome = burialOf(claim, cause);
-      const result: Result = { member: claim.member, deliveries: claim.deliveries, ...outcome };
+      const outcome = corruptOutcomeOf(claim, cause);
+      const settlement: Settlement = { member: claim.member, deliveries: claim.deliveries, ...outcome };
       const message = { id: outcome.id, attempt: claim.deliveries };
-      const error = this.#tells.at.error(undefined, corruptMessage(this.#place.keys[shard]!, outcome.id, cause));
-      this.#tells.expect(result, { message, error, startedAtMs: 0 });
-      this.#turns[shard]!.bring(result, true);
+      const error = this.#emitter.at.error(undefined, corruptMessage(this.#place.keys[shard]!, outcome.id, cause));
+      this.#emitter.expect(settlement, { message, error, startedAtMs: 0 });
+      this.#pollers[shard]!.submit(settlement, true);
       return undefined;
     }
   }
@@ -193,15 +193,15 @@ export class QueueWorker<Payload = unknown> {
   #start(): void {
     while (this.#running < this.#settings.concurrency && this.#waiting.length > 0) {
       const held = this.#waiting.shift()!;
-      if (this.#holds.isLost(held)) this.#bring(held, { verb: "back", priority: held.message.priority });
+      if (this.#held.isLost(held)) this.#settle(held, { verb: "release", priority: held.message.priority });
       else {
         this.#running++;
-        this.#run(held).catch((error) => this.#tells.error(error));
+        this.#run(held).catch((error) => this.#emitter.error(error));
       }
     }
   }
 
-  async #run(held: Held<Payload>): Promise<void> {
+  async #run(held: HeldMessage<Payload>): Promise<void> {
     const { message } = held;
     const job = new Job(this.#queue, message, () => signalOf(held));
     held.startedAtMs = this.#place.store.leaseClock();
@@ -211,21 +211,21 @@ export class QueueWorker<Payload = unknown> {
       outcome = { verb: "done" };
     } catch (error) {
       held.error = error;
-      this.#tells.listeners.tell("failed", { id: message.id, attempt: message.attempt, error });
+      this.#emitter.listeners.tell("failed", { id: message.id, attempt: message.attempt, error });
       outcome = outcomeOf(message, error, undefined, this.#settings.attempts);
     }
     this.#running--;
     if (!this.#closed) this.#start();
-    this.#bring(held, outcome);
+    this.#settle(held, outcome);
   }
 
-  #bring(held: Held<Payload>, outcome: Outcome): void {
+  #settle(held: HeldMessage<Payload>, outcome: Outcome): void {
     const isUrgent = this.#waiting.length === 0;
-    const result: Result = { ...held.message.receipt, ...outcome };
-    this.#holds.delete(held);
-    if (outcome.verb !== "back") this.#tells.expect(result, held);
-    this.#turns[held.shard]!.bring(result, isUrgent);
-    if (this.#hungry.size === 0 || this.#isSharing) return;
+    const settlement: Settlement = { ...held.message.receipt, ...outcome };
+    this.#held.delete(held);
+    if (outcome.verb !== "release") this.#emitter.expect(settlement, held);
+    this.#pollers[held.shard]!.submit(settlement, isUrgent);
+    if (this.#waitingShards.size === 0 || this.#isSharing) return;
     this.#isSharing = true;
     gathering().then(() => {
       this.#isSharing = false;

@@ -8,7 +8,7 @@ import {
   type WorkerOptions,
 } from "../../../src/entries/index.ts";
 import { layoutText, timesKeys } from "../../../src/queue/format/layout.ts";
-import { census } from "../../../src/queue/steps/census.ts";
+import { counts } from "../../../src/queue/steps/counts.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import type { OpenStore } from "../../harness/clock/stepped-stores.ts";
 import { SteppedTimers } from "./stepped-timers.ts";
@@ -104,7 +104,7 @@ export class Stage {
   /** Counts of one shard. */
   censusOf(queue: DelayQueue<unknown>, shard: number, shards = 2) {
     const key = timesKeys(this.store, queue.name, shards)[shard]!;
-    return this.store.run(census, key, { layout: layoutText(shards) });
+    return this.store.run(counts, key, { layout: layoutText(shards) });
   }
 
   /** Ends all workers and forgets everything. */

@@ -221,7 +221,8 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
         const unsure = new OrielError("DEADLINE", "no answer", { transient: true, applied: "unknown" });
         const run: Store["run"] = async (operation, ...call) => {
           if (!isBad) return stage().store.run(operation, ...call);
-          if (what === "reply" && operation.name === "queue/turn") await stage().store.run(operation, ...call);
+          if (what === "reply" && operation.name === "queue/settle-and-claim")
+            await stage().store.run(operation, ...call);
           throw unsure;
         };
         const own = new DelayQueue<unknown>({ ...stage().store, run }, "mail", {}, stage().timers);

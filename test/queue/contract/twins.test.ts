@@ -2,16 +2,16 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { idOf } from "../../../src/queue/format/layout.ts";
 import { add } from "../../../src/queue/steps/add.ts";
-import { census } from "../../../src/queue/steps/census.ts";
+import { counts } from "../../../src/queue/steps/counts.ts";
 import { dead } from "../../../src/queue/steps/dead.ts";
-import type { Claim, Result } from "../../../src/queue/steps/exchange.ts";
 import { extend } from "../../../src/queue/steps/extend.ts";
-import { look } from "../../../src/queue/steps/look.ts";
+import { get } from "../../../src/queue/steps/get.ts";
 import { move } from "../../../src/queue/steps/move.ts";
 import { pause } from "../../../src/queue/steps/pause.ts";
 import { peek } from "../../../src/queue/steps/peek.ts";
 import { redrive } from "../../../src/queue/steps/redrive.ts";
-import { turn } from "../../../src/queue/steps/turn.ts";
+import { settleAndClaim } from "../../../src/queue/steps/settle-and-claim.ts";
+import type { Claim, Settlement } from "../../../src/queue/steps/settlement.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
 
@@ -41,7 +41,7 @@ const message = fc.record({
   priority: fc.constantFrom(0, 0, 0, 5, 9),
   payload: fc.uint8Array({ maxLength: 5 }),
 });
-const verb = fc.constantFrom(...(["done", "retry", "dead", "back", "corrupt"] as const));
+const verb = fc.constantFrom(...(["done", "retry", "dead", "release", "corrupt"] as const));
 
 /** One step on a store. `claims`: every earlier claim there. */
 type Step = (store: Store, nowMs: number, claims: Claim[]) => Promise<unknown>;
@@ -71,12 +71,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.tuple(layout, fc.nat(4), ms, fc.array(fc.tuple(fc.nat(8), verb, ms), { maxLength: 3 })).map(
       ([layout, most, visibilityMs, told]): Step =>
         async (store, _, claims) => {
-          const results = told.flatMap(([back, verb, ms]): Result[] => {
+          const results = told.flatMap(([back, verb, ms]): Settlement[] => {
             const claim = claims.at(-1 - back);
             if (!claim) return [];
             const { member, deliveries } = claim;
             if (verb === "done") return [{ member, deliveries, verb }];
-            if (verb === "back") return [{ member, deliveries, verb, priority: 9 }];
+            if (verb === "release") return [{ member, deliveries, verb, priority: 9 }];
             const why = `why ${ms}`;
             const id = ms === 5 ? "another id" : idOf(member);
             if (verb === "corrupt") return [{ member, deliveries, verb, why, id, memberBytes: undefined }];
@@ -88,9 +88,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
           });
           results.sort((a, b) => Number(b.verb === "done") - Number(a.verb === "done"));
           const dedupeMs = 3 * (told[0]?.[2] ?? 0);
-          const turned = await store.run(turn, KEY, { layout, results, dedupeMs, most, visibilityMs });
-          claims.push(...turned.claims);
-          return turned;
+          const answer = await store.run(settleAndClaim, KEY, {
+            layout,
+            settlements: results,
+            dedupeMs,
+            limit: most,
+            visibilityMs,
+          });
+          claims.push(...answer.claims);
+          return answer;
         },
     ),
   },
@@ -109,22 +115,22 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.tuple(layout, id).map(
     ([layout, id]): Step =>
       (store) =>
-        store.run(look, KEY, { layout, id }),
+        store.run(get, KEY, { layout, id }),
   ),
   fc.tuple(layout, fc.nat(3), fc.integer({ min: 1, max: 3 })).map(
-    ([layout, passedOver, most]): Step =>
+    ([layout, offset, most]): Step =>
       (store) =>
-        store.run(dead, KEY, { layout, passedOver, most }),
+        store.run(dead, KEY, { layout, offset, limit: most }),
   ),
   fc.tuple(layout, fc.integer({ min: 1, max: 3 })).map(
     ([layout, most]): Step =>
       (store) =>
-        store.run(peek, KEY, { layout, most }),
+        store.run(peek, KEY, { layout, limit: most }),
   ),
   fc.tuple(layout, fc.nat(1), fc.nat(2), fc.array(id, { maxLength: 2 })).map(
-    ([layout, passedOver, most, ids]): Step =>
+    ([layout, offset, most, ids]): Step =>
       (store) =>
-        store.run(redrive, KEY, { layout, passedOver, most, ids }),
+        store.run(redrive, KEY, { layout, offset, limit: most, ids }),
   ),
   fc.tuple(layout, fc.boolean()).map(
     ([layout, isPaused]): Step =>
@@ -134,7 +140,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   layout.map(
     (layout): Step =>
       (store) =>
-        store.run(census, KEY, { layout }),
+        store.run(counts, KEY, { layout }),
   ),
 );
 

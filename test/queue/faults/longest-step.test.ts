@@ -2,15 +2,15 @@ import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { DelayQueue, redisStore } from "../../../src/entries/index.ts";
 import { timesKeys } from "../../../src/queue/format/layout.ts";
-import type { Outcome } from "../../../src/queue/steps/exchange.ts";
-import { turn } from "../../../src/queue/steps/turn.ts";
-import { MOST_A_TURN } from "../../../src/queue/worker/shard-turns.ts";
+import { settleAndClaim } from "../../../src/queue/steps/settle-and-claim.ts";
+import type { Outcome } from "../../../src/queue/steps/settlement.ts";
+import { MAX_PER_REQUEST } from "../../../src/queue/worker/shard-poller.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
 import { until } from "../../harness/until.ts";
 
 /** Steps are bounded so that they take some 10 ms; a machine may be slow, and busy, but not all of the time. */
-const MOST_US = 40_000;
+const MAX_US = 40_000;
 const TRIES = 6;
 /** Longer than most. */
 const ID = "0123456789abcdef".repeat(4);
@@ -49,9 +49,9 @@ async function longestUs(run: () => Promise<unknown>): Promise<number> {
 /** The least of a few tries: what else a machine does only adds to it. */
 async function expectShort(attempt: (round: number) => Promise<() => Promise<unknown>>): Promise<void> {
   let leastUs = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < TRIES && leastUs > MOST_US / 4; round++)
+  for (let round = 0; round < TRIES && leastUs > MAX_US / 4; round++)
     leastUs = Math.min(leastUs, await longestUs(await attempt(round)));
-  expect(leastUs).toBeLessThan(MOST_US);
+  expect(leastUs).toBeLessThan(MAX_US);
 }
 
 const messages = (count: number, of: string | number) =>
@@ -74,7 +74,7 @@ const outcomes: Outcome[] = [
   { verb: "done" },
   { verb: "retry", delayMs: 0, priority: 0, why: WHY },
   { verb: "dead", why: WHY },
-  { verb: "back", priority: 0 },
+  { verb: "release", priority: 0 },
 ];
 test.each(outcomes.map((outcome) => [outcome.verb, outcome] as const))(
   "a turn: as many results as a worker brings (%s), and as many claims",
@@ -82,16 +82,22 @@ test.each(outcomes.map((outcome) => [outcome.verb, outcome] as const))(
     const queue = await filled();
     const [key] = timesKeys(store, "mail", 1) as [string];
     await expectShort(async (round) => {
-      await queue.addBulk(messages(2 * MOST_A_TURN, round));
-      const claimed = await queue.claim({ limit: MOST_A_TURN });
-      expect(claimed).toHaveLength(MOST_A_TURN);
+      await queue.addBulk(messages(2 * MAX_PER_REQUEST, round));
+      const claimed = await queue.claim({ limit: MAX_PER_REQUEST });
+      expect(claimed).toHaveLength(MAX_PER_REQUEST);
       const results = claimed.map(({ receipt }) => ({ ...receipt, ...outcome }));
-      const asked = { layout: "1|1", results, dedupeMs: 60_000, most: MOST_A_TURN, visibilityMs: 30_000 };
+      const asked = {
+        layout: "1|1",
+        settlements: results,
+        dedupeMs: 60_000,
+        limit: MAX_PER_REQUEST,
+        visibilityMs: 30_000,
+      };
       return async () => {
-        const turned = await store.run(turn, key, asked);
-        expect([turned.claims.length, turned.fates.filter((fate) => fate === "kept").length]).toEqual([
-          MOST_A_TURN,
-          MOST_A_TURN,
+        const answer = await store.run(settleAndClaim, key, asked);
+        expect([answer.claims.length, answer.statuses.filter((status) => status === "settled").length]).toEqual([
+          MAX_PER_REQUEST,
+          MAX_PER_REQUEST,
         ]);
         await queue.claim({ limit: 1000 }); // what waits again is not to be there in the next try
       };
@@ -135,7 +141,7 @@ test("peek: as many as may be asked for, of ten priorities, due and not", async 
   await expectShort(async () => async () => expect(await queue.peek({ limit: 256 })).toHaveLength(256));
 });
 
-test("dead letters: a thousand listed, redriven, all of them redriven", async () => {
+test("dead letters: a thousand storedMessages, redriven, all of them redriven", async () => {
   const queue = await filled({ attempts: 1 });
   await expectShort(async (round) => {
     const all = messages(2000, round);

@@ -67,8 +67,8 @@ function work(
     tell({ what: "handled", id, attempt, isGood });
     if (!isGood) throw new Error("no luck");
   }, settings);
-  for (const fate of ["completed", "retry", "dead", "lost"] as const)
-    worker.on(fate, ({ id, attempt }) => tell({ what: "told", id, attempt, fate }));
+  for (const status of ["completed", "retry", "dead", "lost"] as const)
+    worker.on(status, ({ id, attempt }) => tell({ what: "told", id, attempt, status }));
   worker.on("error", ({ error }) => {
     if (!(error as OrielError).transient) tell({ what: "wrong", why: `told of ${error}` });
   });

@@ -11,7 +11,7 @@ import type { FromHost, ToHost } from "./host.ts";
 import { type Mutation, mutating } from "./mutations.ts";
 import type { Orders, Told } from "./notes.ts";
 
-const LONGEST_END_MS = 20_000;
+const MAX_END_MS = 20_000;
 
 /** A process that actors run in. */
 export class Host {
@@ -41,7 +41,7 @@ export class Host {
   /** Resolves to why it did not end, or undefined. */
   end(name: string): Promise<string | undefined> {
     return new Promise((resolve) => {
-      const late = setTimeout(() => resolve("it does not end"), LONGEST_END_MS);
+      const late = setTimeout(() => resolve("it does not end"), MAX_END_MS);
       this.#ending.set(name, (error) => {
         clearTimeout(late);
         this.#ending.delete(name);

@@ -75,8 +75,8 @@ export function deliveriesOf(notes: readonly Told[]): Delivery[] {
       delivery.handledMs = note.atMs;
       delivery.isGood = note.isGood;
     }
-    if (note.what === "kept" && note.verb === "done") delivery.isDone = true;
-    if (note.what === "told") delivery.fates.push(note.fate);
+    if (note.what === "settled" && note.verb === "done") delivery.isDone = true;
+    if (note.what === "told") delivery.fates.push(note.status);
   }
   return [...found.values()];
 }

@@ -14,7 +14,7 @@ export interface Mutation {
 export const MUTATIONS: readonly Mutation[] = [
   {
     rule: "what is claimed is nobody else's for a while",
-    file: "generated/queue/turn.ts",
+    file: "generated/queue/settle-and-claim.ts",
     from: "text_of(score_of(10, until_ms, count + 1))",
     to: "text_of(score_of(0, now, count + 1))",
   },
@@ -26,13 +26,13 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     rule: "a result whose answer is lost is brought again",
-    file: "queue/shard-turns.ts",
-    from: '!isApplied || result.verb !== "back"',
+    file: "queue/worker/shard-poller.ts",
+    from: '!isApplied || settlement.verb !== "release"',
     to: "!isApplied",
   },
   {
     rule: "a result is refused of whom the message is not claimed for",
-    file: "generated/queue/turn.ts",
+    file: "generated/queue/settle-and-claim.ts",
     from: "score % 128 == delivery and not seen[member]",
     to: "not seen[member]",
   },
@@ -44,7 +44,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     rule: "what lapsed is claimed again",
-    file: "generated/queue/turn.ts",
+    file: "generated/queue/settle-and-claim.ts",
     from: "local lapsed = first_of(times, 10, now, most)",
     to: "local lapsed = {}",
   },

@@ -25,9 +25,9 @@ export type Note =
   /** The handler is about to return, or to throw. */
   | { what: "handled"; id: string; attempt: number; isGood: boolean }
   /** The store kept what became of this delivery. */
-  | { what: "kept"; id: string; attempt: number; verb: string }
+  | { what: "settled"; id: string; attempt: number; verb: string }
   /** The worker told of the end of a delivery. */
-  | { what: "told"; id: string; attempt: number; fate: string }
+  | { what: "told"; id: string; attempt: number; status: string }
   | { what: "wrong"; why: string };
 
 /** By the clock that all processes of a machine share. */

@@ -6,7 +6,7 @@ import { Scene } from "./scene.ts";
 import { Site } from "./site.ts";
 import { trouble } from "./troubles.ts";
 
-const LONGEST_END_MS = 15_000;
+const MAX_END_MS = 15_000;
 
 export interface Outcome {
   seed: number;
@@ -31,7 +31,7 @@ async function playStorm(seed: number, site: Site, crew: Crew): Promise<Outcome>
   for (const isAlone of [false, true, random.chance(0.5)]) await scene.work(isAlone);
   await trouble(scene);
   await scene.calm();
-  await scene.finish(LONGEST_END_MS);
+  await scene.finish(MAX_END_MS);
   const dead = await scene.directly((queue) => queue.dead.list({ limit: 1000 }));
   await scene.close();
   const { notes, ended, failures, troubles } = scene;

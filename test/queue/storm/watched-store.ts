@@ -1,6 +1,6 @@
 import { idOf } from "../../../src/queue/format/layout.ts";
-import type { Turn, Turned } from "../../../src/queue/steps/exchange.ts";
-import { lapseMs } from "../../../src/queue/worker/held.ts";
+import type { SettleAndClaimRequest, SettleAndClaimResult } from "../../../src/queue/steps/settlement.ts";
+import { lapseMs } from "../../../src/queue/worker/held-message.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { machineMs, type Note } from "./notes.ts";
 
@@ -11,9 +11,13 @@ interface Extension {
 
 /** The store of a worker. It reports the server's answer about each delivery before the worker learns it. */
 export function watchedStore(store: Store, tell: (note: Note) => void): Store {
-  const onTurn = (asked: Turn, { nowMs, fates, claims }: Turned, sentAtMs: number) => {
-    for (const [i, { member, deliveries, verb }] of asked.results.entries())
-      if (fates[i] === "kept") tell({ what: "kept", id: idOf(member), attempt: deliveries, verb });
+  const onTurn = (
+    asked: SettleAndClaimRequest,
+    { nowMs, statuses, claims }: SettleAndClaimResult,
+    sentAtMs: number,
+  ) => {
+    for (const [i, { member, deliveries, verb }] of asked.settlements.entries())
+      if (statuses[i] === "settled") tell({ what: "settled", id: idOf(member), attempt: deliveries, verb });
     for (const { member, deliveries, sinceMs } of claims) {
       tell({ what: "holds", id: idOf(member), attempt: deliveries, untilMs: lapseMs(sentAtMs, asked.visibilityMs) });
       if (sinceMs > nowMs) tell({ what: "wrong", why: `${idOf(member)} came ${sinceMs - nowMs} ms before it was due` });
@@ -29,7 +33,8 @@ export function watchedStore(store: Store, tell: (note: Note) => void): Store {
     run: async (operation, key, input, options) => {
       const sentAtMs = machineMs();
       const output = await store.run(operation, key, input, options);
-      if (operation.name === "queue/turn") onTurn(input as unknown as Turn, output as unknown as Turned, sentAtMs);
+      if (operation.name === "queue/settle-and-claim")
+        onTurn(input as unknown as SettleAndClaimRequest, output as unknown as SettleAndClaimResult, sentAtMs);
       if (operation.name === "queue/extend")
         onExtended(input as unknown as Extension, output as unknown as boolean[], sentAtMs);
       return output;

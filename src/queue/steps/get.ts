@@ -1,11 +1,11 @@
-import { script } from "../../generated/queue/look.ts";
+import { script } from "../../generated/queue/get.ts";
 import type { Operation } from "../../store/contract.ts";
 import { keysOfShard, memberOf, storedValueOf } from "../format/layout.ts";
 import { Reader } from "../format/reader.ts";
 import { shardAt } from "../format/shard.ts";
 
 /** A stored message. The score encodes its state, time and deliveries. */
-export interface Looked {
+export interface StoredMessage {
   id: string;
   score: number;
   /** Its value in the hash `messages`: seq and envelope. */
@@ -14,9 +14,9 @@ export interface Looked {
   why: string;
 }
 
-/** Reads a message by its id. Law in lua/queue/look.lua. */
-export const look: Operation<{ layout: string; id: string }, Looked | undefined> = {
-  name: "queue/look",
+/** Reads a message by its id. Law in lua/queue/get.lua. */
+export const get: Operation<{ layout: string; id: string }, StoredMessage | undefined> = {
+  name: "queue/get",
   script,
   keyCount: 2,
   keysOf: keysOfShard,

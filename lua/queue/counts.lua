@@ -6,7 +6,7 @@
 -- Reply f64 waiting, not yet due · due · claimed, lapsed ones too · dead · 1 if the queue is paused · now
 -- Errors MISMATCH, CORRUPT
 -- Cost  O(priorities * log of what is there)
--- @include queue/law
+-- @include queue/layout
 local keys_per_step = 2
 local arguments_per_step = 1
 local function step(k, a, now)

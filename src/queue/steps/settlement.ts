@@ -8,7 +8,7 @@ interface Receipt {
 export type Outcome =
   | { verb: "done" }
   | { verb: "retry"; delayMs: number; priority: number; why: string }
-  | { verb: "back"; priority: number }
+  | { verb: "release"; priority: number }
   | { verb: "dead"; why: string }
   /**
    * The bytes are not a message. `id`: another id if its own is unusable. `memberBytes`: set if its member is not text.
@@ -16,16 +16,16 @@ export type Outcome =
   | { verb: "corrupt"; why: string; id: string; memberBytes: Uint8Array | undefined };
 
 /** The outcome of a delivery, with the receipt of its claim. */
-export type Result = Receipt & Outcome;
+export type Settlement = Receipt & Outcome;
 
-export interface Turn {
+export interface SettleAndClaimRequest {
   layout: string;
   /** Results of done messages come first. */
-  results: readonly Result[];
+  settlements: readonly Settlement[];
   /** How long the ids of done messages are known, counted from when they were added. */
   dedupeMs: number;
   /** Maximum messages to claim, and for how long. */
-  most: number;
+  limit: number;
   visibilityMs: number;
 }
 
@@ -45,23 +45,23 @@ export interface Claim extends Receipt {
 }
 
 /** A message whose last delivery lapsed. */
-export interface Died extends Receipt {
+export interface ExhaustedMessage extends Receipt {
   why: string;
 }
 
 /**
- * "kept": stored. "stale": this delivery does not hold the message. "before": it does not hold it either, but the
+ * "settled": stored. "stale": this delivery does not hold the message. "repeated": it does not hold it either, but the
  * message is in the state of this result, which an earlier call delivered.
  */
-export type Fate = "kept" | "stale" | "before";
+export type SettleStatus = "settled" | "stale" | "repeated";
 
-export interface Turned {
+export interface SettleAndClaimResult {
   nowMs: number;
   /** When the next message can be claimed. Now if unknown; Infinity if there is none. */
   nextMs: number;
   /** One for each result. */
-  fates: Fate[];
+  statuses: SettleStatus[];
   claims: Claim[];
   /** Messages whose last delivery lapsed; they are dead now. */
-  died: Died[];
+  exhausted: ExhaustedMessage[];
 }

@@ -1,10 +1,10 @@
 import type { Store } from "../../store/contract.ts";
-import { MOST_MESSAGES } from "../format/layout.ts";
+import { MAX_MESSAGES } from "../format/layout.ts";
 import { extend } from "../steps/extend.ts";
 import type { Timers } from "../timers.ts";
-import { type Held, lapseMs, lose } from "./held.ts";
+import { type HeldMessage, lapseMs, markLost } from "./held-message.ts";
 
-export interface HoldsOptions {
+export interface HeldMessagesOptions {
   store: Store;
   keys: readonly string[];
   layout: string;
@@ -18,13 +18,13 @@ export interface HoldsOptions {
  * failed attempt is soon repeated. A handler's signal aborts as soon as another worker may have claimed its message.
  * Without held messages there is no work.
  */
-export class Holds<Payload> {
-  readonly #options: HoldsOptions;
-  readonly #all = new Set<Held<Payload>>();
+export class HeldMessages<Payload> {
+  readonly #options: HeldMessagesOptions;
+  readonly #all = new Set<HeldMessage<Payload>>();
   #extendAtMs = Number.POSITIVE_INFINITY;
   #cancelTimer: (() => void) | undefined;
 
-  constructor(options: HoldsOptions) {
+  constructor(options: HeldMessagesOptions) {
     this.#options = options;
   }
 
@@ -33,21 +33,21 @@ export class Holds<Payload> {
   }
 
   /** If an earlier delivery of the same message is still held here, it becomes lost. */
-  add(held: Held<Payload>): void {
+  add(held: HeldMessage<Payload>): void {
     if (held.message.hasLapsed)
-      for (const each of this.#all) if (each.message.receipt.member === held.message.receipt.member) lose(each);
+      for (const each of this.#all) if (each.message.receipt.member === held.message.receipt.member) markLost(each);
     this.#all.add(held);
     if (this.#cancelTimer) return;
     this.#extendAtMs = this.#options.store.leaseClock() + this.#options.visibilityMs / 3;
     this.#sleep();
   }
 
-  delete(held: Held<Payload>): void {
+  delete(held: HeldMessage<Payload>): void {
     this.#all.delete(held);
   }
 
   /** Whether another worker may have claimed it by now. */
-  isLost({ endsAtMs, loss }: Held<Payload>): boolean {
+  isLost({ endsAtMs, loss }: HeldMessage<Payload>): boolean {
     return loss !== undefined || endsAtMs <= this.#options.store.leaseClock();
   }
 
@@ -59,7 +59,7 @@ export class Holds<Payload> {
   readonly #wake = () => {
     this.#cancelTimer = undefined;
     const { store, keys, visibilityMs } = this.#options;
-    for (const held of this.#all) if (this.isLost(held)) lose(held);
+    for (const held of this.#all) if (this.isLost(held)) markLost(held);
     const nowMs = store.leaseClock();
     if (nowMs >= this.#extendAtMs) {
       this.#extendAtMs = nowMs + visibilityMs / 3;
@@ -79,15 +79,15 @@ export class Holds<Payload> {
     const { store, keys, layout, visibilityMs, onError } = this.#options;
     // A loss that was reported to a handler is final.
     const all = [...this.#all].filter((held) => held.shard === shard && !this.isLost(held));
-    for (let from = 0; from < all.length; from += MOST_MESSAGES) {
-      const some = all.slice(from, from + MOST_MESSAGES);
+    for (let from = 0; from < all.length; from += MAX_MESSAGES) {
+      const some = all.slice(from, from + MAX_MESSAGES);
       const sentAtMs = store.leaseClock();
       const held = some.map(({ message }) => message.receipt);
       try {
         const isOurs = await store.run(extend, keys[shard]!, { layout, held, visibilityMs });
         for (const [i, each] of some.entries())
           if (isOurs[i]) each.endsAtMs = lapseMs(sentAtMs, visibilityMs);
-          else if (this.#all.has(each)) lose(each);
+          else if (this.#all.has(each)) markLost(each);
       } catch (error) {
         this.#extendAtMs = Math.min(this.#extendAtMs, store.leaseClock() + visibilityMs / 10);
         if (this.#cancelTimer) this.#sleep();

@@ -1,13 +1,13 @@
-import { idOf, MOST_BYTES, storedValueOf } from "../format/layout.ts";
+import { idOf, MAX_BYTES, storedValueOf } from "../format/layout.ts";
 import type { Reader } from "../format/reader.ts";
 import type { Shard } from "../format/shard.ts";
-import type { Looked } from "./look.ts";
+import type { StoredMessage } from "./get.ts";
 
 const HEAD_BYTES = 14;
 
-/** Reads the rest of a reply: messages in the form of lua/queue/listing.lua. */
-export function readListed(reader: Reader): Looked[] {
-  const found: Looked[] = [];
+/** Reads the rest of a reply: messages in the form of lua/queue/stored-message.lua. */
+export function readStoredMessages(reader: Reader): StoredMessage[] {
+  const found: StoredMessage[] = [];
   while (!reader.isAtEnd) {
     const score = reader.f64();
     const id = reader.text();
@@ -16,15 +16,15 @@ export function readListed(reader: Reader): Looked[] {
   return found;
 }
 
-/** The twin of lua/queue/listing.lua: up to 1 MiB, or one message. */
-export function listed(shard: Shard, found: readonly [member: string, score: number][]): Looked[] {
-  const messages: Looked[] = [];
+/** The twin of lua/queue/stored-message.lua: up to 1 MiB, or one message. */
+export function storedMessages(shard: Shard, found: readonly [member: string, score: number][]): StoredMessage[] {
+  const messages: StoredMessage[] = [];
   let sizeBytes = 0;
   for (const [member, score] of found) {
     const id = idOf(member);
     const stored = shard.messages.get(id)!;
     sizeBytes += HEAD_BYTES + stored.envelope.length;
-    if (sizeBytes > MOST_BYTES && messages.length > 0) break;
+    if (sizeBytes > MAX_BYTES && messages.length > 0) break;
     messages.push({ id, score, value: storedValueOf(stored), why: shard.errorOf(id) });
   }
   return messages;

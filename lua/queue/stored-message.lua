@@ -1,16 +1,16 @@
 -- Messages with their state, one after the other: f64 score · u32 length, id · u32 length, value from the hash
 -- `messages` · u32 length, reason of the last failure. At most 1 MiB, or one larger message. `found`: alternating
 -- members and scores.
-local MOST_LISTED_BYTES = 1048576
+local MAX_LISTED_BYTES = 1048576
 
-local function listed(messages, found)
+local function stored_messages(messages, found)
   local parts, bytes = {}, 0
   for i = 1, #found, 2 do
     local id = id_of(found[i])
     local known = redis.call("HMGET", messages, ":" .. id, "!" .. id)
     local value, why = known[1] or "", known[2] or ""
     bytes = bytes + #value
-    if bytes > MOST_LISTED_BYTES and #parts > 0 then break end
+    if bytes > MAX_LISTED_BYTES and #parts > 0 then break end
     parts[#parts + 1] = struct.pack("<dI4", tonumber(found[i + 1]), #id) .. id .. struct.pack("<I4", #value) .. value ..
       struct.pack("<I4", #why) .. why
   end

@@ -20,20 +20,20 @@
 --       lapsed for the last time. A retried message that is due before all others publishes a hint. Every check that
 --       can fail comes before the first write. The script needs little memory, so it runs on a full server.
 -- Cost  O((results + messages) * log of what is there)
--- @include queue/law
--- @include queue/bury
+-- @include queue/layout
+-- @include queue/bury-corrupt
 local keys_per_step = 2
 local arguments_per_step = 7
-local MOST_BYTES, MOST_REMEMBERED = 1048576, 100000
+local MAX_BYTES, MAX_DEDUPE_IDS = 1048576, 100000
 local AT_A_TIME = 32
 -- A prime, so that no periodic caller misses it every time.
 local FORGET_EVERY_MS, FORGET_AT = 17, 16
 local LOOK_AROUND_EVERY_MS = 13
-local MOST_DELIVERIES = 127
+local MAX_DELIVERIES = 127
 
--- The fate of a result whose message is gone: "\2" (already delivered by an earlier call) unless another delivery is
+-- The status of a result whose message is gone: "\2" (already delivered by an earlier call) unless another delivery is
 -- known to have done it.
-local function fate_of_gone(times, id, delivery)
+local function status_of_gone(times, id, delivery)
   local ended = redis.call("ZSCORE", times, "~" .. id)
   return ended and tonumber(ended) % DELIVERIES_SIZE ~= delivery and "\0" or "\2"
 end
@@ -41,12 +41,12 @@ end
 -- What is remembered goes with what is claimed, in `moved`.
 local function keep_done(times, messages, members, deliveries, remember, now, moved)
   local scores = redis.call("ZMSCORE", times, unpack(members))
-  local fates, gone, fields, seen, count = {}, {}, {}, {}, 0
+  local statuses, gone, fields, seen, count = {}, {}, {}, {}, 0
   local from, to = score_of(CLAIMED, 0, 0), score_of(DEAD + 1, 0, 0)
   for i, member in ipairs(members) do
     local score, delivery = tonumber(scores[i] or "0"), string.byte(deliveries, i)
     local is_kept = score >= from and score < to and score % DELIVERIES_SIZE == delivery and not seen[member]
-    fates[i] = is_kept and "\1" or scores[i] and "\0" or fate_of_gone(times, id_of(member), delivery)
+    statuses[i] = is_kept and "\1" or scores[i] and "\0" or status_of_gone(times, id_of(member), delivery)
     if is_kept then
       seen[member] = true
       local id = string.sub(member, SEQ_DIGITS + 1)
@@ -65,11 +65,11 @@ local function keep_done(times, messages, members, deliveries, remember, now, mo
     redis.call("ZREM", times, unpack(gone))
     redis.call("HDEL", messages, unpack(fields))
   end
-  return table.concat(fates)
+  return table.concat(statuses)
 end
 
 local function keep_others(times, messages, results, levels, now)
-  local members, fates, waiting, errors, seen, first, buried = {}, {}, {}, {}, {}, math.huge, {}
+  local members, statuses, waiting, errors, seen, first, buried = {}, {}, {}, {}, {}, math.huge, {}
   for i = 1, #results, 5 do members[#members + 1] = results[i] end
   local scores = redis.call("ZMSCORE", times, unpack(members))
   for i, member in ipairs(members) do
@@ -78,8 +78,8 @@ local function keep_others(times, messages, results, levels, now)
     local band, _, its = read_score(tonumber(scores[i] or "0"))
     local is_kept = band == CLAIMED and its == deliveries and not seen[member]
     local is_dead = verb == "x" or verb == "c"
-    local is_so = is_dead and band == DEAD and its == deliveries and not seen[member]
-    fates[i] = is_kept and "\1" or is_so and "\2" or "\0"
+    local is_repeated = is_dead and band == DEAD and its == deliveries and not seen[member]
+    statuses[i] = is_kept and "\1" or is_repeated and "\2" or "\0"
     if is_kept and verb == "c" then
       seen[member] = true
       buried[#buried + 1] = { member, deliveries, results[5 * i - 1], text }
@@ -103,13 +103,13 @@ local function keep_others(times, messages, results, levels, now)
   if #waiting > 0 then redis.call("ZADD", times, unpack(waiting)) end
   if #errors > 0 then redis.call("HSET", messages, unpack(errors)) end
   for i = 1, #buried do bury(times, messages, now, unpack(buried[i])) end
-  return table.concat(fates)
+  return table.concat(statuses)
 end
 
 -- Removes expired ids, or the oldest ids if too many are remembered. At most twice as many as may have been added
 -- since.
 local function forget(times, now, came)
-  local excess = redis.call("ZCOUNT", times, score_of(DONE, 0, 0), score_of(DONE, BAND_SIZE, DELIVERIES_SIZE - 1)) - MOST_REMEMBERED
+  local excess = redis.call("ZCOUNT", times, score_of(DONE, 0, 0), score_of(DONE, BAND_SIZE, DELIVERIES_SIZE - 1)) - MAX_DEDUPE_IDS
   local most = math.min(math.max(excess, 2 * FORGET_EVERY_MS * came), 1000)
   local old, members = first_of(times, DONE, excess > 0 and BAND_SIZE or now - 1, most), {}
   for i = 1, #old, 2 do members[#members + 1] = old[i] end
@@ -119,7 +119,7 @@ end
 -- Claims the found messages from `first` to `last`, up to 1 MiB. Messages without deliveries left become dead.
 local function claim(times, messages, found, first, last, now, until_ms, claims)
   for from = first, last, 2 * AT_A_TIME do
-    if claims.bytes >= MOST_BYTES then return end
+    if claims.bytes >= MAX_BYTES then return end
     local to, fields, scores, place = math.min(from + 2 * AT_A_TIME - 1, last), {}, {}, 0
     for i = from, to, 2 do
       local id, number = string.sub(found[i], SEQ_DIGITS + 1), tonumber(found[i + 1])
@@ -140,7 +140,7 @@ local function claim(times, messages, found, first, last, now, until_ms, claims)
       end
       -- A value without a valid delivery count is still delivered; its reader reports the damage.
       local most = value and string.byte(value, SEQ_DIGITS + 1) or 0
-      if most == 0 or most > MOST_DELIVERIES then most = MOST_DELIVERIES end
+      if most == 0 or most > MAX_DELIVERIES then most = MAX_DELIVERIES end
       if not value then
         claims.gone[#claims.gone + 1] = member
       elseif count >= most then
@@ -152,7 +152,7 @@ local function claim(times, messages, found, first, last, now, until_ms, claims)
         end
         local died, at = claims.died, #claims.died
         died[at + 1], died[at + 2], died[at + 3], died[at + 4] = member, found[i + 1], "", why
-      elseif claims.bytes == 0 or claims.bytes + #value <= MOST_BYTES then
+      elseif claims.bytes == 0 or claims.bytes + #value <= MAX_BYTES then
         claims.bytes = claims.bytes + #value
         claims.moved[#claims.moved + 1] = text_of(score_of(CLAIMED, until_ms, count + 1))
         claims.moved[#claims.moved + 1] = member
@@ -161,7 +161,7 @@ local function claim(times, messages, found, first, last, now, until_ms, claims)
         local before = claims.is_stray and "" or found[i + 1]
         parts[at + 1], parts[at + 2], parts[at + 3], parts[at + 4] = member, before, value, why
       else
-        claims.bytes = MOST_BYTES
+        claims.bytes = MAX_BYTES
         return
       end
     end
@@ -185,7 +185,7 @@ end
 local function claim_due(times, messages, levels, most, now, until_ms, claims)
   for i = 1, #levels do
     local left = most - claims.count
-    if left <= 0 or claims.bytes >= MOST_BYTES then return end
+    if left <= 0 or claims.bytes >= MAX_BYTES then return end
     local due = first_of(times, tonumber(string.sub(levels, i, i)), now, left)
     claim(times, messages, due, 1, #due, now, until_ms, claims)
   end
@@ -214,14 +214,14 @@ local function step(k, a, now)
   local refused = mismatch(messages, known[1], ARGV[a])
   if refused then return refused end
   local is_paused, levels = known[2], levels_of(known[3], known[1])
-  local members, others, fates = cmsgpack.unpack(ARGV[a + 1]), cmsgpack.unpack(ARGV[a + 4]), ""
+  local members, others, statuses = cmsgpack.unpack(ARGV[a + 1]), cmsgpack.unpack(ARGV[a + 4]), ""
   local most, until_ms = is_paused and 0 or tonumber(ARGV[a + 5]), now + tonumber(ARGV[a + 6])
   local claims = { count = 0, bytes = 0, parts = {}, moved = {}, gone = {}, died = {} }
   if #members > 0 then
-    fates = keep_done(times, messages, members, ARGV[a + 2], tonumber(ARGV[a + 3]), now, claims.moved)
+    statuses = keep_done(times, messages, members, ARGV[a + 2], tonumber(ARGV[a + 3]), now, claims.moved)
     if #members >= FORGET_AT or now % FORGET_EVERY_MS == 0 then forget(times, now, #members) end
   end
-  if #others > 0 then fates = fates .. keep_others(times, messages, others, levels, now) end
+  if #others > 0 then statuses = statuses .. keep_others(times, messages, others, levels, now) end
 
   if most > 0 then claim_all(times, messages, levels, most, now, until_ms, claims) end
   if #claims.gone > 0 then redis.call("ZREM", times, unpack(claims.gone)) end
@@ -239,5 +239,5 @@ local function step(k, a, now)
     for i = 1, 4 * claims.count do told[#told + 1] = claims.parts[i] end
   end
   local died_count = #told / 4 - claims.count
-  return struct.pack("<ddI2", now, next_ms, #fates) .. fates .. struct.pack("<I2", died_count) .. cmsgpack.pack(told)
+  return struct.pack("<ddI2", now, next_ms, #statuses) .. statuses .. struct.pack("<I2", died_count) .. cmsgpack.pack(told)
 end

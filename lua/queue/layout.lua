@@ -17,7 +17,7 @@ local BAND_SIZE = 4398046511104
 local CLAIMED, DEAD, DONE = 10, 11, 12
 local DELIVERIES_SIZE = 128
 local SEQ_DIGITS = 14
-local MOST_TEXTS = 1000
+local MAX_TEXTS = 1000
 local RAW = 2
 local EVERY_LEVEL = "9876543210"
 
@@ -31,7 +31,7 @@ local texts, texts_kept = {}, 0
 local function text_of(score)
   local text = texts[score]
   if not text then
-    if texts_kept == MOST_TEXTS then texts, texts_kept = {}, 0 end
+    if texts_kept == MAX_TEXTS then texts, texts_kept = {}, 0 end
     text = string.format("%.0f", score)
     texts[score], texts_kept = text, texts_kept + 1
   end

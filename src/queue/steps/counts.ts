@@ -1,10 +1,10 @@
-import { script } from "../../generated/queue/census.ts";
+import { script } from "../../generated/queue/counts.ts";
 import type { Operation } from "../../store/contract.ts";
 import { BAND_SIZE, CLAIMED, DEAD, keysOfShard } from "../format/layout.ts";
 import { Reader } from "../format/reader.ts";
 import { shardAt } from "../format/shard.ts";
 
-export interface Census {
+export interface QueueCounts {
   waiting: number;
   due: number;
   claimed: number;
@@ -12,9 +12,9 @@ export interface Census {
   isPaused: boolean;
 }
 
-/** Counts the messages in each state. Law in lua/queue/census.lua. */
-export const census: Operation<{ layout: string }, Census> = {
-  name: "queue/census",
+/** Counts the messages in each state. Law in lua/queue/counts.lua. */
+export const counts: Operation<{ layout: string }, QueueCounts> = {
+  name: "queue/counts",
   script,
   keyCount: 2,
   keysOf: keysOfShard,

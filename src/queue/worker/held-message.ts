@@ -2,7 +2,7 @@ import { OrielError } from "../../errors.ts";
 import type { ClaimedMessage } from "./claimed.ts";
 
 /** A message that a worker holds: it waits for a handler, is in one, or its result is being sent. */
-export interface Held<Payload> {
+export interface HeldMessage<Payload> {
   message: ClaimedMessage<Payload>;
   shard: number;
   /** Created when the signal is first read. */
@@ -23,14 +23,14 @@ export function lapseMs(askedAtMs: number, visibilityMs: number): number {
   return askedAtMs + visibilityMs - 1;
 }
 
-export function signalOf(held: Held<unknown>): AbortSignal {
+export function signalOf(held: HeldMessage<unknown>): AbortSignal {
   held.controller ??= new AbortController();
   if (held.loss) held.controller.abort(held.loss);
   return held.controller.signal;
 }
 
 /** Aborts the handler's signal. The handler's result is still sent, and the store decides whether it counts. */
-export function lose<Payload>(held: Held<Payload>): void {
+export function markLost<Payload>(held: HeldMessage<Payload>): void {
   held.loss ??= new OrielError("LOST", `message ${held.message.id} is no longer claimed by this delivery`);
   held.controller?.abort(held.loss);
 }

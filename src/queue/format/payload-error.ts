@@ -4,7 +4,7 @@ import { argumentError, type OrielError } from "../../errors.ts";
 const DEEPEST = 1000;
 
 /** The error for a payload that JSON cannot represent. It names the path of the first such value. */
-export function unsayable(payload: unknown): OrielError {
+export function payloadError(payload: unknown): OrielError {
   return faultIn(payload, "payload", []) ?? argumentError("payload", payload, "what JSON can say, or bytes");
 }
 

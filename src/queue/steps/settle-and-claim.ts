@@ -1,18 +1,25 @@
-import { script } from "../../generated/queue/turn.ts";
+import { script } from "../../generated/queue/settle-and-claim.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings, readStrings } from "../../store/message-pack.ts";
 import { CLAIMED, envelopeOf, keysOfShard, readScore, SEQ_DIGITS } from "../format/layout.ts";
 import { Reader } from "../format/reader.ts";
-import type { Claim, Died, Fate, Result, Turn, Turned } from "./exchange.ts";
-import { takeTurn } from "./take-turn.ts";
+import { settleAndClaimInMemory } from "./settle-and-claim-in-memory.ts";
+import type {
+  Claim,
+  ExhaustedMessage,
+  SettleAndClaimRequest,
+  SettleAndClaimResult,
+  Settlement,
+  SettleStatus,
+} from "./settlement.ts";
 
 const PARTS_OF_CLAIM = 4;
-const FATES: readonly Fate[] = ["stale", "kept", "before"];
+const STATUSES: readonly SettleStatus[] = ["stale", "settled", "repeated"];
 const decoder = new TextDecoder();
 
-/** Delivers results and claims messages. Law in lua/queue/turn.lua. */
-export const turn: Operation<Turn, Turned> = {
-  name: "queue/turn",
+/** Delivers results and claims messages. Law in lua/queue/settle-and-claim.lua. */
+export const settleAndClaim: Operation<SettleAndClaimRequest, SettleAndClaimResult> = {
+  name: "queue/settle-and-claim",
   script,
   keyCount: 2,
   keysOf: keysOfShard,
@@ -23,17 +30,17 @@ export const turn: Operation<Turn, Turned> = {
   // Results of about 400 messages of several shards. With the messages claimed for them, they occupy the server for
   // about 10 ms.
   mostBytes: 16_384,
-  encode({ layout, results, dedupeMs, most, visibilityMs }) {
-    const firstOther = results.findIndex(({ verb }) => verb !== "done");
-    const done = firstOther < 0 ? results : results.slice(0, firstOther);
-    const others = results.slice(done.length);
+  encode({ layout, settlements, dedupeMs, limit, visibilityMs }) {
+    const firstOther = settlements.findIndex(({ verb }) => verb !== "done");
+    const done = firstOther < 0 ? settlements : settlements.slice(0, firstOther);
+    const others = settlements.slice(done.length);
     return [
       layout,
       packStrings(done.map(({ member }) => member)),
       Uint8Array.from(done, ({ deliveries }) => deliveries),
       dedupeMs,
       packStrings(others.flatMap(parts)),
-      most,
+      limit,
       visibilityMs,
     ];
   },
@@ -41,18 +48,18 @@ export const turn: Operation<Turn, Turned> = {
     const reader = new Reader(reply);
     const nowMs = reader.f64();
     const nextMs = reader.f64();
-    const fates = Array.from({ length: reader.u16() }, () => FATES[reader.u8()]!);
+    const statuses = Array.from({ length: reader.u16() }, () => STATUSES[reader.u8()]!);
     const diedCount = reader.u16();
     const parts = readStrings(reply, reader.at);
-    const died: Died[] = [];
+    const exhausted: ExhaustedMessage[] = [];
     const claims: Claim[] = [];
     for (let i = 0; i < parts.length; i += PARTS_OF_CLAIM) {
       const score = parts[i + 1]!;
       const { band, ms, deliveries } = readScore(numberOfDigits(score));
       const why = parts[i + 3]!.length === 0 ? "" : decoder.decode(parts[i + 3]);
       const member = decoder.decode(parts[i]);
-      if (died.length < diedCount) {
-        died.push({ member, deliveries, why });
+      if (exhausted.length < diedCount) {
+        exhausted.push({ member, deliveries, why });
         continue;
       }
       const value = parts[i + 2]!;
@@ -67,18 +74,19 @@ export const turn: Operation<Turn, Turned> = {
         why,
       });
     }
-    return { nowMs, nextMs, fates, claims, died };
+    return { nowMs, nextMs, statuses, claims, exhausted };
   },
-  local: takeTurn,
+  local: settleAndClaimInMemory,
 };
 
-function parts(result: Result): (string | Uint8Array)[] {
-  const { member, deliveries } = result;
-  if (result.verb === "corrupt") return [result.memberBytes ?? member, `${deliveries}`, "c", result.id, result.why];
-  if (result.verb === "back") return [member, `${deliveries}`, "b", "0", `${result.priority}`];
-  if (result.verb === "dead") return [member, `${deliveries}`, "x", "0", result.why];
-  if (result.verb === "retry")
-    return [member, `${deliveries}`, "r", `${result.delayMs}`, `${result.priority}${result.why}`];
+function parts(settlement: Settlement): (string | Uint8Array)[] {
+  const { member, deliveries } = settlement;
+  if (settlement.verb === "corrupt")
+    return [settlement.memberBytes ?? member, `${deliveries}`, "c", settlement.id, settlement.why];
+  if (settlement.verb === "release") return [member, `${deliveries}`, "b", "0", `${settlement.priority}`];
+  if (settlement.verb === "dead") return [member, `${deliveries}`, "x", "0", settlement.why];
+  if (settlement.verb === "retry")
+    return [member, `${deliveries}`, "r", `${settlement.delayMs}`, `${settlement.priority}${settlement.why}`];
   throw new Error("what is done comes first");
 }
 

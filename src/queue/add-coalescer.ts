@@ -2,22 +2,22 @@ import { gathering } from "../async/gathering.ts";
 import type { Store } from "../store/contract.ts";
 import { add, type NewMessage } from "./steps/add.ts";
 
-const MOST_TOGETHER = 256;
-const MOST_BYTES = 2 ** 18;
+const MAX_TOGETHER = 256;
+const MAX_BYTES = 2 ** 18;
 
-interface Adding {
+interface PendingAdd {
   message: NewMessage;
   resolve(isAdded: boolean): void;
   reject(error: unknown): void;
 }
 
 /** Collects the messages added in one turn of the event loop, and sends them to their shard in few steps, in order. */
-export class Adder {
+export class AddCoalescer {
   readonly #store: Store;
   readonly #key: string;
   readonly #layout: string;
   readonly #replicas: number;
-  #open: Adding[] = [];
+  #open: PendingAdd[] = [];
   #sizeBytes = 0;
 
   constructor(store: Store, key: string, layout: string, replicas: number) {
@@ -33,7 +33,7 @@ export class Adder {
       if (this.#open.length === 0) gathering().then(this.#send);
       this.#open.push({ message, resolve, reject });
       this.#sizeBytes += message.envelope.length + message.id.length;
-      if (this.#open.length >= MOST_TOGETHER || this.#sizeBytes >= MOST_BYTES) this.#send();
+      if (this.#open.length >= MAX_TOGETHER || this.#sizeBytes >= MAX_BYTES) this.#send();
     });
   }
 

@@ -3,21 +3,21 @@ import { OrielError } from "../../errors.ts";
 import type { Place } from "../../place.ts";
 import type { Store } from "../../store/contract.ts";
 import { idOf } from "../format/layout.ts";
-import type { Died, Fate, Result } from "../steps/exchange.ts";
+import type { ExhaustedMessage, Settlement, SettleStatus } from "../steps/settlement.ts";
 import type { ClaimedMessage } from "./claimed.ts";
-import type { Held } from "./held.ts";
+import type { HeldMessage } from "./held-message.ts";
 import { WORKER_EVENTS, type WorkerEvents } from "./worker-events.ts";
 
 /** A message whose result is being sent. */
-type Ended = Pick<Held<unknown>, "startedAtMs" | "error"> & { message: Pick<ClaimedMessage, "id" | "attempt"> };
+type Ended = Pick<HeldMessage<unknown>, "startedAtMs" | "error"> & { message: Pick<ClaimedMessage, "id" | "attempt"> };
 
 /** Emits a worker's events for the results of its messages. */
-export class WorkerTells {
+export class WorkerEmitter {
   readonly at: Place;
   readonly listeners: Listeners<WorkerEvents>;
   readonly #store: Store;
   /** Results that are being sent. */
-  readonly #bringing = new Map<Result, Ended>();
+  readonly #inFlight = new Map<Settlement, Ended>();
 
   constructor(at: Place, store: Store) {
     this.at = at;
@@ -30,8 +30,8 @@ export class WorkerTells {
   }
 
   /** Messages whose last delivery lapsed. */
-  died(died: readonly Died[]): void {
-    for (const { member, deliveries: attempt } of died) {
+  died(exhausted: readonly ExhaustedMessage[]): void {
+    for (const { member, deliveries: attempt } of exhausted) {
       const id = idOf(member);
       const lapsed = new OrielError("LOST", `message ${id} was not acknowledged in its last delivery`);
       this.listeners.tell("stalled", { id, attempt });
@@ -40,30 +40,30 @@ export class WorkerTells {
   }
 
   /** Registers a result that is being sent. */
-  expect(result: Result, ended: Ended): void {
-    this.#bringing.set(result, ended);
+  expect(settlement: Settlement, ended: Ended): void {
+    this.#inFlight.set(settlement, ended);
   }
 
   /** A closed worker stops waiting for results; their outcome stays unknown. */
-  giveUp(): void {
-    for (const result of [...this.#bringing.keys()]) this.end(result, "stale", false);
+  abandonAll(): void {
+    for (const settlement of [...this.#inFlight.keys()]) this.end(settlement, "stale", false);
   }
 
   /** Emits the event for the outcome of a result. */
-  end(result: Result, fate: Fate, isAgain: boolean): void {
-    const ended = this.#bringing.get(result);
-    this.#bringing.delete(result);
+  end(settlement: Settlement, status: SettleStatus, isRetry: boolean): void {
+    const ended = this.#inFlight.get(settlement);
+    this.#inFlight.delete(settlement);
     if (!ended) return;
     const { id, attempt } = ended.message;
     // It is unknown whether the retry was stored or the claim lapsed. The message is delivered again in both cases.
-    const isSo = fate === "kept" || (isAgain && (fate === "before" || result.verb === "retry"));
-    if (!isSo) {
+    const isStored = status === "settled" || (isRetry && (status === "repeated" || settlement.verb === "retry"));
+    if (!isStored) {
       // Another worker then moves the corrupt bytes and emits the event.
-      if (result.verb !== "corrupt") this.listeners.tell("lost", { id, attempt });
-    } else if (result.verb === "done") {
+      if (settlement.verb !== "corrupt") this.listeners.tell("lost", { id, attempt });
+    } else if (settlement.verb === "done") {
       const durationMs = this.#store.leaseClock() - ended.startedAtMs;
       this.listeners.tell("completed", { id, attempt, durationMs });
-    } else if (result.verb === "retry") this.listeners.tell("retry", { id, attempt, delayMs: result.delayMs });
-    else if (result.verb !== "back") this.listeners.tell("dead", { id, attempt, error: ended.error });
+    } else if (settlement.verb === "retry") this.listeners.tell("retry", { id, attempt, delayMs: settlement.delayMs });
+    else if (settlement.verb !== "release") this.listeners.tell("dead", { id, attempt, error: ended.error });
   }
 }

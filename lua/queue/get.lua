@@ -6,7 +6,7 @@
 -- Reply empty: no such message; or f64 score · u32, what messages has of it · u32, why it last failed
 -- Errors MISMATCH, CORRUPT
 -- Cost  O(1)
--- @include queue/law
+-- @include queue/layout
 local keys_per_step = 2
 local arguments_per_step = 2
 local function step(k, a, now)
