@@ -100,7 +100,7 @@ export { type InboxInsert, type InboxOptions, type InboxTransaction, inboxTable 
 export type { Job } from "../queue/job.ts";
 export type { QueuedMessage } from "../queue/message.ts";
 export type { AddMessageOptions, DelayQueueOptions } from "../queue/options.ts";
-export type { Census } from "../queue/steps/census.ts";
+export type { QueueCounts } from "../queue/steps/counts.ts";
 export type { ClaimedMessage } from "../queue/worker/claimed.ts";
 export type { QueueWorker } from "../queue/worker/worker.ts";
 export type { WorkerEvents } from "../queue/worker/worker-events.ts";
