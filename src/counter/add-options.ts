@@ -2,9 +2,9 @@ import { argumentError, checkKnown } from "../errors.ts";
 import type { CounterValues } from "./cells/cells.ts";
 
 export interface AddOptions {
-  /** How many: a whole number from 1 to 2^53 - 1; default 1. */
+  /** The number of events: a whole number from 1 to 2^53 - 1. Default 1. */
   count?: number;
-  /** When, ms since 1970; default now, by this process's clock. */
+  /** The time of the event, ms since 1970. Default: now, by this process's clock. */
   at?: number;
 }
 
@@ -15,7 +15,7 @@ export interface CountedEvent<Dimension extends string = string> extends AddOpti
 
 const ADD_OPTIONS = ["values", "count", "at"];
 
-/** Also of an event, which has `values` besides. */
+/** Also checks an event, which has `values` too. */
 function checkAdd(options: AddOptions): void {
   if (options === null || typeof options !== "object") checkKnown(options, ["count", "at"]);
   for (const name in options) if (!ADD_OPTIONS.includes(name)) checkKnown(options, ["count", "at"]);

@@ -14,12 +14,12 @@ export interface Shaped {
 }
 
 /**
- * Whether a process counts by the layout that the counter has: asked once, before its first count, as a shard knows its own
- * layout only. Where no key holds the layout, or an older one (it is new, lost, or of a version that had none), all shards are
- * asked.
+ * Checks once, before the first count, that this process uses the counter's layout. A shard knows only its own layout.
+ * If the shape key is missing or holds an older layout (a new counter, a lost key, an old version), all shards are
+ * read.
  */
 export class Agreement {
-  /** True once the layout was found to be the counter's. */
+  /** True once the layout is known to be the counter's. */
   isReached = false;
   readonly #shaped: Shaped;
   #turn: Promise<unknown> | undefined;
@@ -28,9 +28,11 @@ export class Agreement {
     this.#shaped = shaped;
   }
 
-  /** Asks, for all who wait together; resolves to why nothing can be counted, and never rejects. */
+  /**
+   * One request serves all waiting callers. Resolves to the error that prevents counting, or undefined. Never rejects.
+   */
   reach(): Promise<unknown> {
-    // In Workers each asks for itself: it is asked with "count" and "make", which do no more a second time.
+    // In Workers each request asks for itself. "count" and "make" change nothing when they run a second time.
     if (endsWithRequest) this.#turn = undefined;
     this.#turn ??= this.#ask()
       .then(() => {
@@ -56,14 +58,14 @@ export class Agreement {
   }
 }
 
-/** The layout may have been written, and no event was sent. */
+/** The layout may have been written, but no event was sent. */
 function beforeAnyCount(error: unknown): unknown {
   if (!(error instanceof OrielError)) return error;
   const { code, cause, transient, retryAfterMs } = error;
   return new OrielError(code, OrielError.detailOf(error), { cause, transient, retryAfterMs, applied: "no" });
 }
 
-/** For who reads or drains: rejects with MISMATCH where the counter's layout is neither this one nor older. */
+/** Before a read or a drain: rejects with MISMATCH unless the counter's layout is this one or an older one. */
 export async function checkLayout({ store, shapeKey, layout }: Shaped, signal?: AbortSignal): Promise<void> {
   await store.run(shape, shapeKey, { layout, use: "look" }, { signal });
 }

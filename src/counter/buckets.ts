@@ -6,7 +6,7 @@ const BUCKETS = Object.keys(MINUTES) as BucketName[];
 const MINUTE_MS = 60_000;
 const MOST_REMEMBERED = 4096;
 
-/** Bucket names in their order from fine to coarse, each once. Throws ARGUMENT. */
+/** The bucket names in order from fine to coarse, without duplicates. Throws ARGUMENT. */
 export function checkBuckets(buckets: unknown): BucketName[] {
   if (!Array.isArray(buckets) || buckets.length === 0 || !buckets.every((one) => BUCKETS.includes(one)))
     throw argumentError("buckets", buckets, `one or more of ${BUCKETS.join(", ")}`);
@@ -14,16 +14,16 @@ export function checkBuckets(buckets: unknown): BucketName[] {
 }
 
 /**
- * When minutes, hours and days begin in a time zone, in whole minutes since 1970 (UTC): an instant's minute less the
- * local minutes past the hour, or the first minute of its local date. Days of 23 and 25 hours, and hours that come twice,
- * are buckets of their own. Zone offsets are taken as whole minutes.
+ * The starts of minutes, hours and days in a time zone, in whole minutes since 1970 (UTC). An hour starts at the
+ * instant's minute minus the local minutes past the hour. A day starts at the first minute of its local date. Days of
+ * 23 and 25 hours, and both parts of a repeated hour, are separate buckets. Zone offsets are rounded to whole minutes.
  */
 export class Calendar {
   readonly timeZone: string;
   readonly #format: Intl.DateTimeFormat | undefined;
   readonly #offsets = new Map<number, number>();
 
-  /** Throws ARGUMENT for a time zone that the runtime does not know. */
+  /** Throws ARGUMENT if the runtime does not know the time zone. */
   constructor(timeZone: string) {
     this.timeZone = timeZone;
     if (timeZone === "UTC") return;
@@ -41,8 +41,8 @@ export class Calendar {
     const offset = this.#offset(minute);
     const start = minute - mod(minute + offset, lengthMinutes);
     if (bucket === "hour" || this.#format === undefined) return start;
-    // The clock may have been changed since the day began: where midnight came twice, it began with the first one; where
-    // it was skipped, when the clock jumped.
+    // The clock may have changed since the day began. If midnight was repeated, the day began with the first one. If it
+    // was skipped, the day began when the clock jumped.
     const midnight = start + offset;
     const starts = [midnight - this.#offset(start - 1440), midnight - this.#offset(start + 1440), start];
     const date = this.#dateOf(minute);
@@ -59,7 +59,7 @@ export class Calendar {
     return Math.floor((minute + this.#offset(minute)) / 1440);
   }
 
-  /** Minutes that local time is ahead of UTC. */
+  /** How many minutes local time is ahead of UTC. */
   #offset(minute: number): number {
     if (!this.#format) return 0;
     const known = this.#offsets.get(minute);

@@ -28,7 +28,7 @@ const decoder = new TextDecoder();
 
 const places = new WeakMap<Counters, ReadPlace>();
 
-/** Where a counter's shards lie, for those who drain it. */
+/** Returns the store, keys and layout of a counter, for a drain. */
 export function placeOf(counters: Counters): ReadPlace {
   return places.get(counters)!;
 }
@@ -37,11 +37,13 @@ export function placeOf(counters: Counters): ReadPlace {
  * Counts events by minute, hour and day and by values of named dimensions, exactly, for any number of processes. Counts
  * lie in shards, each one key of the store; `DrainService` moves them into a SQL table.
  *
- * `add` sums up in the process what comes in one turn, and while a batch is under way, and resolves when the store has it:
- * acknowledged, an event counts once, whatever was sent again; rejected, once or not at all (`applied` "unknown").
+ * `add` sums up the events of one turn, and those that arrive while a batch is being sent. It resolves when the store
+ * has them. An acknowledged event counts exactly once, even if its batch was sent again. A rejected event counts once
+ * or not at all (`applied` "unknown").
  *
- * In the process it keeps what it knows of values in at most 128 MiB (full, it forgets them and begins anew), rows that
- * wait for the store in at most 64 MiB (then `add` is OVERLOADED, `applied` "no"), and for a failover 256 KiB a shard.
+ * Memory in the process is bounded. Known values take at most 128 MiB; when full, they are dropped and collected again.
+ * Rows that wait for the store take at most 64 MiB; above it `add` rejects with OVERLOADED, `applied` "no". A failover
+ * needs 256 KiB per shard.
  */
 export class Counters<Dimension extends string = string> {
   readonly name: string;
@@ -62,7 +64,7 @@ export class Counters<Dimension extends string = string> {
   #lastMinute = Number.NaN;
   #lastStart = 0;
 
-  /** Throws ARGUMENT for a wrong name or option. Nothing is sent yet. */
+  /** Throws ARGUMENT for a wrong name or option. Sends nothing to the store yet. */
   constructor(store: Store, name: string, options: CountersOptions<Dimension>);
   /** @internal Tests pass timers that they step. */
   constructor(store: Store, name: string, options: CountersOptions<Dimension>, timers?: Timers);
@@ -132,16 +134,16 @@ export class Counters<Dimension extends string = string> {
     }
   }
 
-  /** Throws ARGUMENT where an event could not be counted. */
+  /** Throws ARGUMENT if the event cannot be counted. */
   check(event: CountedEvent<Dimension>): void {
     this.#at.checked("check", () => this.#sourced(event, ""));
   }
 
   /**
-   * Counts events of a source that can be replayed, each once: what comes again, in whatever batches and from whichever
-   * process, is counted no more. `offset`: of the first event, the others follow it; or one for each, rising. Up to 65 536
-   * events. Rejects with LOST where a failover made the store forget what it had counted: its message says from where on.
-   * A process that begins cannot know what was forgotten before: whoever goes on where another one stopped needs `replicas`.
+   * Counts events of a source that can be replayed, each once, even if events are sent again in other batches or by
+   * other processes. `offset` is that of the first event, and the others follow it; or an array of rising offsets. At
+   * most 65 536 events. Rejects with LOST if a failover lost counted events; the message names the offset to replay
+   * from. A new process cannot detect an earlier loss. To continue the work of another process, set `replicas`.
    */
   addBatch(
     source: string,
@@ -171,10 +173,10 @@ export class Counters<Dimension extends string = string> {
   }
 
   /**
-   * Returns the counts of one kind of bucket, one row for each bucket and set of values. They are exact: each event that
-   * was acknowledged before counts once. With `table`, counts that were drained to it are included.
-   * Counts are numbers. A count above 2^53 - 1 rejects with TOO_LARGE; with `bigint: true` counts are bigints.
-   * Cost: reads every row of the counter that is still in the store. Rejects with DIVERGED if store and table do not match.
+   * Returns the counts of one kind of bucket, one row for each bucket and set of values. They are exact: each event
+   * that was acknowledged before counts once. With `table`, counts that were drained to it are included. Counts are
+   * numbers. A count above 2^53 - 1 rejects with TOO_LARGE; with `bigint: true` counts are bigints. Cost: reads every
+   * row of the counter that is still in the store. Rejects with DIVERGED if store and table do not match.
    */
   read(query?: CountersQuery<Dimension> & { bigint?: false | undefined }): Promise<CounterRow<Dimension>[]>;
   read(query: CountersQuery<Dimension> & { bigint: true }): Promise<CounterRow<Dimension, bigint>[]>;
@@ -207,7 +209,7 @@ export class Counters<Dimension extends string = string> {
     this.#watchGiven();
   };
 
-  /** Who falls silent asks once more, later: a failover may have lost what was acknowledged last. */
+  /** Checks the last batches again after a pause, because a failover may have lost them after their acknowledgement. */
   #watchGiven(): void {
     if (this.#unwatch || this.#isClosed) return;
     this.#unwatch = this.#timers.after(law.checkMs, async () => {
@@ -229,8 +231,8 @@ export class Counters<Dimension extends string = string> {
   }
 
   /**
-   * Waits for what was added, and asks once whether the store still has what it acknowledged last; what is added from then
-   * on rejects. A batch whose fate is unknown is not sent again.
+   * Waits for pending additions, and checks once that the store still has the last acknowledged batches. Later
+   * additions reject. A batch with an unknown outcome is not sent again.
    */
   close(): Promise<void> {
     return this.#at.run("close", async () => {

@@ -6,7 +6,7 @@ import { readField } from "./format/field.ts";
 import { mirrorAdd } from "./steps/mirror-add.ts";
 
 const MOST_WAITING_BYTES = 16 << 20;
-/** Of an entry beside its key. */
+/** Bytes of an entry besides its key. */
 const ENTRY_BYTES = 150;
 const AT_A_TIME = 2048;
 const FORMS: Record<BucketName, { digits: number; letter: string }> = {
@@ -24,9 +24,9 @@ export interface MirrorOptions {
 }
 
 /**
- * Repeats what was counted in plain keys, `<prefix><first value>:<local time>:<other values>:<M, H or D>`, for programs
- * that read them with GET. Nobody waits for it and nothing is sent twice: it shows less after a fault, and what a failover
- * took from the counts it may still show. One round at a time is under way; what comes meanwhile is summed up.
+ * Adds counts to plain keys, `<prefix><first value>:<local time>:<other values>:<M, H or D>`, for programs that read
+ * them with GET. No call waits for it, and nothing is sent twice. After a fault it shows too few counts, or still shows
+ * counts that a failover lost. One round is sent at a time, and new counts are summed up for the next one.
  */
 export class Mirror {
   readonly #options: MirrorOptions;
@@ -38,14 +38,14 @@ export class Mirror {
     this.#options = options;
   }
 
-  /** Rows as lua/counter/add.lua takes them. */
+  /** Rows in the form of lua/counter/add.lua. */
   add(rows: Uint8Array): void {
     const texts = unpackStrings(rows);
     for (let i = 0; i < texts.length; i += 2) {
       const count = BigInt(texts[i + 1]!);
       for (const key of this.#keysOf(texts[i]!)) {
         const waiting = this.#waiting.get(key);
-        // A store that does not keep up: the mirror loses, not the process.
+        // The store does not keep up. The mirror drops counts, so that the memory of the process stays bounded.
         if (waiting === undefined) {
           if (this.#waitingBytes + bytesOf(key) > MOST_WAITING_BYTES) continue;
           this.#waitingBytes += bytesOf(key);
@@ -53,12 +53,12 @@ export class Mirror {
         this.#waiting.set(key, (waiting ?? 0n) + count);
       }
     }
-    // In Workers the one that is under way may have ended with its request.
+    // In Workers the running round may have ended with its request.
     if (endsWithRequest) this.#turn = this.#send();
     else this.#turn ??= this.#send();
   }
 
-  /** Waits for what is on its way; never rejects. */
+  /** Waits for the running round. Never rejects. */
   async settled(): Promise<void> {
     await this.#turn;
   }

@@ -4,40 +4,44 @@ import { type BucketName, checkBuckets } from "./buckets.ts";
 import { MOST_SHARDS } from "./format/layout.ts";
 
 export interface CountersOptions<Dimension extends string = string> {
-  /** What is told apart: 1 to 16 names, with those added later, of A-Z a-z 0-9 _, from a letter, up to 48 characters. */
+  /** 1 to 16 names, added dimensions included, of A-Z a-z 0-9 _, beginning with a letter, up to 48 characters each. */
   dimensions: readonly Dimension[];
   /**
-   * Dimensions that were added to a counter that had counted without them: they stand here for good, in the order in which
-   * they came. What was counted without them has the empty value. A process without them may go on counting, and can no
-   * longer read or drain (MISMATCH). The table needs their columns before: docs/runbook/add-a-dimension.md.
+   * Dimensions added to a counter that has already counted without them. Keep them here, in the order in which they
+   * were added. Earlier counts have the empty value. A process without these dimensions can still count, but no longer
+   * read or drain (MISMATCH). Add their columns to the table first: docs/runbook/add-a-dimension.md.
    */
   addedDimensions?: readonly Dimension[];
-  /** By what time: default minute, hour and day. The finest is counted in Redis, the others follow from it. */
+  /**
+   * Lengths of time buckets. Default minute, hour and day. Redis counts the finest; the others are computed from it.
+   */
   buckets?: readonly BucketName[];
-  /** In which hours and days begin, of the IANA database; default "UTC". */
+  /** The IANA time zone in which hours and days begin. Default "UTC". */
   timeZone?: string;
-  /** Parts that may lie on different primaries: 1 to 1024, default 64. All who use the counter must agree. */
+  /**
+   * The number of keys, which may be on different primaries: 1 to 1024, default 64. All processes must use the same.
+   */
   shards?: number;
-  /** Replicas that must have a count before it is acknowledged; default 0. */
+  /** The number of replicas that must have a count before it is acknowledged. Default 0. */
   replicas?: number;
   /**
-   * Repeats what is counted in plain keys that other programs read with GET, for instance S1:202611211200:3:D. They are
-   * approximate after faults, and cost a command for each row and bucket. An added dimension's value follows the others.
+   * Also adds the counts to plain keys that other programs read with GET, for example S1:202611211200:3:D. They are
+   * approximate after faults, and cost one command per row and bucket. Values of added dimensions follow the others.
    */
   mirror?: CounterMirror;
-  /** Told of counts that a failover took away when they could not be given again: `total`, NaN where not even that is known. */
+  /** Called when a failover lost counts that could not be sent again. `total`: their number, NaN if unknown. */
   onLost?: (loss: { total: number }) => void;
 }
 
 export interface CounterMirror {
-  /** Begins every key; default "". */
+  /** Prefix of every key. Default "". */
   prefix?: string;
-  /** How long a key stays after its last count; default "2d". */
+  /** How long a key is kept after its last count. Default "2d". */
   keep?: Duration;
 }
 
 export interface CountersSettings {
-  /** With those that were added, at the end. */
+  /** All dimensions; the added ones come last. */
   dimensions: readonly string[];
   addedDimensions: readonly string[];
   buckets: readonly BucketName[];
@@ -88,7 +92,7 @@ function dimensionSettings({ dimensions, addedDimensions = [] }: CountersOptions
     throw argumentError(
       addedDimensions.length > 0 ? "dimensions and addedDimensions" : "dimensions",
       all.join(", "),
-      "names that differ in more than their case",
+      "names that also differ when case is ignored",
     );
   return { dimensions: Object.freeze(all), addedDimensions: Object.freeze([...addedDimensions]) };
 }
@@ -98,6 +102,6 @@ function mirrorSettings(mirror: CounterMirror | undefined): CountersSettings["mi
   checkKnown(mirror, ["prefix", "keep"], "mirror");
   const { prefix = "", keep = "2d" } = mirror;
   if (typeof prefix !== "string" || !/^\P{Surrogate}{0,256}$/u.test(prefix))
-    throw argumentError("mirror.prefix", prefix, "a string of at most 256 characters, without half surrogate pairs");
+    throw argumentError("mirror.prefix", prefix, "a string of at most 256 characters, without lone surrogates");
   return { prefix, keepMs: durationMs("mirror.keep", keep, 1000, 366 * 86_400_000) };
 }

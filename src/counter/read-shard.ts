@@ -3,40 +3,41 @@ import { isRow } from "./format/row-text.ts";
 import { type Page, page } from "./steps/page.ts";
 
 const FIELDS_PER_PAGE = 1000;
-/** More than a shard has: all of it in one step. */
+/** More fields than a shard has, so that one step reads them all. */
 const ALL_FIELDS = 2 ** 31 - 1;
 const MOST_COUNT = `${2n ** 63n - 1n}`;
 
-/** A field that no version of oriel has written so, as it stands. */
+/** A field with a value that no version of oriel writes. */
 export interface DamagedField {
-  /** Its generation, by its number in the ledger. */
+  /** The generation, by its number in the ledger. */
   generation: number;
   field: string;
   value: string;
 }
 
-/** What a shard holds. Generations have their numbers in the ledger. */
+/** The contents of a shard. Generations have their numbers in the ledger. */
 export interface ShardCounts {
-  /** By generation and row (`<start>|<value>...`): what is not yet known to be elsewhere. */
+  /** Counts of generations that are not acknowledged, by generation and row (`<start>|<value>...`). */
   counts: Map<number, Map<string, bigint>>;
   acknowledged: number;
-  /** What was added to the fields' numbers of generations. */
+  /** The base that was added to the fields' numbers of generations. */
   base: number;
-  /** By generation, of those that are frozen. */
+  /** Nonces of frozen generations, by generation. */
   nonces: Map<number, string>;
-  /** By generation, their sums as they stand. */
+  /** Stored sums, by generation. */
   sums: Map<number, string>;
-  /** Fields that count no more. */
+  /** Fields that no longer count. */
   leftovers: string[];
-  /** Rows that cannot be read, of generations that are not yet elsewhere; also those that `add` has put aside. */
+  /** Unreadable rows of generations that are not acknowledged, and those that `add` has set aside. */
   damaged: DamagedField[];
-  /** Where the marks of producers stand. */
+  /** The values of the producers' marks. */
   producers: Map<string, string>;
 }
 
 /**
- * All of a shard: "whole", as it is at one moment, in a step that takes about 1 us a field; or in "pages", where only a
- * generation that was frozen before is read exactly, if the shard does not move to another server meanwhile.
+ * Reads a shard. "whole": in one step, at one instant, which takes about 1 us per field. "pages": in several steps.
+ * Then only a generation that was frozen before is exact, and only if the shard does not move to another server during
+ * the read.
  */
 export async function readShard(
   store: Store,
@@ -69,7 +70,7 @@ export async function readShard(
   return shard;
 }
 
-/** Takes fields apart, those of later pages over those of earlier ones. */
+/** Parses fields. Fields of later pages replace those of earlier ones. */
 class Fields {
   readonly leftovers = new Set<string>();
   readonly #shard: ShardCounts;
@@ -104,7 +105,7 @@ class Fields {
     const row = text.slice(bar + 1);
     const isGood = field === text && isCount(value) && isRow(row, this.#layout);
     if (own <= acknowledged) {
-      // What cannot be read stays, for whoever wants to look.
+      // Unreadable fields stay in the shard for an operator to inspect.
       if (isGood) this.leftovers.add(field);
     } else if (isGood) put(this.#shard.counts, own + base, row, BigInt(value));
     else if (!this.#damaged.has(field)) {
@@ -114,7 +115,7 @@ class Fields {
   }
 }
 
-/** Whether HINCRBY may have written it: up to 2^63 - 1. */
+/** Whether HINCRBY can have written the value: a whole number up to 2^63 - 1. */
 function isCount(text: string): boolean {
   return /^\d{1,19}$/.test(text) && (text.length < MOST_COUNT.length || text <= MOST_COUNT);
 }

@@ -10,17 +10,19 @@ import type { CounterShape, CountRow, CountTable, LedgerRow, RowsQuery } from ".
 const MINUTE_MS = 60_000;
 
 export interface CountersQuery<Dimension extends string = string> {
-  /** Default: the finest. */
+  /** Default: the finest bucket. */
   bucket?: BucketName;
-  /** Buckets that start from then on; default: all. */
+  /** Only buckets that start at this time or later. Default: all. */
   from?: number | Date;
-  /** Buckets that start before then; default: all. */
+  /** Only buckets that start before this time. Default: all. */
   to?: number | Date;
   /** Only rows with these values. */
   values?: Readonly<Partial<Record<Dimension, string>>>;
-  /** The table that the counts are drained to. Counts that are there are included. */
+  /** The table to which the counts are drained. Its counts are included. */
   table?: CountTable;
-  /** True: counts are bigints, exact up to 2^63 - 1. Default false: they are numbers, and a larger count is TOO_LARGE. */
+  /**
+   * True: counts are bigints, exact up to 2^63 - 1. Default false: they are numbers, and a larger count is TOO_LARGE.
+   */
   bigint?: boolean;
 }
 
@@ -36,7 +38,7 @@ export function rowsQuery(shape: CounterShape, query: CountersQuery): RowsQuery 
   if (typeof bigint !== "boolean") throw argumentError("bigint", bigint, "true or false");
   if (!shape.buckets.includes(bucket)) throw argumentError("bucket", bucket, `one of ${shape.buckets.join(", ")}`);
   if (values === null || typeof values !== "object")
-    throw argumentError("values", values, "an object: values by dimensions");
+    throw argumentError("values", values, "an object of values by dimension");
   for (const [name, value] of Object.entries(values)) {
     if (!shape.dimensions.includes(name)) throw argumentError("values", name, `of ${shape.dimensions.join(", ")}`);
     if (typeof value !== "string") throw argumentError(name, value, "a string");
@@ -47,8 +49,8 @@ export function rowsQuery(shape: CounterShape, query: CountersQuery): RowsQuery 
 }
 
 /**
- * First the store, then the table: a generation that the table has by then is not taken from the store, so that each event
- * acknowledged before counts once, wherever the drain is meanwhile.
+ * Reads the store first, then the table. Generations that the table has are not taken from the store. So each event
+ * that was acknowledged before counts once, even if a drain runs at the same time.
  */
 export async function readRows(
   place: ReadPlace,
@@ -69,7 +71,7 @@ export async function readRows(
   for (const [shard, read] of shards.entries()) {
     const { counts, acknowledged, damaged } = read;
     const { generation: last = 0, nonce = "" } = ledger.get(shard) ?? {};
-    // The table was read later, and may have more: then it is the store's by now too.
+    // The table was read later and may have more. Then the store has acknowledged it by now.
     const hasDrained = async () =>
       isDrained(read, last, nonce) || isDrained(await readShard(store, keys[shard]!, layout, "whole"), last, nonce);
     if (table && (last < acknowledged || !(await hasDrained())))
@@ -102,7 +104,7 @@ function rowsWithNumbers(dimensions: readonly string[], rows: readonly OrderedRo
   });
 }
 
-/** A row of a table. Throws CORRUPT where one of its values is no text. */
+/** Converts a row of a table. Throws CORRUPT if one of its values is not a string. */
 function orderedRow({ name, dimensions }: CounterShape, row: CountRow): OrderedRow {
   const { bucket, startMs, count } = row;
   const values = dimensions.map((dimension) => {
@@ -117,14 +119,14 @@ function orderedRow({ name, dimensions }: CounterShape, row: CountRow): OrderedR
   return { bucket, startMs, values, count };
 }
 
-/** Names the first of them. */
+/** The error names the first field. */
 export function damagedRows(key: string, damaged: readonly DamagedField[]): OrielError {
   const [{ field, value }] = damaged as readonly [DamagedField];
   const more = damaged.length > 1 ? `, and ${damaged.length - 1} more` : "";
-  return corruptError(key, `its field ${show(field)} with the value ${show(value)} is no count${more}`);
+  return corruptError(key, `its field ${show(field)} with the value ${show(value)} is not a count${more}`);
 }
 
-/** Whether a generation that the table has was taken from this store, and not from one that was set back since. */
+/** Whether the table's generation came from this store, and not from an earlier state of it that was lost. */
 function isDrained({ acknowledged, nonces }: ShardCounts, generation: number, nonce: string): boolean {
   return acknowledged >= generation || nonces.get(generation) === nonce;
 }
@@ -134,7 +136,7 @@ function checkedLedger(name: string, row: LedgerRow): LedgerRow {
   return row;
 }
 
-/** What is wrong with a row of the ledger. */
+/** Describes a damaged row of the ledger. */
 export function damagedLedger(name: string, { shard, damaged }: LedgerRow): string {
   return `the row of the ledger of counter ${show(name)}, shard ${shard}, is damaged: ${damaged}`;
 }
@@ -150,7 +152,7 @@ function rowOf(
   const { bucket, fromMs = -Infinity, toMs = Infinity } = query;
   const startMs = calendar.startOf(bucket, startMinute) * MINUTE_MS;
   if (startMs < fromMs || startMs >= toMs) return;
-  // By the names that were given: an object without them still has a `constructor`.
+  // Iterate over the given names: any object has inherited names such as `constructor`.
   for (const [dimension, wanted] of Object.entries(query.values ?? {}))
     if (values[shape.dimensions.indexOf(dimension)] !== wanted) return;
   put({ bucket, startMs, values, count });

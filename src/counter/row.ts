@@ -8,7 +8,7 @@ export type OrderedRow = Omit<CountRow, "values"> & { readonly values: readonly 
 export class CounterRow<Dimension extends string = string, Count extends number | bigint = number> {
   readonly bucket: BucketName;
   readonly startMs: number;
-  /** One string for each dimension, as `add` takes them. */
+  /** One string for each dimension, as passed to `add`. */
   readonly values: Readonly<Record<Dimension, string>>;
   readonly count: Count;
 
@@ -32,7 +32,7 @@ export class CounterRow<Dimension extends string = string, Count extends number 
   }
 }
 
-/** A count as JSON can keep it: a number up to 2^53 - 1, above it decimal text. */
+/** A count for JSON: a number up to 2^53 - 1, or decimal text above it. */
 export function jsonCount(count: number | bigint): number | string {
   return count <= Number.MAX_SAFE_INTEGER ? Number(count) : `${count}`;
 }

@@ -9,7 +9,7 @@ const OFFSET_DIGITS = 32;
 const PLACE = /^([0-9a-f]{32})?$/;
 const MOST_OFFSET = 2n ** 128n - 1n;
 
-/** An event of a source as it is counted in its shard. */
+/** An event of a source, with its shard and field. */
 export interface SourcedEvent {
   offset: string;
   shard: number;
@@ -18,8 +18,8 @@ export interface SourcedEvent {
 }
 
 /**
- * Counts events of sources that can be replayed, each once whatever comes again and however it is cut: every shard keeps
- * the last offset that it counted of each source, and moves it with the counts.
+ * Counts events of sources that can be replayed. Each event counts once, even if it is sent again in other batches.
+ * Every shard stores the last counted offset of each source, and updates it in the same step as the counts.
  */
 export class Sources {
   readonly #store: Store;
@@ -28,11 +28,11 @@ export class Sources {
   readonly #agreement: Agreement;
   readonly #options: RunOptions;
   readonly #onCounted: ((rows: Uint8Array) => void) | undefined;
-  /** The last offset of each source in each shard, as far as we know. */
+  /** The last known offset of each source in each shard. */
   readonly #reached = new Map<string, string[]>();
   readonly #turns = new Map<string, Promise<unknown>>();
 
-  /** `onCounted`: given the rows of each batch that was counted; never throws. */
+  /** `onCounted`: receives the rows of each counted batch. Never throws. */
   constructor(
     { store, keys, layout }: Shaped,
     agreement: Agreement,
@@ -47,7 +47,7 @@ export class Sources {
     this.#layout = layout;
   }
 
-  /** Batches of one source are counted one after the other. */
+  /** Counts the batches of one source one after another. */
   add(source: string, events: readonly SourcedEvent[]): Promise<void> {
     const before = this.#turns.get(source);
     const turn = before
@@ -89,15 +89,15 @@ export class Sources {
       const after = left.at(-1)!.offset;
       const addition = { layout: this.#layout, mark: `s:${source}`, before, after, ...rowsOf(left) };
       const { isCounted, place } = await this.#store.run(add, this.#keys[shard]!, addition, this.#options);
-      // Anything else would be given back as it is read, and refused, for ever.
+      // An invalid value would be sent back and refused in an endless loop.
       if (!isCounted && !PLACE.test(place))
-        throw corruptError(this.#keys[shard]!, `what it counted of the source ${source} ends at no offset`);
+        throw corruptError(this.#keys[shard]!, `the stored offset of the source ${source} is not an offset`);
       reached[shard] = isCounted ? after : place;
       if (isCounted) return this.#onCounted?.(addition.rows);
       if (place < before)
         throw new OrielError(
           "LOST",
-          `the store has forgotten what it counted of ${source} after offset ${numberOf(place)}; replay it from there`,
+          `the store has lost the counts of the source ${source} after offset ${numberOf(place)}; replay it from there`,
         );
     }
   }
@@ -113,7 +113,7 @@ function rowsOf(events: readonly SourcedEvent[]): { total: bigint; rows: Uint8Ar
   return { total, rows: packStrings([...sums].flatMap(([field, sum]) => [field, `${sum}`])) };
 }
 
-/** The offsets of events, rising, as text that compares as they do. Throws ARGUMENT. */
+/** The rising offsets of events, as text with the same order. Throws ARGUMENT. */
 export function offsetTexts(offset: unknown, length: number): string[] {
   const told = Array.isArray(offset) ? offset : Array.from({ length }, (_, i) => following(offset, i));
   if (told.length !== length) throw argumentError("offset", offset, `one offset, or ${length}: one for each event`);
@@ -124,7 +124,7 @@ export function offsetTexts(offset: unknown, length: number): string[] {
     return number.toString(16).padStart(OFFSET_DIGITS, "0");
   });
   for (let i = 1; i < length; i++)
-    if (texts[i]! <= texts[i - 1]!) throw argumentError("offset", told[i], "above that of the event before");
+    if (texts[i]! <= texts[i - 1]!) throw argumentError("offset", told[i], "above the offset of the previous event");
   return texts;
 }
 

@@ -1,15 +1,15 @@
 import type { BucketName } from "./buckets.ts";
 
-/** What a table of counts is made for. */
+/** The name, dimensions and buckets of a counter, for which a table is created. */
 export interface CounterShape<Dimension extends string = string> {
   readonly name: string;
   readonly dimensions: readonly Dimension[];
-  /** How many of the dimensions, the last ones, were added later; default 0. */
+  /** The number of added dimensions, which are the last ones. Default 0. */
   readonly added?: number;
   readonly buckets: readonly BucketName[];
 }
 
-/** How many events of these values there are in the bucket that starts at `startMs`, ms since 1970. */
+/** The number of events with these values in the bucket that starts at `startMs`, ms since 1970. */
 export interface CountRow<Dimension extends string = string> {
   readonly bucket: BucketName;
   readonly startMs: number;
@@ -20,25 +20,25 @@ export interface CountRow<Dimension extends string = string> {
 
 export interface RowsQuery<Dimension extends string = string> {
   readonly bucket: BucketName;
-  /** Buckets that start in this half-open interval, ms since 1970; default: all. */
+  /** Only buckets that start in this half-open interval, ms since 1970. Default: all. */
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
   /** Only rows with these values. */
   readonly values?: Readonly<Partial<Record<Dimension, string>>> | undefined;
 }
 
-/** The last generation of a shard that the table has, and all events that came into it from there. */
+/** The last generation of a shard in the table, and the number of all events drained from that shard. */
 export interface LedgerRow {
   readonly shard: number;
   readonly generation: number;
   readonly nonce: string;
   readonly fence: number;
   readonly events: bigint;
-  /** What is wrong with the row, where it cannot be read; its numbers are then 0. */
+  /** Why the row cannot be read. Its numbers are then 0. */
   readonly damaged?: string;
 }
 
-/** Where counts are drained to, as a reader sees it: ledger and rows of one moment. */
+/** The table for a reader: ledger and rows at one instant. */
 export interface CountTable {
   read<Dimension extends string>(
     shape: CounterShape<Dimension>,

@@ -4,26 +4,26 @@ import { MOST_GIVEN_BYTES } from "./given.ts";
 import type { Pending } from "./pending.ts";
 
 const MOST_ROWS = 2048;
-/** The server may begin while more is counted. */
+/** A batch of this size is sent early, so that the server works while the process counts. */
 const ENOUGH_ROWS = 512;
-/** Of a row beside its text: heads, start and count. */
+/** Bytes of a row without its text: MessagePack heads, start and count. */
 const ROW_BYTES = 32;
-/** 765 characters of 3 bytes, and a bar before each of 16 values. */
+/** 765 characters of 3 bytes, and one "|" for each of 16 values. */
 const LONGEST_ROW_BYTES = ROW_BYTES + 765 * 3 + 16;
 
-/** What is counted together in one shard: each row once, with its sum. All who counted share its promise. */
+/** Counts that are sent to one shard together. Each row appears once, with its sum. All callers share one promise. */
 export class Batch {
   readonly counted: Promise<void>;
   resolve!: () => void;
   reject!: (reason: unknown) => void;
-  /** At most 2^53 - 1, and so is each row's count. */
+  /** At most 2^53 - 1, so each row's count is too. */
   total = 0;
   readonly #pending: Pending;
   #memory: CellMemory | undefined;
   readonly #number: number;
-  /** Cells whose last row is counted here. */
+  /** Cells whose latest row is in this batch. */
   #cells: number[] = [];
-  /** Rows that their cells have left for another start. */
+  /** Earlier rows of cells that have since counted another start. */
   #left: [cell: number, startMinute: number, count: number][] = [];
   #mostBytes = ARRAY_HEAD_BYTES;
   #packed: Uint8Array | undefined;
@@ -42,7 +42,7 @@ export class Batch {
     return this.#cells.length + this.#left.length;
   }
 
-  /** Whether it is open, with cells of this memory, and has room for a count and one more row. */
+  /** Whether the batch is open, uses cells of this memory, and has room for this count and one more row. */
   hasRoomFor(count: number, memory: CellMemory): boolean {
     const hasRoom = this.rowCount < MOST_ROWS && this.#mostBytes <= MOST_GIVEN_BYTES - LONGEST_ROW_BYTES;
     return this.#memory === memory && hasRoom && this.total + count <= Number.MAX_SAFE_INTEGER;
@@ -70,7 +70,7 @@ export class Batch {
     this.#pending.bytes += ROW_BYTES + textBytes;
   }
 
-  /** Ends the batch, which is then never added to and holds no memory of cells. The rows, as lua/counter/add.lua takes them. */
+  /** Closes the batch and drops its reference to the cells. Returns the rows in the form of lua/counter/add.lua. */
   close(): Uint8Array {
     this.#packed ??= this.#pack();
     return this.#packed;
@@ -87,14 +87,14 @@ export class Batch {
     return rows.written();
   }
 
-  /** Nothing of it waits any more. */
+  /** Its rows no longer wait for an answer. */
   release(): void {
     this.#pending.bytes -= this.#mostBytes - ARRAY_HEAD_BYTES;
     this.#mostBytes = ARRAY_HEAD_BYTES;
   }
 }
 
-/** Writes rows as MessagePack: field and count by turns. */
+/** Writes rows as MessagePack: fields and counts in alternation. */
 class RowWriter {
   readonly #memory: CellMemory;
   readonly #bytes: Uint8Array;

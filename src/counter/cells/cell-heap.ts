@@ -1,33 +1,33 @@
 import type { CellMemory } from "./cell-memory.ts";
 
-/** A Map with its table, which has room for four entries and doubles when it is full. */
+/** Bytes of a Map with its table. The table has room for four entries and doubles when it is full. */
 export const MAP_BYTES = 192;
 const FIRST_ENTRIES = 4;
 const ENTRY_BYTES = 28;
 const STRING_BYTES = 24;
-/** V8 makes a part of a string, or two that are joined, refer to the whole from this length on. */
+/** From this length on, V8 lets a substring or a concatenation refer to the original strings. */
 const SHARING_LENGTH = 13;
 const BAR = 0x7c;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** What one more entry made a Map take, which then has so many. */
+/** Bytes by which a Map grew when it reached this number of entries. */
 export function growthOf(entries: number): number {
   const before = entries - 1;
   const wasFull = before >= FIRST_ENTRIES && (before & (before - 1)) === 0;
   return wasFull ? before * ENTRY_BYTES : 0;
 }
 
-/** The text in a string of its own, for a caller's may be a part of a request's, and what V8 takes of it. */
+/** Copies the text, because a caller's string may keep a whole request alive. Returns the copy and its bytes in V8. */
 export function keptText(text: string): { text: string; bytes: number } {
   if (text.length < SHARING_LENGTH) return { text, bytes: STRING_BYTES + 2 * text.length };
   const bytes = encoder.encode(text);
-  // One byte a character only where all are ASCII: decoded, others may take two.
+  // One byte per character only if all are ASCII. Other decoded text may take two.
   return { text: decoder.decode(bytes), bytes: STRING_BYTES + text.length * (bytes.length === text.length ? 1 : 2) };
 }
 
-/** How many different values each dimension has, by a hash of 32 bits: as good as exact, and it holds no value. */
+/** The number of different values of each dimension, by 32-bit hashes. Nearly exact, and keeps no value in memory. */
 export function distinctValues(memory: CellMemory, dimensions: number): number[] {
   const found = Array.from({ length: dimensions }, () => new Set<number>());
   for (let cell = 0; cell < memory.length; cell++) {

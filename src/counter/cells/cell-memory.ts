@@ -2,16 +2,16 @@ import { MOST_SHARDS } from "../format/layout.ts";
 
 const FIRST_CELLS = 1024;
 const FIRST_TEXT_BYTES = 32_768;
-/** Arrays double up to here; beyond, they grow by as much, so that what is held stays near what is used. */
+/** Arrays double up to this size. Larger arrays grow by this size, so that little memory is unused. */
 const MOST_GROWTH_BYTES = 8 << 20;
 
-/** A record's size in 8 and in 4 bytes; it begins where one number of either array is a multiple of it. */
+/** The size of a record, in 8-byte and in 4-byte elements. */
 const FLOATS = 4;
 const INTS = 8;
 
 /**
- * What a producer keeps of each cell, in few and dense bytes: an event of a random row among 100 000 costs what it misses
- * in the processor's caches. A record has half a line of them:
+ * The cells of a producer, in dense records. Counting an event of a random row among 100 000 costs mainly cache misses,
+ * so a record takes half a cache line:
  *
  *   f64 count of the row that was counted last ..... floats[4c]
  *   f64 number of the batch that counts it ......... floats[4c + 1]
@@ -19,7 +19,7 @@ const INTS = 8;
  *   i32 place of the text .......................... ints[8c + 6]
  *   i32 bytes of the text * 1024 + shard ........... ints[8c + 7]
  *
- * The text is what follows the start in a field of the shard, UTF-8.
+ * The text is the part of a shard's field after the start, in UTF-8.
  */
 export class CellMemory {
   #floats = new Float64Array(FIRST_CELLS * FLOATS);
@@ -29,12 +29,12 @@ export class CellMemory {
   #length = 0;
   #lastBatch = 0;
 
-  /** How many cells. */
+  /** The number of cells. */
   get length(): number {
     return this.#length;
   }
 
-  /** What the arrays take once a cell with a text of this length is added. */
+  /** The size of the arrays after a cell with a text of this length is added. */
   bytesWith(textBytes: number): number {
     const floats = this.#floats.length;
     const records = (this.#length + 1) * FLOATS > floats ? grownLength(floats, 8) : floats;
@@ -43,7 +43,7 @@ export class CellMemory {
     return records * 8 + texts;
   }
 
-  /** Adds a cell; where it stands. */
+  /** Adds a cell and returns its number. */
   append(text: Uint8Array, shard: number): number {
     const cell = this.#length++;
     if (this.#length * FLOATS > this.#floats.length) this.#growRecords();
@@ -82,7 +82,7 @@ export class CellMemory {
     return Math.floor(this.#ints[cell * INTS + 7]! / MOST_SHARDS);
   }
 
-  /** Writes a cell's text; where it ends. */
+  /** Writes a cell's text and returns the position after it. */
   writeText(cell: number, bytes: Uint8Array, at: number): number {
     const texts = this.#texts;
     const from = this.#ints[cell * INTS + 6]!;
@@ -91,12 +91,12 @@ export class CellMemory {
     return at + length;
   }
 
-  /** A number that no batch had. */
+  /** Returns an unused batch number. */
   newBatch(): number {
     return ++this.#lastBatch;
   }
 
-  /** Whether the batch counts a row of this cell already: if not, it begins to. */
+  /** Whether the batch already counts a row of this cell. If not, it starts to count this one. */
   isCountedBy(batch: number, cell: number, startMinute: number): boolean {
     if (this.#floats[cell * FLOATS + 1] === batch) return true;
     this.#floats[cell * FLOATS + 1] = batch;
@@ -104,7 +104,7 @@ export class CellMemory {
     return false;
   }
 
-  /** Makes a row with another start the one that is counted. */
+  /** Starts to count a row with another start. */
   begin(cell: number, startMinute: number): void {
     this.#floats[cell * FLOATS] = 0;
     this.#floats[cell * FLOATS + 2] = startMinute;

@@ -6,7 +6,7 @@ import { distinctValues, growthOf, keptText, MAP_BYTES } from "./cell-heap.ts";
 import { CellMemory } from "./cell-memory.ts";
 
 const MOST_CELLS = 1_000_000;
-/** Of all that is kept of cells: room for a million with short values. */
+/** Bound of the memory of all cells. It has room for a million cells with short values. */
 const MOST_CELL_BYTES = 128 << 20;
 const FIRST_ORDERING = 256;
 const encoder = new TextEncoder();
@@ -18,17 +18,18 @@ export type CounterValues<Dimension extends string = string> = Readonly<Record<D
 type Branch = Map<string, Branch | number>;
 
 /**
- * Finds cells by values, one map for each dimension: no text is made for a cell that is known. A cell is all rows of one
- * set of values. The dimension with the most values comes last, as few large maps take half the time of many small ones,
- * each of which lies elsewhere in memory: the order is chosen anew whenever there are twice as many cells.
+ * Finds a cell by its values, with one level of maps for each dimension, so that a known cell is found without building
+ * a text. A cell stands for all rows of one set of values. The dimension with the most values comes last: a few large
+ * maps take half the time of many small ones, which miss the cache. The order is chosen again when the number of cells
+ * doubles.
  */
 export class Cells {
   readonly #dimensions: readonly string[];
   readonly #shards: number;
-  /** How many dimensions, the first ones, say in which shard a row is. */
+  /** The number of leading dimensions that determine a row's shard. */
   readonly #sharded: number;
   #memory = new CellMemory();
-  /** Numbers of dimensions, and their names, from the outermost map to the innermost. */
+  /** Indexes of dimensions, and their names, from the outermost map to the innermost. */
   #order: readonly number[];
   #names: readonly string[];
   #root: Branch = new Map();
@@ -37,7 +38,7 @@ export class Cells {
   readonly #onForget: () => void;
   readonly #mostBytes: number;
 
-  /** `onForget`: called when the memory is kept no more; what was counted in it is to be taken out. */
+  /** `onForget`: called when the memory is dropped. Batches must copy their counts out of it. */
   constructor(
     dimensions: readonly string[],
     shards: number,
@@ -54,12 +55,12 @@ export class Cells {
     this.#names = dimensions;
   }
 
-  /** Where the cells are kept; full, of a million cells or of bytes, all are forgotten and others are kept elsewhere. */
+  /** The memory of the cells. At a million cells or at its bound in bytes, it is replaced by an empty one. */
   get memory(): CellMemory {
     return this.#memory;
   }
 
-  /** Throws ARGUMENT where a value is missing or not what one may be. */
+  /** Throws ARGUMENT if a value is missing or invalid. */
   of(values: CounterValues): number {
     const names = this.#names;
     let found: Branch | number | undefined = this.#root;

@@ -1,26 +1,26 @@
 import { law } from "../format/law.ts";
 
-/** No batch is larger, so that each can be given again. */
+/** Maximum bytes of a batch, so that each can be kept and sent again. */
 export const MOST_GIVEN_BYTES = 262_144;
 
 export interface GivenBatch {
   number: number;
-  /** The last number that was acknowledged before it. */
+  /** The last number that was acknowledged before this batch. */
   before: number;
   total: number;
   rows: Uint8Array;
-  /** Where it was acknowledged, `<born>.<generation>`; undefined: it was not, as far as we know. */
+  /** Where it was acknowledged, as `<born>.<generation>`. Undefined: no acknowledgement is known. */
   where?: string | undefined;
 }
 
 /**
- * What one producer has given to its shard of late, in case the server forgets it in a failover: at most 256 KiB. A batch
- * goes when a call that was sent 10 s after its last acknowledgement was answered by a server that had it.
+ * The recent batches of one producer, at most 256 KiB, in case a failover loses them. A batch is dropped when a server
+ * that has it answers a call that was sent at least 10 s after its last acknowledgement.
  */
 export class Given {
   #batches: (GivenBatch & { answeredAtMs: number })[] = [];
   #sizeBytes = 0;
-  /** The highest number that was ever kept: what was let go of does not come back when it is asked for again. */
+  /** The highest number that was ever kept. A dropped batch is not kept again when it is acknowledged once more. */
   #highest = 0;
 
   get size(): number {
@@ -30,7 +30,7 @@ export class Given {
     return this.#batches.at(-1);
   }
 
-  /** A batch was answered that was sent then: it counts, and so does all before it. */
+  /** The batch sent at `sentAtMs` was answered, so it and all earlier batches count. */
   keep(batch: GivenBatch, sentAtMs: number, answeredAtMs: number): void {
     this.letGo(batch.number - 1, sentAtMs);
     const known = this.#batches.find(({ number }) => number === batch.number);
@@ -45,7 +45,9 @@ export class Given {
     }
   }
 
-  /** A call that was sent then, and counted none of these, was answered by a server that had all up to `number`. */
+  /**
+   * A call sent at `sentAtMs` that counts none of these was answered by a server that has everything up to `number`.
+   */
   letGo(number: number, sentAtMs: number): void {
     const isSafe = (one: { number: number; answeredAtMs: number }) =>
       one.number <= number && one.answeredAtMs + law.keptMs <= sentAtMs;
@@ -56,7 +58,7 @@ export class Given {
     this.#sizeBytes -= this.#batches.shift()!.rows.length;
   }
 
-  /** Those above `reached` and before `batch`, which the server has lost; `isWhole`: they are all that it has. */
+  /** The kept batches above `reached` and before `batch`, which the server lost. `isWhole`: none is missing. */
   after(reached: number, batch: Pick<GivenBatch, "number" | "before">): { held: GivenBatch[]; isWhole: boolean } {
     for (const one of this.#batches) if (one.number > reached) one.answeredAtMs = Number.POSITIVE_INFINITY;
     const held = this.#batches.filter(({ number }) => number > reached && number < batch.number);

@@ -1,6 +1,6 @@
 import { OrielError } from "../../errors.ts";
 
-/** Rows that were not answered yet, of all shards of a counter. */
+/** Bytes of the rows of all shards of a counter that wait for an answer. */
 export interface Pending {
   bytes: number;
 }

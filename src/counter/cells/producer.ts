@@ -23,23 +23,22 @@ export interface ProducerOptions {
   replicas: number;
   now: Clock;
   pause(ms: number): Promise<void>;
-  /** Counts that a failover took away, and that could not be given again; NaN: not known how many. */
+  /** Reports counts that a failover lost and that could not be sent again. NaN: their number is unknown. */
   onLost: (loss: { total: number }) => void;
-  /** Of all producers of the counter. */
   pending: Pending;
-  /** Given the rows of each batch that was counted; never throws. */
+  /** Receives the rows of each counted batch. Never throws. */
   onCounted?: ((rows: Uint8Array) => void) | undefined;
 }
 
 /**
- * Brings batches to one shard, one at a time, each under the next number of a name of our own: what arrives twice counts
- * once. What is counted meanwhile gathers in the open batch.
+ * Sends batches to one shard, one at a time. Each has the next number under a mark of this producer, so a batch that
+ * arrives twice counts once. New counts collect in the open batch while another one is sent. The outcomes:
  *
- *   answered in time ............... those who wait are told; the batch is kept for a while (given.ts)
- *   fate unknown at the deadline ... they are told so; the batch stays at the head, under its number, until it is answered
- *   not sent, or behind such a one . they are told that nothing was counted; the batch is dropped
- *   the mark stands before it ...... a failover lost a tail: what is kept of it is given again first, in order
- *   the mark is gone for good ...... its place cannot be known (we were away too long): told as lost, and a new name
+ *   answered in time ........→ callers resolve; the batch is kept for a while (given.ts)
+ *   no answer in time .......→ callers reject with applied "unknown"; the batch is sent again until it is answered
+ *   not sent ................→ callers reject with applied "no"; the batch is dropped
+ *   the mark is behind it ...→ a failover lost the last batches; the kept ones are sent again first, in order
+ *   the mark is gone ........→ its value is unknown after a long silence; reported as lost, then a new mark
  */
 export class Producer implements OneAtATime {
   readonly #options: ProducerOptions;
@@ -48,16 +47,16 @@ export class Producer implements OneAtATime {
   #sending: Batch | undefined;
   #turn: Promise<void> | undefined;
   #isClosed = false;
-  /** Drawn with the first count: Workers draw nothing while a module is loaded. */
+  /** Drawn with the first count, because Workers allow no random numbers while a module loads. */
   #mark = "";
-  /** Number of the last batch that was acknowledged. */
+  /** Number of the last acknowledged batch. */
   #number = 0;
-  /** The last number that any batch had: none is used for another batch, of which a late copy may be under way. */
+  /** The last number of any batch. A number is never reused, because a late copy of its batch may still arrive. */
   #used = 0;
-  /** When the mark was taken, or a batch was found to have moved it. */
+  /** When the mark was created or last known to move. */
   #heardAt: [monotonicMs: number, wallMs: number];
   readonly #given = new Given();
-  /** Where the last batch was counted that we saw counted, `<born>.<generation>`. */
+  /** Where the last confirmed batch was counted, as `<born>.<generation>`. */
   #where = ".0";
 
   constructor(options: ProducerOptions) {
@@ -65,7 +64,7 @@ export class Producer implements OneAtATime {
     this.#heardAt = this.#clocks();
   }
 
-  /** The batch that is open, with room for a count and one more row; of cells of this memory. */
+  /** The open batch for cells of this memory, with room for this count and one more row. */
   batchFor(count: number, memory: CellMemory): Batch {
     if (this.#open?.hasRoomFor(count, memory)) return this.#open;
     this.endBatch();
@@ -73,7 +72,7 @@ export class Producer implements OneAtATime {
     return this.#open;
   }
 
-  /** Closes the batch that is open: it holds the memory of its cells no more. */
+  /** Closes the open batch, which drops its reference to the cells. */
   endBatch(): void {
     if (!this.#open) return;
     this.#open.close();
@@ -85,25 +84,24 @@ export class Producer implements OneAtATime {
     return this.#turn !== undefined;
   }
 
-  /** What is kept in case of a failover. */
   get hasGiven(): boolean {
     return this.#given.size > 0;
   }
 
-  /** Sends what waits, and what comes meanwhile; never rejects. */
+  /** Sends all batches, including those added while it runs. Never rejects. */
   send(): Promise<void> {
     if (this.#turn === undefined && (this.#open || this.#closed.length > 0)) this.#turn = this.#sendAll();
     return this.#turn ?? Promise.resolve();
   }
 
-  /** Asks whether the server still has what was given last, and gives again what it lost; never rejects. */
+  /** Checks that the server still has the last batches, and sends lost ones again. Never rejects. */
   check(): Promise<void> {
     const { last } = this.#given;
     if (this.#turn === undefined && last) this.#turn = this.#recall(last);
     return this.#turn ?? Promise.resolve();
   }
 
-  /** From then on a batch whose fate is unknown is given up. */
+  /** After this call a batch with an unknown outcome is no longer sent again. */
   close(): void {
     this.#isClosed = true;
   }
@@ -114,7 +112,7 @@ export class Producer implements OneAtATime {
   }
 
   async #sendAll(): Promise<void> {
-    // From now on others count in another producer's batch, and in its cells.
+    // From now on other requests count in another producer's batch and cells.
     if (endsWithRequest) this.endBatch();
     while (this.#open || this.#closed.length > 0) {
       const refusal = this.#options.agreement.isReached ? undefined : await this.#options.agreement.reach();
@@ -128,7 +126,7 @@ export class Producer implements OneAtATime {
     this.#turn = undefined;
   }
 
-  /** Only looks: a call that may itself count the batch once more does not say that it stood the time. */
+  /** Only reads. A call that may itself count the batch again would not prove that the server kept it. */
   async #recall({ number }: GivenBatch): Promise<void> {
     const { store, key, layout, now } = this.#options;
     try {
@@ -137,12 +135,12 @@ export class Producer implements OneAtATime {
       if (Number(place) >= number) this.#given.letGo(Number(place), sentAtMs);
       else await this.#giveAgain(Number(place), { number: number + 1, before: number });
     } catch {
-      // Asked again later, or with what is counted next.
+      // The next check or batch asks again.
     }
     await this.#sendAll();
   }
 
-  /** No await may come before it is closed: its rows are counted in cells that the next one uses, too. */
+  /** Close the batch before any await: the next batch uses the same cells. */
   #next(): Batch | undefined {
     const closed = this.#closed.shift();
     if (closed) return closed;
@@ -151,7 +149,6 @@ export class Producer implements OneAtATime {
     return open;
   }
 
-  /** Those that wait and were not sent. */
   #refuseAll(error: unknown): void {
     for (let waiting = this.#next(); waiting; waiting = this.#next()) {
       waiting.reject(error);
@@ -167,7 +164,7 @@ export class Producer implements OneAtATime {
     const number = ++this.#used;
     for (let isInDoubt = false; ; ) {
       try {
-        // Another copy may lie in a store that was lost since, and so in the table.
+        // Another copy may have reached a store that was since lost, and from there the table.
         const where = isInDoubt ? this.#where : undefined;
         await this.#give({ number, before: this.#number, total, rows, where });
         batch.resolve();
@@ -184,12 +181,12 @@ export class Producer implements OneAtATime {
     }
   }
 
-  /** Brings a batch, and before it all that the server has forgotten. `from`: where the mark stands, as far as we know. */
+  /** Sends a batch, and before it everything that the server lost. `from`: the mark's last known value. */
   async #give(batch: GivenBatch, from = batch.before): Promise<void> {
     const { store, key, layout, replicas, now } = this.#options;
     const { number, total, rows } = batch;
     for (let before = from; ; ) {
-      // Any other place is compared with the mark; no mark may also mean one that was forgotten.
+      // Any other value is compared with the mark. A missing mark may also be one that was deleted.
       if (before === 0 && this.#isLongAgo()) this.#giveUp();
       const marks = { mark: this.#mark, before: placeOf(before), after: `${number}` };
       const addition = { layout, ...marks, total, rows, again: batch.where ?? "" };
@@ -200,9 +197,9 @@ export class Producer implements OneAtATime {
       if (isCounted || number > this.#number) this.#heardAt = this.#clocks();
       if (isCounted || reached >= number) {
         this.#number = Math.max(this.#number, number);
-        // Counted by an earlier copy of the call, it lies there or in a generation before: the first that it may be.
+        // A batch counted by an earlier copy is in this generation or an earlier one. Keep the earliest possible one.
         if (isCounted) this.#where = `${added.born}.${added.generation}`;
-        // Given again, it stays where it was first: after a second loss the table may have it from there.
+        // A batch that is sent again keeps its first place: after a second loss the table may have it from there.
         this.#given.keep({ ...batch, where: batch.where ?? this.#where }, sentAtMs, now());
         return;
       }
@@ -210,7 +207,7 @@ export class Producer implements OneAtATime {
     }
   }
 
-  /** Where the mark then stands: at the last batch before this one that is kept. */
+  /** Sends lost batches again. Returns the mark's new value: the last kept batch before this one. */
   async #giveAgain(reached: number, batch: Pick<GivenBatch, "number" | "before">): Promise<number> {
     const { held, isWhole } = this.#given.after(reached, batch);
     if (!isWhole && reached === 0) this.#giveUp();
@@ -223,14 +220,16 @@ export class Producer implements OneAtATime {
     return before;
   }
 
-  /** The mark is gone: with what it counted, or without. */
+  /** The mark is gone. Its counts may be gone too. */
   #giveUp(): never {
     if (this.#number > 0) this.#options.onLost({ total: Number.NaN });
     this.#rename();
-    throw new OrielError("LOST", "the store has forgotten this producer, which was away too long", { transient: true });
+    throw new OrielError("LOST", "the store no longer has the mark of this producer, which was silent for too long", {
+      transient: true,
+    });
   }
 
-  /** Both clocks: one does not count sleep, the other may be set. */
+  /** Two clocks: the monotonic one may stop during sleep, and the wall clock may be set. */
   #clocks(): [monotonicMs: number, wallMs: number] {
     return [this.#options.now(), Date.now()];
   }

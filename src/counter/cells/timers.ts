@@ -1,9 +1,9 @@
 import { pause } from "../../async/waiting.ts";
 
-/** How one process waits. */
+/** The waits of one process. */
 export interface Timers {
   pause(ms: number): Promise<void>;
-  /** Runs it once, later; does not keep the process alive. Returns what calls it off. */
+  /** Runs it once, later, without keeping the process alive. Returns a function that cancels it. */
   after(ms: number, run: () => void): () => void;
 }
 

@@ -1,19 +1,22 @@
-/** What every database that counts are drained to can keep: so nothing is counted that could not be drained. */
+/** Bounds that every supported database can store. A value outside them is refused when it is counted. */
 
 const KEY_CHARACTERS = 765;
 const LONGEST_VALUE = 255;
 const MINUTE_MS = 60_000;
 
-/** Most UTF-16 units of a value: 255 of up to three dimensions, 765 shared among more. A primary key holds no more. */
+/**
+ * Maximum UTF-16 units of a value: 255 with up to three dimensions, otherwise 765 divided by the dimensions. A primary
+ * key has no more room.
+ */
 export function longestValue(dimensions: number): number {
   return Math.min(LONGEST_VALUE, Math.floor(KEY_CHARACTERS / Math.max(1, dimensions)));
 }
 
-/** Whether every database keeps the text as it is: none has NUL or half a surrogate pair in all encodings. */
+/** Whether every database stores the text unchanged. None accepts NUL or a lone surrogate in all encodings. */
 export function isStorable(text: unknown, longest: number): text is string {
   return typeof text === "string" && text.length <= longest && !/[\0\p{Surrogate}]/u.test(text);
 }
 
-/** What all databases have a timestamp for, with days of any time zone: the years 1000 to 9999. */
+/** The years 1000 to 9999: all databases have timestamps for them, with days of any time zone. */
 export const LEAST_START_MS = Date.UTC(1000, 0);
 export const MOST_START_MS = Date.UTC(10_000, 0) - MINUTE_MS;

@@ -1,6 +1,6 @@
 /**
- * A row's place in a shard: `<start, minutes since 1970>|<value>|<value>...`, values in the order of the dimensions, with
- * "%", "|" and line feeds as % and two hexadecimal digits.
+ * The name of a row in a shard: `<start, minutes since 1970>|<value>|<value>...`. Values are in the order of the
+ * dimensions, with "%", "|" and line feeds as % and two hexadecimal digits.
  */
 const ESCAPED = /[%|\n]/g;
 
@@ -12,7 +12,7 @@ function unescapeValue(text: string): string {
   return text.replace(/%([0-9a-f]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
 }
 
-/** What follows the start: a "|" before each value. */
+/** The part after the start: a "|" before each value. */
 export function valuesText(values: readonly string[]): string {
   return values.map((value) => `|${escapeValue(value)}`).join("");
 }
@@ -21,7 +21,7 @@ export function readValues(text: string): string[] {
   return text.split("|").slice(1).map(unescapeValue);
 }
 
-/** `dimensions`: how many there are; values of those that whoever counted did not know are empty. */
+/** `dimensions`: their number. Values of dimensions that the counting process did not have are empty. */
 export function readField(text: string, dimensions = 0): { startMinute: number; values: string[] } {
   const values = readValues(text);
   while (values.length < dimensions) values.push("");

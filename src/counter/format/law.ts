@@ -1,9 +1,11 @@
-/** The times that exactness over failovers rests on; test/counter/simulator takes them away one by one. */
+/** The times on which exactness across failovers depends. test/counter/simulator removes them one by one. */
 export const law = {
-  /** For how long what was acknowledged may still be lost in a failover. */
+  /** How long after its acknowledgement a batch may still be lost in a failover. */
   keptMs: 10_000,
-  /** After this what was acknowledged last is asked for once more: given.ts then lets go of it. */
+  /** After this time the last acknowledged batch is checked once more, and given.ts then drops it. */
   checkMs: 11_000,
-  /** A drainer forgets a mark that has not moved for an hour: whoever was silent for so long takes a new one. */
+  /**
+   * A producer that was silent for this long takes a new mark. A drain deletes marks that have not moved for an hour.
+   */
   longestSilenceMs: 1_200_000,
 };

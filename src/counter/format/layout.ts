@@ -5,9 +5,9 @@ import { escapeValue } from "./field.ts";
 
 export const MOST_SHARDS = 1024;
 const FORMAT = 1;
-/** Begins the name of a dimension that was added; no name has it. */
+/** Prefix of an added dimension. No dimension's name begins with it. */
 const ADDED = "+";
-/** Of a layout's text: format, shards, finest bucket, time zone; then the dimensions. */
+/** Parts of a layout's text before the dimensions: format, shards, finest bucket, time zone. */
 const BEFORE_DIMENSIONS = 4;
 
 /** The keys of all shards, `<prefix>{<name>:<tag>}:counts`. */
@@ -20,7 +20,7 @@ export function shapeKeyOf(store: Store, name: string): string {
   return `${store.keyOf(name)}:shape`;
 }
 
-/** What all who share a counter must agree on; kept in every shard, given with every step. */
+/** The layout that all processes of a counter must share. It is stored in every shard and sent with every step. */
 export function layoutText(
   shards: number,
   finest: BucketName,
@@ -32,25 +32,25 @@ export function layoutText(
   return [FORMAT, shards, finest, timeZone, ...dimensions, ...added].map((part) => escapeValue(`${part}`)).join("|");
 }
 
-/** Whether a layout is an older one with dimensions that were added. The twin of lua/counter/shard.lua. */
+/** Whether a layout equals the older one plus added dimensions. The twin of lua/counter/shard.lua. */
 export function extendsLayout(layout: string, older: string): boolean {
   return layout.startsWith(`${older}|${ADDED}`);
 }
 
-/** Of two layouts that agree. */
+/** The newer one of two compatible layouts. */
 export function newerOf(own: string | undefined, layout: string): string {
   return own !== undefined && own.length > layout.length ? own : layout;
 }
 
-/** How many dimensions a layout has, and how many of them it had at first. */
+/** The number of dimensions of a layout, and the number it had at first. */
 export function dimensionCounts(layout: string): { first: number; all: number } {
   const names = layout.split("|").slice(BEFORE_DIMENSIONS);
   return { first: names.filter((name) => !name.startsWith(ADDED)).length, all: names.length };
 }
 
 /**
- * The shard of a row: FNV-1a over the UTF-8 bytes of its values' text. Part of the stored format. Values of dimensions that
- * were added do not count: a row stays in its shard, where it is known what was counted of it.
+ * The shard of a row: FNV-1a over the UTF-8 bytes of its values' text. Part of the stored format. Values of added
+ * dimensions are left out of the hash, so that a row stays in its shard when a dimension is added.
  */
 export function shardOf(valuesText: Uint8Array, shards: number): number {
   return fnv1a(valuesText) % shards;

@@ -15,7 +15,7 @@ function countsOf(layout: string): { first: number; all: number } {
   return counts;
 }
 
-/** Whether a row, `<start>|<value>...`, is one that a counter of this layout, or of an older one, may have written. */
+/** Whether a counter of this layout or of an older one can have written the row `<start>|<value>...`. */
 export function isRow(row: string, layout: string): boolean {
   const bar = row.indexOf("|");
   const start = row.slice(0, bar);

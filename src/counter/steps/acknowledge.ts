@@ -9,7 +9,7 @@ export interface Acknowledgement {
   nonce: string;
 }
 
-/** Says that a generation is safely elsewhere; false where it is not the frozen one. Law in lua/counter/acknowledge.lua. */
+/** Records that a generation is in the table. False if it is not the frozen one. Law in lua/counter/acknowledge.lua. */
 export const acknowledge: Operation<Acknowledgement, boolean> = {
   name: "counter/acknowledge",
   script,

@@ -7,31 +7,34 @@ import { change, shardAt } from "./shard.ts";
 
 export interface Addition {
   layout: string;
-  /** The field that moves: a producer's or a source's. */
+  /** The field of a producer or a source that records its progress. */
   mark: string;
-  /** Its place before and after, text without spaces; "": none yet. */
+  /** Its value before and after, text without spaces. "": the field does not exist. */
   before: string;
   after: string;
   total: number | bigint;
-  /** As lua/counter/add.lua has them. */
+  /** In the form of lua/counter/add.lua. */
   rows: Uint8Array;
-  /** Of what was acknowledged before and is given again: where, `<born>.<generation>`; else "". What the table has is not counted. */
+  /**
+   * For a batch that is sent again: where it was acknowledged, `<born>.<generation>`, else "". It is not counted if the
+   * table has it.
+   */
   again?: string;
 }
 export interface Added {
   isCounted: boolean;
-  /** The generation that is being filled, by its number in the ledger. */
+  /** The current generation, by its number in the ledger. */
   generation: number;
-  /** When the shard was made; "": not known. */
+  /** When the shard was created. "": unknown. */
   born: string;
-  /** Where the mark was. */
+  /** The mark's value before the step. */
   place: string;
 }
 
 const MOST_SUM = 2n ** 63n - 1n;
-/** Beside its text: a field and a number. */
+/** Memory of a row besides its text: a field and a number. */
 const ROW_BYTES = 128;
-/** Some 6000 rows: as many ms for the server. */
+/** About 6000 rows, which occupy the server for about 6 ms. */
 const MOST_BYTES = 2 ** 17;
 
 /** Counts a batch once; law in lua/counter/add.lua. */

@@ -4,13 +4,13 @@ import type { Operation } from "../../store/contract.ts";
 import { change, shardAt } from "./shard.ts";
 
 export interface Frozen {
-  /** Last generation that is safely elsewhere, by its number in the ledger. */
+  /** The last acknowledged generation, by its number in the ledger. */
   acknowledged: number;
-  /** The one that waits for it; undefined where nothing is to be drained. */
+  /** The frozen generation. Undefined if there is nothing to drain. */
   generation?: { number: number; nonce: string; sum: bigint };
 }
 
-/** Ends the generation that is being filled, where none is ended already; law in lua/counter/freeze.lua. */
+/** Freezes the current generation, unless an earlier one is frozen. Law in lua/counter/freeze.lua. */
 export const freeze: Operation<{ layout: string; nonce: string }, Frozen> = {
   name: "counter/freeze",
   script,
@@ -33,7 +33,7 @@ export const freeze: Operation<{ layout: string; nonce: string }, Frozen> = {
     const own = acknowledged + 1;
     const sum = shard.get(`@n:${own}`);
     if (current === own && sum === undefined) return { acknowledged: acknowledged + base };
-    if (!/^\d+$/.test(sum ?? "")) throw corruptError(key, `its field @n:${own} is no whole number`);
+    if (!/^\d+$/.test(sum ?? "")) throw corruptError(key, `its field @n:${own} is not a whole number`);
     if (current === own || shard.get(`@x:${own}`) === undefined)
       change(keys, key, shard, 256, () => {
         const born = shard.get("@born");

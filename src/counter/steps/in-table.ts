@@ -1,6 +1,6 @@
 /**
- * Whether what was acknowledged in `where`, `<born>.<generation>`, is in the table as it was when a shard was made to follow
- * it, `<born> <generation>`. The twin of lua/counter/in-table.lua.
+ * Whether the table has a batch that was acknowledged in `where`, `<born>.<generation>`. `limit`, `<born>
+ * <generation>`, is the state of the table when the shard was rebased on it. The twin of lua/counter/in-table.lua.
  */
 export function isInTable(where: string, limit: string): boolean {
   const last = /^([0-9a-f]+) (\d+)$/.exec(limit);

@@ -2,16 +2,16 @@ import { script } from "../../generated/counter/look.ts";
 import type { Operation } from "../../store/contract.ts";
 import type { Shard } from "./shard.ts";
 
-/** A generation that the store has, as the fields count them; its sum and nonce as they stand. */
-interface SeenGeneration {
+/** A generation in the store, by its number in the fields, with its stored sum and nonce. */
+export type SeenGeneration = {}
   number: number;
   sum: string;
   nonce: string | undefined;
 }
 
-/** What is known of a shard without its counts; each field as it stands, undefined where there is none. */
+/** The state of a shard without its counts. Each field has its stored text; undefined if it does not exist. */
 export interface Look {
-  /** Redis' type; "none": there is nothing. */
+  /** The type of the key in Redis. "none": it does not exist. */
   type: string;
   layout: string | undefined;
   current: string | undefined;
@@ -20,14 +20,14 @@ export interface Look {
   born: string | undefined;
   pure: string | undefined;
   generations: SeenGeneration[];
-  /** Where batches that were given again had been acknowledged, each `<born>.<generation in the ledger>`. */
+  /** Where batches that were sent again had been acknowledged, each as `<born>.<generation in the ledger>`. */
   again: string[];
 }
 
 const FIELDS = ["@layout", "@cur", "@ack", "@base", "@born", "@pure"];
 const MOST_GENERATIONS = 16;
 
-/** Looks at a shard, whatever lies there; law in lua/counter/look.lua. */
+/** Reads the state of a shard, or of any other value under its key. Law in lua/counter/look.lua. */
 export const look: Operation<null, Look> = {
   name: "counter/look",
   script,

@@ -4,7 +4,7 @@ import type { Operation } from "../../store/contract.ts";
 const MOST_SUM = 2n ** 63n - 1n;
 const KEY_BYTES = 64;
 
-/** Adds to a plain key and puts off its end; sent once. Law in lua/counter/mirror.lua. */
+/** Adds to a plain key and extends its expiry. Sent only once. Law in lua/counter/mirror.lua. */
 export const mirrorAdd: Operation<{ count: bigint; keepMs: number }, void> = {
   name: "counter/mirror",
   script,

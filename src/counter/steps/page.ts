@@ -3,22 +3,22 @@ import type { Operation } from "../../store/contract.ts";
 import { shardAt } from "./shard.ts";
 
 export interface Page {
-  /** "0": there is no more. */
+  /** "0": this was the last page. */
   cursor: string;
-  /** As the fields count them; the base added, as the ledger does. */
+  /** Numbers as in the fields. Add the base for the ledger's number. */
   generation: number;
   acknowledged: number;
   base: number;
-  /** Names and values by turns. Bytes that are no UTF-8 and line feeds stand as %ED, %0A: no row has such. */
+  /** Names and values in alternation. Invalid UTF-8 and line feeds appear as %ED and %0A, which no row has. */
   fields: string[];
-  /** A field has line feeds: ask again with `isEscaped`, for `fields` is empty. */
+  /** A field has line feeds, and `fields` is empty. Ask again with `isEscaped`. */
   hasLineFeeds?: true;
 }
 
 export interface PageQuery {
   layout: string;
   cursor: string;
-  /** About how many fields. */
+  /** Approximate number of fields. */
   count: number;
   isEscaped?: boolean;
 }
@@ -26,7 +26,7 @@ export interface PageQuery {
 const LINE_FEED = 10;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Reads a shard, some fields at a time; law in lua/counter/page.lua. In memory all of it is one page. */
+/** Reads one page of a shard's fields. In memory the whole shard is one page. Law in lua/counter/page.lua. */
 export const page: Operation<PageQuery, Page> = {
   name: "counter/page",
   script,
@@ -67,7 +67,7 @@ function linesOfBytes(bytes: Uint8Array): string[] {
   return lines;
 }
 
-/** The text, or else each byte that is not ASCII as %ED. */
+/** The text. If it is not UTF-8, each byte that is not ASCII as %ED. */
 function readable(line: Uint8Array): string {
   try {
     return utf8.decode(line);

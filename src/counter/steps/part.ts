@@ -3,8 +3,8 @@ import type { Operation } from "../../store/contract.ts";
 import { change, shardAt } from "./shard.ts";
 
 /**
- * Ends the generation that is being filled because the shard does not fit a ledger that was read before; the first
- * generation, as the fields count them, that began later, 0 where there is no shard. Law in lua/counter/part.lua.
+ * Starts a new generation because the shard does not fit a ledger that was read before. Returns the first generation,
+ * by its number in the fields, that began after that read; 0 if there is no shard. Law in lua/counter/part.lua.
  */
 export const part: Operation<{ layout: string; ledger: string }, number> = {
   name: "counter/part",

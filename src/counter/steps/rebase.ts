@@ -7,22 +7,25 @@ import { change, type Shard, shardAt } from "./shard.ts";
 
 export interface Rebase {
   layout: string;
-  /** The shard as it was seen, `<born> <base> <acknowledged>`. */
+  /** The observed state of the shard, `<born> <base> <acknowledged>`. */
   seen: string;
-  /** Generation of the ledger. */
+  /** The ledger's generation. */
   ledger: number;
-  /** Last generation that is left out, as the fields count them; undefined: none beside what is acknowledged. */
+  /** The last generation to drop, by its number in the fields. Undefined: only acknowledged ones are dropped. */
   leftOut: number | undefined;
-  /** When the shard was made that the ledger's last generation came from, ms: what was acknowledged up to there is in it. */
+  /** When the shard of the ledger's last generation was created, ms. Earlier acknowledged batches are in the table. */
   ledgerBornMs: number;
-  /** Of generations that ended and do not add up: number, sum as it is, sum as it shall be, by turns. */
+  /** Ended generations with a wrong sum: number, stored sum, correct sum, in alternation. */
   sums: readonly string[];
 }
 
-/** Generations between the last one acknowledged and the one being filled: a few; each is walked to. */
+/** Maximum generations between the last acknowledged and the current one. Normally a few; each is visited. */
 const MOST_ENDED = 65_536;
 
-/** Makes a shard follow a ledger that it does not fit; false where it is not as it was seen. Law in lua/counter/rebase.lua. */
+/**
+ * Makes a shard continue from a ledger that it does not fit. False if the shard has changed. Law in
+ * lua/counter/rebase.lua.
+ */
 export const rebase: Operation<Rebase, boolean> = {
   name: "counter/rebase",
   script,

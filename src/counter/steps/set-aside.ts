@@ -5,11 +5,11 @@ import type { Shard } from "./shard.ts";
 export interface SetAside {
   /** Another key of the shard's slot. */
   aside: string;
-  /** What lies under the shard's key as it was seen, `<type> <layout> <born>`, "-" for what it has not. */
+  /** The observed state of the key, `<type> <layout> <born>`, with "-" for a missing part. */
   seen: string;
 }
 
-/** Gives what lies under a shard's key another name; false where something else lies there. Law in lua/counter/set-aside.lua. */
+/** Renames a shard's key. False if its state is not the observed one. Law in lua/counter/set-aside.lua. */
 export const setAside: Operation<SetAside, boolean> = {
   name: "counter/set-aside",
   script,

@@ -5,13 +5,13 @@ import { change, shardAt } from "./shard.ts";
 export interface ShapeUse {
   layout: string;
   /**
-   * look: of who reads; an older layout than the counter's is refused. count: of who adds; it is not. make: of who adds;
-   * writes the layout where there is none or an older one. The others write nothing.
+   * "look" is for a read and refuses a layout older than the counter's. "count" is for an addition and accepts an older
+   * one. "make" writes the layout if there is none or an older one. The others write nothing.
    */
   use: "look" | "count" | "make";
 }
 
-/** Compares a layout with the counter's own; whether this one, or a newer one, is there by now. Law in lua/counter/shape.lua. */
+/** Compares a layout with the counter's. True if this layout or a newer one is stored. Law in lua/counter/shape.lua. */
 export const shape: Operation<ShapeUse, boolean> = {
   name: "counter/shape",
   script,

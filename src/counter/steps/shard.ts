@@ -6,12 +6,12 @@ import { extendsLayout } from "../format/layout.ts";
 const FIELD_BYTES = SLOT_BYTES;
 const SHARD_BYTES = 300;
 
-/** The hash of a shard as a memory store keeps it: the same fields as in Redis; lua/counter/shard.lua tells what they are. */
+/** A shard in a memory store. It has the same fields as in Redis; lua/counter/shard.lua defines them. */
 export class Shard {
   readonly fields = new Map<string, string>();
   sizeBytes = SHARD_BYTES;
 
-  /** Generation that is being filled, last one acknowledged, and what is added to both to give the ledger's numbers. */
+  /** The current generation, the last acknowledged one, and the base that is added to both for the ledger's numbers. */
   get numbers(): { current: number; acknowledged: number; base: number } {
     return { current: this.number("@cur", 1), acknowledged: this.number("@ack", 0), base: this.number("@base", 0) };
   }
@@ -19,7 +19,7 @@ export class Shard {
   get(field: string): string | undefined {
     return this.fields.get(field);
   }
-  /** Batches that were given again: the field of each, its generation, and where it was acknowledged before. */
+  /** Batches that were sent again: the field of each, its generation, and where it was acknowledged before. */
   get again(): { name: string; generation: number; where: string }[] {
     const names = (this.get("@again") ?? "").split(" ").slice(0, -1);
     return names.map((name) => ({ name, generation: Number(/^r(\d+)/.exec(name)?.[1]), where: name.split("|")[1]! }));
@@ -51,24 +51,27 @@ function bytesOf(field: string, value: string): number {
   return FIELD_BYTES + textBytes(field) + textBytes(value);
 }
 
-/** The shard as it stands, to be read; an empty one where there is none. Throws MISMATCH where `agree` does. */
+/** The stored shard for reading, or an empty one. Throws MISMATCH as `agree` does. */
 export function shardAt(keys: Keyspace, key: string, layout: string, mayBeOlder = false): Shard {
   const shard = (keys.get(key) as Shard | undefined) ?? new Shard();
   agree(shard.get("@layout"), layout, mayBeOlder);
   return shard;
 }
 
-/** Throws MISMATCH where a counter that has the layout `own`, if any, cannot be used by `layout`: it is neither that nor newer. */
+/**
+ * Throws MISMATCH unless `layout` equals the counter's layout `own` or extends it. `mayBeOlder` also accepts an older
+ * one.
+ */
 export function agree(own: string | undefined, layout: string, mayBeOlder: boolean): void {
   if (own === undefined || own === layout || extendsLayout(layout, own)) return;
   if (mayBeOlder && extendsLayout(own, layout)) return;
   throw refusal("MISMATCH", `the counter's layout is ${own}, not ${layout}: use that layout, or another name`);
 }
 
-/** Changes a shard, which counts up to `growthBytes` more meanwhile. Throws OVERLOADED before anything is changed. */
+/** Changes a shard that grows by up to `growthBytes`. Throws OVERLOADED before any change. */
 export function change(keys: Keyspace, key: string, shard: Shard, growthBytes: number, changes: () => void): void {
   keys.set(key, shard, shard.sizeBytes + growthBytes, Number.POSITIVE_INFINITY);
   changes();
-  // It takes no more than that, so this is not refused.
+  // The final size is within the reserved one, so this is not refused.
   keys.set(key, shard, shard.sizeBytes, Number.POSITIVE_INFINITY);
 }

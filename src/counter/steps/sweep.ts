@@ -5,11 +5,11 @@ import { change, shardAt } from "./shard.ts";
 
 export interface Leftovers {
   layout: string;
-  /** Names of fields and, for marks, where they are to stand ("" else), by turns. */
+  /** Names of fields in alternation with the expected values of marks ("" for other fields). */
   fields: readonly string[];
 }
 
-/** Deletes what counts no more; how many fields. Law in lua/counter/sweep.lua. */
+/** Deletes fields that no longer count. Returns their number. Law in lua/counter/sweep.lua. */
 export const sweep: Operation<Leftovers, number> = {
   name: "counter/sweep",
   script,
