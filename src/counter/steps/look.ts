@@ -3,7 +3,7 @@ import type { Operation } from "../../store/contract.ts";
 import type { Shard } from "./shard.ts";
 
 /** A generation in the store, by its number in the fields, with its stored sum and nonce. */
-export type SeenGeneration = {}
+interface SeenGeneration {
   number: number;
   sum: string;
   nonce: string | undefined;
