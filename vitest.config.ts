@@ -1,10 +1,10 @@
 import { defineConfig } from "vitest/config";
 
-/** Tests of what a process holds or has loaded: the kernel before `init`, modules loaded anew, the heap, warnings given once. */
+/** Tests of a process: the kernel before `init`, modules loaded anew, the heap, warnings given once, functions that ran. */
 const OWN_PROCESS = [
   "test/kernel/{init,choose}.test.ts",
   "test/{house/percent,drain/warnings}.test.ts",
-  "test/**/{heap,*memory*}.test.ts",
+  "test/**/{heap,*memory*,files-per-call}.test.ts",
   "test/{soak,fuzz,bench}/**/*.test.ts",
 ];
 

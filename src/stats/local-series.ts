@@ -163,7 +163,7 @@ export class LocalSeries {
   #collect(query: WindowQuery): { fold: Fold; fromMs: number; toMs: number } {
     const nowMs = this.#advance();
     // If recording has stopped, a query must drop the expired events.
-    if (nowMs >= this.#turnsAtMs) this.#letGoOfExpired(nowMs);
+    if (nowMs >= this.#turnsAtMs) this.#dropExpired(nowMs);
     const toMs = query.atMs ?? nowMs;
     const fromMs = toMs - query.spanMs;
     const { list, version } = this.#events;
@@ -188,19 +188,19 @@ export class LocalSeries {
   /** Runs once per 64th of the retention. Drops expired events, and closes the open segment unless it is tiny. */
   #turnOver(nowMs: number): void {
     this.#turnsAtMs = nowMs + this.#chunkMs;
-    this.#letGoOfExpired(nowMs);
+    this.#dropExpired(nowMs);
     if (this.#events.openCount >= LEAF) this.#events.close();
   }
 
-  #letGoOfExpired(nowMs: number): void {
+  #dropExpired(nowMs: number): void {
     if (!this.#events.dropBefore(nowMs - this.#retentionMs)) return;
-    this.#cores.letGo();
+    this.#cores.clear();
     this.#live.release();
   }
 
   /** Reserves room for `count` more events. Throws OVERLOADED if `maxBytes` has no room for them. */
   #makeRoom(count: number, nowMs: number): void {
-    this.#letGoOfExpired(nowMs);
+    this.#dropExpired(nowMs);
     const most = Math.floor(this.#maxBytes / bytesPerEvent(this.#valueType));
     const left = most - this.#events.count - count;
     this.#roomLeft = Math.max(0, left);

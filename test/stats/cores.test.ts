@@ -73,7 +73,7 @@ describe("windows that move on", () => {
             else for (const [i, value] of values.entries()) segments.append(times[i]!, value);
           for (const [i, value] of values.entries()) events.push({ t: times[i]!, value });
           if (step % 10 === 9)
-            for (const { segments, cores } of cuts) if (segments.dropBefore(nowMs - 3000)) cores.letGo();
+            for (const { segments, cores } of cuts) if (segments.dropBefore(nowMs - 3000)) cores.clear();
           for (const span of [40, 900, 3000]) {
             const answers = cuts.map(({ segments, cores }) => {
               const kept = answer(cores.fold(segments.list, segments.version, nowMs - span, nowMs, "right"), 0, 0);

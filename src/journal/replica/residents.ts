@@ -1,11 +1,11 @@
 import type { Store } from "../../store/contract.ts";
 
-/** Something that holds a copy of events and can be told to let go of it. */
+/** Something with a copy of events that can be evicted. */
 export interface Resident {
-  letGo(): void;
+  evict(): void;
 }
 
-/** One resident's account; what it holds must be `held` while it is being read into or asked. */
+/** One resident's account. `held` is above 0 while its copy is being updated or read. */
 export interface Account {
   readonly resident: WeakRef<Resident>;
   readonly maxBytes: number;
@@ -16,9 +16,9 @@ export interface Account {
 const ofStores = new WeakMap<Store, Residents>();
 
 /**
- * The copies that the series of one store keep for queries. Together they stay within the largest of the series'
- * bounds: beyond it the one least recently queried lets go, and is read again when it is asked. A series that its owner
- * forgot goes with its copy.
+ * The copies that the series of one store cache for queries. Together they stay within the largest of the series'
+ * bounds. Above it the least recently queried copy is evicted; its series reads it again for the next query. The copy of
+ * a series that was garbage-collected no longer counts.
  */
 export class Residents {
   /** Least recently queried first. */
@@ -45,7 +45,7 @@ export class Residents {
     return account;
   }
 
-  /** Told after each answer, and when a copy was let go of (0 bytes). */
+  /** Called after each answer, and with 0 bytes when a copy was cleared. */
   settle(account: Account, sizeBytes: number): void {
     this.#setSize(account, sizeBytes);
     if (this.#totalBytes <= account.maxBytes) return;
@@ -53,7 +53,7 @@ export class Residents {
     for (const other of this.#accounts) {
       if (this.#totalBytes <= boundBytes) return;
       if (other === account || other.held > 0) continue;
-      other.resident.deref()?.letGo();
+      other.resident.deref()?.evict();
       this.#setSize(other, 0);
     }
   }

@@ -60,14 +60,14 @@ export class JournalView implements WindowView {
   }
 
   clear(): void {
-    this.letGo();
+    this.evict();
     this.#residents.settle(this.#account, 0);
   }
 
-  letGo(): void {
+  evict(): void {
     this.age.forget();
     this.copy.clear();
-    this.#cores.letGo();
+    this.#cores.clear();
   }
 
   /** Protects the copy from eviction while it is being updated or read. Ends with `release`. */
@@ -78,7 +78,7 @@ export class JournalView implements WindowView {
   release(): void {
     if (--this.#account.held > 0) return;
     const { isResident, maxResidentBytes, valueType } = this.#settings;
-    if (!isResident || this.copy.nameBytes > MAX_NAMES_SHARE * maxResidentBytes) this.letGo();
+    if (!isResident || this.copy.nameBytes > MAX_NAMES_SHARE * maxResidentBytes) this.evict();
     this.#residents.settle(this.#account, this.copy.sizeBytesAs(valueType));
   }
 
@@ -118,7 +118,7 @@ export class JournalView implements WindowView {
     if (this.#isHandedOver(cause)) return { error: cause, batch: undefined, queries };
     const error = cause instanceof TooMany ? tooLarge(this.#maxEvents, this.#settings.maxResidentBytes) : cause;
     // After a transient failure the copy is valid as far as it goes. The next read continues it or drops it.
-    if (!(error instanceof OrielError && error.transient)) this.letGo();
+    if (!(error instanceof OrielError && error.transient)) this.evict();
     // The windows that begin earliest are too large. The other queries are answered by a second read.
     const isTooLarge = error instanceof OrielError && error.code === "TOO_LARGE";
     const earliestMs = this.#earliestMs(queries);
@@ -204,7 +204,7 @@ export class JournalView implements WindowView {
         const looksDamaged = restart === 0 && error instanceof OrielError && error.code === "CORRUPT";
         if (!(error instanceof Rolled) && !looksDamaged) throw error;
         if (error instanceof Rolled && error.isLoss && this.copy.tail) this.rollbacks.tell(this.copy.tail.header);
-        this.letGo();
+        this.evict();
       }
       asked = this.age.now();
       const before = this.rollbacks.seen;
@@ -228,7 +228,7 @@ export class JournalView implements WindowView {
     while (this.#isSpare(Math.min(needMs, this.nowMs - this.#settings.retentionMs))) this.copy.dropHead();
     const { maxResidentBytes } = this.#settings;
     while (this.copy.isBeyond(maxResidentBytes) && this.#isSpare(needMs)) this.copy.dropHead();
-    if (chunks.length < length) this.#cores.letGo();
+    if (chunks.length < length) this.#cores.clear();
     if (this.copy.isBeyond(maxResidentBytes)) throw new TooMany();
   }
 

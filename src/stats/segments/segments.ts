@@ -135,7 +135,7 @@ export class Cores {
   }
 
   /** Holds on to no segment any more; where percentiles lay is still known. */
-  letGo(): void {
+  clear(): void {
     for (const kept of this.#kinds.values()) {
       kept.version = NO_VERSION;
       kept.core = new Core([]);
