@@ -20,12 +20,12 @@
 -- Cost  O(policies), a sliding window O(log limit), permits and holds O(their number)
 -- packed
 -- @include limiter/state
--- @include limiter/fixed
--- @include limiter/sliding
--- @include limiter/leaky
--- @include limiter/permits
--- @include limiter/holds
--- @include limiter/requests
+-- @include limiter/fixed-window
+-- @include limiter/sliding-window
+-- @include limiter/leaky-bucket
+-- @include limiter/concurrency
+-- @include limiter/reservations
+-- @include limiter/repeated-requests
 local HEAD_BYTES_IN, POLICY_BYTES, HEAD_BYTES_OUT, POLICY_BYTES_OUT = 32, 40, 24, 40
 local TAKE, PEEK, ADD, GIVE_BACK, BLOCK, RESET, RESERVE, SETTLE, RELEASE = 0, 1, 2, 3, 4, 5, 6, 7, 8
 
@@ -108,7 +108,7 @@ end
 local function without_room(policies)
   for i = 1, #policies do
     if policies[i].is_full and policies[i].cost > 0 then
-      return refuse("OVERLOADED", "permits were taken in " .. MOST_RECORDS .. " ms of the window, the most it can hold")
+      return refuse("OVERLOADED", "the sliding window is full: it has " .. MAX_RECORDS .. " ms with permits, its maximum")
     end
   end
 end
@@ -134,8 +134,8 @@ end
 -- The holds of a limiter, and its first policy, after one was reserved: the state says that they are to be asked for.
 local function reserved(p, lease, token, now)
   local holds = p.held
-  if #holds.all >= MOST_HELD and not forget_settled(holds, 0) then
-    return refuse("OVERLOADED", MOST_HELD .. " reservations of this id are open")
+  if #holds.all >= MAX_RESERVATIONS and not forget_settled(holds, 0) then
+    return refuse("OVERLOADED", "the id has " .. MAX_RESERVATIONS .. " open reservations, its maximum")
   end
   holds.all[#holds.all + 1] = { token = token, expires = now + lease, permits = p.cost }
   holds.sum = holds.sum + p.cost
@@ -150,7 +150,7 @@ local function settled(p, token, now)
   if hold.permits < 0 then return 3 end
   if hold.expires > now then p.held.sum = p.held.sum - hold.permits end
   hold.permits, hold.expires = -1, math.min(hold.expires, now + SETTLED_LIFE_MS - SETTLE_GRACE_MS)
-  forget_settled(p.held, MOST_SETTLED)
+  forget_settled(p.held, MAX_SETTLED)
   write_holds(p.held)
   return 0
 end

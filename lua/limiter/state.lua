@@ -1,4 +1,4 @@
--- @include limiter/law
+-- @include limiter/constants
 -- The state of one policy for one id begins with 24 bytes, little-endian:
 --   0 u8 format · u8 kind · u16, u32 zero · 8 f64 blocked until · 16 f64 holds until, ms; both only in a limiter's first
 -- A policy while it is looked at, `p`: key, kind, cost, limit, span, rate, is_shadow, is_aligned, is_head; by `look` of
@@ -40,7 +40,7 @@ local function damaged(key, what)
 end
 
 local function is_whole(number)
-  return number >= 0 and number <= MOST_NUMBER and number % 1 == 0
+  return number >= 0 and number <= MAX_NUMBER and number % 1 == 0
 end
 
 -- Reads the head of a state, of `least` bytes at least; `text` is what redis.pcall answered.

@@ -61,7 +61,7 @@ export type { PercentileLaw, PercentileMethod } from "../kernel/percentile/perce
 export { type RollingOptions, type RollingPercentiles, rollingPercentile } from "../kernel/rolling/rolling.ts";
 export type { ColumnStats } from "../kernel/stats.ts";
 export type { DecidedBy, Decision, PolicyDecision, PolicyKind } from "../limiter/decision.ts";
-export { Limiter, type Wanted } from "../limiter/limiter.ts";
+export { Limiter, type TakeRequest } from "../limiter/limiter.ts";
 export type { AcquireOptions, LimiterOptions, PoliciesOf, TakeOptions } from "../limiter/options.ts";
 export {
   type ConcurrencyPolicy,
@@ -76,7 +76,7 @@ export {
   type WindowPolicy,
 } from "../limiter/policies.ts";
 export type { Reservation, ReserveOptions } from "../limiter/reservation.ts";
-export type { WantedOf } from "../limiter/take-all.ts";
+export type { TakeRequestOf } from "../limiter/take-all.ts";
 export type { HeldLock } from "../lock/held.ts";
 export { Lock } from "../lock/lock.ts";
 export type { LockOptions, TryLockOptions } from "../lock/lock-options.ts";

@@ -1,5 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
-import { isAway } from "../limiter/client/away.ts";
+import { isStoreFailure } from "../limiter/client/store-failure.ts";
 import type { Decision } from "../limiter/decision.ts";
 import { Place } from "../place.ts";
 import { clientId, MALFORMED_ADDRESS } from "./client-id.ts";
@@ -100,7 +100,7 @@ export function admission<Request>(
 /** Nothing where the store failed; throws what is no failure of the store's, as a client may have caused it. */
 function passed(error: unknown): undefined {
   const { name } = Object(error) as { name?: unknown };
-  if (name === "OrielError" && !isAway(error)) throw error;
+  if (name === "OrielError" && !isStoreFailure(error)) throw error;
 }
 
 function releaseOf(taker: Taker, id: string, { permit }: Decision): (() => void) | undefined {

@@ -9,7 +9,7 @@ const escaped = (text: string) => (/[%:!]/.test(text) ? text.replace(/[%:!]/g, (
  * What the keys of one id begin with: `<prefix>{<name>:<id>}:limit`, in a slot of its own; with a tag
  * `<prefix>{<tag>}:limit:<name>:<id>`. A policy's key goes on with its name, "!" marks holds and requests.
  */
-export function baseOf(store: Store, name: string, id: string, tag: string | undefined): string {
+export function keyPrefixOf(store: Store, name: string, id: string, tag: string | undefined): string {
   if (typeof id !== "string") throw argumentError("id", id, "a string");
   const own = `${escaped(name)}:${escaped(id)}`;
   const key = keyOr(store, own, "id", id, 'with the name at most 10240 bytes, three for each of "%", ":", "!"');
@@ -26,17 +26,17 @@ function keyOr(store: Store, name: string, argument: string, value: unknown, bou
   }
 }
 
-/** What follows the base in each policy's key. */
-export function policyEndings(policies: readonly Policy[]): string[] {
+/** What follows the keyPrefix in each policy's key. */
+export function policySuffixes(policies: readonly Policy[]): string[] {
   return policies.map(({ name }) => `:${name}`);
 }
 
-export const HOLDS_ENDING = "!holds";
+export const RESERVATIONS_SUFFIX = "!holds";
 
 /** Of all requests with an id: a reset deletes it, and they are decided anew. */
-export const REQUESTS_ENDING = "!requests";
+export const REQUESTS_SUFFIX = "!requests";
 
-export function requestEnding(requestId: string): string {
+export function requestSuffix(requestId: string): string {
   if (typeof requestId !== "string" || requestId.length === 0 || requestId.length > 256)
     throw argumentError("requestId", requestId, "a string of 1 to 256 characters");
   if (/\p{Surrogate}/u.test(requestId)) throw argumentError("requestId", requestId, "a string without lone surrogates");

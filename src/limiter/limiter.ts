@@ -2,19 +2,19 @@ import { argumentError, checkKnown } from "../errors.ts";
 import { Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import { type Duration, durationMs } from "../time.ts";
-import { Asker } from "./client/asker.ts";
-import { isAway, withApplied } from "./client/away.ts";
+import { DecisionClient } from "./client/decision-client.ts";
+import { FairWaiters } from "./client/fair-waiters.ts";
 import { Fallback } from "./client/fallback.ts";
-import { Groups } from "./client/groups.ts";
 import { Leases } from "./client/leases.ts";
-import { Turns } from "./client/turns.ts";
+import { isStoreFailure, withApplied } from "./client/store-failure.ts";
+import { TakeCoalescer } from "./client/take-coalescer.ts";
 import type { Decision } from "./decision.ts";
-import { baseOf } from "./keys.ts";
+import { keyPrefixOf } from "./keys.ts";
 import {
   type AcquireOptions,
   atLeastOf,
   checkCall,
-  checkInstead,
+  checkOverride,
   checkPermit,
   costOf,
   type LimiterOptions,
@@ -25,13 +25,13 @@ import {
   type TakeOptions,
   waitMsOf,
 } from "./options.ts";
-import { lends, type Policy } from "./policies.ts";
+import { hasConcurrency, type Policy } from "./policies.ts";
 import { Reservation, type ReserveOptions } from "./reservation.ts";
-import { MODE } from "./steps/ask.ts";
-import { checkWanted, type Part, placeOfAll, takeAll, type WantedOf } from "./take-all.ts";
+import { MODE } from "./steps/request.ts";
+import { checkTakeAll, placeOfParts, type TakePart, type TakeRequestOf, takeAll } from "./take-all.ts";
 import { newToken, requestToken } from "./token.ts";
 
-export type Wanted = WantedOf<Limiter>;
+export type TakeRequest = TakeRequestOf<Limiter>;
 const EACH = new Place("Limiter");
 const TAKE_OPTIONS = ["cost", "atLeast", "requestId", "tag", "policies", "signal"];
 
@@ -57,11 +57,11 @@ export class Limiter {
   readonly #store: Store;
   readonly #policiesOf: (id: string) => readonly Policy[];
   readonly #settings: LimiterSettings;
-  readonly #asker: Asker;
-  readonly #groups: Groups;
+  readonly #client: DecisionClient;
+  readonly #coalescer: TakeCoalescer;
   readonly #fallback: Fallback;
   readonly #leases: Leases | undefined;
-  readonly #turns = new Turns();
+  readonly #waiters = new FairWaiters();
 
   /** `policies`: 1 to 16, or what gives them for an id, the same names and kinds for all. Throws ARGUMENT. */
   constructor(store: Store, policies: PoliciesOf, options: LimiterOptions) {
@@ -72,20 +72,20 @@ export class Limiter {
     this.name = options.name;
     this.#store = store;
     this.#policiesOf = this.#at.checked(undefined, () => policiesFor(policies));
-    this.#asker = new Asker(store);
+    this.#client = new DecisionClient(store);
     this.#fallback = new Fallback(store, this.#settings);
-    this.#groups = new Groups(this.#asker, this.#fallback, this.#settings.denyCacheMs, store.monotonic);
+    this.#coalescer = new TakeCoalescer(this.#client, this.#fallback, this.#settings.denyCacheMs, store.monotonic);
     const { lease } = this.#settings;
-    const ask = this.#groups.take.bind(this.#groups);
-    if (lease) this.#leases = new Leases(this.#asker, this.#fallback, lease, ask, store.monotonic);
+    const ask = this.#coalescer.take.bind(this.#coalescer);
+    if (lease) this.#leases = new Leases(this.#client, this.#fallback, lease, ask, store.monotonic);
   }
 
   /** Takes permits, if all policies let it. */
   take(id: string, options?: TakeOptions): Promise<Decision> {
     try {
       if (options !== undefined) return this.#takeWith(id, options).catch(this.#failedToTake);
-      const base = baseOf(this.#store, this.name, id, undefined);
-      return this.#takePlain(base, this.#policiesOf(id), 1).catch(this.#failedToTake);
+      const keyPrefix = keyPrefixOf(this.#store, this.name, id, undefined);
+      return this.#takePlain(keyPrefix, this.#policiesOf(id), 1).catch(this.#failedToTake);
     } catch (error) {
       return Promise.reject(this.#at.error("take", error));
     }
@@ -98,9 +98,9 @@ export class Limiter {
 
   async #peek(id: string, options: Omit<TakeOptions, "requestId" | "atLeast">): Promise<Decision> {
     checkCall(options, ["cost", "tag", "policies", "signal"]);
-    const { base, policies } = this.#of(id, options);
+    const { keyPrefix, policies } = this.#of(id, options);
     const cost = costOf(options.cost ?? 1);
-    return this.#fallback.decide(this.#asker, { base, policies, cost, mode: MODE.peek, signal: options.signal });
+    return this.#fallback.decide(this.#client, { keyPrefix, policies, cost, mode: MODE.peek, signal: options.signal });
   }
 
   /**
@@ -113,9 +113,16 @@ export class Limiter {
       checkCall(options, ["cost", "tag", "policies", "signal", "wait"]);
       const { wait = "10s", ...rest } = options;
       const untilMs = this.#store.monotonic() + waitMsOf(wait);
-      const { base, policies } = this.#of(id, options);
+      const { keyPrefix, policies } = this.#of(id, options);
       const ask = () => this.#takeWith(id, rest);
-      return this.#turns.wait(base, untilMs, this.#store.monotonic, options.signal, lends(policies), ask);
+      return this.#waiters.wait(
+        keyPrefix,
+        untilMs,
+        this.#store.monotonic,
+        options.signal,
+        hasConcurrency(policies),
+        ask,
+      );
     });
   }
 
@@ -139,10 +146,10 @@ export class Limiter {
   reset(id: string, options: Pick<TakeOptions, "tag"> = {}): Promise<void> {
     return this.#at.run("reset", async () => {
       checkKnown(options, ["tag"]);
-      const { base, policies } = this.#of(id, options);
-      this.#groups.forget(base);
-      this.#leases?.forget(base);
-      await this.#asker.ask({ base, policies, cost: 0, mode: MODE.reset, hasHolds: true });
+      const { keyPrefix, policies } = this.#of(id, options);
+      this.#coalescer.forget(keyPrefix);
+      this.#leases?.forget(keyPrefix);
+      await this.#client.ask({ keyPrefix, policies, cost: 0, mode: MODE.reset, hasReservations: true });
     });
   }
 
@@ -154,10 +161,10 @@ export class Limiter {
     return this.#at.run("release", async () => {
       checkKnown(options, ["tag"]);
       checkPermit(permit);
-      const { base, policies } = this.#of(id, options);
-      if (await this.#fallback.release(base, policies, permit)) return;
-      this.#groups.forget(base);
-      await this.#asker.ask({ base, policies, cost: 0, mode: MODE.release, token: permit });
+      const { keyPrefix, policies } = this.#of(id, options);
+      if (await this.#fallback.release(keyPrefix, policies, permit)) return;
+      this.#coalescer.forget(keyPrefix);
+      await this.#client.ask({ keyPrefix, policies, cost: 0, mode: MODE.release, token: permit });
     });
   }
 
@@ -169,8 +176,8 @@ export class Limiter {
   reserve(id: string, options: ReserveOptions): Promise<Reservation | null> {
     return this.#at.run("reserve", async () => {
       checkKnown(options, ["cost", "lease", "tag", "policies"]);
-      const { base, policies } = this.#of(id, options);
-      return Reservation.open(this.#at, this.#asker, this.#fallback, base, policies, options);
+      const { keyPrefix, policies } = this.#of(id, options);
+      return Reservation.open(this.#at, this.#client, this.#fallback, keyPrefix, policies, options);
     });
   }
 
@@ -179,38 +186,40 @@ export class Limiter {
    * one slot of a cluster; see `TakeOptions.tag`. A `take` counts with them where it names the same tag.
    * While the store is out of reach the strictest of their `onStoreError` decides for all: "throw", "deny", "local", "allow".
    */
-  static takeAll(wanted: readonly Wanted[], options: { tag: string }): Promise<Decision> {
+  static takeAll(requests: readonly TakeRequest[], options: { tag: string }): Promise<Decision> {
     return EACH.run("takeAll", () => {
-      const tag = checkWanted(wanted, options);
-      const parts = wanted.map((one: Wanted | undefined) => {
-        if (!(one?.limiter instanceof Limiter)) throw argumentError("wanted", one, "objects with a limiter and an id");
+      const tag = checkTakeAll(requests, options);
+      const parts = requests.map((one: TakeRequest | undefined) => {
+        if (!(one?.limiter instanceof Limiter)) throw argumentError("requests", one, "objects with a limiter and an id");
         return one.limiter.#partOf(one.id, costOf(one.cost ?? 1), tag);
       });
-      return placeOfAll(parts).run("takeAll", () => takeAll(parts));
+      return placeOfParts(parts).run("takeAll", () => takeAll(parts));
     });
   }
 
-  #partOf(id: string, cost: number, tag: string): Part {
+  #partOf(id: string, cost: number, tag: string): TakePart {
     return { ...this.#of(id, { tag }), limiterName: this.name, store: this.#store, fallback: this.#fallback, cost };
   }
 
-  #takePlain(base: string, policies: readonly Policy[], cost: number): Promise<Decision> {
-    if (!this.#leases || lends(policies)) return this.#groups.take(base, policies, cost);
-    return this.#leases.take(base, policies, cost);
+  #takePlain(keyPrefix: string, policies: readonly Policy[], cost: number): Promise<Decision> {
+    if (!this.#leases || hasConcurrency(policies)) return this.#coalescer.take(keyPrefix, policies, cost);
+    return this.#leases.take(keyPrefix, policies, cost);
   }
 
   async #takeWith(id: string, options: TakeOptions): Promise<Decision> {
     checkCall(options, TAKE_OPTIONS);
     const { atLeast, requestId, signal } = options;
     signal?.throwIfAborted();
-    const { base, policies } = this.#of(id, options);
+    const { keyPrefix, policies } = this.#of(id, options);
     const cost = costOf(options.cost ?? 1);
     if (atLeast === undefined && requestId === undefined && signal === undefined)
-      return options.policies ? this.#groups.take(base, policies, cost) : this.#takePlain(base, policies, cost);
+      return options.policies
+        ? this.#coalescer.take(keyPrefix, policies, cost)
+        : this.#takePlain(keyPrefix, policies, cost);
     const amount = atLeast === undefined ? 0 : atLeastOf(atLeast, cost);
-    const token = requestId !== undefined && lends(policies) ? await requestToken(requestId) : newToken();
-    return this.#fallback.decide(this.#asker, {
-      base,
+    const token = requestId !== undefined && hasConcurrency(policies) ? await requestToken(requestId) : newToken();
+    return this.#fallback.decide(this.#client, {
+      keyPrefix,
       policies,
       cost,
       mode: MODE.take,
@@ -230,21 +239,21 @@ export class Limiter {
     amount = 0,
   ): Promise<Decision> {
     checkKnown(options, ["tag", "policies"]);
-    const { base, policies } = this.#of(id, options);
+    const { keyPrefix, policies } = this.#of(id, options);
     const cost = costOf(permits, "permits");
-    this.#groups.forget(base);
-    this.#leases?.forget(base);
-    await this.#asker.ask({ base, policies, cost, mode, amount });
+    this.#coalescer.forget(keyPrefix);
+    this.#leases?.forget(keyPrefix);
+    await this.#client.ask({ keyPrefix, policies, cost, mode, amount });
     return this.#peek(id, options).catch((error: unknown) => {
-      throw isAway(error) ? withApplied(error, "unknown") : error;
+      throw isStoreFailure(error) ? withApplied(error, "unknown") : error;
     });
   }
 
   #of(id: string, { tag, policies }: Pick<TakeOptions, "tag" | "policies">) {
     const own = this.#policiesOf(id);
     return {
-      base: baseOf(this.#store, this.name, id, tag),
-      policies: policies === undefined ? own : checkInstead(policies, own),
+      keyPrefix: keyPrefixOf(this.#store, this.name, id, tag),
+      policies: policies === undefined ? own : checkOverride(policies, own),
     };
   }
 }

@@ -3,7 +3,7 @@ import { type Duration, durationMs } from "../time.ts";
 import type { Policy } from "./policies.ts";
 
 export interface LimiterOptions {
-  /** Part of every key; limiters of one name and one store share what they count. */
+  /** TakePart of every key; limiters of one name and one store share what they count. */
   name: string;
   /**
    * What calls that ask for permits do while the store is out of reach (DEADLINE, UNAVAILABLE): "throw" (default); "allow"
@@ -15,12 +15,12 @@ export interface LimiterOptions {
   localShare?: number;
   /**
    * For how long a denial is given again without asking, at most its `retryAfterMs`; 0 ms (default) to 100 ms. A reset, a
-   * reward or a raised limit acts that much later. Holds 8 MiB at most, the latest denials.
+   * reward or a raised limit acts that much later. Reservations 8 MiB at most, the latest denials.
    */
   denyCache?: Duration;
   /**
    * Permits fetched ahead, so many at a time, and given out without asking for so long. Within one span up to `permits`
-   * more than the limit may then pass for each process. At most 1 s; not with a concurrency policy. Holds
+   * more than the limit may then pass for each process. At most 1 s; not with a concurrency policy. Reservations
    * 8 MiB at most, some 10 000 ids; what was fetched for more is lost to everybody.
    */
   lease?: { permits: number; for: Duration };
@@ -33,7 +33,7 @@ export interface TakeOptions {
   atLeast?: number;
   /**
    * Counts once, however often the call with it is made within a minute; then it is sent again where a reply is lost. The
-   * answer is that of the first call, if it was granted; MISMATCH where cost, `atLeast` or policies are others. Asked anew
+   * answer is that of the first call, if it was granted; MISMATCH where cost, `atLeast` or policies are others. PreparedStep anew
    * while the id is blocked, and after a reset. Let no client choose it freely: repeating is free.
    */
   requestId?: string;
@@ -53,11 +53,11 @@ export interface AcquireOptions extends Omit<TakeOptions, "atLeast" | "requestId
   wait?: Duration;
 }
 
-const MOST_COST = 2 ** 31 - 1;
-const LONGEST_WAIT_MS = 2 ** 31 - 1;
-const LONGEST_DENY_CACHE_MS = 100;
-const LONGEST_LEASE_MS = 1000;
-const MOST_POLICIES = 16;
+const MAX_COST = 2 ** 31 - 1;
+const MAX_WAIT_MS = 2 ** 31 - 1;
+const MAX_DENY_CACHE_MS = 100;
+const MAX_LEASE_MS = 1000;
+const MAX_POLICIES = 16;
 
 /** Throws ARGUMENT for an option that is not known, or a wrong signal. */
 export function checkCall(options: { signal?: AbortSignal }, known: readonly string[]): void {
@@ -80,7 +80,7 @@ export function limiterSettings(options: LimiterOptions): LimiterSettings {
     throw argumentError("onStoreError", onStoreError, '"throw", "allow", "deny" or "local"');
   if (typeof localShare !== "number" || !(localShare > 0 && localShare <= 1))
     throw argumentError("localShare", localShare, "a number above 0, at most 1");
-  const denyCacheMs = durationMs("denyCache", denyCache, 0, LONGEST_DENY_CACHE_MS);
+  const denyCacheMs = durationMs("denyCache", denyCache, 0, MAX_DENY_CACHE_MS);
   return { onStoreError, localShare, denyCacheMs, lease: options.lease && leaseOf(options.lease) };
 }
 
@@ -89,14 +89,14 @@ function leaseOf(lease: NonNullable<LimiterOptions["lease"]>): LimiterSettings["
   if (lease.permits === 0) throw argumentError("lease.permits", 0, "a whole number of permits, 1 or more");
   return {
     permits: costOf(lease.permits, "lease.permits"),
-    forMs: durationMs("lease.for", lease.for, 1, LONGEST_LEASE_MS),
+    forMs: durationMs("lease.for", lease.for, 1, MAX_LEASE_MS),
   };
 }
 
 /** Throws ARGUMENT where they are not 1 to 16 policies with names of their own. */
 function checkPolicies(policies: readonly Policy[]): readonly Policy[] {
-  if (!Array.isArray(policies) || policies.length === 0 || policies.length > MOST_POLICIES)
-    throw argumentError("policies", policies, `an array of 1 to ${MOST_POLICIES} policies`);
+  if (!Array.isArray(policies) || policies.length === 0 || policies.length > MAX_POLICIES)
+    throw argumentError("policies", policies, `an array of 1 to ${MAX_POLICIES} policies`);
   for (const one of policies)
     if (typeof one?.kind !== "number")
       throw argumentError("policies", one, "made by fixedWindow, slidingWindow, leakyBucket, gcra or concurrency");
@@ -121,7 +121,7 @@ export function checkPermit(permit: string): void {
 }
 
 /** Policies of one call in the place of the limiter's: of the same names and kinds, in their order. */
-export function checkInstead(instead: readonly Policy[], own: readonly Policy[]): readonly Policy[] {
+export function checkOverride(instead: readonly Policy[], own: readonly Policy[]): readonly Policy[] {
   checkPolicies(instead);
   if (instead.length !== own.length || instead.some((one, i) => one.name !== own[i].name || one.kind !== own[i].kind))
     throw argumentError(
@@ -133,8 +133,8 @@ export function checkInstead(instead: readonly Policy[], own: readonly Policy[])
 }
 
 export function costOf(cost: number, argument = "cost"): number {
-  if (!Number.isSafeInteger(cost) || cost < 0 || cost > MOST_COST)
-    throw argumentError(argument, cost, `a whole number of permits from 0 to ${MOST_COST}`);
+  if (!Number.isSafeInteger(cost) || cost < 0 || cost > MAX_COST)
+    throw argumentError(argument, cost, `a whole number of permits from 0 to ${MAX_COST}`);
   return cost;
 }
 
@@ -145,5 +145,5 @@ export function atLeastOf(atLeast: number, cost: number): number {
 }
 
 export function waitMsOf(wait: Duration): number {
-  return durationMs("wait", wait, 0, LONGEST_WAIT_MS);
+  return durationMs("wait", wait, 0, MAX_WAIT_MS);
 }

@@ -2,7 +2,7 @@ import { argumentError, checkKnown } from "../errors.ts";
 import { placed } from "../place.ts";
 import { type Duration, durationMs } from "../time.ts";
 import type { PolicyKind } from "./decision.ts";
-import { law } from "./steps/law.ts";
+import { constants } from "./steps/constants.ts";
 import { KIND } from "./steps/rule.ts";
 
 /** What every policy may be given. */
@@ -40,8 +40,8 @@ export function fixedWindow(options: WindowPolicy & { aligned?: boolean }): Poli
   return placed("fixedWindow", () => {
     checkKnown(options, ["limit", "span", "aligned", "name", "shadow"]);
     const { limit, span, aligned = false } = options;
-    const spanMs = durationMs("span", span, 1, LONGEST_MS);
-    return policy(options, "fixed-window", KIND.fixed, whole("limit", limit, MOST_PERMITS), spanMs, 0, aligned);
+    const spanMs = durationMs("span", span, 1, MAX_SPAN_MS);
+    return policy(options, "fixed-window", KIND.fixed, whole("limit", limit, MAX_PERMITS), spanMs, 0, aligned);
   });
 }
 
@@ -52,8 +52,8 @@ export function fixedWindow(options: WindowPolicy & { aligned?: boolean }): Poli
 export function slidingWindow(options: WindowPolicy): Policy {
   return placed("slidingWindow", () => {
     checkKnown(options, ["limit", "span", "name", "shadow"]);
-    const spanMs = durationMs("span", options.span, 1, LONGEST_MS);
-    return policy(options, "sliding-window", KIND.sliding, whole("limit", options.limit, MOST_PERMITS), spanMs, 0);
+    const spanMs = durationMs("span", options.span, 1, MAX_SPAN_MS);
+    return policy(options, "sliding-window", KIND.sliding, whole("limit", options.limit, MAX_PERMITS), spanMs, 0);
   });
 }
 
@@ -71,8 +71,8 @@ export interface LeakyBucketPolicy extends PolicyOptions {
 export function leakyBucket(options: LeakyBucketPolicy): Policy {
   return placed("leakyBucket", () => {
     checkKnown(options, ["capacity", "span", "name", "shadow"]);
-    const spanMs = durationMs("span", options.span, 1, LONGEST_MS);
-    const capacity = whole("capacity", options.capacity, Math.floor(law.mostLevel / spanMs));
+    const spanMs = durationMs("span", options.span, 1, MAX_SPAN_MS);
+    const capacity = whole("capacity", options.capacity, Math.floor(constants.maxLevel / spanMs));
     return policy(options, "leaky-bucket", KIND.leaky, capacity, spanMs, Math.max(1, capacity));
   });
 }
@@ -84,8 +84,8 @@ export function leakyBucket(options: LeakyBucketPolicy): Policy {
 export function gcra(options: WindowPolicy & { burst?: number }): Policy {
   return placed("gcra", () => {
     checkKnown(options, ["limit", "span", "burst", "name", "shadow"]);
-    const spanMs = durationMs("span", options.span, 1, LONGEST_MS);
-    const most = Math.floor(law.mostLevel / spanMs);
+    const spanMs = durationMs("span", options.span, 1, MAX_SPAN_MS);
+    const most = Math.floor(constants.maxLevel / spanMs);
     const limit = whole("limit", options.limit, most);
     const burst = whole("burst", options.burst ?? limit, most);
     return policy(options, "gcra", KIND.leaky, limit === 0 ? 0 : burst, spanMs, Math.max(1, limit));
@@ -103,20 +103,20 @@ export interface ConcurrencyPolicy extends PolicyOptions {
 export function concurrency(options: ConcurrencyPolicy): Policy {
   return placed("concurrency", () => {
     checkKnown(options, ["limit", "lease", "name", "shadow"]);
-    const leaseMs = durationMs("lease", options.lease, 1, LONGEST_MS);
-    return policy(options, "concurrency", KIND.concurrency, whole("limit", options.limit, MOST_LENT), leaseMs, 0);
+    const leaseMs = durationMs("lease", options.lease, 1, MAX_SPAN_MS);
+    return policy(options, "concurrency", KIND.concurrency, whole("limit", options.limit, MAX_LENT), leaseMs, 0);
   });
 }
 
 /** Whether a call takes permits that are given back. */
-export function lends(policies: readonly Policy[]): boolean {
+export function hasConcurrency(policies: readonly Policy[]): boolean {
   return policies.some(({ kind }) => kind === KIND.concurrency);
 }
 
 /** Some 140 000 years: the present and a span together are still whole numbers. */
-const LONGEST_MS = 2 ** 52;
-const MOST_PERMITS = 2 ** 47;
-const MOST_LENT = 10_000;
+const MAX_SPAN_MS = 2 ** 52;
+const MAX_PERMITS = 2 ** 47;
+const MAX_LENT = 10_000;
 
 function policy(
   { name, shadow = false }: PolicyOptions,

@@ -1,12 +1,12 @@
 import { OrielError } from "../errors.ts";
 import type { Place } from "../place.ts";
 import { type Duration, durationMs } from "../time.ts";
-import type { Asker } from "./client/asker.ts";
-import { isAway } from "./client/away.ts";
+import type { DecisionClient } from "./client/decision-client.ts";
 import type { Fallback } from "./client/fallback.ts";
+import { isStoreFailure } from "./client/store-failure.ts";
 import { costOf, type TakeOptions } from "./options.ts";
 import type { Policy } from "./policies.ts";
-import { MODE, STATUS } from "./steps/ask.ts";
+import { MODE, STATUS } from "./steps/request.ts";
 import { newToken } from "./token.ts";
 
 export interface ReserveOptions extends Pick<TakeOptions, "tag" | "policies"> {
@@ -18,7 +18,7 @@ export interface ReserveOptions extends Pick<TakeOptions, "tag" | "policies"> {
 
 /** What is reserved, and for how long. */
 interface Terms {
-  base: string;
+  keyPrefix: string;
   policies: readonly Policy[];
   cost: number;
   leaseMs: number;
@@ -33,17 +33,23 @@ export class Reservation {
    */
   readonly degraded: boolean;
   readonly #place: Place;
-  readonly #asker: Asker | undefined;
+  readonly #client: DecisionClient | undefined;
   readonly #terms: Terms;
   readonly #token: string;
   #settlings = 0;
 
-  /** `asker`: where it was reserved, undefined for nowhere. */
-  private constructor(place: Place, asker: Asker | undefined, terms: Terms, token: string, degraded: boolean) {
+  /** `client`: where it was reserved, undefined for nowhere. */
+  private constructor(
+    place: Place,
+    client: DecisionClient | undefined,
+    terms: Terms,
+    token: string,
+    degraded: boolean,
+  ) {
     this.#place = place;
     this.cost = terms.cost;
     this.degraded = degraded;
-    this.#asker = asker;
+    this.#client = client;
     this.#terms = terms;
     this.#token = token;
   }
@@ -51,29 +57,29 @@ export class Reservation {
   /** @internal Null where the permits are not there. One round trip; safe to repeat, and repeated, after a lost reply. */
   static async open(
     place: Place,
-    asker: Asker,
+    client: DecisionClient,
     fallback: Fallback,
-    base: string,
+    keyPrefix: string,
     policies: readonly Policy[],
     { cost, lease }: ReserveOptions,
   ): Promise<Reservation | null> {
-    const terms = { base, policies, cost: costOf(cost), leaseMs: durationMs("lease", lease, 1, 2 ** 52) };
+    const terms = { keyPrefix, policies, cost: costOf(cost), leaseMs: durationMs("lease", lease, 1, 2 ** 52) };
     try {
-      return await Reservation.#at(place, asker, terms, false);
+      return await Reservation.#at(place, client, terms, false);
     } catch (error) {
       const { onStoreError } = fallback;
-      if (!isAway(error) || onStoreError === "throw") throw error;
+      if (!isStoreFailure(error) || onStoreError === "throw") throw error;
       if (onStoreError === "deny") return null;
       if (onStoreError === "allow") return new Reservation(place, undefined, terms, newToken(), true);
-      return Reservation.#at(place, fallback.local, { ...terms, policies: fallback.sharesOf(policies) }, true);
+      return Reservation.#at(place, fallback.local, { ...terms, policies: fallback.processSharesOf(policies) }, true);
     }
   }
 
-  static async #at(place: Place, asker: Asker, terms: Terms, degraded: boolean): Promise<Reservation | null> {
+  static async #at(place: Place, client: DecisionClient, terms: Terms, degraded: boolean): Promise<Reservation | null> {
     const { leaseMs, ...question } = terms;
     const token = newToken();
-    const reply = await asker.ask({ ...question, mode: MODE.reserve, amount: leaseMs, token, hasHolds: true });
-    return reply.granted > 0 ? new Reservation(place, asker, terms, token, degraded) : null;
+    const reply = await client.ask({ ...question, mode: MODE.reserve, amount: leaseMs, token, hasReservations: true });
+    return reply.granted > 0 ? new Reservation(place, client, terms, token, degraded) : null;
   }
 
   /**
@@ -86,22 +92,30 @@ export class Reservation {
   }
 
   async #settle(cost: number): Promise<boolean> {
-    const { base, policies } = this.#terms;
-    const asker = this.#asker;
-    const question = { base, policies, cost: costOf(cost), token: this.#token, mode: MODE.settle, hasHolds: true };
-    if (!asker) return false;
+    const { keyPrefix, policies } = this.#terms;
+    const client = this.#client;
+    const question = {
+      keyPrefix,
+      policies,
+      cost: costOf(cost),
+      token: this.#token,
+      mode: MODE.settle,
+      hasReservations: true,
+    };
+    if (!client) return false;
     this.#settlings++;
-    const asking = asker.ask(question).catch((error: unknown) => {
+    const asking = client.ask(question).catch((error: unknown) => {
       // A full server: what it costs was reserved before it was.
       if (error instanceof OrielError && error.code === "OVERLOADED" && error.applied === "no")
-        return asker.ask({ ...question, isFull: true });
+        return client.ask({ ...question, isFull: true });
       throw error;
     });
     const { status } = await asking.catch((error: unknown) => {
       this.#settlings--; // whoever settles again is told whether it was charged
       throw error;
     });
-    if (status === STATUS.holdsNeeded) throw new OrielError("CORRUPT", "the reservation's key was not asked for");
+    if (status === STATUS.reservationsNeeded)
+      throw new OrielError("CORRUPT", "the reservation's key was not asked for");
     // Nobody else knows the token: settled before, the first time, is this call sent again after a lost reply.
     return status === STATUS.decided || (status === STATUS.settled && this.#settlings === 1);
   }

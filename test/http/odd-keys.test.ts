@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { expressLimiter, expressRateLimitStore, fetchLimiter, type LimiterOptions } from "../../src/entries/http.ts";
 import { fixedWindow, Limiter, memoryStore, OrielError, slidingWindow } from "../../src/entries/index.ts";
 import { admission } from "../../src/http/admission.ts";
-import { law } from "../../src/limiter/steps/law.ts";
+import { constants } from "../../src/limiter/steps/constants.ts";
 import { storeFull } from "../../src/store/memory/full.ts";
 import { frameworks, listen, type Served } from "./servers.ts";
 
@@ -144,8 +144,8 @@ describe.each([["throw"], ["pass"]] as const)("onError: %s, where a call is one 
   };
 
   it("for the records of a sliding window: a refusal, as the client alone caused it", async () => {
-    const { mostRecords } = law;
-    Object.assign(law, { mostRecords: 3 });
+    const { maxRecords } = constants;
+    Object.assign(constants, { maxRecords: 3 });
     try {
       let nowMs = Date.UTC(2100, 0, 1);
       const store = memoryStore({ clock: () => nowMs });
@@ -153,7 +153,7 @@ describe.each([["throw"], ["pass"]] as const)("onError: %s, where a call is one 
       for (; nowMs < Date.UTC(2100, 0, 1) + 3; nowMs++) expect(await answerOf(limiter, "a")).toBe(200);
       await expect(answerOf(limiter, "a")).rejects.toMatchObject({ code: "OVERLOADED" });
     } finally {
-      Object.assign(law, { mostRecords });
+      Object.assign(constants, { maxRecords });
     }
   });
 

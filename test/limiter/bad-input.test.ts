@@ -187,7 +187,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("in %s", (name) =>
       await expect(limiter.acquire("a", { wait })).rejects.toEqual(argument("^wait is "));
     await expect(limiter.block("a", -1)).rejects.toEqual(argument("^duration is "));
     await expect(limiter.reserve("a", { cost: 1, lease: 0 })).rejects.toEqual(argument("^lease is "));
-    for (const wanted of [
+    for (const requests of [
       [],
       undefined,
       [undefined],
@@ -197,7 +197,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("in %s", (name) =>
         { limiter, id: "a" },
       ],
     ])
-      await expect(Limiter.takeAll(wanted as never, { tag: "t" })).rejects.toEqual(argument("^wanted is "));
+      await expect(Limiter.takeAll(requests as never, { tag: "t" })).rejects.toEqual(argument("^requests is "));
     await expect(Limiter.takeAll([{ limiter, id: "a" }], { tag: 5 as never })).rejects.toEqual(argument("^tag is "));
     expect(await opened.expiries()).toEqual(new Map());
   });

@@ -1,16 +1,16 @@
 import type { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Limiter } from "../../src/entries/index.ts";
-import { law } from "../../src/limiter/steps/law.ts";
+import { constants } from "../../src/limiter/steps/constants.ts";
 import { type OpenStore, onRedis } from "../harness/clock/stepped-stores.ts";
-import { constantsOfLaw } from "../harness/law-constants.ts";
+import { luaConstants } from "../harness/lua-constants.ts";
 import { Random } from "../simulator/world/random.ts";
 import { KINDS } from "./contract/oracle.ts";
 import { randomTerms } from "./contract/trace.ts";
 
 const seed = Number(process.env.ORIEL_SEED ?? Date.now() % 1_000_000);
 /** The longest that any key of these tests may last: a request or a settled reservation, and the longest lease or block. */
-const LONGEST_MS = 60_000 + 5000;
+const MAX_SPAN_MS = 60_000 + 5000;
 
 let opened: OpenStore;
 let raw: Redis;
@@ -65,7 +65,7 @@ describe.each(KINDS)("%s", (kind) => {
         await all[verb]!();
         for (const [key, atMs] of await opened.expiries()) {
           const leftMs = atMs - opened.clock.nowMs;
-          if (!(leftMs >= 0 && leftMs <= LONGEST_MS)) expect({ verb, key, leftMs }).toBe("an expiry in bounds");
+          if (!(leftMs >= 0 && leftMs <= MAX_SPAN_MS)) expect({ verb, key, leftMs }).toBe("an expiry in bounds");
         }
         const before = await opened.expiries();
         for (const key of before.keys()) await raw.persist(key);
@@ -127,5 +127,5 @@ test("the reset of one id among 20 000 touches its own keys alone, by one DEL fo
 });
 
 test("Lua and the process hold the same constants", () => {
-  expect(constantsOfLaw("limiter")).toEqual(law);
+  expect(luaConstants("limiter/constants")).toEqual(constants);
 });

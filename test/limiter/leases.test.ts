@@ -99,7 +99,7 @@ describe("while the store is out of reach", () => {
       const [opened, lease] = [awayStore(), { permits: 3, for: "1s" } as const];
       const policies = [fixedWindow({ limit: 6, span: "1h" })];
       const limiter = new Limiter(opened.store, policies, { name: "f", onStoreError, lease });
-      opened.isAway = true;
+      opened.isStoreFailure = true;
       const settled = await ten(limiter);
       // Each would wait for a deadline of its own otherwise, one after the other.
       expect(opened.asked).toBe(1);
@@ -111,7 +111,7 @@ describe("while the store is out of reach", () => {
         const passed = { allow: 10, deny: 0, local: 6 }[onStoreError];
         expect(allowed).toEqual(Array.from({ length: 10 }, (_, i) => i < passed));
       }
-      opened.isAway = false;
+      opened.isStoreFailure = false;
       expect(await limiter.take("a")).toMatchObject({ allowed: true, degraded: false, remaining: 5 });
     },
   );

@@ -1,7 +1,7 @@
 import type { Answer as BreakerAnswer, Handed } from "../../src/breaker/exchange.ts";
 import { OrielError } from "../../src/entries/index.ts";
 import { flush as fleetFlush } from "../../src/fleet/flush.ts";
-import { MODE } from "../../src/limiter/steps/ask.ts";
+import { MODE } from "../../src/limiter/steps/request.ts";
 import type { Answer as LockAnswer } from "../../src/lock/acquire.ts";
 import { release } from "../../src/lock/release.ts";
 import type { Operation, Store, WatchedStore } from "../../src/store/contract.ts";

@@ -2,43 +2,45 @@ import { script } from "../../generated/limiter/decide.ts";
 import { script as withoutGrowth } from "../../generated/limiter/without-growth.ts";
 import type { Keyspace, PackedStep } from "../../store/contract.ts";
 import { refusal } from "../../store/refusal.ts";
-import { type Ask, MODE, type Reply, STATUS } from "./ask.ts";
-import { lookFixed } from "./fixed.ts";
-import { Holds } from "./holds.ts";
-import { law } from "./law.ts";
-import { lookLeaky } from "./leaky.ts";
+import { ConcurrencyState } from "./concurrency.ts";
+import { constants } from "./constants.ts";
+import { FixedWindowState } from "./fixed-window.ts";
+import { LeakyBucketState } from "./leaky-bucket.ts";
 import { packingOf } from "./packing.ts";
-import { lookConcurrency } from "./permits.ts";
-import { Requests } from "./requests.ts";
-import { KIND, type Looked, type Rule } from "./rule.ts";
-import { lookSliding } from "./sliding.ts";
+import { RepeatedRequests } from "./repeated-requests.ts";
+import { type DecideReply, type DecideRequest, MODE, STATUS } from "./request.ts";
+import { Reservations } from "./reservations.ts";
+import { KIND, type Rule } from "./rule.ts";
+import { SlidingWindowState } from "./sliding-window.ts";
+import type { PolicyState, StateContext } from "./state.ts";
 
-type Later = (change: () => void) => void;
+type AfterStep = (change: () => void) => void;
 
-interface Policy {
+/** One policy while its step decides. */
+interface PolicyTurn {
   rule: Rule;
-  looked: Looked;
+  state: PolicyState;
   isHead: boolean;
-  holds: Holds | undefined;
+  reservations: Reservations | undefined;
   passes: number;
   waitMs: number;
 }
 
-const made = new Map<string, PackedStep<Ask, Reply>>();
+const operations = new Map<string, PackedStep<DecideRequest, DecideReply>>();
 
 /**
- * Asks all policies and takes from all of them or none; law in lua/limiter/decide.lua. One operation for each number of
- * policies and keys, since what travels together is alike in size. `grows`: may need memory, and is refused by a server
- * that is full; else lua/limiter/without-growth.lua.
+ * Asks all policies and takes from all of them or from none. The twin of lua/limiter/decide.lua, which states the rules.
+ * There is one operation for each number of policies and keys, because steps that share a request must have one size.
+ * A step that `grows` may need memory, so a full server refuses it. The others run as lua/limiter/without-growth.lua.
  */
 export function decideFor(
   policies: number,
   keyCount: number,
   repeatable: boolean,
   grows = true,
-): PackedStep<Ask, Reply> {
+): PackedStep<DecideRequest, DecideReply> {
   const name = `${policies} ${keyCount} ${repeatable} ${grows}`;
-  let operation = made.get(name);
+  let operation = operations.get(name);
   if (!operation) {
     operation = {
       name: grows ? "limiter/decide" : "limiter/without-growth",
@@ -49,144 +51,156 @@ export function decideFor(
       packing: packingOf(policies),
       local: decide,
     };
-    made.set(name, operation);
+    operations.set(name, operation);
   }
   return operation;
 }
 
-function keysOf(key: string, { endings }: Ask): string[] {
-  return endings.map((ending) => key + ending);
+function keysOf(key: string, { keySuffixes }: DecideRequest): string[] {
+  return keySuffixes.map((suffix) => key + suffix);
 }
 
-function decide(keys: Keyspace, key: string, ask: Ask, nowMs: number): Reply {
+function decide(keys: Keyspace, key: string, request: DecideRequest, nowMs: number): DecideReply {
   const changes: (() => void)[] = [];
-  const reply = decideNow(keys, keysOf(key, ask), ask, nowMs, (change) => changes.push(change));
+  const reply = decideNow(keys, keysOf(key, request), request, nowMs, (change) => changes.push(change));
   for (const change of changes) change();
   return reply;
 }
 
-function decideNow(keys: Keyspace, names: readonly string[], ask: Ask, nowMs: number, later: Later): Reply {
-  const { mode, rules, token, amount } = ask;
-  const requests = ask.hasRequest ? new Requests(keys, names, ask) : undefined;
-  const answered = requests?.answered(names[0]!, nowMs);
-  if (answered) return answered;
+function decideNow(
+  keys: Keyspace,
+  names: readonly string[],
+  request: DecideRequest,
+  nowMs: number,
+  afterStep: AfterStep,
+): DecideReply {
+  const { mode, rules, token, amount } = request;
+  const requests = request.hasRequest ? new RepeatedRequests(keys, names, request) : undefined;
+  const replied = requests?.replied(names[0]!, nowMs);
+  if (replied) return replied;
   if (mode === MODE.reset) {
     for (const name of names) keys.delete(name);
-    return unanswered(STATUS.decided, rules.length);
+    return emptyReply(STATUS.decided, rules.length);
   }
-  const policies = lookAt(keys, names, ask, nowMs, later);
-  if (!policies) return unanswered(STATUS.holdsNeeded, rules.length);
+  const policies = read(keys, names, request, nowMs, afterStep);
+  if (!policies) return emptyReply(STATUS.reservationsNeeded, rules.length);
 
-  let blockedMs = Math.max(0, ...policies.map(({ isHead, looked }) => (isHead ? looked.blockedUntilMs - nowMs : 0)));
+  let blockedMs = Math.max(0, ...policies.map(({ isHead, state }) => (isHead ? state.blockedUntilMs - nowMs : 0)));
   let granted = 0;
-  let permits = rules[0].cost;
+  let permits = rules[0]!.cost;
   if (mode === MODE.take || mode === MODE.peek || mode === MODE.reserve) {
-    const { holds } = policies[0];
-    const isRepeated = mode === MODE.reserve && holds?.find(token) !== undefined;
+    const isRepeated = mode === MODE.reserve && policies[0]!.reservations?.find(token) !== undefined;
     if (isRepeated) granted = 1;
-    else [granted, permits] = take(policies, ask, blockedMs);
-    if (mode === MODE.reserve && granted > 0 && !isRepeated) reserve(policies[0], token, amount);
+    else [granted, permits] = take(policies, request, blockedMs);
+    if (mode === MODE.reserve && granted > 0 && !isRepeated) reserve(policies[0]!, token, amount);
   } else {
-    const status = change(policies, ask, nowMs);
-    if (status !== STATUS.decided) return unanswered(status, rules.length);
+    const status = change(policies, request, nowMs);
+    if (status !== STATUS.decided) return emptyReply(status, rules.length);
     if (mode === MODE.block) blockedMs = amount;
   }
-  const reply: Reply = {
+  const reply: DecideReply = {
     status: STATUS.decided,
     granted,
     permits,
     blockedMs,
-    policies: policies.map(({ passes, waitMs, looked, holds }) => ({
+    policies: policies.map(({ passes, waitMs, state, reservations }) => ({
       passes,
-      used: looked.used,
-      held: holds?.sum ?? 0,
+      used: state.used,
+      reserved: reservations?.sum ?? 0,
       waitMs,
-      resetMs: looked.resetMs(),
+      resetMs: state.resetMs(),
     })),
   };
   if (granted > 0) requests?.remember(reply, token, nowMs);
   return reply;
 }
 
-/** Undefined where holds that count were not given. */
-function lookAt(keys: Keyspace, names: readonly string[], ask: Ask, nowMs: number, later: Later): Policy[] | undefined {
-  const policies: Policy[] = [];
-  let nextHolds = ask.rules.length;
-  let holds: Holds | undefined;
-  for (const [i, rule] of ask.rules.entries()) {
-    const looked = look(keys, names[i], rule, nowMs, later);
-    const isHead = ask.isHead[i];
+/** Reads the states. Undefined if there are reservations and the request does not have their keys. */
+function read(
+  keys: Keyspace,
+  names: readonly string[],
+  request: DecideRequest,
+  nowMs: number,
+  afterStep: AfterStep,
+): PolicyTurn[] | undefined {
+  const policies: PolicyTurn[] = [];
+  let nextReservations = request.rules.length;
+  let reservations: Reservations | undefined;
+  for (const [i, rule] of request.rules.entries()) {
+    const state = stateOf({ keys, key: names[i]!, rule, nowMs, afterStep });
+    const isHead = request.isHead[i]!;
     if (isHead) {
-      holds = ask.hasHolds ? new Holds(keys, names[nextHolds++], nowMs) : undefined;
-      if (!holds && looked.holdsUntilMs > nowMs) return undefined;
+      reservations = request.hasReservations ? new Reservations(keys, names[nextReservations++]!, nowMs) : undefined;
+      if (!reservations && state.reservedUntilMs > nowMs) return undefined;
     }
-    policies.push({ rule, looked, isHead, holds, passes: 0, waitMs: 0 });
+    policies.push({ rule, state, isHead, reservations, passes: 0, waitMs: 0 });
   }
   return policies;
 }
 
-function look(keys: Keyspace, key: string, rule: Rule, nowMs: number, later: Later): Looked {
-  if (rule.kind === KIND.fixed) return lookFixed(keys, key, rule, nowMs);
-  if (rule.kind === KIND.sliding) return lookSliding(keys, key, rule, nowMs, later);
-  return rule.kind === KIND.leaky ? lookLeaky(keys, key, rule, nowMs) : lookConcurrency(keys, key, rule, nowMs);
+function stateOf(context: StateContext): PolicyState {
+  const { kind } = context.rule;
+  if (kind === KIND.fixed) return new FixedWindowState(context);
+  if (kind === KIND.sliding) return new SlidingWindowState(context);
+  return kind === KIND.leaky ? new LeakyBucketState(context) : new ConcurrencyState(context);
 }
 
-const freeOf = ({ looked, holds }: Policy) => looked.free - (holds?.sum ?? 0);
+const freeOf = ({ state, reservations }: PolicyTurn) => state.free - (reservations?.sum ?? 0);
 
-/** How many of the calls pass, and with how many permits each. */
-function take(policies: Policy[], ask: Ask, blockedMs: number): [granted: number, permits: number] {
-  const { calls, mode, isPartial, amount, token } = ask;
+/** Returns the number of calls that pass, and the permits of each. */
+function take(policies: PolicyTurn[], request: DecideRequest, blockedMs: number): [granted: number, permits: number] {
+  const { calls, mode, isPartial, amount, token } = request;
   let costs = policies.map(({ rule }) => rule.cost);
   if (isPartial) {
-    const less = Math.min(costs[0], ...policies.filter(({ rule }) => !rule.isShadow).map(freeOf));
-    costs = costs.map(() => Math.max(less, amount));
+    const available = Math.min(costs[0]!, ...policies.filter(({ rule }) => !rule.isShadow).map(freeOf));
+    costs = costs.map(() => Math.max(available, amount));
   }
   let granted = blockedMs > 0 ? 0 : calls;
   for (const [i, policy] of policies.entries()) {
-    policy.passes = costs[i] === 0 ? calls : Math.max(0, Math.min(calls, Math.floor(freeOf(policy) / costs[i])));
+    const cost = costs[i]!;
+    policy.passes = cost === 0 ? calls : Math.max(0, Math.min(calls, Math.floor(freeOf(policy) / cost)));
     if (!policy.rule.isShadow) granted = Math.min(granted, policy.passes);
   }
   for (const [i, policy] of policies.entries()) {
-    const { looked, holds, passes } = policy;
+    const { state, reservations, passes } = policy;
+    const cost = costs[i]!;
     const taken = Math.min(granted, passes);
-    if (mode === MODE.take && taken > 0 && costs[i] > 0) {
-      looked.put(taken, costs[i], token);
-      looked.free -= taken * costs[i];
-    }
+    if (mode === MODE.take && taken > 0 && cost > 0) state.take(taken, cost, token);
     if (passes >= calls || passes > granted) continue;
-    if (holds) policy.waitMs = holds.waitMs(looked, costs[i]);
-    else policy.waitMs = costs[i] <= looked.free ? 0 : looked.waitMs(costs[i]);
+    if (reservations) policy.waitMs = reservations.waitMs(state, cost);
+    else policy.waitMs = cost <= state.free ? 0 : state.waitMs(cost);
   }
-  return [granted, costs[0]];
+  return [granted, costs[0]!];
 }
 
-function reserve({ looked, holds, rule }: Policy, token: string, leaseMs: number): void {
-  if (holds!.isFull) throw refusal("OVERLOADED", `${law.mostHeld} reservations of this id are open`);
-  looked.holdsUntilMs = Math.max(looked.holdsUntilMs, holds!.add(token, leaseMs, rule.cost));
-  looked.write();
+function reserve({ state, reservations, rule }: PolicyTurn, token: string, leaseMs: number): void {
+  if (reservations!.isFull)
+    throw refusal("OVERLOADED", `the id has ${constants.maxReservations} open reservations, its maximum`);
+  state.reservedUntilMs = Math.max(state.reservedUntilMs, reservations!.add(token, leaseMs, rule.cost));
+  state.write();
 }
 
-/** Steps that change a state whatever it is; their status. */
-function change(policies: Policy[], { mode, token, amount }: Ask, nowMs: number): number {
+/** The modes that change a state without asking it. Returns their status. */
+function change(policies: PolicyTurn[], { mode, token, amount }: DecideRequest, nowMs: number): number {
   if (mode === MODE.settle) {
-    const held = policies[0].holds!.find(token);
-    if (!held) return STATUS.notReserved;
-    if (held.permits < 0) return STATUS.settled;
-    policies[0].holds!.settle(token);
+    const reservation = policies[0]!.reservations!.find(token);
+    if (!reservation) return STATUS.notReserved;
+    if (reservation.permits < 0) return STATUS.settled;
+    policies[0]!.reservations!.settle(token);
   }
-  for (const { rule, looked, isHead } of policies)
+  for (const { rule, state, isHead } of policies)
     if (mode === MODE.add || mode === MODE.settle) {
-      if (rule.kind !== KIND.concurrency && rule.cost > 0) looked.put(1, rule.cost, token);
-    } else if (mode === MODE.giveBack) looked.back(rule.cost);
-    else if (mode === MODE.release) looked.release?.(token);
+      if (rule.kind !== KIND.concurrency && rule.cost > 0) state.take(1, rule.cost, token);
+    } else if (mode === MODE.giveBack) state.giveBack(rule.cost);
+    else if (mode === MODE.release) state.release?.(token);
     else if (mode === MODE.block && isHead) {
-      looked.blockedUntilMs = amount > 0 ? nowMs + amount : 0;
-      looked.write();
+      state.blockedUntilMs = amount > 0 ? nowMs + amount : 0;
+      state.write();
     }
   return STATUS.decided;
 }
 
-function unanswered(status: number, count: number): Reply {
-  const none = { passes: 0, used: 0, held: 0, waitMs: 0, resetMs: 0 };
-  return { status, granted: 0, permits: 0, blockedMs: 0, policies: Array.from({ length: count }, () => none) };
+function emptyReply(status: number, count: number): DecideReply {
+  const policy = { passes: 0, used: 0, reserved: 0, waitMs: 0, resetMs: 0 };
+  return { status, granted: 0, permits: 0, blockedMs: 0, policies: Array.from({ length: count }, () => policy) };
 }

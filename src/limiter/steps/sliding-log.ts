@@ -1,23 +1,25 @@
-import { KIND, type State } from "./rule.ts";
+import { KIND } from "./rule.ts";
+import type { StoredState } from "./state.ts";
 
-/** Of two arrays, which grow by half. */
+/** Memory of one record: two arrays, which grow by half. */
 export const RECORD_BYTES = 22;
 const LOG_BYTES = 640;
 
 /**
- * Permits taken, one record for each millisecond: its time, and the total with it. What is in a window is the difference
- * of two totals, found by halving.
+ * Permits taken: one record for each millisecond, with its time and the running total. The permits in a window are the
+ * difference of two totals, found by binary search.
  */
-export class SlidingLog implements State {
+export class SlidingLog implements StoredState {
   readonly kind = KIND.sliding;
   blockedUntilMs = 0;
-  holdsUntilMs = 0;
-  /** The longest span of any call: records older than that go. */
+  reservedUntilMs = 0;
+  /** The longest span of any call. Older records are dropped. */
   longestMs = 0;
   #times: number[] = [];
   #totals: number[] = [];
-  /** Records before this one are gone; the total with them. */
+  /** Index of the first live record. */
   #head = 0;
+  /** Total before that record. */
   #before = 0;
   newestMs = 0;
 
@@ -25,7 +27,7 @@ export class SlidingLog implements State {
     return this.#times.length - this.#head;
   }
 
-  /** What it takes, records that are gone but still there included. */
+  /** Memory, including dropped records that are still in the arrays. */
   get sizeBytes(): number {
     return LOG_BYTES + RECORD_BYTES * this.#times.length;
   }
@@ -39,7 +41,7 @@ export class SlidingLog implements State {
     return this.#times.length - this.#firstAfter(cutoffMs);
   }
 
-  /** The time of the first record after `cutoffMs` with which so many permits, counted from there, have been taken. */
+  /** The time of the record after `cutoffMs` up to which at least `permits` have been taken since `cutoffMs`. */
   timeOfRelease(cutoffMs: number, permits: number): number {
     const first = this.#firstAfter(cutoffMs);
     const target = this.#totalBefore(first) + permits;
@@ -65,16 +67,16 @@ export class SlidingLog implements State {
     }
   }
 
-  newestAfterBack(permits: number, atMs: number): number {
+  newestAfterGivingBack(permits: number, atMs: number): number {
     const target = this.#total - permits;
     if (target <= this.#before) return atMs;
     return this.#times[search(this.#head, this.#times.length - 1, (i) => this.#totals[i] >= target)];
   }
 
-  /** Gives permits back, the newest first. */
-  back(permits: number, atMs: number): void {
+  /** Gives permits back, the newest ones first. */
+  giveBack(permits: number, atMs: number): void {
     const target = this.#total - permits;
-    this.newestMs = this.newestAfterBack(permits, atMs);
+    this.newestMs = this.newestAfterGivingBack(permits, atMs);
     const records =
       target <= this.#before
         ? this.#head
@@ -85,7 +87,7 @@ export class SlidingLog implements State {
     else this.#before = target;
   }
 
-  /** Totals are kept where numbers are whole. */
+  /** Lowers all totals, so that they stay exact whole numbers. */
   #rebase(): void {
     this.#times = this.#times.slice(this.#head);
     this.#totals = this.#totals.slice(this.#head).map((total) => total - this.#before);
@@ -106,7 +108,7 @@ export class SlidingLog implements State {
   }
 }
 
-/** The first index from `low` on for which it holds; `high` where it holds for none before. */
+/** The first index from `low` for which `holds` is true; `high` if there is none below. */
 function search(low: number, high: number, holds: (index: number) => boolean): number {
   while (low < high) {
     const middle = (low + high) >>> 1;

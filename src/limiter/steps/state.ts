@@ -1,34 +1,93 @@
 import { corruptError } from "../../errors.ts";
 import type { Keyspace } from "../../store/contract.ts";
-import type { Looked, State } from "./rule.ts";
+import type { Rule } from "./rule.ts";
 
-/** What a state of some numbers takes. */
+/** Memory that a state of a few numbers takes. */
 export const STATE_BYTES = 300;
 
-/** What stands under a key, of the kind that is expected there. */
-export function stateOf<T extends State>(keys: Keyspace, key: string, kind: number): T | undefined {
-  const state = keys.get(key);
-  if (state === undefined) return undefined;
-  if (Object(state).kind !== kind) throw corruptError(key, "the state of another kind of policy");
-  return state as T;
+/** The state of one policy for one id, read and changed within one step. The twin of `p` in lua/limiter/state.lua. */
+export interface PolicyState {
+  /** Ms since 1970; 0 without a block. Only the state of a limiter's first policy is blocked. */
+  blockedUntilMs: number;
+  /** End of the longest reservation, ms since 1970; 0 without one. Only in the state of a limiter's first policy. */
+  reservedUntilMs: number;
+  /** Permits taken. For a leaky bucket or GCRA: the level, in permits times ms. */
+  readonly used: number;
+  /** Permits left. Negative after a penalty or a lowered limit. */
+  readonly free: number;
+  /** Ms until `permits` fit, which do not fit now. Infinity: never. */
+  waitMs(permits: number): number;
+  /** Ms until all permits are free. */
+  resetMs(): number;
+  /** Takes `cost` permits for each of `calls` calls, even if they do not fit, and writes. */
+  take(calls: number, cost: number, token: string): void;
+  /** Gives permits back and writes. */
+  giveBack(permits: number): void;
+  /** Gives back the permits lent under a token. Only concurrency policies lend. */
+  release?(token: string): void;
+  write(): void;
 }
 
-/** What of a block or a reservation is not over: else 0, and written as that. */
-export function untilOf(untilMs: number | undefined, nowMs: number): number {
+/** The fields that every kind of policy stores under its key. */
+export interface StoredState {
+  kind: number;
+  blockedUntilMs: number;
+  reservedUntilMs: number;
+}
+
+/** Where a state lies, and the policy and time by which it is read. */
+export interface StateContext {
+  keys: Keyspace;
+  key: string;
+  rule: Rule;
+  nowMs: number;
+  /** Runs a change when all keys of the step are set. */
+  afterStep(change: () => void): void;
+}
+
+/** Reads the stored value and writes it with its expiry. */
+export abstract class StoredPolicyState<Stored extends StoredState> implements PolicyState {
+  blockedUntilMs: number;
+  reservedUntilMs: number;
+  abstract readonly used: number;
+  abstract readonly free: number;
+  protected readonly context: StateContext;
+  protected readonly stored: Stored | undefined;
+
+  /** Throws CORRUPT if the key has the state of another kind of policy. */
+  constructor(context: StateContext, kind: number) {
+    const { keys, key, nowMs } = context;
+    const stored = keys.get(key);
+    if (stored !== undefined && Object(stored).kind !== kind)
+      throw corruptError(key, "the state of another kind of policy");
+    this.context = context;
+    this.stored = stored as Stored | undefined;
+    this.blockedUntilMs = untilOrZero(this.stored?.blockedUntilMs, nowMs);
+    this.reservedUntilMs = untilOrZero(this.stored?.reservedUntilMs, nowMs);
+  }
+
+  abstract waitMs(permits: number): number;
+  abstract resetMs(): number;
+  abstract take(calls: number, cost: number, token: string): void;
+  abstract giveBack(permits: number): void;
+  abstract write(): void;
+
+  /** When the key expires, if the policy's own numbers matter until `endMs`. */
+  protected expireAtMs(endMs: number): number {
+    return Math.max(endMs, this.blockedUntilMs, this.reservedUntilMs);
+  }
+
+  /** Writes a value that matters until `endMs`. Deletes the key if that is over. */
+  protected store(value: object, endMs: number, sizeBytes: number): void {
+    const { keys, key, nowMs } = this.context;
+    const { blockedUntilMs, reservedUntilMs } = this;
+    const expireAtMs = this.expireAtMs(endMs);
+    if (expireAtMs > nowMs) keys.set(key, { ...value, blockedUntilMs, reservedUntilMs }, sizeBytes, expireAtMs);
+    else keys.delete(key);
+  }
+}
+
+/** Blocks and reservations that are over count as 0, and are written as 0. */
+function untilOrZero(untilMs: number | undefined, nowMs: number): number {
   return untilMs !== undefined && untilMs > nowMs ? untilMs : 0;
-}
-
-/** Writes a state that matters until `endsMs`; one that says nothing is not there. */
-export function keep(
-  keys: Keyspace,
-  key: string,
-  { blockedUntilMs, holdsUntilMs }: Looked,
-  state: object,
-  endsMs: number,
-  nowMs: number,
-  sizeBytes: number,
-): void {
-  const expireAtMs = Math.max(endsMs, blockedUntilMs, holdsUntilMs);
-  if (expireAtMs > nowMs) keys.set(key, { ...state, blockedUntilMs, holdsUntilMs }, sizeBytes, expireAtMs);
-  else keys.delete(key);
 }

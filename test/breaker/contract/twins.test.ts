@@ -5,7 +5,7 @@ import { flush } from "../../../src/breaker/flush.ts";
 import { law } from "../../../src/breaker/law.ts";
 import type { Rule } from "../../../src/breaker/rule.ts";
 import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
-import { constantsOfLaw } from "../../harness/law-constants.ts";
+import { luaConstants } from "../../harness/lua-constants.ts";
 
 const { ORIEL_BREAKER_RUNS = "200" } = process.env;
 
@@ -159,5 +159,5 @@ test("more processes than are remembered: the one that was silent longest is for
 });
 
 test("both hold the same constants", () => {
-  expect(constantsOfLaw("breaker")).toEqual(law);
+  expect(luaConstants("breaker/law")).toEqual(law);
 });

@@ -12,7 +12,7 @@ import { read } from "../../../src/journal/steps/read.ts";
 import { record } from "../../../src/journal/steps/record.ts";
 import { closedKey, rotate } from "../../../src/journal/steps/rotate.ts";
 import { summarize } from "../../../src/journal/steps/summarize.ts";
-import { constantsOfLaw } from "../../harness/law-constants.ts";
+import { luaConstants } from "../../harness/lua-constants.ts";
 import { type OpenStore, onMemory, onRedis6 } from "../../series/contract/stores.ts";
 import { emptySummary } from "./empty-summary.ts";
 
@@ -225,7 +225,7 @@ describe("the two forms of each step", () => {
 });
 
 test("both forms have the same constants", () => {
-  const constants = constantsOfLaw("journal");
+  const constants = luaConstants("journal/law");
   expect(Object.keys(constants).length).toBe(15);
   expect(law).toMatchObject(constants);
 });

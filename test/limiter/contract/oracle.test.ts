@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Decision, Limiter } from "../../../src/entries/index.ts";
-import { ruleOf } from "../../../src/limiter/client/asker.ts";
-import { decisionOf } from "../../../src/limiter/steps/answer.ts";
-import { MODE } from "../../../src/limiter/steps/ask.ts";
+import { ruleOf } from "../../../src/limiter/client/decision-client.ts";
 import { decideFor } from "../../../src/limiter/steps/decide.ts";
+import { decisionOf } from "../../../src/limiter/steps/decision-of.ts";
+import { MODE } from "../../../src/limiter/steps/request.ts";
 import { Entries } from "../../../src/store/memory/entries.ts";
 import { type OpenStore, onMemory, onRedis, START_MS } from "../../harness/clock/stepped-stores.ts";
 import { Random } from "../../simulator/world/random.ts";
@@ -41,8 +41,8 @@ class Bare {
     const token = tokenOf(verb === "release" ? cost : this.#lent);
     const asked = (mode: number, permits: number) => {
       const rules = [ruleOf(policy, permits)];
-      const ask = { mode, calls: 1, isPartial: false, amount: 0, token, rules, isHead: [true], endings: [""] };
-      const whole = { ...ask, hasHolds: false, hasRequest: false };
+      const ask = { mode, calls: 1, isPartial: false, amount: 0, token, rules, isHead: [true], keySuffixes: [""] };
+      const whole = { ...ask, hasReservations: false, hasRequest: false };
       return this.#entries.step(["k"], nowMs, (keys) => decideFor(1, 1, false).local(keys, "k", whole, nowMs));
     };
     const isAsking = verb === "take" || verb === "peek";

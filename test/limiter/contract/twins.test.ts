@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Ask, MODE } from "../../../src/limiter/steps/ask.ts";
 import { decideFor } from "../../../src/limiter/steps/decide.ts";
+import { type DecideRequest, MODE } from "../../../src/limiter/steps/request.ts";
 import { KIND, type Rule } from "../../../src/limiter/steps/rule.ts";
 import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
 
@@ -31,17 +31,17 @@ const step = fc.record({
   token,
   hasRequest: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, fc.constant(true)),
   request: fc.constantFrom("a", "b"),
-  hasHolds: fc.boolean(),
+  hasReservations: fc.boolean(),
   /** A call may come with other limits and spans. */
   limit: fc.constantFrom(undefined, undefined, undefined, 1, 20),
   spanMs: fc.constantFrom(undefined, undefined, undefined, 10, 400),
 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-function askOf(one: Step, all: readonly Rule[], isSeveral: boolean): Ask {
+function askOf(one: Step, all: readonly Rule[], isSeveral: boolean): DecideRequest {
   const needsHolds = one.mode === MODE.reserve || one.mode === MODE.settle || one.mode === MODE.reset;
   const isAlone = one.hasRequest || (one.isPartial && one.mode === MODE.take) || one.mode > MODE.peek;
-  const hasHolds = one.hasHolds || needsHolds;
+  const hasReservations = one.hasReservations || needsHolds;
   const hasRequest = one.hasRequest && one.mode === MODE.take;
   // Several limiters only take.
   const isHead = all.map((_, i) => i === 0 || (isSeveral && one.mode === MODE.take));
@@ -58,13 +58,13 @@ function askOf(one: Step, all: readonly Rule[], isSeveral: boolean): Ask {
       spanMs: one.spanMs ?? each.spanMs,
     })),
     isHead,
-    endings: [
+    keySuffixes: [
       ...all.map(({ kind }, i) => `{id}:${i}:${kind}`),
-      ...(hasHolds ? isHead.flatMap((is, i) => (is ? [`{id}:holds:${i}`] : [])) : []),
+      ...(hasReservations ? isHead.flatMap((is, i) => (is ? [`{id}:holds:${i}`] : [])) : []),
       ...(hasRequest || one.mode === MODE.reset ? ["{id}:requests"] : []),
       ...(hasRequest ? [`{id}:request:${one.request}`] : []),
     ],
-    hasHolds,
+    hasReservations,
     hasRequest,
   };
 }
@@ -75,9 +75,9 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all((opened ?? []).map((each) => each.close())));
 
-async function play({ store, clock }: OpenStore, ask: Ask, waitMs: number): Promise<unknown> {
+async function play({ store, clock }: OpenStore, ask: DecideRequest, waitMs: number): Promise<unknown> {
   clock.nowMs += waitMs;
-  const operation = decideFor(ask.rules.length, ask.endings.length, false);
+  const operation = decideFor(ask.rules.length, ask.keySuffixes.length, false);
   return store
     .run(operation, "", ask)
     .catch(({ code, cause }) => ({ code, cause: (cause as Error | undefined)?.message }));

@@ -2,8 +2,8 @@ import type { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Limiter } from "../../../src/limiter/limiter.ts";
 import { concurrency, fixedWindow, gcra, leakyBucket, slidingWindow } from "../../../src/limiter/policies.ts";
-import { MODE } from "../../../src/limiter/steps/ask.ts";
 import { decideFor } from "../../../src/limiter/steps/decide.ts";
+import { MODE } from "../../../src/limiter/steps/request.ts";
 import { KIND, type Rule } from "../../../src/limiter/steps/rule.ts";
 import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
 
@@ -126,8 +126,8 @@ describe.each([
         token: "",
         rules: [rule],
         isHead: [true],
-        endings: [""],
-        hasHolds: false,
+        keySuffixes: [""],
+        hasReservations: false,
         hasRequest: false,
       });
     for (let i = 0; i < 70; i++) {

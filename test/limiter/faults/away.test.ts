@@ -29,7 +29,7 @@ describe("takeAll", () => {
     [["allow", "allow"], "allow"],
   ] as const)("of limiters that wish %o: %s", async (wishes, decides) => {
     const limiters = wishes.map((onStoreError, i) => limiterOf(`l${i}`, { onStoreError }));
-    opened.isAway = true;
+    opened.isStoreFailure = true;
     const taking = Limiter.takeAll(wanted(...limiters), { tag });
     if (decides === "throw") return expect(taking).rejects.toMatchObject(away);
     const allowed = decides !== "deny";
@@ -43,20 +43,20 @@ describe("takeAll", () => {
   test("local: from all shares or from none, beside what takes of the same tag took", async () => {
     const wide = limiterOf("wide", { onStoreError: "local" });
     const half = limiterOf("half", { onStoreError: "local", localShare: 0.5 });
-    opened.isAway = true;
+    opened.isStoreFailure = true;
     expect(await half.take("a", { tag })).toMatchObject({ allowed: true, degraded: true, remaining: 2 });
     const both = () => Limiter.takeAll(wanted(wide, half), { tag });
     expect(await both()).toMatchObject({ allowed: true, policy: "half:fixed-window", limit: 3, remaining: 0 });
     expect(await both()).toMatchObject({ allowed: false, policy: "half:fixed-window", degradedBy: "local" });
     expect(await wide.peek("a", { tag })).toMatchObject({ degraded: true, remaining: 4 });
-    opened.isAway = false;
+    opened.isStoreFailure = false;
     expect(await both()).toMatchObject({ allowed: true, degraded: false });
     expect(await wide.peek("a", { tag })).toMatchObject({ degraded: false, remaining: 4 });
   });
 
   test("what is wrong with the call is thrown whatever was wished", async () => {
     const [one, other] = [limiterOf("one", { onStoreError: "allow" }), limiterOf("one", { onStoreError: "allow" })];
-    opened.isAway = true;
+    opened.isStoreFailure = true;
     await expect(Limiter.takeAll(wanted(one, other), { tag })).rejects.toMatchObject({ code: "ARGUMENT" });
     expect(opened.asked).toBe(0);
   });
@@ -66,25 +66,25 @@ describe("reserve", () => {
   const terms = { cost: 4, lease: "1m" } as const;
 
   test("throw: rejects", async () => {
-    opened.isAway = true;
+    opened.isStoreFailure = true;
     await expect(limiterOf("r").reserve("a", terms)).rejects.toMatchObject(away);
   });
 
   test("deny: nothing is reserved", async () => {
-    opened.isAway = true;
+    opened.isStoreFailure = true;
     expect(await limiterOf("r", { onStoreError: "deny" }).reserve("a", terms)).toBeNull();
   });
 
   test("allow: as often as one asks; to settle or cancel it asks nobody and charges nothing, when the store is back too", async () => {
     const limiter = limiterOf("r", { onStoreError: "allow" });
-    opened.isAway = true;
+    opened.isStoreFailure = true;
     const both = [(await limiter.reserve("a", terms))!, (await limiter.reserve("a", terms))!];
     expect(both).toMatchObject([
       { degraded: true, cost: 4 },
       { degraded: true, cost: 4 },
     ]);
     expect(await both[0]!.settle(3)).toBe(false);
-    opened.isAway = false;
+    opened.isStoreFailure = false;
     expect(await both[1]!.cancel()).toBe(false);
     await expect(both[1]!.settle(-1)).rejects.toMatchObject({ code: "ARGUMENT" });
     expect(opened.asked).toBe(2);
@@ -94,17 +94,17 @@ describe("reserve", () => {
 
   test("local: of this process's share; settled there, once, and never charged to the store", async () => {
     const limiter = limiterOf("r", { onStoreError: "local", localShare: 0.9 });
-    opened.isAway = true;
+    opened.isStoreFailure = true;
     expect(await limiter.reserve("a", { ...terms, cost: 6 })).toBeNull();
     const reserved = (await limiter.reserve("a", terms))!;
     expect(reserved).toMatchObject({ degraded: true, cost: 4 });
     expect(await limiter.reserve("a", terms)).toBeNull();
     expect(await limiter.take("a", { cost: 2 })).toMatchObject({ allowed: false, degradedBy: "local" });
-    opened.isAway = false;
+    opened.isStoreFailure = false;
     expect(await reserved.settle(1)).toBe(true);
     expect(await reserved.settle(1)).toBe(false);
     expect(await limiter.peek("a")).toMatchObject({ remaining: 6, degraded: false });
-    opened.isAway = true;
+    opened.isStoreFailure = true;
     expect(await limiter.peek("a")).toMatchObject({ remaining: 4, degraded: true });
   });
 
@@ -127,7 +127,7 @@ describe("reserve", () => {
 describe("local", () => {
   test("fewer permits than the cost, down to atLeast", async () => {
     const limiter = limiterOf("l", { onStoreError: "local" });
-    opened.isAway = true;
+    opened.isStoreFailure = true;
     expect(await limiter.take("a", { cost: 4 })).toMatchObject({ allowed: true, granted: 4 });
     expect(await limiter.take("a", { cost: 4, atLeast: 3 })).toMatchObject({ allowed: false, granted: 0 });
     expect(await limiter.take("a", { cost: 4, atLeast: 1 })).toMatchObject({ allowed: true, granted: 2, remaining: 0 });
@@ -135,18 +135,18 @@ describe("local", () => {
 
   test("what is too much for the share is tried again, and passes when the store is back", async () => {
     const limiter = limiterOf("l", { onStoreError: "local", localShare: 0.5 });
-    opened.isAway = true;
+    opened.isStoreFailure = true;
     const denied = { allowed: false, retryAfterMs: 1000, degradedBy: "local" };
     expect(await limiter.take("a", { cost: 4 })).toMatchObject({ ...denied, policies: [{ retryAfterMs: 1000 }] });
     const waiting = limiter.acquire("a", { cost: 4, wait: "10s" });
     await until("it was denied once", () => opened.asked === 2);
-    opened.isAway = false;
+    opened.isStoreFailure = false;
     expect(await waiting).toMatchObject({ allowed: true, degraded: false, remaining: 2 });
   });
 
   test("a request counts once, and its permit is the same", async () => {
     const limiter = limiterOf("l", { onStoreError: "local" }, concurrency({ limit: 2, lease: "1h" }));
-    opened.isAway = true;
+    opened.isStoreFailure = true;
     const [one, again] = [await limiter.take("a", { requestId: "r" }), await limiter.take("a", { requestId: "r" })];
     expect(again).toEqual(one);
     expect(one).toMatchObject({ allowed: true, remaining: 1, permit: expect.stringMatching(/^[0-9a-f]{32}$/) });
@@ -158,7 +158,7 @@ describe("local", () => {
     const pool = limiterOf("l", { onStoreError: "local" }, concurrency({ limit: 3, lease: "1h" }));
     const other = limiterOf("l", { onStoreError: "local" }, concurrency({ limit: 3, lease: "1h" }));
     const { permit: stored } = await pool.take("a");
-    opened.isAway = true;
+    opened.isStoreFailure = true;
     const lent = await Promise.all([pool.take("a"), pool.take("a"), pool.take("a"), pool.take("a")]);
     expect(lent.map(({ allowed }) => allowed)).toEqual([true, true, true, false]);
     expect(new Set(lent.slice(0, 3).map(({ permit }) => permit)).size).toBe(3);
@@ -168,19 +168,19 @@ describe("local", () => {
     expect(opened.asked).toBe(before);
     expect(await other.peek("a")).toMatchObject({ remaining: 1, degraded: true });
     await expect(pool.release("a", stored!)).rejects.toMatchObject(away);
-    opened.isAway = false;
+    opened.isStoreFailure = false;
     await pool.release("a", lent[1]!.permit!);
     expect(await pool.peek("a")).toMatchObject({ remaining: 2, degraded: false });
     await pool.release("a", stored!);
     expect(await pool.peek("a")).toMatchObject({ remaining: 3, degraded: false });
-    opened.isAway = true;
+    opened.isStoreFailure = true;
     expect(await pool.peek("a")).toMatchObject({ remaining: 2, degraded: true });
   });
 
   test("takeAll lends too", async () => {
     const pool = limiterOf("l", { onStoreError: "local" }, concurrency({ limit: 1, lease: "1h" }));
     const [wanted, tag] = [[{ limiter: pool, id: "a" }], "t"];
-    opened.isAway = true;
+    opened.isStoreFailure = true;
     const { permit } = await Limiter.takeAll(wanted, { tag });
     expect(await Limiter.takeAll(wanted, { tag })).toMatchObject({ allowed: false });
     await pool.release("a", permit!, { tag });
@@ -199,9 +199,9 @@ describe("what changes a state rejects, whatever was wished", () => {
   test.each(Object.keys(verbs))("%s", async (verb) => {
     for (const onStoreError of ["throw", "allow", "deny", "local"] as const) {
       const limiter = limiterOf("c", { onStoreError });
-      opened.isAway = true;
+      opened.isStoreFailure = true;
       await expect(verbs[verb]!(limiter)).rejects.toMatchObject({ ...away, message: `Limiter "c" ${verb}: no answer` });
-      opened.isAway = false;
+      opened.isStoreFailure = false;
       await verbs[verb]!(limiter);
     }
   });

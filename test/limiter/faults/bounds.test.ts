@@ -2,8 +2,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { fixedWindow, gcra, Limiter, memoryStore, type Policy } from "../../../src/entries/index.ts";
-import { MOST_RECENT_BYTES, Recent } from "../../../src/limiter/client/recent.ts";
-import type { Ask } from "../../../src/limiter/steps/ask.ts";
+import { ExpiringCache, MAX_CACHE_BYTES } from "../../../src/limiter/client/expiring-cache.ts";
+import type { DecideRequest } from "../../../src/limiter/steps/request.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { Random } from "../../simulator/world/random.ts";
 
@@ -18,7 +18,7 @@ async function heapBytes(): Promise<number> {
 }
 
 const clock = { nowMs: Date.UTC(2100, 0, 1) };
-const MOST_HEAP_BYTES = 1.5 * MOST_RECENT_BYTES;
+const MOST_HEAP_BYTES = 1.5 * MAX_CACHE_BYTES;
 /** An id of its own, as long as its client likes, not in one piece with any other. */
 const idOf = (i: number, length: number, wide: string) =>
   Buffer.from(`${i} ${wide}${"x".repeat(length)}`, "utf8").toString("utf8");
@@ -67,7 +67,7 @@ test("while the store is silent, leases fetch ahead for a bounded number of ids,
   const silent: Store = {
     ...memoryStore({ clock: () => clock.nowMs }),
     run(_operation, _key, input) {
-      asked[(input as unknown as Ask).isPartial ? "ahead" : "one"]++;
+      asked[(input as unknown as DecideRequest).isPartial ? "ahead" : "one"]++;
       return new Promise(() => {});
     },
   };
@@ -75,40 +75,40 @@ test("while the store is silent, leases fetch ahead for a bounded number of ids,
   const limiter = new Limiter(silent, [fixedWindow({ limit: 100, span: "1h" })], { name: "api", lease });
   for (let i = 0; i < 20_000; i++) void limiter.take(`id ${i}`);
   await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(asked.ahead).toBeLessThan(MOST_RECENT_BYTES / 750 + 1);
-  expect(asked.ahead).toBeGreaterThan(MOST_RECENT_BYTES / 2000);
+  expect(asked.ahead).toBeLessThan(MAX_CACHE_BYTES / 750 + 1);
+  expect(asked.ahead).toBeGreaterThan(MAX_CACHE_BYTES / 2000);
   expect(asked.ahead + asked.one).toBe(20_000);
 });
 
 describe("what is known for a short time", () => {
   test("goes when it is over, and of too much, what was put in first", () => {
-    const recent = new Recent<number>(() => clock.nowMs);
+    const recent = new ExpiringCache<number>(() => clock.nowMs);
     for (let i = 0; i < 9; i++) recent.set(`a${i}`, i, clock.nowMs + 100, 100);
     expect([recent.get("a0"), recent.sizeBytes]).toEqual([0, 900]);
     clock.nowMs += 100;
     expect([recent.get("a0"), recent.size]).toEqual([undefined, 8]);
     for (let i = 0; i < 5; i++) recent.set(`b${i}`, i, clock.nowMs + 100, 100);
     expect([recent.size, recent.sizeBytes]).toEqual([5, 500]);
-    for (let i = 0; i < 4; i++) recent.set(`c${i}`, i, clock.nowMs + 100, MOST_RECENT_BYTES / 4);
+    for (let i = 0; i < 4; i++) recent.set(`c${i}`, i, clock.nowMs + 100, MAX_CACHE_BYTES / 4);
     expect([recent.get("b4"), recent.get("c0"), recent.size]).toEqual([undefined, 0, 4]);
-    recent.set("too large", 1, clock.nowMs + 100, MOST_RECENT_BYTES + 1);
+    recent.set("too large", 1, clock.nowMs + 100, MAX_CACHE_BYTES + 1);
     expect([recent.get("too large"), recent.size]).toEqual([undefined, 4]);
   });
 
   test("counts what it holds, whatever is put, asked and taken away", () => {
     const random = new Random(Number(process.env.ORIEL_SEED ?? 7));
-    const recent = new Recent<number>(() => clock.nowMs);
+    const recent = new ExpiringCache<number>(() => clock.nowMs);
     const sizes = new Map<string, number>();
     for (let i = 0; i < 5000; i++) {
       clock.nowMs += random.int(0, 2);
       const id = `id ${random.int(0, 200)}`;
-      const sizeBytes = random.int(1, MOST_RECENT_BYTES / 50);
+      const sizeBytes = random.int(1, MAX_CACHE_BYTES / 50);
       if (random.chance(0.7)) {
         recent.set(id, i, clock.nowMs + random.int(0, 100), sizeBytes);
         sizes.set(id, sizeBytes);
       } else if (random.chance(0.5)) recent.delete(id);
       else recent.get(id);
-      expect(recent.sizeBytes).toBeLessThanOrEqual(MOST_RECENT_BYTES);
+      expect(recent.sizeBytes).toBeLessThanOrEqual(MAX_CACHE_BYTES);
     }
     for (const id of sizes.keys()) recent.delete(id);
     expect([recent.sizeBytes, recent.size]).toEqual([0, 0]);

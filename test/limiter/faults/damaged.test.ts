@@ -195,8 +195,10 @@ test("a concurrency whose leases were cut counts them as lent, and is CORRUPT wh
 
 test("in memory, what another structure keeps under the key is CORRUPT, and names it", async () => {
   const store = memoryStore();
-  const names = ["fixed-window", "!holds"].map((end) => (end === "!holds" ? `${base()}${end}` : `${base()}:${end}`));
-  function base() {
+  const names = ["fixed-window", "!holds"].map((end) =>
+    end === "!holds" ? `${keyPrefix()}${end}` : `${keyPrefix()}:${end}`,
+  );
+  function keyPrefix() {
     return `${store.keyOf("api:id")}:limit`;
   }
   for (const value of [0, "", null, "text", new Uint8Array(40), [], {}, { kind: 2 }]) {

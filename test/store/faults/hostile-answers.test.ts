@@ -76,11 +76,11 @@ test("a full store is a failure of the store; a step's own refusal is not", asyn
     new Fallback(memoryStore(), limiterSettings({ name: "api", onStoreError }));
   const policies = [fixedWindow({ limit: 5, span: "1m" })];
   for (const mode of ["allow", "deny", "local"] as const) {
-    const told = await fallback(mode).answer("base", policies, 1, storeFull("no room"));
+    const told = await fallback(mode).decideTake("keyPrefix", policies, 1, storeFull("no room"));
     expect(told).toMatchObject({ allowed: mode !== "deny", degraded: true, degradedBy: mode });
     const oom = new OrielError("OVERLOADED", "Redis is out of memory", { cause: new Error("OOM command not allowed") });
-    expect(await fallback(mode).answer("base", policies, 1, oom)).toMatchObject({ degradedBy: mode });
-    const own = new OrielError("OVERLOADED", "1000 reservations of this id are open", { transient: true });
-    await expect(fallback(mode).answer("base", policies, 1, own)).rejects.toBe(own);
+    expect(await fallback(mode).decideTake("keyPrefix", policies, 1, oom)).toMatchObject({ degradedBy: mode });
+    const own = new OrielError("OVERLOADED", "the id has 1024 open reservations, its maximum", { transient: true });
+    await expect(fallback(mode).decideTake("keyPrefix", policies, 1, own)).rejects.toBe(own);
   }
 });

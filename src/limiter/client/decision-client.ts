@@ -1,12 +1,12 @@
 import type { PackedStep, Store } from "../../store/contract.ts";
-import { HOLDS_ENDING, policyEndings, REQUESTS_ENDING, requestEnding } from "../keys.ts";
+import { policySuffixes, REQUESTS_SUFFIX, RESERVATIONS_SUFFIX, requestSuffix } from "../keys.ts";
 import type { Policy } from "../policies.ts";
-import { type Ask, MODE, type Reply, STATUS } from "../steps/ask.ts";
 import { decideFor } from "../steps/decide.ts";
+import { type DecideReply, type DecideRequest, MODE, STATUS } from "../steps/request.ts";
 import type { Rule } from "../steps/rule.ts";
 
-export interface Question {
-  base: string;
+export interface LimiterRequest {
+  keyPrefix: string;
   policies: readonly Policy[];
   cost: number;
   mode: number;
@@ -16,8 +16,8 @@ export interface Question {
   amount?: number;
   token?: string;
   requestId?: string | undefined;
-  /** Holds are asked for; where they turn out to count, they are anyway. */
-  hasHolds?: boolean;
+  /** Reservations are asked for; where they turn out to count, they are anyway. */
+  hasReservations?: boolean;
   /** What is reserved is settled on a server that is full. */
   isFull?: boolean;
   signal?: AbortSignal | undefined;
@@ -27,49 +27,49 @@ export interface Question {
 const REPEATABLE: readonly number[] = [MODE.peek, MODE.block, MODE.reset, MODE.reserve, MODE.settle, MODE.release];
 const NO_TOKEN = "";
 
-type Asked = [operation: PackedStep<Ask, Reply>, ask: Ask];
+type PreparedStep = [operation: PackedStep<DecideRequest, DecideReply>, ask: DecideRequest];
 
 /** Asks the store; knows of which limiters permits were reserved, so that their holds are looked at. */
-export class Asker {
+export class DecisionClient {
   readonly #store: Store;
-  #seesHolds = false;
+  #seesReservations = false;
   /** The last plain take: the next is as a rule one of another id, which is asked with the same object. */
-  #last: { policies: readonly Policy[]; cost: number; calls: number; asked: Asked } | undefined;
+  #last: { policies: readonly Policy[]; cost: number; calls: number; asked: PreparedStep } | undefined;
 
   constructor(store: Store) {
     this.#store = store;
   }
 
-  async ask(question: Question): Promise<Reply> {
-    const reply = await this.#send(question, this.#seesHolds);
-    if (reply.status !== STATUS.holdsNeeded) return reply;
-    this.#seesHolds = true;
+  async ask(question: LimiterRequest): Promise<DecideReply> {
+    const reply = await this.#send(question, this.#seesReservations);
+    if (reply.status !== STATUS.reservationsNeeded) return reply;
+    this.#seesReservations = true;
     return this.#send(question, true);
   }
 
-  /** Asks for so many alike calls on an id, which lend nothing; may answer `holdsNeeded`: then `ask`. */
-  take(base: string, policies: readonly Policy[], cost: number, calls: number): Promise<Reply> {
-    if (this.#seesHolds) return this.ask({ base, policies, cost, mode: MODE.take, calls });
+  /** Asks for so many alike calls on an id, which lend nothing; may answer `reservationsNeeded`: then `ask`. */
+  take(keyPrefix: string, policies: readonly Policy[], cost: number, calls: number): Promise<DecideReply> {
+    if (this.#seesReservations) return this.ask({ keyPrefix, policies, cost, mode: MODE.take, calls });
     if (this.#last?.policies !== policies || this.#last.cost !== cost || this.#last.calls !== calls) {
-      const asked = askedOf({ base, policies, cost, mode: MODE.take, calls }, false);
+      const asked = prepare({ keyPrefix, policies, cost, mode: MODE.take, calls }, false);
       this.#last = { policies, cost, calls, asked };
     }
     const [operation, ask] = this.#last.asked;
-    return this.#store.run(operation, base, ask);
+    return this.#store.run(operation, keyPrefix, ask);
   }
 
-  #send(question: Question, hasHolds: boolean): Promise<Reply> {
-    const { base, signal } = question;
-    const [operation, ask] = askedOf(question, hasHolds || question.hasHolds === true);
-    return this.#store.run(operation, base, ask, signal && { signal });
+  #send(question: LimiterRequest, hasReservations: boolean): Promise<DecideReply> {
+    const { keyPrefix, signal } = question;
+    const [operation, ask] = prepare(question, hasReservations || question.hasReservations === true);
+    return this.#store.run(operation, keyPrefix, ask, signal && { signal });
   }
 }
 
-function askedOf({ policies, cost, mode, requestId, ...rest }: Question, hasHolds: boolean): Asked {
-  const endings = policyEndings(policies);
-  if (hasHolds) endings.push(HOLDS_ENDING);
-  if (requestId !== undefined || mode === MODE.reset) endings.push(REQUESTS_ENDING);
-  if (requestId !== undefined) endings.push(requestEnding(requestId));
+function prepare({ policies, cost, mode, requestId, ...rest }: LimiterRequest, hasReservations: boolean): PreparedStep {
+  const keySuffixes = policySuffixes(policies);
+  if (hasReservations) keySuffixes.push(RESERVATIONS_SUFFIX);
+  if (requestId !== undefined || mode === MODE.reset) keySuffixes.push(REQUESTS_SUFFIX);
+  if (requestId !== undefined) keySuffixes.push(requestSuffix(requestId));
   const isRepeatable = requestId !== undefined || REPEATABLE.includes(mode);
   const ask = {
     mode,
@@ -79,12 +79,12 @@ function askedOf({ policies, cost, mode, requestId, ...rest }: Question, hasHold
     token: rest.token ?? NO_TOKEN,
     rules: policies.map((policy) => ruleOf(policy, cost)),
     isHead: policies.map((_, i) => i === 0),
-    endings,
-    hasHolds,
+    keySuffixes,
+    hasReservations,
     hasRequest: requestId !== undefined,
   };
   const grows = needsMemory(mode, cost, ask.amount) && !rest.isFull;
-  return [decideFor(policies.length, endings.length, isRepeatable, grows), ask];
+  return [decideFor(policies.length, keySuffixes.length, isRepeatable, grows), ask];
 }
 
 /** Whether a step may make what is stored longer. */

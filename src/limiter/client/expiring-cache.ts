@@ -8,18 +8,18 @@ interface Entry<Value> {
 }
 
 /** What is known of ids for a short time, some 10 000 of one policy and a usual name. */
-export const MOST_RECENT_BYTES = 8 * 2 ** 20;
+export const MAX_CACHE_BYTES = 8 * 2 ** 20;
 
 /** What is held for an id with a decision, a little more than V8 takes: a function may give each id policies of its own. */
-export function bytesOf(base: string, policies: readonly Policy[]): number {
-  return 2 * base.length + 400 + 350 * policies.length;
+export function entryBytesOf(keyPrefix: string, policies: readonly Policy[]): number {
+  return 2 * keyPrefix.length + 400 + 350 * policies.length;
 }
 
 /**
  * Values of ids, each until a time, of at most so many bytes together: full, what was put in first goes. That is what is over
  * first, as a rule; each `set` takes two of those away, so that they do not wait for the bound.
  */
-export class Recent<Value> {
+export class ExpiringCache<Value> {
   sizeBytes = 0;
   readonly #now: Clock;
   readonly #entries = new Map<string, Entry<Value>>();
@@ -32,31 +32,31 @@ export class Recent<Value> {
     return this.#entries.size;
   }
 
-  get(base: string): Value | undefined {
-    const entry = this.#entries.get(base);
+  get(keyPrefix: string): Value | undefined {
+    const entry = this.#entries.get(keyPrefix);
     if (entry === undefined) return undefined;
     if (this.#now() < entry.untilMs) return entry.value;
-    this.delete(base);
+    this.delete(keyPrefix);
     return undefined;
   }
 
-  set(base: string, value: Value, untilMs: number, sizeBytes: number): void {
-    this.delete(base);
-    if (sizeBytes > MOST_RECENT_BYTES) return;
-    this.#entries.set(base, { value, untilMs, sizeBytes });
+  set(keyPrefix: string, value: Value, untilMs: number, sizeBytes: number): void {
+    this.delete(keyPrefix);
+    if (sizeBytes > MAX_CACHE_BYTES) return;
+    this.#entries.set(keyPrefix, { value, untilMs, sizeBytes });
     this.sizeBytes += sizeBytes;
     const nowMs = this.#now();
     let over = 2;
     for (const [first, entry] of this.#entries) {
-      if (this.sizeBytes <= MOST_RECENT_BYTES && (entry.untilMs > nowMs || over-- === 0)) return;
+      if (this.sizeBytes <= MAX_CACHE_BYTES && (entry.untilMs > nowMs || over-- === 0)) return;
       this.delete(first);
     }
   }
 
-  delete(base: string): void {
-    const entry = this.#entries.get(base);
+  delete(keyPrefix: string): void {
+    const entry = this.#entries.get(keyPrefix);
     if (entry === undefined) return;
-    this.#entries.delete(base);
+    this.#entries.delete(keyPrefix);
     this.sizeBytes -= entry.sizeBytes;
   }
 }

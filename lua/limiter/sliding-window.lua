@@ -12,7 +12,7 @@ local room = 1.5
 
 -- Whether the numbers of a header fit together; the quick way asks the same, without a call.
 local function is_header(p)
-  return is_whole(p.longest) and (p.slot < p.slots or p.slot == 0) and p.slots <= 2 * MOST_RECORDS
+  return is_whole(p.longest) and (p.slot < p.slots or p.slot == 0) and p.slots <= 2 * MAX_RECORDS
     and p.records <= p.slots and is_whole(p.before) and is_whole(p.total) and p.before <= p.total
     and is_whole(p.oldest) and is_whole(p.newest) and (p.records == 0 or p.oldest <= p.newest)
 end
@@ -98,8 +98,8 @@ kinds[2] = {
         struct.unpack("<I2xxxxxxdddI4I4I4xxxxdddd", text)
       if newest > at then at = newest end
       if state ~= 513 or blocked ~= 0 or holds ~= 0 or longest ~= span or records == 0
-        or slot >= slots or slots > 2 * MOST_RECORDS or records > slots or oldest % 1 + newest % 1 + before % 1 + total % 1 ~= 0
-        or newest > MOST_NUMBER or oldest > newest or before < 0 or total < before or total > MOST_NUMBER
+        or slot >= slots or slots > 2 * MAX_RECORDS or records > slots or oldest % 1 + newest % 1 + before % 1 + total % 1 ~= 0
+        or newest > MAX_NUMBER or oldest > newest or before < 0 or total < before or total > MAX_NUMBER
         or oldest <= at - span then
         return
       end
@@ -114,7 +114,7 @@ kinds[2] = {
         return 0, total - before, oldest + span - now, newest + span - now
       end
     end
-    if passes < calls or total >= MODULUS or is_new and (records == slots or records >= MOST_RECORDS) then return end
+    if passes < calls or total >= MODULUS or is_new and (records == slots or records >= MAX_RECORDS) then return end
     if is_new then records = records + 1 end
     total = total + passes * cost
     local record = struct.pack("<I6I6", at, total % MODULUS)
@@ -145,7 +145,7 @@ kinds[2] = {
     p.first, p.base, p.next = outside(p, p.at - p.span)
     p.used = p.total - p.base
     p.free = p.limit - p.used
-    p.is_full = p.records >= MOST_RECORDS and p.records - outside(p, p.at - p.longest) >= MOST_RECORDS
+    p.is_full = p.records >= MAX_RECORDS and p.records - outside(p, p.at - p.longest) >= MAX_RECORDS
   end,
   wait = function(p, permits, now)
     if permits > p.limit then return math.huge end

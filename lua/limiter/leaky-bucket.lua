@@ -20,7 +20,7 @@ kinds[3] = {
       local state, blocked, holds, of_span
       state, blocked, holds, at, level, of_span = struct.unpack("<I2xxxxxxddddd", text)
       if state ~= 769 or blocked ~= 0 or holds ~= 0 or at % 1 + level % 1 ~= 0
-        or at < 0 or at > MOST_NUMBER or level < 0 or level > MOST_NUMBER
+        or at < 0 or at > MAX_NUMBER or level < 0 or level > MAX_NUMBER
         or of_span ~= span and (of_span == 0 or not is_whole(of_span)) then
         return
       end
@@ -60,7 +60,7 @@ kinds[3] = {
     return p.level > 0 and math.ceil(p.level / p.rate) + p.at - now or 0
   end,
   put = function(p, calls, cost, now)
-    p.level = math.min(p.level + calls * cost * p.span, MOST_LEVEL)
+    p.level = math.min(p.level + calls * cost * p.span, MAX_LEVEL)
     kinds[3].write(p, now)
   end,
   back = function(p, permits, now)

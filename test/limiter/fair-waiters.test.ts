@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Turns } from "../../src/limiter/client/turns.ts";
+import { FairWaiters } from "../../src/limiter/client/fair-waiters.ts";
 import type { Decision } from "../../src/limiter/decision.ts";
 import { Limiter } from "../../src/limiter/limiter.ts";
 import { concurrency, slidingWindow } from "../../src/limiter/policies.ts";
@@ -19,7 +19,7 @@ describe("callers who wait", () => {
   });
 
   test("nobody overtakes the line when the last in it gives up", async () => {
-    const turns = new Turns();
+    const turns = new FairWaiters();
     const order: string[] = [];
     let open!: (decision: Decision) => void;
     const passed = { allowed: true } as Decision;

@@ -1,14 +1,14 @@
 import { gathering } from "../../async/gathering.ts";
 import type { Clock } from "../../time.ts";
 import type { Decision } from "../decision.ts";
-import { lends, type Policy } from "../policies.ts";
-import { decisionOf } from "../steps/answer.ts";
-import { MODE, type Reply, STATUS } from "../steps/ask.ts";
-import { tokenOf } from "../steps/permits.ts";
+import { hasConcurrency, type Policy } from "../policies.ts";
+import { tokenOf } from "../steps/concurrency.ts";
+import { decisionOf } from "../steps/decision-of.ts";
+import { type DecideReply, MODE, STATUS } from "../steps/request.ts";
 import { newToken } from "../token.ts";
-import type { Asker } from "./asker.ts";
+import type { DecisionClient } from "./decision-client.ts";
+import { ExpiringCache, entryBytesOf } from "./expiring-cache.ts";
 import type { Fallback } from "./fallback.ts";
-import { bytesOf, Recent } from "./recent.ts";
 
 interface Caller {
   resolve(decision: Decision): void;
@@ -24,47 +24,47 @@ interface Denied {
 }
 
 interface Group {
-  base: string;
+  keyPrefix: string;
   policies: readonly Policy[];
   cost: number;
   callers: Caller[];
 }
 
 /** Puts alike calls of one turn on one id into one step; each caller gets the decision that it would have had alone. */
-export class Groups {
-  readonly #asker: Asker;
+export class TakeCoalescer {
+  readonly #client: DecisionClient;
   readonly #fallback: Fallback;
   readonly #denyCacheMs: number;
   readonly #now: Clock;
   #open = new Map<string, Group>();
-  readonly #denied: Recent<Denied>;
+  readonly #denied: ExpiringCache<Denied>;
 
-  constructor(asker: Asker, fallback: Fallback, denyCacheMs: number, now: Clock) {
-    this.#asker = asker;
+  constructor(client: DecisionClient, fallback: Fallback, denyCacheMs: number, now: Clock) {
+    this.#client = client;
     this.#fallback = fallback;
     this.#denyCacheMs = denyCacheMs;
     this.#now = now;
-    this.#denied = new Recent(now);
+    this.#denied = new ExpiringCache(now);
   }
 
-  take(base: string, policies: readonly Policy[], cost: number): Promise<Decision> {
-    const denied = this.#denyCacheMs > 0 && this.#deniedBefore(base, policies, cost);
+  take(keyPrefix: string, policies: readonly Policy[], cost: number): Promise<Decision> {
+    const denied = this.#denyCacheMs > 0 && this.#deniedBefore(keyPrefix, policies, cost);
     if (denied) return Promise.resolve(denied);
     return new Promise((resolve, reject) => {
-      let group = this.#open.get(base);
+      let group = this.#open.get(keyPrefix);
       if (!group || group.policies !== policies || group.cost !== cost) {
         if (group) this.#send(group);
         if (this.#open.size === 0) gathering().then(this.#sendAll);
-        group = { base, policies, cost, callers: [] };
-        this.#open.set(base, group);
+        group = { keyPrefix, policies, cost, callers: [] };
+        this.#open.set(keyPrefix, group);
       }
       group.callers.push({ resolve, reject });
     });
   }
 
   /** Denials of an id that may no longer be so. */
-  forget(base: string): void {
-    this.#denied.delete(base);
+  forget(keyPrefix: string): void {
+    this.#denied.delete(keyPrefix);
   }
 
   readonly #sendAll = () => {
@@ -74,44 +74,45 @@ export class Groups {
   };
 
   #send(group: Group): void {
-    const { base, policies, cost, callers } = group;
+    const { keyPrefix, policies, cost, callers } = group;
     const calls = callers.length;
-    const token = lends(policies) ? newToken() : "";
-    const question = { base, policies, cost, mode: MODE.take, calls, token };
-    const settle = (reply: Reply) => this.#settle(group, token, reply);
+    const token = hasConcurrency(policies) ? newToken() : "";
+    const question = { keyPrefix, policies, cost, mode: MODE.take, calls, token };
+    const settle = (reply: DecideReply) => this.#settle(group, token, reply);
     const fail = (error: unknown) => this.#fail(group, error);
-    if (token !== "") this.#asker.ask(question).then(settle, fail);
+    if (token !== "") this.#client.ask(question).then(settle, fail);
     else
-      this.#asker.take(base, policies, cost, calls).then((reply) => {
-        if (reply.status !== STATUS.holdsNeeded) settle(reply);
-        else this.#asker.ask(question).then(settle, fail);
+      this.#client.take(keyPrefix, policies, cost, calls).then((reply) => {
+        if (reply.status !== STATUS.reservationsNeeded) settle(reply);
+        else this.#client.ask(question).then(settle, fail);
       }, fail);
   }
 
-  #settle({ base, policies, cost, callers }: Group, token: string, reply: Reply): void {
+  #settle({ keyPrefix, policies, cost, callers }: Group, token: string, reply: DecideReply): void {
     for (let i = 0; i < callers.length; i++) {
       const permit = token === "" ? undefined : tokenOf(token, i);
       const decision = decisionOf(reply, policies, cost, i, permit);
-      if (!decision.allowed && this.#denyCacheMs > 0) this.#remember(base, policies, cost, decision);
+      if (!decision.allowed && this.#denyCacheMs > 0) this.#remember(keyPrefix, policies, cost, decision);
       callers[i].resolve(decision);
     }
   }
 
-  #fail({ base, policies, cost, callers }: Group, error: unknown): void {
-    for (const { resolve, reject } of callers) this.#fallback.answer(base, policies, cost, error).then(resolve, reject);
+  #fail({ keyPrefix, policies, cost, callers }: Group, error: unknown): void {
+    for (const { resolve, reject } of callers)
+      this.#fallback.decideTake(keyPrefix, policies, cost, error).then(resolve, reject);
   }
 
-  #deniedBefore(base: string, policies: readonly Policy[], cost: number): Decision | undefined {
-    const known = this.#denied.get(base);
+  #deniedBefore(keyPrefix: string, policies: readonly Policy[], cost: number): Decision | undefined {
+    const known = this.#denied.get(keyPrefix);
     if (!known || cost !== known.cost || policies !== known.policies) return undefined;
     const goneMs = Math.floor(this.#now() - known.atMs);
     return goneMs < known.decision.retryAfterMs ? after(known.decision, goneMs) : undefined;
   }
 
-  #remember(base: string, policies: readonly Policy[], cost: number, decision: Decision): void {
+  #remember(keyPrefix: string, policies: readonly Policy[], cost: number, decision: Decision): void {
     const atMs = this.#now();
     const untilMs = atMs + Math.min(this.#denyCacheMs, decision.retryAfterMs);
-    this.#denied.set(base, { atMs, policies, cost, decision }, untilMs, bytesOf(base, policies));
+    this.#denied.set(keyPrefix, { atMs, policies, cost, decision }, untilMs, entryBytesOf(keyPrefix, policies));
   }
 }
 

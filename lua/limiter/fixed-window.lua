@@ -21,7 +21,7 @@ kinds[1] = {
       local state, blocked, holds
       state, blocked, holds, start, used = struct.unpack("<I2xxxxxxdddd", text)
       if state ~= 257 or blocked ~= 0 or holds ~= 0 or start % 1 + used % 1 ~= 0
-        or start < 0 or start > MOST_NUMBER or used < 0 or used > MOST_NUMBER then
+        or start < 0 or start > MAX_NUMBER or used < 0 or used > MAX_NUMBER then
         return
       end
     end
@@ -53,7 +53,7 @@ kinds[1] = {
     return p.used > 0 and p.ends - now or 0
   end,
   put = function(p, calls, cost, now)
-    p.used = math.min(p.used + calls * cost, MOST_LEVEL)
+    p.used = math.min(p.used + calls * cost, MAX_LEVEL)
     kinds[1].write(p, now)
   end,
   back = function(p, permits, now)

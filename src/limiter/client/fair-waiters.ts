@@ -8,7 +8,7 @@ const FIRST_LOOK_MS = 20;
 const LAST_LOOK_MS = 500;
 
 /** Callers of one process who wait for permits of an id, in the order in which they came. */
-export class Turns {
+export class FairWaiters {
   readonly #last = new Map<string, Promise<void>>();
 
   /**
@@ -16,7 +16,7 @@ export class Turns {
    * lent may come back any time (`mayComeEarly`): then it looks more often, and once more when the time is over.
    */
   async wait(
-    base: string,
+    keyPrefix: string,
     untilMs: number,
     now: Clock,
     signal: AbortSignal | undefined,
@@ -25,13 +25,13 @@ export class Turns {
   ): Promise<Decision> {
     signal?.throwIfAborted();
     // In Workers who stands before may be gone without a word: each asks for itself.
-    const before = endsWithRequest ? undefined : this.#last.get(base);
+    const before = endsWithRequest ? undefined : this.#last.get(keyPrefix);
     const turn = deferred();
     // Who gives up leaves those before him in the line: it is over when all of them are gone.
     const last = before ? before.then(() => turn.promise) : turn.promise;
-    this.#last.set(base, last);
+    this.#last.set(keyPrefix, last);
     void last.then(() => {
-      if (this.#last.get(base) === last) this.#last.delete(base);
+      if (this.#last.get(keyPrefix) === last) this.#last.delete(keyPrefix);
     });
     try {
       if (before) await until(before, untilMs - now(), signal);

@@ -50,7 +50,7 @@ local function answered(k, question, now)
   local bytes = struct.unpack("<I4", known, PRESENT_BYTES + 1)
   local ends = PRESENT_BYTES + 4 + bytes
   if string.sub(known, PRESENT_BYTES + 5, ends) ~= question then
-    return refuse("MISMATCH", "the request was granted before: at another cost, or by other policies")
+    return refuse("MISMATCH", "the request was granted before with another cost or other policies")
   end
   if is_blocked(KEYS[k], now) then return end
   -- All that travel together are answered in one string: an answer of another size would be everybody's.

@@ -1,0 +1,56 @@
+import type { Rule } from "./rule.ts";
+
+export const MODE = {
+  take: 0,
+  peek: 1,
+  add: 2,
+  giveBack: 3,
+  block: 4,
+  reset: 5,
+  reserve: 6,
+  settle: 7,
+  release: 8,
+} as const;
+export const STATUS = { decided: 0, reservationsNeeded: 1, notReserved: 2, settled: 3 } as const;
+
+/** The input of one step. lua/limiter/decide.lua has its layout. */
+export interface DecideRequest {
+  mode: number;
+  /** Number of equal calls, which are decided in one step as if one came after the other. */
+  calls: number;
+  /** Whether fewer permits than the cost are enough, down to `amount`. */
+  isPartial: boolean;
+  /** Permits. Mode block: ms. Mode reserve: the lease, ms. */
+  amount: number;
+  /** 32 hexadecimal digits, which name a permit or a reservation; "" for none. */
+  token: string;
+  rules: readonly Rule[];
+  /** Whether the i-th policy is its limiter's first. The first one's state has the limiter's block and reservations. */
+  isHead: readonly boolean[];
+  /** What follows `key` in each key of the step: policies, then each limiter's reservations, then the request's two. */
+  keySuffixes: readonly string[];
+  hasReservations: boolean;
+  hasRequest: boolean;
+}
+
+export interface PolicyReply {
+  /** Number of calls that the policy allows. */
+  passes: number;
+  /** Permits taken; for a leaky bucket or GCRA, the level. */
+  used: number;
+  /** Permits reserved. */
+  reserved: number;
+  /** Ms until the first refused call passes; 0 if none is refused. */
+  waitMs: number;
+  resetMs: number;
+}
+
+export interface DecideReply {
+  status: number;
+  /** Number of calls that passed, the first ones. */
+  granted: number;
+  /** Permits that each of them got. */
+  permits: number;
+  blockedMs: number;
+  policies: readonly PolicyReply[];
+}
