@@ -190,7 +190,8 @@ export class Limiter {
     return EACH.run("takeAll", () => {
       const tag = checkTakeAll(requests, options);
       const parts = requests.map((one: TakeRequest | undefined) => {
-        if (!(one?.limiter instanceof Limiter)) throw argumentError("requests", one, "objects with a limiter and an id");
+        if (!(one?.limiter instanceof Limiter))
+          throw argumentError("requests", one, "objects with a limiter and an id");
         return one.limiter.#partOf(one.id, costOf(one.cost ?? 1), tag);
       });
       return placeOfParts(parts).run("takeAll", () => takeAll(parts));

@@ -34,7 +34,8 @@ export interface TakePart {
 /** The tag; throws ARGUMENT. */
 export function checkTakeAll(requests: readonly unknown[], options: { tag: string }): string {
   checkKnown(options, ["tag"]);
-  if (!Array.isArray(requests) || requests.length === 0) throw argumentError("requests", requests, "an array of one or more");
+  if (!Array.isArray(requests) || requests.length === 0)
+    throw argumentError("requests", requests, "an array of one or more");
   if (typeof options.tag !== "string") throw argumentError("tag", options.tag, "a string");
   return options.tag;
 }

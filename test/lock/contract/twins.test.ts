@@ -6,7 +6,7 @@ import { fenceKeyOf, lockKeyOf, queueKeyOf } from "../../../src/lock/keys.ts";
 import { law } from "../../../src/lock/law.ts";
 import { leave } from "../../../src/lock/leave.ts";
 import { release } from "../../../src/lock/release.ts";
-import { constantsOfLaw } from "../../harness/law-constants.ts";
+import { luaConstants } from "../../harness/lua-constants.ts";
 import { type OpenStore, onMemory, stores } from "./stores.ts";
 
 const token = fc.constantFrom("oriel:a", "oriel:b", "a stranger's");
@@ -70,7 +70,7 @@ test("both forms of each step give equal answers, values and expiries, and fence
 });
 
 test("both forms have the same constants", () => {
-  expect(constantsOfLaw("lock")).toEqual(law);
+  expect(luaConstants("lock/law")).toEqual(law);
 });
 
 test.each(["memory", "redis, ioredis 6"])("%s: the fence goes on when the server's clock is set back", async (name) => {
