@@ -32,23 +32,22 @@ import { checkTakeAll, placeOfParts, type TakePart, type TakeRequestOf, takeAll 
 import { newToken, requestToken } from "./token.ts";
 
 export type TakeRequest = TakeRequestOf<Limiter>;
-const EACH = new Place("Limiter");
+type TargetOptions = Pick<TakeOptions, "tag" | "policies">;
+const NO_NAME = new Place("Limiter");
 const TAKE_OPTIONS = ["cost", "atLeast", "requestId", "tag", "policies", "signal"];
 
 /**
- * Limits calls by one or several policies, shared by all processes on one store. All policies of a call are asked in one
- * round trip: it passes all of them, or changes nothing. Which limit refused, and when the call would pass, stands in the
- * decision: a denial is a result. Time is the store's.
+ * Limits calls by one or several policies, shared by all processes on one store. One round trip asks all policies. The
+ * call passes all of them or changes nothing. A denial is a result: it names the policy and when the call would pass.
  *
- * A call whose answer is lost may have been counted: it is not sent again, but with a `requestId`, and rejects with
- * `applied` "unknown"; or `onStoreError` decides: for what asks for permits (`take`, `peek`, `acquire`, `reserve`,
- * `takeAll`). What changes a state (`penalty`, `reward`, `block`, `reset`, `release`, `settle`) rejects whatever was
- * wished, since a block that nobody keeps would be told as one: DEADLINE or UNAVAILABLE, within the store's deadline for
- * each of at most two requests. Calls of the same turn on one id go as one step, and on many ids as one
- * script call. Every key expires when nothing in it matters any more.
+ * A call whose answer is lost may have been counted. It is sent again only with a `requestId`; else it rejects with
+ * `applied` "unknown". For calls that ask for permits (`take`, `peek`, `acquire`, `reserve`, `takeAll`) `onStoreError` may
+ * decide instead. Calls that change a state (`penalty`, `reward`, `block`, `reset`, `release`, `settle`) always reject with
+ * DEADLINE or UNAVAILABLE, after at most two deadlines. Equal calls of a turn on one id share a step, and all ids share a
+ * script call. Time is the store's. Every key expires when it no longer matters.
  *
- * On a full server what takes permits is OVERLOADED; what frees and what looks is done. What no limiter has written under an
- * id's keys is CORRUPT, whatever `onStoreError` says: a damaged state lets nobody pass, other ids go on, and `reset` ends it.
+ * On a full server, calls that take permits are OVERLOADED; calls that free or read work. A key with foreign bytes is CORRUPT,
+ * whatever `onStoreError` says. It lets no call of its id pass until `reset`.
  */
 export class Limiter {
   readonly name: string;
@@ -63,7 +62,7 @@ export class Limiter {
   readonly #leases: Leases | undefined;
   readonly #waiters = new FairWaiters();
 
-  /** `policies`: 1 to 16, or what gives them for an id, the same names and kinds for all. Throws ARGUMENT. */
+  /** `policies`: 1 to 16, or a function of the id. All ids must have the same names and kinds. Throws ARGUMENT. */
   constructor(store: Store, policies: PoliciesOf, options: LimiterOptions) {
     const at = new Place("Limiter", options?.name, store);
     this.#settings = at.checked(undefined, () => limiterSettings(options));
@@ -80,7 +79,7 @@ export class Limiter {
     if (lease) this.#leases = new Leases(this.#client, this.#fallback, lease, ask, store.monotonic);
   }
 
-  /** Takes permits, if all policies let it. */
+  /** Takes permits, if all policies allow it. */
   take(id: string, options?: TakeOptions): Promise<Decision> {
     try {
       if (options !== undefined) return this.#takeWith(id, options).catch(this.#failedToTake);
@@ -91,7 +90,7 @@ export class Limiter {
     }
   }
 
-  /** What `take` would answer; takes nothing. */
+  /** Returns what `take` would return, and takes no permits. */
   peek(id: string, options: Omit<TakeOptions, "requestId" | "atLeast"> = {}): Promise<Decision> {
     return this.#at.run("peek", () => this.#peek(id, options), "no");
   }
@@ -104,9 +103,8 @@ export class Limiter {
   }
 
   /**
-   * Takes permits as soon as it may, or is denied when it could not within `wait`. Callers of one process wait in line,
-   * one id apart from another; the first in line asks again when the decision said that it would pass, or every half
-   * second where a concurrency policy's permits may be given back before.
+   * Waits for permits. Denied if they would not be free within `wait`. Callers of one process wait in order, each id apart.
+   * The first one asks again when its decision said so, or each half second if lent permits may come back earlier.
    */
   acquire(id: string, options: AcquireOptions = {}): Promise<Decision> {
     return this.#at.run("acquire", async () => {
@@ -126,23 +124,23 @@ export class Limiter {
     });
   }
 
-  /** Takes `permits`, whether they are there or not: what comes after pays for it. Then peeks: two round trips. */
-  penalty(id: string, permits = 1, options: Pick<TakeOptions, "tag" | "policies"> = {}): Promise<Decision> {
+  /** Takes `permits` even if they are not free, so later calls wait longer. Then peeks: two round trips. */
+  penalty(id: string, permits = 1, options: TargetOptions = {}): Promise<Decision> {
     return this.#at.run("penalty", () => this.#change(id, options, MODE.add, permits));
   }
 
-  /** Gives permits back, the newest first, as far as they were taken. */
-  reward(id: string, permits = 1, options: Pick<TakeOptions, "tag" | "policies"> = {}): Promise<Decision> {
+  /** Gives back taken permits, the newest ones first. */
+  reward(id: string, permits = 1, options: TargetOptions = {}): Promise<Decision> {
     return this.#at.run("reward", () => this.#change(id, options, MODE.giveBack, permits));
   }
 
-  /** Denies every call of an id for that long; 0 ends it. */
-  block(id: string, duration: Duration, options: Pick<TakeOptions, "tag" | "policies"> = {}): Promise<Decision> {
+  /** Denies every call of an id for `duration`; 0 ends a block. */
+  block(id: string, duration: Duration, options: TargetOptions = {}): Promise<Decision> {
     const msOf = () => durationMs("duration", duration, 0, 2 ** 52);
     return this.#at.run("block", () => this.#change(id, options, MODE.block, 0, msOf()));
   }
 
-  /** Forgets an id: permits, blocks, reservations. */
+  /** Deletes the permits, block and reservations of an id. */
   reset(id: string, options: Pick<TakeOptions, "tag"> = {}): Promise<void> {
     return this.#at.run("reset", async () => {
       checkKnown(options, ["tag"]);
@@ -153,10 +151,7 @@ export class Limiter {
     });
   }
 
-  /**
-   * Gives back what a concurrency policy lent for `decision.permit`; doing so twice, or after its lease, changes nothing.
-   * What this process lent while the store was out of reach ("local") it takes back itself.
-   */
+  /** Gives back the permits of a concurrency policy, by `decision.permit`. A second call, or a late one, changes nothing. */
   release(id: string, permit: string, options: Pick<TakeOptions, "tag"> = {}): Promise<void> {
     return this.#at.run("release", async () => {
       checkKnown(options, ["tag"]);
@@ -169,9 +164,8 @@ export class Limiter {
   }
 
   /**
-   * Sets permits aside for a cost that is known later: null where they are not there. `settle` then charges what it was,
-   * `cancel` nothing; when the lease is over they are free again. While the store is out of reach: null under "deny",
-   * else a reservation that is `degraded`.
+   * Sets permits aside until the cost is known; null if they are not free. `settle` charges the cost, `cancel` nothing.
+   * After the lease they are free again. In an outage: null under "deny", else a `degraded` reservation.
    */
   reserve(id: string, options: ReserveOptions): Promise<Reservation | null> {
     return this.#at.run("reserve", async () => {
@@ -182,12 +176,12 @@ export class Limiter {
   }
 
   /**
-   * Takes from several limiters and ids, or from none, in one step: all are counted under the one `tag`, whose keys lie in
-   * one slot of a cluster; see `TakeOptions.tag`. A `take` counts with them where it names the same tag.
-   * While the store is out of reach the strictest of their `onStoreError` decides for all: "throw", "deny", "local", "allow".
+   * Takes from several limiters and ids in one step, or from none. `tag` says where their counts lie: all keys of a tag
+   * share one slot of a cluster. Counts under a tag are separate from all others; a `take` with the tag adds to them.
+   * In an outage the strictest `onStoreError` decides: "throw", "deny", "local", "allow".
    */
   static takeAll(requests: readonly TakeRequest[], options: { tag: string }): Promise<Decision> {
-    return EACH.run("takeAll", () => {
+    return NO_NAME.run("takeAll", () => {
       const tag = checkTakeAll(requests, options);
       const parts = requests.map((one: TakeRequest | undefined) => {
         if (!(one?.limiter instanceof Limiter))
@@ -232,13 +226,7 @@ export class Limiter {
     });
   }
 
-  async #change(
-    id: string,
-    options: Pick<TakeOptions, "tag" | "policies">,
-    mode: number,
-    permits: number,
-    amount = 0,
-  ): Promise<Decision> {
+  async #change(id: string, options: TargetOptions, mode: number, permits: number, amount = 0): Promise<Decision> {
     checkKnown(options, ["tag", "policies"]);
     const { keyPrefix, policies } = this.#of(id, options);
     const cost = costOf(permits, "permits");
@@ -250,7 +238,7 @@ export class Limiter {
     });
   }
 
-  #of(id: string, { tag, policies }: Pick<TakeOptions, "tag" | "policies">) {
+  #of(id: string, { tag, policies }: TargetOptions) {
     const own = this.#policiesOf(id);
     return {
       keyPrefix: keyPrefixOf(this.#store, this.name, id, tag),
