@@ -21,7 +21,7 @@ local function step(k, a, now)
   local sum = found[1]
   if current == acked + 1 and not sum then return struct.pack("<dd", acked + base, 0) end
   if not sum or not string.find(sum, "^%d+$") then
-    return refuse("CORRUPT", "the value of the key \"" .. key .. "\" is damaged: its field @n:" .. next_one .. " is no whole number")
+    return refuse("CORRUPT", "the value of the key \"" .. key .. "\" is damaged: its field @n:" .. next_one .. " is not a whole number")
   end
   -- Written as it is, where it is there: who waits for replicas waits for what its connection wrote, and this one may be new.
   if current == acked + 1 or not found[2] then

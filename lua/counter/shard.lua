@@ -36,7 +36,7 @@ local function open_shard(key, layout, may_be_older, ...)
     local number = string.find(text, "^-?%d+$") and tonumber(text)
     -- Beyond 2^53 - 1 one more is the same number.
     if not number or math.abs(number) > 9007199254740991 then
-      return nil, refuse("CORRUPT", "the value of the key \"" .. key .. "\" is damaged: its field " .. name .. " is no whole number")
+      return nil, refuse("CORRUPT", "the value of the key \"" .. key .. "\" is damaged: its field " .. name .. " is not a whole number")
     end
     known[i + 1] = number
   end

@@ -4,32 +4,32 @@ import type { LedgerRow } from "../counter/table.ts";
 import { withJsonCounts } from "./json-counts.ts";
 
 /**
- * fits ............ nothing to do
- * lost ............ the store lost the shard, and began another one or none: all that it has was counted since
- * set-back ........ the store was set back: what it counted before it was found out, the table may have
- * table-behind .... the table lacks generations that the store gave away, or is not the counter's
- * other-layout .... the shard was written by another layout
- * damaged ......... what lies under the key is no shard, or its row of the ledger cannot be read
+ * fits ............ → nothing to do
+ * lost ............ → the store lost the shard; everything in it, if anything, was counted since
+ * set-back ........ → the store was restored from an older state; the table may have some of its counts
+ * table-behind .... → the table lacks generations that the store acknowledged, or belongs to another counter
+ * other-layout .... → the shard has another layout
+ * damaged ......... → the key is not a shard, or its row of the ledger cannot be read
  */
 export type ShardVerdict = "fits" | "lost" | "set-back" | "table-behind" | "other-layout" | "damaged";
 
-/** JSON.stringify takes it: its bigints become numbers up to 2^53 - 1, above it decimal text. */
+/** Works with JSON.stringify: bigints become numbers up to 2^53 - 1, and decimal text above it. */
 export interface ShardDiagnosis {
   shard: number;
   key: string;
   verdict: ShardVerdict;
-  /** Last generation that the store gave away, and that the table has. */
+  /** The last generation that the store has acknowledged, and the last one in the table. */
   storeGeneration: number;
   tableGeneration: number;
-  /** Events that wait in the store, and those of them that the table may have. */
+  /** Events that wait in the store, and the part of them that the table may already have. */
   waiting: bigint;
   inDoubt: bigint;
   layout: string | undefined;
-  /** Where other versions of the same truth are needed: what is wrong. */
+  /** Describes the problem; empty if there is none. */
   note: string;
 }
 
-/** What is known of one shard, of one moment. */
+/** The state of one shard and of its ledger row at one instant. */
 export interface Seen {
   shard: number;
   key: string;
@@ -39,7 +39,7 @@ export interface Seen {
 
 const WHOLE = /^-?\d+$/;
 
-/** By what the store and the ledger say; guesses nothing. */
+/** Compares the store with the ledger. It does not guess. */
 export function diagnose(seen: Seen, layout: string): ShardDiagnosis {
   return withJsonCounts(judged(seen, layout));
 }
@@ -58,11 +58,11 @@ function judged({ shard, key, look, ledger }: Seen, layout: string): ShardDiagno
     return { ...found, verdict: "damaged", note: `the key holds a ${look.type}` };
   const numbers = [look.current ?? "1", look.acknowledged ?? "0", look.base ?? "0"];
   if (!numbers.every((text) => WHOLE.test(text)))
-    return { ...found, verdict: "damaged", note: "@cur, @ack or @base is no whole number" };
+    return { ...found, verdict: "damaged", note: "@cur, @ack or @base is not a whole number" };
   const broken = look.generations.find(
     ({ number, sum }) => !/^\d+$/.test(sum) && !(sum === "-" && number === own.current),
   );
-  if (broken) return { ...found, verdict: "damaged", note: `@n:${broken.number} is no whole number` };
+  if (broken) return { ...found, verdict: "damaged", note: `@n:${broken.number} is not a whole number` };
   if (look.layout !== undefined && !fits(look.layout, layout))
     return { ...found, verdict: "other-layout", note: otherLayout(look.layout, layout) };
   if (tableGeneration < storeGeneration) return { ...found, verdict: "table-behind" };
@@ -73,29 +73,29 @@ function judged({ shard, key, look, ledger }: Seen, layout: string): ShardDiagno
   return wasLost(look, ledger) ? { ...found, verdict: "lost" } : { ...found, verdict: "set-back", inDoubt };
 }
 
-/** A shard's layout may be older than the counter's: it lacks dimensions that were added later. */
+/** A shard's layout may be older than the counter's. It then lacks dimensions that were added later. */
 function fits(stored: string, layout: string): boolean {
   return stored === layout || extendsLayout(layout, stored);
 }
 
-/** The layout, and what is to be done where it only lacks the operator's knowledge of dimensions that were added. */
+/** Describes the stored layout. If it only has added dimensions, the note asks the operator for them. */
 export function otherLayout(stored: string, layout: string): string {
-  return extendsLayout(stored, layout) ? `${stored}: give its added dimensions` : stored;
+  return extendsLayout(stored, layout) ? `${stored}: pass its added dimensions` : stored;
 }
 
-/** Whether the shard was made after the one that the ledger's last generation came from: by the clock on its nonce. */
+/** Whether the shard was created after the one of the ledger's last generation, by the time in its nonce. */
 export function wasLost({ type, born, layout }: Look, ledger: LedgerRow | undefined): boolean {
   if (type === "none" || layout === undefined) return true;
   return born !== undefined && Number.parseInt(born, 16) > bornOf(ledger);
 }
 
-/** When the shard was made that a ledger's last generation came from, ms; 0 where it does not say. */
+/** When the shard of a ledger's last generation was created, ms; 0 if unknown. */
 export function bornOf(ledger: LedgerRow | undefined): number {
   const born = /-b([0-9a-f]+)$/.exec(ledger?.nonce ?? "")?.[1];
   return born === undefined ? 0 : Number.parseInt(born, 16);
 }
 
-/** The first generation, as the fields count them, that was begun after this ledger was found not to fit. */
+/** The first generation, by its number in the fields, that began after this ledger was found not to fit. */
 export function firstPure({ pure }: Look, ledger: LedgerRow | undefined): number {
   const [, first, generation, nonce] = /^(\d+) (\d+) (.*)$/.exec(pure ?? "") ?? [];
   const isSame = Number(generation) === (ledger?.generation ?? 0) && nonce === (ledger?.nonce ?? "");

@@ -17,35 +17,40 @@ const LOOKS = 5;
 const TRIES = 5;
 
 export interface RepairOptions {
-  /** Of a shard that was set back: what to do with the events that the table may have. Default: such a shard is left. */
+  /**
+   * For a shard that was set back: drop or keep the events that the table may have. Default: the shard is not repaired.
+   */
   inDoubt?: "drop" | "keep";
-  /** Go on where the table lacks what the store gave away: those counts are lost. Default: such a shard is left. */
+  /**
+   * Continue although the table lacks acknowledged generations. Their counts are lost. Default: the shard is not
+   * repaired.
+   */
   acceptMissing?: boolean;
   /**
-   * Give what cannot be read, or has another layout, another name, and begin anew; also the key of the layout. Default: such a
-   * shard is left. One of a newer layout always is: give its `addedDimensions`.
+   * Rename shards that cannot be read or have another layout, and the key of the layout, and start empty ones. Default:
+   * they are not repaired. A shard with a newer layout is never renamed: pass its `addedDimensions` instead.
    */
   setAside?: boolean;
-  /** Of generations that do not add up: count what their rows say. Default: left. Reads all of the counter. */
+  /** Correct the sums of generations from their rows. Reads the whole counter. Default false. */
   mendSums?: boolean;
 }
 
-/** JSON.stringify takes it: its bigints become numbers up to 2^53 - 1, above it decimal text. */
+/** Works with JSON.stringify: bigints become numbers up to 2^53 - 1, and decimal text above it. */
 export interface ShardRepair {
   shard: number;
   before: ShardDiagnosis;
   after: ShardDiagnosis;
   isRepaired: boolean;
-  /** The key under which lies what was set aside. */
+  /** The new key of a shard that was set aside. */
   aside?: string;
-  /** Events that were left out, as the table has or may have them. */
+  /** Dropped events, because the table has or may have them. */
   dropped: bigint;
 }
 
 /**
- * Shows how the shards of a counter and their table stand to each other, and makes shards that do not fit follow the table.
- * It only reads the table. Counters and drains may go on meanwhile: each shard changes in one step, and only if it is as it
- * was seen.
+ * Compares the shards of a counter with their table, and makes shards that do not fit continue from the table. It only
+ * reads the table. Counters and drains may run at the same time: each shard changes in one step, and only if it has not
+ * changed since it was read.
  */
 export class CountersDoctor {
   readonly #place: ReadPlace;
@@ -62,7 +67,7 @@ export class CountersDoctor {
     this.#at = new Place("CountersDoctor", this.#place.shape.name, this.#place.store);
   }
 
-  /** All shards; writes nothing. */
+  /** Diagnoses all shards. Writes nothing. */
   diagnose(): Promise<ShardDiagnosis[]> {
     return this.#at.runOuter("diagnose", () => this.#diagnose(), "no");
   }
@@ -72,12 +77,12 @@ export class CountersDoctor {
     return seen.map((one) => diagnose(one, this.#place.layout));
   }
 
-  /** The layout in the one key of all shards; writes nothing. */
+  /** Diagnoses the key that holds the layout of all shards. Writes nothing. */
   layout(): Promise<LayoutDiagnosis> {
     return this.#at.runOuter("layout", () => diagnoseLayout(this.#place), "no");
   }
 
-  /** Repairs the shards that do not fit, as far as the options allow. What was done is not undone by a later failure. */
+  /** Repairs shards that do not fit, as far as the options allow. A later failure does not undo finished repairs. */
   async repair(options: RepairOptions = {}): Promise<ShardRepair[]> {
     try {
       checkKnown(options, ["inDoubt", "acceptMissing", "setAside", "mendSums"]);
@@ -85,7 +90,7 @@ export class CountersDoctor {
       if (options.setAside) await setLayoutAside(this.#place);
       for (const before of await this.#diagnose()) {
         if (before.verdict !== "fits") repairs.push(await this.#repair(before, options));
-        // One that the table takes just now has added up.
+        // A shard whose generation is being drained at the moment has added up.
         else if (
           options.mendSums &&
           before.storeGeneration === before.tableGeneration &&
@@ -99,7 +104,7 @@ export class CountersDoctor {
     }
   }
 
-  /** Shards and their ledger of one moment: the store's are the same before and after the table was read. */
+  /** Reads shards and their ledger at one instant: the shards are the same before and after the ledger is read. */
   async #see(shards: readonly number[]): Promise<Seen[]> {
     const { store, keys, shape } = this.#place;
     const lookAt = (shard: number) => store.run(look, keys[shard]!, null);
@@ -136,14 +141,14 @@ export class CountersDoctor {
     return withJsonCounts({ shard, before, after, isRepaired, dropped, ...(aside !== undefined && { aside }) });
   }
 
-  /** A row of the ledger that cannot be read is repaired in SQL, by hand. */
+  /** A damaged row of the ledger must be repaired in SQL, by hand. */
   async #ledgerNote(shard: number): Promise<string | undefined> {
     return (await this.#sink.ledger(this.#place.shape)).find((row) => row.shard === shard)?.damaged;
   }
 
   async #setAside({ key, shard, layout: stored = "" }: ShardDiagnosis): Promise<string | undefined> {
     const { store, layout: own } = this.#place;
-    // Nothing is wrong with it: whoever repairs has not given the dimensions that were added.
+    // The shard is intact. The operator has not passed the added dimensions.
     if (extendsLayout(stored, own)) return undefined;
     const { type, layout, born } = await store.run(look, this.#place.keys[shard]!, null);
     const aside = `${key}:aside:${Date.now()}`;
@@ -151,7 +156,7 @@ export class CountersDoctor {
     return isDone ? aside : undefined;
   }
 
-  /** Events that were left out; undefined where the operator has to say what is to be done. */
+  /** Returns the number of dropped events, or undefined if the operator must choose an option. */
   async #follow(shard: number, { inDoubt }: RepairOptions): Promise<bigint | undefined> {
     const { store, keys, layout } = this.#place;
     const key = keys[shard]!;
@@ -160,11 +165,11 @@ export class CountersDoctor {
     let leftOut: number | undefined;
     let dropped = 0n;
     if (!isBehind && !wasLost(seen, ledger)) {
-      // What is counted from now on is not in doubt.
+      // Counts from now on are certainly not in the table.
       const pure = await store.run(part, key, { layout, ledger: ledgerText(ledger ?? { generation: 0, nonce: "" }) });
       seen = await store.run(look, key, null);
       const doubtful = seen.generations.filter(({ number }) => number < pure);
-      if (firstPure(seen, ledger) !== pure) return 0n; // looked at again
+      if (firstPure(seen, ledger) !== pure) return 0n; // the caller tries again
       const events = doubtful.reduce((sum, { sum: own }) => sum + BigInt(own), 0n);
       if (events > 0n && inDoubt === undefined) return undefined;
       if (inDoubt !== "keep" && doubtful.length > 0) {
@@ -183,7 +188,7 @@ export class CountersDoctor {
     return isDone ? dropped : 0n;
   }
 
-  /** Ended generations that their rows do not add up to get the sum of their rows; false where all add up. */
+  /** Sets wrong sums of ended generations to the sums of their rows. False if all sums were right. */
   async #mend(shard: number): Promise<boolean> {
     const { store, keys, layout } = this.#place;
     const [{ look: seen, ledger }] = (await this.#see([shard])) as [Seen];

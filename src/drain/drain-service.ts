@@ -9,24 +9,24 @@ import type { Lock } from "../lock/lock.ts";
 import { Place } from "../place.ts";
 import type { Clock } from "../time.ts";
 import { type CycleReport, DRAIN_EVENTS, type DrainEvents } from "./events.ts";
+import { IdleMarks } from "./idle-marks.ts";
 import { withJsonCounts } from "./json-counts.ts";
 import { type DrainOptions, type DrainSettings, drainSettings } from "./options.ts";
-import { Producers } from "./producers.ts";
-import { type Drained, type LedgerState, type Misfit, ShardDrain } from "./shard-drain.ts";
+import { Semaphore } from "./semaphore.ts";
+import { type DivergedState, type DrainResult, type LedgerState, ShardDrain } from "./shard-drain.ts";
 import { DAMAGED_PAGE, ShardStates } from "./shard-states.ts";
 import type { Sink } from "./sql/sink.ts";
-import { Turnstile } from "./turnstile.ts";
 
 const NO_ROW: LedgerRow = { shard: -1, generation: 0, nonce: "", fence: 0, events: 0n };
 
 /**
- * Moves what counters have counted into a table, cycle after cycle, so that each event is in the store or in the table,
- * once: killed at any moment, run by two at a time, or with answers of the database lost, it changes no total.
+ * Moves the counts of counters into a table in cycles. Each event is in the store or in the table exactly once, even if
+ * the process is killed, two processes drain, or answers of the database are lost.
  *
- * A lock elects who drains; the ledger, written with the rows in one transaction, is what makes it right. Where table and
- * store do not fit (a backup was restored, the store was flushed), the shard is left alone until it is repaired (`oriel
- * counters rebase`) and `diverged` told once: nothing is guessed. All shards are drained at once, and the database is asked `concurrency` at a time, so that a primary that is
- * out of reach holds up nobody else's.
+ * A lock elects the process that drains. The ledger, written in the same transaction as the rows, guarantees exactness.
+ * If table and store do not fit (a backup was restored, the store was flushed), the shard is skipped until it is
+ * repaired (`oriel counters rebase`), and `diverged` is emitted once. All shards are drained concurrently, with at most
+ * `concurrency` transactions at a time, so an unreachable primary does not delay the others.
  */
 export class DrainService {
   readonly #place: ReadPlace;
@@ -38,14 +38,14 @@ export class DrainService {
   readonly #listeners: Listeners<DrainEvents>;
   readonly #at: Place;
   readonly #states: ShardStates;
-  /** Shards whose counts wait, and since when. */
+  /** Shards whose counts wait, with the time since when. */
   readonly #waiting = new Map<number, number>();
   #held: HeldLock | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
   #cycle: Promise<CycleReport> | undefined;
   #beganAtMs = 0;
 
-  /** Throws ARGUMENT for a wrong option. Nothing is sent yet. */
+  /** Throws ARGUMENT for a wrong option. Sends nothing yet. */
   constructor(options: DrainOptions) {
     const counters = options?.counters instanceof Counters ? placeOf(options.counters) : undefined;
     this.#at = new Place("DrainService", counters?.shape.name, counters?.store);
@@ -57,24 +57,24 @@ export class DrainService {
     this.#lock = options.lock;
     this.#now = this.#place.store.monotonic;
     const { concurrency, replicas, sqlTimeoutMs } = this.#settings;
-    const turnstile = new Turnstile(concurrency);
+    const semaphore = new Semaphore(concurrency);
     this.#shards = new ShardDrain({
       place: this.#place,
       sink: options.sink,
-      inTurn: (job) => turnstile.run(job),
-      producers: new Producers(this.#now),
+      limited: (job) => semaphore.run(job),
+      idleMarks: new IdleMarks(this.#now),
       replicas,
       sqlTimeoutMs,
       now: this.#now,
     });
   }
 
-  /** Calls `listener` whenever it happens; returns what ends it. */
+  /** Calls `listener` for each such event. Returns a function that removes it. */
   on<Name extends keyof DrainEvents>(name: Name, listener: (told: DrainEvents[Name]) => void): () => void {
     return this.#listeners.on(name, listener);
   }
 
-  /** Makes the tables where they are missing, and drains from then on. Rejects where the tables cannot be made. */
+  /** Creates missing tables and starts to drain. Rejects if the tables cannot be created. */
   async start(): Promise<void> {
     if (this.#timer !== undefined) return;
     await this.#at.runOuter("start", () => this.#sink.createTables(this.#place.shape));
@@ -82,7 +82,7 @@ export class DrainService {
     this.#tick();
   }
 
-  /** Ends after the cycle that is running, and lets another one lead. */
+  /** Waits for the running cycle, stops, and releases the lock for another process. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#timer = undefined;
@@ -91,8 +91,8 @@ export class DrainService {
   }
 
   /**
-   * One cycle, now; the one that is running, where there is one. Rejects where nothing could be begun, and with
-   * UNAVAILABLE where another process leads.
+   * Runs one cycle now, or waits for the running one. Rejects if the cycle could not start, and with UNAVAILABLE if
+   * another process holds the lock.
    */
   drainOnce(): Promise<CycleReport> {
     return this.#at.runOuter("drainOnce", () => this.#once());
@@ -156,7 +156,7 @@ export class DrainService {
     let supersededBy: number | undefined;
     const drainShard = async (shard: number) => {
       const row = ledger.get(shard) ?? NO_ROW;
-      if (this.#states.isLeft(shard, row, this.#beganAtMs)) return;
+      if (this.#states.isSkipped(shard, row, this.#beganAtMs)) return;
       const task = { shard, fence: this.#held?.fence ?? row.fence, ledger: row, signal };
       try {
         if (row.damaged !== undefined) throw new OrielError("CORRUPT", damagedLedger(this.#place.shape.name, row));
@@ -178,7 +178,7 @@ export class DrainService {
       await this.#resign();
     }
     this.#states.tell();
-    report.diverged = this.#states.leftCount;
+    report.diverged = this.#states.divergedCount;
     report.durationMs = this.#now() - this.#beganAtMs;
     const waiting = [...this.#waiting.values()];
     if (waiting.length > 0)
@@ -187,7 +187,9 @@ export class DrainService {
     return report;
   }
 
-  /** Where the layout cannot be read, shards on other primaries are drained all the same: each knows its own. */
+  /**
+   * If the layout cannot be read, shards on other primaries are still drained, because each shard stores the layout.
+   */
   async #checkLayout(signal: AbortSignal): Promise<void> {
     try {
       await checkLayout(this.#place, signal);
@@ -202,7 +204,7 @@ export class DrainService {
     return new Map(rows.map((row) => [row.shard, row]));
   }
 
-  /** Shards of which the store has given away more than the ledger had before: it must have it now. */
+  /** Checks shards with more acknowledged generations than the ledger had before. The ledger must have them now. */
   async #checkIdle(idle: ReadonlyMap<number, number>, signal: AbortSignal): Promise<void> {
     if (idle.size === 0) return;
     const ledger = await this.#ledger(signal);
@@ -213,17 +215,17 @@ export class DrainService {
         this.#leave(
           shard,
           "table-behind",
-          `the ledger has generation ${row.generation}, the store gave away ${acknowledged}`,
+          `the ledger has generation ${row.generation}, the store has acknowledged ${acknowledged}`,
           row,
         );
     }
   }
 
-  #leave(shard: number, state: Misfit, reason: string, ledger: LedgerState): void {
+  #leave(shard: number, state: DivergedState, reason: string, ledger: LedgerState): void {
     this.#states.leave(shard, state, reason, ledger, this.#beganAtMs);
   }
 
-  #note(report: CycleReport, shard: number, drained: Drained & { status: "drained" }): void {
+  #note(report: CycleReport, shard: number, drained: DrainResult & { status: "drained" }): void {
     const { generation, rows, events, sqlMs, damaged } = drained;
     report.drained++;
     report.rows += rows;
@@ -242,5 +244,5 @@ export class DrainService {
 }
 
 function timedOut(cycleTimeoutMs: number, cause: unknown): OrielError {
-  return new OrielError("DEADLINE", `the cycle was not done within ${cycleTimeoutMs} ms`, { cause, transient: true });
+  return new OrielError("DEADLINE", `the cycle did not end within ${cycleTimeoutMs} ms`, { cause, transient: true });
 }

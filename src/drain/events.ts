@@ -1,22 +1,25 @@
-import type { Misfit } from "./shard-drain.ts";
+import type { DivergedState } from "./shard-drain.ts";
 
-/** What a drain tells, and with what. JSON.stringify takes all: bigints become numbers up to 2^53 - 1, above it decimal text. */
+/**
+ * The events of a drain. All work with JSON.stringify: bigints become numbers up to 2^53 - 1, and decimal text above
+ * it.
+ */
 export interface DrainEvents {
   /** A cycle has ended. */
   cycle: CycleReport;
-  /** A generation of a shard is in the table, or was found to be. */
+  /** A generation of a shard is in the table. */
   shard: { shard: number; generation: number; rows: number; events: bigint; sqlMs: number };
-  /** Counts that wait: so many shards whose last cycle did not get them into the table, the longest for so long. */
+  /** The number of shards whose counts did not reach the table in the last cycle, and the longest wait. */
   lag: { shards: number; longestMs: number };
-  /** A tick that found the cycle before it still running. */
+  /** A cycle was skipped because the previous one still runs. */
   skipped: { runningMs: number };
-  /** Somebody else leads: with a higher fence, or the lock was lost. */
+  /** Another process drains with a higher fence, or the lock was lost. */
   superseded: { fence: number };
-  /** The table and the store do not fit: these shards are left alone until they do, or are repaired. Once per change. */
+  /** Table and store do not fit. These shards are skipped until they fit or are repaired. Emitted once per change. */
   diverged: DivergedShards;
-  /** Shards that had diverged or failed, and drain again. Once per change. */
+  /** Shards that had diverged or failed drain again. Emitted once per change. */
   recovered: { shards: number[] };
-  /** What failed; it is tried again in the next cycle. Once per change of a shard, or of all of the cycle. */
+  /** A shard or the whole cycle failed, and is tried again in the next cycle. Emitted once per change. */
   error: DrainFailure;
 }
 
@@ -33,26 +36,26 @@ export const DRAIN_EVENTS: Record<keyof DrainEvents, true> = {
 
 export interface DivergedShards {
   shards: number[];
-  /** The first of them, and why it diverged. */
+  /** The first shard, and why it diverged. */
   shard: number;
   reason: string;
-  state: Misfit;
-  /** The page that says what to do. */
+  state: DivergedState;
+  /** The page of the runbook. */
   runbook: string;
 }
 
 export interface DrainFailure {
-  /** None where all of the cycle failed. */
+  /** Empty if the whole cycle failed. */
   shards: number[];
-  /** The first of them, and its error. */
+  /** The first shard, and its error. */
   shard?: number;
   error: unknown;
-  /** The page that says what to do, where waiting does not help. */
+  /** The page of the runbook, if waiting does not help. */
   runbook?: string;
 }
 
 export interface CycleReport {
-  /** Shards whose counts went into the table, shards that failed, shards that are left alone. */
+  /** The number of shards whose counts reached the table, of failed shards, and of skipped shards. */
   drained: number;
   failed: number;
   diverged: number;

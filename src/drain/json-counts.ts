@@ -1,8 +1,8 @@
 import { jsonCount } from "../counter/row.ts";
 
 /**
- * The same object, which JSON.stringify takes although counts of it are bigints: a number up to 2^53 - 1, above it decimal
- * text. What does so is no property that is listed, copied or compared.
+ * Makes an object with bigint counts work with JSON.stringify: a number up to 2^53 - 1, and decimal text above it. The
+ * added method is not enumerable, so it is not listed, copied or compared.
  */
 export function withJsonCounts<T extends object>(counts: T): T {
   return Object.defineProperty(counts, "toJSON", { value: toJSON, enumerable: false });

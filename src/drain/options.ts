@@ -7,17 +7,20 @@ import type { Sink } from "./sql/sink.ts";
 export interface DrainOptions {
   counters: Counters;
   sink: Sink;
-  /** Elects the one process that drains. Without it whoever is started drains: right as well, but for nothing. */
+  /** Elects the process that drains. Without a lock all started processes drain, which is correct but wasteful. */
   lock?: Lock;
-  /** From the beginning of one cycle to that of the next; default "10s". */
+  /** Time between the starts of two cycles. Default 10 s. */
   every?: Duration;
-  /** After which a cycle gives up what is not done; default 30 s. */
+  /** After this time a cycle cancels its unfinished shards. Default 30 s. */
   cycleTimeout?: Duration;
-  /** For one transaction; default 10 s. */
+  /** Time limit of one transaction. Default 10 s. */
   sqlTimeout?: Duration;
-  /** Transactions at a time; default 4. */
+  /** Maximum concurrent transactions. Default 4. */
   concurrency?: number;
-  /** Replicas that must have a generation before it goes into the table; default 0. A failover then changes no total. */
+  /**
+   * Replicas that must have a generation before it is written to the table. With 1 or more a failover changes no total.
+   * Default 0.
+   */
   replicas?: number;
 }
 
@@ -30,7 +33,7 @@ export interface DrainSettings {
 }
 
 const OPTIONS = ["counters", "sink", "lock", "every", "cycleTimeout", "sqlTimeout", "concurrency", "replicas"];
-const MOST_MS = 2 ** 31 - 1;
+const MAX_MS = 2 ** 31 - 1;
 
 export function drainSettings(options: DrainOptions): DrainSettings {
   checkKnown(options, OPTIONS);
@@ -42,9 +45,9 @@ export function drainSettings(options: DrainOptions): DrainSettings {
   if (!Number.isInteger(replicas) || replicas < 0)
     throw argumentError("replicas", replicas, "a whole number, 0 or more");
   return {
-    everyMs: durationMs("every", every, 1, MOST_MS),
-    cycleTimeoutMs: durationMs("cycleTimeout", cycleTimeout, 1, MOST_MS),
-    sqlTimeoutMs: durationMs("sqlTimeout", sqlTimeout, 1, MOST_MS),
+    everyMs: durationMs("every", every, 1, MAX_MS),
+    cycleTimeoutMs: durationMs("cycleTimeout", cycleTimeout, 1, MAX_MS),
+    sqlTimeoutMs: durationMs("sqlTimeout", sqlTimeout, 1, MAX_MS),
     concurrency,
     replicas,
   };

@@ -4,12 +4,12 @@ import type { DrainRow } from "./sql/sink.ts";
 
 const MINUTE_MS = 60_000;
 
-/** The rows of all buckets that follow from the counts of the finest one, which each of them adds up to. */
+/** Computes the rows of all buckets from the counts of the finest one. The rows of each bucket have the same total. */
 export function rollUp({ shape, calendar }: ReadPlace, counts: ReadonlyMap<string, bigint>): DrainRow[] {
   const rows = new Map<string, { row: Omit<DrainRow, "count">; count: bigint }>();
   for (const [field, count] of counts) {
     const { startMinute, values } = readField(field, shape.dimensions.length);
-    // Rows without the values of added dimensions, and those with empty ones, are the same.
+    // A row without values of added dimensions equals one with empty values.
     const text = valuesText(values);
     for (const bucket of shape.buckets) {
       const start = calendar.startOf(bucket, startMinute);

@@ -4,13 +4,13 @@ import { look } from "../counter/steps/look.ts";
 import { setAside } from "../counter/steps/set-aside.ts";
 import { otherLayout } from "./diagnosis.ts";
 
-/** The key that holds the layout of all shards, which every process asks before it counts, reads or drains. */
+/** The key that holds the layout of all shards. Every process reads it before it counts, reads or drains. */
 export interface LayoutDiagnosis {
   key: string;
-  /** As it stands; undefined: none is known, and the next process that counts writes it. */
+  /** The stored layout. Undefined: none, and the next process that counts writes it. */
   layout: string | undefined;
   verdict: "fits" | "other-layout" | "damaged";
-  /** What is wrong. */
+  /** Describes the problem; empty if there is none. */
   note: string;
 }
 
@@ -23,7 +23,7 @@ export async function diagnoseLayout({ store, shapeKey: key, layout }: ReadPlace
   return { ...found, verdict: "other-layout", note: otherLayout(own, layout) };
 }
 
-/** Renames a key that holds another layout, or none that can be read; not one of a newer layout, which nothing is wrong with. */
+/** Renames a key that holds another layout or cannot be read. A key with a newer layout is intact and stays. */
 export async function setLayoutAside(place: ReadPlace): Promise<void> {
   const { key, verdict, layout = "" } = await diagnoseLayout(place);
   if (verdict === "fits" || extendsLayout(layout, place.layout)) return;

@@ -6,7 +6,7 @@ import { page } from "../counter/steps/page.ts";
 import { ledgerText, part } from "../counter/steps/part.ts";
 import { sweep } from "../counter/steps/sweep.ts";
 import type { Clock } from "../time.ts";
-import type { Producers } from "./producers.ts";
+import type { IdleMarks } from "./idle-marks.ts";
 import { rollUp } from "./roll-up.ts";
 import type { Sink } from "./sql/sink.ts";
 
@@ -16,9 +16,9 @@ const SWEPT_AT_A_TIME = 1000;
 export interface ShardDrainOptions {
   place: ReadPlace;
   sink: Sink;
-  /** Bounds what is asked of the database at a time. */
-  inTurn<Output>(job: () => Promise<Output>): Promise<Output>;
-  producers: Producers;
+  /** Limits the number of concurrent transactions. */
+  limited<Output>(job: () => Promise<Output>): Promise<Output>;
+  idleMarks: IdleMarks;
   replicas: number;
   sqlTimeoutMs: number;
   now: Clock;
@@ -32,19 +32,19 @@ export interface LedgerState {
 export interface ShardTask {
   shard: number;
   fence: number;
-  /** The ledger's row before the cycle looked at the store; generation 0 and no nonce where there was none. */
+  /** The ledger's row before the cycle read the store. Without a row: generation 0 and an empty nonce. */
   ledger: LedgerState;
   signal: AbortSignal;
 }
 
 /**
- * Why a shard is left alone: the store is behind the ledger or stands beside it, the ledger is behind the store, or a
- * generation does not add up.
+ * Why a shard is skipped. "store-behind": the store is behind the ledger, or differs from it. "table-behind": the
+ * ledger is behind the store. "sum": the rows of a generation do not add up to its sum.
  */
-export type Misfit = "store-behind" | "table-behind" | "sum";
+export type DivergedState = "store-behind" | "table-behind" | "sum";
 
-/** idle: nothing to drain. stale: somebody else has drained it meanwhile, or a failover has taken the freezing back. */
-export type Drained =
+/** idle: nothing to drain. stale: another process drained the generation, or a failover undid the freeze. */
+export type DrainResult =
   | {
       status: "drained";
       generation: number;
@@ -52,19 +52,19 @@ export type Drained =
       rows: number;
       events: bigint;
       sqlMs: number;
-      /** Rows that could not be read, and stay where they are. */
+      /** Unreadable rows. They stay in the store. */
       damaged: DamagedField[];
     }
   | { status: "idle"; acknowledged: number }
   | { status: "stale" }
   | { status: "superseded"; fence: number }
-  | { status: "diverged"; state: Misfit; reason: string };
+  | { status: "diverged"; state: DivergedState; reason: string };
 
 type Generation = NonNullable<Frozen["generation"]>;
 
 /**
- * Moves one generation of one shard into the table. Whoever does so, as often as they like and dying wherever they like,
- * it is there once: it does not change once it is frozen, and the ledger takes each number once, with its nonce.
+ * Moves one generation of one shard into the table, exactly once. Any number of processes may try, and may die at any
+ * point: a frozen generation does not change, and the ledger accepts each number once, with its nonce.
  *
  *     freeze ──> read, until the rows add up ──> (replicas have it) ──> apply: ledger and rows ──> acknowledge ──> sweep
  */
@@ -75,8 +75,8 @@ export class ShardDrain {
     this.#options = options;
   }
 
-  /** Of a generation that was left frozen, and then of what is there now. */
-  async run(task: ShardTask): Promise<Drained> {
+  /** Drains a generation that was left frozen, and then the current one. */
+  async run(task: ShardTask): Promise<DrainResult> {
     const own = crypto.randomUUID();
     const first = await this.#drain(task, own);
     if (first.status !== "drained" || first.nonce.startsWith(own)) return first;
@@ -87,8 +87,8 @@ export class ShardDrain {
     return { ...second, rows, events, sqlMs: first.sqlMs + second.sqlMs, damaged };
   }
 
-  async #drain(task: ShardTask, own: string): Promise<Drained> {
-    const { place, sink, inTurn, now, sqlTimeoutMs } = this.#options;
+  async #drain(task: ShardTask, own: string): Promise<DrainResult> {
+    const { place, sink, limited, now, sqlTimeoutMs } = this.#options;
     const { shard, fence, signal } = task;
     const { acknowledged, generation } = await this.#freeze(shard, own, signal);
     if (task.ledger.generation > acknowledged + (generation ? 1 : 0))
@@ -103,7 +103,7 @@ export class ShardDrain {
     if (read.nonces.get(number) !== nonce) return { status: "stale" };
     const counts = read.counts.get(number) ?? new Map<string, bigint>();
     const damaged = read.damaged.filter((field) => field.generation === number);
-    // A row that cannot be read explains what is missing; nothing explains what is too much.
+    // An unreadable row explains a sum that is too small. Nothing explains one that is too large.
     const events = total(counts);
     if (events > sum || (events < sum && damaged.length === 0))
       return { status: "diverged", state: "sum", reason: `generation ${number} adds up to ${events}, not ${sum}` };
@@ -112,7 +112,7 @@ export class ShardDrain {
     const rows = rollUp(place, counts);
     const batch = { shard, generation: number, nonce, fence, events, rows };
     const startMs = now();
-    const applied = await inTurn(() => sink.apply(place.shape, batch, { timeoutMs: sqlTimeoutMs, signal }));
+    const applied = await limited(() => sink.apply(place.shape, batch, { timeoutMs: sqlTimeoutMs, signal }));
     if (applied.status === "superseded") return applied;
     if (applied.status === "behind") return this.#behind(task, number, applied);
     const sqlMs = now() - startMs;
@@ -121,7 +121,7 @@ export class ShardDrain {
       return this.#storeBehind(
         task,
         { generation: number, nonce },
-        `generation ${number} is in the table, and the store does not know it`,
+        `generation ${number} is in the table, but the store has no such generation`,
       );
     await this.#sweep(shard, read, number, signal);
     return { status: "drained", generation: number, nonce, rows: rows.length, events, sqlMs, damaged };
@@ -132,7 +132,10 @@ export class ShardDrain {
     return store.run(freeze, keys[shard]!, { layout, nonce }, replicas > 0 ? { signal, replicas } : { signal });
   }
 
-  /** Page by page; whole, if what was read does not add up: the shard may have moved to another server meanwhile. */
+  /**
+   * Reads in pages. If the rows do not add up, reads the whole shard: it may have moved to another server during the
+   * read.
+   */
   async #read(shard: number, { number, nonce, sum }: Generation, signal: AbortSignal): Promise<ShardCounts> {
     const { store, keys, layout } = this.#options.place;
     for (let left = READS; ; left--) {
@@ -143,14 +146,17 @@ export class ShardDrain {
     }
   }
 
-  /** All replicas asked for have the generation, and it is the one that was read: another one would have its own nonce. */
+  /** Whether the replicas have the generation that was read. Another generation would have another nonce. */
   async #isStill(shard: number, { number, nonce, sum }: Generation, signal: AbortSignal): Promise<boolean> {
     const { generation } = await this.#freeze(shard, crypto.randomUUID(), signal, this.#options.replicas);
     return generation?.number === number && generation.nonce === nonce && generation.sum === sum;
   }
 
-  /** The ledger stands elsewhere: somebody else may have drained on, or one of both was set back. */
-  async #behind(task: ShardTask, number: number, ledger: { generation: number; nonce: string }): Promise<Drained> {
+  /**
+   * The ledger has another generation: another process has drained, or the store or the table was restored from a
+   * backup.
+   */
+  async #behind(task: ShardTask, number: number, ledger: { generation: number; nonce: string }): Promise<DrainResult> {
     if (ledger.generation >= number) {
       const { store, keys, layout } = this.#options.place;
       const { acknowledged, base } = await store.run(
@@ -161,25 +167,25 @@ export class ShardDrain {
       );
       if (acknowledged + base >= number) return { status: "stale" };
     }
-    const reason = `the ledger has generation ${ledger.generation}, and the store gives it generation ${number}`;
+    const reason = `the ledger has generation ${ledger.generation}, but the store offers generation ${number}`;
     if (ledger.generation >= number) return this.#storeBehind(task, ledger, reason);
     return { status: "diverged", state: "table-behind", reason };
   }
 
-  /** What is counted from now on is told apart from what the table may have. */
-  async #storeBehind({ shard, signal }: ShardTask, ledger: LedgerState, reason: string): Promise<Drained> {
+  /** Separates counts from now on from counts that the table may have. */
+  async #storeBehind({ shard, signal }: ShardTask, ledger: LedgerState, reason: string): Promise<DrainResult> {
     const { store, keys, layout } = this.#options.place;
     await store.run(part, keys[shard]!, { layout, ledger: ledgerText(ledger) }, { signal });
     return { status: "diverged", state: "store-behind", reason };
   }
 
   async #sweep(shard: number, read: ShardCounts, generation: number, signal: AbortSignal): Promise<void> {
-    const { place, producers } = this.#options;
+    const { place, idleMarks } = this.#options;
     const { store, keys, layout } = place;
     const fields = [...read.leftovers];
     for (const row of read.counts.get(generation)?.keys() ?? []) fields.push(`${generation - read.base}|${row}`);
     const told = fields.flatMap((field) => [field, ""]);
-    for (const [mark, standing] of producers.gone(shard, read.producers)) told.push(mark, standing);
+    for (const [mark, standing] of idleMarks.find(shard, read.producers)) told.push(mark, standing);
     for (let at = 0; at < told.length; at += 2 * SWEPT_AT_A_TIME)
       await store.run(sweep, keys[shard]!, { layout, fields: told.slice(at, at + 2 * SWEPT_AT_A_TIME) }, { signal });
   }

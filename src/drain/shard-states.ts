@@ -1,27 +1,27 @@
 import type { Listeners } from "../async/listeners.ts";
 import type { DrainEvents } from "./events.ts";
-import type { LedgerState, Misfit } from "./shard-drain.ts";
+import type { DivergedState, LedgerState } from "./shard-drain.ts";
 
-const PAGES: Record<Misfit | "MISMATCH" | "CORRUPT", string> = {
+const PAGES: Record<DivergedState | "MISMATCH" | "CORRUPT", string> = {
   "store-behind": "docs/runbook/counter-behind-its-table.md",
   "table-behind": "docs/runbook/counter-diverged.md",
   sum: "docs/runbook/counter-diverged.md",
   MISMATCH: "docs/runbook/counter-mismatch.md",
   CORRUPT: "docs/runbook/counter-corrupt.md",
 };
-/** What to do about rows that cannot be read. */
+/** The page about unreadable rows. */
 export const DAMAGED_PAGE = PAGES.CORRUPT;
-/** A shard that was left alone is looked at again after this, or when its ledger has changed. */
+/** A skipped shard is checked again after this time, or when its ledger has changed. */
 const LOOK_AGAIN_MS = 60_000;
 
 interface Left {
-  state: Misfit;
+  state: DivergedState;
   reason: string;
   ledger: string;
   sinceMs: number;
 }
 
-/** Which shards are left alone or fail, so that a state is told once, for all shards that came into it together. */
+/** Tracks skipped and failing shards, so that each state is emitted once for all shards that entered it together. */
 export class ShardStates {
   readonly #listeners: Listeners<DrainEvents>;
   readonly #left = new Map<number, Left>();
@@ -35,18 +35,18 @@ export class ShardStates {
     this.#listeners = listeners;
   }
 
-  /** How many are left alone. */
-  get leftCount(): number {
+  /** The number of skipped shards. */
+  get divergedCount(): number {
     return this.#left.size;
   }
 
-  /** Whether a shard is left alone in a cycle that began now, in which its ledger stands there. */
-  isLeft(shard: number, ledger: LedgerState, nowMs: number): boolean {
+  /** Whether a shard is skipped in the cycle that began at `nowMs`, with this row of the ledger. */
+  isSkipped(shard: number, ledger: LedgerState, nowMs: number): boolean {
     const left = this.#left.get(shard);
     return left !== undefined && left.ledger === textOf(ledger) && nowMs - left.sinceMs < LOOK_AGAIN_MS;
   }
 
-  leave(shard: number, state: Misfit, reason: string, ledger: LedgerState, nowMs: number): void {
+  leave(shard: number, state: DivergedState, reason: string, ledger: LedgerState, nowMs: number): void {
     if (this.#left.get(shard)?.state !== state) this.#newlyLeft.push(shard);
     this.#left.set(shard, { state, reason, ledger: textOf(ledger), sinceMs: nowMs });
     this.#failing.delete(shard);
@@ -66,14 +66,14 @@ export class ShardStates {
     if (this.#failing.delete(shard) || wasLeft) this.#recovered.push(shard);
   }
 
-  /** All of a cycle failed; undefined: it did not. */
+  /** Reports that a whole cycle failed; undefined: it did not. */
   failCycle(error: unknown): void {
     const code = error === undefined ? undefined : codeOf(error);
     if (code !== undefined && code !== this.#cycleFailure) this.#listeners.tell("error", { shards: [], error });
     this.#cycleFailure = code;
   }
 
-  /** Tells what has changed since it was last called. */
+  /** Emits the changes since the last call. */
   tell(): void {
     for (const state of ["store-behind", "table-behind", "sum"] as const) {
       const shards = this.#newlyLeft.filter((shard) => this.#left.get(shard)?.state === state).sort((a, b) => a - b);

@@ -18,7 +18,7 @@ export { DrainService } from "../drain/drain-service.ts";
 export type { CycleReport, DivergedShards, DrainEvents, DrainFailure } from "../drain/events.ts";
 export type { DrainOptions } from "../drain/options.ts";
 export type { LayoutDiagnosis } from "../drain/shape-key.ts";
-export type { Misfit } from "../drain/shard-drain.ts";
+export type { DivergedState } from "../drain/shard-drain.ts";
 export type { ApplyResult, DrainBatch, DrainRow, Sink, SinkCallOptions } from "../drain/sql/sink.ts";
 export { type ErrorPlace, OrielError, type OrielErrorCode, type OrielErrorOptions } from "../errors.ts";
 export { type BreakerLike, breakerSource } from "../exporters/breaker-source.ts";

@@ -53,7 +53,7 @@ async function countsOf(flow: Counters): Promise<Map<string, bigint>> {
   return new Map((await flow.read({ table: sink, bigint: true })).map(({ values, count }) => [values.id!, count]));
 }
 async function drained(flow: Counters): Promise<void> {
-  // Producers that were silent may still give back what the store lost.
+  // IdleMarks that were silent may still give back what the store lost.
   for (let i = 0; i < 3 || (i < 20 && (await flow.read()).length > 0); i++)
     expect(await drain(flow).drainOnce()).toMatchObject({ failed: 0, diverged: 0 });
   expect(await flow.read()).toEqual([]);

@@ -1,17 +1,17 @@
 import { CounterRow } from "../../counter/row.ts";
 import type { CounterShape, LedgerRow, RowsQuery } from "../../counter/table.ts";
 import { OrielError, show } from "../../errors.ts";
-import { MOST_COUNT, secondText } from "./rows.ts";
+import { MAX_COUNT, secondText } from "./rows.ts";
 import { boundMs, checkQuery, isStart } from "./shape.ts";
 
-/** A row of a driver's result: every column was asked for as text, but drivers may make small numbers of some. */
+/** A row of a driver's result. Every column is queried as text, but some drivers return small numbers. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export function ledgerRow({ shard, generation, nonce, fence, events }: Fields): LedgerRow {
   const numbers = { generation, fence, events };
   const wrong = Object.entries(numbers).find(([, text]) => !/^\d{1,19}$/.test(String(text)));
   const isSafe = Number(generation) <= Number.MAX_SAFE_INTEGER && Number(fence) <= Number.MAX_SAFE_INTEGER;
-  const isText = typeof nonce !== "object" || Buffer.isBuffer(nonce); // a pool may give bytes for text
+  const isText = typeof nonce !== "object" || Buffer.isBuffer(nonce); // a pool may return bytes for text
   if (wrong || !isSafe || !isText) {
     const [name, text] = wrong ?? (isSafe ? ["nonce", nonce] : ["generation or fence", generation]);
     const damaged = `its ${name} is ${show(text)}`;
@@ -27,8 +27,8 @@ export function ledgerRow({ shard, generation, nonce, fence, events }: Fields): 
 }
 
 /**
- * Of columns start ("2026-01-31T23:59:00"), count, d0, d1 …; `textOf` gives the value that a column's text stands for.
- * Throws CORRUPT, naming the row.
+ * Converts a row with the columns start ("2026-01-31T23:59:00"), count, d0, d1 and so on. `textOf` decodes a column's
+ * text. Throws CORRUPT, with the row in the message.
  */
 export function counterRow<Dimension extends string>(
   shape: CounterShape<Dimension>,
@@ -50,17 +50,17 @@ export function counterRow<Dimension extends string>(
   return new CounterRow(shape.dimensions, { bucket, startMs, values: texts, count });
 }
 
-/** A driver may read bytes that are no UTF-8 as half a surrogate pair. */
+/** A driver may decode invalid UTF-8 as a lone surrogate. */
 function isWhole(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
 }
 
-/** Undefined where it is no whole minute that a bucket may start at. A pool may give bytes for text. */
+/** Undefined unless it is a whole minute in range. A pool may return bytes for text. */
 function startOf(start: unknown): number | undefined {
   if (typeof start !== "string" && !Buffer.isBuffer(start)) return undefined;
   const text = String(start);
   const ms = Date.parse(`${text}Z`);
-  // Date.parse takes the 31st of February for the 3rd of March.
+  // Date.parse reads the 31st of February as the 3rd of March.
   return isStart(ms) && new Date(ms).getUTCDate() === Number(text.slice(8, 10)) ? ms : undefined;
 }
 
@@ -68,7 +68,7 @@ function countOf(count: unknown): bigint | undefined {
   const text = String(count);
   if (!/^\d{1,19}$/.test(text)) return undefined;
   const whole = BigInt(text);
-  return whole <= MOST_COUNT ? whole : undefined;
+  return whole <= MAX_COUNT ? whole : undefined;
 }
 
 /** A condition of a query on one column. */
@@ -78,7 +78,7 @@ export interface Condition {
   readonly value: string;
 }
 
-/** What a query asks of the rows; a number is a dimension's place. Throws ARGUMENT where it is none of this shape. */
+/** The conditions of a query; a number is a dimension's index. Throws ARGUMENT if the query does not fit the shape. */
 export function conditions(shape: CounterShape, query: RowsQuery): Condition[] {
   checkQuery(shape, query);
   const found: Condition[] = [{ column: "bucket", sign: "=", value: query.bucket }];

@@ -1,4 +1,4 @@
-/** Keys that were used last, as many as it may hold: of rows that the table has. */
+/** The most recently used keys of rows that the table has, up to a maximum. */
 export class KnownKeys {
   readonly #keys = new Set<string>();
   readonly #most: number;
@@ -7,7 +7,7 @@ export class KnownKeys {
     this.#most = most;
   }
 
-  /** Whether it holds the key, which from now on is the one used last. */
+  /** Whether the key is known. It becomes the most recently used one. */
   has(key: string): boolean {
     if (!this.#keys.delete(key)) return false;
     this.#keys.add(key);

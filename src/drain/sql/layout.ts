@@ -3,22 +3,24 @@ import { argumentError, checkKnown } from "../../errors.ts";
 import { checkShape } from "./shape.ts";
 
 export interface SinkOptions {
-  /** Table of the counts; default the counter's name and "_counts". Counters that share one would add up. */
+  /**
+   * Table of the counts. Default: the counter's name and "_counts". Give each counter its own, or their counts add up.
+   */
   table?: string;
-  /** Table of the ledgers of all counters of a database; default "oriel_ledger". */
+  /** Table of the ledgers of all counters of a database. Default "oriel_ledger". */
   ledgerTable?: string;
-  /** Schema (MySQL, SQLite: database) of both; default what the connection's is. */
+  /** Schema of both tables (in MySQL and SQLite: the database). Default: that of the connection. */
   schema?: string;
-  /** Names of the table's columns; default bucket, start_at, count, and the dimensions' own names. */
+  /** Names of the table's columns. Default: bucket, start_at, count, and the names of the dimensions. */
   columns?: { bucket?: string; start?: string; count?: string; dimensions?: Readonly<Record<string, string>> };
 }
 
 export interface Dialect {
   /** The character around identifiers. */
   readonly quote: '"' | "`";
-  /** Most UTF-8 bytes of an identifier. */
+  /** Maximum UTF-8 bytes of an identifier. */
   readonly longestName: number;
-  /** Oracle: names that nobody chose are in capitals, so that plain SQL may write them without quotes. */
+  /** Oracle: default names are in capitals, so that SQL can use them without quotes. */
   readonly capitals?: boolean;
 }
 
@@ -30,14 +32,14 @@ export interface Layout {
   readonly start: string;
   readonly count: string;
   readonly dimensions: readonly string[];
-  /** The columns of the primary key: bucket, start, dimensions. What is written together then lies together. */
+  /** The columns of the primary key: bucket, start, dimensions. In this order, rows written together are adjacent. */
   readonly key: readonly string[];
 }
 
 const OPTIONS = ["table", "ledgerTable", "schema", "columns"];
 const LEDGER_COLUMNS = ["counter", "shard", "generation", "nonce", "fence", "events"];
 
-/** Quotes an identifier; throws ARGUMENT where the database has no such name. */
+/** Quotes an identifier. Throws ARGUMENT if the database does not support the name. */
 function identifier(dialect: Dialect, argument: string, name: unknown): string {
   const { quote, longestName, capitals } = dialect;
   const fits = typeof name === "string" && name !== "" && Buffer.byteLength(name) <= longestName;
@@ -55,11 +57,11 @@ export function checkOptions(options: SinkOptions, more: readonly string[] = [])
   if (options.columns !== undefined) checkKnown(options.columns, ["bucket", "start", "count", "dimensions"], "columns");
 }
 
-/** The names of a counter's table and ledger; throws ARGUMENT where shape or options name none. */
+/** The names of a counter's table and ledger. Throws ARGUMENT for an invalid shape or name. */
 export function layoutOf(shape: CounterShape, options: SinkOptions, dialect: Dialect): Layout {
   checkShape(shape);
   const { columns = {} } = options;
-  // A Map: an object that names no column still has a `constructor`.
+  // A Map, because any object has inherited names such as `constructor`.
   const named = new Map(Object.entries(columns.dimensions ?? {}));
   for (const dimension of named.keys())
     if (!shape.dimensions.includes(dimension))
@@ -74,7 +76,7 @@ export function layoutOf(shape: CounterShape, options: SinkOptions, dialect: Dia
   const dimensions = shape.dimensions.map((name) => quoted(`columns.dimensions.${name}`, named.get(name), name));
   const all = [bucket, start, count, ...dimensions];
   const twice = all.find((name, i) => all.findIndex((other) => other.toLowerCase() === name.toLowerCase()) < i);
-  if (twice) throw argumentError("columns", twice, "a name that no other column has, in small letters or capitals");
+  if (twice) throw argumentError("columns", twice, "a name that no other column has, ignoring case");
   return {
     table: schema + quoted("table", options.table, `${shape.name}_counts`),
     ledger: schema + quoted("ledgerTable", options.ledgerTable, "oriel_ledger"),

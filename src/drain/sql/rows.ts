@@ -4,9 +4,9 @@ import { argumentError } from "../../errors.ts";
 import { checkStart, checkValues } from "./shape.ts";
 import type { DrainBatch, DrainRow } from "./sink.ts";
 
-/** A row as statements write it. */
+/** A row for a statement. */
 export interface KeyedRow {
-  /** All columns of the primary key; NUL, which no value has, is between them. */
+  /** All columns of the primary key, separated by NUL, which no value contains. */
   readonly key: string;
   readonly bucket: BucketName;
   /** "2026-01-31T23:59:00", in UTC. */
@@ -15,9 +15,9 @@ export interface KeyedRow {
   readonly count: bigint;
 }
 
-export const MOST_COUNT = 2n ** 63n - 1n;
+export const MAX_COUNT = 2n ** 63n - 1n;
 
-/** Throws ARGUMENT, before anything is sent, where the batch is none. */
+/** Throws ARGUMENT for an invalid batch, before anything is sent. */
 export function checkBatch(batch: DrainBatch): void {
   if (batch === null || typeof batch !== "object") throw argumentError("batch", batch, "a batch of a drain");
   if (!Array.isArray(batch.rows)) throw argumentError("batch.rows", batch.rows, "an array of rows");
@@ -31,13 +31,13 @@ export function checkBatch(batch: DrainBatch): void {
 }
 
 function checkCount(argument: string, count: bigint): void {
-  if (typeof count !== "bigint" || count < 0n || count > MOST_COUNT)
-    throw argumentError(argument, count, `a bigint from 0 to ${MOST_COUNT}`);
+  if (typeof count !== "bigint" || count < 0n || count > MAX_COUNT)
+    throw argumentError(argument, count, `a bigint from 0 to ${MAX_COUNT}`);
 }
 
 /**
- * The rows by their keys in ascending order, those of one key as one: transactions that take rows in one order wait for
- * each other and do not deadlock.
+ * The rows in ascending order of their keys, with equal keys merged. Transactions that lock rows in the same order wait
+ * for each other, but do not deadlock.
  */
 export function keyedRows(shape: CounterShape, rows: readonly DrainRow[]): KeyedRow[] {
   const text = startTexts();
@@ -71,7 +71,7 @@ function keyedRow(shape: CounterShape, row: DrainRow, text: (ms: number) => stri
   return { key, bucket, start, values, count };
 }
 
-/** A batch has few different starts. */
+/** Caches the texts of starts, because a batch has few different ones. */
 function startTexts(): (ms: number) => string {
   const known = new Map<number, string>();
   return (ms) => {

@@ -5,10 +5,10 @@ import { argumentError } from "../../errors.ts";
 import { placed } from "../../place.ts";
 
 const BUCKETS: readonly BucketName[] = ["minute", "hour", "day"];
-const LONGEST_NAME = 255;
+const MAX_NAME = 255;
 const MINUTE_MS = 60_000;
 
-/** Most UTF-16 units of a value of one dimension: 255 of up to three dimensions, 765 shared among more. */
+/** Maximum UTF-16 units of a value: 255 with up to three dimensions, otherwise 765 divided by the dimensions. */
 export function longestValue(shape: CounterShape): number {
   return placed("longestValue", () => {
     if (!Array.isArray(shape?.dimensions)) throw argumentError("shape", shape, "{ dimensions: names }");
@@ -16,7 +16,7 @@ export function longestValue(shape: CounterShape): number {
   });
 }
 
-/** Most of a value that a process without the added dimensions may have counted. */
+/** Maximum length of a value that a process without the added dimensions can have counted. */
 function longestCounted({ dimensions, added = 0 }: CounterShape): number {
   return longestOf(dimensions.length - added);
 }
@@ -26,35 +26,35 @@ const checked = new WeakSet<CounterShape>();
 export function checkShape(shape: CounterShape): void {
   if (checked.has(shape)) return;
   const { name, dimensions, added = 0, buckets } = shape;
-  const isName = (text: unknown) => isStorable(text, LONGEST_NAME) && text !== "";
-  if (!isName(name)) throw argumentError("shape.name", name, `a text of 1 to ${LONGEST_NAME} characters, without NUL`);
+  const isName = (text: unknown) => isStorable(text, MAX_NAME) && text !== "";
+  if (!isName(name)) throw argumentError("shape.name", name, `a text of 1 to ${MAX_NAME} characters, without NUL`);
   if (!Array.isArray(dimensions) || !dimensions.every(isName) || new Set(dimensions).size < dimensions.length)
     throw argumentError("shape.dimensions", dimensions, "different names, of 1 character or more");
   if (!Number.isInteger(added) || added < 0 || added >= Math.max(1, dimensions.length))
-    throw argumentError("shape.added", added, "how many of the dimensions were added: fewer than all");
+    throw argumentError("shape.added", added, "the number of added dimensions, fewer than all");
   if (!Array.isArray(buckets) || buckets.length === 0 || !buckets.every((bucket) => BUCKETS.includes(bucket)))
     throw argumentError("shape.buckets", buckets, `some of ${BUCKETS.join(", ")}`);
   checked.add(shape);
 }
 
-/** Throws ARGUMENT where a value of a row cannot be stored. */
+/** Throws ARGUMENT if a value of a row cannot be stored. */
 export function checkValues(shape: CounterShape, values: readonly unknown[]): void {
   const longest = longestCounted(shape);
   for (let i = 0; i < values.length; i++) {
     const value = values[i];
-    // Most texts are plain, and need no closer look.
+    // Most texts are plain and pass this quick check.
     if (typeof value !== "string" || value.length > longest || /[^ -\ud7ff]/.test(value)) checkValue(shape, i, value);
   }
 }
 
-/** Throws ARGUMENT where a value cannot be stored. */
+/** Throws ARGUMENT if a value cannot be stored. */
 function checkValue(shape: CounterShape, dimension: number, value: unknown): void {
   const longest = longestCounted(shape);
   if (!isStorable(value, longest))
     throw argumentError(
       `value of ${shape.dimensions[dimension]}`,
       value,
-      `a text of at most ${longest} characters, without NUL and half surrogate pairs`,
+      `a text of at most ${longest} characters, without NUL and lone surrogates`,
     );
 }
 
@@ -84,7 +84,7 @@ export function checkQuery(shape: CounterShape, query: RowsQuery): void {
   }
 }
 
-/** A bound of a query as the start of a bucket can be compared with: rounded up to a second, within what is stored. */
+/** A bound of a query for comparison with starts: rounded up to a second, and clamped to the stored range. */
 export function boundMs(ms: number): number {
   return Math.min(Math.max(Math.ceil(ms / 1000) * 1000, LEAST_START_MS), MOST_START_MS + MINUTE_MS - 1000);
 }

@@ -2,7 +2,7 @@ import type { BucketName } from "../../counter/buckets.ts";
 import type { CounterRow } from "../../counter/row.ts";
 import type { CounterShape, LedgerRow, RowsQuery } from "../../counter/table.ts";
 
-/** What a drain adds to the row of these values, which are in the order of the dimensions. */
+/** A count that a drain adds to a row. Values are in the order of the dimensions. */
 export interface DrainRow {
   readonly bucket: BucketName;
   /** Start of the bucket, ms since 1970. */
@@ -18,14 +18,15 @@ export interface DrainBatch {
   readonly generation: number;
   readonly nonce: string;
   readonly fence: number;
-  /** What the ledger's total grows by: the sum of the counts of one bucket. */
+  /** The increase of the ledger's total: the sum of the counts of one kind of bucket. */
   readonly events: bigint;
   readonly rows: readonly DrainRow[];
 }
 
 /**
- * applied: now. already-applied: this generation (same nonce) is in the tables already. superseded: a higher fence wrote.
- * behind: the ledger stands elsewhere; a missing row is generation 0 with the nonce "".
+ * "applied": written by this call. "already-applied": the tables had this generation with the same nonce. "superseded":
+ * a process with a higher fence has written. "behind": the ledger has another generation. Without a row that is
+ * generation 0 with an empty nonce.
  */
 export type ApplyResult =
   | { readonly status: "applied" }
@@ -34,27 +35,27 @@ export type ApplyResult =
   | { readonly status: "behind"; readonly generation: number; readonly nonce: string };
 
 export interface SinkCallOptions {
-  /** From the call to its answer, the wait for a connection included; default: no limit. */
+  /** From the call to its answer, including the wait for a connection. Default: no limit. */
   readonly timeoutMs?: number;
-  /** Ends the call at once: its connection is destroyed, and the server rolls back what was not committed. */
+  /** Ends the call at once. Its connection is destroyed, and the server rolls back an uncommitted transaction. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Where counters are drained to: a table of counts and a ledger in one database.
+ * The target of a drain: a table of counts and a ledger in one database.
  *
- * A failing call rejects with an OrielError: `transient` says whether the same call may succeed later, `applied` is
- * "unknown" only where COMMIT was sent and not answered; the same batch again then answers "already-applied" or "applied".
+ * A failed call rejects with an OrielError. `transient`: the same call may succeed later. `applied` is "unknown" only
+ * if COMMIT was sent and not answered. Then send the same batch again; the answer is "already-applied" or "applied".
  */
 export interface Sink {
-  /** The statements that make the two tables where they are missing, for who keeps a schema by hand. */
+  /** The statements that create the two tables if they are missing, for schemas that are maintained by hand. */
   ddl(shape: CounterShape): string[];
   createTables(shape: CounterShape, limits?: SinkCallOptions): Promise<void>;
-  /** One transaction: the ledger's step, then all rows are added. Nothing is written unless it answers "applied". */
+  /** One transaction: advances the ledger, then adds all rows. Writes nothing unless the answer is "applied". */
   apply(shape: CounterShape, batch: DrainBatch, limits?: SinkCallOptions): Promise<ApplyResult>;
   /** The counter's ledger, by shard. */
   ledger(shape: CounterShape, limits?: SinkCallOptions): Promise<LedgerRow[]>;
-  /** Ledger and rows of one and the same instant; rows by start, then values. */
+  /** Ledger and rows at one instant. Rows are ordered by start, then values. */
   read<Dimension extends string>(
     shape: CounterShape<Dimension>,
     query: RowsQuery<Dimension>,

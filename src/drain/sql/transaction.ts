@@ -1,30 +1,30 @@
 import { OrielError } from "../../errors.ts";
+import { CallDeadline } from "./call-deadline.ts";
 import type { SinkCallOptions } from "./sink.ts";
-import { Stop } from "./stop.ts";
 
-/** A connection of the user's pool while a transaction has it. */
+/** A connection of the user's pool, in use by one transaction. */
 export interface Session {
   commit(): Promise<unknown>;
   rollback(): Promise<unknown>;
-  /** Gives it back to the pool, as it was. */
+  /** Restores its settings and returns it to the pool. */
   release(): Promise<unknown>;
-  /** Closes it at once, whatever it is doing; it never comes back to the pool. */
+  /** Closes it at once, even during a statement. It never returns to the pool. */
   destroy(): void;
 }
 
-/** What an error of a driver means: the call's time is over, it may succeed later, it will fail again. */
+/** The meaning of a driver's error: out of time ("late"), may succeed later, or will fail again. */
 export type Failure = "late" | "transient" | "permanent";
 
 export interface Database<S extends Session> {
-  /** Takes a connection; where it fails, none is taken. */
+  /** Takes a connection from the pool. If it rejects, none is taken. */
   open(): Promise<S>;
   failure(error: unknown): Failure;
 }
 
 /**
- * Runs `work` and COMMIT in one transaction of one connection, which `work` begins. Where it fails before COMMIT was
- * sent, it is rolled back ("no"); a COMMIT without answer may have happened ("unknown"). A connection goes back to the
- * pool only if its transaction has ended for certain.
+ * Runs `work` and COMMIT in one transaction, which `work` begins. A failure before COMMIT is rolled back (`applied`
+ * "no"). A COMMIT without an answer may have succeeded ("unknown"). A connection returns to the pool only if its
+ * transaction has certainly ended.
  */
 export async function transact<S extends Session, T>(
   what: string,
@@ -32,7 +32,7 @@ export async function transact<S extends Session, T>(
   limits: SinkCallOptions,
   work: (session: S, leftMs: number) => Promise<T>,
 ): Promise<T> {
-  const stop = new Stop(what, limits);
+  const stop = new CallDeadline(what, limits);
   let applied: "no" | "unknown" = "no";
   let session: S | undefined;
   try {
@@ -57,7 +57,7 @@ export async function transact<S extends Session, T>(
   }
 }
 
-async function giveBack(session: Session, stop: Stop): Promise<void> {
+async function giveBack(session: Session, stop: CallDeadline): Promise<void> {
   try {
     await stop.race(session.release());
   } catch {
@@ -65,7 +65,7 @@ async function giveBack(session: Session, stop: Stop): Promise<void> {
   }
 }
 
-async function rollBack(session: Session, stop: Stop): Promise<void> {
+async function rollBack(session: Session, stop: CallDeadline): Promise<void> {
   try {
     await stop.race(session.rollback());
     await stop.race(session.release());
@@ -74,7 +74,7 @@ async function rollBack(session: Session, stop: Stop): Promise<void> {
   }
 }
 
-/** The OrielError of what a driver threw; `cause` is the driver's own. */
+/** Converts a driver's error to an OrielError, with the original as `cause`. */
 export function explain(
   what: string,
   error: unknown,

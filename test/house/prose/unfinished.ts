@@ -15,7 +15,6 @@ export const UNFINISHED: string[] = [
   "lua/summary/",
   "src/async/",
   "src/breaker/",
-  "src/drain/",
   "src/errors.ts",
   "src/http/",
   "src/journal/",

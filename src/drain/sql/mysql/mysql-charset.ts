@@ -2,8 +2,8 @@ import { OrielError } from "../../../errors.ts";
 import type { MysqlSession } from "./mysql-session.ts";
 
 /**
- * Throws ARGUMENT where names of tables and columns would not reach the server as they are: the driver writes statements
- * in the connection's character set, with "?" for what that does not have. Values are written in hexadecimal.
+ * Throws ARGUMENT if names of tables and columns would reach the server changed: the driver sends statements in the
+ * connection's character set, with "?" for unsupported characters. Values are written in hexadecimal.
  */
 export async function checkCharset(session: MysqlSession, texts: readonly string[]): Promise<void> {
   if (texts.every((text) => /^[\0-\x7f]*$/.test(text))) return;

@@ -6,8 +6,8 @@ import { longestValue } from "../shape.ts";
 import type { MysqlSession } from "./mysql-session.ts";
 
 /**
- * Of a table whose counter has added dimensions. Throws ARGUMENT where the server would write other rows than these without
- * a word: a key that lacks a dimension makes one row of several, and a server that is not strict cuts long values.
+ * Checks the table of a counter with added dimensions. Throws ARGUMENT if the server would silently write other rows: a
+ * key without a dimension merges rows, and a server that is not in strict mode truncates long values.
  */
 export class MysqlColumns {
   readonly #shape: CounterShape;

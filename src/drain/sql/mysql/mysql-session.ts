@@ -2,7 +2,7 @@ import { OrielError } from "../../../errors.ts";
 import type { Fields } from "../answers.ts";
 import type { Failure, Session } from "../transaction.ts";
 
-/** What a pool of mysql2/promise is, as far as it is used. */
+/** The used part of a pool of mysql2/promise. */
 export interface MysqlPool {
   getConnection(): Promise<MysqlConnection>;
 }
@@ -16,13 +16,13 @@ export interface MysqlConnection {
 const DEADLOCK = 1213;
 const LOCK_WAIT = 1205;
 const DUPLICATE = 1062;
-/** Statements that took too long: MariaDB, MySQL (killed, or its limit for reading). */
+/** Error numbers of statements that took too long, in MariaDB and in MySQL (killed, or over its limit for reads). */
 const LATE = [1969, 1317, 3024];
-/** Connections, shutdown, read-only primaries, too many of something. */
+/** Error numbers of lost connections, shutdown, read-only primaries and exhausted resources. */
 const TRANSIENT = [
   1040, 1042, 1043, 1053, 1077, 1079, 1129, 1152, 1158, 1159, 1160, 1161, 1180, 1203, 1206, 1290, 1836,
 ];
-/** The server's own time-outs come before the client's, so that the connection can be used again. */
+/** The server's time-outs come before the client's, so that the connection can be used again. */
 const SERVER_SHARE = 0.8;
 const RESTORE =
   "SET SESSION innodb_lock_wait_timeout = @oriel_lock_wait /*M!, max_statement_time = @oriel_statement */";
@@ -36,7 +36,10 @@ export class MysqlSession implements Session {
     this.#connection = connection;
   }
 
-  /** The session's time-outs, which `release` takes back, then the transaction. Locks are waited for whole seconds. */
+  /**
+   * Sets the session's time-outs, which `release` restores, and begins the transaction. Lock waits are in whole
+   * seconds.
+   */
   async begin(texts: readonly string[], leftMs: number): Promise<void> {
     if (leftMs !== Number.POSITIVE_INFINITY) {
       const seconds = Math.max(0.001, (leftMs * SERVER_SHARE) / 1000);
@@ -50,7 +53,7 @@ export class MysqlSession implements Session {
     for (const text of texts) await this.send(text);
   }
 
-  /** How many rows it touched. */
+  /** Returns the number of affected rows. */
   async send(text: string): Promise<number> {
     const [result] = await this.#connection.query(text);
     return (result as { affectedRows?: number }).affectedRows ?? 0;
@@ -86,14 +89,16 @@ function errorNumber(error: unknown): number | undefined {
   return typeof number === "number" && number > 0 ? number : undefined;
 }
 
-/** By the server's error number; an error without one is the connection's. */
+/** Classifies by the server's error number. An error without one comes from the connection. */
 export function mysqlFailure(error: unknown): Failure {
   const number = errorNumber(error);
   if (number === undefined || number === DEADLOCK || TRANSIENT.includes(number)) return "transient";
   return number === LOCK_WAIT || LATE.includes(number) ? "late" : "permanent";
 }
 
-/** Whether the server ended the transaction in favour of another one; of a ledger's first row, that one has made it. */
+/**
+ * Whether the server ended the transaction in favour of another one, which may have inserted the ledger's first row.
+ */
 export function rolledBack(error: unknown): boolean {
   if (!(error instanceof OrielError) || error.applied !== "no") return false;
   return [DEADLOCK, LOCK_WAIT, DUPLICATE].includes(errorNumber(error.cause) ?? 0);

@@ -7,15 +7,18 @@ import type { DrainBatch } from "../sink.ts";
 
 export const MYSQL: Dialect = { quote: "`", longestName: 64 };
 
-/** An INSERT stays below what every server takes as one packet. */
-const MOST_CHARACTERS = 512 * 1024;
-/** Byte by byte, trailing spaces too. Each server reads its own comment: one has no such name as the other's. */
+/** Keeps an INSERT below the default packet size of every server. */
+const MAX_CHARACTERS = 512 * 1024;
+/**
+ * Compares bytes, including trailing spaces. Each server reads only its own comment, because their collation names
+ * differ.
+ */
 const EXACT = "CHARACTER SET utf8mb4 COLLATE /*M! utf8mb4_nopad_bin */ /*!80017 utf8mb4_0900_bin */ NOT NULL";
 const ASCII = "CHARACTER SET ascii COLLATE ascii_bin NOT NULL";
 
 /**
- * A text as a literal that reads the same under every sql_mode and character set of the connection: quotes and
- * backslashes mean different things under some, so all but plain ASCII is written in hexadecimal.
+ * A literal that means the same under every sql_mode and character set of the connection. Quotes and backslashes depend
+ * on them, so everything except plain ASCII is written in hexadecimal.
  */
 function literal(text: string): string {
   return /^[\w .:/-]*$/.test(text) ? `'${text}'` : `_utf8mb4 x'${Buffer.from(text).toString("hex")}'`;
@@ -35,7 +38,7 @@ export function mysqlTables(shape: CounterShape, layout: Layout, ledger: readonl
   ];
 }
 
-/** The ledger's step, its first row, and reading it. */
+/** The statements that advance the ledger, insert its first row and read it. */
 export function mysqlLedger(layout: Layout, columns: readonly string[], { name }: CounterShape) {
   const [counter, shard, generation, nonce, fence, events] = columns;
   const named = `${counter} = ${literal(name)}`;
@@ -57,7 +60,7 @@ export function mysqlLedger(layout: Layout, columns: readonly string[], { name }
 /** Statements that add the rows, each of at most half a megabyte. */
 export function* mysqlAdds({ table, key, count }: Layout, rows: readonly KeyedRow[]): Generator<string> {
   const head = `INSERT INTO ${table} (${[...key, count].join(", ")}) VALUES `;
-  // VALUES() is how both MariaDB and all versions of MySQL name the new row.
+  // VALUES() names the new row in MariaDB and in all versions of MySQL.
   const tail = ` ON DUPLICATE KEY UPDATE ${count} = ${count} + VALUES(${count})`;
   let texts: string[] = [];
   let characters = 0;
@@ -65,7 +68,7 @@ export function* mysqlAdds({ table, key, count }: Layout, rows: readonly KeyedRo
     const text = `('${row.bucket}','${row.start}',${row.values.map((value) => `${literal(value)},`).join("")}${row.count})`;
     texts.push(text);
     characters += text.length;
-    if (characters < MOST_CHARACTERS) continue;
+    if (characters < MAX_CHARACTERS) continue;
     yield head + texts.join(",") + tail;
     texts = [];
     characters = 0;
@@ -74,8 +77,8 @@ export function* mysqlAdds({ table, key, count }: Layout, rows: readonly KeyedRo
 }
 
 /**
- * Rows of a query: columns start, count, d0, d1 …, as text; values in hexadecimal, as a server sends text in the
- * connection's character set, with "?" for what that does not have.
+ * The rows of a query: columns start, count, d0, d1 and so on, as text. Values are in hexadecimal, because a server
+ * sends text in the connection's character set, with "?" for unsupported characters.
  */
 export function mysqlRead(layout: Layout, asked: readonly Condition[]): string {
   const { start, count, dimensions, bucket, table } = layout;

@@ -2,11 +2,11 @@ import type { CounterShape } from "../../../counter/table.ts";
 import { argumentError } from "../../../errors.ts";
 import { conditions, counterRow, type Fields, ledgerRow } from "../answers.ts";
 import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "../layout.ts";
+import { ledgerRefusal } from "../ledger-refusal.ts";
+import { namedSink } from "../named-sink.ts";
 import { checkBatch, keyedRows } from "../rows.ts";
 import type { ApplyResult, DrainBatch, Sink, SinkCallOptions } from "../sink.ts";
-import { toldSink } from "../told-sink.ts";
 import { transact } from "../transaction.ts";
-import { verdict } from "../verdict.ts";
 import { checkCharset } from "./mysql-charset.ts";
 import { MysqlColumns } from "./mysql-columns.ts";
 import { type MysqlPool, MysqlSession, mysqlFailure, rolledBack } from "./mysql-session.ts";
@@ -16,10 +16,10 @@ const SNAPSHOT = [
   "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
   "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",
 ];
-/** Row locks only, no gaps between rows: shards that insert beside each other do not wait. */
+/** Locks rows but no gaps between them, so that shards with adjacent rows do not wait for each other. */
 const WRITE = ["SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "START TRANSACTION"];
 
-const MOST_ATTEMPTS = 20;
+const MAX_ATTEMPTS = 20;
 
 type Ledger = ReturnType<typeof mysqlLedger>;
 
@@ -31,11 +31,11 @@ interface Plan {
 }
 
 /**
- * Drains into MariaDB (10.6 or later) or MySQL (8.0.17 or later) through a pool of mysql2/promise. Rows go in statements
- * of half a megabyte; a deadlock or a lock time-out begins the transaction again while the call has time.
+ * Drains into MariaDB (10.6 or later) or MySQL (8.0.17 or later) through a pool of mysql2/promise. Rows are sent in
+ * statements of half a megabyte. After a deadlock or a lock time-out the transaction is repeated while there is time.
  */
 export function mysqlSink(pool: MysqlPool, options: SinkOptions = {}): Sink {
-  return toldSink("mysqlSink", () => sinkOf(pool, options));
+  return namedSink("mysqlSink", () => sinkOf(pool, options));
 }
 
 function sinkOf(pool: MysqlPool, options: SinkOptions): Sink {
@@ -114,16 +114,16 @@ function fromHex(hex: string): string {
   return Buffer.from(hex, "hex").toString();
 }
 
-/** Undefined where the ledger took the step. */
+/** Undefined if the ledger accepted the batch. */
 async function step(session: MysqlSession, ledger: Ledger, batch: DrainBatch): Promise<ApplyResult | undefined> {
   if ((await session.send(ledger.step(batch))) > 0) return undefined;
   const row = (await session.rows(ledger.read(batch.shard))).map(ledgerRow)[0];
-  if (row || batch.generation > 1) return verdict(row, batch);
+  if (row || batch.generation > 1) return ledgerRefusal(row, batch);
   await session.send(ledger.begin(batch));
   return undefined;
 }
 
-/** Calls again, in what is left of the time, while the server rolled the transaction back for the sake of another. */
+/** Repeats a call that the server rolled back in favour of another transaction, while there is time. */
 async function again<T>(limits: SinkCallOptions, call: (limits: SinkCallOptions) => Promise<T>): Promise<T> {
   const endMs = limits.timeoutMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + limits.timeoutMs;
   for (let attempt = 1; ; attempt++) {
@@ -134,7 +134,7 @@ async function again<T>(limits: SinkCallOptions, call: (limits: SinkCallOptions)
       );
     } catch (error) {
       const pauseMs = Math.random() * 5 * Math.min(attempt, 20);
-      if (!rolledBack(error) || attempt === MOST_ATTEMPTS || endMs - performance.now() < pauseMs + 1) throw error;
+      if (!rolledBack(error) || attempt === MAX_ATTEMPTS || endMs - performance.now() < pauseMs + 1) throw error;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }

@@ -4,12 +4,12 @@ import type { KeyedRow } from "../rows.ts";
 import { type OracleSession, UNIQUE_VIOLATED } from "./oracle-session.ts";
 import { type OracleTexts, rowBinds } from "./oracle-text.ts";
 
-const MOST_ROWS = 10_000;
+const MAX_ROWS = 10_000;
 
 /**
- * Adds the rows, whether the table has them or not, in two round trips where the keys that are known are right: those
- * are updated, all others inserted. A row that an UPDATE did not find is inserted; one that an INSERT found there is
- * updated. A shard's rows have one writer, so nobody else makes or removes one in between.
+ * Adds the rows to existing or new rows of the table, in two round trips if the known keys are right. Rows with known
+ * keys are updated, all others are inserted. A row that UPDATE does not find is then inserted, and one that INSERT
+ * finds is then updated. A shard's rows have one writer, so no other process changes them in between.
  */
 export async function oracleAdd(
   session: OracleSession,
@@ -17,8 +17,8 @@ export async function oracleAdd(
   rows: readonly KeyedRow[],
   known: KnownKeys,
 ) {
-  for (let from = 0; from < rows.length; from += MOST_ROWS) {
-    const chunk = rows.slice(from, from + MOST_ROWS);
+  for (let from = 0; from < rows.length; from += MAX_ROWS) {
+    const chunk = rows.slice(from, from + MAX_ROWS);
     const guessed = chunk.map(({ key }) => known.has(key));
     const missing = await update(
       session,
@@ -28,13 +28,17 @@ export async function oracleAdd(
     const there = await insert(session, texts, [...chunk.filter((_, i) => !guessed[i]), ...missing]);
     const lost = await update(session, texts, there);
     if (lost.length > 0)
-      throw new OrielError("UNAVAILABLE", `apply: ${lost.length} rows came and went while they were written`, {
-        transient: true,
-      });
+      throw new OrielError(
+        "UNAVAILABLE",
+        `apply: ${lost.length} rows were inserted and deleted by others during the call`,
+        {
+          transient: true,
+        },
+      );
   }
 }
 
-/** The rows that are not in the table. */
+/** Returns the rows that are not in the table. */
 async function update(session: OracleSession, texts: OracleTexts, rows: readonly KeyedRow[]): Promise<KeyedRow[]> {
   if (rows.length === 0) return [];
   const { dmlRowCounts = [] } = await session.many(texts.update, rows.map(rowBinds), { dmlRowCounts: true });
@@ -48,7 +52,7 @@ async function update(session: OracleSession, texts: OracleTexts, rows: readonly
   return rows.filter((_, i) => dmlRowCounts[i] !== 1);
 }
 
-/** The rows that were in the table already, and are unchanged. */
+/** Returns the rows that the table already had. They are unchanged. */
 async function insert(session: OracleSession, texts: OracleTexts, rows: readonly KeyedRow[]): Promise<KeyedRow[]> {
   if (rows.length === 0) return [];
   const { batchErrors = [] } = await session.many(texts.insert, rows.map(rowBinds), { batchErrors: true });

@@ -1,19 +1,19 @@
 import type { Fields } from "../answers.ts";
 import type { Failure, Session } from "../transaction.ts";
 
-/** What a pool of oracledb is, as far as it is used. */
+/** The used part of a pool of oracledb. */
 export interface OraclePool {
   getConnection(): Promise<OracleConnection>;
 }
 
 export interface OracleConnection {
-  /** Most ms of one round trip; 0 is no limit. */
+  /** Maximum ms of one round trip; 0 is no limit. */
   callTimeout?: number;
   execute(text: string, binds: unknown[], options: object): Promise<{ rows?: unknown[]; rowsAffected?: number }>;
   executeMany(text: string, binds: unknown[][], options: object): Promise<OracleManyResult>;
   commit(): Promise<void>;
   rollback(): Promise<void>;
-  /** Ends what it is doing. */
+  /** Cancels the running statement. */
   break(): Promise<void>;
   close(options?: { drop?: boolean }): Promise<void>;
 }
@@ -21,16 +21,16 @@ export interface OracleConnection {
 export interface OracleManyResult {
   rowsAffected?: number;
   dmlRowCounts?: number[];
-  /** One for each row that failed; `offset` is its place in the binds. */
+  /** One for each row that failed; `offset` is its index in the binds. */
   batchErrors?: { errorNum?: number; offset?: number; message?: string }[];
 }
 
 export const UNIQUE_VIOLATED = 1;
-/** `outFormat: oracledb.OUT_FORMAT_OBJECT`, whose number is part of its interface. */
+/** The value of `oracledb.OUT_FORMAT_OBJECT`, which is part of its interface. */
 const OBJECTS = { outFormat: 4002 };
-/** The driver's own time-out comes before the client's: it breaks the call off, and the connection can be used again. */
+/** The driver's time-out comes before the client's. It cancels the call, and the connection can be used again. */
 const DRIVER_SHARE = 0.8;
-/** Connection lost or refused, deadlock, resources busy, instance starting, stopping or not primary. */
+/** Lost or refused connections, deadlocks, busy resources, and instances that start, stop or are not primary. */
 const TRANSIENT = [
   UNIQUE_VIOLATED,
   28,
@@ -64,13 +64,13 @@ export class OracleSession implements Session {
     this.#callTimeout = connection.callTimeout;
   }
 
-  /** Each round trip's limit; transactions begin by themselves. */
+  /** Sets the limit of each round trip. Transactions begin implicitly. */
   limit(leftMs: number): void {
     if (leftMs !== Number.POSITIVE_INFINITY)
       this.#connection.callTimeout = Math.max(1, Math.floor(leftMs * DRIVER_SHARE));
   }
 
-  /** How many rows it touched. */
+  /** Returns the number of affected rows. */
   async send(text: string, binds: unknown[] = []): Promise<number> {
     return (await this.#connection.execute(text, binds, { autoCommit: false })).rowsAffected ?? 0;
   }
@@ -99,7 +99,7 @@ export class OracleSession implements Session {
     await this.#connection.close();
   }
 
-  /** A connection closes after what it is doing, so that is broken off; it is dropped from the pool. */
+  /** A connection closes only after its statement, so this cancels the statement and drops it from the pool. */
   destroy(): void {
     if (this.#isGone) return;
     this.#isGone = true;
@@ -108,7 +108,7 @@ export class OracleSession implements Session {
   }
 }
 
-/** By the number in ORA-nnnnn; the driver's own errors (NJS, DPI) are the connection's or its time-out's. */
+/** Classifies by the number in ORA-nnnnn. Errors of the driver (NJS, DPI) concern the connection or a time-out. */
 export function oracleFailure(error: unknown): Failure {
   const { errorNum, message, isRecoverable } = (error ?? {}) as Record<string, unknown>;
   if (/NJS-123|DPI-1067|callTimeout|timed out/.test(String(message)) || errorNum === 1013) return "late";

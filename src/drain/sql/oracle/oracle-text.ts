@@ -8,7 +8,7 @@ export const ORACLE: Dialect = { quote: '"', longestName: 128, capitals: true };
 
 const SECONDS = `'YYYY-MM-DD"T"HH24:MI:SS'`;
 
-/** Oracle's empty text is NULL: it is stored as "\", and what begins with "\" has one more. */
+/** Oracle stores the empty text as NULL, so it is written as "\". A text that begins with "\" gets one more. */
 function stored(value: string): string {
   return value === "" || value.startsWith("\\") ? `\\${value}` : value;
 }
@@ -17,7 +17,7 @@ export function restored(value: string): string {
   return value.startsWith("\\") ? value.slice(1) : value;
 }
 
-/** Statements with their binds by position; all of them are texts, so that no count becomes a double. */
+/** Statements with positional binds. All binds are texts, so that no count becomes a double. */
 export interface OracleTexts {
   readonly ddl: string[];
   /** generation, nonce, fence, events, counter, shard, generation - 1, fence */
@@ -28,7 +28,7 @@ export interface OracleTexts {
   readonly lock: string;
   /** counter */
   readonly ledger: string;
-  /** Both: count, bucket, start, dimensions. */
+  /** Binds of both: count, bucket, start, dimensions. */
   readonly update: string;
   readonly insert: string;
 }
@@ -71,7 +71,7 @@ export function oracleTexts(shape: CounterShape, layout: Layout, ledger: readonl
   };
 }
 
-/** Oracle has no IF NOT EXISTS before 23ai: ORA-00955 says that the name is taken. */
+/** Oracle has no IF NOT EXISTS before 23ai. ORA-00955 means that the name exists. */
 function unlessThere(text: string): string {
   const quoted = text.replaceAll("'", "''");
   return `BEGIN EXECUTE IMMEDIATE '${quoted}'; EXCEPTION WHEN OTHERS THEN IF SQLCODE != -955 THEN RAISE; END IF; END;`;
@@ -82,7 +82,7 @@ export function rowBinds({ bucket, values, start, count }: KeyedRow): string[] {
   return [String(count), bucket, start, ...values.map(stored)];
 }
 
-/** Rows of a query: columns start, count, d0, d1 …, as text. */
+/** The rows of a query: columns start, count, d0, d1 and so on, as text. */
 export function oracleRead(layout: Layout, asked: readonly Condition[]) {
   const { table, bucket, start, count, dimensions } = layout;
   const where = asked.map(({ column, sign }, i) => {

@@ -3,17 +3,17 @@ import { argumentError } from "../../../errors.ts";
 import { conditions, counterRow, ledgerRow } from "../answers.ts";
 import { KnownKeys } from "../known-keys.ts";
 import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "../layout.ts";
+import { ledgerRefusal } from "../ledger-refusal.ts";
+import { namedSink } from "../named-sink.ts";
 import { checkBatch, keyedRows } from "../rows.ts";
 import type { ApplyResult, DrainBatch, Sink, SinkCallOptions } from "../sink.ts";
-import { toldSink } from "../told-sink.ts";
 import { transact } from "../transaction.ts";
-import { verdict } from "../verdict.ts";
 import { oracleAdd } from "./oracle-add.ts";
 import { type OraclePool, OracleSession, oracleFailure } from "./oracle-session.ts";
 import { ORACLE, type OracleTexts, oracleRead, oracleTexts, restored } from "./oracle-text.ts";
 
 export interface OracleSinkOptions extends SinkOptions {
-  /** Keys kept of rows that the table has, so that they are updated at once; default 100 000, some 10 MB. */
+  /** Number of cached keys of existing rows, which are updated at once. Default 100 000, about 10 MB. */
   knownKeys?: number;
 }
 
@@ -24,11 +24,11 @@ interface Plan {
 }
 
 /**
- * Drains into Oracle (12.2 or later) through a pool of oracledb. The empty text, which Oracle has not, is stored as
- * "\"; names that nobody chose are in capitals. Four round trips a batch of up to 10 000 rows whose keys are known.
+ * Drains into Oracle (12.2 or later) through a pool of oracledb. Oracle has no empty text, so it is stored as "\".
+ * Default names are in capitals. A batch of up to 10 000 rows with known keys takes four round trips.
  */
 export function oracleSink(pool: OraclePool, options: OracleSinkOptions = {}): Sink {
-  return toldSink("oracleSink", () => sinkOf(pool, options));
+  return namedSink("oracleSink", () => sinkOf(pool, options));
 }
 
 function sinkOf(pool: OraclePool, options: OracleSinkOptions): Sink {
@@ -75,7 +75,7 @@ function sinkOf(pool: OraclePool, options: OracleSinkOptions): Sink {
         await oracleAdd(session, texts, rows, known);
         return { status: "applied" };
       });
-      // Known is what was committed.
+      // Only committed keys are known.
       if (answer.status === "applied") for (const { key } of rows) known.add(key);
       return answer;
     },
@@ -98,7 +98,7 @@ function sinkOf(pool: OraclePool, options: OracleSinkOptions): Sink {
   };
 }
 
-/** Undefined where the ledger took the step. */
+/** Undefined if the ledger accepted the batch. */
 async function step(
   session: OracleSession,
   texts: OracleTexts,
@@ -109,7 +109,7 @@ async function step(
   const binds = [to, nonce, by, sum, name, at, String(generation - 1), by];
   if ((await session.send(texts.step, binds)) > 0) return undefined;
   const row = (await session.rows(texts.lock, [name, at])).map(ledgerRow)[0];
-  if (row || generation > 1) return verdict(row, { shard, generation, nonce, fence, events, ...rest });
+  if (row || generation > 1) return ledgerRefusal(row, { shard, generation, nonce, fence, events, ...rest });
   await session.send(texts.begin, [name, at, to, nonce, by, sum]);
   return undefined;
 }

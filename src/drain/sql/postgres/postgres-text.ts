@@ -4,14 +4,14 @@ import type { KeyedRow } from "../rows.ts";
 
 export const POSTGRES: Dialect = { quote: '"', longestName: 63 };
 
-/** Texts of one shape; the same for any number of rows. */
+/** The statements of one shape, for any number of rows. */
 export interface PostgresTexts {
   readonly ddl: string[];
-  /** Parameters: counter, shard, generation, nonce, fence, events. A row comes back where the step was made. */
+  /** Parameters: counter, shard, generation, nonce, fence, events. Returns a row if the ledger was advanced. */
   readonly step: string;
   /** Parameters: counter. */
   readonly ledger: string;
-  /** Parameters: an array for each column: bucket, start, dimensions, count. */
+  /** Parameters: one array per column, for bucket, start, dimensions and count. */
   readonly add: string;
 }
 
@@ -21,16 +21,16 @@ export function postgresTexts(layout: Layout, ledger: readonly string[]): Postgr
   const text = 'text COLLATE "C" NOT NULL';
   const types = ["text", "timestamptz", ...dimensions.map(() => "text"), "bigint"];
   return {
-    // Rows are updated some times soon after they came: where their page has room, no index has to know of it.
+    // Rows are updated a few times soon after they were inserted. With room in their page, no index changes.
     ddl: [
       `CREATE TABLE IF NOT EXISTS ${layout.ledger} (${counter} ${text}, ${shard} integer NOT NULL, ` +
         `${generation} bigint NOT NULL, ${nonce} ${text}, ${fence} bigint NOT NULL, ${events} bigint NOT NULL, ` +
         `PRIMARY KEY (${counter}, ${shard}))`,
-      // A row is updated again and again: with room for it in its page, no index is touched.
+      // A row is updated often. With room in its page, no index changes.
       `CREATE TABLE IF NOT EXISTS ${table} (${bucket} ${text}, ${dimensions.map((name) => `${name} ${text}, `).join("")}` +
         `${start} timestamptz NOT NULL, ${count} bigint NOT NULL, PRIMARY KEY (${key.join(", ")})) WITH (fillfactor = 50)`,
     ],
-    // A missing row is generation 0: only the first one may make it.
+    // A missing row is generation 0, so only the first generation may insert it.
     step:
       `INSERT INTO ${layout.ledger} AS l (${ledger.join(", ")}) ` +
       `SELECT $1::text, $2::integer, $3::bigint, $4::text, $5::bigint, $6::bigint WHERE $3::bigint = 1 ` +
@@ -48,7 +48,7 @@ export function postgresTexts(layout: Layout, ledger: readonly string[]): Postgr
   };
 }
 
-/** The parameters of `add`, as PostgreSQL writes arrays. */
+/** The parameters of `add`, in PostgreSQL's array syntax. */
 export function arraysOf(rows: readonly KeyedRow[], dimensions: number): string[] {
   return [
     `{${rows.map((row) => row.bucket).join(",")}}`,
@@ -65,7 +65,7 @@ function element(text: string): string {
   return `"${/["\\]/.test(text) ? text.replace(/["\\]/g, "\\$&") : text}"`;
 }
 
-/** Rows of a query: columns start, count, d0, d1 …, as text. */
+/** The rows of a query: columns start, count, d0, d1 and so on, as text. */
 export function postgresRead(layout: Layout, asked: readonly Condition[]) {
   const { start, count, dimensions } = layout;
   const where = asked.map(({ column, sign }, i) => {
@@ -73,7 +73,7 @@ export function postgresRead(layout: Layout, asked: readonly Condition[]) {
     return `${column === "bucket" ? layout.bucket : dimensions[column]} ${sign} $${i + 1}`;
   });
   const columns = [
-    // Without its mark, a time before Christ would be read as one after.
+    // Without BC, a year before Christ would be read as one after it.
     `to_char(${start} AT TIME ZONE 'UTC', ` +
       `CASE WHEN ${start} < '0001-01-01Z' THEN 'YYYY-MM-DD"T"HH24:MI:SS BC' ELSE 'YYYY-MM-DD"T"HH24:MI:SS' END) AS start`,
     `${count}::text AS count`,

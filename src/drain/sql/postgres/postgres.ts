@@ -2,14 +2,14 @@ import type { CounterShape } from "../../../counter/table.ts";
 import { argumentError } from "../../../errors.ts";
 import { conditions, counterRow, type Fields, ledgerRow } from "../answers.ts";
 import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "../layout.ts";
+import { ledgerRefusal } from "../ledger-refusal.ts";
+import { namedSink } from "../named-sink.ts";
 import { checkBatch, keyedRows } from "../rows.ts";
 import type { ApplyResult, DrainBatch, Sink, SinkCallOptions } from "../sink.ts";
-import { toldSink } from "../told-sink.ts";
 import { type Failure, type Session, transact } from "../transaction.ts";
-import { verdict } from "../verdict.ts";
 import { arraysOf, POSTGRES, type PostgresTexts, postgresRead, postgresTexts } from "./postgres-text.ts";
 
-/** What a `Pool` of pg is, as far as it is used. */
+/** The used part of a `Pool` of pg. */
 export interface PostgresPool {
   connect(): Promise<PostgresConnection>;
 }
@@ -21,18 +21,18 @@ export interface PostgresConnection {
   removeListener(event: "error", listener: (error: Error) => void): unknown;
 }
 
-/** A statement's parameters stay below some tens of megabytes. */
-const MOST_ROWS = 50_000;
-/** The server's own time-outs come before the client's, so that the connection can be used again. */
+/** Keeps a statement's parameters below some tens of megabytes. */
+const MAX_ROWS = 50_000;
+/** The server's time-outs come before the client's, so that the connection can be used again. */
 const SERVER_SHARE = 0.8;
 const SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /**
- * Drains into PostgreSQL (12 or later) through a `Pool` of pg. Four round trips a batch of up to 50 000 rows, one
- * connection at a time of each call. Texts of the database must be UTF-8.
+ * Drains into PostgreSQL (12 or later) through a `Pool` of pg. A batch of up to 50 000 rows takes four round trips.
+ * Each call uses one connection. The database's encoding must be UTF-8.
  */
 export function postgresSink(pool: PostgresPool, options: SinkOptions = {}): Sink {
-  return toldSink("postgresSink", () => sinkOf(pool, options));
+  return namedSink("postgresSink", () => sinkOf(pool, options));
 }
 
 function sinkOf(pool: PostgresPool, options: SinkOptions): Sink {
@@ -56,7 +56,7 @@ function sinkOf(pool: PostgresPool, options: SinkOptions): Sink {
     async createTables(shape, limits = {}) {
       const { ddl } = planOf(shape).texts;
       await transact("createTables", database, limits, async (session, leftMs) => {
-        // IF NOT EXISTS does not keep two at the same time from both making it.
+        // With IF NOT EXISTS alone, two concurrent sessions may both create the table, and one fails.
         await session.send(`${begin("BEGIN", leftMs)}; SELECT pg_advisory_xact_lock(1869768044)`);
         for (const text of ddl) await session.send(text);
       });
@@ -70,8 +70,8 @@ function sinkOf(pool: PostgresPool, options: SinkOptions): Sink {
         await session.send(begin("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", leftMs));
         const refused = await step(session, texts, shape, batch);
         if (refused) return refused;
-        for (let from = 0; from < rows.length; from += MOST_ROWS)
-          await session.send(texts.add, arraysOf(rows.slice(from, from + MOST_ROWS), shape.dimensions.length));
+        for (let from = 0; from < rows.length; from += MAX_ROWS)
+          await session.send(texts.add, arraysOf(rows.slice(from, from + MAX_ROWS), shape.dimensions.length));
         return { status: "applied" };
       });
     },
@@ -97,7 +97,7 @@ function sinkOf(pool: PostgresPool, options: SinkOptions): Sink {
   };
 }
 
-/** Undefined where the ledger took the step. */
+/** Undefined if the ledger accepted the batch. */
 async function step(
   session: PostgresSession,
   { step, ledger }: PostgresTexts,
@@ -108,13 +108,13 @@ async function step(
   const made = await session.send(step, [name, shard, generation, nonce, fence, String(events)]);
   if (made.length > 0) return undefined;
   const rows = (await session.send(ledger, [name])).map(ledgerRow);
-  return verdict(
+  return ledgerRefusal(
     rows.find((row) => row.shard === shard),
     batch,
   );
 }
 
-/** BEGIN and the transaction's time-outs, in one round trip. */
+/** BEGIN and the transaction's time-outs in one round trip. */
 function begin(text: string, leftMs: number): string {
   if (leftMs === Number.POSITIVE_INFINITY) return text;
   const ms = Math.max(1, Math.floor(leftMs * SERVER_SHARE));
@@ -138,7 +138,7 @@ class PostgresSession implements Session {
 
   async commit(): Promise<void> {
     const { command } = await this.#connection.query({ text: "COMMIT" });
-    // What the server answers where the transaction had failed before.
+    // After an earlier failure in the transaction, the server answers COMMIT with ROLLBACK.
     if (command !== "COMMIT") throw new Error(`COMMIT was answered with ${command}`);
   }
 
@@ -154,7 +154,7 @@ class PostgresSession implements Session {
     this.#leave(true);
   }
 
-  /** The pool minds errors of idle connections; those of one in use reach the call by its query. */
+  /** The pool handles errors of idle connections. Errors of a connection in use reach the call through its query. */
   readonly #ignore = () => {};
 
   #leave(destroy: boolean): void {
@@ -165,7 +165,7 @@ class PostgresSession implements Session {
   }
 }
 
-/** By SQLSTATE; an error without one is the connection's. */
+/** Classifies by SQLSTATE. An error without one comes from the connection. */
 function failure(error: unknown): Failure {
   const state = (error as { code?: unknown })?.code;
   if (typeof state !== "string" || !/^[0-9FHPX][0-9A-Z]{4}$/.test(state)) return "transient";

@@ -3,10 +3,10 @@ import type { Dialect, Layout } from "../layout.ts";
 
 export const SQLITE: Dialect = { quote: '"', longestName: 1000 };
 
-/** Every statement has one parameter, a JSON text, in one place: the one way of binding that all drivers share. */
+/** Every statement has one parameter, a JSON text, used once. All drivers support this way of binding. */
 export interface SqliteTexts {
   readonly ddl: string[];
-  /** [counter, shard, generation, nonce, fence, "events"]. A row comes back where the step was made. */
+  /** [counter, shard, generation, nonce, fence, "events"]. Returns a row if the ledger was advanced. */
   readonly step: string;
   /** [counter] */
   readonly ledger: string;
@@ -21,7 +21,7 @@ const given = (i: number) => `(SELECT ${at(i, "parameter")} FROM oriel_given)`;
 export function sqliteTexts(layout: Layout, ledger: readonly string[]): SqliteTexts {
   const { table, bucket, start, count, dimensions, key } = layout;
   const [counter, shard, generation, nonce, fence, events] = ledger;
-  // A sum above 2^63 - 1 would silently become a double.
+  // Without the check a sum above 2^63 - 1 would silently become a double.
   const whole = (name: string | undefined) => `${name} INTEGER NOT NULL CHECK (typeof(${name}) = 'integer')`;
   const step = ledger.map((_, i) => (i === 5 ? `CAST(${given(i)} AS INTEGER)` : given(i)));
   return {
@@ -31,7 +31,7 @@ export function sqliteTexts(layout: Layout, ledger: readonly string[]): SqliteTe
       `CREATE TABLE IF NOT EXISTS ${table} (${[bucket, ...dimensions, start].map((name) => `${name} TEXT NOT NULL`).join(", ")}, ` +
         `${whole(count)}, PRIMARY KEY (${key.join(", ")})) WITHOUT ROWID`,
     ],
-    // A missing row is generation 0: only the first one may make it.
+    // A missing row is generation 0, so only the first generation may insert it.
     step:
       `${GIVEN} INSERT INTO ${layout.ledger} AS l (${ledger.join(", ")}) SELECT ${step.join(", ")} WHERE ${given(2)} = 1 ` +
       `OR EXISTS (SELECT 1 FROM ${layout.ledger} WHERE ${counter} = ${given(0)} AND ${shard} = ${given(1)}) ` +
@@ -50,7 +50,9 @@ export function sqliteTexts(layout: Layout, ledger: readonly string[]): SqliteTe
   };
 }
 
-/** Rows of a query, whose parameter is the values asked for: columns start, count, d0, d1 …, as text. */
+/**
+ * The rows of a query: columns start, count, d0, d1 and so on, as text. Its parameter is the array of compared values.
+ */
 export function sqliteRead(layout: Layout, asked: readonly Condition[]): string {
   const { table, bucket, start, count, dimensions } = layout;
   const where = asked.map(({ column, sign }, i) => {
@@ -58,7 +60,7 @@ export function sqliteRead(layout: Layout, asked: readonly Condition[]): string 
     return `${name} ${sign} ${given(i)}`;
   });
   const columns = [
-    // A text of another form, which somebody else wrote, is given whole, so that it is found to be none.
+    // A text of another form was written by another program. It is returned unchanged, and then refused as damaged.
     `CASE WHEN ${start} GLOB '*:[0-9][0-9]Z' THEN rtrim(${start}, 'Z') ELSE ${start} END AS start`,
     `CAST(${count} AS TEXT) AS count`,
     ...dimensions.map((name, i) => `${name} AS d${i}`),

@@ -2,16 +2,16 @@ import type { CounterShape } from "../../../counter/table.ts";
 import type { OrielError } from "../../../errors.ts";
 import { argumentError } from "../../../errors.ts";
 import { conditions, counterRow, type Fields, ledgerRow } from "../answers.ts";
+import { CallDeadline } from "../call-deadline.ts";
 import { checkOptions, type Layout, layoutOf, ledgerColumns, type SinkOptions } from "../layout.ts";
+import { ledgerRefusal } from "../ledger-refusal.ts";
+import { namedSink } from "../named-sink.ts";
 import { checkBatch, keyedRows } from "../rows.ts";
 import type { ApplyResult, Sink, SinkCallOptions } from "../sink.ts";
-import { Stop } from "../stop.ts";
-import { toldSink } from "../told-sink.ts";
 import { explain, type Failure } from "../transaction.ts";
-import { verdict } from "../verdict.ts";
 import { SQLITE, type SqliteTexts, sqliteRead, sqliteTexts } from "./sqlite-text.ts";
 
-/** What better-sqlite3's Database, node:sqlite's DatabaseSync and node-sqlite3-wasm's Database are alike. */
+/** The common part of better-sqlite3's Database, node:sqlite's DatabaseSync and node-sqlite3-wasm's Database. */
 export interface SqliteDatabase {
   exec(text: string): unknown;
   prepare(text: string): SqliteStatement;
@@ -23,15 +23,15 @@ export interface SqliteStatement {
   finalize?(): void;
 }
 
-/** Between two tries to get a database that another connection has locked. */
+/** The pause between two attempts to lock a database that another connection has locked. */
 const PAUSE_MS = 5;
 
 /**
- * Drains into SQLite (3.38 or later). The drivers are synchronous: a batch holds up the event loop while it is written,
- * and what is the driver's own busy time-out while another process writes.
+ * Drains into SQLite (3.38 or later). The drivers are synchronous. A batch blocks the event loop while it is written,
+ * and for the driver's busy time-out while another process writes.
  */
 export function sqliteSink(database: SqliteDatabase, options: SinkOptions = {}): Sink {
-  return toldSink("sqliteSink", () => sinkOf(database, options));
+  return namedSink("sqliteSink", () => sinkOf(database, options));
 }
 
 function sinkOf(database: SqliteDatabase, options: SinkOptions): Sink {
@@ -78,7 +78,7 @@ function sinkOf(database: SqliteDatabase, options: SinkOptions): Sink {
       return transaction("apply", database, "BEGIN IMMEDIATE", limits, (): ApplyResult => {
         const made = all(texts.step, [shape.name, shard, generation, nonce, fence, String(events)]);
         if (made.length === 0)
-          return verdict(
+          return ledgerRefusal(
             ledgerOf(texts, shape).find((row) => row.shard === shard),
             batch,
           );
@@ -112,7 +112,7 @@ function sinkOf(database: SqliteDatabase, options: SinkOptions): Sink {
   };
 }
 
-/** One transaction without a turn of the event loop between its statements; waits while others have the database. */
+/** Runs one transaction without a turn of the event loop in between. Waits while the database is locked. */
 async function transaction<T>(
   what: string,
   database: SqliteDatabase,
@@ -120,7 +120,7 @@ async function transaction<T>(
   limits: SinkCallOptions,
   work: () => T,
 ): Promise<T> {
-  const stop = new Stop(what, limits);
+  const stop = new CallDeadline(what, limits);
   try {
     for (;;) {
       if (stop.reason) throw stop.reason;
@@ -146,7 +146,7 @@ function attempt<T>(what: string, database: SqliteDatabase, begin: string, work:
       database.exec("COMMIT");
       return value;
     } catch (error) {
-      // A COMMIT that readers kept out has not happened, and is taken back with the rest.
+      // A COMMIT that readers blocked has not happened. It is rolled back.
       if (isBusy(error)) applied = "no";
       rollBack(database);
       throw error;
@@ -156,7 +156,7 @@ function attempt<T>(what: string, database: SqliteDatabase, begin: string, work:
   }
 }
 
-/** Some errors have rolled back already. */
+/** Some errors have already rolled back the transaction. */
 function rollBack(database: SqliteDatabase): void {
   try {
     database.exec("ROLLBACK");

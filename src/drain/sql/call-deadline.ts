@@ -1,10 +1,10 @@
 import { argumentError, OrielError } from "../../errors.ts";
 import type { SinkCallOptions } from "./sink.ts";
 
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The end of a call by its deadline or its signal, whichever comes first. */
-export class Stop {
+/** Ends a call at its deadline or when its signal aborts, whichever comes first. */
+export class CallDeadline {
   readonly #what: string;
   readonly #endMs: number;
   readonly #signal: AbortSignal | undefined;
@@ -14,8 +14,8 @@ export class Stop {
   #reason: OrielError | undefined;
 
   constructor(what: string, { timeoutMs, signal }: SinkCallOptions) {
-    if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= LONGEST_TIMER_MS))
-      throw argumentError("timeoutMs", timeoutMs, `a whole number of ms from 1 to ${LONGEST_TIMER_MS}`);
+    if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= MAX_TIMER_MS))
+      throw argumentError("timeoutMs", timeoutMs, `a whole number of ms from 1 to ${MAX_TIMER_MS}`);
     this.#what = what;
     this.#promise = new Promise((_, reject) => {
       this.#reject = reject;
@@ -47,7 +47,7 @@ export class Stop {
     return Math.max(0, this.#endMs - performance.now());
   }
 
-  /** The promise, or the reason to stop; what was begun goes on, and what it brings is handed to `late`. */
+  /** Settles with the promise, or rejects when the call ends first. A value that arrives later is passed to `late`. */
   race<T>(promise: Promise<T>, late?: (value: T) => void): Promise<T> {
     promise.then(
       (value) => this.#reason && late?.(value),
@@ -56,7 +56,7 @@ export class Stop {
     return this.#reason ? this.#promise : Promise.race([promise, this.#promise]);
   }
 
-  /** Of no more use: lets go of timer and signal. */
+  /** Clears the timer and removes the listener. */
   close(): void {
     clearTimeout(this.#timer);
     this.#signal?.removeEventListener("abort", this.#aborted);

@@ -1,5 +1,5 @@
-/** Lets so many jobs run at a time, the others wait in their order. */
-export class Turnstile {
+/** Runs at most this number of jobs at a time. Others wait in order. */
+export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 

@@ -1,8 +1,8 @@
 import type { LedgerRow } from "../../counter/table.ts";
 import type { ApplyResult, DrainBatch } from "./sink.ts";
 
-/** Why the ledger's conditional step touched no row, of the row as it is now. */
-export function verdict(
+/** Explains, from the current row, why the ledger did not accept a batch. */
+export function ledgerRefusal(
   row: Pick<LedgerRow, "generation" | "nonce" | "fence"> | undefined,
   batch: DrainBatch,
 ): ApplyResult {

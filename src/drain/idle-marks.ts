@@ -1,10 +1,10 @@
 import type { Clock } from "../time.ts";
 
-/** Longer than any producer stays silent under one name, and than any message is on its way. */
+/** Longer than any producer stays silent under one mark, and than any request is in flight. */
 const GONE_AFTER_MS = 3_600_000;
 
-/** Marks of producers that have stood still for an hour by this process's own clock, which nobody sets. */
-export class Producers {
+/** Finds marks of idleMarks that have not changed for an hour, by this process's monotonic clock. */
+export class IdleMarks {
   readonly #now: Clock;
   readonly #seen = new Map<string, { place: string; sinceMs: number }>();
 
@@ -12,8 +12,8 @@ export class Producers {
     this.#now = now;
   }
 
-  /** Of the marks that a shard has now. */
-  gone(shard: number, marks: ReadonlyMap<string, string>): Map<string, string> {
+  /** Returns the idle marks among the current marks of a shard. */
+  find(shard: number, marks: ReadonlyMap<string, string>): Map<string, string> {
     const nowMs = this.#now();
     const gone = new Map<string, string>();
     for (const [mark, place] of marks) {

@@ -4,11 +4,11 @@ import { Place } from "../../place.ts";
 import { checkShape } from "./shape.ts";
 import type { Sink, SinkCallOptions } from "./sink.ts";
 
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 const SHAPE = "a counter's shape: { name, dimensions, buckets }";
 
-/** The sink that `make` gives; its errors and those of its methods name `name`. */
-export function toldSink(name: string, make: () => Sink): Sink {
+/** Wraps the sink that `make` returns. Errors of `make` and of all methods begin with `name`. */
+export function namedSink(name: string, make: () => Sink): Sink {
   const at = new Place(name);
   const sink = at.checked(undefined, make);
   const run = async <T>(
@@ -44,5 +44,5 @@ function check(shape: CounterShape, limits: SinkCallOptions | undefined): void {
   if (limits === null || typeof limits !== "object") throw argumentError("limits", limits, "{ timeoutMs, signal }");
   checkSignal(limits.signal);
   const { timeoutMs } = limits;
-  if (timeoutMs !== undefined) wholeNumber("timeoutMs", timeoutMs, 1, LONGEST_TIMER_MS);
+  if (timeoutMs !== undefined) wholeNumber("timeoutMs", timeoutMs, 1, MAX_TIMER_MS);
 }
