@@ -28,7 +28,7 @@ export function refused(answer: Answer, valueType: number): OrielError {
 }
 
 /** The store is unreachable or too slow. */
-export function isStoreFailure(error: unknown): error is OrielError {
+export function isUnreachable(error: unknown): error is OrielError {
   return error instanceof OrielError && error.transient && ["DEADLINE", "UNAVAILABLE", "STALE"].includes(error.code);
 }
 
@@ -37,8 +37,8 @@ export function isStoreFailure(error: unknown): error is OrielError {
  * slow, out of memory, read-only or without permission. False for calls that no store accepts and for this process's
  * own bounds.
  */
-export function isOfStore(error: unknown): error is OrielError {
-  if (isStoreFailure(error)) return true;
+export function isStoreFault(error: unknown): error is OrielError {
+  if (isUnreachable(error)) return true;
   return error instanceof OrielError && error.cause !== undefined && ["UNAVAILABLE", "OVERLOADED"].includes(error.code);
 }
 
@@ -61,6 +61,6 @@ export function afterRecording(error: unknown): unknown {
 
 /** `maxEvents`: how many events fit into `maxResidentBytes`. */
 export function tooLarge(maxEvents: number, maxResidentBytes: number): OrielError {
-  const events = `${maxEvents} events with their frame names`;
-  return new OrielError("TOO_LARGE", `the window needs more than maxResidentBytes, ${maxResidentBytes}: ${events}`);
+  const room = `${maxResidentBytes} bytes, which is room for ${maxEvents} events with their frame names`;
+  return new OrielError("TOO_LARGE", `the window needs more than maxResidentBytes, ${room}`);
 }

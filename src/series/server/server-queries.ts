@@ -10,7 +10,7 @@ import type { StatsQuery } from "../../stats/window-query.ts";
 import { type Degraded, statsOf, type WindowStats } from "../../stats/window-stats.ts";
 import type { Store } from "../../store/contract.ts";
 import type { QueryStrategy } from "../pending-query.ts";
-import { isStoreFailure } from "../refused.ts";
+import { isUnreachable } from "../refused.ts";
 import type { SeriesSettings } from "../series-options.ts";
 import { ServerFold } from "./server-fold.ts";
 
@@ -81,7 +81,7 @@ export class ServerStats {
         for (const { resolve } of alike) resolve({ ...stats, percentiles: { ...stats.percentiles } });
       } catch (thrown) {
         const error = corruptAt(this.#key, thrown);
-        if (isStoreFailure(error)) {
+        if (isUnreachable(error)) {
           // Has no effect on queries that are already answered.
           for (const { fail } of queries) fail(error);
           return error;

@@ -6,7 +6,7 @@ import type { Column } from "../../kernel/contract.ts";
 import type { Place } from "../../place.ts";
 import type { Store } from "../../store/contract.ts";
 import type { PendingQuery, QueryQueue } from "../pending-query.ts";
-import { isOfStore, isStoreFailure, unsent } from "../refused.ts";
+import { isStoreFault, isUnreachable, unsent } from "../refused.ts";
 import type { Recorded, SeriesSettings } from "../series-options.ts";
 import type { ServerQuery, ServerQueue } from "../server/server-queries.ts";
 import type { Batch } from "./batch.ts";
@@ -123,7 +123,7 @@ export class CommitLoop implements QueryQueue, ServerQueue, EventWriter {
 
   /** Switches to offline if the store caused the error and `onStoreError` is "local". Returns whether it did. */
   goOffline(error: unknown): boolean {
-    if (!this.#offline || !isOfStore(error)) return false;
+    if (!this.#offline || !isStoreFault(error)) return false;
     this.#offline.enter(error);
     if (!endsWithRequest) this.#recovery?.start();
     return true;
@@ -208,7 +208,7 @@ export class CommitLoop implements QueryQueue, ServerQueue, EventWriter {
     // These do not depend on the batch.
     const others = queries.filter((query) => batch && query.afterBatch < batch.id);
     for (const query of queries) if (!others.includes(query)) query.fail(error);
-    if (!isStoreFailure(error)) {
+    if (!isUnreachable(error)) {
       if (others.length > 0) await this.#commit(undefined, others);
       return;
     }

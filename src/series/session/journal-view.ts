@@ -15,7 +15,7 @@ import type { Degraded, Fold } from "../../stats/window-stats.ts";
 import type { Store } from "../../store/contract.ts";
 import type { Clock, Closed } from "../../time.ts";
 import { answerAll, lookbackOf, type PendingQuery, type WindowView } from "../pending-query.ts";
-import { afterRecording, isOfStore, tooLarge } from "../refused.ts";
+import { afterRecording, isStoreFault, tooLarge } from "../refused.ts";
 import type { SeriesSettings } from "../series-options.ts";
 import type { OfflineBuffer } from "./offline-buffer.ts";
 import type { CommitFailure } from "./session.ts";
@@ -137,7 +137,7 @@ export class JournalView implements WindowView {
   }
 
   #isHandedOver(error: unknown): boolean {
-    return this.#settings.isLocalOnError && isOfStore(error);
+    return this.#settings.isLocalOnError && isStoreFault(error);
   }
 
   #fromMs({ window }: PendingQuery): number {

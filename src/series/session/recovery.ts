@@ -1,7 +1,7 @@
 import { endsWithRequest } from "../../async/of-request.ts";
 import { idlePause } from "../../async/waiting.ts";
 import { OrielError } from "../../errors.ts";
-import { isOfStore } from "../refused.ts";
+import { isStoreFault } from "../refused.ts";
 import type { SeriesSettings } from "../series-options.ts";
 import type { BufferedEvents } from "./offline-buffer.ts";
 import type { OfflineSession } from "./offline-session.ts";
@@ -59,7 +59,7 @@ export class Recovery {
     try {
       await this.#online.probe();
     } catch (error) {
-      if (isOfStore(error)) return this.#offline.enter(error);
+      if (isStoreFault(error)) return this.#offline.enter(error);
     }
     this.#offline.leave();
     await this.#send();
@@ -100,7 +100,7 @@ export class Recovery {
         return;
       } catch (error) {
         // Calls will meet any other error themselves.
-        if (!isOfStore(error)) return;
+        if (!isStoreFault(error)) return;
         this.#offline.enter(error);
       }
       await this.#pause(jittered(pauseMs));
