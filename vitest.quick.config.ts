@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -22,38 +23,41 @@ const SLOW = [
 ];
 const root = fileURLToPath(new URL(".", import.meta.url));
 
-/** The tests of a room; those of all rooms where it has none of its own. */
-function testsOf(room: string): string[] {
-  const isTest = (path: string) => path.endsWith(".test.ts");
-  try {
-    return readdirSync(`${root}test/${room}`, { recursive: true, encoding: "utf8" })
-      .filter(isTest)
-      .map((path) => `test/${room}/${path.replaceAll("\\", "/")}`);
-  } catch {
-    return [];
-  }
+/** The tests named after a source or importing it; where there are none, the contract of its room, else all of the room. */
+function testsOf(room: string, source: string): string[] {
+  const folder = `test/${room}`;
+  if (!existsSync(`${root}${folder}`)) return [];
+  const tests = readdirSync(`${root}${folder}`, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".test.ts"))
+    .map((path) => `${folder}/${path.replaceAll("\\", "/")}`);
+  const name = basename(source).replace(/\.\w+$/, "");
+  const own = tests.filter(
+    (path) => basename(path).startsWith(name) || readFileSync(`${root}${path}`, "utf8").includes(`/${name}.ts"`),
+  );
+  const contract = tests.filter((path) => path.includes("/contract/suite"));
+  return [own, contract, tests].find((some) => some.length > 0) ?? [];
 }
 
-/** `npm run test:quick` and `npm run dev`: over the memory store and one Redis. */
-export default defineConfig({
+/** `npm run test:quick`: over the memory store and one Redis. `npm run dev`: over the memory store. */
+export default defineConfig(({ mode }) => ({
   test: {
     include: ["test/**/*.test.ts"],
     exclude: ["**/node_modules/**", ...SLOW],
-    env: { ORIEL_QUICK: "1" },
+    env: { ORIEL_QUICK: mode === "dev" ? "memory" : "redis" },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 3,
     isolate: false,
     setupFiles: ["test/harness/setup.ts"],
     watchTriggerPatterns: [
-      { pattern: /\/src\/(?!generated\/)([\w-]+)\//, testsToRun: (_file, [, room]) => testsOf(room!) },
+      { pattern: /\/src\/(?!generated\/)([\w-]+)\//, testsToRun: (file, [, room]) => testsOf(room!, file) },
       {
         pattern: /\/lua\/([\w-]+)\//,
-        testsToRun(_file, [, room]) {
+        testsToRun(file, [, room]) {
           execFileSync(process.execPath, ["scripts/build-scripts.mjs"], { cwd: root, stdio: "inherit" });
-          return testsOf(room!);
+          return testsOf(room!, file);
         },
       },
     ],
   },
-});
+}));

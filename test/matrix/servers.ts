@@ -1,7 +1,7 @@
 import { Cluster, Redis } from "ioredis";
 import { findValkey } from "../../scripts/find-programs.mjs";
 import { oncePerFile } from "../harness/ends.ts";
-import { isQuick } from "../harness/quick.ts";
+import { isWanted } from "../harness/quick.ts";
 import { startCluster } from "../harness/servers/redis-cluster.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";
 import { startReplicated } from "../harness/servers/replicas.ts";
@@ -52,7 +52,7 @@ const all: Record<string, (() => Promise<Servers>) | "memory" | { missing: strin
     : { missing: "no valkey-server; ORIEL_VALKEY_SERVER names one" },
 };
 
-const names = Object.keys(all).filter((name) => !isQuick || ["memory", "ioredis 6"].includes(name));
+const names = Object.keys(all).filter(isWanted);
 export const servers = Object.fromEntries(names.map((name) => [name, all[name]!]));
 
 /** Stores that can also send steps as functions. The REST protocol has scripts only. */

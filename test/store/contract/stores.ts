@@ -3,7 +3,7 @@ import { findValkey } from "../../../scripts/find-programs.mjs";
 import { memoryStore } from "../../../src/store/memory/memory.ts";
 import type { RedisStoreOptions } from "../../../src/store/redis/client-store.ts";
 import { oncePerFile } from "../../harness/ends.ts";
-import { isQuick } from "../../harness/quick.ts";
+import { isWanted } from "../../harness/quick.ts";
 import { startCluster } from "../../harness/servers/redis-cluster.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { startSentinel } from "../../harness/servers/sentinel.ts";
@@ -88,7 +88,7 @@ const every: Record<string, (() => Promise<OpenStore>) | string> = {
     ? onValkey(valkey)
     : "no valkey-server found; `npm test` unpacks Debian's, ORIEL_VALKEY_SERVER names one",
 };
-const names = Object.keys(every).filter((name) => !isQuick || ["memory", "redis, ioredis 6"].includes(name));
+const names = Object.keys(every).filter(isWanted);
 export const allStores = Object.fromEntries(names.map((name) => [name, every[name]!]));
 
 export const stores = Object.fromEntries(
