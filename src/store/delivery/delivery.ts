@@ -40,6 +40,7 @@ const NOT_NOW =
  *   the server is down (store/health.ts) ... reject at once
  *   no answer (lost, or a third of the deadline) ... send again if the operation is repeatable; else applied "unknown"
  */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the table above, case by case, around one state.
 export async function deliver(
   calls: readonly Call[],
   options: DeliveryOptions,

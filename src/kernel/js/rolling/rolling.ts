@@ -9,6 +9,7 @@ export function roll(piece: Piece, tables: readonly OrderTable[], out: readonly 
   for (let i = 0; i < tables.length; i++) slide(piece, ranking, tables[i]!, out[i]!);
 }
 
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one loop over columns, the mirror of assembly/rolling.
 function slide(piece: Piece, { ranks, order }: Ranking, { lower, weight }: OrderTable, out: Float64Array): void {
   const { values, base, starts, least } = piece;
   const warm = values.length - starts.length;
