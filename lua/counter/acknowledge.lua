@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
--- Says that a frozen generation is safely elsewhere: from then on it counts here no more.
--- A script: the nonce is compared and the mark moved in one step. Its fields are then deleted by counter/sweep: a sweep
--- that was cut short leaves fields that count nowhere.
+-- Records that a frozen generation is in the table. Its counts no longer count in this shard.
+-- A script: the nonce is compared and @ack is moved in one step. counter/sweep deletes the fields later. An interrupted
+-- sweep leaves fields that no longer count.
 -- KEYS  the shard
 -- ARGV  layout · generation, its number in the ledger · its nonce
 -- Reply u8 status (0 acknowledged, now or before; 1 it is not the frozen one, or has another nonce)
 -- Errors MISMATCH, CORRUPT
--- Cost  O(1), where nothing was given again
+-- Cost  O(1), if no batch was sent again
 -- @include counter/shard
 local keys_per_step = 1
 local arguments_per_step = 3

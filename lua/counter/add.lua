@@ -1,16 +1,17 @@
 #!lua
--- Counts a batch once: it moves a mark, a producer's or a source's, from one place to the next, and counts only if it did.
--- A script: the mark and all counts are one step, so that a batch that is sent again, however late, counts once.
+-- Counts a batch once. The step moves a mark, a producer's or a source's, from one value to the next, and counts the batch
+-- only if the mark had the expected value.
+-- A script: the mark and all counts change in one step, so a batch that is sent again counts once, however late it arrives.
 -- KEYS  the shard
--- ARGV  layout · mark, a field · its place before, text, empty: none · its place then · total, which is the sum of the rows ·
---       rows, MessagePack: an array of <start>|<value>|... and count, decimal text without sign, by turns ·
---       of what was acknowledged before and is given again: where, <born>.<number in the ledger>; else empty. What the
---       table has is not counted again
--- Reply u8 status (0 counted, 1 elsewhere: nothing was written) · f64 generation, its number in the ledger ·
---       then, text: @born, " ", the mark's place before
--- The shard's layout becomes this one where it is newer; rows of an older one are counted, too.
--- A count that is no whole number is put aside, and its row begins again: one bad row stops no others.
--- Errors MISMATCH, CORRUPT, ERROR where a generation's sum would pass 2^63 - 1; nothing was written
+-- ARGV  layout · mark, the name of a field · its value before, empty: none · its value after · total, the sum of the rows ·
+--       rows, MessagePack: an array of <start>|<value>|... and count, decimal text without sign, in alternation ·
+--       for a batch that is sent again: where it was acknowledged, <born>.<number in the ledger>, else empty. It is not
+--       counted if the table has it
+-- Reply u8 status (0 counted, 1 the mark had another value: nothing was written) · f64 generation, its number in the ledger ·
+--       then, text: @born, " ", the mark's value before the step
+-- A newer layout replaces the shard's layout. Rows of an older layout are counted too.
+-- A count that is not a whole number is set aside, and its row starts again at 0. It does not stop other rows.
+-- Errors MISMATCH, CORRUPT, ERROR if a generation's sum would exceed 2^63 - 1; nothing was written
 -- Cost  O(rows)
 -- @include counter/shard
 local keys_per_step = 1
@@ -23,7 +24,7 @@ local function step(k, a, now)
   local place, born = known[5] or "", known[6] or ""
   local generation = known[2]
   if place ~= before then
-    -- Written as it is: who waits for replicas waits for what its connection wrote, and this one may be new.
+    -- Written unchanged: WAIT covers only writes of its own connection, and this connection may be new.
     if known[5] then redis.call("HSET", key, mark, place) end
     return struct.pack("<Bd", 1, generation + known[4]) .. born .. " " .. place
   end
@@ -38,9 +39,9 @@ local function step(k, a, now)
   end
 
   local rows, prefix = cmsgpack.unpack(ARGV[a + 5]), text_of(generation)
-  -- The first write, and the only one that can fail: no row's count passes the sum.
+  -- The first write, and the only one that can fail: no row's count exceeds the sum.
   redis.call("HINCRBY", key, "@n:" .. prefix, ARGV[a + 4])
-  -- Of two that agree the longer one is newer.
+  -- Of two compatible layouts the longer one is newer.
   if known[1] and #known[1] > #layout then layout = known[1] end
   redis.call("HSET", key, "@layout", layout, "@cur", prefix, mark, after)
   if not known[1] then
@@ -50,7 +51,7 @@ local function step(k, a, now)
   local call, try = redis.call, redis.pcall
   if where ~= "" then
     local name = "r" .. prefix .. "|" .. where .. "|" .. mark .. "|" .. after
-    -- No row has "%;" in it.
+    -- No row contains "%;".
     call("HSET", key, name, table.concat(rows, "%;"), "@again", (call("HGET", key, "@again") or "") .. name .. " ")
   end
   prefix = prefix .. "|"

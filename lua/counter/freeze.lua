@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- Ends the generation that is being filled, where it holds anything and none is ended already; gives the first that ended.
--- A script: what is counted goes into one generation or the next. Asked again, it gives the same one.
+-- Freezes the current generation if it has counts, unless an earlier one is frozen. Returns the earliest frozen one.
+-- A script: a count goes into one generation or into the next. A repeated call returns the same generation.
 -- KEYS  the shard
---       It grows by two fields, and is what comes before all freeing: so it runs where memory is full.
--- ARGV  layout · nonce for a generation that has none; the server's clock and when the shard was made go on it, so that a
---       late copy of the call, to a server that lost what the first one did, makes another one
--- Reply f64 last generation acknowledged · f64 frozen one, 0: none, as the ledger counts them · then, text: nonce, " ", its sum
+--       It grows by two fields. A drain frees memory only after this step, so it runs even if memory is full.
+-- ARGV  layout · nonce for a generation that has none. The server's time and the shard's @born are appended, so that a late
+--       copy of the call, on a server that lost the first one, makes another nonce
+-- Reply f64 last generation acknowledged · f64 frozen one, 0: none, numbers of the ledger · then, text: nonce, " ", its sum
 -- Errors MISMATCH, CORRUPT
 -- Cost  O(1)
 -- @include counter/shard
@@ -23,7 +23,7 @@ local function step(k, a, now)
   if not sum or not string.find(sum, "^%d+$") then
     return refuse("CORRUPT", "the value of the key \"" .. key .. "\" is damaged: its field @n:" .. next_one .. " is not a whole number")
   end
-  -- Written as it is, where it is there: who waits for replicas waits for what its connection wrote, and this one may be new.
+  -- An existing nonce is written unchanged: WAIT covers only writes of its own connection, and this one may be new.
   if current == acked + 1 or not found[2] then
     nonce = nonce .. "-" .. text_of(now) .. (born and "-b" .. born or "")
   else

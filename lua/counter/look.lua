@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
--- What is known of a shard without its counts, whatever lies under its key. It refuses nothing.
--- A script: all of one moment.
+-- The state of a shard without its counts, or of any other value under its key. It refuses nothing.
+-- A script: all values are from one instant.
 -- KEYS  the shard
 -- ARGV  (none)
--- Reply text, lines: type · @layout · @cur · @ack · @base · @born · @pure, each as it stands, "-" where there is none ·
+-- Reply text, lines: type · @layout · @cur · @ack · @base · @born · @pure, each as stored, "-" if it does not exist ·
 --       then, for each generation from the one after @ack to @cur, at most 16: its number, " ", sum, " ", nonce ("-": none) ·
---       then @again. Line feeds within a value are sent as blanks
--- Cost  O(1), where nothing was given again
+--       then @again. Line feeds within a value are sent as spaces
+-- Cost  O(1), if no batch was sent again
 local keys_per_step = 1
 local arguments_per_step = 0
 local function line(text)

@@ -1,10 +1,10 @@
 #!lua
--- Adds to a plain key that other programs read with GET, and puts off its end.
--- A script: a key that was added to without an expiry would stay for ever.
+-- Adds to a plain key that other programs read with GET, and extends its expiry.
+-- A script: a failure between the two commands would leave a key that never expires.
 -- KEYS  the key
 -- ARGV  count, decimal text without sign · how long it is kept, ms
 -- Reply u8 0
--- Errors ERROR where it holds something else, or would pass 2^63 - 1; nothing was written
+-- Errors ERROR if the key holds another value, or would exceed 2^63 - 1; nothing was written
 -- Cost  O(1)
 local keys_per_step = 1
 local arguments_per_step = 2

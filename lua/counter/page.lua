@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- Reads a shard, some fields at a time: a frozen generation, which does not change any more, or all that is there.
--- A script: generations and fields of one page are of one moment. A field may come twice, never not at all.
+-- Reads one page of a shard's fields: of a frozen generation, which no longer changes, or of the whole shard.
+-- A script: generations and fields of one page are from one instant. A field may appear twice, but is never missing.
 -- KEYS  the shard
--- ARGV  layout · cursor, text, "0" to begin · about how many fields; below 0: that many, with line feeds in them as %0A
--- Reply text, parts ended by a line feed: next cursor, "0": the end · generation being filled · last one acknowledged ·
---       base · how many texts follow · then, for each field: its name and value. Numbers are those of the fields; the base
---       added, the ledger's. No text that oriel wrote has a line feed: where there are more lines, it is asked for again
+-- ARGV  layout · cursor, text, "0" to begin · approximate number of fields; negative: that many, with line feeds as %0A
+-- Reply text, parts ended by a line feed: next cursor, "0": the end · current generation · last one acknowledged ·
+--       base · number of texts · then, for each field: its name and value. Numbers are those of the fields; add the base for
+--       the ledger's. oriel writes no line feed, so if there are more lines than texts the reader asks again
 -- Errors MISMATCH, CORRUPT
 -- Cost  O(fields of a page)
 -- @include counter/shard

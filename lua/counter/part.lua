@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- Ends the generation that is being filled, so that what is counted from now on is known to be in no table: a ledger was
--- read before, and does not fit. Asked again with the same ledger, it changes nothing.
--- A script: what is counted goes into one generation or the next, and which is the first of the later ones is written down.
+-- Starts a new generation because the shard does not fit a ledger that was read before. Later counts are then certainly in
+-- no table. A repeated call with the same ledger changes nothing.
+-- A script: a count goes into one generation or into the next, and the first later generation is stored.
 -- KEYS  the shard
---       It grows by a few fields, and is what comes before all repair: so it runs where memory is full.
+--       It grows by a few fields. A repair begins with this step, so it runs even if memory is full.
 -- ARGV  layout · the ledger that was read, <generation> " " <nonce>
--- Reply f64 first generation, as the fields count them, begun after that ledger was read; 0: there is no shard
+-- Reply f64 first generation, by its number in the fields, that began after that ledger was read; 0: there is no shard
 -- Errors MISMATCH, CORRUPT
 -- Cost  O(1)
 -- @include counter/shard

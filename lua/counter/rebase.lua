@@ -1,21 +1,21 @@
 #!lua flags=allow-oom
--- Makes a shard fit a ledger that it does not: its next generation follows the ledger's, and what the table has, or may
--- have, is left out. Nothing is done unless the shard stands as it was seen; what is counted meanwhile stays.
--- A script: numbers and counts change in one step, so that no drain and no other repair comes between.
+-- Makes a shard continue from a ledger that it does not fit. Its next generation follows the ledger's, and counts that the
+-- table has or may have are dropped. The step does nothing if the shard has changed since it was read. Newer counts stay.
+-- A script: numbers and counts change in one step, so that no drain or other repair runs in between.
 -- KEYS  the shard
--- ARGV  layout · state as it was seen, <born> " " <base> " " <ack> · generation of the ledger ·
---       last generation that is left out, as the fields count them; empty: none beside those that are acknowledged ·
---       when the shard was made that the ledger's last generation came from, ms in hexadecimal: what was acknowledged up
---       to there and given again is in the table ·
---       sums of generations that ended and do not add up: MessagePack, an array of generation, sum as it is and as it shall be
--- Reply u8 status (0 done, 1 it stands otherwise, or what is left out is still being filled: nothing was written)
+-- ARGV  layout · observed state, <born> " " <base> " " <ack> · generation of the ledger ·
+--       last generation to drop, by its number in the fields; empty: only acknowledged ones ·
+--       when the shard of the ledger's last generation was created, ms in hexadecimal: batches that were acknowledged
+--       until then and sent again are in the table ·
+--       ended generations with a wrong sum: MessagePack, an array of generation, stored sum and correct sum
+-- Reply u8 status (0 done, 1 the shard has changed, or a generation to drop is the current one: nothing was written)
 -- Errors MISMATCH, CORRUPT
--- Cost  O(generations + rows that were given again)
+-- Cost  O(generations + rows that were sent again)
 -- @include counter/shard
 local keys_per_step = 1
 local arguments_per_step = 6
 
--- Generations between the last one acknowledged and the one being filled: a few; each is walked to.
+-- Maximum generations between the last acknowledged and the current one. Normally a few; each is visited.
 local MOST_ENDED = 65536
 
 local function leave_out(key, prefix, rows)

@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- Gives what lies under a shard's key another name. Nothing is deleted; the next step begins an empty shard.
--- A script: it is renamed only if it is what was seen.
+-- Renames a shard's key. Nothing is deleted, and the next step starts an empty shard.
+-- A script: the key is renamed only if it has the observed state.
 -- KEYS  1 the shard · 2 the other name, in its slot
--- ARGV  what lies there as it was seen: its type, " ", @layout, " ", @born ("-": none)
--- Reply u8 status (0 done, 1 something else lies there, or the other name is taken: nothing was written)
+-- ARGV  the observed state: its type, " ", @layout, " ", @born ("-": none)
+-- Reply u8 status (0 done, 1 the state is another one, or the other name exists: nothing was written)
 -- Cost  O(1)
 local keys_per_step = 2
 local arguments_per_step = 1

@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- The layout of a counter, in one key for all its shards: says whether another layout agrees with it.
--- A script: a layout is compared and written in one step, so that of two that begin at once one is refused.
+-- The layout of a counter, in one key for all its shards. Compares another layout with it.
+-- A script: the layout is compared and written in one step, so that of two processes that start at once one is refused.
 -- KEYS  the shape key, a hash with the field @layout alone
---       It is written once for each layout, and a reader must look at it where memory is full.
--- ARGV  layout · "look", of who reads: an older layout than the counter's is refused; "count", of who adds: it is not;
---       "make", of who adds: writes the layout where there is none or an older one. The others write nothing
--- Reply u8 (0 there is this layout, or a newer one; 1 there is none, or an older one)
+--       It is written once for each layout, and must be readable even if memory is full.
+-- ARGV  layout · "look", for a read: refuses an older layout than the counter's; "count", for an addition: accepts it;
+--       "make", for an addition: writes the layout if there is none or an older one. The others write nothing
+-- Reply u8 (0 this layout or a newer one is stored; 1 none or an older one is)
 -- Errors MISMATCH, CORRUPT; nothing was written
 -- Cost  O(1)
 -- @include counter/shard

@@ -1,29 +1,29 @@
--- A shard of a counter: one hash, which never expires and, once it is there, is never empty.
---   @layout        format, shards, finest bucket, time zone, dimensions; all who use it must agree. Dimensions that were added
---                  later begin with "+", and stand at the end: a layout that has more of them is newer. Steps of a newer
---                  layout work on a shard of an older one. A step of an older layout may count in a shard of a newer one,
---                  its rows lack values, and no more: it cannot understand the newer rows
---   @born          when it was made, ms in hexadecimal, by the server's clock; absent: by a version that did not say
---   @base          what is added to a number of a generation to give its number in the ledger; absent: 0
---   @cur           generation that is being filled; absent: 1
---   @ack           last generation that is safely elsewhere; absent: 0
+-- A shard of a counter: one hash. It never expires, and is never empty once it exists.
+--   @layout        format, shards, finest bucket, time zone, dimensions; all processes must agree. Added dimensions
+--                  begin with "+" and come last, so a layout with more of them is newer. Steps of a newer
+--                  layout work on a shard of an older one. A step of an older layout may only count in a shard of a newer
+--                  one. Its rows lack values, and it cannot read the newer rows
+--   @born          when the shard was created, ms in hexadecimal, by the server's clock; absent: by an old version
+--   @base          added to a generation's number to give its number in the ledger; absent: 0
+--   @cur           current generation; absent: 1
+--   @ack           last acknowledged generation; absent: 0
 --   @pure          first generation begun after a ledger that does not fit was read, " ", that ledger (lua/counter/part.lua)
---   @rebased       when it was last made to follow a ledger: that ledger (lua/counter/in-table.lua)
---   @again         names of the fields r..., each with a blank behind it
---   @n:<gen>       sum of what was counted in a generation that is not
---   @x:<gen>       nonce that a generation got when it was frozen: no other one, here or in a copy, has it
+--   @rebased       the ledger of the last rebase (lua/counter/in-table.lua)
+--   @again         names of the fields r..., each followed by a space
+--   @n:<gen>       sum of the counts of a generation that is not acknowledged
+--   @x:<gen>       nonce of a frozen generation; no other generation, here or in a copy, has it
 --   w:<producer>   number of its last batch
 --   s:<source>     last offset of a source that can be replayed, 32 hexadecimal digits
 --   <gen>|<start>|<value>|<value>...   counts: start in minutes since 1970, values in the order of the dimensions,
---                  without those of dimensions that whoever counted did not know: they are empty
---   !<gen>|...     what stood in such a field and was no whole number, as it was
---   r<gen>|<born>.<number>|<mark>|<place>   rows that a producer gave again in <gen>: where they were acknowledged before
--- Whole numbers travel as text: a count may be beyond 2^53.
+--                  without dimensions that the counting process did not have: those are empty
+--   !<gen>|...     the former value of such a field that was not a whole number
+--   r<gen>|<born>.<number>|<mark>|<value>   rows that a producer sent again in <gen>, and where they were acknowledged before
+-- Whole numbers are sent as text, because a count may exceed 2^53.
 local function extends(layout, older)
   return string.sub(layout, 1, #older + 2) == older .. "|+"
 end
 
--- Layout, generation being filled, last one acknowledged, base, and more fields that are asked for; or a refusal.
+-- Returns layout, current generation, last acknowledged one, base, and the requested fields; or nil and a refusal.
 -- may_be_older: the layout may be older than the shard's.
 local function open_shard(key, layout, may_be_older, ...)
   local known = redis.call("HMGET", key, "@layout", "@cur", "@ack", "@base", ...)
@@ -34,7 +34,7 @@ local function open_shard(key, layout, may_be_older, ...)
   for i, name in ipairs({ "@cur", "@ack", "@base" }) do
     local text = known[i + 1] or (i == 1 and "1" or "0")
     local number = string.find(text, "^-?%d+$") and tonumber(text)
-    -- Beyond 2^53 - 1 one more is the same number.
+    -- Above 2^53 - 1 adding one may not change the number.
     if not number or math.abs(number) > 9007199254740991 then
       return nil, refuse("CORRUPT", "the value of the key \"" .. key .. "\" is damaged: its field " .. name .. " is not a whole number")
     end

@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- Deletes fields of generations that were acknowledged, and marks of producers that stand where they were said to.
--- A script: what it is told to delete may be old news; it deletes only what is to go now.
+-- Deletes fields of acknowledged generations, and marks of producers that have the expected value.
+-- A script: the list of fields may be outdated. The step deletes only fields that may be deleted now.
 -- KEYS  the shard
--- ARGV  layout · fields, MessagePack: an array of names and, for marks, places, by turns
+-- ARGV  layout · fields, MessagePack: an array of names in alternation with the expected values of marks
 -- Reply f64 fields deleted
 -- Errors MISMATCH
 -- Cost  O(fields)

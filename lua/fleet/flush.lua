@@ -1,20 +1,20 @@
 #!lua
--- Adds what one process has counted since its last flush to the buckets of its fleet.
--- A script: a bucket is read, reset where an older one lies in its slot, and added to in one step.
+-- Adds the counts of one process since its last flush to the buckets of its fleet.
+-- A script: a bucket is read, replaced if it is older, and added to in one step.
 -- KEYS  1 buckets of the fleet
--- ARGV  1 layout · 2 sender, 8 bytes · 3 number of its batch, rising · 4 length of a bucket, ms · 5 buckets · 6 names at most ·
---       7 MessagePack, an array of name and bucket by turns, up to 500 of each
--- Reply f64 now · u8 for each: 0 added, 1 added to the others (no room for its name), 2 too late for any window · 3 put in the place
---       of a bucket that was damaged
+-- ARGV  1 layout · 2 sender, 8 bytes · 3 number of its batch, rising · 4 length of a bucket, ms · 5 buckets · 6 maximum names ·
+--       7 MessagePack, an array of name and bucket in alternation, up to 500 of each
+-- Reply f64 now · u8 for each: 0 added, 1 added to the others (no room for its name), 2 too late for any window, 3 replaced a
+--       damaged bucket
 -- Errors MISMATCH, CORRUPT; nothing was written
--- Law   a batch that comes again is not added again, but where 511 others have sent since, or 10 min are gone. A start in
---       the future is now's. A bucket is too late where a newer one lies in its slot, or it ended a whole window ago.
--- Cost  O(names + buckets given)
+-- Law   A repeated batch is not added again, unless 511 others have sent since, or 10 min have passed. A start in the
+--       future is moved to the current bucket. A bucket is too late if its slot has a newer one, or it ended a whole window ago.
+-- Cost  O(names + buckets)
 -- @include fleet/law
 local keys_per_step = 1
 local arguments_per_step = 7
 
--- The senders with this one at the end; nothing, where the batch was added before.
+-- Returns the senders with this one at the end, or nil if the batch was added before.
 local function with_sender(senders, sender, number, now)
   local at = string.find(senders, sender, 1, true)
   while at and at % SENDER_BYTES ~= 1 do at = string.find(senders, sender, at + 1, true) end

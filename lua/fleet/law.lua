@@ -1,17 +1,17 @@
--- The buckets of a fleet: one key, which goes when no bucket can be in a window any more.
---   hash  @layout   format, buckets and their length, names at most; all who share it must agree
---         @names    MessagePack, an array of names in the order they came; a name's number is its place, 0: all others
---         @senders  24 bytes each, who sent last at the end: 8 bytes, the sender · f64 number of its last batch · f64 when
+-- The buckets of a fleet: one key, which expires when no bucket can be in any window.
+--   hash  @layout   format, number of buckets, their length, maximum names; all processes must agree
+--         @names    MessagePack, an array of names in order of arrival; a name's number is its position, 0: all others
+--         @senders  24 bytes each, the latest sender at the end: 8 bytes, the sender · f64 number of its last batch · f64 when
 --         n|s       of name n, the bucket in slot s = start / length mod count: 8 f64, start · allowed · denied · success ·
---                   failure · sum, least and largest latency, ms
+--                   failure · sum, minimum and maximum latency, ms
 local FIELDS = "<dddddddd"
 local BUCKET_BYTES, SENDER_BYTES = 64, 24
 local MOST_SENDERS, SENDER_LIFE_MS, SLACK_MS = 512, 600000, 60000
 
--- The last day of a Date.
+-- The latest time of a JavaScript Date.
 local LATEST_MS = 8640000000000000
 
--- Whether a bucket can have been counted; src/fleet/bucket.ts asks the same.
+-- Whether a bucket is valid. The same check is in src/fleet/bucket.ts.
 local function is_sound(bucket)
   if #bucket ~= BUCKET_BYTES then return false end
   local start, allowed, denied, success, failure, sum, least, largest = struct.unpack(FIELDS, bucket)

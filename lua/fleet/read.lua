@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- Buckets of a fleet, of one name or of some.
--- A script: all are of one instant.
+-- The buckets of one name of a fleet, or of several.
+-- A script: all are from one instant.
 -- KEYS  1 buckets of the fleet
--- ARGV  1 layout · 2 buckets of a name · 3 number of the first name, 0: the others · 4 names, up to 100 · 5 a name, instead, or
---       nothing
--- Reply f64 now · MessagePack, an array of name and its buckets, one after the other, by turns; none: no such name; with "!"
---       at the end where some were left out, as they are damaged
+-- ARGV  1 layout · 2 buckets of a name · 3 number of the first name, 0: the others · 4 names, up to 100 · 5 only this name, or
+--       empty
+-- Reply f64 now · MessagePack, an array of name and its buckets in alternation; empty: no such name. A "!" after the buckets
+--       means that damaged ones were left out
 -- Errors MISMATCH, CORRUPT
 -- Cost  O(names * buckets)
 -- @include fleet/law

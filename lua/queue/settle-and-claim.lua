@@ -8,7 +8,7 @@
 -- Verbs c: it is no message, and is dead with the bytes that were found; ms: its id, another one where its own cannot be
 --       given; text: why · r: waits again, due in ms; text: its priority, a digit, and why · b: waits again, due at once, as
 --       if it had not been delivered; text: its priority · x: dead; text: why
--- Reply f64 now · f64 when there is something to claim next, now: perhaps, +inf: not known of · u16 results · u8 for each, those
+-- Reply f64 now · f64 when there is something to claim next, now: perhaps, +inf: none known · u16 results · u8 for each, those
 --       that are done first: 1 kept, 0 not claimed by this delivery (stale), 2 nor kept, but it is as this would leave it: a
 --       call before has brought it · u16 how many died · MessagePack, an array: first those that died, then what is claimed;
 --       of each member, its score before (empty where no message can stand there), what messages has of it (empty of those
@@ -38,7 +38,7 @@ local function status_of_gone(times, id, delivery)
   return ended and tonumber(ended) % DELIVERIES_SIZE ~= delivery and "\0" or "\2"
 end
 
--- What is remembered goes with what is claimed, in `moved`.
+-- Settles done messages. Ids to deduplicate are added to `moved`, and written with the claims.
 local function keep_done(times, messages, members, deliveries, remember, now, moved)
   local scores = redis.call("ZMSCORE", times, unpack(members))
   local statuses, gone, fields, seen, count = {}, {}, {}, {}, 0

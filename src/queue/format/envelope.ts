@@ -10,7 +10,7 @@ const MAX_PAYLOAD_BYTES = 2 ** 19;
 const MAX_ATTEMPTS = 100;
 const MAX_PRIORITY = 9;
 
-/** What a message says of itself; travels as it is:
+/** The encoding of a message, stored and sent unchanged:
  *
  *   u8 most deliveries · u8 priority · u8 payload: 0 bytes, 1 JSON, 2 what was found and is no message · u8 0
  *   f64 backoff's first pause, ms · f64 its factor · u32 longest pause, s · payload
