@@ -98,7 +98,7 @@ let scratch = new Float64Array(1024);
  * The counts and candidates of the core's runs are kept, those of the runs around it are taken anew, from places that
  * runs which never change keep. It decides nothing: a rank outside has to be looked for elsewhere.
  */
-export class Bracket {
+class Bracket {
   readonly low: number;
   readonly high: number;
   readonly #version = ++versions;
