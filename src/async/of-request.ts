@@ -1,4 +1,4 @@
-import { within } from "./waiting.ts";
+import { within } from "./within.ts";
 
 const { navigator } = globalThis as { navigator?: { userAgent?: string } };
 

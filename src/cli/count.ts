@@ -1,3 +1,4 @@
+import { pause } from "../async/timers.ts";
 import { type CountedEvent, Counters } from "../entries/index.ts";
 import { argumentError } from "../errors.ts";
 import { openStore } from "./open-store.ts";
@@ -94,7 +95,7 @@ class StreamWorker {
       if ((error as { code?: string }).code === "ARGUMENT" || (error as { code?: string }).code === "MISMATCH")
         throw error;
       this.#tell(`${(error as Error).message}; trying again`);
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await pause(PAUSE_MS);
       return true;
     }
   }
@@ -102,7 +103,7 @@ class StreamWorker {
   /** Whether no worker has entries left to count. */
   async isDone(): Promise<boolean> {
     if ((await this.#group.pendingOfAll()) === 0) return true;
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS)); // another worker counts them, or they belong to a killed one
+    await pause(PAUSE_MS); // another worker counts them, or they belong to a killed one
     return false;
   }
 

@@ -1,6 +1,7 @@
 import { Beside } from "../async/beside.ts";
 import { gathering } from "../async/gathering.ts";
 import { untilEnded } from "../async/of-request.ts";
+import { IDLE_TIMERS, type Timers } from "../async/timers.ts";
 import { argumentError, checkKnown, OrielError } from "../errors.ts";
 import { type Place, placeOf as placeIn } from "../place.ts";
 import type { Store } from "../store/contract.ts";
@@ -10,7 +11,6 @@ import { type BucketName, Calendar } from "./buckets.ts";
 import { Cells, type CounterValues } from "./cells/cells.ts";
 import { MOST_PENDING_BYTES, overloaded, type Pending } from "./cells/pending.ts";
 import { Producer } from "./cells/producer.ts";
-import { TIMERS, type Timers } from "./cells/timers.ts";
 import { LEAST_START_MS, MOST_START_MS } from "./format/bounds.ts";
 import { law } from "./format/law.ts";
 import { layoutText, shapeKeyOf, shardKeys } from "./format/layout.ts";
@@ -68,7 +68,7 @@ export class Counters<Dimension extends string = string> {
   constructor(store: Store, name: string, options: CountersOptions<Dimension>);
   /** @internal Tests pass timers that they step. */
   constructor(store: Store, name: string, options: CountersOptions<Dimension>, timers?: Timers);
-  constructor(store: Store, name: string, options: CountersOptions<Dimension>, timers: Timers = TIMERS) {
+  constructor(store: Store, name: string, options: CountersOptions<Dimension>, timers: Timers = IDLE_TIMERS) {
     this.#at = placeIn("Counters", store, name);
     this.#failedToAdd = this.#at.thrower("add");
     const { shards, replicas, mirror, onLost, ...shared } = this.#at.checked(undefined, () =>

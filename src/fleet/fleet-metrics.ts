@@ -1,4 +1,5 @@
 import { Listeners } from "../async/listeners.ts";
+import { idleTimeout } from "../async/timers.ts";
 import { argumentError, corruptError, type OrielError } from "../errors.ts";
 import type { MetricView } from "../metrics/metric-view.ts";
 import { type Place, placeOf } from "../place.ts";
@@ -188,14 +189,12 @@ export class FleetMetrics {
   }
 
   #flushLater(ms: number): void {
-    this.#timer = setTimeout(() => {
+    this.#timer = idleTimeout(() => {
       this.flush().catch((error) => {
         this.#listeners.tell("error", { error });
         if (this.#timer === undefined && !this.#isClosed) this.#flushLater(ms);
       });
     }, ms);
-    // Some runtimes return a number, which has no `unref`.
-    (this.#timer as { unref?(): void }).unref?.();
   }
 
   #hear({ name, bucket }: NamedBucket, fate: Fate): void {

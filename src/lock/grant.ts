@@ -1,3 +1,4 @@
+import { idleTimeout } from "../async/timers.ts";
 import type { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { release } from "./release.ts";
@@ -28,7 +29,6 @@ export function giveBack(hold: Pick<Grant, "store" | "key" | "token" | "provenUn
   const { store, key, token, provenUntilMs } = hold;
   store.run(release, key, { token, id: "", isNext: false }).catch((error: unknown) => {
     if (!(error as OrielError).transient || store.leaseClock() > provenUntilMs) return;
-    const timer = setTimeout(giveBack, GIVE_BACK_AGAIN_MS, hold);
-    (timer as { unref?(): unknown }).unref?.();
+    idleTimeout(() => giveBack(hold), GIVE_BACK_AGAIN_MS);
   });
 }

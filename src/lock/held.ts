@@ -1,3 +1,4 @@
+import { idleTimeout } from "../async/timers.ts";
 import { OrielError } from "../errors.ts";
 import { Place } from "../place.ts";
 import type { Duration } from "../time.ts";
@@ -135,8 +136,7 @@ export class HeldLock {
     // Where nobody renews it and nobody has asked for the signal, all that is told is told when it is looked at.
     if (this.#state !== "held" || (this.#renewAtMs === Number.POSITIVE_INFINITY && !this.#abort)) return;
     const dueInMs = Math.min(this.#provenUntilMs, this.#renewAtMs) - this.#now();
-    this.#timer = setTimeout(() => this.#tick(), Math.max(1, Math.ceil(dueInMs)));
-    (this.#timer as { unref?(): unknown }).unref?.();
+    this.#timer = idleTimeout(() => this.#tick(), Math.max(1, dueInMs));
   }
 
   #tick(): void {

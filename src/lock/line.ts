@@ -1,4 +1,5 @@
 import { endsWithRequest } from "../async/of-request.ts";
+import { idleTimeout, timerMs } from "../async/timers.ts";
 import type { Store } from "../store/contract.ts";
 import type { Grant } from "./grant.ts";
 import { channelOf } from "./keys.ts";
@@ -116,7 +117,7 @@ class Line {
     }
     const dueInMs = this.#askAtMs - this.#store.leaseClock();
     if (this.#isTold || dueInMs <= 0) void this.#askFor(first);
-    else this.#timer = setTimeout(() => this.#look(), Math.min(Math.ceil(dueInMs), 2 ** 31 - 1));
+    else this.#timer = setTimeout(() => this.#look(), timerMs(dueInMs));
   }
 
   async #askFor(waiter: Waiter): Promise<void> {
@@ -155,15 +156,13 @@ class Line {
 
   /** One timer however often the line becomes empty meanwhile. */
   #linger(ms: number): ReturnType<typeof setTimeout> {
-    const timer = setTimeout(() => {
+    return idleTimeout(() => {
       this.#lingerTimer = undefined;
       if (this.#waiters.size > 0) return;
       const leftMs = this.#idleSinceMs + LINGER_MS - this.#store.leaseClock();
       if (leftMs > 0) this.#lingerTimer = this.#linger(Math.ceil(leftMs));
       else this.#end();
     }, ms);
-    (timer as { unref?(): unknown }).unref?.();
-    return timer;
   }
 
   #end(): void {

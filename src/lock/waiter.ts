@@ -1,4 +1,5 @@
 import { Aborts } from "../async/aborts.ts";
+import { timerMs } from "../async/timers.ts";
 import type { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { Attempts, type Outcome } from "./attempt.ts";
@@ -68,7 +69,7 @@ export class Waiter {
   rest(): void {
     if (!this.isOpen || this.#isAsking || this.#timer !== undefined) return;
     const leftMs = this.#endMs - this.#store.monotonic();
-    this.#timer = setTimeout(() => this.#timeIsUp(), Math.max(0, Math.ceil(leftMs)));
+    this.#timer = setTimeout(() => this.#timeIsUp(), timerMs(leftMs));
   }
 
   /** The signal's abort. */

@@ -1,3 +1,4 @@
+import { TIMERS, type Timers } from "../async/timers.ts";
 import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
 import { type Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
@@ -25,7 +26,6 @@ import { get } from "./steps/get.ts";
 import { move } from "./steps/move.ts";
 import { pause } from "./steps/pause.ts";
 import { inOrder, peek } from "./steps/peek.ts";
-import { TIMERS, type Timers } from "./timers.ts";
 import type { ClaimedMessage } from "./worker/claimed.ts";
 import { QueueWorker } from "./worker/worker.ts";
 import type { WorkerOptions } from "./worker/worker-options.ts";

@@ -1,4 +1,4 @@
-import { withResolvers } from "../async/deferred.ts";
+import { deferred } from "../async/deferred.ts";
 import { law } from "../journal/format/law.ts";
 import type { Reach } from "../journal/format/older.ts";
 import type { Column } from "../kernel/contract.ts";
@@ -57,7 +57,7 @@ export class ExactQueries implements QueryStrategy {
   }
 
   stats(query: StatsQuery, afterBatch = 0): Promise<WindowStats> {
-    const { promise, resolve, reject } = withResolvers<WindowStats>();
+    const { promise, resolve, reject } = deferred<WindowStats>();
     const compute = (view: WindowView, fromMs: number, toMs: number) => {
       const fold = foldOf(view, query, fromMs, toMs);
       return statsOf(fold, query, this.#nan, fromMs, toMs, view.degradedBy(fromMs));
@@ -75,7 +75,7 @@ export class ExactQueries implements QueryStrategy {
 
   /** Answers any other question about a window. */
   compute<T>(window: WindowQuery, kind: unknown, compute: Compute<T>, reportsDegraded = true): Promise<T> {
-    const { promise, resolve, reject } = withResolvers<T>();
+    const { promise, resolve, reject } = deferred<T>();
     const give = resolve as (answer: unknown) => void;
     this.#queue.ask({ window, afterBatch: 0, kind, reportsDegraded, compute, resolve: give, fail: reject });
     return promise;

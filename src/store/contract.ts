@@ -131,7 +131,7 @@ export interface Store {
   keyOf(name: string): string;
   /** Monotonic ms of this process, for deadlines and estimates of the server's time; never wall time. */
   readonly monotonic: Clock;
-  /** The same, and what was slept (store/lease-clock.ts): whoever holds something for a time tells by it whether it still does. */
+  /** The monotonic clock plus the time that the machine slept (`src/async/lease-clock.ts`). Leases are measured with it. */
   readonly leaseClock: Clock;
   /** Takes what no call rejects with. */
   report?(failure: StoreFailure): void;

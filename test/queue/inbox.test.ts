@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { TIMERS, type Timers } from "../../src/async/timers.ts";
 import { DelayQueue, type Job, memoryStore, redisStore } from "../../src/entries/index.ts";
 import { type InboxTransaction, inboxOnce } from "../../src/queue/inbox.ts";
-import { TIMERS, type Timers } from "../../src/queue/timers.ts";
 import { mysql, pg } from "../drain/sql/clients.ts";
 import { startChild } from "../harness/child.ts";
 import { type MariadbServer, startMariadb } from "../harness/servers/mariadb.ts";
@@ -107,7 +107,7 @@ describe.each<Dialect>(["postgres", "mysql", "sqlite"])("in %s", (dialect) => {
         end = resolve;
       });
       let isStuck = true;
-      const stuck: Timers = { after: (ms, run) => (isStuck ? () => {} : TIMERS.after(ms, run)) };
+      const stuck: Timers = { ...TIMERS, after: (ms, run) => (isStuck ? () => {} : TIMERS.after(ms, run)) };
       const lapsing = openQueue(name, stuck).process(
         (job) =>
           database.transact(async (open) => {

@@ -1,3 +1,4 @@
+import { deferred } from "../../async/deferred.ts";
 import { ARRAY_HEAD_BYTES, writeArrayHead, writeStringHead } from "../../store/message-pack.ts";
 import type { CellMemory } from "./cell-memory.ts";
 import { MOST_GIVEN_BYTES } from "./given.ts";
@@ -13,9 +14,10 @@ const LONGEST_ROW_BYTES = ROW_BYTES + 765 * 3 + 16;
 
 /** Counts that are sent to one shard together. Each row appears once, with its sum. All callers share one promise. */
 export class Batch {
-  readonly counted: Promise<void>;
-  resolve!: () => void;
-  reject!: (reason: unknown) => void;
+  readonly #outcome = deferred();
+  readonly counted = this.#outcome.promise;
+  readonly resolve = this.#outcome.resolve;
+  readonly reject = this.#outcome.reject;
   /** At most 2^53 - 1, so each row's count is too. */
   total = 0;
   readonly #pending: Pending;
@@ -32,10 +34,6 @@ export class Batch {
     this.#memory = memory;
     this.#pending = pending;
     this.#number = memory.newBatch();
-    this.counted = new Promise((resolve, reject) => {
-      this.resolve = resolve;
-      this.reject = reject;
-    });
   }
 
   get rowCount(): number {

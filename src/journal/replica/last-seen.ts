@@ -1,3 +1,4 @@
+import { sleptMs } from "../../async/sleep.ts";
 import type { Clock } from "../../time.ts";
 import type { ChunkSeen } from "../format/chunk.ts";
 import { law } from "../format/law.ts";
@@ -66,8 +67,6 @@ function reachOf({ clock, latestMs, lastStampMs }: ChunkSeen): number {
   return clock === 1 ? latestMs : lastStampMs + law.earlyMs;
 }
 
-/** A machine that slept wakes with a wall clock that went on and a monotonic one that may not have. */
-const SLEPT_MS = 1000;
 /** Clocks drift apart by up to 100 ms in this time; what was learnt before is asked anew. */
 const LONGEST_TRUST_MS = 600_000;
 
@@ -113,7 +112,7 @@ export class ServerTime {
   estimateMs(): number | undefined {
     if (!this.#isKnown) return undefined;
     const elapsedMs = this.#monotonic() - this.#monotonicMs;
-    if (elapsedMs > LONGEST_TRUST_MS || Date.now() - this.#wallMs > elapsedMs + SLEPT_MS) return undefined;
+    if (elapsedMs > LONGEST_TRUST_MS || sleptMs(Date.now() - this.#wallMs, elapsedMs) > 0) return undefined;
     return Math.max(this.#lastStampMs, Math.floor(this.#serverMs + elapsedMs));
   }
 }
@@ -149,6 +148,6 @@ export class Age {
     if (!this.#since) return Infinity;
     const { monotonicMs, wallMs } = this.now();
     const elapsedMs = monotonicMs - this.#since.monotonicMs;
-    return wallMs - this.#since.wallMs > elapsedMs + SLEPT_MS ? Infinity : elapsedMs;
+    return sleptMs(wallMs - this.#since.wallMs, elapsedMs) > 0 ? Infinity : elapsedMs;
   }
 }

@@ -1,5 +1,6 @@
 import { deferred } from "../../async/deferred.ts";
 import { endsWithRequest } from "../../async/of-request.ts";
+import { timerMs } from "../../async/timers.ts";
 import type { Clock } from "../../time.ts";
 import type { Decision } from "../decision.ts";
 
@@ -62,7 +63,7 @@ function until(promise: Promise<void> | undefined, ms: number, signal: AbortSign
       signal?.removeEventListener("abort", abort);
       resolve();
     };
-    const timer = setTimeout(end, Math.min(Math.max(0, ms), 2 ** 31 - 1));
+    const timer = setTimeout(end, timerMs(ms));
     signal?.addEventListener("abort", abort, { once: true });
     void promise?.then(end);
   });

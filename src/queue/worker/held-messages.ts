@@ -1,7 +1,7 @@
+import type { Timers } from "../../async/timers.ts";
 import type { Store } from "../../store/contract.ts";
 import { MAX_MESSAGES } from "../format/layout.ts";
 import { extend } from "../steps/extend.ts";
-import type { Timers } from "../timers.ts";
 import { type HeldMessage, lapseMs, markLost } from "./held-message.ts";
 
 export interface HeldMessagesOptions {

@@ -1,10 +1,10 @@
 import { atTurnsEnd, gathering } from "../../async/gathering.ts";
+import type { Timers } from "../../async/timers.ts";
 import { OrielError } from "../../errors.ts";
 import type { Store } from "../../store/contract.ts";
 import { channelOf } from "../format/layout.ts";
 import { settleAndClaim } from "../steps/settle-and-claim.ts";
 import type { Claim, ExhaustedMessage, SettleAndClaimResult, Settlement, SettleStatus } from "../steps/settlement.ts";
-import type { Timers } from "../timers.ts";
 
 /** Maximum settlements and claims of one step. Such a step occupies the server for about 5 ms. */
 export const MAX_PER_REQUEST = 256;

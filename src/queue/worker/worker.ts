@@ -1,10 +1,10 @@
 import { gathering } from "../../async/gathering.ts";
+import type { Timers } from "../../async/timers.ts";
 import { argumentError } from "../../errors.ts";
 import { Place } from "../../place.ts";
 import type { Store } from "../../store/contract.ts";
 import { Job } from "../job.ts";
 import type { Claim, Outcome, SettleAndClaimResult, Settlement } from "../steps/settlement.ts";
-import type { Timers } from "../timers.ts";
 import { type ClaimedMessage, claimOf, corruptMessage, corruptOutcomeOf, outcomeOf } from "./claimed.ts";
 import { type HeldMessage, lapseMs, signalOf } from "./held-message.ts";
 import { HeldMessages } from "./held-messages.ts";

@@ -1,4 +1,4 @@
-import { withResolvers } from "../../async/deferred.ts";
+import { deferred } from "../../async/deferred.ts";
 import { corruptError, OrielError } from "../../errors.ts";
 import { degradedOf, seriesNowMs } from "../../journal/format/chunk.ts";
 import { law } from "../../journal/format/law.ts";
@@ -38,7 +38,7 @@ export class ServerQueries implements QueryStrategy {
   }
 
   stats(query: StatsQuery): Promise<WindowStats> {
-    const { promise, resolve, reject } = withResolvers<WindowStats>();
+    const { promise, resolve, reject } = deferred<WindowStats>();
     this.#queue.askServer({ query, resolve, fail: reject });
     return promise;
   }

@@ -1,4 +1,4 @@
-import { type Resolvers, withResolvers } from "../../async/deferred.ts";
+import { type Deferred, deferred } from "../../async/deferred.ts";
 import { OrielError } from "../../errors.ts";
 import { VERDICT } from "../../journal/format/answer.ts";
 import { encodeFrame, type Frame, frameSize, MOST_IN_FRAME } from "../../journal/format/frames.ts";
@@ -10,7 +10,7 @@ import { BUFFERED, type Recorded, STORED } from "../series-options.ts";
 interface DatedCall {
   frames: DatedFrame[];
   count: number;
-  waiting: Resolvers<Written>;
+  waiting: Deferred<Written>;
 }
 
 interface DatedFrame {
@@ -48,7 +48,7 @@ export class Batch {
   readonly #values: number[] = [];
   #dated: DatedCall[] = NO_CALLS;
   #datedBytes = 0;
-  #shared: Resolvers<Recorded> | undefined;
+  #shared: Deferred<Recorded> | undefined;
   #failure: unknown;
   #observed = 0;
 
@@ -90,7 +90,7 @@ export class Batch {
 
   /** The outcome of the undated events. */
   get written(): Promise<Recorded> {
-    this.#shared ??= withResolvers();
+    this.#shared ??= deferred();
     return this.#shared.promise;
   }
 
@@ -110,7 +110,7 @@ export class Batch {
 
   addDated(values: Column, times: Float64Array): Promise<Written> {
     const frames = datedFrames(values, times);
-    const call = { frames, count: values.length, waiting: withResolvers<Written>() };
+    const call = { frames, count: values.length, waiting: deferred<Written>() };
     if (this.#dated === NO_CALLS) this.#dated = [];
     this.#dated.push(call);
     for (const frame of frames) this.#datedBytes += frameSize(this.#valueType, frame.values.length, true);

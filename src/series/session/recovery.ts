@@ -1,5 +1,5 @@
 import { endsWithRequest } from "../../async/of-request.ts";
-import { idlePause } from "../../async/waiting.ts";
+import { idlePause } from "../../async/timers.ts";
 import { OrielError } from "../../errors.ts";
 import { isStoreFault } from "../refused.ts";
 import type { SeriesSettings } from "../series-options.ts";

@@ -1,4 +1,4 @@
-import { pause } from "../../async/waiting.ts";
+import { pause } from "../../async/timers.ts";
 
 /** So many replicas must have what a call wrote, within so many ms. */
 export interface Confirmation {

@@ -1,4 +1,5 @@
-import { pause, within } from "../../async/waiting.ts";
+import { pause } from "../../async/timers.ts";
+import { within } from "../../async/within.ts";
 import { OrielError } from "../../errors.ts";
 import type { Argument, Operation, Script } from "../contract.ts";
 import type { Health } from "../health/health.ts";

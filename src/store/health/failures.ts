@@ -1,4 +1,4 @@
-import { unrefTimer } from "../../async/waiting.ts";
+import { idleTimeout } from "../../async/timers.ts";
 import type { OrielError } from "../../errors.ts";
 
 /** What no call rejects with: so many events were not recorded, or may not be, and why. */
@@ -38,7 +38,7 @@ class FailureWarnings {
     this.#last = undefined;
     this.#warnedAtMs = performance.now();
     // Tells what comes meanwhile and is followed by nothing. In Workers it dies with its request: the next failure tells.
-    unrefTimer(setTimeout(() => this.#warnUnlessQuiet(), QUIET_MS));
+    idleTimeout(() => this.#warnUnlessQuiet(), QUIET_MS);
     warn(`${events} ${doubt}not recorded: ${error.message}`, error.code);
   }
 }

@@ -1,5 +1,6 @@
 import type { Listeners } from "../../async/listeners.ts";
-import { pause, unrefTimer, within } from "../../async/waiting.ts";
+import { idleTimeout, pause } from "../../async/timers.ts";
+import { within } from "../../async/within.ts";
 import type { StoreEvents, StoreHealth } from "../contract.ts";
 import type { ScriptClient } from "../delivery/client.ts";
 import type { Outage } from "./outage.ts";
@@ -184,8 +185,7 @@ export class Health {
         clearTimeout(timer);
         resolve();
       };
-      const timer = setTimeout(end, ms);
-      unrefTimer(timer);
+      const timer = idleTimeout(end, ms);
       this.#probed.set(outage, end);
     });
   }

@@ -1,4 +1,4 @@
-import { within } from "../../async/waiting.ts";
+import { within } from "../../async/within.ts";
 import { type ScriptClient, ServerError } from "../delivery/client.ts";
 
 /** What a server says that is there and cannot serve anybody. */

@@ -1,6 +1,7 @@
 import { atTurnsEnd } from "../../async/gathering.ts";
 import { lostAfterMs } from "../../async/of-request.ts";
-import { pause, within } from "../../async/waiting.ts";
+import { pause } from "../../async/timers.ts";
+import { within } from "../../async/within.ts";
 import type { Script } from "../contract.ts";
 import { Aged } from "../delivery/aged.ts";
 import type { ScriptClient } from "../delivery/client.ts";

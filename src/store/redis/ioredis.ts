@@ -29,7 +29,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
   /** Why no call is sent on this connection, nor waits for it: a wrong password, a database that there is not. */
   let refusedBy: Error | undefined;
   let unansweredBytes = 0;
-  let becomesReady: Deferred | undefined;
+  let becomesReady: Deferred<void> | undefined;
 
   const onError = (error: unknown) => {
     // Of commands that went down with the connection: it has told why before.
@@ -116,6 +116,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
         return Promise.reject(new Error("the client has ended", { cause: lastError.current }));
       if (client.status === "wait") client.connect().catch(onError);
       becomesReady ??= deferred();
+      becomesReady.promise.catch(() => {}); // a call may stop waiting before this rejects
       return becomesReady.promise;
     },
     call(script: Script, keys: readonly string[], args: readonly Argument[], confirmation, isWhole = false): Attempt {

@@ -41,8 +41,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
   let refusedBy: Error | undefined;
   let unansweredBytes = 0;
   let hasEnded = false;
-  let becomesReady: Deferred | undefined;
-
+  let becomesReady: Deferred<void> | undefined;
   const onError = (error: unknown) => {
     const isCut = lastError.isSilent && /Socket closed unexpectedly|ECONNRESET|EPIPE/.test(String(error));
     const reason = isCut ? new Error(CLOSES) : withoutSecrets(error, secrets);
@@ -164,6 +163,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
       if (hasEnded) return Promise.reject(new Error("the client has ended", { cause: lastError.current }));
       becomesReady ??= deferred();
       const { promise } = becomesReady;
+      promise.catch(() => {}); // a call may stop waiting before this rejects
       if (!client.isOpen)
         client.connect().catch((error) => {
           onError(error);

@@ -1,3 +1,4 @@
+import { idleTimeout, unref } from "../../async/timers.ts";
 import { Channels, type Listener } from "../memory/channels.ts";
 
 /** What is used of a connection that only listens: a client made for it, which does not reconnect by itself. */
@@ -8,7 +9,7 @@ export interface ListeningClient {
   disconnect(): void;
   // biome-ignore lint/suspicious/noExplicitAny: what listeners are given differs between the versions' own types
   on(event: string, listener: (...args: any[]) => void): unknown;
-  readonly stream?: { unref?(): unknown };
+  readonly stream?: unknown;
 }
 
 const LONGEST_PAUSE_MS = 2000;
@@ -66,7 +67,7 @@ export class Subscriber {
     connection.on("error", () => {});
     connection.on("message", (channel: string, message: string) => this.#channels.call(channel, message));
     connection.on("ready", () => {
-      connection.stream?.unref?.();
+      unref(connection.stream);
       this.#ask(this.#channels.names);
     });
     connection.on("close", () => this.#standing.clear());
@@ -79,8 +80,7 @@ export class Subscriber {
   #connectLater(): void {
     if (this.#isClosed || this.#channels.names.length === 0) return;
     const pauseMs = Math.min(10 * 2 ** Math.min(this.#failures++, 10), LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
-    this.#pause = setTimeout(() => this.#connect(), pauseMs);
-    (this.#pause as { unref?(): unknown }).unref?.();
+    this.#pause = idleTimeout(() => this.#connect(), pauseMs);
   }
 
   #ask(channels: string[]): void {

@@ -1,4 +1,4 @@
-import type { Timers } from "../../../src/queue/timers.ts";
+import type { Timers } from "../../../src/async/timers.ts";
 
 interface Timer {
   atMs: number;
@@ -19,6 +19,10 @@ export class SteppedTimers implements Timers {
   /** How many wait. */
   get count(): number {
     return this.#timers.length;
+  }
+
+  pause(ms: number): Promise<void> {
+    return new Promise((resolve) => this.after(ms, resolve));
   }
 
   after(ms: number, run: () => void): () => void {

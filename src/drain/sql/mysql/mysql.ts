@@ -1,3 +1,4 @@
+import { pause } from "../../../async/timers.ts";
 import type { CounterShape } from "../../../counter/table.ts";
 import { argumentError } from "../../../errors.ts";
 import { conditions, counterRow, type Fields, ledgerRow } from "../answers.ts";
@@ -135,7 +136,7 @@ async function again<T>(limits: SinkCallOptions, call: (limits: SinkCallOptions)
     } catch (error) {
       const pauseMs = Math.random() * 5 * Math.min(attempt, 20);
       if (!rolledBack(error) || attempt === MAX_ATTEMPTS || endMs - performance.now() < pauseMs + 1) throw error;
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await pause(pauseMs);
     }
   }
 }

@@ -1,3 +1,4 @@
+import { pause } from "../../../async/timers.ts";
 import type { CounterShape } from "../../../counter/table.ts";
 import type { OrielError } from "../../../errors.ts";
 import { argumentError } from "../../../errors.ts";
@@ -129,7 +130,7 @@ async function transaction<T>(
       } catch (error) {
         if (!isBusy((error as OrielError).cause) || stop.leftMs === 0) throw error;
       }
-      await stop.race(new Promise<void>((resolve) => setTimeout(resolve, PAUSE_MS)));
+      await stop.race(pause(PAUSE_MS));
     }
   } finally {
     stop.close();
