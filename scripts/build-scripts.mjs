@@ -1,7 +1,8 @@
 // Turns every step lua/<room>/<step>.lua into a module src/generated/<room>/<step>.ts: { text, sha, asciiSha }; and
-// lua/store/ascii.lua into src/generated/store/ascii.ts.
+// lua/store/ascii.lua into src/generated/store/ascii.ts, layouts/<room>.mjs into src/generated/layouts/<room>.ts.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { layoutModule, layouts } from "../layouts/generate.mjs";
 import { asciiPrelude, composeScript, isStep, luaFolder } from "./compose-script.mjs";
 
 const generated = join(dirname(luaFolder), "src", "generated");
@@ -21,6 +22,14 @@ for (const room of readdirSync(luaFolder, { withFileTypes: true })) {
     );
   }
   if (room.name === "store") modules.set("ascii.ts", `export const ascii = ${JSON.stringify(asciiPrelude())};\n`);
+  writeModules(folder, modules);
+}
+writeModules(
+  join(generated, "layouts"),
+  new Map(Object.entries(layouts).map(([room, layout]) => [`${room}.ts`, layoutModule(layout)])),
+);
+
+function writeModules(folder, modules) {
   if (modules.size > 0) mkdirSync(folder, { recursive: true });
   for (const [name, text] of modules) {
     const file = join(folder, name);

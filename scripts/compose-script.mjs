@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { layoutLocals, withNamedFields } from "../layouts/generate.mjs";
 
 export const luaFolder = join(dirname(fileURLToPath(import.meta.url)), "..", "lua");
 
@@ -30,15 +31,23 @@ export function composeScript(stepFile, replace = {}) {
   if (/"TIME"|'TIME'/i.test(step)) throw new Error(`${stepFile}: a step never reads TIME; it is given now`);
 
   const included = new Set();
+  const rooms = [];
   const expand = (text) =>
     text.replace(/^-- @include (\S+)$/gm, (_line, name) => {
       if (included.has(name)) return "";
       included.add(name);
+      if (name.startsWith("layouts/")) {
+        rooms.push(name.slice("layouts/".length));
+        return layoutLocals(rooms.at(-1));
+      }
       const text = replace[name] ?? readFileSync(join(luaFolder, `${name}.lua`), "utf8");
       return expand(text.replace(/^#!.*\n/, ""));
     });
-  const written = expand(
-    `-- @include store/refuse\n${isPacked ? "local inputs, keys_per_step, input_bytes\n" : ""}${step.slice(first.length + 1)}`,
+  const written = withNamedFields(
+    expand(
+      `-- @include store/refuse\n${isPacked ? "local inputs, keys_per_step, input_bytes\n" : ""}${step.slice(first.length + 1)}`,
+    ),
+    rooms,
   );
   checkLoads(stepFile, written);
   const definitions = withoutComments(written);

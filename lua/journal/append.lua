@@ -25,32 +25,32 @@ end
 
 local function step(k, a, now)
   local key, metas, frames, known = KEYS[k], ARGV[a + 1], ARGV[a + 2], ARGV[a + 3]
-  local value_type, clock, _, drawn_birth, asked, void_after = struct.unpack("<BBI2I4dd", ARGV[a])
-  local before = redis.call("GETRANGE", key, "0", "63")
+  local asked_type, asked_clock, drawn_birth, asked, void_after = struct.unpack(APPEND, ARGV[a])
+  local before = redis.call("GETRANGE", key, "0", CHUNK_LAST_BYTE_TEXT)
   local fresh = before == ""
   local length, continued, from, bytes = 0, 0, 0, ""
-  local is_format, is_type, flags, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest
+  local format, value_type, clock, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest
   if fresh then
-    is_format, is_type, flags, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest =
-      FORMAT, value_type, clock, chunk_ms_of(asked), now, now, drawn_birth, 0, now, asked, -math.huge, -math.huge
+    format, value_type, clock, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest =
+      FORMAT, asked_type, asked_clock, chunk_ms_of(asked), now, now, drawn_birth, 0, now, asked, -math.huge, -math.huge
   else
     length, continued, from, bytes = lacking(key, before, known)
-    is_format, is_type, flags, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest =
-      struct.unpack(HEADER_LAYOUT, before)
+    format, value_type, clock, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest =
+      struct.unpack(CHUNK, before)
   end
 
   local status, stamp = 0, now > last and now or last
-  if is_format ~= FORMAT then status = 6
-  elseif is_type ~= value_type or flags ~= clock then status = 2
+  if format ~= FORMAT then status = 6
+  elseif value_type ~= asked_type or clock ~= asked_clock then status = 2
   elseif not (stamp <= void_after and stamp > void_after - DEDUPE_MS) then status = 5
   elseif length + #frames > FULL_BYTES then status = 3
   elseif now - created > OLDEST_CHUNK_MS then status = 4 end
   if status > 0 then
-    if is_format == FORMAT and not fresh then heal(key, expiry_of(last, retention, chunk_ms)) end
+    if format == FORMAT and not fresh then heal(key, expiry_of(last, retention, chunk_ms)) end
     return answer(status, now, before, length, "", continued, from, bytes)
   end
 
-  local kept, seen, was_empty = retention, latest, length == HEADER_BYTES
+  local kept, seen, was_empty = retention, latest, length == CHUNK_BYTES
   if asked > retention then
     complete = math.max(complete, stamp - retention)
     retention = asked
@@ -58,20 +58,20 @@ local function step(k, a, now)
   local since_creation = struct.pack("<I4", stamp - created)
   local written, verdicts
   if metas == "" then
-    written, verdicts = string.sub(frames, 1, 12) .. since_creation .. string.sub(frames, 17), "\0"
+    written, verdicts = string.sub(frames, 1, FRAME_SINCE_CREATION_MS_AT) .. since_creation .. string.sub(frames, FRAME_BYTES + 1), "\0"
     if clock == 1 then latest = math.max(latest, stamp) end
   else
     local place, stamped, judged = 1, {}, {}
-    for i = 1, #metas / 20 do
-      local size, earliest, newest = struct.unpack("<I4dd", metas, i * 20 - 19)
+    for i = 1, #metas / FRAME_META_BYTES do
+      local size, earliest, newest = struct.unpack(FRAME_META, metas, (i - 1) * FRAME_META_BYTES + 1)
       local own_times = bit.band(string.byte(frames, place), 2) ~= 0
       if own_times and newest > now + EARLY_MS then judged[i] = "\2"
       elseif own_times and earliest < (clock == 1 and latest or stamp) - retention then judged[i] = "\1"
       else
         judged[i] = "\0"
-        stamped[#stamped + 1] = string.sub(frames, place, place + 11)
+        stamped[#stamped + 1] = string.sub(frames, place, place + FRAME_SINCE_CREATION_MS_AT - 1)
           .. since_creation
-          .. string.sub(frames, place + 16, place + size - 1)
+          .. string.sub(frames, place + FRAME_BYTES, place + size - 1)
         if clock == 1 then latest = math.max(latest, own_times and newest or stamp) end
       end
       place = place + size
@@ -86,22 +86,22 @@ local function step(k, a, now)
   local expiry = expiry_of(stamp, retention, chunk_ms)
   local header = before
   if fresh then
-    header = struct.pack(HEADER_LAYOUT, FORMAT, value_type, flags, chunk_ms, number, created, birth, birth_before,
+    header = struct.pack(CHUNK, FORMAT, value_type, clock, chunk_ms, number, created, birth, birth_before,
       stamp, retention, complete, latest)
     local set = redis.pcall("SET", key, header .. written, "PXAT", whole(expiry))
     if set.err then undone(set) end
-    length, bytes = HEADER_BYTES + #written, header
+    length, bytes = CHUNK_BYTES + #written, header
   else
     length = redis.pcall("APPEND", key, written)
     if type(length) ~= "number" then undone(length) end
     -- Calls of one millisecond, or second, find header and expiry as they shall be.
     if stamp ~= last or retention ~= kept or latest ~= seen then
       local tail = struct.pack("<dddd", stamp, retention, complete, latest)
-      header = string.sub(before, 1, 32) .. tail
-      redis.call("SETRANGE", key, "32", tail)
+      header = string.sub(before, 1, CHUNK_LAST_STAMP_MS_AT) .. tail
+      redis.call("SETRANGE", key, CHUNK_LAST_STAMP_MS_AT_TEXT, tail)
     end
     if was_empty or expiry ~= expiry_of(last, kept, chunk_ms) then redis.call("PEXPIREAT", key, whole(expiry)) end
-    if from == 0 then bytes = header .. string.sub(bytes, HEADER_BYTES + 1) end
+    if from == 0 then bytes = header .. string.sub(bytes, CHUNK_BYTES + 1) end
   end
   bytes = known == "" and "" or string.sub(bytes .. written, 1, PAGE_BYTES)
   return answer(0, now, header, length, verdicts, continued, from, bytes)

@@ -1,9 +1,4 @@
--- A chunk's header, 64 bytes, little-endian:
---   0 u8 format · u8 value type · u16 flags · 4 u32 chunkMs · 8 f64 number · 16 f64 created · 24 u32 birth
---   28 u32 birth before · 32 f64 last stamp · 40 f64 retentionMs · 48 f64 complete since · 56 f64 latest `at`
-local HEADER_BYTES = 64
-local HEADER_LAYOUT = "<BBI2I4ddI4I4dddd"
-
+-- Times of a chunk. layouts/journal.mjs declares its header (CHUNK).
 local function chunk_ms_of(retention)
   return math.max(SHORTEST_CHUNK_MS, math.ceil(retention / CHUNKS_PER_RETENTION))
 end

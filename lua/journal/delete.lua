@@ -7,16 +7,16 @@
 -- Law   repeating a call deletes nothing else, but after a failover that undid it: then the chunk may have gone on under
 --       the same birth, and what arrives late would take what was recorded since.
 -- Cost  O(chunk)
--- @include journal/law
+-- @include layouts/journal
 -- @include journal/chunk
 local keys_per_step = 1
 local arguments_per_step = 2
 
 local function step(k, a, now)
   local seen_birth, void_after = tonumber(ARGV[a]), tonumber(ARGV[a + 1])
-  local header = redis.call("GETRANGE", KEYS[k], "0", "63")
+  local header = redis.call("GETRANGE", KEYS[k], "0", CHUNK_LAST_BYTE_TEXT)
   if header == "" then return "\1" end
-  local _, _, _, _, _, _, birth = struct.unpack(HEADER_LAYOUT, header)
+  local birth = struct.unpack(CHUNK, header)
   if seen_birth ~= birth then return "\2" end
   if now > void_after then return "\3" end
   redis.call("DEL", KEYS[k])

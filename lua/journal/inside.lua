@@ -1,4 +1,4 @@
--- @include journal/law
+-- @include layouts/journal
 -- The values inside a window, in the order of the journal, of chunks that are given oldest first; and how many they are.
 -- Each (producer, sequence) counts once per dedupe_ms of stamps, the first one found. Values and times are unpacked in
 -- runs, for each call from Lua costs more than what it decodes. A chunk is
@@ -7,7 +7,7 @@ local RUN = 64
 local bound_text = 'the bound of what is computed inside Redis: ask for a shorter span, or with where: "client"'
 
 local function too_many()
-  error({ code = "TOO_LARGE", text = "the window holds more than " .. MOST_SERVER_EVENTS
+  error({ code = "TOO_LARGE", text = "the window holds more than " .. MAX_SERVER_EVENTS
     .. " events, " .. bound_text })
 end
 
@@ -29,7 +29,7 @@ end
 
 -- Appends `count` values that lie at `at`, all of them.
 local function take(values, n, bytes, at, count, kind, width)
-  if n + count > MOST_SERVER_EVENTS then too_many() end
+  if n + count > MAX_SERVER_EVENTS then too_many() end
   for from = 0, count - 1, RUN do
     local some = math.min(RUN, count - from)
     local got = { struct.unpack(many(kind, some), bytes, at + from * width) }
@@ -52,15 +52,15 @@ local function take_dated(values, n, bytes, ticks_at, at, count, kind, width, le
         values[n] = got[i]
       end
     end
-    if n > MOST_SERVER_EVENTS then too_many() end
+    if n > MAX_SERVER_EVENTS then too_many() end
   end
   return n
 end
 
 -- Bytes from `place` on are less than a header and one value.
 local function cut_short(chunk, bytes, place, plain, dated)
-  local flags, _, count = struct.unpack("<BBI2", bytes .. "\0\0\0\0", place)
-  if place + 15 <= #bytes and (count == 0 or (flags ~= plain and flags ~= dated)) then
+  local flags, count = struct.unpack(FRAME, bytes .. string.rep("\0", FRAME_BYTES), place)
+  if place + FRAME_BYTES - 1 <= #bytes and (count == 0 or (flags ~= plain and flags ~= dated)) then
     corrupt(chunk, "holds no frame", place)
   end
   corrupt(chunk, "ends within a frame", place)
@@ -72,17 +72,17 @@ local function inside(chunks, value_type, least, most)
   local kind, width = value_type == 1 and "d" or "f", value_type == 1 and 8 or 4
   local plain, dated, unpack_one = 16 + value_type, 18 + value_type, struct.unpack
   -- A frame's header and, where it is not dated, its first value, in one call.
-  local layout, since_counted = "<BBI2I4I4I4" .. kind, least - DEDUPE_MS
+  local layout, since_counted = FRAME .. kind, least - DEDUPE_MS
   for i = 1, #chunks do
     local chunk = chunks[i]
     -- The chunk's header is kept, so that a place is one in the chunk.
-    local bytes, created, place = redis.call("GET", chunk.key), chunk.created, HEADER_BYTES + 1
+    local bytes, created, place = redis.call("GET", chunk.key), chunk.created, CHUNK_BYTES + 1
     local size = #bytes
     local last = size - 15 - width
     while place <= size do
       if place > last then cut_short(chunk, bytes, place, plain, dated) end
       local flags, _, count, producer, sequence, since, first = unpack_one(layout, bytes, place)
-      local at = place + 16
+      local at = place + FRAME_BYTES
       if flags == dated then
         at = at + 8 + 4 * count
         if value_type == 1 and count % 2 == 1 then at = at + 4 end
@@ -104,10 +104,10 @@ local function inside(chunks, value_type, least, most)
         if not counted or stamp - counted >= DEDUPE_MS then
           of[index] = stamp
           if flags == dated then
-            local base = unpack_one("<d", bytes, place + 16)
+            local base = unpack_one("<d", bytes, place + FRAME_BYTES)
             n = take_dated(values, n, bytes, place + 24, at, count, kind, width, least - base, most - base)
           elseif stamp >= least and stamp <= most then
-            if count == 1 and n < MOST_SERVER_EVENTS then
+            if count == 1 and n < MAX_SERVER_EVENTS then
               n = n + 1
               values[n] = first
             else n = take(values, n, bytes, at, count, kind, width) end

@@ -1,4 +1,4 @@
--- @include journal/law
+-- @include layouts/journal
 -- @include journal/chunk
 -- What a caller lacks of a chunk: its length, continued, from, and its bytes from `from` on, at most a page.
 -- `known` is "" when no bytes are wanted, else what the caller holds of this chunk:
@@ -8,18 +8,21 @@
 -- A command costs more than what it reads: one GETRANGE tells header, bytes and, where it meets the end, the length.
 local function lacking(key, header, known)
   if known == "" then return redis.call("STRLEN", key), 0, 0, "" end
-  if string.sub(known, 1, 8) == string.sub(header, 9, 16) and string.sub(known, 9, 12) == string.sub(header, 25, 28) then
-    local held, place = struct.unpack("<I4I4", known, 13)
-    local first = place == 0 and held or place
-    local bytes = redis.call("GETRANGE", key, first, held + PAGE_BYTES - 1)
+  if string.sub(known, 1, KNOWN_BIRTH_AT) == string.sub(header, CHUNK_NUMBER_AT + 1, CHUNK_CREATED_MS_AT)
+    and string.sub(known, KNOWN_BIRTH_AT + 1, KNOWN_LENGTH_AT)
+      == string.sub(header, CHUNK_BIRTH_AT + 1, CHUNK_BIRTH_BEFORE_AT) then
+    local its_length, place = struct.unpack(KNOWN, known)
+    local first = place == 0 and its_length or place
+    local bytes = redis.call("GETRANGE", key, first, its_length + PAGE_BYTES - 1)
     local length = first + #bytes
-    if bytes == "" or length >= held + PAGE_BYTES then length = redis.call("STRLEN", key) end
-    if held <= length and (place == 0 or string.sub(bytes, 1, 16) == string.sub(known, 21)) then
-      return length, 1, held, string.sub(bytes, held - first + 1)
+    if bytes == "" or length >= its_length + PAGE_BYTES then length = redis.call("STRLEN", key) end
+    if its_length <= length and (place == 0 or string.sub(bytes, 1, FRAME_BYTES) == string.sub(known, KNOWN_BYTES + 1)) then
+      return length, 1, its_length, string.sub(bytes, its_length - first + 1)
     end
   end
   local from = 0
-  if string.sub(known, 9, 12) == "\0\0\0\0" then from = struct.unpack("<I4", known, 13) end
+  local birth, its_length = struct.unpack(KNOWN, known)
+  if birth == 0 then from = its_length end
   local bytes = redis.call("GETRANGE", key, from, from + PAGE_BYTES - 1)
   local meets_end = #bytes < PAGE_BYTES and (from == 0 or bytes ~= "")
   return meets_end and from + #bytes or redis.call("STRLEN", key), 0, from, bytes

@@ -1,4 +1,4 @@
--- @include journal/law
+-- @include layouts/journal
 -- @include journal/chunk
 -- Of a reply of read or append on the open chunk: the reply, and behind it the closed chunks that a window needs, as far
 -- as they are found, so that who holds nothing asks once.
@@ -10,27 +10,26 @@
 -- another node; a server may refuse to look: the walk then ends, and the reader asks for the rest by name. It believes no
 -- chunk whose birth is not the one that the next chunk names. Nothing is written here.
 local function with_older(reply, key, now, reach)
-  local size, sizes, chunks = struct.pack("<I4", #reply), {}, {}
-  local length = struct.unpack("<I4", reply, 17)
+  local size, sizes, chunks = struct.pack(SIZED, #reply), {}, {}
+  local length = struct.unpack(ANSWER, reply)
   if string.byte(reply) ~= 0 or length == 0 then return size .. reply end
-  local span, from, most = struct.unpack("<ddI4", reach)
-  local _, _, clock, _, number, created, _, birth_before, last, _, _, latest =
-    struct.unpack(HEADER_LAYOUT, reply, 25)
+  local span, from, max_bytes = struct.unpack(LOOKBACK, reach)
+  local clock, number, created, birth_before, last, latest = struct.unpack(CHUNK, reply, ANSWER_BYTES + 1)
   from = math.min(from, (clock == 1 and latest or math.max(now, last)) - span)
   local missing = 0
   while birth_before ~= 0 and (clock == 1 and latest or created + EARLY_MS) >= from - DEDUPE_MS
-    and #chunks < MOST_FOUND_CHUNKS do
+    and #chunks < MAX_CLOSED_CHUNKS do
     number = number - 1
     local closed = key .. ":" .. whole(number)
     local bytes = redis.pcall("STRLEN", closed)
     if type(bytes) ~= "number" then break end
     if bytes == 0 then missing = 1 break end
     length = length + bytes
-    if bytes < HEADER_BYTES or length > most then break end
+    if bytes < CHUNK_BYTES or length > max_bytes then break end
     local chunk = redis.call("GET", closed)
     sizes[#sizes + 1] = struct.pack("<I4", bytes)
     chunks[#chunks + 1] = chunk
-    _, _, _, _, _, created, _, birth_before, _, _, _, latest = struct.unpack(HEADER_LAYOUT, chunk)
+    created, birth_before, latest = struct.unpack(CHUNK, chunk)
   end
-  return size .. reply .. struct.pack("<I4I4", missing, #chunks) .. table.concat(sizes) .. table.concat(chunks)
+  return size .. reply .. struct.pack(CLOSED_CHUNKS, missing, #chunks) .. table.concat(sizes) .. table.concat(chunks)
 end

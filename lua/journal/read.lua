@@ -13,7 +13,7 @@ local arguments_per_step = 1
 
 local function step(k, a, now)
   local key = KEYS[k]
-  local header = redis.call("GETRANGE", key, "0", "63")
+  local header = redis.call("GETRANGE", key, "0", CHUNK_LAST_BYTE_TEXT)
   if header == "" then return answer(1, now, "", 0, "", 0, 0, "") end
   if string.byte(header) ~= FORMAT then return answer(6, now, header, redis.call("STRLEN", key), "", 0, 0, "") end
   local length, continued, from, bytes = lacking(key, header, ARGV[a])

@@ -10,35 +10,33 @@
 -- Law   repeating a call repeats its frame; readers count it once, for it is stored with a stamp that append allows. It
 --       does not ask how long the chunk is: who was told that it waits to be closed uses append.
 -- Cost  O(1): three commands and TIME
--- @include journal/law
+-- @include layouts/journal
 -- @include journal/chunk
 -- @include store/undone
 -- packed
 
 local function not_done()
-  return "\1" .. string.rep("\0", 47)
+  return "\1" .. string.rep("\0", RECORDED_BYTES - 1)
 end
 
 local function step(k, a, now)
   local key = KEYS[k]
   local before = redis.call("GETRANGE", key, "0", "64")
-  if #before <= HEADER_BYTES then return not_done() end
-  local is_format, value_type, flags, chunk_ms, _, created, _, _, last, retention =
-    struct.unpack(HEADER_LAYOUT, before)
-  local kind = string.byte(inputs, a)
-  local asked, void_after = struct.unpack("<dd", inputs, a + 24)
-  local stamp, value_end = now > last and now or last, value_type == 1 and a + 23 or a + 19
-  if is_format ~= FORMAT or flags ~= 0 or kind ~= FORMAT * 16 + value_type or asked > retention
+  if #before <= CHUNK_BYTES then return not_done() end
+  local format, value_type, clock, chunk_ms, created, last, retention = struct.unpack(CHUNK, before)
+  local flags, asked, void_after = struct.unpack(RECORD, inputs, a)
+  local stamp, value_end = now > last and now or last, value_type == 1 and a + (RECORD_VALUE_AT + 7) or a + (RECORD_VALUE_AT + 3)
+  if format ~= FORMAT or clock ~= 0 or flags ~= FORMAT * 16 + value_type or asked > retention
     or not (stamp <= void_after and stamp > void_after - DEDUPE_MS) or now - created > OLDEST_CHUNK_MS then
     return not_done()
   end
-  local length = redis.pcall("APPEND", key, string.sub(inputs, a, a + 11) .. struct.pack("<I4", stamp - created)
-    .. string.sub(inputs, a + 16, value_end))
+  local length = redis.pcall("APPEND", key, string.sub(inputs, a, a + (FRAME_SINCE_CREATION_MS_AT - 1)) .. struct.pack("<I4", stamp - created)
+    .. string.sub(inputs, a + RECORD_VALUE_AT, value_end))
   if type(length) ~= "number" then undone(length) end
   if stamp ~= last then
-    redis.call("SETRANGE", key, "32", struct.pack("<d", stamp))
+    redis.call("SETRANGE", key, CHUNK_LAST_STAMP_MS_AT_TEXT, struct.pack("<d", stamp))
     local expiry = expiry_of(stamp, retention, chunk_ms)
     if expiry ~= expiry_of(last, retention, chunk_ms) then redis.call("PEXPIREAT", key, whole(expiry)) end
   end
-  return struct.pack("<I4I4dd", 0, length, now, stamp) .. string.sub(before, 5, 28)
+  return struct.pack("<I4I4dd", 0, length, now, stamp) .. string.sub(before, CHUNK_CHUNK_MS_AT + 1, CHUNK_BIRTH_BEFORE_AT)
 end

@@ -13,11 +13,11 @@ local arguments_per_step = 3
 local function step(k, a, now)
   local open, closed = KEYS[k], KEYS[k + 1]
   local seen_number, seen_birth, next_birth = tonumber(ARGV[a]), tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2])
-  local before = redis.call("GETRANGE", open, 0, HEADER_BYTES - 1)
+  local before = redis.call("GETRANGE", open, 0, CHUNK_BYTES - 1)
   if before == "" then return answer(1, now, "", 0, "", 0, 0, "") end
-  local is_format, value_type, flags, chunk_ms, number, _, birth, _, last, retention, complete, latest =
-    struct.unpack(HEADER_LAYOUT, before)
-  if is_format ~= FORMAT then return answer(6, now, before, redis.call("STRLEN", open), "", 0, 0, "") end
+  local format, value_type, clock, chunk_ms, number, birth, last, retention, complete, latest =
+    struct.unpack(CHUNK, before)
+  if format ~= FORMAT then return answer(6, now, before, redis.call("STRLEN", open), "", 0, 0, "") end
   if number ~= seen_number or birth ~= seen_birth then
     return answer(0, now, before, redis.call("STRLEN", open), "", 0, 0, "")
   end
@@ -28,10 +28,10 @@ local function step(k, a, now)
   -- The same request, repeated after a failover undid the first, closes another chunk and must give another birth.
   local new_birth = (next_birth + stamp % 4294967296 + redis.call("STRLEN", open)) % 4294967296
   if new_birth == 0 then new_birth = 1 end
-  local header = struct.pack(HEADER_LAYOUT, FORMAT, value_type, flags, chunk_ms_of(retention), number + 1, stamp,
+  local header = struct.pack(CHUNK, FORMAT, value_type, clock, chunk_ms_of(retention), number + 1, stamp,
     new_birth, birth, stamp, retention, complete, latest)
   redis.call("COPY", open, closed, "REPLACE")
   redis.call("PEXPIREAT", closed, expiry)
   redis.call("SET", open, header, "PXAT", expiry)
-  return answer(0, now, header, HEADER_BYTES, "", 0, 0, "")
+  return answer(0, now, header, CHUNK_BYTES, "", 0, 0, "")
 end

@@ -12,21 +12,24 @@
 local keys_per_step = 1
 local arguments_per_step = 2
 local cold = step
-local LEAST_SUMMARY_BYTES = 120
 
 local function step(k, a, now)
   local key = KEYS[k]
   local summary = redis.pcall("GET", key .. ":summary")
-  if type(summary) == "string" and #summary >= LEAST_SUMMARY_BYTES and string.byte(summary) == SUMMARY_FORMAT then
-    local header = redis.call("GETRANGE", key, "0", "63")
-    if #header == HEADER_BYTES and string.byte(header) == FORMAT then
-      local known = string.sub(summary, 9, 16) .. string.sub(summary, 25, 28) .. string.sub(summary, 65, 88)
+  if type(summary) == "string" and #summary >= CHUNK_BYTES + SUMMARY_BYTES and string.byte(summary) == SUMMARY_FORMAT then
+    local header = redis.call("GETRANGE", key, "0", CHUNK_LAST_BYTE_TEXT)
+    if #header == CHUNK_BYTES and string.byte(header) == FORMAT then
+      local known = string.sub(summary, CHUNK_NUMBER_AT + 1, CHUNK_CREATED_MS_AT)
+        .. string.sub(summary, CHUNK_BIRTH_AT + 1, CHUNK_BIRTH_BEFORE_AT)
+        .. string.sub(summary, CHUNK_BYTES + 1, CHUNK_BYTES + SUMMARY_FROM_MS_AT)
       local length, continued, from, bytes = lacking(key, header, known)
-      if continued == 1 or struct.unpack("<d", header, 9) > struct.unpack("<d", summary, 9) then
+      local number = struct.unpack(CHUNK, header)
+      local its_number = struct.unpack(CHUNK, summary)
+      if continued == 1 or number > its_number then
         local reply = answer(0, now, header, length, "", continued, from, bytes)
-        return struct.pack("<I4", #summary) .. summary .. struct.pack("<I4", #reply) .. reply
+        return struct.pack(SIZED, #summary) .. summary .. struct.pack(SIZED, #reply) .. reply
       end
     end
   end
-  return struct.pack("<I4", 0) .. cold(k, a, now)
+  return struct.pack(SIZED, 0) .. cold(k, a, now)
 end

@@ -29,33 +29,33 @@ end
 local function gather(k, header, length, from, named, newest)
   local chunks, bytes, key, missing = {}, length, KEYS[k], 0
   while true do
-    local _, _, clock, chunk_ms, number, created, _, birth_before, _, _, _, latest = struct.unpack(HEADER_LAYOUT, header)
+    local clock, chunk_ms, number, created, birth_before, latest = struct.unpack(CHUNK, header)
     table.insert(chunks, 1, { key = key, number = number, created = created, reach = clock == 1 and latest or created })
-    if bytes > MOST_SERVER_BYTES and #chunks == 1 then
-      return nil, refuse("TOO_LARGE", "the open chunk alone holds " .. bytes .. " bytes, of at most " .. MOST_SERVER_BYTES
+    if bytes > MAX_SERVER_BYTES and #chunks == 1 then
+      return nil, refuse("TOO_LARGE", "the open chunk alone holds " .. bytes .. " bytes, of at most " .. MAX_SERVER_BYTES
         .. " that are computed inside Redis, whatever the span: ask with where: \"client\", or again when it is closed, at "
         .. ROTATE_BYTES .. " bytes or " .. chunk_ms .. " ms after it began")
     end
-    if bytes > MOST_SERVER_BYTES then
-      return nil, refuse("TOO_LARGE", "the chunks of the window hold more than " .. MOST_SERVER_BYTES
+    if bytes > MAX_SERVER_BYTES then
+      return nil, refuse("TOO_LARGE", "the chunks of the window hold more than " .. MAX_SERVER_BYTES
         .. " bytes, " .. bound_text)
     end
     if not needs_older(clock, birth_before, created, latest, from) then return chunks, missing end
     local place = newest - (number - 1)
     if place < 0 or place >= named then
-      if #chunks == MOST_SERVER_CHUNKS then
-        return nil, refuse("TOO_LARGE", "the window reaches over more than " .. MOST_SERVER_CHUNKS - 1
+      if #chunks == MAX_SERVER_CHUNKS then
+        return nil, refuse("TOO_LARGE", "the window reaches over more than " .. MAX_SERVER_CHUNKS - 1
           .. " closed chunks, " .. bound_text)
       end
       return nil, 7
     end
     key = KEYS[k + 1 + place]
-    header = redis.pcall("GETRANGE", key, "0", "63")
+    header = redis.pcall("GETRANGE", key, "0", CHUNK_LAST_BYTE_TEXT)
     if header == "" then return chunks, 1 end
-    if type(header) == "table" or #header < HEADER_BYTES or string.byte(header) ~= FORMAT then
+    if type(header) == "table" or #header < CHUNK_BYTES or string.byte(header) ~= FORMAT then
       return nil, refuse("CORRUPT", 'the value of the key "' .. key .. '" is damaged: it is no journal of format ' .. FORMAT)
     end
-    local _, _, _, _, _, _, birth = struct.unpack(HEADER_LAYOUT, header)
+    local birth = struct.unpack(CHUNK, header)
     if birth ~= birth_before then return nil, 8 end
     bytes = bytes + redis.call("STRLEN", key)
   end
@@ -95,16 +95,16 @@ local function ordered(values, numbers, percentiles, signed)
 end
 
 local function window_stats(k, a, now)
-  local value_type, clock, both, dated, named, newest, span, at = struct.unpack("<BBBBI4ddd", ARGV[a])
-  local header = redis.call("GETRANGE", KEYS[k], "0", "63")
-  if header == "" then return struct.pack("<BBI2I4dd", 1, 0, 0, 0, now, 0) end
-  if string.byte(header) ~= FORMAT then return struct.pack("<BBI2I4dd", 6, 0, 0, 0, now, 0) end
-  local _, is_type, is_clock, _, _, _, birth, _, last, _, _, latest = struct.unpack(HEADER_LAYOUT, header)
+  local asked_type, asked_clock, both, dated, named, newest, span, at = struct.unpack(SERVER_QUERY, ARGV[a])
+  local header = redis.call("GETRANGE", KEYS[k], "0", CHUNK_LAST_BYTE_TEXT)
+  if header == "" then return struct.pack(SERVER_ANSWER, 1, 0, 0, 0, now, 0) end
+  if string.byte(header) ~= FORMAT then return struct.pack(SERVER_ANSWER, 6, 0, 0, 0, now, 0) end
+  local value_type, clock, birth, last, latest = struct.unpack(CHUNK, header)
   local length = redis.call("STRLEN", KEYS[k])
   local function answer(status, missing, reach, rest)
-    return struct.pack("<BBI2I4dd", status, missing, 0, length, now, reach) .. header .. rest
+    return struct.pack(SERVER_ANSWER, status, missing, 0, length, now, reach) .. header .. rest
   end
-  if is_type ~= value_type or is_clock ~= clock then return answer(2, 0, 0, "") end
+  if value_type ~= asked_type or clock ~= asked_clock then return answer(2, 0, 0, "") end
 
   local to = dated == 1 and at or (clock == 1 and latest or math.max(now, last))
   local from = to - span
@@ -119,7 +119,7 @@ local function window_stats(k, a, now)
   local numbers, infinite, negative_infinite, min, max, high, low, m2, scale = moments(values, count)
   math.randomseed(birth)
   local signed = signs(values, numbers)
-  return answer(0, missing, chunks[1].reach, struct.pack("<I4I4I4I4dddddd", count, numbers, infinite, negative_infinite,
+  return answer(0, missing, chunks[1].reach, struct.pack(SERVER_MOMENTS, count, numbers, infinite, negative_infinite,
     signed(min, 0), signed(max, numbers - 1), high, low, m2, scale)
     .. (numbers == 0 and "" or ordered(values, numbers, ARGV[a + 1], signed)))
 end

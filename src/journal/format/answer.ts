@@ -1,4 +1,5 @@
 import { OrielError } from "../../errors.ts";
+import * as layout from "../../generated/layouts/journal.ts";
 import { type ChunkHeader, checkHeader, HEADER_BYTES, readHeader } from "./chunk.ts";
 import type { ChunkBytes } from "./chunk-bytes.ts";
 import { law } from "./law.ts";
@@ -19,7 +20,7 @@ export interface Known {
   frame: Uint8Array;
 }
 
-/** What append, read and rotate answer; layout in lua/journal/answer.lua. */
+/** What append, read and rotate answer; ANSWER in layouts/journal.mjs. */
 export interface Answer {
   status: number;
   /** True when `bytes` go on from the known length: the copy still agrees with the chunk. */
@@ -39,38 +40,38 @@ export interface Answer {
   older?: Older | undefined;
 }
 
-const PREFIX_BYTES = 24;
+const PREFIX_BYTES = layout.ANSWER_BYTES;
 const NONE = new Uint8Array(0);
-export const FRAME_HEADER_BYTES = 16;
+export const FRAME_HEADER_BYTES = layout.FRAME_BYTES;
 
 /** Bytes of `known` for a call; asks for all of the chunk when nothing is known. */
 export function encodeKnown(known: Known | undefined): Uint8Array {
-  const bytes = new Uint8Array(20 + FRAME_HEADER_BYTES);
+  const bytes = new Uint8Array(layout.KNOWN_BYTES + FRAME_HEADER_BYTES);
   if (!known) return bytes;
   const view = new DataView(bytes.buffer);
-  view.setFloat64(0, known.number, true);
-  view.setUint32(8, known.birth, true);
-  view.setUint32(12, known.length, true);
-  view.setUint32(16, known.place, true);
-  bytes.set(known.frame, 20);
+  view.setFloat64(layout.KNOWN_NUMBER_AT, known.number, true);
+  view.setUint32(layout.KNOWN_BIRTH_AT, known.birth, true);
+  view.setUint32(layout.KNOWN_LENGTH_AT, known.length, true);
+  view.setUint32(layout.KNOWN_PLACE_AT, known.place, true);
+  bytes.set(known.frame, layout.KNOWN_BYTES);
   return bytes;
 }
 
 export function decodeAnswer(reply: Uint8Array): Answer {
   if (reply.length < PREFIX_BYTES) throw new OrielError("CORRUPT", `an answer of ${reply.length} bytes is cut off`);
   const view = new DataView(reply.buffer, reply.byteOffset, reply.length);
-  const status = view.getUint8(0);
-  const verdictsFrom = PREFIX_BYTES + (view.getUint32(16, true) === 0 ? 0 : HEADER_BYTES);
-  const bytesFrom = verdictsFrom + view.getUint16(2, true);
+  const status = view.getUint8(layout.ANSWER_STATUS_AT);
+  const verdictsFrom = PREFIX_BYTES + (view.getUint32(layout.ANSWER_LENGTH_AT, true) === 0 ? 0 : HEADER_BYTES);
+  const bytesFrom = verdictsFrom + view.getUint16(layout.ANSWER_VERDICTS_AT, true);
   if (reply.length < bytesFrom) throw new OrielError("CORRUPT", `an answer of ${reply.length} bytes is cut off`);
   const header = verdictsFrom === PREFIX_BYTES ? undefined : readHeader(reply, PREFIX_BYTES);
   if (header && status !== STATUS.foreign) checkHeader(header);
   return {
     status,
-    continued: view.getUint8(1) === 1,
-    from: view.getUint32(4, true),
-    nowMs: view.getFloat64(8, true),
-    length: view.getUint32(16, true),
+    continued: view.getUint8(layout.ANSWER_CONTINUED_AT) === 1,
+    from: view.getUint32(layout.ANSWER_FROM_AT, true),
+    nowMs: view.getFloat64(layout.ANSWER_NOW_MS_AT, true),
+    length: view.getUint32(layout.ANSWER_LENGTH_AT, true),
     header,
     verdicts: reply.subarray(verdictsFrom, bytesFrom),
     bytes: reply.subarray(bytesFrom),

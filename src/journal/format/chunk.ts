@@ -1,8 +1,9 @@
 import { OrielError } from "../../errors.ts";
+import * as layout from "../../generated/layouts/journal.ts";
 import type { Degraded } from "../../stats/window-stats.ts";
 import { law } from "./law.ts";
 
-/** A chunk's header; layout in lua/journal/chunk.lua. All times are server ms, but `latestMs` (event time). */
+/** A chunk's header (CHUNK in layouts/journal.mjs). All times are server ms, but `latestMs` (event time). */
 export interface ChunkHeader {
   format: number;
   /** 0 f32, 1 f64. */
@@ -28,7 +29,7 @@ export type ChunkSeen = Pick<
   "clock" | "chunkMs" | "number" | "createdMs" | "birth" | "lastStampMs" | "latestMs"
 >;
 
-export const HEADER_BYTES = 64;
+export const HEADER_BYTES = layout.CHUNK_BYTES;
 const MOST_MS = 2 ** 53;
 /** The last day of a Date. */
 const LATEST_MS = 8.64e15;
@@ -36,18 +37,18 @@ const LATEST_MS = 8.64e15;
 export function readHeader(bytes: Uint8Array, offset = 0): ChunkHeader {
   const view = new DataView(bytes.buffer, bytes.byteOffset + offset, HEADER_BYTES);
   return {
-    format: view.getUint8(0),
-    valueType: view.getUint8(1),
-    clock: view.getUint16(2, true),
-    chunkMs: view.getUint32(4, true),
-    number: view.getFloat64(8, true),
-    createdMs: view.getFloat64(16, true),
-    birth: view.getUint32(24, true),
-    birthBefore: view.getUint32(28, true),
-    lastStampMs: view.getFloat64(32, true),
-    retentionMs: view.getFloat64(40, true),
-    completeSinceMs: view.getFloat64(48, true),
-    latestMs: view.getFloat64(56, true),
+    format: view.getUint8(layout.CHUNK_FORMAT_AT),
+    valueType: view.getUint8(layout.CHUNK_VALUE_TYPE_AT),
+    clock: view.getUint16(layout.CHUNK_CLOCK_AT, true),
+    chunkMs: view.getUint32(layout.CHUNK_CHUNK_MS_AT, true),
+    number: view.getFloat64(layout.CHUNK_NUMBER_AT, true),
+    createdMs: view.getFloat64(layout.CHUNK_CREATED_MS_AT, true),
+    birth: view.getUint32(layout.CHUNK_BIRTH_AT, true),
+    birthBefore: view.getUint32(layout.CHUNK_BIRTH_BEFORE_AT, true),
+    lastStampMs: view.getFloat64(layout.CHUNK_LAST_STAMP_MS_AT, true),
+    retentionMs: view.getFloat64(layout.CHUNK_RETENTION_MS_AT, true),
+    completeSinceMs: view.getFloat64(layout.CHUNK_COMPLETE_SINCE_MS_AT, true),
+    latestMs: view.getFloat64(layout.CHUNK_LATEST_MS_AT, true),
   };
 }
 
@@ -80,18 +81,18 @@ function isDate(ms: number): boolean {
 
 export function writeHeader(bytes: Uint8Array, header: ChunkHeader): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES);
-  view.setUint8(0, header.format);
-  view.setUint8(1, header.valueType);
-  view.setUint16(2, header.clock, true);
-  view.setUint32(4, header.chunkMs, true);
-  view.setFloat64(8, header.number, true);
-  view.setFloat64(16, header.createdMs, true);
-  view.setUint32(24, header.birth, true);
-  view.setUint32(28, header.birthBefore, true);
-  view.setFloat64(32, header.lastStampMs, true);
-  view.setFloat64(40, header.retentionMs, true);
-  view.setFloat64(48, header.completeSinceMs, true);
-  view.setFloat64(56, header.latestMs, true);
+  view.setUint8(layout.CHUNK_FORMAT_AT, header.format);
+  view.setUint8(layout.CHUNK_VALUE_TYPE_AT, header.valueType);
+  view.setUint16(layout.CHUNK_CLOCK_AT, header.clock, true);
+  view.setUint32(layout.CHUNK_CHUNK_MS_AT, header.chunkMs, true);
+  view.setFloat64(layout.CHUNK_NUMBER_AT, header.number, true);
+  view.setFloat64(layout.CHUNK_CREATED_MS_AT, header.createdMs, true);
+  view.setUint32(layout.CHUNK_BIRTH_AT, header.birth, true);
+  view.setUint32(layout.CHUNK_BIRTH_BEFORE_AT, header.birthBefore, true);
+  view.setFloat64(layout.CHUNK_LAST_STAMP_MS_AT, header.lastStampMs, true);
+  view.setFloat64(layout.CHUNK_RETENTION_MS_AT, header.retentionMs, true);
+  view.setFloat64(layout.CHUNK_COMPLETE_SINCE_MS_AT, header.completeSinceMs, true);
+  view.setFloat64(layout.CHUNK_LATEST_MS_AT, header.latestMs, true);
 }
 
 /**

@@ -1,3 +1,4 @@
+import * as layout from "../../generated/layouts/journal.ts";
 import type { Column } from "../../kernel/contract.ts";
 import { MOST_IN_SEGMENT } from "../../stats/segments/segment.ts";
 import type { Segments } from "../../stats/segments/segments.ts";
@@ -11,7 +12,9 @@ import { law } from "./law.ts";
  *   .. count x f32 or f64
  */
 const OWN_TIMES = 2;
-const FRAME_HEADER_BYTES = 16;
+const FRAME_HEADER_BYTES = layout.FRAME_BYTES;
+/** Own times: f64 base, then u32 ms after it for each event. */
+export const TIMES_AFTER_BASE = 8;
 export const MOST_IN_FRAME = 65_535;
 
 export interface Frame {
@@ -42,7 +45,7 @@ export function frameSize(valueType: number, count: number, ownTimes: boolean): 
 }
 
 function valuesOffset(valueType: number, count: number, ownTimes: boolean): number {
-  const end = FRAME_HEADER_BYTES + (ownTimes ? 8 + 4 * count : 0);
+  const end = FRAME_HEADER_BYTES + (ownTimes ? TIMES_AFTER_BASE + 4 * count : 0);
   return valueType === 1 ? (end + 7) & ~7 : end;
 }
 
@@ -51,10 +54,10 @@ export function encodeFrame(producer: number, sequence: number, values: Column, 
   const valueType = values instanceof Float64Array ? 1 : 0;
   const bytes = new Uint8Array(frameSize(valueType, values.length, times !== undefined));
   const view = new DataView(bytes.buffer);
-  view.setUint8(0, (law.format << 4) | (times ? OWN_TIMES : 0) | valueType);
-  view.setUint16(2, values.length, true);
-  view.setUint32(4, producer, true);
-  view.setUint32(8, sequence, true);
+  view.setUint8(layout.FRAME_FLAGS_AT, (law.format << 4) | (times ? OWN_TIMES : 0) | valueType);
+  view.setUint16(layout.FRAME_COUNT_AT, values.length, true);
+  view.setUint32(layout.FRAME_PRODUCER_AT, producer, true);
+  view.setUint32(layout.FRAME_SEQUENCE_AT, sequence, true);
   bytes.set(
     new Uint8Array(values.buffer, values.byteOffset, values.byteLength),
     valuesOffset(valueType, values.length, times !== undefined),
@@ -67,7 +70,8 @@ export function encodeFrame(producer: number, sequence: number, values: Column, 
     if (times[i] > latestMs) latestMs = times[i];
   }
   view.setFloat64(FRAME_HEADER_BYTES, earliestMs, true);
-  for (let i = 0; i < times.length; i++) view.setUint32(FRAME_HEADER_BYTES + 8 + 4 * i, times[i] - earliestMs, true);
+  for (let i = 0; i < times.length; i++)
+    view.setUint32(FRAME_HEADER_BYTES + TIMES_AFTER_BASE + 4 * i, times[i] - earliestMs, true);
   return { bytes, earliestMs, latestMs };
 }
 
@@ -93,17 +97,17 @@ export function readFrame(
   parts: FrameParts,
 ): "whole" | "cut" | "foreign" {
   if (at + FRAME_HEADER_BYTES > view.byteLength) return "cut";
-  const flags = view.getUint8(at);
-  const count = view.getUint16(at + 2, true);
+  const flags = view.getUint8(at + layout.FRAME_FLAGS_AT);
+  const count = view.getUint16(at + layout.FRAME_COUNT_AT, true);
   if (flags >> 4 !== law.format || (flags & 13) !== valueType || count === 0) return "foreign";
   const ownTimes = (flags & OWN_TIMES) !== 0;
   const size = frameSize(valueType, count, ownTimes);
   if (at + size > view.byteLength) return "cut";
   parts.size = size;
   parts.count = count;
-  parts.producer = view.getUint32(at + 4, true);
-  parts.sequence = view.getUint32(at + 8, true);
-  parts.sinceCreationMs = view.getUint32(at + 12, true);
+  parts.producer = view.getUint32(at + layout.FRAME_PRODUCER_AT, true);
+  parts.sequence = view.getUint32(at + layout.FRAME_SEQUENCE_AT, true);
+  parts.sinceCreationMs = view.getUint32(at + layout.FRAME_SINCE_CREATION_MS_AT, true);
   parts.baseAt = ownTimes ? at + FRAME_HEADER_BYTES : -1;
   parts.valuesAt = at + valuesOffset(valueType, count, ownTimes);
   return "whole";
@@ -154,7 +158,7 @@ export class FrameValues {
       if (baseAt < 0) segment.stampAll(stampMs, some);
       else {
         for (let i = 0; i < some; i++)
-          segmentTimes[i] = baseMs + this.view.getUint32(baseAt + 8 + 4 * (from + i), true);
+          segmentTimes[i] = baseMs + this.view.getUint32(baseAt + TIMES_AFTER_BASE + 4 * (from + i), true);
         segment.stampEach(segmentTimes, 0, some);
       }
       from += some;

@@ -1,3 +1,4 @@
+import * as layout from "../../generated/layouts/journal.ts";
 import { type ChunkHeader, expiryOf, isSound, needsOlder, readHeader } from "./chunk.ts";
 import { law } from "./law.ts";
 
@@ -18,13 +19,11 @@ export interface ClosedChunk {
   bytes: Uint8Array;
 }
 
-const REACH_BYTES = 20;
-
 export function encodeReach({ spanMs, fromMs, mostBytes }: Reach): Uint8Array {
-  const view = new DataView(new ArrayBuffer(REACH_BYTES));
-  view.setFloat64(0, spanMs, true);
-  view.setFloat64(8, fromMs, true);
-  view.setUint32(16, mostBytes, true);
+  const view = new DataView(new ArrayBuffer(layout.LOOKBACK_BYTES));
+  view.setFloat64(layout.LOOKBACK_SPAN_MS_AT, spanMs, true);
+  view.setFloat64(layout.LOOKBACK_FROM_MS_AT, fromMs, true);
+  view.setUint32(layout.LOOKBACK_MAX_BYTES_AT, mostBytes, true);
   return new Uint8Array(view.buffer);
 }
 
@@ -67,13 +66,13 @@ export class Older {
 export function decodeOlder(bytes: Uint8Array): Older {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const chunks: ClosedChunk[] = [];
-  const count = view.getUint32(4, true);
-  let at = 8 + 4 * count;
+  const count = view.getUint32(layout.CLOSED_CHUNKS_COUNT_AT, true);
+  let at = layout.CLOSED_CHUNKS_BYTES + 4 * count;
   for (let i = 0; i < count; i++) {
-    const length = view.getUint32(8 + 4 * i, true);
+    const length = view.getUint32(layout.CLOSED_CHUNKS_BYTES + 4 * i, true);
     const chunk = bytes.subarray(at, at + length);
     chunks.push({ header: readHeader(chunk), length, bytes: chunk });
     at += length;
   }
-  return new Older(chunks, view.getUint32(0, true) === 1);
+  return new Older(chunks, view.getUint32(layout.CLOSED_CHUNKS_MISSING_AT, true) === 1);
 }

@@ -1,3 +1,4 @@
+import * as layout from "../../generated/layouts/journal.ts";
 import { divideDouble } from "../../kernel/double-double.ts";
 import { FRAME_HEADER_BYTES, type Known } from "./answer.ts";
 import { type ChunkHeader, HEADER_BYTES, readHeader, writeHeader } from "./chunk.ts";
@@ -6,15 +7,9 @@ import { FrameRanges } from "./frame-ranges.ts";
 import { law } from "./law.ts";
 
 /*
- * A summary of a journal up to a place in one of its chunks, under `oriel:{name}:summary`, little-endian:
- *   0 header of that chunk, its first byte 129 · 64 u32 length · 68 u32 place of the last frame header before · 72 that
- *   header · 88 f64 from, ms: all events since are in it · 96 f64 reach, ms: creation of the oldest chunk read, in an
- *   event-clock journal its latest `at` · 104 u32 1 where the chunk before that one was missing · 108 u32 ranges
- *   112 u32 digests · 116 u32 0
- * Range of frames that copies may yet follow, 20 bytes: u32 producer · u32 first sequence · u32 count · f64 first stamp.
- * Digest of events that follow each other in time:
- *   0 f64 earliest · f64 latest · 16 u32 count · u32 NaN · u32 infinities · u32 negative infinities · 32 f64 min · f64 max
- *   48 f64 sum · f64 the sum's rest · f64 M2 · 72 u32 stride · u32 points · 80 points, f32 or f64
+ * A summary of a journal up to a place in one of its chunks, under `oriel:{name}:summary`: the header of that chunk (CHUNK,
+ * its format 129), SUMMARY, ranges of frames of which copies may still follow (FRAME_RANGE), and digests of consecutive
+ * events (DIGEST and its points). layouts/journal.mjs declares these records.
  */
 export interface Summary {
   /** Of the chunk it ends in, as it was. */
@@ -29,9 +24,10 @@ export interface Summary {
 }
 
 /** A summary has so many at least. */
-export const FIXED_BYTES = 120;
-const RANGE_BYTES = 20;
-const DIGEST_BYTES = 80;
+export const FIXED_BYTES = HEADER_BYTES + layout.SUMMARY_BYTES;
+const FRAME_AT = HEADER_BYTES + layout.SUMMARY_FRAME_AT;
+const RANGE_BYTES = layout.FRAME_RANGE_BYTES;
+const DIGEST_BYTES = layout.DIGEST_BYTES;
 
 export function summaryKey(key: string): string {
   return `${key}:summary`;
@@ -41,8 +37,14 @@ export function summaryKey(key: string): string {
 export function endOf(summary: Uint8Array): Known {
   const { number, birth } = readHeader(summary);
   const view = new DataView(summary.buffer, summary.byteOffset, summary.length);
-  const frame = summary.slice(72, 72 + FRAME_HEADER_BYTES);
-  return { number, birth, length: view.getUint32(64, true), place: view.getUint32(68, true), frame };
+  const frame = summary.slice(FRAME_AT, FRAME_AT + FRAME_HEADER_BYTES);
+  return {
+    number,
+    birth,
+    length: view.getUint32(HEADER_BYTES + layout.SUMMARY_LENGTH_AT, true),
+    place: view.getUint32(HEADER_BYTES + layout.SUMMARY_PLACE_AT, true),
+    frame,
+  };
 }
 
 export function encodeSummary(summary: Summary): Uint8Array {
@@ -52,18 +54,20 @@ export function encodeSummary(summary: Summary): Uint8Array {
   const bytes = new Uint8Array(FIXED_BYTES + RANGE_BYTES * ranges.length + DIGEST_BYTES * digests.length + pointBytes);
   const view = new DataView(bytes.buffer);
   writeHeader(bytes, { ...header, format: law.summaryFormat });
-  view.setUint32(64, known.length, true);
-  view.setUint32(68, known.place, true);
-  bytes.set(known.frame, 72);
-  view.setFloat64(88, summary.fromMs, true);
-  view.setFloat64(96, summary.reachMs, true);
-  view.setUint32(104, summary.isOlderMissing ? 1 : 0, true);
-  view.setUint32(108, ranges.length, true);
-  view.setUint32(112, digests.length, true);
+  view.setUint32(HEADER_BYTES + layout.SUMMARY_LENGTH_AT, known.length, true);
+  view.setUint32(HEADER_BYTES + layout.SUMMARY_PLACE_AT, known.place, true);
+  bytes.set(known.frame, FRAME_AT);
+  view.setFloat64(HEADER_BYTES + layout.SUMMARY_FROM_MS_AT, summary.fromMs, true);
+  view.setFloat64(HEADER_BYTES + layout.SUMMARY_COVERS_UNTIL_MS_AT, summary.reachMs, true);
+  view.setUint32(HEADER_BYTES + layout.SUMMARY_IS_OLDER_MISSING_AT, summary.isOlderMissing ? 1 : 0, true);
+  view.setUint32(HEADER_BYTES + layout.SUMMARY_RANGES_AT, ranges.length, true);
+  view.setUint32(HEADER_BYTES + layout.SUMMARY_DIGESTS_AT, digests.length, true);
   let at = FIXED_BYTES;
   for (const { producer, first, count, firstMs } of ranges) {
-    for (const [i, u32] of [producer, first, count].entries()) view.setUint32(at + 4 * i, u32, true);
-    view.setFloat64(at + 12, firstMs, true);
+    view.setUint32(at + layout.FRAME_RANGE_PRODUCER_AT, producer, true);
+    view.setUint32(at + layout.FRAME_RANGE_FIRST_AT, first, true);
+    view.setUint32(at + layout.FRAME_RANGE_COUNT_AT, count, true);
+    view.setFloat64(at + layout.FRAME_RANGE_FIRST_MS_AT, firstMs, true);
     at += RANGE_BYTES;
   }
   for (const digest of digests) at = writeDigest(bytes, view, at, digest);
@@ -71,15 +75,20 @@ export function encodeSummary(summary: Summary): Uint8Array {
 }
 
 function writeDigest(bytes: Uint8Array, view: DataView, at: number, digest: Digest): number {
-  const { count, nanCount, positiveInfinityCount, negativeInfinityCount, sorted } = digest;
-  view.setFloat64(at, digest.earliestMs, true);
-  view.setFloat64(at + 8, digest.latestMs, true);
-  for (const [i, u32] of [count, nanCount, positiveInfinityCount, negativeInfinityCount].entries())
-    view.setUint32(at + 16 + 4 * i, u32, true);
-  for (const [i, f64] of [digest.min, digest.max, digest.sumHigh, digest.sumLow, digest.m2].entries())
-    view.setFloat64(at + 32 + 8 * i, f64, true);
-  view.setUint32(at + 72, digest.stride, true);
-  view.setUint32(at + 76, sorted.length, true);
+  const { sorted } = digest;
+  view.setFloat64(at + layout.DIGEST_EARLIEST_MS_AT, digest.earliestMs, true);
+  view.setFloat64(at + layout.DIGEST_LATEST_MS_AT, digest.latestMs, true);
+  view.setUint32(at + layout.DIGEST_COUNT_AT, digest.count, true);
+  view.setUint32(at + layout.DIGEST_NAN_COUNT_AT, digest.nanCount, true);
+  view.setUint32(at + layout.DIGEST_POSITIVE_INFINITY_COUNT_AT, digest.positiveInfinityCount, true);
+  view.setUint32(at + layout.DIGEST_NEGATIVE_INFINITY_COUNT_AT, digest.negativeInfinityCount, true);
+  view.setFloat64(at + layout.DIGEST_MIN_AT, digest.min, true);
+  view.setFloat64(at + layout.DIGEST_MAX_AT, digest.max, true);
+  view.setFloat64(at + layout.DIGEST_SUM_HIGH_AT, digest.sumHigh, true);
+  view.setFloat64(at + layout.DIGEST_SUM_LOW_AT, digest.sumLow, true);
+  view.setFloat64(at + layout.DIGEST_M2_AT, digest.m2, true);
+  view.setUint32(at + layout.DIGEST_STRIDE_AT, digest.stride, true);
+  view.setUint32(at + layout.DIGEST_POINTS_AT, sorted.length, true);
   bytes.set(new Uint8Array(sorted.buffer, sorted.byteOffset, sorted.byteLength), at + DIGEST_BYTES);
   return at + DIGEST_BYTES + sorted.byteLength;
 }
@@ -96,25 +105,30 @@ export function decodeSummary(bytes: Uint8Array): Summary | undefined {
 
 function readSummary(bytes: Uint8Array): Summary | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  if (view.getUint8(0) !== law.summaryFormat) return undefined;
+  if (view.getUint8(layout.CHUNK_FORMAT_AT) !== law.summaryFormat) return undefined;
   const header = { ...readHeader(bytes), format: law.format };
   const known = endOf(bytes);
   let at = FIXED_BYTES;
-  const ranges = Array.from({ length: count(view, 108, RANGE_BYTES) }, () => {
-    const [producer, first, count] = [0, 4, 8].map((i) => view.getUint32(at + i, true));
-    const firstMs = view.getFloat64(at + 12, true);
+  const ranges = Array.from({ length: count(view, HEADER_BYTES + layout.SUMMARY_RANGES_AT, RANGE_BYTES) }, () => {
+    const producer = view.getUint32(at + layout.FRAME_RANGE_PRODUCER_AT, true);
+    const first = view.getUint32(at + layout.FRAME_RANGE_FIRST_AT, true);
+    const count = view.getUint32(at + layout.FRAME_RANGE_COUNT_AT, true);
+    const firstMs = view.getFloat64(at + layout.FRAME_RANGE_FIRST_MS_AT, true);
     at += RANGE_BYTES;
     return { producer, first, count, firstMs };
   });
-  const digests = Array.from({ length: count(view, 112, DIGEST_BYTES) }, () => {
+  const digests = Array.from({ length: count(view, HEADER_BYTES + layout.SUMMARY_DIGESTS_AT, DIGEST_BYTES) }, () => {
     const digest = readDigest(bytes, view, at, header.valueType);
     at += DIGEST_BYTES + digest.sorted.byteLength;
     return digest;
   });
   const isWhole = at === bytes.length && known.length >= HEADER_BYTES && Number.isSafeInteger(known.number);
   if (!isWhole || !digests.every((digest) => digest.isWhole)) return undefined;
-  const [fromMs, reachMs] = [view.getFloat64(88, true), view.getFloat64(96, true)];
-  const isOlderMissing = view.getUint32(104, true) === 1;
+  const [fromMs, reachMs] = [
+    view.getFloat64(HEADER_BYTES + layout.SUMMARY_FROM_MS_AT, true),
+    view.getFloat64(HEADER_BYTES + layout.SUMMARY_COVERS_UNTIL_MS_AT, true),
+  ];
+  const isOlderMissing = view.getUint32(HEADER_BYTES + layout.SUMMARY_IS_OLDER_MISSING_AT, true) === 1;
   return { header, known, fromMs, reachMs, isOlderMissing, frames: new FrameRanges(ranges), digests };
 }
 
@@ -128,17 +142,26 @@ function count(view: DataView, at: number, leastBytes: number): number {
 function readDigest(bytes: Uint8Array, view: DataView, at: number, valueType: number): Digest {
   const u32 = (offset: number) => view.getUint32(at + offset, true);
   const f64 = (offset: number) => view.getFloat64(at + offset, true);
-  const sizeBytes = u32(76) * (valueType === 1 ? 8 : 4);
+  const sizeBytes = u32(layout.DIGEST_POINTS_AT) * (valueType === 1 ? 8 : 4);
   if (at + DIGEST_BYTES + sizeBytes > bytes.length) throw new RangeError();
   const { buffer } = new Uint8Array(bytes.subarray(at + DIGEST_BYTES, at + DIGEST_BYTES + sizeBytes));
   const points = valueType === 1 ? new Float64Array(buffer) : new Float32Array(buffer);
-  const digest = new Digest(points, u32(72), f64(0), f64(8));
-  digest.count = u32(16);
-  digest.nanCount = u32(20);
-  digest.positiveInfinityCount = u32(24);
-  digest.negativeInfinityCount = u32(28);
+  const digest = new Digest(
+    points,
+    u32(layout.DIGEST_STRIDE_AT),
+    f64(layout.DIGEST_EARLIEST_MS_AT),
+    f64(layout.DIGEST_LATEST_MS_AT),
+  );
+  digest.count = u32(layout.DIGEST_COUNT_AT);
+  digest.nanCount = u32(layout.DIGEST_NAN_COUNT_AT);
+  digest.positiveInfinityCount = u32(layout.DIGEST_POSITIVE_INFINITY_COUNT_AT);
+  digest.negativeInfinityCount = u32(layout.DIGEST_NEGATIVE_INFINITY_COUNT_AT);
   digest.finiteCount = digest.numbers - digest.positiveInfinityCount - digest.negativeInfinityCount;
-  [digest.min, digest.max, digest.sumHigh, digest.sumLow, digest.m2] = [32, 40, 48, 56, 64].map(f64);
+  digest.min = f64(layout.DIGEST_MIN_AT);
+  digest.max = f64(layout.DIGEST_MAX_AT);
+  digest.sumHigh = f64(layout.DIGEST_SUM_HIGH_AT);
+  digest.sumLow = f64(layout.DIGEST_SUM_LOW_AT);
+  digest.m2 = f64(layout.DIGEST_M2_AT);
   if (digest.finiteCount > 0)
     [digest.meanHigh, digest.meanLow] = divideDouble(digest.sumHigh, digest.sumLow, digest.finiteCount);
   return digest;

@@ -1,15 +1,7 @@
 import { script } from "../../generated/journal/append.ts";
+import * as layout from "../../generated/layouts/journal.ts";
 import type { StepOfArguments } from "../../store/contract.ts";
-import {
-  type Answer,
-  answerOf,
-  decodeAnswer,
-  encodeKnown,
-  FRAME_HEADER_BYTES,
-  type Known,
-  STATUS,
-  VERDICT,
-} from "../format/answer.ts";
+import { type Answer, answerOf, decodeAnswer, encodeKnown, type Known, STATUS, VERDICT } from "../format/answer.ts";
 import { type ChunkHeader, chunkMsOf, expiryOf, HEADER_BYTES } from "../format/chunk.ts";
 import { ChunkBytes } from "../format/chunk-bytes.ts";
 import { type Frame, hasOwnTimes } from "../format/frames.ts";
@@ -27,8 +19,6 @@ export interface Append {
   /** "none": no bytes wanted. */
   known: Known | undefined | "none";
 }
-
-const META_BYTES = 20;
 
 /** Appends frames to the open chunk; law in lua/journal/append.lua. */
 export const append: StepOfArguments<Append, Answer> = {
@@ -117,28 +107,29 @@ function judge(frame: Frame, header: ChunkHeader, stampMs: number, nowMs: number
 /** A copy of a frame, with its stamp. */
 export function stamped(frame: Uint8Array, sinceCreationMs: number): Uint8Array {
   const copy = frame.slice();
-  new DataView(copy.buffer).setUint32(FRAME_HEADER_BYTES - 4, sinceCreationMs, true);
+  new DataView(copy.buffer).setUint32(layout.FRAME_SINCE_CREATION_MS_AT, sinceCreationMs, true);
   return copy;
 }
 
 function headOf(input: Append): Uint8Array {
-  const view = new DataView(new ArrayBuffer(24));
-  view.setUint8(0, input.valueType);
-  view.setUint8(1, input.clock);
-  view.setUint32(4, input.birth, true);
-  view.setFloat64(8, input.retentionMs, true);
-  view.setFloat64(16, input.voidAfterMs, true);
+  const view = new DataView(new ArrayBuffer(layout.APPEND_BYTES));
+  view.setUint8(layout.APPEND_VALUE_TYPE_AT, input.valueType);
+  view.setUint8(layout.APPEND_CLOCK_AT, input.clock);
+  view.setUint32(layout.APPEND_BIRTH_AT, input.birth, true);
+  view.setFloat64(layout.APPEND_RETENTION_MS_AT, input.retentionMs, true);
+  view.setFloat64(layout.APPEND_VOID_AFTER_MS_AT, input.voidAfterMs, true);
   return new Uint8Array(view.buffer);
 }
 
 /** Sizes and times; nothing for one frame without own times, of which the script need not judge anything. */
 function metasOf(frames: Frame[]): Uint8Array | string {
   if (frames.length === 1 && !hasOwnTimes(frames[0].bytes)) return "";
-  const view = new DataView(new ArrayBuffer(frames.length * META_BYTES));
+  const view = new DataView(new ArrayBuffer(frames.length * layout.FRAME_META_BYTES));
   for (let i = 0; i < frames.length; i++) {
-    view.setUint32(i * META_BYTES, frames[i].bytes.length, true);
-    view.setFloat64(i * META_BYTES + 4, frames[i].earliestMs, true);
-    view.setFloat64(i * META_BYTES + 12, frames[i].latestMs, true);
+    const at = i * layout.FRAME_META_BYTES;
+    view.setUint32(at + layout.FRAME_META_SIZE_AT, frames[i].bytes.length, true);
+    view.setFloat64(at + layout.FRAME_META_EARLIEST_MS_AT, frames[i].earliestMs, true);
+    view.setFloat64(at + layout.FRAME_META_LATEST_MS_AT, frames[i].latestMs, true);
   }
   return new Uint8Array(view.buffer);
 }

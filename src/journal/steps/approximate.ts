@@ -1,3 +1,4 @@
+import * as layout from "../../generated/layouts/journal.ts";
 import { script } from "../../generated/summary/approximate.ts";
 import type { StepOfArguments } from "../../store/contract.ts";
 import { type Answer, answerOf, STATUS } from "../format/answer.ts";
@@ -25,9 +26,9 @@ export const approximate: StepOfArguments<Reach, Found> = {
   mostBytes: MOST_CALL_BYTES,
   encode: (reach) => cold.encode(reach),
   decode(reply) {
-    const size = new DataView(reply.buffer, reply.byteOffset, 4).getUint32(0, true);
-    const summary = size === 0 ? undefined : reply.subarray(4, 4 + size);
-    return { answer: cold.decode(reply.subarray(4 + size)), summary };
+    const size = new DataView(reply.buffer, reply.byteOffset).getUint32(layout.SIZED_LENGTH_AT, true);
+    const summary = size === 0 ? undefined : reply.subarray(layout.SIZED_BYTES, layout.SIZED_BYTES + size);
+    return { answer: cold.decode(reply.subarray(layout.SIZED_BYTES + size)), summary };
   },
   local(keys, key, reach, nowMs) {
     const open = keys.get(key) as ChunkBytes | undefined;

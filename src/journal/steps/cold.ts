@@ -1,5 +1,6 @@
 import { script as appendScript } from "../../generated/journal/append-cold.ts";
 import { script as readScript } from "../../generated/journal/cold.ts";
+import * as layout from "../../generated/layouts/journal.ts";
 import type { Argument, Keyspace, StepOfArguments } from "../../store/contract.ts";
 import { type Answer, decodeAnswer, STATUS } from "../format/answer.ts";
 import { HEADER_BYTES, needsOlder, seriesNowMs } from "../format/chunk.ts";
@@ -51,10 +52,10 @@ function withOlder<Inner, Input>(
       return [...step.encode(inner), encodeReach(reach)];
     },
     decode(reply) {
-      const size = new DataView(reply.buffer, reply.byteOffset, 4).getUint32(0, true);
-      const rest = reply.subarray(4 + size);
+      const size = new DataView(reply.buffer, reply.byteOffset).getUint32(layout.SIZED_LENGTH_AT, true);
+      const rest = reply.subarray(layout.SIZED_BYTES + size);
       return {
-        ...decodeAnswer(reply.subarray(4, 4 + size)),
+        ...decodeAnswer(reply.subarray(layout.SIZED_BYTES, layout.SIZED_BYTES + size)),
         older: rest.length === 0 ? undefined : decodeOlder(rest),
       };
     },

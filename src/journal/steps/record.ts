@@ -1,4 +1,5 @@
 import { script } from "../../generated/journal/record.ts";
+import * as layout from "../../generated/layouts/journal.ts";
 import type { PackedStep } from "../../store/contract.ts";
 import { STATUS } from "../format/answer.ts";
 import { type ChunkSeen, expiryOf, HEADER_BYTES } from "../format/chunk.ts";
@@ -30,29 +31,29 @@ export const record: PackedStep<Event, Done | undefined> = {
   keyCount: 1,
   repeatable: true,
   packing: {
-    inputBytes: 40,
-    answerBytes: 48,
+    inputBytes: layout.RECORD_BYTES,
+    answerBytes: layout.RECORDED_BYTES,
     write(view, at, { valueType, producer, sequence, value, retentionMs, voidAfterMs }) {
-      view.setUint8(at, (law.format << 4) | valueType);
-      view.setUint16(at + 2, 1, true);
-      view.setUint32(at + 4, producer, true);
-      view.setUint32(at + 8, sequence, true);
-      if (valueType === 1) view.setFloat64(at + 16, value, true);
-      else view.setFloat32(at + 16, value, true);
-      view.setFloat64(at + 24, retentionMs, true);
-      view.setFloat64(at + 32, voidAfterMs, true);
+      view.setUint8(at + layout.RECORD_FLAGS_AT, (law.format << 4) | valueType);
+      view.setUint16(at + layout.RECORD_COUNT_AT, 1, true);
+      view.setUint32(at + layout.RECORD_PRODUCER_AT, producer, true);
+      view.setUint32(at + layout.RECORD_SEQUENCE_AT, sequence, true);
+      if (valueType === 1) view.setFloat64(at + layout.RECORD_VALUE_AT, value, true);
+      else view.setFloat32(at + layout.RECORD_VALUE_AT, value, true);
+      view.setFloat64(at + layout.RECORD_RETENTION_MS_AT, retentionMs, true);
+      view.setFloat64(at + layout.RECORD_VOID_AFTER_MS_AT, voidAfterMs, true);
     },
     read(view, at) {
-      if (view.getUint8(at) !== STATUS.done) return undefined;
+      if (view.getUint8(at + layout.RECORDED_STATUS_AT) !== STATUS.done) return undefined;
       return {
-        length: view.getUint32(at + 4, true),
-        nowMs: view.getFloat64(at + 8, true),
+        length: view.getUint32(at + layout.RECORDED_LENGTH_AT, true),
+        nowMs: view.getFloat64(at + layout.RECORDED_NOW_MS_AT, true),
         header: seenOf(
-          view.getUint32(at + 24, true),
-          view.getFloat64(at + 28, true),
-          view.getFloat64(at + 36, true),
-          view.getUint32(at + 44, true),
-          view.getFloat64(at + 16, true),
+          view.getUint32(at + layout.RECORDED_CHUNK_MS_AT, true),
+          view.getFloat64(at + layout.RECORDED_NUMBER_AT, true),
+          view.getFloat64(at + layout.RECORDED_CREATED_MS_AT, true),
+          view.getUint32(at + layout.RECORDED_BIRTH_AT, true),
+          view.getFloat64(at + layout.RECORDED_STAMP_MS_AT, true),
         ),
       };
     },

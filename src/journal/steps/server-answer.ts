@@ -1,9 +1,10 @@
 import { OrielError } from "../../errors.ts";
+import * as layout from "../../generated/layouts/journal.ts";
 import { type ChunkHeader, HEADER_BYTES, isSound, readHeader } from "../format/chunk.ts";
 import { law } from "../format/law.ts";
 import type { ServerMoments } from "./server-moments.ts";
 
-/** What summary/server-stats answers; layout in lua/summary/server-stats.lua. */
+/** What summary/server-stats answers; SERVER_ANSWER in layouts/journal.mjs. */
 export interface ServerAnswer {
   status: number;
   /** True when the chunk before the oldest one read should be there and is not. */
@@ -29,9 +30,9 @@ export function firstRank(numbers: number, p: number): number {
   return Math.floor((numbers * p) / 100) - 2;
 }
 
-const HEADER_AT = 24;
+const HEADER_AT = layout.SERVER_ANSWER_BYTES;
 const MOMENTS_AT = HEADER_AT + HEADER_BYTES;
-const ORDERED_AT = MOMENTS_AT + 64;
+const ORDERED_AT = MOMENTS_AT + layout.SERVER_MOMENTS_BYTES;
 
 export function decodeServerAnswer(reply: Uint8Array): ServerAnswer {
   const view = new DataView(reply.buffer, reply.byteOffset, reply.length);
@@ -43,11 +44,11 @@ export function decodeServerAnswer(reply: Uint8Array): ServerAnswer {
   if (header?.format === law.format && !isSound(header))
     throw new OrielError("CORRUPT", "the header of a chunk holds what is no time or length");
   return {
-    status: view.getUint8(0),
-    missing: view.getUint8(1) === 1,
-    length: view.getUint32(4, true),
-    nowMs: view.getFloat64(8, true),
-    reachMs: view.getFloat64(16, true),
+    status: view.getUint8(layout.SERVER_ANSWER_STATUS_AT),
+    missing: view.getUint8(layout.SERVER_ANSWER_MISSING_AT) === 1,
+    length: view.getUint32(layout.SERVER_ANSWER_LENGTH_AT, true),
+    nowMs: view.getFloat64(layout.SERVER_ANSWER_NOW_MS_AT, true),
+    reachMs: view.getFloat64(layout.SERVER_ANSWER_COVERS_UNTIL_MS_AT, true),
     header,
     moments: reply.length > MOMENTS_AT ? readMoments(view) : undefined,
     ordered,
@@ -55,18 +56,18 @@ export function decodeServerAnswer(reply: Uint8Array): ServerAnswer {
 }
 
 function readMoments(view: DataView): ServerMoments {
-  const count = (i: number) => view.getUint32(MOMENTS_AT + 4 * i, true);
-  const number = (i: number) => view.getFloat64(MOMENTS_AT + 16 + 8 * i, true);
+  const u32 = (offset: number) => view.getUint32(MOMENTS_AT + offset, true);
+  const f64 = (offset: number) => view.getFloat64(MOMENTS_AT + offset, true);
   return {
-    count: count(0),
-    numbers: count(1),
-    infinite: count(2),
-    negativeInfinite: count(3),
-    min: number(0),
-    max: number(1),
-    high: number(2),
-    low: number(3),
-    m2: number(4),
-    scale: number(5),
+    count: u32(layout.SERVER_MOMENTS_COUNT_AT),
+    numbers: u32(layout.SERVER_MOMENTS_NUMBERS_AT),
+    infinite: u32(layout.SERVER_MOMENTS_INFINITE_AT),
+    negativeInfinite: u32(layout.SERVER_MOMENTS_NEGATIVE_INFINITE_AT),
+    min: f64(layout.SERVER_MOMENTS_MIN_AT),
+    max: f64(layout.SERVER_MOMENTS_MAX_AT),
+    high: f64(layout.SERVER_MOMENTS_HIGH_AT),
+    low: f64(layout.SERVER_MOMENTS_LOW_AT),
+    m2: f64(layout.SERVER_MOMENTS_M2_AT),
+    scale: f64(layout.SERVER_MOMENTS_SCALE_AT),
   };
 }

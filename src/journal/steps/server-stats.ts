@@ -1,4 +1,5 @@
 import { corruptError } from "../../errors.ts";
+import * as layout from "../../generated/layouts/journal.ts";
 import { script as nearScript } from "../../generated/summary/server-stats.ts";
 import { script as farScript } from "../../generated/summary/server-stats-far.ts";
 import type { Keyspace, Operation, Script } from "../../store/contract.ts";
@@ -48,15 +49,15 @@ function statsOver(name: string, script: Script): Operation<ServerStats, ServerA
     },
     repeatable: true,
     encode(input) {
-      const view = new DataView(new ArrayBuffer(32));
-      view.setUint8(0, input.valueType);
-      view.setUint8(1, input.clock);
-      view.setUint8(2, input.closed === "both" ? 1 : 0);
-      view.setUint8(3, input.atMs === undefined ? 0 : 1);
-      view.setUint32(4, input.newest === undefined ? 0 : closedCount, true);
-      view.setFloat64(8, input.newest ?? 0, true);
-      view.setFloat64(16, input.spanMs, true);
-      view.setFloat64(24, input.atMs ?? 0, true);
+      const view = new DataView(new ArrayBuffer(layout.SERVER_QUERY_BYTES));
+      view.setUint8(layout.SERVER_QUERY_VALUE_TYPE_AT, input.valueType);
+      view.setUint8(layout.SERVER_QUERY_CLOCK_AT, input.clock);
+      view.setUint8(layout.SERVER_QUERY_IS_BOTH_CLOSED_AT, input.closed === "both" ? 1 : 0);
+      view.setUint8(layout.SERVER_QUERY_IS_DATED_AT, input.atMs === undefined ? 0 : 1);
+      view.setUint32(layout.SERVER_QUERY_NAMED_AT, input.newest === undefined ? 0 : closedCount, true);
+      view.setFloat64(layout.SERVER_QUERY_NEWEST_AT, input.newest ?? 0, true);
+      view.setFloat64(layout.SERVER_QUERY_SPAN_MS_AT, input.spanMs, true);
+      view.setFloat64(layout.SERVER_QUERY_AT_MS_AT, input.atMs ?? 0, true);
       return [new Uint8Array(view.buffer), f64s(input.percentiles)];
     },
     decode: decodeServerAnswer,

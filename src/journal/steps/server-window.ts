@@ -3,7 +3,7 @@ import { refusal } from "../../store/refusal.ts";
 import type { ChunkHeader } from "../format/chunk.ts";
 import { HEADER_BYTES } from "../format/chunk.ts";
 import { Dedupe } from "../format/dedupe.ts";
-import { type FrameParts, noParts, readFrame } from "../format/frames.ts";
+import { type FrameParts, noParts, readFrame, TIMES_AFTER_BASE } from "../format/frames.ts";
 import { law } from "../format/law.ts";
 
 export const BOUND_TEXT = 'the bound of what is computed inside Redis: ask for a shorter span, or with where: "client"';
@@ -50,7 +50,7 @@ function take(
 ): void {
   const baseMs = baseAt < 0 ? stampMs : view.getFloat64(baseAt, true);
   for (let i = 0; i < count; i++) {
-    const ms = baseAt < 0 ? stampMs : baseMs + view.getUint32(baseAt + 8 + 4 * i, true);
+    const ms = baseAt < 0 ? stampMs : baseMs + view.getUint32(baseAt + TIMES_AFTER_BASE + 4 * i, true);
     if (ms < leastMs || ms > mostMs) continue;
     values.push(valueType === 1 ? view.getFloat64(valuesAt + 8 * i, true) : view.getFloat32(valuesAt + 4 * i, true));
   }

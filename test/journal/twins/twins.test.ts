@@ -12,7 +12,6 @@ import { read } from "../../../src/journal/steps/read.ts";
 import { record } from "../../../src/journal/steps/record.ts";
 import { closedKey, rotate } from "../../../src/journal/steps/rotate.ts";
 import { summarize } from "../../../src/journal/steps/summarize.ts";
-import { luaConstants } from "../../harness/lua-constants.ts";
 import { type OpenStore, onMemory, onRedis6 } from "../../series/contract/stores.ts";
 import { emptySummary } from "./empty-summary.ts";
 
@@ -222,10 +221,4 @@ describe("the two forms of each step", () => {
       { numRuns: 200 },
     );
   });
-});
-
-test("both forms have the same constants", () => {
-  const constants = luaConstants("journal/law");
-  expect(Object.keys(constants).length).toBe(15);
-  expect(law).toMatchObject(constants);
 });

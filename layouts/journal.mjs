@@ -1,0 +1,181 @@
+// The constants and records of a series' journal that TypeScript and Lua share (see layouts/README.md).
+
+export const constants = {
+  FORMAT: 1,
+  SUMMARY_FORMAT: 129,
+  EARLY_MS: 60_000,
+  EXPIRY_SLACK_MS: 60_000,
+  PAGE_BYTES: 1 << 20,
+  ROTATE_BYTES: (1 << 20) - (32 << 10),
+  FULL_BYTES: 64 << 20,
+  OLDEST_CHUNK_MS: 45 * 86_400_000,
+  CHUNKS_PER_RETENTION: 64,
+  SHORTEST_CHUNK_MS: 1000,
+  DEDUPE_MS: 20_000,
+  MAX_SERVER_EVENTS: 10_000,
+  MAX_SERVER_BYTES: 512 << 10,
+  MAX_SERVER_CHUNKS: 128,
+  MAX_CLOSED_CHUNKS: 128,
+};
+
+export const records = {
+  // The header of a chunk. All times are server ms, except `latestMs` (event time).
+  CHUNK: [
+    ["format", "u8"],
+    ["valueType", "u8"],
+    ["clock", "u16"],
+    ["chunkMs", "u32", "chunk_ms"],
+    ["number", "f64"],
+    ["createdMs", "f64", "created"],
+    ["birth", "u32"],
+    ["birthBefore", "u32"],
+    ["lastStampMs", "f64", "last"],
+    ["retentionMs", "f64", "retention"],
+    ["completeSinceMs", "f64", "complete"],
+    ["latestMs", "f64", "latest"],
+  ],
+  // The header of a frame: one producer's batch. `flags` is format << 4 | own times << 1 | f64 values.
+  FRAME: [
+    ["flags", "u8"],
+    ["zero", "u8"],
+    ["count", "u16"],
+    ["producer", "u32"],
+    ["sequence", "u32"],
+    ["sinceCreationMs", "u32", "since_creation"],
+  ],
+  // What append, read and rotate answer. The chunk's header follows if there is a chunk, then the verdicts, then bytes.
+  ANSWER: [
+    ["status", "u8"],
+    ["continued", "u8"],
+    ["verdicts", "u16"],
+    ["from", "u32"],
+    ["nowMs", "f64", "now"],
+    ["length", "u32"],
+    ["zero", "u32"],
+  ],
+  // What a caller already has of a chunk. The last frame's header follows, which stands at `place` (0: none).
+  KNOWN: [
+    ["number", "f64"],
+    ["birth", "u32"],
+    ["length", "u32"],
+    ["place", "u32"],
+  ],
+  // The window for which closed chunks are wanted.
+  LOOKBACK: [
+    ["spanMs", "f64", "span"],
+    ["fromMs", "f64", "from"],
+    ["maxBytes", "u32", "max_bytes"],
+  ],
+  // The length of what follows: an answer, or a summary.
+  SIZED: [["length", "u32"]],
+  // Closed chunks after an answer. The length of each chunk follows, u32 each, then the chunks.
+  CLOSED_CHUNKS: [
+    ["missing", "u32"],
+    ["count", "u32"],
+  ],
+  // The first argument of append.
+  APPEND: [
+    ["valueType", "u8", "asked_type"],
+    ["clock", "u8", "asked_clock"],
+    ["zero", "u16"],
+    ["birth", "u32", "drawn_birth"],
+    ["retentionMs", "f64", "asked"],
+    ["voidAfterMs", "f64", "void_after"],
+  ],
+  // One frame of an append that the step has to judge.
+  FRAME_META: [
+    ["size", "u32"],
+    ["earliestMs", "f64", "earliest"],
+    ["latestMs", "f64", "newest"],
+  ],
+  // The fast path for one event: its frame with one value (f32 or f64), and the limits of append.
+  RECORD: [
+    ["flags", "u8"],
+    ["zero", "u8"],
+    ["count", "u16"],
+    ["producer", "u32"],
+    ["sequence", "u32"],
+    ["sinceCreationMs", "u32", "since_creation"],
+    ["value", "f64"],
+    ["retentionMs", "f64", "asked"],
+    ["voidAfterMs", "f64", "void_after"],
+  ],
+  // The reply of that fast path, up to the part of the chunk's header that follows: `chunkMs` to `birth`.
+  RECORDED: [
+    ["status", "u32"],
+    ["length", "u32"],
+    ["nowMs", "f64", "now"],
+    ["stampMs", "f64", "stamp"],
+    ["chunkMs", "u32", "chunk_ms"],
+    ["number", "f64"],
+    ["createdMs", "f64", "created"],
+    ["birth", "u32"],
+  ],
+  // The fixed part of a summary behind the header of the chunk that it ends in.
+  SUMMARY: [
+    ["length", "u32"],
+    ["place", "u32"],
+    ["frame", "16"],
+    ["fromMs", "f64", "from"],
+    ["coversUntilMs", "f64", "covers_until"],
+    ["isOlderMissing", "u32"],
+    ["ranges", "u32"],
+    ["digests", "u32"],
+    ["zero", "u32"],
+  ],
+  // A range of frames of which copies may still follow.
+  FRAME_RANGE: [
+    ["producer", "u32"],
+    ["first", "u32"],
+    ["count", "u32"],
+    ["firstMs", "f64"],
+  ],
+  // A digest of consecutive events. Its points follow, f32 or f64 each.
+  DIGEST: [
+    ["earliestMs", "f64"],
+    ["latestMs", "f64"],
+    ["count", "u32"],
+    ["nanCount", "u32"],
+    ["positiveInfinityCount", "u32"],
+    ["negativeInfinityCount", "u32"],
+    ["min", "f64"],
+    ["max", "f64"],
+    ["sumHigh", "f64"],
+    ["sumLow", "f64"],
+    ["m2", "f64"],
+    ["stride", "u32"],
+    ["points", "u32"],
+  ],
+  // A question for the statistics of a window inside Redis. The percentiles are another argument, f64 each.
+  SERVER_QUERY: [
+    ["valueType", "u8", "asked_type"],
+    ["clock", "u8", "asked_clock"],
+    ["isBothClosed", "u8", "both"],
+    ["isDated", "u8", "dated"],
+    ["named", "u32"],
+    ["newest", "f64"],
+    ["spanMs", "f64", "span"],
+    ["atMs", "f64", "at"],
+  ],
+  // Its answer. The header of the open chunk follows if there is one, then SERVER_MOMENTS, then order statistics.
+  SERVER_ANSWER: [
+    ["status", "u8"],
+    ["missing", "u8"],
+    ["zero", "u16"],
+    ["length", "u32"],
+    ["nowMs", "f64", "now"],
+    ["coversUntilMs", "f64", "covers_until"],
+  ],
+  SERVER_MOMENTS: [
+    ["count", "u32"],
+    ["numbers", "u32"],
+    ["infinite", "u32"],
+    ["negativeInfinite", "u32"],
+    ["min", "f64"],
+    ["max", "f64"],
+    ["high", "f64"],
+    ["low", "f64"],
+    ["m2", "f64"],
+    ["scale", "f64"],
+  ],
+};
