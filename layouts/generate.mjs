@@ -81,20 +81,23 @@ function formatOf(fields, isChosen) {
 export function withNamedFields(text, rooms) {
   const records = Object.assign({}, ...rooms.map((room) => layouts[room].records ?? {}));
   return text.replace(
-    /((?:[a-z_]\w*,\s*)*[a-z_]\w*)(\s*=\s*struct\.unpack\()([A-Z_]+)(?=[,)])/g,
-    (line, names, middle, record) => {
+    /(\blocal\s+)?((?:[a-z_]\w*,\s*)*[a-z_]\w*)(\s*=\s*struct\.unpack\()([A-Z_]+)(?=[,)])/g,
+    (line, local = "", names, middle, record) => {
       if (!records[record]) return line;
       const fields = fieldsOf(records[record]);
-      const chosen = new Set();
+      const chosen = new Map();
       let last = -1;
       for (const name of names.split(/,\s*/)) {
         const place = fields.findIndex(({ lua }) => lua === name || `its_${lua}` === name);
         if (place <= last)
           throw new Error(`${line}: ${name} is no field of ${record}, or stands before its predecessor`);
-        chosen.add(fields[place]);
+        chosen.set(fields[place], name);
         last = place;
       }
-      return `${names}${middle}"${formatOf(fields, (field) => chosen.has(field))}"`;
+      // Redis reads a number faster than it skips its bytes; a skipped number needs a local to go to.
+      if (!local) return `${names}${middle}"${formatOf(fields, (field) => chosen.has(field))}"`;
+      const slots = fields.slice(0, last + 1).filter(({ type }) => PACKED[type]);
+      return `${local}${slots.map((field) => chosen.get(field) ?? "_").join(", ")}${middle}"${formatOf(fields, () => true)}"`;
     },
   );
 }

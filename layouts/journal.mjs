@@ -100,6 +100,11 @@ export const records = {
     ["retentionMs", "f64", "asked"],
     ["voidAfterMs", "f64", "void_after"],
   ],
+  // The last fields of RECORD, which the step reads apart from the frame.
+  RECORD_LIMITS: [
+    ["retentionMs", "f64", "asked"],
+    ["voidAfterMs", "f64", "void_after"],
+  ],
   // The reply of that fast path, up to the part of the chunk's header that follows: `chunkMs` to `birth`.
   RECORDED: [
     ["status", "u32"],

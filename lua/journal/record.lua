@@ -24,7 +24,8 @@ local function step(k, a, now)
   local before = redis.call("GETRANGE", key, "0", "64")
   if #before <= CHUNK_BYTES then return not_done() end
   local format, value_type, clock, chunk_ms, created, last, retention = struct.unpack(CHUNK, before)
-  local flags, asked, void_after = struct.unpack(RECORD, inputs, a)
+  local flags = string.byte(inputs, a)
+  local asked, void_after = struct.unpack(RECORD_LIMITS, inputs, a + RECORD_RETENTION_MS_AT)
   local stamp, value_end = now > last and now or last, value_type == 1 and a + (RECORD_VALUE_AT + 7) or a + (RECORD_VALUE_AT + 3)
   if format ~= FORMAT or clock ~= 0 or flags ~= FORMAT * 16 + value_type or asked > retention
     or not (stamp <= void_after and stamp > void_after - DEDUPE_MS) or now - created > OLDEST_CHUNK_MS then
