@@ -12,7 +12,7 @@ import { Cells, type CounterValues } from "./cells/cells.ts";
 import { MOST_PENDING_BYTES, overloaded, type Pending } from "./cells/pending.ts";
 import { Producer } from "./cells/producer.ts";
 import { LEAST_START_MS, MOST_START_MS } from "./format/bounds.ts";
-import { law } from "./format/law.ts";
+import { failoverTimes } from "./format/constants.ts";
 import { layoutText, shapeKeyOf, shardKeys } from "./format/layout.ts";
 import { Mirror } from "./mirror.ts";
 import { type CountersOptions, countersSettings } from "./options.ts";
@@ -212,10 +212,10 @@ export class Counters<Dimension extends string = string> {
   /** Checks the last batches again after a pause, because a failover may have lost them after their acknowledgement. */
   #watchGiven(): void {
     if (this.#unwatch || this.#isClosed) return;
-    this.#unwatch = this.#timers.after(law.checkMs, async () => {
+    this.#unwatch = this.#timers.after(failoverTimes.checkMs, async () => {
       await this.#check();
       this.#unwatch = undefined;
-      if (this.#all().some(({ hasGiven }) => hasGiven)) this.#watchGiven();
+      if (this.#all().some(({ hasUnconfirmed }) => hasUnconfirmed)) this.#watchGiven();
     });
   }
 
@@ -225,7 +225,7 @@ export class Counters<Dimension extends string = string> {
 
   async #check(): Promise<void> {
     const checks = this.#all()
-      .filter(({ hasGiven }) => hasGiven)
+      .filter(({ hasUnconfirmed }) => hasUnconfirmed)
       .map((producer) => producer.check());
     await Promise.allSettled(checks);
   }

@@ -18,7 +18,7 @@ export function newBucket(startMs: number): Float64Array {
 }
 
 /** Whether the bucket is valid: the start is a time, counts and sums are 0 or more, response times are numbers. */
-export function isSound(bucket: Float64Array): boolean {
+export function isValidBucket(bucket: Float64Array): boolean {
   if (!(bucket[START]! >= 0 && bucket[START]! <= LATEST_MS)) return false;
   for (let field = ALLOWED; field <= LATENCY_SUM; field++)
     if (!(bucket[field]! >= 0 && bucket[field]! < Infinity)) return false;

@@ -5,10 +5,10 @@ import type { MetricView } from "../metrics/metric-view.ts";
 import { type Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import { FleetMetric } from "./fleet-metric.ts";
-import type { Fate, NamedBucket } from "./flush.ts";
+import type { BucketOutcome, NamedBucket } from "./flush.ts";
 import { fleetKeyOf, latenciesNameOf } from "./keys.ts";
 import { FleetLatencies } from "./latencies.ts";
-import { numbersOf } from "./numbers.ts";
+import { viewOf } from "./numbers.ts";
 import { type FleetMetricsOptions, type FleetSettings, fleetSettings } from "./options.ts";
 import { type NameBuckets, read } from "./read.ts";
 import { eventsOf, Sender } from "./sender.ts";
@@ -25,7 +25,7 @@ export interface FleetEvents {
   error: { error: OrielError };
 }
 
-const MOST_NAME_BYTES = 512;
+const MAX_NAME_BYTES = 512;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const PAGE_NAMES = 50;
 
@@ -45,7 +45,7 @@ export class FleetMetrics {
   readonly #listeners: Listeners<FleetEvents>;
   /** Names that have numbers of their own, or may get them. */
   readonly #own = new Set<string>();
-  readonly #told = new Set<string>();
+  readonly #reportedOther = new Set<string>();
   readonly #totals = new FleetTotals();
   readonly #latencies: FleetLatencies | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -64,7 +64,7 @@ export class FleetMetrics {
       store,
       key: this.#key,
       shape: this.#settings.shape,
-      onFate: (given, fate) => this.#hear(given, fate),
+      onOutcome: (given, outcome) => this.#onOutcome(given, outcome),
     });
   }
 
@@ -94,7 +94,7 @@ export class FleetMetrics {
   async #flush(): Promise<ReadonlyMap<string, unknown>> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#told.clear();
+    this.#reportedOther.clear();
     this.#sender.dropOld();
     if (this.#sender.hasWork) await this.#sender.learnTime();
     // Started together, so that both are sent in one round trip.
@@ -104,7 +104,7 @@ export class FleetMetrics {
   }
 
   /** Emits these names' latency errors, for an operation that does not need them. */
-  #tellErrors(operation: string, errors: ReadonlyMap<string, unknown>): void {
+  #emitErrors(operation: string, errors: ReadonlyMap<string, unknown>): void {
     for (const error of errors.values())
       this.#listeners.tell("error", { error: this.#at.outer(operation, error) as OrielError });
   }
@@ -114,7 +114,7 @@ export class FleetMetrics {
     try {
       const { nowMs, names } = await this.#read(name === "" ? { first: 0, most: 1 } : { first: 1, most: 1000, name });
       if (names[0]?.isDamaged) throw this.#damaged(name);
-      return numbersOf(names[0]?.buckets ?? [], nowMs, this.#settings);
+      return viewOf(names[0]?.buckets ?? [], nowMs, this.#settings);
     } catch (error) {
       throw this.#at.outer("read", error, "no");
     }
@@ -130,8 +130,8 @@ export class FleetMetrics {
       for (let first = 0; ; first += PAGE_NAMES) {
         const { nowMs, names } = await this.#read({ first, most: PAGE_NAMES });
         for (const { name, buckets, isDamaged } of names) {
-          if (isDamaged) this.#tellDamaged("readAll", name);
-          all.set(name, numbersOf(buckets, nowMs, this.#settings));
+          if (isDamaged) this.#emitDamaged("readAll", name);
+          all.set(name, viewOf(buckets, nowMs, this.#settings));
         }
         if (names.length < PAGE_NAMES) return all;
       }
@@ -152,7 +152,7 @@ export class FleetMetrics {
         throw argumentError("percentiles", percentiles, "an array of numbers from 0 to 100");
       const errors = new Map(await this.#flush());
       if (errors.has(name)) throw errors.get(name);
-      this.#tellErrors("latencyPercentilesMs", errors);
+      this.#emitErrors("latencyPercentilesMs", errors);
       return await this.#latencies.percentiles(name, percentiles);
     } catch (error) {
       throw this.#at.outer("latencyPercentilesMs", error, "no");
@@ -181,9 +181,9 @@ export class FleetMetrics {
   }
 
   #bucketOf(name: string): Float64Array {
-    const hasRoom = this.#own.has(name) || this.#own.size < this.#settings.shape.mostNames;
+    const hasRoom = this.#own.has(name) || this.#own.size < this.#settings.shape.maxNames;
     if (hasRoom) this.#own.add(name);
-    else this.#tellOther(name);
+    else this.#emitOther(name);
     if (this.#timer === undefined && !this.#isClosed) this.#flushLater(this.#settings.flushMs);
     return this.#sender.bucketOf(hasRoom ? name : "");
   }
@@ -197,26 +197,26 @@ export class FleetMetrics {
     }, ms);
   }
 
-  #hear({ name, bucket }: NamedBucket, fate: Fate): void {
-    this.#totals.add(fate === "added to others" ? "" : name, bucket);
-    if (fate === "added to others") {
+  #onOutcome({ name, bucket }: NamedBucket, outcome: BucketOutcome): void {
+    this.#totals.add(outcome === "added to others" ? "" : name, bucket);
+    if (outcome === "added to others") {
       this.#own.delete(name);
       this.#totals.mergeIntoOthers(name);
-      this.#tellOther(name);
-    } else if (fate === "replaced") this.#tellDamaged("flush", name);
-    else if (fate === "too late") this.#listeners.tell("late", { events: eventsOf(bucket) });
+      this.#emitOther(name);
+    } else if (outcome === "replaced") this.#emitDamaged("flush", name);
+    else if (outcome === "too late") this.#listeners.tell("late", { events: eventsOf(bucket) });
   }
 
-  #tellOther(name: string): void {
-    if (this.#told.has(name) || this.#told.size >= this.#settings.shape.mostNames) return;
-    this.#told.add(name);
+  #emitOther(name: string): void {
+    if (this.#reportedOther.has(name) || this.#reportedOther.size >= this.#settings.shape.maxNames) return;
+    this.#reportedOther.add(name);
     this.#listeners.tell("other", { name });
   }
 
   /** Throws ARGUMENT for a name that cannot be stored or be part of a key. */
   #checkName(name: unknown): void {
-    if (typeof name !== "string" || name.length < 1 || name.length > MOST_NAME_BYTES || LONE_SURROGATE.test(name))
-      throw argumentError("name", name, `a string of 1 to ${MOST_NAME_BYTES} characters, without lone surrogates`);
+    if (typeof name !== "string" || name.length < 1 || name.length > MAX_NAME_BYTES || LONE_SURROGATE.test(name))
+      throw argumentError("name", name, `a string of 1 to ${MAX_NAME_BYTES} characters, without lone surrogates`);
     if (this.#latencies) this.#store.keyOf(latenciesNameOf(this.name, name));
   }
 
@@ -227,12 +227,12 @@ export class FleetMetrics {
     );
   }
 
-  #tellDamaged(operation: string, name: string): void {
+  #emitDamaged(operation: string, name: string): void {
     this.#listeners.tell("error", { error: this.#at.outer(operation, this.#damaged(name)) as OrielError });
   }
 
   async #read({ first, most, name = "" }: { first: number; most: number; name?: string }) {
-    this.#tellErrors("read", await this.#flush());
+    this.#emitErrors("read", await this.#flush());
     return this.#store.run(read, this.#key, { ...this.#settings.shape, first, most, name }) as Promise<{
       nowMs: number;
       names: NameBuckets[];

@@ -2,7 +2,7 @@ import { script } from "../generated/fleet/flush.ts";
 import type { Operation } from "../store/contract.ts";
 import { packStrings } from "../store/message-pack.ts";
 import { merge, packBucket, START } from "./bucket.ts";
-import { keep, layoutOf, MOST_SENDERS, type Ring, type RingShape, ringAt, SENDER_LIFE_MS } from "./ring.ts";
+import { keep, layoutOf, MAX_SENDERS, type Ring, type RingShape, ringAt, SENDER_LIFE_MS } from "./ring.ts";
 
 export interface NamedBucket {
   name: string;
@@ -17,12 +17,12 @@ export interface Flush extends RingShape {
   given: readonly NamedBucket[];
 }
 
-export type Fate = "added" | "added to others" | "too late" | "replaced";
-const FATES: readonly Fate[] = ["added", "added to others", "too late", "replaced"];
-export const MOST_GIVEN = 500;
+export type BucketOutcome = "added" | "added to others" | "too late" | "replaced";
+const OUTCOMES: readonly BucketOutcome[] = ["added", "added to others", "too late", "replaced"];
+export const MAX_BUCKETS_PER_FLUSH = 500;
 
 /** Adds a batch to the buckets of a fleet; law in lua/fleet/flush.lua. */
-export const flush: Operation<Flush, { nowMs: number; fates: Fate[] }> = {
+export const flush: Operation<Flush, { nowMs: number; outcomes: BucketOutcome[] }> = {
   name: "fleet/flush",
   script,
   keyCount: 1,
@@ -34,36 +34,36 @@ export const flush: Operation<Flush, { nowMs: number; fates: Fate[] }> = {
     number,
     shape.bucketMs,
     shape.sampleCount,
-    shape.mostNames,
+    shape.maxNames,
     packStrings(given.flatMap(({ name, bucket }) => [name, packBucket(bucket)])),
   ],
   decode: (reply) => ({
     nowMs: new DataView(reply.buffer, reply.byteOffset).getFloat64(0, true),
-    fates: Array.from(reply.subarray(8), (fate) => FATES[fate]!),
+    outcomes: Array.from(reply.subarray(8), (outcome) => OUTCOMES[outcome]!),
   }),
   local(keys, key, { sender, number, given, ...shape }, nowMs) {
     const layout = layoutOf(shape);
     const ring = ringAt(keys, key, layout);
     if (ring.senders.some(({ id, number: last }) => id === sender && last >= number))
-      return { nowMs, fates: given.map(() => FATES[0]!) };
+      return { nowMs, outcomes: given.map(() => OUTCOMES[0]!) };
     keep(keys, key, ring, shape, given, nowMs);
     ring.layout = layout;
     ring.senders = sendersWith(ring, sender, number, nowMs);
-    return { nowMs, fates: given.map((each) => addTo(ring, each, shape, nowMs)) };
+    return { nowMs, outcomes: given.map((each) => addTo(ring, each, shape, nowMs)) };
   },
 };
 
 function sendersWith(ring: Ring, id: string, number: number, nowMs: number): Ring["senders"] {
   const others = ring.senders.filter((each) => each.id !== id);
-  if (others.length >= MOST_SENDERS || (others[0] && others[0].atMs < nowMs - SENDER_LIFE_MS)) others.shift();
+  if (others.length >= MAX_SENDERS || (others[0] && others[0].atMs < nowMs - SENDER_LIFE_MS)) others.shift();
   return [...others, { id, number, atMs: nowMs }];
 }
 
-function addTo(ring: Ring, { name, bucket }: NamedBucket, shape: RingShape, nowMs: number): Fate {
-  const { sampleCount, bucketMs, mostNames } = shape;
+function addTo(ring: Ring, { name, bucket }: NamedBucket, shape: RingShape, nowMs: number): BucketOutcome {
+  const { sampleCount, bucketMs, maxNames } = shape;
   const givenMs = bucket[START]! - (bucket[START]! % bucketMs);
   if (givenMs < nowMs - sampleCount * bucketMs) return "too late";
-  if (name !== "" && ring.numberOf(name) === 0 && ring.names.length < mostNames) ring.addName(name);
+  if (name !== "" && ring.numberOf(name) === 0 && ring.names.length < maxNames) ring.addName(name);
   const number = ring.numberOf(name);
   const startMs = Math.min(givenMs, nowMs - (nowMs % bucketMs));
   const field = `${number}|${(startMs / bucketMs) % sampleCount}`;

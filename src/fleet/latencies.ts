@@ -12,7 +12,7 @@ interface Waiting {
 /** Retention beyond the interval: an event may arrive this late. */
 const SLACK_MS = 60_000;
 /** Maximum response times per name between two flushes. Above it the older half is dropped. */
-const MOST_WAITING = 100_000;
+const MAX_WAITING = 100_000;
 
 /**
  * Records every response time in one series per name. A batch that the store refused (`applied: "no"`) is sent again. A
@@ -37,8 +37,8 @@ export class FleetLatencies {
       waiting = { latenciesMs: [], atMs: [] };
       this.#waiting.set(name, waiting);
     }
-    if (waiting.latenciesMs.length >= MOST_WAITING)
-      for (const each of [waiting.latenciesMs, waiting.atMs]) each.splice(0, MOST_WAITING / 2);
+    if (waiting.latenciesMs.length >= MAX_WAITING)
+      for (const each of [waiting.latenciesMs, waiting.atMs]) each.splice(0, MAX_WAITING / 2);
     waiting.latenciesMs.push(latencyMs);
     waiting.atMs.push(this.#store.leaseClock());
   }
@@ -72,8 +72,8 @@ export class FleetLatencies {
   #takeBack(name: string, latenciesMs: number[], atMs: number[]): void {
     const later = this.#waiting.get(name) ?? { latenciesMs: [], atMs: [] };
     this.#waiting.set(name, {
-      latenciesMs: [...latenciesMs, ...later.latenciesMs].slice(-MOST_WAITING),
-      atMs: [...atMs, ...later.atMs].slice(-MOST_WAITING),
+      latenciesMs: [...latenciesMs, ...later.latenciesMs].slice(-MAX_WAITING),
+      atMs: [...atMs, ...later.atMs].slice(-MAX_WAITING),
     });
   }
 

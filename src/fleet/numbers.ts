@@ -15,7 +15,7 @@ const FIELD_OF_CELL = [
 ] as const;
 
 /** The answer of a `MetricWindow` at `nowMs` with these buckets. A snapshot: it does not change. */
-export function numbersOf(buckets: readonly Float64Array[], nowMs: number, settings: FleetSettings): MetricView {
+export function viewOf(buckets: readonly Float64Array[], nowMs: number, settings: FleetSettings): MetricView {
   const { shape, intervalMs, mode } = settings;
   const ring = new MetricRing(shape.sampleCount, intervalMs, false);
   for (const bucket of buckets) {

@@ -38,19 +38,19 @@ export interface FleetSettings {
 
 const KNOWN = ["sampleCount", "interval", "maxNames", "flush", "mode", "percentiles"];
 const DEFAULT_SAMPLES = 60;
-const MOST_SAMPLES = 600;
-const MOST_NAMES = 1000;
-const MOST_INTERVAL_MS = 7 * 86_400_000;
-const MOST_FLUSH_MS = 3_600_000;
+const MAX_SAMPLES = 600;
+const MAX_NAMES = 1000;
+const MAX_INTERVAL_MS = 7 * 86_400_000;
+const MAX_FLUSH_MS = 3_600_000;
 
 /** Throws ARGUMENT. */
 export function fleetSettings(options: FleetMetricsOptions): FleetSettings {
   checkKnown(options, KNOWN);
   const { interval = "1m", maxNames = 100, flush = "1s", mode = "exact", percentiles = false } = options;
-  const intervalMs = durationMs("interval", interval, 1, MOST_INTERVAL_MS);
+  const intervalMs = durationMs("interval", interval, 1, MAX_INTERVAL_MS);
   const { sampleCount = divisorUpTo(DEFAULT_SAMPLES, intervalMs) } = options;
-  wholeNumber("sampleCount", sampleCount, 1, MOST_SAMPLES);
-  wholeNumber("maxNames", maxNames, 1, MOST_NAMES);
+  wholeNumber("sampleCount", sampleCount, 1, MAX_SAMPLES);
+  wholeNumber("maxNames", maxNames, 1, MAX_NAMES);
   if (intervalMs % sampleCount !== 0) {
     const fits = divisorUpTo(sampleCount, intervalMs);
     throw argumentError(
@@ -62,9 +62,9 @@ export function fleetSettings(options: FleetMetricsOptions): FleetSettings {
   if (mode !== "exact" && mode !== "sentinel") throw argumentError("mode", mode, '"exact" or "sentinel"');
   if (typeof percentiles !== "boolean") throw argumentError("percentiles", percentiles, "true or false");
   return {
-    shape: { sampleCount, bucketMs: intervalMs / sampleCount, mostNames: maxNames },
+    shape: { sampleCount, bucketMs: intervalMs / sampleCount, maxNames: maxNames },
     intervalMs,
-    flushMs: durationMs("flush", flush, 1, MOST_FLUSH_MS),
+    flushMs: durationMs("flush", flush, 1, MAX_FLUSH_MS),
     mode,
     hasPercentiles: percentiles,
   };

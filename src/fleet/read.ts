@@ -1,7 +1,7 @@
 import { script } from "../generated/fleet/read.ts";
 import type { Operation } from "../store/contract.ts";
 import { readStrings } from "../store/message-pack.ts";
-import { BUCKET_BYTES, isSound, unpackBuckets } from "./bucket.ts";
+import { BUCKET_BYTES, isValidBucket, unpackBuckets } from "./bucket.ts";
 import { layoutOf, type RingShape, ringAt } from "./ring.ts";
 
 export interface Read extends RingShape {
@@ -54,7 +54,7 @@ export const read: Operation<Read, { nowMs: number; names: NameBuckets[] }> = {
 function namedOf(name: string, bytes: Uint8Array): NameBuckets {
   const isCut = bytes.length % BUCKET_BYTES === 1;
   const all = unpackBuckets(isCut ? bytes.subarray(0, -1) : bytes);
-  const buckets = all.filter(isSound);
+  const buckets = all.filter(isValidBucket);
   return { name, buckets, isDamaged: isCut || buckets.length < all.length };
 }
 

@@ -2,7 +2,7 @@ import type { Keyspace } from "../store/contract.ts";
 import { ARRAY_BYTES, ownText, SLOT_BYTES, textBytes } from "../store/memory/heap-bytes.ts";
 import { refusal } from "../store/refusal.ts";
 
-export const MOST_SENDERS = 512;
+export const MAX_SENDERS = 512;
 export const SENDER_LIFE_MS = 600_000;
 const SLACK_MS = 60_000;
 const RING_BYTES = 640;
@@ -16,7 +16,7 @@ const SENDER_SIZE_BYTES = 120;
 export interface RingShape {
   sampleCount: number;
   bucketMs: number;
-  mostNames: number;
+  maxNames: number;
 }
 
 interface Sender {
@@ -51,8 +51,8 @@ export class Ring {
   }
 }
 
-export function layoutOf({ sampleCount, bucketMs, mostNames }: RingShape): string {
-  return `1|${sampleCount}|${bucketMs}|${mostNames}`;
+export function layoutOf({ sampleCount, bucketMs, maxNames }: RingShape): string {
+  return `1|${sampleCount}|${bucketMs}|${maxNames}`;
 }
 
 /** Returns the stored ring, or an empty one. Throws MISMATCH for another layout. */

@@ -3,17 +3,17 @@ import { OrielError } from "../errors.ts";
 import { bucketStartMs } from "../metrics/shape.ts";
 import type { Store } from "../store/contract.ts";
 import { ALLOWED, DENIED, FAILURE, merge, START, SUCCESS } from "./bucket.ts";
-import { type Fate, flush, type NamedBucket } from "./flush.ts";
-import { Gathered } from "./gathered.ts";
+import { type BucketOutcome, flush, type NamedBucket } from "./flush.ts";
 import { read } from "./read.ts";
 import type { RingShape } from "./ring.ts";
+import { UnsentBuckets } from "./unsent-buckets.ts";
 
 export interface SenderOptions {
   store: Store;
   key: string;
   shape: RingShape;
   /** Reports the outcome of a bucket. "too late": it can no longer be in any window and was never added. */
-  onFate(given: NamedBucket, fate: Fate): void;
+  onOutcome(given: NamedBucket, outcome: BucketOutcome): void;
 }
 
 const SMALLER = 20;
@@ -32,7 +32,7 @@ interface Batch {
  * name. A batch whose answer is lost is sent again with the same number, and counts once.
  */
 export class Sender {
-  readonly gathered = new Gathered();
+  readonly unsent = new UnsentBuckets();
   readonly #options: SenderOptions;
   /** Drawn on first use, because Workers allow no random numbers while a module loads. */
   #id: string | undefined;
@@ -49,13 +49,13 @@ export class Sender {
   }
 
   get hasWork(): boolean {
-    return this.#batch !== undefined || !this.gathered.isEmpty;
+    return this.#batch !== undefined || !this.unsent.isEmpty;
   }
 
   /** Counts whose outcome is still unknown. */
   *pending(): Generator<NamedBucket> {
     yield* this.#batch?.given ?? [];
-    yield* this.gathered.all();
+    yield* this.unsent.all();
   }
 
   /** Estimates the server's time of a local instant. Uses the local clock until `learnTime` has resolved. */
@@ -67,7 +67,7 @@ export class Sender {
   bucketOf(name: string): Float64Array {
     const { bucketMs } = this.#options.shape;
     const lengthMs = this.#isTimeKnown ? bucketMs : Math.ceil(bucketMs / SMALLER);
-    return this.gathered.bucketOf(
+    return this.unsent.bucketOf(
       name,
       bucketStartMs(this.serverMs(this.#options.store.leaseClock()), lengthMs, "FleetMetrics"),
     );
@@ -75,10 +75,10 @@ export class Sender {
 
   /** Drops buckets that can be in no window any more, so memory stays bounded while a server is unreachable. */
   dropOld(): void {
-    const { shape, store, onFate } = this.#options;
+    const { shape, store, onOutcome } = this.#options;
     const nowMs = this.serverMs(store.leaseClock());
-    const old = this.gathered.takeBefore(nowMs - (shape.sampleCount + 1) * shape.bucketMs);
-    for (const each of old) onFate(each, "too late");
+    const old = this.unsent.takeBefore(nowMs - (shape.sampleCount + 1) * shape.bucketMs);
+    for (const each of old) onOutcome(each, "too late");
   }
 
   /**
@@ -100,7 +100,7 @@ export class Sender {
   async #sendAll(): Promise<void> {
     await this.learnTime();
     while (this.hasWork) {
-      this.#batch ??= { number: ++this.#number, given: this.gathered.take(), mayBeAdded: false, underWay: 0 };
+      this.#batch ??= { number: ++this.#number, given: this.unsent.take(), mayBeAdded: false, underWay: 0 };
       const batch = this.#batch;
       if (batch.given.length > 0) await this.#sendBatch(batch);
       if (this.#batch === batch) this.#batch = undefined;
@@ -115,13 +115,13 @@ export class Sender {
     const { nowMs } = await store.run(read, key, { ...shape, first: 0, most: 0, name: "" });
     if (this.#isTimeKnown) return;
     this.#aheadMs = nowMs - (sentAtMs + store.leaseClock()) / 2;
-    this.gathered.rebase((startMs) => bucketStartMs(startMs + this.#aheadMs, shape.bucketMs, "FleetMetrics"));
+    this.unsent.rebase((startMs) => bucketStartMs(startMs + this.#aheadMs, shape.bucketMs, "FleetMetrics"));
     this.#isTimeKnown = true;
   }
 
   async #sendBatch(batch: Batch): Promise<void> {
     const { number, given } = batch;
-    const { store, key, shape, onFate } = this.#options;
+    const { store, key, shape, onOutcome } = this.#options;
     const sentAtMs = store.leaseClock();
     this.#id ??= crypto.randomUUID().replaceAll("-", "").slice(0, 8);
     batch.underWay++;
@@ -133,13 +133,13 @@ export class Sender {
     });
     this.#aheadMs = answer.nowMs - (sentAtMs + store.leaseClock()) / 2;
     if (this.#batch !== batch) return;
-    for (const [i, fate] of answer.fates.entries()) onFate(given[i]!, fate);
+    for (const [i, outcome] of answer.outcomes.entries()) onOutcome(given[i]!, outcome);
   }
 
   /** Puts a refused batch back to be sent with newer counts, until it is too late for any window. */
   #takeBack({ given }: Batch): void {
     this.#batch = undefined;
-    for (const { name, bucket } of given) merge(this.gathered.bucketOf(name, bucket[START]!), bucket);
+    for (const { name, bucket } of given) merge(this.unsent.bucketOf(name, bucket[START]!), bucket);
   }
 }
 

@@ -15,10 +15,10 @@ afterAll(() => Promise.all(stores.map((each) => each.close())));
 
 type Step = (store: Store, nowMs: number) => Promise<unknown>;
 const shape = fc.constantFrom(
-  { sampleCount: 3, bucketMs: 10, mostNames: 2 },
-  { sampleCount: 3, bucketMs: 10, mostNames: 2 },
-  { sampleCount: 3, bucketMs: 10, mostNames: 2 },
-  { sampleCount: 1, bucketMs: 30, mostNames: 2 },
+  { sampleCount: 3, bucketMs: 10, maxNames: 2 },
+  { sampleCount: 3, bucketMs: 10, maxNames: 2 },
+  { sampleCount: 3, bucketMs: 10, maxNames: 2 },
+  { sampleCount: 1, bucketMs: 30, maxNames: 2 },
 );
 const name = fc.constantFrom("", "a", "b", "c", "é𝄞", "0|1", "@names");
 const entry = fc.record({

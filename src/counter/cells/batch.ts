@@ -1,8 +1,8 @@
 import { deferred } from "../../async/deferred.ts";
 import { ARRAY_HEAD_BYTES, writeArrayHead, writeStringHead } from "../../store/message-pack.ts";
 import type { CellMemory } from "./cell-memory.ts";
-import { MOST_GIVEN_BYTES } from "./given.ts";
 import type { Pending } from "./pending.ts";
+import { MAX_UNCONFIRMED_BYTES } from "./unconfirmed-batches.ts";
 
 const MOST_ROWS = 2048;
 /** A batch of this size is sent early, so that the server works while the process counts. */
@@ -42,7 +42,7 @@ export class Batch {
 
   /** Whether the batch is open, uses cells of this memory, and has room for this count and one more row. */
   hasRoomFor(count: number, memory: CellMemory): boolean {
-    const hasRoom = this.rowCount < MOST_ROWS && this.#mostBytes <= MOST_GIVEN_BYTES - LONGEST_ROW_BYTES;
+    const hasRoom = this.rowCount < MOST_ROWS && this.#mostBytes <= MAX_UNCONFIRMED_BYTES - LONGEST_ROW_BYTES;
     return this.#memory === memory && hasRoom && this.total + count <= Number.MAX_SAFE_INTEGER;
   }
 

@@ -4,14 +4,14 @@ import { OrielError } from "../../errors.ts";
 import type { Store } from "../../store/contract.ts";
 import type { Clock } from "../../time.ts";
 import type { Agreement } from "../agreement.ts";
-import { law } from "../format/law.ts";
+import { failoverTimes } from "../format/constants.ts";
 import { add } from "../steps/add.ts";
 import { Batch } from "./batch.ts";
 import type { CellMemory } from "./cell-memory.ts";
 import { inDoubt, unsent } from "./fates.ts";
-import { Given, type GivenBatch } from "./given.ts";
 import { LOOK, newMark, placeOf } from "./mark.ts";
 import type { Pending } from "./pending.ts";
+import { type UnconfirmedBatch, UnconfirmedBatches } from "./unconfirmed-batches.ts";
 
 const PAUSE_MS = 100;
 
@@ -34,7 +34,7 @@ export interface ProducerOptions {
  * Sends batches to one shard, one at a time. Each has the next number under a mark of this producer, so a batch that
  * arrives twice counts once. New counts collect in the open batch while another one is sent. The outcomes:
  *
- *   answered in time ........→ callers resolve; the batch is kept for a while (given.ts)
+ *   answered in time ........→ callers resolve; the batch is kept for a while (unconfirmed-batches.ts)
  *   no answer in time .......→ callers reject with applied "unknown"; the batch is sent again until it is answered
  *   not sent ................→ callers reject with applied "no"; the batch is dropped
  *   the mark is behind it ...→ a failover lost the last batches; the kept ones are sent again first, in order
@@ -55,7 +55,7 @@ export class Producer implements OneAtATime {
   #used = 0;
   /** When the mark was created or last known to move. */
   #heardAt: [monotonicMs: number, wallMs: number];
-  readonly #given = new Given();
+  readonly #unconfirmed = new UnconfirmedBatches();
   /** Where the last confirmed batch was counted, as `<born>.<generation>`. */
   #where = ".0";
 
@@ -84,8 +84,8 @@ export class Producer implements OneAtATime {
     return this.#turn !== undefined;
   }
 
-  get hasGiven(): boolean {
-    return this.#given.size > 0;
+  get hasUnconfirmed(): boolean {
+    return this.#unconfirmed.size > 0;
   }
 
   /** Sends all batches, including those added while it runs. Never rejects. */
@@ -96,7 +96,7 @@ export class Producer implements OneAtATime {
 
   /** Checks that the server still has the last batches, and sends lost ones again. Never rejects. */
   check(): Promise<void> {
-    const { last } = this.#given;
+    const { last } = this.#unconfirmed;
     if (this.#turn === undefined && last) this.#turn = this.#recall(last);
     return this.#turn ?? Promise.resolve();
   }
@@ -127,13 +127,13 @@ export class Producer implements OneAtATime {
   }
 
   /** Only reads. A call that may itself count the batch again would not prove that the server kept it. */
-  async #recall({ number }: GivenBatch): Promise<void> {
+  async #recall({ number }: UnconfirmedBatch): Promise<void> {
     const { store, key, layout, now } = this.#options;
     try {
       const sentAtMs = now();
       const { place } = await store.run(add, key, { ...LOOK, layout, mark: this.#mark });
-      if (Number(place) >= number) this.#given.letGo(Number(place), sentAtMs);
-      else await this.#giveAgain(Number(place), { number: number + 1, before: number });
+      if (Number(place) >= number) this.#unconfirmed.confirm(Number(place), sentAtMs);
+      else await this.#resend(Number(place), { number: number + 1, before: number });
     } catch {
       // The next check or batch asks again.
     }
@@ -159,7 +159,7 @@ export class Producer implements OneAtATime {
   async #count(batch: Batch): Promise<void> {
     const rows = batch.close();
     const { total } = batch;
-    if (this.#mark === "" || (this.#isLongAgo() && !this.hasGiven)) this.#rename();
+    if (this.#mark === "" || (this.#isLongAgo() && !this.hasUnconfirmed)) this.#rename();
     const mark = this.#mark;
     const number = ++this.#used;
     for (let isInDoubt = false; ; ) {
@@ -182,7 +182,7 @@ export class Producer implements OneAtATime {
   }
 
   /** Sends a batch, and before it everything that the server lost. `from`: the mark's last known value. */
-  async #give(batch: GivenBatch, from = batch.before): Promise<void> {
+  async #give(batch: UnconfirmedBatch, from = batch.before): Promise<void> {
     const { store, key, layout, replicas, now } = this.#options;
     const { number, total, rows } = batch;
     for (let before = from; ; ) {
@@ -200,16 +200,16 @@ export class Producer implements OneAtATime {
         // A batch counted by an earlier copy is in this generation or an earlier one. Keep the earliest possible one.
         if (isCounted) this.#where = `${added.born}.${added.generation}`;
         // A batch that is sent again keeps its first place: after a second loss the table may have it from there.
-        this.#given.keep({ ...batch, where: batch.where ?? this.#where }, sentAtMs, now());
+        this.#unconfirmed.keep({ ...batch, where: batch.where ?? this.#where }, sentAtMs, now());
         return;
       }
-      before = await this.#giveAgain(reached, batch);
+      before = await this.#resend(reached, batch);
     }
   }
 
   /** Sends lost batches again. Returns the mark's new value: the last kept batch before this one. */
-  async #giveAgain(reached: number, batch: Pick<GivenBatch, "number" | "before">): Promise<number> {
-    const { held, isWhole } = this.#given.after(reached, batch);
+  async #resend(reached: number, batch: Pick<UnconfirmedBatch, "number" | "before">): Promise<number> {
+    const { held, isWhole } = this.#unconfirmed.after(reached, batch);
     if (!isWhole && reached === 0) this.#giveUp();
     if (!isWhole) this.#options.onLost({ total: Number.NaN });
     let before = reached;
@@ -236,7 +236,7 @@ export class Producer implements OneAtATime {
 
   #isLongAgo(): boolean {
     const [monotonicMs, wallMs] = this.#clocks();
-    return Math.max(monotonicMs - this.#heardAt[0], wallMs - this.#heardAt[1]) > law.longestSilenceMs;
+    return Math.max(monotonicMs - this.#heardAt[0], wallMs - this.#heardAt[1]) > failoverTimes.longestSilenceMs;
   }
 
   #rename(): void {
@@ -244,6 +244,6 @@ export class Producer implements OneAtATime {
     this.#number = 0;
     this.#used = 0;
     this.#heardAt = this.#clocks();
-    this.#given.clear();
+    this.#unconfirmed.clear();
   }
 }

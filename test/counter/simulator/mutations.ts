@@ -1,6 +1,6 @@
-import { Given } from "../../../src/counter/cells/given.ts";
 import { Producer } from "../../../src/counter/cells/producer.ts";
-import type { law } from "../../../src/counter/format/law.ts";
+import { UnconfirmedBatches } from "../../../src/counter/cells/unconfirmed-batches.ts";
+import type { failoverTimes } from "../../../src/counter/format/constants.ts";
 import type { Shard } from "../../../src/counter/steps/shard.ts";
 import type { Keyspace } from "../../../src/store/contract.ts";
 import { CALM } from "../../simulator/world/network.ts";
@@ -14,7 +14,7 @@ export interface Mutation {
   readonly rule: string;
   /** Conditions in which the rule is needed soon. */
   readonly conditions?: Partial<Plan>;
-  readonly constants?: Partial<typeof law>;
+  readonly constants?: Partial<typeof failoverTimes>;
   readonly forgottenAfterMs?: number;
   readonly step?: { readonly name: string; readonly local: (real: Local) => Local };
   /** Anything else; returns how to put it back. */
@@ -58,7 +58,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: "what was acknowledged is kept for a while: it is not",
     conditions: failing,
-    patch: () => patched(Given.prototype, { keep() {} }),
+    patch: () => patched(UnconfirmedBatches.prototype, { keep() {} }),
   },
   {
     rule: "it is kept for 10 s: for none",
@@ -74,9 +74,9 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: "what is given again is young again: it keeps its age",
     conditions: { ...failing, failovers: 40 },
     patch: () => {
-      const { keep, after } = Given.prototype;
+      const { keep, after } = UnconfirmedBatches.prototype;
       const ages = new WeakMap<object, number>();
-      return patched(Given.prototype, {
+      return patched(UnconfirmedBatches.prototype, {
         after(...call) {
           const told = after.apply(this, call);
           for (const one of told.held) ages.set(one, 0);

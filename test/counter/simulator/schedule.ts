@@ -1,4 +1,4 @@
-import { law } from "../../../src/counter/format/law.ts";
+import { failoverTimes } from "../../../src/counter/format/constants.ts";
 import { give, own, produce } from "./actors.ts";
 import { drain, drainShard } from "./drainer.ts";
 import { judge, judgeDrained, read, readOnce } from "./judge.ts";
@@ -30,11 +30,11 @@ export async function playSchedule(seed: number, options: PlayOptions = {}): Pro
   const { mutation, tracing = false } = options;
   const plan = { ...planOf(seed), ...options.conditions };
   const stage = new Stage(plan, tracing, mutation);
-  const usual = { ...law };
+  const usual = { ...failoverTimes };
   const { now } = Date;
   const { stackTraceLimit } = Error;
   if (!tracing) Error.stackTraceLimit = 0;
-  Object.assign(law, mutation?.constants);
+  Object.assign(failoverTimes, mutation?.constants);
   const unpatch = mutation?.patch?.();
   Date.now = () => stage.world.nowMs + stage.wallOffsetMs;
   try {
@@ -42,7 +42,7 @@ export async function playSchedule(seed: number, options: PlayOptions = {}): Pro
   } finally {
     Date.now = now;
     Error.stackTraceLimit = stackTraceLimit;
-    Object.assign(law, usual);
+    Object.assign(failoverTimes, usual);
     unpatch?.();
   }
   const { world, books, table } = stage;

@@ -57,7 +57,7 @@ export const SERIES: Shape[] = [
   ],
 ];
 
-const SHAPE = { sampleCount: 60, bucketMs: 1000, mostNames: 1000 };
+const SHAPE = { sampleCount: 60, bucketMs: 1000, maxNames: 1000 };
 const fleet =
   (nameOf: (i: number) => string, fleets: number): Shape[1] =>
   ({ store, clock }) =>

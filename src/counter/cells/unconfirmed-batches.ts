@@ -1,9 +1,9 @@
-import { law } from "../format/law.ts";
+import { failoverTimes } from "../format/constants.ts";
 
 /** Maximum bytes of a batch, so that each can be kept and sent again. */
-export const MOST_GIVEN_BYTES = 262_144;
+export const MAX_UNCONFIRMED_BYTES = 262_144;
 
-export interface GivenBatch {
+export interface UnconfirmedBatch {
   number: number;
   /** The last number that was acknowledged before this batch. */
   before: number;
@@ -17,8 +17,8 @@ export interface GivenBatch {
  * The recent batches of one producer, at most 256 KiB, in case a failover loses them. A batch is dropped when a server
  * that has it answers a call that was sent at least 10 s after its last acknowledgement.
  */
-export class Given {
-  #batches: (GivenBatch & { answeredAtMs: number })[] = [];
+export class UnconfirmedBatches {
+  #batches: (UnconfirmedBatch & { answeredAtMs: number })[] = [];
   #sizeBytes = 0;
   /** The highest number that was ever kept. A dropped batch is not kept again when it is acknowledged once more. */
   #highest = 0;
@@ -26,13 +26,13 @@ export class Given {
   get size(): number {
     return this.#batches.length;
   }
-  get last(): GivenBatch | undefined {
+  get last(): UnconfirmedBatch | undefined {
     return this.#batches.at(-1);
   }
 
   /** The batch sent at `sentAtMs` was answered, so it and all earlier batches count. */
-  keep(batch: GivenBatch, sentAtMs: number, answeredAtMs: number): void {
-    this.letGo(batch.number - 1, sentAtMs);
+  keep(batch: UnconfirmedBatch, sentAtMs: number, answeredAtMs: number): void {
+    this.confirm(batch.number - 1, sentAtMs);
     const known = this.#batches.find(({ number }) => number === batch.number);
     if (known) {
       known.answeredAtMs = answeredAtMs;
@@ -41,16 +41,16 @@ export class Given {
       this.#highest = batch.number;
       this.#batches.push({ ...batch, answeredAtMs });
       this.#sizeBytes += batch.rows.length;
-      while (this.#sizeBytes > MOST_GIVEN_BYTES) this.#drop();
+      while (this.#sizeBytes > MAX_UNCONFIRMED_BYTES) this.#drop();
     }
   }
 
   /**
    * A call sent at `sentAtMs` that counts none of these was answered by a server that has everything up to `number`.
    */
-  letGo(number: number, sentAtMs: number): void {
+  confirm(number: number, sentAtMs: number): void {
     const isSafe = (one: { number: number; answeredAtMs: number }) =>
-      one.number <= number && one.answeredAtMs + law.keptMs <= sentAtMs;
+      one.number <= number && one.answeredAtMs + failoverTimes.keptMs <= sentAtMs;
     while (this.#batches.length > 0 && isSafe(this.#batches[0]!)) this.#drop();
   }
 
@@ -59,7 +59,10 @@ export class Given {
   }
 
   /** The kept batches above `reached` and before `batch`, which the server lost. `isWhole`: none is missing. */
-  after(reached: number, batch: Pick<GivenBatch, "number" | "before">): { held: GivenBatch[]; isWhole: boolean } {
+  after(
+    reached: number,
+    batch: Pick<UnconfirmedBatch, "number" | "before">,
+  ): { held: UnconfirmedBatch[]; isWhole: boolean } {
     for (const one of this.#batches) if (one.number > reached) one.answeredAtMs = Number.POSITIVE_INFINITY;
     const held = this.#batches.filter(({ number }) => number > reached && number < batch.number);
     return { held, isWhole: (held[0] ?? batch).before <= reached };

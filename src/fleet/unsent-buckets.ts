@@ -1,8 +1,8 @@
 import { merge, newBucket } from "./bucket.ts";
-import { MOST_GIVEN, type NamedBucket } from "./flush.ts";
+import { MAX_BUCKETS_PER_FLUSH, type NamedBucket } from "./flush.ts";
 
 /** Counts of this process that are not sent yet: for each name, its buckets by start time. */
-export class Gathered {
+export class UnsentBuckets {
   readonly #byName = new Map<string, Map<number, Float64Array>>();
 
   get isEmpty(): boolean {
@@ -36,9 +36,9 @@ export class Gathered {
   take(): NamedBucket[] {
     const taken: NamedBucket[] = [];
     for (const [name, buckets] of this.#byName) {
-      if (taken.length + buckets.size > MOST_GIVEN && taken.length > 0) break;
+      if (taken.length + buckets.size > MAX_BUCKETS_PER_FLUSH && taken.length > 0) break;
       for (const [startMs, bucket] of buckets) {
-        if (taken.length === MOST_GIVEN) return taken;
+        if (taken.length === MAX_BUCKETS_PER_FLUSH) return taken;
         taken.push({ name, bucket });
         buckets.delete(startMs);
       }
