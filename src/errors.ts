@@ -20,9 +20,9 @@ export type OrielErrorCode =
 export interface OrielErrorOptions {
   cause?: unknown;
   /** True when the same call may succeed later without any change by the caller. */
-  transient?: boolean;
+  transient?: boolean | undefined;
   /** "no": nothing was changed; "unknown": the reply is missing, the change may or may not have happened. */
-  applied?: "no" | "unknown";
+  applied?: "no" | "unknown" | undefined;
   /** OPEN only: after how long another call is worthwhile, ms. */
   retryAfterMs?: number | undefined;
 }

@@ -4,7 +4,7 @@ import { type Rule, tickMsOf } from "./rule.ts";
 
 export interface BreakerRules {
   /** Breakers of one name and span share what they know, over one store. Needed with a store. */
-  name?: string;
+  name?: string | undefined;
   /** The sliding window, 1 ms to 1 day. Up to 2 minutes to the ms, longer ones to a 60 000th part, rounded down to 2, 5, 10, ... ms. */
   span: Duration;
   /** Opens when the share of failed calls is larger, from 0 to 1; a ratio of 1 when all failed. */
@@ -14,28 +14,28 @@ export interface BreakerRules {
   /** With `slowRatio`: 1 ms to 1 day. */
   slowCall?: Duration | undefined;
   /** The ratios say nothing of fewer calls in the window; default 10. */
-  minimumCalls?: number;
+  minimumCalls?: number | undefined;
   /** Opens with so many failed calls in the window. */
   failures?: number | undefined;
   /** For how long it stays open, 1 ms to 1 day; default 30 s. */
-  cooldown?: Duration;
+  cooldown?: Duration | undefined;
   /** Calls that must go well to close it; no more are let through until then. 1 to 100, default 1. */
-  probes?: number;
+  probes?: number | undefined;
   /** A probe that has not ended after so long is given up, and another call may probe; 1 ms to 1 day, default 30 s. */
-  lease?: Duration;
+  lease?: Duration | undefined;
   /** A process hands in what it has gathered with its first call after so long; 1 ms to 10 s, default 100 ms. */
-  flush?: Duration;
+  flush?: Duration | undefined;
   /** A call that has not ended after so long is aborted, rejects with DEADLINE and counts as a failure; 1 ms to 1 day, default none. */
   timeout?: Duration | undefined;
   /** Which rejections count as failures; default all. Those that do not count as good calls. One that it throws for is a failure. */
-  isFailure?: (error: unknown) => boolean;
+  isFailure?: ((error: unknown) => boolean) | undefined;
   /**
    * Which rejections count as nothing, neither good nor bad: a probe then gives its place back. Asked before `isFailure`;
    * default: that of another breaker that is open (OPEN), which says nothing about what is called. One that it throws for is a failure.
    */
-  isIgnored?: (error: unknown) => boolean;
+  isIgnored?: ((error: unknown) => boolean) | undefined;
   /** Ms that never step back, of calls and, without a store, of windows. Default: the store's, else `performance.now` and what was slept. */
-  monotonic?: Clock;
+  monotonic?: Clock | undefined;
 }
 
 /** With one condition at least: `failureRatio`, `failures`, or `slowRatio` with `slowCall`. */

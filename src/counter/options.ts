@@ -11,33 +11,33 @@ export interface CountersOptions<Dimension extends string = string> {
    * were added. Earlier counts have the empty value. A process without these dimensions can still count, but no longer
    * read or drain (MISMATCH). Add their columns to the table first: docs/runbook/add-a-dimension.md.
    */
-  addedDimensions?: readonly Dimension[];
+  addedDimensions?: readonly Dimension[] | undefined;
   /**
    * Lengths of time buckets. Default minute, hour and day. Redis counts the finest; the others are computed from it.
    */
-  buckets?: readonly BucketName[];
+  buckets?: readonly BucketName[] | undefined;
   /** The IANA time zone in which hours and days begin. Default "UTC". */
-  timeZone?: string;
+  timeZone?: string | undefined;
   /**
    * The number of keys, which may be on different primaries: 1 to 1024, default 64. All processes must use the same.
    */
-  shards?: number;
+  shards?: number | undefined;
   /** The number of replicas that must have a count before it is acknowledged. Default 0. */
-  replicas?: number;
+  replicas?: number | undefined;
   /**
    * Also adds the counts to plain keys that other programs read with GET, for example S1:202611211200:3:D. They are
    * approximate after faults, and cost one command per row and bucket. Values of added dimensions follow the others.
    */
-  mirror?: CounterMirror;
+  mirror?: CounterMirror | undefined;
   /** Called when a failover lost counts that could not be sent again. `total`: their number, NaN if unknown. */
-  onLost?: (loss: { total: number }) => void;
+  onLost?: ((loss: { total: number }) => void) | undefined;
 }
 
 export interface CounterMirror {
   /** Prefix of every key. Default "". */
-  prefix?: string;
+  prefix?: string | undefined;
   /** How long a key is kept after its last count. Default "2d". */
-  keep?: Duration;
+  keep?: Duration | undefined;
 }
 
 export interface CountersSettings {

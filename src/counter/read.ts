@@ -11,19 +11,19 @@ const MINUTE_MS = 60_000;
 
 export interface CountersQuery<Dimension extends string = string> {
   /** Default: the finest bucket. */
-  bucket?: BucketName;
+  bucket?: BucketName | undefined;
   /** Only buckets that start at this time or later. Default: all. */
-  from?: number | Date;
+  from?: number | Date | undefined;
   /** Only buckets that start before this time. Default: all. */
-  to?: number | Date;
+  to?: number | Date | undefined;
   /** Only rows with these values. */
-  values?: Readonly<Partial<Record<Dimension, string>>>;
+  values?: Readonly<Partial<Record<Dimension, string>>> | undefined;
   /** The table to which the counts are drained. Its counts are included. */
-  table?: CountTable;
+  table?: CountTable | undefined;
   /**
    * True: counts are bigints, exact up to 2^63 - 1. Default false: they are numbers, and a larger count is TOO_LARGE.
    */
-  bigint?: boolean;
+  bigint?: boolean | undefined;
 }
 
 export interface ReadPlace extends Shaped {

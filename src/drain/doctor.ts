@@ -20,19 +20,19 @@ export interface RepairOptions {
   /**
    * For a shard that was set back: drop or keep the events that the table may have. Default: the shard is not repaired.
    */
-  inDoubt?: "drop" | "keep";
+  inDoubt?: "drop" | "keep" | undefined;
   /**
    * Continue although the table lacks acknowledged generations. Their counts are lost. Default: the shard is not
    * repaired.
    */
-  acceptMissing?: boolean;
+  acceptMissing?: boolean | undefined;
   /**
    * Rename shards that cannot be read or have another layout, and the key of the layout, and start empty ones. Default:
    * they are not repaired. A shard with a newer layout is never renamed: pass its `addedDimensions` instead.
    */
-  setAside?: boolean;
+  setAside?: boolean | undefined;
   /** Correct the sums of generations from their rows. Reads the whole counter. Default false. */
-  mendSums?: boolean;
+  mendSums?: boolean | undefined;
 }
 
 /** Works with JSON.stringify: bigints become numbers up to 2^53 - 1, and decimal text above it. */

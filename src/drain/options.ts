@@ -8,20 +8,20 @@ export interface DrainOptions {
   counters: Counters;
   sink: Sink;
   /** Elects the process that drains. Without a lock all started processes drain, which is correct but wasteful. */
-  lock?: Lock;
+  lock?: Lock | undefined;
   /** Time between the starts of two cycles. Default 10 s. */
-  every?: Duration;
+  every?: Duration | undefined;
   /** After this time a cycle cancels its unfinished shards. Default 30 s. */
-  cycleTimeout?: Duration;
+  cycleTimeout?: Duration | undefined;
   /** Time limit of one transaction. Default 10 s. */
-  sqlTimeout?: Duration;
+  sqlTimeout?: Duration | undefined;
   /** Maximum concurrent transactions. Default 4. */
-  concurrency?: number;
+  concurrency?: number | undefined;
   /**
    * Replicas that must have a generation before it is written to the table. With 1 or more a failover changes no total.
    * Default 0.
    */
-  replicas?: number;
+  replicas?: number | undefined;
 }
 
 export interface DrainSettings {

@@ -11,12 +11,12 @@ export interface FleetSourceOptions {
    * "fleet": gauges of the sliding window over all processes, read from the store. Each process reports the same
    * values, so aggregate with `max by (name)`. "both": both.
    */
-  scope?: "process" | "fleet" | "both";
+  scope?: "process" | "fleet" | "both" | undefined;
   /**
    * Percentiles of response times, 0 to 100 each, for scope "fleet". Default 50, 90 and 99 if the fleet keeps
    * percentiles.
    */
-  percentiles?: readonly number[];
+  percentiles?: readonly number[] | undefined;
 }
 
 /** The members of `FleetMetrics` that this source uses. */

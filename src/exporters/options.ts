@@ -3,9 +3,9 @@ import { warnOfFractions } from "../percent.ts";
 
 export interface ExporterOptions {
   /** Prefix of every name. Letters, digits and "_", not starting with a digit. Default "oriel". */
-  prefix?: string;
+  prefix?: string | undefined;
   /** Added to every sample, e.g. `{ service: "shop" }`. */
-  labels?: Readonly<Record<string, string>>;
+  labels?: Readonly<Record<string, string>> | undefined;
 }
 
 const NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;

@@ -8,7 +8,7 @@ export interface SeriesSourceOptions {
   /** The sliding window. */
   span: Duration;
   /** 0 to 100 each; default 50, 90 and 99. */
-  percentiles?: readonly number[];
+  percentiles?: readonly number[] | undefined;
 }
 
 export interface StatsLike {

@@ -13,7 +13,7 @@ export interface WindowSourceOptions {
    * Percentiles of response times, 0 to 100 each. Default none. The windows must keep them (their option
    * `percentiles`).
    */
-  percentiles?: readonly number[];
+  percentiles?: readonly number[] | undefined;
 }
 
 /** Gauges of `MetricWindow`s. Each process reports its own, so sums over processes are correct. Throws ARGUMENT. */

@@ -4,28 +4,28 @@ import type { RingShape } from "./ring.ts";
 
 export interface FleetMetricsOptions {
   /** Total length of all buckets, 1 ms to 7 days. Default "1m". The same for all processes that share the name. */
-  interval?: Duration;
+  interval?: Duration | undefined;
   /**
    * Number of buckets, 1 to 600; must divide the interval into whole ms. Default: the largest such number up to 60. The
    * same for all processes.
    */
-  sampleCount?: number;
+  sampleCount?: number | undefined;
   /**
    * Maximum names with numbers of their own, 1 to 1000. Default 100. All other names share "". The same for all
    * processes.
    */
-  maxNames?: number;
+  maxNames?: number | undefined;
   /** How long counts are collected before they are sent. Default "1s". */
-  flush?: Duration;
+  flush?: Duration | undefined;
   /**
    * "exact" (default): the last `sampleCount` buckets. "sentinel": one more bucket, while it is no older than the
    * interval.
    */
-  mode?: "exact" | "sentinel";
+  mode?: "exact" | "sentinel" | undefined;
   /**
    * Also keeps every response time in a shared series, for `latencyPercentilesMs`. About 20 bytes each. Default false.
    */
-  percentiles?: boolean;
+  percentiles?: boolean | undefined;
 }
 
 export interface FleetSettings {

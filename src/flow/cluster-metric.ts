@@ -10,7 +10,7 @@ export interface ClusterMetricOptions {
   sampleCount: number;
   interval: Duration;
   /** Ms since 1970; default `Date.now`. */
-  clock?: Clock;
+  clock?: Clock | undefined;
 }
 
 /**

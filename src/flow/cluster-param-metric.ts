@@ -6,7 +6,7 @@ import { atLeast } from "./controller.ts";
 
 export interface ClusterParamMetricOptions extends ClusterMetricOptions {
   /** Maximum number of values in a bucket; default 4000. Above it, the least recently counted value is evicted. */
-  maxValues?: number;
+  maxValues?: number | undefined;
 }
 
 /**

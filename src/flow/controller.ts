@@ -18,7 +18,7 @@ export interface FlowNode {
 
 export interface TryPassOptions {
   /** Lets the call use a future bucket, after a wait; default false. */
-  prioritized?: boolean;
+  prioritized?: boolean | undefined;
 }
 
 /** Decides about a call synchronously; it never waits itself. Source: Sentinel's TrafficShapingController. */

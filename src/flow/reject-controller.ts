@@ -16,7 +16,7 @@ export interface RejectOptions {
   /** Maximum passes per second, or maximum calls in progress; 0 allows none. */
   count: number;
   /** Whether `count` bounds the rate or the concurrency; default "rate". */
-  grade?: "rate" | "concurrency";
+  grade?: "rate" | "concurrency" | undefined;
 }
 
 /**

@@ -16,11 +16,11 @@ export interface ThrottlingOptions {
   /** Passes per `interval`; 0 allows none. */
   count: number;
   /** Default "1s". */
-  interval?: Duration;
+  interval?: Duration | undefined;
   /** A call that would wait longer is denied; default "500ms". */
-  maxQueueingTime?: Duration;
+  maxQueueingTime?: Duration | undefined;
   /** Ms, fractions too; default `performance.now`. */
-  clock?: Clock;
+  clock?: Clock | undefined;
 }
 
 /**

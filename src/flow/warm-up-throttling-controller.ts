@@ -14,7 +14,7 @@ import { WARM_UP_OPTIONS, WarmUp, type WarmUpOptions } from "./warm-up.ts";
 
 export interface WarmUpThrottlingOptions extends WarmUpOptions {
   /** A call that would wait longer is denied; default "500ms". */
-  maxQueueingTime?: Duration;
+  maxQueueingTime?: Duration | undefined;
 }
 
 /**

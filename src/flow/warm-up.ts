@@ -7,9 +7,9 @@ export interface WarmUpOptions {
   /** Time that a cold resource needs to warm up. */
   warmUpPeriod: Duration;
   /** A cold resource allows `count / coldFactor` passes per second; more than 1, default 3. */
-  coldFactor?: number;
+  coldFactor?: number | undefined;
   /** Ms since 1970; must be the node's clock. Default `Date.now`. */
-  clock?: Clock;
+  clock?: Clock | undefined;
 }
 
 export const WARM_UP_OPTIONS = ["count", "warmUpPeriod", "coldFactor", "clock"];

@@ -17,23 +17,23 @@ export interface LimiterOptions<Request> {
    * addresses count as one client. A key of more than 256 characters, or one that is not well formed, counts by its
    * SHA-256, as a list does; requests without one (undefined, null) count together.
    */
-  key?: (request: Request) => HeaderValue | Promise<HeaderValue>;
+  key?: ((request: Request) => HeaderValue | Promise<HeaderValue>) | undefined;
   /** Bits of an IPv6 address that make one client, for the default `key`. Default 64. */
-  ipv6Prefix?: number;
+  ipv6Prefix?: number | undefined;
   /** Permits a request takes. Default 1. */
-  cost?: number | ((request: Request) => number | Promise<number>);
+  cost?: number | ((request: Request) => number | Promise<number>) | undefined;
   /** True: the request passes without asking the limiter. */
-  skip?: (request: Request) => boolean | Promise<boolean>;
+  skip?: ((request: Request) => boolean | Promise<boolean>) | undefined;
   /** What the header fields say; false: none are set. */
-  headers?: false | Omit<RateLimitHeaderOptions, "partitionKey">;
+  headers?: false | Omit<RateLimitHeaderOptions, "partitionKey"> | undefined;
   /** Tells the client whose quota it is (`pk`), from the request's id. Default: not told. */
-  partitionKey?: (id: string) => string | Uint8Array | undefined;
+  partitionKey?: ((id: string) => string | Uint8Array | undefined) | undefined;
   /**
    * A store that fails (out of reach, too slow, full): "throw" (default) gives the error to the framework; "pass" lets the
    * request pass. Any other error goes to the framework: of `key`, `cost` or `skip`, a wrong argument, a damaged state, an
    * id with more records or reservations than a limiter can count.
    */
-  onError?: "throw" | "pass";
+  onError?: "throw" | "pass" | undefined;
 }
 
 /** An answered request. */

@@ -4,7 +4,7 @@ import { parseIpv4, parseIpv6 } from "./ip-address.ts";
 
 export interface ClientKeyOptions {
   /** Bits of an IPv6 address that make one client, from 32 to 128. Default 64: one network, which one host owns. */
-  ipv6Prefix?: number;
+  ipv6Prefix?: number | undefined;
 }
 
 /**

@@ -13,17 +13,17 @@ export interface RateLimitHeaderOptions {
    * Adds X-RateLimit-Limit, -Remaining and -Reset of the deciding policy. Their reset is in seconds since 1970 ("unix",
    * also `true`; as GitHub's and express-rate-limit's) or in seconds from now ("delta").
    */
-  legacy?: boolean | "unix" | "delta";
+  legacy?: boolean | "unix" | "delta" | undefined;
   /** Tells the client whose quota it is (`pk`); text is sent as UTF-8. Give no secret: it is not encrypted. */
-  partitionKey?: string | Uint8Array;
+  partitionKey?: string | Uint8Array | undefined;
   /** The unit of a policy, by its name, where it is not requests; of a concurrency policy it is concurrent-requests. */
-  units?: Readonly<Record<string, QuotaUnit>>;
+  units?: Readonly<Record<string, QuotaUnit>> | undefined;
   /** Adds a random time up to this to Retry-After, so that denied clients do not all return at one instant. */
-  retryJitter?: Duration;
+  retryJitter?: Duration | undefined;
   /** From 0 to below 1; for tests. Default Math.random. */
-  random?: () => number;
+  random?: (() => number) | undefined;
   /** For `legacy: "unix"`. Default Date.now. */
-  clock?: Clock;
+  clock?: Clock | undefined;
 }
 
 /** Throws ARGUMENT. `of`: the option that they are the value of. */

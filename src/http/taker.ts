@@ -2,7 +2,7 @@ import type { Decision } from "../limiter/decision.ts";
 
 /** What a middleware needs of a limiter; `Limiter` is one. */
 export interface Taker {
-  take(id: string, options?: { cost?: number; signal?: AbortSignal }): Promise<Decision>;
+  take(id: string, options?: { cost?: number | undefined; signal?: AbortSignal | undefined }): Promise<Decision>;
   /** Gives back what a concurrency policy lent; called when the response has ended. */
   release?(id: string, permit: string): Promise<unknown>;
 }

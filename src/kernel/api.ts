@@ -15,35 +15,35 @@ import { type ColumnStats, statsOfSource } from "./stats.ts";
 
 export interface ColumnOptions {
   /** Type of the values in raw bytes; default "f32". A typed array has its own type. */
-  type?: ValueType;
+  type?: ValueType | undefined;
   /** Default "reject". */
-  nan?: NanPolicy;
+  nan?: NanPolicy | undefined;
   /** "numpy": the same bits as NumPy 2.4, computed in the column's own precision. Default "strict". */
-  compat?: PercentileLaw;
+  compat?: PercentileLaw | undefined;
 }
 
 export interface PercentileOptions extends ColumnOptions {
   /** Default "linear". */
-  method?: PercentileMethod;
+  method?: PercentileMethod | undefined;
 }
 
 export interface TrimOptions {
-  type?: ValueType;
+  type?: ValueType | undefined;
   /** "right" (default): cutoff < t. "both": cutoff <= t. */
-  closed?: Closed;
+  closed?: Closed | undefined;
   /** Set to true if the times never decrease. Both ends are then found by binary search. Default false. */
-  sorted?: boolean;
+  sorted?: boolean | undefined;
   /** The last instant inside the window; default: no upper bound. */
-  until?: Instant;
+  until?: Instant | undefined;
 }
 
 export interface WindowStatsOptions<P extends readonly number[] = readonly number[]>
   extends TrimOptions,
     PercentileOptions {
   /** Each from 0 to 100; default 50, 90, 99. */
-  percentiles?: P;
+  percentiles?: P | undefined;
   /** Variance divides by count - ddof; default 0. */
-  ddof?: number;
+  ddof?: number | undefined;
 }
 
 /** Whole ms since 1970; a number's fraction is floored. */
@@ -92,7 +92,7 @@ function sum(values: Values, options: ColumnOptions = {}): number {
  * Returns count, mean, variance, std, min and max. The variance divides by count - `ddof` (default 0).
  * For an empty column the count is 0 and the rest are NaN.
  */
-function moments(values: Values, options: ColumnOptions & { ddof?: number } = {}): Moments {
+function moments(values: Values, options: ColumnOptions & { ddof?: number | undefined } = {}): Moments {
   checkKnown(options, MOMENTS);
   const ddof = ddofOf(options.ddof);
   const law = lawOf(options);

@@ -15,7 +15,7 @@ export interface ColumnStats<P extends number = number> extends Moments {
   nanCount: number;
   sum: number;
   /** Keyed by the requested percentile. */
-  percentiles: Record<P, number> & Record<number, number>;
+  percentiles: Record<P, number>;
 }
 
 export interface StatsRequest {

@@ -10,47 +10,47 @@ export interface LimiterOptions {
    * or "deny"; "local": decide by what this process alone has let pass meanwhile, up to its share of each limit; it knows of
    * no blocks. Decisions then say `degraded`. A call that the store got before it fell silent may count there too, once.
    */
-  onStoreError?: "throw" | "allow" | "deny" | "local";
+  onStoreError?: "throw" | "allow" | "deny" | "local" | undefined;
   /** A process's share of each limit under "local": above 0, at most 1 (default). At least one permit. */
-  localShare?: number;
+  localShare?: number | undefined;
   /**
    * For how long a denial is given again without asking, at most its `retryAfterMs`; 0 ms (default) to 100 ms. A reset, a
    * reward or a raised limit acts that much later. Reservations 8 MiB at most, the latest denials.
    */
-  denyCache?: Duration;
+  denyCache?: Duration | undefined;
   /**
    * Permits fetched ahead, so many at a time, and given out without asking for so long. Within one span up to `permits`
    * more than the limit may then pass for each process. At most 1 s; not with a concurrency policy. Reservations
    * 8 MiB at most, some 10 000 ids; what was fetched for more is lost to everybody.
    */
-  lease?: { permits: number; for: Duration };
+  lease?: { permits: number; for: Duration } | undefined;
 }
 
 export interface TakeOptions {
   /** Permits: a whole number from 0 to 2147483647; default 1. A cost of 0 takes nothing, and is refused only where blocked. */
-  cost?: number;
+  cost?: number | undefined;
   /** Fewer permits than the cost will do, down to so many. */
-  atLeast?: number;
+  atLeast?: number | undefined;
   /**
    * Counts once, however often the call with it is made within a minute; then it is sent again where a reply is lost. The
    * answer is that of the first call, if it was granted; MISMATCH where cost, `atLeast` or policies are others. PreparedStep anew
    * while the id is blocked, and after a reset. Let no client choose it freely: repeating is free.
    */
-  requestId?: string;
+  requestId?: string | undefined;
   /**
    * Where what is counted is kept, for `takeAll`: keys of one tag lie in one slot of a cluster, so one step can change them
    * all. Counts under a tag are apart from those under another tag, and from those without one. One tag that all calls share
    * loads one node of the cluster with them; a tenant's or a user's name spreads them.
    */
-  tag?: string;
+  tag?: string | undefined;
   /** Other limits or spans for this call: as many policies, of the same names and kinds. They act at once. */
-  policies?: readonly Policy[];
-  signal?: AbortSignal;
+  policies?: readonly Policy[] | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 export interface AcquireOptions extends Omit<TakeOptions, "atLeast" | "requestId"> {
   /** How long to wait at most; default "10s". */
-  wait?: Duration;
+  wait?: Duration | undefined;
 }
 
 const MAX_COST = 2 ** 31 - 1;

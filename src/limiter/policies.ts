@@ -8,9 +8,9 @@ import { KIND } from "./steps/rule.ts";
 /** What every policy may be given. */
 export interface PolicyOptions {
   /** Names the policy in decisions, headers and keys; default: its kind. 1 to 64 of A-Z a-z 0-9 . _ - */
-  name?: string;
+  name?: string | undefined;
   /** Decides, reports and counts, but refuses nobody. */
-  shadow?: boolean;
+  shadow?: boolean | undefined;
 }
 
 /** A limit as a limiter is given it: made by fixedWindow, slidingWindow, leakyBucket, gcra or concurrency. */
@@ -36,7 +36,7 @@ export interface WindowPolicy extends PolicyOptions {
  * At most `limit` permits between the start of a window and its end. It starts with its first call or, `aligned`, at a
  * multiple of the span since 1970 (UTC); a call with another span may begin another one. Across two windows up to twice the limit pass within one span. Some 40 bytes.
  */
-export function fixedWindow(options: WindowPolicy & { aligned?: boolean }): Policy {
+export function fixedWindow(options: WindowPolicy & { aligned?: boolean | undefined }): Policy {
   return placed("fixedWindow", () => {
     checkKnown(options, ["limit", "span", "aligned", "name", "shadow"]);
     const { limit, span, aligned = false } = options;
@@ -81,7 +81,7 @@ export function leakyBucket(options: LeakyBucketPolicy): Policy {
  * `limit` permits per span, one every span / limit, and up to `burst` (default: the limit) at once after a pause: the
  * generic cell rate algorithm, in whole numbers. burst x span and limit x span: at most 2^52. Some 48 bytes.
  */
-export function gcra(options: WindowPolicy & { burst?: number }): Policy {
+export function gcra(options: WindowPolicy & { burst?: number | undefined }): Policy {
   return placed("gcra", () => {
     checkKnown(options, ["limit", "span", "burst", "name", "shadow"]);
     const spanMs = durationMs("span", options.span, 1, MAX_SPAN_MS);

@@ -18,7 +18,7 @@ export interface TakeRequestOf<Limiter> {
   limiter: Limiter;
   id: string;
   /** Permits; default 1. */
-  cost?: number;
+  cost?: number | undefined;
 }
 
 /** One limiter and id of several that are asked at once. */

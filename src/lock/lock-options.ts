@@ -3,12 +3,12 @@ import { type Duration, durationMs } from "../time.ts";
 
 export interface LockOptions {
   /** Lease of a lock that is got without one; a watchdog renews it every third of it. Default "30s". */
-  watchdogLease?: Duration;
+  watchdogLease?: Duration | undefined;
 }
 
 export interface TryLockOptions {
   /** How long to wait for the lock, ms or "10s"; default 0 ms (`withLock`: 10 s): one look. At most 2147483647 ms. */
-  wait?: Duration;
+  wait?: Duration | undefined;
   /** How long it is held at most, from 10 ms to 2147483647 ms. Omitted: a watchdog renews it until it is released. */
   lease?: Duration | undefined;
   /** Ends the waiting; the call rejects with its reason. */

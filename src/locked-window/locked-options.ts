@@ -9,15 +9,15 @@ export interface LockedWindowOptions<S extends Statistics = Record<never, never>
   /** How far back the window reaches, 1 ms to 365 days. */
   span: Duration;
   /** "both" (default): now - span <= t. "right": now - span < t. */
-  closed?: Closed;
+  closed?: Closed | undefined;
   /** How long a call waits for the lock; default "10s". */
-  wait?: Duration;
+  wait?: Duration | undefined;
   /** Longest time that one step holds the lock; default "60s". */
-  lease?: Duration;
+  lease?: Duration | undefined;
   /** Bound on the window's size in Redis, 12 bytes per event; default 64 MiB. A larger window gives TOO_LARGE. */
-  maxBytes?: number;
+  maxBytes?: number | undefined;
   /** Custom statistics, returned with count, sum, average and p99. */
-  statistics?: S;
+  statistics?: S | undefined;
 }
 
 export interface LockedWindowSettings {

@@ -7,7 +7,7 @@ export type LatencySeriesOptions = Pick<LocalSeriesOptions, "values" | "maxBytes
 
 export interface LatencyPercentileOptions {
   /** One of NumPy's 13 methods; default "linear". */
-  method?: PercentileMethod;
+  method?: PercentileMethod | undefined;
 }
 
 /**
@@ -26,7 +26,7 @@ export class LatencyPercentiles {
     checkKnown(options, ["values", "maxBytes"], "percentiles");
     this.#intervalMs = intervalMs;
     this.#clock = clock;
-    this.#options = { values: "float64", ...options };
+    this.#options = { ...options, values: options.values ?? "float64" };
     this.#series = this.#begin();
   }
 

@@ -7,11 +7,11 @@ import { WindowWrap } from "./window-wrap.ts";
 
 export interface LeapArrayOptions<T> {
   /** Default "sentinel". */
-  mode?: LeapMode;
+  mode?: LeapMode | undefined;
   /** Ms since 1970; default `Date.now`. Times before 1970 have no bucket. */
-  clock?: Clock;
+  clock?: Clock | undefined;
   /** Makes a value that is used again as good as new; default: its method `reset()`, else a new value takes its place. */
-  reset?: (value: T, startMs: number) => void;
+  reset?: ((value: T, startMs: number) => void) | undefined;
 }
 
 /**

@@ -21,11 +21,11 @@ export interface MetricWindowOptions {
    * "exact" (default): answers cover the last `sampleCount` buckets, up to now.
    * "sentinel": answers equal those of Sentinel's ArrayMetric; see `LeapMode`.
    */
-  mode?: Exclude<LeapMode, "future">;
+  mode?: Exclude<LeapMode, "future"> | undefined;
   /** Ms since 1970; default `Date.now`. An event before 1970 counts as late. */
-  clock?: Clock;
+  clock?: Clock | undefined;
   /** Keeps response times for `latencyPercentileMs`, 22 bytes each (14 with `values: "float32"`); default false. */
-  percentiles?: boolean | LatencySeriesOptions;
+  percentiles?: boolean | LatencySeriesOptions | undefined;
 }
 
 /**

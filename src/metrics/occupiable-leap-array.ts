@@ -11,7 +11,7 @@ import { MetricBucket } from "./metric-bucket.ts";
 export class OccupiableLeapArray extends LeapArray<MetricBucket> {
   readonly #borrowed: LeapArray<MetricBucket>;
 
-  constructor(sampleCount: number, interval: Duration, options: { clock?: Clock } = {}) {
+  constructor(sampleCount: number, interval: Duration, options: { clock?: Clock | undefined } = {}) {
     placed("OccupiableLeapArray", () => checkKnown(options, ["clock"]));
     const { clock = Date.now } = options;
     const borrowed = new LeapArray(sampleCount, interval, () => new MetricBucket(), { mode: "future", clock });

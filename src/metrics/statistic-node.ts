@@ -8,13 +8,13 @@ import { checkTime } from "./shape.ts";
 
 export interface StatisticNodeOptions extends Pick<MetricWindowOptions, "mode" | "percentiles"> {
   /** Buckets of the short window; default 2. */
-  sampleCount?: number;
+  sampleCount?: number | undefined;
   /** Length of the short window; default "1s". */
-  interval?: Duration;
+  interval?: Duration | undefined;
   /** Passes can be booked less than this far ahead; default "500ms". */
-  occupyTimeout?: Duration;
+  occupyTimeout?: Duration | undefined;
   /** Ms since 1970; default `Date.now`. */
-  clock?: Clock;
+  clock?: Clock | undefined;
 }
 
 const MINUTE = { sampleCount: 60, interval: 60_000 };

@@ -7,7 +7,9 @@ const YEAR_MS = 31_536_000_000;
  * How long a message waits after a failed delivery. A single duration is a constant pause. Otherwise the pause starts
  * at `first` and is multiplied by `factor` (default 2) after each failure, up to `longest`.
  */
-export type BackoffOptions = Duration | { first?: Duration; factor?: number; longest?: Duration };
+export type BackoffOptions =
+  | Duration
+  | { first?: Duration | undefined; factor?: number | undefined; longest?: Duration | undefined };
 
 /** A backoff with its defaults. */
 export interface Backoff {

@@ -26,7 +26,9 @@ export class DeadLetters<Payload = unknown> {
    * Returns up to `limit` (1 to 1000, default 100) dead messages after the first `offset`. Each shard is ordered by
    * time of death.
    */
-  async list(options: { offset?: number; limit?: number } = {}): Promise<QueuedMessage<Payload>[]> {
+  async list(
+    options: { offset?: number | undefined; limit?: number | undefined } = {},
+  ): Promise<QueuedMessage<Payload>[]> {
     try {
       return await this.#list(options);
     } catch (error) {
@@ -34,7 +36,7 @@ export class DeadLetters<Payload = unknown> {
     }
   }
 
-  async #list(options: { offset?: number; limit?: number }): Promise<QueuedMessage<Payload>[]> {
+  async #list(options: { offset?: number | undefined; limit?: number | undefined }): Promise<QueuedMessage<Payload>[]> {
     checkKnown(options, ["offset", "limit"]);
     const { offset = 0, limit = 100 } = options;
     wholeNumber("offset", offset, 0, 2 ** 31);
@@ -57,7 +59,7 @@ export class DeadLetters<Payload = unknown> {
    * Makes dead messages due at once, with zero deliveries: those with these ids, or all. Returns their number. Corrupt
    * messages corruptCount dead and are not counted.
    */
-  async redrive(options: { ids?: readonly string[] } = {}): Promise<number> {
+  async redrive(options: { ids?: readonly string[] | undefined } = {}): Promise<number> {
     try {
       return await this.#redrive(options);
     } catch (error) {
@@ -65,7 +67,7 @@ export class DeadLetters<Payload = unknown> {
     }
   }
 
-  async #redrive(options: { ids?: readonly string[] }): Promise<number> {
+  async #redrive(options: { ids?: readonly string[] | undefined }): Promise<number> {
     checkKnown(options, ["ids"]);
     if (options.ids !== undefined) return this.#redriveThese(options.ids);
     let count = 0;

@@ -126,7 +126,7 @@ export class DelayQueue<Payload = unknown> {
   }
 
   /** Changes when a waiting message is due. Returns false if there is none, or while it is claimed or dead. */
-  reschedule(id: string, when: { delay?: Duration; at?: number | Date }): Promise<boolean> {
+  reschedule(id: string, when: { delay?: Duration | undefined; at?: number | Date | undefined }): Promise<boolean> {
     return this.#at("reschedule", () => {
       checkKnown(when, ["delay", "at"]);
       if (when.delay === undefined && when.at === undefined) throw argumentError("when", when, "a delay, or at");
@@ -163,11 +163,11 @@ export class DelayQueue<Payload = unknown> {
    * Returns up to `limit` (1 to 256, default 10) waiting messages in the order of claiming, as if no others were added.
    * Each shard returns at most 1 MiB, or one larger message.
    */
-  peek(options: { limit?: number } = {}): Promise<QueuedMessage<Payload>[]> {
+  peek(options: { limit?: number | undefined } = {}): Promise<QueuedMessage<Payload>[]> {
     return this.#at("peek", () => this.#peek(options), "no");
   }
 
-  async #peek(options: { limit?: number }): Promise<QueuedMessage<Payload>[]> {
+  async #peek(options: { limit?: number | undefined }): Promise<QueuedMessage<Payload>[]> {
     checkKnown(options, ["limit"]);
     const limit = wholeNumber("limit", options.limit === undefined ? 10 : options.limit, 1, MAX_FULL_MESSAGES);
     const shards = await this.#each((key) => this.#store.run(peek, key, { layout: this.#layout, limit }));

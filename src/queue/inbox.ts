@@ -4,7 +4,7 @@ import { hexOf } from "./format/hex.ts";
 
 export interface InboxOptions {
   /** The table's name, optionally with a schema in front. Characters A-Z a-z 0-9 _. Default "oriel_inbox". */
-  table?: string;
+  table?: string | undefined;
 }
 
 /**

@@ -9,28 +9,28 @@ export interface DelayQueueOptions {
    * Shards, which may be on different primaries; each has its own order. 1 to 64, default 1. The same for all
    * processes.
    */
-  shards?: number;
+  shards?: number | undefined;
   /** Replicas that must have a message before it is acknowledged. Default 0. */
-  replicas?: number;
+  replicas?: number | undefined;
   /** How long the id of a message is known after it was added, even if the message is done. Default 1 minute. */
-  dedupeFor?: Duration;
+  dedupeFor?: Duration | undefined;
   /** Maximum deliveries of a message, 1 to 100, default 5. It is dead after the last delivery fails or lapses. */
-  attempts?: number;
+  attempts?: number | undefined;
   /** Pause after a failed delivery. Default 1 s, doubled after each failure, up to 1 h. */
-  backoff?: BackoffOptions;
+  backoff?: BackoffOptions | undefined;
 }
 
 export interface AddMessageOptions {
   /** Time until the message is due, from now by the server's clock. Default 0. */
-  delay?: Duration;
+  delay?: Duration | undefined;
   /** When the message is due: ms since 1970, or a Date, up to the year 2109. Cannot be combined with `delay`. */
-  at?: number | Date;
+  at?: number | Date | undefined;
   /** Up to 512 characters. While the id is known, another message with it is not added. Default: a new id. */
-  id?: string;
-  attempts?: number;
-  backoff?: BackoffOptions;
+  id?: string | undefined;
+  attempts?: number | undefined;
+  backoff?: BackoffOptions | undefined;
   /** 0 to 9, default 0. Of the due messages, those with the highest priority are claimed first. */
-  priority?: number;
+  priority?: number | undefined;
 }
 
 export interface QueueSettings {

@@ -9,12 +9,12 @@ export interface SeriesStatsOptions<P extends readonly number[] = readonly numbe
    * 10 000 events inside the window, 512 KiB of chunks read (they go back 80 s before the window) and 64 percentiles.
    * Above these bounds the call rejects with TOO_LARGE.
    */
-  where?: "client" | "server";
+  where?: "client" | "server" | undefined;
   /**
    * Allows an answer from a published summary (`Series.summarize`) and the events recorded since, if this process has no
    * copy and the error stays within this bound. Otherwise the answer is exact. Its `approximate` states the error.
    */
-  approximate?: ApproximateOptions;
+  approximate?: ApproximateOptions | undefined;
 }
 
 export interface SummarizeOptions {
@@ -23,7 +23,7 @@ export interface SummarizeOptions {
    * 0.002 to 0.25; default 0.02, which takes about 28 kB (48 kB with float64). Half the error takes three times the bytes.
    * A summary of few events is no larger than the events.
    */
-  rankError?: number;
+  rankError?: number | undefined;
 }
 
 export interface ApproximateQuery extends StatsQuery {

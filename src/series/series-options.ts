@@ -5,55 +5,55 @@ import { type Duration, durationMs } from "../time.ts";
 
 export interface SeriesOptions {
   /** The longest window that can be queried; default "1h". The store keeps events for the longest retention of any writer. */
-  retention?: Duration;
+  retention?: Duration | undefined;
   /** How values are stored; the same for all processes that share the series. Default "float32". */
-  values?: "float32" | "float64";
+  values?: "float32" | "float64" | undefined;
   /** "event": the current time of the series is the largest `at` recorded. "server" (default): it is the server's time. */
-  clock?: "server" | "event";
+  clock?: "server" | "event" | undefined;
   /** NaN values, and infinities under "reject": rejected (default), left out, or reported as NaN. */
-  nan?: NanPolicy;
+  nan?: NanPolicy | undefined;
   /** Maximum bytes of events that wait for the store; default 8 MiB. */
-  maxPendingBytes?: number;
+  maxPendingBytes?: number | undefined;
   /**
    * Maximum bytes of the copy that this process caches for queries; default 512 MiB. A window that needs more rejects with
    * TOO_LARGE. All series of one store share the largest of their bounds: the least recently queried series is evicted.
    * The frame names of many producers count too. If they take more than half of the bound, the copy is not cached, and
    * each query reads it again.
    */
-  maxResidentBytes?: number;
+  maxResidentBytes?: number | undefined;
   /**
    * False suits a process that lives for a query or two: it caches no copy, and its first `recordAndGet` relies on its own
    * clock, which saves a request. If that clock differs from the server's by 10 s or more, the call rejects with STALE
    * (`applied` "unknown"), and the next call uses the server's time. Default true.
    */
-  resident?: boolean;
+  resident?: boolean | undefined;
   /**
    * Number of replicas that must confirm an event before `record` resolves (WAIT). If fewer confirm within the store's
    * deadline, the call rejects with `applied` "unknown". Default 0: a failover can lose acknowledged events.
    */
-  replicas?: number;
+  replicas?: number | undefined;
   /**
    * What calls do while the store is unreachable (DEADLINE, UNAVAILABLE, STALE). "throw" (default): they reject. "local":
    * this process answers from its copy and its own events. It buffers the events (within `maxPendingBytes`), sends them
    * when the store is back, and marks results as `degraded`. Events that the store may already have, and events from before
    * the first contact with the store, are not sent. `store.on("error")` reports their number.
    */
-  onStoreError?: "throw" | "local";
+  onStoreError?: "throw" | "local" | undefined;
   /** Source of random u32 numbers, for repeatable tests. */
-  entropy?: () => number;
+  entropy?: (() => number) | undefined;
 }
 
 export interface RecordOptions {
   /** Time of the event; default: the server's time on arrival. Required with `clock: "event"`. */
-  at?: number | Date;
+  at?: number | Date | undefined;
   /** Aborts the wait. The event may still be written. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 export interface RecordManyOptions {
   /** One time for all events, or one time for each, in ms. */
-  at?: number | Date | ArrayLike<number>;
-  signal?: AbortSignal;
+  at?: number | Date | ArrayLike<number> | undefined;
+  signal?: AbortSignal | undefined;
 }
 
 /** Where recorded events are. */

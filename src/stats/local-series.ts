@@ -20,13 +20,13 @@ import { Fold, fractionOf, statsOf, type WindowStats } from "./window-stats.ts";
 
 export interface LocalSeriesOptions {
   /** Longest span of any query; default "1h". */
-  retention?: Duration;
-  values?: "float32" | "float64";
-  nan?: NanPolicy;
+  retention?: Duration | undefined;
+  values?: "float32" | "float64" | undefined;
+  nan?: NanPolicy | undefined;
   /** Memory bound for events (14 bytes each, float64 22); default 512 MiB. Above it `record` throws OVERLOADED. */
-  maxBytes?: number;
+  maxBytes?: number | undefined;
   /** Ms since 1970; default `Date.now`. */
-  clock?: Clock;
+  clock?: Clock | undefined;
 }
 
 /** Maximum lead of an event's own time over the clock. */
@@ -77,7 +77,7 @@ export class LocalSeries {
   }
 
   /** Records one event, now or at `at`. Throws LATE if older than the retention, EARLY if more than 60 s ahead. */
-  record(value: number, options?: { at?: number | Date }): void {
+  record(value: number, options?: { at?: number | Date | undefined }): void {
     try {
       if (options !== undefined) checkKnown(options, ["at"]);
       // Fast path: a number of safe magnitude needs no further check.
@@ -95,7 +95,7 @@ export class LocalSeries {
   }
 
   /** Records events in order. If one event is invalid, none is recorded. */
-  recordMany(values: ArrayLike<number>, options?: { at?: number | Date | ArrayLike<number> }): void {
+  recordMany(values: ArrayLike<number>, options?: { at?: number | Date | ArrayLike<number> | undefined }): void {
     try {
       if (options !== undefined) checkKnown(options, ["at"]);
       const column = checkedColumn(values, this.#valueType, this.#nan);

@@ -6,19 +6,19 @@ import { type Closed, type Duration, durationMs, instantMs } from "../time.ts";
 /** The window of a query. */
 export interface WindowOptions {
   /** Length of the window; default and maximum: the series' retention. */
-  span?: Duration;
+  span?: Duration | undefined;
   /** End of the window; default: the current time of the series. */
-  at?: number | Date;
+  at?: number | Date | undefined;
   /** "right" (default): from < t <= to; "both": from <= t <= to. */
-  closed?: Closed;
+  closed?: Closed | undefined;
   /**
    * Maximum age of an answer from this process's copy; default 0. No request is sent if this `Series` object requested
    * its last answer at most this long ago and its copy covers the window. The window then ends at that earlier time
    * (`to`), so events recorded since are left out.
    */
-  maxAge?: Duration;
+  maxAge?: Duration | undefined;
   /** Aborts the wait. A request that was already sent may still take effect. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** The percentiles of `stats` if the options name none. */
@@ -29,11 +29,11 @@ export interface StatsOptions<P extends readonly number[] = readonly number[]> e
    * The percentiles to compute, each from 0 to 100; default 50, 90, 99.
    * Fractions such as [0.99] cause a warning, once per process.
    */
-  percentiles?: P;
+  percentiles?: P | undefined;
   /** One of NumPy's 13 methods; default "linear". */
-  method?: PercentileMethod;
+  method?: PercentileMethod | undefined;
   /** Variance divides by count - ddof; default 0. */
-  ddof?: number;
+  ddof?: number | undefined;
 }
 
 export interface WindowQuery {

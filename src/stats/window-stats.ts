@@ -21,8 +21,8 @@ export interface WindowStats<P extends number = number> {
   max: number;
   variance: number;
   std: number;
-  /** Keyed by the requested percentile. */
-  percentiles: Record<P, number> & Record<number, number>;
+  /** Exactly the requested percentiles, each under its number. */
+  percentiles: Record<P, number>;
   /** The window's edges, ms since 1970. */
   from: number;
   to: number;

@@ -78,8 +78,8 @@ test.each([
     expect(Math.abs(stats.sum - exact.sum - 5)).toBeLessThan(1e-9 * exact.sum);
     expect(Math.abs(stats.variance / exact.variance - 1)).toBeLessThan(1e-5);
     const values = [...column(EVENTS), 5];
-    for (const p of [1, 50, 99])
-      expect(rankErrorOf(values, stats.percentiles[p]!, p)).toBeLessThanOrEqual(stats.approximate!.rankError);
+    for (const p of [1, 50, 99] as const)
+      expect(rankErrorOf(values, stats.percentiles[p], p)).toBeLessThanOrEqual(stats.approximate!.rankError);
 
     // An exact query transfers the whole window.
     const whole = await ask(0);

@@ -93,7 +93,7 @@ describe("whatever happens", () => {
       const sorted = Float64Array.from(values).sort();
       const { count, sum, percentiles } = local.stats({ span, percentiles: [0, 50, 99, 100], method: "lower" });
       expect({ count, sum }).toEqual({ count: values.length, sum: values.reduce((a, b) => a + b, 0) });
-      for (const p of [0, 50, 99, 100])
+      for (const p of [0, 50, 99, 100] as const)
         expect(percentiles[p]).toBe(sorted[Math.floor(((values.length - 1) * p) / 100)]);
     }
   });

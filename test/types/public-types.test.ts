@@ -23,6 +23,10 @@ function typesIn(from: PublicName): Map<ts.Symbol, string> {
   return found;
 }
 
+it("let a user write what test/types/user does, under the strictest flags", { timeout: 60_000 }, () => {
+  expect(types.errorsOf("test/types")).toEqual([]);
+});
+
 describe.each(ENTRIES)("the types of entry %s", (entry) => {
   const names = types.namesOf(entry);
 
@@ -34,20 +38,34 @@ describe.each(ENTRIES)("the types of entry %s", (entry) => {
     expect(missing).toEqual([]);
   });
 
+  const options = names.filter(({ name }) => /(Options|Query|Mirror|Rules)$/.test(name) && name !== "SendOptions");
+  const properties = options.flatMap(({ name, declarations }) =>
+    declarations.flatMap(propertiesOf).map((node) => ({ path: `${name}.${node.name.getText()}`, node })),
+  );
+
   it("take durations as durations, named without a unit", () => {
-    const options = names.filter(({ name }) => /(Options|Query|Mirror|Rules)$/.test(name));
-    const inMs = options.flatMap(({ name, declarations }) =>
-      declarations.flatMap(propertiesOf).map((of) => `${name}.${of}`),
-    );
     // oriel passes these itself: to its errors and to sinks.
     const known = ["OrielErrorOptions.retryAfterMs", "RowsQuery.fromMs", "RowsQuery.toMs", "SinkCallOptions.timeoutMs"];
-    expect(inMs.filter((path) => /Ms$/.test(path) && !known.includes(path))).toEqual([]);
+    const inMs = properties.map(({ path }) => path).filter((path) => /Ms$/.test(path) && !known.includes(path));
+    expect(inMs).toEqual([]);
+  });
+
+  it("take undefined for each option that may be absent, also under exactOptionalPropertyTypes", () => {
+    const exact = properties.filter(({ node }) => node.questionToken && !takesUndefined(node));
+    expect(exact.map(({ path }) => path)).toEqual([]);
   });
 });
 
-function propertiesOf(node: ts.Node): string[] {
-  const own = ts.isPropertySignature(node) ? [node.name.getText()] : [];
-  const inner: string[] = [];
-  ts.forEachChild(node, (child) => void inner.push(...propertiesOf(child)));
-  return [...own, ...inner];
+function propertiesOf(node: ts.Node): ts.PropertySignature[] {
+  const inner: ts.PropertySignature[] = ts.isPropertySignature(node) ? [node] : [];
+  // A function's own types come from oriel.
+  if (!ts.isFunctionTypeNode(node)) ts.forEachChild(node, (child) => void inner.push(...propertiesOf(child)));
+  return inner;
+}
+
+function takesUndefined({ type }: ts.PropertySignature): boolean {
+  const members = type && ts.isUnionTypeNode(type) ? type.types : [type];
+  return members.some(
+    (each) => each?.kind === ts.SyntaxKind.UndefinedKeyword || each?.kind === ts.SyntaxKind.UnknownKeyword,
+  );
 }

@@ -36,14 +36,18 @@ export class PublicTypes {
       undefined,
       true,
     );
+    this.#program = ts.createProgram(files, options, this.#host(options));
+    this.#checker = this.#program.getTypeChecker();
+  }
+
+  #host(options: ts.CompilerOptions): ts.CompilerHost {
     const host = ts.createCompilerHost(options);
     const fromDisk = host.getSourceFile;
     host.getSourceFile = (name, version, ...rest) => {
       const text = this.#emitted.get(name);
       return text === undefined ? fromDisk(name, version, ...rest) : ts.createSourceFile(name, text, version, true);
     };
-    this.#program = ts.createProgram(files, options, host);
-    this.#checker = this.#program.getTypeChecker();
+    return host;
   }
 
   namesOf(entry: string): PublicName[] {
@@ -52,6 +56,23 @@ export class PublicTypes {
       const symbol = this.#resolved(alias);
       const isTypeOnly = (alias.declarations ?? []).some((each) => ts.isTypeOnlyImportOrExportDeclaration(each));
       return { name: alias.name, symbol, declarations: symbol.declarations ?? [], isTypeOnly };
+    });
+  }
+
+  /** What the compiler reports of a project whose files import the sources: it reads their published types instead. */
+  errorsOf(folder: string): string[] {
+    const file = join(root, folder, "tsconfig.json");
+    const { options, fileNames } = ts.parseJsonConfigFileContent(
+      ts.readConfigFile(file, ts.sys.readFile).config,
+      ts.sys,
+      join(root, folder),
+    );
+    if (fileNames.length === 0) return [`${file} includes no file`];
+    const diagnostics = ts.getPreEmitDiagnostics(ts.createProgram(fileNames, options, this.#host(options)));
+    const own = diagnostics.filter((each) => each.file === undefined || fileNames.includes(each.file.fileName));
+    return own.map(({ file: source, start = 0, messageText }) => {
+      const line = source ? source.getLineAndCharacterOfPosition(start).line + 1 : 0;
+      return `${source ? relative(root, source.fileName) : file}:${line} ${ts.flattenDiagnosticMessageText(messageText, " ")}`;
     });
   }
 

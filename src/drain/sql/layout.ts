@@ -6,13 +6,13 @@ export interface SinkOptions {
   /**
    * Table of the counts. Default: the counter's name and "_counts". Give each counter its own, or their counts add up.
    */
-  table?: string;
+  table?: string | undefined;
   /** Table of the ledgers of all counters of a database. Default "oriel_ledger". */
-  ledgerTable?: string;
+  ledgerTable?: string | undefined;
   /** Schema of both tables (in MySQL and SQLite: the database). Default: that of the connection. */
-  schema?: string;
+  schema?: string | undefined;
   /** Names of the table's columns. Default: bucket, start_at, count, and the names of the dimensions. */
-  columns?: { bucket?: string; start?: string; count?: string; dimensions?: Readonly<Record<string, string>> };
+  columns?: { bucket?: string; start?: string; count?: string; dimensions?: Readonly<Record<string, string>> } | undefined;
 }
 
 export interface Dialect {

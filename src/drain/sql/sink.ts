@@ -36,9 +36,9 @@ export type ApplyResult =
 
 export interface SinkCallOptions {
   /** From the call to its answer, including the wait for a connection. Default: no limit. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Ends the call at once. Its connection is destroyed, and the server rolls back an uncommitted transaction. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

@@ -8,9 +8,9 @@ import { Tally } from "./tally.ts";
 
 export interface ExpressRateLimitStoreOptions {
   /** Put before each key; give one per store where several limit the same request. Default "". */
-  prefix?: string;
+  prefix?: string | undefined;
   /** Default Date.now. */
-  clock?: Clock;
+  clock?: Clock | undefined;
 }
 
 /** What express-rate-limit is told of a client. */

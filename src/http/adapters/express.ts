@@ -21,7 +21,9 @@ export interface ExpressResponse extends NodeResponse {
 
 export interface ExpressLimiterOptions<Request, Response> extends LimiterOptions<Request> {
   /** Answers a denied request; the header fields are set. Default: `problemOf`'s status and document. */
-  onDenied?: (request: Request, response: Response, next: (error?: unknown) => void, decision: Decision) => unknown;
+  onDenied?:
+    | ((request: Request, response: Response, next: (error?: unknown) => void, decision: Decision) => unknown)
+    | undefined;
 }
 
 /**

@@ -23,7 +23,7 @@ export interface FastifyReply {
 
 export interface FastifyLimiterOptions<Request, Reply> extends LimiterOptions<Request> {
   /** Answers a denied request; the header fields are set. Default: `problemOf`'s status and document. */
-  onDenied?: (request: Request, reply: Reply, decision: Decision) => unknown;
+  onDenied?: ((request: Request, reply: Reply, decision: Decision) => unknown) | undefined;
 }
 
 /**

@@ -9,7 +9,7 @@ export interface FetchLimiterOptions<Incoming extends Request> extends LimiterOp
   /** Whom the call counts for: a Request does not say where it comes from. Use `clientKey` with what the platform says. */
   key: (request: Incoming) => string | Promise<string>;
   /** The response to a denied request; the header fields are added to it. Default: `problemOf`'s. */
-  onDenied?: (request: Incoming, decision: Decision) => Response | Promise<Response>;
+  onDenied?: ((request: Incoming, decision: Decision) => Response | Promise<Response>) | undefined;
 }
 
 /**

@@ -15,7 +15,7 @@ export interface HonoContext {
 
 export interface HonoLimiterOptions<Context> extends LimiterOptions<Context> {
   /** The response to a denied request; the header fields are added to it. Default: `problemOf`'s. */
-  onDenied?: (context: Context, decision: Decision) => Response | Promise<Response>;
+  onDenied?: ((context: Context, decision: Decision) => Response | Promise<Response>) | undefined;
 }
 
 /**

@@ -15,13 +15,13 @@ export interface RollingOptions {
   /** From 0 to 100. */
   percentiles: readonly number[];
   /** Default "linear". */
-  method?: PercentileMethod;
+  method?: PercentileMethod | undefined;
   /** What bytes hold; default "f32". Typed arrays say it themselves. */
-  type?: ValueType;
+  type?: ValueType | undefined;
   /** "right" (default): t - span < t'. "both": t - span <= t'. */
-  closed?: Closed;
+  closed?: Closed | undefined;
   /** Default "reject". "propagate": NaN as long as one is in the window. */
-  nan?: NanPolicy;
+  nan?: NanPolicy | undefined;
 }
 
 /** Percentile by percentile, one answer for each event, in the order of the events. */

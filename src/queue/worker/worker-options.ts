@@ -3,19 +3,19 @@ import { type Duration, durationMs } from "../../time.ts";
 
 export interface WorkerOptions {
   /** Handlers that run concurrently, 1 to 1000. Default 1. */
-  concurrency?: number;
+  concurrency?: number | undefined;
   /**
    * Messages claimed before a handler is free for them, 0 to 1000. Default 0. Their claims last no longer than others.
    */
-  prefetch?: number;
+  prefetch?: number | undefined;
   /** How long a claim lasts. It is extended while the handler runs. 100 ms to a day, default 30 s. */
-  visibility?: Duration;
+  visibility?: Duration | undefined;
   /** Maximum deliveries, unless a message has a lower maximum. */
-  attempts?: number;
+  attempts?: number | undefined;
   /** Closes the worker when it aborts. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Emits `lag` when a message is claimed this much later than it was due. Default 1 s. */
-  lagAfter?: Duration;
+  lagAfter?: Duration | undefined;
 }
 
 export function workerSettings(options: WorkerOptions) {

@@ -8,11 +8,11 @@ import { LivePercentile } from "./live-percentile.ts";
 
 export interface LocalPercentileOptions {
   /** Length of the window, which ends now; at most the series' retention, which is the default. */
-  span?: Duration;
+  span?: Duration | undefined;
   /** One of NumPy's 13 methods; default "linear". */
-  method?: PercentileMethod;
+  method?: PercentileMethod | undefined;
   /** "right" (default): from < t <= now; "both": from <= t <= now. */
-  closed?: Closed;
+  closed?: Closed | undefined;
 }
 
 const OPTIONS = ["span", "method", "closed"];

@@ -14,7 +14,7 @@ import { ORACLE, type OracleTexts, oracleRead, oracleTexts, restored } from "./o
 
 export interface OracleSinkOptions extends SinkOptions {
   /** Number of cached keys of existing rows, which are updated at once. Default 100 000, about 10 MB. */
-  knownKeys?: number;
+  knownKeys?: number | undefined;
 }
 
 interface Plan {
