@@ -99,7 +99,7 @@ export { type AddResult, DelayQueue } from "../queue/delay-queue.ts";
 export { type InboxInsert, type InboxOptions, type InboxTransaction, inboxTable } from "../queue/inbox.ts";
 export type { Job } from "../queue/job.ts";
 export type { QueuedMessage } from "../queue/message.ts";
-export type { AddMessageOptions, DelayQueueOptions } from "../queue/options.ts";
+export type { AddMessageOptions, ClaimOptions, DelayQueueOptions, NackOptions } from "../queue/options.ts";
 export type { QueueCounts } from "../queue/steps/counts.ts";
 export type { ClaimedMessage } from "../queue/worker/claimed.ts";
 export type { QueueWorker } from "../queue/worker/worker.ts";

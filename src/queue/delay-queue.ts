@@ -13,10 +13,12 @@ import { ManualClaims } from "./manual-claims.ts";
 import { messageOf, type QueuedMessage } from "./message.ts";
 import {
   type AddMessageOptions,
+  type ClaimOptions,
   checkId,
   type DelayQueueOptions,
   dueTimeOf,
   messageSettings,
+  type NackOptions,
   type QueueSettings,
   queueSettings,
 } from "./options.ts";
@@ -203,7 +205,7 @@ export class DelayQueue<Payload = unknown> {
    * Claims up to `limit` (1 to 1000, default 1) due messages without a worker, for `visibility` (default 30 s, at most
    * a day). Corrupt messages move to the dead letters and are replaced by other due messages.
    */
-  claim(options: { limit?: number; visibility?: Duration } = {}): Promise<ClaimedMessage<Payload>[]> {
+  claim(options: ClaimOptions = {}): Promise<ClaimedMessage<Payload>[]> {
     return this.#at("claim", () => this.#manual.claim(options));
   }
 
@@ -216,7 +218,7 @@ export class DelayQueue<Payload = unknown> {
    * Reports a failed delivery. The message is retried after `delay` (default: its backoff), or is dead after its last
    * delivery. Returns false if another delivery has claimed it, or it is gone.
    */
-  nack(message: ClaimedMessage<Payload>, options: { delay?: Duration; error?: unknown } = {}): Promise<boolean> {
+  nack(message: ClaimedMessage<Payload>, options: NackOptions = {}): Promise<boolean> {
     return this.#at("nack", () => this.#manual.nack(message, options));
   }
 

@@ -2,7 +2,7 @@ import { checkKnown, wholeNumber } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { type Duration, durationMs } from "../time.ts";
 import { MAX_MESSAGES, shardOf } from "./format/layout.ts";
-import { MAX_DELAY_MS } from "./options.ts";
+import { type ClaimOptions, MAX_DELAY_MS, type NackOptions } from "./options.ts";
 import { extend } from "./steps/extend.ts";
 import { settleAndClaim } from "./steps/settle-and-claim.ts";
 import type { Claim, Outcome, SettleAndClaimRequest, SettleAndClaimResult, Settlement } from "./steps/settlement.ts";
@@ -28,7 +28,7 @@ export class ManualClaims<Payload> {
     this.#dedupeMs = dedupeMs;
   }
 
-  async claim(options: { limit?: number; visibility?: Duration }): Promise<ClaimedMessage<Payload>[]> {
+  async claim(options: ClaimOptions): Promise<ClaimedMessage<Payload>[]> {
     checkKnown(options, ["limit", "visibility"]);
     const limit = wholeNumber("limit", options.limit === undefined ? 1 : options.limit, 1, MAX_MESSAGES);
     const visibilityMs = durationMs("visibility", options.visibility ?? "30s", 1, MAX_VISIBILITY_MS);
@@ -84,7 +84,7 @@ export class ManualClaims<Payload> {
     return this.#settle(message, { verb: "done" });
   }
 
-  async nack(message: ClaimedMessage<Payload>, options: { delay?: Duration; error?: unknown }): Promise<boolean> {
+  async nack(message: ClaimedMessage<Payload>, options: NackOptions): Promise<boolean> {
     checkClaimed(message);
     checkKnown(options, ["delay", "error"]);
     const { delay, error } = options;

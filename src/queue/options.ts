@@ -33,6 +33,20 @@ export interface AddMessageOptions {
   priority?: number | undefined;
 }
 
+export interface ClaimOptions {
+  /** Maximum number of messages: 1 to 1000, default 1. */
+  limit?: number | undefined;
+  /** How long the messages stay claimed: 1 ms to a day, default 30 s. */
+  visibility?: Duration | undefined;
+}
+
+export interface NackOptions {
+  /** Time until the next delivery. Default: the message's backoff. */
+  delay?: Duration | undefined;
+  /** Why the delivery failed; a dead message keeps it. */
+  error?: unknown;
+}
+
 export interface QueueSettings {
   shards: number;
   replicas: number;
