@@ -62,7 +62,7 @@ export { type RollingOptions, type RollingPercentiles, rollingPercentile } from 
 export type { ColumnStats } from "../kernel/stats.ts";
 export type { DecidedBy, Decision, PolicyDecision, PolicyKind } from "../limiter/decision.ts";
 export { Limiter, type TakeRequest } from "../limiter/limiter.ts";
-export type { AcquireOptions, LimiterOptions, PoliciesOf, TakeOptions } from "../limiter/options.ts";
+export type { AcquireOptions, LimiterOptions, PoliciesOf, TakeOptions, TargetOptions } from "../limiter/options.ts";
 export {
   type ConcurrencyPolicy,
   concurrency,
