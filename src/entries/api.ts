@@ -61,8 +61,8 @@ export type { PercentileLaw, PercentileMethod } from "../kernel/percentile/perce
 export { type RollingOptions, type RollingPercentiles, rollingPercentile } from "../kernel/rolling/rolling.ts";
 export type { ColumnStats } from "../kernel/stats.ts";
 export type { DecidedBy, Decision, PolicyDecision, PolicyKind } from "../limiter/decision.ts";
-export { Limiter, type TakeRequest } from "../limiter/limiter.ts";
-export type { AcquireOptions, LimiterOptions, PoliciesOf, TakeOptions, TargetOptions } from "../limiter/options.ts";
+export { Limiter, type TakeRequest, type TargetOptions } from "../limiter/limiter.ts";
+export type { AcquireOptions, LimiterOptions, PoliciesOf, TakeOptions } from "../limiter/options.ts";
 export {
   type ConcurrencyPolicy,
   concurrency,

@@ -32,7 +32,7 @@ import { checkTakeAll, placeOfParts, type TakePart, type TakeRequestOf, takeAll 
 import { newToken, requestToken } from "./token.ts";
 
 export type TakeRequest = TakeRequestOf<Limiter>;
-type TargetOptions = Pick<TakeOptions, "tag" | "policies">;
+export type TargetOptions = Pick<TakeOptions, "tag" | "policies">;
 const NO_NAME = new Place("Limiter");
 const TAKE_OPTIONS = ["cost", "atLeast", "requestId", "tag", "policies", "signal"];
 

@@ -12,7 +12,14 @@ export interface SinkOptions {
   /** Schema of both tables (in MySQL and SQLite: the database). Default: that of the connection. */
   schema?: string | undefined;
   /** Names of the table's columns. Default: bucket, start_at, count, and the names of the dimensions. */
-  columns?: { bucket?: string; start?: string; count?: string; dimensions?: Readonly<Record<string, string>> } | undefined;
+  columns?:
+    | {
+        bucket?: string | undefined;
+        start?: string | undefined;
+        count?: string | undefined;
+        dimensions?: Readonly<Record<string, string>> | undefined;
+      }
+    | undefined;
 }
 
 export interface Dialect {
