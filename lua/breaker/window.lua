@@ -1,9 +1,9 @@
 -- @include breaker/state
--- The records of a closed circuit's window.
+-- The window of a closed circuit: its records.
 local EVICTED_AT_ONCE, FIRST_TAIL = 64, 16
 local COMPACT_BYTES = 4096
 
--- Takes off what has left the window; each record once.
+-- Subtracts the records that have left the window, each one once.
 local function evict(key, s, cutoff)
   local from = s.front + s.dead
   if from >= s.size then return end
@@ -20,11 +20,11 @@ local function evict(key, s, cutoff)
       s.dead = s.dead + RECORD_BYTES
     end
   end
-  -- The last record is neither before the cutoff nor behind it.
-  error({ err = "ERR a breaker's state that is damaged" })
+  -- The last record is neither before nor after the cutoff: its time is NaN.
+  error({ err = "ERR the breaker's value is damaged" })
 end
 
--- The part of the records in which, and after which, something of `time` belongs; and where it begins in the key.
+-- Reads the last records, back to one that is not later than `time`. Returns them and their position in the key.
 local function tail_from(key, s, time)
   local first, records = s.front + s.dead, FIRST_TAIL
   while true do
@@ -35,7 +35,7 @@ local function tail_from(key, s, time)
   end
 end
 
--- The place in `tail`, at `low` or behind it, of the first record that is not before `time`; as a rule it is `low`.
+-- Position in `tail`, from `low`, of the first record that is not before `time`. Usually it is `low`.
 local function place_of(tail, low, time)
   local high = #tail + 1
   if low < high and struct.unpack("<d", tail, low) >= time then high = low end
@@ -46,19 +46,20 @@ local function place_of(tail, low, time)
   return low
 end
 
--- The tail with new records put in, in order of their times.
+-- Merges new records into the tail, in order of their times.
 local function merge(tail, records)
   local parts, at = {}, 1
   for i = 1, #records do
     local record = records[i]
-    local time, calls, failures, slow = record[1], record[2], record[3], record[4]
+    local time, calls, failures, slow = record.time, record.calls, record.failures, record.slow
     local place = place_of(tail, at, time)
     if place > at then parts[#parts + 1] = string.sub(tail, at, place - 1) end
     at = place
     if place <= #tail then
-      local there, more, bad, late = struct.unpack("<dI4I4I4", tail, place)
-      if there == time then
-        calls, failures, slow, at = calls + more, failures + bad, slow + late, place + RECORD_BYTES
+      local tail_time, tail_calls, tail_failures, tail_slow = struct.unpack("<dI4I4I4", tail, place)
+      if tail_time == time then
+        calls, failures, slow = calls + tail_calls, failures + tail_failures, slow + tail_slow
+        at = place + RECORD_BYTES
       end
     end
     parts[#parts + 1] = struct.pack("<dI4I4I4", time, calls, failures, slow)
@@ -67,18 +68,18 @@ local function merge(tail, records)
   return table.concat(parts)
 end
 
--- The records of a batch that belong to the window: { time, calls, failures, slow }, those of one tick in one.
-local function taken_in(s, batch, tick, cutoff, now)
+-- Adds a batch to the totals and returns its records in the window, one for each tick.
+local function records_of(s, batch, tick, cutoff, now)
   local records, last = {}, nil
   for at = 1, #batch, 16 do
     local age, calls, failures, slow = struct.unpack("<I4I4I4I4", batch, at)
     local time = math.floor((now - age) / tick) * tick - s.base
     if time > cutoff and time >= s.since then
       s.calls, s.failures, s.slow = s.calls + calls, s.failures + failures, s.slow + slow
-      if last and last[1] == time then
-        last[2], last[3], last[4] = last[2] + calls, last[3] + failures, last[4] + slow
+      if last and last.time == time then
+        last.calls, last.failures, last.slow = last.calls + calls, last.failures + failures, last.slow + slow
       else
-        last = { time, calls, failures, slow }
+        last = { time = time, calls = calls, failures = failures, slow = slow }
         records[#records + 1] = last
       end
     end
@@ -86,7 +87,7 @@ local function taken_in(s, batch, tick, cutoff, now)
   return records
 end
 
--- Writes the state, and, unless the window was cleared, `tail` from the byte `from` on.
+-- Writes the state, and `tail` at the byte `from`, unless the window was cleared.
 local function write_state(key, s, tail, from)
   local front = front_of(s)
   if s.is_cleared then

@@ -4,47 +4,53 @@ import { argumentError, checkKnown, OrielError } from "../errors.ts";
 import { checkStore, Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import type { Clock } from "../time.ts";
-import { Calls, type Ending, type RunningCall } from "./calls.ts";
-import { BREAKER_EVENTS, type BreakerEvents, type BreakerStats, type Gate } from "./gate.ts";
+import { Calls, type Outcome, type RunningCall } from "./calls.ts";
+import { COMMAND } from "./flush-format.ts";
+import { BREAKER_EVENTS, type BreakerEvents, type BreakerStats, DISABLED, type Gate } from "./gate.ts";
 import { LocalGate } from "./local-gate.ts";
 import { type BreakerOptions, type BreakerSettings, breakerSettings } from "./options.ts";
 import { SharedGate } from "./shared-gate.ts";
 import { type BreakerTask, runTask } from "./task.ts";
 
 export interface BreakerRunOptions<F = never> {
-  /** Ends the call: it rejects with the reason at once, and counts as neither good nor bad. The signal of `fn` aborts, too. */
+  /** Ends the call. It rejects with the reason at once and is ignored. The signal of `fn` aborts too. */
   signal?: AbortSignal | undefined;
-  /** Gives the value in the place of a rejection: of `fn`, OPEN or DEADLINE; not where `signal` ended the call. */
+  /** Returns the value to use instead of a rejection: that of `fn`, OPEN or DEADLINE. Not called after an abort. */
   fallback?: ((error: unknown) => F | PromiseLike<F>) | undefined;
 }
+
+/** Calls of a disabled breaker. */
+const UNCOUNTED_CALLS = /* @__PURE__ */ new Calls(DISABLED, Infinity, false);
 
 const EVENTS = { closed: "close", open: "open", "half-open": "halfOpen" } as const;
 
 /**
- * A circuit breaker: closed, it lets calls through and counts them in an exact sliding window; it opens when too many
- * fail, or are slow, and rejects calls until the cooldown is over; half-open, it lets `probes` calls through: when all have
- * gone well it closes, with an empty window, when one has not it opens again. A probe that does not end within its `lease`
- * is given up, and what becomes of it later changes nothing.
+ * A circuit breaker. Closed, it lets calls through and counts them in an exact sliding window. It opens when too many of
+ * them fail or are slow. Open, it rejects calls until the cooldown is over. Half-open, it lets `probes` calls through. If
+ * all succeed, it closes with an empty window; if one fails, it opens again. A probe that outlasts its `lease` is given up,
+ * and its result is ignored.
  *
- * With a store, processes that use one name and span share one circuit. A process hands in what it has counted, at most
- * every `flush` ms, with its calls, which do not wait for it; what may open the circuit goes at once. The decision is taken
- * on the server's clock from all processes' numbers, and each process knows of it with its next handing in; probes are
- * counted over all. While the store fails a process goes on alone, from what it last heard, by what it counts itself; when
- * the store is back, its state holds, and what was counted meanwhile is handed in with its age. No timer is needed.
+ * With a store, all processes with one name and span share one circuit. A process reports its counts at most every `flush`
+ * ms, during calls, which do not wait for that. A report that may open the circuit is sent at once. The server decides, by
+ * its clock and the counts of all processes. Each process learns the new state with its next report. While the store
+ * fails, a process decides alone, from the last known state and its own calls. When the store is back, the shared state
+ * applies again, and calls counted during the outage are reported with their ages. No timer is needed.
  */
 export class Breaker {
   readonly name: string;
   readonly #monotonic: Clock;
   readonly #gate: Gate;
-  readonly #calls: Calls;
+  readonly #countedCalls: Calls;
+  /** `#countedCalls`, or `UNCOUNTED_CALLS` while the breaker is disabled. */
+  #calls: Calls;
   readonly #settings: BreakerSettings;
   readonly #at: Place;
   readonly #listeners: Listeners<BreakerEvents>;
-  /** Errors of this breaker's own timeout. */
+  /** The errors of this breaker's `timeout`. */
   readonly #timeouts = new WeakSet<OrielError>();
-  #told: BreakerStats["state"] = "closed";
+  #reported: BreakerStats["state"] = "closed";
 
-  /** Throws ARGUMENT for a wrong store or option. Nothing is sent yet. */
+  /** Throws ARGUMENT for an invalid store or option. Sends nothing yet. */
   constructor(store: Store | "local", options: BreakerOptions) {
     const { name = store === "local" ? "local" : undefined } = options ?? {};
     this.#settings = new Place("Breaker", name).checked(undefined, () => {
@@ -55,26 +61,27 @@ export class Breaker {
     this.#at = store === "local" ? new Place("Breaker", name) : placeOf("Breaker", store, name as string);
     this.#listeners = new Listeners(this.#at, BREAKER_EVENTS);
     this.name = name as string;
-    const onState = (stats: BreakerStats) => this.#tell(stats);
+    const onState = (stats: BreakerStats) => this.#emitState(stats);
     const place = { structure: "Breaker", structureName: name, operation: "run", address: undefined };
     const onError = (error: unknown) => this.#listeners.tell("error", { error: this.#at.error("flush", error) });
     if (store === "local") {
       this.#monotonic = options.monotonic ?? leaseClock();
-      this.#gate = new LocalGate(rule, this.#monotonic(), onState, place);
+      this.#gate = new LocalGate({ rule, monotonic: this.#monotonic, onState, place });
     } else {
       const key = `${store.keyOf(this.name)}:breaker:${rule.spanMs}`;
       this.#monotonic = options.monotonic ?? store.leaseClock;
       this.#gate = new SharedGate({ store, key, rule, flushMs, place, monotonic: this.#monotonic, onState, onError });
     }
     const failure = options.failureRatio !== undefined || options.failures !== undefined;
-    this.#calls = new Calls(this.#gate, slowMs, failure);
+    this.#countedCalls = new Calls(this.#gate, slowMs, failure);
+    this.#calls = this.#countedCalls;
   }
 
   /**
-   * What `fn` gives. Rejects with what it rejects with or throws; with OPEN, and `fn` is not called, where the circuit is
-   * open (`error.retryAfterMs`); with DEADLINE after the breaker's `timeout`; with the reason of `signal`. With a `fallback`
-   * it gives that one's value instead. Closed, it costs well below a microsecond, and some more where `fn` takes the signal;
-   * a call that may be a probe first waits for the store, at most for its deadline.
+   * Returns what `fn` returns, and rejects as `fn` rejects or throws. If the circuit is open, it rejects with OPEN and
+   * `error.retryAfterMs`, without a call of `fn`. After `timeout` it rejects with DEADLINE, and after an abort with the
+   * reason of `signal`. With a `fallback`, it returns the fallback's value instead. A closed circuit adds less than a microsecond, and more if `fn` takes the signal. A call that may be a probe
+   * first waits for the store, at most for its deadline.
    */
   async run<T, F = never>(fn: BreakerTask<T>, options?: BreakerRunOptions<F>): Promise<T | F> {
     if (typeof fn !== "function") throw this.#at.error("run", argumentError("fn", fn, "a function"));
@@ -91,53 +98,93 @@ export class Breaker {
     }
   }
 
-  /** The circuit as this process knows it, and its window. */
+  /** Returns the circuit and its window as this process knows them. */
   stats(): BreakerStats {
     return this.#gate.stats(this.#monotonic());
   }
 
-  /** Hands in what is gathered, and hears of the circuit; rejects where the store fails. Without a store it does nothing. */
+  /** Reports to the store and learns the shared state. Rejects if the store fails. Does nothing without a store. */
   flush(): Promise<void> {
     return this.#at.run("flush", () => this.#gate.flush());
   }
 
-  /** Calls `listener` from now on with what happens; the answer ends that. */
-  on<Name extends keyof BreakerEvents>(event: Name, listener: (told: BreakerEvents[Name]) => void): () => void {
+  /**
+   * Opens the circuit of all processes for one cooldown, whatever its state. Other processes learn it with their next
+   * report. Rejects if the store fails: with `applied` "no" nothing has changed, with "unknown" it may have. A repeated
+   * call begins the cooldown again.
+   */
+  open(): Promise<void> {
+    return this.#at.run("open", () => this.#gate.order(COMMAND.open));
+  }
+
+  /**
+   * Closes the circuit of all processes, with an empty window. A closed circuit stays as it is. Rejects as `open` does; a
+   * repeated call does no harm.
+   */
+  close(): Promise<void> {
+    return this.#at.run("close", () => this.#gate.order(COMMAND.close));
+  }
+
+  /**
+   * Takes this process out of the circuit until `enable`: all of its calls pass, and none is counted. `timeout` and
+   * `fallback` still apply. Other processes notice nothing.
+   */
+  disable(): void {
+    this.#calls = UNCOUNTED_CALLS;
+  }
+
+  /** Ends `disable`. */
+  enable(): void {
+    this.#calls = this.#countedCalls;
+  }
+
+  /** False between `disable` and `enable`. */
+  get enabled(): boolean {
+    return this.#calls === this.#countedCalls;
+  }
+
+  /** Calls `listener` on each event from now on. Returns a function that ends this. */
+  on<Name extends keyof BreakerEvents>(event: Name, listener: (event: BreakerEvents[Name]) => void): () => void {
     return this.#listeners.on(event, listener);
   }
 
   async #run<T>(fn: BreakerTask<T>, signal: AbortSignal | undefined): Promise<T> {
-    const begun = this.#begin(signal);
+    const calls = this.#calls;
+    const begun = this.#begin(calls, signal);
     const call = begun instanceof Promise ? await begun : begun;
     let value: T;
     try {
       value = await runTask(fn, signal, this.#settings.timeoutMs, this.#timeoutError);
     } catch (error) {
-      this.#calls.end(call, signal?.aborted ? "neither" : this.#endingOf(error), this.#monotonic());
+      calls.end(call, signal?.aborted ? "ignored" : this.#outcomeOf(error), this.#monotonic());
       throw error;
     }
-    this.#calls.end(call, "good", this.#monotonic());
+    calls.end(call, "success", this.#monotonic());
     return value;
   }
 
   readonly #timeoutError = (): OrielError => {
     const options = { transient: true, applied: "unknown" } as const;
-    const error = new OrielError("DEADLINE", `fn had not ended after ${this.#settings.timeoutMs} ms`, options);
+    const error = new OrielError(
+      "DEADLINE",
+      `fn did not end within the timeout of ${this.#settings.timeoutMs} ms`,
+      options,
+    );
     const placed = this.#at.error("run", error) as OrielError;
     this.#timeouts.add(placed);
     return placed;
   };
 
   /** Lets a call begin, or rejects it. */
-  #begin(signal: AbortSignal | undefined): RunningCall | Promise<RunningCall> {
-    if (this.#calls.isTimeless) return this.#calls.begin(0, 0);
+  #begin(calls: Calls, signal: AbortSignal | undefined): RunningCall | Promise<RunningCall> {
+    if (calls.isTimeless) return calls.begin(0, 0);
     const nowMs = this.#monotonic();
-    this.#calls.look(nowMs);
+    calls.countSlow(nowMs);
     try {
       const permit = this.#gate.enter(nowMs, signal);
-      if (typeof permit === "number") return this.#calls.begin(nowMs, permit);
+      if (typeof permit === "number") return calls.begin(nowMs, permit);
       return permit.then(
-        (given) => this.#calls.begin(this.#monotonic(), given),
+        (granted) => calls.begin(this.#monotonic(), granted),
         (error) => this.#refuse(error),
       );
     } catch (error) {
@@ -151,19 +198,19 @@ export class Breaker {
     throw error;
   }
 
-  #endingOf(error: unknown): Ending {
+  #outcomeOf(error: unknown): Outcome {
     try {
-      if (this.#timeouts.has(error as OrielError)) return "failed";
-      if (this.#settings.isIgnored(error)) return "neither";
-      return this.#settings.isFailure(error) ? "failed" : "good";
+      if (this.#timeouts.has(error as OrielError)) return "failure";
+      if (this.#settings.isIgnored(error)) return "ignored";
+      return this.#settings.isFailure(error) ? "failure" : "success";
     } catch {
-      return "failed";
+      return "failure";
     }
   }
 
-  #tell(stats: BreakerStats): void {
-    if (stats.state === this.#told) return;
-    this.#told = stats.state;
+  #emitState(stats: BreakerStats): void {
+    if (stats.state === this.#reported) return;
+    this.#reported = stats.state;
     this.#listeners.tell(EVENTS[stats.state], stats);
   }
 }

@@ -1,44 +1,47 @@
 import type { Gate, Permit } from "./gate.ts";
 import { VERDICT, type Verdict } from "./rule.ts";
 
+type CountingGate = Pick<Gate, "window" | "isFree" | "count" | "settle">;
+
 /** A call that was let through. */
 export interface RunningCall {
   readonly beganMs: number;
   readonly permit: Permit;
-  /** Of the gate, when it began. */
+  /** The gate's window when the call began. */
   readonly window: number;
-  /** It was counted while it ran, as it was slow. */
+  /** Whether it was counted as slow while it ran. */
   isCounted: boolean;
 }
 
-/** How a call ended; `neither` says nothing about the other side. */
-export type Ending = "good" | "failed" | "neither";
+/** How a call ended. An ignored one says nothing about the called service. */
+export type Outcome = "success" | "failure" | "ignored";
 
 /**
- * Counts calls as they end. Where slow calls count, one counts when it has lasted `slowMs`, whether or not it has ended by
- * then: it is noticed, with its own time, when the next call begins or ends. If it fails later, the failure counts then.
+ * Counts calls as they end. With a slow-call condition, a call counts as slow once it has lasted `slowMs`, even if it
+ * still runs. That is noticed, with the right time, when the next call begins or ends. If the call fails later, the
+ * failure counts then.
  */
 export class Calls {
-  readonly #gate: Gate;
+  readonly #gate: CountingGate;
   readonly #slowMs: number;
-  readonly #blamesFailures: boolean;
-  /** In the order in which they began, as they become slow. */
+  readonly #failuresCount: boolean;
+  /** Calls that may become slow, in the order in which they began. */
   readonly #running = new Set<RunningCall>();
 
-  /** `slowMs` is Infinity where slow calls do not count; a probe is bad where it is slow, or, `blamesFailures`, fails. */
-  constructor(gate: Gate, slowMs: number, blamesFailures: boolean) {
+  /** `slowMs`: Infinity if slow calls do not count. `failuresCount`: whether a failed probe reopens the circuit. */
+  constructor(gate: CountingGate, slowMs: number, failuresCount: boolean) {
     this.#gate = gate;
     this.#slowMs = slowMs;
-    this.#blamesFailures = blamesFailures;
+    this.#failuresCount = failuresCount;
   }
 
-  /** A call may begin without a look at the clock, which costs as much as the rest: `begin(0, 0)`. */
+  /** Whether a call may begin without a clock reading, as `begin(0, 0)`. A reading costs as much as the rest. */
   get isTimeless(): boolean {
     return this.#slowMs === Infinity && this.#gate.isFree;
   }
 
-  /** Counts those that have become slow. */
-  look(nowMs: number): void {
+  /** Counts the calls that have become slow. */
+  countSlow(nowMs: number): void {
     if (this.#running.size === 0) return;
     for (const call of this.#running) {
       if (nowMs - call.beganMs <= this.#slowMs) return;
@@ -52,16 +55,16 @@ export class Calls {
     return call;
   }
 
-  end(call: RunningCall, ending: Ending, nowMs: number): void {
+  end(call: RunningCall, outcome: Outcome, nowMs: number): void {
     if (this.#slowMs !== Infinity) {
-      if (ending === "neither") this.#running.delete(call);
-      this.look(nowMs);
+      if (outcome === "ignored") this.#running.delete(call);
+      this.countSlow(nowMs);
       this.#running.delete(call);
     }
-    const isFailure = ending === "failed";
+    const isFailure = outcome === "failure";
     if (call.permit !== 0) {
-      if (!call.isCounted) this.#gate.settle(call.permit, this.#verdictOf(ending), nowMs);
-    } else if (ending !== "neither" && call.window === this.#gate.window && (isFailure || !call.isCounted))
+      if (!call.isCounted) this.#gate.settle(call.permit, this.#verdictOf(outcome), nowMs);
+    } else if (outcome !== "ignored" && call.window === this.#gate.window && (isFailure || !call.isCounted))
       this.#gate.count(nowMs, call.isCounted ? 0 : 1, isFailure ? 1 : 0, 0, nowMs);
     call.isCounted = true;
   }
@@ -69,12 +72,12 @@ export class Calls {
   #becomeSlow(call: RunningCall, nowMs: number): void {
     this.#running.delete(call);
     call.isCounted = true;
-    if (call.permit !== 0) this.#gate.settle(call.permit, VERDICT.bad, nowMs);
+    if (call.permit !== 0) this.#gate.settle(call.permit, VERDICT.failure, nowMs);
     else if (call.window === this.#gate.window) this.#gate.count(call.beganMs + this.#slowMs, 1, 0, 1, nowMs);
   }
 
-  #verdictOf(ending: Ending): Verdict {
-    if (ending === "neither") return VERDICT.void;
-    return ending === "failed" && this.#blamesFailures ? VERDICT.bad : VERDICT.good;
+  #verdictOf(outcome: Outcome): Verdict {
+    if (outcome === "ignored") return VERDICT.ignored;
+    return outcome === "failure" && this.#failuresCount ? VERDICT.failure : VERDICT.success;
   }
 }

@@ -1,34 +1,34 @@
-import { cutoffMsOf, type Rule, tickOf, tripsOn, VERDICT, type Verdict } from "./rule.ts";
+import { cutoffMsOf, type Rule, tickOf, trips, VERDICT, type Verdict } from "./rule.ts";
 import { SlidingTally } from "./tally.ts";
 
 export type BreakerState = "closed" | "open" | "half-open";
 
-/** Calls of a window. */
-export interface Counts {
+/** The calls counted in a window. */
+export interface WindowCounts {
   readonly calls: number;
   readonly failures: number;
   readonly slow: number;
 }
 
 /**
- * The law of a circuit, on one clock of whole ms; the twin of lua/breaker/flush.lua, and all there is of a breaker without
- * a store. `look` comes first in each step: it brings the state to the present.
+ * The states of a circuit, on one clock of whole ms. The twin of lua/breaker/flush.lua. A breaker without a store has
+ * nothing else. Each step begins with `advance`, which brings the state to the present.
  */
 export class Circuit {
   state: BreakerState = "closed";
-  /** Grows with each change of state. */
+  /** Grows with each state change. */
   epoch: number;
-  /** Open: until when. */
+  /** Open: the end of the cooldown. */
   untilMs = 0;
-  /** What was counted before is of an earlier window. */
+  /** Start of the window. Earlier events belong to an earlier window. */
   sinceMs = Number.NEGATIVE_INFINITY;
-  /** Of a closed circuit. */
+  /** Counts of a closed circuit. */
   readonly tally = new SlidingTally();
-  /** Half-open: which probes are under way, and until when their leases last. */
-  readonly permits = new Map<string, number>();
-  /** Half-open: probes that ended well. */
-  good = 0;
-  #opened: Counts = { calls: 0, failures: 0, slow: 0 };
+  /** Half-open: the running probes, with the ends of their leases. */
+  readonly probes = new Map<string, number>();
+  /** Half-open: number of successful probes. */
+  successes = 0;
+  #opened: WindowCounts = { calls: 0, failures: 0, slow: 0 };
   #stampMs: number;
 
   constructor(nowMs: number) {
@@ -37,10 +37,10 @@ export class Circuit {
   }
 
   /**
-   * In a clock that steps back no time passes; by how much it did, ms. A lease that is over reopens the circuit, and
-   * whoever calls next may probe.
+   * Returns by how many ms the clock stepped back. No time passes in such a step. A probe whose lease is over reopens
+   * the circuit, and the next call may probe.
    */
-  look(rule: Rule, nowMs: number): number {
+  advance(rule: Rule, nowMs: number): number {
     const behindMs = Math.max(0, this.#stampMs - nowMs);
     this.#stampMs = nowMs;
     if (behindMs > 0) this.#moveBack(behindMs);
@@ -49,15 +49,15 @@ export class Circuit {
     return behindMs;
   }
 
-  /** What became of a probe. One that is not under way any more changes nothing. */
+  /** Records the end of a probe. A probe that no longer runs changes nothing. */
   settle(rule: Rule, token: string, verdict: Verdict, nowMs: number): void {
-    if (!this.permits.delete(token)) return;
-    if (verdict === VERDICT.bad) this.#reopen(nowMs, nowMs + rule.cooldownMs);
-    else if (verdict === VERDICT.good) this.good++;
-    if (this.state === "half-open" && this.good >= rule.probes) this.#close(rule, nowMs);
+    if (!this.probes.delete(token)) return;
+    if (verdict === VERDICT.failure) this.#reopen(nowMs, nowMs + rule.cooldownMs);
+    else if (verdict === VERDICT.success) this.successes++;
+    if (this.state === "half-open" && this.successes >= rule.probes) this.#close(rule, nowMs);
   }
 
-  /** Counts what belongs to the window; whether it does. */
+  /** Counts calls if they belong to the window. Returns whether they do. */
   count(rule: Rule, atMs: number, calls: number, failures: number, slow: number, nowMs: number): boolean {
     const tickMs = tickOf(rule, atMs);
     if (this.state !== "closed" || tickMs < this.sinceMs || tickMs <= cutoffMsOf(rule, nowMs)) return false;
@@ -65,47 +65,62 @@ export class Circuit {
     return true;
   }
 
-  /** In the window; where it is not closed, what the window held that opened it. */
-  get counts(): Counts {
+  /** The window's counts; if the circuit is not closed, the counts that opened it. */
+  get counts(): WindowCounts {
     return this.state === "closed" ? this.tally : this.#opened;
   }
 
-  /** Comes after whatever was counted. */
+  /** Opens the circuit if its window says so. Called after each count. */
   decide(rule: Rule, nowMs: number): void {
-    if (this.state === "closed" && tripsOn(rule, this.tally)) this.#reopen(nowMs, nowMs + rule.cooldownMs);
+    if (this.state === "closed" && this.#trips(rule)) this.#reopen(nowMs, nowMs + rule.cooldownMs);
   }
 
-  /** Of the probes asked for, the first so many may begin. */
-  permit(rule: Rule, tokens: readonly string[], nowMs: number): number {
+  /** Starts as many of the probes as there is room for, first ones first. Returns their number. */
+  grantProbes(rule: Rule, tokens: readonly string[], nowMs: number): number {
     if (this.state === "open" && nowMs >= this.untilMs && tokens.length > 0) this.#enter("half-open", nowMs);
     if (this.state !== "half-open") return 0;
     const granted = tokens.slice(0, Math.max(0, this.#room(rule)));
-    for (const token of granted) this.permits.set(token, nowMs + rule.leaseMs);
+    for (const token of granted) this.probes.set(token, nowMs + rule.leaseMs);
     return granted.length;
   }
 
-  /** After so long asking for a probe is worthwhile. */
+  /** Ms until a probe may be granted. */
   waitMs(rule: Rule, nowMs: number): number {
     if (this.state === "open") return Math.max(0, this.untilMs - nowMs);
     if (this.state === "closed" || this.#room(rule) > 0) return 0;
-    return Math.min(...this.permits.values()) - nowMs;
+    return Math.min(...this.probes.values()) - nowMs;
   }
 
-  /** What another has decided: open until then, or closed; what is closed already keeps its window. */
-  assume(isOpen: boolean, nowMs: number, untilMs: number, opened?: Counts): void {
+  /** Opens for a cooldown, whatever the state. */
+  open(rule: Rule, nowMs: number): void {
+    this.#reopen(nowMs, nowMs + rule.cooldownMs);
+  }
+
+  /** Closes with an empty window. A closed circuit keeps its window. */
+  close(rule: Rule, nowMs: number): void {
+    if (this.state !== "closed") this.#close(rule, nowMs);
+  }
+
+  /** Takes over the shared state: open until `untilMs`, or closed. A closed circuit keeps its window. */
+  adopt(isOpen: boolean, nowMs: number, untilMs: number, opened?: WindowCounts): void {
     if (isOpen) this.#reopen(nowMs, untilMs);
     if (isOpen && opened) this.#opened = opened;
     if (!isOpen && this.state !== "closed") this.#enter("closed", nowMs);
   }
 
+  #trips(rule: Rule): boolean {
+    const { calls, failures, slow } = this.tally;
+    return trips(rule, calls, failures, slow);
+  }
+
   #hasLapsed(nowMs: number): boolean {
-    for (const endMs of this.permits.values()) if (endMs <= nowMs) return true;
+    for (const endMs of this.probes.values()) if (endMs <= nowMs) return true;
     return false;
   }
 
-  /** At least one where none is under way: some of those that ended well may have been of a rule with more probes. */
+  /** At least 1 while no probe runs: successes may have been counted under a rule with more probes. */
   #room(rule: Rule): number {
-    return Math.max(rule.probes - this.good, this.permits.size === 0 ? 1 : 0) - this.permits.size;
+    return Math.max(rule.probes - this.successes, this.probes.size === 0 ? 1 : 0) - this.probes.size;
   }
 
   #reopen(nowMs: number, untilMs: number): void {
@@ -125,8 +140,8 @@ export class Circuit {
     }
     this.state = state;
     this.epoch = Math.max(this.epoch + 1, nowMs);
-    this.good = 0;
-    this.permits.clear();
+    this.successes = 0;
+    this.probes.clear();
     this.tally.clear();
   }
 
@@ -134,6 +149,6 @@ export class Circuit {
     this.untilMs -= byMs;
     this.sinceMs -= byMs;
     this.tally.moveBack(byMs);
-    for (const [token, endMs] of this.permits) this.permits.set(token, endMs - byMs);
+    for (const [token, endMs] of this.probes) this.probes.set(token, endMs - byMs);
   }
 }

@@ -1,31 +1,32 @@
 import { type ErrorPlace, OrielError } from "../errors.ts";
 import type { BreakerState } from "./circuit.ts";
+import type { Command } from "./flush-format.ts";
 import type { Verdict } from "./rule.ts";
 
-/** What a breaker knows of its window. */
+/** The state of a circuit and the counts of its window. */
 export interface BreakerStats {
   state: BreakerState;
   /**
-   * Counted in the window: of all processes, as of the last answer of the store; without one, of this. Where the circuit is
-   * not closed: what the window held that opened it, also while probes decide, and where one opens it again.
+   * Calls in the window: of all processes, as of the store's last answer; without a store, of this process. If the circuit
+   * is not closed: the counts that opened it. They stay while probes run, and when a probe opens it again.
    */
   calls: number;
   failures: number;
   slow: number;
-  /** After so long a call may be let through, ms; 0 where it is closed. */
+  /** Ms until a call may be let through; 0 if the circuit is closed. */
   retryAfterMs: number;
 }
 
-/** What a breaker tells. */
+/** The events of a breaker. */
 export interface BreakerEvents {
-  /** Calls are rejected from now on. With the numbers that opened it. */
+  /** Calls are rejected from now on. The event has the counts that opened the circuit. */
   open: BreakerStats;
   /** Probes are let through. */
   halfOpen: BreakerStats;
   close: BreakerStats;
   /** A call was rejected. */
   reject: { retryAfterMs: number };
-  /** The store fails: this process goes on alone until it is back. Told once for each time. */
+  /** The store fails, and this process decides alone until it is back. Emitted once per outage. */
   error: { error: unknown };
 }
 
@@ -37,25 +38,35 @@ export const BREAKER_EVENTS: Record<keyof BreakerEvents, true> = {
   error: true,
 };
 
-/** A permit to probe; 0: the call is no probe. Those above were given by the store, those below by this process alone. */
+/** A permit to probe; 0: the call is no probe. Positive ones are granted by the store, negative ones by this process. */
 export type Permit = number;
 
 /** Decides which calls pass. Times are ms of the breaker's monotonic clock. */
 export interface Gate {
-  /** Changes when a circuit closes: what began under another number is of an earlier window. */
+  /** Changes when the circuit closes. A call that began under another number belongs to an earlier window. */
   readonly window: number;
-  /** Any call passes, whatever the time; else `enter` says. */
+  /** Whether every call passes at any time. If not, `enter` decides. */
   readonly isFree: boolean;
-  /** Lets a call pass, with a permit where it is a probe; throws OPEN. */
+  /** Lets a call pass, with a permit if it is a probe. Throws OPEN. */
   enter(nowMs: number, signal: AbortSignal | undefined): Permit | Promise<Permit>;
-  /** Whether it was counted: an open circuit counts nothing. */
+  /** Counts calls. Returns whether they were counted: an open circuit counts none. */
   count(atMs: number, calls: number, failures: number, slow: number, nowMs: number): boolean;
-  /** What became of a probe. */
+  /** Records the end of a probe. */
   settle(permit: Permit, verdict: Verdict, nowMs: number): void;
   stats(nowMs: number): BreakerStats;
-  /** Hands in what is gathered. */
+  /** Reports to the store. */
   flush(): Promise<void>;
+  /** Opens the circuit for a cooldown, or closes it. */
+  order(command: Command): Promise<void>;
 }
+
+/** The gate of a disabled breaker: every call passes, and none is counted. */
+export const DISABLED: Pick<Gate, "window" | "isFree" | "count" | "settle"> = {
+  window: 0,
+  isFree: true,
+  count: () => false,
+  settle() {},
+};
 
 export function openError(waitMs: number, place: ErrorPlace): OrielError {
   const retryAfterMs = Math.max(1, Math.ceil(waitMs));

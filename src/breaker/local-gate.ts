@@ -1,23 +1,30 @@
 import type { ErrorPlace } from "../errors.ts";
-import { Circuit, type Counts } from "./circuit.ts";
+import { Circuit, type WindowCounts } from "./circuit.ts";
+import { COMMAND, type Command } from "./flush-format.ts";
 import { type BreakerStats, type Gate, openError, type Permit } from "./gate.ts";
 import type { Rule, Verdict } from "./rule.ts";
 
-/** A circuit of this process alone. Its permits are below 0. */
+export interface LocalGateOptions {
+  rule: Rule;
+  monotonic: () => number;
+  /** Called with the state whenever it may have changed. */
+  onState: (stats: BreakerStats) => void;
+  /** Names the breaker in the errors of rejected calls. */
+  place: ErrorPlace;
+}
+
+/** A circuit of this process alone. Its permits are negative. */
 export class LocalGate implements Gate {
   window = 0;
   readonly #rule: Rule;
   readonly #circuit: Circuit;
-  readonly #onState: (stats: BreakerStats) => void;
-  readonly #place: ErrorPlace;
+  readonly #options: LocalGateOptions;
   #lastPermit = 0;
 
-  /** `onState` is told the state whenever it may have changed. */
-  constructor(rule: Rule, nowMs: number, onState: (stats: BreakerStats) => void, place: ErrorPlace) {
-    this.#rule = rule;
-    this.#circuit = new Circuit(Math.floor(nowMs));
-    this.#onState = onState;
-    this.#place = place;
+  constructor(options: LocalGateOptions) {
+    this.#options = options;
+    this.#rule = options.rule;
+    this.#circuit = new Circuit(Math.floor(options.monotonic()));
   }
 
   get isFree(): boolean {
@@ -26,54 +33,64 @@ export class LocalGate implements Gate {
 
   enter(nowMs: number): Permit {
     if (this.isFree) return 0;
-    const circuit = this.#look(nowMs);
+    const circuit = this.#advanced(nowMs);
     const permit = --this.#lastPermit;
-    const isGranted = circuit.permit(this.#rule, [String(permit)], Math.floor(nowMs)) === 1;
-    this.#tell(nowMs);
-    if (!isGranted) throw openError(circuit.waitMs(this.#rule, Math.floor(nowMs)), this.#place);
+    const isGranted = circuit.grantProbes(this.#rule, [String(permit)], Math.floor(nowMs)) === 1;
+    this.#reportState(nowMs);
+    if (!isGranted) throw openError(circuit.waitMs(this.#rule, Math.floor(nowMs)), this.#options.place);
     return permit;
   }
 
   count(atMs: number, calls: number, failures: number, slow: number, nowMs: number): boolean {
-    if (!this.note(atMs, calls, failures, slow, nowMs)) return false;
+    if (!this.countOnly(atMs, calls, failures, slow, nowMs)) return false;
     this.#circuit.decide(this.#rule, Math.floor(nowMs));
-    if (this.#circuit.state !== "closed") this.#tell(nowMs);
+    if (this.#circuit.state !== "closed") this.#reportState(nowMs);
     return true;
   }
 
-  /** Counts without deciding; whether it was counted. */
-  note(atMs: number, calls: number, failures: number, slow: number, nowMs: number): boolean {
-    return this.#look(nowMs).count(this.#rule, atMs, calls, failures, slow, Math.floor(nowMs));
+  /** Counts without a decision. Returns whether the calls were counted. */
+  countOnly(atMs: number, calls: number, failures: number, slow: number, nowMs: number): boolean {
+    return this.#advanced(nowMs).count(this.#rule, atMs, calls, failures, slow, Math.floor(nowMs));
   }
 
   settle(permit: Permit, verdict: Verdict, nowMs: number): void {
-    const circuit = this.#look(nowMs);
+    const circuit = this.#advanced(nowMs);
     const before = circuit.state;
     circuit.settle(this.#rule, String(permit), verdict, Math.floor(nowMs));
     if (circuit.state === before) return;
     if (circuit.state === "closed") this.window++;
-    this.#tell(nowMs);
+    this.#reportState(nowMs);
   }
 
-  /** Takes over what the fleet has decided: open until then, or closed. */
-  assume(isOpen: boolean, nowMs: number, untilMs = nowMs, opened?: Counts): void {
-    this.#look(nowMs).assume(isOpen, Math.floor(nowMs), Math.ceil(untilMs), opened);
+  /** Takes over the shared state: open until then, or closed. */
+  adopt(isOpen: boolean, nowMs: number, untilMs = nowMs, opened?: WindowCounts): void {
+    this.#advanced(nowMs).adopt(isOpen, Math.floor(nowMs), Math.ceil(untilMs), opened);
   }
 
   stats(nowMs: number): BreakerStats {
-    this.#look(nowMs);
+    this.#advanced(nowMs);
     return this.#stats(nowMs);
   }
 
   async flush(): Promise<void> {}
 
-  #look(nowMs: number): Circuit {
-    this.#circuit.look(this.#rule, Math.floor(nowMs));
+  async order(command: Command): Promise<void> {
+    const nowMs = this.#options.monotonic();
+    const circuit = this.#advanced(nowMs);
+    const before = circuit.state;
+    if (command === COMMAND.open) circuit.open(this.#rule, Math.floor(nowMs));
+    else circuit.close(this.#rule, Math.floor(nowMs));
+    if (circuit.state === "closed" && before !== "closed") this.window++;
+    this.#reportState(nowMs);
+  }
+
+  #advanced(nowMs: number): Circuit {
+    this.#circuit.advance(this.#rule, Math.floor(nowMs));
     return this.#circuit;
   }
 
-  #tell(nowMs: number): void {
-    this.#onState(this.#stats(nowMs));
+  #reportState(nowMs: number): void {
+    this.#options.onState(this.#stats(nowMs));
   }
 
   #stats(nowMs: number): BreakerStats {

@@ -3,51 +3,51 @@ import { type Clock, type Duration, durationMs } from "../time.ts";
 import { type Rule, tickMsOf } from "./rule.ts";
 
 export interface BreakerRules {
-  /** Breakers of one name and span share what they know, over one store. Needed with a store. */
+  /** Breakers with one name and span share one circuit on a store. Required with a store. */
   name?: string | undefined;
-  /** The sliding window, 1 ms to 1 day. Up to 2 minutes to the ms, longer ones to a 60 000th part, rounded down to 2, 5, 10, ... ms. */
+  /** The sliding window, 1 ms to 1 day. It moves by 1 ms up to 2 minutes; above, by 1/60 000 of it, rounded down to 2, 5, 10, ... ms. */
   span: Duration;
-  /** Opens when the share of failed calls is larger, from 0 to 1; a ratio of 1 when all failed. */
+  /** Opens when the share of failed calls is larger than this, from 0 to 1. 1: when all calls failed. */
   failureRatio?: number | undefined;
-  /** Opens when the share of calls that lasted longer than `slowCall` is larger, from 0 to 1; a ratio of 1 when all did. */
+  /** Opens when the share of calls longer than `slowCall` is larger than this, from 0 to 1. 1: when all are. */
   slowRatio?: number | undefined;
-  /** With `slowRatio`: 1 ms to 1 day. */
+  /** A call that lasts longer is slow; 1 ms to 1 day. Required with `slowRatio`. */
   slowCall?: Duration | undefined;
-  /** The ratios say nothing of fewer calls in the window; default 10. */
+  /** With fewer calls in the window, the ratios do not apply; default 10. */
   minimumCalls?: number | undefined;
-  /** Opens with so many failed calls in the window. */
+  /** Opens at this number of failed calls in the window. */
   failures?: number | undefined;
-  /** For how long it stays open, 1 ms to 1 day; default 30 s. */
+  /** Time that the circuit stays open, 1 ms to 1 day; default 30 s. */
   cooldown?: Duration | undefined;
-  /** Calls that must go well to close it; no more are let through until then. 1 to 100, default 1. */
+  /** Calls that must succeed to close a half-open circuit. No more pass until then. 1 to 100, default 1. */
   probes?: number | undefined;
-  /** A probe that has not ended after so long is given up, and another call may probe; 1 ms to 1 day, default 30 s. */
+  /** A probe that lasts longer is given up, and another call may probe; 1 ms to 1 day, default 30 s. */
   lease?: Duration | undefined;
-  /** A process hands in what it has gathered with its first call after so long; 1 ms to 10 s, default 100 ms. */
+  /** A process reports to the store at most this often, during a call; 1 ms to 10 s, default 100 ms. */
   flush?: Duration | undefined;
-  /** A call that has not ended after so long is aborted, rejects with DEADLINE and counts as a failure; 1 ms to 1 day, default none. */
+  /** A call that lasts longer is aborted, rejects with DEADLINE and is a failure; 1 ms to 1 day, default none. */
   timeout?: Duration | undefined;
-  /** Which rejections count as failures; default all. Those that do not count as good calls. One that it throws for is a failure. */
+  /** Whether a rejection is a failure; default: always. If not, the call is a success. If this throws, it is a failure. */
   isFailure?: ((error: unknown) => boolean) | undefined;
   /**
-   * Which rejections count as nothing, neither good nor bad: a probe then gives its place back. Asked before `isFailure`;
-   * default: that of another breaker that is open (OPEN), which says nothing about what is called. One that it throws for is a failure.
+   * Whether a rejection is ignored: neither a success nor a failure. An ignored probe lets another call probe. Checked before
+   * `isFailure`. Default: OPEN of another breaker, which says nothing about the service. If this throws, it is a failure.
    */
   isIgnored?: ((error: unknown) => boolean) | undefined;
-  /** Ms that never step back, of calls and, without a store, of windows. Default: the store's, else `performance.now` and what was slept. */
+  /** A clock that never steps back, ms. Default: the store's; without one, `performance.now` plus the time that the machine slept. */
   monotonic?: Clock | undefined;
 }
 
-/** With one condition at least: `failureRatio`, `failures`, or `slowRatio` with `slowCall`. */
+/** At least one condition is required: `failureRatio`, `failures`, or `slowRatio` with `slowCall`. */
 export type BreakerOptions = BreakerRules &
   ({ failureRatio: number } | { failures: number } | { slowRatio: number; slowCall: Duration });
 
 export interface BreakerSettings {
   rule: Rule;
-  /** Infinity where slow calls are not counted. */
+  /** Infinity without a slow-call condition. */
   slowMs: number;
   flushMs: number;
-  /** Infinity: none. */
+  /** Infinity without a timeout. */
   timeoutMs: number;
   isFailure: (error: unknown) => boolean;
   isIgnored: (error: unknown) => boolean;
@@ -58,9 +58,9 @@ const KNOWN = [
   ...["cooldown", "probes", "lease", "flush", "timeout", "isFailure", "isIgnored", "monotonic"],
 ];
 const DAY_MS = 86_400_000;
-const MOST_CALLS = 2 ** 31 - 1;
-const MOST_PROBES = 100;
-const LONGEST_FLUSH_MS = 10_000;
+const MAX_CALLS = 2 ** 31 - 1;
+const MAX_PROBES = 100;
+const MAX_FLUSH_MS = 10_000;
 
 export function breakerSettings(options: BreakerOptions): BreakerSettings {
   checkKnown(options, KNOWN);
@@ -93,18 +93,18 @@ function ruleOf(options: BreakerOptions): Rule {
   return {
     spanMs: Math.ceil(spanMs / tickMs) * tickMs,
     tickMs,
-    minimumCalls: wholeNumber("minimumCalls", minimumCalls, 1, MOST_CALLS),
+    minimumCalls: wholeNumber("minimumCalls", minimumCalls, 1, MAX_CALLS),
     failureRatio: ratioOf("failureRatio", options.failureRatio),
     slowRatio: ratioOf("slowRatio", options.slowRatio),
-    failures: failures === undefined ? Infinity : wholeNumber("failures", failures, 1, MOST_CALLS),
+    failures: failures === undefined ? Infinity : wholeNumber("failures", failures, 1, MAX_CALLS),
     cooldownMs: durationMs("cooldown", cooldown, 1, DAY_MS),
-    probes: wholeNumber("probes", probes, 1, MOST_PROBES),
+    probes: wholeNumber("probes", probes, 1, MAX_PROBES),
     leaseMs: durationMs("lease", lease, 1, DAY_MS),
   };
 }
 
 function flushMsOf({ flush = 100 }: BreakerOptions): number {
-  return durationMs("flush", flush, 1, LONGEST_FLUSH_MS);
+  return durationMs("flush", flush, 1, MAX_FLUSH_MS);
 }
 
 function ratioOf(argument: string, ratio: number | undefined): number {

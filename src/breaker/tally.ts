@@ -1,31 +1,31 @@
-/** Numbers of a record: the ms, and the calls, failures and slow calls counted in it. */
+/** Numbers per record: the ms, and its calls, failures and slow calls. */
 const WIDTH = 4;
-const LEAST_RECORDS = 16;
+const MIN_RECORDS = 16;
 
 /**
- * Calls of a sliding window, one record for each ms in which any were counted, oldest first, and their totals. Totals are
- * whole numbers: what is taken off when a record leaves leaves no trace.
+ * The calls of a sliding window: one record for each ms with calls, oldest first, and their totals. Totals are whole
+ * numbers, so adding and subtracting is exact.
  */
 export class SlidingTally {
   calls = 0;
   failures = 0;
   slow = 0;
-  #records = new Float64Array(WIDTH * LEAST_RECORDS);
-  /** Records lie from here to there. */
+  #records = new Float64Array(WIDTH * MIN_RECORDS);
+  /** The live records lie from `#from` to `#to`. */
   #from = 0;
   #to = 0;
 
-  /** Records. */
+  /** Number of records. */
   get count(): number {
     return (this.#to - this.#from) / WIDTH;
   }
 
-  /** Of the records, and of room for others. */
+  /** Memory of the records, with the room for more. */
   get roomBytes(): number {
     return this.#records.byteLength;
   }
 
-  /** Counts at an instant, which may lie before others that were counted. O(1) at the end, else O(records after it). */
+  /** Counts at an instant, which may be earlier than others. O(1) for the newest, else O(later records). */
   add(atMs: number, calls: number, failures: number, slow: number): void {
     this.calls += calls;
     this.failures += failures;
@@ -39,7 +39,7 @@ export class SlidingTally {
     this.#records[place + 3]! += slow;
   }
 
-  /** Forgets what was counted at `cutoffMs` or before. */
+  /** Drops the records at `cutoffMs` and before. */
   dropThrough(cutoffMs: number): void {
     const records = this.#records;
     while (this.#from < this.#to && records[this.#from]! <= cutoffMs) {
@@ -51,9 +51,9 @@ export class SlidingTally {
     if (this.#from === this.#to) this.#from = this.#to = 0;
   }
 
-  /** Takes the oldest records out, so many at most: four numbers each. */
-  cut(most: number): Float64Array {
-    const end = Math.min(this.#to, this.#from + most * WIDTH);
+  /** Takes at most `max` of the oldest records out: four numbers each. */
+  cut(max: number): Float64Array {
+    const end = Math.min(this.#to, this.#from + max * WIDTH);
     const taken = this.#records.slice(this.#from, end);
     if (taken.length > 0) this.dropThrough(this.#records[end - WIDTH]!);
     return taken;
@@ -62,15 +62,15 @@ export class SlidingTally {
   clear(): void {
     this.calls = this.failures = this.slow = 0;
     this.#from = this.#to = 0;
-    if (this.#records.length > WIDTH * LEAST_RECORDS) this.#records = new Float64Array(WIDTH * LEAST_RECORDS);
+    if (this.#records.length > WIDTH * MIN_RECORDS) this.#records = new Float64Array(WIDTH * MIN_RECORDS);
   }
 
-  /** Moves all that is counted back in time. */
+  /** Moves all records back in time. */
   moveBack(byMs: number): void {
     for (let at = this.#from; at < this.#to; at += WIDTH) this.#records[at]! -= byMs;
   }
 
-  /** Makes a record at a place, or nearby where room had to be made first; where it lies then. */
+  /** Inserts an empty record at `place` and returns its place, which changes if room had to be made. */
   #insert(place: number, atMs: number): number {
     const before = place - this.#from;
     if (this.#to === this.#records.length) this.#makeRoom();
@@ -82,10 +82,10 @@ export class SlidingTally {
     return at;
   }
 
-  /** Twice the room that the records need: what it costs is shared by as many that come, and memory follows them down. */
+  /** Allocates twice what the records need. The cost is spread over as many insertions, and memory shrinks with them. */
   #makeRoom(): void {
     const live = this.#records.subarray(this.#from, this.#to);
-    const records = new Float64Array(Math.max(WIDTH * LEAST_RECORDS, 2 * live.length));
+    const records = new Float64Array(Math.max(WIDTH * MIN_RECORDS, 2 * live.length));
     records.set(live);
     this.#records = records;
     this.#to = live.length;

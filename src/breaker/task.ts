@@ -1,17 +1,17 @@
 import type { OrielError } from "../errors.ts";
 
-/** What a breaker runs. `signal` aborts with the caller's, and when the call's time is up. */
+/** The function that a breaker runs. `signal` aborts with the caller's signal and after the breaker's `timeout`. */
 export type BreakerTask<T> = (signal: AbortSignal) => T | PromiseLike<T>;
 
 /**
- * For functions that take no signal: making one costs ten times as much as the rest of a call. Made with the first call, and
- * in Workers for each: there a signal belongs to the request that made it, and no other may use it.
+ * A signal for functions that take none: a new one costs ten times as much as the rest of a call. It is made with the
+ * first call. In Workers each call gets its own, because there a signal belongs to the request that made it.
  */
 let never: AbortSignal | undefined;
 const { navigator } = globalThis as { navigator?: { userAgent?: string } };
 const areSignalsOfRequests = navigator?.userAgent === "Cloudflare-Workers";
 
-/** What `fn` gives; rejects with the reason of the caller's signal, or, after `timeoutMs`, with an error, where that comes first. */
+/** Runs `fn`. Rejects with the reason of the caller's signal, or with `timeoutError()` after `timeoutMs`, if that is first. */
 export function runTask<T>(
   fn: BreakerTask<T>,
   given: AbortSignal | undefined,

@@ -154,7 +154,7 @@ describe("timeout", () => {
     await pass(1);
     const error = await ended;
     expect(error).toMatchObject({ code: "DEADLINE", transient: true, applied: "unknown", structureName: "local" });
-    expect(error.message).toBe('Breaker "local" run: fn had not ended after 500 ms');
+    expect(error.message).toBe('Breaker "local" run: fn did not end within the timeout of 500 ms');
     expect(signal!.reason).toBe(error);
     expect(breaker.stats()).toMatchObject({ calls: 1, failures: 1 });
     const other = breaker.run(never, { fallback: () => "instead" });

@@ -1,4 +1,4 @@
-import type { Answer as BreakerAnswer, Handed } from "../../src/breaker/exchange.ts";
+import type { FlushReply, FlushRequest } from "../../src/breaker/flush-format.ts";
 import { OrielError } from "../../src/entries/index.ts";
 import { flush as fleetFlush } from "../../src/fleet/flush.ts";
 import { MODE } from "../../src/limiter/steps/request.ts";
@@ -84,8 +84,8 @@ export const mutations: Record<string, Mutation> = {
     seenBy: ["lock"],
   },
   "a breaker grants every probe that is asked for": {
-    change: breaking("breaker/flush", 1, async (run, input: Handed) => {
-      const answer = (await run(input)) as BreakerAnswer;
+    change: breaking("breaker/flush", 1, async (run, input: FlushRequest) => {
+      const answer = (await run(input)) as FlushReply;
       return { ...answer, granted: input.wanted };
     }),
     seenBy: ["breaker"],

@@ -96,6 +96,16 @@ export function fleetSuite(name: string, open: () => Promise<Opened>): void {
       for (const expireAtMs of kept.values()) expect(expireAtMs).toBeLessThanOrEqual(stage().nowMs + 86_405_000);
     });
 
+    test("open() and close() act on all processes, which learn it with their next report", async () => {
+      const [one, other] = fleet(2);
+      await one!.open();
+      await other!.flush();
+      expect(await stage().call(other!)).toBe("OPEN");
+      await other!.close();
+      await one!.flush();
+      expect([one!.stats().state, await stage().call(one!)]).toEqual(["closed", "good"]);
+    });
+
     test("each process emits the events when it learns of them", async () => {
       const [one, other] = fleet(2, { failures: 1 });
       const told = [toldBy(one!), toldBy(other!)];

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Handed } from "../../../src/breaker/exchange.ts";
+import { constants } from "../../../src/breaker/constants.ts";
 import { flush } from "../../../src/breaker/flush.ts";
-import { law } from "../../../src/breaker/law.ts";
+import type { FlushRequest } from "../../../src/breaker/flush-format.ts";
 import type { Rule } from "../../../src/breaker/rule.ts";
 import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
 import { luaConstants } from "../../harness/lua-constants.ts";
@@ -41,6 +41,7 @@ const step = fc.record({
     },
   ),
   wanted: fc.constantFrom(0, 0, 1, 2, 4),
+  command: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 1, 2) as fc.Arbitrary<0 | 1 | 2>,
   /** A call may come with another number of probes. */
   probes: fc.constantFrom(undefined, undefined, undefined, undefined, 1, 4),
 });
@@ -50,7 +51,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 class Senders {
   readonly #sent = PROCESSES.map(() => ({ sequence: 0, first: 1 }));
 
-  handed(one: Step, of: Rule): Handed {
+  handed(one: Step, of: Rule): FlushRequest {
     const sent = this.#sent[one.process]!;
     sent.sequence = Math.max(1, sent.sequence + one.sequence);
     const first = sent.first;
@@ -65,6 +66,7 @@ class Senders {
       settled: one.settled.map(({ back, verdict }) => ({ number: Math.max(1, first - back), verdict })),
       wanted: one.wanted,
       first,
+      command: one.command,
     };
   }
 }
@@ -149,15 +151,15 @@ test("more processes than are remembered: the one that was silent longest is for
       const batch = [0, 1, 0, 0];
       return each.store.run(flush, "{breaker}", { rule: LONG, id, sequence, batch, settled: [], wanted: 0, first: 1 });
     };
-    for (let process = 0; process <= law.mostProcesses; process++) {
+    for (let process = 0; process <= constants.maxProcesses; process++) {
       each.clock.nowMs += 1;
       await hand(process, 1);
     }
-    expect((await hand(1, 1)).calls).toBe(law.mostProcesses + 1);
-    expect((await hand(0, 1)).calls).toBe(law.mostProcesses + 2);
+    expect((await hand(1, 1)).calls).toBe(constants.maxProcesses + 1);
+    expect((await hand(0, 1)).calls).toBe(constants.maxProcesses + 2);
   }
 });
 
 test("both hold the same constants", () => {
-  expect(luaConstants("breaker/law")).toEqual(law);
+  expect(luaConstants("breaker/constants")).toEqual(constants);
 });

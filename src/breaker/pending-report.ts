@@ -1,18 +1,18 @@
-import type { Handed } from "./exchange.ts";
+import type { FlushRequest } from "./flush-format.ts";
 import type { Permit } from "./gate.ts";
 import { type Rule, tickOf, VERDICT, type Verdict } from "./rule.ts";
 import { SlidingTally } from "./tally.ts";
 
-/** Records of one batch; more wait for the next. */
-const MOST_RECORDS = 1024;
-/** Verdicts that wait for the store; of more the oldest are left to the leases' ends. */
-const MOST_SETTLED = 256;
+/** Records of one batch. More wait for the next batch. */
+const MAX_RECORDS = 1024;
+/** Ended probes that wait for the store. Beyond it, the oldest ones end with their leases instead. */
+const MAX_SETTLED = 256;
 
 /**
- * What one process has gathered since the store last answered. A batch stays as it is, with its number, until it is known
- * to have come; its ages are reckoned anew each time it is sent.
+ * The calls and probe results of one process that the store does not have yet. A batch keeps its records and its number
+ * until the store has confirmed it. Its ages are computed anew each time it is sent.
  */
-export class Gathered {
+export class PendingReport {
   #id: string | undefined;
   readonly #rule: Rule;
   readonly #tally = new SlidingTally();
@@ -25,20 +25,20 @@ export class Gathered {
     this.#rule = rule;
   }
 
-  /** Of the process; 60 random bits, in ASCII. Drawn when it is used: Workers draw nothing while a module is loaded. */
+  /** The process: 60 random bits, in ASCII. Drawn at the first use, because Workers draw nothing while a module loads. */
   get id(): string {
     this.#id ??= crypto.randomUUID().replaceAll("-", "").slice(-16);
     return this.#id;
   }
 
-  /** What is in no batch yet. */
-  get waiting(): SlidingTally {
+  /** Calls that are in no batch yet. */
+  get unbatched(): SlidingTally {
     return this.#tally;
   }
 
-  /** Whether there is more than the next handing in will wait for. */
+  /** Whether the next report should follow at once. */
   get isUrgent(): boolean {
-    return this.#settled.length > 0 || this.#tally.count > MOST_RECORDS;
+    return this.#settled.length > 0 || this.#tally.count > MAX_RECORDS;
   }
 
   get isEmpty(): boolean {
@@ -50,15 +50,15 @@ export class Gathered {
   }
 
   settle(permit: Permit, verdict: Verdict): void {
-    if (this.#settled.length >= MOST_SETTLED) this.#settled.shift();
+    if (this.#settled.length >= MAX_SETTLED) this.#settled.shift();
     this.#settled.push({ number: permit, verdict });
   }
 
-  /** What is sent now, with so many probes asked for. */
-  hand(wanted: number, nowMs: number): Handed {
+  /** The request to send now, which asks for `wanted` probes. */
+  begin(wanted: number, nowMs: number): FlushRequest {
     if (this.#batch.length === 0) {
       this.#tally.dropThrough(nowMs - this.#rule.spanMs - this.#rule.tickMs);
-      this.#batch = this.#tally.cut(MOST_RECORDS);
+      this.#batch = this.#tally.cut(MAX_RECORDS);
       if (this.#batch.length > 0) this.#sequence++;
     }
     const batch = Array.from(this.#batch, (value, i) => (i % 4 === 0 ? ageMsOf(value, nowMs) : value));
@@ -68,25 +68,25 @@ export class Gathered {
     return { rule: this.#rule, id: this.id, sequence, batch, settled: [...this.#settled], wanted, first };
   }
 
-  /** The store has it. */
-  took({ sequence, settled }: Handed): void {
-    // In Workers another answer may have come before.
+  /** The store has this request. */
+  commit({ sequence, settled }: FlushRequest): void {
+    // In Workers the answer to a later request may have come first.
     if (sequence === this.#sequence) this.#batch = new Float64Array();
     this.#settled = this.#settled.filter(({ number }) => !settled.some((each) => each.number === number));
   }
 
-  /** The store may have it: probes that it may have granted are given back; the rest is sent again. */
-  missed({ first, wanted }: Handed): void {
-    for (let i = 0; i < wanted; i++) this.settle(first + i, VERDICT.void);
+  /** The request failed, but the store may have it. Its probes are given back; the rest is sent again. */
+  retry({ first, wanted }: FlushRequest): void {
+    for (let i = 0; i < wanted; i++) this.settle(first + i, VERDICT.ignored);
   }
 
-  /** What was counted in a window that is over. */
-  forget(): void {
+  /** Drops the calls of a window that is over. */
+  clearCalls(): void {
     this.#tally.clear();
   }
 }
 
-/** Times before a clock stepped back are no age. */
+/** If the clock stepped back, the age is 0. */
 function ageMsOf(atMs: number, nowMs: number): number {
   return Math.min(2 ** 32 - 1, Math.max(0, nowMs - atMs));
 }

@@ -1,40 +1,45 @@
 import type { BreakerState } from "./circuit.ts";
 import type { Rule, Verdict } from "./rule.ts";
 
-/** What a process hands in, and what it asks for. */
-export interface Handed {
+/** An order of `open()` or `close()`. */
+export const COMMAND = { none: 0, open: 1, close: 2 } as const;
+export type Command = (typeof COMMAND)[keyof typeof COMMAND];
+
+/** The report of one process to the shared circuit. */
+export interface FlushRequest {
   rule: Rule;
   /** The process: 16 characters of ASCII. */
   id: string;
-  /** Of the batch: 1 and up, one more for each; the same for the same batch. 0: there is none. */
+  /** Number of the batch, from 1. The same batch keeps its number. 0: no batch. */
   sequence: number;
-  /** Four numbers a record, oldest first: age in ms, calls, failures, slow calls. */
+  /** Four numbers per record, oldest first: age in ms, calls, failures, slow calls. */
   batch: readonly number[];
-  /** What became of the process's probes. */
+  /** The process's probes that have ended. */
   settled: readonly { number: number; verdict: Verdict }[];
-  /** So many probes are asked for, numbered from `first` on. */
+  /** Number of probes asked for. They are numbered from `first`. */
   wanted: number;
   first: number;
+  command?: Command;
 }
 
-/** The circuit as it stands. */
-export interface Answer {
+/** The state of the shared circuit. */
+export interface FlushReply {
   state: BreakerState;
-  /** Of the probes asked for, the first so many may begin. */
+  /** Number of probes granted, of those asked for the first ones. */
   granted: number;
   epoch: number;
-  /** After so long asking for a probe is worthwhile. */
+  /** Ms until a probe may be granted. */
   waitMs: number;
-  /** For how long the window has been counted; Infinity: since ever. */
+  /** Age of the window, ms; Infinity if the circuit has never closed. */
   sinceMs: number;
-  /** In the window; where the circuit is not closed, what the window held that opened it. */
+  /** Counts of the window; if the circuit is not closed, the counts that opened it. */
   calls: number;
   failures: number;
   slow: number;
 }
 
 const STATES: readonly BreakerState[] = ["closed", "open", "half-open"];
-const ANSWER_BYTES = 56;
+const REPLY_BYTES = 56;
 
 export function ruleBytes(rule: Rule): Uint8Array {
   const { spanMs, tickMs, minimumCalls, failureRatio, slowRatio, failures, cooldownMs, probes, leaseMs } = rule;
@@ -43,9 +48,17 @@ export function ruleBytes(rule: Rule): Uint8Array {
   );
 }
 
-/** The process, four numbers, then two for each probe that has ended. */
-export function wishBytes({ id, sequence, first, wanted, settled }: Handed): Uint8Array {
-  const numbers = [sequence, first, wanted, settled.length, ...settled.flatMap((each) => [each.number, each.verdict])];
+/** The process, five numbers, then two for each ended probe. */
+export function requestBytes({
+  id,
+  sequence,
+  first,
+  wanted,
+  settled,
+  command = COMMAND.none,
+}: FlushRequest): Uint8Array {
+  const ended = settled.flatMap((each) => [each.number, each.verdict]);
+  const numbers = [sequence, first, wanted, command, settled.length, ...ended];
   const bytes = new Uint8Array(id.length + 4 * numbers.length);
   new TextEncoder().encodeInto(id, bytes);
   bytes.set(wholeBytes(numbers), id.length);
@@ -56,11 +69,11 @@ export function wholeBytes(numbers: readonly number[]): Uint8Array {
   return bytesOf(Uint32Array.from(numbers));
 }
 
-export function answerOf(reply: Uint8Array): Answer {
-  if (reply.length !== ANSWER_BYTES) throw new RangeError("the reply is not of its size");
+export function readReply(reply: Uint8Array): FlushReply {
+  if (reply.length !== REPLY_BYTES) throw new RangeError(`the reply has ${reply.length} bytes, not ${REPLY_BYTES}`);
   const view = new DataView(reply.buffer, reply.byteOffset, reply.length);
   const state = STATES[view.getUint32(0, true)];
-  if (state === undefined) throw new RangeError("the reply has no such state");
+  if (state === undefined) throw new RangeError(`the reply has the unknown state ${view.getUint32(0, true)}`);
   const number = (place: number) => view.getFloat64(8 + 8 * place, true);
   return {
     state,
@@ -74,7 +87,7 @@ export function answerOf(reply: Uint8Array): Answer {
   };
 }
 
-/** The machines that this runs on are little-endian, as the steps are. */
+/** All supported machines are little-endian, as the steps are. */
 function bytesOf({ buffer }: Float64Array | Uint32Array): Uint8Array {
   return new Uint8Array(buffer);
 }

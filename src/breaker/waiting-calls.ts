@@ -7,16 +7,16 @@ interface Waiter {
   isOpen: boolean;
 }
 
-/** Calls that wait to hear whether they may pass. */
-export class Asking {
+/** Calls that wait until the store's answer says whether they may pass. */
+export class WaitingCalls {
   #waiting: Waiter[] = [];
 
   get count(): number {
     return this.#waiting.length;
   }
 
-  /** Rejects with the signal's reason as soon as it is aborted. */
-  ask(signal: AbortSignal | undefined): Promise<Permit> {
+  /** Rejects with the signal's reason as soon as it aborts. */
+  add(signal: AbortSignal | undefined): Promise<Permit> {
     return new Promise((resolve, reject) => {
       const onAbort = () => waiter.reject(signal!.reason);
       const settled = <Value>(settle: (value: Value) => void) => {
@@ -34,16 +34,16 @@ export class Asking {
     });
   }
 
-  /** Those who wait now, up to so many; who comes later is not among them. */
-  take(): Asked {
-    const asked = new Asked(this.#waiting);
+  /** Takes all waiting calls out. Later calls are not among them. */
+  takeAll(): WaitingBatch {
+    const batch = new WaitingBatch(this.#waiting);
     this.#waiting = [];
-    return asked;
+    return batch;
   }
 }
 
-/** Calls that wait for one answer. */
-export class Asked {
+/** Calls that wait for the same answer. */
+export class WaitingBatch {
   readonly #waiters: readonly Waiter[];
 
   constructor(waiters: readonly Waiter[]) {
@@ -54,8 +54,8 @@ export class Asked {
     return this.#waiters.length;
   }
 
-  /** Lets each pass, or not, as `enter` has it. */
-  each(enter: () => Permit): void {
+  /** Admits or rejects each call as `enter` returns or throws. */
+  enterEach(enter: () => Permit): void {
     for (const waiter of this.#open)
       try {
         waiter.resolve(enter());
@@ -64,7 +64,7 @@ export class Asked {
       }
   }
 
-  /** Lets the first pass with these permits, and no other; the permits that are left, as some have gone. */
+  /** Admits one call per permit and rejects the rest. Returns the unused permits: some calls may have been aborted. */
   grant(permits: readonly Permit[], openError: () => OrielError): readonly Permit[] {
     const waiters = this.#open;
     for (const [i, waiter] of waiters.entries()) {
