@@ -26,7 +26,8 @@ export class LatencyPercentiles {
     checkKnown(options, ["values", "maxBytes"], "percentiles");
     this.#intervalMs = intervalMs;
     this.#clock = clock;
-    this.#options = { ...options, values: options.values ?? "float64" };
+    const own = { ...options };
+    this.#options = { ...own, values: own.values ?? "float64" };
     this.#series = this.#begin();
   }
 

@@ -59,7 +59,7 @@ export class PublicTypes {
     });
   }
 
-  /** What the compiler reports of a project whose files import the sources: it reads their published types instead. */
+  /** The compiler's errors for a project. Where its files import the sources, the published types are read instead. */
   errorsOf(folder: string): string[] {
     const file = join(root, folder, "tsconfig.json");
     const { options, fileNames } = ts.parseJsonConfigFileContent(

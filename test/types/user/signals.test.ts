@@ -1,4 +1,4 @@
-// A caller that passes its own optional signal on need not ask whether there is one.
+// A caller passes its own optional signal on without a check.
 import { expect, expectTypeOf, test } from "vitest";
 import {
   Breaker,
