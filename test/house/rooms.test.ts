@@ -8,7 +8,6 @@ const DATA = ["package.json", "src/runtimes/kernels.simd.wasm", "src/runtimes/ke
 /** Files that import modules that some runtimes lack. */
 const IMPORTS: Record<string, string> = {
   "src/store/redis/redis.ts": "ioredis",
-  "src/store/redis/redis-deno.ts": "node:module",
 };
 const files = sourceFiles(["src"], [".ts"]).map((file) => ({
   ...file,

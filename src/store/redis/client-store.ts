@@ -1,11 +1,13 @@
 import { argumentError, checkKnown } from "../../errors.ts";
 import { placed } from "../../place.ts";
+import { checkRedisUrl } from "../../redis-url.ts";
 import type { WatchedStore } from "../contract.ts";
 import { type ScriptStoreOptions, scriptStore } from "../delivery/script-store.ts";
 import { functions, type Scripting, scripts } from "../delivery/scripting.ts";
-import { connectIoredis, type RedisClass } from "./connect.ts";
+import type { RedisClass } from "./connect.ts";
 import { ioredisClient } from "./ioredis.ts";
 import type { IoredisClient } from "./ioredis-client.ts";
+import { lazyIoredis } from "./lazy-ioredis.ts";
 import { nodeRedisClient } from "./node-redis.ts";
 import { isNodeRedis, type NodeRedisClient, type NodeRedisCluster } from "./node-redis-client.ts";
 
@@ -35,14 +37,18 @@ export function clientStore(client: RedisClient, options: RedisStoreOptions): Wa
   });
 }
 
-/** A store over a connection of its own, which ends with it. */
-export function ownStore(redisClass: () => RedisClass, url: string, options: RedisStoreOptions): WatchedStore {
+/** A store over a connection of its own, which ends with it. `load` imports ioredis. */
+export function ownStore(
+  load: () => Promise<{ Redis: RedisClass }>,
+  url: string,
+  options: RedisStoreOptions,
+): WatchedStore {
   return placed("redisStore", () => {
     const scripting = scriptingOf(options);
-    return scriptStore(
-      (deadlineMs) => ioredisClient(connectIoredis(redisClass(), url, deadlineMs), true, scripting),
-      options,
-    );
+    return scriptStore((deadlineMs) => {
+      checkRedisUrl("url", url);
+      return lazyIoredis(load, url, deadlineMs, scripting);
+    }, options);
   });
 }
 

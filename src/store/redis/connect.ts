@@ -1,4 +1,3 @@
-import { checkRedisUrl } from "../../redis-url.ts";
 import type { IoredisClient } from "./ioredis-client.ts";
 
 /** The class of ioredis, handed in: who imports it, and when, is the runtime's matter. */
@@ -6,7 +5,6 @@ export type RedisClass = new (url: string, options: object) => unknown;
 
 /** A client of our own: it never queues, never sends anything twice by itself, and reconnects for as long as it lives. */
 export function connectIoredis(Redis: RedisClass, url: string, deadlineMs: number): IoredisClient {
-  checkRedisUrl("url", url);
   return new Redis(url, {
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,

@@ -1,0 +1,71 @@
+import type { ScriptClient } from "../delivery/client.ts";
+import type { Scripting } from "../delivery/scripting.ts";
+import { STORE_CLOSED, UNREACHED } from "../health/reason.ts";
+import { connectIoredis, type RedisClass } from "./connect.ts";
+import { ioredisClient } from "./ioredis.ts";
+
+/**
+ * A client on a connection of its own. ioredis is loaded in the background when the store is made, so a process that opens
+ * no URL never loads it. Calls wait in `whenReady` until it is loaded and connected, and keep their deadlines.
+ */
+export function lazyIoredis(
+  load: () => Promise<{ Redis: RedisClass }>,
+  url: string,
+  deadlineMs: number,
+  scripting: Scripting,
+): ScriptClient {
+  let client: ScriptClient | undefined;
+  let failure: Error | undefined;
+  const loading = load().then(
+    ({ Redis }) => {
+      if (!failure) client = ioredisClient(connectIoredis(Redis, url, deadlineMs), true, scripting);
+    },
+    (cause) => {
+      failure ??= new Error("the package ioredis cannot be loaded", { cause });
+    },
+  );
+  const loaded = (): ScriptClient => {
+    if (client === undefined) throw failure ?? new Error(UNREACHED);
+    return client;
+  };
+
+  return {
+    isCluster: false,
+    address: addressOf(url),
+    get lastError() {
+      return client ? client.lastError : (failure ?? new Error(UNREACHED));
+    },
+    get unansweredBytes() {
+      return client?.unansweredBytes ?? 0;
+    },
+    whenReady: () => (client ? client.whenReady() : loading.then(() => loaded().whenReady())),
+    call: (...request) => loaded().call(...request),
+    forget: (script) => loaded().forget(script),
+    exists: (key) => loaded().exists(key),
+    info: async (section) => loaded().info(section),
+    subscribe(channel, listener) {
+      if (client) return client.subscribe!(channel, listener);
+      let unsubscribe: (() => void) | undefined;
+      let isEnded = false;
+      loading.then(() => {
+        if (!isEnded) unsubscribe = client?.subscribe?.(channel, listener);
+      });
+      return () => {
+        isEnded = true;
+        unsubscribe?.();
+      };
+    },
+    async close() {
+      failure ??= new Error(STORE_CLOSED);
+      await client?.close();
+    },
+  };
+}
+
+/** As ioredis reads a URL: host, port, and the database if it is not 0; or the path of a socket. */
+function addressOf(url: string): string {
+  if (url.startsWith("/")) return url;
+  const { hostname, port, pathname } = new URL(url);
+  const database = Number(pathname.slice(1));
+  return `${hostname.replace(/^\[|\]$/g, "") || "localhost"}:${port || 6379}${database === 0 ? "" : `/${database}`}`;
+}
