@@ -1,0 +1,26 @@
+// What every entry of a structure exports besides it: errors, durations, and the stores that every runtime has.
+export { type ErrorPlace, OrielError, type OrielErrorCode, type OrielErrorOptions } from "../../errors.ts";
+export type {
+  Argument,
+  Keyspace,
+  Operation,
+  PackedStep,
+  Packing,
+  RunOptions,
+  Script,
+  Step,
+  StepOfArguments,
+  Store,
+  StoreEvents,
+  StoreHealth,
+  WatchedStore,
+} from "../../store/contract.ts";
+export type { ScriptStoreOptions } from "../../store/delivery/script-store.ts";
+export type { StoreFailure } from "../../store/health/failures.ts";
+export { type HttpStoreOptions, httpStore } from "../../store/http/http.ts";
+export type { Fetch } from "../../store/http/http-request.ts";
+export { type MemoryStore, type MemoryStoreOptions, memoryStore } from "../../store/memory/memory.ts";
+export type { RedisClient, RedisStoreOptions } from "../../store/redis/client-store.ts";
+export type { IoredisClient } from "../../store/redis/ioredis-client.ts";
+export type { NodeRedisClient, NodeRedisCluster, SendOptions } from "../../store/redis/node-redis-client.ts";
+export { type Clock, type Closed, type Duration, parseDuration } from "../../time.ts";

@@ -1,0 +1,7 @@
+// Metrics of a fleet of processes.
+
+export type { FleetMetric } from "../../fleet/fleet-metric.ts";
+export { type FleetEvents, FleetMetrics } from "../../fleet/fleet-metrics.ts";
+export type { FleetMetricsOptions } from "../../fleet/options.ts";
+export type { ProcessTotals } from "../../fleet/totals.ts";
+export * from "./common.ts";

@@ -1,0 +1,15 @@
+// Delay queues and their workers.
+
+export type { Backoff, BackoffOptions } from "../../queue/backoff.ts";
+export type { DeadLetters } from "../../queue/dead-letters.ts";
+export { type AddResult, DelayQueue } from "../../queue/delay-queue.ts";
+export { type InboxInsert, type InboxOptions, type InboxTransaction, inboxTable } from "../../queue/inbox.ts";
+export type { Job } from "../../queue/job.ts";
+export type { QueuedMessage } from "../../queue/message.ts";
+export type { AddMessageOptions, ClaimOptions, DelayQueueOptions, NackOptions } from "../../queue/options.ts";
+export type { QueueCounts } from "../../queue/steps/counts.ts";
+export type { ClaimedMessage } from "../../queue/worker/claimed.ts";
+export type { QueueWorker } from "../../queue/worker/worker.ts";
+export type { WorkerEvents } from "../../queue/worker/worker-events.ts";
+export type { WorkerOptions } from "../../queue/worker/worker-options.ts";
+export * from "./common.ts";

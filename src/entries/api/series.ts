@@ -1,0 +1,13 @@
+// Series, series of one process, and locked windows.
+
+export type { LockedWindowOptions, Statistics } from "../../locked-window/locked-options.ts";
+export type { LockedStats } from "../../locked-window/locked-step.ts";
+export { type LockedAnswer, LockedWindow } from "../../locked-window/locked-window.ts";
+export type { SeriesStatsOptions, SummarizeOptions } from "../../series/queries.ts";
+export { Series } from "../../series/series.ts";
+export type { Recorded, RecordManyOptions, RecordOptions, SeriesOptions } from "../../series/series-options.ts";
+export type { LocalPercentileOptions } from "../../stats/live/live-questions.ts";
+export { LocalSeries, type LocalSeriesOptions } from "../../stats/local-series.ts";
+export type { DefaultPercentiles, StatsOptions, WindowOptions } from "../../stats/window-query.ts";
+export type { ApproximateOptions, Approximation, Degraded, WindowStats } from "../../stats/window-stats.ts";
+export * from "./common.ts";

@@ -1,0 +1,3 @@
+// Entry `oriel/breaker`.
+export { redisStore } from "../../store/redis/redis.ts";
+export * from "../api/breaker.ts";

@@ -1,0 +1,3 @@
+// Entry `oriel/counters`.
+export { redisStore } from "../../store/redis/redis.ts";
+export * from "../api/counters.ts";

@@ -1,0 +1,3 @@
+// Entry `oriel/fleet`.
+export { redisStore } from "../../store/redis/redis.ts";
+export * from "../api/fleet.ts";

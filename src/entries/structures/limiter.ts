@@ -1,0 +1,3 @@
+// Entry `oriel/limiter`.
+export { redisStore } from "../../store/redis/redis.ts";
+export * from "../api/limiter.ts";

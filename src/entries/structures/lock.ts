@@ -1,0 +1,3 @@
+// Entry `oriel/lock`.
+export { redisStore } from "../../store/redis/redis.ts";
+export * from "../api/lock.ts";

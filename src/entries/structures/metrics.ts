@@ -1,0 +1,2 @@
+// Entry `oriel/metrics`.
+export * from "../api/metrics.ts";

@@ -1,0 +1,3 @@
+// Entry `oriel/queue`.
+export { redisStore } from "../../store/redis/redis.ts";
+export * from "../api/queue.ts";

@@ -1,0 +1,3 @@
+// Entry `oriel/series`.
+export { redisStore } from "../../store/redis/redis.ts";
+export * from "../api/series.ts";
