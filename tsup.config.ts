@@ -1,9 +1,25 @@
+import type { Plugin } from "esbuild";
 import { defineConfig, type Options } from "tsup";
 import { thirdPartyNotices } from "./scripts/third-party-notices.mjs";
+
+/**
+ * Replaces the import of the store and of the kernels in the entries of structures by a name that `imports` of package.json
+ * resolves for each runtime. One file of an entry therefore serves all runtimes.
+ */
+const byRuntime: Plugin = {
+  name: "by runtime",
+  setup({ onResolve }) {
+    const leave = (filter: RegExp, importer: RegExp, path: string) =>
+      onResolve({ filter }, (from) => (importer.test(from.importer) ? { path, external: true } : undefined));
+    leave(/\/store\/redis\/redis\.ts$/, /\/entries\/structures\/[a-z]+\.ts$/, "#redis-store");
+    leave(/\/kernel\/built-in\.ts$/, /\/runtimes\/(series|metrics|fleet)\.ts$/, "#kernels");
+  },
+};
 
 const shared: Options = {
   target: "node20",
   sourcemap: true,
+  esbuildPlugins: [byRuntime],
   external: ["ioredis", /\.wasm(\?module)?$/],
   clean: false, // the build begins by emptying dist
 };
@@ -11,26 +27,42 @@ const shared: Options = {
 const files = (folder: string, ...names: string[]) =>
   Object.fromEntries(names.map((name) => [name, `${folder}/${name}.ts`]));
 const entries = files("src/entries", "index", "kernel", "js", "slim", "http", "sql");
+// Those that compute bring kernels.
+const structures = {
+  ...files("src/entries/structures", "limiter", "lock", "counters", "queue", "breaker"),
+  ...files("src/runtimes", "series", "metrics", "fleet"),
+};
+const parts = { ...files("src/store/redis", "redis", "redis-edge"), ...files("src/kernel", "built-in") };
 const browser = files("src/runtimes", "browser", "js");
-const edge = files("src/runtimes", "workerd", "edge-light", "deno", "kernel-workerd", "kernel-edge-light");
+const edge = files(
+  "src/runtimes",
+  "workerd",
+  "edge-light",
+  "deno",
+  "kernel-workerd",
+  "kernel-edge-light",
+  "kernels-workerd",
+  "kernels-edge-light",
+);
 
 export default defineConfig([
   {
     // One configuration for all entries, so that they share one copy of the kernel choice.
     ...shared,
-    entry: { ...entries, ...browser, ...edge },
+    entry: { ...entries, ...structures, ...parts, ...browser, ...edge },
     format: ["esm"],
     splitting: true,
   },
   {
     ...shared,
-    entry: { ...entries, ...browser },
+    entry: { ...entries, ...structures, ...parts, ...browser },
     format: ["cjs"],
     splitting: true,
   },
   {
     ...shared,
-    entry: entries, // a runtime's recipe has the types of its entry
+    // A runtime's recipe has the types of its entry.
+    entry: { ...entries, ...files("src/entries/structures", ...Object.keys(structures)) },
     format: ["esm", "cjs"],
     sourcemap: false,
     dts: { only: true },

@@ -1,8 +1,8 @@
 // The recipe for Node and Bun: SIMD, else scalar WebAssembly, else JavaScript; Redis through ioredis.
-import { builtIn } from "../kernel/built-in.ts";
+import { kernels } from "../kernel/built-in.ts";
 import { provideKernels } from "../kernel/choose.ts";
 
-provideKernels(builtIn);
+provideKernels(kernels);
 
 export { redisStore } from "../store/redis/redis.ts";
 export * from "./api.ts";

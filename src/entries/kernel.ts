@@ -1,7 +1,7 @@
 // Entry `oriel/kernel` with the kernels' bytes inside.
-import { builtIn } from "../kernel/built-in.ts";
+import { kernels } from "../kernel/built-in.ts";
 import { provideKernels } from "../kernel/choose.ts";
 
-provideKernels(builtIn);
+provideKernels(kernels);
 
 export * from "./kernel-api.ts";

@@ -4,4 +4,4 @@ import { wasmScalar } from "./wasm/wasm-scalar.ts";
 import { wasmSimd } from "./wasm/wasm-simd.ts";
 
 /** All forms, their bytes inside. */
-export const builtIn: readonly KernelCandidate[] = [wasmSimd, wasmScalar, js];
+export const kernels: readonly KernelCandidate[] = [wasmSimd, wasmScalar, js];

@@ -24,6 +24,7 @@ describe("the built package", () => {
   it("has every file that package.json names", () => {
     const files = [
       ...promised(manifest.exports),
+      ...promised(manifest.imports),
       ...promised(manifest.bin),
       manifest.main,
       manifest.module,
@@ -41,7 +42,9 @@ describe("the built package", () => {
   it("packs what package.json names, its chunks, types and source maps, the licences, and nothing else", () => {
     const [packed] = JSON.parse(execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: root, encoding: "utf8" }));
     const paths = packed.files.map(({ path }: { path: string }) => path) as string[];
-    const named = new Set([...promised(manifest.exports), ...promised(manifest.bin)].map((path) => path.slice(2)));
+    const named = new Set(
+      [manifest.exports, manifest.imports, manifest.bin].flatMap(promised).map((path) => path.slice(2)),
+    );
     const others = ["package.json", "README.md", "LICENSE", "dist/THIRD-PARTY-NOTICES.txt"];
     const isKnown = (path: string): boolean =>
       named.has(path) ||

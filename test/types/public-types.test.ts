@@ -3,7 +3,8 @@ import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { isPrivate, type PublicName, PublicTypes } from "./public-types.ts";
 
-const ENTRIES = ["index", "js", "slim", "kernel", "http", "sql"];
+const STRUCTURES = ["series", "limiter", "lock", "counters", "queue", "breaker", "metrics", "fleet"];
+const ENTRIES = ["index", "js", "slim", "kernel", "http", "sql", ...STRUCTURES.map((name) => `structures/${name}`)];
 const types = new PublicTypes(ENTRIES);
 
 /** The types that a public declaration names, and the names of values whose type it takes (`typeof`). */

@@ -16,4 +16,5 @@ export type { DrainOptions } from "../../drain/options.ts";
 export type { LayoutDiagnosis } from "../../drain/shape-key.ts";
 export type { DivergedState } from "../../drain/shard-drain.ts";
 export type { ApplyResult, DrainBatch, DrainRow, Sink, SinkCallOptions } from "../../drain/sql/sink.ts";
-export * from "./common.ts";
+export * from "./lock.ts";
+export * from "./stores.ts";

@@ -4,4 +4,5 @@ export type { FleetMetric } from "../../fleet/fleet-metric.ts";
 export { type FleetEvents, FleetMetrics } from "../../fleet/fleet-metrics.ts";
 export type { FleetMetricsOptions } from "../../fleet/options.ts";
 export type { ProcessTotals } from "../../fleet/totals.ts";
-export * from "./common.ts";
+export type { MetricView } from "../../metrics/metric-view.ts";
+export * from "./stores.ts";

@@ -17,4 +17,4 @@ export {
 } from "../../limiter/policies.ts";
 export type { Reservation, ReserveOptions } from "../../limiter/reservation.ts";
 export type { TakeRequestOf } from "../../limiter/take-all.ts";
-export * from "./common.ts";
+export * from "./stores.ts";

@@ -25,6 +25,9 @@ export { ThrottlingController, type ThrottlingOptions } from "../../flow/throttl
 export type { WarmUpOptions } from "../../flow/warm-up.ts";
 export { WarmUpController } from "../../flow/warm-up-controller.ts";
 export { WarmUpThrottlingController, type WarmUpThrottlingOptions } from "../../flow/warm-up-throttling-controller.ts";
+export type { Column } from "../../kernel/contract.ts";
+export type { NanPolicy } from "../../kernel/nan.ts";
+export type { PercentileMethod } from "../../kernel/percentile/percentile.ts";
 export type { BucketDetails } from "../../metrics/bucket-details.ts";
 export type { LatencyPercentileOptions, LatencySeriesOptions } from "../../metrics/latency-percentiles.ts";
 export { LeapArray, type LeapArrayOptions } from "../../metrics/leap-array.ts";
@@ -35,4 +38,5 @@ export { MetricWindow, type MetricWindowOptions } from "../../metrics/metric-win
 export { OccupiableLeapArray } from "../../metrics/occupiable-leap-array.ts";
 export { StatisticNode, type StatisticNodeOptions } from "../../metrics/statistic-node.ts";
 export type { WindowWrap } from "../../metrics/window-wrap.ts";
-export * from "./common.ts";
+export type { LocalSeriesOptions } from "../../stats/local-series.ts";
+export * from "./stores.ts";

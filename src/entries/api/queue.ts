@@ -12,4 +12,4 @@ export type { ClaimedMessage } from "../../queue/worker/claimed.ts";
 export type { QueueWorker } from "../../queue/worker/worker.ts";
 export type { WorkerEvents } from "../../queue/worker/worker-events.ts";
 export type { WorkerOptions } from "../../queue/worker/worker-options.ts";
-export * from "./common.ts";
+export * from "./stores.ts";

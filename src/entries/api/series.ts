@@ -1,5 +1,8 @@
 // Series, series of one process, and locked windows.
 
+export type { Column } from "../../kernel/contract.ts";
+export type { NanPolicy } from "../../kernel/nan.ts";
+export type { PercentileMethod } from "../../kernel/percentile/percentile.ts";
 export type { LockedWindowOptions, Statistics } from "../../locked-window/locked-options.ts";
 export type { LockedStats } from "../../locked-window/locked-step.ts";
 export { type LockedAnswer, LockedWindow } from "../../locked-window/locked-window.ts";
@@ -10,4 +13,4 @@ export type { LocalPercentileOptions } from "../../stats/live/live-questions.ts"
 export { LocalSeries, type LocalSeriesOptions } from "../../stats/local-series.ts";
 export type { DefaultPercentiles, StatsOptions, WindowOptions } from "../../stats/window-query.ts";
 export type { ApproximateOptions, Approximation, Degraded, WindowStats } from "../../stats/window-stats.ts";
-export * from "./common.ts";
+export * from "./stores.ts";

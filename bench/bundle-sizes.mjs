@@ -1,5 +1,5 @@
 // Prints what each bundle for a Worker weighs, minified and by gzip, and which sources weigh most in it.
-// usage: node scripts/bundle-sizes.mjs [name] [how many sources]   From the sources; no build is needed but `npm run generate`.
+// usage: node bench/bundle-sizes.mjs [name] [how many sources]   From the sources; no build is needed but `npm run generate`.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,0 +1,41 @@
+// The entries of single structures share one copy of every class, and an import of one loads little.
+import { execFileSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { root } from "./sources.ts";
+
+const STRUCTURES = ["series", "limiter", "lock", "counters", "queue", "breaker", "metrics", "fleet"];
+/** Bytes of the JavaScript that an entry reads, a little above the present size. */
+const MAX_BYTES = { limiter: 290_000, lock: 205_000, breaker: 210_000 };
+
+const run = (...args: string[]) => execFileSync(process.execPath, args, { cwd: root, encoding: "utf8" }).trim();
+
+const SHARED = `
+  const different = Object.keys(one).filter((name) => one[name] !== all[name]);
+  console.log(JSON.stringify([Object.keys(one).length > 4, different]));`;
+
+describe.each(STRUCTURES)("oriel/%s", (name) => {
+  it("exports the same classes and functions as oriel, by import and by require", () => {
+    const load = `import * as all from "oriel"; import * as one from "oriel/${name}";`;
+    expect(JSON.parse(run("--input-type=module", "--eval", load + SHARED))).toEqual([true, []]);
+    const required = `const all = require("oriel"), one = require("oriel/${name}");`;
+    expect(JSON.parse(run("--eval", required + SHARED))).toEqual([true, []]);
+  });
+});
+
+describe("an import", () => {
+  it.each(["oriel", ...STRUCTURES.map((name) => `oriel/${name}`)])("of %s loads no client of Redis", (entry) => {
+    const list = `console.log(JSON.stringify(Object.keys(require.cache)))`;
+    const files: string[] = JSON.parse(run("--eval", `require("${entry}"); ${list}`));
+    expect(files.length).toBeGreaterThan(3);
+    expect(files.filter((file) => file.includes("node_modules"))).toEqual([]);
+  });
+
+  it.each(Object.entries(MAX_BYTES))("of oriel/%s reads at most %i bytes", (name, maxBytes) => {
+    const print = `console.log(Object.keys(require.cache).reduce((sum, file) => sum + fs.statSync(file).size, 0), ms)`;
+    const load = `const from = performance.now(); require("oriel/${name}"); const ms = performance.now() - from;`;
+    const [bytes, ms] = run("--eval", `${load} ${print}`).split(" ").map(Number);
+    console.info(`oriel/${name}: ${bytes} bytes, ${ms!.toFixed(1)} ms`);
+    expect(bytes).toBeLessThanOrEqual(maxBytes);
+    expect(bytes).toBeGreaterThan(maxBytes / 2);
+  });
+});
