@@ -2,7 +2,6 @@
 export const UNFINISHED: string[] = [
   "ARCHITECTURE.md",
   "CHANGELOG.md",
-  "README.md",
   "lua/README.md",
   "lua/journal/",
   "lua/limiter/",

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { root } from "./sources.ts";
+import { root } from "../sources.ts";
 
 const readme = readFileSync(join(root, "README.md"), "utf8");
 
