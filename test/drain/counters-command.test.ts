@@ -91,7 +91,7 @@ test("a doctor without a dimension that was added leaves the counter as it is, a
   for (const what of [["doctor"], ["rebase", "--set-aside", "--yes"]]) {
     const { status, stdout } = await run(what[0]!, ...what.slice(1));
     expect(status).toBe(1);
-    expect(stdout).toContain(`layout (oriel:{flow}:shape): other-layout: ${layout}: give its added dimensions`);
+    expect(stdout).toContain(`layout (oriel:{flow}:shape): other-layout: ${layout}: pass its added dimensions`);
     expect(stdout).toContain("other-layout");
   }
   expect(await raw.hgetall("oriel:{flow:0}:counts")).toEqual(before);

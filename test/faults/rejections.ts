@@ -50,6 +50,7 @@ async function lent(store: Store, name: string) {
 }
 const lock = (store: Store, name: string) => new oriel.Lock(store, name);
 const held = async (store: Store, name: string) => (await lock(store, name).tryLock({ lease: "1m" }))!;
+const breaker = (store: Store, name: string) => new oriel.Breaker(store, { name, span: "1m", failures: 3 });
 const queue = (store: Store, name: string) => new oriel.DelayQueue(store, name, { shards: 1 });
 const counters = (store: Store, name: string) => new oriel.Counters(store, name, { dimensions: ["a"], shards: 1 });
 async function agreed(store: Store, name: string) {
@@ -109,12 +110,9 @@ export const ASKINGS: readonly Asking[] = [
   row("Lock.withLock", CHANGES, lock, (it) => it.withLock(() => 1, { wait: 0 })),
   row("HeldLock.extend", CHANGES, held, (it) => it.extend("2m"), "Lock"),
   row("HeldLock.release", CHANGES, held, (it) => it.release(), "Lock"),
-  row(
-    "Breaker.flush",
-    CHANGES,
-    (store, name) => new oriel.Breaker(store, { name, span: "1m", failures: 3 }),
-    (it) => it.flush(),
-  ),
+  row("Breaker.flush", CHANGES, breaker, (it) => it.flush()),
+  row("Breaker.open", CHANGES, breaker, (it) => it.open()),
+  row("Breaker.close", CHANGES, breaker, (it) => it.close()),
   row("DelayQueue.add", CHANGES, queue, (it) => it.add("x")),
   row("DelayQueue.addBulk", CHANGES, queue, (it) => it.addBulk([{ payload: "x" }])),
   row("DelayQueue.cancel", CHANGES, queue, (it) => it.cancel("i")),
@@ -157,6 +155,8 @@ export const SILENT: Record<string, string> = {
   "Breaker.run": "goes on alone while the store is away: test/breaker",
   "Breaker.stats": "asks no store",
   "Breaker.on": "asks no store",
+  "Breaker.disable": "asks no store",
+  "Breaker.enable": "asks no store",
   "DelayQueue.process": "the worker emits errors to its listeners",
   "QueueWorker.on": "asks no store",
   "QueueWorker.close": "what it cannot give back comes again after its visibility",

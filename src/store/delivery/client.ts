@@ -32,7 +32,7 @@ export interface ScriptClient {
   readonly lastError: unknown;
   /** Bytes of the calls that are written or about to be, and unanswered. */
   readonly unansweredBytes: number;
-  /** Undefined when calls can be written now; else a promise of that, which rejects when the client has ended. */
+  /** Undefined when calls can be written now; else a promise after which to ask again. It rejects when the client has ended. */
   whenReady(): Promise<void> | undefined;
   /**
    * Sends EVALSHA or FCALL, after the script itself where this connection has not had it yet; where `isWhole`, EVAL with

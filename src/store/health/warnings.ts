@@ -38,7 +38,7 @@ async function watch(
   warningOf: (info: string) => string | undefined,
 ): Promise<void> {
   try {
-    await client.whenReady();
+    for (let ready = client.whenReady(); ready; ready = client.whenReady()) await ready;
     const warnings = new Set((await client.info(section)).map(warningOf));
     for (const warning of warnings) if (warning !== undefined) onWarning(warning);
   } catch {

@@ -38,7 +38,8 @@ export function lazyIoredis(
     get unansweredBytes() {
       return client?.unansweredBytes ?? 0;
     },
-    whenReady: () => (client ? client.whenReady() : loading.then(() => loaded().whenReady())),
+    // A caller asks again afterwards. All then wait for the connection on one promise, so that calls keep their order.
+    whenReady: () => (client ? client.whenReady() : loading.then(() => void loaded())),
     call: (...request) => loaded().call(...request),
     forget: (script) => loaded().forget(script),
     exists: (key) => loaded().exists(key),

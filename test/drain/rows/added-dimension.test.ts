@@ -116,7 +116,7 @@ describe.each(Object.entries(DATABASES))("a dimension added to counters with a t
     await expect(older().read({ table: sink })).rejects.toMatchObject({ code: "MISMATCH" });
     expect(await sink.ledger(first.shape)).toEqual(before);
     expect((await first.read({ table: sink, values: { colour: "red" } })).map(({ count }) => count)).toEqual(
-      Array(8).fill(1n),
+      Array(8).fill(1),
     );
     await expectDrained(first);
     expect((await sink.read(first.shape, { bucket: "day", values: { colour: "" } })).rows).toHaveLength(14);

@@ -123,7 +123,10 @@ describe.each(Object.keys(HOSTILE))(`in %s (seed ${seed})`, (database) => {
     async (column, sql, told) => {
       const value = random.pick(VALUES);
       if (!(await written(`UPDATE flow SET ${column} = ${sql} WHERE a = '${value}' AND bucket = 'minute'`))) return;
-      for (const call of [() => sink.read(flow.shape, { bucket: "minute" }), () => flow.read({ table: sink })]) {
+      for (const call of [
+        () => sink.read(flow.shape, { bucket: "minute" }),
+        () => flow.read({ table: sink, bigint: true }),
+      ]) {
         const answer = await judged<unknown>(call());
         if (told === "an answer") expect(answer).not.toBeInstanceOf(OrielError);
         else {

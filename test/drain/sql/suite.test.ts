@@ -63,7 +63,7 @@ describe.each(Object.keys(STAGES))("a sink into %s", (name) => {
     for (let generation = 1; generation <= 5; generation++) {
       const same = batch([row(["a", "1"], 1n)], { generation, nonce: `n${generation}` });
       const answers = await Promise.all(Array.from({ length: 6 }, () => sink.apply(shape, same)));
-      expect(answers.map(({ status }) => status).sort()).toEqual(["applied", ...Array(5).fill("already-applied")]);
+      expect(answers.map(({ status }) => status).sort()).toEqual([...Array(5).fill("already-applied"), "applied"]);
     }
     expect(await rows()).toStrictEqual(asRead(shape, [row(["a", "1"], 5n)]));
     expect(await ledger()).toMatchObject([{ generation: 5, events: 5n }]);
