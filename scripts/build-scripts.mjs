@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { layoutModule, layouts } from "../layouts/generate.mjs";
-import { asciiPrelude, composeScript, isStep, luaFolder } from "./compose-script.mjs";
+import { asciiPrelude, composeScript, isStep, luaFolder } from "./lua/compose-script.mjs";
 
 const generated = join(dirname(luaFolder), "src", "generated");
 

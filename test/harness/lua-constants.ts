@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { luaFolder } from "../../scripts/compose-script.mjs";
+import { luaFolder } from "../../scripts/lua/compose-script.mjs";
 
 /** The numbers of lua/<path>.lua, by their names in TypeScript. */
 export function luaConstants(path: string): Record<string, number> {

@@ -3,7 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { composeScript, isStep, luaFolder } from "../../scripts/compose-script.mjs";
+import { composeScript, isStep, luaFolder } from "../../scripts/lua/compose-script.mjs";
+import { minifyLua, namesFor } from "../../scripts/lua/minify-lua.mjs";
 import { steppedScript } from "../harness/clock/stepped-script.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "oriel-lua-"));
@@ -28,9 +29,9 @@ describe("composeScript", () => {
   test("puts prelude, step and wrapper together, each include once, with the SHA-1 of just that text", () => {
     const { text, sha } = compose(good);
     expect(text.startsWith("#!lua\n")).toBe(true);
-    expect(text.match(/local function refuse/g)).toHaveLength(1);
-    expect(text).not.toContain("a comment");
-    expect(text).toContain('return "x" -- stays');
+    expect(text.match(/local function \w+\(\w,\w\)return/g)).toHaveLength(1);
+    expect(text).not.toMatch(/a comment|stays/);
+    expect(text).toContain('return"x"end');
     expect(text.match(/"TIME"/g)).toHaveLength(1);
     expect(sha).toBe(createHash("sha1").update(text).digest("hex"));
   });
@@ -56,7 +57,7 @@ describe("composeScript", () => {
     const { text } = compose(
       good.replace("local keys", constants).replace('"x"', '"MOST", MOST, LAYOUT, TINY, KEYS[k]'),
     );
-    expect(text).toContain('return "MOST", 7, "<B", (2 ^ -3), KEYS[k] -- stays');
+    expect(text).toMatch(/return"MOST",7,"<B",\(2\^-3\),KEYS\[\w\]end/);
     expect(text).not.toMatch(/local [A-Z]/);
   });
 
@@ -64,7 +65,38 @@ describe("composeScript", () => {
     writeFileSync(join(folder, "step.lua"), good);
     const { text } = steppedScript(join(folder, "step.lua"));
     expect(text).not.toContain('"TIME"');
-    expect(text).toContain("local now = tonumber(ARGV[1])");
+    expect(text).toMatch(/local \w=tonumber\(ARGV\[1\]\)/);
+  });
+});
+
+describe("minifyLua", () => {
+  const minified = (text: string) => minifyLua(text, namesFor([text]));
+
+  test.each([
+    ["spaces and comments", 'local first = 1 -- why\nreturn first .. " -- two  "', 'local a=1 return a.." -- two  "'],
+    ["what would be another token", "local n = 1\nreturn 1 .. n, n - -n", "local a=1 return 1 ..a,a- -a"],
+    ["names of Redis and Lua", "local n = KEYS[1]\nreturn redis.call(n).ok", "local a=KEYS[1]return redis.call(a).ok"],
+    [
+      "fields apart from locals",
+      'local at = { at = 1, at_all = function(at) local n = at return n end }\nreturn at.at, at["at_all"]',
+      'local a={a=1,at_all=function(a)local b=a return b end}return a.a,a["at_all"]',
+    ],
+    [
+      "a local as another one only where no block sees both",
+      "local function one(text) return text end\nlocal function two(number) do local one_more = number return one(one_more) end end",
+      "local function b(a)return a end local function d(a)do local c=a return b(c)end end",
+    ],
+    [
+      "blocks to their ends",
+      "for i = 1, 2 do if i > 1 then local x = i elseif i then local y = i else local z = i end end repeat local w = 1 until w",
+      "for a=1,2 do if a>1 then local b=a elseif a then local b=a else local c=a end end repeat local b=1 until b",
+    ],
+  ])("keeps %s", (_what, text, short) => {
+    expect(minified(text)).toBe(short);
+  });
+
+  test("refuses what is not Lua", () => {
+    expect(() => minified("local a = [[long]] ? 1")).toThrowError("not Lua");
   });
 });
 

@@ -18,7 +18,7 @@ export const wholeScripts: Pick<Scripting, "nameOf"> & { command: "EVAL" } = {
 /** What a server answers where it does not have a step (any more). */
 export const NOT_LOADED = /^(NOSCRIPT\b|ERR Function not found)/;
 
-/** The line that stands between what a step defines and what each call runs; scripts/compose-script.mjs writes it. */
+/** The line that stands between what a step defines and what each call runs; scripts/lua/compose-script.mjs writes it. */
 const EACH_CALL = "\n-- each call\n";
 
 export const scripts: Scripting = {

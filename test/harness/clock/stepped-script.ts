@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { composeScript, luaFolder } from "../../../scripts/compose-script.mjs";
+import { composeScript, luaFolder } from "../../../scripts/lua/compose-script.mjs";
 import type { Operation } from "../../../src/store/contract.ts";
 import type { ScriptOf } from "../../../src/store/delivery/delivery.ts";
 import type { Clock } from "../../../src/time.ts";

@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Plugin } from "esbuild";
-import { composeScript } from "../../../scripts/compose-script.mjs";
+import { composeScript } from "../../../scripts/lua/compose-script.mjs";
 import { steppedScript } from "../../harness/clock/stepped-script.ts";
 import { files } from "../../store/ops/operations.ts";
 

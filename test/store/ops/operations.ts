@@ -1,4 +1,4 @@
-import { composeScript } from "../../../scripts/compose-script.mjs";
+import { composeScript } from "../../../scripts/lua/compose-script.mjs";
 import type { Operation, PackedStep } from "../../../src/store/contract.ts";
 import { refusal } from "../../../src/store/refusal.ts";
 import { bytesOf, textOf } from "../contract/latin1.ts";

@@ -1,4 +1,4 @@
-import type { Script } from "../src/store/contract.ts";
+import type { Script } from "../../src/store/contract.ts";
 
 export declare const luaFolder: string;
 export declare function isStep(text: string): boolean;

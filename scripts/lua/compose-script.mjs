@@ -1,12 +1,13 @@
 // Composes the text of one script: first line, prelude, step with its includes, a line "-- each call" (where functions are
 // cut in two: src/store/delivery/scripting.ts), wrapper. Used by the build and by tests.
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { layoutLocals, withNamedFields } from "../layouts/generate.mjs";
+import { layoutLocals, withNamedFields } from "../../layouts/generate.mjs";
+import { minifyLua, namesFor } from "./minify-lua.mjs";
 
-export const luaFolder = join(dirname(fileURLToPath(import.meta.url)), "..", "lua");
+export const luaFolder = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "lua");
 
 /** True where a Lua file holds a step, and not only text that steps include. */
 export function isStep(text) {
@@ -18,6 +19,38 @@ export function isStep(text) {
  * own clock in the place of "store/clock". Throws where the file is not of the form that lua/README.md tells.
  */
 export function composeScript(stepFile, replace = {}) {
+  const script = expandedScript(stepFile, replace);
+  // Scripts of one room share their names, and so the text of their includes: that compresses better.
+  const own = `${script.definitions}\n${script.eachCall}`;
+  const names = namesFor([...new Set([...expandedRoom(dirname(stepFile)), own])]);
+  const [definitions, eachCall] = [script.definitions, script.eachCall].map((text) => minifyLua(text, names));
+  const text = `${script.first}\n${definitions}\n-- each call\n${eachCall}\n`;
+  return {
+    text,
+    sha: sha1(text),
+    asciiSha: sha1(`${script.first}\n${asciiPrelude()}${text.slice(script.first.length + 1)}`),
+  };
+}
+
+const rooms = new Map();
+
+/** The texts of all steps in a folder of lua/; none elsewhere. */
+function expandedRoom(folder) {
+  if (dirname(folder) !== luaFolder) return [];
+  if (!rooms.has(folder)) {
+    const files = readdirSync(folder).map((name) => join(folder, name));
+    const steps = files.filter((file) => file.endsWith(".lua") && isStep(readFileSync(file, "utf8")));
+    const scripts = steps.map((file) => expandedScript(file, {}));
+    rooms.set(
+      folder,
+      scripts.map(({ definitions, eachCall }) => `${definitions}\n${eachCall}`),
+    );
+  }
+  return rooms.get(folder);
+}
+
+/** The first line, what the step defines and what each call runs: with its includes and its constants' values. */
+function expandedScript(stepFile, replace) {
   const step = readFileSync(stepFile, "utf8");
   const [first = ""] = step.split("\n", 1);
   if (!/^#!lua( flags=allow-oom)?$/.test(first))
@@ -52,8 +85,7 @@ export function composeScript(stepFile, replace = {}) {
   checkLoads(stepFile, written);
   const definitions = withoutComments(written);
   const eachCall = withoutComments(expand(`-- @include store/${isPacked ? "each-packed" : "each"}`));
-  const text = `${first}\n${withNumbers(definitions)}\n-- each call\n${eachCall}\n`;
-  return { text, sha: sha1(text), asciiSha: sha1(`${first}\n${asciiPrelude()}${text.slice(first.length + 1)}`) };
+  return { first, definitions: withNumbers(definitions), eachCall };
 }
 
 /**
@@ -70,7 +102,8 @@ function checkLoads(stepFile, text) {
 
 /** What src/store/http/ascii.ts puts behind the first line where arguments travel as ASCII. */
 export function asciiPrelude() {
-  return `${withoutComments(readFileSync(join(luaFolder, "store", "ascii.lua"), "utf8"))}\n`;
+  const text = readFileSync(join(luaFolder, "store", "ascii.lua"), "utf8");
+  return `${minifyLua(text, namesFor([text]))}\n`;
 }
 
 function sha1(text) {
