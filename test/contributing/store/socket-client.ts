@@ -17,10 +17,13 @@ interface Pending extends Deferred<Reply> {
   readonly sizeBytes: number;
 }
 
+// #region store
 /** A store over a connection of its own, which ends with the store. */
 export function socketStore(port: number, host: string, options: ScriptStoreOptions = {}): WatchedStore {
   return placed("socketStore", () => scriptStore(() => new SocketClient(port, host), options));
 }
+
+// #endregion
 
 /** An adapter over a plain socket: one server, scripts by EVALSHA, no TLS, no password. */
 class SocketClient implements ScriptClient {
@@ -49,6 +52,7 @@ class SocketClient implements ScriptClient {
     return this.#connected?.promise;
   }
 
+  // #region calls
   call(script: Script, keys: readonly string[], args: readonly Argument[], _: unknown, isWhole = false): Attempt {
     if (!isWhole && !this.#loaded.has(script.sha)) {
       this.#loaded.add(script.sha);
@@ -70,6 +74,8 @@ class SocketClient implements ScriptClient {
   forget(script: Script): undefined {
     this.#loaded.delete(script.sha);
   }
+
+  // #endregion
 
   exists(key: string) {
     return { reply: this.#send(["EXISTS", key]) };
@@ -103,6 +109,7 @@ class SocketClient implements ScriptClient {
     socket.on("close", () => void this.#reconnect());
   }
 
+  // #region connection
   #settle(reply: Reply): void {
     const pending = this.#pending.shift()!;
     this.unansweredBytes -= pending.sizeBytes;
@@ -130,6 +137,7 @@ class SocketClient implements ScriptClient {
     this.unansweredBytes += bytes.length;
     return pending.promise;
   }
+  // #endregion
 }
 
 /** A promise that may reject when no call waits for it. */
