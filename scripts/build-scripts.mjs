@@ -1,4 +1,5 @@
-// Turns every step lua/<room>/<step>.lua into a module src/generated/<room>/<step>.ts: { text, sha, asciiSha }; and
+// Turns every step lua/<room>/<step>.lua into a module src/generated/<room>/<step>.ts: { text, sha, asciiSha }. A text that is
+// nearly the one of another step is made of that one, when it is needed. Also turns
 // lua/store/ascii.lua into src/generated/store/ascii.ts, layouts/<room>.mjs into src/generated/layouts/<room>.ts.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,15 +11,19 @@ const generated = join(dirname(luaFolder), "src", "generated");
 for (const room of readdirSync(luaFolder, { withFileTypes: true })) {
   if (!room.isDirectory()) continue;
   const folder = join(generated, room.name);
-  const modules = new Map();
+  const scripts = new Map();
   for (const name of readdirSync(join(luaFolder, room.name))) {
     const file = join(luaFolder, room.name, name);
     if (!name.endsWith(".lua") || !isStep(readFileSync(file, "utf8"))) continue;
-    const { text, sha, asciiSha } = composeScript(file);
+    scripts.set(name.replace(/\.lua$/, ""), composeScript(file));
+  }
+  const modules = new Map();
+  for (const [name, { text, sha, asciiSha }] of scripts) {
+    const [imported, value] = textOrParts(text, [...scripts].slice(0, modules.size));
     modules.set(
-      name.replace(/\.lua$/, ".ts"),
-      'import type { Script } from "../../store/contract.ts";\n\n' +
-        `export const script = {\n  sha: "${sha}",\n  asciiSha: "${asciiSha}",\n  text: ${JSON.stringify(text)},\n} as const satisfies Script;\n`,
+      `${name}.ts`,
+      `import type { Script } from "../../store/contract.ts";\n${imported}\n` +
+        `export const script = {\n  sha: "${sha}",\n  asciiSha: "${asciiSha}",\n  ${value},\n} as const satisfies Script;\n`,
     );
   }
   if (room.name === "store") modules.set("ascii.ts", `export const ascii = ${JSON.stringify(asciiPrelude())};\n`);
@@ -28,6 +33,27 @@ writeModules(
   join(generated, "layouts"),
   new Map(Object.entries(layouts).map(([room, layout]) => [`${room}.ts`, layoutModule(layout)])),
 );
+
+/** The property `text`; where it has at least 4 KiB in common with an earlier script, what makes it of that one. */
+function textOrParts(text, earlier) {
+  for (const [name, { text: other }] of earlier) {
+    const from = other.indexOf("\n");
+    const own = text.indexOf("\n");
+    let before = 0;
+    while (before < text.length - own && text[own + before] === other[from + before]) before++;
+    let after = 0;
+    while (after < text.length - own - before && text.at(-1 - after) === other.at(-1 - after)) after++;
+    if (before + after < 4096) continue;
+    const parts = [
+      JSON.stringify(text.slice(0, own)),
+      `other.text.slice(${from}, ${from + before})`,
+      JSON.stringify(text.slice(own + before, text.length - after)),
+      `other.text.slice(-${after})`,
+    ];
+    return [`import { script as other } from "./${name}.ts";\n`, `get text() {\n    return ${parts.join(" + ")};\n  }`];
+  }
+  return ["", `text: ${JSON.stringify(text)}`];
+}
 
 function writeModules(folder, modules) {
   if (modules.size > 0) mkdirSync(folder, { recursive: true });

@@ -1,18 +1,18 @@
 import type { Decision } from "../limiter/decision.ts";
 
-/** The members of `Limiter` that a middleware uses. */
+/** What a middleware needs of a limiter; `Limiter` is one. */
 export interface Taker {
   take(id: string, options?: { cost?: number | undefined; signal?: AbortSignal | undefined }): Promise<Decision>;
-  /** Returns a permit of a concurrency policy. Called when the response has ended. */
+  /** Gives back what a concurrency policy lent; called when the response has ended. */
   release?(id: string, permit: string): Promise<unknown>;
 }
 
-/** The members of `Limiter` that `expressRateLimitStore` uses. */
+/** What a store of counts needs besides; `Limiter` has it. */
 export interface CountingTaker extends Taker {
-  /** The current decision. Takes nothing. */
+  /** The present decision; nothing is taken. */
   peek(id: string): Promise<Decision>;
-  /** Returns `permits`. */
+  /** Gives `permits` back. */
   reward(id: string, permits: number): Promise<unknown>;
-  /** Frees all permits. */
+  /** Forgets all that was taken. */
   reset(id: string): Promise<unknown>;
 }

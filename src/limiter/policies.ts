@@ -2,8 +2,13 @@ import { argumentError, checkKnown } from "../errors.ts";
 import { placed } from "../place.ts";
 import { type Duration, durationMs } from "../time.ts";
 import type { PolicyKind } from "./decision.ts";
+import { ConcurrencyState } from "./steps/concurrency.ts";
 import { constants } from "./steps/constants.ts";
+import { FixedWindowState } from "./steps/fixed-window.ts";
+import { LeakyBucketState } from "./steps/leaky-bucket.ts";
+import type { StateClass } from "./steps/rule.ts";
 import { KIND } from "./steps/rule.ts";
+import { SlidingWindowState } from "./steps/sliding-window.ts";
 
 /** What every policy may be given. */
 export interface PolicyOptions {
@@ -18,6 +23,8 @@ export interface Policy {
   readonly name: string;
   readonly kindName: PolicyKind;
   readonly kind: number;
+  /** @internal A policy brings its twin, so that a bundle has only those of its policies. */
+  readonly State: StateClass;
   readonly limit: number;
   readonly spanMs: number;
   readonly rate: number;
@@ -41,7 +48,16 @@ export function fixedWindow(options: WindowPolicy & { aligned?: boolean | undefi
     checkKnown(options, ["limit", "span", "aligned", "name", "shadow"]);
     const { limit, span, aligned = false } = options;
     const spanMs = durationMs("span", span, 1, MAX_SPAN_MS);
-    return policy(options, "fixed-window", KIND.fixed, whole("limit", limit, MAX_PERMITS), spanMs, 0, aligned);
+    return policy(
+      options,
+      "fixed-window",
+      KIND.fixed,
+      FixedWindowState,
+      whole("limit", limit, MAX_PERMITS),
+      spanMs,
+      0,
+      aligned,
+    );
   });
 }
 
@@ -53,7 +69,15 @@ export function slidingWindow(options: WindowPolicy): Policy {
   return placed("slidingWindow", () => {
     checkKnown(options, ["limit", "span", "name", "shadow"]);
     const spanMs = durationMs("span", options.span, 1, MAX_SPAN_MS);
-    return policy(options, "sliding-window", KIND.sliding, whole("limit", options.limit, MAX_PERMITS), spanMs, 0);
+    return policy(
+      options,
+      "sliding-window",
+      KIND.sliding,
+      SlidingWindowState,
+      whole("limit", options.limit, MAX_PERMITS),
+      spanMs,
+      0,
+    );
   });
 }
 
@@ -73,7 +97,7 @@ export function leakyBucket(options: LeakyBucketPolicy): Policy {
     checkKnown(options, ["capacity", "span", "name", "shadow"]);
     const spanMs = durationMs("span", options.span, 1, MAX_SPAN_MS);
     const capacity = whole("capacity", options.capacity, Math.floor(constants.maxLevel / spanMs));
-    return policy(options, "leaky-bucket", KIND.leaky, capacity, spanMs, Math.max(1, capacity));
+    return policy(options, "leaky-bucket", KIND.leaky, LeakyBucketState, capacity, spanMs, Math.max(1, capacity));
   });
 }
 
@@ -88,7 +112,7 @@ export function gcra(options: WindowPolicy & { burst?: number | undefined }): Po
     const most = Math.floor(constants.maxLevel / spanMs);
     const limit = whole("limit", options.limit, most);
     const burst = whole("burst", options.burst ?? limit, most);
-    return policy(options, "gcra", KIND.leaky, limit === 0 ? 0 : burst, spanMs, Math.max(1, limit));
+    return policy(options, "gcra", KIND.leaky, LeakyBucketState, limit === 0 ? 0 : burst, spanMs, Math.max(1, limit));
   });
 }
 
@@ -104,7 +128,15 @@ export function concurrency(options: ConcurrencyPolicy): Policy {
   return placed("concurrency", () => {
     checkKnown(options, ["limit", "lease", "name", "shadow"]);
     const leaseMs = durationMs("lease", options.lease, 1, MAX_SPAN_MS);
-    return policy(options, "concurrency", KIND.concurrency, whole("limit", options.limit, MAX_LENT), leaseMs, 0);
+    return policy(
+      options,
+      "concurrency",
+      KIND.concurrency,
+      ConcurrencyState,
+      whole("limit", options.limit, MAX_LENT),
+      leaseMs,
+      0,
+    );
   });
 }
 
@@ -122,6 +154,7 @@ function policy(
   { name, shadow = false }: PolicyOptions,
   kindName: PolicyKind,
   kind: number,
+  State: StateClass,
   limit: number,
   spanMs: number,
   rate: number,
@@ -131,7 +164,17 @@ function policy(
     throw argumentError("name", name, "1 to 64 of A-Z a-z 0-9 . _ -");
   if (typeof shadow !== "boolean") throw argumentError("shadow", shadow, "true or false");
   if (typeof isAligned !== "boolean") throw argumentError("aligned", isAligned, "true or false");
-  return Object.freeze({ name: name ?? kindName, kindName, kind, limit, spanMs, rate, isAligned, isShadow: shadow });
+  return Object.freeze({
+    name: name ?? kindName,
+    kindName,
+    kind,
+    State,
+    limit,
+    spanMs,
+    rate,
+    isAligned,
+    isShadow: shadow,
+  });
 }
 
 function whole(argument: string, value: number, most: number): number {

@@ -1,7 +1,8 @@
 // Entry `oriel/kernel` for Cloudflare Workers.
 import { provideKernels } from "../kernel/choose.ts";
+import { js } from "../kernel/js/js.ts";
 import { kernels } from "./kernels-workerd.ts";
 
-provideKernels(kernels);
+provideKernels([...kernels, js]);
 
 export * from "../entries/kernel-api.ts";

@@ -67,13 +67,26 @@ export interface StepOfArguments<Input, Output> extends Step<Input, Output> {
   decode(reply: Uint8Array): Output;
 }
 
-/** How input and answer lie in bytes, so many of each whatever they say. */
-export interface Packing<Input, Output> {
+/** How the input and the answer of a step lie in bytes. Every input has one size, and every answer. */
+export interface PackedForm<Input, Output> {
   readonly inputBytes: number;
   readonly answerBytes: number;
   /** Writes all of `inputBytes` at `at`; called once for each time the call is sent, with the same input. */
   write(view: DataView, at: number, input: Input): void;
   read(view: DataView, at: number): Output;
+}
+
+/** A packed form, and how calls share it: `packed` of delivery/packed.ts makes it. Steps bring it, not stores: few have one. */
+export interface Packing<Input, Output> extends PackedForm<Input, Output> {
+  /** The arguments of calls with these inputs. */
+  argumentsOf(inputs: readonly Input[]): Argument[];
+  /** Passes on the answer or the refusal of each of `count` calls. Throws where `replies` are not those of so many calls. */
+  answersOf(
+    replies: readonly unknown[],
+    count: number,
+    answered: (i: number, read: () => Output) => void,
+    refused: (i: number, code: string, text: string) => void,
+  ): void;
 }
 
 /**

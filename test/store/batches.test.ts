@@ -3,6 +3,7 @@ import { add } from "../../src/counter/steps/add.ts";
 import type { Operation } from "../../src/store/contract.ts";
 import { Batches } from "../../src/store/delivery/batches.ts";
 import { Call } from "../../src/store/delivery/call.ts";
+import { slotOf } from "../../src/store/slot.ts";
 
 const NONE = { layout: "", mark: "", before: "", after: "", total: 0 };
 
@@ -14,7 +15,7 @@ function callOf(key: string, bytes: number, replicas = 0, operation: unknown = a
 function stage(bySlot: boolean) {
   const sent: string[][] = [];
   const batches = new Batches(
-    bySlot,
+    bySlot ? slotOf : undefined,
     () => false,
     (calls) => sent.push(calls.map(({ keys }) => keys[0]!)),
   );

@@ -7,19 +7,19 @@ import type { CountingTaker } from "../taker.ts";
 import { Tally } from "./tally.ts";
 
 export interface ExpressRateLimitStoreOptions {
-  /** Prefix of each key. Use different ones if several stores limit the same request. Default "". */
+  /** Put before each key; give one per store where several limit the same request. Default "". */
   prefix?: string | undefined;
-  /** Ms since 1970. Default Date.now. */
+  /** Default Date.now. */
   clock?: Clock | undefined;
 }
 
-/** The hits of a client, as express-rate-limit reads them. */
+/** What express-rate-limit is told of a client. */
 export interface ClientHits {
   totalHits: number;
   resetTime: Date;
 }
 
-/** The options of express-rate-limit that its store receives. */
+/** What express-rate-limit tells its store of its options. */
 export interface ExpressRateLimitInit {
   windowMs: number;
   limit?: unknown;
@@ -27,7 +27,7 @@ export interface ExpressRateLimitInit {
   skipSuccessfulRequests?: boolean;
 }
 
-/** The Store interface of express-rate-limit 8. */
+/** express-rate-limit's Store, as of its version 8. */
 export interface ExpressRateLimitStore {
   readonly localKeys: false;
   readonly prefix: string;
@@ -39,19 +39,20 @@ export interface ExpressRateLimitStore {
 }
 
 /**
- * Returns a store for express-rate-limit that counts in a limiter with one policy. Hits are the permits taken.
+ * A store for express-rate-limit that counts in a limiter of one policy: hits are what is taken of its limit.
  *
- * Pass a limiter with express-rate-limit's own limit, and the limiter decides. A denied request then takes nothing and
- * counts as one more than the limit. Or pass a function that makes a limiter for the window with a limit that is never
- * reached: `(windowMs) => new Limiter(store, [fixedWindow({ limit: 1e9, span: windowMs })])`. Then express-rate-limit
- * decides. Its limit may differ per request, and denied requests count, as in its other stores.
+ * Give a limiter whose limit is express-rate-limit's: then the limiter decides, a denied request takes nothing and
+ * counts as one more than the limit. Or give a function that makes one of the window's length with a limit that is never
+ * reached, `(windowMs) => new Limiter(store, [fixedWindow({ limit: 1e9, span: windowMs })])`: then express-rate-limit
+ * decides, by a limit that may differ per request, and denied requests count, as in its other stores.
  *
- * With `skipFailedRequests` or `skipSuccessfulRequests`, a hit is returned if this process took a permit for it that the
- * limiter still counts. A denied request took no permit, so returning it changes nothing. Above 50 000 open keys, the hits
- * of the least recently used keys are not returned. Keys are handled as in `LimiterOptions.key`.
+ * With `skipFailedRequests` or `skipSuccessfulRequests`, a hit is taken back where this process took a permit for it that
+ * the limiter still counts; a denied request took none, so that taking it back gives nothing. Where more than 50 000 keys
+ * are open at a time, hits of those that were quiet for longest stay. Keys are taken as the middleware takes them
+ * (`LimiterOptions.key`).
  *
- * `resetTime` is the time when all hits are forgotten. For a denied request it is the time when it would pass. Errors of the
- * limiter reach express-rate-limit (`passOnStoreError`). Throws ARGUMENT if `limiter` is not a limiter.
+ * `resetTime` is when all hits are forgotten; of a denied request, when it would pass. Errors of the limiter reach
+ * express-rate-limit (`passOnStoreError`). Throws ARGUMENT for what is no limiter.
  */
 export function expressRateLimitStore(
   limiter: CountingTaker | ((windowMs: number) => CountingTaker),
@@ -61,17 +62,17 @@ export function expressRateLimitStore(
     checkKnown(options, ["prefix", "clock"]);
     const { prefix = "", clock = Date.now } = options;
     if (typeof prefix !== "string") throw argumentError("prefix", prefix, "a string");
-    if (typeof clock !== "function") throw argumentError("clock", clock, "a function that returns ms since 1970");
+    if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms since 1970");
     let taker = typeof limiter === "function" ? undefined : checked(limiter);
     let mostHits = 0;
-    /** Kept only if hits are returned. The first call of express-rate-limit, to `init`, says so. */
+    /** Only where hits are taken back; express-rate-limit says so in its first call. */
     let tally: Tally | undefined = new Tally();
     let takesBack = false;
     let spanMs = 0;
     const ready = () => checked(taker);
     const idOf = (key: string) => {
       if (typeof key !== "string")
-        throw argumentErrorOf("expressRateLimitStore", "key", key, "a string: the result of keyGenerator");
+        throw argumentErrorOf("expressRateLimitStore", "key", key, "a string: what keyGenerator gives");
       return clientId(prefix + key);
     };
     const until = (ms: number) => new Date(clock() + (Number.isFinite(ms) ? ms : 0));
@@ -94,11 +95,11 @@ export function expressRateLimitStore(
         const id = await idOf(key);
         const decision = await ready().take(id);
         const { allowed, degraded, resetAfterMs, retryAfterMs } = decision;
-        // A request that passed while the store was unreachable took no permit, and its decision has no reset time.
+        // What passed without the limiter's store took nothing there, and no decision says until when that matters.
         if (allowed && !degraded) tally?.took(id, clock(), resetAfterMs);
         else tally?.tookNothing(id, clock(), degraded ? spanMs : resetAfterMs);
         if (allowed) return { totalHits: Math.max(hitsOf(decision), 1), resetTime: until(resetAfterMs) };
-        // express-rate-limit must deny what the limiter denied, even if its own limit is larger.
+        // What the limiter denies, express-rate-limit must deny, whichever of the two limits is the larger.
         const limit = Math.max(mostHits, Number.isFinite(decision.limit) ? decision.limit : 0);
         return { totalHits: limit + 1, resetTime: until(retryAfterMs) };
       },
@@ -115,7 +116,7 @@ export function expressRateLimitStore(
   });
 }
 
-/** Permits taken. 0 if the decision knows no policy, because the store is unreachable. */
+/** Permits taken; 0 where the decision knows no policy (the store could not be asked). */
 function hitsOf({ limit, remaining }: Decision): number {
   const hits = limit - remaining;
   return Number.isFinite(hits) ? Math.max(hits, 0) : 0;
@@ -123,6 +124,6 @@ function hitsOf({ limit, remaining }: Decision): number {
 
 function checked(taker: CountingTaker | undefined): CountingTaker {
   if (typeof taker?.take !== "function" || typeof taker.peek !== "function")
-    throw argumentError("limiter", taker, "a Limiter, or a function that makes one for the window's ms");
+    throw argumentError("limiter", taker, "a Limiter, or a function that makes one of the window's ms");
   return taker;
 }

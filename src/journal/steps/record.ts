@@ -1,6 +1,7 @@
 import { script } from "../../generated/journal/record.ts";
 import * as layout from "../../generated/layouts/journal.ts";
 import type { PackedStep } from "../../store/contract.ts";
+import { packed } from "../../store/delivery/packed.ts";
 import { STATUS } from "../format/answer.ts";
 import { type ChunkSeen, expiryOf, HEADER_BYTES } from "../format/chunk.ts";
 import type { ChunkBytes } from "../format/chunk-bytes.ts";
@@ -30,7 +31,7 @@ export const record: PackedStep<Event, Done | undefined> = {
   script,
   keyCount: 1,
   repeatable: true,
-  packing: {
+  packing: /* @__PURE__ */ packed({
     inputBytes: layout.RECORD_BYTES,
     answerBytes: layout.RECORDED_BYTES,
     write(view, at, { valueType, producer, sequence, value, retentionMs, voidAfterMs }) {
@@ -57,7 +58,7 @@ export const record: PackedStep<Event, Done | undefined> = {
         ),
       };
     },
-  },
+  }),
   local(keys, key, event, nowMs) {
     const chunk = keys.get(key) as ChunkBytes | undefined;
     if (!chunk || chunk.length <= HEADER_BYTES) return undefined;

@@ -1,5 +1,6 @@
+import type { StateContext } from "./rule.ts";
 import { KIND } from "./rule.ts";
-import { STATE_BYTES, type StateContext, StoredPolicyState, type StoredState } from "./state.ts";
+import { STATE_BYTES, StoredPolicyState, type StoredState } from "./state.ts";
 
 /** Permits lent under a token until they are given back or their lease ends. */
 export interface LentPermit {

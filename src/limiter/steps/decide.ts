@@ -2,17 +2,13 @@ import { script } from "../../generated/limiter/decide.ts";
 import { script as withoutGrowth } from "../../generated/limiter/without-growth.ts";
 import type { Keyspace, PackedStep } from "../../store/contract.ts";
 import { refusal } from "../../store/refusal.ts";
-import { ConcurrencyState } from "./concurrency.ts";
 import { constants } from "./constants.ts";
-import { FixedWindowState } from "./fixed-window.ts";
-import { LeakyBucketState } from "./leaky-bucket.ts";
 import { packingOf } from "./packing.ts";
 import { RepeatedRequests } from "./repeated-requests.ts";
 import { type DecideReply, type DecideRequest, MODE, STATUS } from "./request.ts";
 import { Reservations } from "./reservations.ts";
+import type { PolicyState } from "./rule.ts";
 import { KIND, type Rule } from "./rule.ts";
-import { SlidingWindowState } from "./sliding-window.ts";
-import type { PolicyState, StateContext } from "./state.ts";
 
 type AfterStep = (change: () => void) => void;
 
@@ -127,7 +123,7 @@ function read(
   let nextReservations = request.rules.length;
   let reservations: Reservations | undefined;
   for (const [i, rule] of request.rules.entries()) {
-    const state = stateOf({ keys, key: names[i]!, rule, nowMs, afterStep });
+    const state = new rule.State({ keys, key: names[i]!, rule, nowMs, afterStep });
     const isHead = request.isHead[i]!;
     if (isHead) {
       reservations = request.hasReservations ? new Reservations(keys, names[nextReservations++]!, nowMs) : undefined;
@@ -136,13 +132,6 @@ function read(
     policies.push({ rule, state, isHead, reservations, passes: 0, waitMs: 0 });
   }
   return policies;
-}
-
-function stateOf(context: StateContext): PolicyState {
-  const { kind } = context.rule;
-  if (kind === KIND.fixed) return new FixedWindowState(context);
-  if (kind === KIND.sliding) return new SlidingWindowState(context);
-  return kind === KIND.leaky ? new LeakyBucketState(context) : new ConcurrencyState(context);
 }
 
 const freeOf = ({ state, reservations }: PolicyTurn) => state.free - (reservations?.sum ?? 0);

@@ -1,6 +1,7 @@
 import { constants } from "./constants.ts";
+import type { StateContext } from "./rule.ts";
 import { KIND } from "./rule.ts";
-import { STATE_BYTES, type StateContext, StoredPolicyState, type StoredState } from "./state.ts";
+import { STATE_BYTES, StoredPolicyState, type StoredState } from "./state.ts";
 
 interface StoredLevel extends StoredState {
   atMs: number;

@@ -1,4 +1,5 @@
 import type { Packing } from "../../store/contract.ts";
+import { packed } from "../../store/delivery/packed.ts";
 import type { DecideReply, DecideRequest, PolicyReply } from "./request.ts";
 
 const REQUEST_HEAD_BYTES = 32;
@@ -8,12 +9,12 @@ const POLICY_REPLY_BYTES = 40;
 
 /** The bytes of a request with `policies` policies, and of its reply. lua/limiter/decide.lua has the layouts. */
 export function packingOf(policies: number): Packing<DecideRequest, DecideReply> {
-  return {
+  return packed({
     inputBytes: REQUEST_HEAD_BYTES + policies * RULE_BYTES,
     answerBytes: REPLY_HEAD_BYTES + policies * POLICY_REPLY_BYTES,
     write,
     read: (view, at) => read(view, at, policies),
-  };
+  });
 }
 
 function write(view: DataView, at: number, request: DecideRequest): void {

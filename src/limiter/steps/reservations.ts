@@ -2,7 +2,7 @@ import { corruptError } from "../../errors.ts";
 import type { Keyspace } from "../../store/contract.ts";
 import { byExpiry, LENT_PERMIT_BYTES, type LentPermit } from "./concurrency.ts";
 import { constants } from "./constants.ts";
-import type { PolicyState } from "./state.ts";
+import type { PolicyState } from "./rule.ts";
 
 const RESERVATIONS_BYTES = 48;
 

@@ -1,8 +1,9 @@
 import { refusal } from "../../store/refusal.ts";
 import { constants } from "./constants.ts";
+import type { StateContext } from "./rule.ts";
 import { KIND } from "./rule.ts";
 import { RECORD_BYTES, SlidingLog } from "./sliding-log.ts";
-import { type StateContext, StoredPolicyState } from "./state.ts";
+import { StoredPolicyState } from "./state.ts";
 
 /** Exact sliding window. The twin of lua/limiter/sliding-window.lua, which states the rules. */
 export class SlidingWindowState extends StoredPolicyState<SlidingLog> {

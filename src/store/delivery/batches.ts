@@ -1,5 +1,4 @@
 import { atTurnsEnd } from "../../async/gathering.ts";
-import { slotOf } from "../slot.ts";
 import type { Call } from "./call.ts";
 
 const SLOTS = 16_384;
@@ -27,14 +26,19 @@ const afterMicrotasks: Schedule =
  */
 export class Batches {
   readonly #send: (calls: Call[]) => void;
-  readonly #bySlot: boolean;
+  readonly #slotOf: ((key: string) => number) | undefined;
   readonly #isAlone: () => boolean;
   readonly #mostBytes: number;
   #waiting = new Map<unknown, Map<number, Group>>();
 
   /** `isAlone`: no other call is under way, whose answer would bring others in this turn; it then waits for its microtasks only. */
-  constructor(bySlot: boolean, isAlone: () => boolean, send: (calls: Call[]) => void, mostBytes = MOST_BYTES) {
-    this.#bySlot = bySlot;
+  constructor(
+    slotOf: ((key: string) => number) | undefined,
+    isAlone: () => boolean,
+    send: (calls: Call[]) => void,
+    mostBytes = MOST_BYTES,
+  ) {
+    this.#slotOf = slotOf;
     this.#isAlone = isAlone;
     this.#send = send;
     this.#mostBytes = mostBytes;
@@ -61,7 +65,7 @@ export class Batches {
       groups = new Map();
       this.#waiting.set(operation, groups);
     }
-    const number = replicas * SLOTS + (this.#bySlot ? slotOf(keys[0]!) : 0);
+    const number = replicas * SLOTS + (this.#slotOf?.(keys[0]!) ?? 0);
     let group = groups.get(number);
     if (!group) {
       group = { calls: [], keyCount: 0, sizeBytes: 0 };

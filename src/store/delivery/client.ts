@@ -1,4 +1,5 @@
 import type { Argument, Script } from "../contract.ts";
+import type { ClusterNodes } from "../health/cluster-nodes.ts";
 import type { ServerHealth } from "../health/server-health.ts";
 import { redacted } from "../secrets.ts";
 import type { Confirmation } from "./confirmation.ts";
@@ -18,8 +19,8 @@ export interface Attempt {
 
 /** What the Redis store needs of a client library: one adapter per library implements it. */
 export interface ScriptClient {
-  /** True where the keys of one call must lie in one slot. */
-  readonly isCluster: boolean;
+  /** Of a cluster: the slot of a key. The keys of one call must lie in one slot. */
+  slotOf?(key: string): number;
   /** Of calls that travel together; default 1 MiB. */
   readonly mostBytes?: number;
   /** Host and port, path or URL, without credentials. */
@@ -49,8 +50,8 @@ export interface ScriptClient {
   forget(script: Script): ServerError | undefined;
   /** Sends EXISTS, which every server answers at once that serves `key`. `abandon`: it can be given up. */
   exists(key: string): { readonly reply: Promise<unknown>; abandon?(): void };
-  /** Of the node of a cluster that has `key`, where that is known. */
-  addressOf?(key: string): string | undefined;
+  /** Of a cluster: what is known of its nodes. */
+  readonly nodes?: ClusterNodes;
   /** What is known of the server, where stores share it. */
   readonly health?: ServerHealth;
   /** Text of INFO for one section, of every primary. */

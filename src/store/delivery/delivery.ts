@@ -9,7 +9,6 @@ import { isFinal, reasonOf } from "../health/reason.ts";
 import type { Call } from "./call.ts";
 import { type ScriptClient, ServerError } from "./client.ts";
 import { Unconfirmed } from "./confirmation.ts";
-import { pack } from "./packed.ts";
 import { NOT_LOADED } from "./scripting.ts";
 import { settle } from "./settle.ts";
 
@@ -88,7 +87,7 @@ export async function deliver(
       for (const key of call.keys) keys.push(key);
       for (const arg of call.args) args.push(arg);
     }
-    if ("packing" in operation) args.push(open.length, pack(open, operation.packing), operation.packing.inputBytes);
+    if ("packing" in operation) args.push(...operation.packing.argumentsOf(open.map(({ input }) => input)));
     const longestMs = operation.repeatable ? Math.min(leftMs(), deadlineMs / 3) : leftMs();
     const { replicas } = open[0]!; // the same for all that travel together
     const confirmation = replicas > 0 ? { replicas, timeoutMs: Math.floor(longestMs) } : undefined;

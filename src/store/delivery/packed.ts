@@ -1,29 +1,41 @@
-import type { Packing } from "../contract.ts";
-import type { Call } from "./call.ts";
+import type { PackedForm, Packing } from "../contract.ts";
 
-/** What calls of a step of fixed sizes send: their inputs, one after the other, or the one that they share. */
-export function pack(calls: readonly Call[], packing: Packing<unknown, unknown>): Uint8Array {
-  const [{ input }] = calls as [Call];
-  if (calls.every((call) => call.input === input)) calls = calls.slice(0, 1);
-  const bytes = new Uint8Array(calls.length * packing.inputBytes);
-  const view = new DataView(bytes.buffer);
-  for (let i = 0; i < calls.length; i++) packing.write(view, i * packing.inputBytes, calls[i]!.input);
-  return bytes;
+/** What steps of a packed form send and are answered; the twin of lua/store/each-packed.lua. */
+export function packed<Input, Output>(form: PackedForm<Input, Output>): Packing<Input, Output> {
+  const { inputBytes, answerBytes } = form;
+  return {
+    ...form,
+    argumentsOf: (inputs) => [inputs.length, pack(inputs, form), inputBytes],
+    answersOf(replies, count, answered, refused) {
+      const [answers, ...refusals] = replies;
+      const texts = new Map<number, readonly string[]>();
+      for (const refusal of refusals) {
+        const [group, ...why] = (refusal as unknown[]).map(String);
+        texts.set(Number(group) - 1, why);
+      }
+      if (!(answers instanceof Uint8Array) || answers.length !== (count - texts.size) * answerBytes)
+        throw new RangeError("the reply is not of its size");
+      const view = new DataView(answers.buffer, answers.byteOffset, answers.length);
+      let at = 0;
+      for (let i = 0; i < count; i++) {
+        const [code, text = ""] = texts.get(i) ?? [];
+        if (code !== undefined) {
+          refused(i, code, text);
+          continue;
+        }
+        const from = at;
+        at += answerBytes;
+        answered(i, () => form.read(view, from));
+      }
+    },
+  };
 }
 
-/** Where the answers lie in the reply of lua/store/each-packed.lua. Throws where it is not that of so many calls. */
-export function unpack(
-  replies: readonly unknown[],
-  calls: number,
-  { answerBytes }: Packing<unknown, unknown>,
-): { answers: DataView; refusals: ReadonlyMap<number, readonly string[]> } {
-  const [answers, ...refused] = replies;
-  const refusals = new Map<number, readonly string[]>();
-  for (const refusal of refused) {
-    const [group, ...why] = (refusal as unknown[]).map(String);
-    refusals.set(Number(group) - 1, why);
-  }
-  if (!(answers instanceof Uint8Array) || answers.length !== (calls - refusals.size) * answerBytes)
-    throw new RangeError("the reply is not of its size");
-  return { answers: new DataView(answers.buffer, answers.byteOffset, answers.length), refusals };
+/** The inputs, one after the other, or the one that they share. */
+function pack<Input>(inputs: readonly Input[], { inputBytes, write }: PackedForm<Input, unknown>): Uint8Array {
+  if (inputs.every((input) => input === inputs[0])) inputs = inputs.slice(0, 1);
+  const bytes = new Uint8Array(inputs.length * inputBytes);
+  const view = new DataView(bytes.buffer);
+  for (let i = 0; i < inputs.length; i++) write(view, i * inputBytes, inputs[i]!);
+  return bytes;
 }

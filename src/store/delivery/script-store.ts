@@ -77,7 +77,7 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
     });
     underWay.add(delivered);
   };
-  const batches = new Batches(connection.isCluster, isAlone, send, connection.mostBytes);
+  const batches = new Batches(connection.slotOf, isAlone, send, connection.mostBytes);
   let pendingCalls = 0;
   let pendingBytes = 0;
   let closed: Promise<void> | undefined;

@@ -2,7 +2,6 @@ import { corruptError, OrielError } from "../../errors.ts";
 import type { Packing, StepOfArguments } from "../contract.ts";
 import { errorOfReply } from "../refusal.ts";
 import type { Call } from "./call.ts";
-import { unpack } from "./packed.ts";
 
 /**
  * Settles each call of one script call by its own part of the reply; never throws. `isSentOnce`: nothing below the store
@@ -36,18 +35,12 @@ function settlePacked(
   isSentOnce: boolean,
 ): void {
   try {
-    const { answers, refusals } = unpack(replies, calls.length, packing);
-    let at = 0;
-    for (let i = 0; i < calls.length; i++) {
-      const [code, text] = refusals.get(i) ?? [];
-      if (code !== undefined) {
-        refuse(calls[i]!, code, text ?? "");
-        continue;
-      }
-      const from = at;
-      at += packing.answerBytes;
-      answer(calls[i]!, replies, isSentOnce, () => packing.read(answers, from));
-    }
+    packing.answersOf(
+      replies,
+      calls.length,
+      (i, read) => answer(calls[i]!, replies, isSentOnce, read),
+      (i, code, text) => refuse(calls[i]!, code, text),
+    );
   } catch (error) {
     for (const call of calls) call.reject(corrupt(call, "the reply cannot be read", error));
   }

@@ -8,8 +8,6 @@ import { probe } from "./probe.ts";
 import { ASKER_LOST_MS, ServerHealth } from "./server-health.ts";
 import { storeListeners } from "./store-events.ts";
 
-/** Servers of a cluster remembered at a time: their addresses may change for as long as a process lives. */
-const MOST_SERVERS = 256;
 /** A probe that was written and is not answered is waited for as long, before another is written behind it. */
 const LONGEST_PROBE_MS = 30_000;
 /** How long a server is waited for that has let a deadline go by, before calls fail at once. */
@@ -24,8 +22,6 @@ export class Health {
   readonly #client: ScriptClient;
   readonly #deadlineMs: number;
   readonly #single: ServerHealth;
-  /** Of a cluster, by address. */
-  readonly #nodes = new Map<string, ServerHealth>();
   readonly listeners = storeListeners("store");
   /** Of calls that wait for a connection. */
   readonly #wakers = new Set<() => void>();
@@ -42,16 +38,7 @@ export class Health {
 
   /** The server that a call on `key` goes to. */
   serverOf(key: string): ServerHealth {
-    const address = this.#client.addressOf?.(key);
-    if (address === undefined) return this.#single;
-    let node = this.#nodes.get(address);
-    if (!node) {
-      if (this.#nodes.size >= MOST_SERVERS)
-        for (const [each, { outage }] of this.#nodes) if (!outage) this.#nodes.delete(each);
-      node = new ServerHealth(address);
-      this.#nodes.set(address, node);
-    }
-    return node;
+    return this.#client.nodes?.of(key) ?? this.#single;
   }
 
   /** Whether a call must fail at once; where no probe could be begun by a timer, it is the probe itself. */
@@ -102,7 +89,7 @@ export class Health {
   }
 
   get state(): StoreHealth {
-    const servers = [this.#single, ...this.#nodes.values()];
+    const servers = [this.#single, ...(this.#client.nodes?.all ?? [])];
     const outages = servers.flatMap(({ outage }) => outage ?? []);
     const [first] = outages.sort((a, b) => a.since - b.since);
     if (first) return { state: "down", since: first.since, reason: first.reason, address: first.address };

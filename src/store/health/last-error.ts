@@ -1,4 +1,5 @@
-import { CLOSES, reasonOf, SILENT } from "./reason.ts";
+import { CLIENT_REASONS, CLOSES, SILENT } from "./client-reasons.ts";
+import { addReasons, reasonOf } from "./reason.ts";
 
 /** What was said on the connection before this one stands until this one has been silent for so long. */
 const SILENT_AFTER_MS = 1000;
@@ -23,6 +24,7 @@ export class LastError {
 
   /** `unreached`: the reason while no connection was made yet and no error came. */
   constructor(unreached: string) {
+    addReasons(CLIENT_REASONS);
     this.#unreached = unreached;
   }
 

@@ -66,7 +66,6 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
   };
 
   return {
-    isCluster: false,
     mayResend: true,
     address: server.url,
     health,

@@ -4,8 +4,10 @@ import { type Attempt, type ScriptClient, serverError } from "../delivery/client
 import { confirmed } from "../delivery/confirmation.ts";
 import { Refusals } from "../delivery/refusals.ts";
 import { type Scripting, wholeScripts } from "../delivery/scripting.ts";
+import { CLOSES, NO_NODE, NO_TLS, NOT_WHOLE, STORE_CLOSED, UNREACHED } from "../health/client-reasons.ts";
+import { ClusterNodes } from "../health/cluster-nodes.ts";
 import { LastError } from "../health/last-error.ts";
-import { CLOSES, isFinal, NO_NODE, NO_TLS, NOT_WHOLE, STORE_CLOSED, UNREACHED } from "../health/reason.ts";
+import { isFinal } from "../health/reason.ts";
 import { withoutSecrets } from "../secrets.ts";
 import { slotOf } from "../slot.ts";
 import { factsOf } from "./client-facts.ts";
@@ -100,9 +102,8 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
   const subscriber = new Subscriber(() => openListening(client));
 
   return {
-    isCluster,
     address,
-    ...(isCluster && { addressOf: (key: string) => client.slots?.[slotOf(key)]?.[0] }),
+    ...(isCluster && { slotOf, nodes: new ClusterNodes((key) => client.slots?.[slotOf(key)]?.[0]) }),
     get lastError() {
       return lastError.orWhileConnecting(isCluster ? client.status !== "ready" : client.status === "connecting");
     },

@@ -1,6 +1,7 @@
 import type { ScriptClient } from "../delivery/client.ts";
 import type { Scripting } from "../delivery/scripting.ts";
-import { STORE_CLOSED, UNREACHED } from "../health/reason.ts";
+import { CLIENT_REASONS, STORE_CLOSED, UNREACHED } from "../health/client-reasons.ts";
+import { addReasons } from "../health/reason.ts";
 import { connectIoredis, type RedisClass } from "./connect.ts";
 import { ioredisClient } from "./ioredis.ts";
 
@@ -14,6 +15,7 @@ export function lazyIoredis(
   deadlineMs: number,
   scripting: Scripting,
 ): ScriptClient {
+  addReasons(CLIENT_REASONS);
   let client: ScriptClient | undefined;
   let failure: Error | undefined;
   const loading = load().then(
@@ -30,7 +32,6 @@ export function lazyIoredis(
   };
 
   return {
-    isCluster: false,
     address: addressOf(url),
     get lastError() {
       return client ? client.lastError : (failure ?? new Error(UNREACHED));

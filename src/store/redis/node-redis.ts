@@ -5,8 +5,10 @@ import { type Confirmation, confirmed, Unconfirmed } from "../delivery/confirmat
 import { Refusals } from "../delivery/refusals.ts";
 import { type Scripting, wholeScripts } from "../delivery/scripting.ts";
 import { bytesOf, writtenOnce } from "../delivery/written-once.ts";
+import { CLOSES, NO_NODE, NO_TLS, STORE_CLOSED, UNREACHED } from "../health/client-reasons.ts";
+import { ClusterNodes } from "../health/cluster-nodes.ts";
 import { LastError } from "../health/last-error.ts";
-import { CLOSES, isFinal, NO_NODE, NO_TLS, STORE_CLOSED, UNREACHED } from "../health/reason.ts";
+import { isFinal } from "../health/reason.ts";
 import { withoutSecrets } from "../secrets.ts";
 import { slotOf } from "../slot.ts";
 import { factsOf } from "./client-facts.ts";
@@ -14,11 +16,9 @@ import { isNodeCluster, type NodeRedisClient, type NodeRedisCluster, type SendOp
 import { nodeRedisListening } from "./node-redis-listening.ts";
 import { Subscriber } from "./subscriber.ts";
 
-interface Rediscovering {
-  _slots?: { rediscover?(startWith: NodeRedisClient): Promise<unknown> };
-}
+type Rediscovering = { _slots?: { rediscover?(startWith: NodeRedisClient): Promise<unknown> } };
 
-/** What a server says begins with a word in capitals; what the client says of connections does not. */
+/** Errors of a server begin with a word in capitals, those of the client itself do not. */
 const SAID_BY_SERVER = /^[A-Z][A-Z0-9]+( |$)/;
 
 /**
@@ -148,9 +148,8 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
   });
 
   return {
-    isCluster: cluster !== undefined,
     address,
-    ...(cluster && { addressOf: (key: string) => cluster.slots?.[slotOf(key)]?.master?.address }),
+    ...(cluster && { slotOf, nodes: new ClusterNodes((key) => cluster.slots?.[slotOf(key)]?.master?.address) }),
     get lastError() {
       return lastError.orWhileConnecting(!isReady());
     },

@@ -1,5 +1,6 @@
 import { composeScript } from "../../../scripts/lua/compose-script.mjs";
 import type { Operation, PackedStep } from "../../../src/store/contract.ts";
+import { packed } from "../../../src/store/delivery/packed.ts";
 import { refusal } from "../../../src/store/refusal.ts";
 import { bytesOf, textOf } from "../contract/latin1.ts";
 
@@ -121,7 +122,7 @@ export const count: PackedStep<Amount, { total: number; nowMs: number }> = {
   script: scriptOf("count"),
   keyCount: 1,
   repeatable: false,
-  packing: {
+  packing: packed({
     inputBytes: 16,
     answerBytes: 16,
     write(view, at, { amount, most }) {
@@ -129,7 +130,7 @@ export const count: PackedStep<Amount, { total: number; nowMs: number }> = {
       view.setFloat64(at + 8, most, true);
     },
     read: (view, at) => ({ total: view.getFloat64(at, true), nowMs: view.getFloat64(at + 8, true) }),
-  },
+  }),
   local(keys, key, { amount, most }, nowMs) {
     if (amount === 13) throw new Error("broken on purpose");
     const before = keys.get(key) as Uint8Array | undefined;

@@ -1,0 +1,57 @@
+import type { Reasons } from "./reason.ts";
+
+/** What adapters say of how far they got. */
+export const SILENT = "the server accepts connections and does not answer";
+export const CLOSES =
+  "the server closes connections without an answer; it may expect TLS on this port (rediss://, or the option tls)";
+export const UNREACHED = "the server does not accept connections";
+export const STORE_CLOSED = "the store was closed";
+export const NO_TLS = "the server does not answer the TLS handshake; it may speak no TLS on this port (redis://)";
+/** ioredis tells nothing else of a cluster that it cannot connect to. */
+export const NO_NODE =
+  "none of the cluster's nodes could be reached: they are down, or a host name, a port or the use of TLS is wrong";
+/** Clients of clusters ask for the state before they send anything, and keep the answer to themselves. */
+export const NOT_WHOLE =
+  "the cluster's nodes say that it is down, or do not let this user ask whether it is (CLUSTER INFO)";
+
+/** What only clients with a connection hear. */
+export const CLIENT_REASONS: Reasons = [
+  [SILENT, "passing", SILENT],
+  [CLOSES, "passing", CLOSES],
+  [UNREACHED, "passing", UNREACHED],
+  [NO_NODE, "passing", NO_NODE],
+  [NOT_WHOLE, "passing", NOT_WHOLE],
+  [NO_TLS, "unlikely", NO_TLS],
+  [/^WRONGPASS\b.*|^ERR invalid password.*/, "configuration", "the server refused the user name or password ($&)"],
+  [/^NOAUTH\b.*/, "configuration", "the server requires a password, and none was given ($&)"],
+  [/^DENIED\b[^.]*/, "configuration", "the server is in protected mode ($&)"],
+  [
+    /^ERR (?:invalid DB index|DB index is out of range).*/,
+    "configuration",
+    "the server does not have this database ($&)",
+  ],
+  [/^ERR max number of clients.*/, "passing", "the server has no room for another connection ($&)"],
+  [
+    /.*got "(?:H|\\u0048)" as reply type byte.*|.*Unknown RESP type 72.*/,
+    "configuration",
+    "not a Redis server: it answers HTTP",
+  ],
+  [
+    /.*got "\\u0015" as reply type byte.*|.*Unknown RESP type 21.*/,
+    "configuration",
+    "the server expects TLS on this port; use rediss:// or the option tls",
+  ],
+  [
+    /.*as reply type byte.*|.*Unknown RESP type.*/,
+    "configuration",
+    "not a Redis server: its answers are not in Redis' protocol",
+  ],
+  [
+    /.*(?:wrong version number|packet length too long|SSL_WRONG_VERSION_NUMBER|tlsv1 alert|unexpected message).*/i,
+    "configuration",
+    "the server does not speak TLS on this port; use redis:// or the port that does",
+  ],
+  [/.*Socket timeout\. Expecting data.*/, "passing", SILENT],
+  [/.*\bEACCES\b.*/, "configuration", "this process may not open the socket ($&)"],
+  [/.*\bENOENT\b.*/, "passing", "the socket does not exist ($&)"],
+];
