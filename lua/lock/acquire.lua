@@ -1,29 +1,29 @@
 #!lua
--- Takes a lock for a token, unless another holds it or it is promised to another, and gives the hold's fence.
--- A script: the fence rises in the step that takes the lock, so that the order of fences is the order of holds.
--- KEYS  1 the lock: its holder's token, as redis-semaphore's Mutex keeps it · 2 the fence given last, in decimal
---       3 who waits for it
--- ARGV  1 token · 2 lease, ms · 3 id of the process, if it waits when it is refused, or nothing
--- Reply u8 1, f64 fence: held until now + lease at least; u8 0, f64 ms after which to look again: refused
--- Law   fence = max(the last + 1, now in us): it rises without its key too, unless the clock falls back. Its key
---       expires a week after the clock has passed it. Repeating a call gives the same fence and shortens nothing.
---       Refused with an id: the process has a place among those who wait, behind those who came before, and loses it
---       when it does not ask for 10 s. With the lock its place goes. A promise binds those who ask here: it is no hold.
---       A lock that is free without a release (its lease ran out) is promised to the first by the first that asks. A
---       promise that was not taken up goes to whom it was made, if it asks; else on to the first of those that have asked
---       since; else to who asks.
---       A holder whose token is not "oriel:..." tells nobody when it goes: look again in 100 ms at the latest.
+-- Acquires a lock for a token, unless it is held by or reserved for another, and returns the hold's fence.
+-- One atomic step: the fence rises with the hold, so the order of fences is the order of holds.
+-- KEYS  1 the lock: its holder's token, as redis-semaphore's Mutex stores it · 2 the last fence, in decimal
+--       3 the queue of waiting processes
+-- ARGV  1 token · 2 lease, ms · 3 id of the process if it waits after a refusal, else empty
+-- Reply u8 1, f64 fence: held at least until now + lease; u8 0, f64 ms until a retry is worthwhile: refused
+-- Law   fence = max(last + 1, now in us). It rises even if its key is missing, unless the clock is set back. Its key
+--       expires a week after the clock has passed the fence. A repeated call returns the same fence and shortens nothing.
+--       A process that is refused with an id gets a place at the end of the queue. It loses the place if it does not ask
+--       for 10 s, and when it gets the lock. A reservation binds the callers of this step only.
+--       If a lock is free without a release (its lease ended), the first request reserves it for the first process in the
+--       queue. After a missed reservation the lock goes to its owner, if that asks; else to the first process that has asked
+--       since; else to the caller.
+--       A holder whose token does not begin with "oriel:" publishes no release, so waiters retry within 100 ms.
 -- Cost  O(places)
--- @include lock/law
+-- @include layouts/lock
 local keys_per_step = 3
 local arguments_per_step = 3
 
--- Made where somebody waits only: each function costs as much as a key's read.
+-- Defined only if processes wait, because each definition of a function costs as much as a read of a key.
 local function queue_functions()
--- @include lock/hand-on
-  -- Who takes a lock that was promised in vain before it may be taken by `id`: the places with it in front, or nothing.
-  local function in_front(queue, places, id, promised)
-    local since = promised - PROMISE_MS + PLACE_LIFE_MS
+-- @include lock/notify-next
+  -- The places after a missed reservation, led by the first process that has asked since; nil if that is `id`, or none has.
+  local function next_in_time(queue, places, id, reserved)
+    local since = reserved - RESERVATION_MS + PLACE_LIFE_MS
     for at = 1, #places, PLACE_LENGTH do
       local place = string.sub(places, at, at + PLACE_LENGTH - 1)
       if string.sub(place, 1, ID_LENGTH) == id then return nil end
@@ -33,21 +33,21 @@ local function queue_functions()
     end
   end
 
-  -- For a free lock: until when it is promised to another than `id`, or nothing. Made here, where nobody has yet.
-  local function kept_for_another(lock, queue, text, promised, called, places, id, now)
-    if promised >= now then return string.sub(places, 1, ID_LENGTH) ~= id and promised end
+  -- Until when a free lock is reserved for a process other than `id`; nil if it is not. Makes the reservation if needed.
+  local function reserve_for_another(lock, queue, text, reserved, noticed, places, id, now)
+    if reserved >= now then return string.sub(places, 1, ID_LENGTH) ~= id and reserved end
     local before = tonumber(string.sub(text, 1, 13))
-    if before > now + PROMISE_MS then before = 0 end
+    if before > now + RESERVATION_MS then before = 0 end
     if before > 0 then
       if id ~= "" and string.sub(text, HEAD_LENGTH + 1, HEAD_LENGTH + ID_LENGTH) == id then return nil end
-      places = in_front(queue, places, id, before)
+      places = next_in_time(queue, places, id, before)
     end
     if not places or places == "" or string.sub(places, 1, ID_LENGTH) == id then return nil end
     if id ~= "" then places = with(places, id, now) end
-    hand_on(lock, queue, called, places, now, false)
-    return now + PROMISE_MS
+    notify_next(lock, queue, noticed, places, now, false)
+    return now + RESERVATION_MS
   end
-  return read_queue, write_queue, without, write_with, kept_for_another
+  return read_queue, write_queue, without, write_with, reserve_for_another
 end
 
 local function step(k, a, now)
@@ -55,36 +55,36 @@ local function step(k, a, now)
   local token, lease, id = ARGV[a], tonumber(ARGV[a + 1]), ARGV[a + 2]
 -- @include lock/holder
   local text = redis.call("GET", queue)
-  local promised, called, places, is_as_read, read_queue, write_queue, without, write_with, kept_for_another = 0, 0, ""
+  local reserved, noticed, places, is_as_read, read_queue, write_queue, without, write_with, reserve_for_another = 0, 0, ""
   if text or (holder and holder ~= token) then
-    read_queue, write_queue, without, write_with, kept_for_another = queue_functions()
-    promised, called, places, is_as_read = read_queue(queue, text, now)
-    local look_again
+    read_queue, write_queue, without, write_with, reserve_for_another = queue_functions()
+    reserved, noticed, places, is_as_read = read_queue(queue, text, now)
+    local retry_in
     if holder and holder ~= token then
-      look_again = expiry < 0 and STRANGER_MS or expiry - now + 1
-      if string.sub(holder, 1, 6) ~= "oriel:" then look_again = math.min(look_again, STRANGER_MS) end
+      retry_in = expiry < 0 and FOREIGN_POLL_MS or expiry - now + 1
+      if string.sub(holder, 1, 6) ~= "oriel:" then retry_in = math.min(retry_in, FOREIGN_POLL_MS) end
     elseif not holder then
-      local kept = kept_for_another(lock, queue, text, promised, called, places, id, now)
-      if kept and promised < now then return struct.pack("<Bd", 0, kept - now + 1) end
-      look_again = kept and kept - now + 1
+      local kept = reserve_for_another(lock, queue, text, reserved, noticed, places, id, now)
+      if kept and reserved < now then return struct.pack("<Bd", 0, kept - now + 1) end
+      retry_in = kept and kept - now + 1
     end
-    if look_again then
-      if id ~= "" then write_with(queue, promised, called, places, is_as_read, id, now) end
-      return struct.pack("<Bd", 0, look_again)
+    if retry_in then
+      if id ~= "" then write_with(queue, reserved, noticed, places, is_as_read, id, now) end
+      return struct.pack("<Bd", 0, retry_in)
     end
   end
 
   local before = redis.call("GET", last)
   local fence = string.match(before or "0", "^%d+$") and tonumber(before or 0)
-  if not fence or fence >= LARGEST_FENCE then
-    return refuse("CORRUPT", 'the value of the key "' .. last .. '" is damaged: the last fence is no whole number below 2^53 - 1')
+  if not fence or fence >= MAX_FENCE then
+    return refuse("CORRUPT", 'the value of the key "' .. last .. '" is damaged: the last fence is not an integer below 2^53 - 1')
   end
   if not (holder and before) then fence = math.max(fence + 1, now * 1000) end
   -- Lua writes numbers above 10^14 with an exponent.
   redis.call("SET", last, string.format("%.0f", fence), "PXAT", "" .. math.ceil(fence / 1000) + FENCE_LIFE_MS)
   redis.call("SET", lock, token, "PXAT", "" .. math.max(now + lease, expiry or 0))
   if not holder and places ~= "" then
-    write_queue(queue, 0, called, id == "" and places or without(places, id), now)
+    write_queue(queue, 0, noticed, id == "" and places or without(places, id), now)
   end
   return struct.pack("<Bd", 1, fence)
 end

@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- Makes a hold last longer, if the lock is still held by the token.
--- A script: between a look and a PEXPIRE the lock could become another's.
+-- Extends a hold if the token still holds the lock.
+-- One atomic step: between a GET and a PEXPIRE another process could acquire the lock.
 -- KEYS  the lock
 -- ARGV  1 token · 2 lease, ms
--- Reply u8: 1 held until now + lease at least, 0 not held by the token
--- Law   never shortens; a missing expiry is restored. Repeating a call changes nothing else.
+-- Reply u8: 1 held at least until now + lease, 0 not held by the token
+-- Law   never shortens a hold; restores a missing expiry. A repeated call changes nothing else.
 -- Cost  O(1)
 local keys_per_step = 1
 local arguments_per_step = 2

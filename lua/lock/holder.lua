@@ -1,5 +1,5 @@
--- The token of who holds `lock`, and when that ends (ms, -1: never); nil when it is free. Text, and no function, as it
--- is in every step.
+-- The token of the lock's holder and the end of its lease (ms, -1: never); nil if the lock is free. Included as text, not
+-- as a function, because every step needs it.
   local holder, expiry = redis.call("GET", lock), nil
   if holder then
     expiry = redis.call("PEXPIRETIME", lock)

@@ -1,22 +1,22 @@
 import { corruptError } from "../errors.ts";
+import { FENCE_LIFE_MS, FOREIGN_POLL_MS, MAX_FENCE } from "../generated/layouts/lock.ts";
 import { script } from "../generated/lock/acquire.ts";
 import type { Keyspace, Operation } from "../store/contract.ts";
-import type { Claim } from "./extend.ts";
+import type { HoldRequest } from "./extend.ts";
 import { fenceKeyOf, type Hold, holdOf, OUR_TOKENS, queueKeyOf, setHold } from "./keys.ts";
-import { law } from "./law.ts";
-import { promiseToAnother } from "./promise.ts";
 import { type Queue, readQueue, without, withPlace, writeQueue } from "./queue.ts";
+import { reserveForAnother } from "./reservation.ts";
 
-export interface Request extends Claim {
-  /** The process, if it waits when it is refused, else "". */
+export interface AcquireStep extends HoldRequest {
+  /** Id of the process if it waits after a refusal, else "". */
   id: string;
 }
 
-/** The hold's fence; or, where it was refused, after how long looking again is worthwhile. */
-export type Answer = { fence: number } | { lookAgainMs: number };
+/** The hold's fence; or, after a refusal, the time until a retry is worthwhile. */
+export type AcquireResult = { fence: number } | { retryInMs: number };
 
-/** Takes a lock for a token, unless another holds it or is promised it; law in lua/lock/acquire.lua. */
-export const acquire: Operation<Request, Answer> = {
+/** Acquires a lock for a token, unless it is held by or reserved for another. lua/lock/acquire.lua states the rules. */
+export const acquire: Operation<AcquireStep, AcquireResult> = {
   name: "lock/acquire",
   script,
   arity: 3,
@@ -27,41 +27,41 @@ export const acquire: Operation<Request, Answer> = {
   decode(reply) {
     const view = new DataView(reply.buffer, reply.byteOffset, reply.byteLength);
     const number = view.getFloat64(1, true);
-    return view.getUint8(0) === 1 ? { fence: number } : { lookAgainMs: number };
+    return view.getUint8(0) === 1 ? { fence: number } : { retryInMs: number };
   },
   local(keys, key, { token, leaseMs, id }, nowMs) {
     const hold = holdOf(keys, key);
     const queue = readQueue(keys, key, nowMs);
-    const lookAgainMs = hold ? heldForMs(hold, token, nowMs) : keptForMs(keys, key, queue, id, nowMs);
-    if (lookAgainMs > 0) {
-      const isPromisedNow = !hold && queue.promisedUntilMs < nowMs;
-      if (!isPromisedNow && id !== "")
+    const retryInMs = hold ? heldForMs(hold, token, nowMs) : reservedForMs(keys, key, queue, id, nowMs);
+    if (retryInMs > 0) {
+      const isReservedNow = !hold && queue.reservedUntilMs < nowMs;
+      if (!isReservedNow && id !== "")
         writeQueue(keys, key, { ...queue, places: withPlace(queue.places, id, nowMs) }, nowMs);
-      return { lookAgainMs };
+      return { retryInMs };
     }
     const fenceKey = fenceKeyOf(key);
     const before = keys.get(fenceKey) as number | undefined;
-    if (before !== undefined && !(Number.isSafeInteger(before) && before >= 0 && before < law.largestFence))
-      throw corruptError(fenceKey, "the last fence is no whole number below 2^53 - 1");
+    if (before !== undefined && !(Number.isSafeInteger(before) && before >= 0 && before < MAX_FENCE))
+      throw corruptError(fenceKey, "the last fence is not an integer below 2^53 - 1");
     const fence = hold && before !== undefined ? before : Math.max((before ?? 0) + 1, nowMs * 1000);
-    keys.set(fenceKey, fence, 16, Math.ceil(fence / 1000) + law.fenceLifeMs);
+    keys.set(fenceKey, fence, 16, Math.ceil(fence / 1000) + FENCE_LIFE_MS);
     setHold(keys, key, token, Math.max(nowMs + leaseMs, hold?.expireAtMs ?? 0));
     if (!hold && queue.places !== "") {
       const places = id === "" ? queue.places : without(queue.places, id);
-      writeQueue(keys, key, { ...queue, promisedUntilMs: 0, places }, nowMs);
+      writeQueue(keys, key, { ...queue, reservedUntilMs: 0, places }, nowMs);
     }
     return { fence };
   },
 };
 
-/** After how long whoever is refused looks again; 0 where it is not. */
-function keptForMs(keys: Keyspace, key: string, queue: Queue, id: string, nowMs: number): number {
-  const untilMs = promiseToAnother(keys, key, queue, id, nowMs);
+/** Ms until a retry is worthwhile. 0 if the lock is not reserved for another. */
+function reservedForMs(keys: Keyspace, key: string, queue: Queue, id: string, nowMs: number): number {
+  const untilMs = reserveForAnother(keys, key, queue, id, nowMs);
   return untilMs > 0 ? untilMs - nowMs + 1 : 0;
 }
 
 function heldForMs(hold: Hold, token: string, nowMs: number): number {
   if (hold.token === token) return 0;
   const leftMs = hold.expireAtMs - nowMs + 1;
-  return hold.token.startsWith(OUR_TOKENS) ? leftMs : Math.min(leftMs, law.strangerMs);
+  return hold.token.startsWith(OUR_TOKENS) ? leftMs : Math.min(leftMs, FOREIGN_POLL_MS);
 }

@@ -4,11 +4,11 @@ import { acquire } from "./acquire.ts";
 import { type Grant, giveBack, provenUntil } from "./grant.ts";
 import { OUR_TOKENS } from "./keys.ts";
 
-export type Outcome = { grant: Grant } | { lookAgainMs: number } | { error: OrielError };
+export type Outcome = { grant: Grant } | { retryInMs: number } | { error: OrielError };
 
 /**
- * One caller's attempts to get one lock, under one token for as long as an attempt may have been done without an
- * answer: the next one then finds the hold as its own.
+ * One caller's attempts to acquire one lock. While an attempt without an answer may have succeeded, the next one uses the same
+ * token, so it finds the hold as its own.
  */
 export class Attempts {
   readonly #store: Store;
@@ -18,7 +18,7 @@ export class Attempts {
   #token = newToken();
   #mayHold = false;
 
-  /** `id` is the process's place among those who wait, "" where the caller does not wait. */
+  /** `id` identifies the process in the queue of the lock. It is "" if the caller does not wait. */
   constructor(store: Store, key: string, leaseMs: number, id: string) {
     this.#store = store;
     this.#key = key;
@@ -26,13 +26,13 @@ export class Attempts {
     this.#id = id;
   }
 
-  /** One request. Never rejects. A hold whose lease may be over when the reply comes is given back, not out. */
+  /** Sends one request. Never rejects. Releases a hold whose lease may have ended before the reply. */
   async next(): Promise<Outcome> {
     const [store, key, leaseMs, token] = [this.#store, this.#key, this.#leaseMs, this.#token];
     const provenUntilMs = provenUntil(store.leaseClock(), leaseMs);
     try {
       const answer = await store.run(acquire, key, { token, leaseMs, id: this.#id });
-      if ("lookAgainMs" in answer) {
+      if ("retryInMs" in answer) {
         this.#mayHold = false;
         return answer;
       }
@@ -40,7 +40,7 @@ export class Attempts {
         return { grant: { store, key, token, fence: answer.fence, leaseMs, provenUntilMs } };
       this.#mayHold = true;
       this.giveUp();
-      return { lookAgainMs: 1 };
+      return { retryInMs: 1 };
     } catch (cause) {
       const error = cause instanceof OrielError ? cause : new OrielError("CORRUPT", "lock/acquire failed", { cause });
       this.#mayHold ||= error.applied === "unknown";
@@ -48,7 +48,7 @@ export class Attempts {
     }
   }
 
-  /** No further attempt is made with what may be held now. */
+  /** Releases a hold that an attempt without an answer may have acquired. The next attempt has a new token. */
   giveUp(): void {
     const provenUntilMs = this.#store.leaseClock() + this.#leaseMs;
     if (this.#mayHold) giveBack({ store: this.#store, key: this.#key, token: this.#token, provenUntilMs });

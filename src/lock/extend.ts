@@ -2,13 +2,13 @@ import { script } from "../generated/lock/extend.ts";
 import type { Operation } from "../store/contract.ts";
 import { holdOf, setHold } from "./keys.ts";
 
-export interface Claim {
+export interface HoldRequest {
   token: string;
   leaseMs: number;
 }
 
-/** Makes a hold last until now + lease at least, if it still stands; law in lua/lock/extend.lua. */
-export const extend: Operation<Claim, boolean> = {
+/** Extends a hold to last at least until now + lease, if it is still held. lua/lock/extend.lua states the rules. */
+export const extend: Operation<HoldRequest, boolean> = {
   name: "lock/extend",
   script,
   arity: 2,

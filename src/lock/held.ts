@@ -4,24 +4,24 @@ import { Place } from "../place.ts";
 import type { Duration } from "../time.ts";
 import { extend } from "./extend.ts";
 import { type Grant, provenUntil } from "./grant.ts";
-import { beginRelease } from "./line.ts";
 import { leaseMsOf } from "./lock-options.ts";
 import { release } from "./release.ts";
+import { beginRelease } from "./wait-queue.ts";
 
-/** A watchdog renews after a third of the lease; after a failure sooner. */
+/** The watchdog renews after a third of the lease, and after a tenth if a renewal failed. */
 const RENEWALS_PER_LEASE = 3;
 const RETRIES_PER_LEASE = 10;
 
 /**
- * A lock that is held. Whether it still is, is decided by this process's clock, counted from before the
- * request that got or extended it was sent, less 1 % and 2 ms: never by a timer, never by silence.
+ * A hold of a lock. This process's clock decides whether it is still held: the lease counts from the moment before the
+ * request that got or extended it was sent, less 1 % and 2 ms. Timers and missing answers decide nothing.
  */
 export class HeldLock {
-  /** Higher than that of every hold before, a safe integer: what is written under the lock refuses a lower one. */
+  /** A safe integer, higher than the fence of every earlier hold. Let the storage refuse a write with a lower one. */
   readonly fence: number;
   readonly #at: Place;
   readonly #grant: Grant;
-  /** Made when first asked for: few holders do. */
+  /** Made on first use, because few holders use it. */
   #abort: AbortController | undefined;
   #lostBecause: OrielError | undefined;
   #provenUntilMs: number;
@@ -40,15 +40,15 @@ export class HeldLock {
     this.#arm();
   }
 
-  /** For how long the hold can be proven from now on, ms; 0 when it is released or lost. */
+  /** Ms for which the hold is still proven. 0 when it is released or lost. */
   get leftMs(): number {
-    this.#look();
+    this.#checkLease();
     return this.#state === "held" ? this.#provenUntilMs - this.#now() : 0;
   }
 
-  /** Aborts with LOST when the hold can no longer be proven, and stays silent when it is released before. */
+  /** Aborts with LOST when the hold can no longer be proven. Does not abort after a release. */
   get signal(): AbortSignal {
-    this.#look();
+    this.#checkLease();
     if (!this.#abort) {
       this.#abort = new AbortController();
       this.#arm();
@@ -58,9 +58,9 @@ export class HeldLock {
   }
 
   /**
-   * Makes the hold last `lease` from now on, at least; default the lease it was got with. False, and the hold is lost,
-   * where the server no longer has it; false where it was released or lost before. Rejects where the store fails:
-   * what was proven stays so.
+   * Extends the hold to last at least `lease` from now; default: its first lease. Resolves with false if it was released or
+   * lost before, or if the server no longer has it; the hold is then lost. Rejects if the store fails; the hold then lasts
+   * as long as before.
    */
   extend(lease: Duration = this.#grant.leaseMs): Promise<boolean> {
     return this.#at.run("extend", async () => {
@@ -69,21 +69,21 @@ export class HeldLock {
       const { store, key, token } = this.#grant;
       const provenUntilMs = provenUntil(this.#now(), leaseMs);
       const isHeld = await store.run(extend, key, { token, leaseMs });
-      this.#look();
+      this.#checkLease();
       if (this.#state !== "held") return false;
       if (isHeld) this.#provenUntilMs = Math.max(this.#provenUntilMs, provenUntilMs);
-      else this.#lose("the server no longer has it: it was deleted, or ran out");
+      else this.#lose("the server no longer has it: it was deleted or has expired");
       this.#arm();
       return this.leftMs > 0;
     });
   }
 
   /**
-   * Gives the lock back and wakes who waits. True: it was held until now. False: it was not ours any more. Again: the
-   * same answer. Rejects where the store fails; the lock then ends with its lease, and a further call tries again.
+   * Releases the lock and notifies the next waiter. Resolves with true if it was held until now, else false. Further calls
+   * have the same result. Rejects if the store fails: the hold then ends with its lease, and another call tries again.
    */
   release(): Promise<boolean> {
-    this.#look();
+    this.#checkLease();
     if (this.#state === "held") this.#state = "released";
     clearTimeout(this.#timer);
     this.#released ??= this.#at
@@ -95,7 +95,7 @@ export class HeldLock {
     return this.#released;
   }
 
-  /** A second request that finds nothing, while the first's reply is missing, finds what the first has done. */
+  /** If the reply to the first request was lost, a second one that finds no hold proves that the first has released it. */
   async #release(): Promise<boolean> {
     const { store, key, token } = this.#grant;
     const send = async () => {
@@ -118,7 +118,7 @@ export class HeldLock {
     return this.#grant.store.leaseClock();
   }
 
-  #look(): void {
+  #checkLease(): void {
     if (this.#state === "held" && this.#now() >= this.#provenUntilMs) this.#lose("its lease may be over");
   }
 
@@ -133,14 +133,14 @@ export class HeldLock {
   #arm(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    // Where nobody renews it and nobody has asked for the signal, all that is told is told when it is looked at.
+    // Without a watchdog and without a signal no timer is needed: the state is checked on access.
     if (this.#state !== "held" || (this.#renewAtMs === Number.POSITIVE_INFINITY && !this.#abort)) return;
     const dueInMs = Math.min(this.#provenUntilMs, this.#renewAtMs) - this.#now();
     this.#timer = idleTimeout(() => this.#tick(), Math.max(1, dueInMs));
   }
 
   #tick(): void {
-    this.#look();
+    this.#checkLease();
     if (this.#state !== "held") return;
     if (this.#now() >= this.#renewAtMs) void this.#renew();
     this.#arm();

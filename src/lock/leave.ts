@@ -1,9 +1,9 @@
 import { script } from "../generated/lock/leave.ts";
 import type { Operation } from "../store/contract.ts";
 import { holdOf, queueKeyOf } from "./keys.ts";
-import { firstOf, handOn, readQueue, without, writeQueue } from "./queue.ts";
+import { firstOf, notifyNext, readQueue, without, writeQueue } from "./queue.ts";
 
-/** Gives up a process's place among those who wait for a lock; law in lua/lock/leave.lua. */
+/** Gives up a process's place in the queue of a lock. lua/lock/leave.lua states the rules. */
 export const leave: Operation<string, void> = {
   name: "lock/leave",
   script,
@@ -16,10 +16,10 @@ export const leave: Operation<string, void> = {
   local(keys, key, id, nowMs) {
     const queue = readQueue(keys, key, nowMs);
     if (!queue.places.includes(id)) return;
-    const isPromised = firstOf(queue.places) === id && queue.promisedUntilMs >= nowMs;
+    const isReserved = firstOf(queue.places) === id && queue.reservedUntilMs >= nowMs;
     queue.places = without(queue.places, id);
-    if (isPromised) queue.promisedUntilMs = 0;
-    if (isPromised && queue.places !== "" && !holdOf(keys, key)) handOn(keys, key, queue, nowMs, false);
+    if (isReserved) queue.reservedUntilMs = 0;
+    if (isReserved && queue.places !== "" && !holdOf(keys, key)) notifyNext(keys, key, queue, nowMs, false);
     else writeQueue(keys, key, queue, nowMs);
   },
 };

@@ -2,30 +2,30 @@ import { argumentError, checkKnown } from "../errors.ts";
 import { type Duration, durationMs } from "../time.ts";
 
 export interface LockOptions {
-  /** Lease of a lock that is got without one; a watchdog renews it every third of it. Default "30s". */
+  /** Lease of a lock that is acquired without one. A watchdog renews it after every third of it. Default "30s". */
   watchdogLease?: Duration | undefined;
 }
 
 export interface TryLockOptions {
-  /** How long to wait for the lock, ms or "10s"; default 0 ms (`withLock`: 10 s): one look. At most 2147483647 ms. */
+  /** How long to wait for the lock, at most 2147483647 ms. Default 0, one attempt; `withLock`: 10 s. */
   wait?: Duration | undefined;
-  /** How long it is held at most, from 10 ms to 2147483647 ms. Omitted: a watchdog renews it until it is released. */
+  /** Longest time of the hold, 10 to 2147483647 ms. Default: a watchdog renews it until it is released. */
   lease?: Duration | undefined;
-  /** Ends the waiting; the call rejects with its reason. */
+  /** Ends the wait. The call rejects with its reason. */
   signal?: AbortSignal | undefined;
 }
 
-/** Timers of the runtime reach that far. */
-const LONGEST_MS = 2 ** 31 - 1;
-/** Below, what is taken off for drift and rounding would leave next to nothing. */
-const SHORTEST_LEASE_MS = 10;
+/** The longest delay of a runtime's timer. */
+const MAX_MS = 2 ** 31 - 1;
+/** Of a shorter lease, the margins for drift and rounding would leave almost nothing. */
+const MIN_LEASE_MS = 10;
 
 export function leaseMsOf(argument: string, lease: Duration): number {
-  return durationMs(argument, lease, SHORTEST_LEASE_MS, LONGEST_MS);
+  return durationMs(argument, lease, MIN_LEASE_MS, MAX_MS);
 }
 
 export function waitMsOf(wait: Duration): number {
-  return durationMs("wait", wait, 0, LONGEST_MS);
+  return durationMs("wait", wait, 0, MAX_MS);
 }
 
 export function checkOptions(options: object, known: readonly string[]): void {

@@ -4,28 +4,26 @@ import type { Store } from "../store/contract.ts";
 import type { Grant } from "./grant.ts";
 import { HeldLock } from "./held.ts";
 import { lockKeyOf } from "./keys.ts";
-import { lineOf } from "./line.ts";
 import { checkOptions, type LockOptions, leaseMsOf, type TryLockOptions, waitMsOf } from "./lock-options.ts";
-import { type Ask, Waiter } from "./waiter.ts";
+import { waitQueueOf } from "./wait-queue.ts";
+import { type AcquireRequest, Waiter } from "./waiter.ts";
 
 const TRY_OPTIONS = ["wait", "lease", "signal"];
 
 /**
- * One holder at a time among all processes that share the store, for as long as leases are honest: a holder who was
- * paused may still act when its lease is over, and what Redis loses in a failover is free again. What must not be
- * overwritten therefore checks the hold's `fence`; the lock keeps the others from useless work.
+ * A lock with one holder at a time among all processes that share the store. A paused holder may still act after its lease,
+ * and a failover of Redis may free the lock. Protect your data with the hold's `fence`: the storage refuses a lower one.
  *
- * One round trip to get it, one to give it back. A release calls the process that has waited longest, and keeps the lock
- * 150 ms for it; where a lease runs out, the first that asks has it called. If it does not come (dead, stopped, not told),
- * it is passed over: the first of those that have asked meanwhile is next. Otherwise who waits sleeps until
- * the holder's lease is over, and asks once in some 4 s to keep its place; it polls, every 100 ms, only while a foreign
- * holder has the lock: redis-semaphore's `new Mutex(client, store.keyOf(name))` keeps the same key and value and excludes
- * ours, but tells nobody when it goes, nor does it wait its turn.
- * Within a process first come, first served; so are processes, each for up to 9 of its callers in a row. Whoever does
- * not wait is told null while the lock is kept for another.
+ * Cost: one round trip to acquire, one to release. A release notifies the process that has waited longest, and reserves the
+ * lock for it for 150 ms. If a lease ends without a release, the first request afterwards does the same. If the notified
+ * process does not come (it is dead, stopped, or missed the notice), the first process that has asked since is next.
+ * Otherwise a waiter sleeps until the holder's lease ends, and asks about every 4 s to keep its place.
  *
- * redis-semaphore itself is not used: it polls, has no fence, does not know its own hold after a lost reply and runs
- * only in Node. The operations in acquire, extend and release do all that in one step each, in every store.
+ * Callers within a process are served in order. So are processes, each with up to 9 of its callers in a row. A call without
+ * `wait` gets null while the lock is reserved for another process.
+ *
+ * redis-semaphore's `new Mutex(client, store.keyOf(name))` uses the same key and value, so both exclude each other. It
+ * publishes no release and keeps no order, so waiters poll every 100 ms while it holds the lock.
  */
 export class Lock {
   readonly name: string;
@@ -34,7 +32,7 @@ export class Lock {
   readonly #key: string;
   readonly #watchdogLeaseMs: number;
 
-  /** Throws ARGUMENT for a wrong name or option. Nothing is sent yet. */
+  /** Throws ARGUMENT for a wrong name or option. Sends nothing. */
   constructor(store: Store, name: string, options: LockOptions = {}) {
     this.#at = placeOf("Lock", store, name);
     this.name = name;
@@ -47,9 +45,10 @@ export class Lock {
   }
 
   /**
-   * The lock; or null where others held it, or were to, until `wait` was over. Rejects where the store still fails then
-   * (failures that may pass are retried as long), and with the reason of `signal`. A request under way at the end of
-   * `wait` is awaited: at most the store's deadline. A lease that may be over when the reply arrives is never handed out.
+   * Acquires the lock. Resolves with null if others held it, or it was reserved for others, for all of `wait`. Temporary
+   * failures of the store are retried for this time, then the call rejects. It also rejects with the reason of `signal`. A
+   * request that is under way at the end of `wait` is awaited, at most for the store's deadline. A lease that may have ended
+   * before the reply arrives is never returned.
    */
   tryLock(options: TryLockOptions = {}): Promise<HeldLock | null> {
     return this.#at.run("tryLock", () => this.#lock(options));
@@ -66,9 +65,9 @@ export class Lock {
   }
 
   /**
-   * What `fn` returns, run while the lock is held; null, and `fn` is not run, where others held it until `wait`
-   * (default 10 s) was over. The lock is given back when `fn` has ended; a failure to do so is not told, as the lease
-   * ends it. `fn` decides by `held.signal` and `held.fence` what a lost lease means.
+   * Runs `fn` while the lock is held, and resolves with its result. Resolves with null, without a call of `fn`, if others
+   * held the lock for all of `wait` (default 10 s). Releases the lock when `fn` has ended. A failed release is ignored,
+   * because the lease ends the hold. `fn` uses `held.signal` and `held.fence` to react to a lost lease.
    */
   async withLock<T>(fn: (held: HeldLock) => T | Promise<T>, options: TryLockOptions = {}): Promise<T | null> {
     const held = await this.#at.run("withLock", () => {
@@ -84,10 +83,10 @@ export class Lock {
     }
   }
 
-  #grant(ask: Ask): Promise<Grant | null> {
-    if (ask.waitMs > 0) return lineOf(this.#store, this.#key).join(ask);
-    const waiter = new Waiter(this.#store, this.#key, ask);
-    void waiter.ask();
+  #grant(request: AcquireRequest): Promise<Grant | null> {
+    if (request.waitMs > 0) return waitQueueOf(this.#store, this.#key).enqueue(request);
+    const waiter = new Waiter(this.#store, this.#key, request);
+    void waiter.tryOnce();
     return waiter.promise;
   }
 }

@@ -1,19 +1,19 @@
 import { script } from "../generated/lock/release.ts";
 import type { Operation } from "../store/contract.ts";
 import { holdOf, queueKeyOf } from "./keys.ts";
-import { handOn, readQueue, withFirst, withPlace } from "./queue.ts";
+import { notifyNext, readQueue, withFirst, withPlace } from "./queue.ts";
 
 export interface Release {
   token: string;
-  /** The releasing process, if others wait in it, else "". */
+  /** Id of the releasing process if callers wait in it, else "". */
   id: string;
-  /** It asks right behind this call, and is the first; else it is the last. */
+  /** True: it sends a request right after this call, and gets the first place. False: it gets the last place. */
   isNext: boolean;
 }
 
 /**
- * Frees a lock, if it is still held by the token; law in lua/lock/release.lua. Harmless when repeated, but the second
- * answer would say "not held" of what the first has freed: whoever sends it again knows what to make of that.
+ * Frees a lock if the token still holds it. lua/lock/release.lua states the rules. A repeated call does no harm, but answers
+ * false after the first has freed the lock. The caller that repeats it takes that into account.
  */
 export const release: Operation<Release, boolean> = {
   name: "lock/release",
@@ -29,7 +29,7 @@ export const release: Operation<Release, boolean> = {
     const queue = readQueue(keys, key, nowMs);
     if (id !== "") queue.places = (isNext ? withFirst : withPlace)(queue.places, id, nowMs);
     keys.delete(key);
-    handOn(keys, key, queue, nowMs, isNext);
+    notifyNext(keys, key, queue, nowMs, isNext);
     return true;
   },
 };

@@ -5,7 +5,7 @@ import type { Store } from "../store/contract.ts";
 import { Attempts, type Outcome } from "./attempt.ts";
 import { type Grant, giveBack } from "./grant.ts";
 
-export interface Ask {
+export interface AcquireRequest {
   leaseMs: number;
   waitMs: number;
   signal: AbortSignal | undefined;
@@ -13,9 +13,9 @@ export interface Ask {
 
 const aborts = new Aborts();
 
-/** One caller until it is given the lock, its wait is over or its signal aborts. A request under way is awaited. */
+/** One caller, until it gets the lock, its wait ends or its signal aborts. A request that is under way is awaited. */
 export class Waiter {
-  /** Null when the wait is over; rejects with the signal's reason, or where the last attempt failed. */
+  /** Resolves with null when the wait ends. Rejects with the signal's reason, or if the last attempt failed. */
   readonly promise: Promise<Grant | null>;
   isOpen = true;
   readonly #attempts: Attempts;
@@ -26,11 +26,17 @@ export class Waiter {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #resolve!: (grant: Grant | null) => void;
   #reject!: (reason: unknown) => void;
-  #isAsking = false;
+  #isRequesting = false;
   #error: OrielError | undefined;
 
-  /** `id`: see Attempts. `onLeft` is told when it goes while no request of it is under way. */
-  constructor(store: Store, key: string, { leaseMs, waitMs, signal }: Ask, id = "", onLeft: () => void = () => {}) {
+  /** `id`: see `Attempts`. `onLeft` is called if it leaves while none of its requests is under way. */
+  constructor(
+    store: Store,
+    key: string,
+    { leaseMs, waitMs, signal }: AcquireRequest,
+    id = "",
+    onLeft: () => void = () => {},
+  ) {
     this.#attempts = new Attempts(store, key, leaseMs, id);
     this.#store = store;
     this.#endMs = store.monotonic() + waitMs;
@@ -43,59 +49,59 @@ export class Waiter {
     if (signal) aborts.add(signal, this);
   }
 
-  /** Sends one request; the answer settles this caller where it can. Never rejects. A grant has been taken. */
-  async ask(): Promise<Outcome> {
-    this.#isAsking = true;
+  /** Sends one request and settles this caller if the answer decides. Never rejects. A returned grant has been passed on. */
+  async tryOnce(): Promise<Outcome> {
+    this.#isRequesting = true;
     const outcome = await this.#attempts.next();
-    this.#isAsking = false;
+    this.#isRequesting = false;
     if (!this.isOpen) {
       if (!("grant" in outcome)) this.#attempts.giveUp();
       else {
         giveBack(outcome.grant);
-        return { lookAgainMs: 1 };
+        return { retryInMs: 1 };
       }
     } else if ("grant" in outcome) {
-      this.#leave();
+      this.#close();
       this.#resolve(outcome.grant);
     } else {
       this.#error = "error" in outcome ? outcome.error : undefined;
       if (this.#error?.transient === false || this.#store.monotonic() >= this.#endMs) this.#end();
-      else this.rest();
+      else this.startTimer();
     }
     return outcome;
   }
 
-  /** Without a request under way, the end of the wait is to be noticed by itself. */
-  rest(): void {
-    if (!this.isOpen || this.#isAsking || this.#timer !== undefined) return;
+  /** While no request is under way, a timer ends the wait. */
+  startTimer(): void {
+    if (!this.isOpen || this.#isRequesting || this.#timer !== undefined) return;
     const leftMs = this.#endMs - this.#store.monotonic();
-    this.#timer = setTimeout(() => this.#timeIsUp(), timerMs(leftMs));
+    this.#timer = setTimeout(() => this.#onTimeout(), timerMs(leftMs));
   }
 
-  /** The signal's abort. */
+  /** Called when the signal aborts. */
   reject(reason: unknown): void {
-    this.#leave();
+    this.#close();
     this.#reject(reason);
-    if (this.#isAsking) return;
+    if (this.#isRequesting) return;
     this.#attempts.giveUp();
     this.#onLeft();
   }
 
-  #timeIsUp(): void {
+  #onTimeout(): void {
     this.#timer = undefined;
-    if (this.#isAsking) return;
+    if (this.#isRequesting) return;
     this.#end();
     this.#onLeft();
   }
 
   #end(): void {
-    this.#leave();
+    this.#close();
     this.#attempts.giveUp();
     if (this.#error) this.#reject(this.#error);
     else this.#resolve(null);
   }
 
-  #leave(): void {
+  #close(): void {
     this.isOpen = false;
     clearTimeout(this.#timer);
     if (this.#signal) aborts.delete(this.#signal, this);

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Lock, memoryStore } from "../../src/entries/index.ts";
-import { law } from "../../src/lock/law.ts";
+import { RESERVATION_MS } from "../../src/generated/layouts/lock.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { until } from "../harness/until.ts";
 import { Random } from "../simulator/world/random.ts";
@@ -83,16 +83,16 @@ describe("on a clock that is stepped", () => {
     const [dead, second] = await line(got, 8);
     dead!.isDead = true;
     const startMs = Date.now();
-    await pass(9 * (LEASE_MS + 2 * law.promiseMs));
+    await pass(9 * (LEASE_MS + 2 * RESERVATION_MS));
     expect(got).toEqual(names(8).slice(1));
-    expect(second!.gotAtMs - startMs).toBeLessThanOrEqual(LEASE_MS + law.promiseMs + 3 * 60);
+    expect(second!.gotAtMs - startMs).toBeLessThanOrEqual(LEASE_MS + RESERVATION_MS + 3 * 60);
   });
 
   test("the first is frozen: it is passed over, and is the last when it comes back", async () => {
     const got: string[] = [];
     const [frozen] = await line(got, 6);
-    frozen!.frozenUntilMs = Date.now() + LEASE_MS + 3 * law.promiseMs;
-    await pass(9 * (LEASE_MS + 2 * law.promiseMs));
+    frozen!.frozenUntilMs = Date.now() + LEASE_MS + 3 * RESERVATION_MS;
+    await pass(9 * (LEASE_MS + 2 * RESERVATION_MS));
     expect(got).toEqual([...names(6).slice(1), "p0"]);
   });
 
@@ -101,9 +101,9 @@ describe("on a clock that is stepped", () => {
     const processes = await line(got, 20);
     for (const each of processes.slice(0, 18)) each.isDead = true;
     const startMs = Date.now();
-    await pass(3 * (LEASE_MS + 2 * law.promiseMs));
+    await pass(3 * (LEASE_MS + 2 * RESERVATION_MS));
     expect(got).toEqual(["p18", "p19"]);
-    expect(processes[18]!.gotAtMs - startMs).toBeLessThanOrEqual(LEASE_MS + law.promiseMs + 3 * 60);
+    expect(processes[18]!.gotAtMs - startMs).toBeLessThanOrEqual(LEASE_MS + RESERVATION_MS + 3 * 60);
   });
 
   test("who does not wait gets nothing between, however often it tries", async () => {
@@ -125,7 +125,7 @@ describe("on a clock that is stepped", () => {
     await pass(LEASE_MS + 1);
     const lock = new Lock(server, "nightly");
     expect(await lock.tryLock()).toBeNull();
-    await pass(law.promiseMs + 1);
+    await pass(RESERVATION_MS + 1);
     expect(await lock.tryLock()).not.toBeNull();
   });
 
@@ -134,13 +134,13 @@ describe("on a clock that is stepped", () => {
     await line(got, 6);
     await pass(LEASE_MS / 2);
     aheadMs += stepMs;
-    await pass(7 * (LEASE_MS + 2 * law.promiseMs) + Math.max(0, -stepMs));
+    await pass(7 * (LEASE_MS + 2 * RESERVATION_MS) + Math.max(0, -stepMs));
     expect(got).toEqual(names(6));
   });
 
   test("messages that take longer than a promise lasts cost time, not the lock", async () => {
     const got: string[] = [];
-    await line(got, 6, () => law.promiseMs);
+    await line(got, 6, () => RESERVATION_MS);
     await pass(60_000);
     expect([...got].sort()).toEqual(names(6));
   });

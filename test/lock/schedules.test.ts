@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type HeldLock, Lock, memoryStore } from "../../src/entries/index.ts";
+import { RESERVATION_MS } from "../../src/generated/layouts/lock.ts";
 import { lockKeyOf } from "../../src/lock/keys.ts";
-import { law } from "../../src/lock/law.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { Random } from "../simulator/world/random.ts";
 import { DEADLINE_MS, unreliableStore, type Weather } from "./faults/unreliable-store.ts";
@@ -18,7 +18,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", 
 afterEach(() => void vi.useRealTimers());
 
 /** Nothing is lost: for so long at most is the lock free while somebody waits, a process that was called dying. */
-const LONGEST_IDLE_MS = law.promiseMs + 150;
+const LONGEST_IDLE_MS = RESERVATION_MS + 150;
 
 /**
  * One schedule: three processes of two callers each, and one that dies somewhere; a server whose clock steps or whose

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Lock, memoryStore } from "../../src/entries/index.ts";
+import { MAX_PLACES, PLACE_LIFE_MS, RESERVATION_MS } from "../../src/generated/layouts/lock.ts";
 import { acquire } from "../../src/lock/acquire.ts";
 import { lockKeyOf, queueKeyOf } from "../../src/lock/keys.ts";
-import { law } from "../../src/lock/law.ts";
 import { leave } from "../../src/lock/leave.ts";
 import { release } from "../../src/lock/release.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { MemoryStore } from "../../src/store/memory/memory.ts";
 
 /** A process that waits asks at least this often. */
-const RENEW_MS = law.placeLifeMs / 2;
+const RENEW_MS = PLACE_LIFE_MS / 2;
 
 let server: MemoryStore;
 beforeEach(() => {
@@ -71,7 +71,7 @@ test("a called process that is dead costs 150 ms, once", async () => {
   const freeMs = await free();
   await pass(1000);
   expect(got).toEqual(["second", "third"]);
-  expect(second!.gotAtMs - freeMs).toBeLessThanOrEqual(law.promiseMs + 2);
+  expect(second!.gotAtMs - freeMs).toBeLessThanOrEqual(RESERVATION_MS + 2);
   expect(third!.gotAtMs - second!.gotAtMs).toBe(1);
 });
 
@@ -83,7 +83,7 @@ test("a call that is lost costs its process the turn, not its place among the se
   deaf!.isDeaf = true;
   const freeMs = await free();
   await pass(RENEW_MS);
-  expect(second!.gotAtMs - freeMs).toBeLessThanOrEqual(law.promiseMs + 2);
+  expect(second!.gotAtMs - freeMs).toBeLessThanOrEqual(RESERVATION_MS + 2);
   expect(got).toEqual(["second", "deaf"]);
 });
 
@@ -107,7 +107,7 @@ test("a place ends when its process no longer asks: it is not called any more", 
   const alive = waiting(got, "alive");
   await pass(10);
   for (const each of dead) each.isDead = true;
-  await pass(law.placeLifeMs + 1);
+  await pass(PLACE_LIFE_MS + 1);
   const freeMs = await free();
   await pass(10);
   expect(alive.gotAtMs).toBe(freeMs);
@@ -152,28 +152,28 @@ test("a freed lock is reserved for the called waiter for 150 ms; a waiter that g
   const called: string[] = [];
   for (const id of [a, b]) server.subscribe!(`unlock:${key.slice(6)}:${id}`, () => called.push(id));
   await ask("");
-  expect([await ask(a), await ask(b)]).toEqual([{ lookAgainMs: 1001 }, { lookAgainMs: 1001 }]);
+  expect([await ask(a), await ask(b)]).toEqual([{ retryInMs: 1001 }, { retryInMs: 1001 }]);
   await pass(0);
   called.length = 0;
   await free("");
   await pass(1);
   expect(called).toEqual([a, b]);
-  expect(await ask("")).toEqual({ lookAgainMs: law.promiseMs });
-  expect(await ask(b)).toEqual({ lookAgainMs: law.promiseMs });
+  expect(await ask("")).toEqual({ retryInMs: RESERVATION_MS });
+  expect(await ask(b)).toEqual({ retryInMs: RESERVATION_MS });
   await server.run(leave, key, a);
   await pass(0);
   expect(called).toEqual([a, b, b]);
-  expect(await ask("")).toEqual({ lookAgainMs: law.promiseMs + 1 });
+  expect(await ask("")).toEqual({ retryInMs: RESERVATION_MS + 1 });
   expect(await ask(b)).toHaveProperty("fence");
   await ask(a);
   await free(b);
-  await pass(law.promiseMs + 1);
+  await pass(RESERVATION_MS + 1);
   expect(await ask("")).toHaveProperty("fence");
 });
 
 test("places are bounded", async () => {
   const key = lockKeyOf(server, "nightly");
-  for (let i = 0; i <= law.mostPlaces + 1; i++)
+  for (let i = 0; i <= MAX_PLACES + 1; i++)
     await server.run(acquire, key, { token: `oriel:${i}`, leaseMs: 1000, id: String(i).padEnd(16, "x") });
-  expect((server.entryOf(queueKeyOf(key))!.value as string).length).toBe(26 + 29 * law.mostPlaces);
+  expect((server.entryOf(queueKeyOf(key))!.value as string).length).toBe(26 + 29 * MAX_PLACES);
 });

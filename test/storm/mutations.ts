@@ -2,7 +2,7 @@ import type { FlushReply, FlushRequest } from "../../src/breaker/flush-format.ts
 import { OrielError } from "../../src/entries/index.ts";
 import { flush as fleetFlush } from "../../src/fleet/flush.ts";
 import { MODE } from "../../src/limiter/steps/request.ts";
-import type { Answer as LockAnswer } from "../../src/lock/acquire.ts";
+import type { AcquireResult } from "../../src/lock/acquire.ts";
 import { release } from "../../src/lock/release.ts";
 import type { Operation, Store, WatchedStore } from "../../src/store/contract.ts";
 import type { Change } from "./storm.ts";
@@ -72,11 +72,11 @@ export const mutations: Record<string, Mutation> = {
   },
   "a lock is taken from the one that has it": {
     change: breaking("lock/acquire", 1, async (run, input: { token: string }, store, key) => {
-      let answer = (await run(input)) as LockAnswer;
+      let answer = (await run(input)) as AcquireResult;
       const token = holders.get(key);
       if (!("fence" in answer) && token !== undefined) {
         await store.run(release, key, { token, id: "", isNext: false });
-        answer = (await run(input)) as LockAnswer;
+        answer = (await run(input)) as AcquireResult;
       }
       if ("fence" in answer) holders.set(key, input.token);
       return answer;

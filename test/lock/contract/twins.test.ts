@@ -1,12 +1,11 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { FENCE_LIFE_MS, FOREIGN_POLL_MS } from "../../../src/generated/layouts/lock.ts";
 import { acquire } from "../../../src/lock/acquire.ts";
 import { extend } from "../../../src/lock/extend.ts";
 import { fenceKeyOf, lockKeyOf, queueKeyOf } from "../../../src/lock/keys.ts";
-import { law } from "../../../src/lock/law.ts";
 import { leave } from "../../../src/lock/leave.ts";
 import { release } from "../../../src/lock/release.ts";
-import { luaConstants } from "../../harness/lua-constants.ts";
 import { type OpenStore, onMemory, stores } from "./stores.ts";
 
 const token = fc.constantFrom("oriel:a", "oriel:b", "a stranger's");
@@ -22,14 +21,14 @@ const step = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.constantFrom(1, 49, 50, 51, 151, 1001) }),
   },
-  fc.record({ kind: fc.constant("wait" as const), ms: fc.constantFrom(-200, 10_001, 61_000, law.fenceLifeMs + 1) }),
+  fc.record({ kind: fc.constant("wait" as const), ms: fc.constantFrom(-200, 10_001, 61_000, FENCE_LIFE_MS + 1) }),
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 function play({ store, clock }: OpenStore, key: string, one: Step, startMs: number): Promise<unknown> | number {
   if (one.kind === "wait") {
     // Back only while no fence can have expired: whether one that did is then there again is the store's own affair.
-    if (one.ms > 0 || clock.nowMs - startMs < law.fenceLifeMs) clock.nowMs += one.ms;
+    if (one.ms > 0 || clock.nowMs - startMs < FENCE_LIFE_MS) clock.nowMs += one.ms;
     return clock.nowMs;
   }
   if (one.kind === "release") return store.run(release, key, one);
@@ -69,10 +68,6 @@ test("both forms of each step give equal answers, values and expiries, and fence
   );
 });
 
-test("both forms have the same constants", () => {
-  expect(luaConstants("lock/law")).toEqual(law);
-});
-
 test.each(["memory", "redis, ioredis 6"])("%s: the fence goes on when the server's clock is set back", async (name) => {
   const { store, clock, clear } = opened[name === "memory" ? 0 : 1]!;
   await clear();
@@ -110,7 +105,7 @@ test("a missing expiry is restored by the holder alone; who else looks waits 100
   const key = lockKeyOf(store, "persisted");
   await put(key, "oriel:a");
   expect(await store.run(acquire, key, { token: "oriel:b", leaseMs: 1000, id: "" })).toEqual({
-    lookAgainMs: law.strangerMs,
+    retryInMs: FOREIGN_POLL_MS,
   });
   expect(await state(key)).toEqual({ value: "oriel:a", expireAtMs: Number.POSITIVE_INFINITY });
   expect(await store.run(extend, key, { token: "oriel:a", leaseMs: 1000 })).toBe(true);

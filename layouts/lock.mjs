@@ -1,0 +1,21 @@
+// The constants of locks that TypeScript and Lua share (see layouts/README.md).
+
+export const constants = {
+  // Holders of other programs do not announce their release, so waiters poll at this interval.
+  FOREIGN_POLL_MS: 100,
+  // The key of the last fence expires this long after the clock has passed the fence.
+  FENCE_LIFE_MS: 604_800_000,
+  MAX_FENCE: Number.MAX_SAFE_INTEGER,
+  // A free lock stays reserved for the notified waiter for this long: the cost of a dead waiter.
+  RESERVATION_MS: 150,
+  // When releases follow each other, a second waiter is notified at most this often.
+  SECOND_NOTICE_MS: 50,
+  // A process that has not asked for this long has lost its place in the queue.
+  PLACE_LIFE_MS: 10_000,
+  // Processes in the queue of one lock. Others have no place until they ask again.
+  MAX_PLACES: 256,
+  // The text of a queue (lua/lock/queue.lua).
+  HEAD_LENGTH: 26,
+  ID_LENGTH: 16,
+  PLACE_LENGTH: 29,
+};
