@@ -6,7 +6,7 @@ import { type Clock, type Duration, durationMs, instantMs } from "../time.ts";
 import { LIVE_BOUNDS, type LiveBounds, LiveQuestions, type LocalPercentileOptions } from "./live/live-questions.ts";
 import { LEAF } from "./segments/leaf.ts";
 import { bytesPerEvent } from "./segments/segment.ts";
-import { Cores, Segments } from "./segments/segments.ts";
+import { Segments, WindowCache } from "./segments/segments.ts";
 import { checkedColumn, timesOf } from "./values.ts";
 import {
   type DefaultPercentiles,
@@ -49,7 +49,7 @@ export class LocalSeries {
   readonly #nan: NanPolicy;
   readonly #clock: Clock;
   readonly #events: Segments;
-  readonly #cores = new Cores();
+  readonly #windowCache = new WindowCache();
   readonly #live: LiveQuestions;
   readonly #chunkMs: number;
   readonly #maxBytes: number;
@@ -169,7 +169,7 @@ export class LocalSeries {
     const { list, version } = this.#events;
     // Only a window that ends now is cached. A window with an explicit end is not.
     if (query.atMs === undefined)
-      return { fold: this.#cores.fold(list, version, fromMs, toMs, query.closed), fromMs, toMs };
+      return { fold: this.#windowCache.fold(list, version, fromMs, toMs, query.closed), fromMs, toMs };
     const fold = new Fold();
     for (const segment of list) segment.collect(fold, fromMs, toMs, query.closed);
     return { fold, fromMs, toMs };
@@ -194,7 +194,7 @@ export class LocalSeries {
 
   #dropExpired(nowMs: number): void {
     if (!this.#events.dropBefore(nowMs - this.#retentionMs)) return;
-    this.#cores.clear();
+    this.#windowCache.clear();
     this.#live.release();
   }
 

@@ -5,7 +5,7 @@ import type { NanPolicy } from "../kernel/nan.ts";
 import { interpolate } from "../kernel/percentile/interpolate.ts";
 import { orderOf } from "../kernel/percentile/percentile.ts";
 import type { Brackets } from "./runs/brackets.ts";
-import { type Core, PartSum, type Run, type Sorted, scaledMoments } from "./runs/run.ts";
+import { Accumulator, type CachedAggregate, type Run, type Sorted, scaledMoments } from "./runs/run.ts";
 import { lowerBound, selectInRuns } from "./runs/select-runs.ts";
 import type { StatsQuery } from "./window-query.ts";
 
@@ -117,18 +117,18 @@ export function fractionOf(fold: Folded & { below(limit: number): number }, limi
   return fold.below(limit) / fold.validCount;
 }
 
-/** All of one window: a core, where one is known, and the runs around it. */
+/** All of one window: a aggregate, where one is known, and the runs around it. */
 export class Fold {
-  readonly #sum = new PartSum();
-  readonly #core: Core | undefined;
+  readonly #sum = new Accumulator();
+  readonly #aggregate: CachedAggregate | undefined;
   readonly #brackets: Brackets | undefined;
   readonly #runs: Run[] = [];
 
-  /** `brackets`: where percentiles lay when a window with a core was last asked for. */
-  constructor(core?: Core, brackets?: Brackets) {
-    this.#core = core;
+  /** `brackets`: where percentiles lay when a window with a aggregate was last asked for. */
+  constructor(aggregate?: CachedAggregate, brackets?: Brackets) {
+    this.#aggregate = aggregate;
     this.#brackets = brackets;
-    if (core) this.#sum.add(core.part);
+    if (aggregate) this.#sum.add(aggregate.total);
   }
 
   /** `run` must stay as it is until the last answer. */
@@ -182,7 +182,7 @@ export class Fold {
 
   /** The sorted runs that hold all of it. */
   get runs(): readonly Sorted[] {
-    return this.#core ? [...this.#core.runs, ...this.#runs] : this.#runs;
+    return this.#aggregate ? [...this.#aggregate.runs, ...this.#runs] : this.#runs;
   }
 
   get #columns(): Column[] {
@@ -192,8 +192,8 @@ export class Fold {
   /** The order statistics of 0-based ranks k and k + 1 (k again at the end), for percentile `p`, over the numbers; -0 is before +0. */
   at(k: number, p: number): [number, number] {
     const pair =
-      this.#core && this.#brackets
-        ? this.#brackets.select(this.#core, this.#runs, this.validCount, k, p)
+      this.#aggregate && this.#brackets
+        ? this.#brackets.select(this.#aggregate, this.#runs, this.validCount, k, p)
         : selectInRuns(this.runs, k);
     // Comparisons take -0 for +0; where nothing is below +0, there is none.
     if ((pair[0] !== 0 && pair[1] !== 0) || this.min > 0 || Object.is(this.min, 0)) return pair;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import "../../src/entries/index.ts";
 import { Brackets } from "../../src/stats/runs/brackets.ts";
-import { Core, Run } from "../../src/stats/runs/run.ts";
+import { CachedAggregate, Run } from "../../src/stats/runs/run.ts";
 import { quickselect } from "../../src/stats/runs/select-runs.ts";
 
 /** Uniform numbers from a seed. */
@@ -36,13 +36,13 @@ describe("brackets", () => {
       lists.push(Array.from({ length: 100 + Math.floor(next() * 900) }, () => shapes[name]!(next(), step)));
       if (lists.length > 16) lists.shift();
       const runs = lists.map(runOf);
-      const inCore = Math.floor(next() * runs.length);
-      const core = new Core(runs.slice(0, inCore));
+      const cachedCount = Math.floor(next() * runs.length);
+      const aggregate = new CachedAggregate(runs.slice(0, cachedCount));
       const all = lists.flat().sort((a, b) => a - b);
       for (const share of [0, 0.5, 0.9, 0.99, 1])
         for (const asked of [share, share]) {
           const k = Math.round(asked * (all.length - 1));
-          const found = brackets.select(core, runs.slice(inCore), all.length, k, 100 * share);
+          const found = brackets.select(aggregate, runs.slice(cachedCount), all.length, k, 100 * share);
           expect(found, `step ${step}, rank ${k} of ${all.length}`).toEqual([
             all[k],
             all[Math.min(k + 1, all.length - 1)],
@@ -55,10 +55,10 @@ describe("brackets", () => {
     const next = random(3);
     const brackets = new Brackets();
     const run = runOf(Array.from({ length: 6000 }, next));
-    const core = new Core([]);
+    const aggregate = new CachedAggregate([]);
     for (let i = 0; i < 400; i++) {
       const k = Math.floor(next() * 6000);
-      const [value] = brackets.select(core, [run], 6000, k, i % 40);
+      const [value] = brackets.select(aggregate, [run], 6000, k, i % 40);
       expect(value).toBe(run.sorted[k]);
     }
   });

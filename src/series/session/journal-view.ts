@@ -10,7 +10,7 @@ import { type Account, Residents } from "../../journal/replica/residents.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
 import type { Column } from "../../kernel/contract.ts";
 import { bytesPerEvent } from "../../stats/segments/segment.ts";
-import { Cores } from "../../stats/segments/segments.ts";
+import { WindowCache } from "../../stats/segments/segments.ts";
 import type { Degraded, Fold } from "../../stats/window-stats.ts";
 import type { Store } from "../../store/contract.ts";
 import type { Clock, Closed } from "../../time.ts";
@@ -35,7 +35,7 @@ export class JournalView implements WindowView {
   readonly #reader: JournalReader;
   readonly #settings: SeriesSettings;
   readonly #monotonic: Clock;
-  readonly #cores = new Cores();
+  readonly #windowCache = new WindowCache();
   readonly #residents: Residents;
   readonly #account: Account;
   readonly #buffer: OfflineBuffer | undefined;
@@ -67,7 +67,7 @@ export class JournalView implements WindowView {
   evict(): void {
     this.age.forget();
     this.copy.clear();
-    this.#cores.clear();
+    this.#windowCache.clear();
   }
 
   /** Protects the copy from eviction while it is being updated or read. Ends with `release`. */
@@ -167,7 +167,7 @@ export class JournalView implements WindowView {
 
   fold(fromMs: number, toMs: number, closed: Closed): Fold {
     const { list, version } = this.copy.segments;
-    return this.#cores.fold(list, version, fromMs, toMs, closed);
+    return this.#windowCache.fold(list, version, fromMs, toMs, closed);
   }
 
   valuesInside(fromMs: number, toMs: number, closed: Closed): Column {
@@ -228,7 +228,7 @@ export class JournalView implements WindowView {
     while (this.#isSpare(Math.min(needMs, this.nowMs - this.#settings.retentionMs))) this.copy.dropHead();
     const { maxResidentBytes } = this.#settings;
     while (this.copy.isBeyond(maxResidentBytes) && this.#isSpare(needMs)) this.copy.dropHead();
-    if (chunks.length < length) this.#cores.clear();
+    if (chunks.length < length) this.#windowCache.clear();
     if (this.copy.isBeyond(maxResidentBytes)) throw new TooMany();
   }
 

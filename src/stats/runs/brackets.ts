@@ -1,5 +1,5 @@
 import { activeKernel } from "../../kernel/choose.ts";
-import type { Core } from "./run.ts";
+import type { CachedAggregate } from "./run.ts";
 import { PLACE_INTS, PLACE_SLOTS, type Run } from "./run.ts";
 import { lowerBound, quickselect, selectInRuns, upperBound } from "./select-runs.ts";
 
@@ -33,20 +33,20 @@ export class Brackets {
   readonly #places = new Map<number, Place>();
   #slots = 0;
 
-  /** As `selectInRuns` over the core's and the other runs, `count` values in all, for percentile `p`. */
-  select(core: Core, runs: readonly Run[], count: number, k: number, p: number): [number, number] {
-    if (count < WORTH_IT) return selectInRuns([...core.runs, ...runs], k);
+  /** As `selectInRuns` over the aggregate's and the other runs, `count` values in all, for percentile `p`. */
+  select(aggregate: CachedAggregate, runs: readonly Run[], count: number, k: number, p: number): [number, number] {
+    if (count < WORTH_IT) return selectInRuns([...aggregate.runs, ...runs], k);
     const place = this.#placeOf(p);
-    const found = place.bracket?.select(core, runs, count, k);
+    const found = place.bracket?.select(aggregate, runs, count, k);
     if (found) {
       place.hits++;
       return found;
     }
-    return this.#miss(place, core, runs, count, k);
+    return this.#miss(place, aggregate, runs, count, k);
   }
 
-  #miss(place: Place, core: Core, runs: readonly Run[], count: number, k: number): [number, number] {
-    const all = [...core.runs, ...runs];
+  #miss(place: Place, aggregate: CachedAggregate, runs: readonly Run[], count: number, k: number): [number, number] {
+    const all = [...aggregate.runs, ...runs];
     if (place.bracket) {
       const worth = place.hits >= WORTH_HITS;
       place.rests = worth ? 0 : Math.min(MOST_RESTS, 2 * place.rests + 1);
@@ -60,7 +60,7 @@ export class Brackets {
       return selectInRuns(all, k);
     }
     place.bracket = draw(all, count, k, place.width, place.slot);
-    return place.bracket.select(core, runs, count, k) ?? selectInRuns(all, k);
+    return place.bracket.select(aggregate, runs, count, k) ?? selectInRuns(all, k);
   }
 
   #placeOf(p: number): Place {
@@ -81,12 +81,12 @@ function draw(all: readonly Run[], count: number, k: number, width: number, slot
   return new Bracket(low, high, slot);
 }
 
-/** Candidates around the core that are put in order one by one; more are selected from with the core's. */
+/** Candidates around the aggregate that are put in order one by one; more are selected from with the aggregate's. */
 const FEW = 64;
 
 /** Tells one drawing of a bracket from every other. */
 let versions = 0;
-/** Used anew by each call: candidates of the runs around the core, then all of them. */
+/** Used anew by each call: candidates of the runs around the aggregate, then all of them. */
 let scratch = new Float64Array(1024);
 
 /**
@@ -95,7 +95,7 @@ let scratch = new Float64Array(1024);
  *   values   | below low |  = low  | candidates, in order | = high |  above
  *   ranks    0         below     upToLow               belowHigh  upTo
  *
- * The counts and candidates of the core's runs are kept, those of the runs around it are taken anew, from places that
+ * The counts and candidates of the aggregate's runs are kept, those of the runs around it are taken anew, from places that
  * runs which never change keep. It decides nothing: a rank outside has to be looked for elsewhere.
  */
 class Bracket {
@@ -103,9 +103,9 @@ class Bracket {
   readonly high: number;
   readonly #version = ++versions;
   readonly #slot: number;
-  #coreId = 0;
-  readonly #coreCounts = new Int32Array(4);
-  #inCore = new Float64Array(0);
+  #aggregateId = 0;
+  readonly #aggregateCounts = new Int32Array(4);
+  #cachedCandidates = new Float64Array(0);
   readonly #counts = new Int32Array(4);
   readonly #places = new Int32Array(PLACE_INTS);
   #around = 0;
@@ -118,8 +118,8 @@ class Bracket {
   }
 
   /** The values of ranks k and k + 1 (`count` values: k again at the end); undefined when one lies outside. */
-  select(core: Core, runs: readonly Run[], count: number, k: number): [number, number] | undefined {
-    if (this.#coreId !== core.id) this.#settle(core);
+  select(aggregate: CachedAggregate, runs: readonly Run[], count: number, k: number): [number, number] | undefined {
+    if (this.#aggregateId !== aggregate.id) this.#settle(aggregate);
     this.#count(runs);
     const next = Math.min(k + 1, count - 1);
     const [below, , , upTo] = this.#counts;
@@ -137,18 +137,18 @@ class Bracket {
     return unsorted ? quickselect(scratch, rank - upToLow, this.#around) : this.#merged(rank - upToLow);
   }
 
-  /** Counts what the core's runs hold, and puts their candidates in order. */
-  #settle(core: Core): void {
-    this.#coreId = core.id;
-    this.#coreCounts.fill(0);
+  /** Counts what the aggregate's runs hold, and puts their candidates in order. */
+  #settle(aggregate: CachedAggregate): void {
+    this.#aggregateId = aggregate.id;
+    this.#aggregateCounts.fill(0);
     this.#around = 0;
-    for (const run of core.runs) this.#take(run, this.#look(run, this.#places, 0), 0, this.#coreCounts);
-    this.#inCore = scratch.slice(0, this.#around);
-    activeKernel().sort(this.#inCore);
+    for (const run of aggregate.runs) this.#take(run, this.#look(run, this.#places, 0), 0, this.#aggregateCounts);
+    this.#cachedCandidates = scratch.slice(0, this.#around);
+    activeKernel().sort(this.#cachedCandidates);
   }
 
   #count(runs: readonly Run[]): void {
-    this.#counts.set(this.#coreCounts);
+    this.#counts.set(this.#aggregateCounts);
     this.#around = 0;
     for (let r = 0; r < runs.length; r++) {
       const run = runs[r];
@@ -188,27 +188,27 @@ class Bracket {
     for (let i = from; i < to; i++) scratch[this.#around++] = sorted[i];
   }
 
-  /** Rank among the core's candidates and those around it, both in order. */
+  /** Rank among the aggregate's candidates and those around it, both in order. */
   #merged(rank: number): number {
-    const inCore = this.#inCore;
-    // How many of those around come before the rank: the place of one is its own plus the core's up to it.
-    let low = Math.max(0, rank - inCore.length);
+    const cachedCandidates = this.#cachedCandidates;
+    // How many of those around come before the rank: the place of one is its own plus the aggregate's up to it.
+    let low = Math.max(0, rank - cachedCandidates.length);
     let high = Math.min(this.#around, rank + 1);
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const place = middle + upperBound(inCore, scratch[middle]);
+      const place = middle + upperBound(cachedCandidates, scratch[middle]);
       if (place === rank) return scratch[middle];
       if (place < rank) low = middle + 1;
       else high = middle;
     }
-    return inCore[rank - low];
+    return cachedCandidates[rank - low];
   }
 
-  /** Puts the core's candidates behind those around it, to be selected from together. */
+  /** Puts the aggregate's candidates behind those around it, to be selected from together. */
   #gather(): void {
-    const count = this.#around + this.#inCore.length;
+    const count = this.#around + this.#cachedCandidates.length;
     if (count > scratch.length) scratch = enlarged(scratch, count);
-    scratch.set(this.#inCore, this.#around);
+    scratch.set(this.#cachedCandidates, this.#around);
     this.#around = count;
   }
 }

@@ -3,7 +3,7 @@ import type { Column, Summary } from "../../kernel/contract.ts";
 import { addDoubles, divideDouble } from "../../kernel/double-double.ts";
 
 /** What folds: a summary, and the mean of its finite values. */
-export interface Part extends Summary {
+export interface PartialAggregate extends Summary {
   finiteCount: number;
   /** A double-double; 0 when there are no finite values. */
   meanHigh: number;
@@ -22,7 +22,7 @@ export const PLACE_SLOTS = 8;
 export const PLACE_INTS = 5;
 
 /** A part of a window with its numbers in ascending order (-0 before +0); NaN is counted and left out. */
-export class Run implements Part, Sorted {
+export class Run implements PartialAggregate, Sorted {
   sorted: Column;
   length = 0;
   count = 0;
@@ -70,7 +70,7 @@ export class Run implements Part, Sorted {
  * from the common one (Chan, Golub, LeVeque 1979), in double-doubles too, so that an offset of 1e9 costs no digits; NaN
  * and infinities are counted, not added. Where the sum leaves the range of f64, `sumHigh` is not finite and M2 is of no use.
  */
-export class PartSum {
+export class Accumulator {
   count = 0;
   nanCount = 0;
   positiveInfinityCount = 0;
@@ -80,37 +80,37 @@ export class PartSum {
   max = Number.NEGATIVE_INFINITY;
   sumHigh = 0;
   sumLow = 0;
-  readonly #parts: Part[] = [];
+  readonly #partials: PartialAggregate[] = [];
 
   /** `part` must stay as it is until the last answer. */
-  add(part: Part): void {
-    this.count += part.count;
-    this.nanCount += part.nanCount;
-    this.positiveInfinityCount += part.positiveInfinityCount;
-    this.negativeInfinityCount += part.negativeInfinityCount;
-    this.finiteCount += part.finiteCount;
-    this.min = Math.min(this.min, part.min);
-    this.max = Math.max(this.max, part.max);
-    const high = this.sumHigh + part.sumHigh;
+  add(partial: PartialAggregate): void {
+    this.count += partial.count;
+    this.nanCount += partial.nanCount;
+    this.positiveInfinityCount += partial.positiveInfinityCount;
+    this.negativeInfinityCount += partial.negativeInfinityCount;
+    this.finiteCount += partial.finiteCount;
+    this.min = Math.min(this.min, partial.min);
+    this.max = Math.max(this.max, partial.max);
+    const high = this.sumHigh + partial.sumHigh;
     const added = high - this.sumHigh;
-    this.sumLow += this.sumHigh - (high - added) + (part.sumHigh - added) + part.sumLow;
+    this.sumLow += this.sumHigh - (high - added) + (partial.sumHigh - added) + partial.sumLow;
     this.sumHigh = high;
-    this.#parts.push(part);
+    this.#partials.push(partial);
   }
 
   get m2(): number {
     if (this.finiteCount === 0) return 0;
     const [meanHigh, meanLow] = divideDouble(this.sumHigh, this.sumLow, this.finiteCount);
     let m2 = 0;
-    for (const part of this.#parts) {
-      const apart = part.meanHigh - meanHigh + (part.meanLow - meanLow);
-      m2 += part.m2 + part.finiteCount * apart * apart;
+    for (const partial of this.#partials) {
+      const apart = partial.meanHigh - meanHigh + (partial.meanLow - meanLow);
+      m2 += partial.m2 + partial.finiteCount * apart * apart;
     }
     return m2;
   }
 
-  /** All of it as one part. */
-  toPart(): Part {
+  /** All of it as one partial. */
+  toPartial(): PartialAggregate {
     const { count, nanCount, positiveInfinityCount, negativeInfinityCount, finiteCount } = this;
     const { min, max, sumHigh, sumLow, m2 } = this;
     const [meanHigh, meanLow] = finiteCount === 0 ? [0, 0] : divideDouble(sumHigh, sumLow, finiteCount);
@@ -119,23 +119,23 @@ export class PartSum {
   }
 }
 
-/** Tells one core from every other, without holding on to it. */
-let cores = 0;
+/** Tells one aggregate from every other, without holding on to it. */
+let lastId = 0;
 
 /**
  * The closed segments that lie wholly inside a window, summed up once. While the window moves on and they stay the
  * same, a query needs only what lies around them.
  */
-export class Core {
-  readonly id = ++cores;
+export class CachedAggregate {
+  readonly id = ++lastId;
   readonly runs: readonly Run[];
-  readonly part: Part;
+  readonly total: PartialAggregate;
 
   constructor(runs: readonly Run[]) {
     this.runs = runs;
-    const sum = new PartSum();
+    const sum = new Accumulator();
     for (const run of runs) sum.add(run);
-    this.part = sum.toPart();
+    this.total = sum.toPartial();
   }
 }
 

@@ -2,7 +2,7 @@ import type { Column } from "../../kernel/contract.ts";
 import { type Closed, isInside } from "../../time.ts";
 import { Brackets } from "../runs/brackets.ts";
 import type { Run } from "../runs/run.ts";
-import { Core } from "../runs/run.ts";
+import { CachedAggregate } from "../runs/run.ts";
 import { Fold } from "../window-stats.ts";
 import { MOST_IN_SEGMENT, Segment } from "./segment.ts";
 
@@ -103,84 +103,87 @@ export class Segments {
 const MOST_KINDS = 8;
 const NO_VERSION = -1;
 
-interface Kept {
+interface CachedWindow {
   /** Of the list of segments. */
   version: number;
-  core: Core;
+  aggregate: CachedAggregate;
   earliestMs: number;
   latestMs: number;
   /** The window began here; events before this are in no segment of the two lists. */
   fromMs: number;
   /** Segments that are open, or hold events outside the window. */
-  others: Segment[];
+  remaining: Segment[];
   brackets: Brackets;
-  askedAt: number;
+  lastUsed: number;
 }
 
 /**
  * What is remembered of windows that move on with time: per kind the closed segments wholly inside, summed up, and
  * where percentiles lay. Every answer is computed for the window asked: an event that enters or leaves is in a segment
- * that is looked at anew, and segments that are kept never change.
+ * that is looked at anew, and segments that are cached never change.
  */
-export class Cores {
-  readonly #kinds = new Map<number, Kept>();
-  #asked = 0;
+export class WindowCache {
+  readonly #kinds = new Map<number, CachedWindow>();
+  #uses = 0;
 
   /** All events inside; `version` changes whenever `segments` does, or one of them is closed. */
   fold(segments: readonly Segment[], version: number, fromMs: number, toMs: number, closed: Closed): Fold {
-    const kept = this.#kept(segments, version, fromMs, toMs, closed);
-    const fold = new Fold(kept.core, kept.brackets);
-    for (const segment of kept.others) segment.collect(fold, fromMs, toMs, closed);
+    const cached = this.#windowOf(segments, version, fromMs, toMs, closed);
+    const fold = new Fold(cached.aggregate, cached.brackets);
+    for (const segment of cached.remaining) segment.collect(fold, fromMs, toMs, closed);
     return fold;
   }
 
   /** Holds on to no segment any more; where percentiles lay is still known. */
   clear(): void {
-    for (const kept of this.#kinds.values()) {
-      kept.version = NO_VERSION;
-      kept.core = new Core([]);
-      kept.others = [];
+    for (const cached of this.#kinds.values()) {
+      cached.version = NO_VERSION;
+      cached.aggregate = new CachedAggregate([]);
+      cached.remaining = [];
     }
   }
 
-  #kept(segments: readonly Segment[], version: number, fromMs: number, toMs: number, closed: Closed): Kept {
+  #windowOf(segments: readonly Segment[], version: number, fromMs: number, toMs: number, closed: Closed): CachedWindow {
     const kind = 2 * (toMs - fromMs) + (closed === "both" ? 1 : 0);
-    let kept = this.#kinds.get(kind);
-    if (!kept || kept.version !== version || !stillHolds(kept, fromMs, toMs, closed)) {
-      kept = keep(segments, version, fromMs, toMs, closed, kept?.brackets ?? new Brackets());
-      if (this.#kinds.size >= MOST_KINDS && !this.#kinds.has(kind)) this.#forgetOne();
-      this.#kinds.set(kind, kept);
+    let cached = this.#kinds.get(kind);
+    if (!cached || cached.version !== version || !isStillValid(cached, fromMs, toMs, closed)) {
+      cached = aggregateWindow(segments, version, fromMs, toMs, closed, cached?.brackets ?? new Brackets());
+      if (this.#kinds.size >= MOST_KINDS && !this.#kinds.has(kind)) this.#evictOne();
+      this.#kinds.set(kind, cached);
     }
-    kept.askedAt = ++this.#asked;
-    return kept;
+    cached.lastUsed = ++this.#uses;
+    return cached;
   }
 
-  #forgetOne(): void {
-    let oldest: [number, Kept] | undefined;
-    for (const entry of this.#kinds) if (!oldest || entry[1].askedAt < oldest[1].askedAt) oldest = entry;
+  #evictOne(): void {
+    let oldest: [number, CachedWindow] | undefined;
+    for (const entry of this.#kinds) if (!oldest || entry[1].lastUsed < oldest[1].lastUsed) oldest = entry;
     this.#kinds.delete(oldest![0]);
   }
 }
 
 /** Whether the segments of the core are still those that are closed and wholly inside. */
-function stillHolds(kept: Kept, fromMs: number, toMs: number, closed: Closed): boolean {
-  if (fromMs < kept.fromMs) return false;
-  if (kept.core.runs.length > 0 && !(isInside(kept.earliestMs, fromMs, toMs, closed) && kept.latestMs <= toMs))
+function isStillValid(cached: CachedWindow, fromMs: number, toMs: number, closed: Closed): boolean {
+  if (fromMs < cached.fromMs) return false;
+  if (
+    cached.aggregate.runs.length > 0 &&
+    !(isInside(cached.earliestMs, fromMs, toMs, closed) && cached.latestMs <= toMs)
+  )
     return false;
-  for (const other of kept.others) if (other.wholeInside(fromMs, toMs, closed)) return false;
+  for (const segment of cached.remaining) if (segment.wholeInside(fromMs, toMs, closed)) return false;
   return true;
 }
 
-function keep(
+function aggregateWindow(
   segments: readonly Segment[],
   version: number,
   fromMs: number,
   toMs: number,
   closed: Closed,
   brackets: Brackets,
-): Kept {
+): CachedWindow {
   const runs: Run[] = [];
-  const others: Segment[] = [];
+  const remaining: Segment[] = [];
   let earliestMs = Infinity;
   let latestMs = -Infinity;
   for (const segment of segments) {
@@ -190,8 +193,8 @@ function keep(
       earliestMs = Math.min(earliestMs, segment.earliestMs);
       latestMs = Math.max(latestMs, segment.latestMs);
       segment.forget();
-    } else if (!segment.isClosed || segment.latestMs >= fromMs) others.push(segment);
+    } else if (!segment.isClosed || segment.latestMs >= fromMs) remaining.push(segment);
   }
-  const core = new Core(runs);
-  return { version, core, earliestMs, latestMs, fromMs, others, brackets, askedAt: 0 };
+  const aggregate = new CachedAggregate(runs);
+  return { version, aggregate, earliestMs, latestMs, fromMs, remaining, brackets, lastUsed: 0 };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import "../../src/entries/index.ts";
-import { Cores, Segments } from "../../src/stats/segments/segments.ts";
+import { Segments, WindowCache } from "../../src/stats/segments/segments.ts";
 import { Fold, statsOf, type WindowStats } from "../../src/stats/window-stats.ts";
 import { type Event, expectStats, inside } from "./oracle.ts";
 import { uniformOf } from "./random.ts";
@@ -57,7 +57,10 @@ describe("windows that move on", () => {
     for (const clock of Object.keys(clocks))
       test(`answer as brute force does, whatever the cut into segments: values ${shape}, times ${clock}`, () => {
         const u = uniformOf(shape.length * 31 + clock.length);
-        const cuts = [7, 300, 900, 100_000].map((most) => ({ segments: new Segments(1, most), cores: new Cores() }));
+        const cuts = [7, 300, 900, 100_000].map((most) => ({
+          segments: new Segments(1, most),
+          cache: new WindowCache(),
+        }));
         const events: Event[] = [];
         let nowMs = 1e12;
         for (let step = 0; step < 90; step++) {
@@ -73,13 +76,13 @@ describe("windows that move on", () => {
             else for (const [i, value] of values.entries()) segments.append(times[i]!, value);
           for (const [i, value] of values.entries()) events.push({ t: times[i]!, value });
           if (step % 10 === 9)
-            for (const { segments, cores } of cuts) if (segments.dropBefore(nowMs - 3000)) cores.clear();
+            for (const { segments, cache } of cuts) if (segments.dropBefore(nowMs - 3000)) cache.clear();
           for (const span of [40, 900, 3000]) {
-            const answers = cuts.map(({ segments, cores }) => {
-              const kept = answer(cores.fold(segments.list, segments.version, nowMs - span, nowMs, "right"), 0, 0);
-              const anew = answer(plain(segments, nowMs - span, nowMs), 0, 0);
-              expect(exact(anew)).toEqual(exact(kept));
-              return kept;
+            const answers = cuts.map(({ segments, cache }) => {
+              const cached = answer(cache.fold(segments.list, segments.version, nowMs - span, nowMs, "right"), 0, 0);
+              const fresh = answer(plain(segments, nowMs - span, nowMs), 0, 0);
+              expect(exact(fresh)).toEqual(exact(cached));
+              return cached;
             });
             for (const other of answers) expect(exact(other)).toEqual(exact(answers[0]!));
             const expected = inside(events, nowMs - span, nowMs);
