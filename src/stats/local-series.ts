@@ -3,8 +3,13 @@ import type { Column } from "../kernel/contract.ts";
 import { checkValue, type NanPolicy, policyOf } from "../kernel/nan.ts";
 import { Place } from "../place.ts";
 import { type Clock, type Duration, durationMs, instantMs } from "../time.ts";
-import { LIVE_BOUNDS, type LiveBounds, LiveQuestions, type LocalPercentileOptions } from "./live/live-questions.ts";
-import { LEAF } from "./segments/leaf.ts";
+import {
+  LIVE_LIMITS,
+  type LiveLimits,
+  type LocalPercentileOptions,
+  PercentileQueries,
+} from "./live/percentile-queries.ts";
+import { EVENTS_PER_LEAF } from "./segments/leaf.ts";
 import { bytesPerEvent } from "./segments/segment.ts";
 import { Segments, WindowCache } from "./segments/segments.ts";
 import { checkedColumn, timesOf } from "./values.ts";
@@ -50,7 +55,7 @@ export class LocalSeries {
   readonly #clock: Clock;
   readonly #events: Segments;
   readonly #windowCache = new WindowCache();
-  readonly #live: LiveQuestions;
+  readonly #live: PercentileQueries;
   readonly #chunkMs: number;
   readonly #maxBytes: number;
   /** A value of smaller magnitude stays finite in its stored type. */
@@ -62,8 +67,8 @@ export class LocalSeries {
 
   constructor(options?: LocalSeriesOptions);
   /** @internal Tests pass smaller bounds, which reach rare states with a few events. */
-  constructor(options?: LocalSeriesOptions, liveBounds?: LiveBounds);
-  constructor(options: LocalSeriesOptions = {}, liveBounds: LiveBounds = LIVE_BOUNDS) {
+  constructor(options?: LocalSeriesOptions, liveLimits?: LiveLimits);
+  constructor(options: LocalSeriesOptions = {}, liveLimits: LiveLimits = LIVE_LIMITS) {
     const { values, nan, clock, retentionMs, maxBytes } = AT.checked(undefined, () => settingsOf(options));
     this.#retentionMs = retentionMs;
     this.#chunkMs = Math.max(SHORTEST_CHUNK_MS, Math.ceil(retentionMs / CHUNKS_PER_RETENTION));
@@ -73,14 +78,14 @@ export class LocalSeries {
     this.#events = new Segments(this.#valueType);
     this.#nan = nan;
     this.#clock = clock;
-    this.#live = new LiveQuestions(this.#retentionMs, nan, liveBounds);
+    this.#live = new PercentileQueries(this.#retentionMs, nan, liveLimits);
   }
 
   /** Records one event, now or at `at`. Throws LATE if older than the retention, EARLY if more than 60 s ahead. */
   record(value: number, options?: { at?: number | Date | undefined }): void {
     try {
       if (options !== undefined) checkKnown(options, ["at"]);
-      // Fast path: a number of safe magnitude needs no further check.
+      // Fast path: a number of safe magnitude does not need further checks.
       if (typeof value !== "number" || !(Math.abs(value) < this.#safeBelow))
         checkValue(value, this.#valueType, this.#nan);
       const nowMs = this.#advance();
@@ -189,7 +194,7 @@ export class LocalSeries {
   #turnOver(nowMs: number): void {
     this.#turnsAtMs = nowMs + this.#chunkMs;
     this.#dropExpired(nowMs);
-    if (this.#events.openCount >= LEAF) this.#events.close();
+    if (this.#events.openCount >= EVENTS_PER_LEAF) this.#events.close();
   }
 
   #dropExpired(nowMs: number): void {
@@ -201,13 +206,13 @@ export class LocalSeries {
   /** Reserves room for `count` more events. Throws OVERLOADED if `maxBytes` has no room for them. */
   #makeRoom(count: number, nowMs: number): void {
     this.#dropExpired(nowMs);
-    const most = Math.floor(this.#maxBytes / bytesPerEvent(this.#valueType));
-    const left = most - this.#events.count - count;
+    const maxEvents = Math.floor(this.#maxBytes / bytesPerEvent(this.#valueType));
+    const left = maxEvents - this.#events.count - count;
     this.#roomLeft = Math.max(0, left);
     if (left < 0)
       throw new OrielError(
         "OVERLOADED",
-        `maxBytes, ${this.#maxBytes}, has room for ${most} events; ${this.#events.count} are held`,
+        `maxBytes, ${this.#maxBytes}, has room for ${maxEvents} events; the series has ${this.#events.count}`,
       );
   }
 
@@ -236,7 +241,7 @@ function settingsOf(options: LocalSeriesOptions) {
   const { values = "float32", nan = "reject", clock = Date.now } = options;
   if (values !== "float32" && values !== "float64") throw argumentError("values", values, '"float32" or "float64"');
   policyOf(nan);
-  if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms since 1970");
+  if (typeof clock !== "function") throw argumentError("clock", clock, "a function that returns ms since 1970");
   const retentionMs = durationMs("retention", options.retention ?? "1h");
   return { values, nan, clock, retentionMs, maxBytes: byteBound("maxBytes", options.maxBytes ?? 512 << 20) };
 }

@@ -5,19 +5,20 @@ import { checkValue, type NanPolicy } from "../kernel/nan.ts";
 import { instantMs } from "../time.ts";
 
 /** Maximum number of values in one call, 2^28. */
-const MOST_VALUES = 268_435_456;
+const MAX_VALUES = 268_435_456;
 
 /** Checks the values and copies them to a column of the series' type. */
 export function columnOf(values: ArrayLike<number>, valueType: number, nan: NanPolicy): Column {
-  const length = values !== null && typeof values === "object" ? values.length : undefined;
-  if (!Number.isSafeInteger(length) || length! < 0 || length! > MOST_VALUES)
-    throw argumentError("values", values, `an array or typed array of at most ${MOST_VALUES} numbers`);
+  const length = values !== null && typeof values === "object" ? values.length : Number.NaN;
+  if (!Number.isSafeInteger(length) || length < 0 || length > MAX_VALUES)
+    throw argumentError("values", values, `an array or typed array of at most ${MAX_VALUES} numbers`);
   checkAttached("values", values);
   const column = valueType === 1 ? new Float64Array(values.length) : new Float32Array(values.length);
   for (let i = 0; i < column.length; i++) {
-    if (typeof values[i] !== "number") throw argumentError(`values[${i}]`, values[i], "a number");
-    column[i] = values[i];
-    if (nan === "reject" && !Number.isFinite(column[i])) checkValue(values[i], valueType, nan, `values[${i}]`);
+    const value = values[i];
+    if (typeof value !== "number") throw argumentError(`values[${i}]`, value, "a number");
+    column[i] = value;
+    if (nan === "reject" && !Number.isFinite(column[i])) checkValue(value, valueType, nan, `values[${i}]`);
   }
   return column;
 }
@@ -26,12 +27,12 @@ export function columnOf(values: ArrayLike<number>, valueType: number, nan: NanP
 export function checkedColumn(values: ArrayLike<number>, valueType: number, nan: NanPolicy): Column {
   checkAttached("values", values);
   const isColumn = valueType === 1 ? values instanceof Float64Array : values instanceof Float32Array;
-  if (!isColumn || values.length > MOST_VALUES) return columnOf(values, valueType, nan);
+  if (!isColumn || values.length > MAX_VALUES) return columnOf(values, valueType, nan);
   const column = values as Column;
   if (nan === "reject")
     for (let i = 0; i < column.length; i++)
       // True for infinities and NaN only.
-      if (column[i] - column[i] !== 0) checkValue(column[i], valueType, nan, `values[${i}]`);
+      if (column[i]! - column[i]! !== 0) checkValue(column[i]!, valueType, nan, `values[${i}]`);
   return column;
 }
 

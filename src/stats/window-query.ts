@@ -9,7 +9,7 @@ export interface WindowOptions {
   span?: Duration | undefined;
   /** End of the window; default: the current time of the series. */
   at?: number | Date | undefined;
-  /** "right" (default): from < t <= to; "both": from <= t <= to. */
+  /** "right" (default): from < t <= to. "both": from <= t <= to. */
   closed?: Closed | undefined;
   /**
    * Maximum age of an answer from this process's copy; default 0. No request is sent if this `Series` object requested

@@ -4,7 +4,7 @@ import { withInfinities } from "../kernel/moments.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
 import { interpolate } from "../kernel/percentile/interpolate.ts";
 import { orderOf } from "../kernel/percentile/percentile.ts";
-import type { Brackets } from "./runs/brackets.ts";
+import type { RankBrackets } from "./runs/brackets.ts";
 import { Accumulator, type CachedAggregate, type Run, type Sorted, scaledMoments } from "./runs/run.ts";
 import { lowerBound, selectInRuns } from "./runs/select-runs.ts";
 import type { StatsQuery } from "./window-query.ts";
@@ -51,16 +51,16 @@ export interface Approximation {
 
 /**
  * Why an answer may be incomplete.
- * - "retention": the window begins before the oldest time that is kept.
- * - "lost": older events are missing, or Redis has lost events that this process saw (a failover).
- * - "local": the store is or was unreachable (`onStoreError: "local"`). The answer covers this process only, or lacks
- *   events that this process still buffers or that may never reach the store.
- * - "clock": the server's clock is behind the last timestamp, so the time of the series stands still.
+ * - "retention" means that the window begins before the oldest time in the series.
+ * - "lost" means that older events are missing, or that Redis has lost events that this process saw (a failover).
+ * - "local" means that the store is or was unreachable (`onStoreError: "local"`). The answer covers this process only,
+ *   or lacks events that this process still buffers or that may never reach the store.
+ * - "clock" means that the server's clock is behind the last timestamp, so the time of the series stands still.
  */
 export type Degraded = "retention" | "lost" | "local" | "clock";
 
-/** The aggregates of one window, folded in this process or on the server. */
-export interface Folded {
+/** The aggregates of one window, computed in this process or on the server. */
+export interface WindowAggregates {
   count: number;
   nanCount: number;
   /** Number of values other than NaN, infinities included. */
@@ -72,27 +72,27 @@ export interface Folded {
   max: number;
   variance(ddof: number): number;
   /** The values at the 0-based ranks k and k + 1 (k again at the end), NaN excluded, for percentile `p`. */
-  at(k: number, p: number): [number, number];
+  valuesAt(k: number, p: number): [number, number];
 }
 
 export function statsOf(
-  fold: Folded,
+  fold: WindowAggregates,
   query: StatsQuery,
   nan: NanPolicy,
   fromMs: number,
   toMs: number,
   degradedBy: Degraded | undefined,
 ): WindowStats {
-  const spoilt = fold.nanCount > 0 && nan !== "ignore";
+  const hasNan = fold.nanCount > 0 && nan !== "ignore";
   const count = nan === "ignore" ? fold.validCount : fold.count;
-  const none = spoilt || count === 0;
-  const variance = none ? Number.NaN : fold.variance(query.ddof);
+  const isUndefined = hasNan || count === 0;
+  const variance = isUndefined ? Number.NaN : fold.variance(query.ddof);
   const stats: WindowStats = {
     count,
-    sum: spoilt ? Number.NaN : fold.sum,
-    mean: none ? Number.NaN : fold.mean,
-    min: none ? Number.NaN : fold.min,
-    max: none ? Number.NaN : fold.max,
+    sum: hasNan ? Number.NaN : fold.sum,
+    mean: isUndefined ? Number.NaN : fold.mean,
+    min: isUndefined ? Number.NaN : fold.min,
+    max: isUndefined ? Number.NaN : fold.max,
     variance,
     std: Math.sqrt(variance),
     percentiles: {},
@@ -100,38 +100,42 @@ export function statsOf(
     to: toMs,
     degraded: degradedBy !== undefined,
   };
-  for (const p of query.percentiles) stats.percentiles[p] = none ? Number.NaN : percentileOf(fold, query, p);
+  for (const p of query.percentiles) stats.percentiles[p] = isUndefined ? Number.NaN : percentileOf(fold, query, p);
   if (degradedBy) stats.degradedBy = degradedBy;
   return stats;
 }
 
-function percentileOf(fold: Folded, query: StatsQuery, p: number): number {
+function percentileOf(fold: WindowAggregates, query: StatsQuery, p: number): number {
   const order = orderOf(query.method, fold.validCount, p);
-  const [low, next] = fold.at(order.lower, p);
+  const [low, next] = fold.valuesAt(order.lower, p);
   return interpolate(order, low, order.upper === order.lower ? low : next);
 }
 
 /** Share of the window's numbers below `limit`. NaN if the window is empty, or has NaN that is not ignored. */
-export function fractionOf(fold: Folded & { below(limit: number): number }, limit: number, nan: NanPolicy): number {
+export function fractionOf(
+  fold: WindowAggregates & { countBelow(limit: number): number },
+  limit: number,
+  nan: NanPolicy,
+): number {
   if (fold.validCount === 0 || (fold.nanCount > 0 && nan !== "ignore")) return Number.NaN;
-  return fold.below(limit) / fold.validCount;
+  return fold.countBelow(limit) / fold.validCount;
 }
 
-/** All of one window: a aggregate, where one is known, and the runs around it. */
+/** The aggregates of one window: those of a cached aggregate, if there is one, and those of the other runs. */
 export class Fold {
   readonly #sum = new Accumulator();
   readonly #aggregate: CachedAggregate | undefined;
-  readonly #brackets: Brackets | undefined;
+  readonly #brackets: RankBrackets | undefined;
   readonly #runs: Run[] = [];
 
-  /** `brackets`: where percentiles lay when a window with a aggregate was last asked for. */
-  constructor(aggregate?: CachedAggregate, brackets?: Brackets) {
+  /** `brackets` are those of the cached window to which `aggregate` belongs. */
+  constructor(aggregate?: CachedAggregate, brackets?: RankBrackets) {
     this.#aggregate = aggregate;
     this.#brackets = brackets;
     if (aggregate) this.#sum.add(aggregate.total);
   }
 
-  /** `run` must stay as it is until the last answer. */
+  /** `run` must not change until the last result was read. */
   add(run: Run): void {
     this.#sum.add(run);
     this.#runs.push(run);
@@ -153,34 +157,38 @@ export class Fold {
     return this.#sum.max;
   }
 
-  /** Values that are numbers: finite and infinite. */
+  /** Number of values other than NaN, infinities included. */
   get validCount(): number {
     return this.#sum.count - this.#sum.nanCount;
   }
 
-  /** Sum of the numbers; infinities as IEEE adds them. */
+  /** Sum of the values other than NaN; infinities add as in IEEE 754. */
   get sum(): number {
-    return this.#infinite(this.overflowed ? scaledMoments(this.#columns).sum : this.#sum.sumHigh + this.#sum.sumLow);
+    return this.#addInfinities(
+      this.isOverflowed ? scaledMoments(this.#columns).sum : this.#sum.sumHigh + this.#sum.sumLow,
+    );
   }
 
   get mean(): number {
     if (this.validCount === 0) return Number.NaN;
     const { sumHigh, sumLow, finiteCount } = this.#sum;
-    return this.#infinite(this.overflowed ? scaledMoments(this.#columns).mean : meanOf(sumHigh, sumLow, finiteCount));
+    return this.#addInfinities(
+      this.isOverflowed ? scaledMoments(this.#columns).mean : meanOf(sumHigh, sumLow, finiteCount),
+    );
   }
 
   variance(ddof: number): number {
     const { finiteCount } = this.#sum;
     if (finiteCount !== this.validCount || finiteCount - ddof <= 0) return Number.NaN;
-    return (this.overflowed ? scaledMoments(this.#columns).m2 : this.#sum.m2) / (finiteCount - ddof);
+    return (this.isOverflowed ? scaledMoments(this.#columns).m2 : this.#sum.m2) / (finiteCount - ddof);
   }
 
-  /** A sum of finite values left the range of f64: sum, mean and M2 are then made from the runs, scaled down. */
-  get overflowed(): boolean {
+  /** True if the sum of the finite values overflowed f64. Then the moments are computed from the runs, scaled down. */
+  get isOverflowed(): boolean {
     return !Number.isFinite(this.#sum.sumHigh);
   }
 
-  /** The sorted runs that hold all of it. */
+  /** The sorted runs of all events. */
   get runs(): readonly Sorted[] {
     return this.#aggregate ? [...this.#aggregate.runs, ...this.#runs] : this.#runs;
   }
@@ -189,36 +197,36 @@ export class Fold {
     return this.runs.map(({ sorted, length }) => sorted.subarray(0, length));
   }
 
-  /** The order statistics of 0-based ranks k and k + 1 (k again at the end), for percentile `p`, over the numbers; -0 is before +0. */
-  at(k: number, p: number): [number, number] {
+  /** The values at the 0-based ranks k and k + 1 (k again at the end), NaN excluded, for percentile `p`. -0 is below +0. */
+  valuesAt(k: number, p: number): [number, number] {
     const pair =
       this.#aggregate && this.#brackets
         ? this.#brackets.select(this.#aggregate, this.#runs, this.validCount, k, p)
         : selectInRuns(this.runs, k);
-    // Comparisons take -0 for +0; where nothing is below +0, there is none.
+    // Comparisons treat -0 and +0 as equal. If the minimum is +0 or above, there is no -0.
     if ((pair[0] !== 0 && pair[1] !== 0) || this.min > 0 || Object.is(this.min, 0)) return pair;
     const negative = this.runs.reduce((sum, run) => sum + belowPositiveZero(run), 0);
     const signed = (x: number, rank: number) => (x !== 0 ? x : rank < negative ? -0 : 0);
     return [signed(pair[0], k), signed(pair[1], Math.min(k + 1, this.validCount - 1))];
   }
 
-  /** How many numbers are below `limit`. */
-  below(limit: number): number {
+  /** Count of the numbers below `limit`. */
+  countBelow(limit: number): number {
     return this.runs.reduce((sum, run) => sum + lowerBound(run.sorted, limit, 0, run.length), 0);
   }
 
-  #infinite(finite: number): number {
+  #addInfinities(finite: number): number {
     return withInfinities(finite, this.#sum.positiveInfinityCount, this.#sum.negativeInfinityCount);
   }
 }
 
-/** Numbers before the first +0, -0 among them. */
+/** Count of the numbers before the first +0, which includes -0. */
 function belowPositiveZero({ sorted, length }: Sorted): number {
   let low = 0;
   let high = length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (sorted[middle] < 0 || Object.is(sorted[middle], -0)) low = middle + 1;
+    if (sorted[middle]! < 0 || Object.is(sorted[middle], -0)) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import "../../src/entries/index.ts";
-import { Brackets } from "../../src/stats/runs/brackets.ts";
+import { RankBrackets } from "../../src/stats/runs/brackets.ts";
 import { CachedAggregate, Run } from "../../src/stats/runs/run.ts";
 import { quickselect } from "../../src/stats/runs/select-runs.ts";
 
@@ -30,7 +30,7 @@ const shapes: Record<string, (u: number, step: number) => number> = {
 describe("brackets", () => {
   test.each(Object.keys(shapes))("give what sorting gives while runs come and go: values %s", (name) => {
     const next = random(name.length);
-    const brackets = new Brackets();
+    const brackets = new RankBrackets();
     const lists: number[][] = [];
     for (let step = 0; step < 40; step++) {
       lists.push(Array.from({ length: 100 + Math.floor(next() * 900) }, () => shapes[name]!(next(), step)));
@@ -53,7 +53,7 @@ describe("brackets", () => {
 
   test("of more kinds than are kept answer for each", () => {
     const next = random(3);
-    const brackets = new Brackets();
+    const brackets = new RankBrackets();
     const run = runOf(Array.from({ length: 6000 }, next));
     const aggregate = new CachedAggregate([]);
     for (let i = 0; i < 400; i++) {

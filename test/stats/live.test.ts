@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { METHODS } from "../../src/kernel/percentile/percentile.ts";
-import { LIVE_BOUNDS, type LocalPercentileOptions } from "../../src/stats/live/live-questions.ts";
+import { LIVE_LIMITS, type LocalPercentileOptions } from "../../src/stats/live/percentile-queries.ts";
 import { expectStats, inside } from "./oracle.ts";
 import { RETENTION_MS, START_MS, Watched } from "./watched.ts";
 
 /** So tight that brackets are drawn anew, states given up and questions forgotten within some events. */
 const tight = fc.record({
-  widest: fc.constantFrom(1, 2, 3, 8, 40),
-  mostChanges: fc.constantFrom(2, 12, 1000),
+  maxWidth: fc.constantFrom(1, 2, 3, 8, 40),
+  maxChanges: fc.constantFrom(2, 12, 1000),
   patience: fc.constantFrom(0, 0, 1),
-  mostQuestions: fc.constantFrom(1, 2, 8),
+  maxQueries: fc.constantFrom(1, 2, 8),
 });
 
 const finite = fc.oneof(
@@ -123,9 +123,9 @@ const NONE: LocalPercentileOptions = {};
 
 describe("over thousands of events", () => {
   for (const [name, shape] of Object.entries(SHAPES))
-    test.each([1, 20, 4096])(`${name}: every answer equals stats, with brackets of %i ranks`, (widest) => {
-      const series = new Watched({ retention: 1000 }, { ...LIVE_BOUNDS, widest });
-      const random = uniform(widest);
+    test.each([1, 20, 4096])(`${name}: every answer equals stats, with brackets of %i ranks`, (maxWidth) => {
+      const series = new Watched({ retention: 1000 }, { ...LIVE_LIMITS, maxWidth });
+      const random = uniform(maxWidth);
       let lookups = 0;
       for (let i = 0; i < 2500; i++) {
         series.time.nowMs += random() < 0.9 ? 1 : 0;

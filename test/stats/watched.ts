@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { LocalSeries, type LocalSeriesOptions } from "../../src/entries/index.ts";
-import { LIVE_BOUNDS, type LocalPercentileOptions } from "../../src/stats/live/live-questions.ts";
+import { LIVE_LIMITS, type LocalPercentileOptions } from "../../src/stats/live/percentile-queries.ts";
 import type { WindowStats } from "../../src/stats/window-stats.ts";
 import type { Event } from "./oracle.ts";
 
@@ -15,7 +15,7 @@ export class Watched extends LocalSeries {
   lookups = 0;
   readonly #round: (value: number) => number;
 
-  constructor(options: Pick<LocalSeriesOptions, "values" | "nan" | "retention"> = {}, bounds = LIVE_BOUNDS) {
+  constructor(options: Pick<LocalSeriesOptions, "values" | "nan" | "retention"> = {}, bounds = LIVE_LIMITS) {
     const time = { nowMs: START_MS };
     super({ retention: RETENTION_MS, ...options, clock: () => time.nowMs }, bounds);
     this.time = time;

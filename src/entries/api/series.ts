@@ -9,7 +9,7 @@ export { type LockedAnswer, LockedWindow } from "../../locked-window/locked-wind
 export type { SeriesStatsOptions, SummarizeOptions } from "../../series/queries.ts";
 export { Series } from "../../series/series.ts";
 export type { Recorded, RecordManyOptions, RecordOptions, SeriesOptions } from "../../series/series-options.ts";
-export type { LocalPercentileOptions } from "../../stats/live/live-questions.ts";
+export type { LocalPercentileOptions } from "../../stats/live/percentile-queries.ts";
 export { LocalSeries, type LocalSeriesOptions } from "../../stats/local-series.ts";
 export type { DefaultPercentiles, StatsOptions, WindowOptions } from "../../stats/window-query.ts";
 export type { ApproximateOptions, Approximation, Degraded, WindowStats } from "../../stats/window-stats.ts";

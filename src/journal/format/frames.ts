@@ -1,6 +1,6 @@
 import * as layout from "../../generated/layouts/journal.ts";
 import type { Column } from "../../kernel/contract.ts";
-import { MOST_IN_SEGMENT } from "../../stats/segments/segment.ts";
+import { MAX_IN_SEGMENT } from "../../stats/segments/segment.ts";
 import type { Segments } from "../../stats/segments/segments.ts";
 import { law } from "./law.ts";
 
@@ -119,7 +119,7 @@ const WORTH_COLUMN = 4096;
 const FEW = 64;
 
 /** Own times of one segment's share of a frame. */
-const segmentTimes = new Float64Array(MOST_IN_SEGMENT);
+const segmentTimes = new Float64Array(MAX_IN_SEGMENT);
 
 /** The values of frames in a stretch of a journal, on their way into segments. */
 export class FrameValues {
@@ -146,7 +146,7 @@ export class FrameValues {
   store(events: Segments, { count, baseAt, valuesAt }: FrameParts, stampMs: number): void {
     if (count === 1 && baseAt < 0) {
       events.append(stampMs, this.#at(valuesAt));
-      events.filled();
+      events.closeIfFull();
       return;
     }
     const baseMs = baseAt < 0 ? 0 : this.view.getFloat64(baseAt, true);
@@ -162,7 +162,7 @@ export class FrameValues {
         segment.stampEach(segmentTimes, 0, some);
       }
       from += some;
-      events.filled();
+      events.closeIfFull();
     }
   }
 

@@ -2,7 +2,7 @@ import { firstRank, RANKS } from "../../journal/steps/server-answer.ts";
 import type { ServerMoments } from "../../journal/steps/server-moments.ts";
 import { meanOf } from "../../kernel/double-double.ts";
 import { withInfinities } from "../../kernel/moments.ts";
-import type { Folded } from "../../stats/window-stats.ts";
+import type { WindowAggregates } from "../../stats/window-stats.ts";
 
 const NONE: ServerMoments = {
   count: 0,
@@ -18,7 +18,7 @@ const NONE: ServerMoments = {
 };
 
 /** One window, folded by the server. It has `RANKS` order statistics for each of `percentiles`, and no others. */
-export class ServerFold implements Folded {
+export class ServerFold implements WindowAggregates {
   readonly #moments: ServerMoments;
   readonly #percentiles: readonly number[];
   readonly #ordered: Float64Array;
@@ -67,7 +67,7 @@ export class ServerFold implements Folded {
     return squares / scale / scale / (numbers - ddof);
   }
 
-  at(k: number, p: number): [number, number] {
+  valuesAt(k: number, p: number): [number, number] {
     const { numbers } = this.#moments;
     const place = k - firstRank(numbers, p);
     const from = this.#percentiles.indexOf(p) * RANKS;

@@ -113,7 +113,7 @@ export class ApproximateQueries implements QueryStrategy<ApproximateQuery> {
     if (used) fold.addDigests(used.digests, fromMs, toMs, query.closed);
     for (const segment of copy.segments.list) segment.collect(fold, fromMs, toMs, query.closed);
     const { rankError, uncertain: events } = fold;
-    if (!(rankError <= query.rankError) || fold.overflowed) return undefined;
+    if (!(rankError <= query.rankError) || fold.isOverflowed) return undefined;
     if (fold.isNanUncertain && nan !== "ignore") return undefined;
     const oldest = copy.head!.header;
     const missing = used ? used.isOlderMissing : copy.noOlder && oldest.birthBefore !== 0;

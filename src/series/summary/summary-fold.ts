@@ -42,8 +42,8 @@ export class SummaryFold extends Fold {
     return wrong === 0 ? 0 : (wrong + RANK_SLACK) / this.validCount;
   }
 
-  override at(k: number, p: number): [number, number] {
-    if (this.#slack === 0) return super.at(k, p);
+  override valuesAt(k: number, p: number): [number, number] {
+    if (this.#slack === 0) return super.valuesAt(k, p);
     return [this.#near(k), this.#near(k + 1)];
   }
 

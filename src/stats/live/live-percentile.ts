@@ -4,44 +4,45 @@ import { type Order, orderOf } from "../../kernel/percentile/percentile.ts";
 import type { Segment } from "../segments/segment.ts";
 import type { StatsQuery } from "../window-query.ts";
 import { Fold } from "../window-stats.ts";
-import { drawBracket } from "./live-bracket.ts";
-import { Candidates } from "./live-candidates.ts";
+import { Candidates } from "./candidates.ts";
 import { LiveWindow } from "./live-window.ts";
+import { rangeOfRanks } from "./value-range.ts";
 
-/** A bracket is this share of the window's ranks on either side, within bounds. */
+/** The candidates cover this share of the window's ranks on either side, at least `MIN_WIDTH` ranks. */
 const SHARE = 1 / 128;
-const NARROWEST = 64;
+const MIN_WIDTH = 64;
 
 /**
- * One percentile of the window that ends now, kept up to date: a bracket of candidates around its rank, drawn anew from
- * the sorted runs when the rank has left it. An answer costs one step per event that came or went since the last.
+ * One percentile of the window that ends now, updated with each event. It keeps the candidates around the percentile's
+ * rank. If the rank leaves them, it loads others from the sorted runs.
+ * Cost: one step per event that entered or left since the last answer.
  */
 export class LivePercentile {
   readonly #p: number;
   readonly #query: StatsQuery;
   readonly #nan: NanPolicy;
-  readonly #widest: number;
-  /** Times are whole ms: the first one inside is so far back from now. */
+  readonly #maxWidth: number;
+  /** The earliest event inside happened this long ago. Times are whole ms. */
   readonly #reachMs: number;
   readonly #candidates = new Candidates();
   readonly #window: LiveWindow;
   #order: Order = { lower: 0, upper: 0, weight: 0, taken: true };
   #orderCount = 0;
-  /** Given when the window held `count` events. */
+  /** The last answer, and the number of events in its window. */
   #answer = Number.NaN;
   #count = -1;
 
-  /** `widest`: ranks on either side; `mostChanges`: events that may come, or go, between two answers. */
-  constructor(p: number, query: StatsQuery, nan: NanPolicy, widest: number, mostChanges: number) {
+  /** `maxWidth` and `maxChanges` are those of `LiveLimits`. */
+  constructor(p: number, query: StatsQuery, nan: NanPolicy, maxWidth: number, maxChanges: number) {
     this.#p = p;
     this.#query = query;
     this.#nan = nan;
-    this.#widest = widest;
+    this.#maxWidth = maxWidth;
     this.#reachMs = query.spanMs - (query.closed === "both" ? 0 : 1);
-    this.#window = new LiveWindow(this.#candidates, mostChanges);
+    this.#window = new LiveWindow(this.#candidates, maxChanges);
   }
 
-  /** False when what is inside does not follow from the order of arrival. */
+  /** Returns false if the events inside are not consecutive in the order of arrival. */
   begin(segments: readonly Segment[], nowMs: number): boolean {
     if (!this.#window.begin(segments, nowMs - this.#reachMs, nowMs)) return false;
     const fold = this.#fold(segments, nowMs);
@@ -50,11 +51,11 @@ export class LivePercentile {
     return true;
   }
 
-  /** The percentile now; undefined when it is not certain any more, or too many events came or went at once. */
+  /** The percentile now. Undefined if too many events entered or left, or one was out of order. */
   answer(segments: readonly Segment[], nowMs: number): number | undefined {
     const window = this.#window;
     if (!window.follow(segments, nowMs - this.#reachMs, nowMs)) return undefined;
-    // Most events change neither the rank nor what lies around it.
+    // Most events change neither the rank nor the values at it.
     if (this.#candidates.isUnmoved && window.count === this.#count) return this.#answer;
     this.#count = window.count;
     return this.#select(segments, nowMs);
@@ -68,21 +69,21 @@ export class LivePercentile {
     if (count !== this.#orderCount) this.#order = orderOf(this.#query.method, count, this.#p);
     this.#orderCount = count;
     const order = this.#order;
-    if (!candidates.seek(order.lower, order.upper === order.lower) && !this.#draw(segments, nowMs)) return undefined;
+    if (!candidates.seek(order.lower, order.upper === order.lower) && !this.#load(segments, nowMs)) return undefined;
     const { value, next } = candidates;
     this.#answer = value === next ? value : interpolate(order, value, next);
     return this.#answer;
   }
 
-  #draw(segments: readonly Segment[], nowMs: number): boolean {
+  #load(segments: readonly Segment[], nowMs: number): boolean {
     const fold = this.#fold(segments, nowMs);
     if (fold.count !== this.#window.count || fold.nanCount !== this.#candidates.nanCount) return false;
     const { lower, upper } = this.#order;
-    const width = Math.min(this.#widest, Math.max(NARROWEST, Math.ceil(fold.validCount * SHARE)));
-    // A rank that left on one side goes on there: three quarters of what lies behind are given to what lies ahead.
+    const width = Math.min(this.#maxWidth, Math.max(MIN_WIDTH, Math.ceil(fold.validCount * SHARE)));
+    // A rank that left on one side will most likely move on. Three quarters of the width behind it go ahead of it.
     const ahead = Math.ceil((this.#candidates.missed * 3 * width) / 4);
     const [first, last] = [lower - width + ahead, upper + width + ahead];
-    this.#candidates.load(drawBracket(fold.runs, fold.validCount, first, last));
+    this.#candidates.load(rangeOfRanks(fold.runs, fold.validCount, first, last));
     return this.#candidates.seek(lower, upper === lower);
   }
 

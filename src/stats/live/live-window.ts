@@ -1,125 +1,137 @@
 import type { Segment } from "../segments/segment.ts";
-import type { Candidates } from "./live-candidates.ts";
+import type { Candidates } from "./candidates.ts";
 
 /**
- * Follows one window as events enter and leave it, each told to the candidates. It knows which they are as long as they
- * came in the order of their times and are in the past: those inside are then one stretch of the arrivals.
+ * Follows one window, and passes each event that enters or leaves to the candidates. This works while events arrive in
+ * the order of their times and none is in the future. The events inside (x) are then consecutive arrivals.
  *
  *   segments   |.........xxxx|xxxxxxxxxxxxx|xxxxxxx|
- *                        ^ tail, leaves next       ^ taken, all that came
+ *                        ^ oldest, leaves first    ^ end of the events that entered
  */
 export class LiveWindow {
-  /** Events inside, NaNs included. */
+  /** Number of events inside, NaN included. */
   count = 0;
   readonly #candidates: Candidates;
-  /** More events that come, or go, at once are better looked up. */
-  readonly #mostChanges: number;
-  /** From the one that holds the tail to the last. */
+  /** If more events enter, or leave, between two answers, `stats` is faster. */
+  readonly #maxChanges: number;
+  /** The segments from that of the oldest event inside to the last one. */
   #segments: Segment[] = [];
   #first: Segment | undefined;
   #last: Segment | undefined;
-  #tail = 0;
-  #taken = 0;
+  /** Index of the oldest event inside, in the first segment. */
+  #oldest = 0;
+  /** Number of events of the last segment that have entered. */
+  #entered = 0;
   #latestMs = -Infinity;
 
-  constructor(candidates: Candidates, mostChanges: number) {
+  constructor(candidates: Candidates, maxChanges: number) {
     this.#candidates = candidates;
-    this.#mostChanges = mostChanges;
+    this.#maxChanges = maxChanges;
   }
 
   /**
-   * Takes up its place; the caller fills in the count. False, and no place taken, when the events inside are no stretch
-   * of the arrivals. O(events inside), about 1 ns each.
+   * Finds the events from `firstMs` to `toMs`; the caller then sets `count`. Returns false if they are not consecutive
+   * arrivals. Cost: O(events inside), about 1 ns each.
    */
-  begin(segments: readonly Segment[], leastMs: number, toMs: number): boolean {
+  begin(segments: readonly Segment[], firstMs: number, toMs: number): boolean {
     let laterMs = toMs;
     let latestMs = -Infinity;
     let s = segments.length - 1;
-    let tail = 0;
-    search: for (; s >= 0; s--)
-      for (let i = segments[s].count - 1; i >= 0; i--) {
-        const t = segments[s].timeAt(i);
+    let oldest = 0;
+    search: for (; s >= 0; s--) {
+      const segment = segments[s]!;
+      for (let i = segment.count - 1; i >= 0; i--) {
+        const t = segment.timeAt(i);
         if (t > laterMs) return false;
-        if (t < leastMs) {
-          tail = i + 1;
+        if (t < firstMs) {
+          oldest = i + 1;
           break search;
         }
         laterMs = t;
         latestMs = Math.max(latestMs, t);
       }
-    if (segments.length === 0 || !areAllBefore(segments, s, tail, leastMs)) return false;
-    this.#segments = segments.slice(Math.max(0, s));
-    this.#first = this.#segments[0];
-    this.#last = segments[segments.length - 1];
-    this.#tail = tail;
-    this.#taken = this.#last.count;
+    }
+    const inside = segments.slice(Math.max(0, s));
+    const [first] = inside;
+    const last = inside.at(-1);
+    if (!first || !last || !areAllBefore(segments, s, oldest, firstMs)) return false;
+    this.#segments = inside;
+    this.#first = first;
+    this.#last = last;
+    this.#oldest = oldest;
+    this.#entered = last.count;
     this.#latestMs = latestMs;
     return true;
   }
 
-  /** Brings everything up to the window's new edges; false when it lost its place, or too much came or went. */
-  follow(segments: readonly Segment[], leastMs: number, toMs: number): boolean {
+  /** Moves to the window's new edges. Returns false if an event was out of order, or too many entered or left. */
+  follow(segments: readonly Segment[], firstMs: number, toMs: number): boolean {
     const last = segments[segments.length - 1];
     if (last !== this.#last && !this.#advance(segments, toMs)) return false;
-    return this.#take(last, toMs) && this.#leave(leastMs);
+    return last !== undefined && this.#enter(last, toMs) && this.#leave(firstMs);
   }
 
-  /** Goes on to the last segment, past all that came before it. */
+  /** Enters the events of all segments up to the last one, which becomes the current one. */
   #advance(segments: readonly Segment[], toMs: number): boolean {
-    const s = segments.indexOf(this.#last!);
-    // The last segment seen is gone: so are all its events.
+    let last = this.#last;
+    if (!last) return false;
+    const s = segments.indexOf(last);
+    // The segment was dropped, with all its events.
     if (s < 0) return false;
-    for (let next = s + 1; next < segments.length; next++) {
-      if (!this.#take(this.#last!, toMs)) return false;
-      this.#last = segments[next];
-      this.#segments.push(this.#last);
-      this.#taken = 0;
+    for (const next of segments.slice(s + 1)) {
+      if (!this.#enter(last, toMs)) return false;
+      last = next;
+      this.#last = next;
+      this.#segments.push(next);
+      this.#entered = 0;
     }
     return true;
   }
 
-  /** Events of the last segment that came since. */
-  #take(last: Segment, toMs: number): boolean {
+  /** Adds the events of the last segment that arrived since the last answer. */
+  #enter(last: Segment, toMs: number): boolean {
     const end = last.count;
-    let i = this.#taken;
-    if (end - i > this.#mostChanges) return false;
+    let i = this.#entered;
+    if (end - i > this.#maxChanges) return false;
     for (; i < end; i++) {
       const t = last.timeAt(i);
       if (t < this.#latestMs || t > toMs) return false;
       this.#latestMs = t;
       this.count++;
-      this.#candidates.add(last.values[i]);
+      this.#candidates.add(last.values[i]!);
     }
-    this.#taken = end;
+    this.#entered = end;
     return true;
   }
 
-  #leave(leastMs: number): boolean {
-    const first = this.#first!;
-    const start = this.#tail;
-    const most = start + this.#mostChanges;
-    const end = first === this.#last ? this.#taken : first.count;
+  /** Removes the events before `firstMs`. */
+  #leave(firstMs: number): boolean {
+    const first = this.#first;
+    if (!first) return false;
+    const start = this.#oldest;
+    const limit = start + this.#maxChanges;
+    const end = first === this.#last ? this.#entered : first.count;
     let i = start;
-    for (; i < end && first.timeAt(i) < leastMs; i++) {
-      if (i === most) return false;
+    for (; i < end && first.timeAt(i) < firstMs; i++) {
+      if (i === limit) return false;
       this.count--;
-      this.#candidates.remove(first.values[i]);
+      this.#candidates.remove(first.values[i]!);
     }
-    this.#tail = i;
-    return i < end || first === this.#last || this.#leaveNext(leastMs);
+    this.#oldest = i;
+    return i < end || first === this.#last || this.#leaveNext(firstMs);
   }
 
-  #leaveNext(leastMs: number): boolean {
+  #leaveNext(firstMs: number): boolean {
     this.#segments.shift();
     this.#first = this.#segments[0];
-    this.#tail = 0;
-    return this.#leave(leastMs);
+    this.#oldest = 0;
+    return this.#leave(firstMs);
   }
 }
 
-/** Whether the events before `tail` of segment `s`, and of all segments before it, are before `leastMs`. */
-function areAllBefore(segments: readonly Segment[], s: number, tail: number, leastMs: number): boolean {
-  for (let i = 0; i < tail; i++) if (segments[s].timeAt(i) >= leastMs) return false;
-  for (let earlier = 0; earlier < s; earlier++) if (segments[earlier].latestMs >= leastMs) return false;
-  return true;
+/** True if the events before index `end` of segment `s`, and those of all earlier segments, are before `firstMs`. */
+function areAllBefore(segments: readonly Segment[], s: number, end: number, firstMs: number): boolean {
+  const segment = segments[s];
+  for (let i = 0; segment && i < end; i++) if (segment.timeAt(i) >= firstMs) return false;
+  return segments.slice(0, Math.max(0, s)).every(({ latestMs }) => latestMs < firstMs);
 }

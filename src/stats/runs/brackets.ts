@@ -1,229 +1,248 @@
 import { activeKernel } from "../../kernel/choose.ts";
 import type { CachedAggregate } from "./run.ts";
-import { PLACE_INTS, PLACE_SLOTS, type Run } from "./run.ts";
+import { CUT_SLOTS, INTS_PER_CUT, type Run } from "./run.ts";
 import { lowerBound, quickselect, selectInRuns, upperBound } from "./select-runs.ts";
 
-/** Fewer values are selected from at once. */
-const WORTH_IT = 4096;
-/** Ranks on either side of the one asked for; a bracket that is soon missed is drawn anew wider by 2, up to the widest. */
-const FIRST = 256;
-const WIDEST = 2048;
-/** Hits that make a bracket worth its drawing. */
+/** A window of fewer values is searched without a bracket. */
+const MIN_VALUES = 4096;
+/** Ranks on either side of the rank sought. The width doubles when a bracket is missed early, up to the maximum. */
+const FIRST_WIDTH = 256;
+const MAX_WIDTH = 2048;
+/** A bracket with this many hits was worth the cost of computing it. */
 const WORTH_HITS = 64;
-/** Questions that are answered without a bracket after one that was not worth it, up to so many. */
-const MOST_RESTS = 64;
-/** More than so many percentiles, and the one drawn first is forgotten. */
-const MOST_BRACKETS = 32;
+/** Maximum number of queries that are answered without a bracket after one that was not worth its cost. */
+const MAX_PAUSES = 64;
+/** Maximum number of percentiles with a bracket. Above it the oldest one is evicted. */
+const MAX_PERCENTILES = 32;
 
-interface Place {
+/** The bracket of one percentile, and how well its brackets have worked. */
+interface TrackedPercentile {
   readonly slot: number;
-  bracket: Bracket | undefined;
+  bracket: RankBracket | undefined;
   width: number;
   hits: number;
-  rests: number;
-  restsLeft: number;
+  /** Queries without a bracket after the last early miss, and how many of them are left. */
+  pauses: number;
+  pausesLeft: number;
 }
 
 /**
- * Where percentiles lay at the last query over one kind of window, by the percentile. A bracket shortens the search and
- * never decides the answer: one that misses costs a search without it, and is drawn anew. Where brackets keep missing,
- * because the window is another at each query, they are left alone for a while.
+ * For each percentile, a range of values around its last answer in one kind of window. The next answer is most likely
+ * in that range, which shortens the search. A miss costs a search without the range; the answer is exact either way.
+ * If the window changes so much that brackets keep missing, none is computed for the next queries.
  */
-export class Brackets {
-  readonly #places = new Map<number, Place>();
+export class RankBrackets {
+  readonly #percentiles = new Map<number, TrackedPercentile>();
   #slots = 0;
 
-  /** As `selectInRuns` over the aggregate's and the other runs, `count` values in all, for percentile `p`. */
+  /** `selectInRuns` over the runs of the aggregate and `runs`, `count` values in all, for percentile `p`. */
   select(aggregate: CachedAggregate, runs: readonly Run[], count: number, k: number, p: number): [number, number] {
-    if (count < WORTH_IT) return selectInRuns([...aggregate.runs, ...runs], k);
-    const place = this.#placeOf(p);
-    const found = place.bracket?.select(aggregate, runs, count, k);
+    if (count < MIN_VALUES) return selectInRuns([...aggregate.runs, ...runs], k);
+    const tracked = this.#trackedOf(p);
+    const found = tracked.bracket?.select(aggregate, runs, count, k);
     if (found) {
-      place.hits++;
+      tracked.hits++;
       return found;
     }
-    return this.#miss(place, aggregate, runs, count, k);
+    return this.#selectAfterMiss(tracked, aggregate, runs, count, k);
   }
 
-  #miss(place: Place, aggregate: CachedAggregate, runs: readonly Run[], count: number, k: number): [number, number] {
+  #selectAfterMiss(
+    tracked: TrackedPercentile,
+    aggregate: CachedAggregate,
+    runs: readonly Run[],
+    count: number,
+    k: number,
+  ): [number, number] {
     const all = [...aggregate.runs, ...runs];
-    if (place.bracket) {
-      const worth = place.hits >= WORTH_HITS;
-      place.rests = worth ? 0 : Math.min(MOST_RESTS, 2 * place.rests + 1);
-      place.restsLeft = place.rests;
-      if (!worth) place.width = Math.min(WIDEST, place.width * 2);
+    if (tracked.bracket) {
+      const wasWorthIt = tracked.hits >= WORTH_HITS;
+      tracked.pauses = wasWorthIt ? 0 : Math.min(MAX_PAUSES, 2 * tracked.pauses + 1);
+      tracked.pausesLeft = tracked.pauses;
+      if (!wasWorthIt) tracked.width = Math.min(MAX_WIDTH, tracked.width * 2);
     }
-    place.hits = 0;
-    place.bracket = undefined;
-    if (place.restsLeft > 0) {
-      place.restsLeft--;
+    tracked.hits = 0;
+    tracked.bracket = undefined;
+    if (tracked.pausesLeft > 0) {
+      tracked.pausesLeft--;
       return selectInRuns(all, k);
     }
-    place.bracket = draw(all, count, k, place.width, place.slot);
-    return place.bracket.select(aggregate, runs, count, k) ?? selectInRuns(all, k);
+    tracked.bracket = bracketAround(all, count, k, tracked.width, tracked.slot);
+    return tracked.bracket.select(aggregate, runs, count, k) ?? selectInRuns(all, k);
   }
 
-  #placeOf(p: number): Place {
-    let place = this.#places.get(p);
-    if (!place) {
-      if (this.#places.size >= MOST_BRACKETS) this.#places.delete(this.#places.keys().next().value!);
-      place = { slot: this.#slots++, bracket: undefined, width: FIRST, hits: 0, rests: 0, restsLeft: 0 };
-      this.#places.set(p, place);
-    }
-    return place;
+  #trackedOf(p: number): TrackedPercentile {
+    const known = this.#percentiles.get(p);
+    if (known) return known;
+    const [oldest] = this.#percentiles.keys();
+    if (oldest !== undefined && this.#percentiles.size >= MAX_PERCENTILES) this.#percentiles.delete(oldest);
+    const slot = this.#slots++;
+    const tracked = { slot, bracket: undefined, width: FIRST_WIDTH, hits: 0, pauses: 0, pausesLeft: 0 };
+    this.#percentiles.set(p, tracked);
+    return tracked;
   }
 }
 
-/** A bracket of `width` ranks to either side of k; what would reach beyond an end has none there. */
-function draw(all: readonly Run[], count: number, k: number, width: number, slot: number): Bracket {
+/** A bracket of `width` ranks on either side of k. It is unbounded on a side with fewer ranks. */
+function bracketAround(all: readonly Run[], count: number, k: number, width: number, slot: number): RankBracket {
   const low = k < width ? Number.NEGATIVE_INFINITY : selectInRuns(all, k - width)[0];
   const high = k + width >= count ? Number.POSITIVE_INFINITY : selectInRuns(all, k + width)[0];
-  return new Bracket(low, high, slot);
+  return new RankBracket(low, high, slot);
 }
 
-/** Candidates around the aggregate that are put in order one by one; more are selected from with the aggregate's. */
-const FEW = 64;
+/** Up to this many candidates outside the aggregate are sorted by insertion. More are selected from, with all others. */
+const MAX_INSERTED = 64;
 
-/** Tells one drawing of a bracket from every other. */
+/** Source of version numbers, which are unique to each bracket. */
 let versions = 0;
-/** Used anew by each call: candidates of the runs around the aggregate, then all of them. */
+/** Candidates of the current call: those outside the aggregate, then all of them. */
 let scratch = new Float64Array(1024);
 
+/** Numbers of values, in the order of the drawing at `RankBracket`. */
+interface Counts {
+  below: number;
+  upToLow: number;
+  belowHigh: number;
+  upToHigh: number;
+}
+
 /**
- * Two values, low and high, and what lies where, from which a rank between them is answered exactly:
+ * Two values, `low` and `high`, and the number of values in each of the five ranges they make. A rank from `below` to
+ * `upToHigh` is answered exactly. Other ranks must be searched elsewhere.
  *
- *   values   | below low |  = low  | candidates, in order | = high |  above
- *   ranks    0         below     upToLow               belowHigh  upTo
+ *   values   | below low |  = low  | candidates, in order | = high  |  above
+ *   ranks    0         below     upToLow               belowHigh  upToHigh
  *
- * The counts and candidates of the aggregate's runs are kept, those of the runs around it are taken anew, from places that
- * runs which never change keep. It decides nothing: a rank outside has to be looked for elsewhere.
+ * Counts and candidates of the aggregate are computed once. Those of the other runs are added at each query, from cuts
+ * that are cached in the runs, unless the run is transient.
  */
-class Bracket {
+class RankBracket {
   readonly low: number;
   readonly high: number;
   readonly #version = ++versions;
   readonly #slot: number;
   #aggregateId = 0;
-  readonly #aggregateCounts = new Int32Array(4);
-  #cachedCandidates = new Float64Array(0);
-  readonly #counts = new Int32Array(4);
-  readonly #places = new Int32Array(PLACE_INTS);
-  #around = 0;
+  #aggregateCounts: Counts = { below: 0, upToLow: 0, belowHigh: 0, upToHigh: 0 };
+  #aggregateCandidates = new Float64Array(0);
+  readonly #counts: Counts = { below: 0, upToLow: 0, belowHigh: 0, upToHigh: 0 };
+  readonly #cuts = new Int32Array(INTS_PER_CUT);
+  /** Number of candidates in `scratch`. */
+  #gathered = 0;
 
-  /** `slot`: a number that few other brackets over the same runs have. */
+  /** `slot`: where runs cache the cuts of this bracket. Brackets with the same slot overwrite each other's cuts. */
   constructor(low: number, high: number, slot: number) {
     this.low = low;
     this.high = high;
-    this.#slot = (slot % PLACE_SLOTS) * PLACE_INTS;
+    this.#slot = (slot % CUT_SLOTS) * INTS_PER_CUT;
   }
 
-  /** The values of ranks k and k + 1 (`count` values: k again at the end); undefined when one lies outside. */
+  /** The values at ranks k and k + 1 (k again at the end) of `count` values; undefined if one is outside. */
   select(aggregate: CachedAggregate, runs: readonly Run[], count: number, k: number): [number, number] | undefined {
-    if (this.#aggregateId !== aggregate.id) this.#settle(aggregate);
+    if (this.#aggregateId !== aggregate.id) this.#countAggregate(aggregate);
     this.#count(runs);
     const next = Math.min(k + 1, count - 1);
-    const [below, , , upTo] = this.#counts;
-    if (k < below || next >= upTo) return undefined;
-    const isMany = this.#around > FEW;
-    if (isMany) this.#gather();
-    else insertionSort(scratch, this.#around);
-    return [this.#at(k, isMany), this.#at(next, isMany)];
+    const { below, upToHigh } = this.#counts;
+    if (k < below || next >= upToHigh) return undefined;
+    const isUnsorted = this.#gathered > MAX_INSERTED;
+    if (isUnsorted) this.#gatherAggregate();
+    else insertionSort(scratch, this.#gathered);
+    return [this.#at(k, isUnsorted), this.#at(next, isUnsorted)];
   }
 
-  #at(rank: number, unsorted: boolean): number {
-    const [, upToLow, belowHigh] = this.#counts;
+  #at(rank: number, isUnsorted: boolean): number {
+    const { upToLow, belowHigh } = this.#counts;
     if (rank < upToLow) return this.low;
     if (rank >= belowHigh) return this.high;
-    return unsorted ? quickselect(scratch, rank - upToLow, this.#around) : this.#merged(rank - upToLow);
+    return isUnsorted ? quickselect(scratch, rank - upToLow, this.#gathered) : this.#atMerged(rank - upToLow);
   }
 
-  /** Counts what the aggregate's runs hold, and puts their candidates in order. */
-  #settle(aggregate: CachedAggregate): void {
+  /** Counts the values of the aggregate, and sorts its candidates. */
+  #countAggregate(aggregate: CachedAggregate): void {
     this.#aggregateId = aggregate.id;
-    this.#aggregateCounts.fill(0);
-    this.#around = 0;
-    for (const run of aggregate.runs) this.#take(run, this.#look(run, this.#places, 0), 0, this.#aggregateCounts);
-    this.#cachedCandidates = scratch.slice(0, this.#around);
-    activeKernel().sort(this.#cachedCandidates);
+    this.#aggregateCounts = { below: 0, upToLow: 0, belowHigh: 0, upToHigh: 0 };
+    this.#gathered = 0;
+    for (const run of aggregate.runs) this.#addRun(run, this.#cut(run, this.#cuts, 0), 0, this.#aggregateCounts);
+    this.#aggregateCandidates = scratch.slice(0, this.#gathered);
+    activeKernel().sort(this.#aggregateCandidates);
   }
 
   #count(runs: readonly Run[]): void {
-    this.#counts.set(this.#aggregateCounts);
-    this.#around = 0;
-    for (let r = 0; r < runs.length; r++) {
-      const run = runs[r];
-      if (run.changes) this.#take(run, this.#look(run, this.#places, 0), 0, this.#counts);
+    Object.assign(this.#counts, this.#aggregateCounts);
+    this.#gathered = 0;
+    for (const run of runs) {
+      if (run.isTransient) this.#addRun(run, this.#cut(run, this.#cuts, 0), 0, this.#counts);
       else {
-        const { places } = run;
-        if (places[this.#slot] !== this.#version) this.#look(run, places, this.#slot);
-        this.#take(run, places, this.#slot, this.#counts);
+        const { cuts } = run;
+        if (cuts[this.#slot] !== this.#version) this.#cut(run, cuts, this.#slot);
+        this.#addRun(run, cuts, this.#slot, this.#counts);
       }
     }
   }
 
-  /** Writes the version and the four places at which the bracket cuts the run. */
-  #look({ sorted, length }: Run, places: Int32Array, at: number): Int32Array {
+  /** Writes the version, and the four indexes at which the bracket cuts the run. */
+  #cut({ sorted, length }: Run, cuts: Int32Array, at: number): Int32Array {
     const { low, high } = this;
     const below = lowerBound(sorted, low, 0, length);
     const upToLow = below < length && sorted[below] === low ? upperBound(sorted, low, below, length) : below;
     const belowHigh = Math.max(upToLow, lowerBound(sorted, high, upToLow, length));
-    const isThere = belowHigh < length && sorted[belowHigh] === high;
-    places[at] = this.#version;
-    places[at + 1] = below;
-    places[at + 2] = upToLow;
-    places[at + 3] = belowHigh;
-    places[at + 4] = isThere ? upperBound(sorted, high, belowHigh, length) : belowHigh;
-    return places;
+    const hasHigh = belowHigh < length && sorted[belowHigh] === high;
+    cuts[at] = this.#version;
+    cuts[at + 1] = below;
+    cuts[at + 2] = upToLow;
+    cuts[at + 3] = belowHigh;
+    cuts[at + 4] = hasHigh ? upperBound(sorted, high, belowHigh, length) : belowHigh;
+    return cuts;
   }
 
-  /** Adds a run's places to the counts, and its candidates to the scratch. */
-  #take({ sorted }: Run, places: Int32Array, at: number, counts: Int32Array): void {
-    const from = places[at + 2];
-    const to = places[at + 3];
-    counts[0] += places[at + 1];
-    counts[1] += from;
-    counts[2] += to;
-    counts[3] += places[at + 4];
-    if (this.#around + to - from > scratch.length) scratch = enlarged(scratch, this.#around + to - from);
-    for (let i = from; i < to; i++) scratch[this.#around++] = sorted[i];
+  /** Adds a run's cuts to the counts, and its candidates to `scratch`. */
+  #addRun({ sorted }: Run, cuts: Int32Array, at: number, counts: Counts): void {
+    const from = cuts[at + 2]!;
+    const to = cuts[at + 3]!;
+    counts.below += cuts[at + 1]!;
+    counts.upToLow += from;
+    counts.belowHigh += to;
+    counts.upToHigh += cuts[at + 4]!;
+    if (this.#gathered + to - from > scratch.length) scratch = enlarged(scratch, this.#gathered + to - from);
+    for (let i = from; i < to; i++) scratch[this.#gathered++] = sorted[i]!;
   }
 
-  /** Rank among the aggregate's candidates and those around it, both in order. */
-  #merged(rank: number): number {
-    const cachedCandidates = this.#cachedCandidates;
-    // How many of those around come before the rank: the place of one is its own plus the aggregate's up to it.
-    let low = Math.max(0, rank - cachedCandidates.length);
-    let high = Math.min(this.#around, rank + 1);
+  /** The value at a rank among the sorted candidates of the aggregate and those in `scratch`. */
+  #atMerged(rank: number): number {
+    const cached = this.#aggregateCandidates;
+    // Finds how many values of `scratch` are before the rank, by binary search. The merged rank of scratch[i] is i
+    // plus the number of cached candidates up to its value.
+    let low = Math.max(0, rank - cached.length);
+    let high = Math.min(this.#gathered, rank + 1);
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const place = middle + upperBound(cachedCandidates, scratch[middle]);
-      if (place === rank) return scratch[middle];
-      if (place < rank) low = middle + 1;
+      const mergedRank = middle + upperBound(cached, scratch[middle]!);
+      if (mergedRank === rank) return scratch[middle]!;
+      if (mergedRank < rank) low = middle + 1;
       else high = middle;
     }
-    return cachedCandidates[rank - low];
+    return cached[rank - low]!;
   }
 
-  /** Puts the aggregate's candidates behind those around it, to be selected from together. */
-  #gather(): void {
-    const count = this.#around + this.#cachedCandidates.length;
+  /** Appends the candidates of the aggregate to `scratch`. */
+  #gatherAggregate(): void {
+    const count = this.#gathered + this.#aggregateCandidates.length;
     if (count > scratch.length) scratch = enlarged(scratch, count);
-    scratch.set(this.#cachedCandidates, this.#around);
-    this.#around = count;
+    scratch.set(this.#aggregateCandidates, this.#gathered);
+    this.#gathered = count;
   }
 }
 
-function enlarged(values: Float64Array, least: number): Float64Array<ArrayBuffer> {
-  const larger = new Float64Array(2 * least);
+function enlarged(values: Float64Array, minLength: number): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(2 * minLength);
   larger.set(values);
   return larger;
 }
 
 function insertionSort(values: Float64Array, count: number): void {
   for (let i = 1; i < count; i++) {
-    const value = values[i];
+    const value = values[i]!;
     let j = i - 1;
-    for (; j >= 0 && values[j] > value; j--) values[j + 1] = values[j];
+    for (; j >= 0 && values[j]! > value; j--) values[j + 1] = values[j]!;
     values[j + 1] = value;
   }
 }

@@ -2,10 +2,10 @@ import { activeKernel } from "../../kernel/choose.ts";
 import type { Column, Summary } from "../../kernel/contract.ts";
 import { addDoubles, divideDouble } from "../../kernel/double-double.ts";
 
-/** What folds: a summary, and the mean of its finite values. */
+/** The statistics of a part of a window, which an `Accumulator` adds up. */
 export interface PartialAggregate extends Summary {
   finiteCount: number;
-  /** A double-double; 0 when there are no finite values. */
+  /** Mean of the finite values, as a double-double; 0 if there are none. */
   meanHigh: number;
   meanLow: number;
 }
@@ -16,12 +16,12 @@ export interface Sorted {
   readonly length: number;
 }
 
-/** How many brackets keep their places in a run. */
-export const PLACE_SLOTS = 8;
-/** Ints a slot takes: the bracket's version, and four places. */
-export const PLACE_INTS = 5;
+/** Number of brackets whose cuts a run can cache. */
+export const CUT_SLOTS = 8;
+/** Integers per slot: the bracket's version, and four cuts. */
+export const INTS_PER_CUT = 5;
 
-/** A part of a window with its numbers in ascending order (-0 before +0); NaN is counted and left out. */
+/** A part of a window: its statistics, and its numbers in ascending order, -0 before +0. NaN is only counted. */
 export class Run implements PartialAggregate, Sorted {
   sorted: Column;
   length = 0;
@@ -37,16 +37,16 @@ export class Run implements PartialAggregate, Sorted {
   m2 = 0;
   min = Number.POSITIVE_INFINITY;
   max = Number.NEGATIVE_INFINITY;
-  /** Made anew at each query, and so without places. */
-  readonly changes: boolean;
-  #places: Int32Array | undefined;
+  /** True if each query computes the run again. Then it caches no cuts. */
+  readonly isTransient: boolean;
+  #cuts: Int32Array | undefined;
 
-  constructor(sorted: Column, changes = false) {
+  constructor(sorted: Column, isTransient = false) {
     this.sorted = sorted;
-    this.changes = changes;
+    this.isTransient = isTransient;
   }
 
-  /** The run of `values`, which are put in order in place. */
+  /** The run of `values`, which are sorted in place. */
   static of(values: Column): Run {
     const run = new Run(values);
     const kernel = activeKernel();
@@ -58,17 +58,17 @@ export class Run implements PartialAggregate, Sorted {
     return run;
   }
 
-  /** Where brackets cut this run, a slot each. Only for a run that never changes. */
-  get places(): Int32Array {
-    this.#places ??= new Int32Array(PLACE_SLOTS * PLACE_INTS);
-    return this.#places;
+  /** The indexes at which brackets cut this run, one slot per bracket. Only for a run that is not transient. */
+  get cuts(): Int32Array {
+    this.#cuts ??= new Int32Array(CUT_SLOTS * INTS_PER_CUT);
+    return this.#cuts;
   }
 }
 
 /**
- * Sums up parts into one. The sum is a double-double over the parts' own, M2 is theirs plus what their means lie apart
- * from the common one (Chan, Golub, LeVeque 1979), in double-doubles too, so that an offset of 1e9 costs no digits; NaN
- * and infinities are counted, not added. Where the sum leaves the range of f64, `sumHigh` is not finite and M2 is of no use.
+ * Adds up partial aggregates. The sum is a double-double. M2, the sum of squared distances from the mean, is merged by
+ * the formula of Chan, Golub and LeVeque (1979). Means are double-doubles too, so that an offset of 1e9 costs no digits.
+ * NaN and infinities are only counted. If the sum overflows f64, `sumHigh` is not finite and `m2` is meaningless.
  */
 export class Accumulator {
   count = 0;
@@ -82,7 +82,7 @@ export class Accumulator {
   sumLow = 0;
   readonly #partials: PartialAggregate[] = [];
 
-  /** `part` must stay as it is until the last answer. */
+  /** `partial` must not change until `m2` was last read. */
   add(partial: PartialAggregate): void {
     this.count += partial.count;
     this.nanCount += partial.nanCount;
@@ -103,13 +103,13 @@ export class Accumulator {
     const [meanHigh, meanLow] = divideDouble(this.sumHigh, this.sumLow, this.finiteCount);
     let m2 = 0;
     for (const partial of this.#partials) {
-      const apart = partial.meanHigh - meanHigh + (partial.meanLow - meanLow);
-      m2 += partial.m2 + partial.finiteCount * apart * apart;
+      const distance = partial.meanHigh - meanHigh + (partial.meanLow - meanLow);
+      m2 += partial.m2 + partial.finiteCount * distance * distance;
     }
     return m2;
   }
 
-  /** All of it as one partial. */
+  /** Everything added so far, as one partial aggregate. */
   toPartial(): PartialAggregate {
     const { count, nanCount, positiveInfinityCount, negativeInfinityCount, finiteCount } = this;
     const { min, max, sumHigh, sumLow, m2 } = this;
@@ -119,12 +119,12 @@ export class Accumulator {
   }
 }
 
-/** Tells one aggregate from every other, without holding on to it. */
+/** Source of ids. Brackets compare ids, so that they keep no reference to an aggregate. */
 let lastId = 0;
 
 /**
- * The closed segments that lie wholly inside a window, summed up once. While the window moves on and they stay the
- * same, a query needs only what lies around them.
+ * The total of the closed segments that lie wholly inside a window. It stays valid while the window moves, until one of
+ * these segments leaves or another one is closed. A query then reads only the segments at the window's edges.
  */
 export class CachedAggregate {
   readonly id = ++lastId;
@@ -139,13 +139,13 @@ export class CachedAggregate {
   }
 }
 
-/** Far enough down that no sum or square of what f64 can hold overflows, and a power of two, so that nothing is rounded. */
+/** Scaled by this, no sum or square of f64 values overflows. It is a power of two, so that scaling does not round. */
 const SCALE = 2 ** -540;
 
 /**
- * Sum, mean and sum of squares about the mean of the finite values, for windows whose sums leave the range of f64 on
- * the way: all is added scaled down by 2^540. What is still out of range is an infinity. Values below 2^-482 get lost
- * beside those of some 1e300 that bring a window here. O(n), for windows that are never met.
+ * Sum, mean and sum of squared distances from the mean of the finite values, for windows whose sum overflows f64.
+ * Values are scaled by 2^-540 before they are added. A result that is still out of range is an infinity. Values below
+ * 2^-482 are lost, beside the values of about 1e300 that cause the overflow. Cost: O(n), for windows rare in practice.
  */
 export function scaledMoments(runs: readonly Column[]): { sum: number; mean: number; m2: number } {
   let count = 0;

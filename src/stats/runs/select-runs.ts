@@ -1,31 +1,29 @@
 import type { Column } from "../../kernel/contract.ts";
 import type { Sorted } from "./run.ts";
 
-/** Up to this many candidates, gathering them and selecting among them beats another round of searches. */
-const GATHER = 1024;
+/** Up to this many candidates are copied and selected from. More are narrowed down by another round of searches. */
+const MAX_GATHERED = 1024;
 
-/** Stretches [low, high) of the runs that may hold the rank, and the places of a pivot in them; used anew by each call. */
+/** The part of each run, from `low` to before `high`, that may contain the rank. `cut` is the index of a pivot in it. */
 let low = new Int32Array(64);
 let high = new Int32Array(64);
 let cut = new Int32Array(64);
-const candidates = new Float64Array(GATHER);
+const candidates = new Float64Array(MAX_GATHERED);
 
 /**
- * The values of 0-based ranks k and k + 1 (k again at the end) among sorted runs, without merging them.
- * Each round takes a pivot from the longest active stretch, first where the rank would lie if all runs were alike, then
- * (every other round, so that no data can stall it) at its middle, and keeps the side that holds rank k.
- * O(runs · log n) per round, O(log n) rounds expected.
+ * The values at the 0-based ranks k and k + 1 (k again at the end) of sorted runs, without merging the runs.
+ * Each round takes a pivot from the longest remaining part, cuts all parts at it by binary search, and keeps the side
+ * with rank k. In even rounds the pivot lies where the rank would be if all runs were alike. In odd rounds it is the
+ * median of the part, so the part is at least halved whatever the data.
+ * Cost: O(runs · log n) per round, O(log n) rounds expected. The problem is selection in sorted columns (Frederickson
+ * and Johnson 1982).
  */
 export function selectInRuns(runs: readonly Sorted[], k: number): [number, number] {
   let active = begin(runs);
   let rank = k;
-  for (let round = 0; active > GATHER; round++) {
+  for (let round = 0; active > MAX_GATHERED; round++) {
     const pivot = pivotOf(runs, round % 2 === 0 ? rank / active : 0.5);
-    let below = 0;
-    for (let r = 0; r < runs.length; r++) {
-      cut[r] = lowerBound(runs[r].sorted, pivot, low[r], high[r]);
-      below += cut[r] - low[r];
-    }
+    const below = cutAt(runs, pivot, lowerBound);
     if (rank < below) {
       [high, cut] = [cut, high];
       active = below;
@@ -34,67 +32,87 @@ export function selectInRuns(runs: readonly Sorted[], k: number): [number, numbe
     [low, cut] = [cut, low];
     rank -= below;
     active -= below;
-    let equal = 0;
-    for (let r = 0; r < runs.length; r++) {
-      cut[r] = upperBound(runs[r].sorted, pivot, low[r], high[r]);
-      equal += cut[r] - low[r];
-    }
-    if (rank < equal) return [pivot, rank + 1 < equal ? pivot : smallest(runs, cut, pivot)];
+    const equal = cutAt(runs, pivot, upperBound);
+    if (rank < equal) return [pivot, rank + 1 < equal ? pivot : smallestFrom(runs, cut, pivot)];
     [low, cut] = [cut, low];
     rank -= equal;
     active -= equal;
   }
-  return gathered(runs, rank, active);
+  return selectGathered(runs, rank, active);
 }
 
-/** All of every run; answers how many values that are. */
+/** Makes each whole run a candidate. Returns the number of values. */
 function begin(runs: readonly Sorted[]): number {
-  if (low.length < runs.length) [low, high, cut] = [0, 0, 0].map(() => new Int32Array(2 * runs.length));
+  if (low.length < runs.length) {
+    low = new Int32Array(2 * runs.length);
+    high = new Int32Array(2 * runs.length);
+    cut = new Int32Array(2 * runs.length);
+  }
   let active = 0;
-  for (let r = 0; r < runs.length; r++) {
+  let r = 0;
+  for (const { length } of runs) {
     low[r] = 0;
-    high[r] = runs[r].length;
-    active += runs[r].length;
+    high[r++] = length;
+    active += length;
   }
   return active;
 }
 
+/** Cuts each part at `pivot`. Returns how many values are before the cuts. */
+function cutAt(runs: readonly Sorted[], pivot: number, bound: typeof lowerBound): number {
+  let before = 0;
+  for (let r = 0; r < runs.length; r++) {
+    const at = bound(runs[r]!.sorted, pivot, low[r], high[r]);
+    cut[r] = at;
+    before += at - low[r]!;
+  }
+  return before;
+}
+
 function pivotOf(runs: readonly Sorted[], share: number): number {
   let longest = 0;
-  for (let r = 1; r < runs.length; r++) if (high[r] - low[r] > high[longest] - low[longest]) longest = r;
-  const length = high[longest] - low[longest];
-  return runs[longest].sorted[low[longest] + Math.min(length - 1, Math.floor(share * length))];
-}
-
-/** The smallest value from the given places on: the successor of a pivot that was the last of its rank. */
-function smallest(runs: readonly Sorted[], from: Int32Array, none: number): number {
-  let least = Infinity;
-  let found = false;
+  let length = 0;
   for (let r = 0; r < runs.length; r++)
-    if (from[r] < runs[r].length) {
-      found = true;
-      if (runs[r].sorted[from[r]] < least) least = runs[r].sorted[from[r]];
+    if (high[r]! - low[r]! > length) {
+      longest = r;
+      length = high[r]! - low[r]!;
     }
-  return found ? least : none;
+  return runs[longest]!.sorted[low[longest]! + Math.min(length - 1, Math.floor(share * length))]!;
 }
 
-function gathered(runs: readonly Sorted[], rank: number, active: number): [number, number] {
+/** The smallest value at or after the given indexes; `fallback` if there is none. */
+function smallestFrom(runs: readonly Sorted[], from: Int32Array, fallback: number): number {
+  let smallest = Infinity;
+  let isFound = false;
+  for (let r = 0; r < runs.length; r++) {
+    const { sorted, length } = runs[r]!;
+    const at = from[r]!;
+    if (at >= length) continue;
+    isFound = true;
+    if (sorted[at]! < smallest) smallest = sorted[at]!;
+  }
+  return isFound ? smallest : fallback;
+}
+
+function selectGathered(runs: readonly Sorted[], rank: number, active: number): [number, number] {
   let count = 0;
   for (let r = 0; r < runs.length; r++) {
-    const { sorted } = runs[r];
-    for (let i = low[r]; i < high[r]; i++) candidates[count++] = sorted[i];
+    const { sorted } = runs[r]!;
+    const end = high[r]!;
+    for (let i = low[r]!; i < end; i++) candidates[count++] = sorted[i]!;
   }
   const value = quickselect(candidates, rank, active);
-  if (rank + 1 === active) return [value, smallest(runs, high, value)];
-  let next = candidates[rank + 1];
-  for (let i = rank + 2; i < active; i++) if (candidates[i] < next) next = candidates[i];
+  if (rank + 1 === active) return [value, smallestFrom(runs, high, value)];
+  let next = candidates[rank + 1]!;
+  for (let i = rank + 2; i < active; i++) if (candidates[i]! < next) next = candidates[i]!;
   return [value, next];
 }
 
 /**
- * The k-th smallest of the first `count` values, which are rearranged: no smaller one lies behind it, no larger one before it.
- * Hoare's FIND (1961) with the median of three as pivot; where that shrinks too slowly, the rest is sorted, so that no
- * data makes it quadratic. No NaN.
+ * The k-th smallest (0-based) of the first `count` values, without NaN. Rearranges them: afterwards no value before
+ * index k is larger, and none after it is smaller.
+ * Hoare's FIND (1961), with the median of three values as pivot. After 32 rounds the rest is sorted, so no data makes
+ * it quadratic.
  */
 export function quickselect(values: Float64Array, k: number, count = values.length): number {
   let low = 0;
@@ -104,47 +122,47 @@ export function quickselect(values: Float64Array, k: number, count = values.leng
       values.subarray(low, high + 1).sort();
       break;
     }
-    const pivot = medianOfThree(values[low], values[(low + high) >>> 1], values[high]);
+    const pivot = medianOfThree(values[low]!, values[(low + high) >>> 1]!, values[high]!);
     let i = low;
     let j = high;
     while (i <= j) {
-      while (values[i] < pivot) i++;
-      while (values[j] > pivot) j--;
+      while (values[i]! < pivot) i++;
+      while (values[j]! > pivot) j--;
       if (i > j) break;
-      const swapped = values[i];
-      values[i++] = values[j];
+      const swapped = values[i]!;
+      values[i++] = values[j]!;
       values[j--] = swapped;
     }
     if (k <= j) high = j;
     else if (k >= i) low = i;
     else break;
   }
-  return values[k];
+  return values[k]!;
 }
 
 function medianOfThree(a: number, b: number, c: number): number {
   return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
 }
 
-/** Index of the first element of the sorted stretch that is not below `limit`; `to` when there is none. */
+/** Index of the first value from `from` to before `to` that is not below `limit`; `to` if there is none. */
 export function lowerBound(sorted: Column, limit: number, from = 0, to = sorted.length): number {
   let low = from;
   let high = to;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (sorted[middle] < limit) low = middle + 1;
+    if (sorted[middle]! < limit) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-/** Index of the first element of the sorted stretch that is above `limit`; `to` when there is none. */
+/** Index of the first value from `from` to before `to` that is above `limit`; `to` if there is none. */
 export function upperBound(sorted: Column, limit: number, from = 0, to = sorted.length): number {
   let low = from;
   let high = to;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (sorted[middle] <= limit) low = middle + 1;
+    if (sorted[middle]! <= limit) low = middle + 1;
     else high = middle;
   }
   return low;

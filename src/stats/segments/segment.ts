@@ -2,21 +2,21 @@ import type { Column } from "../../kernel/contract.ts";
 import { type Closed, isInside } from "../../time.ts";
 import { Run } from "../runs/run.ts";
 import type { Fold } from "../window-stats.ts";
-import { EventTimes, LEAF, Leaf } from "./leaf.ts";
+import { EVENTS_PER_LEAF, EventTimes, Leaf } from "./leaf.ts";
 
-/** Blocks of one level per block of the next. */
+/** Number of blocks that make a block of the next level. */
 const BRANCH = 8;
-/** A segment that holds so many is full: putting it in order takes a third of a millisecond at most. */
-export const MOST_IN_SEGMENT = 16_384;
-/** What an event takes at most while it is held: its time in 4 bytes, its value, its value once more in order, and some room. */
+/** Maximum number of events in a segment. Sorting them when the segment is closed takes at most a third of a ms. */
+export const MAX_IN_SEGMENT = 16_384;
+/** Maximum memory of an event: its time (4 bytes), its value twice (arrival order and sorted), and spare capacity. */
 export function bytesPerEvent(valueType: number): number {
   return valueType === 1 ? 22 : 14;
 }
-const FIRST_ROOM = 16;
-/** Leaves whose order by value is kept, at 1 to 2 kB each: more only straddle an edge where times are the callers' own. */
-const MOST_LEAVES = 64;
+const MIN_CAPACITY = 16;
+/** Maximum number of leaves in memory, 1 to 2 kB each. Only events with times of their own can need more. */
+const MAX_LEAVES = 64;
 
-/** Events that enter or leave a window together: their extent in time, and their run, made when a query first needs it. */
+/** Consecutive events: their earliest and latest time, and their run, which is computed when a query first needs it. */
 interface Block {
   earliest: number;
   latest: number;
@@ -24,56 +24,58 @@ interface Block {
 }
 
 /**
- * A stretch of events in arrival order, at most 16 384 of them. A closed one is exact in size and has one summary and
- * one sorted run, with which it answers where it lies wholly inside a window. An open or straddling one is a tree,
+ * At most 16 384 consecutive events, in arrival order. A closed segment has no spare capacity. It has one sorted run of
+ * all its events, which answers for a window that contains the whole segment. An open segment, or one at a window's
+ * edge, is read as a tree of blocks:
  *
  *   level 1  |------- 2048 -------|------- 2048 -------| ...
  *   level 0  |-256-|-256-|-256-| ...                         tail, below 256
  *
- * of which the largest blocks that are full and inside answer, and only leaves that straddle an edge, or the tail, are
- * filtered by time. Blocks are made from the raw events when a query first needs them: what left leaves no trace.
+ * The largest full blocks inside the window answer with their runs. Only the leaves at an edge, and the tail, are
+ * filtered by time. Blocks are computed from the raw events when a query first needs them, so an event that has left the
+ * window has no effect on later answers.
  */
 export class Segment {
   values: Column;
   count = 0;
   earliestMs = Infinity;
   latestMs = -Infinity;
-  readonly #most: number;
+  readonly #maxCount: number;
   #capacity: number;
   #times: EventTimes;
-  /** Summary and order of all events, once it is closed and holds any. */
-  #whole: Run | undefined;
+  /** The run of all events; undefined while the segment is open or empty. */
+  #closedRun: Run | undefined;
   #levels: Block[][] = [];
   #leaves = new Map<number, Leaf>();
 
-  /** `room`: how many events are expected. */
-  constructor(valueType: number, room = 0, most = MOST_IN_SEGMENT) {
-    const capacity = Math.min(most, Math.max(room, FIRST_ROOM));
+  /** `expected`: the expected number of events. */
+  constructor(valueType: number, expected = 0, maxCount = MAX_IN_SEGMENT) {
+    const capacity = Math.min(maxCount, Math.max(expected, MIN_CAPACITY));
     this.values = valueType === 1 ? new Float64Array(capacity) : new Float32Array(capacity);
     this.#times = new EventTimes(capacity);
-    this.#most = most;
+    this.#maxCount = maxCount;
     this.#capacity = capacity;
   }
 
-  /** How many more events it may take. */
+  /** The number of events that can still be added. */
   get room(): number {
-    return this.#most - this.count;
+    return this.#maxCount - this.count;
   }
 
-  /** When event `i` of those in arrival order happened, in ms. */
+  /** The time of event `i`, in arrival order, in ms. */
   timeAt(i: number): number {
     return this.#times.at(i);
   }
 
-  /** False, and nothing taken in, when it is full. */
+  /** Returns false, and adds nothing, if the segment is full. */
   append(ms: number, value: number): boolean {
     const at = this.count;
     if (at === this.#capacity) {
-      if (at === this.#most) return false;
+      if (at === this.#maxCount) return false;
       this.reserve(1);
     }
     if (at === 0) this.#times.begin(ms);
-    if (!this.#times.set(at, ms)) this.forget();
+    if (!this.#times.set(at, ms)) this.dropCaches();
     this.values[at] = value;
     if (ms < this.earliestMs) this.earliestMs = ms;
     if (ms > this.latestMs) this.latestMs = ms;
@@ -81,74 +83,78 @@ export class Segment {
     return true;
   }
 
-  /** Makes room for `count` more and returns the index of the first; the caller fills `values`, then stamps them. */
+  /**
+   * Makes room for `count` more events and returns the index of the first. The caller then writes `values`, and adds
+   * the times with `stampAll` or `stampEach`.
+   */
   reserve(count: number): number {
     const needed = this.count + count;
-    if (needed > this.#capacity) this.#resize(Math.min(this.#most, Math.max(needed, this.#capacity * 2)));
+    if (needed > this.#capacity) this.#resize(Math.min(this.#maxCount, Math.max(needed, this.#capacity * 2)));
     return this.count;
   }
 
-  /** Takes in the next `count` values, all of one time. */
+  /** Adds the next `count` values, all with the same time. */
   stampAll(ms: number, count: number): void {
     if (this.count === 0) this.#times.begin(ms);
-    if (!this.#times.fill(this.count, this.count + count, ms)) this.forget();
+    if (!this.#times.fill(this.count, this.count + count, ms)) this.dropCaches();
     this.#extend(ms, count);
   }
 
-  /** Takes in the next values, their times being `times[from .. to)`. */
+  /** Adds the next values, with the times from index `from` to before `to`. */
   stampEach(times: ArrayLike<number>, from: number, to: number): void {
     for (let i = from; i < to; i++) {
-      if (this.count === 0) this.#times.begin(times[i]);
-      if (!this.#times.set(this.count, times[i])) this.forget();
-      this.#extend(times[i], 1);
+      const ms = times[i]!;
+      if (this.count === 0) this.#times.begin(ms);
+      if (!this.#times.set(this.count, ms)) this.dropCaches();
+      this.#extend(ms, 1);
     }
   }
 
-  /** No more events will come: spare room is given back, and all are summed up and put in order. */
+  /** Ends the segment: frees spare capacity, and computes the sorted run of all events. */
   close(): void {
-    if (this.#whole || this.count === 0) return;
+    if (this.#closedRun || this.count === 0) return;
     if (this.#capacity > this.count) this.#resize(this.count);
-    this.#whole = Run.of(this.values.slice());
-    this.forget();
+    this.#closedRun = Run.of(this.values.slice());
+    this.dropCaches();
   }
 
   get isClosed(): boolean {
-    return this.#whole !== undefined;
+    return this.#closedRun !== undefined;
   }
 
-  /** The run of all events, where it is closed and all are inside. */
-  wholeInside(fromMs: number, toMs: number, closed: Closed): Run | undefined {
+  /** The run of all events, if the segment is closed and lies wholly inside the window. */
+  runIfInside(fromMs: number, toMs: number, closed: Closed): Run | undefined {
     if (this.latestMs > toMs || !isInside(this.earliestMs, fromMs, toMs, closed)) return undefined;
-    return this.#whole;
+    return this.#closedRun;
   }
 
-  /** Adds to `fold` every event inside the window. */
+  /** Adds every event inside the window to `fold`. */
   collect(fold: Fold, fromMs: number, toMs: number, closed: Closed): void {
     if (this.latestMs < fromMs || this.earliestMs > toMs) return;
-    const whole = this.wholeInside(fromMs, toMs, closed);
-    if (whole) {
-      this.forget();
-      fold.add(whole);
+    const run = this.runIfInside(fromMs, toMs, closed);
+    if (run) {
+      this.dropCaches();
+      fold.add(run);
       return;
     }
     // Times are whole ms: `from < t` is `from + 1 <= t`.
-    const least = fromMs + (closed === "both" ? 0 : 1) - this.#times.baseMs;
-    const most = toMs - this.#times.baseMs;
+    const first = fromMs + (closed === "both" ? 0 : 1) - this.#times.baseMs;
+    const last = toMs - this.#times.baseMs;
     let top = 0;
-    for (let size = LEAF * BRANCH; size <= this.count; size *= BRANCH) top++;
-    for (let i = 0; i * LEAF * BRANCH ** top < this.count; i++) this.#visit(top, i, fold, least, most);
+    for (let size = EVENTS_PER_LEAF * BRANCH; size <= this.count; size *= BRANCH) top++;
+    for (let i = 0; i * EVENTS_PER_LEAF * BRANCH ** top < this.count; i++) this.#visit(top, i, fold, first, last);
   }
 
-  /** Copies the values inside the window into `into` from `at` on, in arrival order; returns the next free index. */
+  /** Copies the values inside the window to `into`, from index `at`, in arrival order. Returns the next free index. */
   copyInside(into: Column, at: number, fromMs: number, toMs: number, closed: Closed): number {
     if (this.latestMs < fromMs || this.earliestMs > toMs) return at;
     for (let i = 0; i < this.count; i++)
-      if (isInside(this.timeAt(i), fromMs, toMs, closed)) into[at++] = this.values[i];
+      if (isInside(this.timeAt(i), fromMs, toMs, closed)) into[at++] = this.values[i]!;
     return at;
   }
 
-  /** Lets go of what queries have made of it; it is made again where needed. */
-  forget(): void {
+  /** Drops the blocks and leaves that queries have computed. A query that needs them computes them again. */
+  dropCaches(): void {
     if (this.#levels.length > 0) this.#levels = [];
     if (this.#leaves.size > 0) this.#leaves.clear();
   }
@@ -167,50 +173,52 @@ export class Segment {
     this.#capacity = capacity;
   }
 
-  #visit(level: number, index: number, fold: Fold, least: number, most: number): void {
-    const size = LEAF * BRANCH ** level;
+  /** Adds the events of a block whose ticks are from `first` to `last`, both included. */
+  #visit(level: number, index: number, fold: Fold, first: number, last: number): void {
+    const size = EVENTS_PER_LEAF * BRANCH ** level;
     const start = index * size;
     if (start >= this.count) return;
     if (start + size <= this.count) {
       const block = this.#block(level, index);
-      if (block.latest < least || block.earliest > most) return;
-      if (block.earliest >= least && block.latest <= most) {
+      if (block.latest < first || block.earliest > last) return;
+      if (block.earliest >= first && block.latest <= last) {
         block.run ??= Run.of(this.values.slice(start, start + size));
         fold.add(block.run);
         return;
       }
     }
-    if (level === 0) this.#part(fold, start, Math.min(start + size, this.count), least, most);
-    else for (let i = index * BRANCH; i < (index + 1) * BRANCH; i++) this.#visit(level - 1, i, fold, least, most);
+    if (level === 0) this.#addLeaf(fold, start, Math.min(start + size, this.count), first, last);
+    else for (let i = index * BRANCH; i < (index + 1) * BRANCH; i++) this.#visit(level - 1, i, fold, first, last);
   }
 
-  /** A full block; its extent in time is that of its events, or of the blocks below it. */
+  /** A full block. Its earliest and latest time are those of its events, or of the blocks of the level below. */
   #block(level: number, index: number): Block {
     this.#levels[level] ??= [];
-    const known = this.#levels[level][index];
+    const blocks = this.#levels[level];
+    const known = blocks[index];
     if (known) return known;
     const block: Block = { earliest: Infinity, latest: -Infinity, run: undefined };
     if (level === 0) {
       const { ticks } = this.#times;
-      for (let i = index * LEAF; i < (index + 1) * LEAF; i++) extend(block, ticks[i], ticks[i]);
+      for (let i = index * EVENTS_PER_LEAF; i < (index + 1) * EVENTS_PER_LEAF; i++) extend(block, ticks[i]!, ticks[i]!);
     } else
       for (let i = index * BRANCH; i < (index + 1) * BRANCH; i++) {
         const below = this.#block(level - 1, i);
         extend(block, below.earliest, below.latest);
       }
-    this.#levels[level][index] = block;
+    blocks[index] = block;
     return block;
   }
 
-  #part(fold: Fold, start: number, end: number, least: number, most: number): void {
+  #addLeaf(fold: Fold, start: number, end: number, first: number, last: number): void {
     let leaf = this.#leaves.get(start);
     if (!leaf) {
-      // Those left behind by an edge that moved on are made again should it come back.
-      if (this.#leaves.size >= MOST_LEAVES) this.#leaves.clear();
+      // The edges have left most of these leaves. If an edge returns, its leaf is computed again.
+      if (this.#leaves.size >= MAX_LEAVES) this.#leaves.clear();
       leaf = new Leaf(start, this.values);
       this.#leaves.set(start, leaf);
     }
-    const run = leaf.run(this.#times.ticks, this.values, end, least, most);
+    const run = leaf.run(this.#times.ticks, this.values, end, first, last);
     if (run) fold.add(run);
   }
 }

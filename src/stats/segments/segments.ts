@@ -1,54 +1,54 @@
 import type { Column } from "../../kernel/contract.ts";
 import { type Closed, isInside } from "../../time.ts";
-import { Brackets } from "../runs/brackets.ts";
+import { RankBrackets } from "../runs/brackets.ts";
 import type { Run } from "../runs/run.ts";
 import { CachedAggregate } from "../runs/run.ts";
 import { Fold } from "../window-stats.ts";
-import { MOST_IN_SEGMENT, Segment } from "./segment.ts";
+import { MAX_IN_SEGMENT, Segment } from "./segment.ts";
 
-/** Events in arrival order, as segments of which the last may be open. */
+/** Events in arrival order, as a list of segments. Only the last one may be open. */
 export class Segments {
   list: Segment[] = [];
-  /** Changes whenever the list does, or a segment is closed. */
+  /** Increases when the list changes or a segment is closed. */
   version = 0;
   readonly #valueType: number;
-  readonly #most: number;
+  readonly #maxCount: number;
   #open: Segment | undefined;
   #closedCount = 0;
 
-  /** `most` events in a segment, for tests that need many. */
-  constructor(valueType: number, most = MOST_IN_SEGMENT) {
+  /** `maxCount`: maximum number of events in a segment. Tests pass small ones, to get many segments. */
+  constructor(valueType: number, maxCount = MAX_IN_SEGMENT) {
     this.#valueType = valueType;
-    this.#most = most;
+    this.#maxCount = maxCount;
   }
 
   get count(): number {
     return this.#closedCount + this.openCount;
   }
 
-  /** Events of the one that is not closed. */
+  /** Number of events in the open segment. */
   get openCount(): number {
     return this.#open?.count ?? 0;
   }
 
-  /** One with room, made where there is none; as large as the last one was. */
+  /** The open segment, which has room for an event. If there is none, one is added, with the capacity of the last. */
   open(): Segment {
     return this.#open ?? this.#begin();
   }
 
   #begin(): Segment {
-    this.#open = new Segment(this.#valueType, this.list.at(-1)?.count, this.#most);
+    this.#open = new Segment(this.#valueType, this.list.at(-1)?.count, this.#maxCount);
     this.list.push(this.#open);
     this.version++;
     return this.#open;
   }
 
-  /** Told after events were put into the open one: closes it when it is full. */
-  filled(): void {
+  /** Closes the open segment if it is full. Call it after adding events to the segment directly. */
+  closeIfFull(): void {
     if (this.#open?.room === 0) this.close();
   }
 
-  /** No more events come into the segment that is open. */
+  /** Closes the open segment. */
   close(): void {
     if (!this.#open) return;
     this.#open.close();
@@ -57,7 +57,7 @@ export class Segments {
     this.version++;
   }
 
-  /** Takes out the first segment. */
+  /** Removes the first segment and returns it. */
   shift(): Segment | undefined {
     const first = this.list.shift();
     if (first === this.#open) this.#open = undefined;
@@ -73,7 +73,7 @@ export class Segments {
     }
   }
 
-  /** Events in order, at one time or each at its own. */
+  /** Adds events in order. `times` is one time for all events, or one per event. */
   appendAll(values: Column, times: number | ArrayLike<number>): void {
     for (let from = 0; from < values.length; ) {
       const segment = this.open();
@@ -83,11 +83,11 @@ export class Segments {
       if (typeof times === "number") segment.stampAll(times, count);
       else segment.stampEach(times, from, from + count);
       from += count;
-      this.filled();
+      this.closeIfFull();
     }
   }
 
-  /** Lets go of segments whose events are all older than `ms`; false when there is none. */
+  /** Drops the segments whose events are all before `ms`. Returns false if there is none. */
   dropBefore(ms: number): boolean {
     if (!this.list.some(({ latestMs }) => latestMs < ms)) return false;
     this.list = this.list.filter(({ latestMs }) => latestMs >= ms);
@@ -99,34 +99,34 @@ export class Segments {
   }
 }
 
-/** Kinds of windows, by span and closed side, that are remembered; the one not asked for longest is forgotten. */
-const MOST_KINDS = 8;
+/** Maximum number of cached windows, by span and closed side. Above it the least recently used one is evicted. */
+const MAX_WINDOWS = 8;
 const NO_VERSION = -1;
 
 interface CachedWindow {
-  /** Of the list of segments. */
+  /** Version of the list of segments. */
   version: number;
   aggregate: CachedAggregate;
   earliestMs: number;
   latestMs: number;
-  /** The window began here; events before this are in no segment of the two lists. */
+  /** Start of the window. Segments whose events are all before it are in neither list. */
   fromMs: number;
-  /** Segments that are open, or hold events outside the window. */
+  /** Segments that are open, or have events outside the window. */
   remaining: Segment[];
-  brackets: Brackets;
+  brackets: RankBrackets;
   lastUsed: number;
 }
 
 /**
- * What is remembered of windows that move on with time: per kind the closed segments wholly inside, summed up, and
- * where percentiles lay. Every answer is computed for the window asked: an event that enters or leaves is in a segment
- * that is looked at anew, and segments that are cached never change.
+ * A cache for windows that move with time. For each pair of span and closed side it keeps the aggregate of the closed
+ * segments wholly inside, and the brackets of percentiles. Answers are exact: aggregated segments never change, and
+ * every event that enters or leaves the window is in one of the remaining segments, which each query reads again.
  */
 export class WindowCache {
-  readonly #kinds = new Map<number, CachedWindow>();
+  readonly #windows = new Map<number, CachedWindow>();
   #uses = 0;
 
-  /** All events inside; `version` changes whenever `segments` does, or one of them is closed. */
+  /** The fold of all events inside. `version` must change if `segments` changes or one of them is closed. */
   fold(segments: readonly Segment[], version: number, fromMs: number, toMs: number, closed: Closed): Fold {
     const cached = this.#windowOf(segments, version, fromMs, toMs, closed);
     const fold = new Fold(cached.aggregate, cached.brackets);
@@ -134,9 +134,9 @@ export class WindowCache {
     return fold;
   }
 
-  /** Holds on to no segment any more; where percentiles lay is still known. */
+  /** Drops every reference to a segment. The brackets stay. */
   clear(): void {
-    for (const cached of this.#kinds.values()) {
+    for (const cached of this.#windows.values()) {
       cached.version = NO_VERSION;
       cached.aggregate = new CachedAggregate([]);
       cached.remaining = [];
@@ -144,12 +144,12 @@ export class WindowCache {
   }
 
   #windowOf(segments: readonly Segment[], version: number, fromMs: number, toMs: number, closed: Closed): CachedWindow {
-    const kind = 2 * (toMs - fromMs) + (closed === "both" ? 1 : 0);
-    let cached = this.#kinds.get(kind);
+    const key = 2 * (toMs - fromMs) + (closed === "both" ? 1 : 0);
+    let cached = this.#windows.get(key);
     if (!cached || cached.version !== version || !isStillValid(cached, fromMs, toMs, closed)) {
-      cached = aggregateWindow(segments, version, fromMs, toMs, closed, cached?.brackets ?? new Brackets());
-      if (this.#kinds.size >= MOST_KINDS && !this.#kinds.has(kind)) this.#evictOne();
-      this.#kinds.set(kind, cached);
+      cached = aggregateWindow(segments, version, fromMs, toMs, closed, cached?.brackets ?? new RankBrackets());
+      if (this.#windows.size >= MAX_WINDOWS && !this.#windows.has(key)) this.#evictOne();
+      this.#windows.set(key, cached);
     }
     cached.lastUsed = ++this.#uses;
     return cached;
@@ -157,12 +157,12 @@ export class WindowCache {
 
   #evictOne(): void {
     let oldest: [number, CachedWindow] | undefined;
-    for (const entry of this.#kinds) if (!oldest || entry[1].lastUsed < oldest[1].lastUsed) oldest = entry;
-    this.#kinds.delete(oldest![0]);
+    for (const entry of this.#windows) if (!oldest || entry[1].lastUsed < oldest[1].lastUsed) oldest = entry;
+    this.#windows.delete(oldest![0]);
   }
 }
 
-/** Whether the segments of the core are still those that are closed and wholly inside. */
+/** True if the aggregated segments are still exactly the closed ones wholly inside the window. */
 function isStillValid(cached: CachedWindow, fromMs: number, toMs: number, closed: Closed): boolean {
   if (fromMs < cached.fromMs) return false;
   if (
@@ -170,7 +170,7 @@ function isStillValid(cached: CachedWindow, fromMs: number, toMs: number, closed
     !(isInside(cached.earliestMs, fromMs, toMs, closed) && cached.latestMs <= toMs)
   )
     return false;
-  for (const segment of cached.remaining) if (segment.wholeInside(fromMs, toMs, closed)) return false;
+  for (const segment of cached.remaining) if (segment.runIfInside(fromMs, toMs, closed)) return false;
   return true;
 }
 
@@ -180,19 +180,19 @@ function aggregateWindow(
   fromMs: number,
   toMs: number,
   closed: Closed,
-  brackets: Brackets,
+  brackets: RankBrackets,
 ): CachedWindow {
   const runs: Run[] = [];
   const remaining: Segment[] = [];
   let earliestMs = Infinity;
   let latestMs = -Infinity;
   for (const segment of segments) {
-    const whole = segment.wholeInside(fromMs, toMs, closed);
-    if (whole) {
-      runs.push(whole);
+    const run = segment.runIfInside(fromMs, toMs, closed);
+    if (run) {
+      runs.push(run);
       earliestMs = Math.min(earliestMs, segment.earliestMs);
       latestMs = Math.max(latestMs, segment.latestMs);
-      segment.forget();
+      segment.dropCaches();
     } else if (!segment.isClosed || segment.latestMs >= fromMs) remaining.push(segment);
   }
   const aggregate = new CachedAggregate(runs);

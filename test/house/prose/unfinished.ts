@@ -17,6 +17,5 @@ export const UNFINISHED: string[] = [
   "src/metrics/",
   "src/place.ts",
   "src/series/",
-  "src/stats/",
   "src/store/",
 ];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LIVE_BOUNDS, type LocalPercentileOptions } from "../../../src/stats/live/live-questions.ts";
+import { LIVE_LIMITS, type LocalPercentileOptions } from "../../../src/stats/live/percentile-queries.ts";
 import { RETENTION_MS, Watched } from "../../stats/watched.ts";
 
 describe("is looked up", () => {
@@ -14,7 +14,7 @@ describe("is looked up", () => {
   const isSettled = (series: Watched) => Array.from({ length: 10 }, () => series.ask(99)).at(-1);
 
   test("at first, and when more events came or went at once than the bounds allow", () => {
-    const series = new Watched({}, { ...LIVE_BOUNDS, mostChanges: 20, patience: 2 });
+    const series = new Watched({}, { ...LIVE_LIMITS, maxChanges: 20, patience: 2 });
     series.addMany(Array.from({ length: 500 }, (_, i) => i));
     expect([1, 2, 3, 4].map(() => series.ask(50))).toEqual([false, false, true, true]);
     series.addMany(Array.from({ length: 20 }, (_, i) => i));

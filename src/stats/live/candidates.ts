@@ -1,48 +1,47 @@
-import type { Bracket } from "./live-bracket.ts";
+import type { ValueRange } from "./value-range.ts";
 
 /**
- * The numbers of a window between two bounds, counted by value, and how many lie below: the order statistics around one
- * rank, brought up to date by one step per number that enters or leaves.
+ * The numbers of a window between two bounds, counted by value, and the number of those below the bounds. It answers a
+ * rank near the cursor, and is updated in one step for each number that enters or leaves the window.
  *
  *   slots    0     1     2     3     4     5
- *   values   1.0   1.0   2.5   2.5   3.0   3.5    ascending; of equal ones only the first may have a count
- *   counts   2     0     1     0     4     0      0: a free slot, between any two values at first
- *                        ^ cursor; `before`: how many numbers of the window lie in slots before it, or below all slots
+ *   values   1.0   1.0   2.5   2.5   3.0   3.5    ascending · only the first of equal values may have a count
+ *   counts   2     0     1     0     4     0      0: a free slot · at first, every second slot is free
+ *                        ^ cursor · `before` = numbers of the window in slots before the cursor, or below the bounds
  *
- * A number outside the bounds is at most counted. One inside is found by bisection and counted in its slot, or put into
- * the next free one, so that little is moved. A rank moves by one or two from one question to the next, and the cursor
- * follows it slot by slot. -0 and +0 are one value.
+ * A number below the bounds changes only `before`. A number inside is found by binary search. It is counted in its slot,
+ * or goes into the next free slot, so that few slots move. From one query to the next a rank moves by one or two, and
+ * the cursor follows it slot by slot. -0 and +0 are one value.
  */
 export class Candidates {
-  /** The order statistics found by the last `seek`. */
+  /** The values at the two ranks that the last `seek` found. */
   value = Number.NaN;
   next = Number.NaN;
-  /** Where the rank last sought was when it was not found: -1 below the bounds, 1 above, 0 nowhere yet. */
+  /** The side of the bounds on which the last rank was, if `seek` returned false: -1 below, 1 above, 0 if not loaded. */
   missed = 0;
-  /** NaNs added and not removed. */
+  /** Number of NaN in the window. */
   nanCount = 0;
   #values = new Float64Array(0);
   #counts = new Int32Array(0);
   #size = 0;
-  /** Not loaded: all that comes and goes is let pass. */
+  /** The bounds. Before the first `load` they are infinite, and numbers are ignored. */
   #low = -Infinity;
   #high = Infinity;
   #cursor = 0;
   #before = 0;
   #isLoaded = false;
-  /** Slots moved since free ones were last spread. */
+  /** Number of slots moved since the last `#spread`. */
   #shifted = 0;
-  /** `before` of the last seek; -1 when anything between the bounds has changed since. */
+  /** `before` of the last `seek`; -1 if a number inside the bounds has changed since. */
   #soughtBefore = -1;
 
-  /** Whether a rank sought last is still where it was found: as many numbers lie before it, and none moved around it. */
+  /** True if the same ranks still have the values of the last `seek`. */
   get isUnmoved(): boolean {
     return this.#before === this.#soughtBefore;
   }
 
-  /** Starts anew with what lies between other bounds. */
-  load(bracket: Bracket): void {
-    const { low, high, below, lowCount, highCount, between } = bracket;
+  /** Replaces the bounds and everything between them. */
+  load({ low, high, below, lowCount, highCount, between }: ValueRange): void {
     const slots = 2 * (between.length + 2);
     if (slots > this.#values.length) {
       this.#values = new Float64Array(slots + (slots >> 1));
@@ -53,8 +52,9 @@ export class Candidates {
     this.#size = 0;
     this.#append(low, lowCount);
     for (let i = 0, end = 0; i < between.length; i = end) {
-      for (end = i + 1; end < between.length && between[end] === between[i]; ) end++;
-      this.#append(between[i], end - i);
+      const value = between[i]!;
+      for (end = i + 1; end < between.length && between[end] === value; ) end++;
+      this.#append(value, end - i);
     }
     this.#append(high, highCount);
     this.#cursor = 0;
@@ -69,39 +69,39 @@ export class Candidates {
     else if (!(value > this.#high)) this.#insert(value);
   }
 
-  /** Takes out a number that was loaded or added. */
+  /** Removes a number that was loaded or added. */
   remove(value: number): void {
     if (value < this.#low) this.#before--;
-    else if (!(value > this.#high)) this.#takeOut(value);
+    else if (!(value > this.#high)) this.#delete(value);
   }
 
-  /** Finds the values of 0-based ranks k and, unless `isLast`, k + 1; false when the bounds do not hold both. */
+  /** Finds the values at 0-based ranks k and, unless `isLast`, k + 1. Returns false if one is outside the bounds. */
   seek(k: number, isLast: boolean): boolean {
     if (!this.#isLoaded) return false;
     const counts = this.#counts;
     const size = this.#size;
     let slot = this.#cursor;
     let before = this.#before;
-    while (k < before && slot > 0) before -= counts[--slot];
-    while (slot < size && k >= before + counts[slot]) before += counts[slot++];
+    while (k < before && slot > 0) before -= counts[--slot]!;
+    while (slot < size && k >= before + counts[slot]!) before += counts[slot++]!;
     this.#cursor = slot;
     this.#before = before;
     this.#soughtBefore = before;
     this.missed = k < before ? -1 : 1;
     if (slot === size || k < before) return false;
-    this.value = this.#values[slot];
-    if (isLast || k + 1 < before + counts[slot]) {
+    this.value = this.#values[slot]!;
+    if (isLast || k + 1 < before + counts[slot]!) {
       this.next = this.value;
       return true;
     }
     do slot++;
     while (slot < size && counts[slot] === 0);
     if (slot === size) return false;
-    this.next = this.#values[slot];
+    this.next = this.#values[slot]!;
     return true;
   }
 
-  /** No room is left: the bounds have to be drawn closer. */
+  /** Drops everything, because no room is left. The next `load` must have closer bounds. */
   #unload(): void {
     this.#isLoaded = false;
     this.missed = 0;
@@ -119,12 +119,12 @@ export class Candidates {
     this.#counts[this.#size++] = 0;
   }
 
-  #takeOut(value: number): void {
+  #delete(value: number): void {
     this.#soughtBefore = -1;
     if (Number.isNaN(value)) this.nanCount--;
     else if (this.#isLoaded) {
       const slot = this.#slotOf(value);
-      this.#counts[slot]--;
+      this.#counts[slot]!--;
       if (slot < this.#cursor) this.#before--;
     }
   }
@@ -137,7 +137,7 @@ export class Candidates {
     const counts = this.#counts;
     const slot = this.#slotOf(value);
     if (slot < this.#size && values[slot] === value) {
-      counts[slot]++;
+      counts[slot]!++;
       if (slot < this.#cursor) this.#before++;
     } else if (slot > 0 && counts[slot - 1] === 0) {
       values[slot - 1] = value;
@@ -146,12 +146,12 @@ export class Candidates {
     } else this.#shiftIn(slot, value);
   }
 
-  /** Puts the value into `slot`; what is there, and behind it up to the next free slot, moves on by one. */
+  /** Puts the value into `slot`. The slots from there up to the next free one move up by one. */
   #shiftIn(slot: number, value: number): void {
     const values = this.#values;
     const counts = this.#counts;
     let free = slot;
-    while (free < this.#size && counts[free] > 0) free++;
+    while (free < this.#size && counts[free]! > 0) free++;
     if (free === values.length) {
       this.#spread();
       this.#insert(value);
@@ -159,17 +159,17 @@ export class Candidates {
     }
     if (free === this.#size) this.#size++;
     for (let i = free; i > slot; i--) {
-      values[i] = values[i - 1];
-      counts[i] = counts[i - 1];
+      values[i] = values[i - 1]!;
+      counts[i] = counts[i - 1]!;
     }
     values[slot] = value;
     counts[slot] = 1;
-    if (slot < this.#cursor) this.#before += this.#cursor > free ? 1 : 1 - counts[this.#cursor];
+    if (slot < this.#cursor) this.#before += this.#cursor > free ? 1 : 1 - counts[this.#cursor]!;
     this.#shifted += free - slot;
     if (this.#shifted > this.#size) this.#spread();
   }
 
-  /** Puts a free slot behind every value again; no more than the shifts since the last time cost. */
+  /** Puts a free slot after every value again. Its cost is at most that of the shifts since the last time. */
   #spread(): void {
     const values = this.#values;
     const counts = this.#counts;
@@ -178,8 +178,8 @@ export class Candidates {
     for (let i = 0; i < this.#size; i++) {
       if (i === this.#cursor) cursor = live;
       if (counts[i] === 0) continue;
-      values[live] = values[i];
-      counts[live++] = counts[i];
+      values[live] = values[i]!;
+      counts[live++] = counts[i]!;
     }
     if (this.#cursor >= this.#size) cursor = live;
     if (2 * live >= values.length) {
@@ -187,8 +187,8 @@ export class Candidates {
       return;
     }
     for (let i = live - 1; i >= 0; i--) {
-      values[2 * i] = values[2 * i + 1] = values[i];
-      counts[2 * i] = counts[i];
+      values[2 * i] = values[2 * i + 1] = values[i]!;
+      counts[2 * i] = counts[i]!;
       counts[2 * i + 1] = 0;
     }
     this.#size = 2 * live;
@@ -203,7 +203,7 @@ export class Candidates {
     let high = this.#size;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (values[middle] < value) low = middle + 1;
+      if (values[middle]! < value) low = middle + 1;
       else high = middle;
     }
     return low;

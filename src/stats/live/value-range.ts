@@ -1,0 +1,52 @@
+import { activeKernel } from "../../kernel/choose.ts";
+import type { Column } from "../../kernel/contract.ts";
+import type { Sorted } from "../runs/run.ts";
+import { lowerBound, selectInRuns, upperBound } from "../runs/select-runs.ts";
+
+/** The numbers of a window from `low` to `high`, both included. */
+export interface ValueRange {
+  low: number;
+  high: number;
+  /** Count of numbers below `low`. */
+  below: number;
+  /** Counts of numbers equal to `low` and to `high`. If both are the same value, `highCount` is 0. */
+  lowCount: number;
+  highCount: number;
+  /** The numbers above `low` and below `high`, ascending. */
+  between: Column;
+}
+
+/**
+ * The range of values at the 0-based ranks `first` to `last` of sorted runs with `count` numbers. A range that reaches
+ * the first or the last rank is unbounded on that side. `between` has fewer than last - first numbers, because all
+ * numbers equal to an end are only counted.
+ */
+export function rangeOfRanks(runs: readonly Sorted[], count: number, first: number, last: number): ValueRange {
+  const low = first <= 0 ? -Infinity : selectInRuns(runs, first)[0];
+  const high = last >= count - 1 ? Infinity : selectInRuns(runs, last)[0];
+  const parts: Column[] = [];
+  let [below, lowCount, highCount] = [0, 0, 0];
+  for (const { sorted, length } of runs) {
+    const from = upperBound(sorted, low, 0, length);
+    const to = high > low ? lowerBound(sorted, high, from, length) : from;
+    const belowLow = lowerBound(sorted, low, 0, from);
+    below += belowLow;
+    lowCount += from - belowLow;
+    highCount += high > low ? upperBound(sorted, high, to, length) - to : 0;
+    parts.push(sorted.subarray(from, to));
+  }
+  return { low, high, below, lowCount, highCount, between: sortedColumn(parts) };
+}
+
+/** All parts as one sorted column. All have the same type. */
+function sortedColumn(parts: readonly Column[]): Column {
+  const count = parts.reduce((sum, part) => sum + part.length, 0);
+  const column = parts[0] instanceof Float64Array ? new Float64Array(count) : new Float32Array(count);
+  let at = 0;
+  for (const part of parts) {
+    column.set(part, at);
+    at += part.length;
+  }
+  activeKernel().sort(column);
+  return column;
+}
