@@ -17,6 +17,7 @@ const SLOW = [
   "test/series/{summaries,cold-trips,traces,server-redis}.test.ts",
   "test/stats/{cores,live}.test.ts",
   "test/store/{refusing-node,contract/traced}.test.ts",
+  "test/contributing/{policy,kernel,sink}/**",
   "test/counter/cells.test.ts",
   "test/breaker/{real-input,types}.test.ts",
   "test/http/{express-rate-limit-skips,permits}.test.ts",

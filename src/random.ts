@@ -1,11 +1,11 @@
 const pool = new Uint32Array(256);
 let left = 0;
 
-/** A random u32. Drawn 256 at a time: one draw costs as much as a small query. */
+/** Returns a random u32. Numbers are drawn 256 at a time, because one draw costs as much as a small query. */
 export function randomU32(): number {
   if (left === 0) {
     crypto.getRandomValues(pool);
     left = pool.length;
   }
-  return pool[--left];
+  return pool[--left]!;
 }

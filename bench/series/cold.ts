@@ -61,7 +61,8 @@ async function measureReader(
 ): Promise<Row> {
   const events = sorted.length;
   const right = percentile(sorted, 99);
-  const [least, most] = [0.99 - rankError, 0.99 + rankError].map((rank) => sorted[Math.floor(rank * (events - 1))]!);
+  const valueAt = (rank: number) => sorted[Math.floor(rank * (events - 1))]!;
+  const [least, most] = [valueAt(0.99 - rankError), valueAt(0.99 + rankError)];
   const ask = async (on: Store) => {
     const series = new Series(on, name);
     const startMs = performance.now();

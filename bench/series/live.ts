@@ -105,7 +105,7 @@ function readClock(steps: number): number {
 }
 
 function increment(counts: Int32Array, steps: number): number {
-  for (let i = 0; i < steps; i++) counts[i & 4095]++;
+  for (let i = 0; i < steps; i++) counts[i & 4095]!++;
   return counts[0] as number;
 }
 

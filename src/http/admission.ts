@@ -7,56 +7,56 @@ import { addressKey, checkPrefix } from "./client-key.ts";
 import { checkHeaderOptions, type RateLimitHeaderOptions, rateLimitHeaders } from "./headers.ts";
 import type { Taker } from "./taker.ts";
 
-/** What a header can be. */
+/** Any value of a header. */
 export type HeaderValue = string | readonly string[] | undefined | null;
 
-/** What all middleware take; `Request` is what the framework hands to its handlers. */
+/** The options of every middleware. `Request` is the framework's type. */
 export interface LimiterOptions<Request> {
   /**
-   * Whom the call counts for. Default: the client's address as the framework knows it, by `clientKey`; all malformed
-   * addresses count as one client. A key of more than 256 characters, or one that is not well formed, counts by its
-   * SHA-256, as a list does; requests without one (undefined, null) count together.
+   * The client that the request counts for. Default: the client's address from the framework, by `clientKey`. All
+   * malformed addresses count as one client. A list, a key of more than 256 characters and one with lone surrogates count
+   * by their SHA-256. Requests without a key (undefined, null) count together.
    */
   key?: ((request: Request) => HeaderValue | Promise<HeaderValue>) | undefined;
   /** Bits of an IPv6 address that make one client, for the default `key`. Default 64. */
   ipv6Prefix?: number | undefined;
   /** Permits a request takes. Default 1. */
   cost?: number | ((request: Request) => number | Promise<number>) | undefined;
-  /** True: the request passes without asking the limiter. */
+  /** True: the request passes, and the limiter does not count it. */
   skip?: ((request: Request) => boolean | Promise<boolean>) | undefined;
-  /** What the header fields say; false: none are set. */
+  /** Options of the header fields. False: sets none. */
   headers?: false | Omit<RateLimitHeaderOptions, "partitionKey"> | undefined;
-  /** Tells the client whose quota it is (`pk`), from the request's id. Default: not told. */
+  /** The partition key (`pk`) in the header fields, made from the request's id. Default: none. */
   partitionKey?: ((id: string) => string | Uint8Array | undefined) | undefined;
   /**
-   * A store that fails (out of reach, too slow, full): "throw" (default) gives the error to the framework; "pass" lets the
-   * request pass. Any other error goes to the framework: of `key`, `cost` or `skip`, a wrong argument, a damaged state, an
-   * id with more records or reservations than a limiter can count.
+   * If the store fails (unreachable, too slow, full): "throw" (default) passes the error to the framework; "pass" lets the
+   * request pass. All other errors go to the framework: those of `key`, `cost` and `skip`, wrong arguments, damaged states,
+   * and ids with more records or reservations than a limiter can count.
    */
   onError?: "throw" | "pass" | undefined;
 }
 
-/** An answered request. */
+/** A request that the limiter has decided about. */
 interface Admission {
   decision: Decision;
   headers: Record<string, string>;
-  /** To be called when the response has ended: gives back what a concurrency policy lent. Absent where none did. */
+  /** Returns the permit of a concurrency policy. Call it when the response has ended. Absent without such a permit. */
   release?: () => void;
 }
 
-/** Asks the limiter for one request; undefined: it passes unasked. */
+/** Asks the limiter about one request. Undefined: the request passes uncounted. */
 export type Admit<Request> = (request: Request) => Promise<Admission | undefined>;
 
 const decisions = new WeakMap<object, Decision>();
 
-/** The limiter's last decision on a request, in any framework; undefined where none was asked. */
+/** Returns the last decision about a request, in any framework; undefined if no limiter decided. */
 export function decisionOf(request: object): Decision | undefined {
   return decisions.get(request);
 }
 
 /**
- * Checks a middleware's arguments (throws ARGUMENT) and makes its question to the limiter. `addressOf`: the client's
- * address, undefined where the framework does not know it; `identity`: the object that `decisionOf` is asked with.
+ * Checks a middleware's arguments and returns the function that asks the limiter. Throws ARGUMENT. `addressOf` returns the
+ * client's address, or undefined if the framework does not know it. `identity` returns the object for `decisionOf`.
  */
 export function admission<Request>(
   name: string,
@@ -69,18 +69,18 @@ export function admission<Request>(
   const { headers, ipv6Prefix, partitionKey, skip, onError } = options;
   const place = new Place(name);
   const key = options.key ?? ((request: Request) => addressKey(addressOf(request), ipv6Prefix) ?? MALFORMED_ADDRESS);
-  /** Undefined where it passes unasked. */
-  const asked = async (request: Request) => {
+  /** Undefined: the request passes uncounted. */
+  const takeOf = async (request: Request) => {
     if (skip !== undefined && (await skip(request))) return undefined;
     const id = await clientId(await key(request));
     return { id, cost: typeof options.cost === "function" ? await options.cost(request) : options.cost };
   };
   return async (request) => {
-    const question = await asked(request).catch((error) => {
+    const take = await takeOf(request).catch((error) => {
       throw place.error(undefined, error);
     });
-    if (question === undefined) return undefined;
-    const { id, cost } = question;
+    if (take === undefined) return undefined;
+    const { id, cost } = take;
     const taken = taker.take(id, cost === undefined ? {} : { cost });
     const decision = onError === "pass" ? await taken.catch(passed) : await taken;
     if (decision === undefined) return undefined;
@@ -97,7 +97,7 @@ export function admission<Request>(
   };
 }
 
-/** Nothing where the store failed; throws what is no failure of the store's, as a client may have caused it. */
+/** Ignores a failure of the store. Throws any other error, because a client may have caused it. */
 function passed(error: unknown): undefined {
   const { name } = Object(error) as { name?: unknown };
   if (name === "OrielError" && !isStoreFailure(error)) throw error;
@@ -108,7 +108,7 @@ function releaseOf(taker: Taker, id: string, { permit }: Decision): (() => void)
   return once(() => taker.release?.(id, permit));
 }
 
-/** A permit that is not given back runs out with its lease: the response has ended, and nobody is there to be told. */
+/** Failures are ignored: the response has ended, and a permit that is not returned ends with its lease. */
 function once(release: () => Promise<unknown> | undefined): () => void {
   let released = false;
   return () => {
@@ -139,10 +139,10 @@ function check<Request>(taker: Taker, options: LimiterOptions<Request>): void {
 
 const OPTIONS = ["key", "ipv6Prefix", "cost", "skip", "headers", "partitionKey", "onError", "onDenied"];
 
-/** Fields that are lists: what a limiter before this one said stays. */
+/** Fields that are lists. Items of an earlier limiter stay in them. */
 const LISTS = ["RateLimit", "RateLimit-Policy"];
 
-/** Gives each field to `set`, lists joined to what `get` says is there. */
+/** Passes each field to `set`. A list is appended to the value that `get` returns. */
 export function putHeaders(
   headers: Record<string, string>,
   get: (name: string) => unknown,

@@ -1,18 +1,18 @@
 import { argumentError } from "../errors.ts";
 
-/** Well below what a store takes for a name, however it is escaped there. */
-const MOST_CHARACTERS = 256;
+/** Far below the bound of a store's name, even after escaping. */
+const MAX_CHARACTERS = 256;
 
-/** What no client has for a key: the requests whose client's address is malformed count under it, as one client. */
+/** The id of all requests with a malformed address. They count as one client. No client has this key. */
 export const MALFORMED_ADDRESS = "malformed address";
 
 /**
- * The limiter's id of a client's key. A client chooses what a header says, so nothing that a header can be is an error, or
- * a way past the limit: a long key, a list, and text that is not well formed count by their hash, each as a client of
- * its own; requests without a key count together, as those whose key is "". Throws ARGUMENT for what no header can be.
+ * Returns the limiter's id for a client's key. Clients choose their headers, so no header value is an error or a way past
+ * the limit. A long key, a list and text with lone surrogates count by their hash, each as its own client. Requests without
+ * a key count together with the key "". Throws ARGUMENT for values that no header has.
  */
 export function clientId(key: unknown): string | Promise<string> {
-  if (typeof key === "string") return key.length > MOST_CHARACTERS || /\p{Surrogate}/u.test(key) ? hashOf(key) : key;
+  if (typeof key === "string") return key.length > MAX_CHARACTERS || /\p{Surrogate}/u.test(key) ? hashOf(key) : key;
   if (key === undefined || key === null) return "";
   if (Array.isArray(key) && key.every((part) => typeof part === "string")) return hashOf(key.join("\n"));
   throw argumentError("key", key, "a string");

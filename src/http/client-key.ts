@@ -3,18 +3,18 @@ import { placed } from "../place.ts";
 import { parseIpv4, parseIpv6 } from "./ip-address.ts";
 
 export interface ClientKeyOptions {
-  /** Bits of an IPv6 address that make one client, from 32 to 128. Default 64: one network, which one host owns. */
+  /** Prefix length of an IPv6 address that counts as one client, 32 to 128 bits. Default 64: the network of one host. */
   ipv6Prefix?: number | undefined;
 }
 
 /**
- * The limiter's id of a client's address: an IPv4 address whole, an IPv6 address cut to its network
- * ("2001:db8:1:2::/64"), since one client has all addresses of it. IPv4 written as IPv6 is IPv4: mapped
- * ("::ffff:203.0.113.7"), translated ("::ffff:0:203.0.113.7", "64:ff9b::203.0.113.7"), and 6to4 ("2002:cb00:7107::1"). A
- * zone ("%eth0") is left out; every spelling of an address gives one id.
+ * Returns the limiter's id for a client's address. An IPv4 address stays whole. An IPv6 address is cut to its network
+ * ("2001:db8:1:2::/64"), because one client owns all its addresses. An IPv4 address in IPv6 form counts as IPv4: mapped
+ * ("::ffff:203.0.113.7"), translated ("::ffff:0:203.0.113.7", "64:ff9b::203.0.113.7") and 6to4 ("2002:cb00:7107::1"). A
+ * zone ("%eth0") is ignored. All spellings of an address have the same id.
  *
- * Whether X-Forwarded-For is to be trusted is for the caller (the framework) to say: give the client's address.
- * Throws ARGUMENT for what is no address; a port or brackets are none of it.
+ * The caller (the framework) decides whether to trust X-Forwarded-For, and passes the client's address. Throws ARGUMENT if
+ * `ip` is not an address, or has a port or brackets.
  */
 export function clientKey(ip: string, options: ClientKeyOptions = {}): string {
   return placed("clientKey", () => {
@@ -25,7 +25,7 @@ export function clientKey(ip: string, options: ClientKeyOptions = {}): string {
   });
 }
 
-/** The same; undefined for text that is no address. Throws ARGUMENT for what is no text. */
+/** Same as `clientKey`, but returns undefined for text that is not an address. Throws ARGUMENT unless `ip` is a string. */
 export function addressKey(ip: unknown, ipv6Prefix = 64): string | undefined {
   const prefix = checkPrefix(ipv6Prefix);
   if (typeof ip !== "string") throw argumentError("ip", ip, "an IPv4 or IPv6 address");
@@ -36,16 +36,16 @@ export function addressKey(ip: unknown, ipv6Prefix = 64): string | undefined {
   return ipv4Within(groups)?.join(".") ?? `${network(groups, prefix)}/${prefix}`;
 }
 
-/** What the first groups of an address are where an IPv4 address stands in the others. */
+/** The first groups of IPv6 addresses that contain an IPv4 address, and the group where it begins. */
 const WITH_IPV4: [groups: number[], at: number][] = [
   [[0, 0, 0, 0, 0, 0xffff], 6], // mapped, RFC 4291 2.5.5.2
   [[0, 0, 0, 0, 0xffff, 0], 6], // translated, RFC 2765
   [[0x64, 0xff9b, 0, 0, 0, 0], 6], // NAT64, RFC 6052
-  [[0x64, 0xff9b, 1], 6], // NAT64 within a network, RFC 8215, by a prefix of 96 bits as a rule
+  [[0x64, 0xff9b, 1], 6], // NAT64 within a network, RFC 8215, usually with a prefix of 96 bits
   [[0x2002], 1], // 6to4, RFC 3056
 ];
 
-/** The four bytes of the IPv4 address that an IPv6 address stands for; undefined where it stands for itself. */
+/** The four bytes of the IPv4 address inside an IPv6 address; undefined without one. */
 function ipv4Within(groups: number[]): number[] | undefined {
   const found = WITH_IPV4.find(([first]) => first.every((group, i) => groups[i] === group));
   if (found === undefined) return undefined;
@@ -53,18 +53,18 @@ function ipv4Within(groups: number[]): number[] | undefined {
   return groups.slice(at, at + 2).flatMap((group) => [group >> 8, group & 255]);
 }
 
-/** An IPv6 prefix length that `clientKey` takes; throws ARGUMENT for any other. */
+/** Returns a prefix length that `clientKey` accepts. Throws ARGUMENT for any other. */
 export function checkPrefix(prefix: number): number {
   if (!Number.isInteger(prefix) || prefix < 32 || prefix > 128)
     throw argumentError("ipv6Prefix", prefix, "a whole number of bits from 32 to 128");
   return prefix;
 }
 
-/** The groups that the prefix touches, bits behind it 0; "::" for the rest. */
+/** The groups up to the end of the prefix, with later bits 0, and "::" for the rest. */
 function network(groups: number[], prefix: number): string {
   const kept = groups.slice(0, Math.ceil(prefix / 16));
   const lastBits = prefix - 16 * (kept.length - 1);
-  kept[kept.length - 1] &= 0xffff << (16 - lastBits);
+  kept.push(kept.pop()! & (0xffff << (16 - lastBits)));
   const text = kept.map((group) => group.toString(16)).join(":");
   return kept.length < 8 ? `${text}::` : text;
 }

@@ -10,23 +10,23 @@ export type QuotaUnit = "requests" | "content-bytes" | "concurrent-requests";
 
 export interface RateLimitHeaderOptions {
   /**
-   * Adds X-RateLimit-Limit, -Remaining and -Reset of the deciding policy. Their reset is in seconds since 1970 ("unix",
-   * also `true`; as GitHub's and express-rate-limit's) or in seconds from now ("delta").
+   * Adds X-RateLimit-Limit, -Remaining and -Reset of the deciding policy. The reset is in seconds since 1970 ("unix" or
+   * `true`, as GitHub and express-rate-limit send it) or in seconds from now ("delta").
    */
   legacy?: boolean | "unix" | "delta" | undefined;
-  /** Tells the client whose quota it is (`pk`); text is sent as UTF-8. Give no secret: it is not encrypted. */
+  /** Names the owner of the quota (`pk`). Text is sent as UTF-8. It is not encrypted, so pass no secret. */
   partitionKey?: string | Uint8Array | undefined;
-  /** The unit of a policy, by its name, where it is not requests; of a concurrency policy it is concurrent-requests. */
+  /** Units of policies by their names. Default: concurrent-requests for a concurrency policy, requests for others. */
   units?: Readonly<Record<string, QuotaUnit>> | undefined;
   /** Adds a random time up to this to Retry-After, so that denied clients do not all return at one instant. */
   retryJitter?: Duration | undefined;
-  /** From 0 to below 1; for tests. Default Math.random. */
+  /** Returns a number from 0 to below 1, for tests. Default Math.random. */
   random?: (() => number) | undefined;
-  /** For `legacy: "unix"`. Default Date.now. */
+  /** Ms since 1970, for `legacy: "unix"`. Default Date.now. */
   clock?: Clock | undefined;
 }
 
-/** Throws ARGUMENT. `of`: the option that they are the value of. */
+/** Throws ARGUMENT. `of` is the name of the option whose value they are. */
 export function checkHeaderOptions(options: RateLimitHeaderOptions, of?: string): void {
   checkKnown(options, ["legacy", "partitionKey", "units", "retryJitter", "random", "clock"], of);
   const { legacy = false, partitionKey, units = {}, retryJitter = 0 } = options;
@@ -39,30 +39,31 @@ export function checkHeaderOptions(options: RateLimitHeaderOptions, of?: string)
   durationMs("retryJitter", retryJitter, 0);
   for (const name of ["random", "clock"] as const)
     if (options[name] !== undefined && typeof options[name] !== "function")
-      throw argumentError(name, options[name], "a function that gives a number");
+      throw argumentError(name, options[name], "a function that returns a number");
 }
 
 const CONCURRENT: QuotaUnit = "concurrent-requests";
 
-/** Whole seconds, rounded up: who waits that long has waited long enough. At least 1 where something is left to wait. */
+/** Whole seconds, rounded up so that a client that waits this long has waited long enough. 0 only for no wait. */
 const seconds = (ms: number) => (ms > 0 ? Math.max(Math.ceil(ms / 1000), 1) : 0);
 
-/** What the fields say of one policy; absent: they do not say it. */
+/** The values of one policy in the fields. */
 interface Quota {
   policy: PolicyDecision;
   unit: QuotaUnit;
   remaining: number;
-  /** After what time more is to be had. */
+  /** Time until more permits are available. Absent if it is unknown or never. */
   untilMs?: number;
 }
 
 /**
- * The response header fields of a decision: RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-11),
- * one item per policy, and Retry-After where it is denied. Windows and times are whole seconds, rounded up.
+ * Returns the response header fields of a decision: RateLimit-Policy and RateLimit with one item for each policy, and
+ * Retry-After if it is a denial. Windows and times are whole seconds, rounded up. Source:
+ * draft-ietf-httpapi-ratelimit-headers-11.
  *
- * Shadow policies are left out; fields without an item are absent (a degraded decision may know no policy). A time that
- * never ends is not written: a cost above the limit has no Retry-After. `t` is the time until all permits are there
- * again, of a refusing policy the time after which the call would pass, never later than Retry-After.
+ * Shadow policies are omitted. A field without items is absent: a degraded decision may know no policy. Infinite times are
+ * absent: a cost above the limit has no Retry-After. `t` is the time until all permits are free. For a policy that denies,
+ * it is the time until the call would pass, which is never after Retry-After. Throws ARGUMENT.
  */
 export function rateLimitHeaders(decision: Decision, options: RateLimitHeaderOptions = {}): Record<string, string> {
   return placed("rateLimitHeaders", () => {
@@ -87,7 +88,7 @@ export function rateLimitHeaders(decision: Decision, options: RateLimitHeaderOpt
 
 function quotasOf(decision: Decision, units: Readonly<Record<string, QuotaUnit>>): Quota[] {
   const policies = decision.policies.filter((policy) => !policy.shadow && Number.isFinite(policy.limit));
-  // Denied though no policy refuses: the id is blocked, and what the policies have left is not to be had.
+  // A denial without a policy that denies: the id is blocked, so no permit is available.
   const blocked = !decision.allowed && policies.every((policy) => policy.allowed);
   return policies.map((policy) => {
     const own = Object.hasOwn(units, policy.name) ? units[policy.name] : undefined;
@@ -95,7 +96,7 @@ function quotasOf(decision: Decision, units: Readonly<Record<string, QuotaUnit>>
     const refused = blocked || !policy.allowed;
     const waitMs = Math.max(blocked ? decision.retryAfterMs : policy.retryAfterMs, 1);
     const untilMs = refused ? waitMs : policy.resetAfterMs;
-    // A call that never passes is no question of time, nor when others give back what they hold.
+    // No time is known for a call that never passes, and for permits that other calls hold.
     const timed = Number.isFinite(untilMs) && (refused || unit !== CONCURRENT);
     return { policy, unit, remaining: blocked ? 0 : policy.remaining, ...(timed ? { untilMs } : {}) };
   });

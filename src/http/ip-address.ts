@@ -1,13 +1,13 @@
-/** The four bytes of an IPv4 address in dotted decimals; undefined where it is none (leading zeros are none). */
+/** The four bytes of an IPv4 address in dotted decimals. Undefined for other text, and for leading zeros. */
 export function parseIpv4(text: string): number[] | undefined {
   const parts = text.split(".");
   const valid = parts.length === 4 && parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256);
   return valid ? parts.map(Number) : undefined;
 }
 
-/** The eight groups of an IPv6 address (RFC 4291, 2.2), zone left out; undefined where it is none. */
+/** The eight groups of an IPv6 address (RFC 4291, 2.2), without its zone. Undefined for other text. */
 export function parseIpv6(text: string): number[] | undefined {
-  const [address, zone, ...more] = text.split("%");
+  const [address = "", zone, ...more] = text.split("%");
   if (more.length > 0 || zone === "") return undefined;
   const halves = address.split("::");
   if (halves.length > 2) return undefined;
@@ -19,12 +19,13 @@ export function parseIpv6(text: string): number[] | undefined {
   return [...head, ...new Array<number>(8 - head.length - tail.length).fill(0), ...tail];
 }
 
-/** The groups between colons; the last two may be an IPv4 address, where the address ends here. */
+/** The groups between colons. At the end of an address, an IPv4 address may stand for the last two. */
 function groupsOf(text: string, last: boolean): number[] | undefined {
   if (text === "") return [];
   const parts = text.split(":");
-  const ipv4 = last && parts[parts.length - 1].includes(".") ? parseIpv4(parts.pop()!) : [];
+  const ipv4 = last && parts.at(-1)?.includes(".") ? parseIpv4(parts.pop()!) : [];
   if (ipv4 === undefined || !parts.every((part) => /^[\da-f]{1,4}$/i.test(part))) return undefined;
   const groups = parts.map((part) => Number.parseInt(part, 16));
-  return ipv4.length === 0 ? groups : [...groups, ipv4[0] * 256 + ipv4[1], ipv4[2] * 256 + ipv4[3]];
+  const [a, b, c, d] = ipv4;
+  return d === undefined ? groups : [...groups, a! * 256 + b!, c! * 256 + d];
 }

@@ -14,10 +14,11 @@ export interface Problem {
 const TYPES = "https://iana.org/assignments/http-problem-types";
 
 /**
- * The response to a denied call, after section 5 of draft-ietf-httpapi-ratelimit-headers-11: quota-exceeded, 429, with
- * the names of the policies that refused (as RateLimit-Policy spells them); abnormal-usage-detected, 429, where no
- * policy refused because the id is blocked; temporary-reduced-capacity, 503, where the store could not be asked and
- * the limiter denies then, which is no fault of the client's.
+ * Returns the response to a denied call. Throws ARGUMENT. Source: draft-ietf-httpapi-ratelimit-headers-11, section 5.
+ *
+ * - quota-exceeded, 429: some policies denied the call. Their names are spelt as in RateLimit-Policy.
+ * - abnormal-usage-detected, 429: the id is blocked, and no policy denied the call.
+ * - temporary-reduced-capacity, 503: the store is unreachable, and the limiter denies in that case.
  */
 export function problemOf(decision: Decision): Problem {
   return placed("problemOf", () => {

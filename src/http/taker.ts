@@ -1,18 +1,18 @@
 import type { Decision } from "../limiter/decision.ts";
 
-/** What a middleware needs of a limiter; `Limiter` is one. */
+/** The members of `Limiter` that a middleware uses. */
 export interface Taker {
   take(id: string, options?: { cost?: number | undefined; signal?: AbortSignal | undefined }): Promise<Decision>;
-  /** Gives back what a concurrency policy lent; called when the response has ended. */
+  /** Returns a permit of a concurrency policy. Called when the response has ended. */
   release?(id: string, permit: string): Promise<unknown>;
 }
 
-/** What a store of counts needs besides; `Limiter` has it. */
+/** The members of `Limiter` that `expressRateLimitStore` uses. */
 export interface CountingTaker extends Taker {
-  /** The present decision; nothing is taken. */
+  /** The current decision. Takes nothing. */
   peek(id: string): Promise<Decision>;
-  /** Gives `permits` back. */
+  /** Returns `permits`. */
   reward(id: string, permits: number): Promise<unknown>;
-  /** Forgets all that was taken. */
+  /** Frees all permits. */
   reset(id: string): Promise<unknown>;
 }

@@ -27,7 +27,7 @@ describe("layouts", () => {
 
   it("hold every constant of the Lua steps that include them", () => {
     const wrong = sourceFiles(["lua"], [".lua"]).flatMap(({ path, text }) => {
-      const constants = layouts[path.split("/")[1]]?.constants ?? {};
+      const constants = layouts[path.split("/")[1]!]?.constants ?? {};
       return [...text.matchAll(/^local ([A-Z_]+) = /gm)].filter(([, name]) => name! in constants).map(() => path);
     });
     expect(wrong).toEqual([]);

@@ -11,7 +11,7 @@ const use = "const s = new LocalSeries({}); s.record(3); console.log(kernel.name
 /** The texts of a built ES module and of what it shares with others. */
 function reached(file: string): string[] {
   const text = readFileSync(join(root, "dist", file), "utf8");
-  return [text, ...[...text.matchAll(/from "\.\/(chunk-[^"]+)"/g)].flatMap((match) => reached(match[1]))];
+  return [text, ...[...text.matchAll(/from "\.\/(chunk-[^"]+)"/g)].flatMap((match) => reached(match[1]!))];
 }
 
 /** Every file that package.json promises. */
@@ -112,7 +112,7 @@ describe("the built package", () => {
       input: csv,
       encoding: "utf8",
     });
-    expect(JSON.parse(row.trim().split("\n")[0])).toMatchObject({ count: 2, sum: 4, max: 3 });
+    expect(JSON.parse(row.trim().split("\n")[0]!)).toMatchObject({ count: 2, sum: 4, max: 3 });
     expect(node("dist/cli.js", "--version")).toBe(manifest.version);
   });
 });

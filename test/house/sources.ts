@@ -23,7 +23,7 @@ export function sourceFiles(folders: string[], endings: string[]): SourceFile[] 
     .flatMap((file) => {
       if (!endings.some((ending) => file.endsWith(ending))) return [];
       const text = readFileSync(file, "utf8");
-      const all = [...text.matchAll(IMPORT)].map((match) => match[1]);
+      const all = [...text.matchAll(IMPORT)].map((match) => match[1]!);
       const path = relative(root, file).replaceAll("\\", "/");
       const imports = all
         .filter((name) => name.startsWith("."))

@@ -98,7 +98,7 @@ describe("clientKey", () => {
         fc.pre(![first, second].some((ip) => /^(0:0:0:0:|64:ff9b:|2002:)/.test(ip)));
         const network = new BlockList();
         const key = clientKey(first, { ipv6Prefix });
-        network.addSubnet(key.split("/")[0], ipv6Prefix, "ipv6");
+        network.addSubnet(key.split("/")[0]!, ipv6Prefix, "ipv6");
         expect(network.check(first, "ipv6")).toBe(true);
         expect(clientKey(second, { ipv6Prefix }) === key).toBe(network.check(second, "ipv6"));
       }),

@@ -144,11 +144,11 @@ describe("rateLimitHeaders", () => {
         expect(limits.map(({ name }) => name)).toEqual(quotas.map(({ name }) => name));
         const retry = headers["Retry-After"] === undefined ? Number.POSITIVE_INFINITY : Number(headers["Retry-After"]);
         for (const [i, { q, w, pk }] of quotas.entries()) {
-          const { r, t = 0 } = limits[i];
+          const { r, t = 0 } = limits[i]!;
           expect([q, r, t].every((value) => Number.isSafeInteger(value) && (value as number) >= 0)).toBe(true);
           expect(w === undefined || (w as number) > 0).toBe(true);
-          expect([pk, limits[i].pk]).toEqual([partitionKey, partitionKey]);
-          if (!shown[i].allowed) expect(t).toBeLessThanOrEqual(retry);
+          expect([pk, limits[i]!.pk]).toEqual([partitionKey, partitionKey]);
+          if (!shown[i]!.allowed) expect(t).toBeLessThanOrEqual(retry);
         }
         for (const value of Object.values(headers)) expect(value).not.toMatch(/NaN|Infinity|[^\x20-\x7e]/);
       }),

@@ -153,7 +153,7 @@ const withNode: Framework = (takers, options) => {
   return listen((request, response) => {
     const step = (index: number) => (error?: unknown) => {
       if (error !== undefined) response.writeHead(500).end((error as Error).message);
-      else if (index < limiters.length) limiters[index](request, response, step(index + 1));
+      else if (index < limiters.length) limiters[index]!(request, response, step(index + 1));
       else if (request.url === "/throws") step(index)(new Error("the handler fails"));
       else if (!answered(request, response)) response.end("through");
     };

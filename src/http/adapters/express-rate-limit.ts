@@ -7,19 +7,19 @@ import type { CountingTaker } from "../taker.ts";
 import { Tally } from "./tally.ts";
 
 export interface ExpressRateLimitStoreOptions {
-  /** Put before each key; give one per store where several limit the same request. Default "". */
+  /** Prefix of each key. Use different ones if several stores limit the same request. Default "". */
   prefix?: string | undefined;
-  /** Default Date.now. */
+  /** Ms since 1970. Default Date.now. */
   clock?: Clock | undefined;
 }
 
-/** What express-rate-limit is told of a client. */
+/** The hits of a client, as express-rate-limit reads them. */
 export interface ClientHits {
   totalHits: number;
   resetTime: Date;
 }
 
-/** What express-rate-limit tells its store of its options. */
+/** The options of express-rate-limit that its store receives. */
 export interface ExpressRateLimitInit {
   windowMs: number;
   limit?: unknown;
@@ -27,7 +27,7 @@ export interface ExpressRateLimitInit {
   skipSuccessfulRequests?: boolean;
 }
 
-/** express-rate-limit's Store, as of its version 8. */
+/** The Store interface of express-rate-limit 8. */
 export interface ExpressRateLimitStore {
   readonly localKeys: false;
   readonly prefix: string;
@@ -39,20 +39,19 @@ export interface ExpressRateLimitStore {
 }
 
 /**
- * A store for express-rate-limit that counts in a limiter of one policy: hits are what is taken of its limit.
+ * Returns a store for express-rate-limit that counts in a limiter with one policy. Hits are the permits taken.
  *
- * Give a limiter whose limit is express-rate-limit's: then the limiter decides, a denied request takes nothing and
- * counts as one more than the limit. Or give a function that makes one of the window's length with a limit that is never
- * reached, `(windowMs) => new Limiter(store, [fixedWindow({ limit: 1e9, span: windowMs })])`: then express-rate-limit
- * decides, by a limit that may differ per request, and denied requests count, as in its other stores.
+ * Pass a limiter with express-rate-limit's own limit, and the limiter decides. A denied request then takes nothing and
+ * counts as one more than the limit. Or pass a function that makes a limiter for the window with a limit that is never
+ * reached: `(windowMs) => new Limiter(store, [fixedWindow({ limit: 1e9, span: windowMs })])`. Then express-rate-limit
+ * decides. Its limit may differ per request, and denied requests count, as in its other stores.
  *
- * With `skipFailedRequests` or `skipSuccessfulRequests`, a hit is taken back where this process took a permit for it that
- * the limiter still counts; a denied request took none, so that taking it back gives nothing. Where more than 50 000 keys
- * are open at a time, hits of those that were quiet for longest stay. Keys are taken as the middleware takes them
- * (`LimiterOptions.key`).
+ * With `skipFailedRequests` or `skipSuccessfulRequests`, a hit is returned if this process took a permit for it that the
+ * limiter still counts. A denied request took no permit, so returning it changes nothing. Above 50 000 open keys, the hits
+ * of the least recently used keys are not returned. Keys are handled as in `LimiterOptions.key`.
  *
- * `resetTime` is when all hits are forgotten; of a denied request, when it would pass. Errors of the limiter reach
- * express-rate-limit (`passOnStoreError`). Throws ARGUMENT for what is no limiter.
+ * `resetTime` is the time when all hits are forgotten. For a denied request it is the time when it would pass. Errors of the
+ * limiter reach express-rate-limit (`passOnStoreError`). Throws ARGUMENT if `limiter` is not a limiter.
  */
 export function expressRateLimitStore(
   limiter: CountingTaker | ((windowMs: number) => CountingTaker),
@@ -62,17 +61,17 @@ export function expressRateLimitStore(
     checkKnown(options, ["prefix", "clock"]);
     const { prefix = "", clock = Date.now } = options;
     if (typeof prefix !== "string") throw argumentError("prefix", prefix, "a string");
-    if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms since 1970");
+    if (typeof clock !== "function") throw argumentError("clock", clock, "a function that returns ms since 1970");
     let taker = typeof limiter === "function" ? undefined : checked(limiter);
     let mostHits = 0;
-    /** Only where hits are taken back; express-rate-limit says so in its first call. */
+    /** Kept only if hits are returned. The first call of express-rate-limit, to `init`, says so. */
     let tally: Tally | undefined = new Tally();
     let takesBack = false;
     let spanMs = 0;
     const ready = () => checked(taker);
     const idOf = (key: string) => {
       if (typeof key !== "string")
-        throw argumentErrorOf("expressRateLimitStore", "key", key, "a string: what keyGenerator gives");
+        throw argumentErrorOf("expressRateLimitStore", "key", key, "a string: the result of keyGenerator");
       return clientId(prefix + key);
     };
     const until = (ms: number) => new Date(clock() + (Number.isFinite(ms) ? ms : 0));
@@ -95,11 +94,11 @@ export function expressRateLimitStore(
         const id = await idOf(key);
         const decision = await ready().take(id);
         const { allowed, degraded, resetAfterMs, retryAfterMs } = decision;
-        // What passed without the limiter's store took nothing there, and no decision says until when that matters.
+        // A request that passed while the store was unreachable took no permit, and its decision has no reset time.
         if (allowed && !degraded) tally?.took(id, clock(), resetAfterMs);
         else tally?.tookNothing(id, clock(), degraded ? spanMs : resetAfterMs);
         if (allowed) return { totalHits: Math.max(hitsOf(decision), 1), resetTime: until(resetAfterMs) };
-        // What the limiter denies, express-rate-limit must deny, whichever of the two limits is the larger.
+        // express-rate-limit must deny what the limiter denied, even if its own limit is larger.
         const limit = Math.max(mostHits, Number.isFinite(decision.limit) ? decision.limit : 0);
         return { totalHits: limit + 1, resetTime: until(retryAfterMs) };
       },
@@ -116,7 +115,7 @@ export function expressRateLimitStore(
   });
 }
 
-/** Permits taken; 0 where the decision knows no policy (the store could not be asked). */
+/** Permits taken. 0 if the decision knows no policy, because the store is unreachable. */
 function hitsOf({ limit, remaining }: Decision): number {
   const hits = limit - remaining;
   return Number.isFinite(hits) ? Math.max(hits, 0) : 0;
@@ -124,6 +123,6 @@ function hitsOf({ limit, remaining }: Decision): number {
 
 function checked(taker: CountingTaker | undefined): CountingTaker {
   if (typeof taker?.take !== "function" || typeof taker.peek !== "function")
-    throw argumentError("limiter", taker, "a Limiter, or a function that makes one of the window's ms");
+    throw argumentError("limiter", taker, "a Limiter, or a function that makes one for the window's ms");
   return taker;
 }

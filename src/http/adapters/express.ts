@@ -5,13 +5,13 @@ import { problemOf } from "../problem.ts";
 import type { Taker } from "../taker.ts";
 import { type NodeConnection, type NodeResponse, whenOver } from "./response-end.ts";
 
-/** What is used of Express's request; Node's own will do. */
+/** The members of Express's request that are used. Node's own request has them too. */
 export interface ExpressRequest {
   ip?: string | undefined;
   socket?: NodeConnection & { remoteAddress?: string | undefined };
 }
 
-/** What is used of Express's response: Node's own. */
+/** The members of Express's response that are used. Node's own response has them too. */
 export interface ExpressResponse extends NodeResponse {
   statusCode: number;
   getHeader(name: string): unknown;
@@ -20,16 +20,16 @@ export interface ExpressResponse extends NodeResponse {
 }
 
 export interface ExpressLimiterOptions<Request, Response> extends LimiterOptions<Request> {
-  /** Answers a denied request; the header fields are set. Default: `problemOf`'s status and document. */
+  /** Answers a denied request, after the header fields are set. Default: the status and document of `problemOf`. */
   onDenied?:
     | ((request: Request, response: Response, next: (error?: unknown) => void, decision: Decision) => unknown)
     | undefined;
 }
 
 /**
- * Express middleware (Connect's and plain Node's requests will do) that lets a request pass as the limiter decides.
- * The decision is `request.rateLimit`, and `decisionOf(request)`. The client's address is `request.ip`, thus what
- * Express's "trust proxy" says. An error goes to `next`. Throws ARGUMENT for options that are wrong.
+ * Returns Express middleware that passes or denies each request as the limiter decides. It also works with Connect and with
+ * plain Node requests. The decision is `request.rateLimit` and `decisionOf(request)`. The client's address is `request.ip`,
+ * which follows Express's setting "trust proxy". Errors go to `next`. Throws ARGUMENT for wrong options.
  */
 export function expressLimiter<
   Request extends ExpressRequest = ExpressRequest,
@@ -42,7 +42,7 @@ export function expressLimiter<
     const addressOf = (request: Request) => request.ip ?? request.socket?.remoteAddress;
     const admit = admission("expressLimiter", limiter, options, addressOf, (request) => request);
     const { onDenied = answer } = options;
-    /** Whether the request goes on; else it was answered, or handed to `next` by onDenied. */
+    /** Whether the request passes. If not, it is answered, or `onDenied` has called `next`. */
     const passes = async (request: Request, response: Response, next: (error?: unknown) => void): Promise<boolean> => {
       const admitted = await admit(request);
       if (admitted === undefined) return true;
@@ -58,8 +58,8 @@ export function expressLimiter<
       return decision.allowed;
     };
     return (request, response, next) =>
-      passes(request, response, next).then((goesOn) => {
-        if (goesOn) next();
+      passes(request, response, next).then((isAllowed) => {
+        if (isAllowed) next();
       }, next);
   });
 }

@@ -5,14 +5,14 @@ import { problemOf } from "../problem.ts";
 import type { Taker } from "../taker.ts";
 import { type NodeConnection, type NodeResponse, whenOver } from "./response-end.ts";
 
-/** What is used of Fastify's request, here or by most keys; more with the type given, `(request: FastifyRequest) => ...`. */
+/** The members of Fastify's request that this hook and most keys use. For more, annotate: `(request: FastifyRequest) => ...`. */
 export interface FastifyRequest {
   ip: string;
   headers: Record<string, string | string[] | undefined>;
   raw?: { socket?: NodeConnection };
 }
 
-/** What is used of Fastify's reply. */
+/** The members of Fastify's reply that are used. */
 export interface FastifyReply {
   code(status: number): unknown;
   getHeader(name: string): unknown;
@@ -22,15 +22,15 @@ export interface FastifyReply {
 }
 
 export interface FastifyLimiterOptions<Request, Reply> extends LimiterOptions<Request> {
-  /** Answers a denied request; the header fields are set. Default: `problemOf`'s status and document. */
+  /** Answers a denied request, after the header fields are set. Default: the status and document of `problemOf`. */
   onDenied?: ((request: Request, reply: Reply, decision: Decision) => unknown) | undefined;
 }
 
 /**
- * A Fastify hook that lets a request pass as the limiter decides: `app.addHook("onRequest", fastifyLimiter(limiter))`,
- * or as a route's `onRequest` (`preHandler` where the key needs what is known later). The decision is
- * `request.rateLimit`, and `decisionOf(request)`. The client's address is `request.ip`, thus what Fastify's
- * "trustProxy" says. An error goes to Fastify's error handler. Throws ARGUMENT for options that are wrong.
+ * Returns a Fastify hook that passes or denies each request as the limiter decides:
+ * `app.addHook("onRequest", fastifyLimiter(limiter))`, or a route's `onRequest`. Use `preHandler` if the key needs data that
+ * is known later. The decision is `request.rateLimit` and `decisionOf(request)`. The client's address is `request.ip`, which
+ * follows Fastify's option "trustProxy". Errors go to Fastify's error handler. Throws ARGUMENT for wrong options.
  */
 export function fastifyLimiter<
   Request extends FastifyRequest = FastifyRequest,
@@ -56,7 +56,7 @@ export function fastifyLimiter<
       );
       if (decision.allowed) return undefined;
       await onDenied(request, reply, decision);
-      return reply; // an async hook that has answered must return the reply
+      return reply; // an async hook that answers must return the reply
     };
   });
 }

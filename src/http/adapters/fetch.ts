@@ -6,16 +6,16 @@ import type { Taker } from "../taker.ts";
 import { deniedResponse, whenEnded, whenGone, withHeaders } from "./response.ts";
 
 export interface FetchLimiterOptions<Incoming extends Request> extends LimiterOptions<Incoming> {
-  /** Whom the call counts for: a Request does not say where it comes from. Use `clientKey` with what the platform says. */
+  /** The client that the request counts for. A Request has no client address: use `clientKey` with the platform's. */
   key: (request: Incoming) => string | Promise<string>;
-  /** The response to a denied request; the header fields are added to it. Default: `problemOf`'s. */
+  /** The response to a denied request. The header fields are added to it. Default: that of `problemOf`. */
   onDenied?: ((request: Incoming, decision: Decision) => Response | Promise<Response>) | undefined;
 }
 
 /**
- * A `fetch`-style handler (Workers, Deno, Bun, Next.js routes) before which the limiter decides; arguments behind the
- * request are passed on. Inside the handler, `decisionOf(request)` is the decision. An error rejects the call, as the
- * handler's own do. Throws ARGUMENT for options that are wrong or without `key`.
+ * Returns a `fetch`-style handler (Workers, Deno, Bun, Next.js routes) that calls `handler` if the limiter allows the
+ * request. Further arguments are passed on. Inside the handler, `decisionOf(request)` is the decision. Errors reject the
+ * call, as the handler's own errors do. Throws ARGUMENT for wrong options and without `key`.
  */
 export function fetchLimiter<Incoming extends Request, Rest extends unknown[]>(
   limiter: Taker,

@@ -4,9 +4,9 @@ import { admission, type LimiterOptions } from "../admission.ts";
 import type { Taker } from "../taker.ts";
 import { deniedResponse, whenEnded, whenGone, withHeaders } from "./response.ts";
 
-/** What is used of Hono's context, here or by most keys; more with the type given, `(c: Context) => ...`. */
+/** The members of Hono's context that this middleware and most keys use. For more, annotate: `(c: Context) => ...`. */
 export interface HonoContext {
-  // biome-ignore lint/suspicious/noExplicitAny: Hono's own type of it, which is the application's to say
+  // biome-ignore lint/suspicious/noExplicitAny: Hono's own type, which each application defines
   env: any;
   req: { raw: Request; header(name: string): string | undefined };
   res: Response;
@@ -14,15 +14,15 @@ export interface HonoContext {
 }
 
 export interface HonoLimiterOptions<Context> extends LimiterOptions<Context> {
-  /** The response to a denied request; the header fields are added to it. Default: `problemOf`'s. */
+  /** The response to a denied request. The header fields are added to it. Default: that of `problemOf`. */
   onDenied?: ((context: Context, decision: Decision) => Response | Promise<Response>) | undefined;
 }
 
 /**
- * Hono middleware that lets a request pass as the limiter decides. The decision is the context's variable "rateLimit",
- * and `decisionOf(context.req.raw)`. The client's address is known on Node (@hono/node-server) only: elsewhere give
- * `key: (c) => clientKey(getConnInfo(c).remote.address)`. An error goes to Hono's `onError`. Throws ARGUMENT for options
- * that are wrong.
+ * Returns Hono middleware that passes or denies each request as the limiter decides. The decision is the context's variable
+ * "rateLimit" and `decisionOf(context.req.raw)`. The client's address is known on Node (@hono/node-server) only. Elsewhere
+ * pass `key: (c) => clientKey(getConnInfo(c).remote.address)`. Errors go to Hono's `onError`. Throws ARGUMENT for wrong
+ * options.
  */
 export function honoLimiter<Context extends HonoContext = HonoContext>(
   limiter: Taker,
@@ -56,7 +56,7 @@ export function honoLimiter<Context extends HonoContext = HonoContext>(
   });
 }
 
-/** Hono joins the header of the response that was set before into the next: it must be taken away first. */
+/** Hono merges the headers of the previous response into the next one, so the previous one is removed first. */
 function replace(context: HonoContext, response: Response): void {
   if (context.res === response) return;
   (context as { res: Response | undefined }).res = undefined;

@@ -1,21 +1,21 @@
-/** What is used of Node's response. */
+/** The members of Node's response that are used. */
 export interface NodeResponse {
   once(event: "close", listener: () => void): unknown;
   readonly closed?: boolean;
 }
 
-/** What is used of its connection. */
+/** The members of its connection that are used. */
 export interface NodeConnection {
   readonly destroyed?: boolean;
   once?(event: "close", listener: () => void): unknown;
 }
 
-/** Of each connection, what to call where it ends before the responses do. */
+/** The callbacks of each connection's open responses. */
 const open = new WeakMap<NodeConnection, Set<() => void>>();
 
 /**
- * Calls `ended` when a response of Node's is over: sent, or its connection gone. A response that waits for another one of
- * its connection (pipelining), or has none (upgrades), is not closed with the connection: both are watched.
+ * Calls `ended` when a Node response is sent or its connection has closed. Both are watched, because Node does not close a
+ * response that waits for another one on its connection (pipelining), or has no connection (upgrades).
  */
 export function whenOver(response: NodeResponse, connection: NodeConnection | undefined, ended: () => void): void {
   if (response.closed || connection?.destroyed) {
@@ -30,7 +30,7 @@ export function whenOver(response: NodeResponse, connection: NodeConnection | un
   });
 }
 
-/** One listener for each connection, however many requests it carries. */
+/** One listener for each connection, whatever the number of its requests. */
 function waitingOn(connection: NodeConnection): Set<() => void> {
   let waiting = open.get(connection);
   if (!waiting) {

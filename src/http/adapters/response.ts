@@ -9,8 +9,8 @@ export function deniedResponse(decision: Decision): Response {
 }
 
 /**
- * The response with the fields in its header; a copy where its header cannot be changed (one that was fetched). One that
- * hands the connection over (101) has no copy, and may stay without the fields.
+ * Adds the fields to the response's headers. Returns a copy if they are immutable, as those of a fetched response are. A
+ * response with status 101 (Switching Protocols) cannot be copied and may stay without the fields.
  */
 export function withHeaders(response: Response, headers: Record<string, string>): Response {
   try {
@@ -32,20 +32,20 @@ function put(response: Response, headers: Record<string, string>): void {
   );
 }
 
-/** Calls `ended` where the client goes before the response is over, at once where it has gone already. */
+/** Calls `ended` when the client disconnects before the end of the response, or at once if it has disconnected. */
 export function whenGone({ signal }: Request, ended: () => void): void {
   if (signal.aborted) ended();
   else signal.addEventListener("abort", ended, { once: true });
 }
 
-/** Bodies that nobody reads or cancels are found when they are collected, where the runtime tells. */
+/** Finds bodies that are neither read nor cancelled when they are garbage-collected, if the runtime supports it. */
 const forgotten =
   typeof FinalizationRegistry === "function" ? new FinalizationRegistry<() => void>((ended) => ended()) : undefined;
 
 /**
- * The response, `ended` being called once nothing more of it is made: its body came to its end, failed or was cancelled;
- * at once where no body is sent, HEAD included. The body is read one piece ahead, so that its end is known where nobody
- * reads it. Where a longer one is dropped unread, `ended` is called when it is collected. It may be called more than once.
+ * Returns the response, and calls `ended` when its body has ended, failed or been cancelled. Without a body, HEAD included,
+ * it calls `ended` at once. The body is read one chunk ahead, so the end of a short body is noticed even if it is never
+ * read. For a longer unread body, `ended` is called when it is garbage-collected. `ended` may be called more than once.
  */
 export function whenEnded(request: Request, response: Response, ended: () => void): Response {
   if (response.body === null || request.method === "HEAD") {

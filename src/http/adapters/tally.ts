@@ -1,4 +1,4 @@
-/** Hits of one key in one process: those that took a permit, and those that did not; each until the limiter forgets them. */
+/** Hits of one key in one process, with and without a permit. Each kind is kept until the limiter forgets it. */
 interface Counts {
   taken: number;
   takenUntilMs: number;
@@ -6,13 +6,13 @@ interface Counts {
   untakenUntilMs: number;
 }
 
-/** Keys that are counted at a time, some 20 MB of the longest; of more, the one that was quiet for longest goes. */
-const MOST_KEYS = 50_000;
+/** Bounds memory to about 20 MB with the longest keys. Above it, the least recently used key is evicted. */
+const MAX_KEYS = 50_000;
 
 /**
- * Knows which hits may be given back: express-rate-limit counts a denied request as a hit and takes it back as any other,
- * and a limiter took nothing for it. So hits that took nothing are taken back first: then what stands is what a store would
- * have that counts them all, and no more is given back than was taken. Of a key that is not counted, nothing is.
+ * Decides which hits return a permit. express-rate-limit counts a denied request as a hit and decrements it like any other,
+ * but the limiter took no permit for it. Hits without a permit are therefore decremented first. The rest then equals the
+ * count of a store that counts all hits, and no more permits are returned than were taken. An evicted key returns none.
  */
 export class Tally {
   readonly #counts = new Map<string, Counts>();
@@ -29,7 +29,7 @@ export class Tally {
     counts.untakenUntilMs = nowMs + forMs;
   }
 
-  /** Whether one hit less is a permit to be given back. */
+  /** Removes one hit. Returns whether to return a permit for it. */
   isTaken(key: string, nowMs: number): boolean {
     const counts = this.#counts.get(key);
     if (counts === undefined) return false;
@@ -52,7 +52,7 @@ export class Tally {
     forget(counts, nowMs);
     this.#counts.delete(key);
     this.#counts.set(key, counts);
-    if (this.#counts.size > MOST_KEYS) this.#counts.delete(this.#counts.keys().next().value!);
+    if (this.#counts.size > MAX_KEYS) this.#counts.delete(this.#counts.keys().next().value!);
     return counts;
   }
 }

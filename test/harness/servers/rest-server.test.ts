@@ -55,7 +55,7 @@ test("a pipeline answers each, in order; a transaction runs all or none", async 
   const { status, body } = await post("/pipeline", commands);
   expect(status).toBe(200);
   expect([body[0], body[2]]).toEqual([{ result: "OK" }, { result: 2 }]);
-  expect(body[1].error).toMatch(/^WRONGTYPE/);
+  expect(body[1]!.error).toMatch(/^WRONGTYPE/);
   expect(
     (
       await post("/multi-exec", [

@@ -8,7 +8,7 @@ const readme = readFileSync(join(root, "README.md"), "utf8");
 
 describe("README.md", () => {
   it("shows a first screen whose code prints what it says", () => {
-    const [, code] = /```js\n([\s\S]*?)```/.exec(readme)!;
+    const [, code = ""] = /```js\n([\s\S]*?)```/.exec(readme)!;
     const [, printed] = /```text\n([\s\S]*?)```/.exec(readme)!;
     const output = execFileSync(process.execPath, ["--input-type=module", "--eval", code], {
       cwd: root,
@@ -26,7 +26,7 @@ describe("README.md", () => {
   it("names only scripts that package.json has", () => {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     const named = [...readme.matchAll(/npm (?:run )?(start|test|run [a-z]+|(?<=run )[a-z]+)/g)].map((m) =>
-      m[1].replace("run ", ""),
+      m[1]!.replace("run ", ""),
     );
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
     expect(named).toContain("bench");

@@ -9,7 +9,6 @@ export const UNFINISHED: string[] = [
   "lua/summary/",
   "src/async/",
   "src/errors.ts",
-  "src/http/",
   "src/journal/",
   "src/kernel/",
   "src/limiter/",

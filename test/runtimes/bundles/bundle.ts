@@ -35,6 +35,6 @@ export async function viteBundled(name: string, main: string): Promise<string> {
     logLevel: "error",
     build: { lib: { entry: written(name, main), formats: ["es"] }, write: false },
   });
-  const [{ output }] = built as { output: { code: string }[] }[];
+  const [{ output }] = built as unknown as [{ output: { code: string }[] }];
   return output[0]!.code;
 }

@@ -7,9 +7,9 @@ import type {
   DrainBatch,
   DrainRow,
   LedgerRow,
-} from "../../../src/entries/sql.ts";
-import { STAGES, type Stage } from "../stages.ts";
-import { freshShape } from "./batches.ts";
+} from "../../../../src/entries/sql.ts";
+import type { Stage } from "../../stages.ts";
+import { freshShape } from "../batches.ts";
 
 /** What sinks promise, over a plain map. */
 class Oracle {
@@ -75,35 +75,38 @@ const batches = fc.integer({ min: 0, max: 3 }).chain((dimensions) =>
 const sorted = (rows: readonly (DrainRow | CounterRow<string, bigint>)[]) =>
   rows.map((row) => JSON.stringify([row.bucket, row.startMs, Object.values(row.values), String(row.count)])).sort();
 
-describe.each(Object.keys(STAGES))("%s", (name) => {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = await STAGES[name]!();
-  });
-  afterAll(() => stage.stop());
+/** Random batches, against a map. `open` starts the sink's database. */
+export function sinkDifferential(name: string, open: () => Promise<Stage>): void {
+  describe(name, () => {
+    let stage: Stage;
+    beforeAll(async () => {
+      stage = await open();
+    });
+    afterAll(() => stage.stop());
 
-  test("answers and holds what a map does, whatever batches come", { timeout: 60_000 }, async () => {
-    const sink = stage.sink();
-    await fc.assert(
-      fc.asyncProperty(batches, async ({ dimensions, batches }) => {
-        const shape: CounterShape = freshShape(Array.from({ length: dimensions }, (_, i) => `dim${i}`));
-        const oracle = new Oracle();
-        await sink.createTables(shape);
-        for (const { ahead, ...rest } of batches) {
-          const generation = Math.max(1, (oracle.ledger.get(rest.shard)?.generation ?? 0) + ahead);
-          const batch = { ...rest, generation };
-          expect(await sink.apply(shape, batch, { timeoutMs: 20_000 })).toEqual(oracle.apply(batch));
-        }
-        const { ledger, rows } = await sink.read(shape, { bucket: "minute" });
-        expect(ledger).toEqual([...oracle.ledger.values()].sort((a, b) => a.shard - b.shard));
-        expect(sorted(rows)).toEqual(sorted(oracle.minutes()));
-        const others = [
-          ...(await sink.read(shape, { bucket: "hour" })).rows,
-          ...(await sink.read(shape, { bucket: "day" })).rows,
-        ];
-        expect(sorted([...rows, ...others])).toEqual(sorted([...oracle.rows.values()]));
-      }),
-      { numRuns: 60 },
-    );
+    test("answers and holds what a map does, whatever batches come", { timeout: 60_000 }, async () => {
+      const sink = stage.sink();
+      await fc.assert(
+        fc.asyncProperty(batches, async ({ dimensions, batches }) => {
+          const shape: CounterShape = freshShape(Array.from({ length: dimensions }, (_, i) => `dim${i}`));
+          const oracle = new Oracle();
+          await sink.createTables(shape);
+          for (const { ahead, ...rest } of batches) {
+            const generation = Math.max(1, (oracle.ledger.get(rest.shard)?.generation ?? 0) + ahead);
+            const batch = { ...rest, generation };
+            expect(await sink.apply(shape, batch, { timeoutMs: 20_000 })).toEqual(oracle.apply(batch));
+          }
+          const { ledger, rows } = await sink.read(shape, { bucket: "minute" });
+          expect(ledger).toEqual([...oracle.ledger.values()].sort((a, b) => a.shard - b.shard));
+          expect(sorted(rows)).toEqual(sorted(oracle.minutes()));
+          const others = [
+            ...(await sink.read(shape, { bucket: "hour" })).rows,
+            ...(await sink.read(shape, { bucket: "day" })).rows,
+          ];
+          expect(sorted([...rows, ...others])).toEqual(sorted([...oracle.rows.values()]));
+        }),
+        { numRuns: 60 },
+      );
+    });
   });
-});
+}
