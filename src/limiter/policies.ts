@@ -6,8 +6,7 @@ import { ConcurrencyState } from "./steps/concurrency.ts";
 import { constants } from "./steps/constants.ts";
 import { FixedWindowState } from "./steps/fixed-window.ts";
 import { LeakyBucketState } from "./steps/leaky-bucket.ts";
-import type { StateClass } from "./steps/rule.ts";
-import { KIND } from "./steps/rule.ts";
+import { KIND, type StateClass } from "./steps/rule.ts";
 import { SlidingWindowState } from "./steps/sliding-window.ts";
 
 /** What every policy may be given. */

@@ -6,7 +6,7 @@ import type { Argument, Script, WatchedStore } from "../../../src/store/contract
 import { type Attempt, type ScriptClient, ServerError } from "../../../src/store/delivery/client.ts";
 import { type ScriptStoreOptions, scriptStore } from "../../../src/store/delivery/script-store.ts";
 import { scripts } from "../../../src/store/delivery/scripting.ts";
-import { STORE_CLOSED } from "../../../src/store/health/reason.ts";
+import { STORE_CLOSED } from "../../../src/store/health/client-reasons.ts";
 import { encodeCommand } from "../../../src/store/redis/resp.ts";
 import { type Reply, RespReader } from "./resp-reader.ts";
 
@@ -27,7 +27,6 @@ export function socketStore(port: number, host: string, options: ScriptStoreOpti
 
 /** An adapter over a plain socket: one server, scripts by EVALSHA, no TLS, no password. */
 class SocketClient implements ScriptClient {
-  readonly isCluster = false;
   readonly address: string;
   readonly whyNoReplicas = "over a plain socket, which does not send WAIT";
   lastError: unknown;
