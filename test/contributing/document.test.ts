@@ -50,3 +50,10 @@ function regionOf(path: string, name: string): string {
     new RegExp(`^( *)// #region ${name}\\n([\\s\\S]*?)^ *// #endregion`, "m").exec(read(path)) ?? [];
   return lines.replaceAll(new RegExp(`^${indent}`, "gm"), "");
 }
+
+test("ARCHITECTURE.md names only files that exist", () => {
+  const names = [...read("ARCHITECTURE.md").matchAll(/(?<![\w./-])(?:[\w-]+\/)+(?:[\w-]+\.(?:ts|lua|md))?(?![\w<])/g)];
+  expect(names.length).toBeGreaterThan(40);
+  const isThere = (name: string) => ["", "src"].some((folder) => existsSync(join(root, folder, name)));
+  expect(names.map(([name]) => name).filter((name) => !isThere(name))).toEqual([]);
+});

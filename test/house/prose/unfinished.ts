@@ -1,7 +1,5 @@
 /** Folders and files that the checks of prose leave out until they are rewritten. Only to become shorter. */
 export const UNFINISHED: string[] = [
-  "ARCHITECTURE.md",
-  "CHANGELOG.md",
   "lua/README.md",
   "lua/journal/",
   "lua/limiter/",
