@@ -27,7 +27,6 @@ export function socketStore(port: number, host: string, options: ScriptStoreOpti
 
 /** An adapter over a plain socket: one server, scripts by EVALSHA, no TLS, no password. */
 class SocketClient implements ScriptClient {
-  readonly isCluster = false;
   readonly address: string;
   readonly whyNoReplicas = "over a plain socket, which does not send WAIT";
   lastError: unknown;
