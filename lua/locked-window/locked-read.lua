@@ -10,24 +10,24 @@
 -- Errors STALE · CORRUPT · TOO_LARGE more than the maximum bytes
 -- Cost  O(bytes)
 -- @include store/refuse
-local MOST_FENCE = 2 ^ 53
+local MAX_FENCE = 2 ^ 53
 local keys_per_step = 1
 local arguments_per_step = 4
 
 local function step(k, a, now)
   local key, fence, nonce = KEYS[k], tonumber(ARGV[a]), ARGV[a + 1]
-  local most, span = tonumber(ARGV[a + 2]), tonumber(ARGV[a + 3])
+  local max_bytes, span = tonumber(ARGV[a + 2]), tonumber(ARGV[a + 3])
   local stored = redis.call("HMGET", key, "timestamps", "values", "mark")
   local times, values = stored[1] or "", stored[2] or ""
-  if #times + #values > most then
+  if #times + #values > max_bytes then
     return refuse("TOO_LARGE", "the window takes " .. #times + #values .. " bytes, of at most " .. ARGV[a + 2])
   end
   if fence > 0 then
     local mark = ARGV[a] .. ":" .. nonce
     local last = tonumber(string.match(stored[3] or "0:0", "^(%d+):%d+$"))
-    if not last or last > MOST_FENCE then return refuse("CORRUPT", "its field mark is no fence and nonce") end
+    if not last or last > MAX_FENCE then return refuse("CORRUPT", "its field mark is not a fence and nonce") end
     if (last > fence or (last == fence and stored[3] ~= mark)) then
-      return refuse("STALE", "another holds the window's lock by now")
+      return refuse("STALE", "another holder has the window's lock now")
     end
     redis.call("HSET", key, "mark", mark)
     redis.call("PEXPIREAT", key, string.format("%.0f", now + 2 * span))

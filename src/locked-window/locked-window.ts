@@ -6,16 +6,9 @@ import { randomU32 } from "../random.ts";
 import { asCorrupt } from "../store/as-corrupt.ts";
 import type { Store } from "../store/contract.ts";
 import { keyOf } from "../store/keys.ts";
-import type { Mark } from "./locked-columns.ts";
-import {
-  type LockedWindowOptions,
-  type LockedWindowSettings,
-  lockedSettings,
-  type Statistics,
-} from "./locked-options.ts";
-import { lockedRead } from "./locked-read.ts";
-import { contentOf, type LockedContent, type LockedStats, lockedStatsOf } from "./locked-step.ts";
-import { lockedWrite } from "./locked-write.ts";
+import { contentOf, type LockedStats, lockedStatsOf, type WindowContent } from "./content.ts";
+import { type LockedWindowOptions, type LockedWindowSettings, lockedSettings, type Statistics } from "./options.ts";
+import { type Mark, readWindow, writeWindow } from "./steps.ts";
 
 /** The built-in numbers of a locked window and the caller's custom statistics. */
 export type LockedAnswer<S extends Statistics> = LockedStats & { [Name in keyof S]: ReturnType<S[Name]> };
@@ -27,11 +20,11 @@ interface Waiting<S extends Statistics> {
 }
 
 const PREFIX = "sw_counter_bytes:";
-const MOST_WAITING = 100_000;
+const MAX_WAITING = 100_000;
 const EVENT_BYTES = 12;
 
 /**
- * A window in one Redis hash that is read, computed and written back under a lock (the third version of document 1).
+ * A window in one Redis hash that is read, computed and written back under a lock (the third version of the published design).
  * Use it for data that other programs share as `timestamps` (i64) and `values` (f32), or for statistics that need all
  * values at once. Otherwise use `Series`: here every step transfers the whole window twice.
  * Columns of base64 text can be read too; the next write replaces them by bytes.
@@ -79,8 +72,8 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
     } catch (error) {
       return Promise.reject(this.#at.error("addAndGetStats", error));
     }
-    if (this.#waiting.length >= MOST_WAITING) {
-      const full = new OrielError("OVERLOADED", `${MOST_WAITING} calls wait already`, { transient: true });
+    if (this.#waiting.length >= MAX_WAITING) {
+      const full = new OrielError("OVERLOADED", `${MAX_WAITING} calls are waiting, the maximum`, { transient: true });
       return Promise.reject(this.#at.error("addAndGetStats", full));
     }
     const answer = new Promise<LockedAnswer<S>>((resolve, reject) => this.#waiting.push({ value, resolve, reject }));
@@ -119,7 +112,7 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
   async #step(added: number[]): Promise<LockedAnswer<S>> {
     const { waitMs, leaseMs, spanMs, maxBytes } = this.#settings;
     const held = await this.#lock.tryLock({ wait: waitMs, lease: leaseMs });
-    if (!held) throw new OrielError("DEADLINE", `others held its lock for ${waitMs} ms`, { transient: true });
+    if (!held) throw new OrielError("DEADLINE", `others held the window's lock for ${waitMs} ms`, { transient: true });
     try {
       const mark = { fence: held.fence, nonce: randomU32() };
       const content = await this.#read(mark, added);
@@ -127,28 +120,28 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
       if (length * EVENT_BYTES > maxBytes)
         throw new OrielError(
           "TOO_LARGE",
-          `${length} events of ${EVENT_BYTES} bytes are more than maxBytes, ${maxBytes}`,
+          `the window has ${length} events of ${EVENT_BYTES} bytes; maxBytes is ${maxBytes}`,
         );
       const answer = this.#answerOf(content);
       const { times, values } = content;
-      await this.#store.run(lockedWrite, this.#key, { mark, times: bytesOf(times), values: bytesOf(values), spanMs });
+      await this.#store.run(writeWindow, this.#key, { mark, times: bytesOf(times), values: bytesOf(values), spanMs });
       return answer;
     } finally {
       held.release().catch(() => false);
     }
   }
 
-  async #read(mark: Mark, added: readonly number[]): Promise<LockedContent> {
+  async #read(mark: Mark, added: readonly number[]): Promise<WindowContent> {
     const { spanMs, closed, maxBytes } = this.#settings;
     try {
-      const state = await this.#store.run(lockedRead, this.#key, { mark, mostBytes: maxBytes, spanMs });
+      const state = await this.#store.run(readWindow, this.#key, { mark, maxBytes, spanMs });
       return contentOf(state, spanMs, closed, added);
     } catch (error) {
       throw asCorrupt(this.#key, error);
     }
   }
 
-  #answerOf(content: LockedContent): LockedAnswer<S> {
+  #answerOf(content: WindowContent): LockedAnswer<S> {
     const own: Record<string, unknown> = {};
     for (const [name, statistic] of Object.entries(this.#settings.statistics))
       own[name] = statistic(content.values, content.times);

@@ -3,9 +3,9 @@
 export type { Column } from "../../kernel/contract.ts";
 export type { NanPolicy } from "../../kernel/nan.ts";
 export type { PercentileMethod } from "../../kernel/percentile/percentile.ts";
-export type { LockedWindowOptions, Statistics } from "../../locked-window/locked-options.ts";
-export type { LockedStats } from "../../locked-window/locked-step.ts";
+export type { LockedStats } from "../../locked-window/content.ts";
 export { type LockedAnswer, LockedWindow } from "../../locked-window/locked-window.ts";
+export type { LockedWindowOptions, Statistics } from "../../locked-window/options.ts";
 export type { SeriesStatsOptions, SummarizeOptions } from "../../series/queries.ts";
 export { Series } from "../../series/series.ts";
 export type { Recorded, RecordManyOptions, RecordOptions, SeriesOptions } from "../../series/series-options.ts";

@@ -2,7 +2,7 @@ import { argumentError, byteBound, checkKnown } from "../errors.ts";
 import { leaseMsOf, waitMsOf } from "../lock/lock-options.ts";
 import { type Closed, type Duration, durationMs } from "../time.ts";
 
-/** Custom statistics by name. A function gets the events inside, in the order recorded, and must not change them. */
+/** Custom statistics by name. A function is called with the events inside, in the order recorded, and must not change them. */
 export type Statistics = Record<string, (values: Float32Array, times: BigInt64Array) => unknown>;
 
 export interface LockedWindowOptions<S extends Statistics = Record<never, never>> {
@@ -30,8 +30,8 @@ export interface LockedWindowSettings {
 }
 
 const OPTIONS = ["span", "closed", "wait", "lease", "maxBytes", "statistics"];
-const OWN = ["count", "sum", "average", "p99"];
-const LONGEST_SPAN_MS = 365 * 86_400_000;
+const BUILT_IN = ["count", "sum", "average", "p99"];
+const MAX_SPAN_MS = 365 * 86_400_000;
 
 export function lockedSettings(options: LockedWindowOptions<Statistics>): LockedWindowSettings {
   checkKnown(options, OPTIONS);
@@ -41,10 +41,10 @@ export function lockedSettings(options: LockedWindowOptions<Statistics>): Locked
     throw argumentError("statistics", statistics, "an object of functions");
   for (const [name, statistic] of Object.entries(statistics)) {
     if (typeof statistic !== "function") throw argumentError(`statistics.${name}`, statistic, "a function");
-    if (OWN.includes(name)) throw argumentError("statistics", name, `a name other than ${OWN.join(", ")}`);
+    if (BUILT_IN.includes(name)) throw argumentError("statistics", name, `a name other than ${BUILT_IN.join(", ")}`);
   }
   return {
-    spanMs: durationMs("span", options.span, 1, LONGEST_SPAN_MS),
+    spanMs: durationMs("span", options.span, 1, MAX_SPAN_MS),
     closed,
     waitMs: waitMsOf(options.wait ?? "10s"),
     leaseMs: leaseMsOf("lease", options.lease ?? "60s"),

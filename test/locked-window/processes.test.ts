@@ -31,7 +31,7 @@ const counted = async (value: number) =>
   (await new LockedWindow(store, "orders", options).stats()).all.filter((each) => each === value).length;
 
 async function start(value: number): Promise<ChildProcess> {
-  const child = fork(builtProgram(new URL("./locked-writer.ts", import.meta.url)), [server.url, String(value)]);
+  const child = fork(builtProgram(new URL("./writer.ts", import.meta.url)), [server.url, String(value)]);
   children.push(child);
   await once(child, "message");
   return child;

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { LockedWindow, type Store } from "../../src/entries/index.ts";
 import { forceKernel } from "../../src/kernel/choose.ts";
-import { lockedRead } from "../../src/locked-window/locked-read.ts";
-import { lockedWrite } from "../../src/locked-window/locked-write.ts";
+import { readWindow, writeWindow } from "../../src/locked-window/steps.ts";
 import { type MatrixStore, overMatrix } from "../matrix/open.ts";
 import { percentileByHand } from "../stats/oracle.ts";
 
@@ -105,9 +104,9 @@ overMatrix("lockedWindow", (name, open, { kernel, modes }) =>
       await on(store).addAndGetStats(1);
       const fence = 9_000_000_000_000_000;
       const read = (by: Store, mark: { fence: number; nonce: number }) =>
-        by.run(lockedRead, KEY, { mark, mostBytes: 1000, spanMs: SPAN_MS });
+        by.run(readWindow, KEY, { mark, maxBytes: 1000, spanMs: SPAN_MS });
       const write = (by: Store, mark: { fence: number; nonce: number }) =>
-        by.run(lockedWrite, KEY, { mark, times: new Uint8Array(16), values: new Uint8Array(8), spanMs: SPAN_MS });
+        by.run(writeWindow, KEY, { mark, times: new Uint8Array(16), values: new Uint8Array(8), spanMs: SPAN_MS });
       const stale = { code: "STALE", applied: "no" };
       await read(store, { fence, nonce: 1 });
       await read(other, { fence: fence + 1, nonce: 1 });

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { lockedRead } from "../../src/locked-window/locked-read.ts";
-import { lockedWrite } from "../../src/locked-window/locked-write.ts";
+import { readWindow, writeWindow } from "../../src/locked-window/steps.ts";
 import { type OpenStore, onMemory, onRedis6 } from "../series/contract/stores.ts";
 
 const mark = fc.record({ fence: fc.integer({ min: 1, max: 4 }), nonce: fc.integer({ min: 1, max: 2 }) });
@@ -11,7 +10,7 @@ const step = fc.oneof(
   fc.record({
     kind: fc.constant("read" as const),
     mark: fc.oneof(fc.constant({ fence: 0, nonce: 0 }), mark),
-    mostBytes: fc.constantFrom(0, 24, 1000),
+    maxBytes: fc.constantFrom(0, 24, 1000),
     spanMs,
   }),
   fc.record({ kind: fc.constant("write" as const), mark, events, byte: fc.nat(255), spanMs }),
@@ -27,11 +26,11 @@ async function play({ store, clock }: OpenStore, one: typeof step extends fc.Arb
   }
   try {
     if (one.kind === "read") {
-      const { nowMs, times, values } = await store.run(lockedRead, KEY, one);
+      const { nowMs, times, values } = await store.run(readWindow, KEY, one);
       return { nowMs, times: [...times], values: [...values] };
     }
     const times = new Uint8Array(8 * one.events).fill(one.byte);
-    return await store.run(lockedWrite, KEY, { ...one, times, values: new Uint8Array(4 * one.events) });
+    return await store.run(writeWindow, KEY, { ...one, times, values: new Uint8Array(4 * one.events) });
   } catch (error) {
     const { code, applied, transient, message } = error as Record<string, unknown>;
     return { code, applied, transient, message };
