@@ -61,10 +61,10 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
    * Calls made while a step runs are added together in the next step and get the same answer.
    * Cost: four round trips, and 24 bytes per event of the window.
    *
-   * Rejects with DEADLINE if others held the lock for all of `wait`; STALE if the lease expired before the write
-   * (nothing was written); TOO_LARGE; CORRUPT if the key holds no window; ARGUMENT if the value is not finite as a
-   * float32; OVERLOADED if 100 000 calls wait already; or the store's error. `applied` says whether the event may
-   * count.
+   * Rejects with DEADLINE if others held the lock for all of `wait`. Rejects with STALE if the lease expired before the
+   * write; then nothing was written. Rejects with TOO_LARGE above `maxBytes`, CORRUPT if the key is not a window,
+   * ARGUMENT if the value is not finite as a float32, OVERLOADED if 100 000 calls are waiting, or the store's error.
+   * `applied` of the error says whether the event may count.
    */
   addAndGetStats(value: number): Promise<LockedAnswer<S>> {
     try {

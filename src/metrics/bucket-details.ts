@@ -1,6 +1,6 @@
 import { CELL } from "./cells.ts";
 
-/** One bucket as it was when it was read; latencies in ms, NaN without any. */
+/** A copy of one bucket. Latencies are in ms, and NaN if none was recorded. */
 export interface BucketDetails {
   /** Ms since 1970. */
   startMs: number;
@@ -9,7 +9,7 @@ export interface BucketDetails {
   allowed: number;
   denied: number;
   borrowed: number;
-  /** Sum of latencies over successes; the sum where there is no success. */
+  /** Sum of the latencies, divided by the number of successes; the sum itself if there is no success. */
   meanLatencyMs: number;
   minLatencyMs: number;
   maxLatencyMs: number;

@@ -1,6 +1,6 @@
 import { argumentErrorOf } from "../place.ts";
 
-/** Where a bucket's numbers stand in its row of a Float64Array: counts, sum and extremes of the latencies in ms. */
+/** Index of each number of a bucket in its row of a Float64Array. Latencies are in ms. */
 export const CELL = {
   success: 0,
   failure: 1,
@@ -26,8 +26,8 @@ export function addCount(cells: Float64Array, at: number, count: number, structu
   cells[at] = (cells[at] as number) + count;
 }
 
-/** For a latency that is not between the row's least and greatest: widens them. What is between them needs no check. */
-export function widen(cells: Float64Array, row: number, latencyMs: number, structure: string): void {
+/** Checks a latency, and updates the minimum and maximum of the row. */
+export function updateExtremes(cells: Float64Array, row: number, latencyMs: number, structure: string): void {
   checkLatency(latencyMs, structure);
   if (latencyMs < (cells[row + CELL.minLatencyMs] as number)) cells[row + CELL.minLatencyMs] = latencyMs;
   if (latencyMs > (cells[row + CELL.maxLatencyMs] as number)) cells[row + CELL.maxLatencyMs] = latencyMs;

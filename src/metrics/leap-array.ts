@@ -10,14 +10,15 @@ export interface LeapArrayOptions<T> {
   mode?: LeapMode | undefined;
   /** Ms since 1970; default `Date.now`. Times before 1970 have no bucket. */
   clock?: Clock | undefined;
-  /** Makes a value that is used again as good as new; default: its method `reset()`, else a new value takes its place. */
+  /** Resets a value before its slot is reused. Default: its method `reset()`; without one, a new value replaces it. */
   reset?: ((value: T, startMs: number) => void) | undefined;
 }
 
 /**
- * A ring of `sampleCount` buckets over `interval`: the bucket of t is slot (t / length) mod count and starts at
- * t - t mod length. It never grows, a slot's wrap is used again. Each call costs O(1), those that list O(sampleCount).
- * ARGUMENT for a shape that does not divide evenly and for a time that is not finite. Source: Sentinel's LeapArray.
+ * A ring of `sampleCount` buckets over `interval`. The bucket of time t has slot (t / length) mod count, and starts at
+ * t - t mod length. The ring never grows: it reuses the wrap of a slot.
+ * Throws ARGUMENT if the buckets do not divide the interval evenly, or a time is not finite.
+ * Cost: O(1) per call; O(sampleCount) for calls that list buckets. Source: Sentinel's LeapArray.
  */
 export class LeapArray<T> {
   readonly sampleCount: number;
@@ -43,9 +44,9 @@ export class LeapArray<T> {
     const { mode = "sentinel", clock = Date.now, reset } = options;
     this.lengthMs = bucketLengthMs(sampleCount, intervalMs, "LeapArray");
     if (typeof newBucket !== "function")
-      throw argumentErrorOf("LeapArray", "newBucket", newBucket, "a function that makes a value");
+      throw argumentErrorOf("LeapArray", "newBucket", newBucket, "a function that returns a value");
     if (typeof clock !== "function")
-      throw argumentErrorOf("LeapArray", "clock", clock, "a function that gives ms since 1970");
+      throw argumentErrorOf("LeapArray", "clock", clock, "a function that returns ms since 1970");
     if (reset !== undefined && typeof reset !== "function")
       throw argumentErrorOf("LeapArray", "reset", reset, "a function");
     this.sampleCount = sampleCount;
@@ -57,12 +58,12 @@ export class LeapArray<T> {
     this.#slots = new Array(sampleCount).fill(undefined);
   }
 
-  /** How often a bucket was asked for whose slot had gone on to a later one: what was written to it counts nowhere. */
+  /** How often a bucket was requested after a later one had taken its slot. Writes to such a bucket do not count. */
   get lateCount(): number {
     return this.#lateCount;
   }
 
-  /** Slot of the bucket of `timeMs`, from 0; -1 before 1970, where there are none. */
+  /** Slot of the bucket of `timeMs`, from 0. Times before 1970 have no bucket; their slot is -1. */
   indexOf(timeMs: number): number {
     const startMs = this.startOf(timeMs);
     return startMs < 0 ? -1 : (startMs / this.lengthMs) % this.sampleCount;
@@ -74,8 +75,8 @@ export class LeapArray<T> {
   }
 
   /**
-   * The bucket of `timeMs`: made, used again or reset as needed. Null before 1970; where the slot has gone on to a later
-   * bucket, a detached one that nothing reads, and `lateCount` goes up.
+   * The bucket of `timeMs`, which is created or reset if needed; null before 1970. If a later bucket has taken the slot,
+   * returns a detached bucket that no query reads, and increments `lateCount`.
    */
   currentWindow(timeMs = this.#clock()): WindowWrap<T> | null {
     const startMs = this.startOf(timeMs);
@@ -93,28 +94,28 @@ export class LeapArray<T> {
     return old.resetTo(startMs);
   }
 
-  /** The bucket right before that of `timeMs`; null where it was never made, or its slot holds another, or it is deprecated. */
+  /** The bucket before that of `timeMs`; null if it is deprecated, was never created, or its slot has another bucket. */
   previousWindow(timeMs = this.#clock()): WindowWrap<T> | null {
     const startMs = this.startOf(timeMs) - this.lengthMs;
     const wrap = this.#slots[this.indexOf(startMs)];
     return wrap?.startMs === startMs && !this.isWindowDeprecated(wrap, timeMs) ? wrap : null;
   }
 
-  /** The value whose bucket `timeMs` lies in; null where there is none. Makes nothing. */
+  /** The value of the bucket of `timeMs`; null if there is none. Creates no bucket. */
   windowValue(timeMs = this.#clock()): T | null {
     const startMs = this.startOf(timeMs);
     const wrap = this.#slots[this.indexOf(startMs)];
     return wrap?.startMs === startMs ? wrap.value : null;
   }
 
-  /** The oldest bucket of a ring that is full at `timeMs`: the slot to be used next; null where it is empty or deprecated. */
+  /** The bucket in the slot that is used next after `timeMs`; null if it is empty or deprecated. */
   validHead(timeMs = this.#clock()): WindowWrap<T> | null {
     checkTime(timeMs, "LeapArray");
     const wrap = timeMs < 0 ? undefined : this.#slots[this.indexOf(timeMs + this.lengthMs)];
     return wrap && !this.isWindowDeprecated(wrap, timeMs) ? wrap : null;
   }
 
-  /** Whether a bucket counts no more (mode "future": counts now) at `timeMs`. */
+  /** True if a bucket does not count at `timeMs`; see `LeapMode`. */
   isWindowDeprecated(wrap: WindowWrap<T>, timeMs = this.#clock()): boolean {
     checkTime(timeMs, "LeapArray");
     if (!(wrap instanceof WindowWrap)) throw argumentErrorOf("LeapArray", "wrap", wrap, "a bucket of a LeapArray");
@@ -127,7 +128,7 @@ export class LeapArray<T> {
     return this.listAll().filter((wrap) => !this.isWindowDeprecated(wrap, timeMs));
   }
 
-  /** Every bucket there is, in order of slots. */
+  /** Every bucket, deprecated ones included, in order of slots. */
   listAll(): WindowWrap<T>[] {
     return this.#slots.filter((wrap) => wrap !== undefined);
   }

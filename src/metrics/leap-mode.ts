@@ -1,9 +1,10 @@
 import { argumentError } from "../errors.ts";
 
 /**
- * Which buckets an answer at `now` is made of. "sentinel": a bucket exactly one interval old still counts, and so do those
- * ahead of a clock that stepped back. "exact": now - interval < start <= now. "future": now < start, for what is booked
- * ahead.
+ * The buckets that count in an answer at `now`.
+ * "exact": buckets with now - interval < start <= now.
+ * "sentinel": also a bucket exactly one interval old, and those ahead of a clock that stepped back.
+ * "future": buckets with now < start, for events that are booked ahead.
  */
 export type LeapMode = "sentinel" | "exact" | "future";
 

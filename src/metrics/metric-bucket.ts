@@ -1,9 +1,9 @@
-import { addCount, CELL, clearRow, ROW, widen } from "./cells.ts";
+import { addCount, CELL, clearRow, ROW, updateExtremes } from "./cells.ts";
 
 /**
- * The counts of one slice of time, and sum (`latencySumMs`), minimum and maximum of its response times in ms; without any, these are
- * 0, NaN and NaN. Each call O(1). ARGUMENT for counts that are not whole or below 0. Source: Sentinel's MetricBucket,
- * whose minimum is 5000 when there is none: see `mode` of MetricWindow.
+ * The counts of one bucket, and the sum, minimum and maximum of its response times in ms. Without a response time, these
+ * three are 0, NaN and NaN. Throws ARGUMENT for a count that is negative or not a whole number. Cost: O(1) per call.
+ * Source: Sentinel's MetricBucket, whose minimum without a response time is 5000; see `mode` of MetricWindow.
  */
 export class MetricBucket {
   readonly #cells = new Float64Array(ROW);
@@ -56,7 +56,7 @@ export class MetricBucket {
   }
 
   addLatency(latencyMs: number): this {
-    widen(this.#cells, 0, latencyMs, "MetricBucket");
+    updateExtremes(this.#cells, 0, latencyMs, "MetricBucket");
     this.#cells[CELL.latencySumMs] = this.#get(CELL.latencySumMs) + latencyMs;
     return this;
   }

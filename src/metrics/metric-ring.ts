@@ -1,12 +1,12 @@
 import { CELL, clearRow, ROW } from "./cells.ts";
 import { bucketLengthMs, bucketStartMs } from "./shape.ts";
 
-/** Where `current` keeps, after the numbers of its bucket, the instant it was sought for last. */
-export const SOUGHT = ROW;
+/** Index in `current` of the time for which the bucket was last looked up. It follows the bucket's numbers. */
+export const LOOKUP_TIME = ROW;
 
 /**
- * The law of LeapArray over rows of one Float64Array: no object a bucket, nothing allocated after construction.
- * A slot that was never used holds a bucket of -Infinity, which is older than any.
+ * The ring of `LeapArray`, stored as rows of one Float64Array. It allocates nothing after construction.
+ * The start of a slot that was never used is -Infinity, which is before any other.
  */
 export class MetricRing {
   readonly sampleCount: number;
@@ -15,20 +15,20 @@ export class MetricRing {
   /** Start of each slot's bucket, ms since 1970. */
   readonly starts: Float64Array;
   /**
-   * The numbers of the bucket that was sought last, and the instant for which: what is recorded at the same one needs no
-   * other check. At fixed places, which makes a record some ns; its row in `#cells` is brought up to date before it is read.
+   * The numbers of the bucket that was looked up last, and the time of that lookup. A record at the same time does not
+   * need another lookup. Fixed indexes make a record cost some ns. The row in `#cells` is updated before it is read.
    */
   readonly current = new Float64Array(ROW + 1).fill(Number.NaN);
   lateCount = 0;
   readonly #cells: Float64Array;
-  readonly #remembers: boolean;
-  /** Of the bucket in `current`; -1 and -Infinity as long as there is none. */
+  readonly #storesTime: boolean;
+  /** Slot and start of the bucket in `current`; -1 and -Infinity before the first lookup. */
   #slot = -1;
   #startMs = -Infinity;
 
-  /** `remembers`: whether what is recorded at the instant sought last may go on without asking. */
-  constructor(sampleCount: number, intervalMs: number, remembers: boolean) {
-    this.#remembers = remembers;
+  /** `storesTime`: whether `current` stores the time of the lookup, so that a record at the same time can skip it. */
+  constructor(sampleCount: number, intervalMs: number, storesTime: boolean) {
+    this.#storesTime = storesTime;
     this.lengthMs = bucketLengthMs(sampleCount, intervalMs, "MetricWindow");
     this.sampleCount = sampleCount;
     this.intervalMs = intervalMs;
@@ -36,19 +36,19 @@ export class MetricRing {
     this.#cells = new Float64Array(sampleCount * ROW);
   }
 
-  /** Makes the bucket of `timeMs` the current one; false, and counted, where its slot has gone on to a later one. */
+  /** Makes the bucket of `timeMs` current. If a later bucket has its slot, increments `lateCount` and returns false. */
   seek(timeMs: number): boolean {
     if (this.turn(timeMs)) return true;
     this.lateCount++;
     return false;
   }
 
-  /** The same without counting what is late. */
+  /** The same as `seek`, but leaves `lateCount` as it is. */
   turn(timeMs: number): boolean {
-    // Of what is no number too, which would be turned into one.
+    // The subtraction would convert a value of another type to a number.
     const sinceMs = typeof timeMs === "number" ? timeMs - this.#startMs : Number.NaN;
-    if (!(sinceMs >= 0 && sinceMs < this.lengthMs) && !this.#take(this.startOf(timeMs))) return false;
-    if (this.#remembers) this.current[SOUGHT] = timeMs;
+    if (!(sinceMs >= 0 && sinceMs < this.lengthMs) && !this.#makeCurrent(this.startOf(timeMs))) return false;
+    if (this.#storesTime) this.current[LOOKUP_TIME] = timeMs;
     return true;
   }
 
@@ -57,7 +57,7 @@ export class MetricRing {
     return bucketStartMs(timeMs, this.lengthMs, "MetricWindow");
   }
 
-  /** 0 for times before 1970, which have no bucket. */
+  /** Slot of the bucket that starts at `startMs`; 0 before 1970, where there are no buckets. */
   slotOf(startMs: number): number {
     return startMs < 0 ? 0 : (startMs / this.lengthMs) % this.sampleCount;
   }
@@ -71,7 +71,7 @@ export class MetricRing {
     return sum;
   }
 
-  /** Largest value of one cell; -Infinity without any bucket. */
+  /** Largest value of one cell; -Infinity if there is no bucket. */
   max(cell: number, firstMs: number, lastMs: number): number {
     this.#putBack();
     let max = -Infinity;
@@ -80,7 +80,7 @@ export class MetricRing {
     return max;
   }
 
-  /** Least latency; Infinity without any. */
+  /** Smallest latency; Infinity if there is none. */
   minLatencyMs(firstMs: number, lastMs: number): number {
     this.#putBack();
     let min = Infinity;
@@ -90,7 +90,7 @@ export class MetricRing {
     return min;
   }
 
-  /** Starts, and copies of the rows, of the buckets that start from `firstMs` to `lastMs`, oldest first. */
+  /** Start and a copy of the row of each bucket that starts from `firstMs` to `lastMs`, oldest first. */
   rows(firstMs: number, lastMs: number): { startMs: number; row: Float64Array }[] {
     this.#putBack();
     return Array.from(this.starts, (startMs, slot) => ({ startMs, slot }))
@@ -99,8 +99,8 @@ export class MetricRing {
       .map(({ startMs, slot }) => ({ startMs, row: this.#cells.slice(slot * ROW, slot * ROW + ROW) }));
   }
 
-  /** Makes the bucket that starts at `startMs` the current one, in place of one that is older; false for a later one. */
-  #take(startMs: number): boolean {
+  /** Makes the bucket that starts at `startMs` current. Replaces an older one in its slot; false if that one is later. */
+  #makeCurrent(startMs: number): boolean {
     const slot = this.slotOf(startMs);
     const heldMs = this.starts[slot] as number;
     if (startMs < 0 || startMs < heldMs) return false;

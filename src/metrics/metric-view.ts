@@ -10,7 +10,7 @@ import { checkTime } from "./shape.ts";
 /** Sentinel's statisticMaxRt. */
 const STATISTIC_MAX_LATENCY_MS = 5000;
 
-/** What a window of metrics is read from; one for a window and all its views. */
+/** The data that a window of metrics shares with all its views. */
 export interface MetricSource {
   readonly ring: MetricRing;
   readonly mode: LeapMode;
@@ -21,10 +21,10 @@ export interface MetricSource {
 }
 
 /**
- * The answers of a window of metrics, of the last `intervalMs` at the present or at a time given. Sums are over the buckets
- * that count (see `mode`), so a window of one bucket less than `intervalMs` up to `intervalMs`. An empty window: 0, and NaN
- * for averages, extremes and percentiles. Cost: O(buckets). Source: Sentinel's ArrayMetric and sentinel-golang's
- * SlidingWindowMetric.
+ * The answers of a window of metrics, over the last `intervalMs` before now or before a given time. A sum covers the
+ * buckets that count (see `mode`). The current bucket is incomplete, so the window is up to one bucket shorter than
+ * `intervalMs`. For an empty window, counts and sums are 0; averages, extremes and percentiles are NaN.
+ * Cost: O(buckets). Source: Sentinel's ArrayMetric and sentinel-golang's SlidingWindowMetric.
  */
 export class MetricView {
   readonly sampleCount: number;
@@ -72,13 +72,13 @@ export class MetricView {
     return this.#perSecond(this.denied(timeMs));
   }
 
-  /** Mean response time of a success in ms; without any NaN, in mode "sentinel" 0. */
+  /** Mean response time of a success in ms. Without a success: NaN, or 0 in mode "sentinel". */
   meanLatencyMs(timeMs = this.#source.clock()): number {
     const success = this.success(timeMs);
-    return success === 0 ? this.#none(0) : this.latencySumMs(timeMs) / success;
+    return success === 0 ? this.#ifEmpty(0) : this.latencySumMs(timeMs) / success;
   }
 
-  /** Least response time in ms; NaN without any. In mode "sentinel" from 1 to 5000, and 5000 without any. */
+  /** Smallest response time in ms; NaN if there is none. Mode "sentinel" limits it to 1 to 5000; 5000 if none. */
   minLatencyMs(timeMs = this.#source.clock()): number {
     const [firstMs, lastMs] = this.#refreshed(timeMs);
     const min = this.#source.ring.minLatencyMs(firstMs, lastMs);
@@ -86,30 +86,30 @@ export class MetricView {
     return min === Infinity ? Number.NaN : min;
   }
 
-  /** Greatest response time in ms; without any NaN, in mode "sentinel" 0. */
+  /** Largest response time in ms. If there is none: NaN, or 0 in mode "sentinel". */
   maxLatencyMs(timeMs = this.#source.clock()): number {
     const max = this.#max(CELL.maxLatencyMs, timeMs);
-    return max === -Infinity ? this.#none(0) : max;
+    return max === -Infinity ? this.#ifEmpty(0) : max;
   }
 
-  /** Most successes in one bucket; in mode "sentinel" at least 1. */
+  /** Largest number of successes in one bucket; in mode "sentinel" at least 1. */
   maxSuccess(timeMs = this.#source.clock()): number {
     return Math.max(this.#source.mode === "sentinel" ? 1 : 0, this.#max(CELL.success, timeMs));
   }
 
-  /** Most passes in one bucket. */
+  /** Largest number of passes in one bucket. */
   maxAllowed(timeMs = this.#source.clock()): number {
     return Math.max(0, this.#max(CELL.allowed, timeMs));
   }
 
-  /** Passes of the bucket that `timeMs` lies in; 0 where there is none. */
+  /** Passes in the bucket of `timeMs`; 0 if there is none. */
   bucketAllowed(timeMs: number): number {
     const { ring } = this.#source;
     const startMs = ring.startOf(timeMs);
     return ring.sum(CELL.allowed, startMs, startMs);
   }
 
-  /** The bucket right before that of `timeMs`; undefined where nothing was counted in it or its slot has gone on. */
+  /** The bucket before that of `timeMs`; undefined if it has no events, or a later bucket has its slot. */
   previous(timeMs = this.#source.clock()): BucketDetails | undefined {
     const { ring, refresh } = this.#source;
     checkTime(timeMs, "MetricView");
@@ -118,7 +118,7 @@ export class MetricView {
     return this.#detailsFrom(startMs, startMs)[0];
   }
 
-  /** The buckets that count and whose start `isWanted` accepts (default: all), oldest first. */
+  /** The buckets that count, oldest first. `isWanted` selects them by their start; default: all. */
   details(isWanted: (startMs: number) => boolean = () => true, timeMs = this.#source.clock()): BucketDetails[] {
     if (typeof isWanted !== "function")
       throw argumentErrorOf("MetricView", "isWanted", isWanted, "a function of a bucket's start");
@@ -132,9 +132,9 @@ export class MetricView {
   }
 
   /**
-   * A percentile (0 to 100) of the response times, exact; NaN without any. Needs the option `percentiles`. Costs some ns per
-   * event that came or went since it was last asked, else a selection over sorted runs. After the clock stepped back:
-   * without events older than the latest bucket less an interval.
+   * Exact percentile (0 to 100) of the response times; NaN if there are none. Needs the option `percentiles`.
+   * After the clock stepped back, events more than one interval before the latest bucket are left out.
+   * Cost: some ns per event that entered or left since the last query; otherwise a selection over sorted runs.
    */
   latencyPercentileMs(p: number, options: LatencyPercentileOptions = {}): number {
     const { percentiles, ring, clock } = this.#source;
@@ -147,7 +147,7 @@ export class MetricView {
     );
   }
 
-  /** Starts of the oldest and the newest bucket that count at `timeMs`: those between them do, whatever the clock did. */
+  /** Starts of the oldest and the newest bucket that count at `timeMs`. All buckets between them count too. */
   startRange(timeMs: number): [firstMs: number, lastMs: number] {
     checkTime(timeMs, "MetricView");
     const { ring, mode } = this.#source;
@@ -174,7 +174,7 @@ export class MetricView {
     return (count * 1000) / this.intervalMs;
   }
 
-  #none(sentinel: number): number {
+  #ifEmpty(sentinel: number): number {
     return this.#source.mode === "sentinel" ? sentinel : Number.NaN;
   }
 

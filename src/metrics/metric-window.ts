@@ -1,17 +1,17 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import { Place, placed } from "../place.ts";
 import { type Clock, type Duration, durationMs } from "../time.ts";
-import { Borrow } from "./borrow.ts";
-import { addCount, CELL, checkCount, checkLatency, widen } from "./cells.ts";
+import { BookedPasses } from "./booked-passes.ts";
+import { addCount, CELL, checkCount, checkLatency, updateExtremes } from "./cells.ts";
 import { LatencyPercentiles, type LatencySeriesOptions } from "./latency-percentiles.ts";
 import { checkMode, type LeapMode } from "./leap-mode.ts";
-import { MetricRing, SOUGHT } from "./metric-ring.ts";
+import { LOOKUP_TIME, MetricRing } from "./metric-ring.ts";
 import { MetricView } from "./metric-view.ts";
 import { bucketLengthMs, checkTime } from "./shape.ts";
 
 // Local copies: the compiler treats a module's own names as constants, but looks up imported names at every record.
 const { success: SUCCESS, latencySumMs: LATENCY_SUM, minLatencyMs: MIN_LATENCY, maxLatencyMs: MAX_LATENCY } = CELL;
-const SOUGHT_AT = SOUGHT;
+const LOOKED_UP_AT = LOOKUP_TIME;
 
 export interface MetricWindowOptions {
   /** Buckets that divide `interval` evenly. */
@@ -41,7 +41,7 @@ export class MetricWindow extends MetricView {
   readonly #clock: Clock;
   readonly #percentiles: LatencyPercentiles | undefined;
   readonly #view: (sampleCount: number, intervalMs: number) => MetricView;
-  #borrow: Borrow | undefined;
+  #booked: BookedPasses | undefined;
 
   constructor(options: MetricWindowOptions) {
     const { sampleCount, intervalMs, mode, clock, percentiles } = placed("MetricWindow", () => settingsOf(options));
@@ -57,7 +57,7 @@ export class MetricWindow extends MetricView {
           )
         : undefined,
       refresh: (timeMs: number) => {
-        this.#borrow?.settle(timeMs);
+        this.#booked?.settle(timeMs);
         // A read in Sentinel advances the ring first. A read in "exact" mode does not change the ring.
         if (mode === "sentinel") ring.turn(timeMs);
       },
@@ -100,8 +100,8 @@ export class MetricWindow extends MetricView {
   /** Records one success with its response time in ms: `addSuccess(1)` and `addLatency(latencyMs)` in one call. */
   recordSuccess(latencyMs: number, timeMs = this.#clock()): void {
     const current = this.#current;
-    // Fast path: at the instant of the last record, a latency between the extremes needs no lookup and no check.
-    const isPlain = timeMs === current[SOUGHT_AT];
+    // Fast path: at the instant of the last record, a latency between the extremes does not need a lookup or a check.
+    const isPlain = timeMs === current[LOOKED_UP_AT];
     if (isPlain && latencyMs >= (current[MIN_LATENCY] as number) && latencyMs <= (current[MAX_LATENCY] as number)) {
       current[SUCCESS] = (current[SUCCESS] as number) + 1;
       current[LATENCY_SUM] = (current[LATENCY_SUM] as number) + latencyMs;
@@ -116,15 +116,15 @@ export class MetricWindow extends MetricView {
   /** Books passes in the bucket of `timeMs`; the bucket starts with them. Passes in future buckets are `waiting`. */
   addWaiting(timeMs: number, count: number): void {
     checkCount(count, "MetricWindow");
-    this.#borrow ??= new Borrow(this.#ring);
-    this.#borrow.settle(this.#clock());
-    if (!this.#borrow.book(timeMs, count)) this.#ring.lateCount++;
+    this.#booked ??= new BookedPasses(this.#ring);
+    this.#booked.settle(this.#clock());
+    if (!this.#booked.book(timeMs, count)) this.#ring.lateCount++;
   }
 
   /** Passes booked in buckets that begin after `timeMs`. */
   waiting(timeMs = this.#clock()): number {
     checkTime(timeMs, "MetricWindow");
-    return this.#borrow?.waiting(timeMs) ?? 0;
+    return this.#booked?.waiting(timeMs) ?? 0;
   }
 
   /**
@@ -146,16 +146,16 @@ export class MetricWindow extends MetricView {
 
   #add(cell: number, count: number, timeMs: number): void {
     checkCount(count, "MetricWindow");
-    if (timeMs === this.#current[SOUGHT] || this.#ring.seek(timeMs))
+    if (timeMs === this.#current[LOOKUP_TIME] || this.#ring.seek(timeMs))
       addCount(this.#current, cell, count, "MetricWindow");
   }
 
   #addLatency(latencyMs: number, timeMs: number, successes: number): void {
     checkLatency(latencyMs, "MetricWindow");
     const current = this.#current;
-    if (timeMs !== current[SOUGHT_AT] && !this.#ring.seek(timeMs)) return;
+    if (timeMs !== current[LOOKED_UP_AT] && !this.#ring.seek(timeMs)) return;
     this.#percentiles?.record(latencyMs, this.#ring.startOf(timeMs));
-    widen(current, 0, latencyMs, "MetricWindow");
+    updateExtremes(current, 0, latencyMs, "MetricWindow");
     current[SUCCESS] = (current[SUCCESS] as number) + successes;
     current[LATENCY_SUM] = (current[LATENCY_SUM] as number) + latencyMs;
   }
@@ -164,7 +164,7 @@ export class MetricWindow extends MetricView {
 function settingsOf(options: MetricWindowOptions) {
   checkKnown(options, ["sampleCount", "interval", "mode", "clock", "percentiles"]);
   const { sampleCount, interval, mode = "exact", clock = Date.now, percentiles = false } = options;
-  if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms since 1970");
+  if (typeof clock !== "function") throw argumentError("clock", clock, "a function that returns ms since 1970");
   if (typeof percentiles !== "boolean" && (typeof percentiles !== "object" || percentiles === null))
     throw argumentError("percentiles", percentiles, "true, false or { values, maxBytes }");
   const intervalMs = durationMs("interval", interval);

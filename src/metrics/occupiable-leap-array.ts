@@ -5,8 +5,9 @@ import { LeapArray } from "./leap-array.ts";
 import { MetricBucket } from "./metric-bucket.ts";
 
 /**
- * A LeapArray of MetricBuckets in which passes can be booked ahead: a bucket begins with those that were booked for it.
- * Source: Sentinel's OccupiableBucketLeapArray and FutureBucketLeapArray; MetricWindow has the same in typed arrays.
+ * A LeapArray of MetricBuckets in which passes can be booked in future buckets. A bucket starts with the passes booked
+ * for it. MetricWindow does the same with typed arrays.
+ * Source: Sentinel's OccupiableBucketLeapArray and FutureBucketLeapArray.
  */
 export class OccupiableLeapArray extends LeapArray<MetricBucket> {
   readonly #borrowed: LeapArray<MetricBucket>;
@@ -26,7 +27,7 @@ export class OccupiableLeapArray extends LeapArray<MetricBucket> {
     this.#borrowed.currentWindow(timeMs)?.value.addAllowed(count);
   }
 
-  /** Passes booked in buckets to come. */
+  /** Passes booked in future buckets. */
   currentWaiting(): number {
     return this.#borrowed.values().reduce((sum, bucket) => sum + bucket.allowed, 0);
   }

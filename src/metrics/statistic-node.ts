@@ -30,8 +30,8 @@ export class StatisticNode {
   readonly minute: MetricWindow;
   readonly #clock: Clock;
   readonly #occupyTimeoutMs: number;
-  // The name must differ from every export: the CommonJS build tool would take ++ on it for a change of that export.
-  #underWay = 0;
+  // The name must differ from every export: the CommonJS build tool would treat ++ on it as a change of that export.
+  #inProgress = 0;
   #fetchedMs = -Infinity;
 
   constructor(options: StatisticNodeOptions = {}) {
@@ -46,14 +46,14 @@ export class StatisticNode {
 
   /** Number of calls in progress. */
   get concurrency(): number {
-    return this.#underWay;
+    return this.#inProgress;
   }
 
   increaseConcurrency(): void {
-    this.#underWay++;
+    this.#inProgress++;
   }
   decreaseConcurrency(): void {
-    this.#underWay--;
+    this.#inProgress--;
   }
 
   addAllowed(count = 1): void {
@@ -109,9 +109,9 @@ export class StatisticNode {
     checkTime(nowMs, "StatisticNode");
     const { second } = this;
     const lengthMs = second.intervalMs / second.sampleCount;
-    const most = (threshold * second.intervalMs) / 1000;
+    const maxPasses = (threshold * second.intervalMs) / 1000;
     const waiting = second.waiting(nowMs);
-    if (waiting >= most) return Infinity;
+    if (waiting >= maxPasses) return Infinity;
     let allowed = second.allowed(nowMs);
     const startMs = nowMs - (nowMs % lengthMs);
     // Each new bucket pushes the oldest one out of the window.
@@ -119,7 +119,7 @@ export class StatisticNode {
       if (leavesMs - second.intervalMs >= nowMs) break;
       const leaving = second.bucketAllowed(leavesMs - second.intervalMs);
       allowed -= leaving;
-      if (allowed + waiting + count <= most) return leavesMs - nowMs;
+      if (allowed + waiting + count <= maxPasses) return leavesMs - nowMs;
     }
     return Infinity;
   }

@@ -1,4 +1,4 @@
-/** A bucket with the slice of time that it is for: `startMs` <= t < `startMs + lengthMs`. Source: Sentinel's WindowWrap. */
+/** A value and the time span of its bucket: `startMs` <= t < `startMs + lengthMs`. Source: Sentinel's WindowWrap. */
 export class WindowWrap<T> {
   readonly lengthMs: number;
   #startMs: number;
@@ -15,13 +15,13 @@ export class WindowWrap<T> {
     return this.#startMs;
   }
 
-  /** Moves the wrap to another slice; the value stays as it is. */
+  /** Moves the wrap to another time span, and leaves the value as it is. */
   resetTo(startMs: number): this {
     this.#startMs = startMs;
     return this;
   }
 
-  /** Half-open: the end belongs to the next one. */
+  /** True if the time is inside. The end of the span belongs to the next bucket. */
   isTimeInWindow(timeMs: number): boolean {
     return this.#startMs <= timeMs && timeMs < this.#startMs + this.lengthMs;
   }

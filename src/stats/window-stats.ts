@@ -51,11 +51,11 @@ export interface Approximation {
 
 /**
  * Why an answer may be incomplete.
- * - "retention" means that the window begins before the oldest time in the series.
- * - "lost" means that older events are missing, or that Redis has lost events that this process saw (a failover).
- * - "local" means that the store is or was unreachable (`onStoreError: "local"`). The answer covers this process only,
- *   or lacks events that this process still buffers or that may never reach the store.
- * - "clock" means that the server's clock is behind the last timestamp, so the time of the series stands still.
+ * "retention": the window begins before the oldest time in the series.
+ * "lost": older events are missing, or Redis has lost events that this process saw (a failover).
+ * "local": the store is or was unreachable (`onStoreError: "local"`). The answer covers this process only,
+ * or lacks events that this process still buffers or that may never reach the store.
+ * "clock": the server's clock is behind the last timestamp, so the time of the series stands still.
  */
 export type Degraded = "retention" | "lost" | "local" | "clock";
 

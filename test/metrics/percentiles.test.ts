@@ -117,7 +117,7 @@ describe("percentiles per window", () => {
       clock: () => T,
     });
     for (let i = 0; i < 100; i++) small.recordSuccess(i);
-    expect(() => small.recordSuccess(100)).toThrow("maxBytes, 1400, has room for 100 events; 100 are held");
+    expect(() => small.recordSuccess(100)).toThrow("maxBytes, 1400, has room for 100 events; the series has 100");
     expect([small.success(), small.maxLatencyMs(), small.latencyPercentileMs(100)]).toEqual([100, 99, 99]);
     expect(() => small.latencyPercentileMs(101)).toThrow("101");
     expect(() => small.latencyPercentileMs(50, { span: "1s" } as never)).toThrow('option is "span"');

@@ -10,8 +10,6 @@ export const UNFINISHED: string[] = [
   "src/journal/",
   "src/kernel/",
   "src/limiter/",
-  "src/locked-window/",
-  "src/metrics/",
   "src/place.ts",
   "src/series/",
   "src/store/",

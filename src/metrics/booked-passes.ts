@@ -2,11 +2,11 @@ import { addCount, CELL } from "./cells.ts";
 import type { MetricRing } from "./metric-ring.ts";
 
 /**
- * Passes that were booked in buckets to come, a number a slot. When its time has come a booked bucket begins with them,
- * whether or not anyone calls while it is the current one. Source: Sentinel's OccupiableBucketLeapArray, which loses those
- * of a bucket that nobody touches.
+ * Passes booked in future buckets, one count per slot. When a booked bucket begins, its count starts with them, even if
+ * no call is made during the bucket. Source: Sentinel's OccupiableBucketLeapArray, which loses the booked passes of a
+ * bucket without calls.
  */
-export class Borrow {
+export class BookedPasses {
   readonly #ring: MetricRing;
   readonly #starts: Float64Array;
   readonly #passes: Float64Array;
@@ -17,7 +17,7 @@ export class Borrow {
     this.#passes = new Float64Array(ring.sampleCount);
   }
 
-  /** False where the slot is booked for another bucket that is not settled, or the time is before 1970. */
+  /** Returns false if the slot has unsettled passes of another bucket, or if the time is before 1970. */
   book(timeMs: number, count: number): boolean {
     const startMs = this.#ring.startOf(timeMs);
     const slot = this.#ring.slotOf(startMs);
@@ -34,7 +34,7 @@ export class Borrow {
     return sum;
   }
 
-  /** Moves into the ring what was booked for the buckets that have begun. */
+  /** Moves the passes of the buckets that have begun into the ring. */
   settle(nowMs: number): void {
     for (const [slot, startMs] of this.#starts.entries()) {
       if (startMs > nowMs || this.#passes[slot] === 0) continue;
