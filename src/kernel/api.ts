@@ -171,25 +171,25 @@ function read(values: Values, { type, nan }: ColumnOptions): Column | null {
 }
 
 /** Wraps a function so that its errors name it. */
-function told<Call extends (...args: never[]) => unknown>(operation: string, call: Call): Call {
-  const named = (...args: Parameters<Call>) => {
+function named<Call extends (...args: never[]) => unknown>(operation: string, call: Call): Call {
+  const wrapped = (...args: Parameters<Call>) => {
     try {
       return call(...args);
     } catch (error) {
       throw new Place("kernel").outer(operation, error);
     }
   };
-  return named as Call;
+  return wrapped as Call;
 }
 
 /** One-shot statistics over columns, computed by the active kernel. No call changes its input. */
 export const kernel = {
-  percentile: /* @__PURE__ */ told("percentile", percentile),
-  sum: /* @__PURE__ */ told("sum", sum),
-  moments: /* @__PURE__ */ told("moments", moments),
-  trim: /* @__PURE__ */ told("trim", trim),
-  stats: /* @__PURE__ */ told("stats", stats),
-  rollingPercentile: /* @__PURE__ */ told("rollingPercentile", rollingPercentile),
+  percentile: /* @__PURE__ */ named("percentile", percentile),
+  sum: /* @__PURE__ */ named("sum", sum),
+  moments: /* @__PURE__ */ named("moments", moments),
+  trim: /* @__PURE__ */ named("trim", trim),
+  stats: /* @__PURE__ */ named("stats", stats),
+  rollingPercentile: /* @__PURE__ */ named("rollingPercentile", rollingPercentile),
   /** Name of the active kernel. The first call of any function chooses it. */
   get name(): KernelName {
     return activeKernel().name;

@@ -3,5 +3,5 @@ import { js } from "./js/js.ts";
 import { wasmScalar } from "./wasm/wasm-scalar.ts";
 import { wasmSimd } from "./wasm/wasm-simd.ts";
 
-/** All forms, their bytes inside. */
+/** All kernels. The WebAssembly ones include their bytes. */
 export const kernels: readonly KernelCandidate[] = [wasmSimd, wasmScalar, js];

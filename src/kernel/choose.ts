@@ -3,7 +3,7 @@ import { placed } from "../place.ts";
 import type { Kernel, KernelName } from "./contract.ts";
 import { selfTest } from "./self-test.ts";
 
-/** One form of the kernels that an entry offers. `create` compiles; it may throw where the runtime cannot or may not. */
+/** A kernel that an entry provides. `create` compiles it, and throws if the runtime does not support or allow that. */
 export interface KernelCandidate {
   readonly name: KernelName;
   create(): Kernel;
@@ -15,20 +15,20 @@ const PREFERENCE: readonly KernelName[] = ["wasm-simd", "wasm-scalar", "js"];
 const candidates = new Map<KernelName, KernelCandidate>();
 let chosen: Kernel | null = null;
 
-/** Called by entry files, which alone know what a runtime may compile. A form offered twice is kept as first offered. */
+/** Called by entry files, which know what their runtime can compile. If a name is provided twice, the first counts. */
 export function provideKernels(offered: readonly KernelCandidate[]): void {
   for (const candidate of offered) if (!candidates.has(candidate.name)) candidates.set(candidate.name, candidate);
 }
 
-/** Uses this form from now on, whatever was in use. KERNEL, and nothing changed, when it fails. */
+/** Replaces the active kernel. If the candidate fails, throws KERNEL and changes nothing. */
 export function useKernel(candidate: KernelCandidate): void {
   chosen = started(candidate);
   candidates.set(candidate.name, candidate);
 }
 
 /**
- * The kernel in use: chosen at the first call (the one named in ORIEL_KERNEL, else the first that compiles and passes
- * its self-test) and kept. KERNEL when a named one fails, or none is left.
+ * The active kernel. The first call chooses it: the one named in ORIEL_KERNEL, otherwise the first that compiles and
+ * passes its self-test. Throws KERNEL if the named one fails, or if none works.
  */
 export function activeKernel(): Kernel {
   if (chosen === null) {
@@ -38,7 +38,7 @@ export function activeKernel(): Kernel {
   return chosen;
 }
 
-/** Uses this form from now on; null: chooses anew at the next use. KERNEL, and nothing changed, when it is not to be had. */
+/** Sets the active kernel; null: the next use chooses again. If it fails, throws KERNEL and changes nothing. */
 export function forceKernel(name: KernelName | null): void {
   chosen = placed("forceKernel", () => (name === null ? null : create(name)));
 }
@@ -56,7 +56,7 @@ function firstThatWorks(): Kernel {
   throw new OrielError(
     "KERNEL",
     reasons.length === 0
-      ? "no kernel was provided: oriel/slim needs init(...) first; the package's other entries bring their own"
+      ? "no kernel was provided: oriel/slim needs init(...) first; the package's other entries include kernels"
       : `no kernel works here: ${reasons.join("; ")}`,
   );
 }
@@ -86,7 +86,7 @@ interface Global {
   Deno?: { permissions: { querySync(wanted: object): { state: string } } };
 }
 
-/** There is no `process` at the edge; Deno lets nobody see a variable without permission, and must not be made to ask for it. */
+/** Edge runtimes have no `process`. In Deno, reading a variable without permission would prompt the user. */
 function nameFromEnvironment(): string | undefined {
   const { process, Deno } = globalThis as Global;
   const permission = Deno?.permissions.querySync({ name: "env", variable: "ORIEL_KERNEL" }).state;

@@ -4,12 +4,12 @@ import type { Column } from "./contract.ts";
 /** "f32": 4 bytes a value; "f64": 8. Little-endian. */
 export type ValueType = "f32" | "f64";
 
-/** Values as callers have them: typed arrays, or raw little-endian bytes (a Buffer too) at any address. */
+/** Values of callers: typed arrays, or raw little-endian bytes (a Buffer too) at any address. */
 export type Values = Float32Array | Float64Array | Uint8Array;
 
 /**
- * A column over `values`: typed arrays as they are; bytes as `type` (default "f32"), copied once where they are not
- * aligned. CORRUPT, with the offset, when the last value is cut short; ARGUMENT for anything else.
+ * A column over `values`. A typed array is returned as it is. Bytes are read as `type` (default "f32"), and copied if
+ * they are not aligned. Throws CORRUPT, with the offset, if the last value is truncated; ARGUMENT for other input.
  */
 export function columnOf(argument: string, values: Values, type?: ValueType): Column {
   const width = widthOf(argument, values, type);
@@ -21,7 +21,7 @@ export function columnOf(argument: string, values: Values, type?: ValueType): Co
     : new Float32Array(bytes.buffer, bytes.byteOffset, count);
 }
 
-/** Bytes a value; ARGUMENT for what cannot be a column. */
+/** Bytes per value. Throws ARGUMENT if `values` cannot be a column. */
 export function widthOf(argument: string, values: Values, type?: ValueType): 4 | 8 {
   if (type !== undefined && type !== "f32" && type !== "f64") throw argumentError("type", type, '"f32" or "f64"');
   checkAttached(argument, values);
@@ -35,7 +35,7 @@ export function widthOf(argument: string, values: Values, type?: ValueType): 4 |
   return type === "f64" ? 8 : 4;
 }
 
-/** Times in ms since 1970: a BigInt64Array as it is, or bytes as little-endian i64. Errors as `columnOf`. */
+/** Times in ms since 1970, from a BigInt64Array or from little-endian i64 bytes. Errors as `columnOf`. */
 export function timesOf(argument: string, times: BigInt64Array | Uint8Array): BigInt64Array {
   checkAttached(argument, times);
   if (times instanceof BigInt64Array) return times;
@@ -44,7 +44,7 @@ export function timesOf(argument: string, times: BigInt64Array | Uint8Array): Bi
   return new BigInt64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 8);
 }
 
-/** ARGUMENT for a view of a buffer that was transferred to somebody else: it would read as an empty column. */
+/** Throws ARGUMENT for a view of a transferred buffer, which would look like an empty column. */
 export function checkAttached(argument: string, view: unknown): void {
   if (!ArrayBuffer.isView(view) || view.byteLength > 0) return;
   try {

@@ -87,7 +87,7 @@ export interface Piece {
  * One row for each event count, from the piece's `least` upward: the rank below the percentile, and the weight of the
  * next value in the interpolation.
  */
-export interface OrderTable {
+export interface RankTable {
   lower: Uint32Array;
   weight: Float64Array;
 }
@@ -126,7 +126,7 @@ export interface Kernel {
    */
   starts(windows: Windows, from: number, to: number, scan: Scan, out: Uint32Array): number;
   /** Writes the percentiles of the windows that end in a piece: one column of `out` per table, one value per start. */
-  roll(piece: Piece, tables: readonly OrderTable[], out: readonly Float64Array[]): void;
+  roll(piece: Piece, tables: readonly RankTable[], out: readonly Float64Array[]): void;
   /** How many values are below `limit`, and how many equal it. */
   rank(values: Column, limit: number): { below: number; equal: number };
   /**

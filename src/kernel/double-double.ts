@@ -1,4 +1,7 @@
-/** Folds TwoSum lanes in order 0, 1, 2 ...: [high, low] with high = the rounded sum. Not finite when a lane overflowed. */
+/**
+ * Adds up TwoSum lanes in the order 0, 1, 2 ... to [high, low], where high is the rounded sum. Not finite if a lane
+ * overflowed.
+ */
 export function foldLanes(high: ArrayLike<number>, low: ArrayLike<number>): [number, number] {
   let sum = 0;
   let lost = 0;
@@ -13,7 +16,7 @@ export function foldLanes(high: ArrayLike<number>, low: ArrayLike<number>): [num
   return [rounded, lost - (rounded - sum)];
 }
 
-/** The sum of two double-doubles, renormalised (Knuth's TwoSum). */
+/** The sum of two double-doubles, renormalised. TwoSum is from Knuth, The Art of Computer Programming, volume 2. */
 export function addDoubles(aHigh: number, aLow: number, bHigh: number, bLow: number): [number, number] {
   const sum = aHigh + bHigh;
   const part = sum - aHigh;
@@ -22,7 +25,7 @@ export function addDoubles(aHigh: number, aLow: number, bHigh: number, bLow: num
   return Number.isFinite(high) ? [high, low - (high - sum)] : [high, 0];
 }
 
-/** (high + low) / count as a double-double: the quotient, then the remainder's. */
+/** (high + low) / count as a double-double: the quotient, and the quotient of the remainder. */
 export function divideDouble(high: number, low: number, count: number): [number, number] {
   const quotient = meanOf(high, low, count);
   if (!Number.isFinite(quotient) || Math.abs(high) > LARGE) return [quotient, 0];
@@ -36,8 +39,8 @@ const SPLITTER = 134217729;
 const LARGE = 2 ** 990;
 
 /**
- * (high + low) / count, correct to the last bit but for rare ties, so that a column of equal values has that very
- * value as its mean. NaN for count 0. The remainder is exact (Dekker's product).
+ * (high + low) / count, correctly rounded except for rare ties. The mean of equal values is therefore that value. NaN
+ * for count 0. The remainder is exact (Dekker's product).
  */
 export function meanOf(high: number, low: number, count: number): number {
   if (count === 0) return Number.NaN;
@@ -50,7 +53,7 @@ export function meanOf(high: number, low: number, count: number): number {
   return quotient + (high - product - lostBy(quotient, count, product) + low) / count;
 }
 
-/** What rounding took from `product` = a * b, exactly (Dekker 1971). */
+/** The exact rounding error of `product` = a * b (Dekker 1971). */
 function lostBy(a: number, b: number, product: number): number {
   const aHigh = SPLITTER * a - (SPLITTER * a - a);
   const aLow = a - aHigh;

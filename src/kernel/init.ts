@@ -11,12 +11,12 @@ import { compile, instantiate, isBytes, type WasmExports } from "./wasm/wasm-exp
  */
 export type KernelSource = object;
 
-interface Answered {
+interface FetchResponse {
   readonly ok: boolean;
   readonly status: number;
   arrayBuffer(): Promise<ArrayBuffer>;
 }
-declare const fetch: (url: string | URL) => Promise<Answered>;
+declare const fetch: (url: string | URL) => Promise<FetchResponse>;
 
 /**
  * Starts the kernels of `source` synchronously, replaces the active kernel, and returns the name of the new one.
@@ -58,8 +58,8 @@ export function init(source: KernelSource | string | PromiseLike<KernelSource | 
 async function startFrom(source: KernelSource | string | PromiseLike<KernelSource | string>): Promise<KernelName> {
   const given = await source;
   if (typeof given === "string" || given instanceof URL) return startFrom(await fetched(given));
-  if (!isAnswered(given)) return start(given !== null && isBytes(given) ? await compiled(given) : given);
-  if (!given.ok) throw new OrielError("KERNEL", `the kernels' answer has status ${given.status}`);
+  if (!isResponse(given)) return start(given !== null && isBytes(given) ? await compiled(given) : given);
+  if (!given.ok) throw new OrielError("KERNEL", `the response with the kernels has status ${given.status}`);
   return startFrom(await given.arrayBuffer());
 }
 
@@ -84,6 +84,6 @@ function reasonOf(cause: unknown): string {
   return (cause instanceof Error ? cause.message : String(cause)).slice(0, 300);
 }
 
-function isAnswered(source: object | null): source is Answered {
-  return typeof (source as Partial<Answered> | null)?.arrayBuffer === "function";
+function isResponse(source: object | null): source is FetchResponse {
+  return typeof (source as Partial<FetchResponse> | null)?.arrayBuffer === "function";
 }

@@ -5,7 +5,7 @@ import type { PercentileLaw } from "./percentile/percentile.ts";
 export interface Moments {
   count: number;
   mean: number;
-  /** The sum of squared distances from the mean, over count - ddof; NaN where that is not positive. */
+  /** The sum of squared distances from the mean, divided by count - ddof. NaN if that is not positive. */
   variance: number;
   std: number;
   min: number;
@@ -20,18 +20,18 @@ export const NO_MOMENTS: Omit<Moments, "count"> = {
   max: Number.NaN,
 };
 
-/** The sum of a column without NaN: compensated, in f64; or NumPy's, in the column's own type. */
+/** The sum of a column without NaN: a compensated f64 sum, or NumPy's sum in the column's own type. */
 export function sumOf(kernel: Kernel, values: Column, law: PercentileLaw): number {
   if (law === "numpy") return kernel.pairwiseSum(values);
   return sumFrom(kernel.summary(values));
 }
 
-/** The sum of what a summary without NaN is of. */
+/** The sum of the values of a summary without NaN. */
 export function sumFrom({ sumHigh, positiveInfinityCount, negativeInfinityCount }: Summary): number {
   return withInfinities(sumHigh, positiveInfinityCount, negativeInfinityCount);
 }
 
-/** Moments of a column without NaN. With an infinity in it, mean is infinite or NaN, variance NaN. */
+/** Moments of a column without NaN. With an infinity, the mean is infinite or NaN, and the variance NaN. */
 export function momentsOf(kernel: Kernel, values: Column, ddof: number, law: PercentileLaw): Moments {
   const summary = kernel.summary(values);
   if (law === "strict" || summary.count === 0) return momentsFrom(summary, ddof);
@@ -39,7 +39,7 @@ export function momentsOf(kernel: Kernel, values: Column, ddof: number, law: Per
   return { count, ...numpyMoments(kernel, values, ddof), min, max };
 }
 
-/** Moments of what a summary without NaN is of. */
+/** Moments of the values of a summary without NaN. */
 export function momentsFrom(summary: Summary, ddof: number): Moments {
   const { count, sumHigh, sumLow, m2, min, max, positiveInfinityCount, negativeInfinityCount } = summary;
   if (count === 0) return { count, ...NO_MOMENTS };
@@ -49,7 +49,7 @@ export function momentsFrom(summary: Summary, ddof: number): Moments {
   return { count, mean, variance, std: Math.sqrt(variance), min, max };
 }
 
-/** Every step rounded to the column's type. Source: numpy/_core/_methods.py (_mean, _var, _std). */
+/** Each step is rounded to the column's type. Source: numpy/_core/_methods.py (_mean, _var, _std). */
 function numpyMoments(kernel: Kernel, values: Column, ddof: number): Pick<Moments, "mean" | "variance" | "std"> {
   const round = values instanceof Float32Array ? Math.fround : (x: number) => x;
   const mean = round(kernel.pairwiseSum(values) / values.length);
@@ -57,7 +57,7 @@ function numpyMoments(kernel: Kernel, values: Column, ddof: number): Pick<Moment
   return { mean, variance, std: round(Math.sqrt(variance)) };
 }
 
-/** What IEEE makes of a sum, or mean, of finite values and so many infinities. */
+/** The sum or mean after adding these counts of infinities to a finite one, by IEEE 754. */
 export function withInfinities(finite: number, positive: number, negative: number): number {
   if (positive > 0) return negative > 0 ? Number.NaN : Number.POSITIVE_INFINITY;
   return negative > 0 ? Number.NEGATIVE_INFINITY : finite;

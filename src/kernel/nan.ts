@@ -1,17 +1,17 @@
 import { argumentError } from "../errors.ts";
 import type { Column, Kernel } from "./contract.ts";
 
-/** "reject": ARGUMENT, naming the index. "ignore": as if it were not there. "propagate": every answer is NaN. */
+/** "reject": NaN throws ARGUMENT with its index. "ignore": NaN is skipped. "propagate": every answer is NaN. */
 export type NanPolicy = "reject" | "ignore" | "propagate";
 
-/** ARGUMENT for anything else. */
+/** Throws ARGUMENT for any other value. */
 export function policyOf(policy: NanPolicy = "reject"): NanPolicy {
   if (policy !== "reject" && policy !== "ignore" && policy !== "propagate")
     throw argumentError("nan", policy, '"reject", "ignore" or "propagate"');
   return policy;
 }
 
-/** The column without NaN, or null when there is one and it makes every answer NaN. One pass where there is none. */
+/** The column without NaN; null if there is one and the policy is "propagate". Costs one pass if there is none. */
 export function withoutNan(kernel: Kernel, argument: string, values: Column, policy: NanPolicy): Column | null {
   const { below, equal } = kernel.rank(values, Number.POSITIVE_INFINITY);
   if (below + equal === values.length) return values;

@@ -1,8 +1,8 @@
 import { type KernelCandidate, provideKernels } from "./choose.ts";
 
 /**
- * Gives back `user`, for which `kernels` are provided. Calls are marked as pure: what a bundler finds unused, it drops with
- * its kernels, so that a limiter's bundle has none.
+ * Provides `kernels`, and returns `user`. Callers mark the call as pure. A bundler then drops an unused `user` together
+ * with its kernels, so that the bundle of a limiter has none.
  */
 export function withKernels<User>(user: User, kernels: readonly KernelCandidate[]): User {
   provideKernels(kernels);

@@ -1,6 +1,6 @@
 import type { Column, Source } from "./contract.ts";
 
-/** A reader of value `i`, and of whether time `i` is inside; at any address. */
+/** Functions that read value `i`, and whether time `i` is inside. The bytes may be at any address. */
 export function readersOf(source: Source): { valueAt(i: number): number; isInside(i: number): boolean } {
   const { times, wide } = source;
   const values = viewOf(source.values);
@@ -12,8 +12,8 @@ export function readersOf(source: Source): { valueAt(i: number): number; isInsid
 }
 
 /**
- * The values inside the window at these places, counted from `begin`. A loop that does nothing else: the processor then waits
- * for many of the far places at once.
+ * The values at these indexes, counted from `begin`, whose times are inside the window. The loops only read, because the
+ * processor then waits for many distant addresses at once.
  */
 export function valuesInside(source: Source, places: Uint32Array): Column {
   const { times, wide, begin } = source;
@@ -33,7 +33,7 @@ export function valuesInside(source: Source, places: Uint32Array): Column {
   return all.filter((_, i) => isInside(highs[i]!, lows[i]!));
 }
 
-/** Whether a time, as its signed upper and its unsigned lower word, is inside. */
+/** A function that checks a time, passed as its signed upper and its unsigned lower 32 bits. */
 function windowOf({ first, last }: Source): (high: number, low: number) => boolean {
   const [firstHigh, firstLow] = halves(first);
   const [spanHigh, spanLow] = halves(last - first);
@@ -52,7 +52,7 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** The values of bytes as a column; null where they do not lie at a multiple of their size. */
+/** The bytes of the values as a column; null if they are not aligned. */
 export function columnOver({ values, wide }: Source): Column | null {
   const size = wide ? 8 : 4;
   if (values.byteOffset % size !== 0) return null;

@@ -1,12 +1,12 @@
 import type { Column, Kernel } from "./contract.ts";
 
 /**
- * Runs a kernel on vectors whose answers are known by arithmetic, not by another kernel; throws an Error that names
- * the first answer that is wrong. Costs some 100 microseconds.
+ * Runs a kernel on columns whose results are known from arithmetic, not from another kernel. Throws an Error that names
+ * the first wrong result. Cost: about 100 microseconds.
  */
 export function selfTest(kernel: Kernel): void {
   for (const Type of [Float32Array, Float64Array]) {
-    // 0, 7, 14 ... modulo 67: each of 0 ... 66 once, in no order; 33 less each, so the sum is 0 and m2 is 67 * 374.
+    // 0, 7, 14 ... modulo 67 is each of 0 ... 66 once, unsorted. Minus 33, the sum is 0 and m2 is 67 * 374.
     const values = Float64Array.from({ length: 67 }, (_, i) => ((i * 7) % 67) - 33);
     const column: Column = new Type(values);
     const summary = kernel.summary(column);
@@ -23,7 +23,7 @@ export function selfTest(kernel: Kernel): void {
     const inside = kernel.trim(times, column, -3n, 2n, false, false);
     expect("trim", [...inside.times].sort(ascending).join(), "-2,-1,0,1,2");
     expect("trim", [...inside.values].sort(ascending).join(), "-2,-1,0,1,2");
-    // Above 2048 values, selection takes its other way: each of 0 ... 2999 once.
+    // Above 2048 values, selection uses a sample. The column is each of 0 ... 2999 once.
     const many: Column = new Type(Float64Array.from({ length: 3000 }, (_, i) => (i * 7) % 3000));
     expect("select", kernel.select(many, 2970).join(), "2970,2971");
     expect("select", String(kernel.selectMany(many, [1500, 0])), "1500,1501,0,1");
@@ -34,7 +34,7 @@ export function selfTest(kernel: Kernel): void {
   }
 }
 
-/** One value a ms, in windows of 3: half way from the second of them to the third. */
+/** One value per ms, in windows of 3. The result is halfway between the second and the third. */
 function rolling(kernel: Kernel, values: Column): void {
   const times = Float64Array.from(values, (_, i) => i);
   const starts = new Uint32Array(values.length - 2);
@@ -62,5 +62,5 @@ function ascending(a: number | bigint, b: number | bigint): number {
 }
 
 function expect(what: string, answer: number | string, known: number | string): void {
-  if (answer !== known) throw new Error(`${what} answered ${answer} where ${known} is right`);
+  if (answer !== known) throw new Error(`${what} returned ${answer} instead of ${known}`);
 }

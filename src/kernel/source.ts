@@ -2,10 +2,10 @@ import { argumentError, OrielError } from "../errors.ts";
 import { checkAttached, type Values, type ValueType, widthOf } from "./column.ts";
 import type { Source } from "./contract.ts";
 
-const LEAST = -(2n ** 63n);
-const MOST = 2n ** 63n - 1n;
+const MIN_I64 = -(2n ** 63n);
+const MAX_I64 = 2n ** 63n - 1n;
 
-/** A source over columns or raw bytes, none of them copied. CORRUPT when bytes are cut short, ARGUMENT for all else. */
+/** A source over columns or raw bytes, without a copy. Throws CORRUPT for truncated bytes, else ARGUMENT. */
 export function sourceOf(
   times: BigInt64Array | Uint8Array,
   values: Values,
@@ -24,16 +24,16 @@ export function sourceOf(
   if (bytes.byteLength / width !== count)
     throw argumentError("values.length", bytes.byteLength / width, `${count}, the number of times`);
   const source: Source = { times: instants, values: bytes, wide: width === 8, begin: 0, end: count, first, last };
-  if (first > MOST || last < LEAST || first > last) return { ...source, times: null, end: 0 };
-  if (first < LEAST) source.first = LEAST;
-  if (last > MOST) source.last = MOST;
+  if (first > MAX_I64 || last < MIN_I64 || first > last) return { ...source, times: null, end: 0 };
+  if (first < MIN_I64) source.first = MIN_I64;
+  if (last > MAX_I64) source.last = MAX_I64;
   if (!sorted) return source;
   const begin = countBelow(instants, count, source.first);
-  const end = source.last === MOST ? count : countBelow(instants, count, source.last + 1n);
+  const end = source.last === MAX_I64 ? count : countBelow(instants, count, source.last + 1n);
   return { ...source, times: null, begin, end };
 }
 
-/** How many of the times, which never fall, are before `limit`. */
+/** Count of the times before `limit`. The times never decrease. */
 function countBelow(times: Uint8Array, count: number, limit: bigint): number {
   const view = new DataView(times.buffer, times.byteOffset, times.byteLength);
   let low = 0;

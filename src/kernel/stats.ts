@@ -5,7 +5,7 @@ import type { Kernel, Source, Summary } from "./contract.ts";
 import { type Moments, momentsFrom, momentsOf, NO_MOMENTS, sumFrom, sumOf } from "./moments.ts";
 import type { NanPolicy } from "./nan.ts";
 import { interpolate } from "./percentile/interpolate.ts";
-import { orderOf, type PercentileLaw, type PercentileMethod } from "./percentile/percentile.ts";
+import { type PercentileLaw, type PercentileMethod, percentileRanks } from "./percentile/percentile.ts";
 import { percentilesOf } from "./percentile/percentiles.ts";
 import { readersOf } from "./readers.ts";
 
@@ -35,16 +35,16 @@ export interface StatsRequest {
 export function statsOfSource(source: Source, request: StatsRequest): ColumnStats {
   const kernel = activeKernel();
   const { percentiles, method, nan, law, ddof } = request;
-  const orders = (numbers: number) => percentiles.map((p) => orderOf(method, Math.max(1, numbers), p, law));
+  const orders = (numbers: number) => percentiles.map((p) => percentileRanks(method, Math.max(1, numbers), p, law));
   orders(1);
   const ranksOf = (numbers: number) => orders(numbers).map((order) => order.lower);
   const shares = percentiles.map((p) => p / 100);
-  const walked = law === "strict" ? kernel.streamed(source, shares, ranksOf) : null;
-  if (walked === null) return statsOfCopy(kernel, source, request);
-  const { summary, pairs } = walked;
+  const streamed = law === "strict" ? kernel.streamed(source, shares, ranksOf) : null;
+  if (streamed === null) return statsOfCopy(kernel, source, request);
+  const { summary, pairs } = streamed;
   const { nanCount } = summary;
   if (nanCount > 0 && nan === "reject") throw nanError(source);
-  if (nanCount > 0 && nan === "propagate") return spoilt(summary.count, nanCount, percentiles);
+  if (nanCount > 0 && nan === "propagate") return allNan(summary.count, nanCount, percentiles);
   const known: Summary = { ...summary, count: summary.count - nanCount };
   const answers: Record<number, number> = {};
   if (pairs.includes(null)) {
@@ -64,13 +64,13 @@ function statsOfCopy(kernel: Kernel, source: Source, request: StatsRequest): Col
   const values = all.filter((x) => !Number.isNaN(x));
   const nanCount = all.length - values.length;
   if (nanCount > 0 && nan === "reject") throw nanError(source);
-  if (nanCount > 0 && nan === "propagate") return spoilt(all.length, nanCount, percentiles);
+  if (nanCount > 0 && nan === "propagate") return allNan(all.length, nanCount, percentiles);
   const chosen = percentilesOf(kernel, values, percentiles, method, law, true) ?? [];
   const answers = Object.fromEntries(percentiles.map((p, i) => [p, chosen[i]!]));
   return { ...momentsOf(kernel, values, ddof, law), sum: sumOf(kernel, values, law), percentiles: answers, nanCount };
 }
 
-function spoilt(count: number, nanCount: number, percentiles: readonly number[]): ColumnStats {
+function allNan(count: number, nanCount: number, percentiles: readonly number[]): ColumnStats {
   const answers = Object.fromEntries(percentiles.map((p) => [p, Number.NaN]));
   return { count, sum: Number.NaN, ...NO_MOMENTS, percentiles: answers, nanCount };
 }

@@ -1,5 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
-import { orderOf, type PercentileMethod } from "../kernel/percentile/percentile.ts";
+import { type PercentileMethod, percentileRanks } from "../kernel/percentile/percentile.ts";
 import { warnOfFractions } from "../percent.ts";
 import { type Closed, type Duration, durationMs, instantMs } from "../time.ts";
 
@@ -66,8 +66,8 @@ export function statsQuery(options: StatsOptions, retentionMs: number, end: "at"
   checkKnown(options, end === "at" ? STATS_OPTIONS : RECORD_OPTIONS);
   const { percentiles = [50, 90, 99], method = "linear", ddof = 0 } = options;
   if (!Array.isArray(percentiles)) throw argumentError("percentiles", percentiles, "an array of numbers from 0 to 100");
-  orderOf(method, 1, 50);
-  for (const p of percentiles) orderOf(method, 1, p);
+  percentileRanks(method, 1, 50);
+  for (const p of percentiles) percentileRanks(method, 1, p);
   warnOfFractions(percentiles);
   if (!Number.isSafeInteger(ddof) || ddof < 0) throw argumentError("ddof", ddof, "a whole number, 0 or more");
   const { spanMs, atMs, closed, maxAgeMs, kind } = windowOf(options, retentionMs, end);

@@ -3,7 +3,7 @@ import { meanOf } from "../kernel/double-double.ts";
 import { withInfinities } from "../kernel/moments.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
 import { interpolate } from "../kernel/percentile/interpolate.ts";
-import { orderOf } from "../kernel/percentile/percentile.ts";
+import { percentileRanks } from "../kernel/percentile/percentile.ts";
 import type { RankBrackets } from "./runs/brackets.ts";
 import { Accumulator, type CachedAggregate, type Run, type Sorted, scaledMoments } from "./runs/run.ts";
 import { lowerBound, selectInRuns } from "./runs/select-runs.ts";
@@ -106,7 +106,7 @@ export function statsOf(
 }
 
 function percentileOf(fold: WindowAggregates, query: StatsQuery, p: number): number {
-  const order = orderOf(query.method, fold.validCount, p);
+  const order = percentileRanks(query.method, fold.validCount, p);
   const [low, next] = fold.valuesAt(order.lower, p);
   return interpolate(order, low, order.upper === order.lower ? low : next);
 }

@@ -1,7 +1,12 @@
 // The strict law of percentiles against fractions of whole numbers, straight from the definitions of the 13 methods.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { METHODS, type Order, orderOf, type PercentileMethod } from "../../src/kernel/percentile/percentile.ts";
+import {
+  METHODS,
+  type PercentileMethod,
+  type PercentileRanks,
+  percentileRanks,
+} from "../../src/kernel/percentile/percentile.ts";
 
 /** A fraction of whole numbers; the denominator is positive. */
 type Fraction = readonly [numerator: bigint, denominator: bigint];
@@ -90,7 +95,7 @@ function expectedOrder(method: PercentileMethod, count: number, p: number): Expe
 }
 
 function expectOrder(method: PercentileMethod, n: number, p: number): void {
-  const order: Order = orderOf(method, n, p);
+  const order: PercentileRanks = percentileRanks(method, n, p);
   const { lower, weight } = expectedOrder(method, n, p);
   expect(order.lower, `${method}, n ${n}, p ${p}`).toBe(lower);
   const [above, below] = weight;
@@ -102,9 +107,9 @@ function expectOrder(method: PercentileMethod, n: number, p: number): void {
 
 describe("the strict law", () => {
   test("reads p as the decimal that is printed", () => {
-    expect(orderOf("inverted_cdf", 250, 64.4).lower).toBe(160); // 250 * 64.4 / 100 is 161
-    expect(orderOf("linear", 1001, 99.9)).toEqual({ lower: 999, upper: 1000, weight: 0, taken: false });
-    expect(orderOf("higher", 1001, 0.7).lower).toBe(7);
+    expect(percentileRanks("inverted_cdf", 250, 64.4).lower).toBe(160); // 250 * 64.4 / 100 is 161
+    expect(percentileRanks("linear", 1001, 99.9)).toEqual({ lower: 999, upper: 1000, weight: 0, isDiscrete: false });
+    expect(percentileRanks("higher", 1001, 0.7).lower).toBe(7);
   });
 
   test("equals the definitions in fractions, for every method", () => {

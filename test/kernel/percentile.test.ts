@@ -2,7 +2,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Interpolation, interpolate } from "../../src/kernel/percentile/interpolate.ts";
-import { METHODS, orderOf, type PercentileLaw, type PercentileMethod } from "../../src/kernel/percentile/percentile.ts";
+import {
+  METHODS,
+  type PercentileLaw,
+  type PercentileMethod,
+  percentileRanks,
+} from "../../src/kernel/percentile/percentile.ts";
 
 function percentile(
   sorted: readonly number[],
@@ -10,7 +15,7 @@ function percentile(
   method: PercentileMethod = "linear",
   law: PercentileLaw = "strict",
 ): number {
-  const order = orderOf(method, sorted.length, p, law);
+  const order = percentileRanks(method, sorted.length, p, law);
   const form: Interpolation = law === "strict" ? "strict" : "numpy";
   return interpolate(order, sorted[order.lower]!, sorted[order.upper]!, form);
 }
@@ -139,8 +144,8 @@ test("strict: within the ends, rising with p, each order statistic at its whole 
 
 test("what is refused", () => {
   for (const p of [-1e-9, 100.0000001, 101, Number.NaN])
-    expect(() => orderOf("linear", 5, p)).toThrow(`percentile is ${p}; it must be from 0 to 100 (percent)`);
-  expect(() => orderOf("median" as PercentileMethod, 5, 50)).toThrow(
+    expect(() => percentileRanks("linear", 5, p)).toThrow(`percentile is ${p}; it must be from 0 to 100 (percent)`);
+  expect(() => percentileRanks("median" as PercentileMethod, 5, 50)).toThrow(
     `method is "median"; it must be one of ${METHODS.join(", ")}`,
   );
 });

@@ -1,7 +1,7 @@
 import type { Column } from "../contract.ts";
 import type { Census } from "../passes/passes.ts";
 
-/** The JS form of assembly/selection/census.ts. */
+/** The JavaScript form of assembly/selection/census.ts. */
 export function census(values: Column): Census {
   let nan = 0;
   let positiveInfinity = 0;

@@ -2,7 +2,7 @@ import type { Column } from "../contract.ts";
 import type { Collected } from "../passes/passes.ts";
 import { BLOCK, widen } from "./widen.ts";
 
-/** The JS form of assembly/selection/collect.ts; `pile`: what is collected goes behind it, into the same buffer. */
+/** The JavaScript form of assembly/selection/collect.ts. Appends to `pile`, in its buffer, if it is passed. */
 export function collect(values: Column, first: number, last: number, pile?: Column): Collected<Column> {
   const buffer = (pile?.buffer ?? new ArrayBuffer(values.byteLength)) as ArrayBuffer;
   const out = values instanceof Float32Array ? new Float32Array(buffer) : new Float64Array(buffer);
@@ -14,7 +14,7 @@ export function collect(values: Column, first: number, last: number, pile?: Colu
     const block = widen(values, begin, Math.min(begin + BLOCK, values.length));
     const whole = block.length - 3;
     for (let i = 0; i < block.length; ) {
-      // By fours while all are below, as most are where a high percentile is looked for.
+      // Skips four values at a time while all are below. For a high percentile, most values are.
       while (
         i < whole &&
         block[i]! < first &&

@@ -7,13 +7,13 @@ import { BLOCK, widen } from "./widen.ts";
 
 const sums = new Float64Array(8);
 const squared = new Float64Array(8);
-/** Smallest and largest. A variable of the module would be of any type to V8, which then boxes what is compared with it. */
+/** Minimum and maximum. In module variables, V8 would box each number. */
 const ends = new Float64Array(2);
 const sizes = new Float64Array(1);
 const sizeWords = new Int32Array(sizes.buffer);
 const NEGATIVE_ZERO = -0x80000000;
 
-/** The JS form of assembly/sums/fold.ts: the same blocks, and the same choice of what the squares are about. */
+/** The JavaScript form of assembly/sums/fold.ts. It chooses the same blocks, and the same center of the squares. */
 export function fold(values: Column, about: number, take: (block: Block) => void): number {
   let mean = about;
   for (let begin = 0; begin < values.length; begin += BLOCK)
@@ -58,7 +58,7 @@ function block(values: Float64Array, before: number, narrow: boolean, take: (blo
   return mean;
 }
 
-/** The lanes `first` to `first + 3` of assembly/sums/plain.ts, of whole eights. */
+/** The lanes `first` to `first + 3` of assembly/sums/plain.ts, for complete groups of eight values. */
 function plain(values: Float64Array, about: number, first: number): void {
   const end = values.length - 7;
   let low = ends[0]!;
@@ -105,7 +105,7 @@ function plain(values: Float64Array, about: number, first: number): void {
   ends[1] = high;
 }
 
-/** The values behind the last whole eight, each to its lane. */
+/** Adds each value after the last complete group of eight to its lane. */
 function rest(values: Float64Array, about: number): void {
   for (let i = values.length & ~7, lane = 0; i < values.length; i++, lane++) {
     const x = values[i]!;
@@ -117,13 +117,13 @@ function rest(values: Float64Array, about: number): void {
 }
 
 /**
- * Of finite f32 values on both sides of zero, or with a zero: a size that no other but zero is below (none: the largest
- * there is), and which zeros there are; +0 may be made up where no end is zero. Zeros and sizes as words, so that no
- * branch depends on how many zeros there are.
+ * For finite f32 values with a zero or with both signs: the smallest magnitude other than zero (without one, the largest
+ * finite number), and the kinds of zeros. It may report a +0 that does not exist, unless an extreme is zero. The loop
+ * works on words, so that no branch depends on the number of zeros.
  */
 function aroundZero(values: Float64Array): { size: number; special: Census } {
   const words = new Int32Array(values.buffer, values.byteOffset, 2 * values.length);
-  // Without its sign, and less one, zero is the largest of all.
+  // Without the sign bit and minus one, zero becomes the largest word.
   let least = 0x7fffffff;
   let negativeZero = false;
   for (let i = 1; i < words.length; i += 2) {
@@ -137,14 +137,14 @@ function aroundZero(values: Float64Array): { size: number; special: Census } {
   return { size: sizeOf(least), special };
 }
 
-/** From its upper word less one. */
+/** The magnitude for its upper word minus one. */
 function sizeOf(key: number): number {
   sizeWords[1] = Math.min(key + 1, 0x7fefffff);
   return sizes[0]!;
 }
 
-/** Whether every sum of so many finite values that f32 can hold, in whatever order, is a number of f64. */
+/** True if every partial sum of `count` finite f32 values, in any order, is exact in f64. */
 function holds(count: number, size: number, most: number): boolean {
-  // All are multiples of the smallest one's last place, which is more than size * 2^-24, and 2^-149 at least.
+  // All values are multiples of the last bit of the smallest one, which is above size * 2^-24 and at least 2^-149.
   return count * most <= Math.max(size * 2 ** -24, 2 ** -149) * 2 ** 53;
 }

@@ -1,6 +1,6 @@
 import type { Column, Kernel } from "../contract.ts";
-import { drawPlaces } from "../passes/bracket.ts";
-import { kernelOf } from "../passes/form.ts";
+import { sampleIndexes } from "../passes/bracket.ts";
+import { kernelOf } from "../passes/kernel-of.ts";
 import { census } from "./census.ts";
 import { collect } from "./collect.ts";
 import { fold } from "./fold.ts";
@@ -13,7 +13,7 @@ import { sort } from "./sort.ts";
 import { stream } from "./stream.ts";
 import { trim } from "./trim.ts";
 
-/** The plain JavaScript form: no WebAssembly, for strict content policies and runtimes without it. */
+/** The JavaScript kernel, for runtimes without WebAssembly, or whose content security policy forbids it. */
 export const js = {
   name: "js",
   create: (): Kernel =>
@@ -27,7 +27,7 @@ export const js = {
       collect: (values, first, last) => collect(values, first, last),
       sample: (values, size, seed) => {
         const room = values instanceof Float32Array ? new Float32Array(size) : new Float64Array(size);
-        const places = drawPlaces(size, values.length, seed);
+        const places = sampleIndexes(size, values.length, seed);
         const drawn = room.map((_, i) => values[places[i]!]!);
         sort(drawn);
         return drawn;

@@ -1,4 +1,4 @@
-/** The JS form of assembly/keys.ts, on 32-bit words; an f64 has two, the low word first. */
+/** The JavaScript form of assembly/keys.ts, on 32-bit words. An f64 has two words, the low one first. */
 export function encode(words: Uint32Array, stride: number): void {
   if (stride === 1) {
     for (let i = 0; i < words.length; i++) {
@@ -22,7 +22,7 @@ export function encode(words: Uint32Array, stride: number): void {
   }
 }
 
-/** From the keys in `source` back to floats in `words` (the same array, or apart). */
+/** Converts the keys in `source` back to floats in `words`, which may be the same array. */
 export function decode(source: Uint32Array, words: Uint32Array, stride: number): void {
   for (let i = 0; i < words.length; i += stride) {
     const top = source[i + stride - 1]!;

@@ -3,7 +3,7 @@ import { foldLanes } from "../double-double.ts";
 const high = new Float64Array(8);
 const low = new Float64Array(8);
 
-/** The JS form of assembly/sums/lanes.ts: the same additions in the same order. */
+/** The JavaScript form of assembly/sums/lanes.ts: the same additions in the same order. */
 export function lanes(values: Float64Array): [number, number] {
   for (let lane = 0; lane < 8; lane++) {
     let sum = 0;

@@ -1,12 +1,12 @@
 import type { Source } from "../contract.ts";
 import { halves, readersOf } from "../readers.ts";
 
-/** Copies values whose time is inside to `out` from `at` on, all as 32-bit words, and answers the place after them. */
+/** Copies the values whose time is inside to `out` from index `at`, as 32-bit words. Returns the index after them. */
 type Mask = (begin: number, end: number, out: Int32Array, at: number) => number;
 
 const SIGN = 0x80000000;
 
-/** The JS form of assembly/mask.ts; no BigInt is made for a time. */
+/** The JavaScript form of assembly/mask.ts; no BigInt is made for a time. */
 export function maskOf(source: Source, bytes: Uint8Array): Mask {
   const { wide, first, last } = source;
   const values = wordsOf(source.values);
@@ -21,7 +21,7 @@ export function maskOf(source: Source, bytes: Uint8Array): Mask {
   const times = wordsOf(bytes);
   const [high, low] = halves(first);
   const [lastHigh, lastLow] = halves(last);
-  // Signed, so that words are never numbers beyond 2^31, which V8 keeps as doubles.
+  // Signed words stay below 2^31. V8 stores larger numbers as doubles, which are slower.
   const [from, to] = [(low ^ SIGN) | 0, (lastLow ^ SIGN) | 0];
   const stride = wide ? 2 : 1;
   return (begin, end, out, at) => long(times, values, begin, end, out, at, stride, high, from, lastHigh, to);
@@ -33,8 +33,9 @@ function wordsOf(bytes: Uint8Array): Int32Array {
 }
 
 /**
- * f32, and a window that begins after 1970. As numbers of f64, the bits of such times order as the times do, and those of
- * earlier times come before them or are NaN; so are those of times from some 290 million years on, which `isInside` tells.
+ * For f32 values, and a window that begins after 1970. Read as f64, the bits of times after 1970 have the order of the
+ * times. Earlier times become smaller numbers or NaN. Times after about 290 million years become NaN too; `isInside`
+ * decides about NaN.
  */
 function after1970(
   times: Float64Array,

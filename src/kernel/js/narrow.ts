@@ -8,8 +8,9 @@ const scratch32 = new Float32Array(1);
 const word32 = new Uint32Array(scratch32.buffer);
 
 /**
- * The JS form of assembly/selection/narrow.ts, on one 32-bit word of the keys: of f64, the high word while `low` and `high` differ
- * in it, then the low word. The ranges may differ from those of the WebAssembly forms, the values found never do.
+ * The JavaScript form of assembly/selection/narrow.ts, on one 32-bit word of the keys. For f64, that is the high word
+ * while `low` and `high` differ in it, then the low word. The ranges may differ from those of the WebAssembly kernels.
+ * The values found are the same.
  */
 export function narrow(values: Column, k: number, low: number, high: number): Narrowed {
   const wide = values instanceof Float64Array;
@@ -25,19 +26,19 @@ export function narrow(values: Column, k: number, low: number, high: number): Na
   let range = 0;
   let before = 0;
   while (before + histogram[range]! <= k) before += histogram[range++]!;
-  // Clipped: below the least infinity's key, and above the greatest one's, lie NaN.
+  // Clipped to the limits, because keys below that of -Infinity and above that of +Infinity are NaN.
   const begin = range * 2 ** shift;
   const end = begin + 2 ** shift - 1;
   const first = begin === 0 ? low : floatAt(base + begin, 0);
   let last = end >= span ? high + 0 : floatAt(base + end, 2 ** 32 - 1);
-  // No value has the key of -0, and a limit of -0 would let +0 in.
+  // No value has the key of -0. As a limit, -0 would include +0.
   if (Object.is(last, -0)) last = wide ? -5e-324 : -(2 ** -149);
   if (k + 1 < values.length && before + histogram[range]! === k + 1)
     return { before, found: true, ...around(values, last, low, high) };
   return { before, found: shift === 0 && (byLowWord || !wide), first, last };
 }
 
-/** The largest value up to a limit and the smallest beyond it. */
+/** The largest value up to a limit, and the smallest above it. */
 function around(values: Column, limit: number, low: number, high: number): { first: number; last: number } {
   let first = low;
   let last = high;

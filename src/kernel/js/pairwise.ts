@@ -2,12 +2,12 @@ import type { Column } from "../contract.ts";
 
 const f = Math.fround;
 
-/** The JS form of assembly/sums/pairwise.ts; f32 sums are rounded to f32 at each step. */
+/** The JavaScript form of assembly/sums/pairwise.ts; f32 sums are rounded to f32 at each step. */
 export function pairwiseSum(values: Column): number {
   return 0 + (values instanceof Float32Array ? sum32(values, 0, values.length) : sum64(values, 0, values.length));
 }
 
-/** The JS form of assembly/sums/deviations.ts and of the sum over them. Storing an f32 product rounds it once. */
+/** The JavaScript form of assembly/sums/deviations.ts, and of their sum. Storing a product as f32 rounds it once. */
 export function pairwiseSquares(values: Column, mean: number): number {
   const squares = values instanceof Float32Array ? new Float32Array(values.length) : new Float64Array(values.length);
   if (values instanceof Float32Array) {

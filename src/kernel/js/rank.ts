@@ -1,7 +1,7 @@
 import type { Column } from "../contract.ts";
 import { BLOCK, widen } from "./widen.ts";
 
-/** The JS form of assembly/selection/rank.ts. */
+/** The JavaScript form of assembly/selection/rank.ts. */
 export function rank(values: Column, limit: number): { below: number; equal: number; above: number } {
   let below = 0;
   let equal = 0;

@@ -3,7 +3,7 @@ import { decode, encode } from "./keys.ts";
 
 const histogram = new Uint32Array(2048);
 
-/** The JS form of assembly/selection/sort.ts: insertion, else LSD radix, on order-preserving keys held in 32-bit words. */
+/** The JavaScript form of assembly/selection/sort.ts: insertion sort for few values, else LSD radix sort of keys. */
 export function sort(values: Column): void {
   const stride = values instanceof Float32Array ? 1 : 2;
   const words = new Uint32Array(values.buffer, values.byteOffset, values.length * stride);
@@ -30,7 +30,7 @@ function insert(words: Uint32Array, stride: number): Uint32Array {
   return words;
 }
 
-/** Answers where the sorted keys ended up: `words` or an array of its own. */
+/** Returns the array with the sorted keys: `words`, or another one. */
 function radix(words: Uint32Array, stride: number): Uint32Array {
   const bits = words.length / stride < 1536 ? 8 : 11;
   let source: Uint32Array = words;
@@ -41,7 +41,7 @@ function radix(words: Uint32Array, stride: number): Uint32Array {
   return source;
 }
 
-/** One digit; false, and nothing moved, when it is equal in all keys. */
+/** Sorts by one digit. Returns false, and moves nothing, if the digit is equal in all keys. */
 function scatter(
   source: Uint32Array,
   target: Uint32Array,

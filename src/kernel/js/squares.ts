@@ -1,6 +1,6 @@
 const sums = new Float64Array(8);
 
-/** The JS form of assembly/sums/squares.ts: eight plain lanes, folded in the same order. */
+/** The JavaScript form of assembly/sums/squares.ts: eight plain lanes, folded in the same order. */
 export function squares(values: Float64Array, mean: number): number {
   for (let lane = 0; lane < 8; lane++) {
     let sum = 0;

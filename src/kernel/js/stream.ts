@@ -6,7 +6,7 @@ import { maskOf } from "./mask.ts";
 const BLOCK = 4096;
 const PIECE = 4 * BLOCK;
 
-/** The JS form of `stream`: where all times are inside and the values aligned, the pieces are views. */
+/** The JavaScript form of `stream`. If all times are inside and the values are aligned, the pieces are views. */
 export function stream(source: Source, piles: number, capacity: number): Stream<Column> {
   const Type = source.wide ? Float64Array : Float32Array;
   const pilesOf = Array.from(

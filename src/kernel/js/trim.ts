@@ -1,6 +1,6 @@
 import type { Column } from "../contract.ts";
 
-/** The JS form of assembly/selection/trim.ts, on 32-bit words: no BigInt is made per value, and NaN payloads survive. */
+/** The JavaScript form of assembly/selection/trim.ts. On 32-bit words it creates no BigInt, and keeps NaN payloads. */
 export function trim(
   times: BigInt64Array,
   values: Column,

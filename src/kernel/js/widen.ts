@@ -1,13 +1,13 @@
 import type { Column } from "../contract.ts";
 
-/** Values a block of a loop: what is widened stays in the first-level cache. */
+/** Values per block of a loop. A block of f64 stays in the first-level cache. */
 export const BLOCK = 4096;
 
 const wide = new Float64Array(BLOCK);
 
 /**
- * At most `BLOCK` values as f64, valid until the next call. The loops over values see one type only: a loop that has met
- * both f32 and f64 arrays runs several times slower in V8, which then looks at the type again for each value.
+ * At most `BLOCK` values as f64, valid until the next call. With it, the loops over values read one array type only. A
+ * loop that has read both f32 and f64 arrays is several times slower in V8, which then checks the type for each value.
  */
 export function widen(values: Column, begin: number, end: number): Float64Array {
   return values instanceof Float64Array ? values.subarray(begin, end) : widened(values, begin, end);

@@ -2,27 +2,27 @@ import type { Column } from "../contract.ts";
 import { numberAbove, numberBelow } from "./neighbour.ts";
 
 /**
- * Two values, between which a rank most likely lies, and the limits, both included, of what is to be collected: the two
- * themselves, or, where the sample met one of them more than once, what is beyond it, and it is counted instead.
+ * Two values of a sample between which a rank of the column most likely lies. Values from `first` to `last`, both
+ * included, are collected. If the sample has `low` or `high` more than once, that value is excluded and only counted.
  */
-export interface Bracket {
+export interface SampledBracket {
   low: number;
   high: number;
   first: number;
   last: number;
 }
 
-/** How large a sample balances its own cost with that of the values inside the brackets of `shares` (0 to 1) of n values. */
+/** The sample size that balances the cost of the sample with that of the values inside the brackets of `shares` (0 to 1). */
 export function sampleSize(n: number, shares: readonly number[]): number {
   const balance = ((n / 2) * Math.max(0, ...shares.map(deviationOf))) ** (2 / 3);
   return Math.floor(Math.min(16384, Math.max(256, balance)));
 }
 
 /**
- * One place in each of `size` strides of `count` places, where no period in the data can follow; `seed` (32 bits) moves
- * them. As assembly/selection/sample.ts draws.
+ * Draws one random index in each of `size` equal strides of `count` indexes, so that periodic data does not bias the
+ * sample. `seed` has 32 bits. assembly/selection/sample.ts draws the same indexes.
  */
-export function drawPlaces(size: number, count: number, seed: number): Uint32Array {
+export function sampleIndexes(size: number, count: number, seed: number): Uint32Array {
   const places = new Uint32Array(size);
   const stride = count / size;
   let random = seed;
@@ -33,8 +33,11 @@ export function drawPlaces(size: number, count: number, seed: number): Uint32Arr
   return places;
 }
 
-/** The bracket of a share of the values from a sample without NaN, 3.2 standard deviations of the sample's rank and 2 ranks to either side. */
-export function bracketOf(sorted: Column, share: number): Bracket {
+/**
+ * The bracket of a share of the values, from a sorted sample without NaN. It extends 3.2 standard deviations of the
+ * sample's rank, and 2 ranks, to either side.
+ */
+export function bracketOf(sorted: Column, share: number): SampledBracket {
   const size = sorted.length;
   const centre = share * size;
   const slack = 3.2 * deviationOf(share) * Math.sqrt(size) + 2;

@@ -3,8 +3,9 @@ import { addDoubles, divideDouble } from "../double-double.ts";
 import type { Block } from "./passes.ts";
 
 /**
- * Merges the blocks of a fold in their order. Sums are added as double-doubles; the sum of squares by Chan, Golub and
- * LeVeque 1979, the means as double-doubles too, so that an offset of 1e9 costs no digits, and added up by TwoSum.
+ * Merges the blocks of a fold in their order. Sums are added as double-doubles. Sums of squares are merged by the
+ * formula of Chan, Golub and LeVeque (1979), and added by TwoSum. Means are double-doubles too, so that an offset of 1e9
+ * costs no digits.
  */
 export class Merge {
   readonly #total: Summary = {
@@ -21,7 +22,7 @@ export class Merge {
   #finite = 0;
   #mean: [number, number] = [0, 0];
   #lost = 0;
-  /** False: none for sure; true: some, or not looked for. */
+  /** False if there is no -0 for certain; true if there is one, or blocks were not searched for it. */
   negativeZero = false;
   positiveZero = false;
 
@@ -41,17 +42,17 @@ export class Merge {
     }
     if (finite === 0) return;
     const [meanHigh, meanLow] = divideDouble(sumHigh, sumLow, finite);
-    const off = meanHigh - about + meanLow;
-    this.#addSquare(squares === 0 ? 0 : Math.max(0, squares - finite * off * off));
-    const apart = meanHigh - this.#mean[0] + (meanLow - this.#mean[1]);
+    const offset = meanHigh - about + meanLow;
+    this.#addSquare(squares === 0 ? 0 : Math.max(0, squares - finite * offset * offset));
+    const distance = meanHigh - this.#mean[0] + (meanLow - this.#mean[1]);
     const before = this.#finite;
     this.#finite += finite;
-    if (before > 0 && apart !== 0) this.#addSquare(apart * apart * ((before / this.#finite) * finite));
+    if (before > 0 && distance !== 0) this.#addSquare(distance * distance * ((before / this.#finite) * finite));
     [total.sumHigh, total.sumLow] = addDoubles(total.sumHigh, total.sumLow, sumHigh, sumLow);
     this.#mean = before > 0 ? divideDouble(total.sumHigh, total.sumLow, this.#finite) : [meanHigh, meanLow];
   }
 
-  /** Null where a sum of finite values left the range of f64 on the way. */
+  /** Null if a sum of finite values overflowed f64. */
   get summary(): Summary | null {
     const total = this.#total;
     if (!Number.isFinite(total.sumHigh)) return null;
@@ -59,7 +60,7 @@ export class Merge {
     return {
       ...total,
       m2: total.min === total.max ? 0 : Number.isNaN(m2) ? Number.POSITIVE_INFINITY : m2,
-      // The blocks whose end is zero were looked at, and no other decides.
+      // Blocks whose minimum or maximum is zero were searched for zeros. Only these decide the sign.
       min: total.min === 0 ? (this.negativeZero ? -0 : 0) : total.min,
       max: total.max === 0 ? (this.positiveZero ? 0 : -0) : total.max,
     };

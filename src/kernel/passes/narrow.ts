@@ -1,14 +1,15 @@
 import { bracketOf, sampleSize } from "./bracket.ts";
 import type { Passes } from "./passes.ts";
 
-/** At or below so many values, sorting is quicker than narrowing once more; above so many, a sample is quicker. */
-const FEW = 256;
-const MANY = 4096;
+/** Up to this many values, sorting is fastest. */
+const MAX_SORTED = 256;
+/** Above this many values, a sample is faster than radix selection. */
+const MAX_RADIX = 4096;
 
 /**
- * Ranks k and k + 1 (k again at the end) of values from `low` to `high` without NaN; zeros may have the wrong sign. A sample
- * tells where to look, and again; where it misled, a radix selection does: each step keeps one of 2048 ranges of what is
- * left, so a few steps do whatever the data.
+ * The values at ranks k and k + 1 (k again at the end) of values from `low` to `high` without NaN. Zeros may have the
+ * wrong sign. A sample gives a bracket around the rank, repeatedly, while many values are left. If the bracket misses,
+ * one step of a radix selection follows, which keeps one of 2048 ranges. A few steps suffice for any data.
  */
 export function narrowDown<H>(
   passes: Passes<H>,
@@ -19,11 +20,11 @@ export function narrowDown<H>(
   high: number,
 ): [number, number] {
   if (low === high) return [low, low];
-  if (count <= FEW) {
+  if (count <= MAX_SORTED) {
     const sorted = passes.sorted(held);
     return [sorted[k]!, sorted[Math.min(k + 1, count - 1)]!];
   }
-  const sampled = count > MANY ? bySample(passes, held, count, k, low, high) : null;
+  const sampled = count > MAX_RADIX ? bySample(passes, held, count, k, low, high) : null;
   if (sampled !== null) return sampled;
   const { before, found, first, last } = passes.narrow(held, k, low, high);
   if (found) return [first, last];
@@ -31,7 +32,7 @@ export function narrowDown<H>(
   return narrowDown(passes, kept.inside, kept.count, k - before, first, last);
 }
 
-/** Null where the sample misled, or most values are alike. Data made to mislead it cannot know the seed. */
+/** Null if the bracket misses the rank, or has most of the values. The random seed protects from adversarial data. */
 function bySample<H>(
   passes: Passes<H>,
   held: H,

@@ -5,10 +5,10 @@ const i64 = new BigInt64Array(f64.buffer);
 const f32 = new Float32Array(1);
 const i32 = new Int32Array(f32.buffer);
 
-/** The smallest number of the column's type above x; +Infinity stays. */
+/** The smallest number of the column's type above x; +Infinity for +Infinity. */
 export function numberAbove(values: Column, x: number): number {
   if (x === Number.POSITIVE_INFINITY) return x;
-  // + 0 makes -0 to +0, whose bits rise from 0 on; bits of negative numbers fall towards 0.
+  // Adding 0 turns -0 into +0. The bits of positive numbers increase with the number; those of negative ones decrease.
   if (values instanceof Float32Array) {
     f32[0] = x + 0;
     i32[0]! += x >= 0 ? 1 : -1;
@@ -19,7 +19,7 @@ export function numberAbove(values: Column, x: number): number {
   return f64[0]!;
 }
 
-/** The largest number of the column's type below x; -Infinity stays. */
+/** The largest number of the column's type below x; -Infinity for -Infinity. */
 export function numberBelow(values: Column, x: number): number {
   return -numberAbove(values, -x);
 }

@@ -1,22 +1,22 @@
-import type { Column, KernelName, OrderTable, Piece, Scan, Source, Windows } from "../contract.ts";
+import type { Column, KernelName, Piece, RankTable, Scan, Source, Windows } from "../contract.ts";
 
-/** What one pass leaves of a block of at most 4096 values; see assembly/sums/fold.ts for the law. */
+/** The statistics of a block of at most 4096 values, computed in one pass; see assembly/sums/fold.ts. */
 export interface Block {
   count: number;
-  /** Of the finite values, as a double-double; not finite where it left the range of f64. */
+  /** Sum of the finite values, as a double-double. Not finite if it overflowed f64. */
   sumHigh: number;
   sumLow: number;
   /** Sum of squared distances of the finite values from `about`. */
   squares: number;
   about: number;
-  /** NaN skipped, infinities taken; the sign of a zero is not settled. */
+  /** Extremes without NaN, infinities included. The sign of a zero is undetermined. */
   min: number;
   max: number;
-  /** There where a value is not finite or an end is zero; where min < 0 < max, its zeros may be made up. */
+  /** Present if a value is not finite or an extreme is zero. If min < 0 < max, its counts of zeros may be wrong. */
   census: Census | undefined;
 }
 
-/** Exact counts of the values that arithmetic must not meet unasked. */
+/** Exact counts of the values that arithmetic must treat separately. */
 export interface Census {
   nan: number;
   positiveInfinity: number;
@@ -25,9 +25,9 @@ export interface Census {
   positiveZero: number;
 }
 
-/** The values within two limits, in order, where the form can read them. */
+/** The values between two limits, in order, in memory that the kernel can read. */
 export interface Collected<H> {
-  /** How many are below the lower limit; NaN counts here. */
+  /** Count of the values below the lower limit, and of NaN. */
   below: number;
   allNumbers: boolean;
   count: number;
@@ -37,56 +37,56 @@ export interface Collected<H> {
 
 /** A walk over the values inside a window, in order; valid until the next call of `hold`, `sort`, `trim` or `stream`. */
 export interface Stream<H> {
-  /** Empty, at first. */
+  /** Empty at first. `append` adds to them. */
   piles: H[];
-  /** The next ones: whole blocks of 4096 values, but for the last piece; null at the end. */
+  /** The next piece; null at the end. All pieces but the last consist of whole blocks of 4096 values. */
   next(): { piece: H; count: number } | null;
 }
 
-/** A step of a radix selection: see assembly/selection/narrow.ts for the law. */
+/** The result of one step of a radix selection; see assembly/selection/narrow.ts. */
 export interface Narrowed {
-  /** How many values are below `first`; of no use when `found`. */
+  /** Count of the values below `first`; meaningless if `found`. */
   before: number;
-  /** `first` and `last` are the value at rank k and its successor; else limits, both included, around the two. */
+  /** True if `first` and `last` are the values at ranks k and k + 1. Otherwise they are limits around both, included. */
   found: boolean;
   first: number;
   last: number;
 }
 
 /**
- * What a form must do itself: the loops over values. All that decides or folds is written once, above it (`kernelOf`).
- * `H` is a column where the form can read it: the column itself, or its place in WebAssembly memory. A held column is
+ * The loops over values, which each kernel implements. The algorithms above them are written once (`kernelOf`).
+ * `H` is a column that the kernel can read: the column itself, or its address in WebAssembly memory. A held column is
  * valid until the next call of `hold`, `sort` or `trim`.
  */
 export interface Passes<H> {
   readonly name: KernelName;
   hold(values: Column): H;
-  /** Hands over the blocks in order; `about` is the answer of the call before, NaN at first: the mean of its last block. */
+  /** Passes the blocks to `take`, in order. Returns the mean of the last block, which is `about` of the next call. */
   fold(held: H, about: number, take: (block: Block) => void): number;
   census(held: H): Census;
   pairwiseSum(held: H): number;
   pairwiseSquares(held: H, mean: number): number;
-  /** Those from `first` to `last`, numbers of the column's type. What was collected may be collected from. */
+  /** Collects the values from `first` to `last`, both of the column's type. The result can be collected from again. */
   collect(held: H, first: number, last: number): Collected<H>;
-  /** `size` of them, drawn as `drawPlaces` places them, in order as `sort` puts them; valid until the next call of anything. */
+  /** A sorted sample of `size` values, at the indexes of `sampleIndexes`. Valid until the next call. */
   sample(held: H, size: number, seed: number): Column;
-  /** `held` has no NaN, more than k values, and all of them from `low` to `high`. */
+  /** `held` must have more than k values, all from `low` to `high`, and no NaN. */
   narrow(held: H, k: number, low: number, high: number): Narrowed;
-  /** `limit` is a number of the column's type. */
+  /** Counts of the values below, equal to and above `limit`, which is of the column's type. */
   rank(held: H, limit: number): { below: number; equal: number; above: number };
   sort(values: Column): void;
-  /** The values in order, as `sort` puts them; spends `held`, and is valid until the next call of anything. */
+  /** The sorted values, valid until the next call. `held` is no longer valid. */
   sorted(held: H): Column;
-  /** The values inside, in pieces: see `Stream`. `capacity`: how many values each of `piles` may hold. */
+  /** The values inside the window, in pieces. `piles`: number of piles. `capacity`: maximum values in a pile. */
   stream(source: Source, piles: number, capacity: number): Stream<H>;
-  /** `collect` from a piece, behind what the pile holds; `inside` is the pile with what was added. */
+  /** Collects from a piece, and appends to a pile. `inside` is the pile with the added values. */
   append(piece: H, first: number, last: number, pile: H): Collected<H>;
-  /** The values themselves, valid until the next call of anything. */
+  /** The values themselves, valid until the next call. */
   view(held: H): Column;
   /** As in `Kernel`. */
   starts(windows: Windows, from: number, to: number, scan: Scan, out: Uint32Array): number;
   /** One answer for each start and table, into the columns of `out`. */
-  roll(piece: Piece, tables: readonly OrderTable[], out: readonly Float64Array[]): void;
-  /** Copies the pairs with first <= t <= last, in order, whatever the order of times. */
+  roll(piece: Piece, tables: readonly RankTable[], out: readonly Float64Array[]): void;
+  /** Copies the pairs with first <= t <= last, in order. The times may be unsorted. */
   trim(times: BigInt64Array, values: Column, first: bigint, last: bigint): { times: BigInt64Array; values: Column };
 }

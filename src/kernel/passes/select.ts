@@ -1,23 +1,23 @@
 import type { Column } from "../contract.ts";
-import { type Bracket, bracketOf, sampleSize } from "./bracket.ts";
+import { bracketOf, type SampledBracket, sampleSize } from "./bracket.ts";
 import { narrowDown } from "./narrow.ts";
 import type { Passes } from "./passes.ts";
 import { numberPair, type Tally } from "./tally.ts";
 
-/** At or below so many values, sorting is quicker than drawing a sample. */
-const SMALL = 2048;
-/** From so many ranks on, one sort is quicker than a selection each. */
-const SORT_FROM = 4;
+/** Up to this many values, sorting is faster than a sample. */
+const MAX_SORTED = 2048;
+/** For this many ranks or more, one sort is faster than a selection each. */
+const MIN_RANKS_TO_SORT = 4;
 
 /**
- * For each rank k the k-th smallest and its successor (k + 1, or the same at the end); null when there is a NaN. By a
- * sampled bracket: one pass counts and copies what lies inside, a radix selection from that little gives the answer
- * (Floyd, Rivest 1975: n + o(n) comparisons). Where the sample misled, another is drawn; where that misled too, a radix
- * selection from all: linear in any case.
+ * The values at ranks k and k + 1 (k again at the end) for each rank k; null if there is a NaN.
+ * A small or much-queried column is sorted. Otherwise a sample gives a bracket for each rank. One pass counts and copies
+ * the values inside, and `narrowDown` selects among them (Floyd and Rivest 1975: n + o(n) comparisons). If the bracket
+ * misses, `narrowDown` selects from the whole column, by another sample or by radix. The cost is linear in any case.
  */
 export function selectRanks<H>(passes: Passes<H>, values: Column, ranks: readonly number[]): [number, number][] | null {
   const n = values.length;
-  if (n <= SMALL || ranks.length >= SORT_FROM) {
+  if (n <= MAX_SORTED || ranks.length >= MIN_RANKS_TO_SORT) {
     const sorted = passes.sorted(passes.hold(values));
     if (n > 0 && Number.isNaN(sorted[n - 1]!)) return null;
     return ranks.map((k) => [sorted[k]!, sorted[Math.min(k + 1, n - 1)]!]);
@@ -38,13 +38,13 @@ export function selectRanks<H>(passes: Passes<H>, values: Column, ranks: readonl
   return answers;
 }
 
-/** Null where the bracket does not hold the ranks, or holds most of the column. */
+/** Null if the ranks are outside the bracket, or most of the column is inside. */
 function selectWithin<H>(
   passes: Passes<H>,
   held: H,
   n: number,
   k: number,
-  bracket: Bracket,
+  bracket: SampledBracket,
 ): [number, number] | "NaN" | null {
   const { low, high, first, last } = bracket;
   if (first > last && low === high) {
@@ -56,13 +56,13 @@ function selectWithin<H>(
   if (!allNumbers) return "NaN";
   if (count > n / 2) return null;
   const tally: Tally<H> = { lowBelow: below, below, upTo: below + count, highUpTo: below + count, inside };
-  // Both ends are values of the column (or an infinity that nothing equals unless it is one), so ties need no copy.
+  // Both ends are values of the column, or infinities. Values equal to an end are counted and not copied.
   if (k < below && first > low) tally.lowBelow = passes.rank(held, low).below;
   if (Math.min(k + 1, n - 1) >= tally.upTo && last < high) tally.highUpTo += passes.rank(held, high).equal;
   return numberPair(passes, tally, bracket, n, k);
 }
 
-/** Comparisons take -0 for +0: gives zeros the sign that the order of `sort` gives them. */
+/** Sets the sign of zeros, as `sort` orders them. Comparisons treat -0 and +0 as equal. */
 function signZeros<H>(passes: Passes<H>, held: H, n: number, k: number, pair: [number, number]): [number, number] {
   if (pair[0] !== 0 && pair[1] !== 0) return pair;
   const firstPositive = passes.rank(held, 0).below + passes.census(held).negativeZero;

@@ -1,19 +1,20 @@
 import type { Source, Streamed } from "../contract.ts";
 import { valuesInside } from "../readers.ts";
-import { type Bracket, bracketOf, drawPlaces, sampleSize } from "./bracket.ts";
+import { bracketOf, type SampledBracket, sampleIndexes, sampleSize } from "./bracket.ts";
 import { Merge } from "./merge.ts";
 import type { Collected, Passes } from "./passes.ts";
 import { numberPair, type Tally } from "./tally.ts";
 
-/** Below so many values drawn inside, or pairs given, a copy of what is inside is the quicker way. */
-const LEAST_DRAWN = 200;
-const LEAST_PAIRS = 16_384;
-/** A piece has at most so many values (assembly/README.md). */
-const PIECE = 5 * 4096;
+/** With fewer sampled values inside, or fewer pairs, a copy of the values inside is faster. */
+const MIN_SAMPLED = 200;
+const MIN_PAIRS = 16_384;
+/** Maximum number of values in a piece (assembly/README.md). */
+const MAX_PIECE = 5 * 4096;
 
 /**
- * All of it in one walk, piece by piece while a piece lies in the cache: mask, fold, and for each of `shares` (0 to 1) count
- * and collect around it. `ranksOf`: the rank k wanted of each among so many numbers. Null where a copy is the better way.
+ * Computes everything in one pass over the source. Each piece stays in the processor's cache while it is masked and
+ * folded, and while the values around each of `shares` (0 to 1) are counted and collected. `ranksOf` returns the rank of
+ * each share, for a count of numbers. Null if a copy is the better way.
  */
 export function streamed<H>(
   passes: Passes<H>,
@@ -21,7 +22,7 @@ export function streamed<H>(
   shares: readonly number[],
   ranksOf: (numbers: number) => readonly number[],
 ): Streamed | null {
-  if (source.end - source.begin < LEAST_PAIRS) return null;
+  if (source.end - source.begin < MIN_PAIRS) return null;
   const brackets = shares.length === 0 ? [] : bracketsOf(passes, source, shares);
   if (brackets === null) return null;
   const merge = new Merge();
@@ -42,7 +43,7 @@ export function streamed<H>(
   const pairs = probes.map((probe, i) => {
     const pair = probe.pair(passes, summary.nanCount, numbers, ranks[i]!);
     if (pair === null || (pair[0] !== 0 && pair[1] !== 0)) return pair;
-    // Comparisons take -0 for +0: where there are both, a column has to be counted.
+    // Comparisons treat -0 and +0 as equal. If there are both, only a copy can be searched for the sign.
     if (merge.negativeZero && merge.positiveZero) return null;
     const zero = merge.negativeZero ? -0 : 0;
     return pair.map((x) => (x === 0 ? zero : x)) as [number, number];
@@ -50,33 +51,33 @@ export function streamed<H>(
   return { summary, pairs };
 }
 
-/** Drawn outside WebAssembly, from what is inside the window; null where too little is, or a NaN. */
-function bracketsOf<H>(passes: Passes<H>, source: Source, shares: readonly number[]): Bracket[] | null {
+/** The brackets from a sample of the values inside; null if too few are inside, or one is NaN. */
+function bracketsOf<H>(passes: Passes<H>, source: Source, shares: readonly number[]): SampledBracket[] | null {
   const { begin, end } = source;
   const size = sampleSize(end - begin, shares);
-  const sample = valuesInside(source, drawPlaces(size, end - begin, 1));
-  if (sample.length < LEAST_DRAWN) return null;
+  const sample = valuesInside(source, sampleIndexes(size, end - begin, 1));
+  if (sample.length < MIN_SAMPLED) return null;
   const sorted = passes.sorted(passes.hold(sample));
   if (Number.isNaN(sorted.at(-1))) return null;
   return shares.map((share) => bracketOf(sorted, share));
 }
 
-/** Twice what is to be expected inside the widest bracket, and a piece. */
+/** Twice the expected number of values inside the widest bracket, plus a piece. */
 function capacityOf({ begin, end }: Source, shares: readonly number[]): number {
   const size = sampleSize(end - begin, shares);
   const widest = Math.max(0, ...shares.map((share) => Math.sqrt(share * (1 - share))));
   const expected = (end - begin) * ((6.4 * widest) / Math.sqrt(size) + 6 / size);
-  return Math.ceil(2 * expected) + PIECE;
+  return Math.ceil(2 * expected) + MAX_PIECE;
 }
 
-/** Counts and collects around one bracket, piece by piece. */
+/** Counts and collects the values around one bracket, piece by piece. */
 class Probe<H> {
-  readonly #bracket: Bracket;
+  readonly #bracket: SampledBracket;
   readonly #capacity: number;
   readonly #tally: Tally<H>;
-  #full = false;
+  #isFull = false;
 
-  constructor(bracket: Bracket, pile: H, capacity: number) {
+  constructor(bracket: SampledBracket, pile: H, capacity: number) {
     this.#bracket = bracket;
     this.#capacity = capacity;
     this.#tally = { lowBelow: 0, below: 0, upTo: 0, highUpTo: 0, inside: pile };
@@ -86,7 +87,7 @@ class Probe<H> {
     const { low, high, first, last } = this.#bracket;
     const tally = this.#tally;
     const single = first > last && low === high;
-    // NaN counts as below where it is met; `pair` takes it off.
+    // Counts NaN as below. `pair` subtracts it.
     if (first > low || single) {
       const { below, equal, above } = passes.rank(piece, low);
       const nan = count - below - equal - above;
@@ -96,8 +97,8 @@ class Probe<H> {
         return;
       }
     }
-    if (this.#full || tally.upTo - tally.below + count > this.#capacity) {
-      this.#full = true;
+    if (this.#isFull || tally.upTo - tally.below + count > this.#capacity) {
+      this.#isFull = true;
       return;
     }
     const collected: Collected<H> = passes.append(piece, first, last, tally.inside);
@@ -109,7 +110,7 @@ class Probe<H> {
   }
 
   pair(passes: Passes<H>, nanCount: number, numbers: number, k: number): [number, number] | null {
-    if (this.#full) return null;
+    if (this.#isFull) return null;
     const { lowBelow, below, upTo, highUpTo, inside } = this.#tally;
     const single = this.#bracket.first > this.#bracket.last && this.#bracket.low === this.#bracket.high;
     const limit = single ? below : upTo;

@@ -3,14 +3,14 @@ import { foldLanes, meanOf } from "../double-double.ts";
 import { Merge } from "./merge.ts";
 import type { Passes } from "./passes.ts";
 
-/** One pass, block by block, each block read again where its own values call for it; see assembly/sums/fold.ts. */
+/** The summary of a column, in one pass over its blocks. A few blocks are read twice; see assembly/sums/fold.ts. */
 export function summarize<H>(passes: Passes<H>, values: Column): Summary {
   const merge = new Merge();
   passes.fold(passes.hold(values), Number.NaN, (block) => merge.add(block));
   return merge.summary ?? scaled(values);
 }
 
-/** For values so large that a partial sum left the range of f64: once more, all scaled down by 2^33. */
+/** The summary of values whose partial sums overflow f64. Values are scaled by 2^-33 before they are added. */
 function scaled(values: Column): Summary {
   let sum = 0;
   let lost = 0;

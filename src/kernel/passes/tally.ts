@@ -1,11 +1,11 @@
-import type { Bracket } from "./bracket.ts";
+import type { SampledBracket } from "./bracket.ts";
 import { narrowDown } from "./narrow.ts";
 import type { Passes } from "./passes.ts";
 
 /**
- * What a pass counted about a bracket. In the order of values, ranks lie like this:
+ * The counts of a pass around a bracket. `inside` is the collected values. Ranks in the order of values:
  *
- *   | below low | equal to low, where not collected | collected | equal to high, where not collected | above |
+ *   | below low | equal to low, if not collected    | collected | equal to high, if not collected    | above |
  *            lowBelow                             below       upTo                                highUpTo
  */
 export interface Tally<H> {
@@ -16,11 +16,11 @@ export interface Tally<H> {
   inside: H;
 }
 
-/** The values at ranks k and k + 1 (k again at the end) of n; null where the bracket does not hold both. Spends `inside`. */
+/** The values at ranks k and k + 1 (k again at the end) of n; null if one is outside. Uses up `inside`. */
 export function numberPair<H>(
   passes: Passes<H>,
   { lowBelow, below, upTo, highUpTo, inside }: Tally<H>,
-  { low, high, first, last }: Bracket,
+  { low, high, first, last }: SampledBracket,
   n: number,
   k: number,
 ): [number, number] | null {

@@ -1,10 +1,10 @@
 import type { Column } from "../contract.ts";
 import type { Passes } from "./passes.ts";
 
-const LEAST = -(2n ** 63n);
-const MOST = 2n ** 63n - 1n;
+const MIN_I64 = -(2n ** 63n);
+const MAX_I64 = 2n ** 63n - 1n;
 
-/** The pairs inside (`from` < t <= `to`, or `from` <= t when `both`), copied in order; binary search when `sorted`. */
+/** Copies the pairs inside (`from` < t <= `to`; with `both`, `from` <= t), in order. Binary search if `sorted`. */
 export function trimTo<H>(
   passes: Passes<H>,
   times: BigInt64Array,
@@ -15,16 +15,16 @@ export function trimTo<H>(
   sorted: boolean,
 ): { times: BigInt64Array; values: Column } {
   const first = both ? from : from + 1n;
-  if (first > MOST || to < LEAST || first > to) return { times: times.slice(0, 0), values: values.slice(0, 0) };
-  const begin = first < LEAST ? LEAST : first;
-  const end = to > MOST ? MOST : to;
+  if (first > MAX_I64 || to < MIN_I64 || first > to) return { times: times.slice(0, 0), values: values.slice(0, 0) };
+  const begin = first < MIN_I64 ? MIN_I64 : first;
+  const end = to > MAX_I64 ? MAX_I64 : to;
   if (!sorted) return passes.trim(times, values, begin, end);
   const start = countBelow(times, begin);
-  const stop = end === MOST ? times.length : countBelow(times, end + 1n);
+  const stop = end === MAX_I64 ? times.length : countBelow(times, end + 1n);
   return { times: times.slice(start, stop), values: values.slice(start, stop) };
 }
 
-/** How many of the times, which never fall, are before `limit`. */
+/** Count of the times before `limit`. The times never decrease. */
 function countBelow(times: BigInt64Array, limit: bigint): number {
   let low = 0;
   let high = times.length;

@@ -1,6 +1,6 @@
 /**
- * A rank among `n` values as an exact fraction: `floor + rest / whole`, with 0 <= rest < whole. `weight` is rest / whole,
- * rounded once; it may underflow to 0, which is why `isWhole` says whether `rest` is 0.
+ * A rank as an exact fraction, `floor + rest / whole` with 0 <= rest < whole. `weight` is rest / whole, rounded once. It
+ * can underflow to 0; `isWhole` is true only if `rest` is 0.
  */
 export interface ExactRank {
   readonly floor: number;
@@ -45,13 +45,13 @@ export function exactRank(n: number, p: number, alpha24: number, beta24: number,
   };
 }
 
-/** `rest / whole` for 0 <= rest < whole, of which each may be larger than a double. */
+/** `rest / whole` for 0 <= rest < whole. Both may exceed the range of a double. */
 function quotient(rest: bigint, whole: bigint): number {
   const excessBits = BigInt(Math.max(0, whole.toString(2).length - 1000));
   return Number(rest >> excessBits) / Number(whole >> excessBits);
 }
 
-/** The most decimals that are looked for without text; p below 100 then has fewer than 2^53 of its last place. */
+/** Up to this scale, the decimal of p is found without text. p has at most 12 decimals then, so digits stay below 2^53. */
 const MAX_QUICK_SCALE = 1e12;
 
 interface Decimal {
@@ -60,7 +60,7 @@ interface Decimal {
   readonly scale: number | bigint;
 }
 
-/** The last p: windows ask for the same percentile again and again. */
+/** The last p and its decimal, because most queries repeat a percentile. */
 let lastP = 0;
 let lastDecimal: Decimal = { digits: 0, scale: 1 };
 

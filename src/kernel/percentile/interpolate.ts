@@ -1,4 +1,4 @@
-import type { Order } from "./percentile.ts";
+import type { PercentileRanks } from "./percentile.ts";
 
 /**
  * "strict": see `interpolate`. The others are NumPy's `_lerp` bit for bit: "numpy" on f64 values, "numpy-f32" on f32
@@ -7,13 +7,13 @@ import type { Order } from "./percentile.ts";
 export type Interpolation = "strict" | "numpy" | "numpy-f32" | "numpy-f32-array";
 
 /**
- * The percentile from the values at `order.lower` and `order.upper` (low <= high).
- * Strict: the order statistic itself when the weight is whole or both are equal; never outside [low, high]; no overflow;
- * one infinite end gives that infinity, -Infinity and +Infinity give the nearer end, 0 half-way; NaN gives NaN.
+ * The percentile from the values at `order.lower` and `order.upper` (low <= high). The strict form does not overflow,
+ * and the result is within [low, high]. If the weight is 0 or 1, or both values are equal, it is one of the values. If
+ * one value is infinite, it is that infinity. Between -Infinity and +Infinity it is the nearer one, and 0 halfway.
  */
-export function interpolate(order: Order, low: number, high: number, form: Interpolation = "strict"): number {
-  const { weight, taken } = order;
-  if (taken) return low;
+export function interpolate(order: PercentileRanks, low: number, high: number, form: Interpolation = "strict"): number {
+  const { weight, isDiscrete } = order;
+  if (isDiscrete) return low;
   if (form === "strict") return between(low, high, weight);
   if (form === "numpy") {
     const gap = high - low;

@@ -26,12 +26,15 @@ export type PercentileMethod = (typeof METHODS)[number];
  */
 export type PercentileLaw = "strict" | "numpy";
 
-/** Which order statistics (0-based ranks) make a percentile, and how much of the upper one; `taken`: the lower, as it is. */
-export interface Order {
+/**
+ * The two 0-based ranks that make a percentile, and the weight of the upper one. `isDiscrete`: the method does not
+ * interpolate, and the percentile is the value at `lower`.
+ */
+export interface PercentileRanks {
   lower: number;
   upper: number;
   weight: number;
-  taken: boolean;
+  isDiscrete: boolean;
 }
 
 /** alpha and beta of the continuous definitions, in 24ths. */
@@ -44,38 +47,44 @@ const PLOTTING: Partial<Record<PercentileMethod, readonly [number, number]>> = {
 };
 
 /**
- * The order statistics of percentile `p` (0 to 100) among `n` >= 1 values; upper is lower or lower + 1.
- * ARGUMENT for another p or method. Source: numpy/lib/_function_base_impl.py (_quantile), NumPy 2.4.
+ * The ranks of percentile `p` (0 to 100) among `n` >= 1 values. `upper` is `lower` or `lower + 1`.
+ * Throws ARGUMENT for another p or method. Sources: Hyndman and Fan 1996, "Sample Quantiles in Statistical Packages";
+ * numpy/lib/_function_base_impl.py (_quantile), NumPy 2.4.
  */
-export function orderOf(method: PercentileMethod, n: number, p: number, law: PercentileLaw = "strict"): Order {
+export function percentileRanks(
+  method: PercentileMethod,
+  n: number,
+  p: number,
+  law: PercentileLaw = "strict",
+): PercentileRanks {
   if (typeof p !== "number" || !(p >= 0 && p <= 100)) throw argumentError("percentile", p, "from 0 to 100 (percent)");
   if (typeof method !== "string") throw argumentError("method", method, `one of ${METHODS.join(", ")}`);
   return law === "numpy" ? numpyOrder(method, n, p) : strictOrder(method, n, p);
 }
 
-function strictOrder(method: PercentileMethod, n: number, p: number): Order {
+function strictOrder(method: PercentileMethod, n: number, p: number): PercentileRanks {
   switch (method) {
     case "linear": {
       const rank = rankOfGaps(n, p);
       return within(rank, n, rank.weight);
     }
     case "lower":
-      return taken(rankOfGaps(n, p).floor);
+      return discrete(rankOfGaps(n, p).floor);
     case "higher":
-      return taken(ceilingOf(rankOfGaps(n, p)));
+      return discrete(ceilingOf(rankOfGaps(n, p)));
     case "nearest": {
       const { floor, half } = rankOfGaps(n, p);
-      return taken(half < 0 || (half === 0 && floor % 2 === 0) ? floor : floor + 1);
+      return discrete(half < 0 || (half === 0 && floor % 2 === 0) ? floor : floor + 1);
     }
     case "midpoint": {
       const rank = rankOfGaps(n, p);
       return within(rank, n, rank.isWhole ? 0 : 0.5);
     }
     case "inverted_cdf":
-      return taken(Math.max(0, ceilingOf(rankOfCount(n, p, -PARTS))));
+      return discrete(Math.max(0, ceilingOf(rankOfCount(n, p, -PARTS))));
     case "closest_observation": {
       const { floor, isWhole } = rankOfCount(n, p, -1.5 * PARTS);
-      return taken(closestTo(floor, isWhole));
+      return discrete(closestTo(floor, isWhole));
     }
     case "averaged_inverted_cdf": {
       const rank = rankOfCount(n, p, -PARTS);
@@ -87,17 +96,17 @@ function strictOrder(method: PercentileMethod, n: number, p: number): Order {
   return within(rank, n, rank.weight);
 }
 
-/** (n - 1) q: a beta of one leaves no share of q beside n q. */
+/** The rank (n - 1) q. With alpha 0 and beta 1, `exactRank` is n q without another term. */
 function rankOfGaps(n: number, p: number): ExactRank {
   return exactRank(n - 1, p, 0, PARTS, 0);
 }
 
-/** n q, shifted by 24ths. */
+/** The rank n q, shifted by 24ths. */
 function rankOfCount(n: number, p: number, shift24: number): ExactRank {
   return exactRank(n, p, 0, PARTS, shift24);
 }
 
-function numpyOrder(method: PercentileMethod, n: number, p: number): Order {
+function numpyOrder(method: PercentileMethod, n: number, p: number): PercentileRanks {
   const q = p / 100;
   const ofGaps = (n - 1) * q;
   const ofCount = n * q;
@@ -105,20 +114,20 @@ function numpyOrder(method: PercentileMethod, n: number, p: number): Order {
     case "linear":
       return numpyBetween(ofGaps, n, (weight) => weight);
     case "lower":
-      return taken(Math.floor(ofGaps));
+      return discrete(Math.floor(ofGaps));
     case "higher":
-      return taken(Math.ceil(ofGaps));
+      return discrete(Math.ceil(ofGaps));
     case "nearest":
-      return taken(roundHalfEven(ofGaps));
+      return discrete(roundHalfEven(ofGaps));
     case "midpoint": {
       const middle = 0.5 * (Math.floor(ofGaps) + Math.ceil(ofGaps));
       return numpyBetween(middle, n, () => (middle % 1 === 0 ? 0 : 0.5));
     }
     case "inverted_cdf":
-      return taken(Math.max(0, Math.ceil(ofCount - 1)));
+      return discrete(Math.max(0, Math.ceil(ofCount - 1)));
     case "closest_observation": {
       const index = ofCount - 1 - 0.5;
-      return taken(closestTo(Math.floor(index), Number.isInteger(index)));
+      return discrete(closestTo(Math.floor(index), Number.isInteger(index)));
     }
     case "averaged_inverted_cdf":
       return numpyBetween(ofCount - 1, n, (weight) => (weight === 0 ? 0.5 : 1));
@@ -133,30 +142,30 @@ function plottingOf(method: PercentileMethod): readonly [number, number] {
   return plotting;
 }
 
-function taken(rank: number): Order {
-  return { lower: rank, upper: rank, weight: 0, taken: true };
+function discrete(rank: number): PercentileRanks {
+  return { lower: rank, upper: rank, weight: 0, isDiscrete: true };
 }
 
-/** Between two ranks; at or beyond an end, the end itself. */
-function within({ floor }: ExactRank, n: number, weight: number): Order {
-  if (floor >= n - 1) return { lower: n - 1, upper: n - 1, weight: 0, taken: false };
-  if (floor < 0) return { lower: 0, upper: 0, weight: 0, taken: false };
-  return { lower: floor, upper: floor + 1, weight, taken: false };
+/** The ranks on either side of a fraction; at or beyond an end, only the end. */
+function within({ floor }: ExactRank, n: number, weight: number): PercentileRanks {
+  if (floor >= n - 1) return { lower: n - 1, upper: n - 1, weight: 0, isDiscrete: false };
+  if (floor < 0) return { lower: 0, upper: 0, weight: 0, isDiscrete: false };
+  return { lower: floor, upper: floor + 1, weight, isDiscrete: false };
 }
 
-/** NumPy keeps a weight beyond the ends, where both ranks are the same; it matters only between infinities (inf - inf). */
-function numpyBetween(index: number, n: number, weightOf: (fraction: number) => number): Order {
-  if (index >= n - 1) return { lower: n - 1, upper: n - 1, weight: weightOf(index + 1), taken: false };
-  if (index < 0) return { lower: 0, upper: 0, weight: weightOf(index), taken: false };
+/** NumPy keeps a weight at the ends, where both ranks are equal. It matters only for infinities (inf - inf). */
+function numpyBetween(index: number, n: number, weightOf: (fraction: number) => number): PercentileRanks {
+  if (index >= n - 1) return { lower: n - 1, upper: n - 1, weight: weightOf(index + 1), isDiscrete: false };
+  if (index < 0) return { lower: 0, upper: 0, weight: weightOf(index), isDiscrete: false };
   const lower = Math.floor(index);
-  return { lower, upper: lower + 1, weight: weightOf(index - lower), taken: false };
+  return { lower, upper: lower + 1, weight: weightOf(index - lower), isDiscrete: false };
 }
 
 function ceilingOf({ floor, isWhole }: ExactRank): number {
   return isWhole ? floor : floor + 1;
 }
 
-/** Ranks count from 1 in that definition, so "to even" is to odd here; Math.abs, because the floor may be -1. */
+/** That definition counts ranks from 1, so its "round to even" is to odd here. The floor may be -1. */
 function closestTo(floor: number, isWhole: boolean): number {
   return Math.max(0, isWhole && Math.abs(floor % 2) === 1 ? floor : floor + 1);
 }

@@ -1,10 +1,10 @@
 import type { Column, Kernel } from "../contract.ts";
 import { type Interpolation, interpolate } from "./interpolate.ts";
-import { orderOf, type PercentileLaw, type PercentileMethod } from "./percentile.ts";
+import { type PercentileLaw, type PercentileMethod, percentileRanks } from "./percentile.ts";
 
 /**
- * Percentiles of a column; NaN for an empty one, null when there is a NaN in it. `list`: whether the caller asked with an array, which in
- * NumPy turns f32 values to f64. Cost: one copy, and a selection each or one sort.
+ * Percentiles of a column: NaN if it is empty, null if it contains NaN. `list`: whether the caller passed an array of
+ * percentiles; in NumPy, the results of f32 values are then f64. Cost: one copy, and a selection each or one sort.
  */
 export function percentilesOf(
   kernel: Kernel,
@@ -14,7 +14,7 @@ export function percentilesOf(
   law: PercentileLaw,
   list: boolean,
 ): number[] | null {
-  const orders = percents.map((p) => orderOf(method, Math.max(1, values.length), p, law));
+  const orders = percents.map((p) => percentileRanks(method, Math.max(1, values.length), p, law));
   if (values.length === 0) return percents.map(() => Number.NaN);
   const form = formOf(values, law, list);
   const selected = kernel.selectMany(

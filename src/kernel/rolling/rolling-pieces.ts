@@ -1,32 +1,32 @@
 import type { Column, Kernel, Piece, Scan, Windows } from "../contract.ts";
-import type { Orders } from "./rolling-orders.ts";
+import type { RankTables } from "./rank-tables.ts";
 import { checkTimes } from "./rolling-windows.ts";
 
-/** Events ranked together, so that the fixed cost of a ranking is small beside them. */
-const LEAST_PIECE = 8192;
-/** A piece this large holds two windows rather than four: memory counts more than ranking fewer events twice. */
+/** Minimum number of events in a piece, so that the fixed cost of ranking it is small per event. */
+const MIN_PIECE = 8192;
+/** A piece this large covers two windows instead of four, to save memory. More events are then ranked twice. */
 const LARGE_PIECE = 1 << 22;
 
-/** Windows looked at in one go. */
+/** Number of windows per call of `starts`. */
 const CHUNK = 4096;
 
-/** "none": no value is NaN. Else what a NaN does to the windows it is in. */
+/** "none": no value is NaN. Otherwise the effect of a NaN on the windows that contain it. */
 export type NanRule = "none" | "ignore" | "propagate";
 
 /**
- * Rolls over all events, in pieces of some four windows: what lies before a piece's first answer is ranked in two
- * pieces. Nothing is kept for the whole run but the answers.
+ * Computes the rolling percentiles in pieces of about four windows. Events before the first answer of a piece are also
+ * ranked in the piece before. Apart from the answers, memory does not grow with the number of events.
  */
 export function rollPieces(
   kernel: Kernel,
   values: Column,
   windows: Windows,
-  orders: readonly Orders[],
+  orders: readonly RankTables[],
   nan: NanRule,
-  leastPiece = LEAST_PIECE,
+  minPiece = MIN_PIECE,
 ): Float64Array[] {
   const out = orders.map(() => new Float64Array(values.length));
-  const plan = new Plan(kernel, windows, values.length, leastPiece);
+  const plan = new Plan(kernel, windows, values.length, minPiece);
   for (let begin = 0; begin < values.length; begin = plan.end) {
     plan.next();
     const { base, end } = plan;
@@ -45,24 +45,24 @@ export function rollPieces(
   return out;
 }
 
-/** Where the next piece lies. */
+/** The position of the next piece. */
 class Plan {
   /** The first event of the piece's first window, and the event after the last that it answers. */
   base = 0;
   end = 0;
-  /** Of the events it answers the window's first one, and the least and greatest count of events in a window. */
+  /** For each answered event the first event of its window, and the smallest and largest window by event count. */
   starts = new Uint32Array(CHUNK);
   readonly scan: Scan = { start: 0, fewest: 0, most: 0 };
   readonly #kernel: Kernel;
   readonly #windows: Windows;
   readonly #count: number;
-  readonly #leastPiece: number;
+  readonly #minPiece: number;
 
-  constructor(kernel: Kernel, windows: Windows, count: number, leastPiece: number) {
+  constructor(kernel: Kernel, windows: Windows, count: number, minPiece: number) {
     this.#kernel = kernel;
     this.#windows = windows;
     this.#count = count;
-    this.#leastPiece = leastPiece;
+    this.#minPiece = minPiece;
   }
 
   next(): void {
@@ -78,7 +78,7 @@ class Plan {
 
   #limit(): number {
     const { most } = this.scan;
-    return Math.max(this.#leastPiece, most * 2, Math.min(most * 4, LARGE_PIECE));
+    return Math.max(this.#minPiece, most * 2, Math.min(most * 4, LARGE_PIECE));
   }
 
   #extend(begin: number, stop: number): void {
@@ -94,7 +94,7 @@ class Plan {
   }
 }
 
-/** NaN wherever the window holds one. */
+/** Sets the answer of every window that contains a NaN to NaN. */
 function spread({ values, base, starts }: Piece, answers: Float64Array): void {
   const warm = values.length - starts.length;
   let latest = -1;

@@ -6,36 +6,36 @@ import { activeKernel } from "../choose.ts";
 import { checkAttached, columnOf, timesOf, type Values, type ValueType } from "../column.ts";
 import { type NanPolicy, policyOf, withoutNan } from "../nan.ts";
 import type { PercentileMethod } from "../percentile/percentile.ts";
-import { Orders } from "./rolling-orders.ts";
+import { RankTables } from "./rank-tables.ts";
 import { rollPieces } from "./rolling-pieces.ts";
 
 export interface RollingOptions {
-  /** How far a window reaches back from its event. */
+  /** Length of each window. It ends at its event. */
   span: Duration;
   /** From 0 to 100. */
   percentiles: readonly number[];
   /** Default "linear". */
   method?: PercentileMethod | undefined;
-  /** What bytes hold; default "f32". Typed arrays say it themselves. */
+  /** Type of the values in raw bytes; default "f32". A typed array has its own type. */
   type?: ValueType | undefined;
   /** "right" (default): t - span < t'. "both": t - span <= t'. */
   closed?: Closed | undefined;
-  /** Default "reject". "propagate": NaN as long as one is in the window. */
+  /** Default "reject". With "propagate", the answer is NaN while a NaN is in the window. */
   nan?: NanPolicy | undefined;
 }
 
-/** Percentile by percentile, one answer for each event, in the order of the events. */
+/** One column per percentile, keyed by it, with one answer per event. */
 export type RollingPercentiles = Record<number, Float64Array>;
 
 /**
- * At every event the exact percentiles of the window that ends there: of the events before it, and itself, whose time
- * is after its own less the span. Times never fall; of events at one time each sees those before it in the columns and
- * not those after it (as in pandas). Interpolation is the strict one of `kernel.percentile`.
- * No events: no answers. A window of nothing but ignored NaN: NaN.
- * Times are a BigInt64Array or bytes (i64), or a Float64Array, in ms. ARGUMENT where they fall (the index is named), are
- * not as many as the values, or spread over 2^53 ms; CORRUPT where bytes end within a value; TOO_LARGE where two windows
- * need more memory than a kernel may hold (some 50 million events).
- * Cost: one sort of 4/3 of the events, then a step or two an event and percentile, whatever the window.
+ * Returns exact percentiles of a rolling window: one answer per event, over the window that ends at the event.
+ * Times are in ms: a BigInt64Array, a Float64Array, or i64 bytes. They must not decrease. Events with equal times count
+ * in the order of the columns, as in pandas. Interpolation is the strict one of `kernel.percentile`. A window with only
+ * ignored NaN gives NaN.
+ * Throws ARGUMENT, with the index, for a time that decreases, and for times that spread over more than 2^53 ms or differ
+ * in number from the values. Throws CORRUPT for truncated bytes. Throws TOO_LARGE if two windows need more memory than a
+ * kernel may use (about 50 million events).
+ * Cost: one sort of 4/3 of the events, then one or two steps per event and percentile, whatever the window.
  */
 export function rollingPercentile(
   times: BigInt64Array | Float64Array | Uint8Array,
@@ -50,7 +50,7 @@ export function rollingPercentile(
     const policy = policyOf(nan);
     if (!Array.isArray(percentiles)) throw argumentError("percentiles", percentiles, "a list of numbers from 0 to 100");
     const percents = [...new Set<number>(percentiles)];
-    const orders = percents.map((p) => new Orders(method, p));
+    const orders = percents.map((p) => new RankTables(method, p));
     warnOfFractions(percents);
     checkAttached("times", times);
     const instants = times instanceof Float64Array ? times : timesOf("times", times);

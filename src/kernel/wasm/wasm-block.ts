@@ -1,6 +1,6 @@
 import type { Block } from "../passes/passes.ts";
 
-/** Record `i` of assembly/sums/fold.ts: 10 numbers, of which the last four are counts. */
+/** Decodes record `i` of assembly/sums/fold.ts: 10 numbers, the last four of which hold counts. */
 export function blockOf(numbers: Float64Array, counts: Uint32Array, i: number, count: number): Block {
   const at = 10 * i;
   const nan = counts[2 * at + 12]!;

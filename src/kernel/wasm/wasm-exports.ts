@@ -1,7 +1,7 @@
 import { bytesOfBase64 } from "../../base64.ts";
 import type { LinearMemory } from "./wasm-memory.ts";
 
-/** What assembly/index.ts exports. Addresses are bytes; `wide` twins end in 64. */
+/** The exports of assembly/index.ts. Addresses are in bytes. Functions for f64 end in 64, those for f32 in 32. */
 export interface WasmExports {
   memory: LinearMemory;
   heapBase(): number;
@@ -62,20 +62,20 @@ export interface WasmExports {
 
 type ModuleClass = new (bytes: Uint8Array | ArrayBuffer) => object;
 
-/** TypeScript's own declaration comes with the DOM only. */
+/** TypeScript declares WebAssembly only in its DOM library. */
 declare const WebAssembly: {
   Module: ModuleClass;
   Instance: new (module: object) => { exports: unknown };
   compile(bytes: Uint8Array | ArrayBuffer): Promise<object>;
 };
 
-/** Starts a kernel module, compiled first if it is bytes, in this turn; throws what the runtime throws where it may not or cannot. */
+/** Starts a kernel module synchronously, and compiles it if it is bytes. Throws the runtime's error if that fails. */
 export function instantiate(source: object): WasmExports {
   const module = isBytes(source) ? new WebAssembly.Module(source) : source;
   return new WebAssembly.Instance(module).exports as WasmExports;
 }
 
-/** The same elsewhere than in this turn, which is for large modules of a browser's main thread; and it streams nothing. */
+/** Compiles bytes asynchronously. A browser's main thread limits the size of modules compiled synchronously. */
 export function compile(bytes: Uint8Array | ArrayBuffer): Promise<object> {
   return WebAssembly.compile(bytes);
 }
@@ -84,7 +84,7 @@ export function isBytes(source: object): source is Uint8Array | ArrayBuffer {
   return ArrayBuffer.isView(source) || Object.prototype.toString.call(source) === "[object ArrayBuffer]";
 }
 
-/** The bytes of a module as text; Buffer where there is one, it is quicker. */
+/** Decodes the bytes of a module. Uses Buffer if the runtime has it, because it is faster. */
 export function bytesOf(base64: string): Uint8Array {
   return typeof Buffer !== "undefined" ? Buffer.from(base64, "base64") : bytesOfBase64(base64);
 }

@@ -1,6 +1,6 @@
 import { OrielError } from "../../errors.ts";
 
-/** The part of a WebAssembly.Memory that is used; TypeScript's own declaration comes with the DOM only. */
+/** The part of WebAssembly.Memory that is used. TypeScript declares the rest only in its DOM library. */
 export interface LinearMemory {
   readonly buffer: ArrayBuffer;
   grow(pages: number): number;
@@ -8,13 +8,13 @@ export interface LinearMemory {
 
 const PAGE_BYTES = 65_536;
 const GROWTH_BYTES = 1 << 20;
-/** Bytes left free after each region, so that a write past its end meets nothing. */
+/** Free bytes after each region, so that a vector write past its end does no harm. */
 const GAP_BYTES = 64;
 
 /**
- * Owns the linear memory of one instance. Nothing is allocated: each call lays its regions out from `base` upward, so
- * a region lives until the next call. Memory grows on demand and does not shrink; views die when it grows, therefore
- * they are made after `reserve` and not kept.
+ * Owns the linear memory of one instance. There is no allocator: each call lays out its regions from the start, so a
+ * region is valid until the next call. Memory grows on demand and never shrinks. Growth detaches all views, so they are
+ * created after `reserve` and not stored.
  */
 export class WasmMemory {
   readonly #memory: LinearMemory;
@@ -29,7 +29,7 @@ export class WasmMemory {
     return this.#memory.buffer;
   }
 
-  /** Makes all bytes below `end` usable; TOO_LARGE beyond the bound or where the runtime gives no more. */
+  /** Makes all bytes below `end` usable. Throws TOO_LARGE above the bound, or if the runtime has no more memory. */
   reserve(end: number): void {
     const held = this.#memory.buffer.byteLength;
     if (end <= held) return;
@@ -49,6 +49,6 @@ export class WasmMemory {
 }
 
 function tooLarge(end: number, maxBytes: number, cause?: unknown): OrielError {
-  const reason = cause === undefined ? `the bound is ${maxBytes} bytes` : "the runtime gives no more";
+  const reason = cause === undefined ? `the bound is ${maxBytes} bytes` : "the runtime has no more memory";
   return new OrielError("TOO_LARGE", `the columns need ${end} bytes of WebAssembly memory; ${reason}`, { cause });
 }

@@ -1,8 +1,8 @@
-import type { OrderTable, Piece } from "../contract.ts";
+import type { Piece, RankTable } from "../contract.ts";
 import type { WasmExports } from "./wasm-exports.ts";
 import { WasmMemory } from "./wasm-memory.ts";
 
-/** How many u64 the three levels of assembly/rolling/rolling-bits.ts need. */
+/** Number of u64 in the three levels of assembly/rolling/rolling-bits.ts. */
 function bitWords(limit: number): number {
   const level0 = Math.floor(limit / 64) + 2;
   const level1 = Math.floor(level0 / 64) + 2;
@@ -10,9 +10,9 @@ function bitWords(limit: number): number {
 }
 
 /**
- * Ranks a piece and slides over it, once for each percentile. From `from` on lie, 64-byte aligned, with gaps:
- * values | pairs (8 bytes a value) | scratch (8) | ranks (4) | starts (4 an answer) | lower (4) | weight (8) | bits.
- * Pairs hold the order when the piece is ranked; scratch then takes the answers.
+ * Ranks a piece and slides over it, once per percentile. The regions from `from` are 64-byte aligned, with gaps:
+ * values | pairs (8 bytes per value) | scratch (8) | ranks (4) | starts (4 per answer) | lower (4) | weight (8) | bits.
+ * After the ranking, pairs contain the order, and scratch receives the answers.
  */
 export function rollInMemory(
   wasm: WasmExports,
@@ -20,7 +20,7 @@ export function rollInMemory(
   histograms: number,
   from: number,
   { values, base, starts, least }: Piece,
-  tables: readonly OrderTable[],
+  tables: readonly RankTable[],
   out: readonly Float64Array[],
 ): void {
   const wide = values instanceof Float64Array;

@@ -3,7 +3,7 @@ import type { Kernel } from "../contract.ts";
 import { wasmKernel } from "./wasm.ts";
 import { bytesOf, instantiate } from "./wasm-exports.ts";
 
-/** The form for runtimes that know WebAssembly but no vectors. Compiled at `create`, not before. */
+/** The kernel for runtimes with WebAssembly but without SIMD. Compiled at `create`. */
 export const wasmScalar = {
   name: "wasm-scalar",
   create: (): Kernel => wasmKernel("wasm-scalar", instantiate(bytesOf(wasmBase64))),

@@ -3,7 +3,7 @@ import type { Kernel } from "../contract.ts";
 import { wasmKernel } from "./wasm.ts";
 import { bytesOf, instantiate } from "./wasm-exports.ts";
 
-/** The form with 128-bit vectors; the runtime must know them. Compiled at `create`, not before. */
+/** The kernel with 128-bit SIMD, which the runtime must support. Compiled at `create`. */
 export const wasmSimd = {
   name: "wasm-simd",
   create: (): Kernel => wasmKernel("wasm-simd", instantiate(bytesOf(wasmBase64))),

@@ -3,8 +3,8 @@ import type { WasmExports } from "./wasm-exports.ts";
 import { WasmMemory } from "./wasm-memory.ts";
 
 /**
- * Scans windows with their times in pieces. From `at` on lie, 64-byte aligned, with gaps: lead (times of the events, and
- * the one before them) | trail (as many times from the last window's first event on) | starts (4 bytes an event).
+ * Scans windows in pieces of their times. The regions from `at` are 64-byte aligned, with gaps: lead (times of the
+ * events, and the time before them) | trail (times from the last window's first event) | starts (4 bytes per event).
  */
 export function startsInMemory(
   wasm: WasmExports,

@@ -3,12 +3,12 @@ import type { Stream } from "../passes/passes.ts";
 import type { WasmExports } from "./wasm-exports.ts";
 import { WasmMemory } from "./wasm-memory.ts";
 
-/** A column copied into linear memory: `count` values from byte `address`. */
+/** A column in linear memory: `count` values from byte `address`. */
 export interface Held {
   address: number;
   count: number;
   wide: boolean;
-  /** No column lies behind this byte; default: none behind its own. */
+  /** First free byte after the column. Default: the end of the column. */
   free?: number;
 }
 
@@ -16,10 +16,10 @@ const BLOCK = 4096;
 const PIECE_BYTES = 65_536;
 
 /**
- * Streams what is inside through a fixed scratch, a piece at a time, so that it is folded and selected from while it lies in
- * the cache, and a column larger than the cache is never written:
+ * Streams the values inside through a fixed buffer, one piece at a time. A piece stays in the processor's cache while it
+ * is folded and selected from, and no column larger than the cache is written.
  *
- *   | carried values, below a block | piece of 64 KB | gap | its times, where they decide | gap | pile | gap | pile ...
+ *   | carried values, less than a block | piece of 64 KB | gap | its times, unless all are inside | gap | pile | gap | pile ...
  */
 export function wasmStream(
   wasm: WasmExports,

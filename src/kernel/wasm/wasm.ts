@@ -1,5 +1,5 @@
-import type { Column, Kernel, KernelName, OrderTable, Piece, Scan, Source, Windows } from "../contract.ts";
-import { kernelOf } from "../passes/form.ts";
+import type { Column, Kernel, KernelName, Piece, RankTable, Scan, Source, Windows } from "../contract.ts";
+import { kernelOf } from "../passes/kernel-of.ts";
 import type { Block, Census, Collected, Narrowed, Passes, Stream } from "../passes/passes.ts";
 import { blockOf } from "./wasm-block.ts";
 import type { WasmExports } from "./wasm-exports.ts";
@@ -8,20 +8,20 @@ import { rollInMemory } from "./wasm-rolling.ts";
 import { startsInMemory } from "./wasm-starts.ts";
 import { type Held, wasmStream } from "./wasm-stream.ts";
 
-// From heapBase, rounded up to 64:   0 control (256 bytes)   256 histograms (49152)   49472 columns, one after the other
+// Layout from heapBase, rounded up to 64:   0 control (256 bytes) · 256 histograms (49152) · 49472 columns
 const HISTOGRAM = 256;
 const COLUMNS = 256 + 49152 + 64;
-/** Values a block of a fold, and blocks a call: their records lie where the histograms do. */
+/** Values per block of a fold, and blocks per call. Their records use the region of the histograms. */
 const BLOCK = 4096;
 const BATCH = 512;
 const MAX_BYTES = 2 ** 31;
 
-/** A kernel over an instance of assembly/index.ts. `maxBytes` bounds its memory (default 2 GiB); more is TOO_LARGE. */
+/** A kernel over an instance of assembly/index.ts. Throws TOO_LARGE if it needs more than `maxBytes` (default 2 GiB). */
 export function wasmKernel(name: KernelName, exports: WasmExports, maxBytes = MAX_BYTES): Kernel {
   return kernelOf(wasmPasses(name, exports, maxBytes));
 }
 
-/** The loops alone, for what must not pay for copying in: a bench of them. */
+/** Only the loops. Benches use them to measure without the copy into memory. */
 export function wasmPasses(name: KernelName, exports: WasmExports, maxBytes = MAX_BYTES): Passes<Held> {
   return new WasmPasses(name, exports, maxBytes);
 }
@@ -130,7 +130,7 @@ class WasmPasses implements Passes<Held> {
     );
   }
 
-  roll(piece: Piece, tables: readonly OrderTable[], out: readonly Float64Array[]): void {
+  roll(piece: Piece, tables: readonly RankTable[], out: readonly Float64Array[]): void {
     const histograms = this.#control + HISTOGRAM;
     rollInMemory(this.#wasm, this.#memory, histograms, this.#control + COLUMNS, piece, tables, out);
   }
@@ -160,7 +160,7 @@ class WasmPasses implements Passes<Held> {
     };
   }
 
-  /** The place of a second column as large as the first. */
+  /** The address of a second column, as large as the first. */
   #second(held: Held): number {
     const address = Math.max(WasmMemory.after(endOf(held)), held.free ?? 0);
     this.#memory.reserve(endOf({ ...held, address }));

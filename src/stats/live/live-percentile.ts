@@ -1,6 +1,6 @@
 import type { NanPolicy } from "../../kernel/nan.ts";
 import { interpolate } from "../../kernel/percentile/interpolate.ts";
-import { type Order, orderOf } from "../../kernel/percentile/percentile.ts";
+import { type PercentileRanks, percentileRanks } from "../../kernel/percentile/percentile.ts";
 import type { Segment } from "../segments/segment.ts";
 import type { StatsQuery } from "../window-query.ts";
 import { Fold } from "../window-stats.ts";
@@ -26,7 +26,7 @@ export class LivePercentile {
   readonly #reachMs: number;
   readonly #candidates = new Candidates();
   readonly #window: LiveWindow;
-  #order: Order = { lower: 0, upper: 0, weight: 0, taken: true };
+  #order: PercentileRanks = { lower: 0, upper: 0, weight: 0, isDiscrete: true };
   #orderCount = 0;
   /** The last answer, and the number of events in its window. */
   #answer = Number.NaN;
@@ -66,7 +66,7 @@ export class LivePercentile {
     const count = this.#count - candidates.nanCount;
     this.#answer = Number.NaN;
     if (count === 0 || (candidates.nanCount > 0 && this.#nan !== "ignore")) return Number.NaN;
-    if (count !== this.#orderCount) this.#order = orderOf(this.#query.method, count, this.#p);
+    if (count !== this.#orderCount) this.#order = percentileRanks(this.#query.method, count, this.#p);
     this.#orderCount = count;
     const order = this.#order;
     if (!candidates.seek(order.lower, order.upper === order.lower) && !this.#load(segments, nowMs)) return undefined;

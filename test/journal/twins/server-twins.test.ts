@@ -6,7 +6,7 @@ import { append } from "../../../src/journal/steps/append.ts";
 import { closedKey, rotate } from "../../../src/journal/steps/rotate.ts";
 import { firstRank, RANKS } from "../../../src/journal/steps/server-answer.ts";
 import { serverStats, serverStatsFar } from "../../../src/journal/steps/server-stats.ts";
-import { METHODS, orderOf } from "../../../src/kernel/percentile/percentile.ts";
+import { METHODS, percentileRanks } from "../../../src/kernel/percentile/percentile.ts";
 import { type OpenStore, onMemory, onRedis6 } from "../../series/contract/stores.ts";
 
 const value = fc.oneof(
@@ -153,7 +153,7 @@ test("the ranks answered hold those that any method asks for", () => {
       fc.oneof(fc.integer({ min: 0, max: 100 }), fc.double({ min: 0, max: 100, noNaN: true })),
       fc.constantFrom(...METHODS),
       (numbers, p, method) => {
-        const { lower, upper } = orderOf(method, numbers, p);
+        const { lower, upper } = percentileRanks(method, numbers, p);
         const first = firstRank(numbers, p);
         expect(lower).toBeGreaterThanOrEqual(first);
         expect(upper).toBeLessThan(first + RANKS);

@@ -6,8 +6,8 @@ import { findPython } from "../../../scripts/find-programs.mjs";
 import { forceKernel, kernel, rollingPercentile } from "../../../src/entries/kernel.ts";
 import type { Column } from "../../../src/kernel/contract.ts";
 import { interpolate } from "../../../src/kernel/percentile/interpolate.ts";
-import { METHODS, orderOf, type PercentileMethod } from "../../../src/kernel/percentile/percentile.ts";
-import { Orders } from "../../../src/kernel/rolling/rolling-orders.ts";
+import { METHODS, type PercentileMethod, percentileRanks } from "../../../src/kernel/percentile/percentile.ts";
+import { RankTables } from "../../../src/kernel/rolling/rank-tables.ts";
 import { rollPieces } from "../../../src/kernel/rolling/rolling-pieces.ts";
 import { BUILDS } from "../builds.ts";
 import { bytesOf, guarded, randomOf, SHAPES, TYPES } from "../columns.ts";
@@ -30,7 +30,7 @@ function byDefinition(
     );
     const known = inside.filter((x) => !Number.isNaN(x)).sort(inOrder);
     if (known.length === 0 || (nan === "propagate" && known.length < inside.length)) return Number.NaN;
-    const order = orderOf(method, known.length, p);
+    const order = percentileRanks(method, known.length, p);
     return interpolate(order, known[order.lower]!, known[order.upper]!);
   });
 }
@@ -85,7 +85,7 @@ test("every form, in pieces of any size, answers by the definition", () => {
       for (const build of BUILDS)
         for (const Times of [Float64Array.from(times), BigInt64Array.from(times, BigInt)]) {
           const windows = { times: Times, spanMs: span, both: closed === "both" };
-          const orders = [new Orders(method, p), new Orders("lower", 100)];
+          const orders = [new RankTables(method, p), new RankTables("lower", 100)];
           const [answers] = rollPieces(build, column, windows, orders, hasNan ? nan : "none", piece);
           expect(bytesOf(answers!).equals(bytesOf(right)), `${build.name}`).toBe(true);
         }

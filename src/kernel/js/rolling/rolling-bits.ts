@@ -1,4 +1,4 @@
-/** The JS form of assembly/rolling/rolling-bits.ts, in words of 32 bits. */
+/** The JavaScript form of assembly/rolling/rolling-bits.ts, in words of 32 bits. */
 export class RankSet {
   readonly #level0: Uint32Array;
   readonly #level1: Uint32Array;
@@ -31,7 +31,7 @@ export class RankSet {
     return ((this.#level0[rank >>> 5]! >>> rank) & 1) !== 0;
   }
 
-  /** Members of the word in which `rank` lies. */
+  /** Number of members in the word of `rank`. */
   near(rank: number): number {
     let x = this.#level0[rank >>> 5]!;
     x -= (x >>> 1) & 0x55555555;
@@ -39,13 +39,13 @@ export class RankSet {
     return Math.imul((x + (x >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
   }
 
-  /** The least member from `from` on; there must be one. */
+  /** The smallest member from `from` upward. There must be one. */
   first(from: number): number {
     const rest = this.#level0[from >>> 5]! >>> from;
     return rest !== 0 ? from + lowest(rest) : this.#firstWord((from >>> 5) + 1);
   }
 
-  /** The greatest member below `before`; there must be one. */
+  /** The largest member below `before`. There must be one. */
   last(before: number): number {
     const at = before - 1;
     const rest = this.#level0[at >>> 5]! << (31 - at);

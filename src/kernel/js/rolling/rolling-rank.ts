@@ -1,27 +1,27 @@
 import type { Column } from "../../contract.ts";
 import { encode } from "../keys.ts";
 
-/** No rank: NaN. */
+/** Marks a NaN, which has no rank. */
 export const NONE = 0xffffffff;
 const FEW = 32768;
 const DIGIT_BITS = 11;
 const MOVES_EACH = 4;
 
-/** Of each value its rank, and of each rank the value's index. */
+/** The rank of each value, and the index of the value at each rank. */
 export interface Ranking {
   ranks: Uint32Array;
   order: Uint32Array;
 }
 
-/** Keys (see keys.ts), less the least of them; `high` is all zeros for f32. */
+/** Keys (see keys.ts) minus the smallest key, in two words. `high` is null for f32. */
 interface Distances {
   low: Uint32Array;
   high: Uint32Array | null;
-  /** Bits of the greatest. */
+  /** Number of bits of the largest distance. */
   bits: number;
 }
 
-/** Pairs of a distance's part and an index, in two columns. */
+/** Pairs of a part of a distance and an index, in two columns. */
 interface Pairs {
   parts: Uint32Array;
   indexes: Uint32Array;
@@ -29,7 +29,7 @@ interface Pairs {
 
 const histogram = new Uint32Array(1 << DIGIT_BITS);
 
-/** The JS form of assembly/rolling/rolling-rank.ts; distances are kept, not computed at each use. */
+/** The JavaScript form of assembly/rolling/rolling-rank.ts. It stores the distances instead of computing them again. */
 export function rollingRank(values: Column): Ranking {
   const indexes = new Uint32Array(values.length);
   let known = 0;
@@ -99,7 +99,7 @@ function isBelow(words: Uint32Array, i: number, j: number): boolean {
   return high < other || (high === other && words[2 * i]! < words[2 * j]!);
 }
 
-/** The pairs in order of `kept` (at most 32) bits of their distances from bit `shift` on, stably, and the spare ones. */
+/** Sorts the pairs, stably, by `kept` (at most 32) bits of their distances from bit `shift`. Returns them, then the spare. */
 function sortBy(distances: Distances, shift: number, kept: number, source: Pairs, target: Pairs): [Pairs, Pairs] {
   if (kept === 0) return [source, target];
   fill(distances, shift, source);
@@ -122,7 +122,7 @@ function fill({ low, high }: Distances, shift: number, { parts, indexes }: Pairs
     }
 }
 
-/** One digit; false, and nothing moved, when it is equal in all parts. */
+/** Sorts by one digit. Returns false, and moves nothing, if the digit is equal in all parts. */
 function scatter(from: Pairs, to: Pairs, shift: number, mask: number): boolean {
   const { parts, indexes } = from;
   histogram.fill(0, 0, mask + 1);
@@ -143,7 +143,7 @@ function scatter(from: Pairs, to: Pairs, shift: number, mask: number): boolean {
   return true;
 }
 
-/** Orders pairs of equal parts by their distances. False when it was given up; the pairs are then whole, in no order. */
+/** Orders pairs with equal parts by their distances. Returns false if that takes too many moves; all pairs remain. */
 function repair({ low, high }: Distances, { parts, indexes }: Pairs): boolean {
   let moves = parts.length * MOVES_EACH;
   const isAbove = (i: number, j: number) =>

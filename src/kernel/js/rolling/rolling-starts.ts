@@ -2,10 +2,10 @@ import type { Scan, Windows } from "../../contract.ts";
 
 const WORD = 2 ** 32;
 
-/** Times of the events being looked at, in ms after the first. */
+/** Times of the current events, in ms after the first time of the column. */
 let since = new Float64Array();
 
-/** The JS form of assembly/rolling/rolling-starts.ts. */
+/** The JavaScript form of assembly/rolling/rolling-starts.ts. */
 export function starts(windows: Windows, from: number, to: number, scan: Scan, out: Uint32Array): number {
   const { times, spanMs, both } = windows;
   const done =
@@ -29,7 +29,7 @@ function write(
   scan: Scan,
   out: Uint32Array,
 ): number {
-  // A pass of its own: in one loop with the next it takes twice the time of both.
+  // A separate pass. One loop for both takes twice as long.
   let before = from === 0 ? Number.NEGATIVE_INFINITY : times[from - 1]!;
   for (let i = from; i < to; i++) {
     const now = times[i]!;
@@ -46,7 +46,7 @@ function write(
   return to;
 }
 
-/** The same in two's complement words, which makes no BigInt of each; counted from the first, so that f64 is exact. */
+/** The same for i64 times, read as two words to avoid a BigInt each. Relative to the first time, f64 is exact. */
 function writeLong(
   times: BigInt64Array,
   spanMs: number,
@@ -68,7 +68,7 @@ function writeLong(
     since[j] = now;
     before = now;
   }
-  // Whole ms, so t < x is t <= x - 1.
+  // Times are whole ms: t < x is t <= x - 1.
   const backMs = both ? spanMs + 1 : spanMs;
   let { start } = scan;
   let oldest = (high[2 * start + 1]! - firstHigh) * WORD + (low[2 * start]! - firstLow);

@@ -1,16 +1,16 @@
-import type { Column, OrderTable, Piece } from "../../contract.ts";
+import type { Column, Piece, RankTable } from "../../contract.ts";
 import { between } from "../../percentile/interpolate.ts";
 import { RankSet } from "./rolling-bits.ts";
 import { NONE, type Ranking, rollingRank } from "./rolling-rank.ts";
 
-/** The JS form of assembly/rolling/rolling.ts and assembly/rolling/rolling-rank.ts. */
-export function roll(piece: Piece, tables: readonly OrderTable[], out: readonly Float64Array[]): void {
+/** The JavaScript form of assembly/rolling/rolling.ts and assembly/rolling/rolling-rank.ts. */
+export function roll(piece: Piece, tables: readonly RankTable[], out: readonly Float64Array[]): void {
   const ranking = rollingRank(piece.values);
   for (let i = 0; i < tables.length; i++) slide(piece, ranking, tables[i]!, out[i]!);
 }
 
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one loop over columns, the mirror of assembly/rolling.
-function slide(piece: Piece, { ranks, order }: Ranking, { lower, weight }: OrderTable, out: Float64Array): void {
+function slide(piece: Piece, { ranks, order }: Ranking, { lower, weight }: RankTable, out: Float64Array): void {
   const { values, base, starts, least } = piece;
   const warm = values.length - starts.length;
   const set = new RankSet(values.length);
@@ -21,7 +21,7 @@ function slide(piece: Piece, { ranks, order }: Ranking, { lower, weight }: Order
     set.add(rank);
     n++;
   }
-  // `below` members are less than `cursor`, which need not be a member while the window changes.
+  // `below` is the number of members below `cursor`. The cursor may not be a member while the window changes.
   let cursor = 0;
   let below = 0;
   if (n > 0) {

@@ -7,7 +7,7 @@ import { streamed } from "./streamed.ts";
 import { summarize } from "./summary.ts";
 import { trimTo } from "./trim.ts";
 
-/** A kernel from a form's loops. All forms share what is above the loops, so they can differ in the loops alone. */
+/** Makes a kernel of its loops. All kernels share the algorithms above the loops. */
 export function kernelOf<H>(passes: Passes<H>): Kernel {
   return {
     name: passes.name,

@@ -3,7 +3,7 @@ import type { KernelName } from "./contract.ts";
 import { wasmKernel } from "./wasm/wasm.ts";
 import { instantiate } from "./wasm/wasm-exports.ts";
 
-/** A form whose module, or the bytes of it, a bundler or a caller has brought. */
-export function givenKernel(name: KernelName, source: object): KernelCandidate {
+/** A kernel from a compiled module, or from its bytes, which a bundler or a caller passes. */
+export function moduleKernel(name: KernelName, source: object): KernelCandidate {
   return { name, create: () => wasmKernel(name, instantiate(source)) };
 }
