@@ -1,4 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { deferred } from "../../src/async/deferred.ts";
+import { within } from "../../src/async/within.ts";
 import {
   Breaker,
   Counters,
@@ -160,12 +162,19 @@ export function breakerActor({ stores, random }: Part): Actor {
         await flushAll();
       }
       await pause(2 * COOLDOWN_MS);
+      // The probe ends when all other calls were rejected: a call that is slow to begin must not find the circuit closed.
       let began = 0;
-      const probe = async () => {
+      let rejected = 0;
+      const callers = [...calm, ...calm];
+      const others = deferred();
+      const probe = () => {
         began++;
-        await pause(COOLDOWN_MS);
+        return within(others.promise, 2000);
       };
-      await Promise.all([...calm, ...calm].map((breaker) => breaker.run(probe).catch(codeOf)));
+      const ended = callers.map(async (breaker) => {
+        if ((await breaker.run(probe).catch(codeOf)) === "OPEN" && ++rejected === callers.length - 1) others.resolve();
+      });
+      await Promise.all(ended);
       if (began !== 1) books.wrong(`${began} probes began where one may`);
     },
   };
