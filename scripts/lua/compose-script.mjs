@@ -32,6 +32,12 @@ export function composeScript(stepFile, replace = {}) {
   };
 }
 
+/** The text of a step's script as it is written, with its includes, for tests that change it. */
+export function readableScript(stepFile) {
+  const { first, definitions, eachCall } = expandedScript(stepFile, {});
+  return `${first}\n${definitions}\n-- each call\n${eachCall}\n`;
+}
+
 const rooms = new Map();
 
 /** The texts of all steps in a folder of lua/; none elsewhere. */

@@ -1,4 +1,5 @@
 import type { SeriesOptions } from "../../src/series/series-options.ts";
+import type { Script } from "../../src/store/contract.ts";
 
 export interface SoakPlan {
   /** How long the load lasts, the start of its processes included. */
@@ -15,8 +16,8 @@ export interface SoakPlan {
   isPolite: boolean;
   /** Wait at the end until everything has expired. */
   seesEnd: boolean;
-  /** A fault put into the scripts, which the soak must find; see plants.ts. */
-  plant?: string;
+  /** Scripts with a fault that the soak must find, by step; see plants.ts. */
+  scripts?: Record<string, Script>;
 }
 
 /** `npm test`: small, with every part. */

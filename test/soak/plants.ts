@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Operation, Script } from "../../src/store/contract.ts";
-import type { ScriptOf } from "../../src/store/delivery/delivery.ts";
+import { join } from "node:path";
+import { luaFolder, readableScript } from "../../scripts/lua/compose-script.mjs";
+import type { Script } from "../../src/store/contract.ts";
 
 type Change = [step: string, text: string, instead: string];
 
@@ -41,25 +42,23 @@ export const PLANTS: Record<string, { changes: Change[]; found: RegExp }> = {
   },
 };
 
-/** For `redisStore(url, { scriptOf })`: the scripts with one fault in them. */
-export function withPlant(name: string): ScriptOf {
-  const { changes } = PLANTS[name]!;
-  const made = new Map<string, Script>();
-  return ({ name: step, script }: Operation<never, unknown>) => {
-    if (!made.has(step))
-      made.set(
-        step,
-        changed(
-          script,
-          changes.filter(([of]) => of === step),
-        ),
-      );
-    return made.get(step)!;
-  };
+/** The changed scripts of a plant, by step. Throws for a text that no longer exists. */
+export function plantedScripts(plant: string): Record<string, Script> {
+  const { changes } = PLANTS[plant]!;
+  const steps = [...new Set(changes.map(([step]) => step))];
+  return Object.fromEntries(
+    steps.map((step) => [
+      step,
+      changed(
+        readableScript(join(luaFolder, `${step}.lua`)),
+        changes.filter(([of]) => of === step),
+      ),
+    ]),
+  );
 }
 
-function changed(script: Script, changes: readonly Change[]): Script {
-  let { text } = script;
+function changed(readable: string, changes: readonly Change[]): Script {
+  let text = readable;
   for (const [step, old, instead] of changes) {
     if (!text.includes(old)) throw new Error(`${step} no longer has: ${old}`);
     text = text.replaceAll(old, () => instead);

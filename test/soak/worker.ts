@@ -5,7 +5,6 @@ import { externalBytes } from "../../bench/external-bytes.ts";
 import { OrielError, redisStore, Series } from "../../src/entries/index.ts";
 import { compare } from "./compare.ts";
 import { eventOf, isResting, nameOf, optionsOf, retentionMsOf, type SoakPlan } from "./plan.ts";
-import { withPlant } from "./plants.ts";
 import { tell } from "./report.ts";
 
 const [url, planText, workerText, startedMsText] = process.argv.slice(2) as [string, string, string, string];
@@ -19,7 +18,7 @@ const CALLS = 48;
 const HOT_SHARE = 0.5;
 const SAMPLE_MS = 2000;
 
-const store = redisStore(url, { deadline: 5000, ...(plan.plant ? { scriptOf: withPlant(plan.plant) } : {}) });
+const store = redisStore(url, { deadline: 5000, scriptOf: ({ name, script }) => plan.scripts?.[name] ?? script });
 const opened = new Map<number, Series>();
 const drawn = new Map<number, number>();
 

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Plugin } from "esbuild";
+import { luaFolder, readableScript } from "../../../scripts/lua/compose-script.mjs";
 
 /** A rule of the queue, and how its code looks without it. */
 export interface Mutation {
@@ -58,7 +60,7 @@ export function mutating({ file, from, to }: Mutation): Plugin {
       build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
         if (!path.endsWith(`/src/${file}`)) return undefined;
         const contents = readFileSync(path, "utf8");
-        return { contents: path.includes("/generated/") ? changedScript(contents) : changed(contents), loader: "ts" };
+        return { contents: path.includes("/generated/") ? changedScript() : changed(contents), loader: "ts" };
       });
     },
   };
@@ -68,8 +70,9 @@ export function mutating({ file, from, to }: Mutation): Plugin {
     return text.replace(from, () => to);
   }
 
-  function changedScript(module: string): string {
-    const text = changed(JSON.parse(/text: (".*"),$/m.exec(module)![1]!));
+  function changedScript(): string {
+    const step = file.replace(/^generated\/(.*)\.ts$/, "$1.lua");
+    const text = changed(readableScript(join(luaFolder, step)));
     const sha = createHash("sha1").update(text).digest("hex");
     return `export const script = ${JSON.stringify({ sha, text })};`;
   }
