@@ -50,14 +50,14 @@ export class ClusterParamMetric<Value = string> {
     return this.#perSecond(this.sum(value));
   }
 
-  /** Returns the `most` values with the largest averages, with these averages, largest first. */
-  top(most: number): Map<Value, number> {
-    placed("ClusterParamMetric", () => atLeast("most", most, 0, "values"));
+  /** Returns the `limit` values with the largest averages, with these averages, largest first. */
+  top(limit: number): Map<Value, number> {
+    placed("ClusterParamMetric", () => atLeast("limit", limit, 0, "values"));
     this.#array.currentWindow();
     const sums = new Map<Value, number>();
     for (const bucket of this.#array.values())
       for (const [value, count] of bucket) sums.set(value, (sums.get(value) ?? 0) + count);
-    const largest = [...sums].sort(([, one], [, other]) => other - one).slice(0, most);
+    const largest = [...sums].sort(([, one], [, other]) => other - one).slice(0, limit);
     return new Map(largest.map(([value, sum]) => [value, this.#perSecond(sum)]));
   }
 

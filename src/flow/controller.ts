@@ -48,9 +48,9 @@ function checkTryPass(options: TryPassOptions): void {
   if (typeof prioritized !== "boolean") throw argumentError("prioritized", prioritized, "true or false");
 }
 
-/** Returns a finite `value` >= `least`; else throws ARGUMENT, which names `argument` and `unit`. */
-export function atLeast(argument: string, value: number, least: number, unit: string): number {
-  if (!Number.isFinite(value) || value < least)
-    throw argumentError(argument, value, `a number of ${unit}, ${least} or more`);
+/** Returns a finite `value` >= `min`; else throws ARGUMENT, which names `argument` and `unit`. */
+export function atLeast(argument: string, value: number, min: number, unit: string): number {
+  if (!Number.isFinite(value) || value < min)
+    throw argumentError(argument, value, `a number of ${unit}, ${min} or more`);
   return value;
 }

@@ -3,18 +3,18 @@ import { DENY, type FlowDecision, PASS } from "./controller.ts";
 /**
  * Spaces calls: each call passes its own `costMs` after the one before, and waits if that is in the future. The state
  * is the lead of the last pass over now. That number is small, so high rates lose nothing to rounding.
- * If the clock goes back, no time has passed: no call waits longer than `mostWaitMs`, and no call passes sooner.
+ * If the clock goes back, no time has passed: no call waits longer than `maxWaitMs`, and no call passes sooner.
  */
 export class Pacer {
   #aheadMs = -Infinity;
   #nowMs = -Infinity;
 
   /** Decides about a call that must pass at least `costMs` after the one before. */
-  pass(costMs: number, mostWaitMs: number, nowMs: number): FlowDecision {
+  pass(costMs: number, maxWaitMs: number, nowMs: number): FlowDecision {
     if (nowMs > this.#nowMs) this.#aheadMs -= nowMs - this.#nowMs;
     this.#nowMs = nowMs;
     const waitMs = this.#aheadMs + costMs;
-    if (waitMs > mostWaitMs) return DENY;
+    if (waitMs > maxWaitMs) return DENY;
     this.#aheadMs = Math.max(0, waitMs);
     return waitMs > 0 ? { allowed: true, waitMs } : PASS;
   }

@@ -5,7 +5,7 @@ import type { ApproximateOptions } from "../stats/window-stats.ts";
 export interface SeriesStatsOptions<P extends readonly number[] = readonly number[]> extends StatsOptions<P> {
   /**
    * "client" (default): this process updates its copy of the events and computes the answer. "server": the store computes
-   * it, and a few hundred bytes travel. Redis serves no other command meanwhile, so the work is bounded: at most
+   * it, and a few hundred bytes travel. Redis serves no other command during this work, so it is bounded: at most
    * 10 000 events inside the window, 512 KiB of chunks read (they go back 80 s before the window) and 64 percentiles.
    * Above these bounds the call rejects with TOO_LARGE.
    */

@@ -69,9 +69,9 @@ export class ServerFold implements WindowAggregates {
 
   valuesAt(k: number, p: number): [number, number] {
     const { numbers } = this.#moments;
-    const place = k - firstRank(numbers, p);
+    const offset = k - firstRank(numbers, p);
     const from = this.#percentiles.indexOf(p) * RANKS;
-    return [this.#ordered[from + place], this.#ordered[from + Math.min(place + 1, RANKS - 1)]];
+    return [this.#ordered[from + offset]!, this.#ordered[from + Math.min(offset + 1, RANKS - 1)]!];
   }
 
   get #finiteCount(): number {

@@ -44,7 +44,7 @@ export class ServerQueries implements QueryStrategy {
   }
 }
 
-/** Remembers what the journal lost. */
+/** Knows the events that the journal lost. */
 export interface LossTracker {
   readonly rollbacks: Rollbacks;
   /** Why a window from `fromMs` lacks events that this process has seen; undefined if it lacks none. */
@@ -74,10 +74,12 @@ export class ServerStats {
    * If the store fails, all remaining queries fail and the store's error is returned.
    */
   async answer(queries: readonly ServerQuery[]): Promise<unknown> {
-    for (const kind of new Set(queries.map(({ query }) => query.kind))) {
+    // Maps each kind to one query of that kind.
+    const kinds = new Map(queries.map(({ query }) => [query.kind, query]));
+    for (const [kind, first] of kinds) {
       const alike = queries.filter(({ query }) => query.kind === kind);
       try {
-        const stats = await this.#stats(alike[0].query);
+        const stats = await this.#stats(first);
         for (const { resolve } of alike) resolve({ ...stats, percentiles: { ...stats.percentiles } });
       } catch (thrown) {
         const error = corruptAt(this.#key, thrown);

@@ -102,7 +102,7 @@ export class Batch {
 
   /** Rejects with the original error, not the caller's. */
   addMany(values: ArrayLike<number>, from: number, to: number): Promise<Recorded> {
-    for (let i = from; i < to; i++) this.#values.push(values[i]);
+    for (let i = from; i < to; i++) this.#values.push(values[i]!);
     return this.written.catch(() => {
       throw this.#failure;
     });
@@ -137,7 +137,7 @@ export class Batch {
     }
   }
 
-  /** Hands the events to `buffer` instead of the store. */
+  /** Passes the events to `buffer` instead of the store. */
   buffer(buffer: BufferEvents): void {
     try {
       if (this.#values.length > 0) buffer(this.#column(0), undefined);
@@ -212,13 +212,14 @@ function datedFrames(values: Column, times: Float64Array): DatedFrame[] {
   const frames: DatedFrame[] = [];
   let from = 0;
   while (from < values.length) {
-    let earliest = times[from];
-    let latest = times[from];
-    let to = from + 1;
-    for (; to < values.length && to - from < MOST_IN_FRAME; to++) {
-      earliest = Math.min(earliest, times[to]);
-      latest = Math.max(latest, times[to]);
+    let earliest = Number.POSITIVE_INFINITY;
+    let latest = Number.NEGATIVE_INFINITY;
+    let to = from;
+    for (const ms of times.subarray(from, from + MOST_IN_FRAME)) {
+      earliest = Math.min(earliest, ms);
+      latest = Math.max(latest, ms);
       if (latest - earliest > MAX_FRAME_MS) break;
+      to++;
     }
     frames.push({ values: values.subarray(from, to), times: times.subarray(from, to) });
     from = to;

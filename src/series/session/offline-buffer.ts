@@ -90,7 +90,7 @@ export class OfflineBuffer {
       if (segment.timeAt(i) >= sinceMs) inside.push(i);
       else this.#lose(segment.timeAt(i));
     const values = segment.values.slice(0, inside.length);
-    for (let i = 0; i < inside.length; i++) values[i] = segment.values[inside[i]];
+    for (const [at, i] of inside.entries()) values[at] = segment.values[i]!;
     const times = Float64Array.from(inside, (i) => segment.timeAt(i));
     return { values, times, expired: segment.count - inside.length };
   }

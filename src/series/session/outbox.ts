@@ -112,7 +112,10 @@ export class Outbox {
 
   /** Fails the batches up to `id`, which will not be sent. */
   failUntil(id: number, error: unknown): void {
-    while (this.#batches.length > 0 && this.#batches[0].id <= id) this.#batches.shift()?.fail(error);
+    for (let [first] = this.#batches; first && first.id <= id; [first] = this.#batches) {
+      this.#batches.shift();
+      first.fail(error);
+    }
   }
 
   #open(room: number): Batch {

@@ -56,10 +56,10 @@ export class SummaryFold extends Fold {
     let high = this.#points.length - 1;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.#upTo(this.#points[middle]) > k) high = middle;
+      if (this.#upTo(this.#points[middle]!) > k) high = middle;
       else low = middle + 1;
     }
-    return this.#points[low];
+    return this.#points[low]!;
   }
 
   #upTo(value: number): number {

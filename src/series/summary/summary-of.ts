@@ -26,7 +26,7 @@ export function summaryOf(copy: JournalCopy, fromMs: number, rankError: number):
   const digests: Digest[] = [];
   for (let from = 0; from < values.length; from += each) {
     const to = Math.min(values.length, from + each);
-    digests.push(Digest.from(values.slice(from, to), rankError / 2, times[from], times[to - 1]));
+    digests.push(Digest.from(values.slice(from, to), rankError / 2, times[from]!, times[to - 1]!));
   }
   const { birthBefore, clock, latestMs, createdMs } = head.header;
   const reachMs = clock === 1 ? latestMs : createdMs;
@@ -53,12 +53,12 @@ function inOrder(copy: JournalCopy, fromMs: number): { times: Float64Array; valu
     for (let i = 0; i < segment.count; i++) {
       const ms = segment.timeAt(i);
       if (ms < fromMs) continue;
-      if (count > 0 && ms < times[count - 1]) isOrdered = false;
+      if (count > 0 && ms < times[count - 1]!) isOrdered = false;
       times[count] = ms;
-      values[count++] = segment.values[i];
+      values[count++] = segment.values[i]!;
     }
   const all = { times: times.subarray(0, count), values: values.subarray(0, count) };
   if (isOrdered) return all;
-  const order = Uint32Array.from({ length: count }, (_, i) => i).sort((a, b) => times[a] - times[b]);
-  return { times: all.times.map((_, i) => times[order[i]]), values: all.values.map((_, i) => values[order[i]]) };
+  const order = Uint32Array.from({ length: count }, (_, i) => i).sort((a, b) => times[a]! - times[b]!);
+  return { times: all.times.map((_, i) => times[order[i]!]!), values: all.values.map((_, i) => values[order[i]!]!) };
 }
