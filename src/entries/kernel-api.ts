@@ -7,7 +7,7 @@ export type { Values, ValueType } from "../kernel/column.ts";
 export type { Column, KernelName } from "../kernel/contract.ts";
 export type { Moments } from "../kernel/moments.ts";
 export type { NanPolicy } from "../kernel/nan.ts";
-export type { PercentileLaw, PercentileMethod } from "../kernel/percentile/percentile.ts";
+export type { PercentileCompat, PercentileMethod } from "../kernel/percentile/percentile.ts";
 export { type RollingOptions, type RollingPercentiles, rollingPercentile } from "../kernel/rolling/rolling.ts";
 export type { ColumnStats } from "../kernel/stats.ts";
 export type { Closed, Duration } from "../time.ts";

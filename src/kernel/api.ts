@@ -7,7 +7,7 @@ import { columnOf, timesOf, type Values, type ValueType } from "./column.ts";
 import type { Column, KernelName } from "./contract.ts";
 import { type Moments, momentsOf, NO_MOMENTS, sumOf } from "./moments.ts";
 import { type NanPolicy, policyOf, withoutNan } from "./nan.ts";
-import type { PercentileLaw, PercentileMethod } from "./percentile/percentile.ts";
+import type { PercentileCompat, PercentileMethod } from "./percentile/percentile.ts";
 import { percentilesOf } from "./percentile/percentiles.ts";
 import { rollingPercentile } from "./rolling/rolling.ts";
 import { sourceOf } from "./source.ts";
@@ -19,7 +19,7 @@ export interface ColumnOptions {
   /** Default "reject". */
   nan?: NanPolicy | undefined;
   /** "numpy": the same bits as NumPy 2.4, computed in the column's own precision. Default "strict". */
-  compat?: PercentileLaw | undefined;
+  compat?: PercentileCompat | undefined;
 }
 
 export interface PercentileOptions extends ColumnOptions {
@@ -66,10 +66,10 @@ function percentile(values: Values, p: number | readonly number[], options: Perc
   const list = Array.isArray(p);
   const percents: readonly number[] = list ? p : [p as number];
   warnOfFractions(percents);
-  const law = lawOf(options);
+  const compat = compatOf(options);
   const policy = policyOf(options.nan);
   const answersOf = (column: Column) =>
-    percentilesOf(activeKernel(), column, percents, options.method ?? "linear", law, list);
+    percentilesOf(activeKernel(), column, percents, options.method ?? "linear", compat, list);
   const column = columnOf("values", values, options.type);
   // The selection itself detects NaN, so a column without NaN is read only once.
   let answers = answersOf(column);
@@ -83,9 +83,9 @@ function percentile(values: Values, p: number | readonly number[], options: Perc
 /** Returns the sum; 0 for an empty column. "strict" rounds once, from a compensated f64 sum. */
 function sum(values: Values, options: ColumnOptions = {}): number {
   checkKnown(options, COLUMN);
-  const law = lawOf(options);
+  const compat = compatOf(options);
   const column = read(values, options);
-  return column === null ? Number.NaN : sumOf(activeKernel(), column, law);
+  return column === null ? Number.NaN : sumOf(activeKernel(), column, compat);
 }
 
 /**
@@ -95,10 +95,10 @@ function sum(values: Values, options: ColumnOptions = {}): number {
 function moments(values: Values, options: ColumnOptions & { ddof?: number | undefined } = {}): Moments {
   checkKnown(options, MOMENTS);
   const ddof = ddofOf(options.ddof);
-  const law = lawOf(options);
+  const compat = compatOf(options);
   const column = read(values, options);
   if (column === null) return { count: columnOf("values", values, options.type).length, ...NO_MOMENTS };
-  return momentsOf(activeKernel(), column, ddof, law);
+  return momentsOf(activeKernel(), column, ddof, compat);
 }
 
 /**
@@ -138,7 +138,7 @@ function stats<const P extends readonly number[] = readonly [50, 90, 99]>(
   warnOfFractions(percentiles);
   const { from, to, both, sorted } = windowOf(cutoff, options);
   const nan = policyOf(options.nan);
-  const request = { type, nan, law: lawOf(options), percentiles, method, ddof: ddofOf(options.ddof) };
+  const request = { type, nan, compat: compatOf(options), percentiles, method, ddof: ddofOf(options.ddof) };
   return statsOfSource(sourceOf(times, values, type, both ? from : from + 1n, to, sorted), request);
 }
 
@@ -161,7 +161,7 @@ function ddofOf(ddof = 0): number {
   return ddof;
 }
 
-function lawOf({ compat = "strict" }: ColumnOptions): PercentileLaw {
+function compatOf({ compat = "strict" }: ColumnOptions): PercentileCompat {
   if (compat !== "strict" && compat !== "numpy") throw argumentError("compat", compat, '"strict" or "numpy"');
   return compat;
 }

@@ -1,6 +1,6 @@
 import type { Column, Kernel, Summary } from "./contract.ts";
 import { meanOf } from "./double-double.ts";
-import type { PercentileLaw } from "./percentile/percentile.ts";
+import type { PercentileCompat } from "./percentile/percentile.ts";
 
 export interface Moments {
   count: number;
@@ -21,8 +21,8 @@ export const NO_MOMENTS: Omit<Moments, "count"> = {
 };
 
 /** The sum of a column without NaN: a compensated f64 sum, or NumPy's sum in the column's own type. */
-export function sumOf(kernel: Kernel, values: Column, law: PercentileLaw): number {
-  if (law === "numpy") return kernel.pairwiseSum(values);
+export function sumOf(kernel: Kernel, values: Column, compat: PercentileCompat): number {
+  if (compat === "numpy") return kernel.pairwiseSum(values);
   return sumFrom(kernel.summary(values));
 }
 
@@ -32,9 +32,9 @@ export function sumFrom({ sumHigh, positiveInfinityCount, negativeInfinityCount 
 }
 
 /** Moments of a column without NaN. With an infinity, the mean is infinite or NaN, and the variance NaN. */
-export function momentsOf(kernel: Kernel, values: Column, ddof: number, law: PercentileLaw): Moments {
+export function momentsOf(kernel: Kernel, values: Column, ddof: number, compat: PercentileCompat): Moments {
   const summary = kernel.summary(values);
-  if (law === "strict" || summary.count === 0) return momentsFrom(summary, ddof);
+  if (compat === "strict" || summary.count === 0) return momentsFrom(summary, ddof);
   const { count, min, max } = summary;
   return { count, ...numpyMoments(kernel, values, ddof), min, max };
 }

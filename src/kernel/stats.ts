@@ -5,7 +5,7 @@ import type { Kernel, Source, Summary } from "./contract.ts";
 import { type Moments, momentsFrom, momentsOf, NO_MOMENTS, sumFrom, sumOf } from "./moments.ts";
 import type { NanPolicy } from "./nan.ts";
 import { interpolate } from "./percentile/interpolate.ts";
-import { type PercentileLaw, type PercentileMethod, percentileRanks } from "./percentile/percentile.ts";
+import { type PercentileCompat, type PercentileMethod, percentileRanks } from "./percentile/percentile.ts";
 import { percentilesOf } from "./percentile/percentiles.ts";
 import { readersOf } from "./readers.ts";
 
@@ -21,7 +21,7 @@ export interface ColumnStats<P extends number = number> extends Moments {
 export interface StatsRequest {
   type: ValueType | undefined;
   nan: NanPolicy;
-  law: PercentileLaw;
+  compat: PercentileCompat;
   percentiles: readonly number[];
   method: PercentileMethod;
   ddof: number;
@@ -29,17 +29,17 @@ export interface StatsRequest {
 
 /**
  * Computes the statistics in one pass over the source ("strict", from 16 384 pairs). It copies the values inside
- * instead if there are fewer pairs, if NumPy's law applies (its sums need one contiguous column), or for the
+ * instead if there are fewer pairs, with compat "numpy" (its sums need one contiguous column), or for the
  * percentiles that the pass could not determine.
  */
 export function statsOfSource(source: Source, request: StatsRequest): ColumnStats {
   const kernel = activeKernel();
-  const { percentiles, method, nan, law, ddof } = request;
-  const orders = (numbers: number) => percentiles.map((p) => percentileRanks(method, Math.max(1, numbers), p, law));
+  const { percentiles, method, nan, compat, ddof } = request;
+  const orders = (numbers: number) => percentiles.map((p) => percentileRanks(method, Math.max(1, numbers), p, compat));
   orders(1);
   const ranksOf = (numbers: number) => orders(numbers).map((order) => order.lower);
   const shares = percentiles.map((p) => p / 100);
-  const streamed = law === "strict" ? kernel.streamed(source, shares, ranksOf) : null;
+  const streamed = compat === "strict" ? kernel.streamed(source, shares, ranksOf) : null;
   if (streamed === null) return statsOfCopy(kernel, source, request);
   const { summary, pairs } = streamed;
   const { nanCount } = summary;
@@ -59,15 +59,20 @@ export function statsOfSource(source: Source, request: StatsRequest): ColumnStat
 }
 
 function statsOfCopy(kernel: Kernel, source: Source, request: StatsRequest): ColumnStats {
-  const { percentiles, method, nan, law, ddof } = request;
+  const { percentiles, method, nan, compat, ddof } = request;
   const all = kernel.gather(source);
   const values = all.filter((x) => !Number.isNaN(x));
   const nanCount = all.length - values.length;
   if (nanCount > 0 && nan === "reject") throw nanError(source);
   if (nanCount > 0 && nan === "propagate") return allNan(all.length, nanCount, percentiles);
-  const chosen = percentilesOf(kernel, values, percentiles, method, law, true) ?? [];
+  const chosen = percentilesOf(kernel, values, percentiles, method, compat, true) ?? [];
   const answers = Object.fromEntries(percentiles.map((p, i) => [p, chosen[i]!]));
-  return { ...momentsOf(kernel, values, ddof, law), sum: sumOf(kernel, values, law), percentiles: answers, nanCount };
+  return {
+    ...momentsOf(kernel, values, ddof, compat),
+    sum: sumOf(kernel, values, compat),
+    percentiles: answers,
+    nanCount,
+  };
 }
 
 function allNan(count: number, nanCount: number, percentiles: readonly number[]): ColumnStats {

@@ -24,7 +24,7 @@ test("ClusterParamMetricTest.testClusterParamMetric", () => {
 
 test("ClusterParamMetricTest.testIllegalArgument", () => {
   const metric = metricAt(() => T);
-  expect(() => metric.top(-1)).toThrow("most is -1");
+  expect(() => metric.top(-1)).toThrow("limit is -1");
   expect(() => metric.add("a", Number.NaN)).toThrow("count is NaN");
   expect(() => metricAt(() => T, 0)).toThrow("maxValues is 0");
 });

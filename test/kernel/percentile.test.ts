@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { type Interpolation, interpolate } from "../../src/kernel/percentile/interpolate.ts";
 import {
   METHODS,
-  type PercentileLaw,
+  type PercentileCompat,
   type PercentileMethod,
   percentileRanks,
 } from "../../src/kernel/percentile/percentile.ts";
@@ -13,10 +13,10 @@ function percentile(
   sorted: readonly number[],
   p: number,
   method: PercentileMethod = "linear",
-  law: PercentileLaw = "strict",
+  compat: PercentileCompat = "strict",
 ): number {
-  const order = percentileRanks(method, sorted.length, p, law);
-  const form: Interpolation = law === "strict" ? "strict" : "numpy";
+  const order = percentileRanks(method, sorted.length, p, compat);
+  const form: Interpolation = compat === "strict" ? "strict" : "numpy";
   return interpolate(order, sorted[order.lower]!, sorted[order.upper]!, form);
 }
 

@@ -24,7 +24,7 @@ export type PercentileMethod = (typeof METHODS)[number];
  * "strict": a rank is computed exactly from the decimal that JavaScript prints for p (see exact-rank.ts).
  * "numpy": bit for bit as NumPy 2.4, which rounds p / 100 and every product.
  */
-export type PercentileLaw = "strict" | "numpy";
+export type PercentileCompat = "strict" | "numpy";
 
 /**
  * The two 0-based ranks that make a percentile, and the weight of the upper one. `isDiscrete`: the method does not
@@ -55,11 +55,11 @@ export function percentileRanks(
   method: PercentileMethod,
   n: number,
   p: number,
-  law: PercentileLaw = "strict",
+  compat: PercentileCompat = "strict",
 ): PercentileRanks {
   if (typeof p !== "number" || !(p >= 0 && p <= 100)) throw argumentError("percentile", p, "from 0 to 100 (percent)");
   if (typeof method !== "string") throw argumentError("method", method, `one of ${METHODS.join(", ")}`);
-  return law === "numpy" ? numpyOrder(method, n, p) : strictOrder(method, n, p);
+  return compat === "numpy" ? numpyOrder(method, n, p) : strictOrder(method, n, p);
 }
 
 function strictOrder(method: PercentileMethod, n: number, p: number): PercentileRanks {

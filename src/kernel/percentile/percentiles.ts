@@ -1,6 +1,6 @@
 import type { Column, Kernel } from "../contract.ts";
 import { type Interpolation, interpolate } from "./interpolate.ts";
-import { type PercentileLaw, type PercentileMethod, percentileRanks } from "./percentile.ts";
+import { type PercentileCompat, type PercentileMethod, percentileRanks } from "./percentile.ts";
 
 /**
  * Percentiles of a column: NaN if it is empty, null if it contains NaN. `list`: whether the caller passed an array of
@@ -11,12 +11,12 @@ export function percentilesOf(
   values: Column,
   percents: readonly number[],
   method: PercentileMethod,
-  law: PercentileLaw,
+  compat: PercentileCompat,
   list: boolean,
 ): number[] | null {
-  const orders = percents.map((p) => percentileRanks(method, Math.max(1, values.length), p, law));
+  const orders = percents.map((p) => percentileRanks(method, Math.max(1, values.length), p, compat));
   if (values.length === 0) return percents.map(() => Number.NaN);
-  const form = formOf(values, law, list);
+  const form = formOf(values, compat, list);
   const selected = kernel.selectMany(
     values,
     orders.map((order) => order.lower),
@@ -28,8 +28,8 @@ export function percentilesOf(
   });
 }
 
-function formOf(values: Column, law: PercentileLaw, list: boolean): Interpolation {
-  if (law === "strict") return "strict";
+function formOf(values: Column, compat: PercentileCompat, list: boolean): Interpolation {
+  if (compat === "strict") return "strict";
   if (values instanceof Float64Array) return "numpy";
   return list ? "numpy-f32-array" : "numpy-f32";
 }
