@@ -1,7 +1,7 @@
 const SLOTS = 16_384;
 
 /** CRC-16/XMODEM (polynomial 0x1021, start 0), one table entry per byte. */
-const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
+const TABLE = /* @__PURE__ */ Uint16Array.from({ length: 256 }, (_, byte) => {
   let crc = byte << 8;
   for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
   return crc & 0xffff;

@@ -49,7 +49,7 @@ describe("the built package", () => {
     const isKnown = (path: string): boolean =>
       named.has(path) ||
       others.includes(path) ||
-      /^dist\/chunk-[A-Z0-9]{8}\.c?js$/.test(path) ||
+      /^dist\/(chunk-[A-Z0-9]{8}\.c?|(base|store)\.)js$/.test(path) ||
       /^dist\/[a-z-]+-[\w-]{8}\.d\.c?ts$/.test(path) ||
       (path.endsWith(".map") && isKnown(path.slice(0, -4)));
     expect(paths.filter((path) => !isKnown(path))).toEqual([]);
