@@ -80,11 +80,11 @@ export interface Piece {
   base: number;
   starts: Uint32Array;
   /** The event count that row 0 of each table stands for. */
-  least: number;
+  minCount: number;
 }
 
 /**
- * One row for each event count, from the piece's `least` upward: the rank below the percentile, and the weight of the
+ * One row for each event count, from the piece's `minCount` upward: the rank below the percentile, and the weight of the
  * next value in the interpolation.
  */
 export interface RankTable {

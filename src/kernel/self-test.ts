@@ -45,7 +45,7 @@ function rolling(kernel: Kernel, values: Column): void {
   expect("starts", [starts[0], starts.at(-1), scan.fewest, scan.most].join(), "0,64,1,3");
   const out = new Float64Array(starts.length);
   const table = { lower: Uint32Array.of(1), weight: Float64Array.of(0.5) };
-  kernel.roll({ values, base: 0, starts, least: 3 }, [table], [out]);
+  kernel.roll({ values, base: 0, starts, minCount: 3 }, [table], [out]);
   expect("roll", [out[0], out[1], out.at(-1)].join(), "-22.5,-15.5,23.5");
 }
 

@@ -32,29 +32,29 @@ function block(values: Float64Array, before: number, narrow: boolean, take: (blo
   plain(values, before, 0);
   plain(values, before, 4);
   rest(values, before);
-  const least = ends[0]!;
-  const most = ends[1]!;
+  const min = ends[0]!;
+  const max = ends[1]!;
   let about = before;
   let squaresAbout = foldPlain(squared);
   let high = foldPlain(sums);
   let low = 0;
   const count = values.length;
   const finite = high - high === 0;
-  const aboutZero = least <= 0 && most >= 0;
-  let size = least > 0 ? least : -most;
+  const aboutZero = min <= 0 && max >= 0;
+  let size = min > 0 ? min : -max;
   let special: Census | undefined;
   if (finite && aboutZero && narrow) ({ size, special } = aroundZero(values));
   else if (!finite || aboutZero) special = census(values);
   const numbers = special ? count - special.nan - special.positiveInfinity - special.negativeInfinity : count;
   if (!finite) about = Number.NaN;
-  if (!finite || !(narrow && holds(count, size, Math.max(-least, most)))) [high, low] = lanes(values);
+  if (!finite || !(narrow && holds(count, size, Math.max(-min, max)))) [high, low] = lanes(values);
   const mean = high / numbers;
   const apart = mean - about;
   if (!(numbers * apart * apart <= 0.25 * squaresAbout && squaresAbout < Number.POSITIVE_INFINITY)) {
     about = numbers > 0 ? mean : 0;
     squaresAbout = squares(values, about);
   }
-  take({ count, sumHigh: high, sumLow: low, squares: squaresAbout, about, min: least, max: most, census: special });
+  take({ count, sumHigh: high, sumLow: low, squares: squaresAbout, about, min, max, census: special });
   return mean;
 }
 
@@ -124,17 +124,17 @@ function rest(values: Float64Array, about: number): void {
 function aroundZero(values: Float64Array): { size: number; special: Census } {
   const words = new Int32Array(values.buffer, values.byteOffset, 2 * values.length);
   // Without the sign bit and minus one, zero becomes the largest word.
-  let least = 0x7fffffff;
+  let min = 0x7fffffff;
   let negativeZero = false;
   for (let i = 1; i < words.length; i += 2) {
     const word = words[i]!;
     const size = ((word & 0x7fffffff) - 1) & 0x7fffffff;
-    if (size < least) least = size;
+    if (size < min) min = size;
     if (word === NEGATIVE_ZERO) negativeZero = true;
   }
-  if (negativeZero) return { size: sizeOf(least), special: census(values) };
+  if (negativeZero) return { size: sizeOf(min), special: census(values) };
   const special = { nan: 0, positiveInfinity: 0, negativeInfinity: 0, negativeZero: 0, positiveZero: 1 };
-  return { size: sizeOf(least), special };
+  return { size: sizeOf(min), special };
 }
 
 /** The magnitude for its upper word minus one. */
@@ -144,7 +144,7 @@ function sizeOf(key: number): number {
 }
 
 /** True if every partial sum of `count` finite f32 values, in any order, is exact in f64. */
-function holds(count: number, size: number, most: number): boolean {
-  // All values are multiples of the last bit of the smallest one, which is above size * 2^-24 and at least 2^-149.
-  return count * most <= Math.max(size * 2 ** -24, 2 ** -149) * 2 ** 53;
+function holds(count: number, size: number, max: number): boolean {
+  // All values are multiples of the last bit of the smallest one, which is above size * 2^-24 and at min 2^-149.
+  return count * max <= Math.max(size * 2 ** -24, 2 ** -149) * 2 ** 53;
 }

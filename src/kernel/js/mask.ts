@@ -48,7 +48,7 @@ function after1970(
   last: number,
   isInside: (i: number) => boolean,
 ): number {
-  let place = at;
+  let target = at;
   for (let i = begin; i < end; ) {
     if (i + 4 <= end) {
       const a = times[i]!;
@@ -56,24 +56,24 @@ function after1970(
       const c = times[i + 2]!;
       const d = times[i + 3]!;
       if (a >= first && a <= last && b >= first && b <= last && c >= first && c <= last && d >= first && d <= last) {
-        out[place] = values[i]!;
-        out[place + 1] = values[i + 1]!;
-        out[place + 2] = values[i + 2]!;
-        out[place + 3] = values[i + 3]!;
-        place += 4;
+        out[target] = values[i]!;
+        out[target + 1] = values[i + 1]!;
+        out[target + 2] = values[i + 2]!;
+        out[target + 3] = values[i + 3]!;
+        target += 4;
         i += 4;
         continue;
       }
     }
     for (const next = Math.min(end, i + 4); i < next; i++) {
       const t = times[i]!;
-      out[place] = values[i]!;
+      out[target] = values[i]!;
       if (t >= first) {
-        if (t <= last) place++;
-      } else if (Number.isNaN(t) && isInside(i)) place++;
+        if (t <= last) target++;
+      } else if (Number.isNaN(t) && isInside(i)) target++;
     }
   }
-  return place;
+  return target;
 }
 
 function long(
@@ -89,15 +89,15 @@ function long(
   lastHigh: number,
   to: number,
 ): number {
-  let place = at;
+  let target = at;
   for (let i = begin; i < end; i++) {
     const low = times[2 * i]! ^ SIGN;
     const high = times[2 * i + 1]!;
     if (high < firstHigh || (high === firstHigh && low < from)) continue;
     if (high > lastHigh || (high === lastHigh && low > to)) continue;
-    out[stride * place] = values[stride * i]!;
-    out[stride * place + stride - 1] = values[stride * i + stride - 1]!;
-    place++;
+    out[stride * target] = values[stride * i]!;
+    out[stride * target + stride - 1] = values[stride * i + stride - 1]!;
+    target++;
   }
-  return place;
+  return target;
 }

@@ -32,12 +32,12 @@ export function rollPieces(
     const { base, end } = plan;
     const { fewest, most } = plan.scan;
     // Values that are NaN are not counted, so any smaller count may occur.
-    const least = nan === "none" ? fewest : 0;
-    const piece = { values: values.subarray(base, end), base, starts: plan.starts.subarray(0, end - begin), least };
+    const minCount = nan === "none" ? fewest : 0;
+    const piece = { values: values.subarray(base, end), base, starts: plan.starts.subarray(0, end - begin), minCount };
     const answers = out.map((column) => column.subarray(begin, end));
     kernel.roll(
       piece,
-      orders.map((table) => table.between(least, most)),
+      orders.map((table) => table.between(minCount, most)),
       answers,
     );
     if (nan === "propagate") for (const column of answers) spread(piece, column);

@@ -37,7 +37,7 @@ export interface WasmExports {
     base: number,
     lower: number,
     weight: number,
-    least: number,
+    minCount: number,
     bits: number,
     out: number,
   ): void;

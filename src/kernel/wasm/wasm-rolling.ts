@@ -19,7 +19,7 @@ export function rollInMemory(
   memory: WasmMemory,
   histograms: number,
   from: number,
-  { values, base, starts, least }: Piece,
+  { values, base, starts, minCount }: Piece,
   tables: readonly RankTable[],
   out: readonly Float64Array[],
 ): void {
@@ -42,7 +42,7 @@ export function rollInMemory(
   for (const [i, table] of tables.entries()) {
     new Uint32Array(buffer, lower, rows).set(table.lower);
     new Float64Array(buffer, weight, rows).set(table.weight);
-    slide(from, ranks, pairs, count - starts.length, count, startsAt, base, lower, weight, least, bits, scratch);
+    slide(from, ranks, pairs, count - starts.length, count, startsAt, base, lower, weight, minCount, bits, scratch);
     out[i]!.set(new Float64Array(buffer, scratch, starts.length));
   }
 }

@@ -11,7 +11,7 @@ export function roll(piece: Piece, tables: readonly RankTable[], out: readonly F
 
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: one loop over columns, the mirror of assembly/rolling.
 function slide(piece: Piece, { ranks, order }: Ranking, { lower, weight }: RankTable, out: Float64Array): void {
-  const { values, base, starts, least } = piece;
+  const { values, base, starts, minCount } = piece;
   const warm = values.length - starts.length;
   const set = new RankSet(values.length);
   let n = 0;
@@ -25,7 +25,7 @@ function slide(piece: Piece, { ranks, order }: Ranking, { lower, weight }: RankT
   let cursor = 0;
   let below = 0;
   if (n > 0) {
-    const near = Math.min(n - 1, lower[warm + 1 - (starts[0]! - base) - least]!);
+    const near = Math.min(n - 1, lower[warm + 1 - (starts[0]! - base) - minCount]!);
     for (let ones = set.near(0); below + ones <= near; ones = set.near(cursor)) {
       below += ones;
       cursor += 32;
@@ -50,7 +50,7 @@ function slide(piece: Piece, { ranks, order }: Ranking, { lower, weight }: RankT
       out[i - warm] = Number.NaN;
       continue;
     }
-    const k = lower[n - least]!;
+    const k = lower[n - minCount]!;
     if (below > k) {
       for (; below > k; below--) cursor = set.last(cursor);
     } else {
@@ -58,7 +58,7 @@ function slide(piece: Piece, { ranks, order }: Ranking, { lower, weight }: RankT
       for (; below < k; below++) cursor = set.first(cursor + 1);
     }
     const low = valueAt(values, order, cursor);
-    const share = weight[n - least]!;
+    const share = weight[n - minCount]!;
     out[i - warm] = share === 0 ? low : between(low, valueAt(values, order, set.first(cursor + 1)), share);
   }
 }
