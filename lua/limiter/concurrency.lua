@@ -1,8 +1,8 @@
 -- @include limiter/state
--- Concurrency: at most `limit` permits lent at a time, each for `span` ms. Nothing is looked at but what is over, new or
--- wanted: a state of 10 000 is copied, not read. So permits whose leases were cut off are seen only where no lease is
--- left; until then they count as lent.
--- State: the head · 24 f64 permits lent, with those whose lease is over · 32 what is lent, in order of expiry, 32 bytes each:
+-- Concurrency: at most `limit` permits are lent at a time, each for `span` ms. A step reads only ended, new and named leases,
+-- so a state with 10 000 leases is copied, not parsed. If a damaged state lacks leases, their permits count as lent until no
+-- lease is left.
+-- State: the head · 24 f64 permits lent, ended leases included · 32 leases in order of expiry, 32 bytes each:
 --   0 token, 16 bytes · 16 f64 expires at · 24 f64 permits
 -- The calls of a group have tokens that differ in their last 4 bytes.
 local LENT_BYTES = 32
@@ -28,9 +28,9 @@ kinds[4] = {
     end
     p.lent = string.sub(text, at)
     local leases = #p.lent / LENT_BYTES
-    -- When the last lease ends is when the key does.
+    -- The key expires with the last lease.
     if is_damaged or not is_whole(last_expiry(p.lent)) or not is_whole(p.used) or p.used < leases or (leases == 0 and p.used > 0) then
-      damaged(p.key, "no permits that are lent")
+      damaged(p.key, "it has no list of lent permits")
     end
     p.free = p.limit - p.used
   end,
@@ -64,7 +64,7 @@ kinds[4] = {
     while at and at % LENT_BYTES ~= 1 do at = string.find(p.lent, token, at + 1, true) end
     if not at then return end
     local permits = struct.unpack("<d", p.lent, at + 24)
-    if not is_whole(permits) or permits > p.used then damaged(p.key, "no permits that are lent") end
+    if not is_whole(permits) or permits > p.used then damaged(p.key, "it has no list of lent permits") end
     p.used = p.used - permits
     p.lent = string.sub(p.lent, 1, at - 1) .. string.sub(p.lent, at + LENT_BYTES)
     kinds[4].write(p, now)

@@ -1,4 +1,4 @@
--- The limiters' constants; src/limiter/steps/constants.ts holds the same, a test compares them.
+-- The limiters' constants. src/limiter/steps/constants.ts has the same values; a test compares them.
 local FORMAT = 1
 local REQUEST_LIFE_MS = 60000
 local SETTLE_GRACE_MS = 60000

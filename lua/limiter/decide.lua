@@ -1,23 +1,23 @@
 #!lua
--- Asks all policies of one id, or of several limiters that share a slot, and takes from all of them or from none.
--- A script: checks of all policies, state and expiries are one step.
--- KEYS  one per policy · for each limiter that has reservations, what is held · if the request has an id (and for a reset),
---         the name of the present requests · the request
+-- Asks all policies of one id, or of several limiters in one slot, and takes from all of them or from none.
+-- One atomic step: it checks all policies, then changes all states and expiries.
+-- KEYS  one per policy · for each limiter with reservations, its reservations · for a request with an id (and for a reset),
+--         the generation of requests · the request
 -- ARGV  head, 32 bytes: u8 mode (0 take, 1 peek, 2 add, 3 give back, 4 block, 5 reset, 6 reserve, 7 settle, 8 release) ·
 --         u8 flags (1 partial, 2 request) · 2 zero · u32 calls · f64 at least, permits (block: ms; reserve: lease, ms) ·
 --         16 bytes token
---       per policy, 40 bytes: u8 kind · u8 flags (1 shadow, 2 aligned, 4 first of its limiter, 8 its holds are given) ·
+--       per policy, 40 bytes: u8 kind · u8 flags (1 shadow, 2 aligned, 4 first of its limiter, 8 its reservations are in KEYS) ·
 --         6 zero · f64 cost · f64 limit · f64 span, ms · f64 rate
--- Reply head, 24 bytes: u8 status (0 decided, 1 holds are needed, 2 not reserved, 3 settled before) · 3 zero · u32 calls
---         granted · f64 permits each was granted · f64 ms for which it is blocked
---       per policy, 40 bytes: u32 calls it would let pass · 4 zero · f64 permits that are reserved · f64 used (bucket,
---         GCRA: level) · f64 ms until another such call passes it · f64 ms until it is as new
--- Law   a group of alike calls is decided as one call after the other would be: the first so many pass. What is refused
---       changes no byte. Shadow policies refuse nobody and are charged by the calls that they would let pass.
---       A request's answer is given again for a minute, if it was granted, to the same question: another one is a MISMATCH.
---       It is decided anew while the id is blocked, and after a reset. Settled twice, or released, counts once.
---       A missing expiry is restored by the next call. What no step has written is CORRUPT, and stays until a reset.
--- Cost  O(policies), a sliding window O(log limit), permits and holds O(their number)
+-- Reply head, 24 bytes: u8 status (0 decided, 1 reservations are needed, 2 not reserved, 3 settled before) · 3 zero · u32 calls
+--         granted · f64 permits of each granted call · f64 ms left of the block
+--       per policy, 40 bytes: u32 calls that it allows · 4 zero · f64 permits reserved · f64 used (leaky bucket, GCRA:
+--         level) · f64 ms until another such call passes it · f64 ms until all permits are free
+-- Law   A group of equal calls is decided as if one call came after the other, so the first ones pass. A denied call changes
+--       no byte. Shadow policies deny no call, and are charged for the calls that they would allow.
+--       A granted request with an id gets the same reply for a minute. Another request with this id is a MISMATCH. It is
+--       decided again after a reset and while the id is blocked. A repeated settle or release counts once.
+--       The next call restores a missing expiry. Foreign bytes are CORRUPT, and stay until a reset.
+-- Cost  O(policies), a sliding window O(log limit), lent permits and reservations O(their number)
 -- packed
 -- @include limiter/state
 -- @include limiter/fixed-window
@@ -43,7 +43,7 @@ local function unanswered(status, count)
   return struct.pack("<I4I4dd", status, 0, 0, 0) .. string.rep("\0", count * POLICY_BYTES_OUT)
 end
 
--- Reads the states; nothing where holds that count were not given.
+-- Reads the states. Returns nil if an id has reservations and KEYS lacks their key.
 local function look_at(k, a, now, count)
   local policies, blocked, held, next_holds = {}, 0, nil, k + count
   for i = 1, count do
@@ -69,7 +69,7 @@ local function look_at(k, a, now, count)
   return policies, blocked
 end
 
--- How many of so many calls each policy lets pass, and how many all of them do.
+-- Counts the calls that each policy allows, and those that all policies allow.
 local function count_passes(policies, calls, blocked)
   local granted = blocked > 0 and 0 or calls
   for i = 1, #policies do
@@ -81,7 +81,7 @@ local function count_passes(policies, calls, blocked)
   return granted
 end
 
--- A partial call takes what there is, down to at_least, and waits for no more than that.
+-- A partial call takes the free permits, at least `at_least`, and waits only for that number.
 local function settle_for_less(policies, at_least)
   local permits = policies[1].cost
   for i = 1, #policies do
@@ -92,7 +92,7 @@ local function settle_for_less(policies, at_least)
   for i = 1, #policies do policies[i].cost = permits end
 end
 
--- What was written has its expiry; the rest gets back what it may have lost.
+-- Written keys have their expiry. The others get back an expiry that they may have lost.
 local function heal(policies, now)
   for i = 1, #policies do
     local p = policies[i]
@@ -104,7 +104,7 @@ local function heal(policies, now)
   end
 end
 
--- The refusal of what a state has no room for; before any is written.
+-- The refusal if a state has no room, before the first write.
 local function without_room(policies)
   for i = 1, #policies do
     if policies[i].is_full and policies[i].cost > 0 then
@@ -131,7 +131,7 @@ local function decide(policies, blocked, mode, is_partial, calls, at_least, toke
   return granted
 end
 
--- The holds of a limiter, and its first policy, after one was reserved: the state says that they are to be asked for.
+-- Writes the reservations of a limiter and its first policy after a reserve. The state then requires their key.
 local function reserved(p, lease, token, now)
   local holds = p.held
   if #holds.all >= MAX_RESERVATIONS and not forget_settled(holds, 0) then
@@ -155,7 +155,7 @@ local function settled(p, token, now)
   return 0
 end
 
--- Steps that change a state whatever it is; also their status.
+-- Modes that change a state without a decision. Returns their status.
 local function change(policies, mode, amount, token, now)
   local status = 0
   if mode == SETTLE then
@@ -181,9 +181,9 @@ local function change(policies, mode, amount, token, now)
   return status
 end
 
--- The input that was read last: as a rule all that travel together have one.
+-- The last parsed input. Calls of one request usually have the same one.
 local read_from, read_at, read_bytes
--- What an answer by the quick way began with last.
+-- The head of the last reply on the fast path.
 local told_passes, told_cost, told
 local mode, flags, calls, at_least, kind, is_aligned, cost, limit, span, rate, count, is_quick
 

@@ -1,6 +1,6 @@
 -- @include limiter/state
--- Fixed window: at most `limit` permits between its start and start + span. It starts with its first call or, aligned,
--- at a multiple of span since 1970. State: the head · 24 f64 start · 32 f64 used
+-- Fixed window: at most `limit` permits from its start to start + span. It starts with its first call or, if aligned, at a
+-- multiple of span since 1970. State: the head · 24 f64 start · 32 f64 used
 local function window_of(there, start, used, span, is_aligned, now)
   if not there then start, used = -math.huge, 0 end
   local at, first = now > start and now or start, now
@@ -41,7 +41,7 @@ kinds[1] = {
     local start, used
     if p.there then
       start, used = struct.unpack("<dd", text, 25)
-      if #text ~= 40 or not is_whole(start) or not is_whole(used) then damaged(p.key, "no fixed window") end
+      if #text ~= 40 or not is_whole(start) or not is_whole(used) then damaged(p.key, "it is not a fixed window") end
     end
     p.start, p.used, p.ends = window_of(p.there, start, used, p.span, p.is_aligned, now)
     p.free = p.limit - p.used

@@ -1,6 +1,6 @@
 -- @include limiter/state
--- Leaky bucket and GCRA: a level that rises by a call's permits and falls by `rate` permits in `span` ms, at most `limit`.
--- It is counted in permits / span, so that it falls by `rate` a ms: whole numbers, nothing is rounded.
+-- Leaky bucket and GCRA: a level of at most `limit` permits, which rises by a call's cost and falls by `rate` permits in
+-- `span` ms. Its unit is permits / span, so it falls by `rate` each ms. All numbers are integers, without rounding.
 -- State: the head · 24 f64 at · 32 f64 level · 40 f64 span
 local function level_of(at, level, of_span, span, rate, now)
   if of_span ~= span then
@@ -45,7 +45,7 @@ kinds[3] = {
     if p.there then
       local at, level, of_span = struct.unpack("<ddd", text, 25)
       if #text ~= 48 or not (is_whole(at) and is_whole(level) and is_whole(of_span)) or of_span == 0 then
-        damaged(p.key, "no level of a bucket")
+        damaged(p.key, "it is not the level of a bucket")
       end
       p.at, p.level = level_of(at, level, of_span, p.span, p.rate, now)
     end

@@ -1,10 +1,10 @@
 -- @include limiter/state
--- What was answered to a request with an id: `present` as it was then · u32 bytes of the question · the question · the answer.
--- The key before it, of all requests of one id, holds what `present` is: 24 bytes, f64 now and the token of the first of
--- them. A reset deletes that one: what was answered before is of no present then, and is decided anew.
+-- The reply to a request with an id: the generation at that time · u32 bytes of the question · the question · the reply.
+-- The key before it, shared by all requests of one id, has the generation: 24 bytes, f64 now and the token of the first
+-- request. A reset deletes it, so that all requests are decided again.
 local PRESENT_BYTES = 24
 
--- What was asked, but for the token and whether holds were given.
+-- The question: the input without its token and its flag of reservations.
 local function question_of(a, count)
   local parts = { string.sub(inputs, a, a + 15) }
   for i = 1, count do
@@ -23,7 +23,7 @@ end
 
 local function present_of(key)
   local present = text_at(key)
-  if present and #present ~= PRESENT_BYTES then damaged(key, "no name of requests") end
+  if present and #present ~= PRESENT_BYTES then damaged(key, "it is not a generation of requests") end
   return present
 end
 
@@ -38,14 +38,14 @@ local function heal_request(key, now)
   if redis.call("PTTL", key) == -1 then redis.call("PEXPIREAT", key, whole(now + REQUEST_LIFE_MS)) end
 end
 
--- What the same request was answered; nothing where it is to be decided.
+-- Returns the reply to the same request; nil if it must be decided.
 local function answered(k, question, now)
   local key, present_key = KEYS[k + keys_per_step - 1], KEYS[k + keys_per_step - 2]
   local known, present = text_at(key), present_of(present_key)
   if present then heal_request(present_key, now) end
   if not known then return end
   heal_request(key, now)
-  if #known < PRESENT_BYTES + 4 then damaged(key, #known .. " bytes are no answer to a request") end
+  if #known < PRESENT_BYTES + 4 then damaged(key, #known .. " bytes are not the reply to a request") end
   if string.sub(known, 1, PRESENT_BYTES) ~= present then return end
   local bytes = struct.unpack("<I4", known, PRESENT_BYTES + 1)
   local ends = PRESENT_BYTES + 4 + bytes
@@ -53,8 +53,8 @@ local function answered(k, question, now)
     return refuse("MISMATCH", "the request was granted before with another cost or other policies")
   end
   if is_blocked(KEYS[k], now) then return end
-  -- All that travel together are answered in one string: an answer of another size would be everybody's.
-  if #known ~= ends + 24 + (#question - 16) then damaged(key, "its answer has another size") end
+  -- All calls of one script call share a reply text, so a reply of another size would damage the others.
+  if #known ~= ends + 24 + (#question - 16) then damaged(key, "its reply has another size") end
   return string.sub(known, ends + 1)
 end
 

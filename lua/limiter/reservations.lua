@@ -1,16 +1,16 @@
 -- @include limiter/state
--- What is reserved and not settled yet, one string of permits; of one that is settled the token stands for a while, with
--- -1 permits, so that settling it again is told from settling what is over.
--- It counts against every policy of its limiter until its lease is over, and may be settled for a while longer.
+-- The reservations of one id. A settled one stays for a while with -1 permits, so that a second settle differs from a settle
+-- after the lease. A reservation counts against every policy of its limiter until its lease ends, and can be settled for a
+-- while longer.
 -- 32 bytes each: 0 token, 16 bytes · 16 f64 expires at · 24 f64 permits
 local function holds_of(key, now)
   local text = redis.pcall("GET", key) or ""
   if type(text) == "table" then damaged(key, text.err) end
-  if #text % 32 ~= 0 then damaged(key, #text .. " bytes are no reservations") end
+  if #text % 32 ~= 0 then damaged(key, #text .. " bytes are not a list of reservations") end
   local all, live, sum = {}, {}, 0
   for at = 1, #text - 31, 32 do
     local expires, permits = struct.unpack("<dd", text, at + 16)
-    if not is_whole(expires) or permits ~= -1 and not is_whole(permits) then damaged(key, "no reservations") end
+    if not is_whole(expires) or permits ~= -1 and not is_whole(permits) then damaged(key, "it is not a list of reservations") end
     if expires > now - SETTLE_GRACE_MS then
       local hold = { token = string.sub(text, at, at + 15), expires = expires, permits = permits }
       all[#all + 1] = hold
@@ -41,7 +41,7 @@ local function write_holds(holds)
   return ends
 end
 
--- Forgets the first that is settled where more than `most` are; false where not.
+-- Drops the first settled one if there are more than `most`. Returns false if it drops none.
 local function forget_settled(holds, most)
   local count, first = 0, nil
   for i = 1, #holds.all do
@@ -56,7 +56,7 @@ local function own_wait(p, permits, now)
   return permits <= p.free and 0 or kinds[p.kind].wait(p, permits, now)
 end
 
--- The wait of one policy while permits are reserved: some of those may be free before the policy's own are.
+-- The wait of one policy while permits are reserved. A reservation may end before the policy's own permits are free.
 local function wait_of(p, permits, now)
   local holds = p.held
   if not holds then return own_wait(p, permits, now) end

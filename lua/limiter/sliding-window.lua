@@ -1,16 +1,16 @@
 -- @include limiter/state
--- Exact sliding window: of any span of time, half-open, at most `limit` permits. One record for each millisecond in which
--- permits were taken, in a ring that grows with them; what is in a window is the difference of two running totals.
--- A ring that was cut is met at the record that is missing: the header tells all that is decided before.
--- Totals are kept small by taking turns of 2^48 off all of them; what is retained counts at most 2^48 - 1.
+-- Exact sliding window: at most `limit` permits in any half-open span of time. A ring that grows has one record for each
+-- millisecond with permits. The permits in a window are the difference of two running totals.
+-- A truncated ring is found at the first missing record, because all earlier decisions use the header only.
+-- Totals are stored modulo 2^48. The retained permits are at most 2^48 - 1.
 -- State: the head · 24 f64 longest span of any call · 32 u32 slots · 36 u32 slot of the oldest record · 40 u32 records ·
 --   44 u32 zero · 48 f64 total · 56 f64 total before the oldest · 64 f64 oldest · 72 f64 newest time
 --   80 slots x 12: u48 ms since 1970 · u48 total with it, modulo 2^48
 local RING_AT, RECORD_BYTES, MODULUS = 80, 12, 281474976710656
--- How much more than is needed a ring has when it grows.
+-- Factor of the spare room of a ring when it grows.
 local room = 1.5
 
--- Whether the numbers of a header fit together; the quick way asks the same, without a call.
+-- Whether the numbers of a header are consistent. The fast path has the same check inline.
 local function is_header(p)
   return is_whole(p.longest) and (p.slot < p.slots or p.slot == 0) and p.slots <= 2 * MAX_RECORDS
     and p.records <= p.slots and is_whole(p.before) and is_whole(p.total) and p.before <= p.total
@@ -20,12 +20,12 @@ end
 local function record_of(p, index)
   local at = RING_AT + (p.slot + index) % p.slots * RECORD_BYTES
   local ms, total = struct.unpack("<I6I6", redis.call("GETRANGE", p.key, at, at + RECORD_BYTES - 1))
-  if ms < p.oldest or ms > p.newest then damaged(p.key, "a record of the window") end
+  if ms < p.oldest or ms > p.newest then damaged(p.key, "a record of the window is out of order") end
   return ms, p.before + (total - p.before) % MODULUS
 end
 
--- The first record from `low` on for which `is_found(ms, total)` holds, and its ms and total; it holds from some record
--- on, and for `high`. By doubling steps, then halving: near the front as a rule.
+-- Returns the first record from `low` for which `is_found(ms, total)` is true, with its ms and total. It is true from some
+-- record on, and for `high`. Searches with doubling steps, then halves, because the record is usually near the front.
 local function first_where(p, low, high, is_found)
   local step, ms, total = 1, nil, nil
   while low < high do
@@ -45,7 +45,7 @@ local function first_where(p, low, high, is_found)
   return low, ms, total
 end
 
--- How many records are at `cutoff` or before, the total with them, and the ms of the next.
+-- Returns the number of records up to `cutoff`, the total with them, and the ms of the next.
 local function outside(p, cutoff)
   if p.records == 0 or p.oldest > cutoff then return 0, p.before, p.oldest end
   if p.newest <= cutoff then return p.records, p.total, 0 end
@@ -54,7 +54,7 @@ local function outside(p, cutoff)
   return index, before, ms or p.newest
 end
 
--- Puts the records from `first` on into a ring of its own size; the state is written whole.
+-- Copies the records from `first` into a ring of its own size, and writes the whole state.
 local function rewrite(p, first, slots)
   local left, slot = p.records - first, p.slots > 0 and (p.slot + first) % p.slots or 0
   local ring = ""
@@ -67,7 +67,7 @@ local function rewrite(p, first, slots)
   return ring .. string.rep("\0", (slots - left) * RECORD_BYTES)
 end
 
--- Slots for so many records: room to grow, as far as the limit lets it; more than that are of penalties or longer spans.
+-- Slots for a number of records, with room to grow up to the limit. Penalties and longer spans may need more.
 local function slots_for(needed, limit)
   local roomy = math.max(8, math.ceil(needed * room))
   return needed > limit and roomy or math.min(roomy, limit)
@@ -107,7 +107,7 @@ kinds[2] = {
     end
     local passes = passes_of(calls, (limit - total + before) / cost)
     if passes == 0 and text ~= "" and cost <= limit and redis.call("PTTL", key) ~= -1 then
-      -- Denied: as a rule the oldest record alone makes room.
+      -- Denied: usually the end of the oldest record alone makes room.
       local from = RING_AT + slot * RECORD_BYTES
       local _, first = struct.unpack("<I6I6", redis.call("GETRANGE", key, from, from + RECORD_BYTES - 1))
       if (first - before) % MODULUS >= total - before + cost - limit then
@@ -137,7 +137,7 @@ kinds[2] = {
       p.longest, p.slots, p.slot, p.records, p.total, p.before, p.oldest, p.newest =
         struct.unpack("<dI4I4I4xxxxdddd", text, 25)
       if not is_header(p) or redis.call("STRLEN", p.key) ~= RING_AT + p.slots * RECORD_BYTES then
-        damaged(p.key, "no header of a sliding window, or another length")
+        damaged(p.key, "it is not a sliding window, or has another length")
       end
     end
     p.longest = math.max(p.longest, p.span)

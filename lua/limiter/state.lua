@@ -1,38 +1,38 @@
 -- @include limiter/constants
 -- The state of one policy for one id begins with 24 bytes, little-endian:
---   0 u8 format · u8 kind · u16, u32 zero · 8 f64 blocked until · 16 f64 holds until, ms; both only in a limiter's first
--- A policy while it is looked at, `p`: key, kind, cost, limit, span, rate, is_shadow, is_aligned, is_head; by `look` of
--- its kind also blocked, holds, used, and free, the permits that are left (below 0 after a penalty or a lowered limit).
+--   0 u8 format · u8 kind · u16, u32 zero · 8 f64 blocked until · 16 f64 reserved until, ms; both only in a limiter's first
+-- `p` is a policy within a step: key, kind, cost, limit, span, rate, is_shadow, is_aligned, is_head. `look` adds blocked,
+-- holds, used, and free: the permits left, below 0 after a penalty or a lowered limit.
 -- Each kind has
---   quick(key, calls, cost, limit, span, rate, is_aligned, now)   takes calls in the usual case of one policy without
---                            blocks and reservations, and answers passes, used, wait, reset; nothing: ask `look`
+--   quick(key, calls, cost, limit, span, rate, is_aligned, now)   fast path for one policy without blocks and reservations:
+--                            takes calls and returns passes, used, wait, reset; nil: use `look`
 --   look(p, now)             reads the state
---   wait(p, permits, now)    ms until so many fit, where they do not now; math.huge: never
---   reset(p, now)            ms until all are free
---   put(p, calls, cost, now, token)   takes calls * cost, whether they fit or not, and writes
+--   wait(p, permits, now)    ms until the permits fit, if they do not fit now; math.huge: never
+--   reset(p, now)            ms until all permits are free
+--   put(p, calls, cost, now, token)   takes calls * cost, even if they do not fit, and writes
 --   back(p, permits, now)    gives permits back, and writes
---   write(p, now)            writes what stands
+--   write(p, now)            writes the state
 local kinds = {}
 
--- How many of the calls pass where so many fit.
+-- Returns the number of calls that pass if `fits` calls fit.
 local function passes_of(calls, fit)
   if fit >= calls then return calls end
   return fit >= 1 and math.floor(fit) or 0
 end
 
--- Lua prints large numbers as 1e+14: whole milliseconds go to Redis in full.
+-- Lua prints large numbers as 1e+14. This prints all digits of whole milliseconds.
 local function whole(number)
   return string.format("%.0f", number)
 end
 
--- The same, for what is as a rule the same for one key after the other.
+-- Same, with the last result cached, because it is usually the same for the next key.
 local last_number, last_text
 local function text_of(number)
   if number ~= last_number then last_number, last_text = number, whole(number) end
   return last_text
 end
 
--- What no step has written is never decided by, whichever bytes stand there. Where nothing was written yet it is a refusal.
+-- Foreign bytes never decide. Before the first write of a step this is a refusal.
 local may_have_written = false
 local function damaged(key, what)
   local text = 'the value of the key "' .. key .. '" is damaged: ' .. what
@@ -43,29 +43,29 @@ local function is_whole(number)
   return number >= 0 and number <= MAX_NUMBER and number % 1 == 0
 end
 
--- Reads the head of a state, of `least` bytes at least; `text` is what redis.pcall answered.
+-- Reads the head of a state of at least `least` bytes. `text` is the reply of redis.pcall.
 local function head_of(p, text, least, now)
   p.blocked, p.holds = 0, 0
   if type(text) == "table" then damaged(p.key, text.err) end
   p.there = text and text ~= ""
   if not p.there then return end
-  if #text < least then damaged(p.key, #text .. " bytes are no state of a limiter") end
+  if #text < least then damaged(p.key, #text .. " bytes are not the state of a limiter") end
   local format, kind
   format, kind, p.blocked, p.holds = struct.unpack("<BBxxxxxxdd", text)
-  if format ~= FORMAT then damaged(p.key, "no limiter's state of format " .. FORMAT) end
-  if kind ~= p.kind then damaged(p.key, "the state of another kind of policy") end
-  if not is_whole(p.blocked) or not is_whole(p.holds) then damaged(p.key, "the end of a block or reservation") end
-  -- What is over is written as 0, which the quick way asks for.
+  if format ~= FORMAT then damaged(p.key, "it is not a limiter's state of format " .. FORMAT) end
+  if kind ~= p.kind then damaged(p.key, "it is the state of another kind of policy") end
+  if not is_whole(p.blocked) or not is_whole(p.holds) then damaged(p.key, "the end of a block or reservation is not an integer") end
+  -- An ended block or reservation is written as 0, which the fast path requires.
   if p.blocked <= now then p.blocked = 0 end
   if p.holds <= now then p.holds = 0 end
 end
 
--- The first bytes of a state.
+-- Returns the head of a state.
 local function head_bytes(p)
   return struct.pack("<BBxxxxxxdd", FORMAT, p.kind, p.blocked, p.holds)
 end
 
--- Writes a whole state that matters until `ends`; one that says nothing is not there.
+-- Writes a whole state that matters until `ends`. Deletes an empty one.
 local function keep(p, text, ends, now)
   ends = math.max(ends, p.blocked, p.holds)
   if ends > now then redis.call("SET", p.key, text, "PXAT", whole(ends))

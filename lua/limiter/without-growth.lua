@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- What limiter/decide does without a need for memory: it looks, frees and gives back, on a full server too.
--- KEYS  as of limiter/decide
--- ARGV  as of limiter/decide, with one of these modes: 1 peek, 3 give back, 4 block for 0 ms, 5 reset, 7 settle, 8 release
--- Reply as of limiter/decide
--- Law   what is settled was reserved before the server was full: it adds one record to each policy at most, and no room for
---       more. Nothing else here makes a value longer, but for an expiry that was lost.
--- Cost  as of limiter/decide
+-- The modes of limiter/decide that need no memory. They read, free and give back, on a full server too.
+-- KEYS  as for limiter/decide
+-- ARGV  as for limiter/decide, with one of these modes: 1 peek, 3 give back, 4 block for 0 ms, 5 reset, 7 settle, 8 release
+-- Reply as for limiter/decide
+-- Law   A settled reservation was made before the server was full. It adds at most one record to each policy, without spare
+--       room. No other mode makes a value longer, except by restoring a lost expiry.
+-- Cost  as for limiter/decide
 -- packed
 -- @include limiter/decide
 room = 1

@@ -1,47 +1,47 @@
 export type PolicyKind = "fixed-window" | "sliding-window" | "leaky-bucket" | "gcra" | "concurrency";
 
-/** What one policy says to a call. */
+/** The decision of one policy about a call. */
 export interface PolicyDecision {
-  /** As given to the policy, else its kind. */
+  /** The policy's name. Default: its kind. */
   name: string;
   kind: PolicyKind;
-  /** Whether this policy lets the call pass; a shadow policy's word does not count. */
+  /** Whether this policy allows the call. A shadow policy's decision has no effect. */
   allowed: boolean;
   shadow: boolean;
-  /** Permits per span, the leaky bucket's capacity, or how many may be held at once. */
+  /** Permits per span, capacity of a leaky bucket, or largest number of lent permits. */
   limit: number;
-  /** The window, the time in which a full leaky bucket runs empty, the lease of a permit. */
+  /** The window, the time in which a full leaky bucket drains, or the lease of a permit. */
   spanMs: number;
-  /** Whole permits left after this call, less those that are reserved. */
+  /** Permits left after this call, without reserved ones. */
   remaining: number;
-  /** 0 where it lets the call pass; Infinity where it never will (a cost above the limit). */
+  /** Ms until the call would pass. 0 if it is allowed, Infinity for a cost above the limit. */
   retryAfterMs: number;
-  /** After how long without calls all permits are there again, but what is reserved. */
+  /** Ms until all permits are free without further calls, except reserved ones. */
   resetAfterMs: number;
 }
 
-/** Where a decision does not come from the store. */
+/** The source of a degraded decision. */
 export type DecidedBy = "allow" | "deny" | "local";
 
-/** The answer to a call. Denial is a result, no error. */
+/** The answer to a call. A denial is a result, not an error. */
 export interface Decision {
   allowed: boolean;
-  /** Permits taken: the cost, less where `atLeast` accepts less, 0 where denied. */
+  /** Permits taken: the cost, or fewer with `atLeast`. 0 for a denial. */
   granted: number;
-  /** True where the store could not be asked, and `onStoreError` decided. */
+  /** True if the store was unreachable and `onStoreError` decided. */
   degraded: boolean;
   degradedBy?: DecidedBy;
-  /** Name of the policy that refused, or of the one with the fewest permits left; "block" where the id is blocked. */
+  /** Name of the policy that denied, else of the one with the fewest permits left. "block" if the id is blocked. */
   policy: string;
-  /** Of that policy. */
+  /** The limit of that policy. */
   limit: number;
   remaining: number;
-  /** Waiting exactly that long, and nobody else taking, the call passes. */
+  /** After exactly this time the call passes, if no other call takes permits first. 0 if it is allowed. */
   retryAfterMs: number;
   /** The longest of all policies. */
   resetAfterMs: number;
   /** In the order of the policies. */
   policies: readonly PolicyDecision[];
-  /** Gives back what a concurrency policy lent (`limiter.release`); absent without one. */
+  /** Identifies the permits of a concurrency policy, for `limiter.release`. Absent without one. */
   permit?: string;
 }

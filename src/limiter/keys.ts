@@ -6,8 +6,8 @@ const SEPARATORS: Record<string, string> = { "%": "%25", ":": "%3A", "!": "%21" 
 const escaped = (text: string) => (/[%:!]/.test(text) ? text.replace(/[%:!]/g, (found) => SEPARATORS[found]!) : text);
 
 /**
- * What the keys of one id begin with: `<prefix>{<name>:<id>}:limit`, in a slot of its own; with a tag
- * `<prefix>{<tag>}:limit:<name>:<id>`. A policy's key goes on with its name, "!" marks holds and requests.
+ * Returns the prefix of all keys of one id: `<prefix>{<name>:<id>}:limit`, in its own slot, or with a tag
+ * `<prefix>{<tag>}:limit:<name>:<id>`. A policy's name follows, or "!" for reservations and requests.
  */
 export function keyPrefixOf(store: Store, name: string, id: string, tag: string | undefined): string {
   if (typeof id !== "string") throw argumentError("id", id, "a string");
@@ -17,7 +17,7 @@ export function keyPrefixOf(store: Store, name: string, id: string, tag: string 
   return `${keyOr(store, tag, "tag", tag, "at most 10240 bytes")}:limit:${own}`;
 }
 
-/** The store's key of a name; what it refuses is told by the argument that the caller gave. */
+/** The store's key of a name. If the store refuses it, the error names the caller's argument. */
 function keyOr(store: Store, name: string, argument: string, value: unknown, bound: string): string {
   try {
     return store.keyOf(name);
@@ -26,14 +26,14 @@ function keyOr(store: Store, name: string, argument: string, value: unknown, bou
   }
 }
 
-/** What follows the keyPrefix in each policy's key. */
+/** The rest of each policy's key after the prefix. */
 export function policySuffixes(policies: readonly Policy[]): string[] {
   return policies.map(({ name }) => `:${name}`);
 }
 
 export const RESERVATIONS_SUFFIX = "!holds";
 
-/** Of all requests with an id: a reset deletes it, and they are decided anew. */
+/** The key that all requests with an id share. A reset deletes it, so that they are decided again. */
 export const REQUESTS_SUFFIX = "!requests";
 
 export function requestSuffix(requestId: string): string {

@@ -176,8 +176,9 @@ export class Limiter {
   }
 
   /**
-   * Takes from several limiters and ids in one step, or from none. `tag` says where their counts lie: all keys of a tag
-   * share one slot of a cluster. Counts under a tag are separate from all others; a `take` with the tag adds to them.
+   * Takes from several limiters and ids in one step, or from none. In a cluster, one step can change only keys of one slot,
+   * so `tag` names the slot: a tenant or a user, for example. Counts under a tag are separate from counts without it. Use the
+   * same tag in `take` and `peek` to reach them.
    * In an outage the strictest `onStoreError` decides: "throw", "deny", "local", "allow".
    */
   static takeAll(requests: readonly TakeRequest[], options: { tag: string }): Promise<Decision> {

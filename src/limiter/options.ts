@@ -3,53 +3,55 @@ import { type Duration, durationMs } from "../time.ts";
 import type { Policy } from "./policies.ts";
 
 export interface LimiterOptions {
-  /** TakePart of every key; limiters of one name and one store share what they count. */
+  /** Part of every key. Limiters with the same name and store share their counts. */
   name: string;
   /**
-   * What calls that ask for permits do while the store is out of reach (DEADLINE, UNAVAILABLE): "throw" (default); "allow"
-   * or "deny"; "local": decide by what this process alone has let pass meanwhile, up to its share of each limit; it knows of
-   * no blocks. Decisions then say `degraded`. A call that the store got before it fell silent may count there too, once.
+   * What calls that ask for permits do while the store is unreachable (DEADLINE, UNAVAILABLE): "throw" (default), "allow",
+   * "deny", or "local". Under "local" this process decides alone, by the calls that it has let pass since, up to its share of
+   * each limit; it knows no blocks. Such decisions are `degraded`. A request that the store received just before it stopped
+   * answering may count there too, once.
    */
   onStoreError?: "throw" | "allow" | "deny" | "local" | undefined;
-  /** A process's share of each limit under "local": above 0, at most 1 (default). At least one permit. */
+  /** Share of each limit that a process admits under "local": above 0, at most 1 (default). At least one permit. */
   localShare?: number | undefined;
   /**
-   * For how long a denial is given again without asking, at most its `retryAfterMs`; 0 ms (default) to 100 ms. A reset, a
-   * reward or a raised limit acts that much later. Reservations 8 MiB at most, the latest denials.
+   * How long a denial is repeated without a request, at most its `retryAfterMs`: 0 ms (default) to 100 ms. A reset, a reward
+   * or a raised limit takes effect that much later. The cache has at most 8 MiB, with the latest denials.
    */
   denyCache?: Duration | undefined;
   /**
-   * Permits fetched ahead, so many at a time, and given out without asking for so long. Within one span up to `permits`
-   * more than the limit may then pass for each process. At most 1 s; not with a concurrency policy. Reservations
-   * 8 MiB at most, some 10 000 ids; what was fetched for more is lost to everybody.
+   * Fetches this number of permits ahead, and grants them without a request for this time, at most 1 s. Within one span each
+   * process may then exceed the limit by `permits`. Has no effect with a concurrency policy. The cache has at most 8 MiB, about
+   * 10 000 ids. Permits fetched for further ids are lost.
    */
   lease?: { permits: number; for: Duration } | undefined;
 }
 
 export interface TakeOptions {
-  /** Permits: a whole number from 0 to 2147483647; default 1. A cost of 0 takes nothing, and is refused only where blocked. */
+  /** Permits: an integer from 0 to 2147483647, default 1. A cost of 0 takes nothing, and is denied only by a block. */
   cost?: number | undefined;
-  /** Fewer permits than the cost will do, down to so many. */
+  /** Accept fewer permits than the cost, down to this number. */
   atLeast?: number | undefined;
   /**
-   * Counts once, however often the call with it is made within a minute; then it is sent again where a reply is lost. The
-   * answer is that of the first call, if it was granted; MISMATCH where cost, `atLeast` or policies are others. PreparedStep anew
-   * while the id is blocked, and after a reset. Let no client choose it freely: repeating is free.
+   * Calls with the same id count once within a minute, so a call with a lost reply is sent again. If the first call was
+   * granted, the others get its answer; with another cost, `atLeast` or policies they reject with MISMATCH. The call is
+   * decided again after a reset and while the id is blocked. Do not let clients choose it freely: repeated calls cost nothing.
    */
   requestId?: string | undefined;
   /**
-   * Where what is counted is kept, for `takeAll`: keys of one tag lie in one slot of a cluster, so one step can change them
-   * all. Counts under a tag are apart from those under another tag, and from those without one. One tag that all calls share
-   * loads one node of the cluster with them; a tenant's or a user's name spreads them.
+   * Makes counts reachable for `takeAll`. All keys of one tag lie in one slot of a cluster, so one step can change them all.
+   * Counts under a tag are separate from counts under other tags and without one. A tag that all calls share puts them on one
+   * node; the name of a tenant or a user spreads them.
    */
   tag?: string | undefined;
-  /** Other limits or spans for this call: as many policies, of the same names and kinds. They act at once. */
+  /** Other limits or spans for this call, for the same policy names and kinds in the same order. They act at once. */
   policies?: readonly Policy[] | undefined;
+  /** Rejects the call with its reason. A request that was sent may still count. */
   signal?: AbortSignal | undefined;
 }
 
 export interface AcquireOptions extends Omit<TakeOptions, "atLeast" | "requestId"> {
-  /** How long to wait at most; default "10s". */
+  /** Longest wait; default "10s". */
   wait?: Duration | undefined;
 }
 
@@ -59,7 +61,7 @@ const MAX_DENY_CACHE_MS = 100;
 const MAX_LEASE_MS = 1000;
 const MAX_POLICIES = 16;
 
-/** Throws ARGUMENT for an option that is not known, or a wrong signal. */
+/** Throws ARGUMENT for an unknown option or a wrong signal. */
 export function checkCall(options: { signal?: AbortSignal }, known: readonly string[]): void {
   checkKnown(options, known);
   checkSignal(options.signal);
@@ -86,29 +88,29 @@ export function limiterSettings(options: LimiterOptions): LimiterSettings {
 
 function leaseOf(lease: NonNullable<LimiterOptions["lease"]>): LimiterSettings["lease"] {
   checkKnown(lease, ["permits", "for"], "lease");
-  if (lease.permits === 0) throw argumentError("lease.permits", 0, "a whole number of permits, 1 or more");
+  if (lease.permits === 0) throw argumentError("lease.permits", 0, "an integer number of permits, 1 or more");
   return {
     permits: costOf(lease.permits, "lease.permits"),
     forMs: durationMs("lease.for", lease.for, 1, MAX_LEASE_MS),
   };
 }
 
-/** Throws ARGUMENT where they are not 1 to 16 policies with names of their own. */
+/** Throws ARGUMENT unless they are 1 to 16 policies with different names. */
 function checkPolicies(policies: readonly Policy[]): readonly Policy[] {
   if (!Array.isArray(policies) || policies.length === 0 || policies.length > MAX_POLICIES)
     throw argumentError("policies", policies, `an array of 1 to ${MAX_POLICIES} policies`);
   for (const one of policies)
     if (typeof one?.kind !== "number")
-      throw argumentError("policies", one, "made by fixedWindow, slidingWindow, leakyBucket, gcra or concurrency");
+      throw argumentError("policies", one, "a result of fixedWindow, slidingWindow, leakyBucket, gcra or concurrency");
   if (new Set(policies.map(({ name }) => name)).size < policies.length)
-    throw argumentError("policies", policies.map(({ name }) => name).join(", "), "policies with names of their own");
+    throw argumentError("policies", policies.map(({ name }) => name).join(", "), "policies with different names");
   return policies;
 }
 
-/** The same for all ids, or by id: then of the same names and kinds. */
+/** The policies of all ids, or a function of the id. All ids have the same policy names and kinds. */
 export type PoliciesOf = readonly Policy[] | ((id: string) => readonly Policy[]);
 
-/** The policies of an id; those that are the same for all are checked now. */
+/** Returns the function that gives an id's policies. Policies that are the same for all ids are checked now. */
 export function policiesFor(policies: PoliciesOf) {
   if (typeof policies === "function") return (id: string) => checkPolicies(policies(id));
   const fixed = Object.freeze([...checkPolicies(policies)]);
@@ -117,30 +119,33 @@ export function policiesFor(policies: PoliciesOf) {
 
 export function checkPermit(permit: string): void {
   if (typeof permit !== "string" || !/^[0-9a-f]{32}$/.test(permit))
-    throw argumentError("permit", permit, "a decision's permit");
+    throw argumentError("permit", permit, "the permit of a decision");
 }
 
-/** Policies of one call in the place of the limiter's: of the same names and kinds, in their order. */
-export function checkOverride(instead: readonly Policy[], own: readonly Policy[]): readonly Policy[] {
-  checkPolicies(instead);
-  if (instead.length !== own.length || instead.some((one, i) => one.name !== own[i].name || one.kind !== own[i].kind))
+/** Checks the policies of one call. They need the names and kinds of the limiter's policies, in the same order. */
+export function checkOverride(override: readonly Policy[], own: readonly Policy[]): readonly Policy[] {
+  checkPolicies(override);
+  if (
+    override.length !== own.length ||
+    override.some((one, i) => one.name !== own[i]?.name || one.kind !== own[i]?.kind)
+  )
     throw argumentError(
       "policies",
-      instead.map(({ name }) => name).join(", "),
+      override.map(({ name }) => name).join(", "),
       `${own.map(({ name }) => name).join(", ")}`,
     );
-  return instead;
+  return override;
 }
 
 export function costOf(cost: number, argument = "cost"): number {
   if (!Number.isSafeInteger(cost) || cost < 0 || cost > MAX_COST)
-    throw argumentError(argument, cost, `a whole number of permits from 0 to ${MAX_COST}`);
+    throw argumentError(argument, cost, `an integer number of permits from 0 to ${MAX_COST}`);
   return cost;
 }
 
 export function atLeastOf(atLeast: number, cost: number): number {
   if (!Number.isSafeInteger(atLeast) || atLeast < 1 || atLeast > cost)
-    throw argumentError("atLeast", atLeast, `a whole number of permits from 1 to the cost, ${cost}`);
+    throw argumentError("atLeast", atLeast, `an integer number of permits from 1 to the cost, ${cost}`);
   return atLeast;
 }
 

@@ -9,20 +9,20 @@ import { LeakyBucketState } from "./steps/leaky-bucket.ts";
 import { KIND, type StateClass } from "./steps/rule.ts";
 import { SlidingWindowState } from "./steps/sliding-window.ts";
 
-/** What every policy may be given. */
+/** Options of every policy. */
 export interface PolicyOptions {
-  /** Names the policy in decisions, headers and keys; default: its kind. 1 to 64 of A-Z a-z 0-9 . _ - */
+  /** The policy's name in decisions, headers and keys: 1 to 64 characters A-Z a-z 0-9 . _ -. Default: its kind. */
   name?: string | undefined;
-  /** Decides, reports and counts, but refuses nobody. */
+  /** The policy decides, reports and counts, but denies no call. */
   shadow?: boolean | undefined;
 }
 
-/** A limit as a limiter is given it: made by fixedWindow, slidingWindow, leakyBucket, gcra or concurrency. */
+/** A limit. Made by fixedWindow, slidingWindow, leakyBucket, gcra or concurrency. */
 export interface Policy {
   readonly name: string;
   readonly kindName: PolicyKind;
   readonly kind: number;
-  /** @internal A policy brings its twin, so that a bundle has only those of its policies. */
+  /** @internal The local form of its step. A bundle contains only those of the policies that it uses. */
   readonly State: StateClass;
   readonly limit: number;
   readonly spanMs: number;
@@ -32,15 +32,16 @@ export interface Policy {
 }
 
 export interface WindowPolicy extends PolicyOptions {
-  /** Permits per span: a whole number from 0 (nobody passes) to 2^47. */
+  /** Permits per span: an integer from 0 (no call passes) to 2^47. */
   limit: number;
-  /** From 1 ms. */
+  /** At least 1 ms. */
   span: Duration;
 }
 
 /**
- * At most `limit` permits between the start of a window and its end. It starts with its first call or, `aligned`, at a
- * multiple of the span since 1970 (UTC); a call with another span may begin another one. Across two windows up to twice the limit pass within one span. Some 40 bytes.
+ * A fixed window: at most `limit` permits from its start to its end. It starts with its first call or, if `aligned`, at a
+ * multiple of the span since 1970 (UTC). A call with another span may start a new window. Up to twice the limit can pass
+ * within one span that covers parts of two windows. Takes about 40 bytes per id.
  */
 export function fixedWindow(options: WindowPolicy & { aligned?: boolean | undefined }): Policy {
   return placed("fixedWindow", () => {
@@ -61,8 +62,8 @@ export function fixedWindow(options: WindowPolicy & { aligned?: boolean | undefi
 }
 
 /**
- * In no span of time, wherever it begins, more than `limit` permits: exact. 12 bytes for each ms in which permits were
- * taken, a half more while it grows; a call costs O(log limit). Beyond 4 194 304 such ms in a span: OVERLOADED.
+ * An exact sliding window: no span of time, wherever it begins, has more than `limit` permits. Takes 12 bytes for each ms with
+ * permits, up to half more while it grows. A call costs O(log limit). Throws OVERLOADED above 4 194 304 such ms in a span.
  */
 export function slidingWindow(options: WindowPolicy): Policy {
   return placed("slidingWindow", () => {
@@ -81,15 +82,15 @@ export function slidingWindow(options: WindowPolicy): Policy {
 }
 
 export interface LeakyBucketPolicy extends PolicyOptions {
-  /** Permits that an empty bucket takes at once. */
+  /** Permits that an empty bucket accepts at once. */
   capacity: number;
-  /** In which a full bucket runs empty, evenly. */
+  /** Time in which a full bucket drains, at a constant rate. */
   span: Duration;
 }
 
 /**
- * A bucket that leaks `capacity` permits per `span`; a call pours its cost in, if it fits. Counted in whole
- * numbers of permits times ms: nothing drifts. capacity x span: at most 2^52. Some 48 bytes.
+ * A leaky bucket: it drains `capacity` permits per `span`, and a call adds its cost if it fits. The level is an integer number
+ * of permits times ms, so it does not drift. capacity x span is at most 2^52. Takes about 48 bytes per id.
  */
 export function leakyBucket(options: LeakyBucketPolicy): Policy {
   return placed("leakyBucket", () => {
@@ -101,8 +102,9 @@ export function leakyBucket(options: LeakyBucketPolicy): Policy {
 }
 
 /**
- * `limit` permits per span, one every span / limit, and up to `burst` (default: the limit) at once after a pause: the
- * generic cell rate algorithm, in whole numbers. burst x span and limit x span: at most 2^52. Some 48 bytes.
+ * The generic cell rate algorithm in integers. It grants `limit` permits per span, one every span / limit, and up to `burst`
+ * (default: the limit) at once after a pause. burst x span and limit x span are at most 2^52. Takes about 48 bytes per id.
+ * Source: ATM Forum, Traffic Management 4.0.
  */
 export function gcra(options: WindowPolicy & { burst?: number | undefined }): Policy {
   return placed("gcra", () => {
@@ -116,13 +118,13 @@ export function gcra(options: WindowPolicy & { burst?: number | undefined }): Po
 }
 
 export interface ConcurrencyPolicy extends PolicyOptions {
-  /** How many permits may be lent at a time: 0 to 10 000. */
+  /** Largest number of lent permits: 0 to 10 000. */
   limit: number;
-  /** After which a permit that was not given back is free again. */
+  /** Time after which a permit is free again without a `release`. */
   lease: Duration;
 }
 
-/** At most `limit` permits lent at a time: given back by `limiter.release`, or over with their lease. 32 bytes each. */
+/** A concurrency limit: at most `limit` permits are lent, until `limiter.release` or the end of their lease. Takes 32 bytes each. */
 export function concurrency(options: ConcurrencyPolicy): Policy {
   return placed("concurrency", () => {
     checkKnown(options, ["limit", "lease", "name", "shadow"]);
@@ -139,12 +141,12 @@ export function concurrency(options: ConcurrencyPolicy): Policy {
   });
 }
 
-/** Whether a call takes permits that are given back. */
+/** Whether a call takes permits that are returned. */
 export function hasConcurrency(policies: readonly Policy[]): boolean {
   return policies.some(({ kind }) => kind === KIND.concurrency);
 }
 
-/** Some 140 000 years: the present and a span together are still whole numbers. */
+/** About 140 000 years. The present plus a span is still an exact integer. */
 const MAX_SPAN_MS = 2 ** 52;
 const MAX_PERMITS = 2 ** 47;
 const MAX_LENT = 10_000;
@@ -160,7 +162,7 @@ function policy(
   isAligned = false,
 ): Policy {
   if (name !== undefined && (typeof name !== "string" || !/^[\w.-]{1,64}$/.test(name)))
-    throw argumentError("name", name, "1 to 64 of A-Z a-z 0-9 . _ -");
+    throw argumentError("name", name, "1 to 64 characters of A-Z a-z 0-9 . _ -");
   if (typeof shadow !== "boolean") throw argumentError("shadow", shadow, "true or false");
   if (typeof isAligned !== "boolean") throw argumentError("aligned", isAligned, "true or false");
   return Object.freeze({
@@ -178,6 +180,6 @@ function policy(
 
 function whole(argument: string, value: number, most: number): number {
   if (!Number.isSafeInteger(value) || value < 0 || value > most)
-    throw argumentError(argument, value, `a whole number of permits from 0 to ${most}`);
+    throw argumentError(argument, value, `an integer number of permits from 0 to ${most}`);
   return value;
 }

@@ -10,13 +10,13 @@ import { MODE, STATUS } from "./steps/request.ts";
 import { newToken } from "./token.ts";
 
 export interface ReserveOptions extends Pick<TakeOptions, "tag" | "policies"> {
-  /** The most that it may cost, in permits. */
+  /** Largest cost, in permits. */
   cost: number;
-  /** After which permits that were neither settled nor cancelled are free again. */
+  /** Time after which the permits are free again without `settle` or `cancel`. */
   lease: Duration;
 }
 
-/** What is reserved, and for how long. */
+/** The reserved permits and their lease. */
 interface Terms {
   keyPrefix: string;
   policies: readonly Policy[];
@@ -28,8 +28,8 @@ interface Terms {
 export class Reservation {
   readonly cost: number;
   /**
-   * True where the store could not be asked, and `onStoreError` decided: "local", and it is settled within this process;
-   * "allow", and nothing was set aside: to settle or cancel it charges nothing, and is false.
+   * True if the store was unreachable and `onStoreError` decided. Under "local" it is settled within this process. Under
+   * "allow" nothing is reserved; `settle` and `cancel` charge nothing and resolve with false.
    */
   readonly degraded: boolean;
   readonly #place: Place;
@@ -38,7 +38,7 @@ export class Reservation {
   readonly #token: string;
   #settlings = 0;
 
-  /** `client`: where it was reserved, undefined for nowhere. */
+  /** `client`: undefined if nothing is reserved. */
   private constructor(
     place: Place,
     client: DecisionClient | undefined,
@@ -54,7 +54,7 @@ export class Reservation {
     this.#token = token;
   }
 
-  /** @internal Null where the permits are not there. One round trip; safe to repeat, and repeated, after a lost reply. */
+  /** @internal Null if the permits are not free. One round trip, repeated after a lost reply. */
   static async open(
     place: Place,
     client: DecisionClient,
@@ -76,16 +76,16 @@ export class Reservation {
   }
 
   static async #at(place: Place, client: DecisionClient, terms: Terms, degraded: boolean): Promise<Reservation | null> {
-    const { leaseMs, ...question } = terms;
+    const { leaseMs, ...request } = terms;
     const token = newToken();
-    const reply = await client.ask({ ...question, mode: MODE.reserve, amount: leaseMs, token, hasReservations: true });
+    const reply = await client.ask({ ...request, mode: MODE.reserve, amount: leaseMs, token, hasReservations: true });
     return reply.granted > 0 ? new Reservation(place, client, terms, token, degraded) : null;
   }
 
   /**
-   * Charges what it did cost, more than was reserved included, and gives the rest back. Settled twice counts once: false
-   * then, and where the lease was over for more than a minute; nothing is charged in either case. Rejects where the store
-   * is out of reach, whatever `onStoreError` says: settle again then, or the permits are free after the lease, uncharged.
+   * Charges the actual cost, even if it is larger than the reserved one, and frees the rest. Resolves with false, and charges
+   * nothing, if it was settled before or its lease ended more than a minute ago. Rejects if the store is unreachable, whatever
+   * `onStoreError` says. Then settle again; otherwise the permits are free after the lease, uncharged.
    */
   settle(cost: number): Promise<boolean> {
     return this.#place.run("settle", () => this.#settle(cost));
@@ -94,7 +94,7 @@ export class Reservation {
   async #settle(cost: number): Promise<boolean> {
     const { keyPrefix, policies } = this.#terms;
     const client = this.#client;
-    const question = {
+    const request = {
       keyPrefix,
       policies,
       cost: costOf(cost),
@@ -104,23 +104,23 @@ export class Reservation {
     };
     if (!client) return false;
     this.#settlings++;
-    const asking = client.ask(question).catch((error: unknown) => {
-      // A full server: what it costs was reserved before it was.
+    const asking = client.ask(request).catch((error: unknown) => {
+      // A full server can still settle: the permits are reserved.
       if (error instanceof OrielError && error.code === "OVERLOADED" && error.applied === "no")
-        return client.ask({ ...question, isFull: true });
+        return client.ask({ ...request, isFull: true });
       throw error;
     });
     const { status } = await asking.catch((error: unknown) => {
-      this.#settlings--; // whoever settles again is told whether it was charged
+      this.#settlings--; // a further call reports whether it was charged
       throw error;
     });
     if (status === STATUS.reservationsNeeded)
-      throw new OrielError("CORRUPT", "the reservation's key was not asked for");
-    // Nobody else knows the token: settled before, the first time, is this call sent again after a lost reply.
+      throw new OrielError("CORRUPT", "the step did not read the reservation's key");
+    // The token is secret. "Settled before" on the first call means that this call was sent again after a lost reply.
     return status === STATUS.decided || (status === STATUS.settled && this.#settlings === 1);
   }
 
-  /** Gives all of it back; false where it was settled or cancelled before, or is over. */
+  /** Frees all permits. Resolves with false if it was settled or cancelled before, or has ended. */
   cancel(): Promise<boolean> {
     return this.#place.run("cancel", () => this.#settle(0));
   }

@@ -13,7 +13,7 @@ import { decisionOf } from "./steps/decision-of.ts";
 import { MODE, STATUS } from "./steps/request.ts";
 import { newToken } from "./token.ts";
 
-/** What a caller wants of one of several limiters. */
+/** A request to one of several limiters. */
 export interface TakeRequestOf<Limiter> {
   limiter: Limiter;
   id: string;
@@ -21,7 +21,7 @@ export interface TakeRequestOf<Limiter> {
   cost?: number | undefined;
 }
 
-/** One limiter and id of several that are asked at once. */
+/** One limiter and id of a `takeAll`. */
 export interface TakePart {
   limiterName: string;
   store: Store;
@@ -31,7 +31,7 @@ export interface TakePart {
   cost: number;
 }
 
-/** The tag; throws ARGUMENT. */
+/** Returns the tag. Throws ARGUMENT. */
 export function checkTakeAll(requests: readonly unknown[], options: { tag: string }): string {
   checkKnown(options, ["tag"]);
   if (!Array.isArray(requests) || requests.length === 0)
@@ -40,7 +40,7 @@ export function checkTakeAll(requests: readonly unknown[], options: { tag: strin
   return options.tag;
 }
 
-/** Names each limiter once. */
+/** The place for errors. It names each limiter once. */
 export function placeOfParts(parts: readonly TakePart[]): Place {
   const names = new Set(parts.map(({ limiterName }) => limiterName));
   return new Place("Limiter", [...names].join(", "), parts[0]!.store);
@@ -48,24 +48,24 @@ export function placeOfParts(parts: readonly TakePart[]): Place {
 
 const STRICTEST_FIRST = ["throw", "deny", "local", "allow"] as const;
 
-/** Takes from all parts or from none; where the store is out of reach, as the strictest of the limiters wishes. */
+/** Takes from all parts or from none. If the store is unreachable, the strictest `onStoreError` of the limiters decides. */
 export async function takeAll(parts: readonly TakePart[]): Promise<Decision> {
-  const [{ store }] = parts;
+  const { store, cost } = parts[0]!;
   if (parts.some((part) => part.store !== store)) throw argumentError("requests", parts, "limiters of one store");
   if (new Set(parts.map(({ keyPrefix }) => keyPrefix)).size < parts.length)
     throw argumentError("requests", parts, "each limiter and id once");
   try {
     return await takeFrom(store, parts);
   } catch (error) {
-    const wished = STRICTEST_FIRST.find((one) => parts.some(({ fallback }) => fallback.onStoreError === one));
-    if (!isStoreFailure(error) || wished === undefined || wished === "throw") throw error;
-    if (wished !== "local") return fixedDecision(policiesOf(parts), parts[0].cost, wished);
+    const strictest = STRICTEST_FIRST.find((one) => parts.some(({ fallback }) => fallback.onStoreError === one));
+    if (!isStoreFailure(error) || strictest === undefined || strictest === "throw") throw error;
+    if (strictest !== "local") return fixedDecision(policiesOf(parts), cost, strictest);
     const shares = parts.map((part) => ({ ...part, policies: part.fallback.processSharesOf(part.policies) }));
     return asLocalDecision(await takeFrom(localStoreOf(store), shares));
   }
 }
 
-/** One step over the policies of all of them, in their order. */
+/** Runs one step over the policies of all parts, in order. */
 async function takeFrom(store: Store, parts: readonly TakePart[]): Promise<Decision> {
   const policies = policiesOf(parts);
   const costs = parts.flatMap(({ policies, cost }) => policies.map(() => cost));
@@ -79,7 +79,7 @@ async function takeFrom(store: Store, parts: readonly TakePart[]): Promise<Decis
     isPartial: false,
     amount: 0,
     token,
-    rules: policies.map((policy, i) => ruleOf(policy, costs[i])),
+    rules: policies.map((policy, i) => ruleOf(policy, costs[i]!)),
     isHead: parts.flatMap(({ policies }) => policies.map((_, i) => i === 0)),
     hasReservations: false,
     hasRequest: false,
@@ -92,7 +92,7 @@ async function takeFrom(store: Store, parts: readonly TakePart[]): Promise<Decis
   return decisionOf(reply, policies, costs, 0, token);
 }
 
-/** Their names begin with the limiter's. */
+/** Prefixes each policy's name with the limiter's. */
 function policiesOf(parts: readonly TakePart[]): Policy[] {
   return parts.flatMap(({ limiterName, policies }) =>
     policies.map((policy) => ({ ...policy, name: `${limiterName}:${policy.name}` })),

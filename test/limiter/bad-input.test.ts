@@ -205,7 +205,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("in %s", (name) =>
   test("options of limiters", () => {
     const one = [slidingWindow({ limit: 1, span: 1000 })];
     expect(thrown(() => limiterOf([]))).toEqual(argument("^policies is "));
-    expect(thrown(() => limiterOf([...one, ...one]))).toEqual(argument("^policies is .*names of their own"));
+    expect(thrown(() => limiterOf([...one, ...one]))).toEqual(argument("^policies is .*different names"));
     expect(thrown(() => limiterOf([{}] as never))).toEqual(argument("^policies is "));
     for (const [option, value] of Object.entries({ name: 5, onStoreError: "pass", localShare: 0, denyCache: 101 }))
       expect(thrown(() => limiterOf(one, { [option]: value }))).toEqual(argument(`^${option} is `));

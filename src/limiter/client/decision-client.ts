@@ -10,57 +10,57 @@ export interface LimiterRequest {
   policies: readonly Policy[];
   cost: number;
   mode: number;
-  /** Alike calls; default 1. */
+  /** Number of equal calls; default 1. */
   calls?: number;
   isPartial?: boolean;
   amount?: number;
   token?: string;
   requestId?: string | undefined;
-  /** Reservations are asked for; where they turn out to count, they are anyway. */
+  /** Whether to read reservations. They are read anyway if the id has any. */
   hasReservations?: boolean;
-  /** What is reserved is settled on a server that is full. */
+  /** Settles a reservation on a full server. */
   isFull?: boolean;
   signal?: AbortSignal | undefined;
 }
 
-/** What may be sent again after a lost reply without counting twice. */
+/** Modes that may be sent again after a lost reply without counting twice. */
 const REPEATABLE: readonly number[] = [MODE.peek, MODE.block, MODE.reset, MODE.reserve, MODE.settle, MODE.release];
 const NO_TOKEN = "";
 
 type PreparedStep = [operation: PackedStep<DecideRequest, DecideReply>, ask: DecideRequest];
 
-/** Asks the store; knows of which limiters permits were reserved, so that their holds are looked at. */
+/** Sends requests to the store. Once an id had reservations, it reads them with each request. */
 export class DecisionClient {
   readonly #store: Store;
   #seesReservations = false;
-  /** The last plain take: the next is as a rule one of another id, which is asked with the same object. */
-  #last: { policies: readonly Policy[]; cost: number; calls: number; asked: PreparedStep } | undefined;
+  /** The last plain take. The next one usually differs only in its id, so it reuses the prepared step. */
+  #last: { policies: readonly Policy[]; cost: number; calls: number; step: PreparedStep } | undefined;
 
   constructor(store: Store) {
     this.#store = store;
   }
 
-  async ask(question: LimiterRequest): Promise<DecideReply> {
-    const reply = await this.#send(question, this.#seesReservations);
+  async ask(request: LimiterRequest): Promise<DecideReply> {
+    const reply = await this.#send(request, this.#seesReservations);
     if (reply.status !== STATUS.reservationsNeeded) return reply;
     this.#seesReservations = true;
-    return this.#send(question, true);
+    return this.#send(request, true);
   }
 
-  /** Asks for so many alike calls on an id, which lend nothing; may answer `reservationsNeeded`: then `ask`. */
+  /** Sends equal calls on an id without concurrency policies. If the status is `reservationsNeeded`, use `ask`. */
   take(keyPrefix: string, policies: readonly Policy[], cost: number, calls: number): Promise<DecideReply> {
     if (this.#seesReservations) return this.ask({ keyPrefix, policies, cost, mode: MODE.take, calls });
     if (this.#last?.policies !== policies || this.#last.cost !== cost || this.#last.calls !== calls) {
-      const asked = prepare({ keyPrefix, policies, cost, mode: MODE.take, calls }, false);
-      this.#last = { policies, cost, calls, asked };
+      const step = prepare({ keyPrefix, policies, cost, mode: MODE.take, calls }, false);
+      this.#last = { policies, cost, calls, step };
     }
-    const [operation, ask] = this.#last.asked;
+    const [operation, ask] = this.#last.step;
     return this.#store.run(operation, keyPrefix, ask);
   }
 
-  #send(question: LimiterRequest, hasReservations: boolean): Promise<DecideReply> {
-    const { keyPrefix, signal } = question;
-    const [operation, ask] = prepare(question, hasReservations || question.hasReservations === true);
+  #send(request: LimiterRequest, hasReservations: boolean): Promise<DecideReply> {
+    const { keyPrefix, signal } = request;
+    const [operation, ask] = prepare(request, hasReservations || request.hasReservations === true);
     return this.#store.run(operation, keyPrefix, ask, signal && { signal });
   }
 }

@@ -7,17 +7,17 @@ interface Entry<Value> {
   sizeBytes: number;
 }
 
-/** What is known of ids for a short time, some 10 000 of one policy and a usual name. */
+/** Enough for about 10 000 ids with one policy and a short name. */
 export const MAX_CACHE_BYTES = 8 * 2 ** 20;
 
-/** What is held for an id with a decision, a little more than V8 takes: a function may give each id policies of its own. */
+/** Heap of an id's decision, slightly overestimated. Each id may have its own policies. */
 export function entryBytesOf(keyPrefix: string, policies: readonly Policy[]): number {
   return 2 * keyPrefix.length + 400 + 350 * policies.length;
 }
 
 /**
- * Values of ids, each until a time, of at most so many bytes together: full, what was put in first goes. That is what is over
- * first, as a rule; each `set` takes two of those away, so that they do not wait for the bound.
+ * Values of ids, each with an expiry, bounded by their total size. When it is full, the oldest entry is evicted, which usually
+ * expires first. Each `set` also removes up to two expired entries.
  */
 export class ExpiringCache<Value> {
   sizeBytes = 0;
@@ -46,9 +46,9 @@ export class ExpiringCache<Value> {
     this.#entries.set(keyPrefix, { value, untilMs, sizeBytes });
     this.sizeBytes += sizeBytes;
     const nowMs = this.#now();
-    let over = 2;
+    let expiredLeft = 2;
     for (const [first, entry] of this.#entries) {
-      if (this.sizeBytes <= MAX_CACHE_BYTES && (entry.untilMs > nowMs || over-- === 0)) return;
+      if (this.sizeBytes <= MAX_CACHE_BYTES && (entry.untilMs > nowMs || expiredLeft-- === 0)) return;
       this.delete(first);
     }
   }

@@ -4,17 +4,17 @@ import { timerMs } from "../../async/timers.ts";
 import type { Clock } from "../../time.ts";
 import type { Decision } from "../decision.ts";
 
-/** How long to wait at first, and at most, where permits may come back before the decision says so. */
-const FIRST_LOOK_MS = 20;
-const LAST_LOOK_MS = 500;
+/** First and longest poll interval while permits may come back earlier than the decision says. */
+const FIRST_POLL_MS = 20;
+const MAX_POLL_MS = 500;
 
-/** Callers of one process who wait for permits of an id, in the order in which they came. */
+/** Callers of one process that wait for permits of an id, in order of arrival. */
 export class FairWaiters {
   readonly #last = new Map<string, Promise<void>>();
 
   /**
-   * Asks, and asks again when the decision said that it would pass, until it does or could not within the time. What is
-   * lent may come back any time (`mayComeEarly`): then it looks more often, and once more when the time is over.
+   * Asks, and asks again when the decision said that the call would pass, until it passes or cannot pass in time. Lent permits
+   * may come back at any time (`mayComeEarly`). It then polls more often, and once more at the end.
    */
   async wait(
     keyPrefix: string,
@@ -25,10 +25,10 @@ export class FairWaiters {
     ask: () => Promise<Decision>,
   ): Promise<Decision> {
     signal?.throwIfAborted();
-    // In Workers who stands before may be gone without a word: each asks for itself.
+    // In Workers an earlier caller may have ended with its request, so each asks for itself.
     const before = endsWithRequest ? undefined : this.#last.get(keyPrefix);
     const turn = deferred();
-    // Who gives up leaves those before him in the line: it is over when all of them are gone.
+    // A caller that gives up must not let later callers pass earlier ones: its turn ends after all turns before it.
     const last = before ? before.then(() => turn.promise) : turn.promise;
     this.#last.set(keyPrefix, last);
     void last.then(() => {
@@ -36,13 +36,13 @@ export class FairWaiters {
     });
     try {
       if (before) await until(before, untilMs - now(), signal);
-      for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(2 * lookMs, LAST_LOOK_MS)) {
+      for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(2 * pollMs, MAX_POLL_MS)) {
         const decision = await ask();
         const { allowed, retryAfterMs } = decision;
         const leftMs = untilMs - now();
         const isHopeless = retryAfterMs === Infinity || (mayComeEarly ? leftMs <= 0 : retryAfterMs > leftMs);
         if (allowed || isHopeless) return decision;
-        await until(undefined, mayComeEarly ? Math.min(retryAfterMs, leftMs, lookMs) : retryAfterMs, signal);
+        await until(undefined, mayComeEarly ? Math.min(retryAfterMs, leftMs, pollMs) : retryAfterMs, signal);
       }
     } finally {
       turn.resolve();
@@ -50,7 +50,7 @@ export class FairWaiters {
   }
 }
 
-/** Until the promise is settled, so many ms are over, or the signal aborts (then rejects with its reason). */
+/** Resolves when the promise settles or after `ms`. Rejects with the signal's reason when it aborts. */
 function until(promise: Promise<void> | undefined, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

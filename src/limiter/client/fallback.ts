@@ -9,7 +9,7 @@ import { DecisionClient, type LimiterRequest } from "./decision-client.ts";
 import { asLocalDecision, localStoreOf, processShareOf } from "./local-store.ts";
 import { isStoreFailure, RETRY_AFTER_MS } from "./store-failure.ts";
 
-/** Decides while the store is out of reach, as `onStoreError` says. */
+/** Decides by `onStoreError` while the store is unreachable. */
 export class Fallback {
   readonly onStoreError: LimiterSettings["onStoreError"];
   readonly #store: Store;
@@ -22,31 +22,31 @@ export class Fallback {
     this.#localShare = localShare;
   }
 
-  /** What the store says to one call, or what stands for it. */
-  async decide(client: DecisionClient, question: LimiterRequest): Promise<Decision> {
+  /** Asks the store about one call, and decides without it if it fails. */
+  async decide(client: DecisionClient, request: LimiterRequest): Promise<Decision> {
     try {
-      return await decided(client, question);
+      return await decided(client, request);
     } catch (error) {
-      return this.decideWithoutStore(question, error);
+      return this.decideWithoutStore(request, error);
     }
   }
 
-  /** `instead` for a plain take or peek. */
+  /** Same as `decideWithoutStore`, for a plain take. */
   decideTake(keyPrefix: string, policies: readonly Policy[], cost: number, error: unknown): Promise<Decision> {
     return this.decideWithoutStore({ keyPrefix, policies, cost, mode: MODE.take }, error);
   }
 
-  /** Stands for the store's answer; rejects with its error where it is another one, or nothing else was wished. */
-  async decideWithoutStore(question: LimiterRequest, error: unknown): Promise<Decision> {
+  /** Decides without the store. Rejects with `error` if it is not a failure of the store, or under "throw". */
+  async decideWithoutStore(request: LimiterRequest, error: unknown): Promise<Decision> {
     const { onStoreError } = this;
     if (!isStoreFailure(error) || onStoreError === "throw") throw error;
-    if (onStoreError !== "local") return fixedDecision(question.policies, question.cost, onStoreError);
-    const policies = this.processSharesOf(question.policies);
-    const token = question.token ?? (hasConcurrency(policies) ? newToken() : undefined);
-    return asLocalDecision(await decided(this.local, { ...question, policies, token }));
+    if (onStoreError !== "local") return fixedDecision(request.policies, request.cost, onStoreError);
+    const policies = this.processSharesOf(request.policies);
+    const token = request.token ?? (hasConcurrency(policies) ? newToken() : undefined);
+    return asLocalDecision(await decided(this.local, { ...request, policies, token }));
   }
 
-  /** Gives back what this process has lent without the store; false where the store has lent it. */
+  /** Releases a permit of a local decision. Resolves with false for a permit from the store. */
   async release(keyPrefix: string, policies: readonly Policy[], permit: string): Promise<boolean> {
     const token = localTokenOf(permit);
     if (token === undefined) return false;
@@ -58,18 +58,18 @@ export class Fallback {
     return policies.map((policy) => processShareOf(policy, this.#localShare));
   }
 
-  /** Asks this process alone. */
+  /** Decides in this process alone. */
   get local(): DecisionClient {
     this.#local ??= new DecisionClient(localStoreOf(this.#store));
     return this.#local;
   }
 }
 
-/** Lets pass or denies whatever was asked. */
+/** The decision that allows or denies any call. */
 export function fixedDecision(policies: readonly Policy[], cost: number, degradedBy: DecidedBy): Decision {
   const allowed = degradedBy === "allow";
   const retryAfterMs = allowed ? 0 : RETRY_AFTER_MS;
-  const told = policies.map(({ name, kindName, limit, spanMs, isShadow }) => ({
+  const decisions = policies.map(({ name, kindName, limit, spanMs, isShadow }) => ({
     name,
     kind: kindName,
     allowed,
@@ -80,13 +80,13 @@ export function fixedDecision(policies: readonly Policy[], cost: number, degrade
     retryAfterMs,
     resetAfterMs: retryAfterMs,
   }));
-  const { name, limit } = told[0];
+  const { name, limit } = decisions[0]!;
   const granted = allowed ? cost : 0;
   const shared = { policy: name, limit, remaining: 0, retryAfterMs, resetAfterMs: retryAfterMs };
-  return { allowed, granted, degraded: true, degradedBy, ...shared, policies: told };
+  return { allowed, granted, degraded: true, degradedBy, ...shared, policies: decisions };
 }
 
-async function decided(client: DecisionClient, question: LimiterRequest): Promise<Decision> {
-  const reply = await client.ask(question);
-  return decisionOf(reply, question.policies, reply.permits, 0, question.token);
+async function decided(client: DecisionClient, request: LimiterRequest): Promise<Decision> {
+  const reply = await client.ask(request);
+  return decisionOf(reply, request.policies, reply.permits, 0, request.token);
 }

@@ -9,13 +9,13 @@ import { ExpiringCache, entryBytesOf, MAX_CACHE_BYTES } from "./expiring-cache.t
 import type { Fallback } from "./fallback.ts";
 import { isStoreFailure, withApplied } from "./store-failure.ts";
 
-/** Permits fetched ahead: how many at a time, and for how long they may be given out. */
+/** The number of permits to fetch ahead, and how long they may be granted. */
 export interface LeaseSettings {
   permits: number;
   forMs: number;
 }
 
-/** Of a fetch whose request has ended nobody hears: another one begins after so long, in Workers. */
+/** In Workers a fetch may end with its request, without an answer. Another one begins after this time. */
 const LOST_MS = 500;
 
 interface Fetch {
@@ -28,15 +28,14 @@ type TakeOne = (keyPrefix: string, policies: readonly Policy[], cost: number) =>
 
 interface Pool {
   permits: number;
-  /** As the fetch was answered. */
+  /** The answer to the fetch. */
   decision: Decision;
 }
 
 /**
- * Gives permits out of what was taken ahead, without asking. They were counted when they were fetched: what passes may
- * be late by up to `forMs`, so that within one span up to `permits` more than the limit may pass for each process, and
- * what is not given out in time is lost to everybody. So is what is held for ids beyond the bound (recent.ts); as many are
- * fetched for at a time, and of more ids each call asks for itself.
+ * Grants permits that were fetched ahead, without a request. They count at the time of the fetch and may be used up to
+ * `forMs` later, so within one span each process may exceed the limit by `permits`. Permits that are not granted in time, or
+ * are evicted from the cache, are lost. Fetches under way have the same bound; above it, each call asks for itself.
  */
 export class Leases {
   readonly #client: DecisionClient;
@@ -48,7 +47,7 @@ export class Leases {
   readonly #fetching = new Map<string, Fetch>();
   #fetchingBytes = 0;
 
-  /** `ask` takes for one caller, without fetching. */
+  /** `ask` takes for one caller, without a fetch. */
   constructor(client: DecisionClient, fallback: Fallback, settings: LeaseSettings, ask: TakeOne, now: Clock) {
     this.#ask = ask;
     this.#client = client;
@@ -68,7 +67,7 @@ export class Leases {
           ({ allowed }) => (allowed ? undefined : "denied"),
           (error: unknown) => error,
         );
-        // Who waits for a fetch that the store fails, fails with it: not one deadline after another.
+        // Callers that wait for a fetch fail with it, so no caller waits for two deadlines.
         if (isStoreFailure(failure))
           return this.#fallback.decideTake(keyPrefix, policies, cost, withApplied(failure, "no"));
         if (failure !== undefined) return this.#ask(keyPrefix, policies, cost);
@@ -106,8 +105,8 @@ export class Leases {
     const nowMs = this.#now();
     const untilMs = nowMs + this.#settings.forMs;
     const wanted = Math.max(cost, this.#settings.permits);
-    const question = { keyPrefix, policies, cost: wanted, mode: MODE.take, isPartial: true, amount: cost };
-    const asking = this.#client.ask(question).then((reply) => decisionOf(reply, policies, reply.permits, 0));
+    const request = { keyPrefix, policies, cost: wanted, mode: MODE.take, isPartial: true, amount: cost };
+    const asking = this.#client.ask(request).then((reply) => decisionOf(reply, policies, reply.permits, 0));
     const sizeBytes = entryBytesOf(keyPrefix, policies);
     const fetch = { asking, sizeBytes, atMs: nowMs };
     this.#pools.delete(keyPrefix);
@@ -117,7 +116,7 @@ export class Leases {
       const decision = await asking;
       if (!decision.allowed) return decision;
       const permits = decision.granted - cost;
-      // Where it was forgotten meanwhile, so is what was fetched.
+      // If `forget` was called since, the fetched permits are dropped.
       if (this.#fetching.get(keyPrefix) === fetch)
         this.#pools.set(keyPrefix, { permits, decision }, untilMs, sizeBytes);
       return { ...decision, granted: cost, remaining: decision.remaining + permits };

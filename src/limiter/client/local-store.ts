@@ -10,8 +10,8 @@ const MAX_BYTES = 64 * 2 ** 20;
 const locals = new WeakMap<Store, Store>();
 
 /**
- * Where this process counts while a store fails; one for each store, as its limiters are asked together. When it is full,
- * the ids that were not asked for the longest time are forgotten, so that no client is refused because of others.
+ * Returns the memory store in which this process counts while a store fails. All limiters of a store share it. When it is
+ * full, the least recently used ids are evicted, so that no client is denied because of others.
  */
 export function localStoreOf(store: Store): Store {
   let local = locals.get(store);
@@ -22,7 +22,7 @@ export function localStoreOf(store: Store): Store {
   return local;
 }
 
-/** A policy with one process's share of its permits, at least one. */
+/** A policy with one process's share of the permits, at least one. */
 export function processShareOf(policy: Policy, share: number): Policy {
   if (share === 1 || policy.limit === 0) return policy;
   const part = (permits: number) => Math.max(1, Math.floor(permits * share));
@@ -30,16 +30,16 @@ export function processShareOf(policy: Policy, share: number): Policy {
 }
 
 /**
- * Tells that this process alone has decided, in the permit too: it is given back here. What is too much for its share is
- * not for ever.
+ * Marks a decision and its permit as local, so that the permit is released in this process. A cost above the process's share
+ * gets a finite `retryAfterMs`, because the store may allow it.
  */
 export function asLocalDecision(decision: Decision): Decision {
   const policies = decision.policies.map(retriable);
-  const told: Decision = { ...retriable(decision), policies, degraded: true, degradedBy: "local" };
-  if (told.permit !== undefined) told.permit = localPermit(told.permit);
-  return told;
+  const local: Decision = { ...retriable(decision), policies, degraded: true, degradedBy: "local" };
+  if (local.permit !== undefined) local.permit = localPermit(local.permit);
+  return local;
 }
 
-function retriable<Told extends { retryAfterMs: number }>(told: Told): Told {
-  return told.retryAfterMs === Infinity ? { ...told, retryAfterMs: RETRY_AFTER_MS } : told;
+function retriable<One extends { retryAfterMs: number }>(one: One): One {
+  return one.retryAfterMs === Infinity ? { ...one, retryAfterMs: RETRY_AFTER_MS } : one;
 }

@@ -15,7 +15,7 @@ interface Caller {
   reject(error: unknown): void;
 }
 
-/** A denial as it was at `atMs`, of calls of one cost under one set of limits. */
+/** A denial at `atMs`, of calls with one cost and one set of policies. */
 interface Denied {
   atMs: number;
   policies: readonly Policy[];
@@ -30,7 +30,7 @@ interface Group {
   callers: Caller[];
 }
 
-/** Puts alike calls of one turn on one id into one step; each caller gets the decision that it would have had alone. */
+/** Sends equal calls of one turn on one id as one step. Each caller gets the decision that it would have got alone. */
 export class TakeCoalescer {
   readonly #client: DecisionClient;
   readonly #fallback: Fallback;
@@ -62,7 +62,7 @@ export class TakeCoalescer {
     });
   }
 
-  /** Denials of an id that may no longer be so. */
+  /** Drops the cached denial of an id. */
   forget(keyPrefix: string): void {
     this.#denied.delete(keyPrefix);
   }
@@ -77,14 +77,14 @@ export class TakeCoalescer {
     const { keyPrefix, policies, cost, callers } = group;
     const calls = callers.length;
     const token = hasConcurrency(policies) ? newToken() : "";
-    const question = { keyPrefix, policies, cost, mode: MODE.take, calls, token };
+    const request = { keyPrefix, policies, cost, mode: MODE.take, calls, token };
     const settle = (reply: DecideReply) => this.#settle(group, token, reply);
     const fail = (error: unknown) => this.#fail(group, error);
-    if (token !== "") this.#client.ask(question).then(settle, fail);
+    if (token !== "") this.#client.ask(request).then(settle, fail);
     else
       this.#client.take(keyPrefix, policies, cost, calls).then((reply) => {
         if (reply.status !== STATUS.reservationsNeeded) settle(reply);
-        else this.#client.ask(question).then(settle, fail);
+        else this.#client.ask(request).then(settle, fail);
       }, fail);
   }
 
@@ -93,7 +93,7 @@ export class TakeCoalescer {
       const permit = token === "" ? undefined : tokenOf(token, i);
       const decision = decisionOf(reply, policies, cost, i, permit);
       if (!decision.allowed && this.#denyCacheMs > 0) this.#remember(keyPrefix, policies, cost, decision);
-      callers[i].resolve(decision);
+      callers[i]!.resolve(decision);
     }
   }
 
@@ -105,8 +105,8 @@ export class TakeCoalescer {
   #deniedBefore(keyPrefix: string, policies: readonly Policy[], cost: number): Decision | undefined {
     const known = this.#denied.get(keyPrefix);
     if (!known || cost !== known.cost || policies !== known.policies) return undefined;
-    const goneMs = Math.floor(this.#now() - known.atMs);
-    return goneMs < known.decision.retryAfterMs ? after(known.decision, goneMs) : undefined;
+    const elapsedMs = Math.floor(this.#now() - known.atMs);
+    return elapsedMs < known.decision.retryAfterMs ? after(known.decision, elapsedMs) : undefined;
   }
 
   #remember(keyPrefix: string, policies: readonly Policy[], cost: number, decision: Decision): void {
@@ -116,12 +116,12 @@ export class TakeCoalescer {
   }
 }
 
-/** The same denial some ms later. */
-function after(decision: Decision, goneMs: number): Decision {
+/** The same denial, `elapsedMs` later. */
+function after(decision: Decision, elapsedMs: number): Decision {
   const less = <Times extends { retryAfterMs: number; resetAfterMs: number }>(one: Times): Times => ({
     ...one,
-    retryAfterMs: Math.max(0, one.retryAfterMs - goneMs),
-    resetAfterMs: Math.max(0, one.resetAfterMs - goneMs),
+    retryAfterMs: Math.max(0, one.retryAfterMs - elapsedMs),
+    resetAfterMs: Math.max(0, one.resetAfterMs - elapsedMs),
   });
   return { ...less(decision), policies: decision.policies.map(less) };
 }

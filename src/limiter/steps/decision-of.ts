@@ -20,8 +20,8 @@ export function decisionOf(
   let tightest: PolicyDecision | undefined;
   let resetAfterMs = 0;
   for (let i = 0; i < policies.length; i++) {
-    const { name, kindName, limit, spanMs, isShadow } = policies[i];
-    const { passes, waitMs } = reply.policies[i];
+    const { name, kindName, limit, spanMs, isShadow } = policies[i]!;
+    const { passes, waitMs } = reply.policies[i]!;
     const isPassed = allowed ? place < passes : passes > reply.granted;
     const one: PolicyDecision = {
       name,
@@ -34,14 +34,14 @@ export function decisionOf(
       retryAfterMs: isPassed ? 0 : waitMs,
       resetAfterMs: 0,
     };
-    setRemaining(one, reply, policies[i], i, typeof cost === "number" ? cost : cost[i], place);
+    setRemaining(one, reply, policies[i]!, i, typeof cost === "number" ? cost : cost[i]!, place);
     decisions.push(one);
     resetAfterMs = Math.max(resetAfterMs, one.resetAfterMs);
     if (isShadow) continue;
     if (!isPassed && (!refused || one.retryAfterMs > refused.retryAfterMs)) refused = one;
     if (!tightest || one.remaining < tightest.remaining) tightest = one;
   }
-  const named = refused ?? tightest ?? decisions[0];
+  const named = refused ?? tightest ?? decisions[0]!;
   const isBlocked = reply.blockedMs > 0;
   const decision: Decision = {
     allowed,
@@ -67,7 +67,7 @@ function setRemaining(
   cost: number,
   place: number,
 ): void {
-  const { passes, used, reserved, resetMs } = reply.policies[i];
+  const { passes, used, reserved, resetMs } = reply.policies[i]!;
   const later = Math.max(0, Math.min(reply.granted, passes) - place - 1) * cost;
   if (policy.kind !== KIND.leaky) {
     one.remaining = Math.max(0, policy.limit - used - reserved + later);

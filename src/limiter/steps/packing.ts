@@ -25,7 +25,7 @@ function write(view: DataView, at: number, request: DecideRequest): void {
   if (request.token !== "")
     for (let i = 0; i < 16; i++) view.setUint8(at + 16 + i, Number.parseInt(request.token.slice(2 * i, 2 * i + 2), 16));
   for (let i = 0; i < request.rules.length; i++) {
-    const { kind, isShadow, isAligned, cost, limit, spanMs, rate } = request.rules[i];
+    const { kind, isShadow, isAligned, cost, limit, spanMs, rate } = request.rules[i]!;
     const rule = at + REQUEST_HEAD_BYTES + i * RULE_BYTES;
     const isHead = request.isHead[i];
     view.setUint8(rule, kind);

@@ -45,7 +45,7 @@ export class SlidingLog implements StoredState {
   timeOfRelease(cutoffMs: number, permits: number): number {
     const first = this.#firstAfter(cutoffMs);
     const target = this.#totalBefore(first) + permits;
-    return this.#times[search(first, this.#times.length - 1, (i) => this.#totals[i] >= target)];
+    return this.#times[search(first, this.#times.length - 1, (i) => this.#totals[i]! >= target)]!;
   }
 
   put(atMs: number, permits: number, dropUntilMs: number): void {
@@ -70,7 +70,7 @@ export class SlidingLog implements StoredState {
   newestAfterGivingBack(permits: number, atMs: number): number {
     const target = this.#total - permits;
     if (target <= this.#before) return atMs;
-    return this.#times[search(this.#head, this.#times.length - 1, (i) => this.#totals[i] >= target)];
+    return this.#times[search(this.#head, this.#times.length - 1, (i) => this.#totals[i]! >= target)]!;
   }
 
   /** Gives permits back, the newest ones first. */
@@ -80,7 +80,7 @@ export class SlidingLog implements StoredState {
     const records =
       target <= this.#before
         ? this.#head
-        : search(this.#head, this.#times.length - 1, (i) => this.#totals[i] >= target) + 1;
+        : search(this.#head, this.#times.length - 1, (i) => this.#totals[i]! >= target) + 1;
     this.#times.length = records;
     this.#totals.length = records;
     if (records > this.#head) this.#totals[records - 1] = target;
@@ -96,15 +96,15 @@ export class SlidingLog implements StoredState {
   }
 
   get #total(): number {
-    return this.records > 0 ? this.#totals[this.#totals.length - 1] : this.#before;
+    return this.records > 0 ? this.#totals[this.#totals.length - 1]! : this.#before;
   }
 
   #totalBefore(index: number): number {
-    return index > this.#head ? this.#totals[index - 1] : this.#before;
+    return index > this.#head ? this.#totals[index - 1]! : this.#before;
   }
 
   #firstAfter(cutoffMs: number): number {
-    return search(this.#head, this.#times.length, (i) => this.#times[i] > cutoffMs);
+    return search(this.#head, this.#times.length, (i) => this.#times[i]! > cutoffMs);
   }
 }
 

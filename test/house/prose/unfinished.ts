@@ -2,13 +2,11 @@
 export const UNFINISHED: string[] = [
   "lua/README.md",
   "lua/journal/",
-  "lua/limiter/",
   "lua/store/",
   "lua/summary/",
   "src/async/",
   "src/errors.ts",
   "src/journal/",
-  "src/limiter/",
   "src/place.ts",
   "src/store/",
 ];
