@@ -1,8 +1,8 @@
 import { corruptError, OrielError } from "../errors.ts";
 
 /**
- * What went wrong while the value of `key` was read, as an error that names the key: CORRUPT for whatever decoding threw.
- * Other errors stay as they are.
+ * Makes an error that was thrown while the value of `key` was read name that key. Errors of decoding become CORRUPT.
+ * Other errors are returned unchanged.
  */
 export function asCorrupt(key: string, error: unknown): unknown {
   if (error instanceof OrielError) {
@@ -10,6 +10,6 @@ export function asCorrupt(key: string, error: unknown): unknown {
     const detail = OrielError.detailOf(error);
     return code !== "CORRUPT" || detail.includes(key) ? error : corruptError(key, detail, { cause, applied });
   }
-  const isOfReading = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
-  return isOfReading ? corruptError(key, "no step of oriel wrote it", { cause: error }) : error;
+  const isDecodingError = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
+  return isDecodingError ? corruptError(key, "no step of oriel wrote it", { cause: error }) : error;
 }

@@ -5,17 +5,17 @@ const ARRAY_16 = 0xdc;
 const ARRAY_32 = 0xdd;
 export const ARRAY_HEAD_BYTES = 5;
 const STRING_HEAD_BYTES = 5;
-/** What a head of one byte can tell. */
-const MOST_SHORT = 31;
+/** Longest string in bytes whose length fits into a head of one byte. */
+const MAX_SHORT_BYTES = 31;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** MessagePack, as far as steps need it: an array of strings, of text or bytes. Source: the MessagePack specification. */
+/** Packs an array of strings, of text or bytes, as MessagePack. Source: the MessagePack specification. */
 export function packStrings(strings: readonly (string | Uint8Array)[]): Uint8Array {
-  let mostBytes = ARRAY_HEAD_BYTES;
-  for (const each of strings) mostBytes += STRING_HEAD_BYTES + (typeof each === "string" ? 3 : 1) * each.length;
-  const bytes = new Uint8Array(mostBytes);
+  let maxBytes = ARRAY_HEAD_BYTES;
+  for (const each of strings) maxBytes += STRING_HEAD_BYTES + (typeof each === "string" ? 3 : 1) * each.length;
+  const bytes = new Uint8Array(maxBytes);
   writeArrayHead(bytes, strings.length);
   let at = ARRAY_HEAD_BYTES;
   for (const each of strings) at = typeof each === "string" ? writeText(bytes, at, each) : writeBytes(bytes, at, each);
@@ -23,8 +23,8 @@ export function packStrings(strings: readonly (string | Uint8Array)[]): Uint8Arr
 }
 
 function writeText(bytes: Uint8Array, at: number, text: string): number {
-  if (text.length <= MOST_SHORT) {
-    // Faster than the encoder, of which calls are dear.
+  if (text.length <= MAX_SHORT_BYTES) {
+    // Faster than a call of the encoder for a short string.
     let i = 0;
     for (; i < text.length; i++) {
       const code = text.charCodeAt(i);
@@ -47,7 +47,7 @@ export function writeArrayHead(bytes: Uint8Array, length: number): void {
   new DataView(bytes.buffer, bytes.byteOffset).setUint32(1, length);
 }
 
-/** Of a string of so many bytes; where it ends. */
+/** Writes the head of a string of `length` bytes at `at`. Returns the offset after it. */
 export function writeStringHead(bytes: Uint8Array, at: number, length: number): number {
   if (length < 32) {
     bytes[at] = 0xa0 | length;
@@ -64,8 +64,8 @@ export function unpackStrings(bytes: Uint8Array): string[] {
 }
 
 /**
- * The strings of the array that begins at `from`, as views. Throws RangeError where they are not all there: a length is
- * checked before anything of it is reserved, as a server may say whatever it likes.
+ * Returns the strings of the array that begins at `from`, as views. Throws RangeError if the array is incomplete. A
+ * length is checked before memory is allocated for it, because a server may send any number.
  */
 export function readStrings(bytes: Uint8Array, from = 0): Uint8Array[] {
   let at = from;

@@ -1,7 +1,7 @@
 const HIDDEN = "***";
-const DEEPEST = 4;
+const MAX_DEPTH = 4;
 
-/** Text without these secrets, as they are and as URLs, JSON and base64 have them. */
+/** Removes the secrets from a text: unchanged, URL-encoded, JSON-escaped and in base64. */
 export function redacted(text: string, secrets: readonly string[]): string {
   let clean = text;
   for (const secret of secrets) for (const form of formsOf(secret)) clean = clean.replaceAll(form, HIDDEN);
@@ -9,17 +9,17 @@ export function redacted(text: string, secrets: readonly string[]): string {
 }
 
 /**
- * A copy of a client's error that is safe to print: name, message, code and causes, without secrets and other
- * properties. ioredis keeps the command that failed, with its arguments, in its errors: of AUTH that is the password.
+ * Copies a client's error so that it is safe to print: name, message, code and causes, without secrets and other
+ * properties. ioredis keeps the failed command and its arguments in its errors. For AUTH they include the password.
  */
 export function withoutSecrets(error: unknown, secrets: readonly string[], depth = 0): Error {
   const { name, message, code, cause, errors, lastNodeError } = (error ?? {}) as Record<string, unknown>;
   const text = redacted(typeof message === "string" ? message : String(error), secrets);
-  // Of several nodes the first, of a cluster of ioredis the last that was asked.
+  // An AggregateError gives the first error, a cluster of ioredis that of the node that was asked last.
   const inner = cause ?? lastNodeError ?? (Array.isArray(errors) ? errors[0] : undefined);
   const copy = new Error(
     text,
-    inner instanceof Error && depth < DEEPEST ? { cause: withoutSecrets(inner, secrets, depth + 1) } : undefined,
+    inner instanceof Error && depth < MAX_DEPTH ? { cause: withoutSecrets(inner, secrets, depth + 1) } : undefined,
   );
   if (typeof name === "string" && name !== "Error")
     Object.defineProperty(copy, "name", { value: name, enumerable: false });
@@ -32,7 +32,7 @@ function formsOf(secret: string): string[] {
   try {
     forms.push(encodeURIComponent(secret), btoa(secret));
   } catch {
-    // A lone surrogate, or text beyond Latin-1, has no such form.
+    // encodeURIComponent rejects lone surrogates, btoa rejects text beyond Latin-1.
   }
   return forms;
 }

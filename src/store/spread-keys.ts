@@ -5,9 +5,9 @@ import { slotOf } from "./slot.ts";
 const SLOTS = 16_384;
 
 /**
- * Keys of the shards of one structure, `<prefix>{<name>:<tag>}:<what>`: tags are the first whole numbers that put the i-th
- * key into the i-th of so many equal ranges of slots, so that any number of primaries shares them evenly. Part of the
- * stored format.
+ * Keys of the shards of one structure, `<prefix>{<name>:<tag>}:<what>`. The slots are split into `shards` equal ranges.
+ * The tag of the i-th key is the first whole number that puts the key into the i-th range, so that any number of
+ * primaries shares the keys evenly. Part of the stored format.
  */
 export function spreadKeys(store: Store, name: string, what: string, shards: number): string[] {
   const keys = new Array<string | undefined>(shards);
@@ -30,7 +30,7 @@ function keyOr(store: Store, name: string, tag: number): string {
   }
 }
 
-/** FNV-1a, 32 bits, as a whole number from 0. */
+/** The FNV-1a hash of 32 bits, as a whole number from 0. */
 export function fnv1a(bytes: Uint8Array): number {
   let hash = 0x811c9dc5;
   for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
