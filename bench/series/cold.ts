@@ -1,6 +1,6 @@
 import { redisStore, Series } from "../../src/entries/index.ts";
-import type { Answer } from "../../src/journal/format/answer.ts";
-import type { Found } from "../../src/journal/steps/approximate.ts";
+import type { JournalAnswer } from "../../src/journal/format/answer.ts";
+import type { SummaryRead } from "../../src/journal/steps/approximate.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { latencies } from "../events.ts";
 import { median, percentile } from "../runner/measure.ts";
@@ -112,8 +112,8 @@ class Tape {
         });
       }
       const answer = await store.run(operation, key, input, runOptions);
-      const { summary, answer: behind = answer } = answer as Partial<Found>;
-      const { bytes, older } = behind as Partial<Answer>;
+      const { summary, answer: behind = answer } = answer as Partial<SummaryRead>;
+      const { bytes, closedChunks: older } = behind as Partial<JournalAnswer>;
       for (const part of [summary, bytes, ...(older?.chunks ?? []).map((chunk) => chunk.bytes)])
         this.sizeBytes += part?.length ?? 0;
       this.#answers.set(nameOf(key, input), answer);

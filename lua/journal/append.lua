@@ -1,24 +1,24 @@
 #!lua
--- Appends frames to the open chunk of a series and answers what the caller lacks.
--- A script: stamp, checks, bytes, header and expiry are one step; `recordAndGet` is one round trip.
+-- Appends frames to the open chunk of a series and returns the bytes that the caller is missing.
+-- One atomic step for stamp, checks, bytes, header and expiry, so `recordAndGet` is one round trip.
 -- KEYS  the open chunk
 -- ARGV  1 u8 value type (0 f32, 1 f64) · u8 clock (0 server, 1 event) · u16 zero · u32 birth for a chunk made now ·
 --         f64 retention, ms · f64 void after, server ms
 --       2 per frame: u32 size in bytes, f64 earliest, f64 latest own time, ms; "" for one frame without own times
---       3 the frames, stamps zero · 4 known (see lacking), "" when no bytes are wanted
+--       3 the frames, stamps zero · 4 known (see missing-bytes), "" for an answer without bytes
 -- Reply answer; status 0 done, 2 mismatch, 3 full, 4 chunk too old (rotate first), 5 void, 6 unknown format;
 --       verdicts: one per frame, 0 written, 1 late, 2 early
--- Law   a status above 0 has changed nothing. Repeating a call repeats its frames; readers count them once.
---       Frames are stored with a stamp from void after - 20 s, exclusive, to void after, inclusive, or not at all: all
---       copies lie within the span in which readers tell copies, whatever the clocks of server and caller do.
--- Cost  O(bytes appended + bytes answered); alone, without foreign bytes: three commands and TIME
+-- Law   A call with a status above 0 has changed nothing. A repeated call repeats its frames, which readers count once.
+--       Frames are stored with a stamp from void after - 20 s, exclusive, to void after, inclusive, or not at all. So all
+--       copies lie within the time in which readers recognise copies, whatever the clocks of server and caller do.
+-- Cost  O(bytes appended + bytes answered); a single frame without an answer: three commands and TIME
 -- @include journal/answer
--- @include journal/lacking
+-- @include journal/missing-bytes
 -- @include store/undone
 local keys_per_step = 1
 local arguments_per_step = 4
 
--- A refused call changes no byte, but a chunk without expiry gets it back.
+-- A refused call changes no byte, but restores a missing expiry.
 local function heal(key, expiry)
   if redis.call("PTTL", key) == -1 then redis.call("PEXPIREAT", key, whole(expiry)) end
 end
@@ -34,7 +34,7 @@ local function step(k, a, now)
     format, value_type, clock, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest =
       FORMAT, asked_type, asked_clock, chunk_ms_of(asked), now, now, drawn_birth, 0, now, asked, -math.huge, -math.huge
   else
-    length, continued, from, bytes = lacking(key, before, known)
+    length, continued, from, bytes = missing_bytes(key, before, known)
     format, value_type, clock, chunk_ms, number, created, birth, birth_before, last, retention, complete, latest =
       struct.unpack(CHUNK, before)
   end

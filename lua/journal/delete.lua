@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- Deletes one chunk of a series, if it is still the one seen.
--- A script: what others began meanwhile under the same name must not be deleted.
+-- Deletes one chunk of a series if it is still the one seen.
+-- One atomic step: a chunk that another process has begun since under the same name must not be deleted.
 -- KEYS  the chunk
 -- ARGV  1 birth seen · 2 void after, server ms
--- Reply u8: 0 deleted, 1 no such chunk, 2 another birth, 3 void: nothing was changed
--- Law   repeating a call deletes nothing else, but after a failover that undid it: then the chunk may have gone on under
---       the same birth, and what arrives late would take what was recorded since.
+-- Reply u8: 0 deleted, 1 no such chunk, 2 another birth, 3 void, nothing was changed
+-- Law   A repeated call deletes nothing else, except after a failover that undid the first. The chunk may then have grown
+--       under the same birth, so a late call would delete newer events. Void after bounds this time.
 -- Cost  O(chunk)
 -- @include layouts/journal
 -- @include journal/chunk

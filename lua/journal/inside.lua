@@ -1,7 +1,7 @@
 -- @include layouts/journal
--- The values inside a window, in the order of the journal, of chunks that are given oldest first; and how many they are.
--- Each (producer, sequence) counts once per dedupe_ms of stamps, the first one found. Values and times are unpacked in
--- runs, for each call from Lua costs more than what it decodes. A chunk is
+-- Returns the values inside a window, in the order of the journal, and their number. Chunks are given oldest first.
+-- The first frame of a (producer, sequence) within DEDUPE_MS of stamps counts. Values and times are unpacked in runs, because
+-- a call from Lua costs more than the decoding. A chunk is
 --   { key, bytes of frames, created, number }
 local RUN = 64
 local bound_text = 'the bound of what is computed inside Redis: ask for a shorter span, or with where: "client"'
@@ -16,7 +16,7 @@ local function corrupt(chunk, what, place)
     chunk.key, chunk.number, what, place - 1) })
 end
 
--- "<fff..." for so many values; `wide` f64, `ticks` u32.
+-- The format "<fff..." for `count` values of a kind.
 local formats = { f = {}, d = {}, ["I4"] = {} }
 local function many(kind, count)
   local known = formats[kind][count]
@@ -27,7 +27,7 @@ local function many(kind, count)
   return known
 end
 
--- Appends `count` values that lie at `at`, all of them.
+-- Appends all of the `count` values at `at`.
 local function take(values, n, bytes, at, count, kind, width)
   if n + count > MAX_SERVER_EVENTS then too_many() end
   for from = 0, count - 1, RUN do
@@ -39,7 +39,7 @@ local function take(values, n, bytes, at, count, kind, width)
   return n
 end
 
--- Appends those of `count` values whose own time, u32 ms after `base`, is from `least` to `most`.
+-- Appends those of the `count` values whose own time, u32 ms after `base`, is from `least` to `most`.
 local function take_dated(values, n, bytes, ticks_at, at, count, kind, width, least, most)
   for from = 0, count - 1, RUN do
     local some = math.min(RUN, count - from)
@@ -57,21 +57,21 @@ local function take_dated(values, n, bytes, ticks_at, at, count, kind, width, le
   return n
 end
 
--- Bytes from `place` on are less than a header and one value.
+-- Called if the bytes from `place` on are shorter than a header and one value.
 local function cut_short(chunk, bytes, place, plain, dated)
   local flags, count = struct.unpack(FRAME, bytes .. string.rep("\0", FRAME_BYTES), place)
   if place + FRAME_BYTES - 1 <= #bytes and (count == 0 or (flags ~= plain and flags ~= dated)) then
-    corrupt(chunk, "holds no frame", place)
+    corrupt(chunk, "has foreign bytes", place)
   end
   corrupt(chunk, "ends within a frame", place)
 end
 
--- Events from `least` to `most`, ms, both inside.
+-- Events from `least` to `most`, ms, both included.
 local function inside(chunks, value_type, least, most)
   local values, n, seen = {}, 0, {}
   local kind, width = value_type == 1 and "d" or "f", value_type == 1 and 8 or 4
   local plain, dated, unpack_one = 16 + value_type, 18 + value_type, struct.unpack
-  -- A frame's header and, where it is not dated, its first value, in one call.
+  -- Unpacks a frame's header and, without own times, its first value in one call.
   local layout, since_counted = FRAME .. kind, least - DEDUPE_MS
   for i = 1, #chunks do
     local chunk = chunks[i]
@@ -86,12 +86,12 @@ local function inside(chunks, value_type, least, most)
       if flags == dated then
         at = at + 8 + 4 * count
         if value_type == 1 and count % 2 == 1 then at = at + 4 end
-      elseif flags ~= plain then corrupt(chunk, "holds no frame", place) end
-      if count == 0 then corrupt(chunk, "holds no frame", place) end
+      elseif flags ~= plain then corrupt(chunk, "has foreign bytes", place) end
+      if count == 0 then corrupt(chunk, "has foreign bytes", place) end
       local after = at + count * width
       if after > size + 1 then corrupt(chunk, "ends within a frame", place) end
       local stamp = created + since
-      -- What is not dated and older than this is outside, and so is every copy of it.
+      -- An older event without its own time is outside, and so is every copy of it.
       if stamp > since_counted or flags == dated then
         local of = seen[producer]
         if not of then

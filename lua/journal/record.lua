@@ -1,14 +1,14 @@
 #!lua
--- Appends one event with the store's time to the open chunk, where that is as nearly always: there, begun, of this type
--- and the server's clock, with room, not too old, its retention long enough. Else append does it, with the same frame.
--- A script: stamp, checks, bytes, header and expiry are one step; apart from append, for what one costs among many keys.
+-- Fast path: appends one undated event to an existing chunk in its normal state. The chunk has an event, this value type and
+-- the server's clock, room, a low age and a sufficient retention. In all other states append does it, with the same frame.
+-- One atomic step for stamp, checks, bytes, header and expiry. It is separate from append to be cheap for many keys.
 -- KEYS  the open chunk
 -- ARGV  a frame without own times (16 bytes, stamp zero; f32 or f64, 8 bytes) · f64 retention, ms · f64 void after,
 --       server ms
 -- Reply u8 status: 0 done, 1 nothing was changed · 3 zero · u32 length · f64 now · f64 stamp · bytes 4 to 27 of the
---       chunk's header; all zero but the first where nothing was changed
--- Law   repeating a call repeats its frame; readers count it once, for it is stored with a stamp that append allows. It
---       does not ask how long the chunk is: who was told that it waits to be closed uses append.
+--       chunk's header; all zero except the status if nothing was changed
+-- Law   A repeated call repeats its frame. Readers count it once, because its stamp is one that append allows. The step does
+--       not check the length of the chunk: a writer that knows that it must be closed uses append.
 -- Cost  O(1): three commands and TIME
 -- @include layouts/journal
 -- @include journal/chunk

@@ -1,10 +1,10 @@
 #!lua
--- Closes the open chunk of a series: copies it, tight, to its number's key and begins the next one.
--- A script: two rotations of one chunk, or an append between copy and new chunk, would lose frames.
+-- Closes the open chunk of a series: copies it without spare capacity to its number's key, and begins the next one.
+-- One atomic step: two rotations of one chunk, or an append between copy and new chunk, would lose frames.
 -- KEYS  1 the open chunk · 2 the closed chunk of ARGV 1's number (one slot)
 -- ARGV  1 number seen · 2 birth seen · 3 random u32, from which the next chunk's birth is made
--- Reply answer without bytes, of the open chunk as it stands after the call; status 0, 1 no chunk, 6 unknown format
--- Law   does nothing unless number and birth are those seen, so that repeating a call changes nothing.
+-- Reply answer without bytes about the open chunk after the call; status 0, 1 no chunk, 6 unknown format
+-- Law   does nothing unless number and birth are those seen, so a repeated call changes nothing.
 -- Cost  O(chunk)
 -- @include journal/answer
 local keys_per_step = 2
@@ -23,9 +23,9 @@ local function step(k, a, now)
   end
 
   local stamp = math.max(now, last)
-  -- Counted from its closing: while it may matter to a window, the next chunk's readers find it.
+  -- The expiry counts from the closing, so readers of the next chunk find it while a window may need it.
   local expiry = whole(expiry_of(stamp, retention, chunk_ms))
-  -- The same request, repeated after a failover undid the first, closes another chunk and must give another birth.
+  -- A request repeated after a failover undid the first closes another chunk, and must give it another birth.
   local new_birth = (next_birth + stamp % 4294967296 + redis.call("STRLEN", open)) % 4294967296
   if new_birth == 0 then new_birth = 1 end
   local header = struct.pack(CHUNK, FORMAT, value_type, clock, chunk_ms_of(retention), number + 1, stamp,

@@ -1,14 +1,14 @@
 #!lua flags=allow-oom
--- Answers a reader that holds nothing and accepts an error: a summary, if one is found, and of the open chunk what
--- came after it; else as cold does.
--- A script: the summary is held against the open chunk of the same instant, in one request.
--- KEYS  the open chunk; the summary is found beside it (see older), as closed chunks are
--- ARGV  1 known, naming nothing (see lacking) · 2 reach (see older)
--- Reply u32 bytes of the summary, 0 for none · the summary · then as older says, without closed chunks behind a summary
--- Law   a summary is given where the open chunk goes on from it, or has a higher number: then its reader looks whether
---       the chunks between link.
--- Cost  O(bytes answered), bounded as cold
--- @include journal/cold
+-- Returns a summary, if there is one, and the bytes of the open chunk after it, for a reader without a copy that accepts an
+-- error; without a summary like read-window.
+-- One atomic step: it compares the summary with the open chunk of the same instant, in one request.
+-- KEYS  the open chunk; the summary is found beside it, like closed chunks (see closed-chunks)
+-- ARGV  1 known, without a chunk (see missing-bytes) · 2 lookback (see closed-chunks)
+-- Reply u32 bytes of the summary, 0 for none · the summary · then as in closed-chunks, without closed chunks after a summary
+-- Law   A summary is returned if the open chunk continues it or has a higher number. In the second case the reader checks
+--       that the chunks between them link.
+-- Cost  O(bytes answered), bounded like read-window
+-- @include journal/read-window
 local keys_per_step = 1
 local arguments_per_step = 2
 local cold = step
@@ -22,7 +22,7 @@ local function step(k, a, now)
       local known = string.sub(summary, CHUNK_NUMBER_AT + 1, CHUNK_CREATED_MS_AT)
         .. string.sub(summary, CHUNK_BIRTH_AT + 1, CHUNK_BIRTH_BEFORE_AT)
         .. string.sub(summary, CHUNK_BYTES + 1, CHUNK_BYTES + SUMMARY_FROM_MS_AT)
-      local length, continued, from, bytes = lacking(key, header, known)
+      local length, continued, from, bytes = missing_bytes(key, header, known)
       local number = struct.unpack(CHUNK, header)
       local its_number = struct.unpack(CHUNK, summary)
       if continued == 1 or number > its_number then

@@ -1,7 +1,7 @@
--- Counts, extrema and sums of n values, whose numbers (all but NaN) are moved to the front; the twin is
--- src/journal/steps/server-moments.ts, bit for bit. The sum of the finite ones is a double-double (TwoSum in journal order);
--- M2 is taken about the rounded mean and corrected for that (Chan, Golub, LeVeque 1983), in stretches of 128. Where the
--- sum leaves the range of f64, all is made again scaled down by 2^540.
+-- Computes counts, extrema and sums of n values, and moves the numbers (all but NaN) to the front. Bit-equal to its twin,
+-- src/journal/steps/server-moments.ts. The sum of the finite values is a double-double (TwoSum in journal order). M2 is taken
+-- about the rounded mean and corrected for it (Chan, Golub, LeVeque 1983), in blocks of 128. If the sum leaves the range of
+-- f64, everything is computed again, scaled down by 2^540.
 local DOWNSCALED = 2 ^ -540
 
 local function sums(values, numbers, finite, scale)

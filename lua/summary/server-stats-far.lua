@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- Statistics of one window, computed where its events are; what is not said here is said in window-stats.
--- A script: the chunks are of one instant, and some hundred bytes leave the server.
--- KEYS  1 the open chunk · 2 ... 127 closed chunks, newest first; those not wanted: the open one
--- ARGV  1 the question, 32 bytes · 2 percentiles, f64 each, ascending
+-- Computes statistics of one window inside the server. window-stats has the details.
+-- One atomic step: the chunks are of one instant, and some hundred bytes leave the server.
+-- KEYS  1 the open chunk · 2 ... 127 closed chunks, newest first; unused ones: the open one
+-- ARGV  1 the query, 32 bytes · 2 percentiles, f64 each, ascending
 -- Reply status, header of the open chunk, moments, five order statistics per percentile
 -- Cost  O(bytes of the chunks), bounded
 -- @include summary/window-stats

@@ -1,11 +1,11 @@
 #!lua
--- Puts a summary beside the journal that it was made of.
--- A script: a summary of a journal that was deleted, or undone by a failover, must not come back.
+-- Writes a summary beside its journal.
+-- One atomic step: the summary of a journal that was deleted, or undone by a failover, must not be written.
 -- KEYS  1 the open chunk · 2 the summary (one slot)
--- ARGV  1 the summary (src/journal/format/summary.ts tells its bytes)
--- Reply u8: 0 written; 1 the journal does not go on from it any more, and nothing was written
--- Law   written where the open chunk is the one it ends in, or the one after that; expires with that chunk. The last one
---       written stands: readers check what they find.
+-- ARGV  1 the summary (layout in src/journal/format/summary.ts)
+-- Reply u8: 0 written; 1 nothing was written, because the journal no longer continues it
+-- Law   It is written if the open chunk is the one that it ends in, or the next one, and expires with that chunk. The last
+--       written summary counts. Readers check it.
 -- Cost  O(bytes of the summary)
 -- @include layouts/journal
 -- @include journal/chunk

@@ -1,31 +1,31 @@
--- What server-stats and server-stats-far do, which differ in how many keys they are given: each costs Redis some time,
--- and a call of one operation has always as many.
--- Statistics of one window, computed where its events are.
--- A script: the chunks are of one instant, and some hundred bytes leave the server, however long the window.
--- It writes nothing, yet is no `no-writes` script, so that a demoted primary refuses it (see read).
--- KEYS  1 the open chunk · 2 ... the closed chunks of ARGV 1's number, number - 1, ...; those not wanted: the open one
--- ARGV  1 u8 value type · u8 clock · u8 closed (0 right, 1 both) · u8 1 if `at` is given · u32 how many closed chunks
---         are named · f64 the newest one's number · f64 span, ms · f64 at, ms
+-- The step of server-stats and server-stats-far, which differ in their number of keys: each key costs Redis time, and all
+-- calls of an operation have the same number.
+-- Computes statistics of one window inside the server.
+-- One atomic step: the chunks are of one instant. Some hundred bytes leave the server, whatever the window.
+-- It writes nothing but has no flag `no-writes`, so that a demoted primary refuses it (see read).
+-- KEYS  1 the open chunk · 2 ... the closed chunks of ARGV 1's number, number - 1, ...; unused ones: the open one
+-- ARGV  1 u8 value type · u8 clock · u8 closed (0 right, 1 both) · u8 1 if `at` is given · u32 number of named
+--         closed chunks · f64 the newest one's number · f64 span, ms · f64 at, ms
 --       2 percentiles, f64 each, ascending
 -- Reply 0 u8 status · 1 u8 1 if the chunk before the oldest one read is missing · 2 u16 zero · 4 u32 length
 --       8 f64 now · 16 f64 the oldest chunk's creation, ms, or latest `at` · 24 header, 64 bytes, of the open chunk
 --       Status 0 adds: 88 u32 events · u32 numbers · u32 +infinity · u32 -infinity · f64 min · f64 max · f64 sum, high
 --       · f64 sum, low · f64 M2, these three times · f64 scale; then per percentile the numbers of five 0-based ranks,
---       floor(numbers * p / 100) - 2 to + 2, held within 0 and numbers - 1, among which is what any method asks for.
---       Status 1 no chunk, 2 mismatch, 6 unknown format, 7 other closed chunks are wanted, 8 the chunks do not link
+--       floor(numbers * p / 100) - 2 to + 2, limited to 0 and numbers - 1. Every method needs only these.
+--       Status 1 no chunk, 2 mismatch, 6 unknown format, 7 other closed chunks are needed, 8 the chunks do not link
 -- Error TOO_LARGE, CORRUPT
--- Cost  O(bytes of the chunks), bounded: Redis serves nobody else meanwhile
+-- Cost  O(bytes of the chunks), bounded, because Redis serves no other client during the step
 -- @include journal/chunk
 -- @include journal/inside
 -- @include summary/moments
 -- @include summary/ranks
 
--- Whether a window from `from` may need the chunk before this one (src/journal/replica/journal-reader.ts, needsOlder).
+-- Whether a window from `from` may need the previous chunk (src/journal/replica/journal-reader.ts, needsOlder).
 local function needs_older(clock, birth_before, created, latest, from)
   return birth_before ~= 0 and (clock == 1 and latest or created + EARLY_MS) >= from - DEDUPE_MS
 end
 
--- The chunks that a window from `from` needs, oldest first; nil and a status where these keys are not they.
+-- Returns the chunks that a window from `from` needs, oldest first; nil and a status if KEYS lacks them.
 local function gather(k, header, length, from, named, newest)
   local chunks, bytes, key, missing = {}, length, KEYS[k], 0
   while true do
@@ -53,7 +53,7 @@ local function gather(k, header, length, from, named, newest)
     header = redis.pcall("GETRANGE", key, "0", CHUNK_LAST_BYTE_TEXT)
     if header == "" then return chunks, 1 end
     if type(header) == "table" or #header < CHUNK_BYTES or string.byte(header) ~= FORMAT then
-      return nil, refuse("CORRUPT", 'the value of the key "' .. key .. '" is damaged: it is no journal of format ' .. FORMAT)
+      return nil, refuse("CORRUPT", 'the value of the key "' .. key .. '" is damaged: it is not a journal of format ' .. FORMAT)
     end
     local birth = struct.unpack(CHUNK, header)
     if birth ~= birth_before then return nil, 8 end
@@ -61,7 +61,7 @@ local function gather(k, header, length, from, named, newest)
   end
 end
 
--- A place of the ordered numbers; comparisons take -0 for +0, so what is zero gets its sign by its rank.
+-- Returns the number of a rank. Comparisons treat -0 as +0, so a zero gets its sign by its rank.
 local function signs(values, numbers)
   local negative
   return function(x, rank)
@@ -78,7 +78,7 @@ end
 
 local function ordered(values, numbers, percentiles, signed)
   local replies, done = {}, 0
-  -- The parts of many cost more than the whole.
+  -- Many selections cost more than a sort.
   local whole = #percentiles > 64
   if whole then place(values, 1, numbers, 1, numbers) end
   for at = 1, #percentiles, 8 do
@@ -110,7 +110,7 @@ local function window_stats(k, a, now)
   local from = to - span
   local chunks, missing = gather(k, header, length, from, named, newest)
   if not chunks then return type(missing) == "table" and missing or answer(missing, 0, 0, "") end
-  -- Times are whole ms: `from < t` is `from + 1 <= t`.
+  -- Times are whole ms, so `from < t` is `from + 1 <= t`.
   local ok, values, count = pcall(inside, chunks, value_type, both == 1 and from or from + 1, to)
   if not ok then
     if type(values) == "table" and values.code then return refuse(values.code, values.text) end

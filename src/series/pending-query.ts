@@ -1,6 +1,6 @@
 import { deferred } from "../async/deferred.ts";
-import { law } from "../journal/format/law.ts";
-import type { Reach } from "../journal/format/older.ts";
+import type { Lookback } from "../journal/format/closed-chunks.ts";
+import { constants } from "../journal/format/constants.ts";
 import type { Column } from "../kernel/contract.ts";
 import type { NanPolicy } from "../kernel/nan.ts";
 import type { StatsQuery, WindowQuery } from "../stats/window-query.ts";
@@ -91,13 +91,13 @@ export function foldOf(view: WindowView, query: WindowQuery, fromMs: number, toM
 }
 
 /** How far back the queries look into the journal. */
-export function lookbackOf(queries: readonly PendingQuery[]): Reach {
+export function lookbackOf(queries: readonly PendingQuery[]): Lookback {
   let spanMs = -Infinity;
   let fromMs = Infinity;
   for (const { window } of queries)
     if (window.atMs === undefined) spanMs = Math.max(spanMs, window.spanMs);
     else fromMs = Math.min(fromMs, window.atMs - window.spanMs);
-  return { spanMs, fromMs, mostBytes: law.coldBytes };
+  return { spanMs, fromMs, mostBytes: constants.firstReadBytes };
 }
 
 /** Answers all queries from one view at one instant. Never throws: errors go to the callers. */

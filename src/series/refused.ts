@@ -1,9 +1,9 @@
 import { OrielError } from "../errors.ts";
-import { type Answer, STATUS } from "../journal/format/answer.ts";
-import { law } from "../journal/format/law.ts";
+import { type JournalAnswer, STATUS } from "../journal/format/answer.ts";
+import { constants } from "../journal/format/constants.ts";
 
 /** The error of an append that the store refused as a whole. */
-export function refused(answer: Answer, valueType: number): OrielError {
+export function refused(answer: JournalAnswer, valueType: number): OrielError {
   switch (answer.status) {
     case STATUS.mismatch: {
       const { valueType: type, clock } = answer.header!;
@@ -17,13 +17,13 @@ export function refused(answer: Answer, valueType: number): OrielError {
         applied: "unknown",
       });
     case STATUS.void: {
-      const late = `the time of the events would differ from when they were recorded by more than ${law.voidAfterMs} ms`;
+      const late = `the time of the events would differ from when they were recorded by more than ${constants.voidAfterMs} ms`;
       return new OrielError("STALE", late, { transient: true, applied: "unknown" });
     }
     case STATUS.old:
       return new OrielError("OVERLOADED", "the open chunk is too old and could not be closed", { transient: true });
     default:
-      return new OrielError("CORRUPT", `the key holds no journal of format ${law.format}`);
+      return new OrielError("CORRUPT", `the key holds no journal of format ${constants.format}`);
   }
 }
 

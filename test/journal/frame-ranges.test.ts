@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { constants } from "../../src/journal/format/constants.ts";
 import { Dedupe } from "../../src/journal/format/dedupe.ts";
-import { law } from "../../src/journal/format/law.ts";
-import { Rolled } from "../../src/journal/format/rolled.ts";
+import { JournalRolledBack } from "../../src/journal/format/journal-rolled-back.ts";
 
 const frame = fc.record({
   producer: fc.constantFrom(1, 2, 0xffff_ffff),
@@ -35,9 +35,9 @@ test("ranges judge what follows as the names themselves do", () => {
         try {
           expect(rest.admit(producer | 0, sequence | 0, stampMs)).toBe(expected);
         } catch (error) {
-          if (!(error instanceof Rolled)) throw error;
+          if (!(error instanceof JournalRolledBack)) throw error;
           // Never of a copy in time.
-          expect(stampMs - countedMs).toBeGreaterThan(law.voidAfterMs);
+          expect(stampMs - countedMs).toBeGreaterThan(constants.voidAfterMs);
           doubts++;
           return;
         }

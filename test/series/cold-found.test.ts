@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { memoryStore, redisStore, Series } from "../../src/entries/index.ts";
-import { cold } from "../../src/journal/steps/cold.ts";
+import { readWindow } from "../../src/journal/steps/read-window.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { IoredisClient } from "../../src/store/redis/ioredis-client.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
@@ -31,8 +31,8 @@ describe("on one server", () => {
     const values = await fill(store);
     const { asked, store: counting } = counted(store);
     expect((await ask(counting)).values).toEqual(values);
-    expect(asked[0]).toBe("journal/cold");
-    expect(asked.filter((name) => name !== "journal/cold")).toEqual(["journal/read"]);
+    expect(asked[0]).toBe("journal/read-window");
+    expect(asked.filter((name) => name !== "journal/read-window")).toEqual(["journal/read"]);
   });
 
   test("who may see the declared keys only asks for the rest by name", async () => {
@@ -115,7 +115,7 @@ describe.each([
       const { count, degraded, min } = await reader.stats();
       const expected = Math.min(10, second + 1);
       expect([count, min, degraded]).toEqual([expected, second + 1 - expected, false]);
-      expect(asked).toEqual(["journal/cold"]);
+      expect(asked).toEqual(["journal/read-window"]);
       if (second > 100) afterExpiry++;
       await reader.close();
     }
@@ -131,7 +131,10 @@ describe.each([
     const series = new Series(counting, NAME, { values: "float64" });
     const { count } = await series.recordAndGet(-1);
     expect(count).toBe(values.length + 1);
-    expect(asked.filter((name) => name !== "journal/rotate")).toEqual(["journal/read", "journal/append-cold"]);
+    expect(asked.filter((name) => name !== "journal/rotate")).toEqual([
+      "journal/read",
+      "journal/append-and-read-window",
+    ]);
     expect((await series.recordAndGet(-2)).count).toBe(values.length + 2);
     expect(asked.filter((name) => name !== "journal/rotate").slice(2)).toEqual(["journal/append"]);
     await series.close();
@@ -150,7 +153,7 @@ test("a store that finds nothing is asked by name", async () => {
       local: (keys: never, ...rest: [string, never, number]) =>
         operation.local({ ...(keys as object), find: () => undefined } as never, ...rest),
     };
-    return plain.run((operation.name === cold.name ? blind : operation) as typeof operation, key, input, options);
+    return plain.run((operation.name === readWindow.name ? blind : operation) as typeof operation, key, input, options);
   };
   expect((await ask({ ...plain, monotonic: plain.monotonic, run })).values).toEqual(values);
   expect(asked.length).toBeGreaterThan(10);

@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { Series } from "../../src/entries/index.ts";
+import { constants } from "../../src/journal/format/constants.ts";
 import { encodeFrame } from "../../src/journal/format/frames.ts";
-import { law } from "../../src/journal/format/law.ts";
 import { append } from "../../src/journal/steps/append.ts";
 import { rotate } from "../../src/journal/steps/rotate.ts";
 import type { Store } from "../../src/store/contract.ts";
@@ -10,10 +10,10 @@ export const NAME = "found";
 
 /** Short chunks: one for each second call. */
 export function shortChunks(): void {
-  const usual = law.rotateBytes;
-  law.rotateBytes = 500;
+  const usual = constants.rotateBytes;
+  constants.rotateBytes = 500;
   onTestFinished(() => {
-    law.rotateBytes = usual;
+    constants.rotateBytes = usual;
   });
 }
 
@@ -61,7 +61,7 @@ export async function writeSingly(store: Store, name: string, count: number) {
     const input = { valueType: 0, clock: 0, retentionMs, voidAfterMs: Date.now() + 10_000, birth: 1 + from, frames };
     const { header, length } = await store.run(append, key, { ...input, known: "none" });
     const { number, birth } = header!;
-    if (length > law.rotateBytes) await store.run(rotate, key, { number, birth, nextBirth: from });
+    if (length > constants.rotateBytes) await store.run(rotate, key, { number, birth, nextBirth: from });
   }
   return { values };
 }

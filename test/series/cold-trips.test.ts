@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { memoryStore, redisStore } from "../../src/entries/index.ts";
-import { law } from "../../src/journal/format/law.ts";
+import { constants } from "../../src/journal/format/constants.ts";
 import { Series } from "../../src/series/series.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { type FaultProxy, startProxy } from "../harness/network/proxy.ts";
@@ -33,10 +33,10 @@ async function write(name: string, count: number, batch: number) {
 
 /** How many bytes a cold reader is given at once, until the test is over. */
 function foundBytes(bytes: number): void {
-  const usual = law.coldBytes;
-  law.coldBytes = bytes;
+  const usual = constants.firstReadBytes;
+  constants.firstReadBytes = bytes;
   onTestFinished(() => {
-    law.coldBytes = usual;
+    constants.firstReadBytes = usual;
   });
 }
 
@@ -84,10 +84,10 @@ test("a cold reader of 100 000 events that were recorded one by one asks once", 
 });
 
 test("a window that reaches over more chunks than are asked for abreast takes one call", async () => {
-  const usual = law.rotateBytes;
-  law.rotateBytes = 4_000;
+  const usual = constants.rotateBytes;
+  constants.rotateBytes = 4_000;
   const { writer, values } = await write("many", 60_000, 1_000);
-  law.rotateBytes = usual;
+  constants.rotateBytes = usual;
   await writer.close();
   const reader = new Series(store, "many");
   expect(await calls(async () => expectSame(await reader.values(), values))).toBe(1);
@@ -105,10 +105,10 @@ test("a cold reader of one chunk asks once, and one whose chunk was closed meanw
 });
 
 test("a chunk of many pages takes a turn more", { timeout: 30_000 }, async () => {
-  const usual = law.rotateBytes;
-  law.rotateBytes = 5 << 20;
+  const usual = constants.rotateBytes;
+  constants.rotateBytes = 5 << 20;
   const { writer, values } = await write("pages", 1_500_000, 60_000);
-  law.rotateBytes = usual;
+  constants.rotateBytes = usual;
   const reader = new Series(store, "pages");
   expect(await calls(async () => expectSame(await reader.values(), values))).toBeLessThanOrEqual(3);
   await Promise.all([writer.close(), reader.close()]);
@@ -137,12 +137,12 @@ test("a store that cannot report which answers share an instant is asked again a
 });
 
 test("the deadline bounds a request, not a call of several; a signal does", { timeout: 30_000 }, async () => {
-  const usual = law.rotateBytes;
-  law.rotateBytes = 4_000;
+  const usual = constants.rotateBytes;
+  constants.rotateBytes = 4_000;
   foundBytes(0);
   // 16 closed chunks a turn, and the first turn of all.
   const { writer, values } = await write("deadline", 70_000, 1_000);
-  law.rotateBytes = usual;
+  constants.rotateBytes = usual;
   const deadlineMs = 3_000;
   const delayMs = 700;
   const hurried = redisStore(proxy.url, { deadline: deadlineMs });

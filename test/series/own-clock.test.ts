@@ -25,11 +25,15 @@ describe("a series that is not resident", () => {
     const { asked, store } = counted(plain);
     const series = new Series(store, NAME, OPTIONS);
     expect((await series.recordAndGet(-1)).count).toBe(values.length + 1);
-    expect(withoutRotations(asked)).toEqual(["journal/append-cold"]);
+    expect(withoutRotations(asked)).toEqual(["journal/append-and-read-window"]);
     expect(Residents.of(store).totalBytes).toBe(0);
     expect((await series.stats()).count).toBe(values.length + 1);
     expect((await series.recordAndGet(-2)).count).toBe(values.length + 2);
-    expect(withoutRotations(asked)).toEqual(["journal/append-cold", "journal/cold", "journal/append-cold"]);
+    expect(withoutRotations(asked)).toEqual([
+      "journal/append-and-read-window",
+      "journal/read-window",
+      "journal/append-and-read-window",
+    ]);
     expect(Residents.of(store).totalBytes).toBe(0);
     expect((await ask(store)).values).toEqual([...values, -1, -2]);
     await series.close();
@@ -46,7 +50,7 @@ describe("a series that is not resident", () => {
       const { asked, store: counting } = counted(store);
       const series = new Series(counting, NAME, OPTIONS);
       expect((await series.recordAndGet(7)).count).toBe(1);
-      expect(asked).toEqual(["journal/append-cold"]);
+      expect(asked).toEqual(["journal/append-and-read-window"]);
       await series.close();
     },
   );
@@ -72,7 +76,7 @@ describe("a series that is not resident", () => {
       const { store: plain, clock } = apart(aheadMs);
       let copy: (() => Promise<unknown>) | undefined;
       const run: Store["run"] = (operation, ...rest) => {
-        if (operation.name === "journal/append-cold") copy ??= () => plain.run(operation, ...rest);
+        if (operation.name === "journal/append-and-read-window") copy ??= () => plain.run(operation, ...rest);
         return plain.run(operation, ...rest);
       };
       const store: Store = { ...plain, monotonic: plain.monotonic, run };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { LocalSeries, Series } from "../../src/entries/index.ts";
-import { law } from "../../src/journal/format/law.ts";
+import { constants } from "../../src/journal/format/constants.ts";
 import { serverStats } from "../../src/journal/steps/server-stats.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { expectAlike } from "../stats/oracle.ts";
@@ -74,28 +74,28 @@ describe.each([
 
   test("above its bounds it is TOO_LARGE, and says what to do", async () => {
     const series = stage.open();
-    await series.recordMany(new Float32Array(law.mostServerEvents));
-    expect((await series.stats(SERVER)).count).toBe(law.mostServerEvents);
+    await series.recordMany(new Float32Array(constants.maxServerEvents));
+    expect((await series.stats(SERVER)).count).toBe(constants.maxServerEvents);
     opened.clock.nowMs += 100;
     await stage.put(1);
     const advice = /more than 10000 events.* shorter span, or with where: "client"/;
     await expectError(series.stats(SERVER), "TOO_LARGE", advice);
-    expect((await series.stats()).count).toBe(law.mostServerEvents + 1);
+    expect((await series.stats()).count).toBe(constants.maxServerEvents + 1);
     expect((await series.stats({ span: 100, ...SERVER })).count).toBe(1);
     const at = opened.clock.nowMs;
     await expectError(stage.reader().stats({ at, ...SERVER }), "TOO_LARGE", advice);
-    await series.recordMany(new Float32Array(law.mostServerBytes / 4));
+    await series.recordMany(new Float32Array(constants.maxServerBytes / 4));
     await expectError(series.stats({ span: 1, at: at - 1000, ...SERVER }), "TOO_LARGE", /of at most 524288/);
   });
 
   test.each(["server", "event"] as const)("an open chunk above the bound is named, clock: %s", async (clock) => {
     const series = stage.open({ clock });
     const at = opened.clock.nowMs;
-    await series.recordMany(new Float32Array(law.mostServerBytes / 8), { at });
+    await series.recordMany(new Float32Array(constants.maxServerBytes / 8), { at });
     const advice =
       /open chunk alone holds \d+ bytes, of at most 524288 .*where: "client", or again when it is closed, at 1015808/;
     await expectError(series.stats({ span: 1, ...SERVER }), "TOO_LARGE", advice);
-    expect((await series.stats({ span: 1 })).count).toBe(law.mostServerBytes / 8);
+    expect((await series.stats({ span: 1 })).count).toBe(constants.maxServerBytes / 8);
   });
 
   test("own times: only what is inside counts against the bound", async () => {

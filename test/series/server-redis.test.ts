@@ -59,8 +59,8 @@ describe("on a server", () => {
   });
 
   test.each([
-    ["no frame", Buffer.alloc(20), /chunk \d+ holds no frame at byte 84/],
-    ["a frame of no events", Buffer.concat([Buffer.of(0x10), Buffer.alloc(19)]), /holds no frame at byte 84/],
+    ["no frame", Buffer.alloc(20), /chunk \d+ has foreign bytes at byte 84/],
+    ["a frame of no events", Buffer.concat([Buffer.of(0x10), Buffer.alloc(19)]), /has foreign bytes at byte 84/],
     ["half a header", Buffer.of(0x10, 0, 1), /ends within a frame at byte 84/],
     ["half a frame", Buffer.concat([Buffer.of(0x10, 0, 2), Buffer.alloc(17)]), /ends within a frame at byte 84/],
   ])("a chunk that ends in %s is corrupt", async (_name, bytes, text) => {
@@ -79,7 +79,7 @@ describe("on a server", () => {
 
   test.each([
     ["of another birth", 24, "CORRUPT", /do not fit together/],
-    ["of another format", 0, "CORRUPT", /no journal of format 1/],
+    ["of another format", 0, "CORRUPT", /not a journal of format 1/],
   ] as const)("a closed chunk %s ends it", async (_name, place, code, text) => {
     await series.record(1);
     const closed = await close();

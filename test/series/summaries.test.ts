@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Series, type SeriesOptions } from "../../src/entries/index.ts";
+import { constants } from "../../src/journal/format/constants.ts";
 import { encodeFrame } from "../../src/journal/format/frames.ts";
-import { law } from "../../src/journal/format/law.ts";
 import { append } from "../../src/journal/steps/append.ts";
 import { compare, NAME, OPTIONS, STORES } from "../journal/twins/near.ts";
 import { uniformOf } from "../stats/random.ts";
@@ -23,7 +23,7 @@ describe.each(STORES)("in %s", (_name, open) => {
     const put = (sequence: number, count = 300, producer = 5) =>
       store.run(append, key, {
         ...base,
-        voidAfterMs: clock.nowMs + law.voidAfterMs,
+        voidAfterMs: clock.nowMs + constants.voidAfterMs,
         frames: [
           encodeFrame(
             producer,

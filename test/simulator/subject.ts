@@ -1,10 +1,10 @@
 import { Series } from "../../src/entries/js.ts";
-import type { Answer } from "../../src/journal/format/answer.ts";
+import type { JournalAnswer } from "../../src/journal/format/answer.ts";
 import { ChunkBytes } from "../../src/journal/format/chunk-bytes.ts";
+import { ClosedChunks } from "../../src/journal/format/closed-chunks.ts";
+import { constants } from "../../src/journal/format/constants.ts";
 import { Dedupe } from "../../src/journal/format/dedupe.ts";
 import { FrameRanges } from "../../src/journal/format/frame-ranges.ts";
-import { law } from "../../src/journal/format/law.ts";
-import { Older } from "../../src/journal/format/older.ts";
 import type { SeriesOptions } from "../../src/series/series-options.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { Plan } from "./plan.ts";
@@ -12,9 +12,9 @@ import type { Random } from "./world/random.ts";
 
 export type { Known } from "../../src/journal/format/answer.ts";
 export { summaryKey } from "../../src/journal/format/summary.ts";
-export type { Read } from "../../src/journal/steps/read.ts";
+export type { ReadRequest as Read } from "../../src/journal/steps/read.ts";
 export { closedKey } from "../../src/journal/steps/rotate.ts";
-export { ChunkBytes, law };
+export { ChunkBytes, constants as law };
 
 /** The only file of the simulator that knows the code under test. */
 export type Subject = Series;
@@ -38,7 +38,7 @@ export function bytesOf(value: unknown): Uint8Array {
 /** One step in a few words, for the trace. */
 export function describe(input: unknown, output: unknown): string {
   const { frames } = (input ?? {}) as { frames?: { bytes: Uint8Array }[] };
-  const answer = (output ?? {}) as Partial<Answer>;
+  const answer = (output ?? {}) as Partial<JournalAnswer>;
   if (answer.nowMs === undefined) return "";
   const names = frames?.map(({ bytes }) => new DataView(bytes.buffer, bytes.byteOffset).getUint32(8, true));
   const { number, birth } = answer.header ?? {};
@@ -48,18 +48,18 @@ export function describe(input: unknown, output: unknown): string {
 
 /** Lets a reader take what was not found beside the open chunk for gone. Returns how to undo that. */
 export function withoutAsking(): () => void {
-  const { isOver } = Older.prototype;
-  Older.prototype.isOver = () => true;
-  return () => Object.assign(Older.prototype, { isOver });
+  const { isOver } = ClosedChunks.prototype;
+  ClosedChunks.prototype.isOver = () => true;
+  return () => Object.assign(ClosedChunks.prototype, { isOver });
 }
 
 /** Lets a reader believe whatever was found beside the open chunk. Returns how to undo that. */
 export function withoutFoundBirths(): () => void {
-  const { linkedTo } = Older.prototype;
-  Older.prototype.linkedTo = function* () {
+  const { linkedTo } = ClosedChunks.prototype;
+  ClosedChunks.prototype.linkedTo = function* () {
     yield* this.chunks;
   };
-  return () => Object.assign(Older.prototype, { linkedTo });
+  return () => Object.assign(ClosedChunks.prototype, { linkedTo });
 }
 
 /** Lets nobody look for a frame in what a summary names. Returns how to undo that. */
@@ -75,12 +75,12 @@ export function withReadersSpan(dedupeMs: number): () => () => void {
     const { admit, holds, rangesAt } = Dedupe.prototype;
     const within = <A extends unknown[], R>(run: (this: Dedupe, ...given: A) => R) =>
       function (this: Dedupe, ...given: A): R {
-        const usualMs = law.dedupeMs;
-        law.dedupeMs = dedupeMs;
+        const usualMs = constants.dedupeMs;
+        constants.dedupeMs = dedupeMs;
         try {
           return run.apply(this, given);
         } finally {
-          law.dedupeMs = usualMs;
+          constants.dedupeMs = usualMs;
         }
       };
     Object.assign(Dedupe.prototype, { admit: within(admit), holds: within(holds), rangesAt: within(rangesAt) });

@@ -2,15 +2,15 @@ import { OrielError } from "../../errors.ts";
 import * as layout from "../../generated/layouts/journal.ts";
 import { type ChunkHeader, checkHeader, HEADER_BYTES, readHeader } from "./chunk.ts";
 import type { ChunkBytes } from "./chunk-bytes.ts";
-import { law } from "./law.ts";
-import type { Older } from "./older.ts";
+import type { ClosedChunks } from "./closed-chunks.ts";
+import { constants } from "./constants.ts";
 
 export const STATUS = { done: 0, missing: 1, mismatch: 2, full: 3, old: 4, void: 5, foreign: 6 } as const;
 export const VERDICT = { written: 0, late: 1, early: 2 } as const;
 
 /**
- * What a reader holds of one chunk, named in its next call; `frame` is the last frame header, at `place` (0: none).
- * Birth 0: nothing is known yet, and the page from `length` on is wanted.
+ * The part of a chunk that a reader has, which its next call names. `frame` is the last frame header, at `place` (0: none).
+ * Birth 0 means that the reader has nothing and wants the page from `length` on.
  */
 export interface Known {
   number: number;
@@ -20,10 +20,10 @@ export interface Known {
   frame: Uint8Array;
 }
 
-/** What append, read and rotate answer; ANSWER in layouts/journal.mjs. */
-export interface Answer {
+/** The answer of append, read and rotate; ANSWER in layouts/journal.mjs. */
+export interface JournalAnswer {
   status: number;
-  /** True when `bytes` go on from the known length: the copy still agrees with the chunk. */
+  /** True if `bytes` begin at the known length, so the copy still agrees with the chunk. */
   continued: boolean;
   from: number;
   /** TIME of the server, ms. */
@@ -31,20 +31,20 @@ export interface Answer {
   /** Length of the chunk in bytes. */
   length: number;
   header: ChunkHeader | undefined;
-  /** One per frame appended. */
+  /** One for each appended frame. */
   verdicts: Uint8Array;
   bytes: Uint8Array;
-  /** Of an append with events that have their own times: no other copy of it can have been run. */
+  /** For an append of events with their own times: no other copy of the request can have run. */
   isOnlyCopy?: boolean | undefined;
-  /** Closed chunks of the same instant, where they were asked for. */
-  older?: Older | undefined;
+  /** Closed chunks at the same instant, if they were requested. */
+  closedChunks?: ClosedChunks | undefined;
 }
 
 const PREFIX_BYTES = layout.ANSWER_BYTES;
 const NONE = new Uint8Array(0);
 export const FRAME_HEADER_BYTES = layout.FRAME_BYTES;
 
-/** Bytes of `known` for a call; asks for all of the chunk when nothing is known. */
+/** Encodes `known` for a call. Undefined requests the whole chunk. */
 export function encodeKnown(known: Known | undefined): Uint8Array {
   const bytes = new Uint8Array(layout.KNOWN_BYTES + FRAME_HEADER_BYTES);
   if (!known) return bytes;
@@ -57,13 +57,13 @@ export function encodeKnown(known: Known | undefined): Uint8Array {
   return bytes;
 }
 
-export function decodeAnswer(reply: Uint8Array): Answer {
-  if (reply.length < PREFIX_BYTES) throw new OrielError("CORRUPT", `an answer of ${reply.length} bytes is cut off`);
+export function decodeAnswer(reply: Uint8Array): JournalAnswer {
+  if (reply.length < PREFIX_BYTES) throw new OrielError("CORRUPT", `an answer of ${reply.length} bytes is truncated`);
   const view = new DataView(reply.buffer, reply.byteOffset, reply.length);
   const status = view.getUint8(layout.ANSWER_STATUS_AT);
   const verdictsFrom = PREFIX_BYTES + (view.getUint32(layout.ANSWER_LENGTH_AT, true) === 0 ? 0 : HEADER_BYTES);
   const bytesFrom = verdictsFrom + view.getUint16(layout.ANSWER_VERDICTS_AT, true);
-  if (reply.length < bytesFrom) throw new OrielError("CORRUPT", `an answer of ${reply.length} bytes is cut off`);
+  if (reply.length < bytesFrom) throw new OrielError("CORRUPT", `an answer of ${reply.length} bytes is truncated`);
   const header = verdictsFrom === PREFIX_BYTES ? undefined : readHeader(reply, PREFIX_BYTES);
   if (header && status !== STATUS.foreign) checkHeader(header);
   return {
@@ -78,7 +78,7 @@ export function decodeAnswer(reply: Uint8Array): Answer {
   };
 }
 
-/** The in-process twin of lua/journal/answer.lua; `wanted` false: no bytes. */
+/** The twin of lua/journal/answer.lua. `wanted` false: without bytes. */
 export function answerOf(
   status: number,
   nowMs: number,
@@ -86,8 +86,8 @@ export function answerOf(
   verdicts: Uint8Array,
   wanted: boolean,
   known?: Known,
-): Answer {
-  const answer: Answer = {
+): JournalAnswer {
+  const answer: JournalAnswer = {
     status,
     continued: false,
     from: 0,
@@ -100,11 +100,11 @@ export function answerOf(
   if (!chunk || !wanted) return answer;
   answer.continued = known !== undefined && agrees(chunk, known);
   answer.from = answer.continued || known?.birth === 0 ? known!.length : 0;
-  answer.bytes = chunk.bytes.slice(answer.from, answer.from + law.pageBytes);
+  answer.bytes = chunk.bytes.slice(answer.from, answer.from + constants.pageBytes);
   return answer;
 }
 
-/** Whether a chunk goes on from what is known of it. */
+/** Whether a chunk still begins with the known part. */
 export function agrees(chunk: ChunkBytes, known: Known): boolean {
   const { number, birth } = chunk.header;
   if (known.number !== number || known.birth !== birth || known.length > chunk.length) return false;
@@ -113,12 +113,18 @@ export function agrees(chunk: ChunkBytes, known: Known): boolean {
   return known.frame.every((byte, i) => bytes[known.place + i] === byte);
 }
 
-/** Whether nothing was written between two answers about a journal. */
-export function isUnchanged({ header: a, length }: Answer, { header: b, length: before }: Answer): boolean {
+/** Whether no event was written between two answers about a journal. */
+export function isUnchanged(
+  { header: a, length }: JournalAnswer,
+  { header: b, length: before }: JournalAnswer,
+): boolean {
   return a?.number === b?.number && a?.birth === b?.birth && length === before;
 }
 
-/** True when the answer is about the same chunk and goes on where the caller's bytes end. */
-export function goesOn({ number, birth }: Pick<Known, "number" | "birth">, { header, continued }: Answer): boolean {
+/** Whether the answer is about the same chunk and continues where the caller's bytes end. */
+export function continuesFrom(
+  { number, birth }: Pick<Known, "number" | "birth">,
+  { header, continued }: JournalAnswer,
+): boolean {
   return header?.number === number && header.birth === birth && continued;
 }

@@ -1,10 +1,10 @@
 import { ARRAY_BYTES } from "../../store/memory/heap-bytes.ts";
 import { type ChunkHeader, HEADER_BYTES, readHeader, writeHeader } from "./chunk.ts";
 
-/** Beside its bytes. */
+/** Overhead in the heap besides its bytes. */
 const CHUNK_BYTES = ARRAY_BYTES + 48;
 
-/** A chunk as the in-process store keeps it: what Redis keeps as one string, in a buffer that doubles. */
+/** A chunk in a memory store: the bytes of the string in Redis, in a buffer that doubles. */
 export class ChunkBytes {
   #bytes: Uint8Array;
   length: number;
@@ -23,17 +23,17 @@ export class ChunkBytes {
     writeHeader(this.#bytes, header);
   }
 
-  /** The bytes in use, not a copy: valid until the next append. */
+  /** A view of the bytes in use, valid until the next append. */
   get bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.length);
   }
 
-  /** What it takes with so many bytes more, room for others included; by default, as it is. */
+  /** Its size in the heap after an append of `moreBytes`, with spare capacity. */
   sizeBytes(moreBytes = 0): number {
     return CHUNK_BYTES + this.#roomFor(moreBytes);
   }
 
-  /** Makes room for so many bytes more, at once. */
+  /** Makes room for `moreBytes` in one step. */
   reserve(moreBytes: number): void {
     const roomBytes = this.#roomFor(moreBytes);
     if (roomBytes === this.#bytes.length) return;

@@ -1,9 +1,9 @@
 import { OrielError } from "../../errors.ts";
 import * as layout from "../../generated/layouts/journal.ts";
 import type { Degraded } from "../../stats/window-stats.ts";
-import { law } from "./law.ts";
+import { constants } from "./constants.ts";
 
-/** A chunk's header (CHUNK in layouts/journal.mjs). All times are server ms, but `latestMs` (event time). */
+/** A chunk's header (CHUNK in layouts/journal.mjs). All times are server ms, except `latestMs`, which is event time. */
 export interface ChunkHeader {
   format: number;
   /** 0 f32, 1 f64. */
@@ -14,25 +14,25 @@ export interface ChunkHeader {
   number: number;
   createdMs: number;
   birth: number;
-  /** Birth of the chunk before; 0 for a journal's first. */
+  /** Birth of the previous chunk; 0 for a journal's first. */
   birthBefore: number;
   lastStampMs: number;
   retentionMs: number;
   completeSinceMs: number;
-  /** Largest own time in an event-clock journal so far; -Infinity when there is none. */
+  /** Largest own time so far in an event-clock journal; -Infinity without one. */
   latestMs: number;
 }
 
-/** As much of a header as tells chunks apart, and when the open one is to be closed. */
+/** The part of a header that identifies a chunk and says when to close it. */
 export type ChunkSeen = Pick<
   ChunkHeader,
   "clock" | "chunkMs" | "number" | "createdMs" | "birth" | "lastStampMs" | "latestMs"
 >;
 
 export const HEADER_BYTES = layout.CHUNK_BYTES;
-const MOST_MS = 2 ** 53;
-/** The last day of a Date. */
-const LATEST_MS = 8.64e15;
+const MAX_MS = 2 ** 53;
+/** The last time of a Date. */
+const MAX_DATE_MS = 8.64e15;
 
 export function readHeader(bytes: Uint8Array, offset = 0): ChunkHeader {
   const view = new DataView(bytes.buffer, bytes.byteOffset + offset, HEADER_BYTES);
@@ -52,31 +52,31 @@ export function readHeader(bytes: Uint8Array, offset = 0): ChunkHeader {
   };
 }
 
-/** Throws CORRUPT for numbers that no chunk has: a reader counts by them. */
+/** Throws CORRUPT for numbers that no chunk has, because readers calculate with them. */
 export function checkHeader(header: ChunkHeader): void {
   const { number, valueType, clock, createdMs, lastStampMs, retentionMs } = header;
   if (!Number.isSafeInteger(number) || number < 0) throw damaged(`its number is ${number}`);
   if (valueType > 1 || clock > 1) throw damaged(`its value type is ${valueType}, its clock ${clock}`);
   for (const time of [createdMs, lastStampMs, retentionMs])
-    if (!(Math.abs(time) <= MOST_MS)) throw damaged(`a time of its header is ${time} ms`);
-  if (!isSound(header)) throw damaged("the header of a chunk holds what is no time or length");
+    if (!(Math.abs(time) <= MAX_MS)) throw damaged(`a time of its header is ${time} ms`);
+  if (!isSound(header)) throw damaged("the header of a chunk has an invalid time or length");
 }
 
 function damaged(what: string): OrielError {
   return new OrielError("CORRUPT", what);
 }
 
-/** Whether a step of ours can have written it; times that are no dates would make every window a wrong one. */
+/** Whether a step can have written this header. Times outside the range of dates would make every window wrong. */
 export function isSound(header: ChunkHeader): boolean {
   const { valueType, clock, chunkMs, number, createdMs, birth, lastStampMs, retentionMs } = header;
-  if (valueType > 1 || clock > 1 || birth === 0 || !(chunkMs > 0) || !(retentionMs >= 1 && retentionMs < LATEST_MS))
+  if (valueType > 1 || clock > 1 || birth === 0 || !(chunkMs > 0) || !(retentionMs >= 1 && retentionMs < MAX_DATE_MS))
     return false;
   if (!isDate(number) || !isDate(createdMs) || !isDate(lastStampMs) || lastStampMs < createdMs) return false;
-  return [header.completeSinceMs, header.latestMs].every((ms) => ms === -Infinity || Math.abs(ms) <= LATEST_MS);
+  return [header.completeSinceMs, header.latestMs].every((ms) => ms === -Infinity || Math.abs(ms) <= MAX_DATE_MS);
 }
 
 function isDate(ms: number): boolean {
-  return Number.isInteger(ms) && ms >= 0 && ms <= LATEST_MS;
+  return Number.isInteger(ms) && ms >= 0 && ms <= MAX_DATE_MS;
 }
 
 export function writeHeader(bytes: Uint8Array, header: ChunkHeader): void {
@@ -96,59 +96,64 @@ export function writeHeader(bytes: Uint8Array, header: ChunkHeader): void {
 }
 
 /**
- * When a chunk may go: nothing it can still hold is inside any window then. Up to whole seconds, so that appends within
- * one second have one expiry, and Redis need not be told it again.
+ * When a chunk expires: after that no event in it can be inside any window. Rounded up to whole seconds, so that appends
+ * within one second have the same expiry and write it once.
  */
 export function expiryOf(header: ChunkHeader): number {
-  return Math.ceil((header.lastStampMs + header.retentionMs + header.chunkMs + law.expirySlackMs) / 1000) * 1000;
+  return Math.ceil((header.lastStampMs + header.retentionMs + header.chunkMs + constants.expirySlackMs) / 1000) * 1000;
 }
 
-/** Whether nothing that was in the chunk when it was last seen, nor before it, is inside a window from `fromMs`. */
+/** Whether no event in the chunk as last seen, or before it, is inside a window from `fromMs`. */
 export function isPast(header: ChunkHeader, fromMs: number): boolean {
-  const reachMs = header.clock === 1 ? header.latestMs : header.lastStampMs + law.earlyMs;
-  return reachMs < fromMs - law.dedupeMs;
+  const reachMs = header.clock === 1 ? header.latestMs : header.lastStampMs + constants.earlyMs;
+  return reachMs < fromMs - constants.dedupeMs;
 }
 
 /**
- * Whether a window from `fromMs` may need the chunk before this one. Server clock: an event may be dated up to
- * `earlyMs` after its stamp, and copies of a frame may follow it within `dedupeMs`. Event clock: no event before
- * this chunk is later than the latest in it.
+ * Whether a window from `fromMs` may need the previous chunk. With the server clock an event's time may be up to `earlyMs`
+ * after its stamp, and copies of a frame may follow it within `dedupeMs`. With the event clock no earlier event is later
+ * than the latest one in this chunk.
  */
 export function needsOlder(header: ChunkHeader, fromMs: number): boolean {
   if (header.birthBefore === 0) return false;
-  const reachMs = header.clock === 1 ? header.latestMs : header.createdMs + law.earlyMs;
-  return reachMs >= fromMs - law.dedupeMs;
+  const reachMs = header.clock === 1 ? header.latestMs : header.createdMs + constants.earlyMs;
+  return reachMs >= fromMs - constants.dedupeMs;
 }
 
-/** The journal at one cut, as it was read for a window. */
-export interface Read {
-  /** Of the open chunk. */
+/** The state of a journal at one instant, as read for a window. */
+export interface JournalCut {
+  /** The header of the open chunk. */
   header: ChunkHeader;
   /** TIME of the server, ms. */
   nowMs: number;
-  /** True when the chunk before the oldest one read should be there and is not. */
+  /** True if the chunk before the oldest one read should exist and does not. */
   missing: boolean;
-  /** Of the oldest chunk read: its creation, in an event-clock journal its latest `at`, ms. */
-  reachMs: number;
+  /** Creation of the oldest chunk read, or with the event clock its latest `at`, ms. */
+  coversUntilMs: number;
 }
 
-/** The series' now: the server's, which never falls behind a stamp, or the latest event's. */
+/** The present of a series: the server's time, at least the last stamp, or the latest event's time. */
 export function seriesNowMs(header: ChunkHeader, nowMs: number): number {
   return header.clock === 1 ? header.latestMs : Math.max(nowMs, header.lastStampMs);
 }
 
-/** Why a window from `fromMs` may lack events, if it may; `lacks`: why it lacks some that this process has seen. */
-export function degradedOf(read: Read, fromMs: number, lacks: Degraded | undefined): Degraded | undefined {
-  const { header, nowMs, missing, reachMs } = read;
+/** Why a window from `fromMs` may lack events; undefined if it cannot. `missingReason`: why events that this process has seen are missing. */
+export function degradedOf(
+  read: JournalCut,
+  fromMs: number,
+  missingReason: Degraded | undefined,
+): Degraded | undefined {
+  const { header, nowMs, missing, coversUntilMs: reachMs } = read;
   const ofEvents = header.clock === 1;
   if (fromMs < seriesNowMs(header, nowMs) - header.retentionMs) return "retention";
   if (!ofEvents && fromMs < header.completeSinceMs) return "retention";
-  if (missing && (ofEvents ? reachMs >= fromMs - law.dedupeMs : fromMs < reachMs + law.earlyMs)) return "lost";
-  if (lacks) return lacks;
-  return nowMs < header.lastStampMs - law.clockSlackMs ? "clock" : undefined;
+  if (missing && (ofEvents ? reachMs >= fromMs - constants.dedupeMs : fromMs < reachMs + constants.earlyMs))
+    return "lost";
+  if (missingReason) return missingReason;
+  return nowMs < header.lastStampMs - constants.clockSlackMs ? "clock" : undefined;
 }
 
-/** Life of an open chunk before a writer closes it. */
+/** Age at which a writer closes an open chunk. */
 export function chunkMsOf(retentionMs: number): number {
-  return Math.max(law.shortestChunkMs, Math.ceil(retentionMs / law.chunksPerRetention));
+  return Math.max(constants.minChunkMs, Math.ceil(retentionMs / constants.chunksPerRetention));
 }

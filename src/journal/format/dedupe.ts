@@ -1,38 +1,38 @@
+import { constants } from "./constants.ts";
 import { FrameRanges } from "./frame-ranges.ts";
-import { law } from "./law.ts";
 
 /**
- * Which frames were counted lately: a copy of one within `law.dedupeMs` of journal time is not counted again.
- * Two generations, each one span long: what is looked up is in one of them, what is older than both is forgotten.
+ * The recently counted frames. A copy of one within `constants.dedupeMs` of journal time is not counted again. There are two
+ * generations, each as long as this time, so a relevant frame is in one of them. Older frames are dropped.
  */
 export class Dedupe {
   #young = new FrameNames();
   #old = new FrameNames();
   #youngSinceMs = -Infinity;
 
-  /** Those counted in the first span, and maybe some after it; it takes in no more once a later generation began. */
+  /** The frames of the first generation. It is complete when a later generation begins. */
   readonly first = this.#young;
-  /** Frames counted before, where only a summary tells of them. */
+  /** Frames counted before a summary, which names them. */
   readonly #before: FrameRanges | undefined;
 
   constructor(before?: FrameRanges) {
     this.#before = before;
   }
 
-  /** All names held; the first may be the young or the old. */
+  /** All generations. `first` may be the young or the old one. */
   get names(): readonly FrameNames[] {
     return [this.first, this.#old, this.#young];
   }
 
-  /** True, and remembered, when the frame counts; false for a copy. Stamps never fall. */
+  /** Returns true and remembers the frame if it counts; false for a copy. Stamps never fall. */
   admit(producer: number, sequence: number, stampMs: number): boolean {
-    if (stampMs - this.#youngSinceMs >= law.dedupeMs) this.#beginYoung(stampMs);
+    if (stampMs - this.#youngSinceMs >= constants.dedupeMs) this.#beginYoung(stampMs);
     if (this.holds(producer, sequence, stampMs)) return false;
     this.#young.set(producer, sequence, stampMs);
     return true;
   }
 
-  /** Takes over what was counted in the stretch just before this one, for copies that are yet to come. */
+  /** Adds the frames counted just before this part of the journal, for copies that may follow. */
   continue(before: Dedupe): void {
     if (this.#youngSinceMs === -Infinity) {
       this.#young = before.#young;
@@ -45,16 +45,16 @@ export class Dedupe {
     this.#old = old;
   }
 
-  /** True when a frame of that name was counted less than the span before `stampMs`. */
+  /** Whether a frame with this name was counted within `constants.dedupeMs` before `stampMs`. */
   holds(producer: number, sequence: number, stampMs: number): boolean {
-    if (stampMs - this.#young.stampOf(producer, sequence) < law.dedupeMs) return true;
-    if (!this.#old.isEmpty && stampMs - this.#old.stampOf(producer, sequence) < law.dedupeMs) return true;
+    if (stampMs - this.#young.stampOf(producer, sequence) < constants.dedupeMs) return true;
+    if (!this.#old.isEmpty && stampMs - this.#old.stampOf(producer, sequence) < constants.dedupeMs) return true;
     return this.#before?.holds(producer, sequence, stampMs) === true;
   }
 
-  /** Those counted that a frame stamped at `stampMs` or later may be a copy of. */
+  /** The counted frames of which a frame stamped at `stampMs` or later may be a copy. */
   rangesAt(stampMs: number): FrameRanges {
-    return FrameRanges.of([this.#old, this.#young], stampMs - law.dedupeMs);
+    return FrameRanges.of([this.#old, this.#young], stampMs - constants.dedupeMs);
   }
 
   #beginYoung(stampMs: number): void {
@@ -66,9 +66,9 @@ export class Dedupe {
   }
 }
 
-/** Sequences of one block; a producer's follow each other, so that most are full. */
+/** Sequences in one block. Those of a producer follow each other, so most blocks are full. */
 const BLOCK = 32;
-/** As the heap of Node has them, maps' entries among them. */
+/** Sizes in Node's heap, with the entries of maps. */
 const BLOCK_BYTES = 340;
 const PRODUCER_BYTES = 420;
 const EMPTY: readonly number[] = Array.from({ length: BLOCK }, () => -Infinity);
@@ -82,8 +82,8 @@ interface Producer {
 }
 
 /**
- * The stamps of frames by their names, producer and sequence (u32, or all as i32): 8 bytes each where sequences have no gap,
- * 24 to 48 for a producer's only frame, which lies apart until it has a second one.
+ * The stamps of frames by producer and sequence (u32, or both as i32). A frame takes 8 bytes if sequences have no gap. The only
+ * frame of a producer takes 24 to 48, in a table of its own until the second one.
  */
 export class FrameNames {
   readonly #producers = new Map<number, Producer>();
@@ -91,7 +91,7 @@ export class FrameNames {
   #last: Producer | undefined;
   #bytes = 0;
 
-  /** What they take in the heap, about. */
+  /** Approximate size in the heap. */
   get sizeBytes(): number {
     return this.#bytes + this.#lone.sizeBytes;
   }
@@ -100,7 +100,7 @@ export class FrameNames {
     return this.#last === undefined && this.#lone.count === 0;
   }
 
-  /** -Infinity where there is none. */
+  /** -Infinity without one. */
   stampOf(given: number, sequence: number): number {
     const producer = given | 0;
     const known = this.#last?.id === producer ? this.#last : this.#producers.get(producer);
@@ -111,7 +111,7 @@ export class FrameNames {
     this.#last = known;
     const index = sequence >>> 5;
     const block = known.index === index ? known.block : known.blocks.get(index);
-    return block ? block[sequence & (BLOCK - 1)] : -Infinity;
+    return block ? block[sequence & (BLOCK - 1)]! : -Infinity;
   }
 
   set(given: number, sequence: number, stampMs: number): void {
@@ -122,7 +122,7 @@ export class FrameNames {
     else this.#lone.set(producer, sequence, stampMs);
   }
 
-  /** Its first frame goes along; what is left of it apart is passed over from now on. */
+  /** Moves a producer with its first frame to the blocks. Its slot in the table is ignored from now on. */
   #promote(producer: number, sequence: number, stampMs: number): void {
     const known = { id: producer, blocks: new Map(), index: -1, block: undefined };
     this.#producers.set(producer, known);
@@ -148,16 +148,16 @@ export class FrameNames {
     known.block![sequence & (BLOCK - 1)] = stampMs;
   }
 
-  /** Whether `test` is true of one; it is asked until then. */
+  /** Whether `test` is true for any frame. Stops at the first. */
   some(test: (producer: number, sequence: number, stampMs: number) => boolean): boolean {
     for (const { id, blocks } of this.#producers.values())
       for (const [index, block] of blocks)
         for (let i = 0; i < BLOCK; i++)
-          if (block[i] !== -Infinity && test(id, index * BLOCK + i, block[i])) return true;
+          if (block[i] !== -Infinity && test(id, index * BLOCK + i, block[i]!)) return true;
     return this.#lone.some((producer, ...frame) => !this.#producers.has(producer) && test(producer, ...frame));
   }
 
-  /** Takes over all of another's, whose stamps go before its own. */
+  /** Adds all frames of another one. Its stamps replace those of equal names. */
   setAll(other: FrameNames): void {
     other.some((producer, sequence, stampMs) => {
       this.set(producer, sequence, stampMs);
@@ -169,14 +169,14 @@ export class FrameNames {
 const FIRST_SLOTS = 16;
 const SLOT_BYTES = 16;
 /**
- * Other for each process, so that nobody can choose producers that lie in one place. Drawn where the first table grows (0
- * until then): Workers refuse random numbers where a module begins.
+ * Random in each process, so that nobody can choose producers that collide. 0 until the first table grows, because Workers
+ * allow no random numbers while a module is loaded.
  */
 let seed = 0;
 
 /**
- * The stamps of one frame each of many producers, 16 bytes a slot: half to two thirds of the slots are taken where there
- * are many.
+ * A hash table with open addressing: the stamp of one frame of each of many producers. A slot has 16 bytes. A large table is a
+ * third to two thirds full.
  */
 class LoneFrames {
   count = 0;
@@ -189,47 +189,47 @@ class LoneFrames {
     return this.#stamps.length * SLOT_BYTES;
   }
 
-  /** The slot of a producer; below 0 where it has none. */
+  /** The slot of a producer; negative without one. */
   find(producer: number): number {
     if (this.count === 0) return -1;
     const slot = this.#slotOf(producer);
-    return Number.isNaN(this.#stamps[slot]) ? -1 : slot;
+    return Number.isNaN(this.#stamps[slot]!) ? -1 : slot;
   }
 
-  /** As they were set, as i32. */
+  /** The sequence as i32. */
   sequenceAt(slot: number): number {
-    return this.#sequences[slot];
+    return this.#sequences[slot]!;
   }
 
   stampAt(slot: number): number {
-    return this.#stamps[slot];
+    return this.#stamps[slot]!;
   }
 
-  /** `stampMs` is not NaN; in place of what the producer had. */
+  /** Sets or replaces the producer's frame. `stampMs` is not NaN. */
   set(producer: number, sequence: number, stampMs: number): void {
     if (3 * (this.count + 1) > 2 * this.#stamps.length) this.#grow();
     const slot = this.#slotOf(producer);
-    if (Number.isNaN(this.#stamps[slot])) this.count++;
+    if (Number.isNaN(this.#stamps[slot]!)) this.count++;
     this.#producers[slot] = producer;
     this.#sequences[slot] = sequence;
     this.#stamps[slot] = stampMs;
   }
 
-  /** Whether `test` is true of one; it is asked until then. */
+  /** Whether `test` is true for any frame. Stops at the first. */
   some(test: (producer: number, sequence: number, stampMs: number) => boolean): boolean {
     for (let slot = 0; slot < this.#stamps.length; slot++) {
-      const stampMs = this.#stamps[slot];
-      if (!Number.isNaN(stampMs) && test(this.#producers[slot], this.#sequences[slot], stampMs)) return true;
+      const stampMs = this.#stamps[slot]!;
+      if (!Number.isNaN(stampMs) && test(this.#producers[slot]!, this.#sequences[slot]!, stampMs)) return true;
     }
     return false;
   }
 
-  /** Where a producer lies, or would: the next free slot. */
+  /** The slot of a producer, or the next free one. */
   #slotOf(producer: number): number {
     const mask = this.#stamps.length - 1;
     const id = producer | 0;
     let slot = Math.imul(id ^ (id >>> 15) ^ seed, 0x9e3779b1) >>> 7;
-    for (slot &= mask; !Number.isNaN(this.#stamps[slot]) && this.#producers[slot] !== id; slot = (slot + 1) & mask);
+    for (slot &= mask; !Number.isNaN(this.#stamps[slot]!) && this.#producers[slot] !== id; slot = (slot + 1) & mask);
     return slot;
   }
 
@@ -242,6 +242,6 @@ class LoneFrames {
     this.#stamps = new Float64Array(slots).fill(Number.NaN);
     this.count = 0;
     for (let slot = 0; slot < stamps.length; slot++)
-      if (!Number.isNaN(stamps[slot])) this.set(producers[slot], sequences[slot], stamps[slot]);
+      if (!Number.isNaN(stamps[slot]!)) this.set(producers[slot]!, sequences[slot]!, stamps[slot]!);
   }
 }

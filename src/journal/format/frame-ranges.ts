@@ -1,7 +1,7 @@
-import { law } from "./law.ts";
-import { Rolled } from "./rolled.ts";
+import { constants } from "./constants.ts";
+import { JournalRolledBack } from "./journal-rolled-back.ts";
 
-/** Frames of one producer whose sequences follow each other, stamped from `firstMs` on. */
+/** Frames of one producer with consecutive sequences, stamped from `firstMs` on. */
 export interface FrameRange {
   producer: number;
   first: number;
@@ -9,14 +9,14 @@ export interface FrameRange {
   firstMs: number;
 }
 
-/** Stamped frames by their names. */
+/** Frames by name, with their stamps. */
 interface NamedFrames {
   some(test: (producer: number, sequence: number, stampMs: number) => boolean): boolean;
 }
 
 /**
- * Names of frames in few bytes: some three ranges for each producer that was at work in the last `law.dedupeMs`. All of
- * a range are stamped within the time in which all copies of one frame lie, so that no copy is ever in doubt.
+ * Names of frames in few bytes: about three ranges for each producer that was active in the last `constants.dedupeMs`. All
+ * frames of a range are stamped within the time in which all copies of a frame lie, so every copy is recognised.
  */
 export class FrameRanges {
   readonly list: readonly FrameRange[];
@@ -31,7 +31,7 @@ export class FrameRanges {
     }
   }
 
-  /** Of the names that were stamped after `sinceMs`. */
+  /** The ranges of names that were stamped after `sinceMs`. */
   static of(names: readonly NamedFrames[], sinceMs: number): FrameRanges {
     const list: FrameRange[] = [];
     for (const each of names)
@@ -42,12 +42,12 @@ export class FrameRanges {
     return new FrameRanges(list);
   }
 
-  /** Whether a frame of that name was counted less than `law.dedupeMs` before. Rolled where that cannot be told. */
+  /** Whether a frame with this name was counted within `constants.dedupeMs` before. Throws JournalRolledBack if that is unknown. */
   holds(producer: number, sequence: number, stampMs: number): boolean {
     const place = sequence >>> 0;
     for (const { first, count, firstMs } of this.#byProducer.get(producer >>> 0) ?? []) {
       if (place < first || place >= first + count) continue;
-      if (stampMs - firstMs >= law.dedupeMs) throw new Rolled();
+      if (stampMs - firstMs >= constants.dedupeMs) throw new JournalRolledBack();
       return true;
     }
     return false;
@@ -57,7 +57,7 @@ export class FrameRanges {
 function join(list: FrameRange[], producer: number, sequence: number, stampMs: number): void {
   const last = list.at(-1);
   if (last && last.producer === producer && sequence === last.first + last.count) {
-    const isNear = stampMs >= last.firstMs && stampMs - last.firstMs < law.voidAfterMs;
+    const isNear = stampMs >= last.firstMs && stampMs - last.firstMs < constants.voidAfterMs;
     if (isNear) {
       last.count++;
       return;

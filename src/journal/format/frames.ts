@@ -2,7 +2,7 @@ import * as layout from "../../generated/layouts/journal.ts";
 import type { Column } from "../../kernel/contract.ts";
 import { MAX_IN_SEGMENT } from "../../stats/segments/segment.ts";
 import type { Segments } from "../../stats/segments/segments.ts";
-import { law } from "./law.ts";
+import { constants } from "./constants.ts";
 
 /*
  * One producer's batch (all little-endian; f64 values start at a multiple of 8 within the frame):
@@ -13,18 +13,18 @@ import { law } from "./law.ts";
  */
 const OWN_TIMES = 2;
 const FRAME_HEADER_BYTES = layout.FRAME_BYTES;
-/** Own times: f64 base, then u32 ms after it for each event. */
+/** Offset of the u32 times after the f64 base of own times. */
 export const TIMES_AFTER_BASE = 8;
-export const MOST_IN_FRAME = 65_535;
+export const MAX_IN_FRAME = 65_535;
 
 export interface Frame {
   bytes: Uint8Array;
-  /** Smallest and largest own time, ms; 0 where the store's stamp is the time. */
+  /** Smallest and largest own time, ms; 0 if the store's stamp is the time. */
   earliestMs: number;
   latestMs: number;
 }
 
-/** Where the parts of a frame lie; offsets count from the beginning of the bytes parsed. */
+/** Offsets of the parts of a frame, from the beginning of the parsed bytes. */
 export interface FrameParts {
   size: number;
   count: number;
@@ -37,7 +37,7 @@ export interface FrameParts {
 }
 
 export function hasOwnTimes(frame: Uint8Array): boolean {
-  return (frame[0] & OWN_TIMES) !== 0;
+  return (frame[0]! & OWN_TIMES) !== 0;
 }
 
 export function frameSize(valueType: number, count: number, ownTimes: boolean): number {
@@ -49,12 +49,12 @@ function valuesOffset(valueType: number, count: number, ownTimes: boolean): numb
   return valueType === 1 ? (end + 7) & ~7 : end;
 }
 
-/** A frame of 1 to 65 535 values; `times` within 2^32 ms of their smallest, or none. */
+/** Encodes 1 to 65 535 values. `times` lie within 2^32 ms of their smallest; undefined for the store's time. */
 export function encodeFrame(producer: number, sequence: number, values: Column, times?: ArrayLike<number>): Frame {
   const valueType = values instanceof Float64Array ? 1 : 0;
   const bytes = new Uint8Array(frameSize(valueType, values.length, times !== undefined));
   const view = new DataView(bytes.buffer);
-  view.setUint8(layout.FRAME_FLAGS_AT, (law.format << 4) | (times ? OWN_TIMES : 0) | valueType);
+  view.setUint8(layout.FRAME_FLAGS_AT, (constants.format << 4) | (times ? OWN_TIMES : 0) | valueType);
   view.setUint16(layout.FRAME_COUNT_AT, values.length, true);
   view.setUint32(layout.FRAME_PRODUCER_AT, producer, true);
   view.setUint32(layout.FRAME_SEQUENCE_AT, sequence, true);
@@ -63,19 +63,20 @@ export function encodeFrame(producer: number, sequence: number, values: Column, 
     valuesOffset(valueType, values.length, times !== undefined),
   );
   if (!times) return { bytes, earliestMs: 0, latestMs: 0 };
-  let earliestMs = times[0];
-  let latestMs = times[0];
+  let earliestMs = times[0]!;
+  let latestMs = earliestMs;
   for (let i = 1; i < times.length; i++) {
-    if (times[i] < earliestMs) earliestMs = times[i];
-    if (times[i] > latestMs) latestMs = times[i];
+    const ms = times[i]!;
+    if (ms < earliestMs) earliestMs = ms;
+    if (ms > latestMs) latestMs = ms;
   }
   view.setFloat64(FRAME_HEADER_BYTES, earliestMs, true);
   for (let i = 0; i < times.length; i++)
-    view.setUint32(FRAME_HEADER_BYTES + TIMES_AFTER_BASE + 4 * i, times[i] - earliestMs, true);
+    view.setUint32(FRAME_HEADER_BYTES + TIMES_AFTER_BASE + 4 * i, times[i]! - earliestMs, true);
   return { bytes, earliestMs, latestMs };
 }
 
-/** Events in whole frames, copies of frames included. */
+/** Counts the events in whole frames, including copies of frames. */
 export function countEvents(frames: Uint8Array, valueType: number): number {
   const view = new DataView(frames.buffer, frames.byteOffset, frames.byteLength);
   const parts = noParts();
@@ -84,12 +85,12 @@ export function countEvents(frames: Uint8Array, valueType: number): number {
   return count;
 }
 
-/** To be filled by `readFrame`. */
+/** An object for `readFrame` to fill. */
 export function noParts(): FrameParts {
   return { size: 0, count: 0, producer: 0, sequence: 0, sinceCreationMs: 0, baseAt: 0, valuesAt: 0 };
 }
 
-/** Reads the frame at `at` into `parts`; "cut" when the bytes end before it does, "foreign" when it is no frame of this type. */
+/** Reads the frame at `at` into `parts`. Returns "cut" if the bytes end before it does, "foreign" if it is not a frame of this type. */
 export function readFrame(
   view: DataView,
   at: number,
@@ -99,7 +100,7 @@ export function readFrame(
   if (at + FRAME_HEADER_BYTES > view.byteLength) return "cut";
   const flags = view.getUint8(at + layout.FRAME_FLAGS_AT);
   const count = view.getUint16(at + layout.FRAME_COUNT_AT, true);
-  if (flags >> 4 !== law.format || (flags & 13) !== valueType || count === 0) return "foreign";
+  if (flags >> 4 !== constants.format || (flags & 13) !== valueType || count === 0) return "foreign";
   const ownTimes = (flags & OWN_TIMES) !== 0;
   const size = frameSize(valueType, count, ownTimes);
   if (at + size > view.byteLength) return "cut";
@@ -113,25 +114,25 @@ export function readFrame(
   return "whole";
 }
 
-/** Fewer bytes of frames are not worth a column over them. */
-const WORTH_COLUMN = 4096;
-/** Up to so many values are quicker taken one by one than as a piece of a column. */
+/** From this size on, a column over the bytes pays. */
+const MIN_COLUMN_BYTES = 4096;
+/** Up to this number, copying values one by one is faster than a subarray. */
 const FEW = 64;
 
-/** Own times of one segment's share of a frame. */
+/** Scratch memory for the own times of a part of a frame. */
 const segmentTimes = new Float64Array(MAX_IN_SEGMENT);
 
-/** The values of frames in a stretch of a journal, on their way into segments. */
+/** Copies the values of frames into segments. */
 export class FrameValues {
   readonly view: DataView;
   readonly #width: number;
-  /** All bytes as values, those between the values included: frames lie at multiples of a value's width. */
+  /** All bytes as a column, headers included. Frames begin at multiples of a value's width. */
   readonly #column: Column | undefined;
 
   constructor(bytes: Uint8Array, valueType: number) {
     this.#width = valueType === 1 ? 8 : 4;
     let there = bytes;
-    if (bytes.length >= WORTH_COLUMN) {
+    if (bytes.length >= MIN_COLUMN_BYTES) {
       if (bytes.byteOffset % this.#width !== 0) there = new Uint8Array(bytes);
       const count = Math.floor(there.length / this.#width);
       this.#column =
@@ -142,7 +143,7 @@ export class FrameValues {
     this.view = new DataView(there.buffer, there.byteOffset, there.byteLength);
   }
 
-  /** Takes the events of one frame into segments. */
+  /** Adds the events of one frame to segments. */
   store(events: Segments, { count, baseAt, valuesAt }: FrameParts, stampMs: number): void {
     if (count === 1 && baseAt < 0) {
       events.append(stampMs, this.#at(valuesAt));
@@ -175,7 +176,7 @@ export class FrameValues {
     if (column) {
       const from = at / this.#width;
       if (count > FEW) values.set(column.subarray(from, from + count), first);
-      else for (let i = 0; i < count; i++) values[first + i] = column[from + i];
+      else for (let i = 0; i < count; i++) values[first + i] = column[from + i]!;
     } else if (count > 8) {
       const { buffer, byteOffset } = this.view;
       const source = new Uint8Array(buffer, byteOffset + at, count * this.#width);

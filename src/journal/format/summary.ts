@@ -2,28 +2,28 @@ import * as layout from "../../generated/layouts/journal.ts";
 import { divideDouble } from "../../kernel/double-double.ts";
 import { FRAME_HEADER_BYTES, type Known } from "./answer.ts";
 import { type ChunkHeader, HEADER_BYTES, readHeader, writeHeader } from "./chunk.ts";
+import { constants } from "./constants.ts";
 import { Digest } from "./digest.ts";
 import { FrameRanges } from "./frame-ranges.ts";
-import { law } from "./law.ts";
 
 /*
- * A summary of a journal up to a place in one of its chunks, under `oriel:{name}:summary`: the header of that chunk (CHUNK,
- * its format 129), SUMMARY, ranges of frames of which copies may still follow (FRAME_RANGE), and digests of consecutive
- * events (DIGEST and its points). layouts/journal.mjs declares these records.
+ * A summary of a journal up to a place in one of its chunks, in the key `oriel:{name}:summary`. It has the header of that chunk
+ * (CHUNK with format 129), SUMMARY, ranges of frames of which copies may still follow (FRAME_RANGE), and digests of
+ * consecutive events (DIGEST and its points). layouts/journal.mjs declares these records.
  */
 export interface Summary {
-  /** Of the chunk it ends in, as it was. */
+  /** The header of its last chunk at that time. */
   header: ChunkHeader;
   known: Known;
   fromMs: number;
-  reachMs: number;
+  coversUntilMs: number;
   isOlderMissing: boolean;
   frames: FrameRanges;
   /** In order of time. */
   digests: readonly Digest[];
 }
 
-/** A summary has so many at least. */
+/** Smallest size of a summary. */
 export const FIXED_BYTES = HEADER_BYTES + layout.SUMMARY_BYTES;
 const FRAME_AT = HEADER_BYTES + layout.SUMMARY_FRAME_AT;
 const RANGE_BYTES = layout.FRAME_RANGE_BYTES;
@@ -33,7 +33,7 @@ export function summaryKey(key: string): string {
   return `${key}:summary`;
 }
 
-/** Where a summary of `FIXED_BYTES` or more ends: what a reader names that read so far. */
+/** The end of a summary of at least `FIXED_BYTES`, in the form that a reader names. */
 export function endOf(summary: Uint8Array): Known {
   const { number, birth } = readHeader(summary);
   const view = new DataView(summary.buffer, summary.byteOffset, summary.length);
@@ -53,12 +53,12 @@ export function encodeSummary(summary: Summary): Uint8Array {
   const pointBytes = digests.reduce((sum, { sorted }) => sum + sorted.byteLength, 0);
   const bytes = new Uint8Array(FIXED_BYTES + RANGE_BYTES * ranges.length + DIGEST_BYTES * digests.length + pointBytes);
   const view = new DataView(bytes.buffer);
-  writeHeader(bytes, { ...header, format: law.summaryFormat });
+  writeHeader(bytes, { ...header, format: constants.summaryFormat });
   view.setUint32(HEADER_BYTES + layout.SUMMARY_LENGTH_AT, known.length, true);
   view.setUint32(HEADER_BYTES + layout.SUMMARY_PLACE_AT, known.place, true);
   bytes.set(known.frame, FRAME_AT);
   view.setFloat64(HEADER_BYTES + layout.SUMMARY_FROM_MS_AT, summary.fromMs, true);
-  view.setFloat64(HEADER_BYTES + layout.SUMMARY_COVERS_UNTIL_MS_AT, summary.reachMs, true);
+  view.setFloat64(HEADER_BYTES + layout.SUMMARY_COVERS_UNTIL_MS_AT, summary.coversUntilMs, true);
   view.setUint32(HEADER_BYTES + layout.SUMMARY_IS_OLDER_MISSING_AT, summary.isOlderMissing ? 1 : 0, true);
   view.setUint32(HEADER_BYTES + layout.SUMMARY_RANGES_AT, ranges.length, true);
   view.setUint32(HEADER_BYTES + layout.SUMMARY_DIGESTS_AT, digests.length, true);
@@ -93,7 +93,7 @@ function writeDigest(bytes: Uint8Array, view: DataView, at: number, digest: Dige
   return at + DIGEST_BYTES + sorted.byteLength;
 }
 
-/** Undefined for what is no whole summary of this format. */
+/** Undefined if the bytes are not a complete summary of this format. */
 export function decodeSummary(bytes: Uint8Array): Summary | undefined {
   try {
     return readSummary(bytes);
@@ -105,8 +105,8 @@ export function decodeSummary(bytes: Uint8Array): Summary | undefined {
 
 function readSummary(bytes: Uint8Array): Summary | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  if (view.getUint8(layout.CHUNK_FORMAT_AT) !== law.summaryFormat) return undefined;
-  const header = { ...readHeader(bytes), format: law.format };
+  if (view.getUint8(layout.CHUNK_FORMAT_AT) !== constants.summaryFormat) return undefined;
+  const header = { ...readHeader(bytes), format: constants.format };
   const known = endOf(bytes);
   let at = FIXED_BYTES;
   const ranges = Array.from({ length: count(view, HEADER_BYTES + layout.SUMMARY_RANGES_AT, RANGE_BYTES) }, () => {
@@ -129,13 +129,13 @@ function readSummary(bytes: Uint8Array): Summary | undefined {
     view.getFloat64(HEADER_BYTES + layout.SUMMARY_COVERS_UNTIL_MS_AT, true),
   ];
   const isOlderMissing = view.getUint32(HEADER_BYTES + layout.SUMMARY_IS_OLDER_MISSING_AT, true) === 1;
-  return { header, known, fromMs, reachMs, isOlderMissing, frames: new FrameRanges(ranges), digests };
+  return { header, known, fromMs, coversUntilMs: reachMs, isOlderMissing, frames: new FrameRanges(ranges), digests };
 }
 
-/** A number of parts of at least so many bytes; RangeError where there is no room for them. */
-function count(view: DataView, at: number, leastBytes: number): number {
+/** Reads a number of parts with at least `minBytes` each. Throws RangeError if the bytes have no room for them. */
+function count(view: DataView, at: number, minBytes: number): number {
   const count = view.getUint32(at, true);
-  if (count * leastBytes > view.byteLength) throw new RangeError();
+  if (count * minBytes > view.byteLength) throw new RangeError();
   return count;
 }
 

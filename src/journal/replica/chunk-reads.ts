@@ -1,36 +1,37 @@
 import { corruptError } from "../../errors.ts";
 import type { RunOptions, Store } from "../../store/contract.ts";
-import { type Answer, FRAME_HEADER_BYTES, goesOn, type Known, STATUS } from "../format/answer.ts";
+import { continuesFrom, FRAME_HEADER_BYTES, type JournalAnswer, type Known, STATUS } from "../format/answer.ts";
 import { HEADER_BYTES } from "../format/chunk.ts";
-import { law } from "../format/law.ts";
-import type { ClosedChunk, Reach } from "../format/older.ts";
-import { Rolled } from "../format/rolled.ts";
-import { cold } from "../steps/cold.ts";
-import { type Read, read } from "../steps/read.ts";
+import type { ClosedChunk, Lookback } from "../format/closed-chunks.ts";
+import { constants } from "../format/constants.ts";
+import { JournalRolledBack } from "../format/journal-rolled-back.ts";
+import { type ReadRequest, read } from "../steps/read.ts";
+import { readWindow } from "../steps/read-window.ts";
 import { closedKey } from "../steps/rotate.ts";
 
-/** Pages of one chunk asked for in one turn, once its length is known. */
-const PAGES_ABREAST = 4;
+/** Pages of one chunk to read in one turn when its length is known. */
+const MAX_PAGES_PER_TURN = 4;
 const NO_FRAME = new Uint8Array(FRAME_HEADER_BYTES);
 
-/** What was found in one turn, and whether the chunk that links it was the journal's at the same instant. */
-export interface Found {
-  /** What a held chunk lacks, if that was asked for. */
-  rest: Answer | undefined;
-  /** In ascending order; undefined: no such chunk. */
+/** The chunks found in one turn, and whether the link was part of the journal at the same instant. */
+export interface FoundChunks {
+  /** The missing bytes of a held chunk, if requested. */
+  rest: JournalAnswer | undefined;
+  /** In ascending order. Undefined: no such chunk. */
   chunks: (ClosedChunk | undefined)[];
   isLinked: boolean;
 }
 
-/** Of the chunk that links a turn, at the turn's instant; unknown where there is no such instant. */
+/** State of the link at the instant of a turn; unknown if the turn was not one instant. */
 type LinkState = "linked" | "gone" | "unknown";
 
 /**
- * Reads chunks of one journal, what belongs together in one turn: the store then runs it as one script, at one instant.
+ * Reads chunks of one journal. Reads that belong together are made in one turn, so the store runs them as one script at one
+ * instant.
  *
- * A turn over closed chunks reads with them, by its name as the open one and as a closed one, the chunk whose births
- * they are to lead up to, the link. Where that is there at the same instant, they are what it was rotated from,
- * whatever was read before and wherever (a failover may lie between); else somebody has to look at it afterwards.
+ * A turn over closed chunks also reads the link: the later chunk that their births must lead to, both as the open and as a
+ * closed chunk. If it exists at the same instant, they are its predecessors, even if a failover happened since earlier reads.
+ * Otherwise the link must be checked afterwards.
  */
 export class ChunkReads {
   readonly #store: Store;
@@ -41,63 +42,67 @@ export class ChunkReads {
     this.#key = key;
   }
 
-  open(known: Read): Promise<Answer> {
+  open(known: ReadRequest): Promise<JournalAnswer> {
     return this.#read(this.#key, known);
   }
 
-  /** Where nothing is known: the open chunk, and the closed ones in reach as far as they are found. */
-  async cold(reach: Reach): Promise<Answer> {
-    return this.#checked(this.#key, await this.#store.run(cold, this.#key, reach));
+  /** For a reader without a copy: the open chunk, and the closed chunks of the lookback as far as they are found. */
+  async window(lookback: Lookback): Promise<JournalAnswer> {
+    return this.#checked(this.#key, await this.#store.run(readWindow, this.#key, lookback));
   }
 
-  closed(number: number, known: Read): Promise<Answer> {
+  closed(number: number, known: ReadRequest): Promise<JournalAnswer> {
     return this.#read(closedKey(this.#key, number), known);
   }
 
   /**
-   * `count` closed chunks from number `first` on, and what is lacking of `held`. Throws Rolled where what is held does
-   * not go on, or the link is gone.
+   * Reads `count` closed chunks from number `first` on, and the missing bytes of `held`. Throws JournalRolledBack if `held` does
+   * not continue, or the link is gone.
    */
-  async find(first: number, count: number, link: Known, held?: Known): Promise<Found> {
-    const asks: [number, Read][] = held ? [[held.number, held]] : [];
-    // Nothing is known of them yet, but that two pages are all of one that was closed in time.
-    const second: Known = { number: 0, birth: 0, length: law.pageBytes, place: 0, frame: NO_FRAME };
+  async find(first: number, count: number, link: Known, held?: Known): Promise<FoundChunks> {
+    const asks: [number, ReadRequest][] = held ? [[held.number, held]] : [];
+    // Two pages are the whole of a chunk that was closed in time.
+    const second: Known = { number: 0, birth: 0, length: constants.pageBytes, place: 0, frame: NO_FRAME };
     for (let number = first; number < first + count; number++) asks.push([number, undefined], [number, second]);
     const { answers, state } = await this.#turn(asks, link);
     const rest = held && answers.shift();
-    if (rest && !goesOn(held, rest)) throw new Rolled(rest.header !== undefined);
-    if (state === "gone") throw new Rolled();
-    const chunks = Array.from({ length: count }, (_, i) => joined(answers[2 * i], answers[2 * i + 1]));
+    if (rest && !continuesFrom(held, rest)) throw new JournalRolledBack(rest.header !== undefined);
+    if (state === "gone") throw new JournalRolledBack();
+    const chunks = Array.from({ length: count }, (_, i) => joined(answers[2 * i]!, answers[2 * i + 1]!));
     return { rest, chunks, isLinked: state === "linked" };
   }
 
-  /** All bytes of a closed chunk after its header. */
+  /** Reads all bytes of a closed chunk after its header. */
   async frames(chunk: ClosedChunk, link: Known): Promise<{ frames: Uint8Array; isLinked: boolean }> {
     const { header, length } = chunk;
     const { number, birth } = header;
     let { bytes } = chunk;
     let isLinked = true;
     while (bytes.length < length) {
-      const asks: [number, Read][] = [];
-      for (let at = bytes.length; at < length && asks.length < PAGES_ABREAST; at += law.pageBytes)
+      const asks: [number, ReadRequest][] = [];
+      for (let at = bytes.length; at < length && asks.length < MAX_PAGES_PER_TURN; at += constants.pageBytes)
         asks.push([number, { number, birth, length: at, place: 0, frame: NO_FRAME }]);
       const turn = await this.#turn(asks, link);
-      if (turn.state === "gone") throw new Rolled();
+      if (turn.state === "gone") throw new JournalRolledBack();
       isLinked &&= turn.state === "linked";
       for (const answer of turn.answers)
-        if (!goesOn(header, answer) || answer.bytes.length === 0 || answer.length !== length) throw new Rolled();
+        if (!continuesFrom(header, answer) || answer.bytes.length === 0 || answer.length !== length)
+          throw new JournalRolledBack();
       bytes = concatenated([bytes, ...turn.answers.map((answer) => answer.bytes)]);
     }
     return { frames: bytes.subarray(HEADER_BYTES), isLinked };
   }
 
-  /** Whether a chunk, open or closed, is still the journal's, with all that is known of it. */
+  /** Whether a chunk, open or closed, is still part of the journal with all its known bytes. */
   async has(known: Known): Promise<boolean> {
     const answers = await Promise.all([this.open(known), this.closed(known.number, known)]);
-    return answers.some((answer) => goesOn(known, answer));
+    return answers.some((answer) => continuesFrom(known, answer));
   }
 
-  async #turn(asks: readonly [number, Read][], link: Known): Promise<{ answers: Answer[]; state: LinkState }> {
+  async #turn(
+    asks: readonly [number, ReadRequest][],
+    link: Known,
+  ): Promise<{ answers: JournalAnswer[]; state: LinkState }> {
     const runs: object[] = [];
     const options = { ranIn: (run: object) => void runs.push(run) };
     const [open, closed, ...answers] = await Promise.all([
@@ -106,22 +111,22 @@ export class ChunkReads {
       ...asks.map(([number, known]) => this.#read(closedKey(this.#key, number), known, options)),
     ]);
     const isOneInstant = runs.length === asks.length + 2 && runs.every((run) => run === runs[0]);
-    const isThere = goesOn(link, open) || goesOn(link, closed);
+    const isThere = continuesFrom(link, open) || continuesFrom(link, closed);
     return { answers, state: isOneInstant ? (isThere ? "linked" : "gone") : "unknown" };
   }
 
-  async #read(key: string, known: Read, options?: RunOptions): Promise<Answer> {
+  async #read(key: string, known: ReadRequest, options?: RunOptions): Promise<JournalAnswer> {
     return this.#checked(key, await this.#store.run(read, key, known, options));
   }
 
-  #checked(key: string, answer: Answer): Answer {
-    if (answer.status === STATUS.foreign) throw corruptError(key, `it is no journal of format ${law.format}`);
+  #checked(key: string, answer: JournalAnswer): JournalAnswer {
+    if (answer.status === STATUS.foreign) throw corruptError(key, `it is not a journal of format ${constants.format}`);
     return answer;
   }
 }
 
-/** The first page of a chunk and, where it goes on in the second, both. */
-function joined(first: Answer, second: Answer): ClosedChunk | undefined {
+/** The first page of a chunk, joined with the second if it continues there. */
+function joined(first: JournalAnswer, second: JournalAnswer): ClosedChunk | undefined {
   const { header, length, bytes } = first;
   if (!header) return undefined;
   const isOne = second.header?.birth === header.birth && second.length === length && second.from === bytes.length;

@@ -4,39 +4,39 @@ import { Segments } from "../../stats/segments/segments.ts";
 import type { Closed } from "../../time.ts";
 import { FRAME_HEADER_BYTES, type Known } from "../format/answer.ts";
 import { type ChunkHeader, HEADER_BYTES } from "../format/chunk.ts";
+import { constants } from "../format/constants.ts";
 import { Dedupe } from "../format/dedupe.ts";
 import type { FrameRanges } from "../format/frame-ranges.ts";
 import { type FrameParts, FrameValues, noParts, readFrame } from "../format/frames.ts";
-import { law } from "../format/law.ts";
 import { DamagedChunk } from "../steps/corrupt.ts";
 
-/** What a chunk of a copy takes beside its events, however few: a segment, its columns, runs and blocks. */
+/** Heap of a copied chunk besides its events: a segment with its columns, runs and blocks. */
 const CHUNK_BYTES = 1800;
-/** Of the bound of events: what they may take together with the names of their frames. */
+/** Events and the names of their frames together may take this multiple of the bound of events. */
 const WITH_NAMES = 1.5;
 
-/** A chunk as a reader holds it: its events, and the place from which its bytes go on. */
+/** A chunk in a copy: its events, and the place where its next bytes begin. */
 export interface CopiedChunk {
   header: ChunkHeader;
-  /** Bytes taken in, the header among them: up to the end of a frame. */
+  /** Bytes read, including the header, up to the end of a frame. */
   length: number;
-  /** Where the last whole frame header lies; 0 when there is none yet. */
+  /** Offset of the last frame header; 0 before the first. */
   place: number;
   frame: Uint8Array;
   events: Segments;
 }
 
 /**
- * The stretch of a journal that a process holds, oldest chunk first, every frame judged once, in journal order.
- * The names of the frames counted in its first `law.dedupeMs` are kept: when older chunks are put before it, one of
- * them may turn out to be a copy, and then the whole is read again.
+ * One process's copy of a part of a journal, oldest chunk first. Each frame was counted or recognised as a copy, in the order of
+ * the journal. The names of the frames counted in its first `constants.dedupeMs` are kept: if older chunks are added in front,
+ * one of these frames may be a copy, and then everything is read again.
  */
 export class JournalCopy {
   chunks: CopiedChunk[] = [];
-  /** True when the chunk before the first is known not to be there. */
-  noOlder = false;
+  /** True if the chunk before the first is known not to exist. */
+  isFirstKnown = false;
   #dedupe = new Dedupe();
-  /** Of these frames, stamped from one time to before another, none was judged in the light of chunks before. */
+  /** These frames, stamped in the given range, were not compared with frames of earlier chunks. */
   #headFrames = this.#dedupe.first;
   #headSinceMs = -Infinity;
   #headUntilMs = -Infinity;
@@ -45,16 +45,16 @@ export class JournalCopy {
   #changed = false;
   #tailVersion = 0;
 
-  /** What goes on where a summary ends: of events and frames before it nothing is held but the names that matter yet. */
+  /** A copy that begins at the end of a summary. Of earlier frames it has only the names of which copies may follow. */
   static after(header: ChunkHeader, { length, place, frame }: Known, before: FrameRanges): JournalCopy {
     const copy = new JournalCopy();
     copy.#dedupe = new Dedupe(before);
     Object.assign(copy.begin(header), { length, place, frame });
-    copy.noOlder = true;
+    copy.isFirstKnown = true;
     return copy;
   }
 
-  /** Names of frames that one which is yet to come may be a copy of. */
+  /** Names of frames of which copies may still follow. */
   get lateFrames(): FrameRanges {
     return this.#dedupe.rangesAt(this.tail?.header.lastStampMs ?? Infinity);
   }
@@ -71,25 +71,25 @@ export class JournalCopy {
     return this.chunks.reduce((sum, chunk) => sum + chunk.events.count, 0);
   }
 
-  /** What all of it takes in the heap, about, where events are of that type. */
+  /** Approximate size in the heap for events of this type. */
   sizeBytesAs(valueType: number): number {
     return this.eventCount * bytesPerEvent(valueType) + this.chunks.length * CHUNK_BYTES + this.nameBytes;
   }
 
-  /** Whether so many of its events are too many for a bound, or half as much again too little for them and the names of frames. */
-  isBeyond(mostBytes: number, eventCount = this.eventCount, othersBytes = 0): boolean {
+  /** Whether its events exceed `mostBytes`, or its events, others and names of frames together exceed 1.5 times that. */
+  exceeds(mostBytes: number, eventCount = this.eventCount, othersBytes = 0): boolean {
     const eventBytes = eventCount * bytesPerEvent(this.tail?.header.valueType ?? 0);
     return eventBytes > mostBytes || eventBytes + this.nameBytes + othersBytes > WITH_NAMES * mostBytes;
   }
 
-  /** What the names of frames take in the heap, about. */
+  /** Approximate size of the names of frames in the heap. */
   get nameBytes(): number {
     let bytes = 0;
     for (const names of new Set([this.#headFrames, ...this.#dedupe.names])) bytes += names.sizeBytes;
     return bytes;
   }
 
-  /** All that is held, oldest first, and a number that changes whenever that does or a segment is closed. */
+  /** All segments, oldest first, and a number that changes with them and when a segment is closed. */
   get segments(): { list: readonly Segment[]; version: number } {
     const tailVersion = this.tail?.events.version ?? 0;
     if (this.#changed || tailVersion !== this.#tailVersion) {
@@ -101,7 +101,7 @@ export class JournalCopy {
     return { list: this.#list, version: this.#version };
   }
 
-  /** A copy of the values inside a window, in the order of the journal. */
+  /** Copies the values inside a window, in the order of the journal. */
   valuesInside(valueType: number, fromMs: number, toMs: number, closed: Closed): Column {
     const total = this.eventCount;
     const all = valueType === 1 ? new Float64Array(total) : new Float32Array(total);
@@ -112,19 +112,19 @@ export class JournalCopy {
 
   clear(): void {
     this.chunks = [];
-    // Not only at the next question, which may never come.
+    // Frees the memory now. There may be no further query.
     this.#list = [];
     this.#changed = true;
-    this.noOlder = false;
+    this.isFirstKnown = false;
     this.#dedupe = new Dedupe();
     this.#headFrames = this.#dedupe.first;
     this.#headSinceMs = -Infinity;
     this.#headUntilMs = -Infinity;
   }
 
-  /** Begins the chunk after the last one held, which takes in no more. */
+  /** Begins the next chunk. The last one gets no more events. */
   begin(header: ChunkHeader): CopiedChunk {
-    if (this.chunks.length === 0) this.#headUntilMs = header.createdMs + law.dedupeMs;
+    if (this.chunks.length === 0) this.#headUntilMs = header.createdMs + constants.dedupeMs;
     this.tail?.events.close();
     this.#changed = true;
     const chunk = {
@@ -139,8 +139,8 @@ export class JournalCopy {
   }
 
   /**
-   * Takes in the next bytes of the last chunk, as far as they are whole frames: a frame that a page cut off is read
-   * again, for what was read of it might be rolled back meanwhile.
+   * Adds the next bytes of the last chunk, as far as they are whole frames. A frame that a page cuts is read again, because the
+   * part that was read may be rolled back.
    */
   take(bytes: Uint8Array): void {
     const chunk = this.tail!;
@@ -152,27 +152,27 @@ export class JournalCopy {
     for (;;) {
       const found = readFrame(view, at, chunk.header.valueType, parts);
       if (found === "cut") break;
-      if (found === "foreign") throw corrupt(chunk, at, "holds no frame");
-      this.#judge(chunk, source, parts);
+      if (found === "foreign") throw corrupt(chunk, at, "has foreign bytes");
+      this.#count(chunk, source, parts);
       last = at;
       at += parts.size;
     }
     if (last >= 0) {
       chunk.place = chunk.length + last;
-      // A copy: a Buffer's slice would hold the whole reply.
+      // A copy, because a Buffer's slice would keep the whole reply alive.
       chunk.frame = new Uint8Array(bytes.subarray(last, last + FRAME_HEADER_BYTES));
     } else if (bytes.length > 0) throw corrupt(chunk, 0, "ends within a frame");
     chunk.length += at;
   }
 
-  #judge(chunk: CopiedChunk, source: FrameValues, parts: FrameParts): void {
+  #count(chunk: CopiedChunk, source: FrameValues, parts: FrameParts): void {
     const stampMs = chunk.header.createdMs + parts.sinceCreationMs;
-    // As i32, which engines keep in place; large u32 would be objects.
+    // As i32, because engines store a large u32 as an object.
     if (!this.#dedupe.admit(parts.producer | 0, parts.sequence | 0, stampMs)) return;
     source.store(chunk.events, parts, stampMs);
   }
 
-  /** Puts an older stretch before this one; false, and nothing done, when a frame held here is a copy of one in it. */
+  /** Adds an older part in front. Returns false, without a change, if a frame of this copy is a copy of one in it. */
   prepend(older: JournalCopy): boolean {
     if (this.#headFrames.some((...frame) => this.#isHead(frame[2]) && older.#dedupe.holds(...frame))) return false;
     if (older.chunks.length === 0) return true;
@@ -190,15 +190,15 @@ export class JournalCopy {
     return stampMs >= this.#headSinceMs && stampMs < this.#headUntilMs;
   }
 
-  /** Lets go of the oldest chunk, but not of what is yet to be judged in the light of chunks before it. */
+  /** Drops the oldest chunk, but keeps the names that are still to be compared with earlier chunks. */
   dropHead(): void {
     this.chunks.shift();
     this.#changed = true;
-    this.noOlder = false;
+    this.isFirstKnown = false;
     this.#headSinceMs = this.head?.header.createdMs ?? Infinity;
   }
 
-  /** What the next call names of a chunk held. */
+  /** The known part of a chunk, for the next call. */
   knownOf(chunk: CopiedChunk): Known {
     const { number, birth } = chunk.header;
     return { number, birth, length: chunk.length, place: chunk.place, frame: chunk.frame };

@@ -1,25 +1,25 @@
 import { bytesPerEvent } from "../../stats/segments/segment.ts";
 import type { Store } from "../../store/contract.ts";
-import { type Answer, FRAME_HEADER_BYTES, goesOn, type Known } from "../format/answer.ts";
+import { continuesFrom, FRAME_HEADER_BYTES, type JournalAnswer, type Known } from "../format/answer.ts";
 import { type ChunkHeader, HEADER_BYTES, isPast, needsOlder } from "../format/chunk.ts";
+import type { ClosedChunk, Lookback } from "../format/closed-chunks.ts";
 import { countEvents } from "../format/frames.ts";
-import type { ClosedChunk, Reach } from "../format/older.ts";
-import { Rolled } from "../format/rolled.ts";
-import type { Read } from "../steps/read.ts";
+import { JournalRolledBack } from "../format/journal-rolled-back.ts";
+import type { ReadRequest } from "../steps/read.ts";
 import { ChunkReads } from "./chunk-reads.ts";
 import { JournalCopy } from "./journal-copy.ts";
 
-/** The window holds more than the copy may: more events, or more names of frames. */
-export class TooMany extends Error {}
+/** Thrown if a window has more events or names of frames than a copy may have. */
+export class WindowTooLarge extends Error {}
 
-/** Chunks asked for at once: so many, and so many bytes as the last one lets expect. */
-const MOST_ABREAST = 16;
-const BYTES_ABREAST = 8 << 20;
-/** An f32. */
-const LEAST_EVENT_BYTES = 4;
+/** Bounds of one turn: chunks, and their expected bytes. */
+const MAX_CHUNKS_PER_TURN = 16;
+const MAX_BYTES_PER_TURN = 8 << 20;
+/** Size of an f32. */
+const MIN_EVENT_BYTES = 4;
 
-function abreast(chunkBytes: number): number {
-  return Math.max(1, Math.min(MOST_ABREAST, Math.floor(BYTES_ABREAST / chunkBytes)));
+function chunksPerTurn(chunkBytes: number): number {
+  return Math.max(1, Math.min(MAX_CHUNKS_PER_TURN, Math.floor(MAX_BYTES_PER_TURN / chunkBytes)));
 }
 
 interface RawChunk {
@@ -28,15 +28,15 @@ interface RawChunk {
 }
 
 /**
- * Brings a copy up to an answer's cut (its chunk, length and now) and back to a given time, reading only what is
- * missing. Throws Rolled where the journal does not fit together.
+ * Extends a copy forward to an answer's state (its chunk, length and time) and back to a given time. Reads only missing bytes.
+ * Throws JournalRolledBack if the chunks do not fit together.
  *
- *   nothing held ....................... the cut is all: the closed chunks in reach came with it
- *   not all of them found .............. one turn more: the rest by name and, at the same instant, the cut's
- *   chunks were closed since ........... one turn more: the rest of the last one held, those after it, and the cut's
+ *   without a copy               │ no further request: the closed chunks of the lookback came with the answer
+ *   some of them were not found  │ one more turn: the rest by name and, at the same instant, the answer's chunk
+ *   chunks were closed since     │ one more turn: the rest of the last chunk, those after it, and the answer's chunk
  *
- * A turn more for every 8 MiB or 16 chunks, for chunks of several pages, and one that looks again at the end where the
- * store cannot tell that a turn was of one instant.
+ * There is one more turn for each 8 MiB or 16 chunks, for chunks of several pages, and a check at the end if the store cannot
+ * say that a turn was one instant.
  */
 export class JournalReader {
   readonly #reads: ChunkReads;
@@ -45,21 +45,21 @@ export class JournalReader {
     this.#reads = new ChunkReads(store, key);
   }
 
-  /** `reach`: what is wanted of closed chunks, where nothing is known. */
-  open(known: Read, reach?: Reach): Promise<Answer> {
-    return known === undefined && reach ? this.#reads.cold(reach) : this.#reads.open(known);
+  /** `lookback`: the closed chunks to return if nothing is known. */
+  open(known: ReadRequest, lookback?: Lookback): Promise<JournalAnswer> {
+    return known === undefined && lookback ? this.#reads.window(lookback) : this.#reads.open(known);
   }
 
-  /** Only the header. */
-  closed(number: number): Promise<Answer> {
+  /** Reads only the header. */
+  closed(number: number): Promise<JournalAnswer> {
     return this.#reads.closed(number, "header");
   }
 
   /**
-   * `cut` is the answer of an append or read that was told what `copy` holds; it is used up, also by a failure.
-   * TooMany before much more than `mostBytes` allow (see `isBeyond`) is taken in for the window.
+   * `cut` is the answer of an append or read that named the known part of `copy`. It is consumed, even by a failure. Throws
+   * WindowTooLarge before the copy exceeds `mostBytes` by much (see `exceeds`).
    */
-  async follow(copy: JournalCopy, cut: Answer, fromMs: number, mostBytes: number): Promise<void> {
+  async follow(copy: JournalCopy, cut: JournalAnswer, fromMs: number, mostBytes: number): Promise<void> {
     const { header } = cut;
     if (!header) {
       copy.clear();
@@ -71,31 +71,31 @@ export class JournalReader {
     if (!tail) {
       isLinked = await this.#prepend(copy, cut.length, header, linkOf(cut), fromMs, mostBytes, cut);
       this.#begin(copy, cut);
-    } else if (goesOn(tail.header, cut)) {
+    } else if (continuesFrom(tail.header, cut)) {
       tail.header = header;
       copy.take(cut.bytes);
     } else if (header.number > tail.header.number) isLinked = await this.#chain(copy, cut, mostBytes);
-    else throw new Rolled(true);
-    // What is filled in goes on from the last frame held, and so links it.
+    else throw new JournalRolledBack(true);
+    // Bytes that continue the last frame of the copy prove the link.
     if (await this.#fill(copy, true, cut.length)) isLinked = true;
-    if (!copy.noOlder && needsOlder(copy.head!.header, fromMs)) {
+    if (!copy.isFirstKnown && needsOlder(copy.head!.header, fromMs)) {
       const older = new JournalCopy();
       const { length, header: first } = copy.head!;
       const roomBytes = mostBytes - copy.eventCount * bytesPerEvent(first.valueType);
       isLinked = (await this.#prepend(older, length, first, copy.knownOf(copy.tail!), fromMs, roomBytes)) && isLinked;
-      if (!copy.prepend(older)) throw new Rolled();
-      copy.noOlder = older.noOlder;
+      if (!copy.prepend(older)) throw new JournalRolledBack();
+      copy.isFirstKnown = older.isFirstKnown;
     }
-    if (!isLinked && !(await this.#reads.has(copy.knownOf(copy.tail!)))) throw new Rolled();
+    if (!isLinked && !(await this.#reads.has(copy.knownOf(copy.tail!)))) throw new JournalRolledBack();
   }
 
-  #begin(copy: JournalCopy, answer: Answer): void {
+  #begin(copy: JournalCopy, answer: JournalAnswer): void {
     copy.begin(answer.header!);
     copy.take(answer.bytes.subarray(HEADER_BYTES - answer.from, answer.length - answer.from));
   }
 
-  /** Reads the rest of the last chunk held, those closed since, and the open one; their births must link. */
-  async #chain(copy: JournalCopy, cut: Answer, mostBytes: number): Promise<boolean> {
+  /** Reads the rest of the last chunk, the chunks closed since, and the open one. Their births must form a chain. */
+  async #chain(copy: JournalCopy, cut: JournalAnswer, mostBytes: number): Promise<boolean> {
     const tail = copy.tail!;
     let taken = 0;
     const { number, birthBefore } = cut.header!;
@@ -103,7 +103,7 @@ export class JournalReader {
     let isLinked = true;
     let next = tail.header.number + 1;
     for (let held: Known | undefined = copy.knownOf(tail); held || next < number; held = undefined) {
-      const count = Math.min(abreast(copy.tail!.length), number - next);
+      const count = Math.min(chunksPerTurn(copy.tail!.length), number - next);
       const found = await this.#reads.find(next, count, link, held);
       isLinked &&= found.isLinked;
       if (found.rest) {
@@ -112,27 +112,26 @@ export class JournalReader {
         if (await this.#fill(copy, false, found.rest.length)) isLinked = false;
       }
       for (const chunk of found.chunks) {
-        if (chunk?.header.birthBefore !== copy.tail!.header.birth) throw new Rolled();
+        if (chunk?.header.birthBefore !== copy.tail!.header.birth) throw new JournalRolledBack();
         const whole = await this.#reads.frames(chunk, link);
         isLinked &&= whole.isLinked;
         copy.begin(chunk.header);
         copy.take(whole.frames);
         if (await this.#fill(copy, false, chunk.length)) isLinked = false;
         taken += copy.tail!.events.count;
-        // The window begins before the last chunk held ends: it needs all that follow.
-        if (copy.isBeyond(mostBytes, taken)) throw new TooMany();
+        // The window begins before the end of the last chunk, so it needs all chunks that follow.
+        if (copy.exceeds(mostBytes, taken)) throw new WindowTooLarge();
       }
       next += count;
     }
-    if (birthBefore !== copy.tail!.header.birth) throw new Rolled();
+    if (birthBefore !== copy.tail!.header.birth) throw new JournalRolledBack();
     this.#begin(copy, cut);
     return isLinked;
   }
 
   /**
-   * Takes in the older chunks that a window from `fromMs` needs, up to the one before `first`, which has `length` bytes:
-   * those that came with the cut, which needs no link for them, then by name what is lacking yet.
-   * Whether they were found together with the link.
+   * Adds the chunks before `first` (of `length` bytes) that a window from `fromMs` needs: first those that came with the answer,
+   * which need no link, then the missing ones by name. Returns whether they were found together with the link.
    */
   async #prepend(
     copy: JournalCopy,
@@ -141,7 +140,7 @@ export class JournalReader {
     link: Known,
     fromMs: number,
     mostBytes: number,
-    cut?: Answer,
+    cut?: JournalAnswer,
   ): Promise<boolean> {
     const older: RawChunk[] = [];
     let oldest = first;
@@ -153,24 +152,24 @@ export class JournalReader {
       isLinked &&= isWhole;
       older.push({ header: chunk.header, frames });
       uncounted.push(frames);
-      // A walk over all frames: only where they may be too many.
-      if (uncounted.reduce((sum, { length }) => sum + length, 0) > LEAST_EVENT_BYTES * room) {
+      // Counts all frames, but only if they may be too many.
+      if (uncounted.reduce((sum, { length }) => sum + length, 0) > MIN_EVENT_BYTES * room) {
         for (const each of uncounted.splice(0)) room -= countEvents(each, first.valueType);
-        if (room < 0) throw new TooMany();
+        if (room < 0) throw new WindowTooLarge();
       }
       oldest = chunk.header;
     };
-    for (const chunk of cut?.older?.linkedTo(first, fromMs) ?? []) await take(chunk);
-    let missing = needsOlder(oldest, fromMs) && cut?.older?.isOver(oldest, cut.nowMs) === true;
+    for (const chunk of cut?.closedChunks?.linkedTo(first, fromMs) ?? []) await take(chunk);
+    let missing = needsOlder(oldest, fromMs) && cut?.closedChunks?.isOver(oldest, cut.nowMs) === true;
     while (!missing && needsOlder(oldest, fromMs)) {
-      const count = abreast(older.at(-1)?.frames.length ?? length);
+      const count = chunksPerTurn(older.at(-1)?.frames.length ?? length);
       const found = await this.#reads.find(oldest.number - count, count, link);
       isLinked &&= found.isLinked;
       for (const chunk of found.chunks.reverse()) {
         if (!needsOlder(oldest, fromMs)) break;
         missing = chunk === undefined;
         if (!chunk) break;
-        if (chunk.header.birth !== oldest.birthBefore) throw new Rolled();
+        if (chunk.header.birth !== oldest.birthBefore) throw new JournalRolledBack();
         await take(chunk);
       }
     }
@@ -179,15 +178,15 @@ export class JournalReader {
       copy.begin(chunk.header);
       copy.take(chunk.frames);
       leftBytes -= chunk.frames.length;
-      if (copy.isBeyond(mostBytes, undefined, leftBytes)) throw new TooMany();
+      if (copy.exceeds(mostBytes, undefined, leftBytes)) throw new WindowTooLarge();
     }
-    copy.noOlder = missing;
+    copy.isFirstKnown = missing;
     return isLinked;
   }
 
   /**
-   * Reads on in the last chunk held until `length`, under its closed name if it was rotated meanwhile; false when it
-   * lacked nothing.
+   * Reads the last chunk of the copy up to `length`, under its closed name if it was rotated since. Returns false if no bytes
+   * were missing.
    */
   async #fill(copy: JournalCopy, isOpen: boolean, length: number): Promise<boolean> {
     const chunk = copy.tail!;
@@ -197,17 +196,17 @@ export class JournalReader {
     while (chunk.length < length) {
       const known = copy.knownOf(chunk);
       const answer = await (isThere ? this.#reads.open(known) : this.#reads.closed(number, known));
-      if (goesOn(chunk.header, answer) && answer.bytes.length > 0)
+      if (continuesFrom(chunk.header, answer) && answer.bytes.length > 0)
         copy.take(answer.bytes.subarray(0, length - chunk.length));
       else if (isThere) isThere = false;
-      else throw new Rolled();
+      else throw new JournalRolledBack();
     }
     return true;
   }
 }
 
-/** The cut's chunk, as far as the cut tells of it. */
-function linkOf({ header, length }: Answer): Known {
+/** The chunk of an answer as a link. */
+function linkOf({ header, length }: JournalAnswer): Known {
   const { number, birth } = header!;
   return { number, birth, length, place: 0, frame: new Uint8Array(FRAME_HEADER_BYTES) };
 }

@@ -1,84 +1,89 @@
 import { sleptMs } from "../../async/sleep.ts";
 import type { Clock } from "../../time.ts";
 import type { ChunkSeen } from "../format/chunk.ts";
-import { law } from "../format/law.ts";
+import { constants } from "../format/constants.ts";
 
-/** An answer of the store about the open chunk; no header: there is none. */
+/** An answer of the store about the open chunk. Without a header there is none. */
 export interface Seen {
   nowMs: number;
   length: number;
   header: ChunkSeen | undefined;
 }
 
-/** How far the journal went at one answer. */
-export interface Place {
+/** The end of the journal at one answer. */
+export interface JournalPosition {
   readonly number: number;
   readonly birth: number;
   readonly length: number;
-  readonly reachMs: number;
+  readonly coversUntilMs: number;
 }
 
 /**
- * Holds what a process has seen of a journal against what it sees now. A journal only grows: one that is shorter, or
- * another under the same number, lost what had been acknowledged (a failover to a replica that never had it, a restored
- * backup). A journal that is gone, or begun anew, may have been deleted and says nothing.
+ * Detects lost events by comparing what a process has seen of a journal with what it sees now. A journal only grows. If it is
+ * shorter, or has another chunk with the same number, acknowledged events are lost (a failover to a replica that lacked them,
+ * or a restored backup). A journal that is gone or was begun again may have been deleted, which is no loss.
  */
 export class Rollbacks {
-  #seen: Place | undefined;
+  #seen: JournalPosition | undefined;
   #lostUntilMs = -Infinity;
 
-  /** What the answer to a request that is sent now must not fall behind. */
-  get seen(): Place | undefined {
+  /** The position that the answer to a request sent now must not fall behind. */
+  get seen(): JournalPosition | undefined {
     return this.#seen;
   }
 
-  /** `before`: what had been seen when it was asked for. Requests that are under way at once are answered in any order. */
-  see({ header, length }: Pick<Seen, "header" | "length">, before: Place | undefined): void {
+  /** `before` is the position when the request was sent. Concurrent requests are answered in any order. */
+  see({ header, length }: Pick<Seen, "header" | "length">, before: JournalPosition | undefined): void {
     if (before && header && header.number <= before.number) {
       const isSame = header.number === before.number && header.birth === before.birth;
-      if (!isSame || length < before.length) this.#tell(before.reachMs);
+      if (!isSame || length < before.length) this.#addLoss(before.coversUntilMs);
     }
-    const now = header && { number: header.number, birth: header.birth, length, reachMs: reachOf(header) };
+    const now = header && {
+      number: header.number,
+      birth: header.birth,
+      length,
+      coversUntilMs: coversUntilMsOf(header),
+    };
     if (this.#seen === before || isAhead(now, this.#seen)) this.#seen = now;
   }
 
-  /** What a copy holds of this chunk is no longer there. */
-  tell(chunk: ChunkSeen): void {
-    this.#tell(reachOf(chunk));
+  /** Reports that events of this chunk are lost. */
+  reportLoss(chunk: ChunkSeen): void {
+    this.#addLoss(coversUntilMsOf(chunk));
   }
 
-  /** Whether a window from `fromMs` may lack what was lost. */
-  reach(fromMs: number): boolean {
+  /** Whether a window from `fromMs` may lack lost events. */
+  affects(fromMs: number): boolean {
     return fromMs < this.#lostUntilMs;
   }
 
-  #tell(reachMs: number): void {
-    this.#lostUntilMs = Math.max(this.#lostUntilMs, reachMs);
+  #addLoss(coversUntilMs: number): void {
+    this.#lostUntilMs = Math.max(this.#lostUntilMs, coversUntilMs);
   }
 }
 
-function isAhead(now: Place | undefined, seen: Place | undefined): boolean {
+function isAhead(now: JournalPosition | undefined, seen: JournalPosition | undefined): boolean {
   if (!now || !seen) return false;
   return now.number > seen.number || (now.birth === seen.birth && now.length > seen.length);
 }
 
-/** No event in the chunk as it was seen is later. */
-function reachOf({ clock, latestMs, lastStampMs }: ChunkSeen): number {
-  return clock === 1 ? latestMs : lastStampMs + law.earlyMs;
+/** No event in the chunk as seen is later. */
+function coversUntilMsOf({ clock, latestMs, lastStampMs }: ChunkSeen): number {
+  return clock === 1 ? latestMs : lastStampMs + constants.earlyMs;
 }
 
-/** Clocks drift apart by up to 100 ms in this time; what was learnt before is asked anew. */
-const LONGEST_TRUST_MS = 600_000;
+/** Clocks drift apart by up to 100 ms in this time. An older estimate is not used. */
+const MAX_TRUST_MS = 600_000;
 
 /**
- * What a process knows of the server's clock: the last answer's TIME, and how long ago that was here. Nothing is proved
- * by it: the store refuses an append whose time is wrong.
+ * Estimates the server's clock from the TIME of the last answer and the time since then. An estimate may be wrong, because the
+ * store refuses an append with a wrong time.
  */
 export class ServerTime {
   readonly #monotonic: Clock;
   #isKnown = false;
   #serverMs = 0;
-  /** Of the journal: it does not fall, also where the server's clock was set back. */
+  /** The last stamp of the journal. It does not fall even if the server's clock is set back. */
   #lastStampMs = -Infinity;
   #monotonicMs = 0;
   #wallMs = 0;
@@ -95,7 +100,7 @@ export class ServerTime {
     this.#wallMs = Date.now();
   }
 
-  /** As well as can be told without asking; by this process's own clock where the server was never reached. */
+  /** The best estimate without a request. Uses this process's clock if the server was never reached. */
   roughMs(): number {
     if (!this.#isKnown) return Date.now();
     return Math.floor(this.#serverMs + this.#monotonic() - this.#monotonicMs);
@@ -106,13 +111,13 @@ export class ServerTime {
   }
 
   /**
-   * The stamp that an event recorded now would get at least, unless the server's clock was set back since; undefined when
-   * it must be asked.
+   * The least stamp of an event recorded now, unless the server's clock was set back since. Undefined if the server must be
+   * asked.
    */
   estimateMs(): number | undefined {
     if (!this.#isKnown) return undefined;
     const elapsedMs = this.#monotonic() - this.#monotonicMs;
-    if (elapsedMs > LONGEST_TRUST_MS || sleptMs(Date.now() - this.#wallMs, elapsedMs) > 0) return undefined;
+    if (elapsedMs > MAX_TRUST_MS || sleptMs(Date.now() - this.#wallMs, elapsedMs) > 0) return undefined;
     return Math.max(this.#lastStampMs, Math.floor(this.#serverMs + elapsedMs));
   }
 }
@@ -122,7 +127,7 @@ export interface Instant {
   wallMs: number;
 }
 
-/** How old what a process holds may be: counted from before the store was asked. */
+/** The age of a process's copy, counted from before its request was sent. */
 export class Age {
   readonly #monotonic: Clock;
   #since: Instant | undefined;
@@ -143,7 +148,7 @@ export class Age {
     this.#since = undefined;
   }
 
-  /** Infinity when nothing is held, or the machine slept meanwhile. */
+  /** Infinity without a copy, or if the machine slept since. */
   get ms(): number {
     if (!this.#since) return Infinity;
     const { monotonicMs, wallMs } = this.now();

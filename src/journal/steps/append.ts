@@ -1,27 +1,35 @@
 import { script } from "../../generated/journal/append.ts";
 import * as layout from "../../generated/layouts/journal.ts";
 import type { StepOfArguments } from "../../store/contract.ts";
-import { type Answer, answerOf, decodeAnswer, encodeKnown, type Known, STATUS, VERDICT } from "../format/answer.ts";
+import {
+  answerOf,
+  decodeAnswer,
+  encodeKnown,
+  type JournalAnswer,
+  type Known,
+  STATUS,
+  VERDICT,
+} from "../format/answer.ts";
 import { type ChunkHeader, chunkMsOf, expiryOf, HEADER_BYTES } from "../format/chunk.ts";
 import { ChunkBytes } from "../format/chunk-bytes.ts";
+import { constants } from "../format/constants.ts";
 import { type Frame, hasOwnTimes } from "../format/frames.ts";
-import { law } from "../format/law.ts";
 
 export interface Append {
   valueType: number;
   clock: number;
   retentionMs: number;
-  /** Latest stamp, server ms; the earliest is `law.dedupeMs` before it, exclusive. */
+  /** Latest stamp, server ms. The earliest is `constants.dedupeMs` before it, exclusive. */
   voidAfterMs: number;
-  /** Birth of the chunk, if this call creates it. */
+  /** Birth of the chunk if this call creates it. */
   birth: number;
   frames: Frame[];
-  /** "none": no bytes wanted. */
+  /** "none": the answer has no bytes. */
   known: Known | undefined | "none";
 }
 
-/** Appends frames to the open chunk; law in lua/journal/append.lua. */
-export const append: StepOfArguments<Append, Answer> = {
+/** Appends frames to the open chunk. lua/journal/append.lua states the rules. */
+export const append: StepOfArguments<Append, JournalAnswer> = {
   name: "journal/append",
   script,
   arity: 4,
@@ -65,21 +73,21 @@ export const append: StepOfArguments<Append, Answer> = {
 
 function refusal(chunk: ChunkBytes, input: Append, sizeBytes: number, nowMs: number): number {
   const { format, valueType, clock, createdMs, lastStampMs } = chunk.header;
-  if (format !== law.format) return STATUS.foreign;
+  if (format !== constants.format) return STATUS.foreign;
   if (valueType !== input.valueType || clock !== input.clock) return STATUS.mismatch;
   if (isVoid(Math.max(nowMs, lastStampMs), input)) return STATUS.void;
-  if (chunk.length + sizeBytes > law.fullBytes) return STATUS.full;
-  return nowMs - createdMs > law.oldestChunkMs ? STATUS.old : STATUS.done;
+  if (chunk.length + sizeBytes > constants.fullBytes) return STATUS.full;
+  return nowMs - createdMs > constants.maxChunkAgeMs ? STATUS.old : STATUS.done;
 }
 
-/** Whether a frame would get a stamp so far from one that a copy of it may have got that readers would count both. */
+/** Whether a frame would get a stamp too far from that of a possible copy, so that readers would count both. */
 export function isVoid(stampMs: number, { voidAfterMs }: { voidAfterMs: number }): boolean {
-  return !(stampMs <= voidAfterMs && stampMs > voidAfterMs - law.dedupeMs);
+  return !(stampMs <= voidAfterMs && stampMs > voidAfterMs - constants.dedupeMs);
 }
 
 function freshHeader(input: Append, nowMs: number): ChunkHeader {
   return {
-    format: law.format,
+    format: constants.format,
     valueType: input.valueType,
     clock: input.clock,
     chunkMs: chunkMsOf(input.retentionMs),
@@ -94,17 +102,17 @@ function freshHeader(input: Append, nowMs: number): ChunkHeader {
   };
 }
 
-/** The verdict on one frame; in an event-clock journal a written one moves the series' now. */
+/** The verdict on one frame. With the event clock, a written frame advances the series' present. */
 function judge(frame: Frame, header: ChunkHeader, stampMs: number, nowMs: number): number {
   const ownTimes = hasOwnTimes(frame.bytes);
-  if (ownTimes && frame.latestMs > nowMs + law.earlyMs) return VERDICT.early;
+  if (ownTimes && frame.latestMs > nowMs + constants.earlyMs) return VERDICT.early;
   const oldestMs = (header.clock === 1 ? header.latestMs : stampMs) - header.retentionMs;
   if (ownTimes && frame.earliestMs < oldestMs) return VERDICT.late;
   if (header.clock === 1) header.latestMs = Math.max(header.latestMs, ownTimes ? frame.latestMs : stampMs);
   return VERDICT.written;
 }
 
-/** A copy of a frame, with its stamp. */
+/** Copies a frame and sets its stamp. */
 export function stamped(frame: Uint8Array, sinceCreationMs: number): Uint8Array {
   const copy = frame.slice();
   new DataView(copy.buffer).setUint32(layout.FRAME_SINCE_CREATION_MS_AT, sinceCreationMs, true);
@@ -121,21 +129,21 @@ function headOf(input: Append): Uint8Array {
   return new Uint8Array(view.buffer);
 }
 
-/** Sizes and times; nothing for one frame without own times, of which the script need not judge anything. */
+/** Sizes and times; empty for one frame without own times, which the script always accepts. */
 function metasOf(frames: Frame[]): Uint8Array | string {
-  if (frames.length === 1 && !hasOwnTimes(frames[0].bytes)) return "";
+  if (frames.length === 1 && !hasOwnTimes(frames[0]!.bytes)) return "";
   const view = new DataView(new ArrayBuffer(frames.length * layout.FRAME_META_BYTES));
-  for (let i = 0; i < frames.length; i++) {
+  for (const [i, { bytes, earliestMs, latestMs }] of frames.entries()) {
     const at = i * layout.FRAME_META_BYTES;
-    view.setUint32(at + layout.FRAME_META_SIZE_AT, frames[i].bytes.length, true);
-    view.setFloat64(at + layout.FRAME_META_EARLIEST_MS_AT, frames[i].earliestMs, true);
-    view.setFloat64(at + layout.FRAME_META_LATEST_MS_AT, frames[i].latestMs, true);
+    view.setUint32(at + layout.FRAME_META_SIZE_AT, bytes.length, true);
+    view.setFloat64(at + layout.FRAME_META_EARLIEST_MS_AT, earliestMs, true);
+    view.setFloat64(at + layout.FRAME_META_LATEST_MS_AT, latestMs, true);
   }
   return new Uint8Array(view.buffer);
 }
 
 function joined(frames: Frame[]): Uint8Array {
-  if (frames.length === 1) return frames[0].bytes;
+  if (frames.length === 1) return frames[0]!.bytes;
   const all = new Uint8Array(frames.reduce((sum, frame) => sum + frame.bytes.length, 0));
   let at = 0;
   for (const frame of frames) {

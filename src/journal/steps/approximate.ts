@@ -1,45 +1,45 @@
 import * as layout from "../../generated/layouts/journal.ts";
 import { script } from "../../generated/summary/approximate.ts";
 import type { StepOfArguments } from "../../store/contract.ts";
-import { type Answer, answerOf, STATUS } from "../format/answer.ts";
+import { answerOf, type JournalAnswer, STATUS } from "../format/answer.ts";
 import type { ChunkBytes } from "../format/chunk-bytes.ts";
-import { law } from "../format/law.ts";
-import type { Reach } from "../format/older.ts";
+import type { Lookback } from "../format/closed-chunks.ts";
+import { constants } from "../format/constants.ts";
 import { endOf, FIXED_BYTES, summaryKey } from "../format/summary.ts";
-import { cold, MOST_CALL_BYTES } from "./cold.ts";
+import { MAX_CALL_BYTES, readWindow } from "./read-window.ts";
 
-/** What was found of a journal of which nothing is held. */
-export interface Found {
-  /** As cold answers; behind a summary, as read answers who holds what it tells of. */
-  answer: Answer;
-  /** The bytes of a summary, if one was found. */
+/** The answer to a reader without a copy. */
+export interface SummaryRead {
+  /** The answer of readWindow; with a summary, the answer of read from the end of the summary on. */
+  answer: JournalAnswer;
+  /** The summary's bytes, if there is one. */
   summary: Uint8Array | undefined;
 }
 
-/** Reads a journal of which nothing is held from a summary on; law in lua/summary/approximate.lua. */
-export const approximate: StepOfArguments<Reach, Found> = {
+/** Reads a summary and the events after it, for a reader without a copy. lua/summary/approximate.lua states the rules. */
+export const approximate: StepOfArguments<Lookback, SummaryRead> = {
   name: "summary/approximate",
   script,
   arity: 2,
   keyCount: 1,
   repeatable: true,
-  mostBytes: MOST_CALL_BYTES,
-  encode: (reach) => cold.encode(reach),
+  mostBytes: MAX_CALL_BYTES,
+  encode: (lookback) => readWindow.encode(lookback),
   decode(reply) {
     const size = new DataView(reply.buffer, reply.byteOffset).getUint32(layout.SIZED_LENGTH_AT, true);
     const summary = size === 0 ? undefined : reply.subarray(layout.SIZED_BYTES, layout.SIZED_BYTES + size);
-    return { answer: cold.decode(reply.subarray(layout.SIZED_BYTES + size)), summary };
+    return { answer: readWindow.decode(reply.subarray(layout.SIZED_BYTES + size)), summary };
   },
-  local(keys, key, reach, nowMs) {
+  local(keys, key, lookback, nowMs) {
     const open = keys.get(key) as ChunkBytes | undefined;
     const found = keys.find(summaryKey(key)) as ChunkBytes | undefined;
-    if (open?.header.format === law.format && found && found.length >= FIXED_BYTES) {
+    if (open?.header.format === constants.format && found && found.length >= FIXED_BYTES) {
       const { header, bytes } = found;
       const answer = answerOf(STATUS.done, nowMs, open, new Uint8Array(0), true, endOf(bytes));
-      const goesOn = answer.continued || open.header.number > header.number;
-      if (header.format === law.summaryFormat && goesOn)
-        return { answer: { ...answer, older: undefined }, summary: bytes };
+      const isContinued = answer.continued || open.header.number > header.number;
+      if (header.format === constants.summaryFormat && isContinued)
+        return { answer: { ...answer, closedChunks: undefined }, summary: bytes };
     }
-    return { answer: cold.local(keys, key, reach, nowMs), summary: undefined };
+    return { answer: readWindow.local(keys, key, lookback, nowMs), summary: undefined };
   },
 };

@@ -2,7 +2,7 @@ import { corruptError, OrielError } from "../../errors.ts";
 import { asCorrupt } from "../../store/as-corrupt.ts";
 import { closedKey } from "./rotate.ts";
 
-/** A chunk's bytes are no frames; under which key they lie depends on whether it is closed. */
+/** The bytes of a chunk are not frames. Its key depends on whether it is closed. */
 export class DamagedChunk extends OrielError {
   readonly number: number;
 
@@ -13,8 +13,8 @@ export class DamagedChunk extends OrielError {
 }
 
 /**
- * What went wrong over the bytes of a journal as an error that names the key: what decoding them
- * threw, whatever it was. Other errors as they are. `openNumber`: of the chunk that is not closed.
+ * Turns any error from decoding a journal's bytes into CORRUPT with the key. Returns other errors unchanged. `openNumber` is the
+ * number of the open chunk.
  */
 export function corruptAt(key: string, error: unknown, openNumber?: number): unknown {
   if (error instanceof DamagedChunk) {

@@ -5,12 +5,12 @@ import type { ChunkBytes } from "../format/chunk-bytes.ts";
 export const DELETED = { gone: 0, missing: 1, another: 2, void: 3 } as const;
 
 export interface Deletion {
-  /** As it was seen. */
+  /** The birth as last seen. */
   birth: number;
   voidAfterMs: number;
 }
 
-/** Deletes one chunk. Law in lua/journal/delete.lua. */
+/** Deletes one chunk. lua/journal/delete.lua states the rules. */
 export const deleteChunk: Operation<Deletion, number> = {
   name: "journal/delete",
   script,
@@ -18,7 +18,7 @@ export const deleteChunk: Operation<Deletion, number> = {
   keyCount: 1,
   repeatable: true,
   encode: ({ birth, voidAfterMs }) => [birth, voidAfterMs],
-  decode: (reply) => reply[0],
+  decode: (reply) => reply[0]!,
   local(keys, key, { birth, voidAfterMs }, nowMs) {
     const chunk = keys.get(key) as ChunkBytes | undefined;
     if (!chunk) return DELETED.missing;

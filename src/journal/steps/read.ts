@@ -1,14 +1,14 @@
 import { script } from "../../generated/journal/read.ts";
 import type { Operation } from "../../store/contract.ts";
-import { type Answer, answerOf, decodeAnswer, encodeKnown, type Known, STATUS } from "../format/answer.ts";
+import { answerOf, decodeAnswer, encodeKnown, type JournalAnswer, type Known, STATUS } from "../format/answer.ts";
 import type { ChunkBytes } from "../format/chunk-bytes.ts";
-import { law } from "../format/law.ts";
+import { constants } from "../format/constants.ts";
 
-/** "header": no bytes wanted; undefined: nothing known, all wanted. */
-export type Read = Known | undefined | "header";
+/** "header": without bytes. Undefined: the reader has nothing and wants the first page. */
+export type ReadRequest = Known | undefined | "header";
 
-/** Reads one page of one chunk from what is known on; law in lua/journal/read.lua. */
-export const read: Operation<Read, Answer> = {
+/** Reads one page of one chunk after the known part. lua/journal/read.lua states the rules. */
+export const read: Operation<ReadRequest, JournalAnswer> = {
   name: "journal/read",
   script,
   arity: 1,
@@ -20,7 +20,7 @@ export const read: Operation<Read, Answer> = {
     const chunk = keys.get(key) as ChunkBytes | undefined;
     const none = new Uint8Array(0);
     if (!chunk) return answerOf(STATUS.missing, nowMs, undefined, none, false);
-    const status = chunk.header.format === law.format ? STATUS.done : STATUS.foreign;
+    const status = chunk.header.format === constants.format ? STATUS.done : STATUS.foreign;
     if (known === "header" || status !== STATUS.done) return answerOf(status, nowMs, chunk, none, false);
     return answerOf(status, nowMs, chunk, none, true, known);
   },

@@ -5,11 +5,11 @@ import { packed } from "../../store/delivery/packed.ts";
 import { STATUS } from "../format/answer.ts";
 import { type ChunkSeen, expiryOf, HEADER_BYTES } from "../format/chunk.ts";
 import type { ChunkBytes } from "../format/chunk-bytes.ts";
+import { constants } from "../format/constants.ts";
 import { encodeFrame, type Frame } from "../format/frames.ts";
-import { law } from "../format/law.ts";
 import { isVoid, stamped } from "./append.ts";
 
-export interface Event {
+export interface RecordedEvent {
   valueType: number;
   producer: number;
   sequence: number;
@@ -18,15 +18,15 @@ export interface Event {
   voidAfterMs: number;
 }
 
-/** Of what `append` answers, as much as one event needs. */
-export interface Done {
+/** The part of the answer of `append` that one event needs. */
+export interface RecordResult {
   nowMs: number;
   length: number;
   header: ChunkSeen;
 }
 
-/** Appends one event to a chunk that is as nearly always; undefined where nothing was changed. Law in lua/journal/record.lua. */
-export const record: PackedStep<Event, Done | undefined> = {
+/** Fast path: appends one undated event to an existing chunk in its normal state. Undefined if it changed nothing. lua/journal/record.lua states the rules. */
+export const record: PackedStep<RecordedEvent, RecordResult | undefined> = {
   name: "journal/record",
   script,
   keyCount: 1,
@@ -35,7 +35,7 @@ export const record: PackedStep<Event, Done | undefined> = {
     inputBytes: layout.RECORD_BYTES,
     answerBytes: layout.RECORDED_BYTES,
     write(view, at, { valueType, producer, sequence, value, retentionMs, voidAfterMs }) {
-      view.setUint8(at + layout.RECORD_FLAGS_AT, (law.format << 4) | valueType);
+      view.setUint8(at + layout.RECORD_FLAGS_AT, (constants.format << 4) | valueType);
       view.setUint16(at + layout.RECORD_COUNT_AT, 1, true);
       view.setUint32(at + layout.RECORD_PRODUCER_AT, producer, true);
       view.setUint32(at + layout.RECORD_SEQUENCE_AT, sequence, true);
@@ -64,10 +64,10 @@ export const record: PackedStep<Event, Done | undefined> = {
     if (!chunk || chunk.length <= HEADER_BYTES) return undefined;
     const { header } = chunk;
     const { format, valueType, clock, createdMs } = header;
-    if (format !== law.format || clock !== 0 || valueType !== event.valueType) return undefined;
+    if (format !== constants.format || clock !== 0 || valueType !== event.valueType) return undefined;
     const stampMs = Math.max(nowMs, header.lastStampMs);
     if (event.retentionMs > header.retentionMs || isVoid(stampMs, event)) return undefined;
-    if (nowMs - createdMs > law.oldestChunkMs) return undefined;
+    if (nowMs - createdMs > constants.maxChunkAgeMs) return undefined;
 
     header.lastStampMs = stampMs;
     const frame = stamped(frameOf(event).bytes, header.lastStampMs - createdMs);
@@ -79,8 +79,8 @@ export const record: PackedStep<Event, Done | undefined> = {
   },
 };
 
-/** The event as `append` takes it: the same frame, so that it counts once where both were done. */
-export function frameOf({ valueType, producer, sequence, value }: Event): Frame {
+/** The event as a frame for `append`. It is the same frame, so the event counts once if both steps ran. */
+export function frameOf({ valueType, producer, sequence, value }: RecordedEvent): Frame {
   return encodeFrame(producer, sequence, valueType === 1 ? Float64Array.of(value) : Float32Array.of(value));
 }
 

@@ -1,9 +1,9 @@
 import { script } from "../../generated/journal/rotate.ts";
 import type { Operation } from "../../store/contract.ts";
-import { type Answer, answerOf, decodeAnswer, STATUS } from "../format/answer.ts";
+import { answerOf, decodeAnswer, type JournalAnswer, STATUS } from "../format/answer.ts";
 import { chunkMsOf, expiryOf } from "../format/chunk.ts";
 import { ChunkBytes } from "../format/chunk-bytes.ts";
-import { law } from "../format/law.ts";
+import { constants } from "../format/constants.ts";
 
 export interface Rotate {
   number: number;
@@ -16,8 +16,8 @@ export function closedKey(key: string, number: number): string {
   return `${key}:${number}`;
 }
 
-/** Closes the open chunk if it is still the one seen; law in lua/journal/rotate.lua. */
-export const rotate: Operation<Rotate, Answer> = {
+/** Closes the open chunk if it is still the one seen. lua/journal/rotate.lua states the rules. */
+export const rotate: Operation<Rotate, JournalAnswer> = {
   name: "journal/rotate",
   script,
   arity: 3,
@@ -31,7 +31,7 @@ export const rotate: Operation<Rotate, Answer> = {
     const none = new Uint8Array(0);
     if (!chunk) return answerOf(STATUS.missing, nowMs, undefined, none, false);
     const header = chunk.header;
-    if (header.format !== law.format) return answerOf(STATUS.foreign, nowMs, chunk, none, false);
+    if (header.format !== constants.format) return answerOf(STATUS.foreign, nowMs, chunk, none, false);
     if (header.number !== input.number || header.birth !== input.birth)
       return answerOf(STATUS.done, nowMs, chunk, none, false);
 
@@ -45,7 +45,7 @@ export const rotate: Operation<Rotate, Answer> = {
       birthBefore: header.birth,
       lastStampMs: stampMs,
     });
-    // Counted from its closing: while it may matter to a window, the next chunk's readers find it.
+    // The expiry counts from the closing, so readers of the next chunk find it while a window may need it.
     const expireAtMs = expiryOf({ ...header, lastStampMs: stampMs });
     const closed = chunk.clone();
     keys.set(closedKey(key, header.number), closed, closed.sizeBytes(), expireAtMs);
@@ -54,7 +54,7 @@ export const rotate: Operation<Rotate, Answer> = {
   },
 };
 
-/** The same request, repeated after a failover undid the first, closes another chunk and must give another birth. */
+/** A request that is repeated after a failover undid the first closes another chunk, and must give it another birth. */
 function birthOf(drawn: number, stampMs: number, length: number): number {
   return (drawn + (stampMs % 2 ** 32) + length) % 2 ** 32 || 1;
 }

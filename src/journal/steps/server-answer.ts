@@ -1,31 +1,31 @@
 import { OrielError } from "../../errors.ts";
 import * as layout from "../../generated/layouts/journal.ts";
 import { type ChunkHeader, HEADER_BYTES, isSound, readHeader } from "../format/chunk.ts";
-import { law } from "../format/law.ts";
+import { constants } from "../format/constants.ts";
 import type { ServerMoments } from "./server-moments.ts";
 
-/** What summary/server-stats answers; SERVER_ANSWER in layouts/journal.mjs. */
+/** The answer of summary/server-stats; SERVER_ANSWER in layouts/journal.mjs. */
 export interface ServerAnswer {
   status: number;
-  /** True when the chunk before the oldest one read should be there and is not. */
+  /** True if the chunk before the oldest one read should exist and does not. */
   missing: boolean;
-  /** Of the open chunk, bytes. */
+  /** Length of the open chunk, bytes. */
   length: number;
   /** TIME of the server, ms. */
   nowMs: number;
-  /** Of the oldest chunk read: its creation, in an event-clock journal its latest `at`, ms. */
-  reachMs: number;
-  /** Of the open chunk. */
+  /** Creation of the oldest chunk read, or with the event clock its latest `at`, ms. */
+  coversUntilMs: number;
+  /** The header of the open chunk. */
   header: ChunkHeader | undefined;
   moments: ServerMoments | undefined;
   /** `RANKS` numbers per percentile. */
   ordered: Float64Array;
 }
 
-/** How many order statistics are answered per percentile: of the ranks about floor(numbers * p / 100). */
+/** Number of order statistics for each percentile, at the ranks around floor(numbers * p / 100). */
 export const RANKS = 5;
 
-/** The first of them. No method asks for one before it, nor for one RANKS or more after it. */
+/** The first of these ranks. No method uses one before it, or RANKS or more after it. */
 export function firstRank(numbers: number, p: number): number {
   return Math.floor((numbers * p) / 100) - 2;
 }
@@ -37,18 +37,18 @@ const ORDERED_AT = MOMENTS_AT + layout.SERVER_MOMENTS_BYTES;
 export function decodeServerAnswer(reply: Uint8Array): ServerAnswer {
   const view = new DataView(reply.buffer, reply.byteOffset, reply.length);
   const sizes = reply.length === HEADER_AT || reply.length === MOMENTS_AT || reply.length >= ORDERED_AT;
-  if (!sizes) throw new OrielError("CORRUPT", `an answer of ${reply.length} bytes is cut off`);
+  if (!sizes) throw new OrielError("CORRUPT", `an answer of ${reply.length} bytes is truncated`);
   const ordered = new Float64Array(Math.max(0, reply.length - ORDERED_AT) >> 3);
   for (let i = 0; i < ordered.length; i++) ordered[i] = view.getFloat64(ORDERED_AT + 8 * i, true);
   const header = reply.length > HEADER_AT ? readHeader(reply, HEADER_AT) : undefined;
-  if (header?.format === law.format && !isSound(header))
-    throw new OrielError("CORRUPT", "the header of a chunk holds what is no time or length");
+  if (header?.format === constants.format && !isSound(header))
+    throw new OrielError("CORRUPT", "the header of a chunk has an invalid time or length");
   return {
     status: view.getUint8(layout.SERVER_ANSWER_STATUS_AT),
     missing: view.getUint8(layout.SERVER_ANSWER_MISSING_AT) === 1,
     length: view.getUint32(layout.SERVER_ANSWER_LENGTH_AT, true),
     nowMs: view.getFloat64(layout.SERVER_ANSWER_NOW_MS_AT, true),
-    reachMs: view.getFloat64(layout.SERVER_ANSWER_COVERS_UNTIL_MS_AT, true),
+    coversUntilMs: view.getFloat64(layout.SERVER_ANSWER_COVERS_UNTIL_MS_AT, true),
     header,
     moments: reply.length > MOMENTS_AT ? readMoments(view) : undefined,
     ordered,

@@ -1,11 +1,11 @@
-/** What one walk over the values of a window leaves; the twin of lua/summary/moments.lua, bit for bit. */
+/** The moments from one pass over the values of a window. Bit-equal to lua/summary/moments.lua, its twin. */
 export interface ServerMoments {
-  /** All values, and those that are numbers, infinities among them. */
+  /** All values, and those that are not NaN. */
   count: number;
   numbers: number;
   infinite: number;
   negativeInfinite: number;
-  /** Of the numbers, -0 below +0; +Infinity and -Infinity when there are none. */
+  /** Extrema of the numbers, with -0 below +0; +Infinity and -Infinity without numbers. */
   min: number;
   max: number;
   /** Double-double sum of the finite values, and the sum of their squared distances from the mean, all times `scale`. */
@@ -16,9 +16,9 @@ export interface ServerMoments {
 }
 
 const DOWNSCALED = 2 ** -540;
-const STRETCH = 128;
+const BLOCK = 128;
 
-/** `sorted`: the numbers among `values` in ascending order, -0 before +0. */
+/** `sorted` has the numbers of `values` in ascending order, -0 before +0. */
 export function serverMoments(values: readonly number[], sorted: Float64Array): ServerMoments {
   const finite = values.filter(Number.isFinite);
   let [high, low, m2, scale] = [0, 0, 0, 1];
@@ -58,10 +58,10 @@ function sums(numbers: readonly number[], finite: number, scale: number): [numbe
   const about = high / finite;
   let squares = 0;
   let apart = 0;
-  for (let from = 0; from < numbers.length; from += STRETCH) {
+  for (let from = 0; from < numbers.length; from += BLOCK) {
     let some = 0;
     let off = 0;
-    for (const number of numbers.slice(from, from + STRETCH)) {
+    for (const number of numbers.slice(from, from + BLOCK)) {
       const d = number * scale - about;
       if (d - d !== 0) continue;
       some += d * d;

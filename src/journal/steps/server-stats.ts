@@ -8,7 +8,7 @@ import type { Closed } from "../../time.ts";
 import { STATUS } from "../format/answer.ts";
 import { needsOlder } from "../format/chunk.ts";
 import type { ChunkBytes } from "../format/chunk-bytes.ts";
-import { law } from "../format/law.ts";
+import { constants } from "../format/constants.ts";
 import { closedKey } from "./rotate.ts";
 import { decodeServerAnswer, firstRank, RANKS, type ServerAnswer } from "./server-answer.ts";
 import { serverMoments } from "./server-moments.ts";
@@ -20,22 +20,22 @@ export interface ServerStats {
   closed: Closed;
   spanMs: number;
   atMs: number | undefined;
-  /** Number of the last chunk that was closed, as far as the caller knows; undefined: none is named. */
+  /** Number of the last closed chunk that the caller knows; undefined: none. */
   newest: number | undefined;
   /** Ascending. */
   percentiles: readonly number[];
 }
 
-/** Besides those that append, read and rotate answer. */
+/** The statuses of append, read and rotate, and two more. */
 export const SERVER_STATUS = { ...STATUS, otherKeys: 7, unlinked: 8 } as const;
 
-/** Over at most 7 closed chunks: each key costs Redis some time, and a call of one operation has always as many. */
+/** For at most 7 closed chunks. Each key costs Redis time, and all calls of an operation have the same number of keys. */
 export const serverStats = /* @__PURE__ */ statsOver("summary/server-stats", nearScript);
 export const serverStatsFar = /* @__PURE__ */ statsOver("summary/server-stats-far", farScript);
 
-/** Statistics of one window, computed where its events are; law in lua/summary/window-stats.lua. */
+/** Computes statistics of one window inside the server. lua/summary/window-stats.lua states the rules. */
 function statsOver(name: string, script: Script): Operation<ServerStats, ServerAnswer> {
-  const chunkCount = script === nearScript ? 8 : law.mostServerChunks;
+  const chunkCount = script === nearScript ? 8 : constants.maxServerChunks;
   const closedCount = chunkCount - 1;
   return {
     name,
@@ -69,7 +69,7 @@ function statsOf(keys: Keyspace, key: string, input: ServerStats, closedCount: n
   const open = keys.get(key) as ChunkBytes | undefined;
   if (!open) return answerOf(SERVER_STATUS.missing, nowMs);
   const { header } = open;
-  if (header.format !== law.format) return answerOf(SERVER_STATUS.foreign, nowMs);
+  if (header.format !== constants.format) return answerOf(SERVER_STATUS.foreign, nowMs);
   if (header.valueType !== input.valueType || header.clock !== input.clock)
     return answerOf(SERVER_STATUS.mismatch, nowMs, open);
 
@@ -80,17 +80,17 @@ function statsOf(keys: Keyspace, key: string, input: ServerStats, closedCount: n
   if (status !== SERVER_STATUS.done) return answerOf(status, nowMs, open);
   const values = valuesInside(chunks, input.closed === "both" ? fromMs : fromMs + 1, toMs);
   const sorted = Float64Array.from(values.filter((x) => !Number.isNaN(x))).sort();
-  const oldest = chunks[0].header;
+  const oldest = chunks[0]!.header;
   return {
     ...answerOf(status, nowMs, open),
     missing,
-    reachMs: oldest.clock === 1 ? oldest.latestMs : oldest.createdMs,
+    coversUntilMs: oldest.clock === 1 ? oldest.latestMs : oldest.createdMs,
     moments: serverMoments(values, sorted),
     ordered: Float64Array.from(sorted.length === 0 ? [] : input.percentiles.flatMap((p) => about(sorted, p))),
   };
 }
 
-interface Gathered {
+interface WindowChunks {
   status: number;
   missing: boolean;
   /** Oldest first. */
@@ -104,37 +104,37 @@ function gather(
   fromMs: number,
   newest: number | undefined,
   closedCount: number,
-): Gathered {
+): WindowChunks {
   const chunks: WindowChunk[] = [];
   let sizeBytes = 0;
   for (let chunk = open; ; ) {
     const { header } = chunk;
     chunks.unshift({ key: chunk === open ? key : closedKey(key, header.number), header, bytes: chunk.bytes });
     sizeBytes += chunk.length;
-    if (sizeBytes > law.mostServerBytes && chunk === open)
+    if (sizeBytes > constants.maxServerBytes && chunk === open)
       throw refusal("TOO_LARGE", openTooLarge(sizeBytes, header.chunkMs));
-    if (sizeBytes > law.mostServerBytes)
-      throw tooLarge(`the chunks of the window hold more than ${law.mostServerBytes} bytes`);
+    if (sizeBytes > constants.maxServerBytes)
+      throw tooLarge(`the chunks of the window have more than ${constants.maxServerBytes} bytes`);
     if (!needsOlder(header, fromMs)) return { status: SERVER_STATUS.done, missing: false, chunks };
     const place = newest === undefined ? -1 : newest - (header.number - 1);
     if (place < 0 || place >= closedCount) {
-      if (chunks.length === law.mostServerChunks)
-        throw tooLarge(`the window reaches over more than ${law.mostServerChunks - 1} closed chunks`);
+      if (chunks.length === constants.maxServerChunks)
+        throw tooLarge(`the window covers more than ${constants.maxServerChunks - 1} closed chunks`);
       return { status: SERVER_STATUS.otherKeys, missing: false, chunks };
     }
     const older = keys.get(closedKey(key, newest! - place)) as ChunkBytes | undefined;
     if (!older) return { status: SERVER_STATUS.done, missing: true, chunks };
-    if (older.header.format !== law.format)
-      throw corruptError(closedKey(key, newest! - place), `it is no journal of format ${law.format}`);
+    if (older.header.format !== constants.format)
+      throw corruptError(closedKey(key, newest! - place), `it is not a journal of format ${constants.format}`);
     if (older.header.birth !== header.birthBefore) return { status: SERVER_STATUS.unlinked, missing: false, chunks };
     chunk = older;
   }
 }
 
-/** A chunk is read whole, since any frame of it may hold an event of any time. */
+/** A chunk is read whole, because any of its frames may have an event of any time. */
 function openTooLarge(sizeBytes: number, chunkMs: number): string {
-  const bound = `of at most ${law.mostServerBytes} that are computed inside Redis, whatever the span`;
-  const closed = `when it is closed, at ${law.rotateBytes} bytes or ${chunkMs} ms after it began`;
+  const bound = `of at most ${constants.maxServerBytes} that are computed inside Redis, whatever the span`;
+  const closed = `when it is closed, at ${constants.rotateBytes} bytes or ${chunkMs} ms after it began`;
   return `the open chunk alone holds ${sizeBytes} bytes, ${bound}: ask with where: "client", or again ${closed}`;
 }
 
@@ -144,7 +144,7 @@ function tooLarge(what: string) {
 
 function about(sorted: Float64Array, p: number): number[] {
   const first = firstRank(sorted.length, p);
-  return Array.from({ length: RANKS }, (_, i) => sorted[Math.max(0, Math.min(sorted.length - 1, first + i))]);
+  return Array.from({ length: RANKS }, (_, i) => sorted[Math.max(0, Math.min(sorted.length - 1, first + i))]!);
 }
 
 function answerOf(status: number, nowMs: number, open?: ChunkBytes): ServerAnswer {
@@ -154,7 +154,7 @@ function answerOf(status: number, nowMs: number, open?: ChunkBytes): ServerAnswe
     missing: false,
     length,
     nowMs,
-    reachMs: 0,
+    coversUntilMs: 0,
     header,
     moments: undefined,
     ordered: new Float64Array(0),
@@ -163,6 +163,6 @@ function answerOf(status: number, nowMs: number, open?: ChunkBytes): ServerAnswe
 
 function f64s(numbers: readonly number[]): Uint8Array {
   const view = new DataView(new ArrayBuffer(8 * numbers.length));
-  for (let i = 0; i < numbers.length; i++) view.setFloat64(8 * i, numbers[i], true);
+  for (let i = 0; i < numbers.length; i++) view.setFloat64(8 * i, numbers[i]!, true);
   return new Uint8Array(view.buffer);
 }

@@ -3,10 +3,10 @@ import type { Operation } from "../../store/contract.ts";
 import { agrees, type Known } from "../format/answer.ts";
 import { expiryOf, HEADER_BYTES, readHeader } from "../format/chunk.ts";
 import { ChunkBytes } from "../format/chunk-bytes.ts";
-import { law } from "../format/law.ts";
+import { constants } from "../format/constants.ts";
 import { endOf, summaryKey } from "../format/summary.ts";
 
-/** Puts a summary beside its journal; true where it was written. Law in lua/summary/summarize.lua. */
+/** Writes a summary beside its journal. Returns whether it was written. lua/summary/summarize.lua states the rules. */
 export const summarize: Operation<Uint8Array, boolean> = {
   name: "summary/summarize",
   script,
@@ -18,7 +18,7 @@ export const summarize: Operation<Uint8Array, boolean> = {
   decode: (reply) => reply[0] === 0,
   local(keys, key, summary) {
     const open = keys.get(key) as ChunkBytes | undefined;
-    if (open?.header.format !== law.format || !goesOn(open, endOf(summary))) return false;
+    if (open?.header.format !== constants.format || !isContinued(open, endOf(summary))) return false;
     const kept = new ChunkBytes(readHeader(summary), summary.length);
     kept.append(summary.subarray(HEADER_BYTES));
     keys.set(summaryKey(key), kept, kept.sizeBytes(), expiryOf(open.header));
@@ -26,7 +26,7 @@ export const summarize: Operation<Uint8Array, boolean> = {
   },
 };
 
-function goesOn(open: ChunkBytes, end: Known): boolean {
+function isContinued(open: ChunkBytes, end: Known): boolean {
   const { number, birthBefore } = open.header;
   return number === end.number + 1 ? birthBefore === end.birth : agrees(open, end);
 }

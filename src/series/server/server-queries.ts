@@ -1,7 +1,7 @@
 import { deferred } from "../../async/deferred.ts";
 import { corruptError, OrielError } from "../../errors.ts";
 import { degradedOf, seriesNowMs } from "../../journal/format/chunk.ts";
-import { law } from "../../journal/format/law.ts";
+import { constants } from "../../journal/format/constants.ts";
 import type { Rollbacks } from "../../journal/replica/last-seen.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
 import type { ServerAnswer } from "../../journal/steps/server-answer.ts";
@@ -128,7 +128,7 @@ export class ServerStats {
         case SERVER_STATUS.missing:
           return answer;
         case SERVER_STATUS.foreign:
-          throw corruptError(this.#key, `it is no journal of format ${law.format}`);
+          throw corruptError(this.#key, `it is no journal of format ${constants.format}`);
         case SERVER_STATUS.mismatch:
           throw new OrielError(
             "MISMATCH",

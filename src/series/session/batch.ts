@@ -1,8 +1,8 @@
 import { type Deferred, deferred } from "../../async/deferred.ts";
 import { OrielError } from "../../errors.ts";
 import { VERDICT } from "../../journal/format/answer.ts";
-import { encodeFrame, type Frame, frameSize, MOST_IN_FRAME } from "../../journal/format/frames.ts";
-import { law } from "../../journal/format/law.ts";
+import { constants } from "../../journal/format/constants.ts";
+import { encodeFrame, type Frame, frameSize, MAX_IN_FRAME } from "../../journal/format/frames.ts";
 import type { Column } from "../../kernel/contract.ts";
 import { BUFFERED, type Recorded, STORED } from "../series-options.ts";
 
@@ -61,16 +61,16 @@ export class Batch {
 
   get sizeBytes(): number {
     const count = this.#values.length;
-    const full = Math.floor(count / MOST_IN_FRAME);
-    const rest = count % MOST_IN_FRAME;
+    const full = Math.floor(count / MAX_IN_FRAME);
+    const rest = count % MAX_IN_FRAME;
     const undatedBytes =
-      full * frameSize(this.#valueType, MOST_IN_FRAME, false) + (rest ? frameSize(this.#valueType, rest, false) : 0);
+      full * frameSize(this.#valueType, MAX_IN_FRAME, false) + (rest ? frameSize(this.#valueType, rest, false) : 0);
     return this.#datedBytes + undatedBytes;
   }
 
   /** Number of undated events that still fit. */
   get room(): number {
-    const bytes = law.appendBytes - this.#datedBytes - 16 * 8;
+    const bytes = constants.appendBytes - this.#datedBytes - 16 * 8;
     return Math.max(0, Math.floor(bytes / (this.#valueType === 1 ? 8 : 4)) - this.#values.length);
   }
 
@@ -120,8 +120,8 @@ export class Batch {
   /** The frames in the order of `settle`'s verdicts. `next` returns the next sequence number. */
   frames(producer: number, next: () => number): Frame[] {
     const frames: Frame[] = [];
-    for (let i = 0; i < this.#values.length; i += MOST_IN_FRAME)
-      frames.push(encodeFrame(producer, next(), this.#column(i, i + MOST_IN_FRAME)));
+    for (let i = 0; i < this.#values.length; i += MAX_IN_FRAME)
+      frames.push(encodeFrame(producer, next(), this.#column(i, i + MAX_IN_FRAME)));
     for (const call of this.#dated)
       for (const { values, times } of call.frames) frames.push(encodeFrame(producer, next(), values, times));
     return frames;
@@ -130,7 +130,7 @@ export class Batch {
   /** `isOnlyCopy`: no other copy of the request can have run, so a refused frame is in no chunk. */
   settle(verdicts: Uint8Array = ALL_WRITTEN, isOnlyCopy = false): void {
     this.#shared?.resolve(STORED);
-    let at = Math.ceil(this.#values.length / MOST_IN_FRAME);
+    let at = Math.ceil(this.#values.length / MAX_IN_FRAME);
     for (const call of this.#dated) {
       settleDated(call, verdicts.subarray(at, at + call.frames.length), isOnlyCopy);
       at += call.frames.length;
@@ -200,7 +200,7 @@ function settleDated(call: DatedCall, verdicts: Uint8Array, isOnlyCopy: boolean)
     return;
   }
   const isEarly = first === VERDICT.early;
-  const why = isEarly ? `more than ${law.earlyMs} ms ahead of the server's clock` : "older than the retention";
+  const why = isEarly ? `more than ${constants.earlyMs} ms ahead of the server's clock` : "older than the retention";
   // If the answer to an earlier copy of the request was lost, that copy may have come in time.
   const applied = isOnlyCopy ? "no" : "unknown";
   const refusal = new OrielError(isEarly ? "EARLY" : "LATE", `at: an event is ${why}`, { applied });
@@ -215,7 +215,7 @@ function datedFrames(values: Column, times: Float64Array): DatedFrame[] {
     let earliest = Number.POSITIVE_INFINITY;
     let latest = Number.NEGATIVE_INFINITY;
     let to = from;
-    for (const ms of times.subarray(from, from + MOST_IN_FRAME)) {
+    for (const ms of times.subarray(from, from + MAX_IN_FRAME)) {
       earliest = Math.min(earliest, ms);
       latest = Math.max(latest, ms);
       if (latest - earliest > MAX_FRAME_MS) break;

@@ -1,6 +1,6 @@
 import { OrielError } from "../../errors.ts";
-import type { Answer } from "../../journal/format/answer.ts";
-import { law } from "../../journal/format/law.ts";
+import type { JournalAnswer } from "../../journal/format/answer.ts";
+import { constants } from "../../journal/format/constants.ts";
 import { summaryKey } from "../../journal/format/summary.ts";
 import type { JournalReader } from "../../journal/replica/journal-reader.ts";
 import { DELETED, deleteChunk } from "../../journal/steps/delete.ts";
@@ -47,9 +47,12 @@ async function deleteClosed(store: Store, key: string, reader: JournalReader, ne
  * Deletes only a chunk of the same birth, because others may have begun a new journal. The request expires: after a
  * failover that undid it, a late copy would find the same birth with events recorded since.
  */
-async function deleteSeen(store: Store, key: string, { header, nowMs }: Answer): Promise<number> {
-  const result = await store.run(deleteChunk, key, { birth: header!.birth, voidAfterMs: nowMs + law.voidAfterMs });
+async function deleteSeen(store: Store, key: string, { header, nowMs }: JournalAnswer): Promise<number> {
+  const result = await store.run(deleteChunk, key, {
+    birth: header!.birth,
+    voidAfterMs: nowMs + constants.voidAfterMs,
+  });
   if (result !== DELETED.void) return result;
-  const late = `the deletion was sent more than ${law.voidAfterMs} ms after the series was read`;
+  const late = `the deletion was sent more than ${constants.voidAfterMs} ms after the series was read`;
   throw new OrielError("STALE", late, { transient: true, applied: "unknown" });
 }

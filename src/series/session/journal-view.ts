@@ -1,10 +1,10 @@
 import { corruptError, OrielError } from "../../errors.ts";
-import { type Answer, isUnchanged, type Known } from "../../journal/format/answer.ts";
+import { isUnchanged, type JournalAnswer, type Known } from "../../journal/format/answer.ts";
 import { degradedOf, needsOlder, seriesNowMs } from "../../journal/format/chunk.ts";
-import { law } from "../../journal/format/law.ts";
-import { Rolled } from "../../journal/format/rolled.ts";
+import { constants } from "../../journal/format/constants.ts";
+import { JournalRolledBack } from "../../journal/format/journal-rolled-back.ts";
 import { JournalCopy } from "../../journal/replica/journal-copy.ts";
-import { type JournalReader, TooMany } from "../../journal/replica/journal-reader.ts";
+import { type JournalReader, WindowTooLarge } from "../../journal/replica/journal-reader.ts";
 import { Age, type Instant, Rollbacks } from "../../journal/replica/last-seen.ts";
 import { type Account, Residents } from "../../journal/replica/residents.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
@@ -39,7 +39,7 @@ export class JournalView implements WindowView {
   readonly #residents: Residents;
   readonly #account: Account;
   readonly #buffer: OfflineBuffer | undefined;
-  #cut: Answer | undefined;
+  #cut: JournalAnswer | undefined;
 
   /** `buffer`: events of this process that the store may lack. */
   constructor(store: Store, key: string, settings: SeriesSettings, reader: JournalReader, buffer?: OfflineBuffer) {
@@ -84,7 +84,7 @@ export class JournalView implements WindowView {
 
   /** Why a window from `fromMs` lacks events that this process has seen; undefined if it lacks none. */
   missingReason(fromMs: number): Degraded | undefined {
-    if (this.rollbacks.reach(fromMs)) return "lost";
+    if (this.rollbacks.affects(fromMs)) return "lost";
     return this.#buffer?.reaches(fromMs) ? "local" : undefined;
   }
 
@@ -92,7 +92,11 @@ export class JournalView implements WindowView {
    * Updates the copy to the cut and answers the queries. `asked`: a time before the cut. Never rejects: errors go to the
    * queries, except that with `onStoreError: "local"` a failure of the store is returned with the queries it leaves open.
    */
-  async answer(cut: Answer, queries: readonly PendingQuery[], asked: Instant): Promise<CommitFailure | undefined> {
+  async answer(
+    cut: JournalAnswer,
+    queries: readonly PendingQuery[],
+    asked: Instant,
+  ): Promise<CommitFailure | undefined> {
     try {
       await this.#catchUp(cut, queries, asked);
     } catch (error) {
@@ -106,7 +110,7 @@ export class JournalView implements WindowView {
   answerCached(query: PendingQuery): boolean {
     const { maxAgeMs } = query.window;
     if (maxAgeMs === 0 || this.age.ms > maxAgeMs) return false;
-    const { head, noOlder } = this.copy;
+    const { head, isFirstKnown: noOlder } = this.copy;
     if (head && !noOlder && needsOlder(head.header, this.#fromMs(query))) return false;
     this.hold();
     answerAll([query], this, this.nowMs);
@@ -116,7 +120,7 @@ export class JournalView implements WindowView {
 
   async #fail(cause: unknown, queries: readonly PendingQuery[]): Promise<CommitFailure | undefined> {
     if (this.#isHandedOver(cause)) return { error: cause, batch: undefined, queries };
-    const error = cause instanceof TooMany ? tooLarge(this.#maxEvents, this.#settings.maxResidentBytes) : cause;
+    const error = cause instanceof WindowTooLarge ? tooLarge(this.#maxEvents, this.#settings.maxResidentBytes) : cause;
     // After a transient failure the copy is valid as far as it goes. The next read continues it or drops it.
     if (!(error instanceof OrielError && error.transient)) this.evict();
     // The windows that begin earliest are too large. The other queries are answered by a second read.
@@ -177,14 +181,14 @@ export class JournalView implements WindowView {
   degradedBy(fromMs: number): Degraded | undefined {
     const { header, nowMs } = this.#cut!;
     if (!header) return undefined;
-    const { noOlder } = this.copy;
+    const { isFirstKnown: noOlder } = this.copy;
     const oldest = this.copy.head?.header ?? header;
     const missing = noOlder && oldest.birthBefore !== 0;
     const reachMs = oldest.clock === 1 ? oldest.latestMs : oldest.createdMs;
-    return degradedOf({ header, nowMs, missing, reachMs }, fromMs, this.missingReason(fromMs));
+    return degradedOf({ header, nowMs, missing, coversUntilMs: reachMs }, fromMs, this.missingReason(fromMs));
   }
 
-  async #catchUp(cut: Answer, queries: readonly PendingQuery[], asked: Instant): Promise<void> {
+  async #catchUp(cut: JournalAnswer, queries: readonly PendingQuery[], asked: Instant): Promise<void> {
     this.age.forget();
     const first = cut;
     for (let restart = 0; restart < MAX_RESTARTS; restart++) {
@@ -194,7 +198,7 @@ export class JournalView implements WindowView {
       try {
         this.#checkKind(cut);
         await this.#reader.follow(this.copy, cut, needMs, this.#settings.maxResidentBytes);
-        if (this.#monotonic() - begunMs <= law.longestReadMs) {
+        if (this.#monotonic() - begunMs <= constants.maxReadMs) {
           this.#trim(needMs);
           return this.age.learn(asked);
         }
@@ -202,8 +206,9 @@ export class JournalView implements WindowView {
         const error = corruptAt(this.#key, thrown, this.#cut.header?.number);
         // A change between two pages can look like damage. Real damage is still there at the second reading.
         const looksDamaged = restart === 0 && error instanceof OrielError && error.code === "CORRUPT";
-        if (!(error instanceof Rolled) && !looksDamaged) throw error;
-        if (error instanceof Rolled && error.isLoss && this.copy.tail) this.rollbacks.tell(this.copy.tail.header);
+        if (!(error instanceof JournalRolledBack) && !looksDamaged) throw error;
+        if (error instanceof JournalRolledBack && error.isLoss && this.copy.tail)
+          this.rollbacks.reportLoss(this.copy.tail.header);
         this.evict();
       }
       asked = this.age.now();
@@ -215,7 +220,7 @@ export class JournalView implements WindowView {
     throw new OrielError("LOST", "the series kept changing while it was read", { transient: true });
   }
 
-  #checkKind({ header }: Answer): void {
+  #checkKind({ header }: JournalAnswer): void {
     const { valueType, clock } = this.#settings;
     if (header && (header.valueType !== valueType || header.clock !== clock))
       throw new OrielError("MISMATCH", "the series is stored with another value type or clock than it was opened with");
@@ -227,9 +232,9 @@ export class JournalView implements WindowView {
     const { length } = chunks;
     while (this.#isSpare(Math.min(needMs, this.nowMs - this.#settings.retentionMs))) this.copy.dropHead();
     const { maxResidentBytes } = this.#settings;
-    while (this.copy.isBeyond(maxResidentBytes) && this.#isSpare(needMs)) this.copy.dropHead();
+    while (this.copy.exceeds(maxResidentBytes) && this.#isSpare(needMs)) this.copy.dropHead();
     if (chunks.length < length) this.#windowCache.clear();
-    if (this.copy.isBeyond(maxResidentBytes)) throw new TooMany();
+    if (this.copy.exceeds(maxResidentBytes)) throw new WindowTooLarge();
   }
 
   /** Whether the oldest chunk has no event inside a window from `fromMs`. */

@@ -1,14 +1,14 @@
 import { OrielError } from "../../errors.ts";
-import { type Answer, type Known, STATUS } from "../../journal/format/answer.ts";
+import { type JournalAnswer, type Known, STATUS } from "../../journal/format/answer.ts";
 import { type ChunkSeen, HEADER_BYTES } from "../../journal/format/chunk.ts";
+import type { Lookback } from "../../journal/format/closed-chunks.ts";
+import { constants } from "../../journal/format/constants.ts";
 import type { Frame } from "../../journal/format/frames.ts";
-import { law } from "../../journal/format/law.ts";
-import type { Reach } from "../../journal/format/older.ts";
 import type { JournalReader } from "../../journal/replica/journal-reader.ts";
 import type { Seen, ServerTime } from "../../journal/replica/last-seen.ts";
 import { append } from "../../journal/steps/append.ts";
-import { appendCold } from "../../journal/steps/cold.ts";
-import { type Done, type Event, frameOf, record } from "../../journal/steps/record.ts";
+import { appendAndReadWindow } from "../../journal/steps/read-window.ts";
+import { frameOf, type RecordedEvent, type RecordResult, record } from "../../journal/steps/record.ts";
 import { rotate } from "../../journal/steps/rotate.ts";
 import type { RunOptions, Store } from "../../store/contract.ts";
 import { refused, unsent } from "../refused.ts";
@@ -40,24 +40,31 @@ export class JournalWriter {
   }
 
   /** The event of a batch of one undated event, if the open chunk was in its normal state at the last answer. */
-  eventOf(batch: Batch): Event | undefined {
+  eventOf(batch: Batch): RecordedEvent | undefined {
     const value = batch.lone;
     const nowMs = this.#time.estimateMs();
     if (value === undefined || !this.#isNormal || nowMs === undefined) return undefined;
     const { valueType, retentionMs } = this.#settings;
     this.#producer ??= this.#begin();
     const sequence = this.#nextSequence();
-    return { valueType, producer: this.#producer, sequence, value, retentionMs, voidAfterMs: nowMs + law.voidAfterMs };
+    return {
+      valueType,
+      producer: this.#producer,
+      sequence,
+      value,
+      retentionMs,
+      voidAfterMs: nowMs + constants.voidAfterMs,
+    };
   }
 
   /** Fast path for one event. Returns undefined if the chunk is not in its normal state; `appendEvent` must follow. */
-  record(event: Event): Promise<Done | undefined> {
+  record(event: RecordedEvent): Promise<RecordResult | undefined> {
     const { replicas } = this.#settings;
     return this.#store.run(record, this.#key, event, replicas === 0 ? undefined : { replicas });
   }
 
   /** Follows `record`, of which an earlier attempt without an answer may have been applied. The event counts once. */
-  async appendEvent(event: Event): Promise<Answer> {
+  async appendEvent(event: RecordedEvent): Promise<JournalAnswer> {
     try {
       return await this.#append([frameOf(event)], event.voidAfterMs, "none");
     } catch (cause) {
@@ -69,16 +76,16 @@ export class JournalWriter {
 
   /**
    * Writes a batch and returns the bytes of the open chunk after `known`, or no bytes for "none". If nothing is known,
-   * `reach` adds the closed chunks of the windows.
+   * `lookback` adds the closed chunks of the windows.
    */
-  async append(batch: Batch, known: Known | undefined | "none", reach?: Reach): Promise<Answer> {
-    const isByOwnClock = !this.#settings.isResident && known === undefined && reach !== undefined;
+  async append(batch: Batch, known: Known | undefined | "none", lookback?: Lookback): Promise<JournalAnswer> {
+    const isByOwnClock = !this.#settings.isResident && known === undefined && lookback !== undefined;
     if (this.#time.estimateMs() === undefined && !isByOwnClock) await this.#learnTime();
     this.#producer ??= this.#begin();
     const frames = batch.frames(this.#producer, () => this.#nextSequence());
     // A wrong time makes the append void, so the event cannot count twice. Its answer has the server's time.
     const nowMs = this.#time.estimateMs() ?? Math.floor(Date.now());
-    return this.#append(frames, nowMs + law.voidAfterMs, known, reach, batch.isDated);
+    return this.#append(frames, nowMs + constants.voidAfterMs, known, lookback, batch.isDated);
   }
 
   /**
@@ -86,9 +93,9 @@ export class JournalWriter {
    * tries again.
    */
   see({ header, length, nowMs }: Seen): void {
-    this.#isNormal = length > HEADER_BYTES && length < law.rotateBytes;
+    this.#isNormal = length > HEADER_BYTES && length < constants.rotateBytes;
     if (!header || this.#rotation || length <= HEADER_BYTES) return;
-    if (length < law.rotateBytes && nowMs - header.createdMs < header.chunkMs) return;
+    if (length < constants.rotateBytes && nowMs - header.createdMs < header.chunkMs) return;
     const end = () => {
       this.#rotation = undefined;
     };
@@ -104,9 +111,9 @@ export class JournalWriter {
     frames: Frame[],
     voidAfterMs: number,
     known: Known | undefined | "none",
-    reach?: Reach,
+    lookback?: Lookback,
     isDated = false,
-  ): Promise<Answer> {
+  ): Promise<JournalAnswer> {
     const { valueType, clock, retentionMs, replicas } = this.#settings;
     const input = { valueType, clock, retentionMs, voidAfterMs, birth: this.#drawBirth(), frames, known };
     /** Attempts of which another copy may have run. */
@@ -115,8 +122,8 @@ export class JournalWriter {
     const options: RunOptions = isDated ? { replicas, ranOnce: () => void unsure-- } : { replicas };
     const send = () => {
       unsure++;
-      return known === undefined && reach
-        ? this.#store.run(appendCold, this.#key, { ...input, reach }, options)
+      return known === undefined && lookback
+        ? this.#store.run(appendAndReadWindow, this.#key, { ...input, lookback }, options)
         : this.#store.run(append, this.#key, input, options);
     };
     let answer = await send();

@@ -1,5 +1,5 @@
 import { OrielError } from "../../errors.ts";
-import { law } from "../../journal/format/law.ts";
+import { constants } from "../../journal/format/constants.ts";
 import type { ServerTime } from "../../journal/replica/last-seen.ts";
 import type { Place } from "../../place.ts";
 import type { Store } from "../../store/contract.ts";
@@ -161,8 +161,8 @@ export class OfflineSession implements Session {
 function checkTimes(times: Float64Array, serverMs: number, fromMs: number, mayBeApplied: boolean): void {
   const applied = mayBeApplied ? "unknown" : "no";
   for (const atMs of times) {
-    if (atMs - serverMs > law.earlyMs) {
-      const text = `at: an event is more than ${law.earlyMs} ms ahead of the server's clock`;
+    if (atMs - serverMs > constants.earlyMs) {
+      const text = `at: an event is more than ${constants.earlyMs} ms ahead of the server's clock`;
       throw new OrielError("EARLY", text, { applied });
     }
     if (atMs < fromMs) throw new OrielError("LATE", "at: an event is older than the retention", { applied });

@@ -1,5 +1,5 @@
 import { endsWithRequest } from "../../async/of-request.ts";
-import type { Answer } from "../../journal/format/answer.ts";
+import type { JournalAnswer } from "../../journal/format/answer.ts";
 import { JournalReader } from "../../journal/replica/journal-reader.ts";
 import type { ServerTime } from "../../journal/replica/last-seen.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
@@ -38,7 +38,7 @@ export class OnlineSession implements Session {
     const asked = this.view.age.now();
     const { rollbacks } = this.view;
     const before = rollbacks.seen;
-    let cut: Answer | Written;
+    let cut: JournalAnswer | Written;
     try {
       if (!batch) cut = await this.reader.open(this.view.known, lookbackOf(queries));
       else if (queries.length > 0) cut = await this.#writer.append(batch, this.view.known, lookbackOf(queries));
@@ -57,7 +57,7 @@ export class OnlineSession implements Session {
     batch?.settle(cut.verdicts, cut.isOnlyCopy);
     if (queries.length === 0) return undefined;
     // `await` saves two microtasks here. The copy is then released before the callers continue.
-    return await this.view.answer(cut as Answer, queries, asked);
+    return await this.view.answer(cut as JournalAnswer, queries, asked);
   }
 
   answerOnServer(queries: readonly ServerQuery[]): Promise<unknown> {

@@ -1,6 +1,6 @@
 import { argumentError, OrielError } from "../../errors.ts";
+import { constants } from "../../journal/format/constants.ts";
 import { frameSize } from "../../journal/format/frames.ts";
-import { law } from "../../journal/format/law.ts";
 import type { Column } from "../../kernel/contract.ts";
 import { checkValue } from "../../kernel/nan.ts";
 import { columnOf, timesOf } from "../../stats/values.ts";
@@ -10,7 +10,7 @@ import { Batch, type Written } from "./batch.ts";
 
 /** Dated events per batch and call, so that a call's frames fit into one append with either value type. */
 const DATED_BYTES_PER_EVENT = 12;
-const DATED_PER_BATCH = Math.floor((law.appendBytes - 4096) / DATED_BYTES_PER_EVENT);
+const DATED_PER_BATCH = Math.floor((constants.appendBytes - 4096) / DATED_BYTES_PER_EVENT);
 
 /**
  * Events on their way to the store: batches in order, bounded in bytes.
@@ -125,7 +125,7 @@ export class Outbox {
 
   #fit(sizeBytes: number): Batch {
     const last = this.#batches.at(-1);
-    return last && last.sizeBytes + sizeBytes <= law.appendBytes ? last : this.#begin();
+    return last && last.sizeBytes + sizeBytes <= constants.appendBytes ? last : this.#begin();
   }
 
   #begin(): Batch {

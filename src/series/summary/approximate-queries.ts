@@ -1,11 +1,11 @@
 import { OrielError } from "../../errors.ts";
-import type { Answer } from "../../journal/format/answer.ts";
+import type { JournalAnswer } from "../../journal/format/answer.ts";
 import { degradedOf, seriesNowMs } from "../../journal/format/chunk.ts";
-import { law } from "../../journal/format/law.ts";
-import { Rolled } from "../../journal/format/rolled.ts";
+import { constants } from "../../journal/format/constants.ts";
+import { JournalRolledBack } from "../../journal/format/journal-rolled-back.ts";
 import { decodeSummary, type Summary } from "../../journal/format/summary.ts";
 import { JournalCopy } from "../../journal/replica/journal-copy.ts";
-import { TooMany } from "../../journal/replica/journal-reader.ts";
+import { WindowTooLarge } from "../../journal/replica/journal-reader.ts";
 import type { ServerTime } from "../../journal/replica/last-seen.ts";
 import { approximate } from "../../journal/steps/approximate.ts";
 import { corruptAt } from "../../journal/steps/corrupt.ts";
@@ -78,7 +78,7 @@ export class ApproximateQueries implements QueryStrategy<ApproximateQuery> {
     // Updating a cached copy takes fewer bytes than any summary.
     if (copy.tail || this.#loop.isOffline || this.#isToCache) return undefined;
     const begunMs = this.#store.monotonic();
-    const reach = { spanMs: query.spanMs, fromMs: Infinity, mostBytes: law.coldBytes };
+    const reach = { spanMs: query.spanMs, fromMs: Infinity, mostBytes: constants.firstReadBytes };
     if (query.atMs !== undefined) Object.assign(reach, { spanMs: -Infinity, fromMs: query.atMs - query.spanMs });
     const before = rollbacks.seen;
     try {
@@ -87,21 +87,27 @@ export class ApproximateQueries implements QueryStrategy<ApproximateQuery> {
       rollbacks.see(answer, before);
       this.#isToCache = !summary && this.#settings.isResident;
       const stats = await this.#read(query, answer, summary && decodeSummary(summary));
-      return this.#store.monotonic() - begunMs <= law.longestReadMs ? stats : undefined;
+      return this.#store.monotonic() - begunMs <= constants.maxReadMs ? stats : undefined;
     } catch (thrown) {
       const error = corruptAt(this.#key, thrown);
-      const isKnown = error instanceof Rolled || error instanceof TooMany || this.#loop.goOffline(error);
+      const isKnown =
+        error instanceof JournalRolledBack || error instanceof WindowTooLarge || this.#loop.goOffline(error);
       if (isKnown || (error instanceof OrielError && error.code === "CORRUPT")) return undefined;
       throw error;
     }
   }
 
-  async #read(query: ApproximateQuery, cut: Answer, summary: Summary | undefined): Promise<WindowStats | undefined> {
+  async #read(
+    query: ApproximateQuery,
+    cut: JournalAnswer,
+    summary: Summary | undefined,
+  ): Promise<WindowStats | undefined> {
     const { header, nowMs } = cut;
     const { valueType, clock, nan, maxResidentBytes } = this.#settings;
     const { reader, view } = this.#loop.online;
-    if (header?.format !== law.format || header.valueType !== valueType || header.clock !== clock) return undefined;
-    if (!summary && !cut.older) return undefined;
+    if (header?.format !== constants.format || header.valueType !== valueType || header.clock !== clock)
+      return undefined;
+    if (!summary && !cut.closedChunks) return undefined;
     const toMs = query.atMs ?? seriesNowMs(header, nowMs);
     const fromMs = toMs - query.spanMs;
     if (summary && (summary.header.valueType !== valueType || fromMs < summary.fromMs)) return undefined;
@@ -116,9 +122,13 @@ export class ApproximateQueries implements QueryStrategy<ApproximateQuery> {
     if (!(rankError <= query.rankError) || fold.isOverflowed) return undefined;
     if (fold.isNanUncertain && nan !== "ignore") return undefined;
     const oldest = copy.head!.header;
-    const missing = used ? used.isOlderMissing : copy.noOlder && oldest.birthBefore !== 0;
-    const reachMs = used ? used.reachMs : clock === 1 ? oldest.latestMs : oldest.createdMs;
-    const degradedBy = degradedOf({ header, nowMs, missing, reachMs }, fromMs, view.missingReason(fromMs));
+    const missing = used ? used.isOlderMissing : copy.isFirstKnown && oldest.birthBefore !== 0;
+    const reachMs = used ? used.coversUntilMs : clock === 1 ? oldest.latestMs : oldest.createdMs;
+    const degradedBy = degradedOf(
+      { header, nowMs, missing, coversUntilMs: reachMs },
+      fromMs,
+      view.missingReason(fromMs),
+    );
     return { ...statsOf(fold, query, nan, fromMs, toMs, degradedBy), approximate: { rankError, events } };
   }
 }

@@ -1,6 +1,6 @@
 import { OrielError } from "../../errors.ts";
+import { constants } from "../../journal/format/constants.ts";
 import { Digest } from "../../journal/format/digest.ts";
-import { law } from "../../journal/format/law.ts";
 import { encodeSummary } from "../../journal/format/summary.ts";
 import type { JournalCopy } from "../../journal/replica/journal-copy.ts";
 import type { Column } from "../../kernel/contract.ts";
@@ -15,14 +15,14 @@ const RANKS_SPARE = 2;
  * ranks within the digests, the other half a digest that an edge of the window cuts. O(n log n).
  */
 export function summaryOf(copy: JournalCopy, fromMs: number, rankError: number): Uint8Array | undefined {
-  const { head, tail, noOlder, lateFrames: frames } = copy;
+  const { head, tail, isFirstKnown: noOlder, lateFrames: frames } = copy;
   if (!head || !tail) return undefined;
   if (frames.list.length > MAX_RANGES) {
     const why = `more than ${MAX_RANGES} ranges of frames in 20 s: too many processes record for a summary`;
     throw new OrielError("TOO_LARGE", why);
   }
   const { times, values } = inOrder(copy, fromMs);
-  const each = Math.max(law.leastInDigest, Math.floor((values.length * rankError) / 2) - RANKS_SPARE);
+  const each = Math.max(constants.minInDigest, Math.floor((values.length * rankError) / 2) - RANKS_SPARE);
   const digests: Digest[] = [];
   for (let from = 0; from < values.length; from += each) {
     const to = Math.min(values.length, from + each);
@@ -35,7 +35,7 @@ export function summaryOf(copy: JournalCopy, fromMs: number, rankError: number):
     header: tail.header,
     known: copy.knownOf(tail),
     fromMs,
-    reachMs,
+    coversUntilMs: reachMs,
     isOlderMissing,
     frames,
     digests,

@@ -58,7 +58,7 @@ test("what waits behind a call that the store fails, fails with it: not one dead
   await expect(large).rejects.toMatchObject({ transient: true });
   await expect(small).rejects.toMatchObject({ transient: true, applied: "no" });
   await expect(asked).rejects.toMatchObject({ transient: true, applied: "no" });
-  expect(attempts).toEqual(["journal/append-cold"]);
+  expect(attempts).toEqual(["journal/append-and-read-window"]);
   server.resume();
   await until("it goes on", () => series.record(1).then(() => true));
   expect([...(await series.values({ span: "10m" }))]).not.toContain(7);

@@ -14,7 +14,7 @@ const foundText = textOf("stepped-found.lua");
 
 /** Text and SHA-1 of a step file whose `now` is the first argument instead of the server's TIME; or that many ms from TIME. */
 export function steppedScript(stepFile: string, isShift = false) {
-  const finds = readFileSync(stepFile, "utf8").includes("@include journal/older");
+  const finds = readFileSync(stepFile, "utf8").includes("@include journal/closed-chunks");
   const text = (isShift ? clockText.replace(NOW, SHIFTED) : clockText) + (finds ? foundText : "");
   return composeScript(stepFile, { "store/clock": text });
 }

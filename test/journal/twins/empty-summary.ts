@@ -14,5 +14,5 @@ export function emptySummary(bytes: Buffer | undefined, spoil?: "number" | "birt
   if (spoil === "length") known.length++;
   if (spoil === "frame") known.frame = known.frame.map((byte) => byte + 1);
   const frames = new FrameRanges([]);
-  return encodeSummary({ header, known, fromMs: 0, reachMs: 0, isOlderMissing: false, frames, digests: [] });
+  return encodeSummary({ header, known, fromMs: 0, coversUntilMs: 0, isOlderMissing: false, frames, digests: [] });
 }

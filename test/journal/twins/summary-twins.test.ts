@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Series } from "../../../src/entries/index.ts";
-import { law } from "../../../src/journal/format/law.ts";
+import { constants } from "../../../src/journal/format/constants.ts";
 import type { OpenStore } from "../../series/contract/stores.ts";
 import { uniformOf } from "../../stats/random.ts";
 import { compare, NAME, OPTIONS, STORES } from "./near.ts";
@@ -36,10 +36,10 @@ describe.each(STORES)("in %s", (_name, open, numRuns) => {
   afterAll(() => opened.close());
 
   test("no answer of a cold reader is further off than it says", { timeout: 120_000 }, async () => {
-    const usual = law.rotateBytes;
-    law.rotateBytes = 20_000;
+    const usual = constants.rotateBytes;
+    constants.rotateBytes = 20_000;
     onTestFinished(() => {
-      law.rotateBytes = usual;
+      constants.rotateBytes = usual;
     });
     let used = 0;
     await fc.assert(

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Answer, Known } from "../../../src/journal/format/answer.ts";
+import type { JournalAnswer, Known } from "../../../src/journal/format/answer.ts";
+import { constants } from "../../../src/journal/format/constants.ts";
 import { encodeFrame, noParts, readFrame } from "../../../src/journal/format/frames.ts";
-import { law } from "../../../src/journal/format/law.ts";
 import { append } from "../../../src/journal/steps/append.ts";
 import { read } from "../../../src/journal/steps/read.ts";
 import type { IoredisClient } from "../../../src/store/redis/ioredis-client.ts";
@@ -29,7 +29,7 @@ const framesOf = (counts: number[], sequence: number) =>
     ),
   );
 
-const plain = (answer: Answer) => ({
+const plain = (answer: JournalAnswer) => ({
   ...answer,
   verdicts: [...answer.verdicts],
   bytes: Buffer.from(answer.bytes).toString("latin1"),
@@ -68,7 +68,7 @@ describe("what a caller lacks", () => {
     const write = (counts: number[], sequence: number, known: Known | undefined | "none") =>
       store.run(append, key, {
         ...call,
-        voidAfterMs: clock.nowMs + law.voidAfterMs,
+        voidAfterMs: clock.nowMs + constants.voidAfterMs,
         frames: framesOf(counts, sequence),
         known,
       });
@@ -93,7 +93,7 @@ describe("what a caller lacks", () => {
         const [memory, redis] = await Promise.all(opened.map((each) => play(each, startMs, one)));
         expect(redis).toEqual(memory);
         for (const answer of redis!.answers) {
-          expect(answer.bytes.length).toBe(Math.min(law.pageBytes, answer.length - answer.from));
+          expect(answer.bytes.length).toBe(Math.min(constants.pageBytes, answer.length - answer.from));
           if (one.spoil) expect(answer.continued).toBe(false);
         }
       }),

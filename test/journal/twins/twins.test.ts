@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Answer, Known } from "../../../src/journal/format/answer.ts";
+import type { JournalAnswer, Known } from "../../../src/journal/format/answer.ts";
+import type { Lookback } from "../../../src/journal/format/closed-chunks.ts";
+import { constants } from "../../../src/journal/format/constants.ts";
 import { encodeFrame } from "../../../src/journal/format/frames.ts";
-import { law } from "../../../src/journal/format/law.ts";
-import type { Reach } from "../../../src/journal/format/older.ts";
 import { append } from "../../../src/journal/steps/append.ts";
 import { approximate } from "../../../src/journal/steps/approximate.ts";
-import { appendCold, cold } from "../../../src/journal/steps/cold.ts";
 import { deleteChunk } from "../../../src/journal/steps/delete.ts";
 import { read } from "../../../src/journal/steps/read.ts";
+import { appendAndReadWindow, readWindow } from "../../../src/journal/steps/read-window.ts";
 import { record } from "../../../src/journal/steps/record.ts";
 import { closedKey, rotate } from "../../../src/journal/steps/rotate.ts";
 import { summarize } from "../../../src/journal/steps/summarize.ts";
@@ -21,7 +21,7 @@ const frame = fc.record({
   ats: fc.option(fc.constantFrom([0], [-5000], [-5001], [59_999, 60_000], [60_001], [-90_000, -80_000], [1e6, -1e6])),
 });
 /** The query of a reader without a copy: ms before now, and bytes that some chunks exceed. */
-const reach = fc.record({
+const lookback = fc.record({
   spanMs: fc.constantFrom(0, 5000, 90_000, 1e9, Number.NEGATIVE_INFINITY),
   fromInMs: fc.constantFrom(Number.POSITIVE_INFINITY, -1e9, 70_000),
   mostBytes: fc.constantFrom(0, 130, 300, 1 << 20),
@@ -37,7 +37,7 @@ const step = fc.oneof(
       retentionMs: fc.constantFrom(1, 5000, 5000, 5000, 90_000),
       voidInMs: fc.constantFrom(10_000, 10_000, 10_000, 0, -1, 19_999, 20_000),
       known: fc.constantFrom("none" as const, "tail" as const, "nothing" as const, "wrong" as const),
-      reach: fc.option(reach),
+      lookback: fc.option(lookback),
     }),
   },
   {
@@ -60,8 +60,8 @@ const step = fc.oneof(
       known: fc.constantFrom("header" as const, "tail" as const, "nothing" as const, "wrong" as const),
     }),
   },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant("cold" as const), reach }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant("approximate" as const), reach }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("cold" as const), lookback }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("approximate" as const), lookback }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -114,7 +114,7 @@ class Player {
     switch (one.kind) {
       case "wait":
         // Back only while nothing can have expired: whether what did is then there again is the store's own affair.
-        if (one.ms > 0 || clock.nowMs - this.#startMs < law.expirySlackMs) clock.nowMs += one.ms;
+        if (one.ms > 0 || clock.nowMs - this.#startMs < constants.expirySlackMs) clock.nowMs += one.ms;
         return clock.nowMs;
       case "append": {
         const { valueType, clock: ofEvents, retentionMs } = one;
@@ -126,22 +126,22 @@ class Player {
         const known = one.known === "none" ? one.known : this.#known(one.known);
         const voidAfterMs = clock.nowMs + one.voidInMs;
         this.#last = { valueType, clock: ofEvents, retentionMs, voidAfterMs, birth: 1 + this.#sequence, frames, known };
-        if (!one.reach) return this.#keep(await store.run(append, this.#key, this.#last));
+        if (!one.lookback) return this.#keep(await store.run(append, this.#key, this.#last));
         return this.#keep(
-          await store.run(appendCold, this.#key, {
+          await store.run(appendAndReadWindow, this.#key, {
             ...this.#last,
-            reach: this.#reach(one.reach),
+            lookback: this.#lookback(one.lookback),
           }),
         );
       }
       case "summarize":
         return store.run(summarize, this.#key, emptySummary(await this.#opened.bytesOf(this.#key), one.spoil));
       case "approximate": {
-        const { answer, summary } = await store.run(approximate, this.#key, this.#reach(one.reach));
+        const { answer, summary } = await store.run(approximate, this.#key, this.#lookback(one.lookback));
         return [this.#keep(answer), summary && Buffer.from(summary)];
       }
       case "cold":
-        return this.#keep(await store.run(cold, this.#key, this.#reach(one.reach)));
+        return this.#keep(await store.run(readWindow, this.#key, this.#lookback(one.lookback)));
       case "record": {
         const { value, valueType, retentionMs, voidInMs } = one;
         const voidAfterMs = clock.nowMs + voidInMs;
@@ -167,7 +167,7 @@ class Player {
     }
   }
 
-  #reach({ spanMs, fromInMs, mostBytes }: typeof reach extends fc.Arbitrary<infer T> ? T : never): Reach {
+  #lookback({ spanMs, fromInMs, mostBytes }: typeof lookback extends fc.Arbitrary<infer T> ? T : never): Lookback {
     return { spanMs, fromMs: this.#opened.clock.nowMs + fromInMs, mostBytes };
   }
 
@@ -177,7 +177,7 @@ class Player {
     return { ...this.#seen, place: 64, frame: new Uint8Array(16).fill(3) };
   }
 
-  #keep(answer: Answer): unknown {
+  #keep(answer: JournalAnswer): unknown {
     const { header, length } = answer;
     if (header)
       this.#seen = { number: header.number, birth: header.birth, length, place: 0, frame: new Uint8Array(16) };
@@ -192,12 +192,12 @@ class Player {
 }
 
 /** Typed arrays of one process and buffers of another are the same bytes. */
-function plain(answer: Answer): unknown {
-  const older = answer.older && {
-    isMissing: answer.older.isMissing,
-    chunks: answer.older.chunks.map((chunk) => ({ ...chunk, bytes: Buffer.from(chunk.bytes) })),
+function plain(answer: JournalAnswer): unknown {
+  const closedChunks = answer.closedChunks && {
+    isMissing: answer.closedChunks.isMissing,
+    chunks: answer.closedChunks.chunks.map((chunk) => ({ ...chunk, bytes: Buffer.from(chunk.bytes) })),
   };
-  return { ...answer, older, verdicts: [...answer.verdicts], bytes: Buffer.from(answer.bytes) };
+  return { ...answer, closedChunks, verdicts: [...answer.verdicts], bytes: Buffer.from(answer.bytes) };
 }
 
 describe("the two forms of each step", () => {

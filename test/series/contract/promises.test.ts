@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { LocalSeries, OrielError, Series } from "../../../src/entries/index.ts";
-import type { Answer } from "../../../src/journal/format/answer.ts";
+import type { JournalAnswer } from "../../../src/journal/format/answer.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { isWrite, type Run, storeWith } from "./changed-store.ts";
 import { START_MS } from "./stores.ts";
@@ -104,7 +104,7 @@ describe("the bound on the copy", () => {
   test("holds while a window is read, not only when it has been", async () => {
     let readBytes = 0;
     const { store } = await filled(async (_name, _key, run) => {
-      const answer = (await run()) as Answer;
+      const answer = (await run()) as JournalAnswer;
       readBytes += answer.bytes?.length ?? 0;
       return answer;
     });

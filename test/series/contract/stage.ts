@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { OrielError, type OrielErrorCode, Series } from "../../../src/entries/index.ts";
-import { law } from "../../../src/journal/format/law.ts";
+import { constants } from "../../../src/journal/format/constants.ts";
 import type { SeriesOptions } from "../../../src/series/series-options.ts";
 import type { StatsOptions } from "../../../src/stats/window-query.ts";
 import { type Event, expectAlike, expectStats, inside } from "../../stats/oracle.ts";
@@ -75,7 +75,7 @@ export async function expectError(call: Promise<unknown>, code: OrielErrorCode, 
 
 /** Every key has an expiry, and none lies further off than the longest life of a chunk. */
 export async function expectExpiries({ keys, expiryOf, clock }: OpenStore, retentionMs: number): Promise<void> {
-  const longest = retentionMs + Math.max(1000, Math.ceil(retentionMs / 64)) + law.expirySlackMs + 999;
+  const longest = retentionMs + Math.max(1000, Math.ceil(retentionMs / 64)) + constants.expirySlackMs + 999;
   for (const key of await keys()) {
     const expiryMs = await expiryOf(key);
     expect(expiryMs, key).toBeGreaterThan(clock.nowMs - 1);

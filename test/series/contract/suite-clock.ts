@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { chunkMsOf } from "../../../src/journal/format/chunk.ts";
-import { law } from "../../../src/journal/format/law.ts";
+import { constants } from "../../../src/journal/format/constants.ts";
 import { expectError, expectExpiries, NAME, type Stage } from "./stage.ts";
 
 /** Windows that slide, chunks that close and expire, event time and clocks that step. */
@@ -68,7 +68,7 @@ export function clockSuite(stage: () => Stage): void {
       await expectError(series.recordAndGet(1), "ARGUMENT", /at is undefined/);
       await expectError(series.record(1, { at: firstMs - 1 }), "LATE", /older than the retention/);
       await series.record(9, { at: firstMs });
-      await expectError(series.record(1, { at: clock.nowMs + law.earlyMs + 1 }), "EARLY", /ahead of the server/);
+      await expectError(series.record(1, { at: clock.nowMs + constants.earlyMs + 1 }), "EARLY", /ahead of the server/);
       expect((await series.stats({ closed: "both" })).count).toBe(7);
     });
 
@@ -114,7 +114,7 @@ export function clockSuite(stage: () => Stage): void {
         clock.nowMs += 900;
         await expectExpiries(stage(), 2000);
       }
-      clock.nowMs += 2000 + chunkMsOf(2000) + law.expirySlackMs - 900;
+      clock.nowMs += 2000 + chunkMsOf(2000) + constants.expirySlackMs - 900;
       expect(await keys()).not.toEqual([]);
       // Up to a whole second, and the last chunk may have been closed a step after its last event.
       clock.nowMs += 1000 + 900;
@@ -191,7 +191,7 @@ export function clockSuite(stage: () => Stage): void {
       const { open, reader, put, check, clock } = stage();
       open({ retention: "1000d" });
       await put(1);
-      clock.nowMs += law.oldestChunkMs + 1;
+      clock.nowMs += constants.maxChunkAgeMs + 1;
       await put(2);
       expect(await closedKeys()).toHaveLength(1);
       await check({});

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Series } from "../../../src/entries/index.ts";
-import { law } from "../../../src/journal/format/law.ts";
+import { constants } from "../../../src/journal/format/constants.ts";
 import { expectError, NAME, type Stage } from "./stage.ts";
 
 /** Refusals of a series. A refusal changes nothing. */
@@ -30,7 +30,7 @@ export function refusalSuite(stage: () => Stage): void {
       const { open, reader, check, clock, events } = stage();
       const series = open({ retention: "10s" });
       const now = clock.nowMs;
-      const ats = [now, now - 10_000, now - 10_001, now + law.earlyMs, now + law.earlyMs + 1, undefined];
+      const ats = [now, now - 10_000, now - 10_001, now + constants.earlyMs, now + constants.earlyMs + 1, undefined];
       const results = await Promise.allSettled(ats.map((at, i) => series.record(i, at === undefined ? {} : { at })));
       expect(results.map((result) => (result.status === "fulfilled" ? "" : result.reason.code))).toEqual([
         "",
@@ -42,7 +42,7 @@ export function refusalSuite(stage: () => Stage): void {
       ]);
       for (const [i, at] of ats.entries()) if (i !== 2 && i !== 4) events.push({ t: at ?? now, value: i });
       await check({ closed: "both" });
-      clock.nowMs += law.earlyMs;
+      clock.nowMs += constants.earlyMs;
       await check({ closed: "both" }, reader());
     });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { law } from "../../../src/journal/format/law.ts";
+import { constants } from "../../../src/journal/format/constants.ts";
 import { Pair } from "../pair.ts";
 
 const INF = Number.POSITIVE_INFINITY;
@@ -179,7 +179,7 @@ describe("times", () => {
     pair.nowMs += 3000;
     expect((await pair.check()).count).toBe(0);
     expect((await pair.check({ closed: "both" })).count).toBe(2);
-    pair.nowMs += 3000 + 1000 + law.expirySlackMs + 1;
+    pair.nowMs += 3000 + 1000 + constants.expirySlackMs + 1;
     expect(await pair.check()).toMatchObject({ count: 0, sum: 0, mean: Number.NaN, degraded: false });
     await pair.put([7]);
     expect(await pair.check({ span: 1 })).toMatchObject({ count: 1, degraded: false });

@@ -55,7 +55,7 @@ test("without a summary, a process that may hold the window holds it from the se
   const writer = new Series(plain, "s", OPTIONS);
   await writer.recordMany([1, 2, 3]);
   for (const [resident, wanted] of [
-    [true, ["summary/approximate", "journal/cold", "journal/read"]],
+    [true, ["summary/approximate", "journal/read-window", "journal/read"]],
     [false, ["summary/approximate", "summary/approximate", "summary/approximate"]],
   ] as const) {
     const { asked, store } = counted(plain);

@@ -1,19 +1,19 @@
 -- @include layouts/journal
 -- @include journal/chunk
--- Of a reply of read or append on the open chunk: the reply, and behind it the closed chunks that a window needs, as far
--- as they are found, so that who holds nothing asks once.
---   0 u32 bytes of the reply · 4 the reply · and where its status is 0 and there is a chunk: u32 1 where the next chunk
---   is not there, else 0 · u32 how many chunks · their bytes, u32 each · the chunks, newest first
--- `reach`: f64 span, ms · f64 from, ms · u32 most bytes. The window begins at `from`, or `span` before the series' now,
--- whichever is earlier; of chunks, the open one among them, no more than so many bytes are read.
--- These keys are not declared: their numbers stand in the open chunk. All lie in its slot. What is not found may be on
--- another node; a server may refuse to look: the walk then ends, and the reader asks for the rest by name. It believes no
--- chunk whose birth is not the one that the next chunk names. Nothing is written here.
-local function with_older(reply, key, now, reach)
+-- Appends to a reply of read or append the closed chunks that a window needs, as far as they are found, so that a process
+-- without a copy needs one request.
+--   0 u32 bytes of the reply · 4 the reply · and if its status is 0 and there is a chunk: u32 1 if the next chunk
+--   does not exist, else 0 · u32 number of chunks · their sizes in bytes, u32 each · the chunks, newest first
+-- `lookback`: f64 span, ms · f64 from, ms · u32 maximum bytes. The window begins at `from`, or `span` before the series'
+-- present, whichever is earlier. At most the maximum of bytes is read, including the open chunk.
+-- These keys are not declared, because the open chunk has their numbers. All lie in its slot. A missing chunk may be on another
+-- node, and a server may refuse undeclared keys. Then the walk ends, and the reader requests the rest by name. The reader
+-- accepts a chunk only if its birth is the one that the next chunk names. This step writes nothing.
+local function with_closed_chunks(reply, key, now, lookback)
   local size, sizes, chunks = struct.pack(SIZED, #reply), {}, {}
   local length = struct.unpack(ANSWER, reply)
   if string.byte(reply) ~= 0 or length == 0 then return size .. reply end
-  local span, from, max_bytes = struct.unpack(LOOKBACK, reach)
+  local span, from, max_bytes = struct.unpack(LOOKBACK, lookback)
   local clock, number, created, birth_before, last, latest = struct.unpack(CHUNK, reply, ANSWER_BYTES + 1)
   from = math.min(from, (clock == 1 and latest or math.max(now, last)) - span)
   local missing = 0

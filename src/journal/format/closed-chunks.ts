@@ -1,25 +1,25 @@
 import * as layout from "../../generated/layouts/journal.ts";
 import { type ChunkHeader, expiryOf, isSound, needsOlder, readHeader } from "./chunk.ts";
-import { law } from "./law.ts";
+import { constants } from "./constants.ts";
 
-/** What of a journal's closed chunks is wanted with an answer: those of a window, within so many bytes in all. */
-export interface Reach {
-  /** The window begins so long before the series' now, or at `fromMs`, whichever is earlier. */
+/** The closed chunks to return with an answer: those of a window, up to a total size. */
+export interface Lookback {
+  /** The window begins this long before the series' present, or at `fromMs`, whichever is earlier. */
   spanMs: number;
   fromMs: number;
   mostBytes: number;
 }
 
-/** A closed chunk as it was found. */
+/** A closed chunk as found. */
 export interface ClosedChunk {
   header: ChunkHeader;
   /** Its length in bytes. */
   length: number;
-  /** Its first pages, as far as they were there. */
+  /** Its first pages, as far as they were read. */
   bytes: Uint8Array;
 }
 
-export function encodeReach({ spanMs, fromMs, mostBytes }: Reach): Uint8Array {
+export function encodeLookback({ spanMs, fromMs, mostBytes }: Lookback): Uint8Array {
   const view = new DataView(new ArrayBuffer(layout.LOOKBACK_BYTES));
   view.setFloat64(layout.LOOKBACK_SPAN_MS_AT, spanMs, true);
   view.setFloat64(layout.LOOKBACK_FROM_MS_AT, fromMs, true);
@@ -28,13 +28,13 @@ export function encodeReach({ spanMs, fromMs, mostBytes }: Reach): Uint8Array {
 }
 
 /**
- * Closed chunks that came with an answer, under keys that no step had declared: what is there is as good as its birth,
- * what is not there may be elsewhere.
+ * Closed chunks that came with an answer. The step read their keys undeclared, so a chunk counts only if its birth fits, and a
+ * missing one may be on another node.
  */
-export class Older {
+export class ClosedChunks {
   /** Newest first. */
   readonly chunks: readonly ClosedChunk[];
-  /** The chunk before the last of these was not there, or not here. */
+  /** The chunk before the last of these does not exist on this node. */
   readonly isMissing: boolean;
 
   constructor(chunks: readonly ClosedChunk[], isMissing: boolean) {
@@ -42,12 +42,12 @@ export class Older {
     this.isMissing = isMissing;
   }
 
-  /** Those that a window from `fromMs` needs before `first`, as far as each one's birth is what the next one names. */
+  /** The chunks before `first` that a window from `fromMs` needs, as far as each has the birth that the next one names. */
   *linkedTo(first: ChunkHeader, fromMs: number): Generator<ClosedChunk> {
     let next = first;
     for (const chunk of this.chunks) {
       const { format, birth } = chunk.header;
-      if (!needsOlder(next, fromMs) || format !== law.format || birth !== next.birthBefore) return;
+      if (!needsOlder(next, fromMs) || format !== constants.format || birth !== next.birthBefore) return;
       if (!isSound(chunk.header)) return;
       yield chunk;
       next = chunk.header;
@@ -55,15 +55,15 @@ export class Older {
   }
 
   /**
-   * Whether the chunk before `next` was not there, and cannot be anywhere at `nowMs`: it expires by the header of `next`
-   * at the latest, whose creation was its closing and whose retention is not less.
+   * Whether the chunk before `next` was missing and has expired at `nowMs`. It was closed when `next` was created, and its
+   * retention is not longer, so it expires at the latest by the header of `next`.
    */
   isOver(next: ChunkHeader, nowMs: number): boolean {
     return this.isMissing && nowMs > expiryOf({ ...next, lastStampMs: next.createdMs });
   }
 }
 
-export function decodeOlder(bytes: Uint8Array): Older {
+export function decodeClosedChunks(bytes: Uint8Array): ClosedChunks {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const chunks: ClosedChunk[] = [];
   const count = view.getUint32(layout.CLOSED_CHUNKS_COUNT_AT, true);
@@ -74,5 +74,5 @@ export function decodeOlder(bytes: Uint8Array): Older {
     chunks.push({ header: readHeader(chunk), length, bytes: chunk });
     at += length;
   }
-  return new Older(chunks, view.getUint32(layout.CLOSED_CHUNKS_MISSING_AT, true) === 1);
+  return new ClosedChunks(chunks, view.getUint32(layout.CLOSED_CHUNKS_MISSING_AT, true) === 1);
 }

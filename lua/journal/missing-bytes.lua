@@ -1,12 +1,12 @@
 -- @include layouts/journal
 -- @include journal/chunk
--- What a caller lacks of a chunk: its length, continued, from, and its bytes from `from` on, at most a page.
--- `known` is "" when no bytes are wanted, else what the caller holds of this chunk:
+-- Returns the part of a chunk that a caller is missing: its length, continued, from, and its bytes from `from` on, at most a
+-- page. `known` is "" for an answer without bytes, else the part of the chunk that the caller has:
 --   0 f64 number · 8 u32 birth · 12 u32 length · 16 u32 place of the last frame header (0: none) · 20 that header
--- Bytes go on from the known length if number, birth and that frame header still stand; else they begin at 0, or, where
--- the birth is 0, which says that nothing is known yet, at the known length all the same: any page can be asked for.
--- A command costs more than what it reads: one GETRANGE tells header, bytes and, where it meets the end, the length.
-local function lacking(key, header, known)
+-- The bytes begin at the known length if number, birth and that frame header are unchanged, else at 0. With birth 0 the caller
+-- has nothing, and the bytes begin at the known length, so that any page can be requested.
+-- A command costs more than its bytes. One GETRANGE returns header, bytes and, if it reaches the end, the length.
+local function missing_bytes(key, header, known)
   if known == "" then return redis.call("STRLEN", key), 0, 0, "" end
   if string.sub(known, 1, KNOWN_BIRTH_AT) == string.sub(header, CHUNK_NUMBER_AT + 1, CHUNK_CREATED_MS_AT)
     and string.sub(known, KNOWN_BIRTH_AT + 1, KNOWN_LENGTH_AT)

@@ -1,0 +1,41 @@
+import * as layout from "../../generated/layouts/journal.ts";
+
+/**
+ * The journal's constants. Those that Lua needs too are declared in layouts/journal.mjs. They are not settings: the protocol is
+ * proved for `voidAfterMs` plus the network's delay below `dedupeMs`.
+ */
+export const constants = {
+  format: layout.FORMAT,
+  /** The format of a summary: 128 plus its own number. */
+  summaryFormat: layout.SUMMARY_FORMAT,
+  /** An append may be stored for this long after it was built. All its copies get stamps in the `dedupeMs` up to then. */
+  voidAfterMs: 10_000,
+  /** Readers count a (producer, sequence) once within this much journal time. */
+  dedupeMs: layout.DEDUPE_MS,
+  /** Largest lead of an event's own time over the server's clock. */
+  earlyMs: layout.EARLY_MS,
+  expirySlackMs: layout.EXPIRY_SLACK_MS,
+  /** If the clock is behind the last stamp by more than this, results are degraded. */
+  clockSlackMs: 1000,
+  /** A read that takes longer begins again. */
+  maxReadMs: 30_000,
+  /** At least the largest frame, 786 kB, because readers use whole frames only. */
+  pageBytes: layout.PAGE_BYTES,
+  /** 1 MiB minus room for appends under way, so that a closed chunk fits the allocator's size class of 1 MiB. */
+  rotateBytes: layout.ROTATE_BYTES,
+  appendBytes: 1 << 20,
+  fullBytes: layout.FULL_BYTES,
+  maxChunkAgeMs: layout.OLDEST_CHUNK_MS,
+  chunksPerRetention: layout.CHUNKS_PER_RETENTION,
+  minChunkMs: layout.SHORTEST_CHUNK_MS,
+  /** Bounds of a query inside Redis, which serves no other client during it: events in the window, and bytes read. */
+  maxServerEvents: layout.MAX_SERVER_EVENTS,
+  maxServerBytes: layout.MAX_SERVER_BYTES,
+  /** More chunks exist at once only if they were closed because of their size. */
+  maxServerChunks: layout.MAX_SERVER_CHUNKS,
+  /** Bounds of the first answer to a reader without a copy: bytes, including the open chunk, and closed chunks. */
+  firstReadBytes: 4 << 20,
+  maxClosedChunks: layout.MAX_CLOSED_CHUNKS,
+  /** Fewest events of a digest in a summary. Fewer events are as cheap to read directly. */
+  minInDigest: 256,
+};
