@@ -1,6 +1,6 @@
 import { didYouMean } from "./did-you-mean.ts";
 
-/** Why a call failed. Denial is never an error, but of a breaker (OPEN), which has no other result to give. */
+/** Why a call failed. A denial is not an error, except for a breaker (OPEN), which has no other result to return. */
 export type OrielErrorCode =
   | "ARGUMENT"
   | "MISMATCH"
@@ -21,9 +21,9 @@ export interface OrielErrorOptions {
   cause?: unknown;
   /** True when the same call may succeed later without any change by the caller. */
   transient?: boolean | undefined;
-  /** "no": nothing was changed; "unknown": the reply is missing, the change may or may not have happened. */
+  /** "no" if nothing was changed. "unknown" if the reply is missing: the change may or may not have happened. */
   applied?: "no" | "unknown" | undefined;
-  /** OPEN only: after how long another call is worthwhile, ms. */
+  /** Only for OPEN: time in ms after which another call is worthwhile. */
   retryAfterMs?: number | undefined;
 }
 
@@ -37,22 +37,23 @@ export interface ErrorPlace {
 
 /**
  * The one error class of oriel. `applied` says whether a retry by the caller could repeat an effect. The message reads
- * `Series "api:latency" record: what went wrong (redis at 127.0.0.1:6379)`; the properties say the same to programs.
+ * `Series "api:latency" record: what went wrong (redis at 127.0.0.1:6379)`.
+ * Programs read the same from the properties.
  */
 export class OrielError extends Error {
   override readonly name = "OrielError";
   readonly code: OrielErrorCode;
   readonly transient: boolean;
   readonly applied: "no" | "unknown";
-  /** Of an open circuit (OPEN): after how long another call is worthwhile, ms. */
+  /** Only for an open circuit (OPEN): time in ms after which another call is worthwhile. */
   declare readonly retryAfterMs: number | undefined;
   /** The class or function that was called: "Series", "Limiter", "redisStore". */
   declare readonly structure?: string;
-  /** The name that it was made with. */
+  /** The name of the structure. */
   declare readonly structureName?: string;
-  /** The method that was called: "record", "take". Absent where the constructor failed. */
+  /** The method that was called: "record", "take". Absent if the constructor failed. */
   declare readonly operation?: string;
-  /** The server's host and port, or URL, without credentials; where the error concerns the server. */
+  /** The server's host and port, or URL, without credentials, if the error concerns the server. */
   declare readonly address?: string;
   readonly #detail: string;
 
@@ -62,7 +63,7 @@ export class OrielError extends Error {
     this.code = code;
     this.transient = transient;
     this.applied = applied;
-    // Absent properties stay out of what is printed.
+    // Absent properties are not printed.
     if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
     if (place?.structure !== undefined) this.structure = place.structure;
     if (place?.structureName !== undefined) this.structureName = place.structureName;
@@ -71,7 +72,7 @@ export class OrielError extends Error {
     this.#detail = message;
   }
 
-  /** The message without the place: for an error that says more, or from elsewhere. */
+  /** The message without its place, for an error that adds details or another place. */
   static detailOf(error: OrielError): string {
     return error instanceof OrielError ? error.#detail : show(error);
   }
@@ -94,13 +95,13 @@ export function argumentError(argument: string, value: unknown, allowed: string)
 }
 
 const DAMAGED = "the value of the key ";
-/** Keys that one message names. */
+/** Most keys that one message names. */
 const MOST_NAMED = 3;
 
 /**
- * What is stored under `key` cannot be read: `what` says why, and may name another key in the same words, which is kept.
- * Several keys: it is not known which. The structure and its name are added where the public method rejects. `cause`:
- * what decoding threw (a TypeError, SyntaxError, RangeError), if it threw.
+ * The error for a value under `key` that cannot be read. `what` says why. If `what` already names a key in the same
+ * words, that key is kept. With several keys, the one at fault is unknown. The public method adds the structure and its
+ * name. `cause` is the error of decoding (a TypeError, SyntaxError or RangeError), if there was one.
  */
 export function corruptError(
   key: string | readonly string[],
@@ -120,21 +121,21 @@ function named(keys: readonly string[]): string {
   return `${[key, ...others.slice(0, MOST_NAMED - 1)].join(" or ")}${others.length < MOST_NAMED ? "" : " or another one"}`;
 }
 
-/** The number, which is whole and between two bounds (both allowed); throws ARGUMENT. */
+/** Returns the number if it is whole and between two bounds (both allowed). Throws ARGUMENT otherwise. */
 export function wholeNumber(argument: string, value: unknown, least: number, most: number): number {
   if (!Number.isInteger(value) || (value as number) < least || (value as number) > most)
     throw argumentError(argument, value, `a whole number from ${least} to ${most}`);
   return value as number;
 }
 
-/** The bound in bytes, which is a whole number of at least 1024; throws ARGUMENT. */
+/** Returns the bound in bytes if it is a whole number of at least 1024. Throws ARGUMENT otherwise. */
 export function byteBound(argument: string, value: number): number {
   if (!Number.isSafeInteger(value) || value < 1024)
     throw argumentError(argument, value, "a whole number of bytes, 1024 or more");
   return value;
 }
 
-/** Throws ARGUMENT where `options` is no object, or has an option that is not known. `of`: the option that they are the value of. */
+/** Throws ARGUMENT if `options` is no object, or has an unknown option. `of` is the option whose value they are. */
 export function checkKnown(options: object, known: readonly string[], of?: string): void {
   if (options === null || typeof options !== "object" || Array.isArray(options))
     throw argumentError(of ?? "options", options, `an object with ${known.join(", ")}`);
@@ -145,7 +146,7 @@ export function checkKnown(options: object, known: readonly string[], of?: strin
     }
 }
 
-/** Throws ARGUMENT for what is no AbortSignal; one of another realm is one. */
+/** Throws ARGUMENT unless `signal` is an AbortSignal. One of another realm is accepted. */
 export function checkSignal(signal: unknown): void {
   if (signal === undefined) return;
   const { throwIfAborted, addEventListener } = Object(signal) as Partial<AbortSignal>;
@@ -153,7 +154,7 @@ export function checkSignal(signal: unknown): void {
     throw argumentError("signal", signal, "an AbortSignal");
 }
 
-/** A value as messages show it: of objects their kind only, since what they hold may be secret. */
+/** A value as messages show it. Of an object only its kind is shown, since its content may be secret. */
 export function show(value: unknown): string {
   try {
     return shown(value);

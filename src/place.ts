@@ -1,6 +1,6 @@
 import { argumentError, OrielError, type OrielErrorCode } from "./errors.ts";
 
-/** What is used of a store to name its server. */
+/** The part of a store that names its server. */
 interface Addressed {
   readonly address?: string | undefined;
 }
@@ -10,7 +10,7 @@ interface NamedStore extends Addressed {
   keyOf(name: string): string;
 }
 
-/** Errors of which it helps to know the server. */
+/** Errors whose message names the server. */
 const OF_SERVER: ReadonlySet<OrielErrorCode> = new Set<OrielErrorCode>([
   "MISMATCH",
   "OVERLOADED",
@@ -23,23 +23,23 @@ const OF_SERVER: ReadonlySet<OrielErrorCode> = new Set<OrielErrorCode>([
 ]);
 
 /**
- * What errors of one structure begin with. Each public method passes what it throws, or rejects with, through its place:
+ * The place that errors of one structure begin with. Each public method passes its errors through its place:
  *
  *   constructor ......... `this.#place = placeOf("Series", store, name)`, then `place.checked(undefined, () => settings(options))`
- *   async method ........ `return this.#place.run("stats", async () => ...)`; with "no" where it changes nothing
+ *   async method ........ `return this.#place.run("stats", async () => ...)`; with "no" if it changes nothing
  *   method that is hot .. `return promise.catch(this.#failed)`, with `#failed = this.#place.thrower("take")` made once
  *   sync method ......... `try { ... } catch (error) { throw this.#place.error("record", error); }`
  *
- * The error is made anew there, in the public method's own async frame, so that its stack goes on to the caller's line.
- * What is no OrielError (a signal's reason, what a callback threw) passes as it is, and so does what has a place already,
- * since it may be a signal's reason too; a structure made of others uses `outer`.
+ * The error is made anew there, in the public method's own async frame, so that its stack continues to the caller's line.
+ * An error that is no OrielError (a signal's reason, an error of a callback) passes unchanged. So does an error that has a
+ * place already, since it may be a signal's reason too. A structure made of other structures uses `outer`.
  */
 export class Place {
   readonly #structure: string;
   readonly #name: string | undefined;
   readonly #store: Addressed | undefined;
 
-  /** `name` may be a wrong one, which is left out. */
+  /** `name` may be invalid; it is then left out. */
   constructor(structure: string, name?: unknown, store?: Addressed) {
     this.#structure = structure;
     this.#name = typeof name === "string" ? name : undefined;
@@ -47,14 +47,14 @@ export class Place {
   }
 
   /**
-   * The same error, told from here. `operation`: the public method's name; undefined for a constructor or function.
-   * `applied`: "no" for a method that changes nothing, whatever became of its requests.
+   * Returns the same error with this place. `operation` is the public method's name, undefined for a constructor or
+   * function. `applied` is "no" for a method that changes nothing, whatever happened to its requests.
    */
   error(operation: string | undefined, error: unknown, applied?: "no"): unknown {
     return error instanceof OrielError && error.structure === undefined ? this.outer(operation, error, applied) : error;
   }
 
-  /** As `error`, and in place of where an inner structure says that it happened; that one knows its server, if it has one. */
+  /** Same as `error`, but replaces the place of an inner structure and keeps that structure's server, if it has one. */
   outer(operation: string | undefined, error: unknown, known?: "no"): unknown {
     if (!(error instanceof OrielError)) return error;
     const { code, cause, transient, retryAfterMs } = error;
@@ -65,7 +65,7 @@ export class Place {
     return new OrielError(code, OrielError.detailOf(error), { cause, transient, applied, retryAfterMs }, place);
   }
 
-  /** What `call` gives or rejects with, told from here; `applied` as of `error`. */
+  /** Settles as `call` does. An error gets this place; `applied` is as in `error`. */
   async run<T>(operation: string | undefined, call: () => T | Promise<T>, applied?: "no"): Promise<T> {
     try {
       return await call();
@@ -74,7 +74,7 @@ export class Place {
     }
   }
 
-  /** As `run`, for what calls other structures: see `outer`. */
+  /** Same as `run`, for a structure that calls other structures: see `outer`. */
   async runOuter<T>(operation: string, call: () => T | Promise<T>, applied?: "no"): Promise<T> {
     try {
       return await call();
@@ -83,14 +83,14 @@ export class Place {
     }
   }
 
-  /** For a promise's `catch`, on hot paths: made once for each method. */
+  /** For a promise's `catch` on hot paths. It is made once for each method. */
   thrower(operation: string): (error: unknown) => never {
     return (error) => {
       throw this.error(operation, error);
     };
   }
 
-  /** What `check` gives; what it throws is told from here. */
+  /** Returns the result of `check`. An error gets this place. */
   checked<T>(operation: string | undefined, check: () => T): T {
     try {
       return check();
@@ -100,19 +100,22 @@ export class Place {
   }
 }
 
-/** What `call` gives; an error names the public function `name`. For functions that are not hot, which have no structure. */
+/**
+ * Settles as `call` does. An error names the public function `name`. For functions without a structure, off hot paths.
+ */
 export function placed<T>(name: string, call: () => T): T {
   return new Place(name).checked(undefined, call);
 }
 
-/** A wrong argument of a structure without a name, where a place of its own would cost something on each call. */
+/** The error for a wrong argument of a structure without a name, if a `Place` would slow down each call. */
 export function argumentErrorOf(structure: string, argument: string, value: unknown, allowed: string): unknown {
   return new Place(structure).error(undefined, argumentError(argument, value, allowed));
 }
 
 /**
- * The place of a structure that lies under a name in a store; throws ARGUMENT where either is wrong: one rule for all
- * structures. A name is a string that is not empty, has no lone surrogates, and at most 10 240 bytes in UTF-8.
+ * The place of a structure with a name in a store. Throws ARGUMENT if the store or the name is invalid. A name is a
+ * string that is not empty and has no lone surrogates. It has at most 10 240 bytes in UTF-8. The rule is the same for
+ * all structures.
  */
 export function placeOf(structure: string, store: NamedStore, name: string): Place {
   const place = new Place(structure, name, store);
@@ -124,7 +127,7 @@ export function placeOf(structure: string, store: NamedStore, name: string): Pla
   return place;
 }
 
-/** Throws ARGUMENT. `also`: what else may stand in its place. */
+/** Throws ARGUMENT unless `store` is a store. The message ends in `also`, which names other allowed values. */
 export function checkStore(store: unknown, also = ""): void {
   const { run, keyOf } = (store ?? {}) as Partial<NamedStore>;
   if (typeof run !== "function" || typeof keyOf !== "function")

@@ -1,17 +1,17 @@
--- What stands before a step that travels as JSON text, which carries no bytes: arguments of bytes come in 64 characters.
+-- Code that precedes a step sent as JSON text. JSON carries no bytes, so arguments of bytes are sent in 64 characters.
 -- ARGV  the step's own · last: one letter for each of them, "t" text as it is, "b" bytes
 -- KEYS and Reply are the step's. Cost: some 40 ns a byte, 3 us for the call.
 --
 -- Six bytes are eight characters from "0" on: six with the low six bits of a byte each, then two with the high two bits of
--- three bytes each. So one number of six characters needs two additions to be one of six bytes. What is left over at the
--- end, n bytes, is n characters of low bits, then one or two of high bits. Twin: src/store/http/ascii.ts.
+-- three bytes each. So two additions turn one number of six characters into one of six bytes. The n bytes left over at
+-- the end are n characters of low bits, then one or two of high bits. Twin: src/store/http/ascii.ts.
 do
   local marks = ARGV[#ARGV]
   ARGV[#ARGV] = nil
   if not marks or #marks ~= #ARGV then
     return redis.error_reply("ERR the last argument does not tell what the others are")
   end
-  -- By the character of three bytes' high bits: what it adds to the characters of their low bits.
+  -- Maps the character of three bytes' high bits to the number that it adds to the characters of their low bits.
   local high = setmetatable({}, {
     __index = function(known, character)
       local bits = character - 48

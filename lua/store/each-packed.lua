@@ -1,5 +1,5 @@
--- The wrapper of every packed step: `inputs` holds what all groups are given, one after the other, alike in size, or the
--- one input that all have in common; the KEYS are shared out evenly among them.
+-- The wrapper of every packed step. `inputs` has the inputs of all groups, one after the other and equal in size, or the
+-- one input that all groups share. Each group has the same number of KEYS.
 -- ARGV  1 number of groups · 2 inputs · 3 bytes of an input
 -- Reply: first the answers, one after the other, in one string; then, for each group without one, { its number as
 -- text, code, text }: a refusal, returned or thrown as { code =, text = } ("ERROR": another error was caught, text is

@@ -1,6 +1,7 @@
--- The wrapper of every step: runs it for each group of KEYS, each guarded, so that one key's failure is its own.
--- Reply: one element per group: the step's bytes; or { code, text }, a refusal, returned or thrown as { code =, text = }
--- ("ERROR": another error was caught, text is Redis' message).
+-- The wrapper of every step. It runs the step for each group of KEYS and catches errors, so that one failure affects one
+-- group only.
+-- Reply: one element per group, which is the step's bytes or { code, text }. A step refuses by returning or throwing
+-- { code =, text = }. The code "ERROR" means that another error was caught; text is then Redis' message.
 -- @include store/clock
 local groups = #KEYS / keys_per_step
 if #ARGV ~= groups * arguments_per_step + first_argument - 1 then

@@ -1,5 +1,5 @@
--- Breaks a step off whose first write the server refused, for which the step used redis.pcall: nothing was written, so what
--- must not be done twice may be tried again.
+-- Stops a step whose first write, made with redis.pcall, was refused by the server. Nothing was written, so even a step
+-- that must not run twice may be tried again.
 local function undone(reply)
   error({ code = "UNDONE", text = reply.err })
 end

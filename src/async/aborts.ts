@@ -1,4 +1,4 @@
-/** What an abort ends. */
+/** A call that an abort rejects. */
 export interface Abortable {
   reject(reason: unknown): void;
 }
@@ -10,9 +10,9 @@ interface Entry {
 }
 
 /**
- * One listener per signal, however many calls share it: runtimes warn of more, and removing each is linear. The signal
- * whose last call ended last keeps its listener until another one's has: a signal that lives long and serves one call
- * after the other is listened to once.
+ * Keeps one listener per signal, even if many calls share it. Runtimes warn of many listeners, and removing one takes
+ * linear time. The signal that became idle last keeps its listener until another signal becomes idle. So a long-lived
+ * signal that serves one call after another gets only one listener.
  */
 export class Aborts {
   readonly #entries = new WeakMap<AbortSignal, Entry>();

@@ -1,14 +1,15 @@
 import { endsWithRequest } from "./of-request.ts";
 
-/** Who is busy for so long, or while so many others are, is taken to have ended with its request. */
-const LONGEST_BUSY_MS = 60_000;
-const MOST = 1024;
+/** A worker that is busy for longer is assumed to have ended with its request. */
+const MAX_BUSY_MS = 60_000;
+/** If more workers exist, the busy ones that were used longest ago are assumed to have ended with their requests. */
+const MAX_WORKERS = 1024;
 
-/** Does one thing at a time; who comes meanwhile waits, or goes to another. */
+/** A worker that does one thing at a time. Other callers wait for it, or use another worker. */
 export interface OneAtATime {
-  /** Something that it awaits is under way. */
+  /** True while it awaits something. */
   readonly isBusy: boolean;
-  /** It is forgotten, as it ended with its request, or seems to. */
+  /** Called when the worker is dropped, because it ended with its request or seems to have. */
   lose(): void;
 }
 
@@ -18,8 +19,9 @@ interface Used<One> {
 }
 
 /**
- * Those who do one thing at a time: one for all, where all may wait for it; in Workers another one beside each that is busy.
- * Each is a producer with a name of its own, so that what two of them send is told apart, and counts once.
+ * Workers that do one thing at a time. Normally all callers share one worker and wait for it. In Cloudflare Workers
+ * another worker is made while the others are busy. Each worker is a producer with its own name, so that data of two
+ * workers is distinguished and counts once.
  */
 export class Beside<One extends OneAtATime> {
   readonly #make: () => One;
@@ -38,12 +40,12 @@ export class Beside<One extends OneAtATime> {
     return this.#used.map(({ one }) => one);
   }
 
-  /** To be used before anything is awaited. */
+  /** A worker that is free now. Use it before you await anything. */
   get free(): One {
     return endsWithRequest ? this.#free() : this.#first;
   }
 
-  /** No other one is made from now on. */
+  /** From now on no further worker is made. Returns all workers. */
   close(): readonly One[] {
     this.#isClosed = true;
     return this.all;
@@ -51,7 +53,7 @@ export class Beside<One extends OneAtATime> {
 
   #free(): One {
     const nowMs = performance.now();
-    // The one that was used last has what it holds from the newest answer.
+    // The worker that was used last has data of the newest answer.
     const at = this.#used.findLastIndex(({ one }) => !one.isBusy);
     if (at >= 0) this.#used.push(...this.#used.splice(at, 1));
     else if (!this.#isClosed) this.#used.push({ one: this.#make(), atMs: nowMs });
@@ -65,6 +67,6 @@ export class Beside<One extends OneAtATime> {
   }
 
   #isLost({ atMs }: Used<One>, nowMs: number): boolean {
-    return nowMs - atMs > LONGEST_BUSY_MS || this.#used.length > MOST;
+    return nowMs - atMs > MAX_BUSY_MS || this.#used.length > MAX_WORKERS;
   }
 }

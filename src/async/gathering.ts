@@ -1,11 +1,12 @@
 import { endsWithRequest } from "./of-request.ts";
 
-/** So many microtask turns bring whoever an answer wakes, through the promises of a caller's own, to its next call. */
+/** Microtask turns after which a caller that an answer woke has usually reached its next call. */
 const HOPS = 8;
 
 /**
- * Calls `run` when this turn of the event loop is over, or soon where a runtime cannot tell, or a timer's end might not come:
- * in Workers what others have put beside a request's calls would go with it.
+ * Calls `run` at the end of this turn of the event loop, or in a microtask if there is no `setImmediate`. Cloudflare
+ * Workers always use a microtask: a request that ends takes its timers with it, and so the calls of other requests in
+ * the batch.
  */
 export const atTurnsEnd: (run: () => void) => unknown =
   typeof setImmediate === "function" && !endsWithRequest ? setImmediate : queueMicrotask;
@@ -13,8 +14,8 @@ export const atTurnsEnd: (run: () => void) => unknown =
 let turn: Promise<void> | undefined;
 
 /**
- * Some microtask turns, shared by all who ask meanwhile: what callers, woken by one reply, do next is then there, and
- * goes together.
+ * Waits for some microtask turns, shared by all callers that wait at the same time. The next calls of all callers that
+ * one reply woke are then made, and travel together.
  */
 export function gathering(): Promise<void> {
   turn ??= hops();

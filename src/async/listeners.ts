@@ -4,18 +4,21 @@ import type { Place } from "../place.ts";
 
 type Listener<Told> = (told: Told) => void;
 
-/** Listeners by the name of what they listen to. */
+/** Listeners by the name of their event. */
 export class Listeners<Events extends object> {
   readonly #place: Place;
   readonly #byName: Map<unknown, Set<Listener<never>>>;
 
-  /** `events` names each of them, so that others are refused; `place` is that of the structure whose `on` it serves. */
+  /** `events` lists all events; others are refused. `place` is that of the structure whose `on` this serves. */
   constructor(place: Place, events: Record<keyof Events, true>) {
     this.#place = place;
     this.#byName = new Map(Object.keys(events).map((name) => [name, new Set()]));
   }
 
-  /** Returns what ends it. Throws ARGUMENT for an event that there is not, or a listener that is no function. */
+  /**
+   * Returns a function that removes the listener. Throws ARGUMENT for an unknown event or a listener that is no
+   * function.
+   */
   on<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>): () => void {
     const listeners = this.#byName.get(name);
     if (!listeners || typeof listener !== "function") throw this.#place.error("on", this.#refusal(name, listener));
@@ -23,14 +26,14 @@ export class Listeners<Events extends object> {
     return () => void listeners.delete(listener as Listener<never>);
   }
 
-  /** Whether anybody listens. */
+  /** Returns whether the event has a listener. */
   tell<Name extends keyof Events>(name: Name, told: Events[Name]): boolean {
     const listeners = this.#byName.get(name)!;
     for (const listener of listeners)
       try {
         (listener as Listener<Events[Name]>)(told);
       } catch (error) {
-        // As of an EventTarget: nobody else's affair, and nothing that is passed over.
+        // As with an EventTarget, a listener's error reaches no other listener and is not swallowed.
         queueMicrotask(() => {
           throw error;
         });

@@ -3,21 +3,24 @@ import { within } from "./within.ts";
 const { navigator } = globalThis as { navigator?: { userAgent?: string } };
 
 /**
- * In Cloudflare Workers a timer, a fetch and a promise belong to the request that made them: when it ends, or its client is
- * gone, they never settle, and a request that waits for nothing of its own is cancelled at once. There no request may
- * wait for work that another one began.
+ * True in Cloudflare Workers. There a timer, a fetch and a promise belong to the request that made them. When the
+ * request ends, or its client disconnects, they never settle. A request that awaits nothing of its own is cancelled at
+ * once. So no request may wait for work that another request began.
  */
 export const endsWithRequest: boolean = navigator?.userAgent === "Cloudflare-Workers";
 
-/** Who gives up after `deadlineMs`, and has not after so long, has ended with its request: nothing of it is accounted any more. */
+/**
+ * A call should give up after `deadlineMs`. One that has not after this time, in ms, has ended with its request and is
+ * no longer counted.
+ */
 export function lostAfterMs(deadlineMs: number): number {
   return 2 * deadlineMs;
 }
 
-/** What closes waits for it so long at most, where it may never end. */
-const LONGEST_END_MS = 10_000;
+/** Longest time that a `close` waits for work that may never end. */
+const MAX_END_MS = 10_000;
 
-/** Until work has ended that never rejects, or has ended with its request. */
+/** Resolves when `work` has ended, or may have ended with its request. `work` must never reject. */
 export async function untilEnded(work: Promise<unknown> | undefined): Promise<void> {
-  await (work && endsWithRequest ? within(work, LONGEST_END_MS) : work);
+  await (work && endsWithRequest ? within(work, MAX_END_MS) : work);
 }

@@ -3,8 +3,8 @@ import { timerMs, unref } from "./timers.ts";
 export type Outcome<T> = { kind: "done"; value: T } | { kind: "failed"; error: unknown } | { kind: "late" };
 
 /**
- * Resolves to the outcome of a promise, or to "late" after `ms`. Never rejects; a later rejection is ignored. An idle wait
- * does not keep the process alive.
+ * Resolves to the outcome of a promise, or to "late" after `ms`. Never rejects; a later rejection is ignored. An idle
+ * wait does not keep the process alive.
  */
 export function within<T>(promise: Promise<T>, ms: number, isIdle = false): Promise<Outcome<T>> {
   return new Promise((resolve) => {

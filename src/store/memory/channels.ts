@@ -1,7 +1,7 @@
-/** Told what a channel was published, or nothing: that messages on it may have been missed. */
+/** Called with each message on a channel, or without one if messages on it may have been missed. */
 export type Listener = (message?: string) => void;
 
-/** Who listens to which channel. */
+/** Listeners by channel. */
 export class Channels {
   readonly #listeners = new Map<string, Set<Listener>>();
 

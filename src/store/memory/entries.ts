@@ -4,17 +4,17 @@ import { SLOT_BYTES, textBytes } from "./heap-bytes.ts";
 
 export interface Entry {
   value: unknown;
-  /** What the entry counts: its value, its key and itself. */
+  /** Counted size of the entry: its value, its key and its own overhead. */
   sizeBytes: number;
   keyBytes: number;
   expireAtMs: number;
 }
 
-/** What an entry takes beside its key and its value. */
+/** Overhead of an entry in bytes, without its key and its value. */
 const ENTRY_BYTES = SLOT_BYTES + 88;
-/** Entries looked at by each step, so that what expired goes although nobody asks for it: more than a step can add. */
+/** Entries that each step checks for expiry, so that unused entries are removed too. It is more than a step can add. */
 const SWEPT_PER_STEP = 4;
-/** The same when the bound is reached, before a step is refused. */
+/** Entries checked for expiry when the bound is reached, before a step is refused. */
 const SWEPT_WHEN_FULL = 1024;
 
 /**
@@ -29,7 +29,7 @@ export class Entries {
   readonly #entries = new Map<string, Entry>();
   #sweep: Iterator<[string, Entry]> = this.#entries.entries();
 
-  /** `evicts`: when it is full, what was not touched for the longest time goes, and nothing is refused for want of room. */
+  /** With `evicts`, a full store evicts the entries that were unused for the longest time before it refuses a step. */
   constructor(maxBytes: number, publish: (channel: string, message: string) => void = () => {}, evicts = false) {
     this.#maxBytes = maxBytes;
     this.#evicts = evicts;
@@ -42,12 +42,12 @@ export class Entries {
 
   clear(): void {
     this.#entries.clear();
-    // The iterator before would hold all that was there.
+    // The old iterator would keep the removed entries in memory.
     this.#sweep = this.#entries.entries();
     this.sizeBytes = 0;
   }
 
-  /** Runs `step` on the declared keys. Where it throws, no entry, size or expiry has changed. */
+  /** Runs `step` on the declared keys. If it throws, no entry, size or expiry has changed. */
   step<Output>(declared: readonly string[], nowMs: number, step: (keys: Keyspace) => Output): Output {
     this.#expire(nowMs, SWEPT_PER_STEP);
     for (const key of declared) {
@@ -80,10 +80,10 @@ export class Entries {
         growthBytes -= current(key)?.sizeBytes ?? 0;
         writes.set(key, undefined);
       },
-      publish: (...told) => void published.push(told),
+      publish: (...message) => void published.push(message),
     });
     for (const [key, entry] of writes) {
-      // Behind all others: the map's order is that of use.
+      // Moves the entry to the end: the order of the map is the order of use.
       if (this.#evicts || !entry) this.#entries.delete(key);
       if (entry) this.#entries.set(key, entry);
     }
@@ -108,7 +108,7 @@ export class Entries {
     }
   }
 
-  /** Looks at the next `count` entries, round and round; a Map's iterator stays good while entries come and go. */
+  /** Checks the next `count` entries in turn. A Map's iterator stays valid while entries are added and removed. */
   #expire(nowMs: number, count: number): void {
     for (let i = 0; i < count && this.#entries.size > 0; i++) {
       const next = this.#sweep.next();

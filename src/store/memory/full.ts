@@ -1,18 +1,18 @@
 import { OrielError } from "../../errors.ts";
 
-/** Why a store of ours takes nothing more. */
+/** The cause of an OVERLOADED that a store of oriel gives because it is full. */
 class Full extends Error {
   override readonly name = "Full";
 }
 
-/** OVERLOADED by the store itself, and not by a step for a reason of its own: nothing was changed. */
+/** The OVERLOADED of the store itself, not of a step. Nothing was changed. */
 export function storeFull(text: string): OrielError {
   return new OrielError("OVERLOADED", text, { cause: new Full("the store is full"), transient: true });
 }
 
 /**
- * Whether a store, or the Redis behind it, had no room for a call. By names: the error may come from another bundle, with
- * classes of its own.
+ * Whether a store, or the Redis behind it, had no room for a call. It compares names, because the error may come from
+ * another bundle with its own classes.
  */
 export function isStoreFull(error: unknown): error is OrielError {
   const { name, code, cause } = Object(error) as Partial<OrielError>;

@@ -12,31 +12,31 @@ import { Entries, type Entry } from "./entries.ts";
 export interface MemoryStoreOptions {
   /** Ms since 1970; default `Date.now`. Tests step it. */
   clock?: Clock | undefined;
-  /** Default: `clock` where one is given, else `performance.now`. */
+  /** Default: `clock` if given, else `performance.now`. */
   monotonic?: Clock | undefined;
   /**
-   * Bound on what all values and keys take in the heap, about; default 256 MiB, some 530 000 ids of a limiter or 430 000
-   * small messages of a queue. A step that would pass it is OVERLOADED.
+   * Approximate bound on the heap bytes of all values and keys. Default 256 MiB: about 530 000 ids of a limiter or 430
+   * 000 small messages of a queue. A step that would exceed it rejects with OVERLOADED.
    */
   maxBytes?: number | undefined;
-  /** Begins every key; default "oriel:". */
+  /** Prefix of every key; default "oriel:". */
   prefix?: string | undefined;
 }
 
 /** A store within one process. */
 export interface MemoryStore extends WatchedStore {
-  /** What the entries count, expired ones that were not yet met included. */
+  /** Counted bytes of all entries, including expired ones that were not removed yet. */
   readonly sizeBytes: number;
-  /** @internal The entry under a full key as it stands, for tests and diagnosis; not to be changed. */
+  /** @internal The entry under a full key for tests and diagnosis. It must not be changed. */
   entryOf(key: string): Readonly<Entry> | undefined;
-  /** Forgets everything. */
+  /** Removes all entries. */
   clear(): void;
 }
 
 /**
- * A store within this process: every step is done at once, in the order of the calls, on the injected clock.
- * Nothing is ever evicted: full (`maxBytes`), it refuses what would grow (OVERLOADED) and goes on with the rest.
- * An AbortSignal that was aborted before the call rejects it with the signal's reason, as it is.
+ * A store within this process. Every step runs at once, in the order of the calls, on the injected clock. It never
+ * evicts. When it is full (`maxBytes`), it refuses steps that would make it grow (OVERLOADED) and runs all others. An
+ * AbortSignal that was aborted before the call rejects it with the signal's reason, unchanged.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const at = new Place("memoryStore");
@@ -44,18 +44,18 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   return at.checked(undefined, () => storeInMemory(options, false));
 }
 
-/** `evicts`: when it is full, what was not used for the longest time goes, and nothing is refused for want of room. */
+/** With `evicts`, a full store evicts the entries that were unused for the longest time before it refuses a step. */
 export function storeInMemory(options: MemoryStoreOptions, evicts: boolean): MemoryStore {
   const { clock = Date.now, maxBytes = 256 * 2 ** 20 } = options;
   const injected = options.monotonic ?? options.clock;
   const prefix = checkPrefix(options.prefix ?? "oriel:");
   for (const name of ["clock", "monotonic"] as const)
     if (options[name] !== undefined && typeof options[name] !== "function")
-      throw argumentError(name, options[name], "a function that gives ms");
+      throw argumentError(name, options[name], "a function that returns ms");
   if (!Number.isSafeInteger(maxBytes) || maxBytes < 1)
     throw argumentError("maxBytes", maxBytes, "a whole number of bytes, 1 or more");
   const channels = new Channels();
-  const entries = new Entries(maxBytes, (...told) => queueMicrotask(() => channels.call(...told)), evicts);
+  const entries = new Entries(maxBytes, (...message) => queueMicrotask(() => channels.call(...message)), evicts);
   const listeners = storeListeners("memoryStore");
   const health: StoreHealth = { state: "up", since: Date.now(), reason: undefined, address: undefined };
   let closed = false;
