@@ -78,7 +78,7 @@ export class OrielError extends Error {
   }
 }
 
-/** An error that is about to be thrown throws none of its own, as one made of a symbol would. */
+/** The message as text. A message of another type, such as a symbol, must not make the constructor throw. */
 function textOf(message: unknown): string {
   return typeof message === "string" ? message : show(message);
 }

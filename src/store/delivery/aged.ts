@@ -1,4 +1,4 @@
-/** Things in the order in which they came, each once, with the time. */
+/** Items in the order of their arrival, each once, with the time. */
 export class Aged<Item> {
   readonly #atMs = new Map<Item, number>();
 
@@ -6,7 +6,7 @@ export class Aged<Item> {
     this.#atMs.set(item, performance.now());
   }
 
-  /** Whether it was there. */
+  /** Returns whether the item was present. */
   delete(item: Item): boolean {
     return this.#atMs.delete(item);
   }

@@ -2,9 +2,9 @@ import { atTurnsEnd } from "../../async/gathering.ts";
 import type { Call } from "./call.ts";
 
 const SLOTS = 16_384;
-/** Bounds of one script call: it runs alone on the server, and its bytes lie in memory on both sides. */
-const MOST_KEYS = 256;
-const MOST_BYTES = 2 ** 20;
+/** Bounds of one script call. The server runs nothing else during it, and its bytes are in memory on both sides. */
+const MAX_KEYS = 256;
+const MAX_BYTES = 2 ** 20;
 
 /** Calls that may travel together. */
 interface Group {
@@ -15,14 +15,15 @@ interface Group {
 
 type Schedule = (flush: () => void) => unknown;
 
-/** A `process` that has an environment and nothing else is that of Vercel's edge runtime. */
+/** Vercel's edge runtime has a `process` without `nextTick`. */
 const afterMicrotasks: Schedule =
   typeof process === "object" && typeof process.nextTick === "function" ? process.nextTick : queueMicrotask;
 
 /**
- * Gathers the calls of one turn of the event loop and hands them on by operation, in the order made, in batches that
- * one script call can carry: at most 256 keys and 1 MiB, or as the operation has it (or a single call), on a cluster of one
- * slot. A batch that is full goes at once: the server works on it while the turn goes on.
+ * Gathers the calls of one turn of the event loop and sends them in batches, by operation and in the order of the
+ * calls. A batch is one script call: at most 256 keys and 1 MiB or the operation's own bound, or a single call. In a
+ * cluster a batch has the keys of one slot. A full batch is sent at once, so that the server works on it during the
+ * turn.
  */
 export class Batches {
   readonly #send: (calls: Call[]) => void;
@@ -31,12 +32,15 @@ export class Batches {
   readonly #mostBytes: number;
   #waiting = new Map<unknown, Map<number, Group>>();
 
-  /** `isAlone`: no other call is under way, whose answer would bring others in this turn; it then waits for its microtasks only. */
+  /**
+   * `isAlone` returns whether no other call is under way, whose answer could cause more calls in this turn. The batch
+   * then waits only for the microtasks of this turn.
+   */
   constructor(
     slotOf: ((key: string) => number) | undefined,
     isAlone: () => boolean,
     send: (calls: Call[]) => void,
-    mostBytes = MOST_BYTES,
+    mostBytes = MAX_BYTES,
   ) {
     this.#slotOf = slotOf;
     this.#isAlone = isAlone;
@@ -58,7 +62,10 @@ export class Batches {
     group.sizeBytes += call.sizeBytes;
   }
 
-  /** By the operation itself, as some of one name differ in their keys. Who asks for replicas waits for them, and nobody else does. */
+  /**
+   * Groups by the operation itself, since operations of one name may differ in their keys. Calls with different
+   * `replicas` never share a group, so that only calls that ask for replicas wait for them.
+   */
   #groupOf({ operation, keys, replicas }: Call): Group {
     let groups = this.#waiting.get(operation);
     if (!groups) {
@@ -81,7 +88,7 @@ export class Batches {
   };
 
   #hasRoomFor(group: Group, { operation, keys, sizeBytes }: Call): boolean {
-    const mostBytes = Math.min(operation.mostBytes ?? MOST_BYTES, this.#mostBytes);
-    return group.keyCount + keys.length <= MOST_KEYS && group.sizeBytes + sizeBytes <= mostBytes;
+    const mostBytes = Math.min(operation.mostBytes ?? MAX_BYTES, this.#mostBytes);
+    return group.keyCount + keys.length <= MAX_KEYS && group.sizeBytes + sizeBytes <= mostBytes;
   }
 }

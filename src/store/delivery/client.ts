@@ -13,11 +13,11 @@ export interface Attempt {
   readonly reply: Promise<unknown[]>;
   /** False while it is certain that no server has run it: not written yet, or answered with an error. */
   mayHaveArrived(): boolean;
-  /** Nobody waits any more: what was not written must never be. */
+  /** Called when nothing waits for the call any more. A call that was not written must then never be written. */
   abandon(): void;
 }
 
-/** What the Redis store needs of a client library: one adapter per library implements it. */
+/** The client of a server that runs scripts. Each client library has an adapter that implements it. */
 export interface ScriptClient {
   /** Of a cluster: the slot of a key. The keys of one call must lie in one slot. */
   slotOf?(key: string): number;
@@ -33,11 +33,14 @@ export interface ScriptClient {
   readonly lastError: unknown;
   /** Bytes of the calls that are written or about to be, and unanswered. */
   readonly unansweredBytes: number;
-  /** Undefined when calls can be written now; else a promise after which to ask again. It rejects when the client has ended. */
+  /**
+   * Undefined when calls can be written now; else a promise after which to ask again. It rejects when the client has
+   * ended.
+   */
   whenReady(): Promise<void> | undefined;
   /**
-   * Sends EVALSHA or FCALL, after the script itself where this connection has not had it yet; where `isWhole`, EVAL with
-   * the script's text.
+   * Sends EVALSHA or FCALL, after the script itself where this connection has not had it yet; where `isWhole`, EVAL
+   * with the script's text.
    */
   call(
     script: Script,
@@ -50,9 +53,9 @@ export interface ScriptClient {
   forget(script: Script): ServerError | undefined;
   /** Sends EXISTS, which every server answers at once that serves `key`. `abandon`: it can be given up. */
   exists(key: string): { readonly reply: Promise<unknown>; abandon?(): void };
-  /** Of a cluster: what is known of its nodes. */
+  /** In a cluster: the health of its nodes. */
   readonly nodes?: ClusterNodes;
-  /** What is known of the server, where stores share it. */
+  /** The server's health, if stores share it. */
   readonly health?: ServerHealth;
   /** Text of INFO for one section, of every primary. */
   info(section: string): Promise<string[]>;

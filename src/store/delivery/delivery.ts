@@ -22,13 +22,13 @@ export interface DeliveryOptions {
   scriptOf: ScriptOf;
 }
 
-/** Answers after which nothing was changed and a later try may do better. */
+/** Errors after which nothing was changed and a later attempt may succeed. */
 const NOT_NOW =
   /^(TRYAGAIN|MOVED|ASK|CLUSTERDOWN|READONLY|LOADING|MASTERDOWN|BUSY|NOREPLICAS|MISCONF)\b|Too many Cluster redirections/;
 
 /**
- * Brings calls of one operation to the server as one script call and settles each: again and again until the deadline
- * where that cannot apply a step twice, else once. Never rejects.
+ * Sends calls of one operation to the server as one script call and settles each. It repeats the call until the deadline if
+ * that cannot apply a step twice, and sends it once otherwise. Never rejects.
  *
  *   answered per key ....................... settle each by its own reply
  *   not loaded (any more) .................. load, send again (nothing was run)
@@ -37,7 +37,7 @@ const NOT_NOW =
  *   not now (TRYAGAIN, READONLY, ...) ...... wait with jitter, send again (nothing was run); TRYAGAIN splits the call
  *   never written .......................... wait for the connection, send
  *   answered, replicas did not confirm ..... as no answer
- *   the server is down (store/health.ts) ... reject at once
+ *   the server is down (store/health/health.ts) ... reject at once
  *   no answer (lost, or a third of the deadline) ... send again if the operation is repeatable; else applied "unknown"
  */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the table above, case by case, around one state.
@@ -89,7 +89,7 @@ export async function deliver(
     }
     if ("packing" in operation) args.push(...operation.packing.argumentsOf(open.map(({ input }) => input)));
     const longestMs = operation.repeatable ? Math.min(leftMs(), deadlineMs / 3) : leftMs();
-    const { replicas } = open[0]!; // the same for all that travel together
+    const { replicas } = open[0]!; // the same for all calls of a batch
     const confirmation = replicas > 0 ? { replicas, timeoutMs: Math.floor(longestMs) } : undefined;
     const attempt = client.call(script, keys, args, confirmation, isWhole);
     const outcome = await within(attempt.reply, longestMs);
@@ -107,7 +107,7 @@ export async function deliver(
       if (NOT_LOADED.test(message)) {
         if (failures === 1) continue;
       } else if (refused && message.startsWith("OOM ")) {
-        // What only reads or frees is run all the same; of the others this is the answer.
+        // A full server still runs steps that only read or free. For all other steps OOM is the answer.
         isWhole = true;
         continue;
       } else if (message.startsWith("OOM ")) {
@@ -136,7 +136,7 @@ export async function deliver(
       if (outcome.kind === "late") continue;
     }
     const pauseMs = Math.min(leftMs(), 10 * 2 ** Math.min(failures, 5) * Math.random());
-    // An attempt without time for its answer would hide the server's reason, and leave open whether it was run.
+    // An attempt without time for its answer would hide the server's reason. It would be unknown whether it ran.
     if (cause instanceof ServerError && leftMs() - pauseMs < deadlineMs / 20) return failLate(open, deadlineMs, cause);
     await pause(pauseMs);
   }
@@ -156,13 +156,13 @@ function fail(calls: readonly Call[], text: string, cause: unknown): void {
   reject(calls, () => ["UNAVAILABLE", text, true], cause);
 }
 
-/** As the reason has it, where one is known. */
+/** Rejects with the known reason of `cause`, else with `text`. */
 function failWith(calls: readonly Call[], text: string, cause: unknown, isTransient = true): void {
   const reason = reasonOf(cause);
   reject(calls, () => ["UNAVAILABLE", reason?.text ?? text, reason?.isTransient ?? isTransient], cause);
 }
 
-/** Within one deadline of its beginning an outage was not told yet; from then on nobody waits. */
+/** Rejects at once with the reason of the outage and its duration so far. */
 function failDown(calls: readonly Call[], { since, reason, cause }: Outage): void {
   const seconds = Math.ceil((Date.now() - since) / 1000);
   const isTransient = reasonOf(cause)?.isTransient ?? true;

@@ -16,24 +16,28 @@ import type { ScriptClient } from "./client.ts";
 import { deliver, type ScriptOf } from "./delivery.ts";
 
 export interface ScriptStoreOptions {
-  /** Begins every key; default "oriel:". The client's own keyPrefix is not used. */
+  /** Prefix of every key; default "oriel:". The client's own keyPrefix is not used. */
   prefix?: string | undefined;
   /**
-   * How long one request may take in all, what is sent again included, from 1 ms to 24 days; default "1s". A call of a series that needs
-   * several, one after the other, may take a deadline for each: what is recorded or asked waits for the request under way,
-   * a process's first record asks for the time before it, a read of closed chunks takes a turn or more after its first.
-   * It ends with the first of them that fails. A `signal` bounds a call as a whole.
+   * Longest time of one request, repeated attempts included: from 1 ms to 24 days, default "1s". A call of a series may
+   * need several requests, one after the other, and may take a deadline for each. A record or a read waits for the
+   * request under way. The first record of a process first asks for the time. A read of closed chunks takes one or more
+   * further requests. The call ends with the first request that fails. A `signal` bounds a call as a whole.
    */
   deadline?: Duration | undefined;
-  /** Bound on the bytes of calls that wait for an answer; default 64 MiB. Beyond it a call is OVERLOADED. */
+  /**
+   * Bound on the bytes of calls that wait for an answer; default 64 MiB. Above this bound a call rejects with
+   * OVERLOADED.
+   */
   maxPendingBytes?: number | undefined;
   /**
-   * Told, at most once for each, what endangers data: a server that may evict keys (`maxmemory-policy` is not
-   * "noeviction"), read when the store first reaches it; one that writes no append-only file (`appendonly` is "no"), read
-   * when counts are first added or drained. Where INFO is not permitted, nothing is told. Default: both are read when
-   * counts are first added or drained, and each is emitted as a warning of the process, once for all stores; over HTTP,
-   * where each costs a command, neither is read, and where it is given each is asked once for all stores of one process or
-   * isolate with one URL, token and deadline: the store that asked is told. null or false: neither is read.
+   * Called with each warning about settings of the server that endanger data, at most once for each. The first setting
+   * is a `maxmemory-policy` other than "noeviction", by which the server may evict keys. It is read when the store
+   * first reaches the server. The second is `appendonly` "no". It is read when counts are first added or drained. If
+   * INFO is not permitted, there are no warnings. By default both are read when counts are first added or drained, and
+   * each is emitted as a warning of the process, once for all stores. Over HTTP each setting costs a command, so by
+   * default neither is read. With `onWarning`, each is then read once for all stores of one process or isolate with the
+   * same URL, token and deadline, and only the store that read it is called. With null or false neither is read.
    */
   onWarning?: ((warning: string) => void) | null | false | undefined;
   /** @internal For tests: the script that runs an operation. */
@@ -139,7 +143,7 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
         return Promise.reject(error);
       }
     },
-    /** Refuses new calls, waits for those under way (at most their deadline), then lets go of the client. */
+    /** Refuses new calls, waits for calls under way (at most their deadline), then releases the client. */
     close() {
       closed ??= (async () => {
         while (pendingCalls > 0 || underWay.size > 0) {

@@ -15,10 +15,12 @@ export const wholeScripts: Pick<Scripting, "nameOf"> & { command: "EVAL" } = {
   nameOf: ({ text }) => text,
 };
 
-/** What a server answers where it does not have a step (any more). */
+/** The server's answers if it does not have a step, or no longer has it. */
 export const NOT_LOADED = /^(NOSCRIPT\b|ERR Function not found)/;
 
-/** The line that stands between what a step defines and what each call runs; scripts/lua/compose-script.mjs writes it. */
+/**
+ * The line that stands between what a step defines and what each call runs; scripts/lua/compose-script.mjs writes it.
+ */
 const EACH_CALL = "\n-- each call\n";
 
 export const scripts: Scripting = {
@@ -38,7 +40,9 @@ function nameOf({ sha }: Script): string {
   return `oriel_${sha}`;
 }
 
-/** The same text as a function: what a step defines is made once, when the library is loaded, instead of at every call. */
+/**
+ * The same text as a function: what a step defines is made once, when the library is loaded, instead of at every call.
+ */
 function functionOf(script: Script): string {
   const name = nameOf(script);
   const [first = "", ...lines] = script.text.split("\n");

@@ -4,8 +4,8 @@ import { errorOfReply } from "../refusal.ts";
 import type { Call } from "./call.ts";
 
 /**
- * Settles each call of one script call by its own part of the reply; never throws. `isSentOnce`: nothing below the store
- * sends a request again.
+ * Settles each call of one script call by its own part of the reply; never throws. `isSentOnce`: nothing below the
+ * store sends a request again.
  */
 export function settle(calls: readonly Call[], replies: unknown[], isSentOnce: boolean): void {
   const { operation } = calls[0]!;
@@ -57,7 +57,7 @@ function answer(call: Call, run: object, isSentOnce: boolean, read: () => unknow
   }
 }
 
-/** What a decoder finds damaged is told with the key, which it does not know. */
+/** Adds the key to an error of a decoder, which does not know the key. */
 function unreadable(call: Call, error: unknown): unknown {
   if (!(error instanceof OrielError)) return corrupt(call, "the reply cannot be read", error);
   return error.code === "CORRUPT" ? corrupt(call, OrielError.detailOf(error), error.cause) : error;

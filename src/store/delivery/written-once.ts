@@ -1,14 +1,14 @@
 import type { Argument } from "../contract.ts";
 
-/** For node-redis: numbers as decimal text; bytes as they are, but as the class that the client takes. */
+/** Converts an argument for node-redis: numbers to decimal text, bytes to the class that the client accepts. */
 export function bytesOf(part: Argument): string | Buffer {
   if (typeof part === "string" || part instanceof Buffer) return part;
   return typeof part === "number" ? String(part) : Buffer.from(part.buffer, part.byteOffset, part.byteLength);
 }
 
 /**
- * For node-redis. The client reads a command's first part when it writes it, in a later turn; a second writing, whoever wanted it, is
- * refused. What it reads before `send` returns is for its tracing.
+ * Lets node-redis write a command only once. The client reads a command's first part when it writes the command, in a
+ * later turn. A second write is refused, whatever caused it. Reads before `send` returns are for the client's tracing.
  */
 export function writtenOnce<Answer>(
   parts: readonly (string | Buffer)[],
@@ -16,11 +16,11 @@ export function writtenOnce<Answer>(
   send: (command: (string | Buffer)[]) => Answer,
 ): Answer {
   const command = [...parts];
-  let isHandedIn = false;
+  let isSent = false;
   let isWritten = false;
   Object.defineProperty(command, 0, {
     get() {
-      if (!isHandedIn) return parts[0];
+      if (!isSent) return parts[0];
       if (isWritten) throw new Error("the command was written before");
       isWritten = true;
       onWritten();
@@ -28,6 +28,6 @@ export function writtenOnce<Answer>(
     },
   });
   const answer = send(command);
-  isHandedIn = true;
+  isSent = true;
   return answer;
 }

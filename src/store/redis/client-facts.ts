@@ -1,4 +1,4 @@
-/** What a client's options say of its server: where it is, for messages, and what must stand in none. */
+/** Facts from a client's options: the server's address, for messages, and the secrets that no message may contain. */
 export interface ClientFacts {
   /** Host and port, or a socket's path, and the database where it is not 0; of a cluster up to three of its nodes. */
   readonly address: string | undefined;
@@ -24,7 +24,7 @@ interface Options {
   tls?: unknown;
 }
 
-const MOST_NODES = 3;
+const MAX_NODES = 3;
 
 /** Of a client or cluster of ioredis (`startupNodes`) or node-redis (`rootNodes`), by their options. */
 export function factsOf(client: object): ClientFacts {
@@ -42,8 +42,8 @@ export function factsOf(client: object): ClientFacts {
 
 function addressOfAll(nodes: readonly unknown[], name: unknown): string {
   const all = nodes.map((node) => addressOf(node));
-  const more = all.length > MOST_NODES ? ` and ${all.length - MOST_NODES} more` : "";
-  const text = all.slice(0, MOST_NODES).join(", ") + more;
+  const more = all.length > MAX_NODES ? ` and ${all.length - MAX_NODES} more` : "";
+  const text = all.slice(0, MAX_NODES).join(", ") + more;
   return name === undefined ? text : `${String(name)} of the sentinels ${text}`;
 }
 

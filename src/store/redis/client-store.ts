@@ -13,16 +13,17 @@ import { isNodeRedis, type NodeRedisClient, type NodeRedisCluster } from "./node
 
 export interface RedisStoreOptions extends ScriptStoreOptions {
   /**
-   * "eval" (default): steps are scripts in the server's cache. "functions": libraries oriel_… (FUNCTION LOAD, FCALL), which
-   * the server keeps, replicates and writes to its files; loaded on every primary, and again where they are missing.
+   * "eval" (default): steps are scripts in the server's cache. "functions": libraries oriel_… (FUNCTION LOAD, FCALL),
+   * which the server keeps, replicates and writes to its files; loaded on every primary, and again where they are
+   * missing.
    */
   scripting?: "eval" | "functions" | undefined;
 }
 
-/** A client as it is handed in. */
+/** A client that a caller passes. */
 export type RedisClient = IoredisClient | NodeRedisClient | NodeRedisCluster;
 
-/** A store over a client that was handed in, and stays open. */
+/** A store over a client that the caller passes. Closing the store leaves the client open. */
 export function clientStore(client: RedisClient, options: RedisStoreOptions): WatchedStore {
   return placed("redisStore", () => {
     const scripting = scriptingOf(options);

@@ -1,9 +1,9 @@
 import type { IoredisClient } from "./ioredis-client.ts";
 
-/** The class of ioredis, handed in: who imports it, and when, is the runtime's matter. */
+/** The class of ioredis. The caller passes it, because each runtime imports it in its own way and at its own time. */
 export type RedisClass = new (url: string, options: object) => unknown;
 
-/** A client of our own: it never queues, never sends anything twice by itself, and reconnects for as long as it lives. */
+/** A client that oriel owns. It never queues and never repeats a command. It reconnects until it is closed. */
 export function connectIoredis(Redis: RedisClass, url: string, deadlineMs: number): IoredisClient {
   return new Redis(url, {
     enableOfflineQueue: false,
@@ -11,9 +11,9 @@ export function connectIoredis(Redis: RedisClass, url: string, deadlineMs: numbe
     // With 0, commands without an answer are rejected when their connection closes; otherwise they would hang.
     maxRetriesPerRequest: 0,
     connectTimeout: Math.max(deadlineMs, 1000),
-    // A connection that owes answers and is silent for that long is given up, so that a last attempt can have a new one.
+    // A connection that owes answers and is silent for this time is closed, so that a last attempt can use a new one.
     socketTimeout: Math.max((deadlineMs * 2) / 3, 250),
-    // What is pending was settled before: a connection that does not end by itself keeps the process no longer.
+    // Pending calls were settled before. A connection that does not end by itself must not keep the process alive.
     disconnectTimeout: 100,
     retryStrategy: (times: number) => Math.min(10 * 2 ** Math.min(times, 10), 500) * (0.5 + Math.random() / 2),
   }) as IoredisClient;

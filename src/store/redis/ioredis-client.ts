@@ -1,8 +1,8 @@
-/** What is used of an ioredis client (Redis or Cluster, versions 5 and 6). */
+/** The used part of an ioredis client (Redis or Cluster, versions 5 and 6). */
 export interface IoredisClient {
   readonly status: string;
   readonly isCluster?: boolean;
-  /** The connection, of one that is no cluster. */
+  /** The connection, if the client is no cluster. */
   readonly stream?: unknown;
   readonly options?: object;
   sendCommand(command: never): unknown;
@@ -13,7 +13,7 @@ export interface IoredisClient {
   on(event: string, listener: (...args: any[]) => void): unknown;
   // biome-ignore lint/suspicious/noExplicitAny: as above
   removeListener(event: string, listener: (...args: any[]) => void): unknown;
-  /** Of a cluster: for each slot the addresses of its nodes, the primary's first. */
+  /** In a cluster: for each slot the addresses of its nodes, the primary's first. */
   readonly slots?: readonly (readonly string[] | undefined)[];
   nodes?(role: "master" | "all"): IoredisClient[];
   duplicate?(override?: object): unknown;

@@ -18,7 +18,7 @@ import { type ListeningClient, Subscriber } from "./subscriber.ts";
 
 const TELLS_NOTHING = /Connection is closed|Command aborted|Stream isn't writeable/;
 
-/** The adapter for ioredis. `owned`: the client is ours and ends with the store; others stay open. */
+/** The adapter for ioredis. An `owned` client ends with the store; others stay open. */
 export function ioredisClient(client: IoredisClient, owned: boolean, scripting: Scripting): ScriptClient {
   const Command = commandClassOf(client);
   const ScriptCommand = scriptCommandOf(Command);
@@ -28,18 +28,18 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
   const isCluster = client.isCluster === true;
   const { address, secrets, isTls } = factsOf(client);
   const lastError = new LastError(isCluster ? NO_NODE : isTls ? NO_TLS : UNREACHED);
-  /** Why no call is sent on this connection, nor waits for it: a wrong password, a database that there is not. */
+  /** Why no call is sent on this connection, nor waits for it: a wrong password or a missing database, for instance. */
   let refusedBy: Error | undefined;
   let unansweredBytes = 0;
   let becomesReady: Deferred<void> | undefined;
 
   const onError = (error: unknown) => {
-    // Of commands that went down with the connection: it has told why before.
+    // The error of a command that was lost with its connection. The connection reported its reason before.
     if (lastError.current && TELLS_NOTHING.test(String(error))) return;
     const isCut = lastError.isSilent && /ECONNRESET|EPIPE/.test(String(error));
     const reason = isCut ? new Error(CLOSES) : withoutSecrets(error, secrets);
     lastError.failed(reason);
-    // Of a cluster that works, one node refuses: the others have their calls.
+    // One node of a working cluster refuses. The other nodes still receive their calls.
     if (!isFinal(reason) || (isCluster && client.status === "ready")) return;
     refusedBy = reason;
     becomesReady?.reject(refusedBy);
@@ -191,7 +191,9 @@ function send(Command: CommandClass, node: IoredisClient, name: string, args: st
   return command.promise;
 }
 
-/** A connection like the client's that is never made again by itself; in a cluster to any node, as all hear everything. */
+/**
+ * A connection like the client's that is never made again by itself; in a cluster to any node, as all hear everything.
+ */
 function openListening(client: IoredisClient): ListeningClient | undefined {
   const nodes = client.isCluster ? (client.nodes?.("master") ?? []) : [client];
   const node = nodes[Math.floor(Math.random() * nodes.length)];

@@ -6,8 +6,8 @@ import { connectIoredis, type RedisClass } from "./connect.ts";
 import { ioredisClient } from "./ioredis.ts";
 
 /**
- * A client on a connection of its own. ioredis is loaded in the background when the store is made, so a process that opens
- * no URL never loads it. Calls wait in `whenReady` until it is loaded and connected, and keep their deadlines.
+ * A client on a connection of its own. ioredis is loaded in the background when the store is made, so a process that
+ * opens no URL never loads it. Calls wait in `whenReady` until it is loaded and connected, and keep their deadlines.
  */
 export function lazyIoredis(
   load: () => Promise<{ Redis: RedisClass }>,

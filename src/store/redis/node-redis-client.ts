@@ -4,7 +4,7 @@ export interface SendOptions {
   chainId?: symbol;
 }
 
-/** What is used of a node-redis client (version 5). */
+/** The used part of a node-redis client (version 5). */
 export interface NodeRedisClient {
   readonly isOpen: boolean;
   readonly isReady: boolean;
@@ -19,7 +19,7 @@ export interface NodeRedisClient {
   removeListener(event: string, listener: (...args: any[]) => void): unknown;
 }
 
-/** What is used of a node-redis cluster (version 5). */
+/** The used part of a node-redis cluster (version 5). */
 export interface NodeRedisCluster {
   readonly isOpen: boolean;
   readonly masters: readonly { readonly client?: unknown }[];

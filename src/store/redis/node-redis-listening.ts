@@ -1,7 +1,7 @@
 import type { NodeRedisClient } from "./node-redis-client.ts";
 import type { ListeningClient } from "./subscriber.ts";
 
-/** What is used of a node-redis client that only listens. */
+/** The used part of a node-redis client that only listens. */
 interface NodeRedisListener {
   readonly isOpen: boolean;
   readonly isReady: boolean;

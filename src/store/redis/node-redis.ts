@@ -27,7 +27,10 @@ const SAID_BY_SERVER = /^[A-Z][A-Z0-9]+( |$)/;
  */
 export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scripting: Scripting): ScriptClient {
   const cluster = isNodeCluster(client) ? client : undefined;
-  /** Bulk strings (RESP type "$") come as bytes. No constant of the module: a runtime may have no Buffer, and no client. */
+  /**
+   * Bulk strings (RESP type "$") come as bytes. No constant of the module: a runtime may have no Buffer, and no
+   * client.
+   */
   const asBytes = { 36: Buffer };
   const single = cluster ? undefined : (client as NodeRedisClient);
   const loaded = new Map<string, WeakSet<NodeRedisClient>>();

@@ -3,7 +3,7 @@ import { clientStore, ownStore, type RedisClient, type RedisStoreOptions } from 
 
 /**
  * A store in Redis 7 or later, or Valkey. A URL (redis://, rediss://, or the path of a unix socket) makes a connection
- * of its own, which ends with the store. Only a URL loads ioredis. A client that is handed in stays open: ioredis 5 or 6
+ * of its own, which ends with the store. Only a URL loads ioredis. A client that you pass stays open: ioredis 5 or 6
  * (single, Sentinel, Cluster) or node-redis 5 (client, cluster; its pools and sentinels send again by themselves and are
  * refused).
  *

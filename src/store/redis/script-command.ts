@@ -3,13 +3,13 @@ import { encodeCommand } from "./resp.ts";
 
 type Reject = (error: Error) => void;
 
-/** What is used of the commands of ioredis, 5 or 6. */
+/** The used part of a command of ioredis, 5 or 6. */
 interface IoredisCommand {
   readonly promise: Promise<unknown>;
 }
 export type CommandClass = new (name: string, args: string[], options?: object) => IoredisCommand;
 
-/** What writes a script call. */
+/** A command that writes a script call. */
 interface ScriptCommand extends IoredisCommand {
   /** It was written, and no error answered it. */
   mayHaveArrived(): boolean;
@@ -23,8 +23,8 @@ type ScriptCommandClass = new (
 ) => ScriptCommand;
 
 /**
- * The client's own class of commands, taken from one that it makes and does not send: nothing of ioredis is imported, so
- * that it need not be there where nobody uses it.
+ * The client's own class of commands, taken from a command that the client makes and does not send. So oriel does not
+ * import ioredis here, and the package may be absent if it is not used.
  */
 export function commandClassOf(client: IoredisClient): CommandClass {
   let made: object | undefined;
@@ -52,9 +52,9 @@ export function scriptCommandOf(Command: CommandClass): ScriptCommandClass {
 }
 
 /**
- * An EVALSHA or FCALL whose bytes are made here, once, binary arguments included. ioredis may hand a command to a second
- * connection by itself (autoResendUnfulfilledCommands, failover in a cluster); whether a step may run twice is not
- * its to know, so what was written once, or given up, goes out as a PING, whose answer counts as a lost reply.
+ * An EVALSHA or FCALL whose bytes are made here, once, binary arguments included. ioredis may write a command again on
+ * a second connection (autoResendUnfulfilledCommands, failover in a cluster). It does not know whether a step may run
+ * twice. So a command that was written once, or abandoned, is written as a PING, whose answer counts as a lost reply.
  */
 function scriptCommands(Command: CommandClass): ScriptCommandClass {
   return class ScriptCommand extends Command {
@@ -75,13 +75,13 @@ function scriptCommands(Command: CommandClass): ScriptCommandClass {
       this.isTraced = true;
     }
 
-    /** How its reply is read is not the connection's to change. */
+    /** Ignored: the connection must not change how the reply is read. */
     setReplyContext(): void {}
 
     /*
-     * ioredis assigns `reject`: first its own, while the base is constructed; its Cluster then one that follows MOVED and
-     * ASK, which mean that nothing was run. TRYAGAIN it would repeat for seconds; it is ours to split the call then.
-     * An accessor of the class, and so no fields with initial values: a command is made for every call.
+     * ioredis assigns `reject`: first its own, while the base is constructed; its Cluster then one that follows MOVED
+     * and ASK, which mean that nothing was run. TRYAGAIN it would repeat for seconds; it is ours to split the call
+     * then. An accessor of the class, and so no fields with initial values: a command is made for every call.
      */
     get reject(): Reject {
       const { settle, target } = this; // as it stands: what the Cluster assigns next calls what it gets here

@@ -1,7 +1,7 @@
 import { idleTimeout, unref } from "../../async/timers.ts";
 import { Channels, type Listener } from "../memory/channels.ts";
 
-/** What is used of a connection that only listens: a client made for it, which does not reconnect by itself. */
+/** The used part of a connection that only listens. Its client does not reconnect by itself. */
 export interface ListeningClient {
   readonly status: string;
   subscribe(...channels: string[]): Promise<unknown>;
@@ -12,12 +12,12 @@ export interface ListeningClient {
   readonly stream?: unknown;
 }
 
-const LONGEST_PAUSE_MS = 2000;
+const MAX_PAUSE_MS = 2000;
 
 /**
- * The subscriptions of one store, on one connection of their own, made at the first. A listener is called for each
- * message and whenever its subscription begins (again) to stand, since what came before may have been missed. The
- * connection keeps no process alive, and is made again for as long as anybody listens.
+ * The subscriptions of one store, on a separate connection that the first subscription opens. A listener is called for
+ * each message. It is also called each time its subscription is established, since earlier messages may have been
+ * missed. The connection keeps no process alive. It is reopened as long as there are listeners.
  */
 export class Subscriber {
   readonly #open: () => ListeningClient | undefined;
@@ -79,7 +79,7 @@ export class Subscriber {
 
   #connectLater(): void {
     if (this.#isClosed || this.#channels.names.length === 0) return;
-    const pauseMs = Math.min(10 * 2 ** Math.min(this.#failures++, 10), LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
+    const pauseMs = Math.min(10 * 2 ** Math.min(this.#failures++, 10), MAX_PAUSE_MS) * (0.5 + Math.random() / 2);
     this.#pause = idleTimeout(() => this.#connect(), pauseMs);
   }
 
