@@ -65,7 +65,7 @@ export class Place {
     return new OrielError(code, OrielError.detailOf(error), { cause, transient, applied, retryAfterMs }, place);
   }
 
-  /** Settles as `call` does. An error gets this place; `applied` is as in `error`. */
+  /** Returns the result of `call`. An error gets this place; `applied` is as in `error`. */
   async run<T>(operation: string | undefined, call: () => T | Promise<T>, applied?: "no"): Promise<T> {
     try {
       return await call();
@@ -101,7 +101,7 @@ export class Place {
 }
 
 /**
- * Settles as `call` does. An error names the public function `name`. For functions without a structure, off hot paths.
+ * Returns the result of `call`. An error names the public function `name`. For functions without a structure, off hot paths.
  */
 export function placed<T>(name: string, call: () => T): T {
   return new Place(name).checked(undefined, call);

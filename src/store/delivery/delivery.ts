@@ -30,15 +30,15 @@ const NOT_NOW =
  * Sends calls of one operation to the server as one script call and settles each. It repeats the call until the deadline if
  * that cannot apply a step twice, and sends it once otherwise. Never rejects.
  *
- *   answered per key ....................... settle each by its own reply
- *   not loaded (any more) .................. load, send again (nothing was run)
- *   not loaded, as the server is full ...... send the script's text (nothing was run)
- *   not loaded, refused for good ........... reject
- *   not now (TRYAGAIN, READONLY, ...) ...... wait with jitter, send again (nothing was run); TRYAGAIN splits the call
- *   never written .......................... wait for the connection, send
- *   answered, replicas did not confirm ..... as no answer
- *   the server is down (store/health/health.ts) ... reject at once
- *   no answer (lost, or a third of the deadline) ... send again if the operation is repeatable; else applied "unknown"
+ *   answered per key                       │ settle each by its own reply
+ *   not loaded (any more)                  │ load, send again (nothing was run)
+ *   not loaded, as the server is full      │ send the script's text (nothing was run)
+ *   not loaded, refused for good           │ reject
+ *   not now (TRYAGAIN, READONLY, ...)      │ wait with jitter, send again (nothing was run); TRYAGAIN splits the call
+ *   never written                          │ wait for the connection, send
+ *   answered, replicas did not confirm     │ as no answer
+ *   the server is down (store/health/health.ts)│ reject at once
+ *   no answer (lost, or a third of the deadline)│ send again if the operation is repeatable; else applied "unknown"
  */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the table above, case by case, around one state.
 export async function deliver(

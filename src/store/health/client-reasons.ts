@@ -1,20 +1,20 @@
 import type { Reasons } from "./reason.ts";
 
-/** What adapters say of how far they got. */
+/** Texts of adapters about the state of a connection. */
 export const SILENT = "the server accepts connections and does not answer";
 export const CLOSES =
   "the server closes connections without an answer; it may expect TLS on this port (rediss://, or the option tls)";
 export const UNREACHED = "the server does not accept connections";
 export const STORE_CLOSED = "the store was closed";
 export const NO_TLS = "the server does not answer the TLS handshake; it may speak no TLS on this port (redis://)";
-/** ioredis tells nothing else of a cluster that it cannot connect to. */
+/** ioredis reports nothing else about a cluster that it cannot reach. */
 export const NO_NODE =
   "none of the cluster's nodes could be reached: they are down, or a host name, a port or the use of TLS is wrong";
-/** Clients of clusters ask for the state before they send anything, and keep the answer to themselves. */
+/** Clients ask a cluster for its state before they send commands, and do not report the answer. */
 export const NOT_WHOLE =
   "the cluster's nodes say that it is down, or do not let this user ask whether it is (CLUSTER INFO)";
 
-/** What only clients with a connection hear. */
+/** Reasons that only clients with a connection meet. */
 export const CLIENT_REASONS: Reasons = [
   [SILENT, "passing", SILENT],
   [CLOSES, "passing", CLOSES],

@@ -1,19 +1,19 @@
 import { idleTimeout } from "../../async/timers.ts";
 import type { OrielError } from "../../errors.ts";
 
-/** What no call rejects with: so many events were not recorded, or may not be, and why. */
+/** A failure that no call rejects with: the number of events that were not, or may not have been, recorded, and the error. */
 export interface StoreFailure {
   error: OrielError;
   count: number;
 }
 
 const QUIET_MS = 60_000;
-/** By less than that a timer may fire too early. */
+/** A timer may fire earlier by less than this. */
 const EARLY_MS = 10;
 
 /**
- * Warns of failures that nobody listens for: of the first at once, then at most once a minute, with how many events were
- * concerned meanwhile. By `process.emitWarning`, where there is no process by `console.warn`.
+ * Warns about failures without a listener: about the first at once, then at most once a minute, with the number of events since.
+ * Uses `process.emitWarning`, or `console.warn` without a process.
  */
 class FailureWarnings {
   #count = 0;
@@ -37,19 +37,19 @@ class FailureWarnings {
     this.#count = 0;
     this.#last = undefined;
     this.#warnedAtMs = performance.now();
-    // Tells what comes meanwhile and is followed by nothing. In Workers it dies with its request: the next failure tells.
+    // Reports later failures if no other follows them. In Workers the timer ends with its request, and the next failure reports.
     idleTimeout(() => this.#warnUnlessQuiet(), QUIET_MS);
     warn(`${events} ${doubt}not recorded: ${error.message}`, error.code);
   }
 }
 
-/** What `report` of a store does: tells who listens, and warns where nobody does. `tell`: whether anybody listened. */
+/** Returns the `report` of a store. It warns if `emit` returns false, because no listener exists. */
 export function failureReports(
-  tell: (failure: StoreFailure) => boolean = () => false,
+  emit: (failure: StoreFailure) => boolean = () => false,
 ): (failure: StoreFailure) => void {
   const warnings = new FailureWarnings();
   return (failure) => {
-    if (!tell(failure)) warnings.add(failure);
+    if (!emit(failure)) warnings.add(failure);
   };
 }
 

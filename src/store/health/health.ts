@@ -8,24 +8,24 @@ import { probe } from "./probe.ts";
 import { ASKER_LOST_MS, ServerHealth } from "./server-health.ts";
 import { storeListeners } from "./store-events.ts";
 
-/** A probe that was written and is not answered is waited for as long, before another is written behind it. */
-const LONGEST_PROBE_MS = 30_000;
-/** How long a server is waited for that has let a deadline go by, before calls fail at once. */
-const LONGEST_CONFIRM_MS = 50;
-const CONFIRM_AGAIN_MS = 10;
+/** Longest wait for the answer to a written probe, before another one is written. */
+const MAX_PROBE_MS = 30_000;
+/** After a deadline without an answer, a server gets this time before calls fail at once. */
+const MAX_CONFIRM_MS = 50;
+const CONFIRM_PAUSE_MS = 10;
 
 /**
- * The health of a store, shared by all structures on it: which servers are down, and the probes that find out when they
- * are back. In a cluster each node has its own state, and a call meets that of the node that has its key.
+ * The health of a store, shared by all structures on it: the servers that are down, and the probes that notice when they are up
+ * again. In a cluster each node has its own state. A call depends on the node that has its key.
  */
 export class Health {
   readonly #client: ScriptClient;
   readonly #deadlineMs: number;
   readonly #single: ServerHealth;
   readonly listeners = storeListeners("store");
-  /** Of calls that wait for a connection. */
+  /** Wake calls that wait for a connection. */
   readonly #wakers = new Set<() => void>();
-  /** The outages that are probed here, and what ends the pause between two probes. */
+  /** The outages that this store probes, each with a function that ends the pause between two probes. */
   readonly #probed = new Map<Outage, () => void>();
   readonly #suspected = new Map<ServerHealth, Promise<void>>();
   #isClosed = false;
@@ -41,7 +41,7 @@ export class Health {
     return this.#client.nodes?.of(key) ?? this.#single;
   }
 
-  /** Whether a call must fail at once; where no probe could be begun by a timer, it is the probe itself. */
+  /** The outage if a call must fail at once. If no timer can begin a probe, the call itself is the probe. */
   refuses(server: ServerHealth): Outage | undefined {
     const { outage } = server;
     return outage?.beginByCall(performance.now(), this.#deadlineMs) ? undefined : outage;
@@ -51,15 +51,15 @@ export class Health {
     const outage = server.answered(performance.now());
     if (!outage) return;
     this.#probed.get(outage)?.();
-    this.#tell(server, "up", { address: outage.address, downMs: Date.now() - outage.since });
+    this.#emit(server, "up", { address: outage.address, downMs: Date.now() - outage.since });
   }
 
-  /** A call on `key` that began at `beganAtMs` had no answer. */
+  /** Called if a call on `key` that began at `beganAtMs` got no answer. */
   failed(server: ServerHealth, key: string, beganAtMs: number, cause: unknown): void {
     const nowMs = performance.now();
     if (server.outage) server.outage.failed(nowMs, cause);
     else if (server.failed(beganAtMs, nowMs, this.#deadlineMs) && !this.#isClosed) {
-      if (server.confirms(beganAtMs)) this.#leave(server, key, cause);
+      if (server.confirms(beganAtMs)) this.#markDown(server, key, cause);
       else if (!this.#suspected.has(server) || !server.isAsked(nowMs)) {
         server.suspect(nowMs);
         this.#suspected.set(server, this.#confirm(server, key, cause));
@@ -67,7 +67,7 @@ export class Health {
     }
   }
 
-  /** Until it is known whether a server is down that did not answer. */
+  /** Resolves when it is known whether an unanswering server is down. */
   suspicionOf(server: ServerHealth): Promise<unknown> | undefined {
     if (this.#suspected.size === 0) return undefined;
     const ended = this.#suspected.get(server);
@@ -76,7 +76,7 @@ export class Health {
     return undefined;
   }
 
-  /** Settles with `ready`, or when a server goes down. */
+  /** Settles with `ready`, or when a server is found to be down. */
   orDown(ready: Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       const forget = () => this.#wakers.delete(resolve);
@@ -97,7 +97,7 @@ export class Health {
     return { state: "up", since, reason: undefined, address: this.#single.address };
   }
 
-  on<Name extends keyof StoreEvents>(name: Name, listener: (told: StoreEvents[Name]) => void): () => void {
+  on<Name extends keyof StoreEvents>(name: Name, listener: (event: StoreEvents[Name]) => void): () => void {
     this.#single.watchers.add(this);
     return this.listeners.on(name, listener);
   }
@@ -112,36 +112,36 @@ export class Health {
   }
 
   /**
-   * A slow answer, or a lost one, is no outage, nor is it one where this process was frozen or busy and answers lie
-   * unread: the server is asked once more before it counts as down. Calls wait for that.
+   * Asks the server once more before it counts as down, and lets calls wait for that. A slow or lost answer is no outage, nor are
+   * answers that a frozen or busy process has not read yet.
    */
   async #confirm(server: ServerHealth, key: string, cause: unknown): Promise<void> {
-    const untilMs = performance.now() + Math.min(LONGEST_CONFIRM_MS, this.#deadlineMs / 4);
+    const untilMs = performance.now() + Math.min(MAX_CONFIRM_MS, this.#deadlineMs / 4);
     const isInDoubt = () => !this.#isClosed && !server.outage && server.isSilent(performance.now(), this.#deadlineMs);
     for (let leftMs = 1; isInDoubt() && leftMs > 0; leftMs = untilMs - performance.now()) {
       await probe(this.#client, key, untilMs - performance.now(), () => this.answered(server));
-      await pause(CONFIRM_AGAIN_MS);
+      await pause(CONFIRM_PAUSE_MS);
     }
     this.#suspected.delete(server);
     const isDown = isInDoubt();
     server.endDoubt();
-    if (isDown) this.#leave(server, key, cause);
+    if (isDown) this.#markDown(server, key, cause);
   }
 
-  #leave(server: ServerHealth, key: string, cause: unknown): void {
-    const outage = server.leave(key, cause);
+  #markDown(server: ServerHealth, key: string, cause: unknown): void {
+    const outage = server.markDown(key, cause);
     for (const wake of this.#wakers) wake();
     this.#wakers.clear();
     void this.#probe(server, outage);
     const { since, reason, address } = outage;
-    this.#tell(server, "down", { since, reason, address });
+    this.#emit(server, "down", { since, reason, address });
   }
 
-  /** Stores over HTTP share what is known of a server. One that is closed says nothing more. */
-  #tell<Name extends keyof StoreEvents>(server: ServerHealth, name: Name, told: StoreEvents[Name]): void {
+  /** Emits an event on all stores that share the server (HTTP), except a closed one. */
+  #emit<Name extends keyof StoreEvents>(server: ServerHealth, name: Name, event: StoreEvents[Name]): void {
     const stores = new Set<{ readonly listeners: Listeners<StoreEvents> }>(server.watchers);
     if (!this.#isClosed) stores.add(this);
-    for (const { listeners } of stores) listeners.tell(name, told);
+    for (const { listeners } of stores) listeners.tell(name, event);
   }
 
   async #probe(server: ServerHealth, outage: Outage): Promise<void> {
@@ -157,15 +157,13 @@ export class Health {
       const { cause, mayBeAnswered } = await probe(this.#client, outage.key, longestMs, answered);
       if (isOver()) break;
       outage.failed(performance.now(), cause);
-      // What lies on a silent connection is answered when the server goes on: no more of it than needed.
-      longestMs = mayBeAnswered
-        ? Math.min(2 * longestMs, Math.max(LONGEST_PROBE_MS, this.#deadlineMs))
-        : this.#deadlineMs;
+      // A frozen server answers all written probes when it continues, so only few are written.
+      longestMs = mayBeAnswered ? Math.min(2 * longestMs, Math.max(MAX_PROBE_MS, this.#deadlineMs)) : this.#deadlineMs;
     }
     this.#probed.delete(outage);
   }
 
-  /** Keeps no process alive. */
+  /** Does not keep the process alive. */
   #pause(outage: Outage, ms: number): Promise<void> {
     return new Promise((resolve) => {
       const end = () => {

@@ -1,28 +1,28 @@
 import { CLIENT_REASONS, CLOSES, SILENT } from "./client-reasons.ts";
 import { addReasons, reasonOf } from "./reason.ts";
 
-/** What was said on the connection before this one stands until this one has been silent for so long. */
+/** The error of the previous connection stays valid until the present one has been silent for this time. */
 const SILENT_AFTER_MS = 1000;
 
 /**
- * Why a connection cannot be used, as a client's events say it. Clients connect again and again to a server that accepts
- * connections and then refuses them: between two refusals, the reason is that of the last one.
+ * The reason why a connection cannot be used, from a client's events. If a server accepts connections and then refuses them,
+ * clients reconnect repeatedly. Between two refusals the last reason is valid.
  *
- *   connected ... why the server could not be reached is over
- *   failed ...... the reason
- *   closed ...... without an error before it: CLOSES
- *   ready ....... none
+ *   connected │ a reason why the server was unreachable ends
+ *   failed    │ the reason
+ *   closed    │ CLOSES, if no error came before
+ *   ready     │ no reason
  */
 export class LastError {
   readonly #unreached: string;
   #error: Error | undefined;
-  /** It is a reason, and was said on a connection: not why there was none. */
+  /** Whether the error is a known reason that came on an open connection. */
   #isOfConnection = false;
   #isConnected = false;
-  /** Since when the connection that stands has said nothing. */
+  /** Since when the open connection has been silent. */
   #silentSinceMs: number | undefined;
 
-  /** `unreached`: the reason while no connection was made yet and no error came. */
+  /** `unreached`: the reason before the first connection or error. */
   constructor(unreached: string) {
     addReasons(CLIENT_REASONS);
     this.#unreached = unreached;
@@ -34,13 +34,13 @@ export class LastError {
     return isSilent ? new Error(SILENT) : this.#error;
   }
 
-  /** Some clients do not say why they cannot connect. */
+  /** The reason; while connecting at least `unreached`, because some clients report none. */
   orWhileConnecting(isConnecting: boolean): Error | undefined {
     const { current } = this;
     return isConnecting && !reasonOf(current) ? new Error(this.#unreached, { cause: current }) : current;
   }
 
-  /** The connection stands, and nothing was said on it. */
+  /** Whether the connection is open, and the server has sent nothing on it. */
   get isSilent(): boolean {
     return this.#silentSinceMs !== undefined;
   }

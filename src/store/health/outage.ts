@@ -1,21 +1,21 @@
 import { reasonOf } from "./reason.ts";
 
-/** Pauses between probes: half of it or more at random, so that many processes do not ask a returning server at once. */
+/** Bounds of the pause between probes. It is random, at least half, so that many processes do not ask a recovering server at once. */
 const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 1000;
-/** A probe that began so long after it was due was begun by a call: no timer of this runtime outlives a request. */
+const MAX_PAUSE_MS = 1000;
+/** A call begins a probe that is overdue by this time. In Workers no timer outlives its request. */
 const TIMERS_SLACK_MS = 250;
 
-/** A server that cannot be used, from the first deadline that went by without an answer to the next answer. */
+/** The outage of a server, from the first deadline without an answer to the next answer. */
 export class Outage {
   /** Ms since 1970. */
   readonly since = Date.now();
   readonly address: string | undefined;
-  /** The key of a call that failed: a probe asks for it. */
+  /** The key of a failed call, which probes ask for. */
   readonly key: string;
   cause: unknown;
   #failures = 0;
-  /** Until then a probe is under way, or none is due. */
+  /** Until this time a probe is under way, or none is due. */
   #restUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(address: string | undefined, key: string, cause: unknown) {
@@ -28,33 +28,33 @@ export class Outage {
     return reasonOf(this.cause)?.text ?? (this.cause instanceof Error ? this.cause.message : "no answer");
   }
 
-  /** Until a probe may begin. */
+  /** Ms until a probe may begin. */
   restMs(nowMs: number): number {
     return Math.max(0, this.#restUntilMs - nowMs);
   }
 
-  /** Whether a probe of at most `longestMs` may begin: one at a time. */
+  /** Begins a probe of at most `longestMs`. Returns false if one is under way or none is due. */
   begin(nowMs: number, longestMs: number): boolean {
     if (nowMs < this.#restUntilMs) return false;
     this.#restUntilMs = nowMs + longestMs;
     return true;
   }
 
-  /** Whether a call must be the probe, as the timers are not heard of. */
+  /** Same, for a call. It begins a probe that is overdue because its timer did not fire. */
   beginByCall(nowMs: number, longestMs: number): boolean {
     return this.begin(nowMs - TIMERS_SLACK_MS, longestMs + TIMERS_SLACK_MS);
   }
 
-  /** Who probed does so no more: the next who asks may begin. */
+  /** Ends the probing by this store. The next store may begin a probe at once. */
   release(): void {
     this.#restUntilMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** A probe has ended without an answer. */
+  /** Called if a probe ended without an answer. */
   failed(nowMs: number, cause: unknown): void {
-    // What says nothing does not take the place of a reason.
+    // An unknown cause does not replace a known reason.
     if (reasonOf(cause) || !reasonOf(this.cause)) this.cause = cause ?? this.cause;
-    const longestMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, LONGEST_PAUSE_MS);
+    const longestMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, MAX_PAUSE_MS);
     this.#failures = Math.min(this.#failures + 1, 10);
     this.#restUntilMs = nowMs + longestMs * (0.5 + Math.random() / 2);
   }

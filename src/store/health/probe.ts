@@ -1,23 +1,23 @@
 import { within } from "../../async/within.ts";
 import { type ScriptClient, ServerError } from "../delivery/client.ts";
 
-/** What a server says that is there and cannot serve anybody. */
+/** Errors of a server that is reachable but cannot serve calls. */
 const NOT_SERVING = /^(CLUSTERDOWN|LOADING|MASTERDOWN|BUSY|MOVED|ASK)\b|Too many Cluster redirections/;
 
-/** Whether a failure is an answer of a server that does its work: of one that refuses a command, too. */
+/** Whether an error is the answer of a working server, such as the refusal of a command. */
 export function isAnswer(error: unknown): boolean {
   return error instanceof ServerError && !NOT_SERVING.test(error.message);
 }
 
 interface Unanswered {
   cause: unknown;
-  /** It was written, and its connection still stands. */
+  /** The probe was written, and its connection is still open. */
   mayBeAnswered: boolean;
 }
 
 /**
- * Waits for the connection, then asks whether `key` exists: `answered` is called when the server answers, be it later than
- * within `longestMs`. Never rejects; keeps no process alive.
+ * Waits for the connection, then asks whether `key` exists. Calls `answered` when the server answers, even after `longestMs`.
+ * Never rejects. Does not keep the process alive.
  */
 export async function probe(
   client: ScriptClient,
@@ -30,7 +30,7 @@ export async function probe(
   for (let ready = client.whenReady(); ready; ready = client.whenReady()) {
     const waited = await within(ready, leftMs(), true);
     if (waited.kind === "failed") return { cause: waited.error, mayBeAnswered: false };
-    // Timers fire a little early: asked again, a client that was closed meanwhile would connect again.
+    // Timers may fire early. Another `whenReady` would make a client that was closed since connect again.
     if (waited.kind === "late" || leftMs() <= 0) return { cause: client.lastError, mayBeAnswered: false };
   }
   const asked = client.exists(key);

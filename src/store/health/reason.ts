@@ -1,21 +1,21 @@
-/** Why a server cannot be used, in words for whoever has to mend it. */
+/** The reason why a server cannot be used, in words for an operator. */
 export interface Reason {
   text: string;
   /** The same call may succeed later without a change of the configuration. */
   isTransient: boolean;
-  /** Nothing that a call waits for will change it: it rejects at once. */
+  /** Waiting does not help, so a call rejects at once. */
   isFinal: boolean;
 }
 
 type Kind = "configuration" | "unlikely" | "passing";
 
 /**
- * What a server or runtime says, as a pattern or in whole, and what it means; `$&` is what was said. "configuration": no
- * waiting helps. "unlikely": no waiting is known to help, but it is waited for. "passing": it may be over in a moment.
+ * Messages of servers and runtimes, as patterns or whole texts, with their meaning. `$&` stands for the message. "configuration":
+ * waiting does not help. "unlikely": waiting rarely helps, but calls wait. "passing": it may be over in a moment.
  */
 export type Reasons = readonly (readonly [said: RegExp | string, kind: Kind, meaning: string])[];
 
-/** What any store may hear. */
+/** Messages that any store may meet. */
 const OF_ANY_STORE: Reasons = [
   [
     /^(?:NOPERM\b|ERR (?:The user executing|ACL failure)).*/,
@@ -49,12 +49,12 @@ const OF_ANY_STORE: Reasons = [
 
 const known: Reasons[] = [OF_ANY_STORE];
 
-/** Makes further reasons known. Clients of Redis bring theirs, so that a bundle without such a client has none of them. */
+/** Adds reasons. Redis clients add theirs, so that a bundle without such a client does not contain them. */
 export function addReasons(reasons: Reasons): void {
   if (!known.includes(reasons)) known.unshift(reasons);
 }
 
-/** The first reason that is known in an error, its causes, or the errors that it gathers. */
+/** The first known reason in an error, its causes, or its `errors`. */
 export function reasonOf(error: unknown): Reason | undefined {
   let next: unknown = error;
   for (let depth = 0; depth < 5 && next instanceof Error; depth++) {
@@ -71,7 +71,7 @@ export function reasonOf(error: unknown): Reason | undefined {
   return undefined;
 }
 
-/** Whether no waiting helps. */
+/** Whether waiting does not help. */
 export function isFinal(error: unknown): boolean {
   return reasonOf(error)?.isFinal === true;
 }

@@ -4,7 +4,7 @@ import type { StoreEvents } from "../contract.ts";
 
 const STORE_EVENTS: Record<keyof StoreEvents, true> = { down: true, up: true, error: true };
 
-/** Of a store made by the function `made`. */
+/** The listeners of a store that the function `made` makes. */
 export function storeListeners(made: string): Listeners<StoreEvents> {
   return new Listeners<StoreEvents>(new Place(made), STORE_EVENTS);
 }

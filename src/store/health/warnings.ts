@@ -1,10 +1,10 @@
 import type { ScriptClient } from "../delivery/client.ts";
 
-type Tell = (warning: string) => void;
+type Emit = (warning: string) => void;
 
 const emitted = new Set<string>();
 
-/** Emits a warning of the process, or on the console where there is none; each text once, whatever store it comes from. */
+/** Emits a process warning, or prints it without a process. Each text once, whichever store it comes from. */
 export function emitOnce(warning: string): void {
   if (emitted.has(warning)) return;
   emitted.add(warning);
@@ -13,8 +13,8 @@ export function emitOnce(warning: string): void {
   else console.warn(`OrielWarning: ${warning}`);
 }
 
-/** Reports each `maxmemory-policy` but noeviction among the primaries. */
-export function watchEviction(client: ScriptClient, onWarning: Tell): void {
+/** Warns about a primary whose `maxmemory-policy` is not noeviction. */
+export function watchEviction(client: ScriptClient, onWarning: Emit): void {
   watch(client, onWarning, "memory", (text) => {
     const policy = /^maxmemory_policy:(\S+)/m.exec(text)?.[1];
     if (policy === undefined || policy === "noeviction") return undefined;
@@ -22,18 +22,18 @@ export function watchEviction(client: ScriptClient, onWarning: Tell): void {
   });
 }
 
-/** Reports a primary that writes no append-only file. */
-export function watchAppendOnly(client: ScriptClient, onWarning: Tell): void {
+/** Warns about a primary without an append-only file. */
+export function watchAppendOnly(client: ScriptClient, onWarning: Emit): void {
   watch(client, onWarning, "persistence", (text) => {
     if (!/^aof_enabled:0/m.test(text)) return undefined;
     return "appendonly is no: a restart of Redis loses counts that were acknowledged and are in no table yet; it should be yes";
   });
 }
 
-/** Asks all primaries once, when the client is ready, and tells each warning once; a refusal says nothing. */
+/** Asks all primaries once, when the client is ready, and emits each warning once. Ignores a refusal. */
 async function watch(
   client: ScriptClient,
-  onWarning: Tell,
+  onWarning: Emit,
   section: string,
   warningOf: (info: string) => string | undefined,
 ): Promise<void> {
@@ -42,6 +42,6 @@ async function watch(
     const warnings = new Set((await client.info(section)).map(warningOf));
     for (const warning of warnings) if (warning !== undefined) onWarning(warning);
   } catch {
-    // Not permitted, or out of reach: the calls themselves will tell.
+    // Forbidden, or unreachable: calls report that themselves.
   }
 }

@@ -6,13 +6,13 @@ const FIRST = 48;
 const LONE_SURROGATES = /\p{Surrogate}/gu;
 const decoder = new TextDecoder();
 
-/** The script that is given its arguments by `asciiArguments`; its SHA-1 is the script's `asciiSha`. */
+/** The script for arguments of `asciiArguments`. Its SHA-1 is the script's `asciiSha`. */
 export function asciiText(text: string): string {
   const second = text.indexOf("\n") + 1;
   return text.slice(0, second) + ascii + text.slice(second);
 }
 
-/** The arguments as texts, and at the end what each is; the twin of lua/store/ascii.lua. */
+/** Encodes the arguments as texts, followed by their types. The twin of lua/store/ascii.lua. */
 export function asciiArguments(args: readonly Argument[]): string[] {
   const texts: string[] = new Array(args.length + 1);
   let marks = "";
@@ -26,12 +26,12 @@ export function asciiArguments(args: readonly Argument[]): string[] {
   return texts;
 }
 
-/** As text becomes UTF-8 everywhere: half a pair is U+FFFD. */
+/** Replaces lone surrogates by U+FFFD, as every encoding to UTF-8 does. */
 export function wellFormed(text: string): string {
   return text.replace(LONE_SURROGATES, "\ufffd");
 }
 
-/** Six bytes are eight characters: the low six bits of each, then the high two of three bytes together, twice. */
+/** Encodes six bytes as eight characters: the low six bits of each byte, then twice the high two bits of three bytes. */
 export function textOfBytes(bytes: Uint8Array): string {
   const rest = bytes.length % 6;
   const whole = bytes.length - rest;

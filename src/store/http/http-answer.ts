@@ -2,53 +2,54 @@ import { bytesOfBase64 } from "../../base64.ts";
 import { ServerError } from "../delivery/client.ts";
 import { ownText } from "../memory/heap-bytes.ts";
 
-/** It is certain that no server has run it, and a later try may do better. */
+/** The command was certainly not run, and a later attempt may succeed. */
 export class NotRun extends Error {
   override readonly name = "NotRun";
 }
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** `atob` would take text of another length for base64 without its end. */
+/** Throws for text of another length, which `atob` would accept as base64 without padding. */
 function bytesOf(text: string): Uint8Array {
   if (text.length % 4 !== 0) throw new Error("the answer is not base64");
   return bytesOfBase64(text);
 }
 
 /**
- * What an HTTP answer says of each of `count` commands: its reply, or the error that it is rejected with. Throws where it
- * says nothing of them, so that they may have been run.
+ * Returns the reply or the error of each of `count` commands in an HTTP answer. Throws if it is unknown
+ * whether they were run.
  *
- *   200 ........................ { result } or { error }, in an array where several were asked for
- *   429 ........................ not run; later
- *   401, 403 ................... not run: the token
- *   another of 3xx, 4xx ........ not run; a 400 tells Redis' error (0 is a browser's word for 3xx)
- *   all else (5xx, 408, 425) ... not known
+ *   200                     │ { result } or { error }, in an array for several commands
+ *   429                     │ not run; later
+ *   401, 403                │ not run: the token
+ *   another 3xx or 4xx      │ not run; a 400 has Redis' error (browsers report 3xx as 0)
+ *   others (5xx, 408, 425)  │ unknown
  */
 export function repliesOf(status: number, text: string, count: number, isPipeline: boolean): unknown[] {
   if (status !== 200) return new Array(count).fill(refusalOf(status, text));
   const answer = jsonOf(text);
   const elements = isPipeline ? answer : [answer];
-  if (!Array.isArray(elements) || elements.length !== count) throw new Error("the answer is not of so many commands");
+  if (!Array.isArray(elements) || elements.length !== count)
+    throw new Error("the answer has another number of replies than commands");
   return elements.map(replyOf);
 }
 
 function refusalOf(status: number, text: string): Error {
-  const told = errorOf(text) ?? ownText(text.slice(0, 200));
-  if (status === 429) return new NotRun(`the server answered HTTP 429: ${told}`);
-  if (status === 401 || status === 403) return new ServerError(`the token was refused: HTTP ${status}: ${told}`);
+  const reason = errorOf(text) ?? ownText(text.slice(0, 200));
+  if (status === 429) return new NotRun(`the server answered HTTP 429: ${reason}`);
+  if (status === 401 || status === 403) return new ServerError(`the token was refused: HTTP ${status}: ${reason}`);
   const isKnown = status === 0 || (status >= 300 && status < 500 && status !== 408 && status !== 425);
-  if (!isKnown) throw new Error(`the server answered HTTP ${status}: ${told}`);
-  return new ServerError(status === 400 && told !== "" ? told : `HTTP ${status}: ${told}`);
+  if (!isKnown) throw new Error(`the server answered HTTP ${status}: ${reason}`);
+  return new ServerError(status === 400 && reason !== "" ? reason : `HTTP ${status}: ${reason}`);
 }
 
 /**
- * Elements of all arrays and objects of one answer: each takes some 50 bytes, and two of its text. A call of 1 MiB has at
- * most 35 000 keys, of which each is answered with at most three elements.
+ * Largest number of elements in all arrays and objects of one answer. Each takes about 50 bytes, and two bytes of text. A call of
+ * 1 MiB has at most 35 000 keys, each with at most three elements in the answer.
  */
 const MAX_ELEMENTS = 500_000;
 
-/** Throws for a text whose value would take much more memory than the text. Strings of answers are base64 and hold none of these. */
+/** Throws for a text whose value would take much more memory. Strings of answers are base64, without these characters. */
 function checkElements(text: string): void {
   let count = 0;
   for (const mark of ["[", "{", ","])
@@ -56,17 +57,17 @@ function checkElements(text: string): void {
       if (++count > MAX_ELEMENTS) throw new Error(`the answer has more than ${MAX_ELEMENTS} elements`);
 }
 
-/** What JSON.parse says of other texts quotes them. */
+/** Throws an own error, because those of JSON.parse quote the text. */
 function jsonOf(text: string): unknown {
   checkElements(text);
   try {
     return JSON.parse(text);
   } catch {
-    throw new Error("the answer is no JSON");
+    throw new Error("the answer is not JSON");
   }
 }
 
-/** What `{ error }` says. */
+/** The text of `{ error }`. */
 function errorOf(text: string): string | undefined {
   try {
     const { error } = jsonOf(text) as { error?: unknown };
@@ -87,12 +88,12 @@ function replyOf(element: unknown): unknown {
   }
 }
 
-/** Strings are bytes in base64, but for "OK"; what a step refuses is a list of texts. */
+/** Decodes strings from base64, except "OK". The refusal of a step is a list of texts. */
 function partOf(part: unknown): unknown {
   if (typeof part === "string") return part === "OK" ? new Uint8Array([79, 75]) : bytesOf(part);
   if (!Array.isArray(part)) return part;
   return part.map((each) => {
-    const told = partOf(each);
-    return told instanceof Uint8Array ? decoder.decode(told) : told;
+    const value = partOf(each);
+    return value instanceof Uint8Array ? decoder.decode(value) : value;
   });
 }

@@ -11,18 +11,18 @@ import { HttpCommand } from "./http-command.ts";
 import { healthOf } from "./http-health.ts";
 import { type HttpServer, sendCommands } from "./http-request.ts";
 
-/** Bytes of one request: databases of Upstash's smaller plans have refused 1 MB and more. */
-const MOST_REQUEST_BYTES = 960_000;
-/** Of arguments and keys in one script call, which become four thirds. */
-const MOST_CALL_BYTES = 640 * 1024;
-/** A server that asks to be left alone is asked again after so long at most. */
-const LONGEST_REST_MS = 60_000;
+/** Largest request. Databases of Upstash's smaller plans refused 1 MB and more. */
+const MAX_REQUEST_BYTES = 960_000;
+/** Largest size of keys and arguments of one script call. Encoded, they are a third larger. */
+const MAX_CALL_BYTES = 640 * 1024;
+/** Longest wait after a Retry-After. */
+const MAX_REST_MS = 60_000;
 const REST_STEP_MS = 100;
 
 /**
- * The adapter for Redis over HTTP. Calls of one turn travel in one request, in their order, or in several, one after the
- * other: requests that are under way together may overtake each other. A script is taken to be in the server's cache
- * until the server says that it is not; then its text goes with the next call.
+ * The adapter for Redis over HTTP. Calls of one turn are sent in one request, in order, or in several requests one after the other,
+ * because concurrent requests may overtake each other. A script is assumed to be in the server's cache. If the server says that it
+ * is not, the next call has its text.
  */
 export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient {
   const missing = new Set<string>();
@@ -38,7 +38,7 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
     waiting = [];
     for (const together of requestsOf(commands)) {
       const retryAfterMs = await sendCommands(server, together);
-      if (retryAfterMs > 0) restUntilMs = performance.now() + Math.min(retryAfterMs, LONGEST_REST_MS);
+      if (retryAfterMs > 0) restUntilMs = performance.now() + Math.min(retryAfterMs, MAX_REST_MS);
     }
   };
   const forget = (command: HttpCommand) => {
@@ -69,8 +69,8 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
     mayResend: true,
     address: server.url,
     health,
-    whyNoReplicas: "over HTTP, where WAIT knows no connection",
-    mostBytes: MOST_CALL_BYTES,
+    whyNoReplicas: "over HTTP, where WAIT has no connection of its own",
+    mostBytes: MAX_CALL_BYTES,
     get lastError() {
       return lastError;
     },
@@ -95,12 +95,13 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
       return { reply: command.reply, abandon: () => command.abandon() };
     },
     async info(section) {
-      // Stores made for each request would ask with each.
-      if (health.told.has(section)) return [];
+      // Stores that are made for each request would ask each time.
+      if (health.infoSections.has(section)) return [];
       const command = send(HttpCommand.of("INFO", section));
       const outcome = await within<unknown>(command.reply, deadlineMs);
       command.abandon();
-      if (outcome.kind === "done" || (outcome.kind === "failed" && isAnswer(outcome.error))) health.told.add(section);
+      if (outcome.kind === "done" || (outcome.kind === "failed" && isAnswer(outcome.error)))
+        health.infoSections.add(section);
       return outcome.kind === "done" ? [new TextDecoder().decode(outcome.value as Uint8Array)] : [];
     },
     async close() {
@@ -109,12 +110,12 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
   };
 }
 
-/** In their order, as many together as one request may carry; a command that is larger goes alone. */
+/** Splits commands into requests, in order, each as large as allowed. A larger command is sent alone. */
 function requestsOf(commands: readonly HttpCommand[]): HttpCommand[][] {
   const requests: HttpCommand[][] = [];
   let sizeBytes = Number.POSITIVE_INFINITY;
   for (const command of commands) {
-    if (sizeBytes + command.sizeBytes > MOST_REQUEST_BYTES) {
+    if (sizeBytes + command.sizeBytes > MAX_REQUEST_BYTES) {
       requests.push([]);
       sizeBytes = 0;
     }

@@ -3,7 +3,7 @@ import { type Attempt, ServerError } from "../delivery/client.ts";
 import { asciiArguments, asciiText, wellFormed } from "./ascii.ts";
 import { NotRun } from "./http-answer.ts";
 
-/** One command for the server: waiting, in a request, then settled once; whoever gave it up is told nothing more. */
+/** One command: it waits, is sent in a request, and is settled once, unless it is abandoned. */
 export class HttpCommand implements Attempt {
   readonly reply: Promise<unknown[]>;
   readonly #words: string;
@@ -15,7 +15,7 @@ export class HttpCommand implements Attempt {
   #mayHaveArrived = false;
   readonly #onEnd: (() => void)[] = [];
 
-  /** `words` is JSON without its brackets; a script's come behind its name, `isWhole` where its text goes with it. */
+  /** `words` is JSON without its brackets. A script's words follow its name. `isWhole`: the script's text is sent too. */
   private constructor(words: string, script?: Script, isWhole = false) {
     this.#words = words;
     this.#script = script;
@@ -43,7 +43,7 @@ export class HttpCommand implements Attempt {
     return this.#words.length + 60 + (this.#isWhole ? this.#script!.text.length : 0);
   }
 
-  /** Its JSON, in a request where the scripts with the SHA-1 in `sent` come before it as a whole. */
+  /** Returns its JSON. `sent` has the SHA-1 of the scripts whose text is earlier in the same request. */
   write(sent: Set<string>): string {
     const script = this.#script;
     if (!script) return `[${this.#words}]`;
@@ -53,7 +53,7 @@ export class HttpCommand implements Attempt {
     return `["EVAL",${JSON.stringify(asciiText(text))},${this.#words}]`;
   }
 
-  /** From now on its request may reach the server. */
+  /** Called when its request is sent and may reach the server. */
   begin(): void {
     this.#mayHaveArrived = true;
   }
@@ -75,13 +75,13 @@ export class HttpCommand implements Attempt {
     if (this.#isOpen) this.#end();
   }
 
-  /** When it is settled, or given up, `tell` is called. */
-  whenEnded(tell: () => void): void {
-    this.#onEnd.push(tell);
+  /** Calls `listener` when it is settled or abandoned. */
+  whenEnded(listener: () => void): void {
+    this.#onEnd.push(listener);
   }
 
   #end(): void {
     this.#isOpen = false;
-    for (const tell of this.#onEnd) tell();
+    for (const listener of this.#onEnd) listener();
   }
 }

@@ -1,14 +1,14 @@
 import { ServerHealth } from "../health/server-health.ts";
 import type { Fetch, HttpServer } from "./http-request.ts";
 
-/** Servers remembered at a time for one `fetch`. */
-const MOST_SERVERS = 256;
+/** Largest number of remembered servers for one `fetch`. */
+const MAX_SERVERS = 256;
 
 const known = new WeakMap<Fetch, Map<string, ServerHealth>>();
 
 /**
- * The health of a server, which all stores of one `fetch`, URL, token and deadline share: Workers make a store for each request,
- * and each would take a deadline to find out by itself.
+ * Returns the health of a server. All stores with the same `fetch`, URL, token and deadline share it, because Workers make a store
+ * for each request, and each would need a whole deadline to notice an outage.
  */
 export function healthOf({ fetch, url, token }: HttpServer, deadlineMs: number): ServerHealth {
   const servers = known.get(fetch) ?? new Map<string, ServerHealth>();
@@ -16,7 +16,7 @@ export function healthOf({ fetch, url, token }: HttpServer, deadlineMs: number):
   const name = `${deadlineMs} ${url} ${token}`;
   let health = servers.get(name);
   if (!health) {
-    if (servers.size >= MOST_SERVERS) for (const [each, { outage }] of servers) if (!outage) servers.delete(each);
+    if (servers.size >= MAX_SERVERS) for (const [each, { outage }] of servers) if (!outage) servers.delete(each);
     health = new ServerHealth(url);
     servers.set(name, health);
   }

@@ -4,18 +4,18 @@ import { NotRun, repliesOf } from "./http-answer.ts";
 import type { HttpCommand } from "./http-command.ts";
 import { textWithin } from "./http-text.ts";
 
-/** What is used of `fetch`. */
+/** The part of `fetch` that is used. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Where requests go. */
+/** The server of the requests. */
 export interface HttpServer {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly token: string;
   readonly fetch: Fetch;
 }
 
-/** What runtimes say of a connection that was never made: Node's codes, and Bun's. */
+/** Error codes of Node and Bun for a connection that was never made. */
 const NEVER_CONNECTED = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -25,8 +25,8 @@ const NEVER_CONNECTED = new Set([
 ]);
 
 /**
- * Sends commands in one HTTP request, in their order, and settles each; gives the answer's Retry-After, ms, else 0. Never
- * rejects. When nobody waits for any of them, the request is aborted.
+ * Sends commands in one HTTP request, in order, and settles each. Resolves with the answer's Retry-After in ms, or 0. Never
+ * rejects. Aborts the request when all commands are abandoned.
  */
 export async function sendCommands(server: HttpServer, commands: readonly HttpCommand[]): Promise<number> {
   const open = commands.filter((command) => command.isOpen);
@@ -52,11 +52,11 @@ export async function sendCommands(server: HttpServer, commands: readonly HttpCo
         "Content-Type": "application/json",
         "Upstash-Encoding": "base64",
       },
-      // A text or bytes Deno sends again by itself when a kept connection breaks, a Blob it does not.
+      // When a kept connection breaks, Deno repeats a request with text or bytes by itself, but not one with a Blob.
       body: new Blob(isPipeline ? [`[${parts.join(",")}]`] : parts),
       signal: giveUp.signal,
     });
-    // The server may say what it was sent.
+    // The server may repeat the request in its answer.
     const text = redacted(await textWithin(response), response.status === 200 ? [] : [server.token]);
     const replies = repliesOf(response.status, text, open.length, isPipeline);
     for (const [i, command] of open.entries()) command.settle(safe(replies[i], server));
@@ -78,7 +78,7 @@ function lostOf(error: unknown): Error {
   return error instanceof Error ? error : new Error("the request failed", { cause: error });
 }
 
-/** Seconds, or a date; 0 where it says neither. */
+/** Parses seconds or a date. 0 for other text. */
 function retryAfterMs(text: string | null): number {
   if (text === null) return 0;
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();

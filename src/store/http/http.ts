@@ -6,11 +6,11 @@ import { httpClient } from "./http-client.ts";
 import type { Fetch } from "./http-request.ts";
 
 export interface HttpStoreOptions extends ScriptStoreOptions {
-  /** Of the REST server, http or https, without credentials, query or fragment. */
+  /** URL of the REST server, http or https, without credentials, query or fragment. */
   url: string;
-  /** What the server knows the caller by; sent as `Authorization: Bearer`. One that may only read will not do. */
+  /** The token, sent as `Authorization: Bearer`. A read-only token is not enough. */
   token: string;
-  /** Default: the runtime's own. */
+  /** Default: the runtime's `fetch`. */
   fetch?: Fetch | undefined;
 }
 
@@ -20,17 +20,18 @@ const KNOWN = [
 ];
 
 /**
- * A store in Redis 7 or later, or Valkey, behind the REST protocol of Upstash Redis, for runtimes without TCP: `fetch` is
- * all that it needs. It holds no connection and no timer between calls, so that one may be made for each request, as
- * Workers want it; nothing is sent before the first call.
+ * Returns a store in Redis 7 or later, or Valkey, behind the REST protocol of Upstash Redis, for runtimes without TCP. It needs only
+ * `fetch`. It has no connection and no timer between calls, so it may be made for each request, as in Workers. It sends nothing
+ * before the first call. Throws ARGUMENT.
  *
- * Calls made in the same turn travel in one HTTP request, in their order, and each has its own result and error. Every
- * call settles within `deadline`, which a distant server needs more of than one next door. A reply that is lost or
- * cannot be read, and a 5xx, count as no answer: what may be repeated is sent again, else `applied` is "unknown". A 429 is
- * waited for (Retry-After); a token that is refused is UNAVAILABLE, and not transient. Nobody can be listened to: locks and
- * queues look again by time. `replicas` is ARGUMENT: a request may go over any connection, and so WAIT for anyone's writes.
- * Chromium's own fetch sends a request again when a connection that it kept breaks before the answer: in a page, what must not
- * count twice needs an id of its own (`requestId`).
+ * Calls of one turn are sent in one HTTP request, in order. Each has its own result and error. Every call settles within
+ * `deadline`; a distant server needs a longer one. A lost or unreadable reply and a 5xx count as no answer: a repeatable call is
+ * sent again, otherwise `applied` is "unknown". After a 429 calls wait (Retry-After). A refused token is UNAVAILABLE, and not
+ * transient. There are no subscriptions, so locks and queues poll. `replicas` is ARGUMENT, because requests share connections, so
+ * WAIT would wait for other writes.
+ *
+ * Chromium's fetch repeats a request when a kept connection breaks before the answer. In a page, a call that must not count twice
+ * needs a `requestId`.
  */
 export function httpStore(options: HttpStoreOptions): WatchedStore {
   return placed("httpStore", () => {
@@ -38,14 +39,14 @@ export function httpStore(options: HttpStoreOptions): WatchedStore {
     const { url, token, fetch: given, ...rest } = options;
     if (given !== undefined && typeof given !== "function") throw argumentError("fetch", given, "a function");
     const isToken = typeof token === "string" && /^[!-~]+$/.test(token);
-    // Its value is nobody's to read in a log.
+    // The error does not contain the value, because errors are logged.
     if (!isToken) throw argumentError("token", typeof token, "text of visible ASCII characters, at least one");
     const server = {
       url: checkUrl(url),
       token,
       fetch: given ?? runtimeFetch,
     };
-    // By default no request is spent on warnings: an isolate may live for one call.
+    // No warnings by default: they cost a request, and an isolate may live for one call.
     const quiet = { ...rest, onWarning: rest.onWarning ?? null };
     return scriptStore((deadlineMs) => httpClient(server, deadlineMs), quiet);
   });
@@ -53,20 +54,20 @@ export function httpStore(options: HttpStoreOptions): WatchedStore {
 
 const runtimeFetch: Fetch = (...request) => globalThis.fetch(...request);
 
-/** Without the slashes at its end. */
+/** Returns the URL without trailing slashes. */
 function checkUrl(url: unknown): string {
   const allowed = "http://… or https://…, without credentials, query or fragment";
   let parsed: URL;
   try {
     parsed = new URL(url as string);
   } catch {
-    // A text may be a token in the wrong place, or hold a password.
+    // The text may be a misplaced token, or contain a password.
     throw typeof url === "string"
-      ? new OrielError("ARGUMENT", `url is no URL; it must be ${allowed}`)
+      ? new OrielError("ARGUMENT", `url is not a URL; it must be ${allowed}`)
       : argumentError("url", url, allowed);
   }
   const { protocol, username, password, search, hash, origin, pathname } = parsed;
   if (typeof url !== "string" || !/^https?:$/.test(protocol) || username || password || search || hash)
-    throw new OrielError("ARGUMENT", `url is of ${protocol}//${parsed.host}; it must be ${allowed}`);
+    throw new OrielError("ARGUMENT", `url is at ${protocol}//${parsed.host}; it must be ${allowed}`);
   return `${origin}${pathname}`.replace(/\/+$/, "");
 }

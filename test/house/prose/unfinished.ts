@@ -1,2 +1,2 @@
 /** Folders and files that the checks of prose leave out until they are rewritten. Only to become shorter. */
-export const UNFINISHED: string[] = ["src/store/delivery/", "src/store/health/", "src/store/http/", "src/store/redis/"];
+export const UNFINISHED: string[] = [];
