@@ -4,6 +4,7 @@ export type {
   Argument,
   Keyspace,
   Operation,
+  PackedForm,
   PackedStep,
   Packing,
   RunOptions,
