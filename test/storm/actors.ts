@@ -155,6 +155,12 @@ export function breakerActor({ stores, random }: Part): Actor {
     /** A circuit of two processes that opens, and lets one probe through. */
     async settle() {
       const calm = stores.map((store) => new Breaker(store, { ...options, name: "calm" }));
+      // A process that a busy machine keeps from the store decides alone, with probes of its own.
+      let isAlone = false;
+      for (const breaker of calm)
+        breaker.on("error", () => {
+          isAlone = true;
+        });
       const bad = () => Promise.reject(new RangeError("bad"));
       const flushAll = () => Promise.all(calm.map((breaker) => answered(() => breaker.flush())));
       for (let i = 0; i < 100 && calm.some((breaker) => breaker.stats().state !== "open"); i++) {
@@ -175,7 +181,7 @@ export function breakerActor({ stores, random }: Part): Actor {
         if ((await breaker.run(probe).catch(codeOf)) === "OPEN" && ++rejected === callers.length - 1) others.resolve();
       });
       await Promise.all(ended);
-      if (began !== 1) books.wrong(`${began} probes began where one may`);
+      if (began !== 1 && !isAlone) books.wrong(`${began} probes began where one may`);
     },
   };
 }

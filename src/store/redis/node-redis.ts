@@ -22,15 +22,12 @@ type Rediscovering = { _slots?: { rediscover?(startWith: NodeRedisClient): Promi
 const SAID_BY_SERVER = /^[A-Z][A-Z0-9]+( |$)/;
 
 /**
- * The adapter for node-redis, which writes a command once: what was written is rejected with its connection, what was
- * not is taken back by its signal. The client stays open; one that is not connected yet is connected.
+ * The adapter for node-redis, which writes a command once. A written command rejects with its connection, an unwritten one is
+ * withdrawn by its signal. The client stays open. A client that is not connected is connected.
  */
 export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scripting: Scripting): ScriptClient {
   const cluster = isNodeCluster(client) ? client : undefined;
-  /**
-   * Bulk strings (RESP type "$") come as bytes. No constant of the module: a runtime may have no Buffer, and no
-   * client.
-   */
+  /** Bulk strings (RESP type "$") come as bytes. Not a constant of the module, because a runtime may have no Buffer. */
   const asBytes = { 36: Buffer };
   const single = cluster ? undefined : (client as NodeRedisClient);
   const loaded = new Map<string, WeakSet<NodeRedisClient>>();
