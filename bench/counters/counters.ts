@@ -14,22 +14,34 @@ import type { Report, Row } from "../runner/report.ts";
 export interface CountersSizes {
   /** Distinct rows. */
   rows: readonly number[];
+  loads: readonly Load[];
+  turns: number;
+}
+
+interface Load {
   /** Events of one turn. */
   events: number;
-  turns: number;
   /** Callers, each with one batch under way. The sizes differ. */
   callers: number;
-  mostBatched: number;
+  maxBatched: number;
 }
 
 export const FULL_COUNTERS: CountersSizes = {
   rows: [400, 100_000],
-  events: 300_000,
+  loads: [
+    { events: 300_000, callers: 32, maxBatched: 8000 },
+    { events: 50_000, callers: 256, maxBatched: 1 },
+  ],
   turns: 3,
-  callers: 32,
-  mostBatched: 8000,
 };
-export const SMALL_COUNTERS: CountersSizes = { rows: [20, 200], events: 2000, turns: 1, callers: 3, mostBatched: 200 };
+export const SMALL_COUNTERS: CountersSizes = {
+  rows: [20, 200],
+  loads: [
+    { events: 2000, callers: 3, maxBatched: 200 },
+    { events: 200, callers: 8, maxBatched: 1 },
+  ],
+  turns: 1,
+};
 
 const LANES = 20;
 
@@ -38,26 +50,27 @@ export async function benchCounters(redisUrl: string, sizes: CountersSizes): Pro
   const raw = new Redis(redisUrl);
   const rows: Row[] = [];
   try {
-    for (const count of sizes.rows) rows.push(...(await measureRows(raw, redisUrl, sizes, count)));
+    for (const load of sizes.loads)
+      for (const count of sizes.rows) rows.push(...(await measureRows(raw, redisUrl, load, sizes.turns, count)));
   } finally {
     await raw.quit();
   }
   const notes = [
-    `${sizes.callers} callers; each counts batches of up to ${sizes.mostBatched} events of random rows and waits until all are acknowledged; ${sizes.events} events a turn, median of ${sizes.turns} turns.`,
+    `Each caller counts a batch of events of random rows and waits until all are acknowledged; median of ${sizes.turns} turns.`,
     "oriel receives event by event. The others receive a batch, which they sum by row first. All totals by minute, hour and day equal the sent events.",
     "After a lost reply the others count twice or not at all.",
   ];
   return { bench: "counters", title: "Counters: events a second, one process, one Redis", rows, notes };
 }
 
-async function measureRows(raw: Redis, redisUrl: string, sizes: CountersSizes, count: number): Promise<Row[]> {
+async function measureRows(raw: Redis, redisUrl: string, load: Load, turns: number, count: number): Promise<Row[]> {
   const values: CounterRows = Array.from({ length: count }, (_, i) => ({
     site: `site-${Math.floor(i / LANES)}`,
     lane: `${i % LANES}`,
   }));
   const rates = new Map<CounterRival, number[]>(COUNTER_RIVALS.map((rival) => [rival, []]));
   const bytes = new Map<CounterRival, number>();
-  for (let turn = 0; turn < sizes.turns; turn++)
+  for (let turn = 0; turn < turns; turn++)
     for (const rival of COUNTER_RIVALS) {
       await raw.flushdb();
       const client = await rival.open(redisUrl, values);
@@ -65,8 +78,8 @@ async function measureRows(raw: Redis, redisUrl: string, sizes: CountersSizes, c
         // Every row once, so that the timing does not include the creation of rows.
         await client.add(Uint32Array.from(values.keys()));
         if (turn === 0) bytes.set(rival, (await usedBytes(raw)) / count);
-        rates.get(rival)!.push(await eventsPerSecond(client, sizes, count, turn));
-        const wanted = BigInt(sizes.events + count);
+        rates.get(rival)!.push(await eventsPerSecond(client, load, count, turn));
+        const wanted = BigInt(load.events + count);
         for (const total of await client.totals())
           if (total !== wanted) throw new Error(`${rival.name} counts ${total} events of ${wanted}`);
       } finally {
@@ -77,6 +90,8 @@ async function measureRows(raw: Redis, redisUrl: string, sizes: CountersSizes, c
   const reference = rates.get(ORIEL_COUNTERS)!;
   return COUNTER_RIVALS.map((rival) => ({
     rows: count,
+    callers: load.callers,
+    eventsPerCall: load.maxBatched,
     counter: rival.name,
     kind: rival.kind,
     eventsPerSecond: median(rates.get(rival)!),
@@ -85,19 +100,19 @@ async function measureRows(raw: Redis, redisUrl: string, sizes: CountersSizes, c
   }));
 }
 
-async function eventsPerSecond(client: CounterClient, sizes: CountersSizes, rows: number, seed: number) {
+async function eventsPerSecond(client: CounterClient, load: Load, rows: number, seed: number) {
   const random = new Random(seed);
-  const events = Uint32Array.from({ length: sizes.events }, () => random.int(0, rows - 1));
+  const events = Uint32Array.from({ length: load.events }, () => random.int(0, rows - 1));
   let next = 0;
   const startMs = performance.now();
   const call = async (caller: number) => {
-    const most = Math.ceil((sizes.mostBatched * (caller + 1)) / sizes.callers);
+    const size = Math.ceil((load.maxBatched * (caller + 1)) / load.callers);
     while (next < events.length) {
-      const batch = events.subarray(next, next + most);
+      const batch = events.subarray(next, next + size);
       next += batch.length;
       await client.add(batch);
     }
   };
-  await Promise.all(Array.from({ length: sizes.callers }, (_, caller) => call(caller)));
-  return (sizes.events / (performance.now() - startMs)) * 1000;
+  await Promise.all(Array.from({ length: load.callers }, (_, caller) => call(caller)));
+  return (load.events / (performance.now() - startMs)) * 1000;
 }

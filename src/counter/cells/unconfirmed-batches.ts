@@ -13,12 +13,16 @@ export interface UnconfirmedBatch {
   where?: string | undefined;
 }
 
+interface AcknowledgedBatch extends UnconfirmedBatch {
+  answeredAtMs: number;
+}
+
 /**
  * The recent batches of one producer, at most 256 KiB, in case a failover loses them. A batch is dropped when a server
  * that has it answers a call that was sent at least 10 s after its last acknowledgement.
  */
 export class UnconfirmedBatches {
-  #batches: (UnconfirmedBatch & { answeredAtMs: number })[] = [];
+  #batches: AcknowledgedBatch[] = [];
   #sizeBytes = 0;
   /** The highest number that was ever kept. A dropped batch is not kept again when it is acknowledged once more. */
   #highest = 0;
@@ -33,16 +37,20 @@ export class UnconfirmedBatches {
   /** The batch sent at `sentAtMs` was answered, so it and all earlier batches count. */
   keep(batch: UnconfirmedBatch, sentAtMs: number, answeredAtMs: number): void {
     this.confirm(batch.number - 1, sentAtMs);
-    const known = this.#batches.find(({ number }) => number === batch.number);
-    if (known) {
-      known.answeredAtMs = answeredAtMs;
-      known.where = batch.where;
-    } else if (batch.number > this.#highest) {
-      this.#highest = batch.number;
-      this.#batches.push({ ...batch, answeredAtMs });
-      this.#sizeBytes += batch.rows.length;
-      while (this.#sizeBytes > MAX_UNCONFIRMED_BYTES) this.#drop();
-    }
+    if (batch.number > this.#highest) this.#add({ ...batch, answeredAtMs });
+    else this.#acknowledgeAgain(batch, answeredAtMs);
+  }
+
+  #add(batch: AcknowledgedBatch): void {
+    this.#highest = batch.number;
+    this.#batches.push(batch);
+    this.#sizeBytes += batch.rows.length;
+    while (this.#sizeBytes > MAX_UNCONFIRMED_BYTES) this.#drop();
+  }
+
+  #acknowledgeAgain({ number, where }: UnconfirmedBatch, answeredAtMs: number): void {
+    const kept = this.#batches.find((one) => one.number === number);
+    if (kept) Object.assign(kept, { where, answeredAtMs });
   }
 
   /**
