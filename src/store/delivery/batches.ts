@@ -1,4 +1,5 @@
-import { atTurnsEnd } from "../../async/gathering.ts";
+import { Coalescer } from "../../async/coalescer.ts";
+import { atTurnsEnd, type Schedule } from "../../async/gathering.ts";
 import type { Call } from "./call.ts";
 
 const SLOTS = 16_384;
@@ -13,7 +14,8 @@ interface Group {
   sizeBytes: number;
 }
 
-type Schedule = (flush: () => void) => unknown;
+/** The calls of one turn by operation, then by slot and `replicas`. */
+type Turn = Map<unknown, Map<number, Group>>;
 
 /** Vercel's edge runtime has a `process` without `nextTick`. */
 const afterMicrotasks: Schedule =
@@ -28,9 +30,8 @@ const afterMicrotasks: Schedule =
 export class Batches {
   readonly #send: (calls: Call[]) => void;
   readonly #slotOf: ((key: string) => number) | undefined;
-  readonly #isAlone: () => boolean;
   readonly #mostBytes: number;
-  #waiting = new Map<unknown, Map<number, Group>>();
+  readonly #coalescer: Coalescer<Turn>;
 
   /**
    * `isAlone` returns whether no other call is under way, whose answer could cause more calls in this turn. The batch
@@ -43,13 +44,18 @@ export class Batches {
     mostBytes = MAX_BYTES,
   ) {
     this.#slotOf = slotOf;
-    this.#isAlone = isAlone;
     this.#send = send;
     this.#mostBytes = mostBytes;
+    this.#coalescer = new Coalescer<Turn>({
+      schedule: (flush) => (isAlone() ? afterMicrotasks : atTurnsEnd)(flush),
+      begin: () => new Map(),
+      send: (turn) => {
+        for (const groups of turn.values()) for (const { calls } of groups.values()) send(calls);
+      },
+    });
   }
 
   add(call: Call): void {
-    if (this.#waiting.size === 0) (this.#isAlone() ? afterMicrotasks : atTurnsEnd)(this.#flush);
     const group = this.#groupOf(call);
     if (group.calls.length > 0 && !this.#hasRoomFor(group, call)) {
       this.#send(group.calls);
@@ -67,10 +73,11 @@ export class Batches {
    * `replicas` never share a group, so that only calls that ask for replicas wait for them.
    */
   #groupOf({ operation, keys, replicas }: Call): Group {
-    let groups = this.#waiting.get(operation);
+    const turn = this.#coalescer.open();
+    let groups = turn.get(operation);
     if (!groups) {
       groups = new Map();
-      this.#waiting.set(operation, groups);
+      turn.set(operation, groups);
     }
     const number = replicas * SLOTS + (this.#slotOf?.(keys[0]!) ?? 0);
     let group = groups.get(number);
@@ -80,12 +87,6 @@ export class Batches {
     }
     return group;
   }
-
-  readonly #flush = () => {
-    const waiting = this.#waiting;
-    this.#waiting = new Map();
-    for (const groups of waiting.values()) for (const { calls } of groups.values()) this.#send(calls);
-  };
 
   #hasRoomFor(group: Group, { operation, keys, sizeBytes }: Call): boolean {
     const mostBytes = Math.min(operation.mostBytes ?? MAX_BYTES, this.#mostBytes);

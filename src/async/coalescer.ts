@@ -1,0 +1,47 @@
+import type { Schedule } from "./gathering.ts";
+
+interface CoalescerOptions<Batch> {
+  /** Calls `flush` once, after it has returned. It may choose anew for each batch. */
+  schedule: Schedule;
+  /** Makes an empty batch. */
+  begin(): Batch;
+  send(batch: Batch): void;
+}
+
+/**
+ * Collects the items of several calls in one batch, which is sent once. The user decides what a batch is: an array, or a
+ * map of groups that are sent apart.
+ *
+ * - The first `open` after a send begins a batch and schedules its flush. Later ones return the same batch.
+ * - A batch is sent once, by the first flush after it began. That is its own flush, an explicit one of a full batch, or
+ *   one that an earlier, full batch had scheduled.
+ * - During `send` the next batch may already be opened. An error of `send` goes to the caller of `flush` and does not
+ *   affect the next batch.
+ *
+ * To send one batch at a time, schedule the flush for the end of the last send: `(flush) => lastSend.then(flush)`.
+ */
+export class Coalescer<Batch extends object> {
+  readonly #options: CoalescerOptions<Batch>;
+  #batch: Batch | undefined;
+
+  constructor(options: CoalescerOptions<Batch>) {
+    this.#options = options;
+  }
+
+  /** Returns the batch to put an item into. Put it in at once, before you await anything. */
+  open(): Batch {
+    if (this.#batch === undefined) {
+      this.#options.schedule(this.flush);
+      this.#batch = this.#options.begin();
+    }
+    return this.#batch;
+  }
+
+  /** Sends the open batch, if there is one. */
+  readonly flush = (): void => {
+    const batch = this.#batch;
+    if (batch === undefined) return;
+    this.#batch = undefined;
+    this.#options.send(batch);
+  };
+}
