@@ -1,3 +1,4 @@
+import { Coalescer } from "../../async/coalescer.ts";
 import { atTurnsEnd } from "../../async/gathering.ts";
 import { lostAfterMs } from "../../async/of-request.ts";
 import { pause } from "../../async/timers.ts";
@@ -27,28 +28,29 @@ const REST_STEP_MS = 100;
 export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient {
   const missing = new Set<string>();
   const unanswered = new Aged<HttpCommand>();
-  let waiting: HttpCommand[] = [];
   let unansweredBytes = 0;
   let restUntilMs = Number.NEGATIVE_INFINITY;
   let lastError: unknown;
   const health = healthOf(server, deadlineMs);
 
-  const flush = async () => {
-    const commands = waiting;
-    waiting = [];
+  const sendAll = async (commands: readonly HttpCommand[]) => {
     for (const together of requestsOf(commands)) {
       const retryAfterMs = await sendCommands(server, together);
       if (retryAfterMs > 0) restUntilMs = performance.now() + Math.min(retryAfterMs, MAX_REST_MS);
     }
   };
+  const coalescer = new Coalescer<HttpCommand[]>({
+    schedule: atTurnsEnd,
+    begin: () => [],
+    send: (commands) => void sendAll(commands),
+  });
   const forget = (command: HttpCommand) => {
     unansweredBytes -= command.sizeBytes;
   };
   const forgetLost = () => unanswered.takeOlderThan(lostAfterMs(deadlineMs)).forEach(forget);
   const send = (command: HttpCommand): HttpCommand => {
     forgetLost();
-    if (waiting.length === 0) atTurnsEnd(() => void flush());
-    waiting.push(command);
+    coalescer.open().push(command);
     unanswered.add(command);
     unansweredBytes += command.sizeBytes;
     command.reply.then(
