@@ -1,4 +1,6 @@
-import { gathering } from "../../async/gathering.ts";
+import { Coalescer } from "../../async/coalescer.ts";
+import { type Deferred, deferred } from "../../async/deferred.ts";
+import { afterGathering } from "../../async/gathering.ts";
 import type { Clock } from "../../time.ts";
 import type { Decision } from "../decision.ts";
 import { hasConcurrency, type Policy } from "../policies.ts";
@@ -9,11 +11,6 @@ import { newToken } from "../token.ts";
 import type { DecisionClient } from "./decision-client.ts";
 import { ExpiringCache, entryBytesOf } from "./expiring-cache.ts";
 import type { Fallback } from "./fallback.ts";
-
-interface Caller {
-  resolve(decision: Decision): void;
-  reject(error: unknown): void;
-}
 
 /** A denial at `atMs`, of calls with one cost and one set of policies. */
 interface Denied {
@@ -27,7 +24,7 @@ interface Group {
   keyPrefix: string;
   policies: readonly Policy[];
   cost: number;
-  callers: Caller[];
+  callers: Deferred<Decision>[];
 }
 
 /** Sends equal calls of one turn on one id as one step. Each caller gets the decision that it would have got alone. */
@@ -36,7 +33,13 @@ export class TakeCoalescer {
   readonly #fallback: Fallback;
   readonly #denyCacheMs: number;
   readonly #now: Clock;
-  #open = new Map<string, Group>();
+  readonly #coalescer = new Coalescer<Map<string, Group>>({
+    schedule: afterGathering,
+    begin: () => new Map(),
+    send: (groups) => {
+      for (const group of groups.values()) this.#send(group);
+    },
+  });
   readonly #denied: ExpiringCache<Denied>;
 
   constructor(client: DecisionClient, fallback: Fallback, denyCacheMs: number, now: Clock) {
@@ -50,28 +53,22 @@ export class TakeCoalescer {
   take(keyPrefix: string, policies: readonly Policy[], cost: number): Promise<Decision> {
     const denied = this.#denyCacheMs > 0 && this.#deniedBefore(keyPrefix, policies, cost);
     if (denied) return Promise.resolve(denied);
-    return new Promise((resolve, reject) => {
-      let group = this.#open.get(keyPrefix);
-      if (!group || group.policies !== policies || group.cost !== cost) {
-        if (group) this.#send(group);
-        if (this.#open.size === 0) gathering().then(this.#sendAll);
-        group = { keyPrefix, policies, cost, callers: [] };
-        this.#open.set(keyPrefix, group);
-      }
-      group.callers.push({ resolve, reject });
-    });
+    const groups = this.#coalescer.open();
+    let group = groups.get(keyPrefix);
+    if (!group || group.policies !== policies || group.cost !== cost) {
+      if (group) this.#send(group);
+      group = { keyPrefix, policies, cost, callers: [] };
+      groups.set(keyPrefix, group);
+    }
+    const caller = deferred<Decision>();
+    group.callers.push(caller);
+    return caller.promise;
   }
 
   /** Drops the cached denial of an id. */
   forget(keyPrefix: string): void {
     this.#denied.delete(keyPrefix);
   }
-
-  readonly #sendAll = () => {
-    const open = this.#open;
-    this.#open = new Map();
-    for (const group of open.values()) this.#send(group);
-  };
 
   #send(group: Group): void {
     const { keyPrefix, policies, cost, callers } = group;
