@@ -1,14 +1,17 @@
-import { gathering } from "../async/gathering.ts";
+import { Coalescer } from "../async/coalescer.ts";
+import { type Deferred, deferred } from "../async/deferred.ts";
+import { afterGathering } from "../async/gathering.ts";
 import type { Store } from "../store/contract.ts";
 import { add, type NewMessage } from "./steps/add.ts";
 
 const MAX_TOGETHER = 256;
 const MAX_BYTES = 2 ** 18;
 
-interface PendingAdd {
-  message: NewMessage;
-  resolve(isAdded: boolean): void;
-  reject(error: unknown): void;
+interface Batch {
+  messages: NewMessage[];
+  /** One for each message: whether it was added. */
+  outcomes: Deferred<boolean>[];
+  sizeBytes: number;
 }
 
 /** Collects the messages added in one turn of the event loop, and sends them to their shard in few steps, in order. */
@@ -17,8 +20,11 @@ export class AddCoalescer {
   readonly #key: string;
   readonly #layout: string;
   readonly #replicas: number;
-  #open: PendingAdd[] = [];
-  #sizeBytes = 0;
+  readonly #coalescer = new Coalescer<Batch>({
+    schedule: afterGathering,
+    begin: () => ({ messages: [], outcomes: [], sizeBytes: 0 }),
+    send: (batch) => this.#send(batch),
+  });
 
   constructor(store: Store, key: string, layout: string, replicas: number) {
     this.#store = store;
@@ -29,28 +35,24 @@ export class AddCoalescer {
 
   /** Resolves to true if the message was added, to false if its id was known. */
   add(message: NewMessage): Promise<boolean> {
-    return new Promise((resolve, reject) => {
-      if (this.#open.length === 0) gathering().then(this.#send);
-      this.#open.push({ message, resolve, reject });
-      this.#sizeBytes += message.envelope.length + message.id.length;
-      if (this.#open.length >= MAX_TOGETHER || this.#sizeBytes >= MAX_BYTES) this.#send();
-    });
+    const batch = this.#coalescer.open();
+    const outcome = deferred<boolean>();
+    batch.messages.push(message);
+    batch.outcomes.push(outcome);
+    batch.sizeBytes += message.envelope.length + message.id.length;
+    if (batch.messages.length >= MAX_TOGETHER || batch.sizeBytes >= MAX_BYTES) this.#coalescer.flush();
+    return outcome.promise;
   }
 
-  readonly #send = () => {
-    const adding = this.#open;
-    if (adding.length === 0) return;
-    this.#open = [];
-    this.#sizeBytes = 0;
-    const messages = adding.map(({ message }) => message);
+  #send({ messages, outcomes }: Batch): void {
     const options = this.#replicas > 0 ? { replicas: this.#replicas } : {};
     this.#store.run(add, this.#key, { layout: this.#layout, messages }, options).then(
       (isAdded) => {
-        for (const [i, { resolve }] of adding.entries()) resolve(isAdded[i]!);
+        for (const [i, { resolve }] of outcomes.entries()) resolve(isAdded[i]!);
       },
       (error) => {
-        for (const { reject } of adding) reject(error);
+        for (const { reject } of outcomes) reject(error);
       },
     );
-  };
+  }
 }
