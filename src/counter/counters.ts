@@ -1,5 +1,6 @@
 import { Beside } from "../async/beside.ts";
-import { gathering } from "../async/gathering.ts";
+import { Coalescer } from "../async/coalescer.ts";
+import { afterGathering, gathering } from "../async/gathering.ts";
 import { untilEnded } from "../async/of-request.ts";
 import { IDLE_TIMERS, type Timers } from "../async/timers.ts";
 import { argumentError, checkKnown, OrielError } from "../errors.ts";
@@ -57,7 +58,15 @@ export class Counters<Dimension extends string = string> {
   readonly #producers: readonly Beside<Producer>[];
   readonly #sources: Sources;
   readonly #mirror: Mirror | undefined;
-  #dirty: Producer[] = [];
+  /** The producers with counts of this turn. */
+  readonly #dirty = new Coalescer<Producer[]>({
+    schedule: afterGathering,
+    begin: () => [],
+    send: (producers) => {
+      for (const producer of producers) producer.send();
+      this.#watchGiven();
+    },
+  });
   readonly #timers: Timers;
   #unwatch: (() => void) | undefined;
   #isClosed = false;
@@ -125,7 +134,7 @@ export class Counters<Dimension extends string = string> {
       const { memory } = this.#cells;
       const producer = this.#producers[memory.shardOf(cell)]!.free;
       const batch = producer.batchFor(count, memory);
-      if (batch.total === 0) this.#wake(producer);
+      if (batch.total === 0 && !producer.isBusy) this.#dirty.open().push(producer);
       batch.add(memory, cell, startMinute, count);
       if (batch.isWorthSending) producer.send();
       return batch.counted.catch(this.#failedToAdd);
@@ -195,19 +204,6 @@ export class Counters<Dimension extends string = string> {
     this.#lastStart = this.#place.calendar.startOf(this.#finest, minute);
     return this.#lastStart;
   }
-
-  #wake(producer: Producer): void {
-    if (producer.isBusy) return;
-    if (this.#dirty.length === 0) gathering().then(this.#sendAll);
-    this.#dirty.push(producer);
-  }
-
-  readonly #sendAll = () => {
-    const dirty = this.#dirty;
-    this.#dirty = [];
-    for (const producer of dirty) producer.send();
-    this.#watchGiven();
-  };
 
   /** Checks the last batches again after a pause, because a failover may have lost them after their acknowledgement. */
   #watchGiven(): void {
