@@ -1,3 +1,5 @@
+import { Coalescer } from "../async/coalescer.ts";
+import { type Deferred, deferred } from "../async/deferred.ts";
 import { OrielError } from "../errors.ts";
 import { checkValue } from "../kernel/nan.ts";
 import { Lock } from "../lock/lock.ts";
@@ -15,8 +17,7 @@ export type LockedAnswer<S extends Statistics> = LockedStats & { [Name in keyof 
 
 interface Waiting<S extends Statistics> {
   value: number;
-  resolve(answer: LockedAnswer<S>): void;
-  reject(error: unknown): void;
+  answer: Deferred<LockedAnswer<S>>;
 }
 
 const PREFIX = "sw_counter_bytes:";
@@ -40,8 +41,15 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
   readonly #key: string;
   readonly #lock: Lock;
   readonly #settings: LockedWindowSettings;
-  #waiting: Waiting<S>[] = [];
-  #isRunning = false;
+  /** Resolves when the last step has ended. */
+  #lastStep: Promise<void> = Promise.resolve();
+  readonly #coalescer = new Coalescer<Waiting<S>[]>({
+    schedule: (flush) => this.#lastStep.then(flush),
+    begin: () => [],
+    send: (calls) => {
+      this.#lastStep = this.#addAll(calls);
+    },
+  });
 
   /** Throws ARGUMENT for an invalid name or option. Sends no request. */
   constructor(store: Store, name: string, options: LockedWindowOptions<S>) {
@@ -72,13 +80,14 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
     } catch (error) {
       return Promise.reject(this.#at.error("addAndGetStats", error));
     }
-    if (this.#waiting.length >= MAX_WAITING) {
+    const waiting = this.#coalescer.open();
+    if (waiting.length >= MAX_WAITING) {
       const full = new OrielError("OVERLOADED", `${MAX_WAITING} calls are waiting, the maximum`, { transient: true });
       return Promise.reject(this.#at.error("addAndGetStats", full));
     }
-    const answer = new Promise<LockedAnswer<S>>((resolve, reject) => this.#waiting.push({ value, resolve, reject }));
-    if (!this.#isRunning) void this.#runAll();
-    return answer.catch(this.#failedToAdd);
+    const answer = deferred<LockedAnswer<S>>();
+    waiting.push({ value, answer });
+    return answer.promise.catch(this.#failedToAdd);
   }
 
   /** Returns the same numbers without adding an event. Takes no lock. Cost: one round trip, 12 bytes per event. */
@@ -92,21 +101,14 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
     );
   }
 
-  async #runAll(): Promise<void> {
-    this.#isRunning = true;
-    // Wait until the turn ends, so that its calls share one step.
-    await Promise.resolve();
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting;
-      this.#waiting = [];
-      try {
-        const answer = await this.#step(batch.map(({ value }) => value));
-        for (const { resolve } of batch) resolve({ ...answer });
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
+  /** Never rejects: errors go to the callers. */
+  async #addAll(calls: readonly Waiting<S>[]): Promise<void> {
+    try {
+      const stats = await this.#step(calls.map(({ value }) => value));
+      for (const { answer } of calls) answer.resolve({ ...stats });
+    } catch (error) {
+      for (const { answer } of calls) answer.reject(error);
     }
-    this.#isRunning = false;
   }
 
   async #step(added: number[]): Promise<LockedAnswer<S>> {
