@@ -1,4 +1,5 @@
 import { Aborts } from "../async/aborts.ts";
+import { deferred } from "../async/deferred.ts";
 import { timerMs } from "../async/timers.ts";
 import type { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
@@ -15,8 +16,6 @@ const aborts = new Aborts();
 
 /** One caller, until it gets the lock, its wait ends or its signal aborts. A request that is under way is awaited. */
 export class Waiter {
-  /** Resolves with null when the wait ends. Rejects with the signal's reason, or if the last attempt failed. */
-  readonly promise: Promise<Grant | null>;
   isOpen = true;
   readonly #attempts: Attempts;
   readonly #signal: AbortSignal | undefined;
@@ -24,8 +23,7 @@ export class Waiter {
   readonly #store: Store;
   readonly #endMs: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #resolve!: (grant: Grant | null) => void;
-  #reject!: (reason: unknown) => void;
+  readonly #outcome = deferred<Grant | null>();
   #isRequesting = false;
   #error: OrielError | undefined;
 
@@ -42,11 +40,12 @@ export class Waiter {
     this.#endMs = store.monotonic() + waitMs;
     this.#signal = signal;
     this.#onLeft = onLeft;
-    this.promise = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
     if (signal) aborts.add(signal, this);
+  }
+
+  /** Resolves with null when the wait ends. Rejects with the signal's reason, or if the last attempt failed. */
+  get promise(): Promise<Grant | null> {
+    return this.#outcome.promise;
   }
 
   /** Sends one request and settles this caller if the answer decides. Never rejects. A returned grant has been passed on. */
@@ -62,7 +61,7 @@ export class Waiter {
       }
     } else if ("grant" in outcome) {
       this.#close();
-      this.#resolve(outcome.grant);
+      this.#outcome.resolve(outcome.grant);
     } else {
       this.#error = "error" in outcome ? outcome.error : undefined;
       if (this.#error?.transient === false || this.#store.monotonic() >= this.#endMs) this.#end();
@@ -81,7 +80,7 @@ export class Waiter {
   /** Called when the signal aborts. */
   reject(reason: unknown): void {
     this.#close();
-    this.#reject(reason);
+    this.#outcome.reject(reason);
     if (this.#isRequesting) return;
     this.#attempts.giveUp();
     this.#onLeft();
@@ -97,8 +96,8 @@ export class Waiter {
   #end(): void {
     this.#close();
     this.#attempts.giveUp();
-    if (this.#error) this.#reject(this.#error);
-    else this.#resolve(null);
+    if (this.#error) this.#outcome.reject(this.#error);
+    else this.#outcome.resolve(null);
   }
 
   #close(): void {

@@ -45,6 +45,7 @@ export class Call {
     this.ranOnce = ranOnce;
     this.sizeBytes = sizeOf(this.keys) + (isPacked ? operation.packing.inputBytes : sizeOf(this.args));
     this.#onSettled = onSettled;
+    // Without the object of `deferred`, which makes each call of a store 3 percent slower.
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;

@@ -1,3 +1,4 @@
+import { deferred } from "../../async/deferred.ts";
 import type { Argument, Script } from "../contract.ts";
 import { type Attempt, ServerError } from "../delivery/client.ts";
 import { asciiArguments, asciiText, wellFormed } from "./ascii.ts";
@@ -5,12 +6,10 @@ import { NotRun } from "./http-answer.ts";
 
 /** One command: it waits, is sent in a request, and is settled once, unless it is abandoned. */
 export class HttpCommand implements Attempt {
-  readonly reply: Promise<unknown[]>;
   readonly #words: string;
   readonly #script: Script | undefined;
   readonly #isWhole: boolean;
-  #resolve!: (reply: unknown[]) => void;
-  #reject!: (error: unknown) => void;
+  readonly #outcome = deferred<unknown[]>();
   #isOpen = true;
   #mayHaveArrived = false;
   readonly #onEnd: (() => void)[] = [];
@@ -20,10 +19,6 @@ export class HttpCommand implements Attempt {
     this.#words = words;
     this.#script = script;
     this.#isWhole = isWhole;
-    this.reply = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
     this.reply.catch(() => {});
   }
 
@@ -36,6 +31,9 @@ export class HttpCommand implements Attempt {
     return new HttpCommand(JSON.stringify(words).slice(1, -1), script, isWhole);
   }
 
+  get reply(): Promise<unknown[]> {
+    return this.#outcome.promise;
+  }
   get isOpen(): boolean {
     return this.#isOpen;
   }
@@ -62,8 +60,8 @@ export class HttpCommand implements Attempt {
     if (!this.#isOpen) return;
     if (reply instanceof Error) {
       if (reply instanceof ServerError || reply instanceof NotRun) this.#mayHaveArrived = false;
-      this.#reject(reply);
-    } else this.#resolve(reply as unknown[]);
+      this.#outcome.reject(reply);
+    } else this.#outcome.resolve(reply as unknown[]);
     this.#end();
   }
 
