@@ -1,5 +1,5 @@
 import { Cluster, Redis } from "ioredis";
-import { fixedWindow, httpStore, Limiter, redisStore } from "../../src/entries/index.ts";
+import { fixedWindow, httpStore, Limiter, localDecisions, redisStore } from "../../src/entries/index.ts";
 import type { Decider } from "../../test/faults/outages/outage-load.ts";
 import type { Outage } from "../../test/faults/outages/outages.ts";
 import { rivalPackage } from "./limiter/limiter.ts";
@@ -35,10 +35,11 @@ export const OUTAGE_RIVALS: readonly OutageRival[] = [
   },
 ];
 
-function ours(onStoreError: "local" | "allow" | "deny"): OutageRival {
+function ours(mode: "local" | "allow" | "deny"): OutageRival {
+  const onStoreError = mode === "local" ? localDecisions() : mode;
   return {
-    name: `oriel ${onStoreError}`,
-    allowsMeanwhile: onStoreError !== "deny",
+    name: `oriel ${mode}`,
+    allowsMeanwhile: mode !== "deny",
     missing: () => undefined,
     open(outage) {
       const client = outage.urls.length > 1 ? clusterOf(outage) : undefined;

@@ -72,7 +72,7 @@ export class Limiter {
     this.#store = store;
     this.#policiesOf = this.#at.checked(undefined, () => policiesFor(policies));
     this.#client = new DecisionClient(store);
-    this.#fallback = new Fallback(store, this.#settings);
+    this.#fallback = new Fallback(store, this.#settings.onStoreError);
     this.#coalescer = new TakeCoalescer(this.#client, this.#fallback, this.#settings.denyCacheMs, store.monotonic);
     const { lease } = this.#settings;
     const ask = this.#coalescer.take.bind(this.#coalescer);
@@ -179,7 +179,7 @@ export class Limiter {
    * Takes from several limiters and ids in one step, or from none. In a cluster, one step can change only keys of one slot,
    * so `tag` names the slot: a tenant or a user, for example. Counts under a tag are separate from counts without it. Use the
    * same tag in `take` and `peek` to reach them.
-   * In an outage the strictest `onStoreError` decides: "throw", "deny", "local", "allow".
+   * In an outage the strictest `onStoreError` decides: "throw", "deny", `localDecisions()`, "allow".
    */
   static takeAll(requests: readonly TakeRequest[], options: { tag: string }): Promise<Decision> {
     return NO_NAME.run("takeAll", () => {

@@ -1,19 +1,19 @@
 import { argumentError, checkKnown, checkSignal } from "../errors.ts";
 import { type Duration, durationMs } from "../time.ts";
+import type { LocalDecisions } from "./local-decisions.ts";
 import type { Policy } from "./policies.ts";
+
+export type OnStoreError = "throw" | "allow" | "deny" | LocalDecisions;
 
 export interface LimiterOptions {
   /** Part of every key. Limiters with the same name and store share their counts. */
   name: string;
   /**
    * What calls that ask for permits do while the store is unreachable (DEADLINE, UNAVAILABLE): "throw" (default), "allow",
-   * "deny", or "local". Under "local" this process decides alone, by the calls that it has let pass since, up to its share of
-   * each limit; it knows no blocks. Such decisions are `degraded`. A request that the store received just before it stopped
-   * answering may count there too, once.
+   * "deny", or `localDecisions()`, under which this process decides alone. Decisions without the store are `degraded`. A
+   * request that the store received just before it stopped answering may count there too, once.
    */
-  onStoreError?: "throw" | "allow" | "deny" | "local" | undefined;
-  /** Share of each limit that a process admits under "local": above 0, at most 1 (default). At least one permit. */
-  localShare?: number | undefined;
+  onStoreError?: OnStoreError | undefined;
   /**
    * How long a denial is repeated without a request, at most its `retryAfterMs`: 0 ms (default) to 100 ms. A reset, a reward
    * or a raised limit takes effect that much later. The cache has at most 8 MiB, with the latest denials.
@@ -68,22 +68,22 @@ export function checkCall(options: { signal?: AbortSignal }, known: readonly str
 }
 
 export interface LimiterSettings {
-  onStoreError: "throw" | "allow" | "deny" | "local";
-  localShare: number;
+  onStoreError: OnStoreError;
   denyCacheMs: number;
   lease: { permits: number; forMs: number } | undefined;
 }
 
 export function limiterSettings(options: LimiterOptions): LimiterSettings {
-  checkKnown(options, ["name", "onStoreError", "localShare", "denyCache", "lease"]);
-  const { name, onStoreError = "throw", localShare = 1, denyCache = 0 } = options;
+  checkKnown(options, ["name", "onStoreError", "denyCache", "lease"]);
+  const { name, onStoreError = "throw", denyCache = 0 } = options;
   if (typeof name !== "string") throw argumentError("name", name, "a string");
-  if (!["throw", "allow", "deny", "local"].includes(onStoreError))
-    throw argumentError("onStoreError", onStoreError, '"throw", "allow", "deny" or "local"');
-  if (typeof localShare !== "number" || !(localShare > 0 && localShare <= 1))
-    throw argumentError("localShare", localShare, "a number above 0, at most 1");
+  if (
+    !["throw", "allow", "deny"].includes(onStoreError as string) &&
+    typeof Object(onStoreError).storeFor !== "function"
+  )
+    throw argumentError("onStoreError", onStoreError, '"throw", "allow", "deny" or localDecisions()');
   const denyCacheMs = durationMs("denyCache", denyCache, 0, MAX_DENY_CACHE_MS);
-  return { onStoreError, localShare, denyCacheMs, lease: options.lease && leaseOf(options.lease) };
+  return { onStoreError, denyCacheMs, lease: options.lease && leaseOf(options.lease) };
 }
 
 function leaseOf(lease: NonNullable<LimiterOptions["lease"]>): LimiterSettings["lease"] {

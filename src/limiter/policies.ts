@@ -2,12 +2,8 @@ import { argumentError, checkKnown } from "../errors.ts";
 import { placed } from "../place.ts";
 import { type Duration, durationMs } from "../time.ts";
 import type { PolicyKind } from "./decision.ts";
-import { ConcurrencyState } from "./steps/concurrency.ts";
 import { constants } from "./steps/constants.ts";
-import { FixedWindowState } from "./steps/fixed-window.ts";
-import { LeakyBucketState } from "./steps/leaky-bucket.ts";
-import { KIND, type StateClass } from "./steps/rule.ts";
-import { SlidingWindowState } from "./steps/sliding-window.ts";
+import { KIND } from "./steps/rule.ts";
 
 /** Options of every policy. */
 export interface PolicyOptions {
@@ -22,8 +18,6 @@ export interface Policy {
   readonly name: string;
   readonly kindName: PolicyKind;
   readonly kind: number;
-  /** @internal The local form of its step. A bundle contains only those of the policies that it uses. */
-  readonly State: StateClass;
   readonly limit: number;
   readonly spanMs: number;
   readonly rate: number;
@@ -48,16 +42,7 @@ export function fixedWindow(options: WindowPolicy & { aligned?: boolean | undefi
     checkKnown(options, ["limit", "span", "aligned", "name", "shadow"]);
     const { limit, span, aligned = false } = options;
     const spanMs = durationMs("span", span, 1, MAX_SPAN_MS);
-    return policy(
-      options,
-      "fixed-window",
-      KIND.fixed,
-      FixedWindowState,
-      whole("limit", limit, MAX_PERMITS),
-      spanMs,
-      0,
-      aligned,
-    );
+    return policy(options, "fixed-window", KIND.fixed, whole("limit", limit, MAX_PERMITS), spanMs, 0, aligned);
   });
 }
 
@@ -69,15 +54,7 @@ export function slidingWindow(options: WindowPolicy): Policy {
   return placed("slidingWindow", () => {
     checkKnown(options, ["limit", "span", "name", "shadow"]);
     const spanMs = durationMs("span", options.span, 1, MAX_SPAN_MS);
-    return policy(
-      options,
-      "sliding-window",
-      KIND.sliding,
-      SlidingWindowState,
-      whole("limit", options.limit, MAX_PERMITS),
-      spanMs,
-      0,
-    );
+    return policy(options, "sliding-window", KIND.sliding, whole("limit", options.limit, MAX_PERMITS), spanMs, 0);
   });
 }
 
@@ -97,7 +74,7 @@ export function leakyBucket(options: LeakyBucketPolicy): Policy {
     checkKnown(options, ["capacity", "span", "name", "shadow"]);
     const spanMs = durationMs("span", options.span, 1, MAX_SPAN_MS);
     const capacity = whole("capacity", options.capacity, Math.floor(constants.maxLevel / spanMs));
-    return policy(options, "leaky-bucket", KIND.leaky, LeakyBucketState, capacity, spanMs, Math.max(1, capacity));
+    return policy(options, "leaky-bucket", KIND.leaky, capacity, spanMs, Math.max(1, capacity));
   });
 }
 
@@ -113,7 +90,7 @@ export function gcra(options: WindowPolicy & { burst?: number | undefined }): Po
     const most = Math.floor(constants.maxLevel / spanMs);
     const limit = whole("limit", options.limit, most);
     const burst = whole("burst", options.burst ?? limit, most);
-    return policy(options, "gcra", KIND.leaky, LeakyBucketState, limit === 0 ? 0 : burst, spanMs, Math.max(1, limit));
+    return policy(options, "gcra", KIND.leaky, limit === 0 ? 0 : burst, spanMs, Math.max(1, limit));
   });
 }
 
@@ -129,15 +106,7 @@ export function concurrency(options: ConcurrencyPolicy): Policy {
   return placed("concurrency", () => {
     checkKnown(options, ["limit", "lease", "name", "shadow"]);
     const leaseMs = durationMs("lease", options.lease, 1, MAX_SPAN_MS);
-    return policy(
-      options,
-      "concurrency",
-      KIND.concurrency,
-      ConcurrencyState,
-      whole("limit", options.limit, MAX_LENT),
-      leaseMs,
-      0,
-    );
+    return policy(options, "concurrency", KIND.concurrency, whole("limit", options.limit, MAX_LENT), leaseMs, 0);
   });
 }
 
@@ -155,7 +124,6 @@ function policy(
   { name, shadow = false }: PolicyOptions,
   kindName: PolicyKind,
   kind: number,
-  State: StateClass,
   limit: number,
   spanMs: number,
   rate: number,
@@ -169,7 +137,6 @@ function policy(
     name: name ?? kindName,
     kindName,
     kind,
-    State,
     limit,
     spanMs,
     rate,

@@ -28,7 +28,7 @@ interface Terms {
 export class Reservation {
   readonly cost: number;
   /**
-   * True if the store was unreachable and `onStoreError` decided. Under "local" it is settled within this process. Under
+   * True if the store was unreachable and `onStoreError` decided. Under `localDecisions()` it is settled within this process. Under
    * "allow" nothing is reserved; `settle` and `cancel` charge nothing and resolve with false.
    */
   readonly degraded: boolean;
@@ -71,7 +71,8 @@ export class Reservation {
       if (!isStoreFailure(error) || onStoreError === "throw") throw error;
       if (onStoreError === "deny") return null;
       if (onStoreError === "allow") return new Reservation(place, undefined, terms, newToken(), true);
-      return Reservation.#at(place, fallback.local, { ...terms, policies: fallback.processSharesOf(policies) }, true);
+      const shares = { ...terms, policies: onStoreError.sharesOf(policies) };
+      return Reservation.#at(place, fallback.clientOf(onStoreError), shares, true);
     }
   }
 

@@ -3,10 +3,10 @@ import { Place } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import { ruleOf } from "./client/decision-client.ts";
 import { type Fallback, fixedDecision } from "./client/fallback.ts";
-import { asLocalDecision, localStoreOf } from "./client/local-store.ts";
 import { isStoreFailure } from "./client/store-failure.ts";
 import type { Decision } from "./decision.ts";
 import { policySuffixes, RESERVATIONS_SUFFIX } from "./keys.ts";
+import type { OnStoreError } from "./options.ts";
 import type { Policy } from "./policies.ts";
 import { decideFor } from "./steps/decide.ts";
 import { decisionOf } from "./steps/decision-of.ts";
@@ -46,8 +46,6 @@ export function placeOfParts(parts: readonly TakePart[]): Place {
   return new Place("Limiter", [...names].join(", "), parts[0]!.store);
 }
 
-const STRICTEST_FIRST = ["throw", "deny", "local", "allow"] as const;
-
 /** Takes from all parts or from none. If the store is unreachable, the strictest `onStoreError` of the limiters decides. */
 export async function takeAll(parts: readonly TakePart[]): Promise<Decision> {
   const { store, cost } = parts[0]!;
@@ -57,12 +55,21 @@ export async function takeAll(parts: readonly TakePart[]): Promise<Decision> {
   try {
     return await takeFrom(store, parts);
   } catch (error) {
-    const strictest = STRICTEST_FIRST.find((one) => parts.some(({ fallback }) => fallback.onStoreError === one));
-    if (!isStoreFailure(error) || strictest === undefined || strictest === "throw") throw error;
-    if (strictest !== "local") return fixedDecision(policiesOf(parts), cost, strictest);
-    const shares = parts.map((part) => ({ ...part, policies: part.fallback.processSharesOf(part.policies) }));
-    return asLocalDecision(await takeFrom(localStoreOf(store), shares));
+    const strictest = strictestOf(parts);
+    if (!isStoreFailure(error) || strictest === "throw") throw error;
+    if (typeof strictest === "string") return fixedDecision(policiesOf(parts), cost, strictest);
+    const shares = parts.map((part) => ({ ...part, policies: sharesOf(part) }));
+    return strictest.marked(await takeFrom(strictest.storeFor(store), shares));
   }
+}
+
+function strictestOf(parts: readonly TakePart[]): OnStoreError {
+  const all = parts.map(({ fallback }) => fallback.onStoreError);
+  return (["throw", "deny"] as const).find((one) => all.includes(one)) ?? all.find((one) => one !== "allow") ?? "allow";
+}
+
+function sharesOf({ fallback: { onStoreError }, policies }: TakePart): readonly Policy[] {
+  return typeof onStoreError === "string" ? policies : onStoreError.sharesOf(policies);
 }
 
 /** Runs one step over the policies of all parts, in order. */

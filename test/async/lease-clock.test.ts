@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { leaseClock } from "../../src/async/lease-clock.ts";
 import { Breaker } from "../../src/breaker/breaker.ts";
+import { memoryStore } from "../../src/entries/memory-store.ts";
 import { Lock } from "../../src/lock/lock.ts";
 import { DelayQueue } from "../../src/queue/delay-queue.ts";
-import { memoryStore } from "../../src/store/memory/memory.ts";
 
 describe("the clock of leases", () => {
   test("goes as the monotonic one, whatever small steps the wall clock takes, and back it never goes", () => {

@@ -3,7 +3,7 @@ import { Counters } from "../../src/counter/counters.ts";
 import { CountersDoctor } from "../../src/drain/doctor.ts";
 import { DrainService } from "../../src/drain/drain-service.ts";
 import type { DivergedShards, DrainFailure } from "../../src/drain/events.ts";
-import { memoryStore } from "../../src/store/memory/memory.ts";
+import { memoryStore } from "../../src/entries/memory-store.ts";
 import { STAGES } from "./stages.ts";
 
 test("64 shards that fail and diverge for 40 s are reported once per change, and once when they are back", async () => {

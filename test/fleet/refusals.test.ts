@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { FleetMetrics, type FleetMetricsOptions } from "../../src/entries/index.ts";
-import { memoryStore } from "../../src/store/memory/memory.ts";
+import { memoryStore } from "../../src/entries/memory-store.ts";
 
 const store = memoryStore();
 

@@ -8,6 +8,7 @@ import {
   type LimiterOptions,
   Lock,
   leakyBucket,
+  localDecisions,
   slidingWindow,
 } from "../../src/entries/index.ts";
 import { expectEqual } from "./expect-equal.ts";
@@ -84,7 +85,7 @@ export const limiter = limiterSubject("limiter", LENDING);
 export const leasingLimiter = limiterSubject("limiter with leases", POLICIES, {
   lease: { permits: 5, for: 100 },
   denyCache: 50,
-  onStoreError: "local",
+  onStoreError: localDecisions(),
 });
 
 export const lock: Subject = {

@@ -5,6 +5,7 @@ import {
   gcra,
   Limiter,
   leakyBucket,
+  localDecisions,
   type Policy,
   slidingWindow,
 } from "../../src/entries/index.ts";
@@ -207,7 +208,8 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("in %s", (name) =>
     expect(thrown(() => limiterOf([]))).toEqual(argument("^policies is "));
     expect(thrown(() => limiterOf([...one, ...one]))).toEqual(argument("^policies is .*different names"));
     expect(thrown(() => limiterOf([{}] as never))).toEqual(argument("^policies is "));
-    for (const [option, value] of Object.entries({ name: 5, onStoreError: "pass", localShare: 0, denyCache: 101 }))
+    for (const [option, value] of Object.entries({ name: 5, onStoreError: "local", denyCache: 101 }))
       expect(thrown(() => limiterOf(one, { [option]: value }))).toEqual(argument(`^${option} is `));
+    expect(thrown(() => localDecisions({ share: 0 }))).toEqual(argument("^share is "));
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { memoryStore } from "../../src/entries/memory-store.ts";
 import { FairWaiters } from "../../src/limiter/client/fair-waiters.ts";
 import type { Decision } from "../../src/limiter/decision.ts";
 import { Limiter } from "../../src/limiter/limiter.ts";
 import { concurrency, slidingWindow } from "../../src/limiter/policies.ts";
-import { memoryStore } from "../../src/store/memory/memory.ts";
 
 describe("callers who wait", () => {
   const limiterOf = (policy = slidingWindow({ limit: 1, span: "1h" })) =>

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fixedWindow, Limiter, memoryStore, type OrielError, slidingWindow } from "../../src/entries/index.ts";
+import {
+  fixedWindow,
+  Limiter,
+  localDecisions,
+  memoryStore,
+  type OrielError,
+  slidingWindow,
+} from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { awayStore } from "./faults/away-store.ts";
 
@@ -95,7 +102,8 @@ describe("while the store is out of reach", () => {
 
   test.each(["throw", "allow", "deny", "local"] as const)(
     "who waits for a fetch shares its fate: %s",
-    async (onStoreError) => {
+    async (wished) => {
+      const onStoreError = wished === "local" ? localDecisions() : wished;
       const [opened, lease] = [awayStore(), { permits: 3, for: "1s" } as const];
       const policies = [fixedWindow({ limit: 6, span: "1h" })];
       const limiter = new Limiter(opened.store, policies, { name: "f", onStoreError, lease });
@@ -103,12 +111,12 @@ describe("while the store is out of reach", () => {
       const settled = await ten(limiter);
       // Each would wait for a deadline of its own otherwise, one after the other.
       expect(opened.asked).toBe(1);
-      if (onStoreError === "throw") {
+      if (wished === "throw") {
         const applied = settled.map((each) => each.status === "rejected" && (each.reason as OrielError).applied);
         expect(applied).toEqual(["unknown", ...Array(9).fill("no")]);
       } else {
         const allowed = settled.map((each) => each.status === "fulfilled" && each.value.allowed);
-        const passed = { allow: 10, deny: 0, local: 6 }[onStoreError];
+        const passed = { allow: 10, deny: 0, local: 6 }[wished];
         expect(allowed).toEqual(Array.from({ length: 10 }, (_, i) => i < passed));
       }
       opened.isStoreFailure = false;

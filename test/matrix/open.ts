@@ -11,7 +11,7 @@ import { type OpenStore as LiveStore, onMemory as onLiveMemory } from "../lock/c
 import { onMemory as onWindowMemory, type OpenStore as WindowStore } from "../series/contract/stores.ts";
 import { storeOn } from "../store/contract/clients.ts";
 import { type Servers, servers } from "./servers.ts";
-import type { StructureName } from "./structures.ts";
+import { optionsOf, type StructureName } from "./structures.ts";
 import { type MatrixRow, rowsOf } from "./table.ts";
 
 /** Two stores of two processes on a stepped clock, and access to their keys. */
@@ -117,6 +117,6 @@ export function overMatrix(
   for (const row of rowsOf(structure)) {
     const start = servers[row.store]!;
     if (typeof start === "object" && "missing" in start) describe(row.name, () => test.skip(start.missing, () => {}));
-    else suite(row.name, () => openRow(row), row);
+    else suite(row.name, () => openRow({ ...row, modes: optionsOf(structure, row.modes) }), row);
   }
 }

@@ -9,6 +9,7 @@ import {
   LocalSeries,
   Lock,
   LockedWindow,
+  localDecisions,
   memoryStore,
   redisStore,
   Series,
@@ -21,6 +22,8 @@ export interface Structure {
   /** Every other option, and why it is no dimension: its suites set it in every row, or it does not concern a store. */
   elsewhere: Record<string, string>;
   hasKernel?: true;
+  /** The options of these modes, where a mode is not the option's value itself: modes are JSON. */
+  optionsOf?(modes: Record<string, unknown>): Record<string, unknown>;
   /** Creates one with these options. It refuses unknown ones, and its error names the known ones. */
   make(options: object): unknown;
 }
@@ -71,11 +74,11 @@ export const structures = structuresOf({
     make: (options) => new LocalSeries(options),
   },
   limiter: {
-    // "allow" and "deny" differ from "local" only while a store is out of reach: limiter/away.test.ts.
+    // "allow" and "deny" differ from `localDecisions()` only while a store is out of reach: limiter/away.test.ts.
     modes: { onStoreError: ["throw", "local"] },
+    optionsOf: (modes) => (modes.onStoreError === "local" ? { ...modes, onStoreError: localDecisions() } : modes),
     elsewhere: {
       name: ALL_ROWS,
-      localShare: "acts where the store is out of reach only: limiter/away.test.ts",
       denyCache: `${ALL_ROWS}: limiter/suite.ts`,
       lease: `${ALL_ROWS}: limiter/suite-ahead.ts`,
     },
@@ -186,4 +189,10 @@ export function knownOptionsOf({ make }: Structure): string[] {
     throw error;
   }
   throw new Error("it takes an option that it cannot know");
+}
+
+/** The options of a structure in these modes. */
+export function optionsOf(name: StructureName, modes: Record<string, unknown>): Record<string, unknown> {
+  const { optionsOf } = structures[name] as Structure;
+  return optionsOf?.(modes) ?? modes;
 }

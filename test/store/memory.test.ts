@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { memoryStore } from "../../src/entries/memory-store.ts";
 import type { Operation } from "../../src/store/contract.ts";
-import { memoryStore } from "../../src/store/memory/memory.ts";
 import { append, remove } from "./ops/operations.ts";
 
 /** The size of an entry besides the characters of its key and its value. */

@@ -12,6 +12,7 @@ import {
   slidingWindow,
 } from "../../src/entries/index.ts";
 import type { WatchedStore } from "../../src/store/contract.ts";
+import { optionsOf } from "../matrix/structures.ts";
 import type { Random } from "../simulator/world/random.ts";
 import { answered, Books } from "./books.ts";
 import type { ServerClock } from "./clocks.ts";
@@ -90,7 +91,9 @@ export function limiterActor({ stores, random, modes }: Part): Actor {
   const LIMIT = 40;
   const books = new Books("limiter");
   const policy = random.pick([fixedWindow, slidingWindow])({ limit: LIMIT, span: "1h" });
-  const limiters = stores.map((store) => new Limiter(store, [policy], { name: "l", ...modes }));
+  const limiters = stores.map(
+    (store) => new Limiter(store, [policy], { name: "l", ...optionsOf("limiter", { ...modes }) }),
+  );
   let drawn = 0;
   let allowed = 0;
   let unsure = 0;

@@ -2,7 +2,8 @@
 
 export type { DecidedBy, Decision, PolicyDecision, PolicyKind } from "../../limiter/decision.ts";
 export { Limiter, type TakeRequest, type TargetOptions } from "../../limiter/limiter.ts";
-export type { AcquireOptions, LimiterOptions, PoliciesOf, TakeOptions } from "../../limiter/options.ts";
+export { type LocalDecisions, type LocalDecisionsOptions, localDecisions } from "../../limiter/local-decisions.ts";
+export type { AcquireOptions, LimiterOptions, OnStoreError, PoliciesOf, TakeOptions } from "../../limiter/options.ts";
 export {
   type ConcurrencyPolicy,
   concurrency,

@@ -94,6 +94,6 @@ function needsMemory(mode: number, cost: number, amount: number): boolean {
   return mode === MODE.take || mode === MODE.add || mode === MODE.reserve;
 }
 
-export function ruleOf({ kind, State, limit, spanMs, rate, isAligned, isShadow }: Policy, cost: number): Rule {
-  return { kind, State, isShadow, isAligned, cost, limit, spanMs, rate };
+export function ruleOf({ kind, limit, spanMs, rate, isAligned, isShadow }: Policy, cost: number): Rule {
+  return { kind, isShadow, isAligned, cost, limit, spanMs, rate };
 }

@@ -1,25 +1,23 @@
 import type { Store } from "../../store/contract.ts";
-import type { DecidedBy, Decision } from "../decision.ts";
-import type { LimiterSettings } from "../options.ts";
+import type { Decision } from "../decision.ts";
+import type { LocalDecisions } from "../local-decisions.ts";
+import type { OnStoreError } from "../options.ts";
 import { hasConcurrency, type Policy } from "../policies.ts";
 import { decisionOf } from "../steps/decision-of.ts";
 import { MODE } from "../steps/request.ts";
 import { localTokenOf, newToken } from "../token.ts";
 import { DecisionClient, type LimiterRequest } from "./decision-client.ts";
-import { asLocalDecision, localStoreOf, processShareOf } from "./local-store.ts";
 import { isStoreFailure, RETRY_AFTER_MS } from "./store-failure.ts";
 
 /** Decides by `onStoreError` while the store is unreachable. */
 export class Fallback {
-  readonly onStoreError: LimiterSettings["onStoreError"];
+  readonly onStoreError: OnStoreError;
   readonly #store: Store;
-  readonly #localShare: number;
-  #local: DecisionClient | undefined;
+  #client: DecisionClient | undefined;
 
-  constructor(store: Store, { onStoreError, localShare }: LimiterSettings) {
+  constructor(store: Store, onStoreError: OnStoreError) {
     this.#store = store;
     this.onStoreError = onStoreError;
-    this.#localShare = localShare;
   }
 
   /** Asks the store about one call, and decides without it if it fails. */
@@ -40,33 +38,32 @@ export class Fallback {
   async decideWithoutStore(request: LimiterRequest, error: unknown): Promise<Decision> {
     const { onStoreError } = this;
     if (!isStoreFailure(error) || onStoreError === "throw") throw error;
-    if (onStoreError !== "local") return fixedDecision(request.policies, request.cost, onStoreError);
-    const policies = this.processSharesOf(request.policies);
+    if (typeof onStoreError === "string") return fixedDecision(request.policies, request.cost, onStoreError);
+    const policies = onStoreError.sharesOf(request.policies);
     const token = request.token ?? (hasConcurrency(policies) ? newToken() : undefined);
-    return asLocalDecision(await decided(this.local, { ...request, policies, token }));
+    return onStoreError.marked(await decided(this.clientOf(onStoreError), { ...request, policies, token }));
   }
 
   /** Releases a permit of a local decision. Resolves with false for a permit from the store. */
   async release(keyPrefix: string, policies: readonly Policy[], permit: string): Promise<boolean> {
     const token = localTokenOf(permit);
     if (token === undefined) return false;
-    await this.local.ask({ keyPrefix, policies: this.processSharesOf(policies), cost: 0, mode: MODE.release, token });
+    const { onStoreError } = this;
+    if (typeof onStoreError === "string") return true;
+    const shares = onStoreError.sharesOf(policies);
+    await this.clientOf(onStoreError).ask({ keyPrefix, policies: shares, cost: 0, mode: MODE.release, token });
     return true;
   }
 
-  processSharesOf(policies: readonly Policy[]): Policy[] {
-    return policies.map((policy) => processShareOf(policy, this.#localShare));
-  }
-
   /** Decides in this process alone. */
-  get local(): DecisionClient {
-    this.#local ??= new DecisionClient(localStoreOf(this.#store));
-    return this.#local;
+  clientOf(local: LocalDecisions): DecisionClient {
+    this.#client ??= new DecisionClient(local.storeFor(this.#store));
+    return this.#client;
   }
 }
 
 /** The decision that allows or denies any call. */
-export function fixedDecision(policies: readonly Policy[], cost: number, degradedBy: DecidedBy): Decision {
+export function fixedDecision(policies: readonly Policy[], cost: number, degradedBy: "allow" | "deny"): Decision {
   const allowed = degradedBy === "allow";
   const retryAfterMs = allowed ? 0 : RETRY_AFTER_MS;
   const decisions = policies.map(({ name, kindName, limit, spanMs, isShadow }) => ({

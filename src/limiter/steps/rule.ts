@@ -5,7 +5,6 @@ export const KIND = { fixed: 1, sliding: 2, leaky: 3, concurrency: 4 } as const;
 /** One policy as a step receives it. */
 export interface Rule {
   kind: number;
-  State: StateClass;
   isShadow: boolean;
   /** Fixed windows start at multiples of the span since 1970. */
   isAligned: boolean;
@@ -48,6 +47,3 @@ export interface StateContext {
   /** Runs a change when all keys of the step are set. */
   afterStep(change: () => void): void;
 }
-
-/** The constructor reads the state. */
-export type StateClass = new (context: StateContext) => PolicyState;

@@ -1,6 +1,5 @@
 import { leaseClock } from "../../async/lease-clock.ts";
-import { argumentError, checkKnown, corruptError, OrielError } from "../../errors.ts";
-import { Place } from "../../place.ts";
+import { argumentError, corruptError, OrielError } from "../../errors.ts";
 import type { Clock } from "../../time.ts";
 import type { Operation, RunOptions, StoreHealth, WatchedStore } from "../contract.ts";
 import { failureReports } from "../health/failures.ts";
@@ -33,19 +32,8 @@ export interface MemoryStore extends WatchedStore {
   clear(): void;
 }
 
-/**
- * A store within this process. Every step runs at once, in the order of the calls, on the injected clock. It never
- * evicts. When it is full (`maxBytes`), it refuses steps that would make it grow (OVERLOADED) and runs all others. An
- * AbortSignal that was aborted before the call rejects it with the signal's reason, unchanged.
- */
-export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
-  const at = new Place("memoryStore");
-  at.checked(undefined, () => checkKnown(options, ["clock", "monotonic", "maxBytes", "prefix"]));
-  return at.checked(undefined, () => storeInMemory(options, false));
-}
-
 /** With `evicts`, a full store evicts the entries that were unused for the longest time before it refuses a step. */
-export function storeInMemory(options: MemoryStoreOptions, evicts: boolean): MemoryStore {
+export function storeInMemory(options: MemoryStoreOptions, evicts = false): MemoryStore {
   const { clock = Date.now, maxBytes = 256 * 2 ** 20 } = options;
   const injected = options.monotonic ?? options.clock;
   const prefix = checkPrefix(options.prefix ?? "oriel:");

@@ -10,8 +10,8 @@ import { part } from "../../../src/counter/steps/part.ts";
 import { rebase } from "../../../src/counter/steps/rebase.ts";
 import type { Shard } from "../../../src/counter/steps/shard.ts";
 import { sweep } from "../../../src/counter/steps/sweep.ts";
+import { memoryStore } from "../../../src/entries/memory-store.ts";
 import type { Store } from "../../../src/store/contract.ts";
-import { memoryStore } from "../../../src/store/memory/memory.ts";
 import { packStrings } from "../../../src/store/message-pack.ts";
 import { type OpenStore, onRedis } from "../../harness/clock/stepped-stores.ts";
 

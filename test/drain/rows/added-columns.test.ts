@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Counters } from "../../../src/counter/counters.ts";
 import { DrainService } from "../../../src/drain/drain-service.ts";
+import { memoryStore } from "../../../src/entries/memory-store.ts";
 import type { Sink } from "../../../src/entries/sql.ts";
-import { memoryStore } from "../../../src/store/memory/memory.ts";
 import { STAGES, type Stage } from "../stages.ts";
 
 const AT = Date.UTC(2026, 1, 28, 23, 50);

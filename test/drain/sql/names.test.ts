@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Counters } from "../../../src/counter/counters.ts";
 import { DrainService } from "../../../src/drain/drain-service.ts";
-import { memoryStore } from "../../../src/store/memory/memory.ts";
+import { memoryStore } from "../../../src/entries/memory-store.ts";
 import { STAGES, type Stage } from "../stages.ts";
 import { asRead, batch, freshShape, row } from "./batches.ts";
 

@@ -1,6 +1,6 @@
 // A process of its own, with a store by each client: calls limiters for as long as it lives and prints, one JSON a line,
 // what the stores' events say and how each call fares.
-import { fixedWindow, Limiter, redisStore, type WatchedStore } from "../../../src/entries/index.ts";
+import { fixedWindow, Limiter, localDecisions, redisStore, type WatchedStore } from "../../../src/entries/index.ts";
 import { clients, storeOn } from "../../store/contract/clients.ts";
 
 const [deadlineMs, url] = process.argv.slice(2) as [string, string];
@@ -18,7 +18,10 @@ function run(of: string, store: WatchedStore): void {
 }
 
 async function ask(of: string, store: WatchedStore): Promise<void> {
-  const limiter = new Limiter(store, [fixedWindow({ limit: 1e6, span: "1h" })], { name: "l", onStoreError: "local" });
+  const limiter = new Limiter(store, [fixedWindow({ limit: 1e6, span: "1h" })], {
+    name: "l",
+    onStoreError: localDecisions(),
+  });
   for (;;) {
     const { degraded } = await limiter.take("a");
     print(of, "decision", { degraded });

@@ -7,6 +7,7 @@ import {
   fixedWindow,
   httpStore,
   Limiter,
+  localDecisions,
   redisStore,
   type StoreEvents,
   type WatchedStore,
@@ -79,8 +80,8 @@ test.each(Object.keys(stages))(
     store.on("down", (event) => events.push(["down", event]));
     store.on("up", (event) => events.push(["up", event]));
     const policies = [fixedWindow({ limit: 1e6, span: "1h" })];
-    const limiterOf = (onStoreError: "local" | "allow" | "deny") =>
-      new Limiter(store, policies, { name: onStoreError, onStoreError });
+    const limiterOf = (name: "local" | "allow" | "deny") =>
+      new Limiter(store, policies, { name, onStoreError: name === "local" ? localDecisions() : name });
     const limiters = (["local", "allow", "deny"] as const).map(limiterOf);
     await until("it works", async () => {
       const told = await Promise.all(Array.from({ length: 50 }, (_, i) => limiters[0]!.peek(`id${i}`)));

@@ -1,8 +1,8 @@
 import { Cluster, Redis } from "ioredis";
+import { memoryStore } from "../../../src/entries/memory-store.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import type { ScriptStoreOptions } from "../../../src/store/delivery/script-store.ts";
 import { httpStore } from "../../../src/store/http/http.ts";
-import { memoryStore } from "../../../src/store/memory/memory.ts";
 import type { IoredisClient } from "../../../src/store/redis/ioredis-client.ts";
 import { redisStore } from "../../../src/store/redis/redis.ts";
 import { startCluster } from "../servers/redis-cluster.ts";

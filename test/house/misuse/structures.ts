@@ -96,7 +96,7 @@ export const STRUCTURES: Record<string, Subject> = {
     right: (store) => [
       store,
       [policy()],
-      { name: "a", onStoreError: "throw", localShare: 1, denyCache: 0, lease: { permits: 2, for: 10 } },
+      { name: "a", onStoreError: "throw", denyCache: 0, lease: { permits: 2, for: 10 } },
     ],
     object: limiter,
     methods: {
@@ -112,6 +112,7 @@ export const STRUCTURES: Record<string, Subject> = {
       "static takeAll": (store) => [[{ limiter: limiter(store), id: "x", cost: 1 }], { tag: "t" }],
     },
   },
+  localDecisions: { called: oriel.localDecisions, right: () => [{ share: 0.5 }] },
   "Limiter of permits": { object: lender, methods: { release: () => ["x", permit, { tag: "t" }] } },
   Reservation: {
     object: (store) => limiter(store).reserve("x", { cost: 1, lease: 1000 }),

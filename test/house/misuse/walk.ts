@@ -1,5 +1,6 @@
+import { memoryStore } from "../../../src/entries/memory-store.ts";
 import { OrielError, show } from "../../../src/errors.ts";
-import { type MemoryStore, memoryStore } from "../../../src/store/memory/memory.ts";
+import type { MemoryStore } from "../../../src/store/memory/memory.ts";
 import { TRAP, WRONG } from "./values.ts";
 
 /** Creates the right arguments. It receives the store and the called object. */

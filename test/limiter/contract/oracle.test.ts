@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Decision, Limiter } from "../../../src/entries/index.ts";
 import { ruleOf } from "../../../src/limiter/client/decision-client.ts";
-import { decideFor } from "../../../src/limiter/steps/decide.ts";
+import { decideLocally } from "../../../src/limiter/steps/decide-locally.ts";
 import { decisionOf } from "../../../src/limiter/steps/decision-of.ts";
 import { MODE } from "../../../src/limiter/steps/request.ts";
 import { Entries } from "../../../src/store/memory/entries.ts";
@@ -43,7 +43,7 @@ class Bare {
       const rules = [ruleOf(policy, permits)];
       const ask = { mode, calls: 1, isPartial: false, amount: 0, token, rules, isHead: [true], keySuffixes: [""] };
       const whole = { ...ask, hasReservations: false, hasRequest: false };
-      return this.#entries.step(["k"], nowMs, (keys) => decideFor(1, 1, false).local(keys, "k", whole, nowMs));
+      return this.#entries.step(["k"], nowMs, (keys) => decideLocally(keys, "k", whole, nowMs));
     };
     const isAsking = verb === "take" || verb === "peek";
     const first = asked(MODES[verb], verb === "release" ? 0 : cost);

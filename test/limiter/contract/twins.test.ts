@@ -1,25 +1,14 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ConcurrencyState } from "../../../src/limiter/steps/concurrency.ts";
 import { decideFor } from "../../../src/limiter/steps/decide.ts";
-import { FixedWindowState } from "../../../src/limiter/steps/fixed-window.ts";
-import { LeakyBucketState } from "../../../src/limiter/steps/leaky-bucket.ts";
 import { type DecideRequest, MODE } from "../../../src/limiter/steps/request.ts";
 import { KIND, type Rule } from "../../../src/limiter/steps/rule.ts";
-import { SlidingWindowState } from "../../../src/limiter/steps/sliding-window.ts";
 import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
 
 const token = fc.constantFrom("0", "1", "2").map((digit) => `${digit.repeat(24)}00000000`);
-const STATES = {
-  [KIND.fixed]: FixedWindowState,
-  [KIND.sliding]: SlidingWindowState,
-  [KIND.leaky]: LeakyBucketState,
-  [KIND.concurrency]: ConcurrencyState,
-};
-const rule = (kind: keyof typeof STATES): fc.Arbitrary<Rule> =>
+const rule = (kind: number): fc.Arbitrary<Rule> =>
   fc.record({
     kind: fc.constant(kind),
-    State: fc.constant(STATES[kind]),
     isShadow: fc.oneof({ weight: 6, arbitrary: fc.constant(false) }, fc.constant(true)),
     isAligned: fc.boolean(),
     cost: fc.constant(1),

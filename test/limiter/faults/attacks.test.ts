@@ -5,7 +5,6 @@ import { concurrency, fixedWindow, gcra, leakyBucket, slidingWindow } from "../.
 import { decideFor } from "../../../src/limiter/steps/decide.ts";
 import { MODE } from "../../../src/limiter/steps/request.ts";
 import { KIND, type Rule } from "../../../src/limiter/steps/rule.ts";
-import { SlidingWindowState } from "../../../src/limiter/steps/sliding-window.ts";
 import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
 
 describe.each([
@@ -111,7 +110,6 @@ describe.each([
   test("a window of totals beyond 2^53 still counts every permit", async () => {
     const big = {
       kind: KIND.sliding,
-      State: SlidingWindowState,
       isShadow: false,
       isAligned: false,
       cost: 2 ** 31 - 1,

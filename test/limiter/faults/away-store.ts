@@ -1,6 +1,6 @@
+import { memoryStore } from "../../../src/entries/memory-store.ts";
 import { OrielError } from "../../../src/errors.ts";
 import type { Store } from "../../../src/store/contract.ts";
-import { memoryStore } from "../../../src/store/memory/memory.ts";
 
 /** A store in memory that is out of reach while `isStoreFailure`: nothing is done then. */
 export interface AwayStore {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { concurrency, fixedWindow, Limiter, OrielError } from "../../../src/entries/index.ts";
+import { concurrency, fixedWindow, Limiter, localDecisions, OrielError } from "../../../src/entries/index.ts";
 import type { LimiterOptions } from "../../../src/limiter/options.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { until } from "../../harness/until.ts";
@@ -16,6 +16,7 @@ const limiterOf = (
   options: Partial<LimiterOptions> = {},
   policy = fixedWindow({ limit: 6, span: "1h" }),
 ) => new Limiter(store, [policy], { name, ...options });
+const wish = (mode: "throw" | "allow" | "deny" | "local") => (mode === "local" ? localDecisions() : mode);
 const away = { transient: true, code: "DEADLINE" };
 
 describe("takeAll", () => {
@@ -28,7 +29,7 @@ describe("takeAll", () => {
     [["allow", "local"], "local"],
     [["allow", "allow"], "allow"],
   ] as const)("of limiters that wish %o: %s", async (wishes, decides) => {
-    const limiters = wishes.map((onStoreError, i) => limiterOf(`l${i}`, { onStoreError }));
+    const limiters = wishes.map((wished, i) => limiterOf(`l${i}`, { onStoreError: wish(wished) }));
     opened.isStoreFailure = true;
     const taking = Limiter.takeAll(wanted(...limiters), { tag });
     if (decides === "throw") return expect(taking).rejects.toMatchObject(away);
@@ -41,8 +42,8 @@ describe("takeAll", () => {
   });
 
   test("local: from all shares or from none, beside what takes of the same tag took", async () => {
-    const wide = limiterOf("wide", { onStoreError: "local" });
-    const half = limiterOf("half", { onStoreError: "local", localShare: 0.5 });
+    const wide = limiterOf("wide", { onStoreError: localDecisions() });
+    const half = limiterOf("half", { onStoreError: localDecisions({ share: 0.5 }) });
     opened.isStoreFailure = true;
     expect(await half.take("a", { tag })).toMatchObject({ allowed: true, degraded: true, remaining: 2 });
     const both = () => Limiter.takeAll(wanted(wide, half), { tag });
@@ -93,7 +94,7 @@ describe("reserve", () => {
   });
 
   test("local: of this process's share; settled there, once, and never charged to the store", async () => {
-    const limiter = limiterOf("r", { onStoreError: "local", localShare: 0.9 });
+    const limiter = limiterOf("r", { onStoreError: localDecisions({ share: 0.9 }) });
     opened.isStoreFailure = true;
     expect(await limiter.reserve("a", { ...terms, cost: 6 })).toBeNull();
     const reserved = (await limiter.reserve("a", terms))!;
@@ -126,7 +127,7 @@ describe("reserve", () => {
 
 describe("local", () => {
   test("fewer permits than the cost, down to atLeast", async () => {
-    const limiter = limiterOf("l", { onStoreError: "local" });
+    const limiter = limiterOf("l", { onStoreError: localDecisions() });
     opened.isStoreFailure = true;
     expect(await limiter.take("a", { cost: 4 })).toMatchObject({ allowed: true, granted: 4 });
     expect(await limiter.take("a", { cost: 4, atLeast: 3 })).toMatchObject({ allowed: false, granted: 0 });
@@ -134,7 +135,7 @@ describe("local", () => {
   });
 
   test("what is too much for the share is tried again, and passes when the store is back", async () => {
-    const limiter = limiterOf("l", { onStoreError: "local", localShare: 0.5 });
+    const limiter = limiterOf("l", { onStoreError: localDecisions({ share: 0.5 }) });
     opened.isStoreFailure = true;
     const denied = { allowed: false, retryAfterMs: 1000, degradedBy: "local" };
     expect(await limiter.take("a", { cost: 4 })).toMatchObject({ ...denied, policies: [{ retryAfterMs: 1000 }] });
@@ -145,7 +146,7 @@ describe("local", () => {
   });
 
   test("a request counts once, and its permit is the same", async () => {
-    const limiter = limiterOf("l", { onStoreError: "local" }, concurrency({ limit: 2, lease: "1h" }));
+    const limiter = limiterOf("l", { onStoreError: localDecisions() }, concurrency({ limit: 2, lease: "1h" }));
     opened.isStoreFailure = true;
     const [one, again] = [await limiter.take("a", { requestId: "r" }), await limiter.take("a", { requestId: "r" })];
     expect(again).toEqual(one);
@@ -155,8 +156,8 @@ describe("local", () => {
   });
 
   test("permits return to the lender, store or process, whether the store is back or not", async () => {
-    const pool = limiterOf("l", { onStoreError: "local" }, concurrency({ limit: 3, lease: "1h" }));
-    const other = limiterOf("l", { onStoreError: "local" }, concurrency({ limit: 3, lease: "1h" }));
+    const pool = limiterOf("l", { onStoreError: localDecisions() }, concurrency({ limit: 3, lease: "1h" }));
+    const other = limiterOf("l", { onStoreError: localDecisions() }, concurrency({ limit: 3, lease: "1h" }));
     const { permit: stored } = await pool.take("a");
     opened.isStoreFailure = true;
     const lent = await Promise.all([pool.take("a"), pool.take("a"), pool.take("a"), pool.take("a")]);
@@ -178,7 +179,7 @@ describe("local", () => {
   });
 
   test("takeAll lends too", async () => {
-    const pool = limiterOf("l", { onStoreError: "local" }, concurrency({ limit: 1, lease: "1h" }));
+    const pool = limiterOf("l", { onStoreError: localDecisions() }, concurrency({ limit: 1, lease: "1h" }));
     const [wanted, tag] = [[{ limiter: pool, id: "a" }], "t"];
     opened.isStoreFailure = true;
     const { permit } = await Limiter.takeAll(wanted, { tag });
@@ -197,8 +198,8 @@ describe("what changes a state rejects, whatever was wished", () => {
     release: (limiter) => limiter.release("a", "0".repeat(32)),
   };
   test.each(Object.keys(verbs))("%s", async (verb) => {
-    for (const onStoreError of ["throw", "allow", "deny", "local"] as const) {
-      const limiter = limiterOf("c", { onStoreError });
+    for (const wished of ["throw", "allow", "deny", "local"] as const) {
+      const limiter = limiterOf("c", { onStoreError: wish(wished) });
       opened.isStoreFailure = true;
       await expect(verbs[verb]!(limiter)).rejects.toMatchObject({ ...away, message: `Limiter "c" ${verb}: no answer` });
       opened.isStoreFailure = false;

@@ -6,6 +6,7 @@ import {
   gcra,
   Limiter,
   leakyBucket,
+  localDecisions,
   redisStore,
   slidingWindow,
 } from "../../../src/entries/index.ts";
@@ -170,7 +171,7 @@ describe("onStoreError, while the server stands still", () => {
   );
 
   test("local: up to this process's share of each limit; what the store got late is counted once", async () => {
-    const { limiter, remaining } = await pair(DEADLINE_MS, { onStoreError: "local", localShare: 0.3 });
+    const { limiter, remaining } = await pair(DEADLINE_MS, { onStoreError: localDecisions({ share: 0.3 }) });
     const decisions = await stopped(() => Promise.all(Array.from({ length: 5 }, () => limiter.take("a"))));
     expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, true, false, false]);
     for (const each of decisions) expect(each).toMatchObject({ degraded: true, degradedBy: "local" });
@@ -192,15 +193,16 @@ describe("onStoreError, while the server stands still", () => {
 
 test.each(["throw", "local"] as const)(
   "a server that is down at construction (%s): calls reject, and pass when it is up",
-  async (onStoreError) => {
+  async (wished) => {
     proxy.refuse(true);
     const store = redisStore(proxy.url, { deadline: 300 });
     opened.push(store);
-    const limiter = new Limiter(store, [slidingWindow({ limit: 2, span: "1h" })], { name: "api", onStoreError });
+    const limiter = new Limiter(store, [slidingWindow({ limit: 2, span: "1h" })], {
+      name: "api",
+      onStoreError: wished === "local" ? localDecisions() : wished,
+    });
     const first = limiter.take("a").catch((error) => error);
-    expect(await first).toMatchObject(
-      onStoreError === "throw" ? { transient: true } : { allowed: true, degraded: true },
-    );
+    expect(await first).toMatchObject(wished === "throw" ? { transient: true } : { allowed: true, degraded: true });
     proxy.refuse(false);
     await until("the store answers", async () => !(await limiter.peek("a")).degraded);
     expect(await limiter.take("b")).toMatchObject({ allowed: true, degraded: false, remaining: 1 });

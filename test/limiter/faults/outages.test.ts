@@ -5,6 +5,7 @@ import {
   type Decision,
   fixedWindow,
   Limiter,
+  localDecisions,
   type OrielError,
   redisStore,
   slidingWindow,
@@ -66,7 +67,7 @@ test.each(Object.keys(stalls))("T30 a server that %s for 5 s", { timeout: 60_000
   const truth = new Limiter(open(server.url, 20_000), [slidingWindow({ limit: LIMIT, span: "1h" })], { name: "api" });
   const limiterOf = (options: Partial<LimiterOptions>) =>
     new Limiter(store, [slidingWindow({ limit: LIMIT, span: "1h" })], { name: "api", ...options });
-  const [local, strict] = [limiterOf({ onStoreError: "local", localShare: 0.5 }), limiterOf({})];
+  const [local, strict] = [limiterOf({ onStoreError: localDecisions({ share: 0.5 }) }), limiterOf({})];
   await strict.peek("warm");
   const used = async (id: string) => LIMIT - (await truth.peek(id)).remaining;
   let latestMs = 0;
@@ -170,7 +171,8 @@ test.each(Object.keys(laws))(
     const { policy, check } = laws[law]!;
     // It begins with the first call and outlasts the test: what is left of it is the server's time of a call.
     const hour = fixedWindow({ limit: LIMIT, span: "1h", name: "hour" });
-    const limiterOf = (store: Store) => new Limiter(store, [policy, hour], { name: "api", onStoreError: "local" });
+    const limiterOf = (store: Store) =>
+      new Limiter(store, [policy, hour], { name: "api", onStoreError: localDecisions() });
     const [far, near] = [limiterOf(open(proxy.url, DEADLINE_MS)), limiterOf(open(server.url, 20_000))];
     const told: Told[] = [];
     let alone = 0;

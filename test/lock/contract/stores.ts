@@ -1,7 +1,7 @@
 import { Cluster, Redis } from "ioredis";
 import { Redis as Redis5 } from "ioredis5";
+import { memoryStore } from "../../../src/entries/memory-store.ts";
 import type { Store } from "../../../src/store/contract.ts";
-import { memoryStore } from "../../../src/store/memory/memory.ts";
 import type { RedisStoreOptions } from "../../../src/store/redis/client-store.ts";
 import type { IoredisClient } from "../../../src/store/redis/ioredis-client.ts";
 import { onSteppedClock } from "../../harness/clock/stepped-script.ts";

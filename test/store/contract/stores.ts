@@ -1,6 +1,6 @@
 import { Cluster, Redis } from "ioredis";
 import { findValkey } from "../../../scripts/find-programs.mjs";
-import { memoryStore } from "../../../src/store/memory/memory.ts";
+import { memoryStore } from "../../../src/entries/memory-store.ts";
 import type { RedisStoreOptions } from "../../../src/store/redis/client-store.ts";
 import { oncePerFile } from "../../harness/ends.ts";
 import { isWanted } from "../../harness/quick.ts";

@@ -1,13 +1,12 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { fixedWindow, httpStore, Limiter, OrielError } from "../../../src/entries/index.ts";
+import { fixedWindow, httpStore, Limiter, localDecisions, OrielError } from "../../../src/entries/index.ts";
+import { memoryStore } from "../../../src/entries/memory-store.ts";
 import { Fallback } from "../../../src/limiter/client/fallback.ts";
-import { limiterSettings } from "../../../src/limiter/options.ts";
 import { textWithin } from "../../../src/store/http/http-text.ts";
 import { Entries } from "../../../src/store/memory/entries.ts";
 import { storeFull } from "../../../src/store/memory/full.ts";
-import { memoryStore } from "../../../src/store/memory/memory.ts";
 import { packStrings, readStrings } from "../../../src/store/message-pack.ts";
 
 test("an array, or a string, that says to be longer than the reply is refused before anything is reserved", () => {
@@ -72,8 +71,8 @@ test("where entries may be evicted, those that were used last stay, and nobody i
 });
 
 test("a full store is a failure of the store; a step's own refusal is not", async () => {
-  const fallback = (onStoreError: "allow" | "deny" | "local") =>
-    new Fallback(memoryStore(), limiterSettings({ name: "api", onStoreError }));
+  const fallback = (mode: "allow" | "deny" | "local") =>
+    new Fallback(memoryStore(), mode === "local" ? localDecisions() : mode);
   const policies = [fixedWindow({ limit: 5, span: "1m" })];
   for (const mode of ["allow", "deny", "local"] as const) {
     const told = await fallback(mode).decideTake("keyPrefix", policies, 1, storeFull("no room"));

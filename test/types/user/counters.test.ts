@@ -1,6 +1,6 @@
 import { expect, expectTypeOf, test } from "vitest";
 import { Counters } from "../../../src/counter/counters.ts";
-import { memoryStore } from "../../../src/store/memory/memory.ts";
+import { memoryStore } from "../../../src/entries/memory-store.ts";
 
 const AT = Date.UTC(2026, 0, 31);
 const flow = new Counters(memoryStore(), "flow", { dimensions: ["site", "lane"] });
