@@ -1,3 +1,4 @@
+import { deferred } from "../../async/deferred.ts";
 import { argumentError, OrielError } from "../../errors.ts";
 import type { SinkCallOptions } from "./sink.ts";
 
@@ -9,18 +10,15 @@ export class CallDeadline {
   readonly #endMs: number;
   readonly #signal: AbortSignal | undefined;
   readonly #timer: ReturnType<typeof setTimeout> | undefined;
-  readonly #promise: Promise<never>;
-  #reject!: (error: OrielError) => void;
+  /** Rejects when the call ends. */
+  readonly #ended = deferred<never>();
   #reason: OrielError | undefined;
 
   constructor(what: string, { timeoutMs, signal }: SinkCallOptions) {
     if (timeoutMs !== undefined && !(Number.isInteger(timeoutMs) && timeoutMs > 0 && timeoutMs <= MAX_TIMER_MS))
       throw argumentError("timeoutMs", timeoutMs, `a whole number of ms from 1 to ${MAX_TIMER_MS}`);
     this.#what = what;
-    this.#promise = new Promise((_, reject) => {
-      this.#reject = reject;
-    });
-    this.#promise.catch(() => {});
+    this.#ended.promise.catch(() => {});
     this.#endMs = timeoutMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + timeoutMs;
     if (timeoutMs !== undefined)
       this.#timer = setTimeout(
@@ -53,7 +51,7 @@ export class CallDeadline {
       (value) => this.#reason && late?.(value),
       () => {},
     );
-    return this.#reason ? this.#promise : Promise.race([promise, this.#promise]);
+    return this.#reason ? this.#ended.promise : Promise.race([promise, this.#ended.promise]);
   }
 
   /** Clears the timer and removes the listener. */
@@ -69,6 +67,6 @@ export class CallDeadline {
 
   #end(reason: OrielError): void {
     this.#reason ??= reason;
-    this.#reject(this.#reason);
+    this.#ended.reject(this.#reason);
   }
 }
