@@ -23,6 +23,7 @@ const MAX_QUERIES = 65_536;
 /**
  * Commits recorded events and answers queries, one request after the other. Each round takes the oldest batch and all
  * queries that wait for it, and passes them to the current session: online, or offline with `onStoreError: "local"`.
+ * It is no `Coalescer`, because the other batches and queries stay for later rounds.
  */
 export class CommitLoop implements QueryQueue, ServerQueue, EventWriter {
   readonly online: OnlineSession;
