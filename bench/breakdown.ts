@@ -72,7 +72,7 @@ async function measure(series: Series, redis: Redis, callers: number, sliceMs: n
   const before = await cpuOf(redis);
   await redis.config("RESETSTAT");
   await session.post("Profiler.start");
-  const slice = await runSlice({ callers, sliceMs, leastOperations: 1 }, async () => {
+  const slice = await runSlice({ callers, sliceMs, minOperations: 1 }, async () => {
     await series.recordAndGet(12.5, { percentiles: [99] });
     return true;
   });

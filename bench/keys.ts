@@ -29,7 +29,7 @@ export async function benchKeys(redisUrl: string, options: KeysOptions): Promise
     await series[calls[1]!++ % keys]!.record(12.5);
     return true;
   };
-  const load: Load = { callers, sliceMs, leastOperations: keys };
+  const load: Load = { callers, sliceMs, minOperations: keys };
   const rates: [number[], number[]] = [[], []];
   let recorded = 0;
   let scripts = 0;

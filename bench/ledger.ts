@@ -34,9 +34,9 @@ export class Ledger {
     this.#added.push(value);
     for (const part of [answer.count, answer.sum ?? 0, answer.p99 ?? 0])
       this.checksum = (Math.imul(this.checksum ^ (part * 8), 0x01000193) + 1) >>> 0;
-    const mostCount = this.#preload.length + this.#sent;
-    if (!(answer.count > this.#preload.length && answer.count <= mostCount))
-      this.#fail("count", answer.count, `${this.#preload.length + 1} to ${mostCount}`);
+    const maxCount = this.#preload.length + this.#sent;
+    if (!(answer.count > this.#preload.length && answer.count <= maxCount))
+      this.#fail("count", answer.count, `${this.#preload.length + 1} to ${maxCount}`);
   }
 
   /** The answer of an add that ran alone, after all others: nothing may be missing or counted twice. */

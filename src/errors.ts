@@ -96,7 +96,7 @@ export function argumentError(argument: string, value: unknown, allowed: string)
 
 const DAMAGED = "the value of the key ";
 /** Most keys that one message names. */
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 /**
  * The error for a value under `key` that cannot be read. `what` says why. If `what` already names a key in the same
@@ -118,7 +118,7 @@ export function corruptError(
 function named(keys: readonly string[]): string {
   const [key, ...others] = [...new Set(keys)].map((each) => quoted(each, 200));
   if (others.length === 0) return key!;
-  return `${[key, ...others.slice(0, MOST_NAMED - 1)].join(" or ")}${others.length < MOST_NAMED ? "" : " or another one"}`;
+  return `${[key, ...others.slice(0, MAX_NAMED - 1)].join(" or ")}${others.length < MAX_NAMED ? "" : " or another one"}`;
 }
 
 /** Returns the number if it is whole and between two bounds (both allowed). Throws ARGUMENT otherwise. */
@@ -177,6 +177,6 @@ function kindOf(value: object): string {
   return `${/^[AEIOU]/.test(name) ? "an" : "a"} ${name}`;
 }
 
-function quoted(text: string, mostCharacters: number): string {
-  return JSON.stringify(text.length > mostCharacters ? `${text.slice(0, mostCharacters - 3)}...` : text);
+function quoted(text: string, maxCharacters: number): string {
+  return JSON.stringify(text.length > maxCharacters ? `${text.slice(0, maxCharacters - 3)}...` : text);
 }

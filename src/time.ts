@@ -10,18 +10,18 @@ export type Clock = () => number;
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** Whole milliseconds of a duration between two bounds (both allowed); throws ARGUMENT, naming `argument`. */
-export function durationMs(argument: string, value: Duration, leastMs = 1, mostMs = Number.MAX_SAFE_INTEGER): number {
+export function durationMs(argument: string, value: Duration, minMs = 1, maxMs = Number.MAX_SAFE_INTEGER): number {
   const ms = typeof value === "string" ? parse(value) : value;
-  if (typeof ms !== "number" || !Number.isFinite(ms) || Math.floor(ms) < leastMs || Math.floor(ms) > mostMs)
-    throw argumentError(argument, value, `a duration from ${leastMs} ms${until(mostMs)}, ${FORMS}`);
+  if (typeof ms !== "number" || !Number.isFinite(ms) || Math.floor(ms) < minMs || Math.floor(ms) > maxMs)
+    throw argumentError(argument, value, `a duration from ${minMs} ms${until(maxMs)}, ${FORMS}`);
   return Math.floor(ms);
 }
 
 const FORMS = 'as a number of ms or like "250ms", "10s", "5m", "1h", "7d"';
 
-function until(mostMs: number): string {
-  if (mostMs === Number.MAX_SAFE_INTEGER) return " on";
-  return ` to ${mostMs} ms${mostMs % UNIT_MS.d === 0 ? ` (${mostMs / UNIT_MS.d}d)` : ""}`;
+function until(maxMs: number): string {
+  if (maxMs === Number.MAX_SAFE_INTEGER) return " on";
+  return ` to ${maxMs} ms${maxMs % UNIT_MS.d === 0 ? ` (${maxMs / UNIT_MS.d}d)` : ""}`;
 }
 
 /** Milliseconds of a duration that came as text, of the environment for instance: "250ms", "10s", "5m", "1h", "7d". Throws ARGUMENT. */

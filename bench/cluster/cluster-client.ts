@@ -14,7 +14,7 @@ const parts = layouts.map(({ name }, i) => new Series(stores[i]!, name, { retent
 for await (const line of createInterface({ input: process.stdin })) {
   const { layout, callers, sliceMs } = JSON.parse(line) as { layout: number; callers: number; sliceMs: number };
   const part = parts[layout]!;
-  const { operations, elapsedMs } = await runSlice({ callers, sliceMs, leastOperations: 1 }, async () => {
+  const { operations, elapsedMs } = await runSlice({ callers, sliceMs, minOperations: 1 }, async () => {
     await part.record(12.5);
     return true;
   });

@@ -62,7 +62,7 @@ async function measure(database: SqlDatabase, load: SqlBenchOptions["loads"][num
     for (let turn = 0; turn <= options.turns; turn++)
       for (const [name, { call, rows }] of Object.entries(writers)) {
         const slice = await runSlice(
-          { callers: connections, sliceMs: options.sliceMs, leastOperations: 2 },
+          { callers: connections, sliceMs: options.sliceMs, minOperations: 2 },
           (_, caller) => call(caller),
         );
         if (turn > 0) speeds[name]?.push(operationsPerSecond(slice) * rows); // the first one warms up

@@ -35,14 +35,14 @@ export async function benchMoving(
   try {
     for (const rival of rivals) {
       const ownSpanMs = rival.timesLimit === 1 ? spanMs : SHORTEST_FIXED_MS;
-      const perSecond = await unlimitedRate(redisUrl, rival, { callers, sliceMs, leastOperations: 1 }, ownSpanMs);
+      const perSecond = await unlimitedRate(redisUrl, rival, { callers, sliceMs, minOperations: 1 }, ownSpanMs);
       const limit = Math.ceil((perSecond * ownSpanMs) / 2000);
       const client = await rival.open(redisUrl, { limit, spanMs: ownSpanMs });
       runners.push({ rival, client, limit, slices: [], decided: 0, denied: 0 });
     }
     for (let turn = 0; turn <= slices; turn++)
       for (const [i, runner] of runners.entries()) {
-        const load = { callers, sliceMs, leastOperations: 1 };
+        const load = { callers, sliceMs, minOperations: 1 };
         const { slice, admitted } = await checkedSlice(runner, load, `moving ${i}`, spanMs);
         if (turn === 0) continue; // the first turn warms up
         runner.slices.push(slice);
@@ -80,14 +80,14 @@ async function checkedSlice(
     }
     return true;
   });
-  const most = mostWithin(spanMs - SLACK_MS, sentMs, answeredMs);
+  const most = maxWithin(spanMs - SLACK_MS, sentMs, answeredMs);
   if (rival.timesLimit === 1 && most > limit)
     throw new Error(`${rival.name} admitted ${most} calls in ${spanMs} ms; its limit is ${limit}`);
   return { slice, admitted: sentMs.length };
 }
 
 /** The number of calls certainly decided within some stretch of that width: sent after its begin, answered before its end. */
-export function mostWithin(widthMs: number, sentMs: ArrayLike<number>, answeredMs: ArrayLike<number>): number {
+export function maxWithin(widthMs: number, sentMs: ArrayLike<number>, answeredMs: ArrayLike<number>): number {
   const sent = Float64Array.from(sentMs).sort();
   const answered = Float64Array.from(answeredMs).sort();
   let most = 0;

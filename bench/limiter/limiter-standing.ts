@@ -28,8 +28,8 @@ export async function benchStanding(
     }
     for (let turn = 0; turn <= slices; turn++)
       for (const runner of runners) {
-        const leastOperations = turn === 0 ? runner.visits.warmUp : runner.visits.wholeLife;
-        const { slice, admitted } = await checkedSlice(runner, { callers, sliceMs, leastOperations });
+        const minOperations = turn === 0 ? runner.visits.warmUp : runner.visits.wholeLife;
+        const { slice, admitted } = await checkedSlice(runner, { callers, sliceMs, minOperations });
         if (turn === 0) continue; // the first turn warms up
         runner.slices.push(slice);
         runner.decided += slice.operations;

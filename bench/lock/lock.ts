@@ -117,7 +117,7 @@ function exclusiveSlice({ rival, clients }: Runner, load: LockLoad, sliceMs: num
     await Promise.resolve();
     inside--;
   };
-  return runSlice({ callers: load.clients * load.callers, sliceMs, leastOperations: 1 }, async (signal, caller) => {
+  return runSlice({ callers: load.clients * load.callers, sliceMs, minOperations: 1 }, async (signal, caller) => {
     const done = await clients[caller % load.clients]!.pair(signal, step);
     if (done) had.add(caller);
     return done;

@@ -23,7 +23,7 @@ export interface SketchRival {
 
 /** The histograms hold integers. Values in ms are stored in µs, whose rounding is far below their own error. */
 const UNITS = 1000;
-const MOST_UNITS = 3_600_000_000;
+const MAX_UNITS = 3_600_000_000;
 
 export const SKETCHES: readonly SketchRival[] = [
   { name: "hdr-histogram-js (WASM)", promise: "3 digits", module: "hdr-histogram-js", open: hdrHistogram },
@@ -50,7 +50,7 @@ function hdrHistogram(): Sketch {
   const histogram = build({
     useWebAssembly: true,
     lowestDiscernibleValue: 1,
-    highestTrackableValue: MOST_UNITS,
+    highestTrackableValue: MAX_UNITS,
     numberOfSignificantValueDigits: 3,
   });
   return {
@@ -61,7 +61,7 @@ function hdrHistogram(): Sketch {
 }
 
 function perfHooks(): Sketch {
-  const histogram = createHistogram({ lowest: 1, highest: MOST_UNITS, figures: 3 });
+  const histogram = createHistogram({ lowest: 1, highest: MAX_UNITS, figures: 3 });
   return {
     record: (value) => histogram.record(Math.max(1, Math.round(value * UNITS))),
     p99: () => histogram.percentile(99) / UNITS,

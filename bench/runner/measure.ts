@@ -14,7 +14,7 @@ export interface Load {
   callers: number;
   sliceMs: number;
   /** The slice continues until this many operations are done. */
-  leastOperations: number;
+  minOperations: number;
 }
 
 /**
@@ -30,7 +30,7 @@ export async function runSlice(
   const slice: Slice = { operations: 0, refused: 0, elapsedMs: 0, latenciesMs: [] };
   const startMs = performance.now();
   const lasts = () =>
-    !over.signal.aborted && (performance.now() - startMs < load.sliceMs || slice.operations < load.leastOperations);
+    !over.signal.aborted && (performance.now() - startMs < load.sliceMs || slice.operations < load.minOperations);
 
   async function run(caller: number): Promise<void> {
     while (lasts()) {

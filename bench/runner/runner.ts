@@ -7,7 +7,7 @@ import { type Load, runSlice, type Slice } from "./measure.ts";
 const ADDED = latencies(4096, 2);
 
 /** A window that grew by more than this share of its preloaded events is reloaded before the next slice. */
-const MOST_GROWTH = 0.25;
+const MAX_GROWTH = 0.25;
 
 /** One rival on a window of `preload` events: keeps the window near that size and checks every answer. */
 export class Runner {
@@ -39,7 +39,7 @@ export class Runner {
 
   /** Untimed: opens the window, or reloads it where it grew too much, and reads it once. */
   async prepare(): Promise<void> {
-    if (this.#window && this.#ledger.count <= this.#preload.length * (1 + MOST_GROWTH)) return;
+    if (this.#window && this.#ledger.count <= this.#preload.length * (1 + MAX_GROWTH)) return;
     await this.#window?.close();
     const name = `bench ${this.rival.name} ${this.#preload.length} ${this.#opened++}`;
     this.#ledger = new Ledger(this.rival.name, this.#preload);

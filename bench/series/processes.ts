@@ -98,7 +98,7 @@ class Team {
     const startMs = performance.now();
     const done = await Promise.all(
       this.#workers.map(async (worker) => {
-        worker.send({ callers, sliceMs, leastOperations: 0 });
+        worker.send({ callers, sliceMs, minOperations: 0 });
         return (await once(worker, "message"))[0] as Done;
       }),
     );

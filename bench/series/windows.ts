@@ -13,7 +13,7 @@ export interface WindowsOptions {
   slices: number;
   sliceMs: number;
   /** A slice lasts until this many operations are done, however slow the rival. */
-  leastOperations: number;
+  minOperations: number;
 }
 
 export const FULL_WINDOWS: WindowsOptions = {
@@ -21,14 +21,14 @@ export const FULL_WINDOWS: WindowsOptions = {
   callers: [1, 50, 1_000],
   slices: 5,
   sliceMs: 400,
-  leastOperations: 1,
+  minOperations: 1,
 };
 export const SMALL_WINDOWS: WindowsOptions = {
   sizes: [50],
   callers: [1, 8],
   slices: 1,
   sliceMs: 10,
-  leastOperations: 1,
+  minOperations: 1,
 };
 
 /** No event leaves the window during a run, so every count can be checked. */

@@ -16,7 +16,7 @@ local keys_per_step = 1
 local arguments_per_step = 6
 
 -- Maximum generations between the last acknowledged and the current one. Normally a few; each is visited.
-local MOST_ENDED = 65536
+local MAX_ENDED = 65536
 
 local function leave_out(key, prefix, rows)
   local parts = {}
@@ -37,7 +37,7 @@ local function step(k, a, now)
   if (known[5] or "") .. " " .. text_of(base) .. " " .. text_of(acked) ~= seen then return struct.pack("<B", 1) end
   local last = math.max(acked, left_out or acked)
   if last >= current then return struct.pack("<B", 1) end
-  if current - acked > MOST_ENDED then
+  if current - acked > MAX_ENDED then
     return refuse("CORRUPT", "the value of the key \"" .. key .. "\" is damaged: its generation being filled is "
       .. text_of(current - acked) .. " after the last one acknowledged")
   end

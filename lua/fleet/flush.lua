@@ -22,7 +22,7 @@ local function with_sender(senders, sender, number, now)
     if struct.unpack("<d", senders, at + 8) >= number then return nil end
     senders = string.sub(senders, 1, at - 1) .. string.sub(senders, at + SENDER_BYTES)
   end
-  local is_full = #senders >= MOST_SENDERS * SENDER_BYTES
+  local is_full = #senders >= MAX_SENDERS * SENDER_BYTES
   if is_full or (senders ~= "" and struct.unpack("<d", senders, 17) < now - SENDER_LIFE_MS) then
     senders = string.sub(senders, SENDER_BYTES + 1)
   end

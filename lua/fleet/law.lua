@@ -6,7 +6,7 @@
 --                   failure · sum, minimum and maximum latency, ms
 local FIELDS = "<dddddddd"
 local BUCKET_BYTES, SENDER_BYTES = 64, 24
-local MOST_SENDERS, SENDER_LIFE_MS, SLACK_MS = 512, 600000, 60000
+local MAX_SENDERS, SENDER_LIFE_MS, SLACK_MS = 512, 600000, 60000
 
 -- The latest time of a JavaScript Date.
 local LATEST_MS = 8640000000000000

@@ -4,7 +4,7 @@ import { connected, redisClient } from "./redis-client.ts";
 const LEASE_MS = 10_000;
 const ENTRIES_AT_A_TIME = 1000;
 const LONGEST_WAIT_MS = 1000;
-const MOST_SLOTS = 4096;
+const MAX_SLOTS = 4096;
 const LONGEST_CONFIRMATION_MS = 1000;
 
 export interface StreamEntry {
@@ -46,7 +46,7 @@ export class StreamGroup {
     });
     for (let slot = 0; this.consumer === ""; slot++) {
       const isFree =
-        slot >= MOST_SLOTS || (await this.#client.set(this.#leaseOf(`w${slot}`), "1", "PX", LEASE_MS, "NX"));
+        slot >= MAX_SLOTS || (await this.#client.set(this.#leaseOf(`w${slot}`), "1", "PX", LEASE_MS, "NX"));
       if (isFree) this.consumer = `w${slot}`;
     }
   }

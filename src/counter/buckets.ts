@@ -4,7 +4,7 @@ const MINUTES = { minute: 1, hour: 60, day: 1440 } as const;
 export type BucketName = keyof typeof MINUTES;
 const BUCKETS = Object.keys(MINUTES) as BucketName[];
 const MINUTE_MS = 60_000;
-const MOST_REMEMBERED = 4096;
+const MAX_REMEMBERED = 4096;
 
 /** The bucket names in order from fine to coarse, without duplicates. Throws ARGUMENT. */
 export function checkBuckets(buckets: unknown): BucketName[] {
@@ -71,7 +71,7 @@ export class Calendar {
     local.setUTCFullYear(year, Number(told.month) - 1, Number(told.day));
     local.setUTCHours(Number(told.hour), Number(told.minute));
     const offset = local.getTime() / MINUTE_MS - minute;
-    if (this.#offsets.size >= MOST_REMEMBERED) this.#offsets.clear();
+    if (this.#offsets.size >= MAX_REMEMBERED) this.#offsets.clear();
     this.#offsets.set(minute, offset);
     return offset;
   }

@@ -10,9 +10,9 @@ import { type AddOptions, type CountedEvent, countOf } from "./add-options.ts";
 import { Agreement } from "./agreement.ts";
 import { type BucketName, Calendar } from "./buckets.ts";
 import { Cells, type CounterValues } from "./cells/cells.ts";
-import { MOST_PENDING_BYTES, overloaded, type Pending } from "./cells/pending.ts";
+import { MAX_PENDING_BYTES, overloaded, type Pending } from "./cells/pending.ts";
 import { Producer } from "./cells/producer.ts";
-import { LEAST_START_MS, MOST_START_MS } from "./format/bounds.ts";
+import { MAX_START_MS, MIN_START_MS } from "./format/bounds.ts";
 import { failoverTimes } from "./format/constants.ts";
 import { layoutText, shapeKeyOf, shardKeys } from "./format/layout.ts";
 import { Mirror } from "./mirror.ts";
@@ -23,7 +23,7 @@ import { offsetTexts, type SourcedEvent, Sources } from "./sources.ts";
 import type { CounterShape } from "./table.ts";
 
 const MINUTE_MS = 60_000;
-const MOST_EVENTS = 65_536;
+const MAX_EVENTS = 65_536;
 const DAY_MS = 86_400_000;
 const decoder = new TextDecoder();
 
@@ -126,7 +126,7 @@ export class Counters<Dimension extends string = string> {
   add(values: CounterValues<Dimension>, options?: number | AddOptions): Promise<void> {
     try {
       if (this.#isClosed) throw new OrielError("UNAVAILABLE", "the counters are closed");
-      if (this.#pending.bytes > MOST_PENDING_BYTES) throw overloaded(this.#pending.bytes);
+      if (this.#pending.bytes > MAX_PENDING_BYTES) throw overloaded(this.#pending.bytes);
       const count = countOf(options);
       const at = typeof options === "number" ? undefined : options?.at;
       const startMinute = this.#startOf(at ?? Date.now());
@@ -162,8 +162,8 @@ export class Counters<Dimension extends string = string> {
     return this.#at.run("addBatch", async () => {
       if (typeof source !== "string" || !/^[^\s\p{Surrogate}]{1,512}$/u.test(source))
         throw argumentError("source", source, "1 to 512 characters, no spaces");
-      if (!Array.isArray(events) || events.length > MOST_EVENTS)
-        throw argumentError("events", events, `an array of at most ${MOST_EVENTS}`);
+      if (!Array.isArray(events) || events.length > MAX_EVENTS)
+        throw argumentError("events", events, `an array of at most ${MAX_EVENTS}`);
       const offsets = offsetTexts(offset, events.length);
       await this.#sources.add(
         source,
@@ -198,7 +198,7 @@ export class Counters<Dimension extends string = string> {
   #startOf(at: number): number {
     const minute = typeof at === "number" ? Math.floor(at / MINUTE_MS) : Number.NaN;
     if (minute === this.#lastMinute) return this.#lastStart;
-    if (!(!Number.isNaN(minute) && at >= LEAST_START_MS + DAY_MS && at <= MOST_START_MS - DAY_MS))
+    if (!(!Number.isNaN(minute) && at >= MIN_START_MS + DAY_MS && at <= MAX_START_MS - DAY_MS))
       throw argumentError("at", at, "ms since 1970, in the years 1000 to 9999");
     this.#lastMinute = minute;
     this.#lastStart = this.#place.calendar.startOf(this.#finest, minute);

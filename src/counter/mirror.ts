@@ -5,7 +5,7 @@ import type { BucketName, Calendar } from "./buckets.ts";
 import { readField } from "./format/field.ts";
 import { mirrorAdd } from "./steps/mirror-add.ts";
 
-const MOST_WAITING_BYTES = 16 << 20;
+const MAX_WAITING_BYTES = 16 << 20;
 /** Bytes of an entry besides its key. */
 const ENTRY_BYTES = 150;
 const AT_A_TIME = 2048;
@@ -47,7 +47,7 @@ export class Mirror {
         const waiting = this.#waiting.get(key);
         // The store does not keep up. The mirror drops counts, so that the memory of the process stays bounded.
         if (waiting === undefined) {
-          if (this.#waitingBytes + bytesOf(key) > MOST_WAITING_BYTES) continue;
+          if (this.#waitingBytes + bytesOf(key) > MAX_WAITING_BYTES) continue;
           this.#waitingBytes += bytesOf(key);
         }
         this.#waiting.set(key, (waiting ?? 0n) + count);

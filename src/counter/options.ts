@@ -1,7 +1,7 @@
 import { argumentError, checkKnown } from "../errors.ts";
 import { type Duration, durationMs } from "../time.ts";
 import { type BucketName, checkBuckets } from "./buckets.ts";
-import { MOST_SHARDS } from "./format/layout.ts";
+import { MAX_SHARDS } from "./format/layout.ts";
 
 export interface CountersOptions<Dimension extends string = string> {
   /** 1 to 16 names, added dimensions included, of A-Z a-z 0-9 _, beginning with a letter, up to 48 characters each. */
@@ -54,13 +54,13 @@ export interface CountersSettings {
 
 const OPTIONS = ["dimensions", "addedDimensions", "buckets", "timeZone", "shards", "replicas", "mirror", "onLost"];
 
-const MOST_DIMENSIONS = 16;
+const MAX_DIMENSIONS = 16;
 
 export function countersSettings(options: CountersOptions): CountersSettings {
   checkKnown(options, OPTIONS);
   const { buckets = ["minute", "hour", "day"], timeZone = "UTC", shards = 64, replicas = 0 } = options;
-  if (!Number.isInteger(shards) || shards < 1 || shards > MOST_SHARDS)
-    throw argumentError("shards", shards, `a whole number from 1 to ${MOST_SHARDS}`);
+  if (!Number.isInteger(shards) || shards < 1 || shards > MAX_SHARDS)
+    throw argumentError("shards", shards, `a whole number from 1 to ${MAX_SHARDS}`);
   if (!Number.isInteger(replicas) || replicas < 0)
     throw argumentError("replicas", replicas, "a whole number, 0 or more");
   if (typeof timeZone !== "string") throw argumentError("timeZone", timeZone, "the name of a time zone");
@@ -78,9 +78,9 @@ export function countersSettings(options: CountersOptions): CountersSettings {
 }
 
 function dimensionSettings({ dimensions, addedDimensions = [] }: CountersOptions) {
-  if (!Array.isArray(dimensions) || dimensions.length < 1 || dimensions.length > MOST_DIMENSIONS)
-    throw argumentError("dimensions", dimensions, `an array of 1 to ${MOST_DIMENSIONS} names`);
-  const most = MOST_DIMENSIONS - dimensions.length;
+  if (!Array.isArray(dimensions) || dimensions.length < 1 || dimensions.length > MAX_DIMENSIONS)
+    throw argumentError("dimensions", dimensions, `an array of 1 to ${MAX_DIMENSIONS} names`);
+  const most = MAX_DIMENSIONS - dimensions.length;
   if (!Array.isArray(addedDimensions) || addedDimensions.length > most)
     throw argumentError("addedDimensions", addedDimensions, `an array of at most ${most} names, for 16 in all`);
   for (const [option, names] of Object.entries({ dimensions, addedDimensions }))

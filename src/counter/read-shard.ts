@@ -5,7 +5,7 @@ import { type Page, page } from "./steps/page.ts";
 const FIELDS_PER_PAGE = 1000;
 /** More fields than a shard has, so that one step reads them all. */
 const ALL_FIELDS = 2 ** 31 - 1;
-const MOST_COUNT = `${2n ** 63n - 1n}`;
+const MAX_COUNT = `${2n ** 63n - 1n}`;
 
 /** A field with a value that no version of oriel writes. */
 export interface DamagedField {
@@ -117,7 +117,7 @@ class Fields {
 
 /** Whether HINCRBY can have written the value: a whole number up to 2^63 - 1. */
 function isCount(text: string): boolean {
-  return /^\d{1,19}$/.test(text) && (text.length < MOST_COUNT.length || text <= MOST_COUNT);
+  return /^\d{1,19}$/.test(text) && (text.length < MAX_COUNT.length || text <= MAX_COUNT);
 }
 
 function put(counts: ShardCounts["counts"], generation: number, row: string, count: bigint): void {

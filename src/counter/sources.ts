@@ -4,10 +4,10 @@ import { packStrings } from "../store/message-pack.ts";
 import type { Agreement, Shaped } from "./agreement.ts";
 import { add } from "./steps/add.ts";
 
-const MOST_SOURCES = 1024;
+const MAX_SOURCES = 1024;
 const OFFSET_DIGITS = 32;
 const PLACE = /^([0-9a-f]{32})?$/;
-const MOST_OFFSET = 2n ** 128n - 1n;
+const MAX_OFFSET = 2n ** 128n - 1n;
 
 /** An event of a source, with its shard and field. */
 export interface SourcedEvent {
@@ -71,7 +71,7 @@ export class Sources {
       if (own) own.push(event);
       else byShard.set(event.shard, [event]);
     }
-    if (this.#reached.size >= MOST_SOURCES) this.#reached.clear();
+    if (this.#reached.size >= MAX_SOURCES) this.#reached.clear();
     let reached = this.#reached.get(source);
     if (!reached) {
       reached = new Array<string>(this.#keys.length).fill("");
@@ -119,7 +119,7 @@ export function offsetTexts(offset: unknown, length: number): string[] {
   if (told.length !== length) throw argumentError("offset", offset, `one offset, or ${length}: one for each event`);
   const texts = told.map((one) => {
     const number = typeof one === "number" && Number.isSafeInteger(one) ? BigInt(one) : one;
-    if (typeof number !== "bigint" || number < 0n || number > MOST_OFFSET)
+    if (typeof number !== "bigint" || number < 0n || number > MAX_OFFSET)
       throw argumentError("offset", one, "a whole number from 0 to 2^128 - 1");
     return number.toString(16).padStart(OFFSET_DIGITS, "0");
   });

@@ -97,7 +97,7 @@ export function lookbackOf(queries: readonly PendingQuery[]): Lookback {
   for (const { window } of queries)
     if (window.atMs === undefined) spanMs = Math.max(spanMs, window.spanMs);
     else fromMs = Math.min(fromMs, window.atMs - window.spanMs);
-  return { spanMs, fromMs, mostBytes: constants.firstReadBytes };
+  return { spanMs, fromMs, maxBytes: constants.firstReadBytes };
 }
 
 /** Answers all queries from one view at one instant. Never throws: errors go to the callers. */

@@ -56,7 +56,7 @@ export interface Step<Input, Output> {
   /** True if a second run of the same call counts once, whatever happened in between. Such a call may be sent again. */
   readonly repeatable: boolean;
   /** Bound on the bytes of calls that travel together: Redis serves no other client during them. Default 1 MiB. */
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
   /** True if the data exists only in Redis and never expires. A server without an append-only file causes a warning. */
   readonly mustLast?: true;
   local(keys: Keyspace, key: string, input: Input, nowMs: number): Output;

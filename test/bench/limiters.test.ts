@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { benchMoving, mostWithin } from "../../bench/limiter/limiter-moving.ts";
+import { benchMoving, maxWithin } from "../../bench/limiter/limiter-moving.ts";
 import { benchStanding } from "../../bench/limiter/limiter-standing.ts";
 import { LimiterVisits } from "../../bench/limiter/limiter-visits.ts";
 import { benchLimiters, SMALL_LIMITERS } from "../../bench/limiter/limiters.ts";
@@ -76,7 +76,7 @@ test("the most calls of any stretch are those that were sent and answered in it"
       const within = answered.map(
         (endMs) => calls.filter((_, i) => sent[i]! >= endMs - widthMs && answered[i]! <= endMs).length,
       );
-      expect(mostWithin(widthMs, sent, answered)).toBe(Math.max(0, ...within));
+      expect(maxWithin(widthMs, sent, answered)).toBe(Math.max(0, ...within));
     }),
   );
 });

@@ -6,7 +6,7 @@ import { median, percentile, runSlice } from "../../bench/runner/measure.ts";
 describe("runSlice", () => {
   test("goes on past its time until the least operations are done, then sends waiting callers away", async () => {
     let calls = 0;
-    const slice = await runSlice({ callers: 3, sliceMs: 0, leastOperations: 2 }, async (signal) => {
+    const slice = await runSlice({ callers: 3, sliceMs: 0, minOperations: 2 }, async (signal) => {
       const call = calls++;
       if (call < 2) return true;
       await new Promise<void>((resolve) => {
@@ -22,7 +22,7 @@ describe("runSlice", () => {
 
   test("counts calls that did nothing while time was left", async () => {
     let calls = 0;
-    const slice = await runSlice({ callers: 1, sliceMs: 0, leastOperations: 1 }, async () => ++calls === 3);
+    const slice = await runSlice({ callers: 1, sliceMs: 0, minOperations: 1 }, async () => ++calls === 3);
     expect(slice).toMatchObject({ operations: 1, refused: 2 });
   });
 });

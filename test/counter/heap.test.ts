@@ -31,19 +31,19 @@ const ATTACKS: [what: string, valuesOf: (i: number) => Record<"a" | "b" | "c", s
   ["short values that differ in the first", (i) => ({ a: `${i}`, b: "x", c: `${i % 7}` }), 120_000],
 ];
 
-const MOST_BYTES = 16 << 20;
+const MAX_BYTES = 16 << 20;
 
 test.each(ATTACKS)("what is kept of %s stays within 1.5 times its bound", async (_what, valuesOf, events) => {
-  const cells = new Cells(["a", "b", "c"], 64, () => {}, MOST_BYTES);
+  const cells = new Cells(["a", "b", "c"], 64, () => {}, MAX_BYTES);
   const beforeBytes = await heldBytes();
-  let mostBytes = 0;
+  let maxBytes = 0;
   for (let i = 0; i < events; i++) {
     cells.of(valuesOf(i));
-    if (i % (events / 10) === 0) mostBytes = Math.max(mostBytes, (await heldBytes()) - beforeBytes);
+    if (i % (events / 10) === 0) maxBytes = Math.max(maxBytes, (await heldBytes()) - beforeBytes);
   }
-  console.info(`${mostBytes >> 10} KiB held at most`);
+  console.info(`${maxBytes >> 10} KiB held at most`);
   expect(cells.memory.length).toBeLessThan(events); // it was full
-  expect(mostBytes).toBeLessThan(1.5 * MOST_BYTES);
+  expect(maxBytes).toBeLessThan(1.5 * MAX_BYTES);
 });
 
 test("what is counted in cells that are forgotten is in the rows of its batch", () => {

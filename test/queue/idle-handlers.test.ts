@@ -116,7 +116,7 @@ class Schedule {
 
   async #watch(): Promise<void> {
     // With room for one message shards are asked one after the other.
-    const mostIdleMs = HERD_MS + (this.#options.shards + 2) * (1 + 2 * this.#slowMs);
+    const maxIdleMs = HERD_MS + (this.#options.shards + 2) * (1 + 2 * this.#slowMs);
     const startMs = Date.now();
     while (!this.#isOver) {
       await sleep(1);
@@ -124,7 +124,7 @@ class Schedule {
       for (const team of this.#teams) {
         const { running, concurrency } = team;
         team.idleMs = due > 0 && !this.#isPaused && running < concurrency ? team.idleMs + 1 : 0;
-        if (team.idleMs === mostIdleMs)
+        if (team.idleMs === maxIdleMs)
           this.violations.push(
             `seed ${this.#seed}, at ${Date.now() - startMs} ms: ${due} are due, and ${running} of ${concurrency} run`,
           );

@@ -4,7 +4,7 @@ import { NEARLY } from "./laws/nearly.ts";
 import type { Stage } from "./stage.ts";
 import type { SimProcess } from "./world/process.ts";
 
-const MOST_OPEN_CALLS = 60;
+const MAX_OPEN_CALLS = 60;
 
 /** A process that records: one by one, in bursts, in batches, with and without times of its own. */
 export async function write(stage: Stage, process: SimProcess): Promise<void> {
@@ -15,7 +15,7 @@ export async function write(stage: Stage, process: SimProcess): Promise<void> {
   while (!stage.isOver) {
     await world.sleep(random.int(1, 2 * plan.paceMs), process);
     if (plan.restMs > 0 && world.nowMs > restFromMs && world.nowMs < restFromMs + plan.restMs) continue;
-    if (stage.isOver || handle.openCalls > MOST_OPEN_CALLS) continue;
+    if (stage.isOver || handle.openCalls > MAX_OPEN_CALLS) continue;
     const calls = random.chance(0.1) ? random.int(2, 12) : 1;
     let last: Promise<void> | undefined;
     for (let i = 0; i < calls; i++) last = record(stage, handle);

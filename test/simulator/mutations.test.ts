@@ -3,7 +3,7 @@ import { MUTATIONS } from "./mutations.ts";
 import { planOf } from "./plan.ts";
 import { playSchedule } from "./schedule.ts";
 
-const MOST_PLAYED = Number(process.env.ORIEL_MUTATION_SEEDS ?? 40);
+const MAX_PLAYED = Number(process.env.ORIEL_MUTATION_SEEDS ?? 40);
 
 /** `npm test` takes the first few, which fail at once; `npm run faults` takes them all. */
 const isFaultsRun = process.env.npm_lifecycle_event === "faults" || process.env.ORIEL_SEEDS !== undefined;
@@ -14,7 +14,7 @@ describe("each rule is needed", () => {
   for (const mutation of rules)
     it(mutation.rule, { timeout: 120_000 }, async () => {
       let found = 0;
-      for (let seed = 1, played = 0; played < MOST_PLAYED && found === 0; seed++) {
+      for (let seed = 1, played = 0; played < MAX_PLAYED && found === 0; seed++) {
         const plan = planOf(seed);
         if (mutation.suits?.(plan) === false) continue;
         played++;
@@ -23,6 +23,6 @@ describe("each rule is needed", () => {
         // A seed that fails with the rule in place says nothing about the rule.
         if (violations.length > 0 && (await playSchedule(seed, { conditions })).violations.length === 0) found = seed;
       }
-      expect(found, `nothing failed in ${MOST_PLAYED} schedules`).toBeGreaterThan(0);
+      expect(found, `nothing failed in ${MAX_PLAYED} schedules`).toBeGreaterThan(0);
     });
 });

@@ -28,7 +28,7 @@ export interface Plan {
     readonly rotateBytes: number;
     readonly appendBytes: number;
     readonly coldBytes: number;
-    readonly leastInDigest: number;
+    readonly minInDigest: number;
   };
   /** How far the events of an event clock lag behind. */
   readonly eventLagMs: number;
@@ -91,7 +91,7 @@ export function planOf(seed: number): Plan {
       rotateBytes: random.pick([600, 1 << 20, 1 << 20]),
       appendBytes: random.pick([1_000, 1 << 20, 1 << 20]),
       coldBytes: random.pick([1_500, 1 << 20, 1 << 20]),
-      leastInDigest: 4,
+      minInDigest: 4,
     },
     eventLagMs: random.pick([0, 10_000, 1_000_000]),
     hasOwnTimes: isEventClock || random.chance(0.3),

@@ -5,7 +5,7 @@ export interface SoakPlan {
   /** How long the load lasts, the start of its processes included. */
   seconds: number;
   /** The load lasts until this many events are acknowledged, so that a slow machine has as much to judge. */
-  leastEvents: number;
+  minEvents: number;
   workers: number;
   /** Number of processes that are never killed, so that their memory is sampled from the first second to the last. */
   spared: number;
@@ -23,7 +23,7 @@ export interface SoakPlan {
 /** `npm test`: small, with every part. */
 export const SHORT: SoakPlan = {
   seconds: 14,
-  leastEvents: 2000,
+  minEvents: 2000,
   workers: 4,
   spared: 2,
   series: 1000,
@@ -35,7 +35,7 @@ export const SHORT: SoakPlan = {
 /** `npm run soak`. */
 export const LONG: SoakPlan = {
   seconds: 600,
-  leastEvents: 10_000,
+  minEvents: 10_000,
   workers: 8,
   spared: 2,
   series: 10_000,

@@ -5,7 +5,7 @@ import { soak } from "./run.ts";
 test.concurrent.each(Object.entries(PLANTS))("a soak finds that %s", { timeout: 180_000 }, async (plant, { found }) => {
   const { wrong } = await soak({
     seconds: 3,
-    leastEvents: 3000,
+    minEvents: 3000,
     workers: 1,
     spared: 1,
     series: 40,

@@ -59,7 +59,7 @@ async function play(plan: SoakPlan, url: string, redis: Redis): Promise<SoakOutc
     const isEnough = () =>
       crew.isAtWork &&
       Date.now() - crew.firstAnswerMs > SEVERAL_CHUNKS_MS &&
-      ledger.acknowledged >= plan.leastEvents &&
+      ledger.acknowledged >= plan.minEvents &&
       crew.compared > 0 &&
       (crew.kills > 0 || plan.killEveryMs === 0);
     await Promise.race([until("there is enough to judge", isEnough, LONGEST_WAIT_MS), meanwhile]);

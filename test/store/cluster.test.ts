@@ -7,7 +7,7 @@ import { type RedisCluster, startCluster } from "../harness/servers/redis-cluste
 import { clusterClients, type HandedIn } from "./contract/clients.ts";
 import { append, move } from "./ops/operations.ts";
 
-const input = (text: string) => ({ bytes: Buffer.from(text), mostBytes: 1e9, lifetimeMs: 0 });
+const input = (text: string) => ({ bytes: Buffer.from(text), maxBytes: 1e9, lifetimeMs: 0 });
 
 let cluster: RedisCluster;
 let client: Cluster;

@@ -6,7 +6,7 @@ import { append, remove } from "./ops/operations.ts";
 /** The size of an entry besides the characters of its key and its value. */
 const OWN = 160;
 
-const of = (sizeBytes: number, lifetimeMs = 0) => ({ bytes: new Uint8Array(sizeBytes), mostBytes: 1e9, lifetimeMs });
+const of = (sizeBytes: number, lifetimeMs = 0) => ({ bytes: new Uint8Array(sizeBytes), maxBytes: 1e9, lifetimeMs });
 
 /** An operation whose local step is the test's own. */
 function step<Output>(local: Operation<void, Output>["local"], keysOf?: (key: string) => string[]) {

@@ -10,7 +10,7 @@ describe("batches", () => {
   test("calls of one turn travel in few script calls, each key with its own result or refusal", async () => {
     const store = stage.open();
     const runs = Array.from({ length: 1000 }, (_, i) =>
-      store.run(append, store.keyOf(`k${i}`), { ...input("abc"), mostBytes: i % 10 === 3 ? 2 : 9 }),
+      store.run(append, store.keyOf(`k${i}`), { ...input("abc"), maxBytes: i % 10 === 3 ? 2 : 9 }),
     );
     const results = await Promise.allSettled(runs);
     expect(results.map(({ status }) => status === "fulfilled")).toEqual(runs.map((_, i) => i % 10 !== 3));

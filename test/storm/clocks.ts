@@ -24,7 +24,7 @@ export class ServerClock {
   readonly canStep: boolean;
   isStepped = false;
   #aheadMs = 0;
-  #mostMs = 0;
+  #maxMs = 0;
 
   constructor(canStep: boolean) {
     this.canStep = canStep;
@@ -32,7 +32,7 @@ export class ServerClock {
     const nowMs = Date.now();
     // No step and no time of day moves it into another hour or day.
     this.#aheadMs = Math.ceil(nowMs / DAY_MS) * DAY_MS + DAY_MS / 2 + 1_800_000 - nowMs;
-    this.#mostMs = this.#aheadMs;
+    this.#maxMs = this.#aheadMs;
   }
 
   get options() {
@@ -46,11 +46,11 @@ export class ServerClock {
   step(random: Random): void {
     this.isStepped = true;
     this.#aheadMs += random.int(-LONGEST_STEP_MS, LONGEST_STEP_MS);
-    this.#mostMs = Math.max(this.#mostMs, this.#aheadMs);
+    this.#maxMs = Math.max(this.#maxMs, this.#aheadMs);
   }
 
   /** As late as it ever was. */
   settle(): void {
-    this.#aheadMs = this.#mostMs;
+    this.#aheadMs = this.#maxMs;
   }
 }

@@ -74,9 +74,9 @@ export async function playStorm(seed: number, servers: FaultyServers, change?: C
   }
 
   let isOver = false;
-  const leastActs = change ? 40 : 0;
+  const minActs = change ? 40 : 0;
   const playing = actors.map(async (actor) => {
-    for (let acts = 0; !isOver || acts < leastActs; acts++) {
+    for (let acts = 0; !isOver || acts < minActs; acts++) {
       await actor.act();
       await pause(2);
     }

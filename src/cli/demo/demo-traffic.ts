@@ -1,7 +1,7 @@
 import { Agent, get } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const MOST_AT_ONCE = 64;
+const MAX_AT_ONCE = 64;
 const TICK_MS = 10;
 
 /** Sends requests at a steady rate over kept-alive sockets, at most 64 at once, and reports the latency of each. */
@@ -31,13 +31,13 @@ export class Traffic {
 
   /** Sends until the signal, then waits for the answers under way and for their records. Rejects when a record fails. */
   async run(signal: AbortSignal): Promise<void> {
-    const agent = new Agent({ keepAlive: true, maxSockets: MOST_AT_ONCE });
+    const agent = new Agent({ keepAlive: true, maxSockets: MAX_AT_ONCE });
     const startMs = performance.now();
     try {
       while (!signal.aborted && this.#failure === undefined) {
         const dueCount = Math.floor(((performance.now() - startMs) / 1000) * this.#rate);
         // A late request is sent as soon as a socket is free. The rate is a target, the bound of 64 is strict.
-        while (this.#sentCount < dueCount && this.#underWay.size < MOST_AT_ONCE) this.#send(agent);
+        while (this.#sentCount < dueCount && this.#underWay.size < MAX_AT_ONCE) this.#send(agent);
         await sleep(TICK_MS);
       }
       await Promise.all(this.#underWay);

@@ -1,8 +1,8 @@
 import type { Row } from "../row.ts";
 
 /** Maximum points of a picture. Above it every second point is dropped, repeatedly. */
-const MOST_POINTS = 4000;
-const MOST_KEYS = 200;
+const MAX_POINTS = 4000;
+const MAX_KEYS = 200;
 
 export interface KeyPoints {
   readonly key: string | null;
@@ -25,7 +25,7 @@ export class PlotPoints {
       points.eventCount += row.count;
       if (points.seen++ % points.stride !== 0) continue;
       points.rows.push(row);
-      if (points.rows.length <= MOST_POINTS) continue;
+      if (points.rows.length <= MAX_POINTS) continue;
       points.rows = points.rows.filter((_, index) => index % 2 === 0);
       points.stride *= 2;
     }
@@ -39,7 +39,7 @@ export class PlotPoints {
   }
 
   #begin(key: string | null): KeyPoints | null {
-    if (this.#keys.size >= MOST_KEYS) {
+    if (this.#keys.size >= MAX_KEYS) {
       this.#isFull = true;
       return null;
     }

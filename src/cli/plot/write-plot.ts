@@ -3,11 +3,11 @@ import type { ReplayOptions } from "../replay/options.ts";
 import { drawPlot } from "./plot.ts";
 import type { PlotPoints } from "./plot-points.ts";
 
-const MOST_PANELS = 12;
+const MAX_PANELS = 12;
 
 /** Writes the picture that `--plot` asked for. */
 export async function writePlot(options: ReplayOptions, points: PlotPoints, valueName: string): Promise<void> {
-  const { panels, leftOutCount } = points.busiest(MOST_PANELS);
+  const { panels, leftOutCount } = points.busiest(MAX_PANELS);
   const by = options.selection.key === undefined ? "" : ` by ${options.selection.key}`;
   const svg = drawPlot({
     title: `${options.name}: ${valueName}${by}`,

@@ -6,9 +6,9 @@ import type { Row } from "../row.ts";
 import type { ReplayOptions } from "./options.ts";
 
 /** Maximum open series, and maximum events that wait to be recorded. */
-const MOST_KEYS = 10_000;
-const MOST_PENDING = 8192;
-const MOST_AT_ONCE = 256;
+const MAX_KEYS = 10_000;
+const MAX_PENDING = 8192;
+const MAX_AT_ONCE = 256;
 /** A frame keeps its times as 32-bit offsets from the first. */
 const LONGEST_FRAME_MS = 2 ** 32 - 1;
 
@@ -40,7 +40,7 @@ export class Recorder {
   }
 
   get isFull(): boolean {
-    return this.#pendingCount >= MOST_PENDING;
+    return this.#pendingCount >= MAX_PENDING;
   }
 
   /** Queries an empty window, so that a wrong argument or an unreachable store fails before the first line is read. */
@@ -97,7 +97,7 @@ export class Recorder {
 
   /** Drops the series that no window from `endMs` on needs, so that memory stays bounded with ever new keys. */
   async forget(endMs: number): Promise<void> {
-    if (this.#options.empty || this.#keys.size < MOST_KEYS / 2) return;
+    if (this.#options.empty || this.#keys.size < MAX_KEYS / 2) return;
     await this.#each(async (keyed) => {
       if (keyed.atMs.length > 0 || keyed.latestMs >= endMs - this.#options.spanMs) return;
       this.#keys.delete(keyed.key);
@@ -117,7 +117,7 @@ export class Recorder {
       known.earliestMs = Math.min(known.earliestMs, atMs);
       return known;
     }
-    if (this.#keys.size >= MOST_KEYS) return "there are too many keys";
+    if (this.#keys.size >= MAX_KEYS) return "there are too many keys";
     try {
       const series = this.#open(key);
       const keyed = { key, series, earliestMs: atMs, latestMs: Number.NEGATIVE_INFINITY, atMs: [], values: [] };
@@ -172,8 +172,8 @@ export class Recorder {
 
   async #each(act: (keyed: KeyedSeries) => Promise<void>): Promise<void> {
     const all = [...this.#keys.values()];
-    for (let from = 0; from < all.length; from += MOST_AT_ONCE) {
-      await Promise.all(all.slice(from, from + MOST_AT_ONCE).map(act));
+    for (let from = 0; from < all.length; from += MAX_AT_ONCE) {
+      await Promise.all(all.slice(from, from + MAX_AT_ONCE).map(act));
     }
   }
 }

@@ -7,7 +7,7 @@ import type { Recorder } from "./recorder.ts";
 import type { WindowSchedule } from "./schedule.ts";
 
 /** A shared store refuses events further ahead of its clock. The line is wrong then. */
-const MOST_AHEAD_MS = 60_000;
+const MAX_AHEAD_MS = 60_000;
 
 /**
  * One replay: outcomes in, rows out. Before it records an event that closes windows, it records all earlier events and
@@ -85,7 +85,7 @@ export class ReplayRun {
   #faultOf({ atMs, value }: Reading): string | null {
     if (this.#options.values === "float32" && !Number.isFinite(Math.fround(value)))
       return `the value ${value} is too large for float32`;
-    if (this.#options.redis !== undefined && atMs > Date.now() + MOST_AHEAD_MS)
+    if (this.#options.redis !== undefined && atMs > Date.now() + MAX_AHEAD_MS)
       return "its time lies more than 60 s in the future, which a shared series refuses";
     return null;
   }

@@ -4,7 +4,7 @@ import type { CellMemory } from "./cell-memory.ts";
 import type { Pending } from "./pending.ts";
 import { MAX_UNCONFIRMED_BYTES } from "./unconfirmed-batches.ts";
 
-const MOST_ROWS = 2048;
+const MAX_ROWS = 2048;
 /** A batch of this size is sent early, so that the server works while the process counts. */
 const ENOUGH_ROWS = 512;
 /** Bytes of a row without its text: MessagePack heads, start and count. */
@@ -27,7 +27,7 @@ export class Batch {
   #cells: number[] = [];
   /** Earlier rows of cells that have since counted another start. */
   #left: [cell: number, startMinute: number, count: number][] = [];
-  #mostBytes = ARRAY_HEAD_BYTES;
+  #maxBytes = ARRAY_HEAD_BYTES;
   #packed: Uint8Array | undefined;
 
   constructor(memory: CellMemory, pending: Pending) {
@@ -42,7 +42,7 @@ export class Batch {
 
   /** Whether the batch is open, uses cells of this memory, and has room for this count and one more row. */
   hasRoomFor(count: number, memory: CellMemory): boolean {
-    const hasRoom = this.rowCount < MOST_ROWS && this.#mostBytes <= MAX_UNCONFIRMED_BYTES - LONGEST_ROW_BYTES;
+    const hasRoom = this.rowCount < MAX_ROWS && this.#maxBytes <= MAX_UNCONFIRMED_BYTES - LONGEST_ROW_BYTES;
     return this.#memory === memory && hasRoom && this.total + count <= Number.MAX_SAFE_INTEGER;
   }
 
@@ -64,7 +64,7 @@ export class Batch {
   }
 
   #hold(textBytes: number): void {
-    this.#mostBytes += ROW_BYTES + textBytes;
+    this.#maxBytes += ROW_BYTES + textBytes;
     this.#pending.bytes += ROW_BYTES + textBytes;
   }
 
@@ -76,7 +76,7 @@ export class Batch {
 
   #pack(): Uint8Array {
     const memory = this.#memory!;
-    const rows = new RowWriter(memory, new Uint8Array(this.#mostBytes), this.rowCount);
+    const rows = new RowWriter(memory, new Uint8Array(this.#maxBytes), this.rowCount);
     for (const [cell, startMinute, count] of this.#left) rows.write(cell, startMinute, count);
     for (const cell of this.#cells) rows.write(cell, memory.startOf(cell), memory.countOf(cell));
     this.#memory = undefined;
@@ -87,8 +87,8 @@ export class Batch {
 
   /** Its rows no longer wait for an answer. */
   release(): void {
-    this.#pending.bytes -= this.#mostBytes - ARRAY_HEAD_BYTES;
-    this.#mostBytes = ARRAY_HEAD_BYTES;
+    this.#pending.bytes -= this.#maxBytes - ARRAY_HEAD_BYTES;
+    this.#maxBytes = ARRAY_HEAD_BYTES;
   }
 }
 

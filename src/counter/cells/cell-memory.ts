@@ -1,9 +1,9 @@
-import { MOST_SHARDS } from "../format/layout.ts";
+import { MAX_SHARDS } from "../format/layout.ts";
 
 const FIRST_CELLS = 1024;
 const FIRST_TEXT_BYTES = 32_768;
 /** Arrays double up to this size. Larger arrays grow by this size, so that little memory is unused. */
-const MOST_GROWTH_BYTES = 8 << 20;
+const MAX_GROWTH_BYTES = 8 << 20;
 
 /** The size of a record, in 8-byte and in 4-byte elements. */
 const FLOATS = 4;
@@ -50,7 +50,7 @@ export class CellMemory {
     while (this.#textBytes + text.length > this.#texts.length) this.#growTexts();
     const at = cell * INTS;
     this.#ints[at + 6] = this.#textBytes;
-    this.#ints[at + 7] = text.length * MOST_SHARDS + shard;
+    this.#ints[at + 7] = text.length * MAX_SHARDS + shard;
     this.#texts.set(text, this.#textBytes);
     this.#textBytes += text.length;
     return cell;
@@ -70,7 +70,7 @@ export class CellMemory {
   }
 
   shardOf(cell: number): number {
-    return this.#ints[cell * INTS + 7]! % MOST_SHARDS;
+    return this.#ints[cell * INTS + 7]! % MAX_SHARDS;
   }
 
   textOf(cell: number): Uint8Array {
@@ -79,7 +79,7 @@ export class CellMemory {
   }
 
   textBytesOf(cell: number): number {
-    return Math.floor(this.#ints[cell * INTS + 7]! / MOST_SHARDS);
+    return Math.floor(this.#ints[cell * INTS + 7]! / MAX_SHARDS);
   }
 
   /** Writes a cell's text and returns the position after it. */
@@ -124,5 +124,5 @@ export class CellMemory {
 }
 
 function grownLength(length: number, elementBytes: number): number {
-  return length + Math.min(length, MOST_GROWTH_BYTES / elementBytes);
+  return length + Math.min(length, MAX_GROWTH_BYTES / elementBytes);
 }

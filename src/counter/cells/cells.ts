@@ -5,9 +5,9 @@ import { shardOf } from "../format/layout.ts";
 import { distinctValues, growthOf, keptText, MAP_BYTES } from "./cell-heap.ts";
 import { CellMemory } from "./cell-memory.ts";
 
-const MOST_CELLS = 1_000_000;
+const MAX_CELLS = 1_000_000;
 /** Bound of the memory of all cells. It has room for a million cells with short values. */
-const MOST_CELL_BYTES = 128 << 20;
+const MAX_CELL_BYTES = 128 << 20;
 const FIRST_ORDERING = 256;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -36,19 +36,19 @@ export class Cells {
   #mapBytes = 0;
   #nextOrdering = FIRST_ORDERING;
   readonly #onForget: () => void;
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
 
   /** `onForget`: called when the memory is dropped. Batches must copy their counts out of it. */
   constructor(
     dimensions: readonly string[],
     shards: number,
     onForget: () => void = () => {},
-    mostBytes = MOST_CELL_BYTES,
+    maxBytes = MAX_CELL_BYTES,
     sharded = dimensions.length,
   ) {
     this.#sharded = sharded;
     this.#onForget = onForget;
-    this.#mostBytes = mostBytes;
+    this.#maxBytes = maxBytes;
     this.#dimensions = dimensions;
     this.#shards = shards;
     this.#order = [...dimensions.keys()];
@@ -74,7 +74,7 @@ export class Cells {
   #make(values: CounterValues): number {
     const texts = checkValues(this.#dimensions, values);
     const bytes = encoder.encode(valuesText(texts));
-    if (this.#memory.length >= MOST_CELLS || this.#bytesWith(bytes.length) > this.#mostBytes) this.#forget();
+    if (this.#memory.length >= MAX_CELLS || this.#bytesWith(bytes.length) > this.#maxBytes) this.#forget();
     const isSharded = this.#sharded === texts.length;
     const first = isSharded ? bytes : encoder.encode(valuesText(texts.slice(0, this.#sharded)));
     const cell = this.#memory.append(bytes, shardOf(first, this.#shards));

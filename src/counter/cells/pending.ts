@@ -5,10 +5,10 @@ export interface Pending {
   bytes: number;
 }
 
-export const MOST_PENDING_BYTES = 64 << 20;
+export const MAX_PENDING_BYTES = 64 << 20;
 
 export function overloaded(bytes: number): OrielError {
-  return new OrielError("OVERLOADED", `${bytes} bytes of rows wait for the store; the bound is ${MOST_PENDING_BYTES}`, {
+  return new OrielError("OVERLOADED", `${bytes} bytes of rows wait for the store; the bound is ${MAX_PENDING_BYTES}`, {
     transient: true,
   });
 }

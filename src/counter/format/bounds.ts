@@ -18,5 +18,5 @@ export function isStorable(text: unknown, longest: number): text is string {
 }
 
 /** The years 1000 to 9999: all databases have timestamps for them, with days of any time zone. */
-export const LEAST_START_MS = Date.UTC(1000, 0);
-export const MOST_START_MS = Date.UTC(10_000, 0) - MINUTE_MS;
+export const MIN_START_MS = Date.UTC(1000, 0);
+export const MAX_START_MS = Date.UTC(10_000, 0) - MINUTE_MS;

@@ -3,7 +3,7 @@ import { fnv1a, spreadKeys } from "../../store/spread-keys.ts";
 import type { BucketName } from "../buckets.ts";
 import { escapeValue } from "./field.ts";
 
-export const MOST_SHARDS = 1024;
+export const MAX_SHARDS = 1024;
 const FORMAT = 1;
 /** Prefix of an added dimension. No dimension's name begins with it. */
 const ADDED = "+";

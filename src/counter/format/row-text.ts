@@ -1,4 +1,4 @@
-import { isStorable, LEAST_START_MS, longestValue, MOST_START_MS } from "./bounds.ts";
+import { isStorable, longestValue, MAX_START_MS, MIN_START_MS } from "./bounds.ts";
 import { readValues } from "./field.ts";
 import { dimensionCounts } from "./layout.ts";
 
@@ -21,7 +21,7 @@ export function isRow(row: string, layout: string): boolean {
   const start = row.slice(0, bar);
   if (bar < 1 || !/^-?\d{1,10}$/.test(start)) return false;
   const startMs = Number(start) * MINUTE_MS;
-  if (startMs < LEAST_START_MS || startMs > MOST_START_MS) return false;
+  if (startMs < MIN_START_MS || startMs > MAX_START_MS) return false;
   // Only these three characters are escaped.
   if (row.includes("%") && /%(?!25|7c|0a)/.test(row)) return false;
   const values = readValues(row);

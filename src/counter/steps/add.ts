@@ -31,11 +31,11 @@ export interface Added {
   place: string;
 }
 
-const MOST_SUM = 2n ** 63n - 1n;
+const MAX_SUM = 2n ** 63n - 1n;
 /** Memory of a row besides its text: a field and a number. */
 const ROW_BYTES = 128;
 /** About 6000 rows, which occupy the server for about 6 ms. */
-const MOST_BYTES = 2 ** 17;
+const MAX_BYTES = 2 ** 17;
 
 /** Counts a batch once; law in lua/counter/add.lua. */
 export const add: Operation<Addition, Added> = {
@@ -44,7 +44,7 @@ export const add: Operation<Addition, Added> = {
   keyCount: 1,
   arity: 7,
   repeatable: true,
-  mostBytes: MOST_BYTES,
+  maxBytes: MAX_BYTES,
   mustLast: true,
   encode: ({ layout, mark, before, after, total, rows, again = "" }) => [
     ...[layout, mark, before, after],
@@ -66,7 +66,7 @@ export const add: Operation<Addition, Added> = {
       return { isCounted: true, generation, born: shard.get("@born") ?? "", place };
     }
     const sum = BigInt(shard.get(`@n:${current}`) ?? 0) + BigInt(total);
-    if (sum > MOST_SUM) throw new RangeError("increment or decrement would overflow");
+    if (sum > MAX_SUM) throw new RangeError("increment or decrement would overflow");
     const counts = unpackStrings(rows);
     const growthBytes = rows.length * (again === "" ? 1 : 3) + ROW_BYTES * (counts.length / 2 + 8);
     change(keys, key, shard, growthBytes, () => {

@@ -1,7 +1,7 @@
 import { script } from "../../generated/counter/mirror.ts";
 import type { Operation } from "../../store/contract.ts";
 
-const MOST_SUM = 2n ** 63n - 1n;
+const MAX_SUM = 2n ** 63n - 1n;
 const KEY_BYTES = 64;
 
 /** Adds to a plain key and extends its expiry. Sent only once. Law in lua/counter/mirror.lua. */
@@ -15,7 +15,7 @@ export const mirrorAdd: Operation<{ count: bigint; keepMs: number }, void> = {
   decode: () => undefined,
   local(keys, key, { count, keepMs }, nowMs) {
     const sum = BigInt((keys.get(key) as string | undefined) ?? 0) + count;
-    if (sum > MOST_SUM) throw new RangeError("increment or decrement would overflow");
+    if (sum > MAX_SUM) throw new RangeError("increment or decrement would overflow");
     keys.set(key, `${sum}`, KEY_BYTES, nowMs + keepMs);
   },
 };

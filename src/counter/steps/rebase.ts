@@ -20,7 +20,7 @@ export interface Rebase {
 }
 
 /** Maximum generations between the last acknowledged and the current one. Normally a few; each is visited. */
-const MOST_ENDED = 65_536;
+const MAX_ENDED = 65_536;
 
 /**
  * Makes a shard continue from a ledger that it does not fit. False if the shard has changed. Law in
@@ -43,7 +43,7 @@ export const rebase: Operation<Rebase, boolean> = {
     if (`${shard.get("@born") ?? ""} ${base} ${acknowledged}` !== seen) return false;
     const last = Math.max(acknowledged, leftOut ?? acknowledged);
     if (last >= current) return false;
-    if (current - acknowledged > MOST_ENDED)
+    if (current - acknowledged > MAX_ENDED)
       throw corruptError(
         key,
         `its generation being filled is ${current - acknowledged} after the last one acknowledged`,

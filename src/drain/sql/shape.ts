@@ -1,5 +1,5 @@
 import type { BucketName } from "../../counter/buckets.ts";
-import { isStorable, LEAST_START_MS, longestValue as longestOf, MOST_START_MS } from "../../counter/format/bounds.ts";
+import { isStorable, longestValue as longestOf, MAX_START_MS, MIN_START_MS } from "../../counter/format/bounds.ts";
 import type { CounterShape, RowsQuery } from "../../counter/table.ts";
 import { argumentError } from "../../errors.ts";
 import { placed } from "../../place.ts";
@@ -65,7 +65,7 @@ export function checkStart(startMs: number): void {
 
 /** A whole minute that every database can store. */
 export function isStart(ms: number): boolean {
-  return ms >= LEAST_START_MS && ms <= MOST_START_MS && ms % MINUTE_MS === 0;
+  return ms >= MIN_START_MS && ms <= MAX_START_MS && ms % MINUTE_MS === 0;
 }
 
 export function checkQuery(shape: CounterShape, query: RowsQuery): void {
@@ -86,5 +86,5 @@ export function checkQuery(shape: CounterShape, query: RowsQuery): void {
 
 /** A bound of a query for comparison with starts: rounded up to a second, and clamped to the stored range. */
 export function boundMs(ms: number): number {
-  return Math.min(Math.max(Math.ceil(ms / 1000) * 1000, LEAST_START_MS), MOST_START_MS + MINUTE_MS - 1000);
+  return Math.min(Math.max(Math.ceil(ms / 1000) * 1000, MIN_START_MS), MAX_START_MS + MINUTE_MS - 1000);
 }

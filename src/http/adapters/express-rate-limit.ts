@@ -63,7 +63,7 @@ export function expressRateLimitStore(
     if (typeof prefix !== "string") throw argumentError("prefix", prefix, "a string");
     if (typeof clock !== "function") throw argumentError("clock", clock, "a function that returns ms since 1970");
     let taker = typeof limiter === "function" ? undefined : checked(limiter);
-    let mostHits = 0;
+    let maxHits = 0;
     /** Kept only if hits are returned. The first call of express-rate-limit, to `init`, says so. */
     let tally: Tally | undefined = new Tally();
     let takesBack = false;
@@ -80,7 +80,7 @@ export function expressRateLimitStore(
       prefix,
       init({ windowMs, limit, skipFailedRequests, skipSuccessfulRequests }) {
         if (typeof limiter === "function") taker = checked(limiter(windowMs));
-        if (typeof limit === "number") mostHits = limit;
+        if (typeof limit === "number") maxHits = limit;
         spanMs = windowMs;
         takesBack ||= Boolean(skipFailedRequests || skipSuccessfulRequests);
         tally = takesBack ? (tally ?? new Tally()) : undefined;
@@ -99,7 +99,7 @@ export function expressRateLimitStore(
         else tally?.tookNothing(id, clock(), degraded ? spanMs : resetAfterMs);
         if (allowed) return { totalHits: Math.max(hitsOf(decision), 1), resetTime: until(resetAfterMs) };
         // express-rate-limit must deny what the limiter denied, even if its own limit is larger.
-        const limit = Math.max(mostHits, Number.isFinite(decision.limit) ? decision.limit : 0);
+        const limit = Math.max(maxHits, Number.isFinite(decision.limit) ? decision.limit : 0);
         return { totalHits: limit + 1, resetTime: until(retryAfterMs) };
       },
       async decrement(key) {

@@ -7,7 +7,7 @@ export interface Lookback {
   /** The window begins this long before the series' present, or at `fromMs`, whichever is earlier. */
   spanMs: number;
   fromMs: number;
-  mostBytes: number;
+  maxBytes: number;
 }
 
 /** A closed chunk as found. */
@@ -19,11 +19,11 @@ export interface ClosedChunk {
   bytes: Uint8Array;
 }
 
-export function encodeLookback({ spanMs, fromMs, mostBytes }: Lookback): Uint8Array {
+export function encodeLookback({ spanMs, fromMs, maxBytes }: Lookback): Uint8Array {
   const view = new DataView(new ArrayBuffer(layout.LOOKBACK_BYTES));
   view.setFloat64(layout.LOOKBACK_SPAN_MS_AT, spanMs, true);
   view.setFloat64(layout.LOOKBACK_FROM_MS_AT, fromMs, true);
-  view.setUint32(layout.LOOKBACK_MAX_BYTES_AT, mostBytes, true);
+  view.setUint32(layout.LOOKBACK_MAX_BYTES_AT, maxBytes, true);
   return new Uint8Array(view.buffer);
 }
 

@@ -76,10 +76,10 @@ export class JournalCopy {
     return this.eventCount * bytesPerEvent(valueType) + this.chunks.length * CHUNK_BYTES + this.nameBytes;
   }
 
-  /** Whether its events exceed `mostBytes`, or its events, others and names of frames together exceed 1.5 times that. */
-  exceeds(mostBytes: number, eventCount = this.eventCount, othersBytes = 0): boolean {
+  /** Whether its events exceed `maxBytes`, or its events, others and names of frames together exceed 1.5 times that. */
+  exceeds(maxBytes: number, eventCount = this.eventCount, othersBytes = 0): boolean {
     const eventBytes = eventCount * bytesPerEvent(this.tail?.header.valueType ?? 0);
-    return eventBytes > mostBytes || eventBytes + this.nameBytes + othersBytes > WITH_NAMES * mostBytes;
+    return eventBytes > maxBytes || eventBytes + this.nameBytes + othersBytes > WITH_NAMES * maxBytes;
   }
 
   /** Approximate size of the names of frames in the heap. */

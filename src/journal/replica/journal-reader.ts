@@ -57,9 +57,9 @@ export class JournalReader {
 
   /**
    * `cut` is the answer of an append or read that named the known part of `copy`. It is consumed, even by a failure. Throws
-   * WindowTooLarge before the copy exceeds `mostBytes` by much (see `exceeds`).
+   * WindowTooLarge before the copy exceeds `maxBytes` by much (see `exceeds`).
    */
-  async follow(copy: JournalCopy, cut: JournalAnswer, fromMs: number, mostBytes: number): Promise<void> {
+  async follow(copy: JournalCopy, cut: JournalAnswer, fromMs: number, maxBytes: number): Promise<void> {
     const { header } = cut;
     if (!header) {
       copy.clear();
@@ -69,19 +69,19 @@ export class JournalReader {
     const { tail } = copy;
     let isLinked = true;
     if (!tail) {
-      isLinked = await this.#prepend(copy, cut.length, header, linkOf(cut), fromMs, mostBytes, cut);
+      isLinked = await this.#prepend(copy, cut.length, header, linkOf(cut), fromMs, maxBytes, cut);
       this.#begin(copy, cut);
     } else if (continuesFrom(tail.header, cut)) {
       tail.header = header;
       copy.take(cut.bytes);
-    } else if (header.number > tail.header.number) isLinked = await this.#chain(copy, cut, mostBytes);
+    } else if (header.number > tail.header.number) isLinked = await this.#chain(copy, cut, maxBytes);
     else throw new JournalRolledBack(true);
     // Bytes that continue the last frame of the copy prove the link.
     if (await this.#fill(copy, true, cut.length)) isLinked = true;
     if (!copy.isFirstKnown && needsOlder(copy.head!.header, fromMs)) {
       const older = new JournalCopy();
       const { length, header: first } = copy.head!;
-      const roomBytes = mostBytes - copy.eventCount * bytesPerEvent(first.valueType);
+      const roomBytes = maxBytes - copy.eventCount * bytesPerEvent(first.valueType);
       isLinked = (await this.#prepend(older, length, first, copy.knownOf(copy.tail!), fromMs, roomBytes)) && isLinked;
       if (!copy.prepend(older)) throw new JournalRolledBack();
       copy.isFirstKnown = older.isFirstKnown;
@@ -95,7 +95,7 @@ export class JournalReader {
   }
 
   /** Reads the rest of the last chunk, the chunks closed since, and the open one. Their births must form a chain. */
-  async #chain(copy: JournalCopy, cut: JournalAnswer, mostBytes: number): Promise<boolean> {
+  async #chain(copy: JournalCopy, cut: JournalAnswer, maxBytes: number): Promise<boolean> {
     const tail = copy.tail!;
     let taken = 0;
     const { number, birthBefore } = cut.header!;
@@ -120,7 +120,7 @@ export class JournalReader {
         if (await this.#fill(copy, false, chunk.length)) isLinked = false;
         taken += copy.tail!.events.count;
         // The window begins before the end of the last chunk, so it needs all chunks that follow.
-        if (copy.exceeds(mostBytes, taken)) throw new WindowTooLarge();
+        if (copy.exceeds(maxBytes, taken)) throw new WindowTooLarge();
       }
       next += count;
     }
@@ -139,13 +139,13 @@ export class JournalReader {
     first: ChunkHeader,
     link: Known,
     fromMs: number,
-    mostBytes: number,
+    maxBytes: number,
     cut?: JournalAnswer,
   ): Promise<boolean> {
     const older: RawChunk[] = [];
     let oldest = first;
     const uncounted: Uint8Array[] = [];
-    let room = Math.floor(mostBytes / bytesPerEvent(first.valueType));
+    let room = Math.floor(maxBytes / bytesPerEvent(first.valueType));
     let isLinked = true;
     const take = async (chunk: ClosedChunk) => {
       const { frames, isLinked: isWhole } = await this.#reads.frames(chunk, link);
@@ -178,7 +178,7 @@ export class JournalReader {
       copy.begin(chunk.header);
       copy.take(chunk.frames);
       leftBytes -= chunk.frames.length;
-      if (copy.exceeds(mostBytes, undefined, leftBytes)) throw new WindowTooLarge();
+      if (copy.exceeds(maxBytes, undefined, leftBytes)) throw new WindowTooLarge();
     }
     copy.isFirstKnown = missing;
     return isLinked;

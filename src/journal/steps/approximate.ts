@@ -23,7 +23,7 @@ export const approximate: StepOfArguments<Lookback, SummaryRead> = {
   arity: 2,
   keyCount: 1,
   repeatable: true,
-  mostBytes: MAX_CALL_BYTES,
+  maxBytes: MAX_CALL_BYTES,
   encode: (lookback) => readWindow.encode(lookback),
   decode(reply) {
     const size = new DataView(reply.buffer, reply.byteOffset).getUint32(layout.SIZED_LENGTH_AT, true);

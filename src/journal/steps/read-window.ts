@@ -54,7 +54,7 @@ function withClosedChunks<Inner, Input>(
     arity: step.arity + 1,
     keyCount: 1,
     repeatable: true,
-    mostBytes: MAX_CALL_BYTES,
+    maxBytes: MAX_CALL_BYTES,
     encode(input): Argument[] {
       const [inner, lookback] = partsOf(input);
       return [...step.encode(inner), encodeLookback(lookback)];
@@ -93,7 +93,7 @@ function closedChunksOf(
     isMissing = found === undefined;
     if (!(found instanceof ChunkBytes)) break;
     sizeBytes += found.length;
-    if (found.length < HEADER_BYTES || sizeBytes > lookback.mostBytes) break;
+    if (found.length < HEADER_BYTES || sizeBytes > lookback.maxBytes) break;
     const { bytes } = found;
     next = found.header;
     chunks.push({ header: next, length: bytes.length, bytes });

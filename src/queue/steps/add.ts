@@ -22,7 +22,7 @@ export const add: Operation<{ layout: string; messages: readonly NewMessage[] },
   repeatable: true,
   mustLast: true,
   // About 1000 messages, which occupy the server for about 1000 times 8 us.
-  mostBytes: 65_536,
+  maxBytes: 65_536,
   encode: ({ layout, messages }) => [
     layout,
     packStrings(messages.flatMap(({ id, when, envelope }) => [id, dueTimeText(when), envelope])),

@@ -29,7 +29,7 @@ export const settleAndClaim: Operation<SettleAndClaimRequest, SettleAndClaimResu
   mustLast: true,
   // Results of about 400 messages of several shards. With the messages claimed for them, they occupy the server for
   // about 10 ms.
-  mostBytes: 16_384,
+  maxBytes: 16_384,
   encode({ layout, settlements, dedupeMs, limit, visibilityMs }) {
     const firstOther = settlements.findIndex(({ verb }) => verb !== "done");
     const done = firstOther < 0 ? settlements : settlements.slice(0, firstOther);

@@ -30,7 +30,7 @@ const afterMicrotasks: Schedule =
 export class Batches {
   readonly #send: (calls: Call[]) => void;
   readonly #slotOf: ((key: string) => number) | undefined;
-  readonly #mostBytes: number;
+  readonly #maxBytes: number;
   readonly #coalescer: Coalescer<Turn>;
 
   /**
@@ -41,11 +41,11 @@ export class Batches {
     slotOf: ((key: string) => number) | undefined,
     isAlone: () => boolean,
     send: (calls: Call[]) => void,
-    mostBytes = MAX_BYTES,
+    maxBytes = MAX_BYTES,
   ) {
     this.#slotOf = slotOf;
     this.#send = send;
-    this.#mostBytes = mostBytes;
+    this.#maxBytes = maxBytes;
     this.#coalescer = new Coalescer<Turn>({
       schedule: (flush) => (isAlone() ? afterMicrotasks : atTurnsEnd)(flush),
       begin: () => new Map(),
@@ -89,7 +89,7 @@ export class Batches {
   }
 
   #hasRoomFor(group: Group, { operation, keys, sizeBytes }: Call): boolean {
-    const mostBytes = Math.min(operation.mostBytes ?? MAX_BYTES, this.#mostBytes);
-    return group.keyCount + keys.length <= MAX_KEYS && group.sizeBytes + sizeBytes <= mostBytes;
+    const maxBytes = Math.min(operation.maxBytes ?? MAX_BYTES, this.#maxBytes);
+    return group.keyCount + keys.length <= MAX_KEYS && group.sizeBytes + sizeBytes <= maxBytes;
   }
 }

@@ -22,7 +22,7 @@ export interface ScriptClient {
   /** Of a cluster: the slot of a key. The keys of one call must lie in one slot. */
   slotOf?(key: string): number;
   /** Of calls that travel together; default 1 MiB. */
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
   /** Host and port, path or URL, without credentials. */
   readonly address?: string | undefined;
   /** True where what lies below it (a runtime's fetch, a proxy) may send a request again without its knowledge. */

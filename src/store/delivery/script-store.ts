@@ -47,14 +47,14 @@ export interface ScriptStoreOptions {
 }
 
 /** Of a timer, in whole days. */
-const MOST_DEADLINE_MS = 24 * 86_400_000;
+const MAX_DEADLINE_MS = 24 * 86_400_000;
 const NO_OPTIONS: RunOptions = {};
 
 /** A store over a server that runs scripts; `connect` is called when the options have passed. */
 export function scriptStore(connect: (deadlineMs: number) => ScriptClient, options: ScriptStoreOptions): WatchedStore {
   const { deadline = 1000, maxPendingBytes = 64 * 2 ** 20 } = options;
   const prefix = checkPrefix(options.prefix ?? "oriel:");
-  const deadlineMs = durationMs("deadline", deadline, 1, MOST_DEADLINE_MS);
+  const deadlineMs = durationMs("deadline", deadline, 1, MAX_DEADLINE_MS);
   if (!Number.isSafeInteger(maxPendingBytes) || maxPendingBytes < 1)
     throw argumentError("maxPendingBytes", maxPendingBytes, "a whole number of bytes, 1 or more");
   const { onWarning } = options;
@@ -81,7 +81,7 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
     });
     underWay.add(delivered);
   };
-  const batches = new Batches(connection.slotOf, isAlone, send, connection.mostBytes);
+  const batches = new Batches(connection.slotOf, isAlone, send, connection.maxBytes);
   let pendingCalls = 0;
   let pendingBytes = 0;
   let closed: Promise<void> | undefined;

@@ -72,7 +72,7 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
     address: server.url,
     health,
     whyNoReplicas: "over HTTP, where WAIT has no connection of its own",
-    mostBytes: MAX_CALL_BYTES,
+    maxBytes: MAX_CALL_BYTES,
     get lastError() {
       return lastError;
     },

@@ -43,7 +43,7 @@ test("a lost reply: a repeatable call is sent again and counts once, another say
   expect(await store.run(tally, key, "0001")).toBe(1);
   proxy.dropReplies(1);
   expect(await store.run(tally, key, "0002")).toBe(2);
-  const input = { bytes: Buffer.from("x"), mostBytes: 9, lifetimeMs: 0 };
+  const input = { bytes: Buffer.from("x"), maxBytes: 9, lifetimeMs: 0 };
   const other = store.keyOf("appended");
   await store.run(append, other, input);
   proxy.dropReplies(1);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { Counters } from "../../../src/counter/counters.ts";
-import { isStorable, LEAST_START_MS, longestValue, MOST_START_MS } from "../../../src/counter/format/bounds.ts";
+import { isStorable, longestValue, MAX_START_MS, MIN_START_MS } from "../../../src/counter/format/bounds.ts";
 import { readField, valuesText } from "../../../src/counter/format/field.ts";
 import { packStrings, unpackStrings } from "../../../src/store/message-pack.ts";
 import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
@@ -49,7 +49,7 @@ const value = fc.oneof(
 /** What every database can keep. */
 const kept = value.filter((text) => isStorable(text, longestValue(2)));
 const DAY_MS = 1440 * MINUTE_MS;
-const [least, most] = [LEAST_START_MS + DAY_MS, MOST_START_MS - DAY_MS];
+const [least, most] = [MIN_START_MS + DAY_MS, MAX_START_MS - DAY_MS];
 const at = fc.oneof(
   fc.integer({ min: least, max: most }),
   fc.constantFrom(-1, 0, 1, -MINUTE_MS, least, most, Date.UTC(1969, 11, 31, 23, 59, 59, 999)),

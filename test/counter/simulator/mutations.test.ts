@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { MUTATIONS } from "./mutations.ts";
 import { playSchedule } from "./schedule.ts";
 
-const MOST_PLAYED = Number(process.env.ORIEL_MUTATION_SEEDS ?? 400);
+const MAX_PLAYED = Number(process.env.ORIEL_MUTATION_SEEDS ?? 400);
 
 /** `npm test` takes the first few, which fail at once; `npm run faults` takes them all. */
 const isFaultsRun = process.env.ORIEL_SEEDS !== undefined;
@@ -13,11 +13,11 @@ describe("each rule of counters is needed", () => {
     it(mutation.rule, { timeout: 120_000 }, async () => {
       const { conditions } = mutation;
       let found = 0;
-      for (let seed = 1; seed <= MOST_PLAYED && found === 0; seed++) {
+      for (let seed = 1; seed <= MAX_PLAYED && found === 0; seed++) {
         const { violations } = await playSchedule(seed, { mutation, conditions });
         // A seed that fails with the rule in place says nothing about the rule.
         if (violations.length > 0 && (await playSchedule(seed, { conditions })).violations.length === 0) found = seed;
       }
-      expect(found, `nothing failed in ${MOST_PLAYED} schedules`).toBeGreaterThan(0);
+      expect(found, `nothing failed in ${MAX_PLAYED} schedules`).toBeGreaterThan(0);
     });
 });

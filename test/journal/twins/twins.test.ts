@@ -24,7 +24,7 @@ const frame = fc.record({
 const lookback = fc.record({
   spanMs: fc.constantFrom(0, 5000, 90_000, 1e9, Number.NEGATIVE_INFINITY),
   fromInMs: fc.constantFrom(Number.POSITIVE_INFINITY, -1e9, 70_000),
-  mostBytes: fc.constantFrom(0, 130, 300, 1 << 20),
+  maxBytes: fc.constantFrom(0, 130, 300, 1 << 20),
 });
 const step = fc.oneof(
   {
@@ -167,8 +167,8 @@ class Player {
     }
   }
 
-  #lookback({ spanMs, fromInMs, mostBytes }: typeof lookback extends fc.Arbitrary<infer T> ? T : never): Lookback {
-    return { spanMs, fromMs: this.#opened.clock.nowMs + fromInMs, mostBytes };
+  #lookback({ spanMs, fromInMs, maxBytes }: typeof lookback extends fc.Arbitrary<infer T> ? T : never): Lookback {
+    return { spanMs, fromMs: this.#opened.clock.nowMs + fromInMs, maxBytes };
   }
 
   #known(which: "tail" | "nothing" | "wrong"): Known | undefined {

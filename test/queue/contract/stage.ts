@@ -14,7 +14,7 @@ import type { OpenStore } from "../../harness/clock/stepped-stores.ts";
 import { SteppedTimers } from "./stepped-timers.ts";
 
 const MARK = "test:mark";
-const MOST_ROUNDS = 3000;
+const MAX_ROUNDS = 3000;
 /** After this number of quiet turns of the event loop no more work is expected. */
 const QUIET_TURNS = 3;
 
@@ -65,7 +65,7 @@ export class Stage {
   async settle(): Promise<void> {
     let quiet = 0;
     for (let round = 0; quiet < QUIET_TURNS; round++) {
-      if (round > MOST_ROUNDS) throw new Error(`something goes on and on: ${this.calls.slice(-5)}`);
+      if (round > MAX_ROUNDS) throw new Error(`something goes on and on: ${this.calls.slice(-5)}`);
       const before = this.#signs;
       if (quiet === 0) await this.#newsIsHere();
       await turnOfLoop();
@@ -81,7 +81,7 @@ export class Stage {
     };
     promise.then(over, over);
     for (let round = 0; !isOver; round++) {
-      if (round > MOST_ROUNDS) throw new Error("it does not settle");
+      if (round > MAX_ROUNDS) throw new Error("it does not settle");
       await this.advance(stepMs);
     }
     return promise;

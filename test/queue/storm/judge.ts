@@ -7,7 +7,7 @@ export interface Evidence {
   /** Actors that were let finish. */
   ended: ReadonlySet<string>;
   dead: readonly QueuedMessage[];
-  mostAttempts: number;
+  maxAttempts: number;
 }
 
 interface Delivery {
@@ -24,7 +24,7 @@ interface Delivery {
 }
 
 /** The broken promises. */
-export function judge({ notes, ended, dead, mostAttempts }: Evidence): string[] {
+export function judge({ notes, ended, dead, maxAttempts }: Evidence): string[] {
   const wrong = notes.flatMap((note) => (note.what === "wrong" ? [`${note.by}: ${note.why}`] : []));
   const all = deliveriesOf(notes);
   const accepted = new Set(notes.flatMap((note) => (note.what === "accepted" ? [note.id] : [])));
@@ -32,11 +32,11 @@ export function judge({ notes, ended, dead, mostAttempts }: Evidence): string[] 
   for (const id of accepted)
     if (!buried.has(id) && !all.some((each) => each.id === id && each.isGood)) wrong.push(`${id} is lost`);
   for (const { id, attempt, lastError } of dead)
-    if (attempt !== mostAttempts) wrong.push(`${id} is dead after ${attempt} deliveries: ${lastError}`);
+    if (attempt !== maxAttempts) wrong.push(`${id} is dead after ${attempt} deliveries: ${lastError}`);
   for (const each of all) {
     const { by, id, attempt, fates } = each;
     const name = `${id}, delivery ${attempt} of ${by}`;
-    if (attempt > mostAttempts) wrong.push(`${name}: more than ${mostAttempts}`);
+    if (attempt > maxAttempts) wrong.push(`${name}: more than ${maxAttempts}`);
     if (ended.has(by) && fates.length !== 1) wrong.push(`${name}: ended ${fates.length} times: ${fates}`);
     if (each.isDone && buried.has(id)) wrong.push(`${name}: done, and dead`);
     for (const other of all) {

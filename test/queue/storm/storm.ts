@@ -38,7 +38,7 @@ async function playStorm(seed: number, site: Site, crew: Crew): Promise<Outcome>
   const deliveries = deliveriesOf(notes);
   return {
     seed,
-    violations: [...failures, ...judge({ notes, ended, dead, mostAttempts: options.attempts })],
+    violations: [...failures, ...judge({ notes, ended, dead, maxAttempts: options.attempts })],
     accepted: notes.filter(({ what }) => what === "accepted").length,
     deliveries: deliveries.length,
     again: deliveries.filter(({ attempt }) => attempt > 1).length,

@@ -7,7 +7,7 @@ import { turn, type World } from "../world/world.ts";
 import type { Calls } from "./calls.ts";
 import type { Ledger } from "./ledger.ts";
 
-const MOST_TURNS = 2_000;
+const MAX_TURNS = 2_000;
 /** Retention + chunkMs + 60 s, up to a whole second, after a stamp that may itself be a clock step ahead. */
 const SLACK_MS = 61_000 + 2 * LARGEST_OFFSET_MS;
 
@@ -81,7 +81,7 @@ async function atOnce(stage: Stage, handle: Handle, call: Promise<void>): Promis
   call.finally(() => {
     isOpen = false;
   });
-  for (let i = 0; isOpen && i < MOST_TURNS; i++) await turn();
+  for (let i = 0; isOpen && i < MAX_TURNS; i++) await turn();
   if (isOpen) stage.world.violation(`${handle.name} does not answer although every step is answered at once`);
 }
 

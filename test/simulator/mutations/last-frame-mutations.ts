@@ -25,7 +25,7 @@ const LOSING_TAILS: Partial<Plan> = {
   readerCount: 3,
   retentionMs: 15_000,
   largerRetentionMs: 15_000,
-  sizes: { pageBytes: 1 << 20, rotateBytes: 1 << 20, appendBytes: 1 << 20, coldBytes: 1 << 20, leastInDigest: 4 },
+  sizes: { pageBytes: 1 << 20, rotateBytes: 1 << 20, appendBytes: 1 << 20, coldBytes: 1 << 20, minInDigest: 4 },
 };
 
 /** Rules about the last frame that a caller knows. It shows that a failover removed frames. */

@@ -20,7 +20,7 @@ interface Stage {
 
 /** The repeated write, by its number, until the store is full or the number of calls is reached. */
 type Write = (i: number) => Promise<unknown>;
-export type Shape = [what: string, writesOn: (stage: Stage) => Write, mostCalls?: number];
+export type Shape = [what: string, writesOn: (stage: Stage) => Write, maxCalls?: number];
 
 /** A new text that shares no memory with another. */
 export const textOf = (i: number, length: number, wide = ""): string =>

@@ -11,13 +11,13 @@ const PER_TURN = 50;
 const ALLOWANCE_BYTES = 256 * 1024;
 
 /** The bytes that a store holds, and those that it counts, after it was filled. */
-async function filled(writesOn: Shape[1], mostCalls = Infinity) {
+async function filled(writesOn: Shape[1], maxCalls = Infinity) {
   const clock = { nowMs: Date.UTC(2100, 0, 1) };
   const store = memoryStore({ clock: () => clock.nowMs, maxBytes: MAX_BYTES });
   const write = writesOn({ store, clock });
   let refused: unknown;
   let calls = 0;
-  for (; refused === undefined && calls < mostCalls; calls += PER_TURN) {
+  for (; refused === undefined && calls < maxCalls; calls += PER_TURN) {
     const given = await Promise.allSettled(Array.from({ length: PER_TURN }, (_, i) => write(calls + i)));
     for (const each of given) if (each.status === "rejected") refused = each.reason;
   }
@@ -36,13 +36,13 @@ describe.each([
   ["series", SERIES],
   ["fleet and breaker", OTHERS],
 ])("a memory store full of a %s's", (_structure, shapes) => {
-  test.each(shapes)("%s holds what it counts", { timeout: 120_000 }, async (what, writesOn, mostCalls) => {
-    const { refused, calls, countedBytes, realBytes } = await filled(writesOn, mostCalls);
+  test.each(shapes)("%s holds what it counts", { timeout: 120_000 }, async (what, writesOn, maxCalls) => {
+    const { refused, calls, countedBytes, realBytes } = await filled(writesOn, maxCalls);
     const kib = (bytes: number) => Math.round(bytes / 1024);
     const ratio = Math.max(0, realBytes - ALLOWANCE_BYTES) / countedBytes;
     const figures = `${what}: ${calls} calls, ${kib(countedBytes)} KiB counted, ${kib(realBytes)} held, ${ratio.toFixed(2)}`;
     console.info(figures);
-    if (refused !== undefined || mostCalls === undefined) expect(refused).toMatchObject({ code: "OVERLOADED" });
+    if (refused !== undefined || maxCalls === undefined) expect(refused).toMatchObject({ code: "OVERLOADED" });
     expect(ratio, figures).toBeLessThan(1.5);
     if (countedBytes > 2 ** 20) expect(realBytes / countedBytes, figures).toBeGreaterThan(0.4);
   });

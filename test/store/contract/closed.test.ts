@@ -5,7 +5,7 @@ import { stores } from "./stores.ts";
 test.each(Object.entries(stores))("%s: a closed store refuses, and closes twice without harm", async (_name, open) => {
   const { store, clear, close } = await open();
   await clear();
-  const input = { bytes: Buffer.from("x"), mostBytes: 9, lifetimeMs: 0 };
+  const input = { bytes: Buffer.from("x"), maxBytes: 9, lifetimeMs: 0 };
   const before = store.run(append, store.keyOf("k"), input);
   await Promise.all([store.close(), store.close()]);
   expect((await before).length).toBe(1);

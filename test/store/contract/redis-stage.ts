@@ -5,7 +5,7 @@ import type { RedisStoreOptions } from "../../../src/store/redis/client-store.ts
 import { redisStore } from "../../../src/store/redis/redis.ts";
 import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
 
-export const input = (text: string) => ({ bytes: Buffer.from(text), mostBytes: 1e9, lifetimeMs: 0 });
+export const input = (text: string) => ({ bytes: Buffer.from(text), maxBytes: 1e9, lifetimeMs: 0 });
 
 /** A server of the test file's own, emptied before each test; stores opened through it are closed after each. */
 export class RedisStage {

@@ -3,7 +3,7 @@ import { append, breakOff, count, move, remove, tally } from "../ops/operations.
 import { bytesOf, textOf } from "./latin1.ts";
 import type { OpenStore } from "./on-servers.ts";
 
-const roomy = { mostBytes: 1e6, lifetimeMs: 0 };
+const roomy = { maxBytes: 1e6, lifetimeMs: 0 };
 
 /** What every store promises. Operations are those of ops/; the clock is stepped. */
 export function storeSuite(name: string, open: () => Promise<OpenStore>): void {
@@ -53,10 +53,10 @@ export function storeSuite(name: string, open: () => Promise<OpenStore>): void {
 
     test("an entry lives to its expiry and not beyond", async () => {
       const { store, clock } = opened;
-      await store.run(append, key, { bytes: bytesOf("x"), mostBytes: 9, lifetimeMs: 1000 });
+      await store.run(append, key, { bytes: bytesOf("x"), maxBytes: 9, lifetimeMs: 1000 });
       expect((await opened.state(key))?.expireAtMs).toBe(clock.nowMs + 1000);
       clock.nowMs += 1000;
-      expect((await store.run(append, key, { bytes: bytesOf("y"), mostBytes: 9, lifetimeMs: 10 })).length).toBe(2);
+      expect((await store.run(append, key, { bytes: bytesOf("y"), maxBytes: 9, lifetimeMs: 10 })).length).toBe(2);
       clock.nowMs += 11;
       expect(await opened.state(key)).toBeUndefined();
       expect((await store.run(append, key, { bytes: bytesOf("z"), ...roomy })).length).toBe(1);
@@ -64,10 +64,10 @@ export function storeSuite(name: string, open: () => Promise<OpenStore>): void {
 
     test("a refusal rejects with the step's code and changes nothing", async () => {
       const { store } = opened;
-      await store.run(append, key, { bytes: bytesOf("abc"), mostBytes: 5, lifetimeMs: 5000 });
+      await store.run(append, key, { bytes: bytesOf("abc"), maxBytes: 5, lifetimeMs: 5000 });
       const before = await opened.state(key);
       await expect(
-        store.run(append, key, { bytes: bytesOf("def"), mostBytes: 5, lifetimeMs: 9000 }),
+        store.run(append, key, { bytes: bytesOf("def"), maxBytes: 5, lifetimeMs: 9000 }),
       ).rejects.toMatchObject({
         name: "OrielError",
         code: "TOO_LARGE",
@@ -128,7 +128,7 @@ export function storeSuite(name: string, open: () => Promise<OpenStore>): void {
 
     test("a step on two keys moves a value whole", async () => {
       const { store } = opened;
-      await store.run(append, key, { bytes: bytesOf("abc"), mostBytes: 9, lifetimeMs: 9000 });
+      await store.run(append, key, { bytes: bytesOf("abc"), maxBytes: 9, lifetimeMs: 9000 });
       expect(await store.run(move, key, undefined)).toBe(3);
       expect(await opened.state(key)).toBeUndefined();
       expect(await opened.state(`${key}:1`)).toEqual({ bytes: bytesOf("abc"), expireAtMs: Number.POSITIVE_INFINITY });

@@ -11,7 +11,7 @@ const step = fc.oneof(
     kind: fc.constant("append" as const),
     name,
     bytes: fc.uint8Array({ maxLength: 12 }),
-    mostBytes: fc.integer({ min: 0, max: 30 }),
+    maxBytes: fc.integer({ min: 0, max: 30 }),
     lifetimeMs: fc.constantFrom(0, 1, 50, 5000),
   }),
   fc.record({ kind: fc.constant("tally" as const), name, id: fc.constantFrom("0001", "0002", "0003") }),

@@ -8,7 +8,7 @@ import { until } from "../../harness/until.ts";
 import { clients } from "../contract/clients.ts";
 import { append, tally } from "../ops/operations.ts";
 
-const input = (text: string) => ({ bytes: Buffer.from(text), mostBytes: 1e9, lifetimeMs: 0 });
+const input = (text: string) => ({ bytes: Buffer.from(text), maxBytes: 1e9, lifetimeMs: 0 });
 
 /** A client of the store's own, and passed-in clients. Some of them retry by default. */
 const connections: Record<string, (url: string) => { client: Parameters<typeof redisStore>[0]; end(): void }> = {
@@ -83,7 +83,7 @@ describe.each(Object.entries(connections))("%s", (_name, connect) => {
   test("a refusal to a call that was sent again does not claim that nothing was applied", async () => {
     proxy.dropReplies(1);
     const limited = { ...append, repeatable: true };
-    const run = store.run(limited, key, { ...input("abc"), mostBytes: 5 });
+    const run = store.run(limited, key, { ...input("abc"), maxBytes: 5 });
     await expect(run).rejects.toMatchObject({ code: "TOO_LARGE", applied: "unknown" });
   });
 

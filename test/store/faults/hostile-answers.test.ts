@@ -59,15 +59,15 @@ test("a server that never ends its answer costs a call, and no memory", async ()
 test("where entries may be evicted, those that were used last stay, and nobody is refused", () => {
   const one = new Entries(Number.MAX_SAFE_INTEGER, () => {}, true);
   one.step(["key0"], 0, (keys) => keys.set("key0", "key0", 90, 1e9));
-  const mostBytes = one.sizeBytes * 10.5;
-  const entries = new Entries(mostBytes, () => {}, true);
+  const maxBytes = one.sizeBytes * 10.5;
+  const entries = new Entries(maxBytes, () => {}, true);
   const put = (key: string) => entries.step([key], 0, (keys) => keys.set(key, key, 90, 1e9));
   for (let i = 0; i < 10; i++) put(`key${i}`);
   put("key0");
   for (let i = 10; i < 18; i++) put(`key${i}`);
   expect(entries.peek("key0")).toBeDefined();
   expect(entries.peek("key1")).toBeUndefined();
-  expect(entries.sizeBytes).toBeLessThanOrEqual(mostBytes);
+  expect(entries.sizeBytes).toBeLessThanOrEqual(maxBytes);
 });
 
 test("a full store is a failure of the store; a step's own refusal is not", async () => {

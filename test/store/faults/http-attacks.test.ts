@@ -16,7 +16,7 @@ const bytesOf = (text: string) => Buffer.from(text, "latin1");
 
 /** As it comes back from a step, and as Redis has it. */
 async function kept(bytes: Uint8Array) {
-  await store.run(append, key, { bytes, mostBytes: 1e9, lifetimeMs: 0 });
+  await store.run(append, key, { bytes, maxBytes: 1e9, lifetimeMs: 0 });
   const there = await stage.raw.getBuffer(key);
   expect(Buffer.compare(await store.run(remove, key, undefined), there!)).toBe(0);
   return there!;
@@ -51,7 +51,7 @@ test("a step's answer OK, empty answers and answers like errors are bytes", asyn
 test("every length about the blocks of six and of 48", async () => {
   for (const length of [0, 1, 5, 6, 7, 47, 48, 49, 53, 54, 55, 95, 96, 97, 4096, 65_537]) {
     const bytes = Uint8Array.from({ length }, (_, i) => (i * 151 + length) & 255);
-    await store.run(append, key, { bytes, mostBytes: 1e9, lifetimeMs: 0 });
+    await store.run(append, key, { bytes, maxBytes: 1e9, lifetimeMs: 0 });
     expect(Buffer.compare(await store.run(remove, key, undefined), bytes), `${length}`).toBe(0);
   }
 });
@@ -76,7 +76,7 @@ test("packed steps, each of its own input, and of one that all share", async () 
 test("calls of one turn that are too much for one request go in several below 1 MB, in their order", async () => {
   const piece = 300_000;
   const runs = Array.from({ length: 8 }, (_, i) =>
-    store.run(append, key, { bytes: new Uint8Array(piece).fill(48 + i), mostBytes: 1e9, lifetimeMs: 0 }),
+    store.run(append, key, { bytes: new Uint8Array(piece).fill(48 + i), maxBytes: 1e9, lifetimeMs: 0 }),
   );
   expect((await Promise.all(runs)).map(({ length }) => length)).toEqual(runs.map((_, i) => (i + 1) * piece));
   const text = (await stage.raw.getBuffer(key))!.toString("latin1");
@@ -87,7 +87,7 @@ test("calls of one turn that are too much for one request go in several below 1 
 
 test("a call larger than a request should be goes alone, whole", async () => {
   const bytes = Uint8Array.from({ length: 1_500_001 }, (_, i) => (i * i) & 255);
-  await store.run(append, key, { bytes, mostBytes: 1e9, lifetimeMs: 0 });
+  await store.run(append, key, { bytes, maxBytes: 1e9, lifetimeMs: 0 });
   expect((await stage.raw.getBuffer(key))!.equals(bytes)).toBe(true);
 });
 

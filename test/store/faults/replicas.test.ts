@@ -7,7 +7,7 @@ import { type ReplicatedRedis, startReplicated } from "../../harness/servers/rep
 import { clients, clusterClients, type HandedIn } from "../contract/clients.ts";
 import { append, tally } from "../ops/operations.ts";
 
-const input = (text: string) => ({ bytes: Buffer.from(text), mostBytes: 1e9, lifetimeMs: 0 });
+const input = (text: string) => ({ bytes: Buffer.from(text), maxBytes: 1e9, lifetimeMs: 0 });
 
 let redis: ReplicatedRedis;
 let cluster: RedisCluster;

@@ -16,7 +16,7 @@ const numberOf = (reply: Uint8Array) => Number(textOf(reply));
 
 export interface Append {
   bytes: Uint8Array;
-  mostBytes: number;
+  maxBytes: number;
   lifetimeMs: number;
 }
 /** Twin of append.lua; not repeatable: each run appends. */
@@ -26,15 +26,15 @@ export const append: Operation<Append, { length: number; nowMs: number }> = {
   arity: 3,
   keyCount: 1,
   repeatable: false,
-  encode: ({ bytes, mostBytes, lifetimeMs }) => [bytes, mostBytes, lifetimeMs],
+  encode: ({ bytes, maxBytes, lifetimeMs }) => [bytes, maxBytes, lifetimeMs],
   decode: (reply) => {
     const [length, nowMs] = textOf(reply).split(" ").map(Number);
     return { length: length!, nowMs: nowMs! };
   },
-  local(keys, key, { bytes, mostBytes, lifetimeMs }, nowMs) {
+  local(keys, key, { bytes, maxBytes, lifetimeMs }, nowMs) {
     const before = (keys.get(key) as Uint8Array | undefined) ?? new Uint8Array(0);
     const length = before.length + bytes.length;
-    if (length > mostBytes) throw refusal("TOO_LARGE", `more than ${mostBytes} bytes`);
+    if (length > maxBytes) throw refusal("TOO_LARGE", `more than ${maxBytes} bytes`);
     const joined = new Uint8Array(length);
     joined.set(before);
     joined.set(bytes, before.length);

@@ -81,12 +81,12 @@ function distances64(words: Uint32Array, known: Uint32Array): Distances {
     if (j === 0 || isBelow(words, i, least)) least = i;
     if (j === 0 || isBelow(words, most, i)) most = i;
   }
-  const leastLow = words[2 * least] ?? 0;
-  const leastHigh = words[2 * least + 1] ?? 0;
+  const minLow = words[2 * least] ?? 0;
+  const minHigh = words[2 * least + 1] ?? 0;
   for (let i = 0; i < low.length; i++) {
     const word = words[2 * i]!;
-    low[i] = word - leastLow;
-    high[i] = words[2 * i + 1]! - leastHigh - (word < leastLow ? 1 : 0);
+    low[i] = word - minLow;
+    high[i] = words[2 * i + 1]! - minHigh - (word < minLow ? 1 : 0);
   }
   if (known.length === 0) return { low, high, bits: 0 };
   const top = high[most]!;
