@@ -1,5 +1,6 @@
 export interface Layout {
   constants?: Record<string, number | string>;
+  enums?: Record<string, Record<string, number>>;
   records?: Record<string, [name: string, type: string, lua?: string][]>;
 }
 

@@ -1,5 +1,5 @@
-// Turns a layout (layouts/<room>.mjs: constants, records) into TypeScript constants and into Lua locals, and names the
-// fields that a Lua step reads from a record. layouts/README.md describes both.
+// Turns a layout (layouts/<room>.mjs: constants, enums, records) into TypeScript constants and into Lua locals, and names
+// the fields that a Lua step reads from a record. layouts/README.md describes both.
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -43,16 +43,28 @@ function numbersOf({ constants = {}, records = {} }) {
 
 /** The text of src/generated/layouts/<room>.ts. */
 export function layoutModule(layout) {
-  return Object.entries(numbersOf(layout))
-    .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`)
-    .join("");
+  const enums = Object.entries(layout.enums ?? {}).map(([name, values]) => [
+    name,
+    `${JSON.stringify(values)} as const`,
+  ]);
+  const numbers = Object.entries(numbersOf(layout)).map(([name, value]) => [name, JSON.stringify(value)]);
+  return [...enums, ...numbers].map(([name, value]) => `export const ${name} = ${value};\n`).join("");
+}
+
+/** The values of enums as Lua's constants: `MODE_GIVE_BACK` for `MODE.giveBack`. */
+function enumConstants({ enums = {} }) {
+  return Object.entries(enums).flatMap(([name, values]) =>
+    Object.entries(values).map(([value, number]) => [`${name}_${snake(value).toUpperCase()}`, number]),
+  );
 }
 
 /** What "-- @include layouts/<room>" stands for in a Lua step: locals, which composeScript replaces by their values. */
 export function layoutLocals(room) {
   const layout = layouts[room];
   if (!layout) throw new Error(`layouts/${room}.mjs is missing`);
-  const numbers = Object.entries(numbersOf(layout)).map(([name, value]) => `local ${name} = ${JSON.stringify(value)}`);
+  const numbers = [...enumConstants(layout), ...Object.entries(numbersOf(layout))].map(
+    ([name, value]) => `local ${name} = ${JSON.stringify(value)}`,
+  );
   // Redis takes its arguments as text; texts of offsets save its conversion of numbers.
   const texts = Object.entries(numbersOf(layout))
     .filter(([name]) => /_(AT|BYTES)$/.test(name))
@@ -76,19 +88,21 @@ function formatOf(fields, isChosen) {
 
 /**
  * In `number, birth = struct.unpack(CHUNK, text)` the names choose the fields of the record. A name may begin with "its_"
- * where another local has the plain name. Throws for a name that is no field, or not in the order of the record.
+ * where another local has the plain name, and may be a field of a table (`p.number`). Throws for a name that is no field,
+ * or not in the order of the record.
  */
 export function withNamedFields(text, rooms) {
   const records = Object.assign({}, ...rooms.map((room) => layouts[room].records ?? {}));
   return text.replace(
-    /(\blocal\s+)?((?:[a-z_]\w*,\s*)*[a-z_]\w*)(\s*=\s*struct\.unpack\()([A-Z_]+)(?=[,)])/g,
+    /(\blocal\s+)?((?:[a-z_][\w.]*,\s*)*[a-z_][\w.]*)(\s*=\s*struct\.unpack\()([A-Z_]+)(?=[,)])/g,
     (line, local = "", names, middle, record) => {
       if (!records[record]) return line;
       const fields = fieldsOf(records[record]);
       const chosen = new Map();
       let last = -1;
       for (const name of names.split(/,\s*/)) {
-        const place = fields.findIndex(({ lua }) => lua === name || `its_${lua}` === name);
+        const plain = name.replace(/^\w+\./, "");
+        const place = fields.findIndex(({ lua }) => lua === plain || `its_${lua}` === plain);
         if (place <= last)
           throw new Error(`${line}: ${name} is no field of ${record}, or stands before its predecessor`);
         chosen.set(fields[place], name);

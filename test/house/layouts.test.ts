@@ -45,6 +45,7 @@ describe("layouts", () => {
     expect(read("local birth, length = struct.unpack(KNOWN, known)")).toBe(
       'local _, birth, length = struct.unpack("<dI4I4I4", known)',
     );
+    expect(read("p.birth, p.length = struct.unpack(KNOWN, known)")).toContain('"<xxxxxxxxI4I4xxxx"');
     expect(read("its_number = struct.unpack(KNOWN, known)")).toContain('"<dxxxxxxxxxxxx"');
     expect(() => read("local length, birth = struct.unpack(KNOWN, known)")).toThrow("birth is no field of KNOWN");
     expect(() => read("local age = struct.unpack(KNOWN, known)")).toThrow("age is no field of KNOWN");
