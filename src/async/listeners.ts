@@ -2,7 +2,7 @@ import { didYouMean } from "../did-you-mean.ts";
 import { argumentError } from "../errors.ts";
 import type { Place } from "../place.ts";
 
-type Listener<Told> = (told: Told) => void;
+type Listener<Event> = (event: Event) => void;
 
 /** Listeners by the name of their event. */
 export class Listeners<Events extends object> {
@@ -26,12 +26,12 @@ export class Listeners<Events extends object> {
     return () => void listeners.delete(listener as Listener<never>);
   }
 
-  /** Returns whether the event has a listener. */
-  tell<Name extends keyof Events>(name: Name, told: Events[Name]): boolean {
+  /** Calls the listeners of an event. Returns whether there are any. */
+  emit<Name extends keyof Events>(name: Name, event: Events[Name]): boolean {
     const listeners = this.#byName.get(name)!;
     for (const listener of listeners)
       try {
-        (listener as Listener<Events[Name]>)(told);
+        (listener as Listener<Events[Name]>)(event);
       } catch (error) {
         // As with an EventTarget, a listener's error reaches no other listener and is not swallowed.
         queueMicrotask(() => {

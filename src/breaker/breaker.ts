@@ -63,7 +63,7 @@ export class Breaker {
     this.name = name as string;
     const onState = (stats: BreakerStats) => this.#emitState(stats);
     const place = { structure: "Breaker", structureName: name, operation: "run", address: undefined };
-    const onError = (error: unknown) => this.#listeners.tell("error", { error: this.#at.error("flush", error) });
+    const onError = (error: unknown) => this.#listeners.emit("error", { error: this.#at.error("flush", error) });
     if (store === "local") {
       this.#monotonic = options.monotonic ?? leaseClock();
       this.#gate = new LocalGate({ rule, monotonic: this.#monotonic, onState, place });
@@ -194,7 +194,7 @@ export class Breaker {
 
   #refuse(error: unknown): never {
     const { retryAfterMs } = error as OrielError;
-    if (retryAfterMs !== undefined) this.#listeners.tell("reject", { retryAfterMs });
+    if (retryAfterMs !== undefined) this.#listeners.emit("reject", { retryAfterMs });
     throw error;
   }
 
@@ -211,7 +211,7 @@ export class Breaker {
   #emitState(stats: BreakerStats): void {
     if (stats.state === this.#reported) return;
     this.#reported = stats.state;
-    this.#listeners.tell(EVENTS[stats.state], stats);
+    this.#listeners.emit(EVENTS[stats.state], stats);
   }
 }
 

@@ -23,7 +23,7 @@ export interface CountTyped {
 
 const RENEW_MS = 3000;
 const PAUSE_MS = 200;
-const TOLD_BAD = 5;
+const MAX_WARNED = 5;
 
 /**
  * Counts the entries of a stream, each once, until SIGINT or SIGTERM; with `--once` until no entries are left. Each
@@ -31,8 +31,8 @@ const TOLD_BAD = 5;
  * killed worker are counted by the others.
  */
 export async function count(typed: CountTyped, streams: Streams): Promise<number> {
-  const tell = (text: string) => void streams.stderr.write(`oriel count: ${text}\n`);
-  const store = openStore(typed.redis, typed.prefix, { onWarning: tell });
+  const warn = (text: string) => void streams.stderr.write(`oriel count: ${text}\n`);
+  const store = openStore(typed.redis, typed.prefix, { onWarning: warn });
   const output = new Output(streams.stdout);
   const stop = new AbortController();
   const interrupt = () => stop.abort();
@@ -47,7 +47,7 @@ export async function count(typed: CountTyped, streams: Streams): Promise<number
       replicas: Number(typed.replicas),
     });
     await group.open(stop.signal);
-    const worker = new StreamWorker(flow, group, typed, tell);
+    const worker = new StreamWorker(flow, group, typed, warn);
     await output.write(`oriel count: ${group.consumer} of ${typed.group} counts ${typed.stream} as ${flow.name}\n`);
     for (let isOver = false; !isOver && !stop.signal.aborted; ) {
       const isBusy = await worker.turn(typed.once !== true);
@@ -72,14 +72,14 @@ class StreamWorker {
   readonly #flow: Counters;
   readonly #group: StreamGroup;
   readonly #typed: CountTyped;
-  readonly #tell: (text: string) => void;
+  readonly #warn: (text: string) => void;
   #lookedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(flow: Counters, group: StreamGroup, typed: CountTyped, tell: (text: string) => void) {
+  constructor(flow: Counters, group: StreamGroup, typed: CountTyped, warn: (text: string) => void) {
     this.#flow = flow;
     this.#group = group;
     this.#typed = typed;
-    this.#tell = tell;
+    this.#warn = warn;
   }
 
   /** Returns false if there was nothing to count. Temporary failures are printed; the next turn tries again. */
@@ -94,7 +94,7 @@ class StreamWorker {
     } catch (error) {
       if ((error as { code?: string }).code === "ARGUMENT" || (error as { code?: string }).code === "MISMATCH")
         throw error;
-      this.#tell(`${(error as Error).message}; trying again`);
+      this.#warn(`${(error as Error).message}; trying again`);
       await pause(PAUSE_MS);
       return true;
     }
@@ -144,7 +144,7 @@ class StreamWorker {
       this.#flow.check(event);
       return event;
     } catch (error) {
-      if (++this.bad <= TOLD_BAD) this.#tell(`entry ${id}: ${(error as Error).message}`);
+      if (++this.bad <= MAX_WARNED) this.#warn(`entry ${id}: ${(error as Error).message}`);
       return undefined;
     }
   }

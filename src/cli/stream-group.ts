@@ -105,9 +105,9 @@ export class StreamGroup {
 
   /** Consumers that have pending entries and whose slot nobody holds. */
   async left(): Promise<string[]> {
-    const told = (await this.#client.call("XINFO", "CONSUMERS", this.#stream, this.#group)) as unknown[];
+    const consumers = (await this.#client.call("XINFO", "CONSUMERS", this.#stream, this.#group)) as unknown[];
     const left: string[] = [];
-    for (const one of told) {
+    for (const one of consumers) {
       const { name, pending } = Array.isArray(one) ? pairsOf(one) : (one as Record<string, string>);
       if (name === undefined || name === this.consumer || Number(pending) === 0) continue;
       if ((await this.#client.exists(this.#leaseOf(name))) === 0) left.push(name);

@@ -64,12 +64,12 @@ export class Calendar {
     if (!this.#format) return 0;
     const known = this.#offsets.get(minute);
     if (known !== undefined) return known;
-    const told: Record<string, string> = {};
-    for (const { type, value } of this.#format.formatToParts(minute * MINUTE_MS)) told[type] = value;
-    const year = told.era === "BC" ? 1 - Number(told.year) : Number(told.year);
+    const parts: Record<string, string> = {};
+    for (const { type, value } of this.#format.formatToParts(minute * MINUTE_MS)) parts[type] = value;
+    const year = parts.era === "BC" ? 1 - Number(parts.year) : Number(parts.year);
     const local = new Date(0);
-    local.setUTCFullYear(year, Number(told.month) - 1, Number(told.day));
-    local.setUTCHours(Number(told.hour), Number(told.minute));
+    local.setUTCFullYear(year, Number(parts.month) - 1, Number(parts.day));
+    local.setUTCHours(Number(parts.hour), Number(parts.minute));
     const offset = local.getTime() / MINUTE_MS - minute;
     if (this.#offsets.size >= MAX_REMEMBERED) this.#offsets.clear();
     this.#offsets.set(minute, offset);

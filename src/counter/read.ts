@@ -60,14 +60,14 @@ export async function readRows(
   const { store, keys, layout, shape } = place;
   const reads = keys.map((key) => readShard(store, key, layout, "whole"));
   const [shards] = await Promise.all([Promise.all(reads), checkLayout(place)]);
-  const told = await table?.read(shape, query);
-  const ledger = new Map(told?.ledger.map((row) => [row.shard, checkedLedger(shape.name, row)]));
+  const inTable = await table?.read(shape, query);
+  const ledger = new Map(inTable?.ledger.map((row) => [row.shard, checkedLedger(shape.name, row)]));
   const sums = new Map<string, OrderedRow>();
   const put = (row: OrderedRow) => {
     const key = `${row.startMs}|${row.values.map(encodeURIComponent).join("|")}`;
     sums.set(key, { ...row, count: row.count + (sums.get(key)?.count ?? 0n) });
   };
-  for (const row of told?.rows ?? []) put(orderedRow(shape, row));
+  for (const row of inTable?.rows ?? []) put(orderedRow(shape, row));
   for (const [shard, read] of shards.entries()) {
     const { counts, acknowledged, damaged } = read;
     const { generation: last = 0, nonce = "" } = ledger.get(shard) ?? {};

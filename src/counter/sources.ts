@@ -115,16 +115,16 @@ function rowsOf(events: readonly SourcedEvent[]): { total: bigint; rows: Uint8Ar
 
 /** The rising offsets of events, as text with the same order. Throws ARGUMENT. */
 export function offsetTexts(offset: unknown, length: number): string[] {
-  const told = Array.isArray(offset) ? offset : Array.from({ length }, (_, i) => following(offset, i));
-  if (told.length !== length) throw argumentError("offset", offset, `one offset, or ${length}: one for each event`);
-  const texts = told.map((one) => {
+  const offsets = Array.isArray(offset) ? offset : Array.from({ length }, (_, i) => following(offset, i));
+  if (offsets.length !== length) throw argumentError("offset", offset, `one offset, or ${length}: one for each event`);
+  const texts = offsets.map((one) => {
     const number = typeof one === "number" && Number.isSafeInteger(one) ? BigInt(one) : one;
     if (typeof number !== "bigint" || number < 0n || number > MAX_OFFSET)
       throw argumentError("offset", one, "a whole number from 0 to 2^128 - 1");
     return number.toString(16).padStart(OFFSET_DIGITS, "0");
   });
   for (let i = 1; i < length; i++)
-    if (texts[i]! <= texts[i - 1]!) throw argumentError("offset", told[i], "above the offset of the previous event");
+    if (texts[i]! <= texts[i - 1]!) throw argumentError("offset", offsets[i], "above the offset of the previous event");
   return texts;
 }
 

@@ -70,7 +70,7 @@ export class DrainService {
   }
 
   /** Calls `listener` for each such event. Returns a function that removes it. */
-  on<Name extends keyof DrainEvents>(name: Name, listener: (told: DrainEvents[Name]) => void): () => void {
+  on<Name extends keyof DrainEvents>(name: Name, listener: (event: DrainEvents[Name]) => void): () => void {
     return this.#listeners.on(name, listener);
   }
 
@@ -116,7 +116,7 @@ export class DrainService {
 
   async #tick(): Promise<void> {
     if (this.#cycle) {
-      this.#listeners.tell("skipped", { runningMs: this.#now() - this.#beganAtMs });
+      this.#listeners.emit("skipped", { runningMs: this.#now() - this.#beganAtMs });
       return;
     }
     try {
@@ -130,7 +130,7 @@ export class DrainService {
   async #leads(): Promise<boolean> {
     if (!this.#lock) return true;
     if (this.#held?.signal.aborted) {
-      this.#listeners.tell("superseded", { fence: this.#held.fence });
+      this.#listeners.emit("superseded", { fence: this.#held.fence });
       this.#held = undefined;
     }
     this.#held ??= (await this.#lock.tryLock()) ?? undefined;
@@ -174,16 +174,16 @@ export class DrainService {
     await Promise.all(this.#place.keys.map((_, shard) => drainShard(shard)));
     await this.#checkIdle(idle, signal);
     if (supersededBy !== undefined) {
-      this.#listeners.tell("superseded", { fence: supersededBy });
+      this.#listeners.emit("superseded", { fence: supersededBy });
       await this.#resign();
     }
-    this.#states.tell();
+    this.#states.emitChanges();
     report.diverged = this.#states.divergedCount;
     report.durationMs = this.#now() - this.#beganAtMs;
     const waiting = [...this.#waiting.values()];
     if (waiting.length > 0)
-      this.#listeners.tell("lag", { shards: waiting.length, longestMs: this.#now() - Math.min(...waiting) });
-    this.#listeners.tell("cycle", report);
+      this.#listeners.emit("lag", { shards: waiting.length, longestMs: this.#now() - Math.min(...waiting) });
+    this.#listeners.emit("cycle", report);
     return report;
   }
 
@@ -230,10 +230,10 @@ export class DrainService {
     report.drained++;
     report.rows += rows;
     report.events += events;
-    this.#listeners.tell("shard", withJsonCounts({ shard, generation, rows, events, sqlMs }));
+    this.#listeners.emit("shard", withJsonCounts({ shard, generation, rows, events, sqlMs }));
     if (damaged.length === 0) return;
     const error = this.#at.error("drain", damagedRows(this.#place.keys[shard]!, damaged));
-    this.#listeners.tell("error", { shards: [shard], shard, error, runbook: DAMAGED_PAGE });
+    this.#listeners.emit("error", { shards: [shard], shard, error, runbook: DAMAGED_PAGE });
   }
 
   #failed(report: CycleReport, shard: number, error: unknown): void {

@@ -184,10 +184,15 @@ export class ShardDrain {
     const { store, keys, layout } = place;
     const fields = [...read.leftovers];
     for (const row of read.counts.get(generation)?.keys() ?? []) fields.push(`${generation - read.base}|${row}`);
-    const told = fields.flatMap((field) => [field, ""]);
-    for (const [mark, standing] of idleMarks.find(shard, read.producers)) told.push(mark, standing);
-    for (let at = 0; at < told.length; at += 2 * SWEPT_AT_A_TIME)
-      await store.run(sweep, keys[shard]!, { layout, fields: told.slice(at, at + 2 * SWEPT_AT_A_TIME) }, { signal });
+    const fieldsAndMarks = fields.flatMap((field) => [field, ""]);
+    for (const [mark, standing] of idleMarks.find(shard, read.producers)) fieldsAndMarks.push(mark, standing);
+    for (let at = 0; at < fieldsAndMarks.length; at += 2 * SWEPT_AT_A_TIME)
+      await store.run(
+        sweep,
+        keys[shard]!,
+        { layout, fields: fieldsAndMarks.slice(at, at + 2 * SWEPT_AT_A_TIME) },
+        { signal },
+      );
   }
 }
 

@@ -69,27 +69,27 @@ export class ShardStates {
   /** Reports that a whole cycle failed; undefined: it did not. */
   failCycle(error: unknown): void {
     const code = error === undefined ? undefined : codeOf(error);
-    if (code !== undefined && code !== this.#cycleFailure) this.#listeners.tell("error", { shards: [], error });
+    if (code !== undefined && code !== this.#cycleFailure) this.#listeners.emit("error", { shards: [], error });
     this.#cycleFailure = code;
   }
 
   /** Emits the changes since the last call. */
-  tell(): void {
+  emitChanges(): void {
     for (const state of ["store-behind", "table-behind", "sum"] as const) {
       const shards = this.#newlyLeft.filter((shard) => this.#left.get(shard)?.state === state).sort((a, b) => a - b);
       if (shards.length === 0) continue;
       const { reason } = this.#left.get(shards[0]!)!;
-      this.#listeners.tell("diverged", { shards, shard: shards[0]!, reason, state, runbook: PAGES[state] });
+      this.#listeners.emit("diverged", { shards, shard: shards[0]!, reason, state, runbook: PAGES[state] });
     }
     this.#newlyLeft = [];
     for (const [code, { shards, error }] of this.#newlyFailing) {
       const page = code === "MISMATCH" || code === "CORRUPT" ? { runbook: PAGES[code] } : {};
-      this.#listeners.tell("error", { shards, shard: shards[0]!, error, ...page });
+      this.#listeners.emit("error", { shards, shard: shards[0]!, error, ...page });
     }
     this.#newlyFailing.clear();
     const recovered = this.#recovered;
     this.#recovered = [];
-    if (recovered.length > 0) this.#listeners.tell("recovered", { shards: recovered.sort((a, b) => a - b) });
+    if (recovered.length > 0) this.#listeners.emit("recovered", { shards: recovered.sort((a, b) => a - b) });
   }
 }
 

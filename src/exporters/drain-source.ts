@@ -12,7 +12,7 @@ export interface DrainSourceEvents {
 
 /** The members of `DrainService` that this source uses. */
 export interface DrainLike {
-  on<Name extends keyof DrainSourceEvents>(event: Name, listener: (told: DrainSourceEvents[Name]) => void): () => void;
+  on<Name extends keyof DrainSourceEvents>(event: Name, listener: (event: DrainSourceEvents[Name]) => void): () => void;
 }
 
 /** Metrics of a drain in this process: what it has written, and how long shards have waited for it. Throws ARGUMENT. */
@@ -23,7 +23,7 @@ export function drainSource(name: string, drain: DrainLike): MetricsSource {
     const label = nameLabel(name);
     const [rows, events, errors] = [new Totals(), new Totals(), new Totals()];
     /** Emitted before the event of its cycle, if there is any. */
-    let told = 0;
+    let reportedMs = 0;
     let lagMs = 0;
     let diverged = 0;
     drain.on("shard", (shard) => {
@@ -31,11 +31,11 @@ export function drainSource(name: string, drain: DrainLike): MetricsSource {
       events.add({ name: label }, Number(shard.events));
     });
     drain.on("lag", ({ longestMs }) => {
-      told = longestMs;
+      reportedMs = longestMs;
     });
     drain.on("cycle", (report) => {
-      lagMs = told;
-      told = 0;
+      lagMs = reportedMs;
+      reportedMs = 0;
       diverged = report.diverged;
     });
     drain.on("error", () => errors.add({ name: label }));

@@ -15,7 +15,7 @@ export interface QueueLike {
 export interface WorkerLike {
   on<Name extends keyof WorkerSourceEvents>(
     event: Name,
-    listener: (told: WorkerSourceEvents[Name]) => void,
+    listener: (event: WorkerSourceEvents[Name]) => void,
   ): () => void;
 }
 

@@ -68,7 +68,7 @@ export class FleetMetrics {
     });
   }
 
-  on<Name extends keyof FleetEvents>(event: Name, listener: (told: FleetEvents[Name]) => void): () => void {
+  on<Name extends keyof FleetEvents>(event: Name, listener: (event: FleetEvents[Name]) => void): () => void {
     return this.#listeners.on(event, listener);
   }
 
@@ -106,7 +106,7 @@ export class FleetMetrics {
   /** Emits these names' latency errors, for an operation that does not need them. */
   #emitErrors(operation: string, errors: ReadonlyMap<string, unknown>): void {
     for (const error of errors.values())
-      this.#listeners.tell("error", { error: this.#at.outer(operation, error) as OrielError });
+      this.#listeners.emit("error", { error: this.#at.outer(operation, error) as OrielError });
   }
 
   /** One name's numbers, including unsent ones; zeros for an unknown name. One or two round trips. */
@@ -191,7 +191,7 @@ export class FleetMetrics {
   #flushLater(ms: number): void {
     this.#timer = idleTimeout(() => {
       this.flush().catch((error) => {
-        this.#listeners.tell("error", { error });
+        this.#listeners.emit("error", { error });
         if (this.#timer === undefined && !this.#isClosed) this.#flushLater(ms);
       });
     }, ms);
@@ -204,13 +204,13 @@ export class FleetMetrics {
       this.#totals.mergeIntoOthers(name);
       this.#emitOther(name);
     } else if (outcome === "replaced") this.#emitDamaged("flush", name);
-    else if (outcome === "too late") this.#listeners.tell("late", { events: eventsOf(bucket) });
+    else if (outcome === "too late") this.#listeners.emit("late", { events: eventsOf(bucket) });
   }
 
   #emitOther(name: string): void {
     if (this.#reportedOther.has(name) || this.#reportedOther.size >= this.#settings.shape.maxNames) return;
     this.#reportedOther.add(name);
-    this.#listeners.tell("other", { name });
+    this.#listeners.emit("other", { name });
   }
 
   /** Throws ARGUMENT for a name that cannot be stored or be part of a key. */
@@ -228,7 +228,7 @@ export class FleetMetrics {
   }
 
   #emitDamaged(operation: string, name: string): void {
-    this.#listeners.tell("error", { error: this.#at.outer(operation, this.#damaged(name)) as OrielError });
+    this.#listeners.emit("error", { error: this.#at.outer(operation, this.#damaged(name)) as OrielError });
   }
 
   async #read({ first, most, name = "" }: { first: number; most: number; name?: string }) {

@@ -30,9 +30,9 @@ export const read: Operation<Read, { nowMs: number; names: NameBuckets[] }> = {
   repeatable: true,
   encode: ({ first, most, name, ...shape }) => [layoutOf(shape), shape.sampleCount, first, most, name],
   decode(reply) {
-    const told = readStrings(reply, 8);
+    const strings = readStrings(reply, 8);
     const names: NameBuckets[] = [];
-    for (let i = 0; i < told.length; i += 2) names.push(namedOf(decoder.decode(told[i]), told[i + 1]!));
+    for (let i = 0; i < strings.length; i += 2) names.push(namedOf(decoder.decode(strings[i]), strings[i + 1]!));
     return { nowMs: new DataView(reply.buffer, reply.byteOffset).getFloat64(0, true), names };
   },
   local(keys, key, { first, most, name: wanted, ...shape }, nowMs) {

@@ -36,9 +36,9 @@ test("a lost reply: the same batch comes again, and counts once", async () => {
   const [breaker, other] = [breakerOn(far), breakerOn(near)];
   await breaker.flush();
   proxy.dropReplies(1);
-  const told = toldBy(breaker);
+  const reported = toldBy(breaker);
   await fail(breaker);
-  await until("the reply was lost", () => told.includes("error"));
+  await until("the reply was lost", () => reported.includes("error"));
   await until("the store is back", () => breaker.flush().then(() => true));
   await other.flush();
   expect(other.stats()).toMatchObject({ state: "closed", calls: 1, failures: 1 });
@@ -89,8 +89,8 @@ test("a store that is away: open stays open, a good service is found again by th
 
 test("foreign data under the key: calls continue, the error is emitted once", async () => {
   const breaker = breakerOn(near, { name: "odd" });
-  const told: unknown[] = [];
-  breaker.on("error", ({ error }) => void told.push(error));
+  const reported: unknown[] = [];
+  breaker.on("error", ({ error }) => void reported.push(error));
   const { Redis } = await import("ioredis");
   const redis = new Redis(server.url);
   await redis.set(`${near.keyOf("odd")}:breaker:60000`, "another program's");
@@ -101,7 +101,7 @@ test("foreign data under the key: calls continue, the error is emitted once", as
   await fail(breaker);
   await fail(breaker);
   expect(await good(breaker)).toBe("OPEN");
-  expect(told).toMatchObject([{ code: "CORRUPT" }]);
+  expect(reported).toMatchObject([{ code: "CORRUPT" }]);
 });
 
 test("a record whose time is no number: the flush is CORRUPT, and the server goes on", async () => {

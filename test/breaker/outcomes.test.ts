@@ -87,16 +87,16 @@ describe.each([
 
   test("open has the numbers that opened it: in each process, and when a probe opens it again", async () => {
     const [one, other] = [stage().breaker({ minimumCalls: 4 }), stage().breaker({ minimumCalls: 4 })];
-    const told: BreakerStats[] = [];
-    for (const each of [one, other]) each.on("open", (stats) => told.push(stats));
+    const reported: BreakerStats[] = [];
+    for (const each of [one, other]) each.on("open", (stats) => reported.push(stats));
     for (let i = 0; i < 4; i++) await stage().call(one, { isBad: i > 0 });
     await other.flush();
     const isFleet = stage().opened.store !== "local";
     const numbers = { state: "open", calls: 4, failures: 3, slow: 0 };
-    expect(told).toEqual(Array(isFleet ? 2 : 1).fill(expect.objectContaining(numbers)));
+    expect(reported).toEqual(Array(isFleet ? 2 : 1).fill(expect.objectContaining(numbers)));
     stage().pass(5000);
     expect(await stage().call(one, BAD)).toBe("bad");
-    expect(told.at(-1)).toMatchObject({ ...numbers, retryAfterMs: 5000 });
+    expect(reported.at(-1)).toMatchObject({ ...numbers, retryAfterMs: 5000 });
     expect(one.stats()).toMatchObject(numbers);
     stage().pass(5000);
     await stage().call(one);
@@ -105,9 +105,9 @@ describe.each([
 
   test("fallback: gives the value for any rejection but the caller's abort, after it was counted", async () => {
     const breaker = stage().breaker({ failures: 2 });
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const fallback = (error: unknown) => {
-      told.push(codeOf(error as OrielError));
+      reported.push(codeOf(error as OrielError));
       return "instead";
     };
     expect(await breaker.run(() => 7, { fallback })).toBe(7);
@@ -117,7 +117,7 @@ describe.each([
     }
     expect(breaker.stats()).toMatchObject({ state: "open", calls: 3, failures: 2 });
     expect(await breaker.run(() => 7, { fallback: async (error) => fallback(error) })).toBe("instead");
-    expect(told).toEqual(["bad", "bad", "OPEN"]);
+    expect(reported).toEqual(["bad", "bad", "OPEN"]);
     const abort = AbortSignal.abort(new Error("enough"));
     await expect(breaker.run(() => 7, { fallback, signal: abort })).rejects.toThrow("enough");
     const error = new Error("fallback itself");

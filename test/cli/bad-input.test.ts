@@ -77,8 +77,8 @@ test("unreadable lines: status 1, the first five reported, the rest counted, eve
   const ended = await command(["replay", "-", "--json"], input);
   expect(ended.status).toBe(1);
   expect(ended.stdout.trimEnd().split("\n").length).toBe(2);
-  const told = ended.stderr.split("\n").filter((line) => line.startsWith("oriel: line "));
-  expect(told).toEqual([5, 6, 7, 8, 9].map((n) => `oriel: line ${n}: the time "nonsense" is not a time`));
+  const reported = ended.stderr.split("\n").filter((line) => line.startsWith("oriel: line "));
+  expect(reported).toEqual([5, 6, 7, 8, 9].map((n) => `oriel: line ${n}: the time "nonsense" is not a time`));
   expect(ended.stderr).toContain("oriel: and 2 more lines that could not be read\n");
   expect(ended.stderr).toContain("7 lines could not be read");
 });
@@ -121,7 +121,7 @@ test("Redis that cannot be reached: status 2 and one line, in time", async () =>
 test("Redis that dies in the middle: what was printed stays, then one line and status 2, no hang", async () => {
   const redis = await startRedis({ tcp: true });
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
-  const told = stderr.toArray();
+  const reported = stderr.toArray();
   const running = runCommand(["replay", "-", "--json", "--redis", redis.url], { stdin, stdout, stderr });
   stdin.write(GOOD);
   const [first] = (await new Promise<Buffer>((resolve) => stdout.once("data", resolve))).toString().split("\n");
@@ -130,7 +130,7 @@ test("Redis that dies in the middle: what was printed stays, then one line and s
   stdin.write("1394174661,4\n1394184661,5\n");
   expect(await running).toBe(2);
   stderr.end();
-  expect(Buffer.concat(await told).toString()).toMatch(/^oriel: (UNAVAILABLE|DEADLINE) [^\n]+\n$/);
+  expect(Buffer.concat(await reported).toString()).toMatch(/^oriel: (UNAVAILABLE|DEADLINE) [^\n]+\n$/);
 }, 20_000);
 
 test("the program itself: version, help, a reader that leaves", async () => {

@@ -12,7 +12,7 @@ import { watch } from "../harness/watchdog.ts";
 import { command } from "./command.ts";
 
 const BUILT = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
-const TOLD = "of 1 replicas have what";
+const REPORTED = "of 1 replicas have what";
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
@@ -84,7 +84,7 @@ test("a delivery that no replica has is not acknowledged, and the next primary d
   expect(await primary.client.wait(2, 10_000)).toBe(2);
   await primary.cutOff();
   expect(await w0.fetch(false)).toBe(true);
-  await expect(w0.pending("w0")).rejects.toThrow(`0 ${TOLD} w0 was given`);
+  await expect(w0.pending("w0")).rejects.toThrow(`0 ${REPORTED} w0 was given`);
   await primary.replace();
   await until("the next primary answers", () => w1.fetch(false));
   await until("a replica has it", async () => (await w1.pending("w1")).length === 100);
@@ -102,13 +102,13 @@ test("the stream's primary is killed with entries that no replica had: every rem
   const store = redisStore(raw, { deadline: 5000 });
   const flow = new Counters(store, name, { dimensions: ["site", "lane"], shards: 1 });
   const counted = async () => (await flow.read({ bigint: true })).reduce((all, { count }) => all + count, 0n);
-  let told = "";
+  let reported = "";
   const workers: { child: ChildProcess; closed: Promise<unknown> }[] = [];
   const start = () => {
     const child = spawn(process.execPath, [BUILT, ...args], { stdio: ["ignore", "ignore", "pipe"] });
     watch(child);
     child.stderr.on("data", (chunk) => {
-      told += chunk;
+      reported += chunk;
     });
     workers.push({ child, closed: once(child, "close") });
   };
@@ -121,7 +121,7 @@ test("the stream's primary is killed with entries that no replica had: every rem
   const before = (await counted()) + 3000n; // more than was given out, and not yet counted
   workers.shift()!.child.kill("SIGKILL");
   start();
-  await until("they find it out", async () => told.includes(TOLD) || (await counted()) > before);
+  await until("they find it out", async () => reported.includes(REPORTED) || (await counted()) > before);
   await primary.replace();
   const after = await counted();
   await until("it goes on", async () => (await counted()) > after + 3000n);
@@ -134,7 +134,7 @@ test("the stream's primary is killed with entries that no replica had: every rem
     expect(await closed).toEqual([0, null]);
   }
   expect(await talliesOf(flow)).toEqual(await talliesIn(raw));
-  expect(told).toContain(TOLD);
+  expect(reported).toContain(REPORTED);
 });
 
 test("a worker that is started while the cluster is down waits until it is up, or until it is stopped", async () => {
@@ -149,11 +149,11 @@ test("a worker that is started while the cluster is down waits until it is up, o
   const asked = async () => Number(/cluster\|slots:calls=(\d+)/.exec(await node.info("commandstats"))?.[1] ?? 0);
   const tried = (times: number) => until("it tries again", async () => (await asked()) >= times);
 
-  const told = spawn(process.execPath, [BUILT, ...counting(redis, "c"), "--once"], { stdio: "ignore" });
-  watch(told);
-  const closed = once(told, "close");
+  const reported = spawn(process.execPath, [BUILT, ...counting(redis, "c"), "--once"], { stdio: "ignore" });
+  watch(reported);
+  const closed = once(reported, "close");
   await tried(8); // by its three clients, so twice by one of them
-  told.kill("SIGTERM");
+  reported.kill("SIGTERM");
   expect(await closed).toEqual([0, null]);
 
   const stays = new StreamGroup(redis, "flow", "g", 0);

@@ -26,10 +26,10 @@ test.each(ZONES)("a day in %s begins with the first minute of its local date", (
       const minute = day / MINUTE_MS + random.int(-720, 2160);
       const date = local(minute).slice(0, 10);
       const start = calendar.startOf("day", minute);
-      const told = `seed ${seed}, minute ${minute}, ${local(minute)}: starts ${local(start)}`;
-      expect(local(start).slice(0, 10), told).toBe(date);
-      expect(local(start - 1).slice(0, 10) < date || local(start).endsWith("00:00"), told).toBe(true);
-      expect(start <= minute && minute - start < 1500, told).toBe(true);
+      const reported = `seed ${seed}, minute ${minute}, ${local(minute)}: starts ${local(start)}`;
+      expect(local(start).slice(0, 10), reported).toBe(date);
+      expect(local(start - 1).slice(0, 10) < date || local(start).endsWith("00:00"), reported).toBe(true);
+      expect(start <= minute && minute - start < 1500, reported).toBe(true);
     }
 });
 

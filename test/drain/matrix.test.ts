@@ -65,7 +65,7 @@ overMatrix("drain", (row, open, { modes }) =>
         drain(counters(dying(opened.store, dies)), { sink: failing(sink, fails, fails) }),
       );
       const last = drain(flow);
-      for (const each of [...drains, last]) each.on("diverged", (told) => void diverged.push(told));
+      for (const each of [...drains, last]) each.on("diverged", (reported) => void diverged.push(reported));
       let all = 0n;
       for (let round = 0; round < 3; round++) {
         const [added] = await Promise.all([produced(random, flow, 30), ...drains.map((each) => each.drainOnce())]);
@@ -80,14 +80,14 @@ overMatrix("drain", (row, open, { modes }) =>
     test("a flushed store is reported as diverged, and left alone", async () => {
       await produced(random, counters(), 20);
       const service = drain(counters(), { lock: new Lock(opened.store, "drain") });
-      const told: number[] = [];
-      service.on("diverged", ({ shards }) => void told.push(...shards));
+      const reported: number[] = [];
+      service.on("diverged", ({ shards }) => void reported.push(...shards));
       expect(await service.drainOnce()).toMatchObject({ drained: SHARDS, failed: 0 });
       await opened.clear();
       const again = counters();
       const left = await produced(random, again, 20);
       expect(await service.drainOnce()).toMatchObject({ drained: 0, diverged: SHARDS });
-      expect([told.sort(), sumOf(await again.read({ bigint: true }))]).toEqual([[0, 1], left]);
+      expect([reported.sort(), sumOf(await again.read({ bigint: true }))]).toEqual([[0, 1], left]);
       await expect(again.read({ table: sink })).rejects.toMatchObject({ code: "DIVERGED" });
     });
 

@@ -29,7 +29,7 @@ test.each(dataFolders.slice(-1))(
       const sink = postgresSink(pool, { table: "passages" });
       const drain = new DrainService({ counters: flow, sink, every: 500 });
       const wrong: unknown[] = [];
-      drain.on("diverged", (told) => void wrong.push(told));
+      drain.on("diverged", (reported) => void wrong.push(reported));
       await drain.start();
       const outputs = await Promise.all(
         Array.from({ length: WORKERS }, (_, i) =>

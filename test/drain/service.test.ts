@@ -76,7 +76,7 @@ describe.each([
           () => random.chance(0.1),
         ),
       });
-      service.on("diverged", (told) => void diverged.push(told));
+      service.on("diverged", (reported) => void diverged.push(reported));
       return service;
     });
     for (let round = 0; round < 12; round++) {
@@ -85,7 +85,7 @@ describe.each([
       await expectExact(flow, all);
     }
     const last = new DrainService({ counters: flow, sink });
-    last.on("diverged", (told) => void diverged.push(told));
+    last.on("diverged", (reported) => void diverged.push(reported));
     await last.drainOnce();
     await last.drainOnce();
     expect(diverged).toEqual([]);
@@ -112,9 +112,9 @@ describe.each([
 
   test("a flushed store and a restored table are reported and left alone", async () => {
     const flow = counters();
-    const told: string[] = [];
+    const reported: string[] = [];
     const watch = (service: DrainService) =>
-      service.on("diverged", ({ shards, reason }) => void told.push(...shards.map(() => reason)));
+      service.on("diverged", ({ shards, reason }) => void reported.push(...shards.map(() => reason)));
     await produce(flow, 100);
     const service = new DrainService({ counters: flow, sink });
     watch(service);
@@ -124,7 +124,7 @@ describe.each([
     const left = await produce(again, 100);
     const report = await service.drainOnce();
     expect(report).toMatchObject({ drained: 0, diverged: SHARDS });
-    expect(told).toHaveLength(SHARDS);
+    expect(reported).toHaveLength(SHARDS);
     expect(sumOf(await again.read({ bigint: true }))).toBe(left);
     expect((await service.drainOnce()).diverged).toBe(SHARDS);
   });
@@ -136,10 +136,10 @@ describe.each([
     const other = stage.sink({ table: `flow_${names}b`, ledgerTable: `ledger_${names}b` });
     await other.createTables(flow.shape);
     const service = new DrainService({ counters: flow, sink: other });
-    const told: number[] = [];
-    service.on("diverged", ({ shards }) => void told.push(...shards));
+    const reported: number[] = [];
+    service.on("diverged", ({ shards }) => void reported.push(...shards));
     await service.drainOnce();
-    expect(told.sort()).toEqual([0, 1, 2, 3]);
+    expect(reported.sort()).toEqual([0, 1, 2, 3]);
     await expect(flow.read({ table: other })).rejects.toMatchObject({ code: "DIVERGED" });
   });
 
@@ -179,18 +179,18 @@ describe.each([
       },
     };
     const service = new DrainService({ counters: flow, sink: slow, every: 10, lock: new Lock(opened.store, "drain") });
-    const told = { cycle: 0, skipped: 0, shard: 0 };
-    for (const event of ["cycle", "skipped", "shard"] as const) service.on(event, () => void told[event]++);
+    const reported = { cycle: 0, skipped: 0, shard: 0 };
+    for (const event of ["cycle", "skipped", "shard"] as const) service.on(event, () => void reported[event]++);
     const all = await produce(flow, 30);
     await service.start();
-    await expect.poll(() => told.skipped).toBeGreaterThan(0);
+    await expect.poll(() => reported.skipped).toBeGreaterThan(0);
     await service.stop();
     expect(slowly).toBeGreaterThan(0);
-    expect(told.shard).toBe(slowly);
+    expect(reported.shard).toBe(slowly);
     const { rows } = await fresh.read(flow.shape, { bucket: "day" });
     expect(sumOf(rows)).toBe(all);
-    const cycles = told.cycle;
+    const cycles = reported.cycle;
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(told.cycle).toBe(cycles);
+    expect(reported.cycle).toBe(cycles);
   });
 });

@@ -32,7 +32,7 @@ test("by default the process is warned, once for all stores; null and false sile
 test.each([
   ["no", 1],
   ["yes", 0],
-])("a drain warns of a server without an append-only file: appendonly %s", async (appendonly, told) => {
+])("a drain warns of a server without an append-only file: appendonly %s", async (appendonly, reported) => {
   const server = await startRedis({ args: ["--appendonly", appendonly] });
   const stage = await STAGES.SQLite!();
   const warnings: string[] = [];
@@ -44,7 +44,7 @@ test.each([
     await service.drainOnce();
     await service.drainOnce();
     await service.stop();
-    expect(warnings).toEqual(Array(told).fill(expect.stringMatching(/^appendonly is no: /)));
+    expect(warnings).toEqual(Array(reported).fill(expect.stringMatching(/^appendonly is no: /)));
   } finally {
     await store.close();
     await stage.stop();

@@ -145,24 +145,24 @@ test("a drain: what it has written; its lag is that of the last cycle", async ()
   // The compiler checks that the service fits. Its own tests check its events.
   const fits = (service: DrainService) => drainSource("visits", service);
   expect(fits).toBeTypeOf("function");
-  const listeners = new Map<string, (told: unknown) => void>();
+  const listeners = new Map<string, (reported: unknown) => void>();
   const source = drainSource("visits", {
     on(event, listener) {
       listeners.set(event, listener as never);
       return () => {};
     },
   });
-  const tell = (event: string, told: unknown) => listeners.get(event)!(told);
-  tell("shard", { rows: 3, events: 2n ** 40n });
-  tell("lag", { shards: 1, longestMs: 1500 });
-  tell("cycle", { diverged: 2 });
+  const emit = (event: string, reported: unknown) => listeners.get(event)!(reported);
+  emit("shard", { rows: 3, events: 2n ** 40n });
+  emit("lag", { shards: 1, longestMs: 1500 });
+  emit("cycle", { diverged: 2 });
   expect(await textOf(source)).toMatchObject({
     'oriel_drain_rows_total{name="visits"}': 3,
     'oriel_drain_events_total{name="visits"}': 2 ** 40,
     'oriel_drain_lag_seconds{name="visits"}': 1.5,
     'oriel_drain_diverged_shards{name="visits"}': 2,
   });
-  tell("cycle", { diverged: 0 });
+  emit("cycle", { diverged: 0 });
   expect((await textOf(source))['oriel_drain_lag_seconds{name="visits"}']).toBe(0);
 });
 

@@ -86,8 +86,8 @@ describe("failover", () => {
     });
     await Promise.all(loads.map((load) => load.stop()));
     const missing = await scene.settle(raw, raw, { mayLose: true });
-    const told = await Promise.all(writers.map(async (writer) => (await writer.stats()).degradedBy));
-    expect(told.includes("lost")).toBe(missing.length > 0);
+    const reported = await Promise.all(writers.map(async (writer) => (await writer.stats()).degradedBy));
+    expect(reported.includes("lost")).toBe(missing.length > 0);
     expect(await safe.settle(raw, raw, { mayLose: true })).toEqual([]);
     await Promise.all([scene.close(), safe.close()]);
   });

@@ -15,7 +15,7 @@ const SECRET = "planted-secret";
 interface Scene {
   /** Makes the store fail from then on. */
   begin(server: RedisServer, proxy: FaultProxy): Promise<unknown> | unknown;
-  told: RegExp;
+  reported: RegExp;
   /** The fields of the error of a call that writes. */
   applied: "no" | "unknown";
   transient: boolean;
@@ -31,19 +31,19 @@ const SCENES: Record<string, Scene> = {
   "answers that are lost": {
     // biome-ignore lint/suspicious/noThenProperty: the harness names it so; nobody awaits these options.
     begin: (_, proxy) => proxy.dropReplies(1e9, { then: "silence" }),
-    told: /no answer|the reply was lost/,
+    reported: /no answer|the reply was lost/,
     applied: "unknown",
     transient: true,
   },
   "nobody there": {
     begin: (_, proxy) => proxy.close(),
-    told: /nothing accepts connections at this address .*ECONNREFUSED/,
+    reported: /nothing accepts connections at this address .*ECONNREFUSED/,
     applied: "no",
     transient: true,
   },
   "a user who may not run scripts": {
     begin: (server) => command(server, ["ACL", "SETUSER", "ann", "-@scripting"]),
-    told: /ACL rules do not allow this \(NOPERM/,
+    reported: /ACL rules do not allow this \(NOPERM/,
     applied: "no",
     transient: false,
   },
@@ -52,7 +52,7 @@ const SCENES: Record<string, Scene> = {
       await command(server, ["ACL", "SETUSER", "ann", "resetpass", ">another"]);
       proxy.cut();
     },
-    told: /refused the user name or password \(WRONGPASS/,
+    reported: /refused the user name or password \(WRONGPASS/,
     applied: "no",
     transient: false,
   },
@@ -125,7 +125,7 @@ describe.each(Object.entries(SCENES))("%s", (_, scene) => {
     const structure = asking.structure ?? className;
     const place = `${structure} "the ${called}" ${className === "DeadLetters" ? `dead.${operation}` : operation}: `;
     expect(error.message.slice(0, place.length)).toBe(place);
-    expect(error.message.slice(place.length)).toMatch(scene.told);
+    expect(error.message.slice(place.length)).toMatch(scene.reported);
     expect(error.message.endsWith(` (redis at 127.0.0.1:${proxy.port})`), error.message).toBe(true);
     expect(error.message).not.toMatch(/(window|limiter|lock|counter|queue|fleet|breaker)\/|key "/);
     expect(error).toMatchObject({ transient: scene.transient, applied: isQuestion ? "no" : scene.applied });

@@ -87,11 +87,15 @@ export class Scene {
     const { degraded, count, sum, percentiles } = await cold.stats();
     expect({ degraded, count }).toEqual({ degraded: false, count: found.length });
     for (const series of kept) {
-      const told = await answered(() => series.stats());
-      expect({ count: told.count, sum: told.sum, percentiles: told.percentiles }).toEqual({ count, sum, percentiles });
+      const reported = await answered(() => series.stats());
+      expect({ count: reported.count, sum: reported.sum, percentiles: reported.percentiles }).toEqual({
+        count,
+        sum,
+        percentiles,
+      });
       expect(await answered(() => series.values())).toEqual(found);
       // Only a failover may lose events that a process saw, and then the process reports it.
-      if (told.degraded) expect([told.degradedBy, mayLose]).toEqual(["lost", true]);
+      if (reported.degraded) expect([reported.degradedBy, mayLose]).toEqual(["lost", true]);
     }
     const nodes = raw instanceof Cluster ? raw.nodes("master") : [raw];
     for (const node of nodes)

@@ -51,8 +51,8 @@ test("the primary is killed under load: the replica takes over, and lost events 
   await Promise.all(loads.map((load) => load.stop()));
   const client = connect();
   const missing = await scene.settle(client, raw, { mayLose: true });
-  const told = await Promise.all(writers.map(async (writer) => (await writer.stats()).degradedBy));
-  expect(told.includes("lost")).toBe(missing.length > 0);
+  const reported = await Promise.all(writers.map(async (writer) => (await writer.stats()).degradedBy));
+  expect(reported.includes("lost")).toBe(missing.length > 0);
   await scene.close();
   client.disconnect();
 });

@@ -57,7 +57,7 @@ test("while the server is away it continues to count, emits an error, and sends 
   proxy.refuse(true);
   proxy.cut();
   for (let i = 0; i < 1000; i++) metric.recordSuccess(i);
-  await until("it is told", () => errors.length > 1);
+  await until("it is reported", () => errors.length > 1);
   expect(errors[0]).toMatchObject({ code: expect.stringMatching(/DEADLINE|UNAVAILABLE/) });
   proxy.refuse(false);
   const reader = fleetOf("away", server.url, 1000);

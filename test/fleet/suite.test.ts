@@ -84,8 +84,8 @@ overMatrix("fleet", (row, open) =>
       const [one, other] = [0, 1].map(
         () => new FleetMetrics(on.store, "names", { ...SHAPE, ...on.modes, maxNames: 2 }),
       );
-      const told: string[] = [];
-      for (const each of [one!, other!]) each.on("other", ({ name }) => told.push(name));
+      const reported: string[] = [];
+      for (const each of [one!, other!]) each.on("other", ({ name }) => reported.push(name));
       one!.metric("a").addSuccess(1);
       one!.metric("b").addSuccess(2);
       one!.metric("c").addSuccess(4);
@@ -94,7 +94,7 @@ overMatrix("fleet", (row, open) =>
       other!.metric("d").addSuccess(16);
       other!.metric("a").addSuccess(32);
       await other!.flush();
-      expect(told).toEqual(["c", "d"]);
+      expect(reported).toEqual(["c", "d"]);
       const all = await one!.readAll();
       expect([...all].map(([name, view]) => [name, view.success()])).toEqual([
         ["", 28],
@@ -107,11 +107,11 @@ overMatrix("fleet", (row, open) =>
 
     test("many thousand names of one process cost it no more than the bound", async () => {
       const fleet = new FleetMetrics(on.store, "hostile", { ...SHAPE, ...on.modes, maxNames: 3 });
-      let told = 0;
-      fleet.on("other", () => told++);
+      let reported = 0;
+      fleet.on("other", () => reported++);
       for (let i = 0; i < 5000; i++) fleet.metric(`{user}:*:${i}\u{1f600}`).addAllowed();
       await fleet.flush();
-      expect(told).toBe(3);
+      expect(reported).toBe(3);
       const all = await fleet.readAll();
       expect(all.size).toBe(4);
       expect([...all.values()].reduce((sum, view) => sum + view.allowed(), 0)).toBe(5000);

@@ -154,7 +154,7 @@ async function oneCase(random: Random, stencil: Stencil, name: string, everyKey:
   if (isWarm) await findings.watch(each, `${labels[0]!} when warm`, driven.asks[labels[0]!]!);
   await pipelined(commands);
   for (const label of labels) await findings.watch(each, label, driven.asks[label]!);
-  for (const error of driven.told) findings.judge(each, "listener", error);
+  for (const error of driven.reported) findings.judge(each, "listener", error);
   if (driven.checkSpared)
     await driven
       .checkSpared(each.damaged, damage.row)

@@ -36,7 +36,7 @@ function limiterSubject(name: string, policies: typeof POLICIES, more: Partial<L
     open(store, key): Driven {
       const limiter = new Limiter(store, policies, { name: key, ...more });
       return {
-        told: [],
+        reported: [],
         async seed() {
           await limiter.take("u", { cost: 3 });
           await limiter.take("u", { requestId: "r" });
@@ -97,7 +97,7 @@ export const lock: Subject = {
     const own = new Lock(store, key);
     const left = new AbortController();
     return {
-      told: [],
+      reported: [],
       async seed() {
         await own.tryLock({ lease: "10m" });
         new Lock(store, key).tryLock({ wait: "1m", signal: left.signal }).catch(() => {});
@@ -133,11 +133,11 @@ export const breaker: Subject = {
   open(store, key, span = "1m"): Driven {
     const made = () => new Breaker(store, { name: key, span, failures: 100, minimumCalls: 2, cooldown: 50, flush: 1 });
     const own = made();
-    const told: unknown[] = [];
-    own.on("error", ({ error }) => void told.push(error));
+    const reported: unknown[] = [];
+    own.on("error", ({ error }) => void reported.push(error));
     const bad = () => own.run(() => Promise.reject(new RangeError("meant"))).catch((error) => passOn(error));
     return {
-      told,
+      reported,
       async seed() {
         await own.run(async () => 1);
         await bad();
@@ -179,14 +179,14 @@ export const fleet: Subject = {
   keys: [/^oriel:\{NAME\}:fleet$/, /^oriel:\{NAME:[ab]\}:latency$/],
   open(store, key, span = "1m"): Driven {
     const own = new FleetMetrics(store, key, { flush: 20, sampleCount: 60, interval: span, percentiles: true });
-    const told: unknown[] = [];
-    own.on("error", ({ error }) => void told.push(error));
+    const reported: unknown[] = [];
+    own.on("error", ({ error }) => void reported.push(error));
     const count = () => {
       own.metric("a").recordSuccess(5);
       own.metric("b").recordSuccess(6);
     };
     return {
-      told,
+      reported,
       async seed() {
         count();
         await own.flush();

@@ -65,7 +65,7 @@ test(
         const what = `seed ${SEED}, ${key}: ${String(JSON.stringify(value, (_, each) => (typeof each === "bigint" ? `${each}n` : each))).slice(0, 80)}`;
         const each = { subject, name, damaged: [key], what };
         for (const [label, ask] of Object.entries(driven.asks)) await findings.watch(each, label, ask);
-        for (const error of driven.told) findings.judge(each, "listener", error);
+        for (const error of driven.reported) findings.judge(each, "listener", error);
         await findings.watch(each, "close", () => driven.close());
       });
       await Promise.all(cases);

@@ -14,7 +14,7 @@ export interface Driven {
   /** Throws where data outside `keys` (for a message, outside `row`) was harmed. */
   checkSpared?(keys: readonly string[], row: string | undefined): Promise<void>;
   /** Errors that it emitted to listeners. */
-  readonly told: unknown[];
+  readonly reported: unknown[];
   close(): Promise<unknown>;
 }
 

@@ -17,7 +17,7 @@ function seriesSubject(name: string, options: SeriesOptions): Subject {
     open(store, key, span = "1m"): Driven {
       const series = new Series(store, key, { retention: span, ...options });
       return {
-        told: [],
+        reported: [],
         async seed() {
           for (let chunk = 0; chunk < 3; chunk++) {
             if (chunk > 0) await pause(1000);
@@ -62,7 +62,7 @@ export const lockedWindow: Subject = {
   open(store, key, span = "1m"): Driven {
     const window = new LockedWindow(store, key, { span, wait: 500, lease: "2s" });
     return {
-      told: [],
+      reported: [],
       async seed() {
         await Promise.all(SEEDED.map((value) => window.addAndGetStats(value)));
       },

@@ -27,12 +27,12 @@ export const counters: Subject = {
       new Counters(store, key, { dimensions: ["v"], shards: SHARDS, mirror: { prefix: `${key}:`, keep: "1h" } });
     const own = made();
     const sink = new TableSink();
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const drain = new DrainService({ counters: own, sink, every: "50ms" });
-    drain.on("error", ({ error }) => void told.push(error));
+    drain.on("error", ({ error }) => void reported.push(error));
     const addAll = (counted: Counters) => Promise.all(VALUES.map((v) => counted.add({ v })));
     return {
-      told,
+      reported,
       async seed() {
         await addAll(own);
         await own.addBatch(
@@ -95,15 +95,15 @@ export const queue: Subject = {
   open(store, key): Driven {
     const own = new DelayQueue<unknown>(store, key, { shards: SHARDS, attempts: 3, backoff: 1 });
     const handled = new Set<string>();
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     let worker: QueueWorker | undefined;
     const work = () => {
       worker ??= own.process(({ id }) => void handled.add(id), { visibility: 200, concurrency: 4 });
-      worker.on("error", ({ error }) => void told.push(error));
-      worker.on("dead", ({ error }) => void told.push(error));
+      worker.on("error", ({ error }) => void reported.push(error));
+      worker.on("dead", ({ error }) => void reported.push(error));
     };
     return {
-      told,
+      reported,
       async seed() {
         await own.add("done", { id: "done" });
         for (const each of await own.claim()) await own.ack(each);

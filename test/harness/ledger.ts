@@ -21,8 +21,8 @@ export class Ledger {
    */
   async follow(values: readonly number[], call: Promise<unknown>): Promise<boolean> {
     try {
-      const told = (await call) as { degradedBy?: string } | undefined;
-      if (told?.degradedBy === "local") {
+      const reported = (await call) as { degradedBy?: string } | undefined;
+      if (reported?.degradedBy === "local") {
         for (const value of values) this.kept.add(value);
         return false;
       }

@@ -15,7 +15,7 @@ done
 
 let input: Socket | undefined;
 
-function tell(line: string): void {
+function write(line: string): void {
   if (!input) {
     const dog = spawn("sh", ["-c", SCRIPT], { stdio: ["pipe", "ignore", "ignore"], detached: true });
     dog.unref();
@@ -30,6 +30,6 @@ function tell(line: string): void {
 export function watch(child: ChildProcess): void {
   const { pid } = child;
   if (pid === undefined) return;
-  tell(`+ ${pid}`);
-  child.once("exit", () => tell(`- ${pid}`));
+  write(`+ ${pid}`);
+  child.once("exit", () => write(`- ${pid}`));
 }

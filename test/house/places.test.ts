@@ -18,13 +18,19 @@ const place = new Place("Series", "api:latency", { address: "db:6379" });
 test("an error of a place names structure, name, operation and server, and keeps the other fields", () => {
   const cause = new Error("ECONNREFUSED");
   const inner = new OrielError("UNAVAILABLE", "no", { cause, transient: true, applied: "unknown", retryAfterMs: 7 });
-  const told = place.error("record", inner) as OrielError;
-  expect(told.message).toBe('Series "api:latency" record: no (redis at db:6379)');
+  const reported = place.error("record", inner) as OrielError;
+  expect(reported.message).toBe('Series "api:latency" record: no (redis at db:6379)');
   const where = { structure: "Series", structureName: "api:latency", operation: "record", address: "db:6379" };
-  expect(told).toMatchObject({ code: "UNAVAILABLE", transient: true, applied: "unknown", retryAfterMs: 7, ...where });
-  expect(told.cause).toBe(cause);
-  expect(place.error("record", told)).toBe(told);
-  expect((new Place("FleetMetrics", "shop").outer("read", told) as OrielError).message).toBe(
+  expect(reported).toMatchObject({
+    code: "UNAVAILABLE",
+    transient: true,
+    applied: "unknown",
+    retryAfterMs: 7,
+    ...where,
+  });
+  expect(reported.cause).toBe(cause);
+  expect(place.error("record", reported)).toBe(reported);
+  expect((new Place("FleetMetrics", "shop").outer("read", reported) as OrielError).message).toBe(
     'FleetMetrics "shop" read: no (redis at db:6379)',
   );
   const reason = new Error("the caller's own");
@@ -32,9 +38,9 @@ test("an error of a place names structure, name, operation and server, and keeps
 });
 
 test("a wrong argument concerns no server", () => {
-  const told = place.error("record", argumentError("value", {}, "a number")) as OrielError;
-  expect(told.message).toBe('Series "api:latency" record: value is an object; it must be a number');
-  expect(told.address).toBe(undefined);
+  const reported = place.error("record", argumentError("value", {}, "a number")) as OrielError;
+  expect(reported.message).toBe('Series "api:latency" record: value is an object; it must be a number');
+  expect(reported.address).toBe(undefined);
 });
 
 test("the stack includes the line of the awaiting caller", async () => {
@@ -88,7 +94,7 @@ test("options and events that there are not are refused with what was meant", ()
   const heard: number[] = [];
   listeners.on("completed", (n) => heard.push(n))();
   listeners.on("completed", (n) => heard.push(2 * n));
-  listeners.tell("completed", 3);
+  listeners.emit("completed", 3);
   expect(heard).toEqual([6]);
 });
 

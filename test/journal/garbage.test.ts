@@ -75,7 +75,7 @@ async function outcome(call: () => Promise<unknown>, known = KNOWN): Promise<str
   const late = new Promise<string>((resolve) => {
     timer = setTimeout(resolve, LONGEST_MS, "hangs");
   });
-  const told = call().then(
+  const reported = call().then(
     () => "ok",
     (error: unknown) => {
       if (!(error instanceof OrielError)) return `raw ${(error as Error).stack}`;
@@ -86,15 +86,15 @@ async function outcome(call: () => Promise<unknown>, known = KNOWN): Promise<str
       return isNamed ? "CORRUPT" : `nameless ${error.stack}`;
     },
   );
-  const first = await Promise.race([told, late]);
+  const first = await Promise.race([reported, late]);
   clearTimeout(timer);
   return first;
 }
 
-function expectTold(told: Map<string, number>, bad: string[]) {
+function expectReported(reported: Map<string, number>, bad: string[]) {
   expect(bad.slice(0, 3).join("\n\n"), `seed ${SEED}`).toBe("");
   expect(rejections).toEqual([]);
-  expect(told.get("CORRUPT")).toBeGreaterThan(CASES / 10);
+  expect(reported.get("CORRUPT")).toBeGreaterThan(CASES / 10);
 }
 
 test(`whatever lies under a key of a series, each call answers or rejects with CORRUPT (${CASES} cases, seed ${SEED})`, {
@@ -140,7 +140,7 @@ test(`whatever lies under a key of a series, each call answers or rejects with C
     summarize: () => open().summarize({ rankError: 0.1 }),
     delete: () => open().delete(),
   };
-  const told = new Map<string, number>();
+  const reported = new Map<string, number>();
   const bad: string[] = [];
   for (let i = 0; i < CASES; i++) {
     const which = random.pick([...keys.keys()]);
@@ -151,12 +151,12 @@ test(`whatever lies under a key of a series, each call answers or rejects with C
         how = await spoil(random, which, keys.get(which)!);
       }
       const result = await outcome(call);
-      told.set(result, (told.get(result) ?? 0) + 1);
+      reported.set(result, (reported.get(result) ?? 0) + 1);
       if (result !== "ok" && result !== "CORRUPT") bad.push(`case ${i}, ${name}, ${how} of ${which}: ${result}`);
     }
     if (bad.length > 2) break;
   }
-  expectTold(told, bad);
+  expectReported(reported, bad);
   await store.close();
 });
 
@@ -166,7 +166,7 @@ test(`whatever lies under the key of a locked window, it answers or rejects with
   const random = new Random(SEED);
   const store = redisStore(client, { deadline: 5000 });
   const key = "sw_counter_bytes:{j}";
-  const told = new Map<string, number>();
+  const reported = new Map<string, number>();
   const bad: string[] = [];
   const numbers = ["nan", "inf", "-1", "1e400", "99999999999999999999", "", "x", "1:x", "9007199254740993:1"];
   for (let i = 0; i < CASES; i++) {
@@ -191,11 +191,11 @@ test(`whatever lies under the key of a locked window, it answers or rejects with
           );
     for (const call of [() => open().stats(), () => open().addAndGetStats(3)]) {
       const result = await outcome(call, KNOWN_OF_WINDOWS);
-      told.set(result, (told.get(result) ?? 0) + 1);
+      reported.set(result, (reported.get(result) ?? 0) + 1);
       if (result !== "ok" && result !== "CORRUPT") bad.push(`case ${i}, kind ${kind}: ${result}`);
     }
     if (bad.length > 2) break;
   }
-  expectTold(told, bad);
+  expectReported(reported, bad);
   await store.close();
 });

@@ -55,12 +55,12 @@ describe.runIf(isThere)("a short Python program reads what is in Redis", () => {
     const { from, to, count, percentiles } = await series.stats({ percentiles: [50, 99], method: "inverted_cdf" });
     const args = ["-c", PROGRAM, NAME, `${from}`, `${to}`, redisCli!, "-s", server.url];
     const env = { ...process.env, PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" };
-    const told = JSON.parse(execFileSync(python!, args, { env, encoding: "utf8", maxBuffer: 2 ** 28 }));
-    expect(told.values.length).toBe(count);
+    const reported = JSON.parse(execFileSync(python!, args, { env, encoding: "utf8", maxBuffer: 2 ** 28 }));
+    expect(reported.values.length).toBe(count);
     const bytes = (values: ArrayLike<number>) => Buffer.from(Float64Array.from(values).buffer);
-    expect(bytes(told.values).equals(bytes(await series.values({ at: to })))).toBe(true);
-    if (count > 0) expect([told.p50, told.p99]).toEqual([percentiles[50], percentiles[99]]);
-    return told.times;
+    expect(bytes(reported.values).equals(bytes(await series.values({ at: to })))).toBe(true);
+    if (count > 0) expect([reported.p50, reported.p99]).toEqual([percentiles[50], percentiles[99]]);
+    return reported.times;
   }
   const open = (options: SeriesOptions) => new Series(store, NAME, { retention: "10m", ...options });
   const numbers = (count: number) => Array.from({ length: count }, (_, i) => Math.sin(i) * 1000 + i / 7);

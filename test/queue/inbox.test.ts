@@ -75,25 +75,25 @@ describe.each<Dialect>(["postgres", "mysql", "sqlite"])("in %s", (dialect) => {
 
   test("a handler that throws after its commit makes the effect once", async () => {
     const { id } = await queue.add("a");
-    const told: boolean[] = [];
+    const reported: boolean[] = [];
     await workOff(async (job) => {
-      told.push(await database.transact((open) => handle(job, open)));
+      reported.push(await database.transact((open) => handle(job, open)));
       if (job.attempt < 3) throw new Error("after the commit");
     });
-    expect(told).toEqual([true, false, false]);
+    expect(reported).toEqual([true, false, false]);
     expect((await database.effects()).filter((each) => each === id)).toEqual([id]);
   });
 
   test("what is rolled back is made again", async () => {
     const { id } = await queue.add("a");
-    const told: boolean[] = [];
+    const reported: boolean[] = [];
     await workOff((job) =>
       database.transact(async (open) => {
-        told.push(await handle(job, open));
+        reported.push(await handle(job, open));
         if (job.attempt < 3) throw new Error("before the commit");
       }),
     );
-    expect(told).toEqual([true, true, true]);
+    expect(reported).toEqual([true, true, true]);
     expect((await database.effects()).filter((each) => each === id)).toEqual([id]);
   });
 
@@ -101,7 +101,7 @@ describe.each<Dialect>(["postgres", "mysql", "sqlite"])("in %s", (dialect) => {
     "while another delivery runs whose claim lapsed, and which then %s",
     async (how) => {
       const { id } = await queue.add("a");
-      const told: [number, boolean][] = [];
+      const reported: [number, boolean][] = [];
       let end!: () => void;
       const mayEnd = new Promise<void>((resolve) => {
         end = resolve;
@@ -111,7 +111,7 @@ describe.each<Dialect>(["postgres", "mysql", "sqlite"])("in %s", (dialect) => {
       const lapsing = openQueue(name, stuck).process(
         (job) =>
           database.transact(async (open) => {
-            told.push([job.attempt, await handle(job, open)]);
+            reported.push([job.attempt, await handle(job, open)]);
             await mayEnd;
             if (how === "rolls back") throw new Error("before the commit");
           }),
@@ -119,21 +119,21 @@ describe.each<Dialect>(["postgres", "mysql", "sqlite"])("in %s", (dialect) => {
       );
       const lost: string[] = [];
       lapsing.on("lost", (event) => lost.push(event.id));
-      await until("the first delivery is in its transaction", () => told.length === 1);
+      await until("the first delivery is in its transaction", () => reported.length === 1);
       let closing: Promise<void> | undefined;
       await workOff(async (job) => {
         const makes = database.transact((open) => handle(job, open));
         isStuck = false;
         closing ??= lapsing.close();
         end();
-        told.push([job.attempt, await makes]);
+        reported.push([job.attempt, await makes]);
       });
       await closing;
-      expect(told[0]).toEqual([1, true]);
+      expect(reported[0]).toEqual([1, true]);
       // SQLite refuses a transaction beside another one: that delivery fails, and comes again.
-      expect(told.at(-1)![1]).toBe(how === "rolls back");
-      expect(told).toHaveLength(2);
-      expect(told.at(-1)![0]).toBeGreaterThan(1);
+      expect(reported.at(-1)![1]).toBe(how === "rolls back");
+      expect(reported).toHaveLength(2);
+      expect(reported.at(-1)![0]).toBeGreaterThan(1);
       expect(lost).toEqual([id]);
       expect((await database.effects()).filter((each) => each === id)).toEqual([id]);
     },
@@ -145,9 +145,11 @@ describe.each<Dialect>(["postgres", "mysql", "sqlite"])("in %s", (dialect) => {
     await child.printed(1);
     await child.kill();
     expect(child.lines).toEqual(["true"]);
-    const told: [number, boolean][] = [];
-    await workOff(async (job) => void told.push([job.attempt, await database.transact((open) => handle(job, open))]));
-    expect(told).toEqual([[2, false]]);
+    const reported: [number, boolean][] = [];
+    await workOff(
+      async (job) => void reported.push([job.attempt, await database.transact((open) => handle(job, open))]),
+    );
+    expect(reported).toEqual([[2, false]]);
     expect((await database.effects()).filter((each) => each === id)).toEqual([id]);
   });
 

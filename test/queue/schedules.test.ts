@@ -53,7 +53,7 @@ async function play(seed: number) {
     const store: Store = {
       ...inner,
       run: (...call) => (cut.isCut ? new Promise<never>(() => {}) : inner.run(...call)),
-      subscribe: (channel, listener) => inner.subscribe!(channel, (told) => cut.isCut || listener(told)),
+      subscribe: (channel, listener) => inner.subscribe!(channel, (reported) => cut.isCut || listener(reported)),
     };
     return Object.assign(cut, { store });
   }
@@ -80,7 +80,7 @@ async function play(seed: number) {
     };
     const chosen = { concurrency: draw.pick([1, 2, 8]), prefetch: draw.pick([0, 3]), visibility: VISIBILITY_MS };
     const worker = new DelayQueue(cut.store, "mail", options).process(handler, chosen);
-    worker.on("error", ({ error }) => check((error as OrielError).transient === true, `told of ${error}`));
+    worker.on("error", ({ error }) => check((error as OrielError).transient === true, `unexpected error ${error}`));
     return { worker, cut };
   }
 

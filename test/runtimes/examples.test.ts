@@ -81,13 +81,13 @@ test("the Worker limits by address, in Redis over HTTP, with two commands a requ
     expect(denied.status).toBe(429);
     expect(Number(denied.headers.get("retry-after"))).toBeGreaterThan(0);
     expect((await ask("/", "203.0.113.8")).status).toBe(200);
-    let told: unknown;
+    let reported: unknown;
     await until("all latencies are recorded", async () => {
-      told = await (await ask("/p99", "203.0.113.9")).json();
-      return (told as { count: number }).count === 101;
+      reported = await (await ask("/p99", "203.0.113.9")).json();
+      return (reported as { count: number }).count === 101;
     });
-    expect(told).toEqual({ count: 101, p99: expect.any(Number) });
-    expect((told as { p99: number }).p99).toBeGreaterThan(20);
+    expect(reported).toEqual({ count: 101, p99: expect.any(Number) });
+    expect((reported as { p99: number }).p99).toBeGreaterThan(20);
     const seen = rest.requests.length;
     expect(await (await ask("/", "203.0.113.10")).text()).toBe("hello\n");
     const commands = () => rest.requests.slice(seen).flatMap((request) => request.commands.map(([name]) => name));

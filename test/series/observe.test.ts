@@ -106,10 +106,10 @@ test("after a minute the next failure warns though the timer never fired, as in 
 test("a listener for the store's errors receives each failure, and there is no warning", () => {
   const emitted = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
   const store = memoryStore();
-  const told: unknown[] = [];
-  const end = store.on("error", (each) => told.push(each));
+  const reported: unknown[] = [];
+  const end = store.on("error", (each) => reported.push(each));
   store.report!(failure(2));
-  expect(told).toEqual([failure(2)]);
+  expect(reported).toEqual([failure(2)]);
   expect(emitted).not.toHaveBeenCalled();
   end();
   store.report!(failure(1));

@@ -72,7 +72,7 @@ export const MUTATIONS: readonly Mutation[] = [
           find: (each) => keys.find(each),
           set: (each, value, sizeBytes, expireAtMs) => keys.set(misnamed(each), value, sizeBytes, expireAtMs),
           delete: (each) => keys.delete(misnamed(each)),
-          publish: (...told) => keys.publish(...told),
+          publish: (...reported) => keys.publish(...reported),
         };
         return real(through, key, { ...input, number: header.number, birth: header.birth } as never, nowMs);
       },

@@ -16,7 +16,7 @@ export type Report =
  * Returns when the line has left the process, so that SIGKILL cannot lose it. It has standard output for itself, so that it
  * blocks when the reader is slow.
  */
-export function tell(report: Report): void {
+export function send(report: Report): void {
   const bytes = Buffer.from(`${JSON.stringify(report)}\n`);
   for (let at = 0; at < bytes.length; ) {
     try {

@@ -5,7 +5,7 @@ import { externalBytes } from "../../bench/external-bytes.ts";
 import { OrielError, redisStore, Series } from "../../src/entries/index.ts";
 import { compare } from "./compare.ts";
 import { eventOf, isResting, nameOf, optionsOf, retentionMsOf, type SoakPlan } from "./plan.ts";
-import { tell } from "./report.ts";
+import { send } from "./report.ts";
 
 const [url, planText, workerText, startedMsText] = process.argv.slice(2) as [string, string, string, string];
 const plan = JSON.parse(planText) as SoakPlan;
@@ -51,7 +51,7 @@ async function hand(index: number, values: readonly number[]): Promise<string> {
       // If an answer took as long as the window, the event may have left it.
       const isInside = to - sentMs < retentionMsOf(index);
       if (isInside && !(count >= 1 && min <= values[0]! && values[0]! <= max))
-        tell(["wrong", `series ${index}: the window after recording ${values[0]} has ${count} from ${min} to ${max}`]);
+        send(["wrong", `series ${index}: the window after recording ${values[0]} has ${count} from ${min} to ${max}`]);
     }
     return "a";
   } catch (error) {
@@ -61,8 +61,8 @@ async function hand(index: number, values: readonly number[]): Promise<string> {
 
 function failed(index: number, error: unknown): OrielError {
   if (error instanceof OrielError && error.transient) return error;
-  tell(["wrong", `series ${index}: ${error instanceof Error ? error.stack : error}`]);
-  return new OrielError("CORRUPT", "told", { applied: "unknown" });
+  send(["wrong", `series ${index}: ${error instanceof Error ? error.stack : error}`]);
+  return new OrielError("CORRUPT", "reported", { applied: "unknown" });
 }
 
 async function lane(first: number): Promise<void> {
@@ -76,7 +76,7 @@ async function lane(first: number): Promise<void> {
       eventOf(worker, before + count); // throws where there is no number left
       calls.push(index, eventOf(worker, before), count);
     }
-    tell(["sent", round, Date.now(), calls]);
+    send(["sent", round, Date.now(), calls]);
     const handed: Promise<string>[] = [];
     for (let i = 0; i < calls.length; i += 3)
       handed.push(
@@ -86,7 +86,7 @@ async function lane(first: number): Promise<void> {
         ),
       );
     const states = await Promise.all(handed);
-    tell(["done", round, Date.now(), states.join("")]);
+    send(["done", round, Date.now(), states.join("")]);
   }
 }
 
@@ -95,8 +95,8 @@ async function ask(): Promise<void> {
     const index = pick();
     try {
       const wrong = await compare(store, seriesOf(index), index);
-      if (wrong) tell(["wrong", wrong]);
-      else tell(["compared", 1]);
+      if (wrong) send(["wrong", wrong]);
+      else send(["compared", 1]);
     } catch (error) {
       failed(index, error);
     }
@@ -108,7 +108,7 @@ async function sample(): Promise<void> {
   for (;;) {
     const external = await externalBytes();
     const { heapUsed, rss } = process.memoryUsage();
-    tell(["memory", Date.now(), heapUsed + external, rss, opened.size]);
+    send(["memory", Date.now(), heapUsed + external, rss, opened.size]);
     await pause(SAMPLE_MS);
   }
 }

@@ -6,7 +6,7 @@ import { httpStore, Lock, redisStore, type Store } from "../../src/entries/index
 import { redacted, withoutSecrets } from "../../src/store/secrets.ts";
 
 const SECRET = "s3cr%40t/pl\\anted";
-const told = (error: unknown) =>
+const reported = (error: unknown) =>
   `${inspect(error, { depth: 9, showHidden: true })}${JSON.stringify(error)}${(error as Error).stack}`;
 
 test.each([
@@ -33,7 +33,7 @@ test.each([
       error = thrown;
     }
     expect(error).toMatchObject({ name: "OrielError", code: "ARGUMENT" });
-    expect(told(error)).not.toContain("s3cret");
+    expect(reported(error)).not.toContain("s3cret");
   }
 });
 
@@ -44,7 +44,7 @@ test("a client's error keeps its message, code and causes, and neither its secre
   });
   const clean = withoutSecrets(error, [SECRET]);
   expect(clean).toMatchObject({ message: "AUTH *** failed", code: "EAUTH" });
-  expect(told(clean)).not.toContain("anted");
+  expect(reported(clean)).not.toContain("anted");
   for (const form of [SECRET, JSON.stringify(SECRET), encodeURIComponent(SECRET), btoa(SECRET)])
     expect(redacted(`a ${form} b`, [SECRET])).not.toContain(form.slice(1, -1));
 });
@@ -68,7 +68,7 @@ test("a server that says what it was sent gets no token into an error", async ()
       (reason) => reason,
     );
     expect(error).toMatchObject({ name: "OrielError", structure: "Lock" });
-    expect(told(error), String(status)).not.toContain("s3cret");
+    expect(reported(error), String(status)).not.toContain("s3cret");
     await store.close();
     server.close();
   }

@@ -82,7 +82,7 @@ export async function drainActor({ stores, random, modes }: Part): Promise<Actor
   const failures: string[] = [];
   for (const service of services)
     for (const event of ["error", "diverged", "recovered"] as const)
-      service.on(event, (told) => void failures.push(`${event} ${inspect(told, { depth: 4 })}`));
+      service.on(event, (reported) => void failures.push(`${event} ${inspect(reported, { depth: 4 })}`));
   await sink.createTables(counters[0]!.shape);
   return {
     violations: books.violations,

@@ -20,8 +20,8 @@ test(`${count} storms over all structures from seed ${first}: each is what its b
   const playOn = async (i: number) => {
     for (let seed = first; seed < first + count; seed++) {
       if (seed % sites.length !== i) continue;
-      const { told, violations } = await playStorm(seed, sites[i]!);
-      for (const violation of violations) failed.push(`seed ${seed} (${told}): ${violation}`);
+      const { reported, violations } = await playStorm(seed, sites[i]!);
+      for (const violation of violations) failed.push(`seed ${seed} (${reported}): ${violation}`);
     }
   };
   await Promise.all(sites.map((_, i) => playOn(i)));

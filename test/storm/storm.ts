@@ -32,7 +32,7 @@ const ACTORS = {
 } satisfies Partial<Record<StructureName, (part: Part) => Actor | Promise<Actor>>>;
 
 export interface StormOutcome {
-  told: string;
+  reported: string;
   violations: string[];
 }
 
@@ -81,12 +81,12 @@ export async function playStorm(seed: number, servers: FaultyServers, change?: C
       await pause(2);
     }
   });
-  const told: string[] = [];
+  const reported: string[] = [];
   await pause(30);
   const names = [...Object.keys(servers.faults), "frozen", ...(clock.canStep ? ["clock", "clock", "clock"] : [])];
   for (let i = change ? 0 : random.int(2, 4); i > 0; i--) {
     const name = random.pick(names);
-    told.push(name);
+    reported.push(name);
     if (clock.canStep && random.chance(0.3)) clock.step(random);
     const isFrozenToo = name === "frozen" || random.chance(0.3);
     const freezing = isFrozenToo ? frozen.freeze(random.int(100, 400)) : undefined;
@@ -107,5 +107,8 @@ export async function playStorm(seed: number, servers: FaultyServers, change?: C
     }),
   );
   for (const end of ends) await end();
-  return { told: `${told.join(", ")}${clock.isStepped ? "; clock stepped" : ""}`, violations: violations.flat() };
+  return {
+    reported: `${reported.join(", ")}${clock.isStepped ? "; clock stepped" : ""}`,
+    violations: violations.flat(),
+  };
 }

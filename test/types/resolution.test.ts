@@ -49,9 +49,9 @@ describe("the types of the built package", () => {
       lib: ["lib.es2022.d.ts", "lib.dom.d.ts"],
       types: [],
     });
-    const told = ts
+    const reported = ts
       .getPreEmitDiagnostics(program)
       .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   });
 });

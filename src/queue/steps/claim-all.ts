@@ -72,6 +72,6 @@ function claim(claiming: Claiming, found: Found, hasLapsed: boolean): void {
 }
 
 /** A value without a valid delivery count is still delivered; its reader reports the damage. */
-function maxDeliveries(told: number | undefined): number {
-  return told === undefined || told === 0 || told > MAX_DELIVERIES ? MAX_DELIVERIES : told;
+function maxDeliveries(given: number | undefined): number {
+  return given === undefined || given === 0 || given > MAX_DELIVERIES ? MAX_DELIVERIES : given;
 }

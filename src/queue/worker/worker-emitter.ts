@@ -26,7 +26,7 @@ export class WorkerEmitter {
   }
 
   error(error: unknown): void {
-    this.listeners.tell("error", { error: this.at.error(undefined, error) });
+    this.listeners.emit("error", { error: this.at.error(undefined, error) });
   }
 
   /** Messages whose last delivery lapsed. */
@@ -34,8 +34,8 @@ export class WorkerEmitter {
     for (const { member, deliveries: attempt } of exhausted) {
       const id = idOf(member);
       const lapsed = new OrielError("LOST", `message ${id} was not acknowledged in its last delivery`);
-      this.listeners.tell("stalled", { id, attempt });
-      this.listeners.tell("dead", { id, attempt, error: this.at.error(undefined, lapsed) });
+      this.listeners.emit("stalled", { id, attempt });
+      this.listeners.emit("dead", { id, attempt, error: this.at.error(undefined, lapsed) });
     }
   }
 
@@ -59,11 +59,11 @@ export class WorkerEmitter {
     const isStored = status === "settled" || (isRetry && (status === "repeated" || settlement.verb === "retry"));
     if (!isStored) {
       // Another worker then moves the corrupt bytes and emits the event.
-      if (settlement.verb !== "corrupt") this.listeners.tell("lost", { id, attempt });
+      if (settlement.verb !== "corrupt") this.listeners.emit("lost", { id, attempt });
     } else if (settlement.verb === "done") {
       const durationMs = this.#store.leaseClock() - ended.startedAtMs;
-      this.listeners.tell("completed", { id, attempt, durationMs });
-    } else if (settlement.verb === "retry") this.listeners.tell("retry", { id, attempt, delayMs: settlement.delayMs });
-    else if (settlement.verb !== "release") this.listeners.tell("dead", { id, attempt, error: ended.error });
+      this.listeners.emit("completed", { id, attempt, durationMs });
+    } else if (settlement.verb === "retry") this.listeners.emit("retry", { id, attempt, delayMs: settlement.delayMs });
+    else if (settlement.verb !== "release") this.listeners.emit("dead", { id, attempt, error: ended.error });
   }
 }

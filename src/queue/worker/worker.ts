@@ -96,7 +96,7 @@ export class QueueWorker<Payload = unknown> {
   }
 
   /** Calls `listener` for each such event. Returns a function that removes it. */
-  on<Name extends keyof WorkerEvents>(name: Name, listener: (told: WorkerEvents[Name]) => void): () => void {
+  on<Name extends keyof WorkerEvents>(name: Name, listener: (event: WorkerEvents[Name]) => void): () => void {
     return this.#emitter.listeners.on(name, listener);
   }
 
@@ -168,9 +168,9 @@ export class QueueWorker<Payload = unknown> {
       this.#held.add(held);
       this.#waiting.push(held);
       lateMs = Math.max(lateMs, nowMs - message.dueAtMs);
-      if (message.hasLapsed) this.#emitter.listeners.tell("stalled", { id: message.id, attempt: message.attempt });
+      if (message.hasLapsed) this.#emitter.listeners.emit("stalled", { id: message.id, attempt: message.attempt });
     }
-    if (lateMs >= this.#settings.lagAfterMs) this.#emitter.listeners.tell("lag", { lateMs });
+    if (lateMs >= this.#settings.lagAfterMs) this.#emitter.listeners.emit("lag", { lateMs });
     if (this.#closed) this.#releaseWaiting();
     else this.#start();
   }
@@ -211,7 +211,7 @@ export class QueueWorker<Payload = unknown> {
       outcome = { verb: "done" };
     } catch (error) {
       held.error = error;
-      this.#emitter.listeners.tell("failed", { id: message.id, attempt: message.attempt, error });
+      this.#emitter.listeners.emit("failed", { id: message.id, attempt: message.attempt, error });
       outcome = outcomeOf(message, error, undefined, this.#settings.attempts);
     }
     this.#running--;

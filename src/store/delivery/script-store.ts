@@ -113,7 +113,7 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
     },
     on: (name, listener) => health.on(name, listener),
     ...(connection.subscribe && { subscribe: connection.subscribe }),
-    report: failureReports((failure) => health.listeners.tell("error", failure)),
+    report: failureReports((failure) => health.listeners.emit("error", failure)),
     /** Not async: that would put a second promise, and its turns of the microtask queue, before every answer. */
     run<Input, Output>(
       operation: Operation<Input, Output>,

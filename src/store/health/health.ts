@@ -141,7 +141,7 @@ export class Health {
   #emit<Name extends keyof StoreEvents>(server: ServerHealth, name: Name, event: StoreEvents[Name]): void {
     const stores = new Set<{ readonly listeners: Listeners<StoreEvents> }>(server.watchers);
     if (!this.#isClosed) stores.add(this);
-    for (const { listeners } of stores) listeners.tell(name, event);
+    for (const { listeners } of stores) listeners.emit(name, event);
   }
 
   async #probe(server: ServerHealth, outage: Outage): Promise<void> {

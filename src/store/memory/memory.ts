@@ -59,7 +59,7 @@ export function storeInMemory(options: MemoryStoreOptions, evicts = false): Memo
     },
     entryOf: (key) => entries.peek(key),
     clear: () => entries.clear(),
-    report: failureReports((failure) => listeners.tell("error", failure)),
+    report: failureReports((failure) => listeners.emit("error", failure)),
     async run<Input, Output>(
       operation: Operation<Input, Output>,
       key: string,

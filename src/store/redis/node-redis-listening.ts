@@ -34,12 +34,12 @@ export function nodeRedisListening(client: NodeRedisClient): ListeningClient {
   connection.on("ready", () => listeners.get("ready")?.());
   connection.unref();
   connection.connect().catch(end);
-  const tell = (message: string, channel: string) => listeners.get("message")?.(channel, message);
+  const onMessage = (message: string, channel: string) => listeners.get("message")?.(channel, message);
   return {
     get status() {
       return connection.isReady ? "ready" : "connecting";
     },
-    subscribe: (...channels) => connection.subscribe(channels, tell),
+    subscribe: (...channels) => connection.subscribe(channels, onMessage),
     unsubscribe: (...channels) => connection.unsubscribe(channels),
     disconnect: end,
     on: (event, listener) => listeners.set(event, listener),

@@ -107,10 +107,10 @@ export class Held {
 
 /** Collects the events of a breaker from now on, by name. */
 export function toldBy(breaker: Breaker): string[] {
-  const told: string[] = [];
+  const reported: string[] = [];
   const names: (keyof BreakerEvents)[] = ["open", "halfOpen", "close", "reject", "error"];
-  for (const name of names) breaker.on(name, () => void told.push(name));
-  return told;
+  for (const name of names) breaker.on(name, () => void reported.push(name));
+  return reported;
 }
 
 export const staged = (open: () => Promise<Opened>) => stagedOn(async () => new Stage(await open()));

@@ -108,13 +108,13 @@ export function fleetSuite(name: string, open: () => Promise<Opened>): void {
 
     test("each process emits the events when it learns of them", async () => {
       const [one, other] = fleet(2, { failures: 1 });
-      const told = [toldBy(one!), toldBy(other!)];
+      const reported = [toldBy(one!), toldBy(other!)];
       await stage().call(one!, BAD);
       await other!.flush();
       stage().pass(5000);
       await stage().call(other!);
       await one!.flush();
-      expect(told).toEqual([
+      expect(reported).toEqual([
         ["open", "close"],
         ["open", "halfOpen", "close"],
       ]);

@@ -171,7 +171,7 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
 
     test("events: open with what opened it, halfOpen, close, and each rejection", async () => {
       const breaker = stage().breaker({ minimumCalls: 4 });
-      const told = toldBy(breaker);
+      const reported = toldBy(breaker);
       const opening: unknown[] = [];
       breaker.on("open", (stats) => void opening.push(stats));
       await stage().call(breaker);
@@ -182,7 +182,7 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
       await stage().call(breaker, BAD);
       stage().pass(5000);
       await stage().call(breaker);
-      expect(told).toEqual(["open", "reject", "halfOpen", "open", "halfOpen", "close"]);
+      expect(reported).toEqual(["open", "reject", "halfOpen", "open", "halfOpen", "close"]);
     });
 
     test("a clock that steps back lets no time pass, and stops nothing for longer", async () => {

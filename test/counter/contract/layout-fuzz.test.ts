@@ -69,7 +69,7 @@ test("a field is read back as it was written, and holds no line feed", () => {
 test("odd values at odd times are read back from either store", { timeout: 60_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(kept, kept, at), { minLength: 1, maxLength: 20 }), async (events) => {
-      const told = [];
+      const reported = [];
       for (const { store, clear } of stores) {
         await clear();
         const flow = new Counters(store, "odd", { dimensions: ["a", "b"], shards: 3 });
@@ -90,10 +90,10 @@ test("odd values at odd times are read back from either store", { timeout: 60_00
           rows.map(({ startMs, values, count }) => [JSON.stringify([startMs, values.a, values.b]), count]),
         );
         expect(found).toEqual(wanted);
-        told.push(rows);
+        reported.push(rows);
         await flow.close();
       }
-      expect(told[1]).toEqual(told[0]);
+      expect(reported[1]).toEqual(reported[0]);
     }),
     { numRuns: 60 },
   );
@@ -115,8 +115,8 @@ test("Redis' cmsgpack reads strings of any length as they were packed", async ()
   strings.push(...lengths.map((length) => "y".repeat(length)));
   const packed = packStrings(strings);
   expect(unpackStrings(packed)).toEqual(strings);
-  const told = await raw.eval("return cmsgpack.unpack(ARGV[1])", 0, Buffer.from(packed));
-  expect(told).toEqual(strings);
+  const reported = await raw.eval("return cmsgpack.unpack(ARGV[1])", 0, Buffer.from(packed));
+  expect(reported).toEqual(strings);
   const many = Array.from({ length: 70_000 }, (_, i) => `${i}`);
   expect(await raw.eval("return #cmsgpack.unpack(ARGV[1])", 0, Buffer.from(packStrings(many)))).toBe(many.length);
 });

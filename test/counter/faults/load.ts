@@ -66,8 +66,8 @@ export class Load {
       const count = counted.get(id) ?? 0;
       return !(count >= (this.acknowledged.get(id) ?? 0) && count <= sent);
     });
-    const told = wrong.map(([id, sent]) => `${id}: ${this.acknowledged.get(id)} <= ${counted.get(id)} <= ${sent}`);
-    expect(told).toEqual([]);
+    const reported = wrong.map(([id, sent]) => `${id}: ${this.acknowledged.get(id)} <= ${counted.get(id)} <= ${sent}`);
+    expect(reported).toEqual([]);
     expect([...counted.keys()].filter((id) => !this.sent.has(id))).toEqual([]);
   }
 }

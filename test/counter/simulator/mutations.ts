@@ -78,9 +78,9 @@ export const MUTATIONS: readonly Mutation[] = [
       const ages = new WeakMap<object, number>();
       return patched(UnconfirmedBatches.prototype, {
         after(...call) {
-          const told = after.apply(this, call);
-          for (const one of told.held) ages.set(one, 0);
-          return told;
+          const reported = after.apply(this, call);
+          for (const one of reported.held) ages.set(one, 0);
+          return reported;
         },
         keep(batch, sentAtMs, answeredAtMs) {
           keep.call(this, batch, sentAtMs, ages.get(batch) ?? answeredAtMs);

@@ -159,6 +159,6 @@ export class Stage {
 
 /** One step in a few words, for the trace. */
 function described(input: unknown, output: unknown): string {
-  const { rows, layout, ...told } = (input ?? {}) as { rows?: unknown; layout?: unknown };
-  return JSON.stringify([told, output], (_, value) => (typeof value === "bigint" ? `${value}` : value));
+  const { rows, layout, ...reported } = (input ?? {}) as { rows?: unknown; layout?: unknown };
+  return JSON.stringify([reported, output], (_, value) => (typeof value === "bigint" ? `${value}` : value));
 }

@@ -4,9 +4,10 @@ import { type Outcome, playSchedule } from "./schedule.ts";
 export function tallyOf(all: readonly Outcome[]): string {
   const sum = (of: (one: Outcome) => number) => all.reduce((total, one) => total + of(one), 0);
   const failed = all.filter(({ violations }) => violations.length > 0).map(({ seed }) => seed);
-  const told = failed.length === 0 ? "0 failed" : `${failed.length} failed (seeds ${failed.slice(0, 10).join(" ")})`;
+  const reported =
+    failed.length === 0 ? "0 failed" : `${failed.length} failed (seeds ${failed.slice(0, 10).join(" ")})`;
   return (
-    `counters: ${all.length} schedules, ${told}, ${sum((one) => one.acknowledged)} adds acknowledged, ` +
+    `counters: ${all.length} schedules, ${reported}, ${sum((one) => one.acknowledged)} adds acknowledged, ` +
     `${sum((one) => one.drained)} generations drained, ${sum((one) => one.failovers)} failovers, ` +
     `${sum((one) => one.diverged)} shards reported as diverged, ${sum((one) => one.losses)} losses reported`
   );

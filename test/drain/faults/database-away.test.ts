@@ -67,9 +67,9 @@ test("failures of a drain are emitted to its listeners under its name", async ()
   const { sink, end } = await SINKS.postgresSink!();
   const counters = new Counters(memoryStore(), "c", { dimensions: ["a"], shards: 1 });
   const drain = new DrainService({ counters, sink: { ...sink, createTables: async () => {} } });
-  const told = new Promise<OrielError>((resolve) => drain.on("error", ({ error }) => resolve(error as OrielError)));
+  const reported = new Promise<OrielError>((resolve) => drain.on("error", ({ error }) => resolve(error as OrielError)));
   await drain.start();
-  expect((await told).message).toMatch(/^DrainService "c" drain: the database failed in "ledger": .*ECONNREFUSED/);
+  expect((await reported).message).toMatch(/^DrainService "c" drain: the database failed in "ledger": .*ECONNREFUSED/);
   await drain.stop();
   await end?.();
 });

@@ -40,7 +40,7 @@ const sink = postgresSink({
   },
 });
 const service = new DrainService({ counters: new Counters(store, name, options), sink });
-service.on("diverged", (told) => console.log(JSON.stringify({ diverged: told })));
+service.on("diverged", (reported) => console.log(JSON.stringify({ diverged: reported })));
 console.log("ready");
 for (;;) {
   await service.drainOnce().catch((error) => console.log(JSON.stringify({ error: String(error) })));

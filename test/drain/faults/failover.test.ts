@@ -59,7 +59,7 @@ test.each(seeds)(
     const service = live.open(drained, { sink, every: random.int(5, 60), replicas: 1 });
     await service.start();
     for (const { flow } of producers) load.start(flow, 20);
-    await until("it drains", () => live.told.generations > 3 * SHARDS);
+    await until("it drains", () => live.reported.generations > 3 * SHARDS);
     // One replica lags: the primary takes with it what the other has.
     const late = random.pick(replicas);
     if (random.chance(0.7)) late.pause();
@@ -67,9 +67,9 @@ test.each(seeds)(
     await until("it is killed", () => !primary!.isRunning());
     late.resume();
     await cluster.failover(1 + (await furthest(replicas.map(({ url }) => url))), "TAKEOVER");
-    const [added, generations] = [load.acknowledgedTotal, live.told.generations];
+    const [added, generations] = [load.acknowledgedTotal, live.reported.generations];
     await until("it counts on", () => load.acknowledgedTotal > added + 500, 30_000);
-    await until("it drains on", () => live.told.generations > generations + 2 * SHARDS, 30_000);
+    await until("it drains on", () => live.reported.generations > generations + 2 * SHARDS, 30_000);
     await load.stop();
     await service.stop();
     expect(load.errors).toEqual([]);
@@ -229,5 +229,5 @@ test("without replicas a failover that loses drained counts is reported, and the
     expect(await tablesOf(database.pool, live)).toEqual(before);
     await expect(flow.read({ table: live.sink })).rejects.toMatchObject({ code: "DIVERGED" });
   }
-  expect(live.told.diverged).toHaveLength(2 * SHARDS);
+  expect(live.reported.diverged).toHaveLength(2 * SHARDS);
 });

@@ -28,7 +28,7 @@ let sink: Sink;
 let name: string;
 let names = 0;
 let produced: bigint;
-const told: string[] = [];
+const reported: string[] = [];
 beforeAll(async () => {
   [redis, postgres] = await Promise.all([startRedis({ tcp: true }), startPostgres()]);
   pool = new pg.Pool({ connectionString: postgres.url, max: 4 });
@@ -39,7 +39,7 @@ beforeEach(async () => {
   sink = postgresSink(pool);
   await sink.createTables(flow.shape);
   produced = 0n;
-  told.length = 0;
+  reported.length = 0;
 });
 let store: ReturnType<typeof redisStore>;
 beforeAll(() => {
@@ -64,14 +64,14 @@ async function produce(random: Random): Promise<void> {
   for (const count of events) produced += BigInt(count);
 }
 
-/** A drainer that is ready; its words go into `told`. */
+/** A drainer that is ready; its words go into `reported`. */
 async function startDrainer(step: string) {
   const child = spawn(process.execPath, [DRAINER, redis.url, postgres.url, JSON.stringify({ name, ...shape }), step], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   watch(child);
   const ready = new Promise<void>((resolve) => {
-    createInterface(child.stdout).on("line", (line) => (line === "ready" ? resolve() : told.push(line)));
+    createInterface(child.stdout).on("line", (line) => (line === "ready" ? resolve() : reported.push(line)));
   });
   const closed = once(child, "close");
   await Promise.race([ready, closed]);
@@ -102,7 +102,7 @@ test.each(STEPS.flatMap((step) => [`${step} before`, `${step} after`]))(
     await new DrainService({ counters: flow, sink }).drainOnce();
     await expectExact();
     expect(await flow.read()).toEqual([]);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
   },
 );
 
@@ -133,5 +133,5 @@ test(`drainers killed at ${KILLS} random moments under load change no total (see
   await new DrainService({ counters: flow, sink }).drainOnce();
   await expectExact();
   expect(await flow.read()).toEqual([]);
-  expect(told.filter((line) => line.includes("diverged"))).toEqual([]);
+  expect(reported.filter((line) => line.includes("diverged"))).toEqual([]);
 });

@@ -34,20 +34,20 @@ export function usePostgres(): { readonly pool: pg.Pool } {
 export function drainInto(pool: pg.Pool, counters: Counters, options: Partial<DrainOptions> = {}) {
   const names = { table: `counts_${++tables}`, ledgerTable: `ledger_${tables}` };
   const sink = postgresSink(pool, names);
-  const told = { diverged: [] as string[], errors: [] as unknown[], cycles: 0, generations: 0 };
+  const reported = { diverged: [] as string[], errors: [] as unknown[], cycles: 0, generations: 0 };
   /** Another drain into the same tables. */
   const open = (of = counters, more: Partial<DrainOptions> = {}) => {
     const service = new DrainService({ counters: of, sink, ...more });
     service.on("diverged", ({ shards, reason }) => {
-      for (const shard of shards) told.diverged.push(`${shard}: ${reason}`);
+      for (const shard of shards) reported.diverged.push(`${shard}: ${reason}`);
     });
-    service.on("error", ({ error }) => void told.errors.push(error));
-    service.on("shard", () => void told.generations++);
-    service.on("cycle", () => void told.cycles++);
+    service.on("error", ({ error }) => void reported.errors.push(error));
+    service.on("shard", () => void reported.generations++);
+    service.on("cycle", () => void reported.cycles++);
     atEnd(() => service.stop());
     return service;
   };
-  return { service: open(counters, options), open, sink, told, names };
+  return { service: open(counters, options), open, sink, reported, names };
 }
 export type Live = ReturnType<typeof drainInto>;
 
@@ -81,7 +81,7 @@ export async function expectDrained(pool: pg.Pool, live: Live, counters: Counter
   const last = live.open(counters);
   for (const _ of ["what was left frozen", "what came since"])
     expect(await last.drainOnce()).toMatchObject({ failed: 0 });
-  expect(live.told.diverged).toEqual([]);
+  expect(live.reported.diverged).toEqual([]);
   expect(await counters.read()).toEqual([]);
   for (const bucket of buckets) await load.check(counters, live.sink, bucket);
   const tables = await tablesOf(pool, live);

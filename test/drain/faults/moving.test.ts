@@ -66,10 +66,10 @@ test(`all shards move back and forth under several producers while they are drai
   for (let turn = 0; turn < 2; turn++) {
     for (const key of [...keys].sort(() => random.int(-1, 1))) {
       await move(key);
-      const drained = live.told.generations;
+      const drained = live.reported.generations;
       const added = load.acknowledgedTotal + random.int(1, 2000);
       await until("it counts on", () => load.acknowledgedTotal > added);
-      if (random.chance(0.5)) await until("it drains on", () => live.told.generations > drained);
+      if (random.chance(0.5)) await until("it drains on", () => live.reported.generations > drained);
     }
   }
   await load.stop();
@@ -77,8 +77,8 @@ test(`all shards move back and forth under several producers while they are drai
   isOver = true;
   await reading;
   expect(load.errors).toEqual([]);
-  expect(live.told.errors).toEqual([]);
-  expect(live.told.generations).toBeGreaterThan(SHARDS);
+  expect(live.reported.errors).toEqual([]);
+  expect(live.reported.generations).toBeGreaterThan(SHARDS);
   expect(reads).toBeGreaterThan(2);
   await expectDrained(database.pool, live, drainer.flow, load);
 });
@@ -105,7 +105,7 @@ test("a shard that moves whenever some of it has been read is drained whole", { 
   for (let round = 0; round < 2; round++) {
     await Promise.all(Array.from({ length: 4000 }, (_, i) => load.add(wide, `wide ${i}`)));
     const report = await live.service.drainOnce();
-    expect(live.told.errors).toEqual([]);
+    expect(live.reported.errors).toEqual([]);
     expect(report).toMatchObject({ drained: 1, failed: 0, events: 4000n });
   }
   expect(moves).toBeGreaterThan(2);
@@ -136,7 +136,7 @@ test(`replies of one in twenty increments are lost while it is drained (seed ${s
   await live.service.stop();
   expect(load.errors).toEqual([]);
   expect(lost / (proxy.handedOn.get("EVALSHA") ?? 0)).toBeGreaterThan(0.05);
-  expect(live.told.errors).toEqual([]);
-  expect(live.told.generations).toBeGreaterThan(SHARDS);
+  expect(live.reported.errors).toEqual([]);
+  expect(live.reported.generations).toBeGreaterThan(SHARDS);
   await expectDrained(database.pool, live, drainer.flow, load);
 });

@@ -24,7 +24,7 @@ let flow: Counters;
 let sink: Sink;
 let names = 0;
 let produced = 0n;
-const told: { [Name in keyof DrainEvents]?: DrainEvents[Name][] } = {};
+const reported: { [Name in keyof DrainEvents]?: DrainEvents[Name][] } = {};
 beforeAll(async () => {
   [redis, postgres] = await Promise.all([startRedis({ tcp: true }), startPostgres()]);
   proxy = await startSqlProxy(postgres.port);
@@ -62,7 +62,7 @@ function drainInto(table: Sink, options: { every?: number; lock?: Lock; sqlTimeo
   const service = new DrainService({ counters: flow, sink: table, ...options });
   for (const name of ["cycle", "shard", "lag", "skipped", "superseded", "diverged", "error"] as const) {
     const list: unknown[] = [];
-    told[name] = list as never;
+    reported[name] = list as never;
     service.on(name, (one) => void list.push(one));
   }
   ends.push(() => service.stop());
@@ -73,7 +73,7 @@ async function expectAllDrained(): Promise<void> {
   for (const bucket of ["minute", "hour", "day"] as const)
     expect(sum((await sink.read(flow.shape, { bucket })).rows)).toBe(produced);
   expect((await sink.ledger(flow.shape)).reduce((all, { events }) => all + events, 0n)).toBe(produced);
-  expect(told.diverged).toEqual([]);
+  expect(reported.diverged).toEqual([]);
 }
 
 test.each([1, 20])(
@@ -120,10 +120,10 @@ test("COMMIT was sent and its answer lost: the next cycle adds nothing again", a
     await lost;
     lost = undefined;
     expect(report.failed).toBe(1);
-    expect(told.error?.at(-1)).toMatchObject({ error: { applied: "unknown", transient: true } });
+    expect(reported.error?.at(-1)).toMatchObject({ error: { applied: "unknown", transient: true } });
     expect(sum(await flow.read({ table: sink, bigint: true }))).toBe(produced);
   }
-  expect(told.lag?.at(-1)?.shards).toBe(1);
+  expect(reported.lag?.at(-1)?.shards).toBe(1);
   lost = Promise.resolve();
   await service.drainOnce();
   await expectAllDrained();
@@ -138,10 +138,10 @@ test("a row that somebody keeps locked: the transaction is given up, the other s
   await holder.query("BEGIN");
   await holder.query(`SELECT * FROM "${flow.name}_counts" WHERE site = 'S1' FOR UPDATE`);
   await service.start();
-  await expect.poll(() => told.error?.length, { timeout: 10_000 }).toBeGreaterThan(0);
-  expect(told.skipped!.length).toBeGreaterThan(0);
+  await expect.poll(() => reported.error?.length, { timeout: 10_000 }).toBeGreaterThan(0);
+  expect(reported.skipped!.length).toBeGreaterThan(0);
   expect((await sink.read(flow.shape, { bucket: "day" })).rows.length).toBeGreaterThan(0);
-  expect(new Set(told.error!.map(({ shard }) => shard)).size).toBe(1);
+  expect(new Set(reported.error!.map(({ shard }) => shard)).size).toBe(1);
   await holder.query("ROLLBACK");
   holder.release();
   await expect.poll(() => flow.read().then((rows) => rows.length), { timeout: 10_000 }).toBe(0);

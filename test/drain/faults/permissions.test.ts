@@ -36,16 +36,16 @@ test.each(cases)(
     const counters = new Counters(store, "c", { dimensions: ["id"], shards: SHARDS });
     await sink.createTables(counters.shape);
     const service = new DrainService({ counters, sink });
-    const told: string[] = [];
-    service.on("error", ({ shards, error }) => void told.push(`${(error as { code: string }).code} ${shards}`));
-    service.on("recovered", ({ shards }) => void told.push(`recovered ${shards}`));
+    const reported: string[] = [];
+    service.on("error", ({ shards, error }) => void reported.push(`${(error as { code: string }).code} ${shards}`));
+    service.on("recovered", ({ shards }) => void reported.push(`recovered ${shards}`));
     for (let i = 0; i < 100; i++) await counters.add({ id: `n${i}` });
     await operator.call("ACL", "SETUSER", "default", ...taken.split(" "));
     for (let i = 0; i < 2; i++)
       expect(await service.drainOnce()).toMatchObject({ failed: SHARDS, drained: 0, diverged: 0 });
     await operator.call("ACL", "SETUSER", "default", "~*", "+@all");
     expect(await service.drainOnce()).toMatchObject({ failed: 0, drained: SHARDS, diverged: 0, events: 100n });
-    expect(told).toEqual([expect.stringMatching(/ 0,1,2,3$/), "recovered 0,1,2,3"]);
+    expect(reported).toEqual([expect.stringMatching(/ 0,1,2,3$/), "recovered 0,1,2,3"]);
     expect(await service.drainOnce()).toMatchObject({ failed: 0, drained: 0, diverged: 0 });
     await counters.close();
     await store.close();

@@ -82,7 +82,7 @@ async function expectHalted({ live, flow, load, produce }: Scene): Promise<void>
       expect(await tablesOf(database.pool, live)).toEqual(before);
     }
   }
-  expect(live.told.diverged).toHaveLength(2 * SHARDS);
+  expect(live.reported.diverged).toHaveLength(2 * SHARDS);
   expect(load.errors).toEqual([]);
 }
 

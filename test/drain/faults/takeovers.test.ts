@@ -38,7 +38,7 @@ test.each(seeds)(
     const drains = [live.service, live.open(connect(), { every: random.int(5, 60), replicas: 1 })];
     await Promise.all(drains.map((drain) => drain.start()));
     for (const flow of producers) load.start(flow, 20);
-    await until("it drains", () => live.told.generations > SHARDS);
+    await until("it drains", () => live.reported.generations > SHARDS);
     for (let turn = 0; turn < 3; turn++) {
       const [old, next] = turn % 2 === 0 ? [0, 1] : [1, 0];
       const isPaused = random.chance(0.4);
@@ -49,9 +49,9 @@ test.each(seeds)(
       await taken;
       const follows = /role:slave[\s\S]*master_link_status:up/;
       await until("it follows", async () => follows.test(await raws[old]!.info("replication")), 40_000);
-      const [added, generations] = [load.acknowledgedTotal, live.told.generations];
+      const [added, generations] = [load.acknowledgedTotal, live.reported.generations];
       await until("it counts on", () => load.acknowledgedTotal > added + 100, 30_000);
-      await until("it drains on", () => live.told.generations > generations + SHARDS, 30_000);
+      await until("it drains on", () => live.reported.generations > generations + SHARDS, 30_000);
     }
     await load.stop();
     for (const flow of producers) await flow.close(); // gives again what was lost last

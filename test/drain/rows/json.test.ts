@@ -16,9 +16,9 @@ test("reports, events, diagnoses and repairs go through JSON: counts are numbers
   await sink.createTables(flow.shape);
   const drain = new DrainService({ counters: flow, sink });
   const doctor = new CountersDoctor(flow, sink);
-  const told: unknown[] = [];
-  drain.on("shard", (shard) => void told.push(json(shard).events));
-  drain.on("cycle", (cycle) => void told.push(json(cycle).events));
+  const reported: unknown[] = [];
+  drain.on("shard", (shard) => void reported.push(json(shard).events));
+  drain.on("cycle", (cycle) => void reported.push(json(cycle).events));
 
   await flow.add({ a: "x" }, { count: LARGE });
   expect(json(await doctor.diagnose())).toMatchObject([{ verdict: "fits", waiting: LARGE, inDoubt: 0 }]);
@@ -28,7 +28,7 @@ test("reports, events, diagnoses and repairs go through JSON: counts are numbers
   expect(json(await doctor.diagnose())).toMatchObject([{ waiting: "9007199254740992" }]);
   const report = await drain.drainOnce();
   expect([report.events, json(report).events]).toEqual([9007199254740992n, "9007199254740992"]);
-  expect(told).toEqual([LARGE, LARGE, "9007199254740992", "9007199254740992"]);
+  expect(reported).toEqual([LARGE, LARGE, "9007199254740992", "9007199254740992"]);
   expect(Object.keys(structuredClone(report))).not.toContain("toJSON");
 
   await stage.run!("UPDATE oriel_ledger SET generation = 9, nonce = 'other-bfffffffffff'");

@@ -17,7 +17,7 @@ const FULL = [MOST, "1e300"];
 const seed = Number(process.env.ORIEL_SEED ?? Math.floor(Math.random() * 2 ** 32));
 
 /** Columns and the SQL values written there, except those that the database itself refuses. */
-type Hostile = readonly [column: "start_at" | "count" | "a", sql: string, told: "CORRUPT" | "an answer"];
+type Hostile = readonly [column: "start_at" | "count" | "a", sql: string, reported: "CORRUPT" | "an answer"];
 const ANYWHERE: readonly Hostile[] = [
   ["count", "-1", "CORRUPT"],
   ["count", `-${MOST}`, "CORRUPT"],
@@ -120,7 +120,7 @@ describe.each(Object.keys(HOSTILE))(`in %s (seed ${seed})`, (database) => {
   }
   test.each([...ANYWHERE, ...HOSTILE[database]!])(
     "a row whose %s is %s gives %s, and all others are drained",
-    async (column, sql, told) => {
+    async (column, sql, reported) => {
       const value = random.pick(VALUES);
       if (!(await written(`UPDATE flow SET ${column} = ${sql} WHERE a = '${value}' AND bucket = 'minute'`))) return;
       for (const call of [
@@ -128,7 +128,7 @@ describe.each(Object.keys(HOSTILE))(`in %s (seed ${seed})`, (database) => {
         () => flow.read({ table: sink, bigint: true }),
       ]) {
         const answer = await judged<unknown>(call());
-        if (told === "an answer") expect(answer).not.toBeInstanceOf(OrielError);
+        if (reported === "an answer") expect(answer).not.toBeInstanceOf(OrielError);
         else {
           expect(answer).toMatchObject({ code: "CORRUPT" });
           for (const part of [JSON.stringify(flow.name), "the table", "minute"])

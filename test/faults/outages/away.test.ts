@@ -189,8 +189,12 @@ test.each([1, 2, 3, 4])(
     expect(scene.ledger.kept.size).toBeGreaterThan(0);
     const { count, sum, percentiles } = await cold.stats();
     for (const one of series) {
-      const told = await one.stats();
-      expect({ count: told.count, sum: told.sum, percentiles: told.percentiles }).toEqual({ count, sum, percentiles });
+      const reported = await one.stats();
+      expect({ count: reported.count, sum: reported.sum, percentiles: reported.percentiles }).toEqual({
+        count,
+        sum,
+        percentiles,
+      });
     }
     expect(scene.ledger.failures).toEqual([]);
     await scene.close();

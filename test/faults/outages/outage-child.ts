@@ -5,8 +5,8 @@ import { clients, storeOn } from "../../store/contract/clients.ts";
 
 const [deadlineMs, url] = process.argv.slice(2) as [string, string];
 const options = { deadline: Number(deadlineMs) };
-const print = (of: string, event: string, told: object = {}) =>
-  process.stdout.write(`${JSON.stringify({ of, event, ...told })}\n`);
+const print = (of: string, event: string, reported: object = {}) =>
+  process.stdout.write(`${JSON.stringify({ of, event, ...reported })}\n`);
 
 run("a URL", redisStore(url, options));
 for (const [name, open] of Object.entries(clients)) run(name, storeOn(open(url), options) as WatchedStore);

@@ -89,11 +89,11 @@ test("what a call says of `applied` is true throughout an outage", async () => {
   const store = storeOn(given, { deadline: DEADLINE_MS }) as WatchedStore;
   watched(store);
   const limiter = new Limiter(store, [fixedWindow({ limit: 100_000, span: "1h" })], { name: "l" });
-  const told = { taken: 0, no: 0, unknown: 0 };
+  const reported = { taken: 0, no: 0, unknown: 0 };
   const take = () =>
     limiter.take("a").then(
-      () => told.taken++,
-      ({ applied }: { applied: "no" | "unknown" }) => told[applied]++,
+      () => reported.taken++,
+      ({ applied }: { applied: "no" | "unknown" }) => reported[applied]++,
     );
   await take();
   server.pause();
@@ -101,13 +101,13 @@ test("what a call says of `applied` is true throughout an outage", async () => {
   await until("it is down", () => store.health.state === "down");
   const refused = Array.from({ length: 50 }, take);
   await Promise.all([...sent, ...refused]);
-  expect(told.no).toBeGreaterThanOrEqual(50);
+  expect(reported.no).toBeGreaterThanOrEqual(50);
   server.resume();
   await until("it is up", () => store.health.state === "up");
   await take();
   const used = 100_000 - (await limiter.peek("a")).remaining;
-  expect(used).toBeGreaterThanOrEqual(told.taken);
-  expect(used).toBeLessThanOrEqual(told.taken + told.unknown);
+  expect(used).toBeGreaterThanOrEqual(reported.taken);
+  expect(used).toBeLessThanOrEqual(reported.taken + reported.unknown);
 });
 
 /** A server over HTTP, and what befalls the requests that have `word` in them. */

@@ -41,8 +41,8 @@ test.each(Object.keys(clients))("one node of three stands still: calls on the ot
   const limiter = new Limiter(store, [fixedWindow({ limit: 1e6, span: "1h" })], { name: `one of three ${of}` });
   try {
     await until("it works", async () => {
-      const told = await Promise.allSettled(ids.map((id) => limiter.take(id)));
-      return told.every(({ status }) => status === "fulfilled");
+      const reported = await Promise.allSettled(ids.map((id) => limiter.take(id)));
+      return reported.every(({ status }) => status === "fulfilled");
     });
     events.length = 0;
     cluster.nodes[STANDING]!.pause();
@@ -55,25 +55,25 @@ test.each(Object.keys(clients))("one node of three stands still: calls on the ot
     expect(events).toEqual([["down", expect.objectContaining({ address })]]);
 
     const startMs = performance.now();
-    const told = await Promise.allSettled(ids.map((id) => limiter.take(id)));
+    const reported = await Promise.allSettled(ids.map((id) => limiter.take(id)));
     expect(performance.now() - startMs).toBeLessThan(DEADLINE_MS);
-    const refused = told.filter((each) => each.status === "rejected");
+    const refused = reported.filter((each) => each.status === "rejected");
     for (const { reason } of refused)
       expect(reason).toMatchObject({ code: "UNAVAILABLE", applied: "no", transient: true });
     // A third of the slots, and about a third of the ids.
     expect(refused.length).toBeGreaterThan(ids.length / 6);
     expect(refused.length).toBeLessThan(ids.length / 2);
     for (let times = 0; times < 20; times++)
-      for (const [i, id] of ids.entries()) if (told[i]!.status === "fulfilled") await limiter.take(id);
+      for (const [i, id] of ids.entries()) if (reported[i]!.status === "fulfilled") await limiter.take(id);
     expect(events.length).toBe(1);
 
     cluster.nodes[STANDING]!.resume();
     await until("it is back", () => store.health.state === "up");
     await until("all have their answers", async () => {
-      const told = await Promise.allSettled(ids.map((id) => limiter.take(id)));
-      return told.every(({ status }) => status === "fulfilled");
+      const reported = await Promise.allSettled(ids.map((id) => limiter.take(id)));
+      return reported.every(({ status }) => status === "fulfilled");
     });
-    expect(events.map(([event, told]) => [event, told.address])).toEqual([
+    expect(events.map(([event, reported]) => [event, reported.address])).toEqual([
       ["down", address],
       ["up", address],
     ]);

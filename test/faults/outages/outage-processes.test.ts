@@ -7,17 +7,17 @@ const FREEZE_MS = Number(process.env.ORIEL_FREEZE_MS ?? 1500);
 const DEADLINE_MS = 300;
 const script = new URL("./outage-child.ts", import.meta.url);
 
-interface Told {
+interface Reported {
   of: string;
   event: "down" | "up" | "decision";
   downMs: number;
 }
 
 /** The printed lines of a process, by store. */
-function told(lines: readonly string[]): [string, Told[]][] {
-  const byStore = new Map<string, Told[]>();
+function reported(lines: readonly string[]): [string, Reported[]][] {
+  const byStore = new Map<string, Reported[]>();
   for (const line of lines) {
-    const each = JSON.parse(line) as Told;
+    const each = JSON.parse(line) as Reported;
     byStore.set(each.of, [...(byStore.get(each.of) ?? []), each]);
   }
   return [...byStore];
@@ -33,7 +33,7 @@ test("a process that was frozen takes no server for down that answers", { timeou
     const before = child.lines.length;
     child.resume();
     await child.printed(before + 200);
-    const stores = told(child.lines);
+    const stores = reported(child.lines);
     expect(stores.length).toBe(4);
     for (const [of, events] of stores) {
       // A busy machine may not have read the answer in time; then it has soon.

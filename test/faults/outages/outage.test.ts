@@ -84,8 +84,8 @@ test.each(Object.keys(stages))(
       new Limiter(store, policies, { name, onStoreError: name === "local" ? localDecisions() : name });
     const limiters = (["local", "allow", "deny"] as const).map(limiterOf);
     await until("it works", async () => {
-      const told = await Promise.all(Array.from({ length: 50 }, (_, i) => limiters[0]!.peek(`id${i}`)));
-      return told.every(({ degraded }) => !degraded);
+      const reported = await Promise.all(Array.from({ length: 50 }, (_, i) => limiters[0]!.peek(`id${i}`)));
+      return reported.every(({ degraded }) => !degraded);
     });
     expect(store.health).toMatchObject({ state: "up", reason: undefined });
     const strict = new Limiter(store, policies, { name: "strict" });
@@ -131,8 +131,8 @@ test.each(Object.keys(stages))(
     await until("it is back", () => store.health.state === "up");
     expect(performance.now() - backMs).toBeLessThan(BACK_MS + 5000);
     await until("it decides", async () => {
-      const told = await Promise.all(Array.from({ length: 50 }, (_, i) => strict.take(`id${i}`)));
-      return told.every(({ allowed }) => allowed);
+      const reported = await Promise.all(Array.from({ length: 50 }, (_, i) => strict.take(`id${i}`)));
+      return reported.every(({ allowed }) => allowed);
     });
     expect(events.at(-1)).toMatchObject(["up", { downMs: expect.any(Number) }]);
   },

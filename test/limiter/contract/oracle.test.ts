@@ -24,7 +24,7 @@ const MODES = {
   release: MODE.release,
 } as const;
 
-const told = ({ allowed, remaining, retryAfterMs, resetAfterMs }: Decision): Answer => ({
+const reported = ({ allowed, remaining, retryAfterMs, resetAfterMs }: Decision): Answer => ({
   allowed,
   remaining,
   retryAfterMs,
@@ -52,7 +52,7 @@ class Bare {
     const wanted = isAsking ? cost : 1;
     const decision = decisionOf(reply, [policy], [wanted], 0);
     if (verb === "take" && decision.allowed && cost > 0) this.#lent++;
-    return told(decision);
+    return reported(decision);
   }
 }
 
@@ -122,7 +122,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("through a Limiter
             : verb === "peek"
               ? await limiter.peek("id", { cost, policies })
               : await limiter[verb]("id", cost, { policies });
-        expect(told(decision)).toEqual(right);
+        expect(reported(decision)).toEqual(right);
         if (verb === "take" && decision.permit && cost > 0) permits.push(decision.permit);
       }
     }

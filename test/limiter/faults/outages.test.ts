@@ -78,18 +78,18 @@ test.each(Object.keys(stalls))("T30 a server that %s for 5 s", { timeout: 60_000
     return settled;
   };
 
-  const told = new Map<string, Promise<Decision | OrielError>>();
+  const reported = new Map<string, Promise<Decision | OrielError>>();
   const hot: Promise<Decision | OrielError>[] = [];
   stalls[how]!.begin();
   for (const endMs = performance.now() + STALL_MS; performance.now() < endMs; await pause(50)) {
     const n = hot.length;
     hot.push(timed(local.take("hot")));
-    told.set(`strict${n}`, timed(strict.take(`strict${n}`)));
-    told.set(`local${n}`, timed(local.take(`local${n}`)));
-    told.set(`request${n}`, timed(strict.take(`request${n}`, { requestId: `r${n}` })));
+    reported.set(`strict${n}`, timed(strict.take(`strict${n}`)));
+    reported.set(`local${n}`, timed(local.take(`local${n}`)));
+    reported.set(`request${n}`, timed(strict.take(`request${n}`, { requestId: `r${n}` })));
   }
   stalls[how]!.end();
-  await Promise.all([...told.values(), ...hot]);
+  await Promise.all([...reported.values(), ...hot]);
   expect(latestMs).toBeLessThan(LATEST_MS);
 
   // Not wedged: once it has answered, every call is answered by the store.
@@ -109,7 +109,7 @@ test.each(Object.keys(stalls))("T30 a server that %s for 5 s", { timeout: 60_000
   expect(await used("hot")).toBeLessThanOrEqual(decided.length);
 
   let unknown = 0;
-  for (const [id, settled] of told) {
+  for (const [id, settled] of reported) {
     const outcome = await settled;
     const count = await used(id);
     if ("allowed" in outcome && !outcome.degraded) expect([id, count]).toEqual([id, 1]);
@@ -130,32 +130,32 @@ const SPAN_MS = 500;
 const PER_SPAN = 20;
 
 /** One answer of the store, in ms of its clock since some instant, which is the same for all. */
-interface Told {
+interface Reported {
   atMs: number;
   windowEndMs: number;
   allowed: boolean;
 }
 
 /** Nobody is refused while a permit is left, nobody passes without one. */
-const laws: Record<string, { policy: Policy; check(told: readonly Told[]): void }> = {
+const laws: Record<string, { policy: Policy; check(reported: readonly Reported[]): void }> = {
   "fixed window": {
     policy: fixedWindow({ limit: PER_SPAN, span: SPAN_MS, aligned: true }),
-    check(told) {
-      const ends = new Set(told.map(({ windowEndMs }) => windowEndMs));
+    check(reported) {
+      const ends = new Set(reported.map(({ windowEndMs }) => windowEndMs));
       expect(ends.size).toBeGreaterThan(6);
       for (const endMs of ends) {
-        const calls = told.filter(({ windowEndMs }) => windowEndMs === endMs);
+        const calls = reported.filter(({ windowEndMs }) => windowEndMs === endMs);
         expect(calls.filter(({ allowed }) => allowed)).toHaveLength(Math.min(PER_SPAN, calls.length));
-        expect(Math.abs(endMs - told[0]!.windowEndMs) % SPAN_MS).toBe(0);
+        expect(Math.abs(endMs - reported[0]!.windowEndMs) % SPAN_MS).toBe(0);
       }
     },
   },
   "sliding window": {
     policy: slidingWindow({ limit: PER_SPAN, span: SPAN_MS }),
-    check(told) {
-      const passed = told.filter(({ allowed }) => allowed);
+    check(reported) {
+      const passed = reported.filter(({ allowed }) => allowed);
       expect(passed.length).toBeGreaterThan(6 * PER_SPAN);
-      for (const { atMs, allowed } of told) {
+      for (const { atMs, allowed } of reported) {
         const inside = passed.filter((each) => atMs - SPAN_MS < each.atMs && each.atMs <= atMs).length;
         if (allowed) expect(inside).toBeLessThanOrEqual(PER_SPAN);
         else expect(inside).toBe(PER_SPAN);
@@ -174,13 +174,13 @@ test.each(Object.keys(laws))(
     const limiterOf = (store: Store) =>
       new Limiter(store, [policy, hour], { name: "api", onStoreError: localDecisions() });
     const [far, near] = [limiterOf(open(proxy.url, DEADLINE_MS)), limiterOf(open(server.url, 20_000))];
-    const told: Told[] = [];
+    const reported: Reported[] = [];
     let alone = 0;
     const take = async (limiter: Limiter) => {
       const { allowed, degraded, policies } = await limiter.take("a");
       const [window, whole] = policies.map(({ resetAfterMs }) => resetAfterMs) as [number, number];
       if (degraded) alone++;
-      else told.push({ atMs: -whole, windowEndMs: window - whole, allowed });
+      else reported.push({ atMs: -whole, windowEndMs: window - whole, allowed });
     };
     const untilLater = (spans: number) => {
       const endMs = performance.now() + spans * SPAN_MS;
@@ -208,10 +208,10 @@ test.each(Object.keys(laws))(
     await nearby;
     expect(alone).toBe(duringIt);
 
-    check(told);
+    check(reported);
     // Every answered call is counted, lost answers too, and no local decision is.
     const usedIn = async (id: string) => LIMIT - (await near.peek(id)).policies[1]!.remaining;
-    expect(await usedIn("a")).toBe(told.filter(({ allowed }) => allowed).length);
+    expect(await usedIn("a")).toBe(reported.filter(({ allowed }) => allowed).length);
     expect(await usedIn("lost")).toBe(1);
   },
 );

@@ -98,10 +98,10 @@ test("a watched holder that stands still past its lease: it knows before it asks
   const first = Number(await stage.raw.get("last"));
   expect(next!.fence).toBeGreaterThan(first);
   await stage.raw.set("last", next!.fence);
-  const told = new Promise((resolve) => child.once("message", resolve));
+  const reported = new Promise((resolve) => child.once("message", resolve));
   child.send("look");
   child.kill("SIGCONT");
-  expect(await told).toEqual({ leftMs: 0, isAborted: true, written: 0, released: false });
+  expect(await reported).toEqual({ leftMs: 0, isAborted: true, written: 0, released: false });
   expect(await next!.release()).toBe(true);
   await kill(child);
 });

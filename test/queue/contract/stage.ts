@@ -95,7 +95,7 @@ export class Stage {
       ...this.store,
       run: (...call) => (cut.isCut ? Promise.reject(gone()) : this.store.run(...call)),
       ...(this.store.subscribe && {
-        subscribe: (channel, listener) => this.store.subscribe!(channel, (told) => cut.isCut || listener(told)),
+        subscribe: (channel, listener) => this.store.subscribe!(channel, (reported) => cut.isCut || listener(reported)),
       }),
     };
     return cut;

@@ -15,13 +15,13 @@ export function lapsedSuite(name: string, open: () => Promise<OpenStore>): void 
       const workers = [0, 1].map(() => stage().worker(queue, () => {}, { concurrency: 4 }));
       const events = workers.map(eventsOf);
       await stage().advance(6000);
-      const told = events.flat();
+      const reported = events.flat();
       for (const id of ["0", "1", "2"])
-        expect(told.filter(([, each]) => (each as { id: string }).id === id)).toMatchObject([
+        expect(reported.filter(([, each]) => (each as { id: string }).id === id)).toMatchObject([
           ["stalled", { id, attempt: 1 }],
           ["dead", { id, attempt: 1, error: { code: "LOST", structure: "QueueWorker", structureName: "mail" } }],
         ]);
-      expect(told).toHaveLength(6);
+      expect(reported).toHaveLength(6);
       expect(await queue.dead.list()).toMatchObject(["0", "1", "2"].map((id) => ({ id, lastError: "lapsed" })));
     });
 

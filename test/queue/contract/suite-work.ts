@@ -31,9 +31,10 @@ export class Gate {
 
 const NAMES = ["completed", "failed", "retry", "dead", "stalled", "lost", "lag", "error"] as const;
 
-export function eventsOf(worker: QueueWorker<unknown>): [name: string, told: unknown][] {
+export function eventsOf(worker: QueueWorker<unknown>): [name: string, reported: unknown][] {
   const events: [string, unknown][] = [];
-  for (const name of NAMES) worker.on(name, (told: WorkerEvents[typeof name]) => void events.push([name, told]));
+  for (const name of NAMES)
+    worker.on(name, (reported: WorkerEvents[typeof name]) => void events.push([name, reported]));
   return events;
 }
 

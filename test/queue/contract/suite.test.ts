@@ -7,7 +7,7 @@ import { lapsedSuite } from "./suite-lapsed.ts";
 import { workSuite } from "./suite-work.ts";
 
 /** The suite expects that workers are notified. Only over HTTP they poll (http-polling.test.ts). */
-async function told(opening: Promise<MatrixStore>): Promise<MatrixStore> {
+async function reported(opening: Promise<MatrixStore>): Promise<MatrixStore> {
   const opened = await opening;
   if (opened.store.subscribe) return opened;
   const ear = redisStore(opened.client as unknown as IoredisClient);
@@ -16,5 +16,5 @@ async function told(opening: Promise<MatrixStore>): Promise<MatrixStore> {
 }
 
 overMatrix("queue", (name, open) => {
-  for (const suite of [queueSuite, workSuite, claimSuite, lapsedSuite]) suite(name, () => told(open()));
+  for (const suite of [queueSuite, workSuite, claimSuite, lapsedSuite]) suite(name, () => reported(open()));
 });

@@ -69,9 +69,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.tuple(layout, fc.nat(4), ms, fc.array(fc.tuple(fc.nat(8), verb, ms), { maxLength: 3 })).map(
-      ([layout, most, visibilityMs, told]): Step =>
+      ([layout, most, visibilityMs, reported]): Step =>
         async (store, _, claims) => {
-          const results = told.flatMap(([back, verb, ms]): Settlement[] => {
+          const results = reported.flatMap(([back, verb, ms]): Settlement[] => {
             const claim = claims.at(-1 - back);
             if (!claim) return [];
             const { member, deliveries } = claim;
@@ -87,7 +87,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
             ];
           });
           results.sort((a, b) => Number(b.verb === "done") - Number(a.verb === "done"));
-          const dedupeMs = 3 * (told[0]?.[2] ?? 0);
+          const dedupeMs = 3 * (reported[0]?.[2] ?? 0);
           const answer = await store.run(settleAndClaim, KEY, {
             layout,
             settlements: results,

@@ -29,9 +29,9 @@ test.each(["no", "unknown"] as const)(
         if (payload === "bad") throw new Error("no luck");
       });
     const worker = queue.process(handler, { concurrency: 2, prefetch: 1, visibility: "1m" });
-    const told: string[] = [];
+    const reported: string[] = [];
     for (const name of ["completed", "retry", "dead", "lost"] as const)
-      worker.on(name, ({ id, attempt }) => told.push(`${name} ${id} ${attempt}`));
+      worker.on(name, ({ id, attempt }) => reported.push(`${name} ${id} ${attempt}`));
     await turnsOfLoop();
     isAway = true;
     end();
@@ -42,7 +42,7 @@ test.each(["no", "unknown"] as const)(
     for (let i = 0; i < 100 && !isClosed; i++) await timers.advance(100);
     await closing;
     // What no handler had begun is nobody's result.
-    expect(told.sort()).toEqual(["lost 0 1", "lost 1 1"]);
+    expect(reported.sort()).toEqual(["lost 0 1", "lost 1 1"]);
     isAway = false;
     clock.nowMs += 61_000;
     expect((await queue.claim({ limit: 10 })).map(({ attempt }) => attempt)).toEqual([2, 2, 2]);

@@ -121,8 +121,8 @@ test.each(["memory", "redis"])("another layout is refused by every step, and not
   const mismatch = { code: "MISMATCH", message: expect.stringMatching(text), applied: "no" };
   for (const call of anyCall) await expect(call(one, claimed!)).rejects.toMatchObject(mismatch);
   const worker = there.worker(one, () => {});
-  const told = new Promise((resolve) => worker.on("error", resolve));
-  expect(await told).toMatchObject({ error: mismatch });
+  const reported = new Promise((resolve) => worker.on("error", resolve));
+  expect(await reported).toMatchObject({ error: mismatch });
   expect(await other.counts()).toEqual(counts);
   await there.awaiting(worker.close(), 1000);
   if (kind === "memory") await there.opened.close();

@@ -14,11 +14,11 @@ export interface Actor {
   end(): Promise<void>;
 }
 
-type Tell = (note: Note) => void;
+type Report = (note: Note) => void;
 
-export function act(orders: Orders, tell: Tell): Actor {
+export function act(orders: Orders, report: Report): Actor {
   const store = redisStore(orders.url, { deadline: DEADLINE_MS });
-  const actor = orders.messages === undefined ? work(orders, store, tell) : produce(orders, store, tell);
+  const actor = orders.messages === undefined ? work(orders, store, report) : produce(orders, store, report);
   return {
     async end() {
       await actor.end();
@@ -28,11 +28,11 @@ export function act(orders: Orders, tell: Tell): Actor {
 }
 
 /** Asks again, under the same ids, until all is accepted. */
-function produce({ name, queue: queueName, options, seed, messages = 0 }: Orders, store: Store, tell: Tell): Actor {
+function produce({ name, queue: queueName, options, seed, messages = 0 }: Orders, store: Store, report: Report): Actor {
   const random = new Random(seed);
   const queue = new DelayQueue(store, queueName, options);
   const isTransient = (error: OrielError) => {
-    if (!error.transient) tell({ what: "wrong", why: `add: ${error}` });
+    if (!error.transient) report({ what: "wrong", why: `add: ${error}` });
     return false;
   };
   const producing = (async () => {
@@ -46,7 +46,7 @@ function produce({ name, queue: queueName, options, seed, messages = 0 }: Orders
         priority: random.pick([0, 0, 7]),
       }));
       while (!(await queue.addBulk(some).then(() => true, isTransient))) await pause(random.int(1, 20));
-      for (const { id } of some) tell({ what: "accepted", id });
+      for (const { id } of some) report({ what: "accepted", id });
       added += count;
     }
   })();
@@ -56,21 +56,21 @@ function produce({ name, queue: queueName, options, seed, messages = 0 }: Orders
 function work(
   { queue, options, seed, worker: settings = { visibility: 300 }, isCalm }: Orders,
   store: Store,
-  tell: Tell,
+  report: Report,
 ) {
   const random = new Random(seed);
-  const worker = new DelayQueue(watchedStore(store, tell), queue, options).process(async ({ id, attempt }) => {
-    tell({ what: "began", id, attempt });
+  const worker = new DelayQueue(watchedStore(store, report), queue, options).process(async ({ id, attempt }) => {
+    report({ what: "began", id, attempt });
     const workMs = isCalm ? 0 : random.pick([0, 0, 2, 10, 50, 2 * settings.visibility]);
     if (workMs > 0) await pause(workMs);
     const isGood = isCalm === true || random.chance(0.85);
-    tell({ what: "handled", id, attempt, isGood });
+    report({ what: "handled", id, attempt, isGood });
     if (!isGood) throw new Error("no luck");
   }, settings);
   for (const status of ["completed", "retry", "dead", "lost"] as const)
-    worker.on(status, ({ id, attempt }) => tell({ what: "told", id, attempt, status }));
+    worker.on(status, ({ id, attempt }) => report({ what: "reported", id, attempt, status }));
   worker.on("error", ({ error }) => {
-    if (!(error as OrielError).transient) tell({ what: "wrong", why: `told of ${error}` });
+    if (!(error as OrielError).transient) report({ what: "wrong", why: `unexpected error ${error}` });
   });
   return { end: () => worker.close() };
 }

@@ -9,7 +9,7 @@ import { build } from "esbuild";
 import { watch } from "../../harness/watchdog.ts";
 import type { FromHost, ToHost } from "./host.ts";
 import { type Mutation, mutating } from "./mutations.ts";
-import type { Orders, Told } from "./notes.ts";
+import type { Orders, Reported } from "./notes.ts";
 
 const MAX_END_MS = 20_000;
 
@@ -18,7 +18,7 @@ export class Host {
   readonly #child: ChildProcess;
   readonly #closed: Promise<unknown>;
   readonly #ending = new Map<string, (error: string | undefined) => void>();
-  #tell: (note: Told) => void = () => {};
+  #report: (note: Reported) => void = () => {};
   isRunning = true;
 
   constructor(program: string) {
@@ -27,14 +27,14 @@ export class Host {
     this.#child.stdin!.on("error", () => {});
     this.#closed = once(this.#child, "close");
     createInterface(this.#child.stdout!).on("line", (line) => {
-      const told = JSON.parse(line) as FromHost;
-      if ("note" in told) this.#tell(told.note);
-      else this.#ending.get(told.ended)?.(told.error);
+      const reported = JSON.parse(line) as FromHost;
+      if ("note" in reported) this.#report(reported.note);
+      else this.#ending.get(reported.ended)?.(reported.error);
     });
   }
 
-  act(orders: Orders, tell: (note: Told) => void): void {
-    this.#tell = tell;
+  act(orders: Orders, report: (note: Reported) => void): void {
+    this.#report = report;
     this.#say({ act: orders });
   }
 

@@ -11,16 +11,16 @@ const actors = new Map<string, Actor>();
 const say = (line: FromHost) => void process.stdout.write(`${JSON.stringify(line)}\n`);
 
 createInterface(process.stdin).on("line", (line) => {
-  const told = JSON.parse(line) as ToHost;
-  if ("act" in told) {
-    const { name } = told.act;
+  const reported = JSON.parse(line) as ToHost;
+  if ("act" in reported) {
+    const { name } = reported.act;
     actors.set(
       name,
-      act(told.act, (note) => say({ note: { ...note, by: name, atMs: machineMs() } })),
+      act(reported.act, (note) => say({ note: { ...note, by: name, atMs: machineMs() } })),
     );
     return;
   }
-  const name = told.end;
+  const name = reported.end;
   const actor = actors.get(name)!;
   actors.delete(name);
   actor.end().then(

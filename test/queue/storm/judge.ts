@@ -1,9 +1,9 @@
 import type { QueuedMessage } from "../../../src/queue/message.ts";
-import type { Told } from "./notes.ts";
+import type { Reported } from "./notes.ts";
 
 /** The state after a storm, and its observations. */
 export interface Evidence {
-  notes: readonly Told[];
+  notes: readonly Reported[];
   /** Actors that were let finish. */
   ended: ReadonlySet<string>;
   dead: readonly QueuedMessage[];
@@ -54,7 +54,7 @@ export function judge({ notes, ended, dead, maxAttempts }: Evidence): string[] {
   return wrong;
 }
 
-export function deliveriesOf(notes: readonly Told[]): Delivery[] {
+export function deliveriesOf(notes: readonly Reported[]): Delivery[] {
   const found = new Map<string, Delivery>();
   const heldUntil = new Map<string, number>();
   const keyOf = (note: { by: string; id: string; attempt: number }) => `${note.by} ${note.attempt} ${note.id}`;
@@ -76,7 +76,7 @@ export function deliveriesOf(notes: readonly Told[]): Delivery[] {
       delivery.isGood = note.isGood;
     }
     if (note.what === "settled" && note.verb === "done") delivery.isDone = true;
-    if (note.what === "told") delivery.fates.push(note.status);
+    if (note.what === "reported") delivery.fates.push(note.status);
   }
   return [...found.values()];
 }

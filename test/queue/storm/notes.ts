@@ -26,12 +26,12 @@ export type Note =
   | { what: "handled"; id: string; attempt: number; isGood: boolean }
   /** The store kept what became of this delivery. */
   | { what: "settled"; id: string; attempt: number; verb: string }
-  /** The worker told of the end of a delivery. */
-  | { what: "told"; id: string; attempt: number; status: string }
+  /** The worker reported the end of a delivery. */
+  | { what: "reported"; id: string; attempt: number; status: string }
   | { what: "wrong"; why: string };
 
 /** By the clock that all processes of a machine share. */
-export type Told = Note & { by: string; atMs: number };
+export type Reported = Note & { by: string; atMs: number };
 
 export function machineMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;

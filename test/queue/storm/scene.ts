@@ -3,7 +3,7 @@ import { redisStore } from "../../../src/store/redis/redis.ts";
 import type { FaultProxy } from "../../harness/network/proxy.ts";
 import type { Random } from "../../simulator/world/random.ts";
 import type { Crew, Host } from "./crew.ts";
-import type { Orders, Told } from "./notes.ts";
+import type { Orders, Reported } from "./notes.ts";
 import type { Site } from "./site.ts";
 
 export interface Member {
@@ -20,7 +20,7 @@ export class Scene {
   readonly site: Site;
   readonly queueName: string;
   readonly options: { shards: number; attempts: number; backoff: number };
-  readonly notes: Told[] = [];
+  readonly notes: Reported[] = [];
   readonly failures: string[] = [];
   readonly ended = new Set<string>();
   /** Those that take part now. */

@@ -88,11 +88,12 @@ export async function playStorms(options: StormsOptions): Promise<Outcome[]> {
 export function tallyOf(all: readonly Outcome[]): string {
   const sum = (of: (one: Outcome) => number) => all.reduce((total, one) => total + of(one), 0);
   const failed = all.filter(({ violations }) => violations.length > 0).map(({ seed }) => seed);
-  const told = failed.length === 0 ? "0 failed" : `${failed.length} failed (seeds ${failed.slice(0, 10).join(" ")})`;
+  const reported =
+    failed.length === 0 ? "0 failed" : `${failed.length} failed (seeds ${failed.slice(0, 10).join(" ")})`;
   const names = [...new Set(all.flatMap(({ troubles }) => [...troubles.keys()]))].sort();
   const troubles = names.map((name) => `${sum((one) => one.troubles.get(name) ?? 0)} ${name}`);
   return (
-    `delay queue: ${all.length} storms on real servers, ${told}, ${sum((one) => one.accepted)} messages accepted, ` +
+    `delay queue: ${all.length} storms on real servers, ${reported}, ${sum((one) => one.accepted)} messages accepted, ` +
     `${sum((one) => one.deliveries)} deliveries, ${sum((one) => one.again)} of them after the first, ` +
     `${sum((one) => one.dead)} dead; ${troubles.join(", ")}`
   );

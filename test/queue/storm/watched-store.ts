@@ -10,23 +10,24 @@ interface Extension {
 }
 
 /** The store of a worker. It reports the server's answer about each delivery before the worker learns it. */
-export function watchedStore(store: Store, tell: (note: Note) => void): Store {
+export function watchedStore(store: Store, report: (note: Note) => void): Store {
   const onTurn = (
     asked: SettleAndClaimRequest,
     { nowMs, statuses, claims }: SettleAndClaimResult,
     sentAtMs: number,
   ) => {
     for (const [i, { member, deliveries, verb }] of asked.settlements.entries())
-      if (statuses[i] === "settled") tell({ what: "settled", id: idOf(member), attempt: deliveries, verb });
+      if (statuses[i] === "settled") report({ what: "settled", id: idOf(member), attempt: deliveries, verb });
     for (const { member, deliveries, sinceMs } of claims) {
-      tell({ what: "holds", id: idOf(member), attempt: deliveries, untilMs: lapseMs(sentAtMs, asked.visibilityMs) });
-      if (sinceMs > nowMs) tell({ what: "wrong", why: `${idOf(member)} came ${sinceMs - nowMs} ms before it was due` });
+      report({ what: "holds", id: idOf(member), attempt: deliveries, untilMs: lapseMs(sentAtMs, asked.visibilityMs) });
+      if (sinceMs > nowMs)
+        report({ what: "wrong", why: `${idOf(member)} came ${sinceMs - nowMs} ms before it was due` });
     }
   };
   const onExtended = ({ held, visibilityMs }: Extension, isOurs: readonly boolean[], sentAtMs: number) => {
     for (const [i, { member, deliveries }] of held.entries())
       if (isOurs[i])
-        tell({ what: "holds", id: idOf(member), attempt: deliveries, untilMs: lapseMs(sentAtMs, visibilityMs) });
+        report({ what: "holds", id: idOf(member), attempt: deliveries, untilMs: lapseMs(sentAtMs, visibilityMs) });
   };
   return {
     ...store,

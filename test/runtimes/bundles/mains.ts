@@ -17,12 +17,12 @@ export const WORKER = "export default { fetch: async () => Response.json(await r
 export const KEEP = "globalThis.report = run();";
 
 /**
- * An ES module that runs an entry's script and does `told` with `run`. oriel/slim receives the value of the expression `wasm`
+ * An ES module that runs an entry's script and does `reported` with `run`. oriel/slim receives the value of the expression `wasm`
  * gives, after the statement `imported`.
  */
-export function mainOf(entry: Entry, told: string, { imported = "", wasm = "" } = {}): string {
+export function mainOf(entry: Entry, reported: string, { imported = "", wasm = "" } = {}): string {
   const script = `./${SCRIPTS[entry]}`;
-  if (entry !== "oriel/slim") return `import { run } from "${script}";\n${told}\n`;
+  if (entry !== "oriel/slim") return `import { run } from "${script}";\n${reported}\n`;
   const given = wasm || 'readFile(new URL(import.meta.resolve("oriel/kernels.simd.wasm")))';
   return `${imported || 'import { readFile } from "node:fs/promises";'}
 import { init } from "oriel/slim";
@@ -31,6 +31,6 @@ const run = async () => {
   await init(${given});
   return runSame();
 };
-${told}
+${reported}
 `;
 }

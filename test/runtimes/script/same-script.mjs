@@ -75,13 +75,13 @@ function checkLocal(checks) {
 async function checkSeries(checks) {
   const { clock, store } = stepped();
   const series = new Series(store, "latency", { values: "float64" });
-  let told;
+  let reported;
   for (const value of VALUES) {
-    told = await series.recordAndGet(value, ASKED);
+    reported = await series.recordAndGet(value, ASKED);
     clock.nowMs += 1000;
   }
   const lastMs = clock.nowMs - 1000;
-  checks.same("Series: recordAndGet", told, { ...STATS, from: lastMs - 10_000, to: lastMs });
+  checks.same("Series: recordAndGet", reported, { ...STATS, from: lastMs - 10_000, to: lastMs });
   const window = { from: clock.nowMs - 10_000, to: clock.nowMs };
   checks.same("Series: stats", await series.stats(ASKED), { ...STATS, ...window });
   checks.same("Series: stats of the store", await series.stats({ ...ASKED, where: "server" }), { ...STATS, ...window });
@@ -126,8 +126,8 @@ async function checkLimits(checks) {
 async function checkBreaker(checks) {
   const { clock, store } = stepped();
   const breaker = new Breaker(store, { name: "pay", span: "10s", failures: 2, cooldown: "1s" });
-  const told = [];
-  for (const state of ["open", "halfOpen", "close"]) breaker.on(state, () => told.push(state));
+  const reported = [];
+  for (const state of ["open", "halfOpen", "close"]) breaker.on(state, () => reported.push(state));
   const fails = () => breaker.run(() => Promise.reject(new RangeError("down"))).catch((error) => error.name);
   checks.same("Breaker: failures", [await fails(), await fails()], ["RangeError", "RangeError"]);
   await breaker.flush();
@@ -137,7 +137,7 @@ async function checkBreaker(checks) {
   clock.nowMs += 1000;
   checks.same("Breaker: a probe", await breaker.run(() => 7), 7);
   await breaker.flush();
-  checks.same("Breaker: closed", [breaker.stats().state, told], ["closed", ["open", "halfOpen", "close"]]);
+  checks.same("Breaker: closed", [breaker.stats().state, reported], ["closed", ["open", "halfOpen", "close"]]);
 }
 
 async function checkLock(checks) {

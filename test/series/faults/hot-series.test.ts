@@ -66,9 +66,9 @@ test("written by process, read as one: every acknowledged event is in the answer
   const answer = await Series.stats(parts, question);
   await Promise.all(writers.map((writer) => writer.printed(writer.lines.length + 100)));
   const values = await truth(parts, at);
-  for (const told of [answer, await Series.stats(open(), question)]) {
-    expect(told).toMatchObject({ from: at - 300_000, to: at, degraded: false });
-    expectStats(told, values, { percentiles: [...question.percentiles] });
+  for (const reported of [answer, await Series.stats(open(), question)]) {
+    expect(reported).toMatchObject({ from: at - 300_000, to: at, degraded: false });
+    expectStats(reported, values, { percentiles: [...question.percentiles] });
   }
 
   await Promise.all(writers.map((writer) => writer.kill()));

@@ -105,7 +105,7 @@ test.each(["MISMATCH", "CORRUPT", "ARGUMENT"] as const)(
     fail(away);
     expect(await series.recordMany([2, 3])).toEqual(LOCAL);
     fail(new OrielError(code, "never"));
-    await until("it is told", () => failures.length > 0);
+    await until("it is reported", () => failures.length > 0);
     expect(failures).toMatchObject([{ count: 2, error: { code, structure: "Series", structureName: "s" } }]);
     fail(away);
     clock.nowMs += 1000;
@@ -125,7 +125,7 @@ test("kept events that outlive the retention are reported, and so are those of a
   await series.recordMany([2, 3]);
   clock.nowMs += 61_000;
   expect(await series.record(4)).toEqual(LOCAL);
-  await until("it is told", () => failures.length > 0);
+  await until("it is reported", () => failures.length > 0);
   expect(failures).toMatchObject([{ count: 2, error: { code: "LATE" } }]);
   await series.close();
   expect(failures.slice(1)).toMatchObject([{ count: 1, error: { code: "UNAVAILABLE", structureName: "s" } }]);

@@ -15,7 +15,7 @@ export interface Query {
 }
 
 /** The predictable part of the answer of a statistics call. `values` answers events instead. */
-interface Told {
+interface Reported {
   count: number;
   sum: number;
   min: number;
@@ -78,7 +78,7 @@ export class Calls {
     handle.openCalls++;
     try {
       const answer = await call();
-      if ((answer as Told | undefined)?.degradedBy === "local") this.#keep(open, answer as Told, events);
+      if ((answer as Reported | undefined)?.degradedBy === "local") this.#keep(open, answer as Reported, events);
       else this.#acknowledge(what, events);
       if (query) this.#judge(open, query, answer, handle.snapshots.slice(firstSnapshot));
     } catch (error) {
@@ -112,7 +112,7 @@ export class Calls {
   }
 
   /** This process alone answers for them: no moment of the server says what it should say. */
-  #keep({ what, handle }: Open, { count = 0 }: Told, events: Iterable<[number, unknown]>): void {
+  #keep({ what, handle }: Open, { count = 0 }: Reported, events: Iterable<[number, unknown]>): void {
     if (this.#isPlain) this.#world.violation(`${handle.name} ${what} is answered locally without a fault`);
     if (count > this.recordedMs.size) this.#world.violation(`${handle.name} ${what} counts more than was recorded`);
     this.keepers.add(handle);
@@ -137,18 +137,18 @@ export class Calls {
     this.answered++;
     const { handle, what } = open;
     const events = isEvents(answer) ? Float64Array.from(answer).sort() : undefined;
-    const told = events ? undefined : (answer as Told);
-    if (told?.degraded) this.degraded++;
-    if (told?.degradedBy === "local") return;
-    if (told?.approximate && told.approximate.rankError > 0) this.near++;
+    const reported = events ? undefined : (answer as Reported);
+    if (reported?.degraded) this.degraded++;
+    if (reported?.degradedBy === "local") return;
+    if (reported?.approximate && reported.approximate.rankError > 0) this.near++;
     const tried: string[] = [];
     let wrong: string | undefined;
     // Counting what is missing goes through all the books: for each one-time reader, and now and then.
     const isThorough = !handle.isKept || this.answered % 8 === 0;
     for (const snapshot of snapshots) {
-      if (told && told.to !== (query.atMs ?? presentOf(snapshot))) continue;
+      if (reported && reported.to !== (query.atMs ?? presentOf(snapshot))) continue;
       const expected = expectedOf(snapshot, query.spanMs, query.atMs);
-      const fits = (one: Expected) => (events ? isSame(events, one.values) : agrees(told!, one, query));
+      const fits = (one: Expected) => (events ? isSame(events, one.values) : agrees(reported!, one, query));
       const journal = this.#ledger.whole(snapshot.chain, expected.fromMs);
       const whole =
         journal === snapshot.chain
@@ -156,14 +156,14 @@ export class Calls {
           : expectedOf({ ...snapshot, chain: journal }, query.spanMs, expected.toMs);
       const isWhole = fits(whole);
       if (isWhole || fits(expected) || this.#isOfPart(journal, snapshot, query.spanMs, expected.toMs, fits)) {
-        if (!told) return;
-        const mayLack = isThorough || !isWhole || told.degraded || expected.isDegraded;
+        if (!reported) return;
+        const mayLack = isThorough || !isWhole || reported.degraded || expected.isDegraded;
         const missing = mayLack ? this.#missing(snapshot, whole, journal) : [];
         const must = expected.isDegraded || missing.length > 0 || !isWhole;
         const may = must || this.#ledger.hasExpiredBefore(expected.fromMs);
         // Two steps of one millisecond may require different answers. One of them must fit.
-        if (must && !told.degraded) wrong ??= `is not marked degraded; missing ${missing.slice(0, 5)}`;
-        else if (told.degraded && this.#isPlain && !may) wrong ??= "is marked degraded without a reason";
+        if (must && !reported.degraded) wrong ??= `is not marked degraded; missing ${missing.slice(0, 5)}`;
+        else if (reported.degraded && this.#isPlain && !may) wrong ??= "is marked degraded without a reason";
         else return;
         continue;
       }
@@ -171,7 +171,9 @@ export class Calls {
       tried.push(`[to ${expected.toMs % 1e9}: ${how}]`);
     }
     if (tried.length === 0) tried.push(`its presents were ${snapshots.map((one) => presentOf(one) % 1e9).slice(0, 9)}`);
-    const got = told ? `to ${told.to % 1e9}: count ${told.count} sum ${told.sum} degraded ${told.degraded}` : "values";
+    const got = reported
+      ? `to ${reported.to % 1e9}: count ${reported.count} sum ${reported.sum} degraded ${reported.degraded}`
+      : "values";
     wrong ??= `answers ${got}, which was true at none of its steps: ${tried.slice(0, 6).join(" ")}`;
     this.#world.violation(`${handle.name} ${what} of ${JSON.stringify(query)} ${wrong}`);
   }
@@ -211,11 +213,13 @@ export class Calls {
   }
 }
 
-function agrees(told: Told, truth: Expected, { rankError }: Query): boolean {
+function agrees(reported: Reported, truth: Expected, { rankError }: Query): boolean {
   const { count, sum, values } = truth;
-  if (told.approximate && told.approximate.rankError > 0) return isNear(told as Nearly, rankError!, truth);
+  if (reported.approximate && reported.approximate.rankError > 0) return isNear(reported as Nearly, rankError!, truth);
   return (
-    told.count === count && told.sum === sum && (count === 0 || (told.min === values[0] && told.max === values.at(-1)))
+    reported.count === count &&
+    reported.sum === sum &&
+    (count === 0 || (reported.min === values[0] && reported.max === values.at(-1)))
   );
 }
 

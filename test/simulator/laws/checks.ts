@@ -52,13 +52,13 @@ async function askAtOnce(stage: Stage, handle: Handle, spanMs: number): Promise<
   handle.store.isInstant = true;
   let answer = "nothing";
   const statistics = async () => {
-    const told = await handle.series.stats({ span: spanMs, percentiles: [0, 37, 50, 99, 100] });
-    const { count, sum, min, max, percentiles, degraded } = told;
+    const reported = await handle.series.stats({ span: spanMs, percentiles: [0, 37, 50, 99, 100] });
+    const { count, sum, min, max, percentiles, degraded } = reported;
     // A resident copy may hold events that the store has dropped. Both answers are degraded then.
     const numbers = JSON.stringify({ count, sum, min, max, percentiles });
-    if (told.degradedBy === "local") answer = "local";
-    else answer = told.degradedBy === "lost" && handle.isKept ? `lost ${numbers}` : degraded ? "degraded" : numbers;
-    return told;
+    if (reported.degradedBy === "local") answer = "local";
+    else answer = reported.degradedBy === "lost" && handle.isKept ? `lost ${numbers}` : degraded ? "degraded" : numbers;
+    return reported;
   };
   await atOnce(stage, handle, stage.calls.follow("stats at a standstill", handle, statistics, undefined, { spanMs }));
   const events = () => handle.series.values({ span: spanMs });

@@ -34,11 +34,11 @@ interface Trouble {
   username?: string;
   password?: string;
   tls?: object;
-  told: RegExp;
+  reported: RegExp;
   transient: boolean;
   isUnreached?: true;
   /** ioredis gives no reason why it reached no node. */
-  isUntold?: true;
+  isUnreported?: true;
 }
 
 const password = "planted-secret";
@@ -47,42 +47,42 @@ const troubles: Record<string, Trouble> = {
   "a wrong password": {
     username: "ann",
     password: "planted-secret-that-is-wrong",
-    told: /refused the user name or password \(WRONGPASS/,
+    reported: /refused the user name or password \(WRONGPASS/,
     transient: false,
   },
   "a user who may not run scripts": {
     username: "ann",
     password,
-    told: /ACL rules do not allow this \(NOPERM .*(evalsha|script)/,
+    reported: /ACL rules do not allow this \(NOPERM .*(evalsha|script)/,
     transient: false,
   },
   "a user who may not touch the keys": {
     username: "bob",
     password,
-    told: /ACL rules do not allow this \(NOPERM .*key/,
+    reported: /ACL rules do not allow this \(NOPERM .*key/,
     transient: false,
   },
   "a user who may not ask for the slots": {
     username: "cid",
     password,
-    told: /ACL rules do not allow this \(NOPERM .*cluster/,
+    reported: /ACL rules do not allow this \(NOPERM .*cluster/,
     transient: false,
   },
   "an unknown host": {
     url: () => `redis://${"x".repeat(64)}.invalid:6379`,
-    told: /host name (is unknown|could not be looked up) .*(ENOTFOUND|EAI_AGAIN)/,
+    reported: /host name (is unknown|could not be looked up) .*(ENOTFOUND|EAI_AGAIN)/,
     transient: false,
     isUnreached: true,
-    isUntold: true,
+    isUnreported: true,
   },
   "nobody there": {
     url: () => `redis://127.0.0.1:${refusedPort}`,
-    told: /nothing accepts connections at this address .*ECONNREFUSED/,
+    reported: /nothing accepts connections at this address .*ECONNREFUSED/,
     transient: true,
     isUnreached: true,
-    isUntold: true,
+    isUnreported: true,
   },
-  "TLS to a plain port": { tls: {}, told: NO_NODE, transient: true, isUnreached: true },
+  "TLS to a plain port": { tls: {}, reported: NO_NODE, transient: true, isUnreached: true },
 };
 
 const clients: Record<string, (url: string, trouble: Trouble) => HandedIn> = {
@@ -108,7 +108,7 @@ const rows = Object.keys(troubles).flatMap((trouble) =>
 
 test.concurrent.each(rows)("a cluster, %s: %s names the reason", async (name, of) => {
   const trouble = troubles[name]!;
-  const isUntold = trouble.isUntold && of.startsWith("ioredis");
+  const isUnreported = trouble.isUnreported && of.startsWith("ioredis");
   const given = clients[of]!(trouble.url?.() ?? cluster.url, trouble);
   const store = storeOn(given, { deadline: trouble.isUnreached ? UNREACHED_DEADLINE_MS : DEADLINE_MS });
   try {
@@ -116,10 +116,10 @@ test.concurrent.each(rows)("a cluster, %s: %s names the reason", async (name, of
       () => expect.fail("it was answered"),
       (reason) => reason,
     );
-    expect(error.message).toMatch(isUntold ? NO_NODE : trouble.told);
+    expect(error.message).toMatch(isUnreported ? NO_NODE : trouble.reported);
     expect(error.message).toMatch(/^Lock "k" tryLock: .* \(redis at [^@]+\)$/);
     expect(error, error.message).toMatchObject({ name: "OrielError", code: "UNAVAILABLE", applied: "no" });
-    expect(error.transient, error.message).toBe(isUntold || trouble.transient);
+    expect(error.transient, error.message).toBe(isUnreported || trouble.transient);
     expect(inspect(error, { depth: 9 }) + JSON.stringify(error)).not.toContain("planted-secret");
   } finally {
     await store.close();

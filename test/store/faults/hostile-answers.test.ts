@@ -30,8 +30,8 @@ test("an answer above its bound is given up, with or without a content length", 
   });
   await expect(textWithin(new Response(endless), 10_000)).rejects.toThrow(/more than 10000 bytes/);
   expect(given).toBeLessThan(20);
-  const told = new Response(blanks(), { headers: { "Content-Length": "1000" } });
-  await expect(textWithin(told, 999)).rejects.toThrow(/has 1000 bytes/);
+  const reported = new Response(blanks(), { headers: { "Content-Length": "1000" } });
+  await expect(textWithin(reported, 999)).rejects.toThrow(/has 1000 bytes/);
   const parts = new ReadableStream<Uint8Array>({
     start(controller) {
       for (const byte of new TextEncoder().encode("äöü 中")) controller.enqueue(Uint8Array.of(byte));
@@ -75,8 +75,8 @@ test("a full store is a failure of the store; a step's own refusal is not", asyn
     new Fallback(memoryStore(), mode === "local" ? localDecisions() : mode);
   const policies = [fixedWindow({ limit: 5, span: "1m" })];
   for (const mode of ["allow", "deny", "local"] as const) {
-    const told = await fallback(mode).decideTake("keyPrefix", policies, 1, storeFull("no room"));
-    expect(told).toMatchObject({ allowed: mode !== "deny", degraded: true, degradedBy: mode });
+    const reported = await fallback(mode).decideTake("keyPrefix", policies, 1, storeFull("no room"));
+    expect(reported).toMatchObject({ allowed: mode !== "deny", degraded: true, degradedBy: mode });
     const oom = new OrielError("OVERLOADED", "Redis is out of memory", { cause: new Error("OOM command not allowed") });
     expect(await fallback(mode).decideTake("keyPrefix", policies, 1, oom)).toMatchObject({ degradedBy: mode });
     const own = new OrielError("OVERLOADED", "the id has 1024 open reservations, its maximum", { transient: true });

@@ -181,12 +181,12 @@ test("a server that is away is UNAVAILABLE, nothing applied; it goes on when it 
   await traveller.run(append, key, input("x"));
   await first.stop();
   // A call may still go to a connection that the runtime kept, or end while it is being refused: then nobody can know.
-  let told: unknown;
+  let reported: unknown;
   await until("a call is refused in time", async () => {
-    told = await traveller.run(append, key, input("?")).catch((error) => error);
-    return (told as { applied: string }).applied === "no";
+    reported = await traveller.run(append, key, input("?")).catch((error) => error);
+    return (reported as { applied: string }).applied === "no";
   });
-  expect(told).toMatchObject({ code: "UNAVAILABLE", transient: true });
+  expect(reported).toMatchObject({ code: "UNAVAILABLE", transient: true });
   const second = await startRest(stage.server.url, first.token, Number(new URL(first.url).port));
   await until("it is reached", async () => (await traveller.run(append, key, input("x"))).length === 2);
   await second.stop();

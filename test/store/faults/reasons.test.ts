@@ -52,14 +52,14 @@ describe.each(Object.keys(troubles))("%s", (name) => {
   );
 });
 
-async function rejects(where: string, call: () => Promise<unknown>, { told, transient, atOnce }: Trouble) {
+async function rejects(where: string, call: () => Promise<unknown>, { reported, transient, atOnce }: Trouble) {
   const startMs = performance.now();
   const error = await call().then(
     () => expect.fail(`${where} was answered`),
     (reason: OrielError) => reason,
   );
   const tookMs = performance.now() - startMs;
-  expect(error.message).toMatch(told);
+  expect(error.message).toMatch(reported);
   expect(error.message).not.toMatch(/could not be reached|window\/|limiter\/|lock\/|counter\/|queue\//);
   expect(error.message.startsWith(`${where}: `), error.message).toBe(true);
   expect(error.message).toMatch(/\(redis at [^@]+\)$/);

@@ -11,7 +11,7 @@ import { type RedisServer, startRedis } from "../../harness/servers/redis-server
 export interface Trouble {
   url: string;
   /** Of the reason in the message. */
-  told: RegExp;
+  reported: RegExp;
   transient: boolean;
   /** True where waiting cannot help, so the call must reject well before the deadline. */
   atOnce: boolean;
@@ -45,14 +45,14 @@ const withAuthority = (url: string, authority: string, scheme = "redis://") =>
 export const troubles: Record<string, () => Promise<Trouble>> = {
   async "a wrong password"() {
     const { url, stop } = await redis([], ["CONFIG", "SET", "requirepass", "right"]);
-    const told = /refused the user name or password \(WRONGPASS/;
-    return { url: withAuthority(url, ":planted-secret@"), told, transient: false, atOnce: true, end: stop };
+    const reported = /refused the user name or password \(WRONGPASS/;
+    return { url: withAuthority(url, ":planted-secret@"), reported, transient: false, atOnce: true, end: stop };
   },
   async "no password"() {
     const { url, stop } = await redis([], ["CONFIG", "SET", "requirepass", "right"]);
     return {
       url,
-      told: /requires a password.*\(NOAUTH/,
+      reported: /requires a password.*\(NOAUTH/,
       transient: false,
       atOnce: true,
       end: stop,
@@ -62,20 +62,20 @@ export const troubles: Record<string, () => Promise<Trouble>> = {
   async "a user who may not run scripts"() {
     const acl = ["ACL", "SETUSER", "ann", "on", ">planted-secret", "~*", "&*", "+@all", "-@scripting"];
     const { url, stop } = await redis([], acl);
-    const told = /ACL rules do not allow this \(NOPERM .*(evalsha|script)/;
-    return { url: withAuthority(url, "ann:planted-secret@"), told, transient: false, atOnce: true, end: stop };
+    const reported = /ACL rules do not allow this \(NOPERM .*(evalsha|script)/;
+    return { url: withAuthority(url, "ann:planted-secret@"), reported, transient: false, atOnce: true, end: stop };
   },
   async "a user who may not touch the keys"() {
     const acl = ["ACL", "SETUSER", "ann", "on", ">planted-secret", "~other:*", "&*", "+@all"];
     const { url, stop } = await redis([], acl);
-    const told = /ACL rules do not allow this \(NOPERM .*key/;
-    return { url: withAuthority(url, "ann:planted-secret@"), told, transient: false, atOnce: true, end: stop };
+    const reported = /ACL rules do not allow this \(NOPERM .*key/;
+    return { url: withAuthority(url, "ann:planted-secret@"), reported, transient: false, atOnce: true, end: stop };
   },
   async "a database that there is not"() {
     const { url, stop } = await redis([]);
     return {
       url: `${url}/99`,
-      told: /does not have this database \(ERR .*\) \(redis at 127\.0\.0\.1:\d+\/99\)$/,
+      reported: /does not have this database \(ERR .*\) \(redis at 127\.0\.0\.1:\d+\/99\)$/,
       transient: false,
       atOnce: true,
       end: stop,
@@ -83,13 +83,13 @@ export const troubles: Record<string, () => Promise<Trouble>> = {
   },
   async "an HTTP server"() {
     const server = createHttp((_, response) => response.writeHead(404).end("<h1>Not Found</h1>"));
-    const told = /not a Redis server: it answers HTTP/;
-    return { url: await listening(server), told, transient: false, atOnce: true, end: () => server.close() };
+    const reported = /not a Redis server: it answers HTTP/;
+    return { url: await listening(server), reported, transient: false, atOnce: true, end: () => server.close() };
   },
   async "TLS to a plain port"() {
     const { url, stop } = await redis([]);
-    const told = /does not answer the TLS handshake; it may speak no TLS on this port/;
-    return { url: withAuthority(url, "", "rediss://"), told, transient: false, atOnce: false, end: stop };
+    const reported = /does not answer the TLS handshake; it may speak no TLS on this port/;
+    return { url: withAuthority(url, "", "rediss://"), reported, transient: false, atOnce: false, end: stop };
   },
   async "no TLS to a TLS port"() {
     const folder = mkdtempSync(join(tmpdir(), "oriel-tls-"));
@@ -107,7 +107,7 @@ export const troubles: Record<string, () => Promise<Trouble>> = {
     };
     return {
       url: `redis://127.0.0.1:${tlsPort}`,
-      told: /may expect TLS on this port/,
+      reported: /may expect TLS on this port/,
       transient: true,
       atOnce: false,
       end,
@@ -115,8 +115,8 @@ export const troubles: Record<string, () => Promise<Trouble>> = {
   },
   async "a silent server"() {
     const server = createServer((socket) => socket.on("error", () => {}));
-    const told = /accepts connections and does not answer/;
-    return { url: await listening(server), told, transient: true, atOnce: false, end: () => server.close() };
+    const reported = /accepts connections and does not answer/;
+    return { url: await listening(server), reported, transient: true, atOnce: false, end: () => server.close() };
   },
   async "nobody there"() {
     const server = createServer();
@@ -124,21 +124,21 @@ export const troubles: Record<string, () => Promise<Trouble>> = {
     server.close();
     return {
       url,
-      told: /nothing accepts connections at this address .*ECONNREFUSED/,
+      reported: /nothing accepts connections at this address .*ECONNREFUSED/,
       transient: true,
       atOnce: false,
       end() {},
     };
   },
   async "an unknown host"() {
-    const told = /host name (is unknown|could not be looked up) .*(ENOTFOUND|EAI_AGAIN)/;
-    return { url: `redis://${"x".repeat(64)}.invalid:6379`, told, transient: false, atOnce: false, end() {} };
+    const reported = /host name (is unknown|could not be looked up) .*(ENOTFOUND|EAI_AGAIN)/;
+    return { url: `redis://${"x".repeat(64)}.invalid:6379`, reported, transient: false, atOnce: false, end() {} };
   },
   async "a replica"() {
     const primary = await redis([]);
     const { url, stop } = await redis(["--replicaof", "127.0.0.1", new URL(primary.url).port]);
     const end = () => Promise.all([stop(), primary.stop()]);
-    return { url, told: /replica, which takes no writes \(READONLY/, transient: true, atOnce: false, end };
+    return { url, reported: /replica, which takes no writes \(READONLY/, transient: true, atOnce: false, end };
   },
   async "a script that does not end"() {
     const { url, stop } = await redis(["--busy-reply-threshold", "50"]);
@@ -150,16 +150,16 @@ export const troubles: Record<string, () => Promise<Trouble>> = {
       connection.close();
       await stop();
     };
-    return { url, told: /runs a script that does not end \(BUSY/, transient: true, atOnce: false, end };
+    return { url, reported: /runs a script that does not end \(BUSY/, transient: true, atOnce: false, end };
   },
   async "too few replicas"() {
     const { url, stop } = await redis(["--min-replicas-to-write", "1"]);
-    return { url, told: /fewer replicas than it needs .*\(NOREPLICAS/, transient: true, atOnce: false, end: stop };
+    return { url, reported: /fewer replicas than it needs .*\(NOREPLICAS/, transient: true, atOnce: false, end: stop };
   },
   async "a disk that cannot be written"() {
     const { url, stop } = await redis(["--save", "3600 1", "--dir", "/proc/self"]);
     await command(url, ["SET", "a", "1"], ["BGSAVE"]);
     await new Promise((resolve) => setTimeout(resolve, 300));
-    return { url, told: /cannot save its data.*\(MISCONF/, transient: true, atOnce: false, end: stop };
+    return { url, reported: /cannot save its data.*\(MISCONF/, transient: true, atOnce: false, end: stop };
   },
 };

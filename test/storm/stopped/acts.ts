@@ -132,7 +132,7 @@ export const SHARES: Record<string, Make> = {
     const service = new DrainService({ counters, sink: sqliteSink(database), lock, ...options });
     const next = numbersOf(part);
     const notes: { diverged: unknown[] } = { diverged: [] };
-    service.on("diverged", (told) => notes.diverged.push(told));
+    service.on("diverged", (reported) => notes.diverged.push(reported));
     return {
       notes,
       async act() {

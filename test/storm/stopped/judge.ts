@@ -109,14 +109,14 @@ function idsOf(rows: readonly { values: { id: string }; count: number | bigint }
 export async function judge(reports: readonly Report[], store: Store, orders: Case["orders"]): Promise<string[]> {
   const violations: string[] = [];
   for (const name of Object.keys(reports[0]!)) {
-    const told = reports.map((report) => report[name]!);
+    const reported = reports.map((report) => report[name]!);
     const books = new Books<string | number>(name);
     for (const set of ["acknowledged", "kept", "refused", "unknown"] as const)
-      for (const key of told.flatMap((one) => one[set])) books[set].add(key);
-    const all = <Note>(note: string) => told.flatMap(({ notes }) => notes[note] as Note[]);
+      for (const key of reported.flatMap((one) => one[set])) books[set].add(key);
+    const all = <Note>(note: string) => reported.flatMap(({ notes }) => notes[note] as Note[]);
     const sum = (note: string) => all<number>(note).reduce((total, one) => total + one, 0);
     await LAWS[name]?.({ store, orders, books, all, sum });
-    violations.push(...told.flatMap((one) => one.violations), ...books.violations);
+    violations.push(...reported.flatMap((one) => one.violations), ...books.violations);
   }
   return violations;
 }

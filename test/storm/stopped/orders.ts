@@ -14,7 +14,7 @@ export interface Orders {
 }
 
 /** The knowledge of a process about one structure at its end. */
-export interface Told {
+export interface Reported {
   acknowledged: (string | number)[];
   kept: (string | number)[];
   refused: (string | number)[];
@@ -24,7 +24,7 @@ export interface Told {
   notes: Record<string, unknown>;
 }
 
-export type Report = Record<string, Told>;
+export type Report = Record<string, Reported>;
 
 /** The time at which a fact was known, by the clock that all processes of a machine share. */
 export interface Span {
@@ -42,9 +42,9 @@ export const END = "storm:end";
 /** The machine's monotonic clock. SIGSTOP does not stop it, and every process reads the same. */
 export const machineMs = () => Number(process.hrtime.bigint()) / 1e6;
 
-export function toldOf(books: Books<string | number>, notes: Told["notes"]): Told {
+export function toldOf(books: Books<string | number>, notes: Reported["notes"]): Reported {
   const { acknowledged, kept, refused, unknown, violations } = books;
   const sets = { acknowledged, kept, refused, unknown };
   const lists = Object.fromEntries(Object.entries(sets).map(([name, keys]) => [name, [...keys]]));
-  return { ...(lists as Omit<Told, "violations" | "notes">), violations, notes };
+  return { ...(lists as Omit<Reported, "violations" | "notes">), violations, notes };
 }
