@@ -1,7 +1,7 @@
 import type { Schedule } from "./gathering.ts";
 
 interface CoalescerOptions<Batch> {
-  /** Calls `flush` once, after it has returned. It may choose anew for each batch. */
+  /** Calls `flush` once, after `schedule` has returned. It may choose anew for each batch. */
   schedule: Schedule;
   /** Makes an empty batch. */
   begin(): Batch;
@@ -18,7 +18,7 @@ interface CoalescerOptions<Batch> {
  * - During `send` the next batch may already be opened. An error of `send` goes to the caller of `flush` and does not
  *   affect the next batch.
  *
- * To send one batch at a time, schedule the flush for the end of the last send: `(flush) => lastSend.then(flush)`.
+ * To send one batch at a time, schedule nothing while a send runs, and flush when it has ended.
  */
 export class Coalescer<Batch extends object> {
   readonly #options: CoalescerOptions<Batch>;

@@ -41,14 +41,12 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
   readonly #key: string;
   readonly #lock: Lock;
   readonly #settings: LockedWindowSettings;
-  /** Resolves when the last step has ended. */
-  #lastStep: Promise<void> = Promise.resolve();
+  #isRunning = false;
+  /** The end of a step flushes the calls that were made while it ran. */
   readonly #coalescer = new Coalescer<Waiting<S>[]>({
-    schedule: (flush) => this.#lastStep.then(flush),
+    schedule: (flush) => this.#isRunning || queueMicrotask(flush),
     begin: () => [],
-    send: (calls) => {
-      this.#lastStep = this.#addAll(calls);
-    },
+    send: (calls) => void this.#addAll(calls),
   });
 
   /** Throws ARGUMENT for an invalid name or option. Sends no request. */
@@ -103,12 +101,15 @@ export class LockedWindow<S extends Statistics = Record<never, never>> {
 
   /** Never rejects: errors go to the callers. */
   async #addAll(calls: readonly Waiting<S>[]): Promise<void> {
+    this.#isRunning = true;
     try {
       const stats = await this.#step(calls.map(({ value }) => value));
       for (const { answer } of calls) answer.resolve({ ...stats });
     } catch (error) {
       for (const { answer } of calls) answer.reject(error);
     }
+    this.#isRunning = false;
+    this.#coalescer.flush();
   }
 
   async #step(added: number[]): Promise<LockedAnswer<S>> {
