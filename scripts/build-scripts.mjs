@@ -1,34 +1,34 @@
-// Turns every step lua/<room>/<step>.lua into a module src/generated/<room>/<step>.ts: { text, sha, asciiSha }. A text that is
-// nearly the one of another step is made of that one, when it is needed. Also turns
-// lua/store/ascii.lua into src/generated/store/ascii.ts, layouts/<room>.mjs into src/generated/layouts/<room>.ts.
+// Turns the steps lua/<room>/<step>.lua into one module for each room, src/generated/scripts/<room>.ts, which exports
+// <step>Script: { text, sha, asciiSha }. Texts that stand together compress better in a bundle, which drops unused ones. A text
+// that is nearly the one of another step is made of that one, when it is needed. Also turns lua/store/ascii.lua into
+// src/generated/scripts/store.ts, and layouts/<room>.mjs into src/generated/layouts/<room>.ts.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { layoutModule, layouts } from "../layouts/generate.mjs";
-import { asciiPrelude, composeScript, isStep, luaFolder } from "./lua/compose-script.mjs";
+import { asciiPrelude, composeScript, isStep, luaFolder, scriptNameOf } from "./lua/compose-script.mjs";
 
 const generated = join(dirname(luaFolder), "src", "generated");
 
+const modules = new Map([["store.ts", `export const ascii = ${JSON.stringify(asciiPrelude())};\n`]]);
 for (const room of readdirSync(luaFolder, { withFileTypes: true })) {
   if (!room.isDirectory()) continue;
-  const folder = join(generated, room.name);
   const scripts = new Map();
   for (const name of readdirSync(join(luaFolder, room.name))) {
     const file = join(luaFolder, room.name, name);
     if (!name.endsWith(".lua") || !isStep(readFileSync(file, "utf8"))) continue;
-    scripts.set(name.replace(/\.lua$/, ""), composeScript(file));
+    scripts.set(scriptNameOf(name), composeScript(file));
   }
-  const modules = new Map();
-  for (const [name, { text, sha, asciiSha }] of scripts) {
-    const [imported, value] = textOrParts(text, [...scripts].slice(0, modules.size));
+  const exported = [...scripts].map(([name, { text, sha, asciiSha }], i) => {
+    const value = textOrParts(text, [...scripts].slice(0, i));
+    return `export const ${name} = {\n  sha: "${sha}",\n  asciiSha: "${asciiSha}",\n  ${value},\n} as const satisfies Script;\n`;
+  });
+  if (exported.length > 0)
     modules.set(
-      `${name}.ts`,
-      `import type { Script } from "../../store/contract.ts";\n${imported}\n` +
-        `export const script = {\n  sha: "${sha}",\n  asciiSha: "${asciiSha}",\n  ${value},\n} as const satisfies Script;\n`,
+      `${room.name}.ts`,
+      [`import type { Script } from "../../store/contract.ts";\n`, ...exported].join("\n"),
     );
-  }
-  if (room.name === "store") modules.set("ascii.ts", `export const ascii = ${JSON.stringify(asciiPrelude())};\n`);
-  writeModules(folder, modules);
 }
+writeModules(join(generated, "scripts"), modules);
 writeModules(
   join(generated, "layouts"),
   new Map(Object.entries(layouts).map(([room, layout]) => [`${room}.ts`, layoutModule(layout)])),
@@ -46,13 +46,13 @@ function textOrParts(text, earlier) {
     if (before + after < 4096) continue;
     const parts = [
       JSON.stringify(text.slice(0, own)),
-      `other.text.slice(${from}, ${from + before})`,
+      `${name}.text.slice(${from}, ${from + before})`,
       JSON.stringify(text.slice(own + before, text.length - after)),
-      `other.text.slice(-${after})`,
+      `${name}.text.slice(-${after})`,
     ];
-    return [`import { script as other } from "./${name}.ts";\n`, `get text() {\n    return ${parts.join(" + ")};\n  }`];
+    return `get text() {\n    return ${parts.join(" + ")};\n  }`;
   }
-  return ["", `text: ${JSON.stringify(text)}`];
+  return `text: ${JSON.stringify(text)}`;
 }
 
 function writeModules(folder, modules) {

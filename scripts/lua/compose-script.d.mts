@@ -5,3 +5,4 @@ export declare function isStep(text: string): boolean;
 export declare function composeScript(stepFile: string, replace?: Record<string, string>): Script;
 export declare function readableScript(stepFile: string): string;
 export declare function asciiPrelude(): string;
+export function scriptNameOf(fileName: string): string;

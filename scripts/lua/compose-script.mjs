@@ -14,6 +14,11 @@ export function isStep(text) {
   return /^local function step\(k, a, now\)/m.test(text);
 }
 
+/** The name under which src/generated/scripts/<room>.ts exports the script of a step. */
+export function scriptNameOf(fileName) {
+  return `${fileName.replace(/\.lua$/, "").replace(/-(\w)/g, (_, letter) => letter.toUpperCase())}Script`;
+}
+
 /**
  * Text and SHA-1 of the script of one step file, and the SHA-1 of its form for ASCII arguments. `replace` gives other texts for includes by name: the tests put their
  * own clock in the place of "store/clock". Throws where the file is not of the form that lua/README.md tells.

@@ -1,4 +1,4 @@
-import { script } from "../generated/breaker/flush.ts";
+import { flushScript } from "../generated/scripts/breaker.ts";
 import type { Operation } from "../store/contract.ts";
 import { ARRAY_BYTES, ownText, SLOT_BYTES } from "../store/memory/heap-bytes.ts";
 import { Circuit } from "./circuit.ts";
@@ -33,7 +33,7 @@ const PROCESS_BYTES = SLOT_BYTES + 112;
  */
 export const flush: Operation<FlushRequest, FlushReply> = {
   name: "breaker/flush",
-  script,
+  script: flushScript,
   keyCount: 1,
   arity: 3,
   repeatable: false,

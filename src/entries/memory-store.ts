@@ -1,6 +1,6 @@
 import { checkKnown } from "../errors.ts";
-import { provideTwin } from "../limiter/steps/decide.ts";
 import { decideLocally } from "../limiter/steps/decide-locally.ts";
+import { provideLocalForm } from "../limiter/steps/request.ts";
 import { placed } from "../place.ts";
 import { type MemoryStore, type MemoryStoreOptions, storeInMemory } from "../store/memory/memory.ts";
 
@@ -12,7 +12,7 @@ import { type MemoryStore, type MemoryStoreOptions, storeInMemory } from "../sto
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   return placed("memoryStore", () => {
     checkKnown(options, ["clock", "monotonic", "maxBytes", "prefix"]);
-    provideTwin(decideLocally);
+    provideLocalForm(decideLocally);
     return storeInMemory(options);
   });
 }

@@ -1,4 +1,4 @@
-import { script } from "../generated/fleet/flush.ts";
+import { flushScript } from "../generated/scripts/fleet.ts";
 import type { Operation } from "../store/contract.ts";
 import { packStrings } from "../store/message-pack.ts";
 import { merge, packBucket, START } from "./bucket.ts";
@@ -24,7 +24,7 @@ export const MAX_BUCKETS_PER_FLUSH = 500;
 /** Adds a batch to the buckets of a fleet; law in lua/fleet/flush.lua. */
 export const flush: Operation<Flush, { nowMs: number; outcomes: BucketOutcome[] }> = {
   name: "fleet/flush",
-  script,
+  script: flushScript,
   keyCount: 1,
   arity: 7,
   repeatable: true,

@@ -1,4 +1,4 @@
-import { script } from "../generated/fleet/read.ts";
+import { readScript } from "../generated/scripts/fleet.ts";
 import type { Operation } from "../store/contract.ts";
 import { readStrings } from "../store/message-pack.ts";
 import { BUCKET_BYTES, isValidBucket, unpackBuckets } from "./bucket.ts";
@@ -24,7 +24,7 @@ const decoder = new TextDecoder();
 /** The buckets of some names; law in lua/fleet/read.lua. */
 export const read: Operation<Read, { nowMs: number; names: NameBuckets[] }> = {
   name: "fleet/read",
-  script,
+  script: readScript,
   keyCount: 1,
   arity: 5,
   repeatable: true,

@@ -5,8 +5,8 @@ import { storeInMemory } from "../store/memory/memory.ts";
 import { RETRY_AFTER_MS } from "./client/store-failure.ts";
 import type { Decision } from "./decision.ts";
 import type { Policy } from "./policies.ts";
-import { provideTwin } from "./steps/decide.ts";
 import { decideLocally } from "./steps/decide-locally.ts";
+import { provideLocalForm } from "./steps/request.ts";
 import { localPermit } from "./token.ts";
 
 const MAX_BYTES = 64 * 2 ** 20;
@@ -39,7 +39,7 @@ export function localDecisions(options: LocalDecisionsOptions = {}): LocalDecisi
     const { share = 1 } = options;
     if (typeof share !== "number" || !(share > 0 && share <= 1))
       throw argumentError("share", share, "a number above 0, at most 1");
-    provideTwin(decideLocally);
+    provideLocalForm(decideLocally);
     return Object.freeze({
       share,
       storeFor,

@@ -1,6 +1,6 @@
 import { corruptError } from "../errors.ts";
 import { FENCE_LIFE_MS, FOREIGN_POLL_MS, MAX_FENCE } from "../generated/layouts/lock.ts";
-import { script } from "../generated/lock/acquire.ts";
+import { acquireScript } from "../generated/scripts/lock.ts";
 import type { Keyspace, Operation } from "../store/contract.ts";
 import type { HoldRequest } from "./extend.ts";
 import { fenceKeyOf, type Hold, holdOf, OUR_TOKENS, queueKeyOf, setHold } from "./keys.ts";
@@ -18,7 +18,7 @@ export type AcquireResult = { fence: number } | { retryInMs: number };
 /** Acquires a lock for a token, unless it is held by or reserved for another. lua/lock/acquire.lua states the rules. */
 export const acquire: Operation<AcquireStep, AcquireResult> = {
   name: "lock/acquire",
-  script,
+  script: acquireScript,
   arity: 3,
   keyCount: 3,
   keysOf: (key) => [key, fenceKeyOf(key), queueKeyOf(key)],

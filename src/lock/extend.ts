@@ -1,4 +1,4 @@
-import { script } from "../generated/lock/extend.ts";
+import { extendScript } from "../generated/scripts/lock.ts";
 import type { Operation } from "../store/contract.ts";
 import { holdOf, setHold } from "./keys.ts";
 
@@ -10,7 +10,7 @@ export interface HoldRequest {
 /** Extends a hold to last at least until now + lease, if it is still held. lua/lock/extend.lua states the rules. */
 export const extend: Operation<HoldRequest, boolean> = {
   name: "lock/extend",
-  script,
+  script: extendScript,
   arity: 2,
   keyCount: 1,
   repeatable: true,

@@ -1,4 +1,4 @@
-import { script } from "../generated/lock/leave.ts";
+import { leaveScript } from "../generated/scripts/lock.ts";
 import type { Operation } from "../store/contract.ts";
 import { holdOf, queueKeyOf } from "./keys.ts";
 import { firstOf, notifyNext, readQueue, without, writeQueue } from "./queue.ts";
@@ -6,7 +6,7 @@ import { firstOf, notifyNext, readQueue, without, writeQueue } from "./queue.ts"
 /** Gives up a process's place in the queue of a lock. lua/lock/leave.lua states the rules. */
 export const leave: Operation<string, void> = {
   name: "lock/leave",
-  script,
+  script: leaveScript,
   arity: 1,
   keyCount: 2,
   keysOf: (key) => [key, queueKeyOf(key)],

@@ -1,4 +1,4 @@
-import { script } from "../generated/lock/release.ts";
+import { releaseScript } from "../generated/scripts/lock.ts";
 import type { Operation } from "../store/contract.ts";
 import { holdOf, queueKeyOf } from "./keys.ts";
 import { notifyNext, readQueue, withFirst, withPlace } from "./queue.ts";
@@ -17,7 +17,7 @@ export interface Release {
  */
 export const release: Operation<Release, boolean> = {
   name: "lock/release",
-  script,
+  script: releaseScript,
   arity: 3,
   keyCount: 2,
   keysOf: (key) => [key, queueKeyOf(key)],

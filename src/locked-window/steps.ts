@@ -1,6 +1,5 @@
 import { corruptError } from "../errors.ts";
-import { script as readScript } from "../generated/locked-window/locked-read.ts";
-import { script as writeScript } from "../generated/locked-window/locked-write.ts";
+import { lockedReadScript, lockedWriteScript } from "../generated/scripts/locked-window.ts";
 import type { Keyspace, Operation } from "../store/contract.ts";
 import { ARRAY_BYTES } from "../store/memory/heap-bytes.ts";
 import { refusal } from "../store/refusal.ts";
@@ -56,7 +55,7 @@ const HEAD_BYTES = 12;
 /** Reads a locked window and stores the hold's mark. lua/locked-window/locked-read.lua states the law. */
 export const readWindow: Operation<ReadRequest, StoredWindow> = {
   name: "locked-window/locked-read",
-  script: readScript,
+  script: lockedReadScript,
   arity: 4,
   keyCount: 1,
   repeatable: true,
@@ -96,7 +95,7 @@ export interface WriteRequest {
 /** Writes a locked window back if its mark is unchanged. lua/locked-window/locked-write.lua states the law. */
 export const writeWindow: Operation<WriteRequest, void> = {
   name: "locked-window/locked-write",
-  script: writeScript,
+  script: lockedWriteScript,
   arity: 5,
   keyCount: 1,
   repeatable: true,

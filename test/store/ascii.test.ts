@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { script as append } from "../../src/generated/journal/append.ts";
+import { appendScript } from "../../src/generated/scripts/journal.ts";
 import type { Argument } from "../../src/store/contract.ts";
 import { asciiArguments, asciiText, textOfBytes } from "../../src/store/http/ascii.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
@@ -70,8 +70,8 @@ describe("arguments as ASCII", () => {
   });
 
   test("the SHA-1 that the build made is that of the text that is composed at run time", () => {
-    expect(createHash("sha1").update(asciiText(append.text)).digest("hex")).toBe(append.asciiSha);
-    expect(asciiText(append.text).startsWith("#!lua\n")).toBe(true);
+    expect(createHash("sha1").update(asciiText(appendScript.text)).digest("hex")).toBe(appendScript.asciiSha);
+    expect(asciiText(appendScript.text).startsWith("#!lua\n")).toBe(true);
   });
 
   test("the text is of 64 characters, four for three bytes", () => {

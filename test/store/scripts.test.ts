@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { composeScript, isStep, luaFolder } from "../../scripts/lua/compose-script.mjs";
+import { composeScript, isStep, luaFolder, scriptNameOf } from "../../scripts/lua/compose-script.mjs";
 import { minifyLua, namesFor } from "../../scripts/lua/minify-lua.mjs";
 import { steppedScript } from "../harness/clock/stepped-script.ts";
 
@@ -107,9 +107,8 @@ describe("generated modules", () => {
     .filter((file) => file.endsWith(".lua") && isStep(readFileSync(join(luaFolder, file), "utf8")));
 
   test.each(steps)("%s is what the build made of it", async (file) => {
-    const { script } = await import(
-      /* @vite-ignore */ new URL(`../../src/generated/${file.replace(/\.lua$/, ".ts")}`, import.meta.url).href
-    );
-    expect(script).toEqual(composeScript(join(luaFolder, file)));
+    const room = new URL(`../../src/generated/scripts/${dirname(file)}.ts`, import.meta.url).href;
+    const scripts = await import(/* @vite-ignore */ room);
+    expect(scripts[scriptNameOf(basename(file))]).toEqual(composeScript(join(luaFolder, file)));
   });
 });

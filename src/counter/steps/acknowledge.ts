@@ -1,4 +1,4 @@
-import { script } from "../../generated/counter/acknowledge.ts";
+import { acknowledgeScript } from "../../generated/scripts/counter.ts";
 import type { Operation } from "../../store/contract.ts";
 import { change, shardAt } from "./shard.ts";
 
@@ -12,7 +12,7 @@ export interface Acknowledgement {
 /** Records that a generation is in the table. False if it is not the frozen one. Law in lua/counter/acknowledge.lua. */
 export const acknowledge: Operation<Acknowledgement, boolean> = {
   name: "counter/acknowledge",
-  script,
+  script: acknowledgeScript,
   keyCount: 1,
   arity: 3,
   repeatable: true,

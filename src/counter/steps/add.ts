@@ -1,4 +1,4 @@
-import { script } from "../../generated/counter/add.ts";
+import { addScript } from "../../generated/scripts/counter.ts";
 import type { Operation } from "../../store/contract.ts";
 import { unpackStrings } from "../../store/message-pack.ts";
 import { newerOf } from "../format/layout.ts";
@@ -40,7 +40,7 @@ const MAX_BYTES = 2 ** 17;
 /** Counts a batch once; law in lua/counter/add.lua. */
 export const add: Operation<Addition, Added> = {
   name: "counter/add",
-  script,
+  script: addScript,
   keyCount: 1,
   arity: 7,
   repeatable: true,

@@ -1,5 +1,5 @@
 import { corruptError } from "../../errors.ts";
-import { script } from "../../generated/counter/freeze.ts";
+import { freezeScript } from "../../generated/scripts/counter.ts";
 import type { Operation } from "../../store/contract.ts";
 import { change, shardAt } from "./shard.ts";
 
@@ -13,7 +13,7 @@ export interface Frozen {
 /** Freezes the current generation, unless an earlier one is frozen. Law in lua/counter/freeze.lua. */
 export const freeze: Operation<{ layout: string; nonce: string }, Frozen> = {
   name: "counter/freeze",
-  script,
+  script: freezeScript,
   keyCount: 1,
   arity: 2,
   repeatable: true,

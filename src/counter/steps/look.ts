@@ -1,4 +1,4 @@
-import { script } from "../../generated/counter/look.ts";
+import { lookScript } from "../../generated/scripts/counter.ts";
 import type { Operation } from "../../store/contract.ts";
 import type { Shard } from "./shard.ts";
 
@@ -30,7 +30,7 @@ const MAX_GENERATIONS = 16;
 /** Reads the state of a shard, or of any other value under its key. Law in lua/counter/look.lua. */
 export const look: Operation<null, Look> = {
   name: "counter/look",
-  script,
+  script: lookScript,
   keyCount: 1,
   arity: 0,
   repeatable: true,

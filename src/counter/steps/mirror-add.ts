@@ -1,4 +1,4 @@
-import { script } from "../../generated/counter/mirror.ts";
+import { mirrorScript } from "../../generated/scripts/counter.ts";
 import type { Operation } from "../../store/contract.ts";
 
 const MAX_SUM = 2n ** 63n - 1n;
@@ -7,7 +7,7 @@ const KEY_BYTES = 64;
 /** Adds to a plain key and extends its expiry. Sent only once. Law in lua/counter/mirror.lua. */
 export const mirrorAdd: Operation<{ count: bigint; keepMs: number }, void> = {
   name: "counter/mirror",
-  script,
+  script: mirrorScript,
   keyCount: 1,
   arity: 2,
   repeatable: false,

@@ -1,4 +1,4 @@
-import { script } from "../../generated/counter/page.ts";
+import { pageScript } from "../../generated/scripts/counter.ts";
 import type { Operation } from "../../store/contract.ts";
 import { shardAt } from "./shard.ts";
 
@@ -29,7 +29,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Reads one page of a shard's fields. In memory the whole shard is one page. Law in lua/counter/page.lua. */
 export const page: Operation<PageQuery, Page> = {
   name: "counter/page",
-  script,
+  script: pageScript,
   keyCount: 1,
   arity: 3,
   repeatable: true,

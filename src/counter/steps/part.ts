@@ -1,4 +1,4 @@
-import { script } from "../../generated/counter/part.ts";
+import { partScript } from "../../generated/scripts/counter.ts";
 import type { Operation } from "../../store/contract.ts";
 import { change, shardAt } from "./shard.ts";
 
@@ -8,7 +8,7 @@ import { change, shardAt } from "./shard.ts";
  */
 export const part: Operation<{ layout: string; ledger: string }, number> = {
   name: "counter/part",
-  script,
+  script: partScript,
   keyCount: 1,
   arity: 2,
   repeatable: true,

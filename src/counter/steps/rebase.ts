@@ -1,5 +1,5 @@
 import { corruptError } from "../../errors.ts";
-import { script } from "../../generated/counter/rebase.ts";
+import { rebaseScript } from "../../generated/scripts/counter.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings } from "../../store/message-pack.ts";
 import { isInTable } from "./in-table.ts";
@@ -28,7 +28,7 @@ const MAX_ENDED = 65_536;
  */
 export const rebase: Operation<Rebase, boolean> = {
   name: "counter/rebase",
-  script,
+  script: rebaseScript,
   keyCount: 1,
   arity: 6,
   repeatable: true,

@@ -1,4 +1,4 @@
-import { script } from "../../generated/counter/set-aside.ts";
+import { setAsideScript } from "../../generated/scripts/counter.ts";
 import type { Operation } from "../../store/contract.ts";
 import type { Shard } from "./shard.ts";
 
@@ -12,7 +12,7 @@ export interface SetAside {
 /** Renames a shard's key. False if its state is not the observed one. Law in lua/counter/set-aside.lua. */
 export const setAside: Operation<SetAside, boolean> = {
   name: "counter/set-aside",
-  script,
+  script: setAsideScript,
   keyCount: 2,
   arity: 1,
   repeatable: false,

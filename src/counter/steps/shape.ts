@@ -1,4 +1,4 @@
-import { script } from "../../generated/counter/shape.ts";
+import { shapeScript } from "../../generated/scripts/counter.ts";
 import type { Operation } from "../../store/contract.ts";
 import { change, shardAt } from "./shard.ts";
 
@@ -14,7 +14,7 @@ export interface ShapeUse {
 /** Compares a layout with the counter's. True if this layout or a newer one is stored. Law in lua/counter/shape.lua. */
 export const shape: Operation<ShapeUse, boolean> = {
   name: "counter/shape",
-  script,
+  script: shapeScript,
   keyCount: 1,
   arity: 2,
   repeatable: true,

@@ -1,4 +1,4 @@
-import { script } from "../../generated/counter/sweep.ts";
+import { sweepScript } from "../../generated/scripts/counter.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings } from "../../store/message-pack.ts";
 import { change, shardAt } from "./shard.ts";
@@ -12,7 +12,7 @@ export interface Leftovers {
 /** Deletes fields that no longer count. Returns their number. Law in lua/counter/sweep.lua. */
 export const sweep: Operation<Leftovers, number> = {
   name: "counter/sweep",
-  script,
+  script: sweepScript,
   keyCount: 1,
   arity: 2,
   repeatable: true,

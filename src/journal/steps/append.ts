@@ -1,5 +1,5 @@
-import { script } from "../../generated/journal/append.ts";
 import * as layout from "../../generated/layouts/journal.ts";
+import { appendScript } from "../../generated/scripts/journal.ts";
 import type { StepOfArguments } from "../../store/contract.ts";
 import {
   answerOf,
@@ -31,7 +31,7 @@ export interface Append {
 /** Appends frames to the open chunk. lua/journal/append.lua states the rules. */
 export const append: StepOfArguments<Append, JournalAnswer> = {
   name: "journal/append",
-  script,
+  script: appendScript,
   arity: 4,
   keyCount: 1,
   repeatable: true,

@@ -1,5 +1,5 @@
 import * as layout from "../../generated/layouts/journal.ts";
-import { script } from "../../generated/summary/approximate.ts";
+import { approximateScript } from "../../generated/scripts/summary.ts";
 import type { StepOfArguments } from "../../store/contract.ts";
 import { answerOf, type JournalAnswer, STATUS } from "../format/answer.ts";
 import type { ChunkBytes } from "../format/chunk-bytes.ts";
@@ -19,7 +19,7 @@ export interface SummaryRead {
 /** Reads a summary and the events after it, for a reader without a copy. lua/summary/approximate.lua states the rules. */
 export const approximate: StepOfArguments<Lookback, SummaryRead> = {
   name: "summary/approximate",
-  script,
+  script: approximateScript,
   arity: 2,
   keyCount: 1,
   repeatable: true,

@@ -1,4 +1,4 @@
-import { script } from "../../generated/journal/delete.ts";
+import { deleteScript } from "../../generated/scripts/journal.ts";
 import type { Operation } from "../../store/contract.ts";
 import type { ChunkBytes } from "../format/chunk-bytes.ts";
 
@@ -13,7 +13,7 @@ export interface Deletion {
 /** Deletes one chunk. lua/journal/delete.lua states the rules. */
 export const deleteChunk: Operation<Deletion, number> = {
   name: "journal/delete",
-  script,
+  script: deleteScript,
   arity: 2,
   keyCount: 1,
   repeatable: true,

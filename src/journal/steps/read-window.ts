@@ -1,6 +1,5 @@
-import { script as appendScript } from "../../generated/journal/append-and-read-window.ts";
-import { script as readScript } from "../../generated/journal/read-window.ts";
 import * as layout from "../../generated/layouts/journal.ts";
+import { appendAndReadWindowScript, readWindowScript } from "../../generated/scripts/journal.ts";
 import type { Argument, Keyspace, StepOfArguments } from "../../store/contract.ts";
 import { decodeAnswer, type JournalAnswer, STATUS } from "../format/answer.ts";
 import { HEADER_BYTES, needsOlder, seriesNowMs } from "../format/chunk.ts";
@@ -24,7 +23,7 @@ export const MAX_CALL_BYTES = 1;
 export const readWindow: StepOfArguments<Lookback, JournalAnswer> = /* @__PURE__ */ withClosedChunks<
   undefined,
   Lookback
->(read as StepOfArguments<undefined, JournalAnswer>, "journal/read-window", readScript, (lookback) => [
+>(read as StepOfArguments<undefined, JournalAnswer>, "journal/read-window", readWindowScript, (lookback) => [
   undefined,
   lookback,
 ]);
@@ -38,7 +37,7 @@ export const appendAndReadWindow: StepOfArguments<AppendAndReadWindow, JournalAn
   /* @__PURE__ */ withClosedChunks<Append, AppendAndReadWindow>(
     append,
     "journal/append-and-read-window",
-    appendScript,
+    appendAndReadWindowScript,
     (input) => [input, input.lookback],
   );
 

@@ -1,4 +1,4 @@
-import { script } from "../../generated/journal/read.ts";
+import { readScript } from "../../generated/scripts/journal.ts";
 import type { Operation } from "../../store/contract.ts";
 import { answerOf, decodeAnswer, encodeKnown, type JournalAnswer, type Known, STATUS } from "../format/answer.ts";
 import type { ChunkBytes } from "../format/chunk-bytes.ts";
@@ -10,7 +10,7 @@ export type ReadRequest = Known | undefined | "header";
 /** Reads one page of one chunk after the known part. lua/journal/read.lua states the rules. */
 export const read: Operation<ReadRequest, JournalAnswer> = {
   name: "journal/read",
-  script,
+  script: readScript,
   arity: 1,
   keyCount: 1,
   repeatable: true,

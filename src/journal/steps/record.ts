@@ -1,5 +1,5 @@
-import { script } from "../../generated/journal/record.ts";
 import * as layout from "../../generated/layouts/journal.ts";
+import { recordScript } from "../../generated/scripts/journal.ts";
 import type { PackedStep } from "../../store/contract.ts";
 import { packed } from "../../store/delivery/packed.ts";
 import { STATUS } from "../format/answer.ts";
@@ -28,7 +28,7 @@ export interface RecordResult {
 /** Fast path: appends one undated event to an existing chunk in its normal state. Undefined if it changed nothing. lua/journal/record.lua states the rules. */
 export const record: PackedStep<RecordedEvent, RecordResult | undefined> = {
   name: "journal/record",
-  script,
+  script: recordScript,
   keyCount: 1,
   repeatable: true,
   packing: /* @__PURE__ */ packed({

@@ -1,4 +1,4 @@
-import { script } from "../../generated/journal/rotate.ts";
+import { rotateScript } from "../../generated/scripts/journal.ts";
 import type { Operation } from "../../store/contract.ts";
 import { answerOf, decodeAnswer, type JournalAnswer, STATUS } from "../format/answer.ts";
 import { chunkMsOf, expiryOf } from "../format/chunk.ts";
@@ -19,7 +19,7 @@ export function closedKey(key: string, number: number): string {
 /** Closes the open chunk if it is still the one seen. lua/journal/rotate.lua states the rules. */
 export const rotate: Operation<Rotate, JournalAnswer> = {
   name: "journal/rotate",
-  script,
+  script: rotateScript,
   arity: 3,
   keyCount: 2,
   keysOf: (key, input) => [key, closedKey(key, input.number)],

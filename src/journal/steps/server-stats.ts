@@ -1,7 +1,6 @@
 import { corruptError } from "../../errors.ts";
 import * as layout from "../../generated/layouts/journal.ts";
-import { script as nearScript } from "../../generated/summary/server-stats.ts";
-import { script as farScript } from "../../generated/summary/server-stats-far.ts";
+import { serverStatsFarScript, serverStatsScript } from "../../generated/scripts/summary.ts";
 import type { Keyspace, Operation, Script } from "../../store/contract.ts";
 import { refusal } from "../../store/refusal.ts";
 import type { Closed } from "../../time.ts";
@@ -30,12 +29,12 @@ export interface ServerStats {
 export const SERVER_STATUS = { ...STATUS, otherKeys: 7, unlinked: 8 } as const;
 
 /** For at most 7 closed chunks. Each key costs Redis time, and all calls of an operation have the same number of keys. */
-export const serverStats = /* @__PURE__ */ statsOver("summary/server-stats", nearScript);
-export const serverStatsFar = /* @__PURE__ */ statsOver("summary/server-stats-far", farScript);
+export const serverStats = /* @__PURE__ */ statsOver("summary/server-stats", serverStatsScript);
+export const serverStatsFar = /* @__PURE__ */ statsOver("summary/server-stats-far", serverStatsFarScript);
 
 /** Computes statistics of one window inside the server. lua/summary/window-stats.lua states the rules. */
 function statsOver(name: string, script: Script): Operation<ServerStats, ServerAnswer> {
-  const chunkCount = script === nearScript ? 8 : constants.maxServerChunks;
+  const chunkCount = script === serverStatsScript ? 8 : constants.maxServerChunks;
   const closedCount = chunkCount - 1;
   return {
     name,

@@ -1,4 +1,4 @@
-import { script } from "../../generated/summary/summarize.ts";
+import { summarizeScript } from "../../generated/scripts/summary.ts";
 import type { Operation } from "../../store/contract.ts";
 import { agrees, type Known } from "../format/answer.ts";
 import { expiryOf, HEADER_BYTES, readHeader } from "../format/chunk.ts";
@@ -9,7 +9,7 @@ import { endOf, summaryKey } from "../format/summary.ts";
 /** Writes a summary beside its journal. Returns whether it was written. lua/summary/summarize.lua states the rules. */
 export const summarize: Operation<Uint8Array, boolean> = {
   name: "summary/summarize",
-  script,
+  script: summarizeScript,
   arity: 1,
   keyCount: 2,
   keysOf: (key) => [key, summaryKey(key)],

@@ -1,23 +1,11 @@
-import { script } from "../../generated/limiter/decide.ts";
-import { script as withoutGrowth } from "../../generated/limiter/without-growth.ts";
+import { decideScript, withoutGrowthScript } from "../../generated/scripts/limiter.ts";
 import type { PackedStep } from "../../store/contract.ts";
 import { packingOf } from "./packing.ts";
-import type { DecideReply, DecideRequest } from "./request.ts";
+import { type DecideReply, type DecideRequest, keysOf, localForm } from "./request.ts";
 
 type DecideStep = PackedStep<DecideRequest, DecideReply>;
 
 const operations = new Map<string, DecideStep>();
-let twin: DecideStep["local"] = () => {
-  throw new Error("only memoryStore() and localDecisions() provide the local form of this step");
-};
-
-/**
- * Provides the local form of the step. `memoryStore` and `localDecisions` call it, so a bundle without them contains
- * none of that form.
- */
-export function provideTwin(local: DecideStep["local"]): void {
-  twin = local;
-}
 
 /**
  * Asks all policies and takes from all of them or from none. lua/limiter/decide.lua states the rules.
@@ -30,18 +18,14 @@ export function decideFor(policies: number, keyCount: number, repeatable: boolea
   if (!operation) {
     operation = {
       name: grows ? "limiter/decide" : "limiter/without-growth",
-      script: grows ? script : withoutGrowth,
+      script: grows ? decideScript : withoutGrowthScript,
       keyCount,
       keysOf,
       repeatable,
       packing: packingOf(policies),
-      local: (...step) => twin(...step),
+      local: (keys, key, request, nowMs) => localForm.decide(keys, key, request, nowMs),
     };
     operations.set(name, operation);
   }
   return operation;
-}
-
-export function keysOf(key: string, { keySuffixes }: DecideRequest): string[] {
-  return keySuffixes.map((suffix) => key + suffix);
 }

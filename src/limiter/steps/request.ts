@@ -1,3 +1,4 @@
+import type { Step } from "../../store/contract.ts";
 import type { Rule } from "./rule.ts";
 
 export const MODE = {
@@ -53,4 +54,22 @@ export interface DecideReply {
   permits: number;
   blockedMs: number;
   policies: readonly PolicyReply[];
+}
+
+export function keysOf(key: string, { keySuffixes }: DecideRequest): string[] {
+  return keySuffixes.map((suffix) => key + suffix);
+}
+
+type LocalForm = Step<DecideRequest, DecideReply>["local"];
+
+/** The form of the step in this process. Only a bundle with `memoryStore` or `localDecisions` has one. */
+export const localForm: { decide: LocalForm } = {
+  decide() {
+    throw new Error("only memoryStore() and localDecisions() provide the local form of this step");
+  },
+};
+
+/** `memoryStore` and `localDecisions` call it. */
+export function provideLocalForm(decide: LocalForm): void {
+  localForm.decide = decide;
 }

@@ -1,4 +1,4 @@
-import { script } from "../../generated/queue/add.ts";
+import { addScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings } from "../../store/message-pack.ts";
 import { type DueTime, dueMs, dueTimeText } from "../format/due-time.ts";
@@ -15,7 +15,7 @@ export interface NewMessage {
 /** Adds messages; returns for each whether it was added. Law in lua/queue/add.lua. */
 export const add: Operation<{ layout: string; messages: readonly NewMessage[] }, boolean[]> = {
   name: "queue/add",
-  script,
+  script: addScript,
   keyCount: 2,
   keysOf: keysOfShard,
   arity: 2,

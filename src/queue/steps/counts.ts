@@ -1,4 +1,4 @@
-import { script } from "../../generated/queue/counts.ts";
+import { countsScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { BAND_SIZE, CLAIMED, DEAD, keysOfShard } from "../format/layout.ts";
 import { Reader } from "../format/reader.ts";
@@ -15,7 +15,7 @@ export interface QueueCounts {
 /** Counts the messages in each state. Law in lua/queue/counts.lua. */
 export const counts: Operation<{ layout: string }, QueueCounts> = {
   name: "queue/counts",
-  script,
+  script: countsScript,
   keyCount: 2,
   keysOf: keysOfShard,
   arity: 1,

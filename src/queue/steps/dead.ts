@@ -1,4 +1,4 @@
-import { script } from "../../generated/queue/dead.ts";
+import { deadScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { BAND_SIZE, DEAD, keysOfShard } from "../format/layout.ts";
 import { Reader } from "../format/reader.ts";
@@ -9,7 +9,7 @@ import { readStoredMessages, storedMessages } from "./stored-message.ts";
 /** Lists dead messages, the earliest death first. Law in lua/queue/dead.lua. */
 export const dead: Operation<{ layout: string; offset: number; limit: number }, StoredMessage[]> = {
   name: "queue/dead",
-  script,
+  script: deadScript,
   keyCount: 2,
   keysOf: keysOfShard,
   arity: 3,

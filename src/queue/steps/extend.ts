@@ -1,4 +1,4 @@
-import { script } from "../../generated/queue/extend.ts";
+import { extendScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings } from "../../store/message-pack.ts";
 import { CLAIMED, keysOfShard, readScore, scoreOf } from "../format/layout.ts";
@@ -13,7 +13,7 @@ interface Extension {
 /** Extends claims. Returns for each message whether this delivery held it. Law in lua/queue/extend.lua. */
 export const extend: Operation<Extension, boolean[]> = {
   name: "queue/extend",
-  script,
+  script: extendScript,
   keyCount: 2,
   keysOf: keysOfShard,
   arity: 3,

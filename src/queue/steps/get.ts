@@ -1,4 +1,4 @@
-import { script } from "../../generated/queue/get.ts";
+import { getScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { keysOfShard, memberOf, storedValueOf } from "../format/layout.ts";
 import { Reader } from "../format/reader.ts";
@@ -17,7 +17,7 @@ export interface StoredMessage {
 /** Reads a message by its id. Law in lua/queue/get.lua. */
 export const get: Operation<{ layout: string; id: string }, StoredMessage | undefined> = {
   name: "queue/get",
-  script,
+  script: getScript,
   keyCount: 2,
   keysOf: keysOfShard,
   arity: 2,

@@ -1,4 +1,4 @@
-import { script } from "../../generated/queue/move.ts";
+import { moveScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { type DueTime, dueMs, dueTimeText } from "../format/due-time.ts";
 import { CLAIMED, DEAD, keysOfShard, memberOf, readScore, scoreOf } from "../format/layout.ts";
@@ -10,7 +10,7 @@ const STATUSES: readonly MoveResult[] = ["unknown", "moved", "claimed", "dead"];
 /** Cancels a message (`when` undefined), or changes when it is due. Law in lua/queue/move.lua. */
 export const move: Operation<{ layout: string; id: string; when: DueTime | undefined }, MoveResult> = {
   name: "queue/move",
-  script,
+  script: moveScript,
   keyCount: 2,
   keysOf: keysOfShard,
   arity: 3,

@@ -1,4 +1,4 @@
-import { script } from "../../generated/queue/pause.ts";
+import { pauseScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { keysOfShard } from "../format/layout.ts";
 import { publishDue, saveShard, shardAt } from "../format/shard.ts";
@@ -6,7 +6,7 @@ import { publishDue, saveShard, shardAt } from "../format/shard.ts";
 /** Pauses or resumes a queue. Law in lua/queue/pause.lua. */
 export const pause: Operation<{ layout: string; isPaused: boolean }, void> = {
   name: "queue/pause",
-  script,
+  script: pauseScript,
   keyCount: 2,
   keysOf: keysOfShard,
   arity: 2,

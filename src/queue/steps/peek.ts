@@ -1,4 +1,4 @@
-import { script } from "../../generated/queue/peek.ts";
+import { peekScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { BAND_SIZE, keysOfShard, readScore, seqOfValue } from "../format/layout.ts";
 import { Reader } from "../format/reader.ts";
@@ -14,7 +14,7 @@ export interface PeekResult {
 /** Lists the messages of a shard that would be claimed next. Law in lua/queue/peek.lua. */
 export const peek: Operation<{ layout: string; limit: number }, PeekResult> = {
   name: "queue/peek",
-  script,
+  script: peekScript,
   keyCount: 2,
   keysOf: keysOfShard,
   arity: 2,

@@ -1,4 +1,4 @@
-import { script } from "../../generated/queue/redrive.ts";
+import { redriveScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings } from "../../store/message-pack.ts";
 import { BAND_SIZE, DEAD, idOf, keysOfShard, memberOf, RAW, readScore, scoreOf } from "../format/layout.ts";
@@ -19,7 +19,7 @@ interface Redrive {
  */
 export const redrive: Operation<Redrive, { moved: number; corruptCount: number }> = {
   name: "queue/redrive",
-  script,
+  script: redriveScript,
   keyCount: 2,
   keysOf: keysOfShard,
   arity: 4,

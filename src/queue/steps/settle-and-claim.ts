@@ -1,4 +1,4 @@
-import { script } from "../../generated/queue/settle-and-claim.ts";
+import { settleAndClaimScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings, readStrings } from "../../store/message-pack.ts";
 import { CLAIMED, envelopeOf, keysOfShard, readScore, SEQ_DIGITS } from "../format/layout.ts";
@@ -20,7 +20,7 @@ const decoder = new TextDecoder();
 /** Delivers results and claims messages. Law in lua/queue/settle-and-claim.lua. */
 export const settleAndClaim: Operation<SettleAndClaimRequest, SettleAndClaimResult> = {
   name: "queue/settle-and-claim",
-  script,
+  script: settleAndClaimScript,
   keyCount: 2,
   keysOf: keysOfShard,
   arity: 7,

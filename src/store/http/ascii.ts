@@ -1,4 +1,4 @@
-import { ascii } from "../../generated/store/ascii.ts";
+import { ascii } from "../../generated/scripts/store.ts";
 import type { Argument } from "../contract.ts";
 
 /** "0", the first of the 64 characters. */

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Plugin } from "esbuild";
-import { luaFolder, readableScript } from "../../../scripts/lua/compose-script.mjs";
+import { luaFolder, readableScript, scriptNameOf } from "../../../scripts/lua/compose-script.mjs";
 
 /** A rule of the queue, and how its code looks without it. */
 export interface Mutation {
   rule: string;
-  /** Of src; in a generated module what is replaced is the text of its script. */
+  /** A file of src, or a step of lua. */
   file: string;
   from: string;
   to: string;
@@ -16,13 +16,13 @@ export interface Mutation {
 export const MUTATIONS: readonly Mutation[] = [
   {
     rule: "what is claimed is nobody else's for a while",
-    file: "generated/queue/settle-and-claim.ts",
+    file: "lua/queue/settle-and-claim.lua",
     from: "text_of(score_of(10, until_ms, count + 1))",
     to: "text_of(score_of(0, now, count + 1))",
   },
   {
     rule: "a message is kept while its handler runs",
-    file: "generated/queue/extend.ts",
+    file: "lua/queue/extend.lua",
     from: 'if #moved > 0 then redis.call("ZADD", times, unpack(moved)) end',
     to: "",
   },
@@ -34,19 +34,19 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     rule: "a result is refused of whom the message is not claimed for",
-    file: "generated/queue/settle-and-claim.ts",
+    file: "lua/queue/settle-and-claim.lua",
     from: "score % 128 == delivery and not seen[member]",
     to: "not seen[member]",
   },
   {
     rule: "an id that is known is not added again",
-    file: "generated/queue/add.ts",
+    file: "lua/queue/add.lua",
     from: "local is_known = known[i + 3] or here[id] or (ends[i] and tonumber(ends[i]) >= score_of(12, now, 0))",
     to: "local is_known = here[id]",
   },
   {
     rule: "what lapsed is claimed again",
-    file: "generated/queue/settle-and-claim.ts",
+    file: "lua/queue/settle-and-claim.lua",
     from: "local lapsed = first_of(times, 10, now, most)",
     to: "local lapsed = {}",
   },
@@ -58,9 +58,10 @@ export function mutating({ file, from, to }: Mutation): Plugin {
     name: "mutation",
     setup(build) {
       build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
-        if (!path.endsWith(`/src/${file}`)) return undefined;
+        const isLua = file.endsWith(".lua");
+        if (!path.endsWith(isLua ? "/src/generated/scripts/queue.ts" : `/src/${file}`)) return undefined;
         const contents = readFileSync(path, "utf8");
-        return { contents: path.includes("/generated/") ? changedScript() : changed(contents), loader: "ts" };
+        return { contents: isLua ? withChangedScript(contents) : changed(contents), loader: "ts" };
       });
     },
   };
@@ -70,10 +71,11 @@ export function mutating({ file, from, to }: Mutation): Plugin {
     return text.replace(from, () => to);
   }
 
-  function changedScript(): string {
-    const step = file.replace(/^generated\/(.*)\.ts$/, "$1.lua");
-    const text = changed(readableScript(join(luaFolder, step)));
+  function withChangedScript(module: string): string {
+    const text = changed(readableScript(join(luaFolder, "..", file)));
     const sha = createHash("sha1").update(text).digest("hex");
-    return `export const script = ${JSON.stringify({ sha, text })};`;
+    const declaration = `export const ${scriptNameOf(basename(file))} =`;
+    if (!module.includes(declaration)) throw new Error(`no module has the script of ${file}`);
+    return module.replace(declaration, () => `${declaration} ${JSON.stringify({ sha, text })};\nconst _unchanged =`);
   }
 }

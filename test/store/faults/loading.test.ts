@@ -10,15 +10,21 @@ import { asciiText } from "../../../src/store/http/ascii.ts";
 import { redisStore } from "../../../src/store/redis/redis.ts";
 import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
 
-const generated = new URL("../../../src/generated/", import.meta.url).pathname;
+const generated = new URL("../../../src/generated/scripts/", import.meta.url).pathname;
 
 /** Every step that travels to a server, by its path. */
 async function allSteps(): Promise<[string, Script][]> {
-  const files = readdirSync(generated, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
-  const modules = await Promise.all(
-    files.map(async (file) => [file.slice(0, -3), await import(/* @vite-ignore */ join(generated, file))] as const),
+  const files = readdirSync(generated).filter((file) => file !== "store.ts");
+  const rooms = await Promise.all(
+    files.map(async (file) => {
+      const scripts: Record<string, Script> = await import(/* @vite-ignore */ join(generated, file));
+      return Object.entries(scripts).map(([name, script]): [string, Script] => [
+        `${file.slice(0, -3)}/${name}`,
+        script,
+      ]);
+    }),
   );
-  return modules.flatMap(([name, { script }]) => (script ? [[name, script as Script]] : []));
+  return rooms.flat();
 }
 
 const steps = await allSteps();
