@@ -1,7 +1,7 @@
 -- @include limiter/state
 -- Leaky bucket and GCRA: a level of at most `limit` permits, which rises by a call's cost and falls by `rate` permits in
 -- `span` ms. Its unit is permits / span, so it falls by `rate` each ms. All numbers are integers, without rounding.
--- State: the head · 24 f64 at · 32 f64 level · 40 f64 span
+-- State: LEAKY_STATE
 local function level_of(at, level, of_span, span, rate, now)
   if of_span ~= span then
     level = math.floor(level / of_span) * span + math.ceil(level % of_span * span / of_span)
@@ -11,15 +11,15 @@ local function level_of(at, level, of_span, span, rate, now)
   return now, left > 0 and left or 0
 end
 
-kinds[3] = {
+kinds[KIND_LEAKY] = {
   quick = function(key, calls, cost, limit, span, rate, _, now)
     local text = redis.pcall("GET", key)
     local at, level = now, 0
     if text then
-      if #text ~= 48 then return end
-      local state, blocked, holds, of_span
-      state, blocked, holds, at, level, of_span = struct.unpack("<I2xxxxxxddddd", text)
-      if state ~= 769 or blocked ~= 0 or holds ~= 0 or at % 1 + level % 1 ~= 0
+      if #text ~= LEAKY_STATE_BYTES then return end
+      local format_and_kind, blocked, holds, of_span
+      format_and_kind, blocked, holds, at, level, of_span = struct.unpack(LEAKY_STATE, text)
+      if format_and_kind ~= FORMAT_AND_KIND_LEAKY or blocked ~= 0 or holds ~= 0 or at % 1 + level % 1 ~= 0
         or at < 0 or at > MAX_NUMBER or level < 0 or level > MAX_NUMBER
         or of_span ~= span and (of_span == 0 or not is_whole(of_span)) then
         return
@@ -31,7 +31,7 @@ kinds[3] = {
     level = level + passes * cost * span
     local wait, ends = 0, at + math.ceil(level / rate)
     if passes > 0 then
-      redis.call("SET", key, struct.pack("<I2xxxxxxddddd", 769, 0, 0, at, level, span), "PXAT", text_of(ends))
+      redis.call("SET", key, struct.pack(LEAKY_STATE, FORMAT_AND_KIND_LEAKY, 0, 0, at, level, span), "PXAT", text_of(ends))
     end
     if passes < calls then
       wait = cost > limit and math.huge or math.ceil((level + (cost - limit) * span) / rate) + at - now
@@ -40,11 +40,12 @@ kinds[3] = {
   end,
   look = function(p, now)
     local text = redis.pcall("GET", p.key)
-    head_of(p, text, 48, now)
+    head_of(p, text, LEAKY_STATE_BYTES, now)
     p.at, p.level = now, 0
     if p.there then
-      local at, level, of_span = struct.unpack("<ddd", text, 25)
-      if #text ~= 48 or not (is_whole(at) and is_whole(level) and is_whole(of_span)) or of_span == 0 then
+      local at, level, of_span = struct.unpack(LEAKY_BUCKET, text, STATE_HEAD_BYTES + 1)
+      local are_whole = is_whole(at) and is_whole(level) and is_whole(of_span)
+      if #text ~= LEAKY_STATE_BYTES or not are_whole or of_span == 0 then
         damaged(p.key, "it is not the level of a bucket")
       end
       p.at, p.level = level_of(at, level, of_span, p.span, p.rate, now)
@@ -61,15 +62,15 @@ kinds[3] = {
   end,
   put = function(p, calls, cost, now)
     p.level = math.min(p.level + calls * cost * p.span, MAX_LEVEL)
-    kinds[3].write(p, now)
+    kinds[KIND_LEAKY].write(p, now)
   end,
   back = function(p, permits, now)
     p.level = math.max(0, p.level - permits * p.span)
-    kinds[3].write(p, now)
+    kinds[KIND_LEAKY].write(p, now)
   end,
   write = function(p, now)
     p.used = p.level
     local ends = p.level > 0 and p.at + math.ceil(p.level / p.rate) or 0
-    keep(p, head_bytes(p) .. struct.pack("<ddd", p.at, p.level, p.span), ends, now)
+    keep(p, head_bytes(p) .. struct.pack(LEAKY_BUCKET, p.at, p.level, p.span), ends, now)
   end,
 }

@@ -1,16 +1,16 @@
 -- @include limiter/state
--- The reply to a request with an id: the generation at that time · u32 bytes of the question · the question · the reply.
--- The key before it, shared by all requests of one id, has the generation: 24 bytes, f64 now and the token of the first
--- request. A reset deletes it, so that all requests are decided again.
-local PRESENT_BYTES = 24
+-- The reply to a request with an id: STORED_REPLY, with the generation at that time, then the question, then the reply.
+-- The key before it, shared by all requests of one id, has the GENERATION: when the first request came, and its token. A
+-- reset deletes it, so that all requests are decided again.
 
 -- The question: the input without its token and its flag of reservations.
 local function question_of(a, count)
-  local parts = { string.sub(inputs, a, a + 15) }
+  local parts = { string.sub(inputs, a, a + (REQUEST_TOKEN_AT - 1)) }
   for i = 1, count do
-    local at = a + 32 + (i - 1) * 40
-    local kind, flags = struct.unpack("BB", inputs, at)
-    parts[i + 1] = struct.pack("BB", kind, flags % 8) .. string.sub(inputs, at + 2, at + 39)
+    local at = a + REQUEST_BYTES + (i - 1) * RULE_BYTES
+    local kind, rule_flags = struct.unpack(RULE_START, inputs, at)
+    parts[i + 1] = struct.pack(RULE_START, kind, rule_flags % RULE_FLAG_RESERVATIONS)
+      .. string.sub(inputs, at + RULE_START_BYTES, at + (RULE_BYTES - 1))
   end
   return table.concat(parts)
 end
@@ -23,14 +23,14 @@ end
 
 local function present_of(key)
   local present = text_at(key)
-  if present and #present ~= PRESENT_BYTES then damaged(key, "it is not a generation of requests") end
+  if present and #present ~= GENERATION_BYTES then damaged(key, "it is not a generation of requests") end
   return present
 end
 
 local function is_blocked(key, now)
-  local head = redis.pcall("GETRANGE", key, "0", "23")
-  if type(head) == "table" or #head < 24 then return false end
-  local blocked = struct.unpack("<d", head, 9)
+  local head = redis.pcall("GETRANGE", key, "0", STATE_HEAD_LAST_BYTE_TEXT)
+  if type(head) == "table" or #head < STATE_HEAD_BYTES then return false end
+  local blocked = struct.unpack(STATE_HEAD, head)
   return blocked > now
 end
 
@@ -45,16 +45,17 @@ local function answered(k, question, now)
   if present then heal_request(present_key, now) end
   if not known then return end
   heal_request(key, now)
-  if #known < PRESENT_BYTES + 4 then damaged(key, #known .. " bytes are not the reply to a request") end
-  if string.sub(known, 1, PRESENT_BYTES) ~= present then return end
-  local bytes = struct.unpack("<I4", known, PRESENT_BYTES + 1)
-  local ends = PRESENT_BYTES + 4 + bytes
-  if string.sub(known, PRESENT_BYTES + 5, ends) ~= question then
+  if #known < STORED_REPLY_BYTES then damaged(key, #known .. " bytes are not the reply to a request") end
+  if string.sub(known, 1, GENERATION_BYTES) ~= present then return end
+  local length = struct.unpack(SIZED, known, STORED_REPLY_QUESTION_LENGTH_AT + 1)
+  local ends = STORED_REPLY_BYTES + length
+  if string.sub(known, STORED_REPLY_BYTES + 1, ends) ~= question then
     return refuse("MISMATCH", "the request was granted before with another cost or other policies")
   end
   if is_blocked(KEYS[k], now) then return end
   -- All calls of one script call share a reply text, so a reply of another size would damage the others.
-  if #known ~= ends + 24 + (#question - 16) then damaged(key, "its reply has another size") end
+  local policies = (#question - REQUEST_TOKEN_AT) / RULE_BYTES
+  if #known ~= ends + REPLY_BYTES + policies * POLICY_REPLY_BYTES then damaged(key, "its reply has another size") end
   return string.sub(known, ends + 1)
 end
 
@@ -62,10 +63,10 @@ local function remember(k, question, answer, token, now)
   local key, present_key = KEYS[k + keys_per_step - 1], KEYS[k + keys_per_step - 2]
   local present, ends = present_of(present_key), whole(now + REQUEST_LIFE_MS)
   if not present then
-    present = struct.pack("<d", now) .. token
+    present = struct.pack(TIME, now) .. token
     redis.call("SET", present_key, present, "PXAT", ends)
   else
     redis.call("PEXPIREAT", present_key, ends, "GT")
   end
-  redis.call("SET", key, present .. struct.pack("<I4", #question) .. question .. answer, "PXAT", ends)
+  redis.call("SET", key, present .. struct.pack(SIZED, #question) .. question .. answer, "PXAT", ends)
 end

@@ -2,17 +2,18 @@
 -- The reservations of one id. A settled one stays for a while with -1 permits, so that a second settle differs from a settle
 -- after the lease. A reservation counts against every policy of its limiter until its lease ends, and can be settled for a
 -- while longer.
--- 32 bytes each: 0 token, 16 bytes · 16 f64 expires at · 24 f64 permits
+-- Value: a LEASE for each, in order of arrival.
 local function holds_of(key, now)
   local text = redis.pcall("GET", key) or ""
   if type(text) == "table" then damaged(key, text.err) end
-  if #text % 32 ~= 0 then damaged(key, #text .. " bytes are not a list of reservations") end
+  if #text % LEASE_BYTES ~= 0 then damaged(key, #text .. " bytes are not a list of reservations") end
   local all, live, sum = {}, {}, 0
-  for at = 1, #text - 31, 32 do
-    local expires, permits = struct.unpack("<dd", text, at + 16)
+  for at = 1, #text, LEASE_BYTES do
+    local expires, permits = struct.unpack(LEASE_TERM, text, at + LEASE_EXPIRE_AT_MS_AT)
     if not is_whole(expires) or permits ~= -1 and not is_whole(permits) then damaged(key, "it is not a list of reservations") end
     if expires > now - SETTLE_GRACE_MS then
-      local hold = { token = string.sub(text, at, at + 15), expires = expires, permits = permits }
+      local token = string.sub(text, at, at + (LEASE_EXPIRE_AT_MS_AT - 1))
+      local hold = { token = token, expires = expires, permits = permits }
       all[#all + 1] = hold
       if expires > now and permits > 0 then
         live[#live + 1] = hold
@@ -34,7 +35,7 @@ local function write_holds(holds)
   local parts, ends = {}, 0
   for i = 1, #holds.all do
     local hold = holds.all[i]
-    parts[i] = hold.token .. struct.pack("<dd", hold.expires, hold.permits)
+    parts[i] = hold.token .. struct.pack(LEASE_TERM, hold.expires, hold.permits)
     ends = math.max(ends, hold.expires)
   end
   redis.call("SET", holds.key, table.concat(parts), "PXAT", whole(ends + SETTLE_GRACE_MS))

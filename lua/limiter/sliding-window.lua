@@ -3,10 +3,7 @@
 -- millisecond with permits. The permits in a window are the difference of two running totals.
 -- A truncated ring is found at the first missing record, because all earlier decisions use the header only.
 -- Totals are stored modulo 2^48. The retained permits are at most 2^48 - 1.
--- State: the head · 24 f64 longest span of any call · 32 u32 slots · 36 u32 slot of the oldest record · 40 u32 records ·
---   44 u32 zero · 48 f64 total · 56 f64 total before the oldest · 64 f64 oldest · 72 f64 newest time
---   80 slots x 12: u48 ms since 1970 · u48 total with it, modulo 2^48
-local RING_AT, RECORD_BYTES, MODULUS = 80, 12, 281474976710656
+-- State: SLIDING_STATE, then a WINDOW_RECORD in each slot.
 -- Factor of the spare room of a ring when it grows.
 local room = 1.5
 
@@ -18,10 +15,10 @@ local function is_header(p)
 end
 
 local function record_of(p, index)
-  local at = RING_AT + (p.slot + index) % p.slots * RECORD_BYTES
-  local ms, total = struct.unpack("<I6I6", redis.call("GETRANGE", p.key, at, at + RECORD_BYTES - 1))
+  local at = SLIDING_STATE_BYTES + (p.slot + index) % p.slots * WINDOW_RECORD_BYTES
+  local ms, total = struct.unpack(WINDOW_RECORD, redis.call("GETRANGE", p.key, at, at + WINDOW_RECORD_BYTES - 1))
   if ms < p.oldest or ms > p.newest then damaged(p.key, "a record of the window is out of order") end
-  return ms, p.before + (total - p.before) % MODULUS
+  return ms, p.before + (total - p.before) % TOTAL_MODULUS
 end
 
 -- Returns the first record from `low` for which `is_found(ms, total)` is true, with its ms and total. It is true from some
@@ -59,12 +56,12 @@ local function rewrite(p, first, slots)
   local left, slot = p.records - first, p.slots > 0 and (p.slot + first) % p.slots or 0
   local ring = ""
   if left > 0 then
-    local at, turned = RING_AT + slot * RECORD_BYTES, math.max(0, slot + left - p.slots)
-    ring = redis.call("GETRANGE", p.key, at, at + (left - turned) * RECORD_BYTES - 1)
-    if turned > 0 then ring = ring .. redis.call("GETRANGE", p.key, RING_AT, RING_AT + turned * RECORD_BYTES - 1) end
+    local at, turned = SLIDING_STATE_BYTES + slot * WINDOW_RECORD_BYTES, math.max(0, slot + left - p.slots)
+    ring = redis.call("GETRANGE", p.key, at, at + (left - turned) * WINDOW_RECORD_BYTES - 1)
+    if turned > 0 then ring = ring .. redis.call("GETRANGE", p.key, SLIDING_STATE_BYTES, SLIDING_STATE_BYTES + turned * WINDOW_RECORD_BYTES - 1) end
   end
   p.slots, p.slot, p.records = slots, 0, left
-  return ring .. string.rep("\0", (slots - left) * RECORD_BYTES)
+  return ring .. string.rep("\0", (slots - left) * WINDOW_RECORD_BYTES)
 end
 
 -- Slots for a number of records, with room to grow up to the limit. Penalties and longer spans may need more.
@@ -75,7 +72,7 @@ end
 
 local function header_of(p)
   return head_bytes(p)
-    .. struct.pack("<dI4I4I4xxxxdddd", p.longest, p.slots, p.slot, p.records, p.total, p.before, p.oldest, p.newest)
+    .. struct.pack(SLIDING_WINDOW, p.longest, p.slots, p.slot, p.records, p.total, p.before, p.oldest, p.newest)
 end
 
 local function expire(p, now)
@@ -83,21 +80,21 @@ local function expire(p, now)
   if ends > now then redis.call("PEXPIREAT", p.key, whole(ends)) else redis.call("DEL", p.key) end
 end
 
-kinds[2] = {
+kinds[KIND_SLIDING] = {
   quick = function(key, calls, cost, limit, span, _, _, now)
-    local text = redis.pcall("GETRANGE", key, "0", "79")
-    local state, blocked, holds, longest, slots, slot, records, total, before, oldest, newest =
-      513, 0, 0, span, 0, 0, 0, 0, 0, now, now
+    local text = redis.pcall("GETRANGE", key, "0", SLIDING_STATE_LAST_BYTE_TEXT)
+    local format_and_kind, blocked, holds, longest, slots, slot, records, total, before, oldest, newest =
+      FORMAT_AND_KIND_SLIDING, 0, 0, span, 0, 0, 0, 0, 0, now, now
     local at, is_new = now, true
     if text == "" then
       slots = slots_for(1, limit)
-    elseif #text ~= 80 then
+    elseif #text ~= SLIDING_STATE_BYTES then
       return
     else
-      state, blocked, holds, longest, slots, slot, records, total, before, oldest, newest =
-        struct.unpack("<I2xxxxxxdddI4I4I4xxxxdddd", text)
+      format_and_kind, blocked, holds, longest, slots, slot, records, total, before, oldest, newest =
+        struct.unpack(SLIDING_STATE, text)
       if newest > at then at = newest end
-      if state ~= 513 or blocked ~= 0 or holds ~= 0 or longest ~= span or records == 0
+      if format_and_kind ~= FORMAT_AND_KIND_SLIDING or blocked ~= 0 or holds ~= 0 or longest ~= span or records == 0
         or slot >= slots or slots > 2 * MAX_RECORDS or records > slots or oldest % 1 + newest % 1 + before % 1 + total % 1 ~= 0
         or newest > MAX_NUMBER or oldest > newest or before < 0 or total < before or total > MAX_NUMBER
         or oldest <= at - span then
@@ -108,35 +105,37 @@ kinds[2] = {
     local passes = passes_of(calls, (limit - total + before) / cost)
     if passes == 0 and text ~= "" and cost <= limit and redis.call("PTTL", key) ~= -1 then
       -- Denied: usually the end of the oldest record alone makes room.
-      local from = RING_AT + slot * RECORD_BYTES
-      local _, first = struct.unpack("<I6I6", redis.call("GETRANGE", key, from, from + RECORD_BYTES - 1))
-      if (first - before) % MODULUS >= total - before + cost - limit then
+      local from = SLIDING_STATE_BYTES + slot * WINDOW_RECORD_BYTES
+      local its_total = struct.unpack(WINDOW_RECORD, redis.call("GETRANGE", key, from, from + WINDOW_RECORD_BYTES - 1))
+      if (its_total - before) % TOTAL_MODULUS >= total - before + cost - limit then
         return 0, total - before, oldest + span - now, newest + span - now
       end
     end
-    if passes < calls or total >= MODULUS or is_new and (records == slots or records >= MAX_RECORDS) then return end
+    if passes < calls or total >= TOTAL_MODULUS or is_new and (records == slots or records >= MAX_RECORDS) then return end
     if is_new then records = records + 1 end
     total = total + passes * cost
-    local record = struct.pack("<I6I6", at, total % MODULUS)
-    local from = RING_AT + (slot + records - 1) % slots * RECORD_BYTES
+    local record = struct.pack(WINDOW_RECORD, at, total % TOTAL_MODULUS)
+    local from = SLIDING_STATE_BYTES + (slot + records - 1) % slots * WINDOW_RECORD_BYTES
     if text == "" then
-      redis.call("SET", key, struct.pack("<I2xxxxxxdddI4I4I4xxxxdddd", 513, 0, 0, span, slots, 0, 1, total, 0, at, at)
-        .. record .. string.rep("\0", (slots - 1) * RECORD_BYTES), "PXAT", text_of(at + span))
+      redis.call("SET", key,
+        struct.pack(SLIDING_STATE, FORMAT_AND_KIND_SLIDING, 0, 0, span, slots, 0, 1, total, 0, at, at)
+        .. record .. string.rep("\0", (slots - 1) * WINDOW_RECORD_BYTES), "PXAT", text_of(at + span))
     else
       redis.call("SETRANGE", key, from, record)
-      redis.call("SETRANGE", key, "40", struct.pack("<I4xxxxdddd", records, total, before, oldest, at))
+      redis.call("SETRANGE", key, SLIDING_STATE_RECORDS_AT_TEXT,
+        struct.pack(SLIDING_TAIL, records, total, before, oldest, at))
       redis.call("PEXPIREAT", key, text_of(at + span))
     end
     return passes, total - before, 0, at + span - now
   end,
   look = function(p, now)
-    local text = redis.pcall("GETRANGE", p.key, "0", "79")
-    head_of(p, text, 80, now)
+    local text = redis.pcall("GETRANGE", p.key, "0", SLIDING_STATE_LAST_BYTE_TEXT)
+    head_of(p, text, SLIDING_STATE_BYTES, now)
     p.longest, p.slots, p.slot, p.records, p.total, p.before, p.oldest, p.newest = 0, 0, 0, 0, 0, 0, 0, 0
     if p.there then
       p.longest, p.slots, p.slot, p.records, p.total, p.before, p.oldest, p.newest =
-        struct.unpack("<dI4I4I4xxxxdddd", text, 25)
-      if not is_header(p) or redis.call("STRLEN", p.key) ~= RING_AT + p.slots * RECORD_BYTES then
+        struct.unpack(SLIDING_WINDOW, text, STATE_HEAD_BYTES + 1)
+      if not is_header(p) or redis.call("STRLEN", p.key) ~= SLIDING_STATE_BYTES + p.slots * WINDOW_RECORD_BYTES then
         damaged(p.key, "it is not a sliding window, or has another length")
       end
     end
@@ -161,22 +160,22 @@ kinds[2] = {
     if permits == 0 then return end
     local first, base, next_ms = p.first, p.base, p.next
     if p.longest > p.span then first, base, next_ms = outside(p, p.at - p.longest) end
-    permits = math.min(permits, MODULUS - 1 - (p.total - base))
-    local turns = base - base % MODULUS
+    permits = math.min(permits, TOTAL_MODULUS - 1 - (p.total - base))
+    local turns = base - base % TOTAL_MODULUS
     p.total, p.used, p.base, base = p.total + permits - turns, p.used + permits, p.base - turns, base - turns
     local left = p.records - first
     local is_same = left > 0 and p.newest == p.at
     local needed = is_same and left or left + 1
     p.before, p.oldest, p.newest = base, left > 0 and next_ms or p.at, p.at
-    local record = struct.pack("<I6I6", p.at, p.total % MODULUS)
+    local record = struct.pack(WINDOW_RECORD, p.at, p.total % TOTAL_MODULUS)
     if needed > p.slots or needed * 4 < p.slots and p.slots > 32 then
       local ring = rewrite(p, first, slots_for(needed, p.limit))
       p.records = needed
-      ring = string.sub(ring, 1, (needed - 1) * RECORD_BYTES) .. record .. string.sub(ring, needed * RECORD_BYTES + 1)
+      ring = string.sub(ring, 1, (needed - 1) * WINDOW_RECORD_BYTES) .. record .. string.sub(ring, needed * WINDOW_RECORD_BYTES + 1)
       redis.call("SET", p.key, header_of(p) .. ring)
     else
       p.slot, p.records = (p.slot + first) % p.slots, needed
-      local at = RING_AT + (p.slot + needed - 1) % p.slots * RECORD_BYTES
+      local at = SLIDING_STATE_BYTES + (p.slot + needed - 1) % p.slots * WINDOW_RECORD_BYTES
       redis.call("SETRANGE", p.key, at, record)
       redis.call("SETRANGE", p.key, "0", header_of(p))
     end
@@ -193,8 +192,8 @@ kinds[2] = {
     else
       local index, ms = first_where(p, 0, p.records - 1, function(_, total) return total >= target end)
       p.records, p.newest = index + 1, ms or p.newest
-      local at = RING_AT + (p.slot + index) % p.slots * RECORD_BYTES
-      redis.call("SETRANGE", p.key, at, struct.pack("<I6I6", p.newest, target % MODULUS))
+      local at = SLIDING_STATE_BYTES + (p.slot + index) % p.slots * WINDOW_RECORD_BYTES
+      redis.call("SETRANGE", p.key, at, struct.pack(WINDOW_RECORD, p.newest, target % TOTAL_MODULUS))
     end
     redis.call("SETRANGE", p.key, "0", header_of(p))
     expire(p, now)

@@ -1,6 +1,5 @@
--- @include limiter/constants
--- The state of one policy for one id begins with 24 bytes, little-endian:
---   0 u8 format · u8 kind · u16, u32 zero · 8 f64 blocked until · 16 f64 reserved until, ms; both only in a limiter's first
+-- @include layouts/limiter
+-- layouts/limiter.mjs has the records of the states. Each begins with STATE_HEAD.
 -- `p` is a policy within a step: key, kind, cost, limit, span, rate, is_shadow, is_aligned, is_head. `look` adds blocked,
 -- holds, used, and free: the permits left, below 0 after a penalty or a lowered limit.
 -- Each kind has
@@ -51,7 +50,7 @@ local function head_of(p, text, least, now)
   if not p.there then return end
   if #text < least then damaged(p.key, #text .. " bytes are not the state of a limiter") end
   local format, kind
-  format, kind, p.blocked, p.holds = struct.unpack("<BBxxxxxxdd", text)
+  format, kind, p.blocked, p.holds = struct.unpack(STATE_HEAD, text)
   if format ~= FORMAT then damaged(p.key, "it is not a limiter's state of format " .. FORMAT) end
   if kind ~= p.kind then damaged(p.key, "it is the state of another kind of policy") end
   if not is_whole(p.blocked) or not is_whole(p.holds) then damaged(p.key, "the end of a block or reservation is not an integer") end
@@ -62,7 +61,7 @@ end
 
 -- Returns the head of a state.
 local function head_bytes(p)
-  return struct.pack("<BBxxxxxxdd", FORMAT, p.kind, p.blocked, p.holds)
+  return struct.pack(STATE_HEAD, FORMAT, p.kind, p.blocked, p.holds)
 end
 
 -- Writes a whole state that matters until `ends`. Deletes an empty one.

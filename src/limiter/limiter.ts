@@ -1,4 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
+import { MODE } from "../generated/layouts/limiter.ts";
 import { Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import { type Duration, durationMs } from "../time.ts";
@@ -27,7 +28,6 @@ import {
 } from "./options.ts";
 import { hasConcurrency, type Policy } from "./policies.ts";
 import { Reservation, type ReserveOptions } from "./reservation.ts";
-import { MODE } from "./steps/request.ts";
 import { checkTakeAll, placeOfParts, type TakePart, type TakeRequestOf, takeAll } from "./take-all.ts";
 import { newToken, requestToken } from "./token.ts";
 

@@ -1,9 +1,8 @@
 import { argumentError, checkKnown } from "../errors.ts";
+import { KIND, MAX_LEVEL } from "../generated/layouts/limiter.ts";
 import { placed } from "../place.ts";
 import { type Duration, durationMs } from "../time.ts";
 import type { PolicyKind } from "./decision.ts";
-import { constants } from "./steps/constants.ts";
-import { KIND } from "./steps/rule.ts";
 
 /** Options of every policy. */
 export interface PolicyOptions {
@@ -73,7 +72,7 @@ export function leakyBucket(options: LeakyBucketPolicy): Policy {
   return placed("leakyBucket", () => {
     checkKnown(options, ["capacity", "span", "name", "shadow"]);
     const spanMs = durationMs("span", options.span, 1, MAX_SPAN_MS);
-    const capacity = whole("capacity", options.capacity, Math.floor(constants.maxLevel / spanMs));
+    const capacity = whole("capacity", options.capacity, Math.floor(MAX_LEVEL / spanMs));
     return policy(options, "leaky-bucket", KIND.leaky, capacity, spanMs, Math.max(1, capacity));
   });
 }
@@ -87,7 +86,7 @@ export function gcra(options: WindowPolicy & { burst?: number | undefined }): Po
   return placed("gcra", () => {
     checkKnown(options, ["limit", "span", "burst", "name", "shadow"]);
     const spanMs = durationMs("span", options.span, 1, MAX_SPAN_MS);
-    const most = Math.floor(constants.maxLevel / spanMs);
+    const most = Math.floor(MAX_LEVEL / spanMs);
     const limit = whole("limit", options.limit, most);
     const burst = whole("burst", options.burst ?? limit, most);
     return policy(options, "gcra", KIND.leaky, limit === 0 ? 0 : burst, spanMs, Math.max(1, limit));

@@ -1,4 +1,5 @@
 import { OrielError } from "../errors.ts";
+import { MODE, STATUS } from "../generated/layouts/limiter.ts";
 import type { Place } from "../place.ts";
 import { type Duration, durationMs } from "../time.ts";
 import type { DecisionClient } from "./client/decision-client.ts";
@@ -6,7 +7,6 @@ import type { Fallback } from "./client/fallback.ts";
 import { isStoreFailure } from "./client/store-failure.ts";
 import { costOf, type TakeOptions } from "./options.ts";
 import type { Policy } from "./policies.ts";
-import { MODE, STATUS } from "./steps/request.ts";
 import { newToken } from "./token.ts";
 
 export interface ReserveOptions extends Pick<TakeOptions, "tag" | "policies"> {

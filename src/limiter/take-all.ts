@@ -1,4 +1,5 @@
 import { argumentError, checkKnown } from "../errors.ts";
+import { MODE, STATUS } from "../generated/layouts/limiter.ts";
 import { Place } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import { ruleOf } from "./client/decision-client.ts";
@@ -10,7 +11,6 @@ import type { OnStoreError } from "./options.ts";
 import type { Policy } from "./policies.ts";
 import { decideFor } from "./steps/decide.ts";
 import { decisionOf } from "./steps/decision-of.ts";
-import { MODE, STATUS } from "./steps/request.ts";
 import { newToken } from "./token.ts";
 
 /** A request to one of several limiters. */

@@ -8,7 +8,6 @@ const LITERAL_OFFSETS: Record<string, string> = {
   "src/breaker/": "not yet declared",
   "src/counter/": "not yet declared",
   "src/fleet/": "not yet declared",
-  "src/limiter/": "not yet declared",
   "src/lock/": "not yet declared",
   "src/locked-window/": "not yet declared",
   "src/queue/": "not yet declared",

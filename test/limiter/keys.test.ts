@@ -1,9 +1,7 @@
 import type { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Limiter } from "../../src/entries/index.ts";
-import { constants } from "../../src/limiter/steps/constants.ts";
 import { type OpenStore, onRedis } from "../harness/clock/stepped-stores.ts";
-import { luaConstants } from "../harness/lua-constants.ts";
 import { Random } from "../simulator/world/random.ts";
 import { KINDS } from "./contract/oracle.ts";
 import { randomTerms } from "./contract/trace.ts";
@@ -124,8 +122,4 @@ test("the reset of one id among 20 000 touches its own keys alone, by one DEL fo
   const stats = await raw.info("commandstats");
   expect(/cmdstat_del:calls=(\d+)/.exec(stats)?.[1]).toBe("6");
   expect(stats).not.toMatch(/cmdstat_(scan|keys|flushdb)/);
-});
-
-test("Lua and the process hold the same constants", () => {
-  expect(luaConstants("limiter/constants")).toEqual(constants);
 });

@@ -1,8 +1,9 @@
+import { MODE, STATUS } from "../../generated/layouts/limiter.ts";
 import type { PackedStep, Store } from "../../store/contract.ts";
 import { policySuffixes, REQUESTS_SUFFIX, RESERVATIONS_SUFFIX, requestSuffix } from "../keys.ts";
 import type { Policy } from "../policies.ts";
 import { decideFor } from "../steps/decide.ts";
-import { type DecideReply, type DecideRequest, MODE, STATUS } from "../steps/request.ts";
+import type { DecideReply, DecideRequest } from "../steps/request.ts";
 import type { Rule } from "../steps/rule.ts";
 
 export interface LimiterRequest {

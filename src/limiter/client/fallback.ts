@@ -1,10 +1,10 @@
+import { MODE } from "../../generated/layouts/limiter.ts";
 import type { Store } from "../../store/contract.ts";
 import type { Decision } from "../decision.ts";
 import type { LocalDecisions } from "../local-decisions.ts";
 import type { OnStoreError } from "../options.ts";
 import { hasConcurrency, type Policy } from "../policies.ts";
 import { decisionOf } from "../steps/decision-of.ts";
-import { MODE } from "../steps/request.ts";
 import { localTokenOf, newToken } from "../token.ts";
 import { DecisionClient, type LimiterRequest } from "./decision-client.ts";
 import { isStoreFailure, RETRY_AFTER_MS } from "./store-failure.ts";

@@ -1,9 +1,9 @@
 import { endsWithRequest } from "../../async/of-request.ts";
+import { MODE } from "../../generated/layouts/limiter.ts";
 import type { Clock } from "../../time.ts";
 import type { Decision } from "../decision.ts";
 import type { Policy } from "../policies.ts";
 import { decisionOf } from "../steps/decision-of.ts";
-import { MODE } from "../steps/request.ts";
 import type { DecisionClient } from "./decision-client.ts";
 import { ExpiringCache, entryBytesOf, MAX_CACHE_BYTES } from "./expiring-cache.ts";
 import type { Fallback } from "./fallback.ts";

@@ -1,12 +1,13 @@
 import { Coalescer } from "../../async/coalescer.ts";
 import { type Deferred, deferred } from "../../async/deferred.ts";
 import { afterGathering } from "../../async/gathering.ts";
+import { MODE, STATUS } from "../../generated/layouts/limiter.ts";
 import type { Clock } from "../../time.ts";
 import type { Decision } from "../decision.ts";
 import { hasConcurrency, type Policy } from "../policies.ts";
 import { tokenOf } from "../steps/concurrency.ts";
 import { decisionOf } from "../steps/decision-of.ts";
-import { type DecideReply, MODE, STATUS } from "../steps/request.ts";
+import type { DecideReply } from "../steps/request.ts";
 import { newToken } from "../token.ts";
 import type { DecisionClient } from "./decision-client.ts";
 import { ExpiringCache, entryBytesOf } from "./expiring-cache.ts";

@@ -1,5 +1,5 @@
+import { KIND, LEASE_CALL_AT } from "../../generated/layouts/limiter.ts";
 import type { StateContext } from "./rule.ts";
-import { KIND } from "./rule.ts";
 import { STATE_BYTES, StoredPolicyState, type StoredState } from "./state.ts";
 
 /** Permits lent under a token until they are given back or their lease ends. */
@@ -75,11 +75,9 @@ export class ConcurrencyState extends StoredPolicyState<StoredPermits> {
 
 /** The token of the i-th call of a group: 32 hexadecimal digits. The last eight are its number, little-endian. */
 export function tokenOf(token: string, i: number): string {
-  const view = new DataView(new ArrayBuffer(4));
-  view.setUint32(0, i);
-  const number = [3, 2, 1, 0].map((at) => view.getUint8(at).toString(16).padStart(2, "0"));
+  const number = [0, 8, 16, 24].map((shift) => ((i >>> shift) & 255).toString(16).padStart(2, "0"));
   // `join` makes a flat string. A concatenation would keep the whole group's token alive.
-  return [token.slice(0, 24), ...number].join("");
+  return [token.slice(0, 2 * LEASE_CALL_AT), ...number].join("");
 }
 
 export function byExpiry(lent: readonly LentPermit[]): LentPermit[] {

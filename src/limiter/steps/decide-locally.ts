@@ -1,13 +1,13 @@
+import { KIND, MAX_RESERVATIONS, MODE, STATUS } from "../../generated/layouts/limiter.ts";
 import type { Keyspace } from "../../store/contract.ts";
 import { refusal } from "../../store/refusal.ts";
 import { ConcurrencyState } from "./concurrency.ts";
-import { constants } from "./constants.ts";
 import { FixedWindowState } from "./fixed-window.ts";
 import { LeakyBucketState } from "./leaky-bucket.ts";
 import { RepeatedRequests } from "./repeated-requests.ts";
-import { type DecideReply, type DecideRequest, keysOf, MODE, STATUS } from "./request.ts";
+import { type DecideReply, type DecideRequest, keysOf } from "./request.ts";
 import { Reservations } from "./reservations.ts";
-import { KIND, type PolicyState, type Rule, type StateContext } from "./rule.ts";
+import type { PolicyState, Rule, StateContext } from "./rule.ts";
 import { SlidingWindowState } from "./sliding-window.ts";
 
 type AfterStep = (change: () => void) => void;
@@ -139,7 +139,7 @@ function take(policies: PolicyTurn[], request: DecideRequest, blockedMs: number)
 
 function reserve({ state, reservations, rule }: PolicyTurn, token: string, leaseMs: number): void {
   if (reservations!.isFull)
-    throw refusal("OVERLOADED", `the id has ${constants.maxReservations} open reservations, its maximum`);
+    throw refusal("OVERLOADED", `the id has ${MAX_RESERVATIONS} open reservations, its maximum`);
   state.reservedUntilMs = Math.max(state.reservedUntilMs, reservations!.add(token, leaseMs, rule.cost));
   state.write();
 }

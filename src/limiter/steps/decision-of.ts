@@ -1,7 +1,7 @@
+import { KIND } from "../../generated/layouts/limiter.ts";
 import type { Decision, PolicyDecision } from "../decision.ts";
 import { hasConcurrency, type Policy } from "../policies.ts";
 import type { DecideReply } from "./request.ts";
-import { KIND } from "./rule.ts";
 
 /**
  * The decision for call number `place` of a group, as if the calls had come one after the other. `cost`: the cost of each

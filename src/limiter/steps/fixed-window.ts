@@ -1,6 +1,5 @@
-import { constants } from "./constants.ts";
+import { KIND, MAX_LEVEL } from "../../generated/layouts/limiter.ts";
 import type { StateContext } from "./rule.ts";
-import { KIND } from "./rule.ts";
 import { STATE_BYTES, StoredPolicyState, type StoredState } from "./state.ts";
 
 interface StoredWindow extends StoredState {
@@ -41,7 +40,7 @@ export class FixedWindowState extends StoredPolicyState<StoredWindow> {
   }
 
   take(calls: number, cost: number): void {
-    this.used = Math.min(this.used + calls * cost, constants.maxLevel);
+    this.used = Math.min(this.used + calls * cost, MAX_LEVEL);
     this.write();
   }
 

@@ -1,6 +1,5 @@
-import { constants } from "./constants.ts";
+import { KIND, MAX_LEVEL } from "../../generated/layouts/limiter.ts";
 import type { StateContext } from "./rule.ts";
-import { KIND } from "./rule.ts";
 import { STATE_BYTES, StoredPolicyState, type StoredState } from "./state.ts";
 
 interface StoredLevel extends StoredState {
@@ -40,7 +39,7 @@ export class LeakyBucketState extends StoredPolicyState<StoredLevel> {
   }
 
   take(calls: number, cost: number): void {
-    this.used = Math.min(this.used + calls * cost * this.context.rule.spanMs, constants.maxLevel);
+    this.used = Math.min(this.used + calls * cost * this.context.rule.spanMs, MAX_LEVEL);
     this.write();
   }
 

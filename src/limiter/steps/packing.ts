@@ -1,62 +1,67 @@
+import * as layout from "../../generated/layouts/limiter.ts";
 import type { Packing } from "../../store/contract.ts";
 import { packed } from "../../store/delivery/packed.ts";
 import type { DecideReply, DecideRequest, PolicyReply } from "./request.ts";
 
-const REQUEST_HEAD_BYTES = 32;
-const RULE_BYTES = 40;
-const REPLY_HEAD_BYTES = 24;
-const POLICY_REPLY_BYTES = 40;
+const TOKEN_BYTES = layout.REQUEST_BYTES - layout.REQUEST_TOKEN_AT;
 
-/** The bytes of a request with `policies` policies, and of its reply. lua/limiter/decide.lua has the layouts. */
+/** The bytes of a request with `policies` policies, and of its reply. layouts/limiter.mjs has their records. */
 export function packingOf(policies: number): Packing<DecideRequest, DecideReply> {
   return packed({
-    inputBytes: REQUEST_HEAD_BYTES + policies * RULE_BYTES,
-    answerBytes: REPLY_HEAD_BYTES + policies * POLICY_REPLY_BYTES,
+    inputBytes: layout.REQUEST_BYTES + policies * layout.RULE_BYTES,
+    answerBytes: layout.REPLY_BYTES + policies * layout.POLICY_REPLY_BYTES,
     write,
     read: (view, at) => read(view, at, policies),
   });
 }
 
 function write(view: DataView, at: number, request: DecideRequest): void {
-  view.setUint8(at, request.mode);
-  view.setUint8(at + 1, (request.isPartial ? 1 : 0) | (request.hasRequest ? 2 : 0));
-  view.setUint32(at + 4, request.calls, true);
-  view.setFloat64(at + 8, request.amount, true);
+  view.setUint8(at + layout.REQUEST_MODE_AT, request.mode);
+  view.setUint8(
+    at + layout.REQUEST_FLAGS_AT,
+    (request.isPartial ? layout.REQUEST_FLAG.partial : 0) | (request.hasRequest ? layout.REQUEST_FLAG.hasId : 0),
+  );
+  view.setUint32(at + layout.REQUEST_CALLS_AT, request.calls, true);
+  view.setFloat64(at + layout.REQUEST_AMOUNT_AT, request.amount, true);
   if (request.token !== "")
-    for (let i = 0; i < 16; i++) view.setUint8(at + 16 + i, Number.parseInt(request.token.slice(2 * i, 2 * i + 2), 16));
+    for (let i = 0; i < TOKEN_BYTES; i++)
+      view.setUint8(at + layout.REQUEST_TOKEN_AT + i, Number.parseInt(request.token.slice(2 * i, 2 * i + 2), 16));
   for (let i = 0; i < request.rules.length; i++) {
     const { kind, isShadow, isAligned, cost, limit, spanMs, rate } = request.rules[i]!;
-    const rule = at + REQUEST_HEAD_BYTES + i * RULE_BYTES;
+    const rule = at + layout.REQUEST_BYTES + i * layout.RULE_BYTES;
     const isHead = request.isHead[i];
-    view.setUint8(rule, kind);
+    view.setUint8(rule + layout.RULE_KIND_AT, kind);
     view.setUint8(
-      rule + 1,
-      (isShadow ? 1 : 0) | (isAligned ? 2 : 0) | (isHead ? 4 : 0) | (isHead && request.hasReservations ? 8 : 0),
+      rule + layout.RULE_FLAGS_AT,
+      (isShadow ? layout.RULE_FLAG.shadow : 0) |
+        (isAligned ? layout.RULE_FLAG.aligned : 0) |
+        (isHead ? layout.RULE_FLAG.head : 0) |
+        (isHead && request.hasReservations ? layout.RULE_FLAG.reservations : 0),
     );
-    view.setFloat64(rule + 8, cost, true);
-    view.setFloat64(rule + 16, limit, true);
-    view.setFloat64(rule + 24, spanMs, true);
-    view.setFloat64(rule + 32, rate, true);
+    view.setFloat64(rule + layout.RULE_COST_AT, cost, true);
+    view.setFloat64(rule + layout.RULE_LIMIT_AT, limit, true);
+    view.setFloat64(rule + layout.RULE_SPAN_MS_AT, spanMs, true);
+    view.setFloat64(rule + layout.RULE_RATE_AT, rate, true);
   }
 }
 
 function read(view: DataView, at: number, count: number): DecideReply {
   const policies: PolicyReply[] = [];
   for (let i = 0; i < count; i++) {
-    const policy = at + REPLY_HEAD_BYTES + i * POLICY_REPLY_BYTES;
+    const policy = at + layout.REPLY_BYTES + i * layout.POLICY_REPLY_BYTES;
     policies.push({
-      passes: view.getUint32(policy, true),
-      used: view.getFloat64(policy + 16, true),
-      reserved: view.getFloat64(policy + 8, true),
-      waitMs: view.getFloat64(policy + 24, true),
-      resetMs: view.getFloat64(policy + 32, true),
+      passes: view.getUint32(policy + layout.POLICY_REPLY_PASSES_AT, true),
+      used: view.getFloat64(policy + layout.POLICY_REPLY_USED_AT, true),
+      reserved: view.getFloat64(policy + layout.POLICY_REPLY_RESERVED_AT, true),
+      waitMs: view.getFloat64(policy + layout.POLICY_REPLY_WAIT_MS_AT, true),
+      resetMs: view.getFloat64(policy + layout.POLICY_REPLY_RESET_MS_AT, true),
     });
   }
   return {
-    status: view.getUint8(at),
-    granted: view.getUint32(at + 4, true),
-    permits: view.getFloat64(at + 8, true),
-    blockedMs: view.getFloat64(at + 16, true),
+    status: view.getUint32(at + layout.REPLY_STATUS_AT, true),
+    granted: view.getUint32(at + layout.REPLY_GRANTED_AT, true),
+    permits: view.getFloat64(at + layout.REPLY_PERMITS_AT, true),
+    blockedMs: view.getFloat64(at + layout.REPLY_BLOCKED_MS_AT, true),
     policies,
   };
 }

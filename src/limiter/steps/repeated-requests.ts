@@ -1,7 +1,7 @@
 import { corruptError } from "../../errors.ts";
+import { REQUEST_LIFE_MS } from "../../generated/layouts/limiter.ts";
 import type { Keyspace } from "../../store/contract.ts";
 import { refusal } from "../../store/refusal.ts";
-import { constants } from "./constants.ts";
 import type { DecideReply, DecideRequest } from "./request.ts";
 import type { StoredState } from "./state.ts";
 
@@ -49,7 +49,7 @@ export class RepeatedRequests {
 
   remember(reply: DecideReply, token: string, nowMs: number): void {
     const known = this.#get<Generation>(this.#generationKey, "generation");
-    const endMs = nowMs + constants.requestLifeMs;
+    const endMs = nowMs + REQUEST_LIFE_MS;
     const generation = known?.generation ?? `${nowMs} ${token}`;
     const expireAtMs = Math.max(known?.expireAtMs ?? 0, endMs);
     this.#keys.set(this.#generationKey, { generation, expireAtMs }, BYTES.generation, expireAtMs);

@@ -1,21 +1,9 @@
 import type { Step } from "../../store/contract.ts";
 import type { Rule } from "./rule.ts";
 
-export const MODE = {
-  take: 0,
-  peek: 1,
-  add: 2,
-  giveBack: 3,
-  block: 4,
-  reset: 5,
-  reserve: 6,
-  settle: 7,
-  release: 8,
-} as const;
-export const STATUS = { decided: 0, reservationsNeeded: 1, notReserved: 2, settled: 3 } as const;
-
-/** The input of one step. lua/limiter/decide.lua has its layout. */
+/** The input of one step. layouts/limiter.mjs has its records. */
 export interface DecideRequest {
+  /** One of `MODE`. */
   mode: number;
   /** Number of equal calls, which are decided in one step as if one came after the other. */
   calls: number;
@@ -47,6 +35,7 @@ export interface PolicyReply {
 }
 
 export interface DecideReply {
+  /** One of `STATUS`. */
   status: number;
   /** Number of calls that passed, the first ones. */
   granted: number;

@@ -1,7 +1,7 @@
 import { corruptError } from "../../errors.ts";
+import { MAX_RESERVATIONS, MAX_SETTLED, SETTLE_GRACE_MS, SETTLED_LIFE_MS } from "../../generated/layouts/limiter.ts";
 import type { Keyspace } from "../../store/contract.ts";
 import { byExpiry, LENT_PERMIT_BYTES, type LentPermit } from "./concurrency.ts";
-import { constants } from "./constants.ts";
 import type { PolicyState } from "./rule.ts";
 
 const RESERVATIONS_BYTES = 48;
@@ -19,11 +19,11 @@ export class Reservations {
     this.#nowMs = nowMs;
     const all = keys.get(key) ?? [];
     if (!Array.isArray(all)) throw corruptError(key, "no reservations");
-    this.#all = (all as readonly LentPermit[]).filter(({ expireAtMs }) => expireAtMs > nowMs - constants.settleGraceMs);
+    this.#all = (all as readonly LentPermit[]).filter(({ expireAtMs }) => expireAtMs > nowMs - SETTLE_GRACE_MS);
   }
 
   get isFull(): boolean {
-    return this.#all.length >= constants.maxReservations && this.#all.every(({ permits }) => permits >= 0);
+    return this.#all.length >= MAX_RESERVATIONS && this.#all.every(({ permits }) => permits >= 0);
   }
 
   get sum(): number {
@@ -36,17 +36,17 @@ export class Reservations {
 
   /** Returns the end of the longest lease. If there is no room, the first settled reservation is dropped. */
   add(token: string, leaseMs: number, permits: number): number {
-    const kept = this.#all.length < constants.maxReservations ? this.#all : withoutSettled(this.#all, 0);
+    const kept = this.#all.length < MAX_RESERVATIONS ? this.#all : withoutSettled(this.#all, 0);
     return this.#write([...kept, { token, expireAtMs: this.#nowMs + leaseMs, permits }]);
   }
 
   /** A settled reservation stays for a while with -1 permits. */
   settle(token: string): void {
-    const knownUntilMs = this.#nowMs + constants.settledLifeMs - constants.settleGraceMs;
+    const knownUntilMs = this.#nowMs + SETTLED_LIFE_MS - SETTLE_GRACE_MS;
     const settled = this.#all.map((each) =>
       each.token === token ? { token, permits: -1, expireAtMs: Math.min(each.expireAtMs, knownUntilMs) } : each,
     );
-    this.#write(withoutSettled(settled, constants.maxSettled));
+    this.#write(withoutSettled(settled, MAX_SETTLED));
   }
 
   /** The wait of one policy. A reservation may end before the policy's own permits are free. */
@@ -68,7 +68,7 @@ export class Reservations {
   #write(all: readonly LentPermit[]): number {
     const endMs = all.reduce((last, { expireAtMs }) => Math.max(last, expireAtMs), 0);
     const sizeBytes = RESERVATIONS_BYTES + LENT_PERMIT_BYTES * all.length;
-    this.#keys.set(this.#key, all, sizeBytes, endMs + constants.settleGraceMs);
+    this.#keys.set(this.#key, all, sizeBytes, endMs + SETTLE_GRACE_MS);
     this.#all = all;
     return endMs;
   }

@@ -1,9 +1,8 @@
 import type { Keyspace } from "../../store/contract.ts";
 
-export const KIND = { fixed: 1, sliding: 2, leaky: 3, concurrency: 4 } as const;
-
 /** One policy as a step receives it. */
 export interface Rule {
+  /** One of `KIND`. */
   kind: number;
   isShadow: boolean;
   /** Fixed windows start at multiples of the span since 1970. */

@@ -1,4 +1,4 @@
-import { KIND } from "./rule.ts";
+import { KIND, TOTAL_MODULUS } from "../../generated/layouts/limiter.ts";
 import type { StoredState } from "./state.ts";
 
 /** Memory of one record: two arrays, which grow by half. */
@@ -52,7 +52,7 @@ export class SlidingLog implements StoredState {
     const first = this.#firstAfter(dropUntilMs);
     this.#before = this.#totalBefore(first);
     this.#head = first;
-    if (this.#before >= 2 ** 48) this.#rebase();
+    if (this.#before >= TOTAL_MODULUS) this.#rebase();
     const total = this.#total + permits;
     if (this.records > 0 && this.newestMs === atMs) this.#totals[this.#totals.length - 1] = total;
     else {

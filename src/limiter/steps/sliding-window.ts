@@ -1,7 +1,6 @@
+import { KIND, MAX_RECORDS, TOTAL_MODULUS } from "../../generated/layouts/limiter.ts";
 import { refusal } from "../../store/refusal.ts";
-import { constants } from "./constants.ts";
 import type { StateContext } from "./rule.ts";
-import { KIND } from "./rule.ts";
 import { RECORD_BYTES, SlidingLog } from "./sliding-log.ts";
 import { StoredPolicyState } from "./state.ts";
 
@@ -46,8 +45,8 @@ export class SlidingWindowState extends StoredPolicyState<SlidingLog> {
   take(calls: number, cost: number): void {
     if (calls * cost === 0) return;
     const cutoffMs = this.#atMs - this.#longestMs;
-    if (this.#log.recordsAfter(cutoffMs) >= constants.maxRecords) throw windowFullError();
-    const permits = Math.min(calls * cost, 2 ** 48 - 1 - this.#log.usedAfter(cutoffMs));
+    if (this.#log.recordsAfter(cutoffMs) >= MAX_RECORDS) throw windowFullError();
+    const permits = Math.min(calls * cost, TOTAL_MODULUS - 1 - this.#log.usedAfter(cutoffMs));
     this.#newestMs = this.#atMs;
     this.used += permits;
     this.#setKey(RECORD_BYTES);
@@ -80,8 +79,5 @@ export class SlidingWindowState extends StoredPolicyState<SlidingLog> {
 }
 
 function windowFullError(): Error {
-  return refusal(
-    "OVERLOADED",
-    `the sliding window is full: it has ${constants.maxRecords} ms with permits, its maximum`,
-  );
+  return refusal("OVERLOADED", `the sliding window is full: it has ${MAX_RECORDS} ms with permits, its maximum`);
 }

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { KIND, MODE } from "../../../src/generated/layouts/limiter.ts";
 import { decideFor } from "../../../src/limiter/steps/decide.ts";
-import { type DecideRequest, MODE } from "../../../src/limiter/steps/request.ts";
-import { KIND, type Rule } from "../../../src/limiter/steps/rule.ts";
+import type { DecideRequest } from "../../../src/limiter/steps/request.ts";
+import type { Rule } from "../../../src/limiter/steps/rule.ts";
 import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
 
 const token = fc.constantFrom("0", "1", "2").map((digit) => `${digit.repeat(24)}00000000`);

@@ -1,0 +1,163 @@
+// The records, enums and constants of limiters that TypeScript and Lua share (see layouts/README.md).
+
+const FORMAT = 1;
+const KIND = { fixed: 1, sliding: 2, leaky: 3, concurrency: 4 };
+
+export const constants = {
+  FORMAT,
+  // How long a granted request with an id keeps its reply.
+  REQUEST_LIFE_MS: 60_000,
+  // How long after its lease a reservation can still be settled.
+  SETTLE_GRACE_MS: 60_000,
+  // How long a settled reservation is remembered. Longer than a call is sent again.
+  SETTLED_LIFE_MS: 10_000,
+  // Settled reservations remembered for one id. Each call reads all of them.
+  MAX_SETTLED: 64,
+  // Open reservations of one id.
+  MAX_RESERVATIONS: 1024,
+  // Permits times span of a leaky bucket or GCRA. Below 2^52 all of its numbers are integers.
+  MAX_LEVEL: 2 ** 52,
+  // Records of a sliding window: 48 MiB in Redis, copied in about 50 ms when it grows.
+  MAX_RECORDS: 2 ** 22,
+  // The records of a sliding window have their running totals modulo this number, in 6 bytes.
+  TOTAL_MODULUS: 2 ** 48,
+  // Every number of a state is an integer from 0 to this one. Another number means damage.
+  MAX_NUMBER: 2 ** 53,
+};
+
+export const enums = {
+  // The kinds of policies. A GCRA is a leaky bucket.
+  KIND,
+  // What a step does.
+  MODE: { take: 0, peek: 1, add: 2, giveBack: 3, block: 4, reset: 5, reserve: 6, settle: 7, release: 8 },
+  STATUS: { decided: 0, reservationsNeeded: 1, notReserved: 2, settled: 3 },
+  // Bits of a request's flags.
+  REQUEST_FLAG: { partial: 1, hasId: 2 },
+  // Bits of a rule's flags. `head`: the first policy of its limiter. `reservations`: their key is among the step's keys.
+  RULE_FLAG: { shadow: 1, aligned: 2, head: 4, reservations: 8 },
+  // The first two bytes of a state as one number, which the fast paths compare.
+  FORMAT_AND_KIND: {
+    fixed: FORMAT | (KIND.fixed << 8),
+    sliding: FORMAT | (KIND.sliding << 8),
+    leaky: FORMAT | (KIND.leaky << 8),
+  },
+};
+
+const UNTIL = [
+  ["blockedUntilMs", "f64", "blocked"],
+  ["reservedUntilMs", "f64", "holds"],
+];
+const QUICK_HEAD = [["formatAndKind", "u16"], ["zero", "6"], ...UNTIL];
+const FIXED_WINDOW = [
+  ["startMs", "f64", "start"],
+  ["used", "f64"],
+];
+const LEAKY_BUCKET = [
+  ["atMs", "f64", "at"],
+  ["level", "f64"],
+  ["spanMs", "f64", "of_span"],
+];
+// `slot`: that of the oldest record. `total`: all permits so far. `before`: the total before the oldest record.
+const SLIDING_TAIL = [
+  ["records", "u32"],
+  ["zero", "4"],
+  ["total", "f64"],
+  ["before", "f64"],
+  ["oldestMs", "f64", "oldest"],
+  ["newestMs", "f64", "newest"],
+];
+const SLIDING_WINDOW = [["longestMs", "f64", "longest"], ["slots", "u32"], ["slot", "u32"], ...SLIDING_TAIL];
+const LEASE_TERM = [
+  ["expireAtMs", "f64", "expires"],
+  ["permits", "f64"],
+];
+const LEASE_OF_CALL = [["call", "u32"], ...LEASE_TERM];
+const REQUEST = [
+  ["mode", "u8"],
+  ["flags", "u8"],
+  ["zero", "2"],
+  ["calls", "u32"],
+  ["amount", "f64"],
+  ["token", "16"],
+];
+const RULE_TERMS = [
+  ["zero", "6"],
+  ["cost", "f64"],
+  ["limit", "f64"],
+  ["spanMs", "f64", "span"],
+  ["rate", "f64"],
+];
+const REPLY = [
+  ["status", "u32"],
+  ["granted", "u32"],
+  ["permits", "f64"],
+  ["blockedMs", "f64", "blocked"],
+];
+const POLICY_REPLY_START = [
+  ["passes", "u32"],
+  ["zero", "u32"],
+  ["reserved", "f64"],
+];
+const REPLY_REST = [
+  ["used", "f64"],
+  ["waitMs", "f64", "wait"],
+  ["resetMs", "f64", "reset"],
+];
+
+export const records = {
+  // A request: one REQUEST, then a RULE for each policy. `amount`: the fewest permits of a partial call. Block: ms.
+  // Reserve: the lease, ms. lua/limiter/decide.lua describes each field.
+  REQUEST,
+  RULE: [["kind", "u8"], ["flags", "u8", "rule_flags"], ...RULE_TERMS],
+  RULE_START: [
+    ["kind", "u8"],
+    ["flags", "u8", "rule_flags"],
+  ],
+  // A request with one rule, which the fast paths read at once.
+  ONE_RULE_REQUEST: [...REQUEST, ["kind", "u8"], ["ruleFlags", "u8"], ...RULE_TERMS],
+  // The reply: one REPLY, then a POLICY_REPLY for each policy.
+  REPLY,
+  POLICY_REPLY: [...POLICY_REPLY_START, ...REPLY_REST],
+  // The reply to a request with one rule, in two parts. The first one is usually that of the last reply.
+  REPLY_START: [...REPLY, ...POLICY_REPLY_START],
+  REPLY_REST,
+
+  // The state of one policy for one id: STATE_HEAD, then the part of its kind. Only the head of a limiter's first policy
+  // has blocks and reservations.
+  STATE_HEAD: [["format", "u8"], ["kind", "u8"], ["zero", "6"], ...UNTIL],
+  FIXED_WINDOW,
+  LEAKY_BUCKET,
+  SLIDING_WINDOW,
+  // The part of a sliding window that every take changes.
+  SLIDING_TAIL,
+  // Permits lent. Each LEASE follows, in order of expiry.
+  CONCURRENCY: [["used", "f64"]],
+  // Whole states, which the fast paths read at once. The ring of a sliding window follows its state.
+  FIXED_STATE: [...QUICK_HEAD, ...FIXED_WINDOW],
+  LEAKY_STATE: [...QUICK_HEAD, ...LEAKY_BUCKET],
+  SLIDING_STATE: [...QUICK_HEAD, ...SLIDING_WINDOW],
+  CONCURRENCY_STATE: [...QUICK_HEAD, ["used", "f64"]],
+  // A record in the ring of a sliding window: a ms with permits, and the running total with them.
+  WINDOW_RECORD: [
+    ["ms", "u48"],
+    ["total", "u48"],
+  ],
+  // Permits lent, or a reservation. Its token is 16 bytes: 12 bytes of the request and the number of the call in its group.
+  LEASE: [["group", "12"], ...LEASE_OF_CALL],
+  LEASE_OF_CALL,
+  LEASE_TERM,
+
+  // The generation of the requests of one id: 24 bytes, which begin each stored reply.
+  GENERATION: [
+    ["nowMs", "f64", "now"],
+    ["token", "16"],
+  ],
+  // The reply to a request with an id. The question follows, then the reply.
+  STORED_REPLY: [
+    ["generation", "24"],
+    ["questionLength", "u32"],
+  ],
+  // The length of the question that follows.
+  SIZED: [["length", "u32"]],
+  TIME: [["ms", "f64"]],
+};
