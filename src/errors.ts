@@ -122,9 +122,9 @@ function named(keys: readonly string[]): string {
 }
 
 /** Returns the number if it is whole and between two bounds (both allowed). Throws ARGUMENT otherwise. */
-export function wholeNumber(argument: string, value: unknown, least: number, most: number): number {
-  if (!Number.isInteger(value) || (value as number) < least || (value as number) > most)
-    throw argumentError(argument, value, `a whole number from ${least} to ${most}`);
+export function wholeNumber(argument: string, value: unknown, min: number, max: number): number {
+  if (!Number.isInteger(value) || (value as number) < min || (value as number) > max)
+    throw argumentError(argument, value, `a whole number from ${min} to ${max}`);
   return value as number;
 }
 

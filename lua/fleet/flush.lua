@@ -31,17 +31,17 @@ end
 
 local function merged(old, given)
   if not old then return given end
-  local start, allowed, denied, success, failure, sum, least, largest = struct.unpack(FIELDS, old)
-  local its_start, its_allowed, its_denied, its_success, its_failure, its_sum, its_least, its_largest =
+  local start, allowed, denied, success, failure, sum, smallest, largest = struct.unpack(FIELDS, old)
+  local its_start, its_allowed, its_denied, its_success, its_failure, its_sum, its_smallest, its_largest =
     struct.unpack(FIELDS, given)
   if its_start > start then return given end
   return struct.pack(FIELDS, start, allowed + its_allowed, denied + its_denied, success + its_success, failure + its_failure,
-    sum + its_sum, math.min(least, its_least), math.max(largest, its_largest))
+    sum + its_sum, math.min(smallest, its_smallest), math.max(largest, its_largest))
 end
 
 local function step(k, a, now)
   local key, layout, sender, number = KEYS[k], ARGV[a], ARGV[a + 1], tonumber(ARGV[a + 2])
-  local length, count, most_names = tonumber(ARGV[a + 3]), tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5])
+  local length, count, max_names = tonumber(ARGV[a + 3]), tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5])
   local known = redis.call("HMGET", key, "@layout", "@names", "@senders")
   local refused = mismatch(known[1], layout)
   if refused then return refused end
@@ -61,7 +61,7 @@ local function step(k, a, now)
     if start < first then
       fates[at] = "\2"
     else
-      if not numbers[name] and #names < most_names then
+      if not numbers[name] and #names < max_names then
         names[#names + 1] = name
         numbers[name], is_new = #names, true
       elseif not numbers[name] then

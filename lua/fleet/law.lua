@@ -14,9 +14,9 @@ local LATEST_MS = 8640000000000000
 -- Whether a bucket is valid. The same check is in src/fleet/bucket.ts.
 local function is_sound(bucket)
   if #bucket ~= BUCKET_BYTES then return false end
-  local start, allowed, denied, success, failure, sum, least, largest = struct.unpack(FIELDS, bucket)
+  local start, allowed, denied, success, failure, sum, smallest, largest = struct.unpack(FIELDS, bucket)
   return start >= 0 and start <= LATEST_MS and allowed + denied + success + failure + sum < math.huge
-    and math.min(allowed, denied, success, failure, sum) >= 0 and least == least and largest == largest
+    and math.min(allowed, denied, success, failure, sum) >= 0 and smallest == smallest and largest == largest
 end
 
 local function mismatch(own, layout)

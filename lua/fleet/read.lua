@@ -13,13 +13,13 @@ local keys_per_step = 1
 local arguments_per_step = 5
 local function step(k, a, now)
   local key, layout, count = KEYS[k], ARGV[a], tonumber(ARGV[a + 1])
-  local first, most, wanted = tonumber(ARGV[a + 2]), tonumber(ARGV[a + 3]), ARGV[a + 4]
+  local first, limit, wanted = tonumber(ARGV[a + 2]), tonumber(ARGV[a + 3]), ARGV[a + 4]
   local known = redis.call("HMGET", key, "@layout", "@names")
   local refused = mismatch(known[1], layout)
   if refused then return refused end
   local names, told = known[2] and cmsgpack.unpack(known[2]) or {}, {}
   names[0] = ""
-  for number = first, math.min(first + most - 1, #names) do
+  for number = first, math.min(first + limit - 1, #names) do
     if wanted == "" or names[number] == wanted then
       local fields, buckets, is_damaged = {}, {}, false
       for slot = 0, count - 1 do fields[slot + 1] = number .. "|" .. slot end

@@ -40,14 +40,14 @@ local function take(values, n, bytes, at, count, kind, width)
 end
 
 -- Appends those of the `count` values whose own time, u32 ms after `base`, is from `least` to `most`.
-local function take_dated(values, n, bytes, ticks_at, at, count, kind, width, least, most)
+local function take_dated(values, n, bytes, ticks_at, at, count, kind, width, min_tick, max_tick)
   for from = 0, count - 1, RUN do
     local some = math.min(RUN, count - from)
     local ticks = { struct.unpack(many("I4", some), bytes, ticks_at + 4 * from) }
     local got = { struct.unpack(many(kind, some), bytes, at + from * width) }
     for i = 1, some do
       local tick = ticks[i]
-      if tick >= least and tick <= most then
+      if tick >= min_tick and tick <= max_tick then
         n = n + 1
         values[n] = got[i]
       end
@@ -67,12 +67,12 @@ local function cut_short(chunk, bytes, place, plain, dated)
 end
 
 -- Events from `least` to `most`, ms, both included.
-local function inside(chunks, value_type, least, most)
+local function inside(chunks, value_type, min_tick, max_tick)
   local values, n, seen = {}, 0, {}
   local kind, width = value_type == 1 and "d" or "f", value_type == 1 and 8 or 4
   local plain, dated, unpack_one = 16 + value_type, 18 + value_type, struct.unpack
   -- Unpacks a frame's header and, without own times, its first value in one call.
-  local layout, since_counted = FRAME .. kind, least - DEDUPE_MS
+  local layout, since_counted = FRAME .. kind, min_tick - DEDUPE_MS
   for i = 1, #chunks do
     local chunk = chunks[i]
     -- The chunk's header is kept, so that a place is one in the chunk.
@@ -105,8 +105,8 @@ local function inside(chunks, value_type, least, most)
           of[index] = stamp
           if flags == dated then
             local base = unpack_one("<d", bytes, place + FRAME_BYTES)
-            n = take_dated(values, n, bytes, place + 24, at, count, kind, width, least - base, most - base)
-          elseif stamp >= least and stamp <= most then
+            n = take_dated(values, n, bytes, place + 24, at, count, kind, width, min_tick - base, max_tick - base)
+          elseif stamp >= min_tick and stamp <= max_tick then
             if count == 1 and n < MAX_SERVER_EVENTS then
               n = n + 1
               values[n] = first

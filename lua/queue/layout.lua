@@ -6,7 +6,7 @@
 --               band 12    done by that delivery, and known for a while; ms: until when    member: "~" and id
 --               +inf       nothing; keeps the key                               member: empty
 --   messages  hash
---               :<id>      seq, 14 digits, and envelope: u8 most deliveries · u8 priority · u8 kind · what its client keeps
+--               :<id>      seq, 14 digits, and envelope: u8 allowed deliveries · u8 priority · u8 kind · what its client keeps
 --                          there. Kind 2: no message, but bytes that were found in the place of one; it is always dead
 --               !<id>      why it last failed
 --               @layout    format and number of shards; all who use the queue must agree
@@ -51,9 +51,9 @@ local function id_of(member)
 end
 
 -- Alternating members and scores of a band, up to a time.
-local function first_of(times, band, until_ms, most)
+local function first_of(times, band, until_ms, limit)
   return redis.call("ZRANGE", times, score_of(band, 0, 0), score_of(band, until_ms, DELIVERIES_SIZE - 1), "BYSCORE",
-    "LIMIT", 0, most, "WITHSCORES")
+    "LIMIT", 0, limit, "WITHSCORES")
 end
 
 -- When the first message of a band is due; +inf if there is none.

@@ -19,15 +19,15 @@ local function is_message(value)
 end
 
 local function step(k, a, now)
-  local times, messages, most, ids = KEYS[k], KEYS[k + 1], tonumber(ARGV[a + 2]), cmsgpack.unpack(ARGV[a + 3])
+  local times, messages, limit, ids = KEYS[k], KEYS[k + 1], tonumber(ARGV[a + 2]), cmsgpack.unpack(ARGV[a + 3])
   local known = redis.call("HMGET", messages, "@layout", "@seq")
   local refused = mismatch(messages, known[1], ARGV[a])
   if refused then return refused end
   local seq, found = seq_of(known[2]), {}
   if not seq then return damaged(messages, "its field @seq is no number; without it, seqs begin anew") end
-  if most > 0 then
+  if limit > 0 then
     found = redis.call("ZRANGE", times, score_of(DEAD, 0, 0), score_of(DEAD, BAND_SIZE, DELIVERIES_SIZE - 1), "BYSCORE",
-      "LIMIT", ARGV[a + 1], most, "WITHSCORES")
+      "LIMIT", ARGV[a + 1], limit, "WITHSCORES")
   end
   local first_count = #found / 2
   for _, id in ipairs(ids) do

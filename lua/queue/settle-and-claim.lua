@@ -4,7 +4,7 @@
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 MessagePack, an array of members that are done · 3 their deliveries, u8 each · 4 for how long their ids
 --       are known after they were added, ms · 5 MessagePack, an array of member, deliveries, verb, ms and text by turns,
---       what became of others · 6 most messages to claim · 7 for how long, ms; up to 1000 of each
+--       what became of others · 6 limit of messages to claim · 7 for how long, ms; up to 1000 of each
 -- Verbs c: it is no message, and is dead with the bytes that were found; ms: its id, another one where its own cannot be
 --       given; text: why · r: waits again, due in ms; text: its priority, a digit, and why · b: waits again, due at once, as
 --       if it had not been delivered; text: its priority · x: dead; text: why
@@ -110,8 +110,8 @@ end
 -- since.
 local function forget(times, now, came)
   local excess = redis.call("ZCOUNT", times, score_of(DONE, 0, 0), score_of(DONE, BAND_SIZE, DELIVERIES_SIZE - 1)) - MAX_DEDUPE_IDS
-  local most = math.min(math.max(excess, 2 * FORGET_EVERY_MS * came), 1000)
-  local old, members = first_of(times, DONE, excess > 0 and BAND_SIZE or now - 1, most), {}
+  local limit = math.min(math.max(excess, 2 * FORGET_EVERY_MS * came), 1000)
+  local old, members = first_of(times, DONE, excess > 0 and BAND_SIZE or now - 1, limit), {}
   for i = 1, #old, 2 do members[#members + 1] = old[i] end
   if #members > 0 then redis.call("ZREM", times, unpack(members)) end
 end
@@ -139,11 +139,11 @@ local function claim(times, messages, found, first, last, now, until_ms, claims)
         why = values[place] or ""
       end
       -- A value without a valid delivery count is still delivered; its reader reports the damage.
-      local most = value and string.byte(value, SEQ_DIGITS + 1) or 0
-      if most == 0 or most > MAX_DELIVERIES then most = MAX_DELIVERIES end
+      local allowed = value and string.byte(value, SEQ_DIGITS + 1) or 0
+      if allowed == 0 or allowed > MAX_DELIVERIES then allowed = MAX_DELIVERIES end
       if not value then
         claims.gone[#claims.gone + 1] = member
-      elseif count >= most then
+      elseif count >= allowed then
         claims.moved[#claims.moved + 1] = text_of(score_of(DEAD, now, count))
         claims.moved[#claims.moved + 1] = member
         if why == "" then
@@ -169,11 +169,11 @@ local function claim(times, messages, found, first, last, now, until_ms, claims)
 end
 
 -- Members with a score that no step writes. They are treated as never delivered.
-local function strays_of(times, most)
+local function strays_of(times, limit)
   local found = {}
   for _, range in ipairs({ { score_of(DONE + 1, 0, 0), "+inf" }, { "-inf", "(0" } }) do
-    for _, member in ipairs(redis.call("ZRANGE", times, range[1], range[2], "BYSCORE", "LIMIT", 0, most + 1)) do
-      if member ~= "" and #found < 2 * most then
+    for _, member in ipairs(redis.call("ZRANGE", times, range[1], range[2], "BYSCORE", "LIMIT", 0, limit + 1)) do
+      if member ~= "" and #found < 2 * limit then
         found[#found + 1] = member
         found[#found + 1] = "0"
       end
@@ -182,29 +182,29 @@ local function strays_of(times, most)
   return found
 end
 
-local function claim_due(times, messages, levels, most, now, until_ms, claims)
+local function claim_due(times, messages, levels, limit, now, until_ms, claims)
   for i = 1, #levels do
-    local left = most - claims.count
+    local left = limit - claims.count
     if left <= 0 or claims.bytes >= MAX_BYTES then return end
     local due = first_of(times, tonumber(string.sub(levels, i, i)), now, left)
     claim(times, messages, due, 1, #due, now, until_ms, claims)
   end
 end
 
-local function claim_all(times, messages, levels, most, now, until_ms, claims)
-  local lapsed = first_of(times, CLAIMED, now, most)
-  local half = math.min(#lapsed, 2 * math.ceil(most / 2))
+local function claim_all(times, messages, levels, limit, now, until_ms, claims)
+  local lapsed = first_of(times, CLAIMED, now, limit)
+  local half = math.min(#lapsed, 2 * math.ceil(limit / 2))
   claim(times, messages, lapsed, 1, half, now, until_ms, claims)
-  claim_due(times, messages, levels, most, now, until_ms, claims)
-  local last = math.min(#lapsed, half + 2 * (most - claims.count))
+  claim_due(times, messages, levels, limit, now, until_ms, claims)
+  local last = math.min(#lapsed, half + 2 * (limit - claims.count))
   if last > half then claim(times, messages, lapsed, half + 1, last, now, until_ms, claims) end
   if claims.count > 0 or now % LOOK_AROUND_EVERY_MS > 0 then return end
   -- Nothing is due: check the priorities that a damaged @levels may hide.
   local others = string.gsub(EVERY_LEVEL, "[x" .. levels .. "]", "")
-  claim_due(times, messages, others, most, now, until_ms, claims)
+  claim_due(times, messages, others, limit, now, until_ms, claims)
   if claims.count > 0 then return end
   claims.is_stray = true
-  local strays = strays_of(times, most)
+  local strays = strays_of(times, limit)
   claim(times, messages, strays, 1, #strays, now, until_ms, claims)
 end
 
@@ -215,7 +215,7 @@ local function step(k, a, now)
   if refused then return refused end
   local is_paused, levels = known[2], levels_of(known[3], known[1])
   local members, others, statuses = cmsgpack.unpack(ARGV[a + 1]), cmsgpack.unpack(ARGV[a + 4]), ""
-  local most, until_ms = is_paused and 0 or tonumber(ARGV[a + 5]), now + tonumber(ARGV[a + 6])
+  local limit, until_ms = is_paused and 0 or tonumber(ARGV[a + 5]), now + tonumber(ARGV[a + 6])
   local claims = { count = 0, bytes = 0, parts = {}, moved = {}, gone = {}, died = {} }
   if #members > 0 then
     statuses = keep_done(times, messages, members, ARGV[a + 2], tonumber(ARGV[a + 3]), now, claims.moved)
@@ -223,12 +223,12 @@ local function step(k, a, now)
   end
   if #others > 0 then statuses = statuses .. keep_others(times, messages, others, levels, now) end
 
-  if most > 0 then claim_all(times, messages, levels, most, now, until_ms, claims) end
+  if limit > 0 then claim_all(times, messages, levels, limit, now, until_ms, claims) end
   if #claims.gone > 0 then redis.call("ZREM", times, unpack(claims.gone)) end
   if #claims.moved > 0 then redis.call("ZADD", times, unpack(claims.moved)) end
 
   local next_ms = math.huge
-  if claims.count > 0 and claims.count == most then
+  if claims.count > 0 and claims.count == limit then
     next_ms = now
   elseif not is_paused then
     next_ms = math.min(head_of(times, levels), first_ms_of(times, CLAIMED))

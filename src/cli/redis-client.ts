@@ -3,8 +3,8 @@ import { OrielError } from "../errors.ts";
 import { checkRedisUrl } from "../redis-url.ts";
 
 /** How long a connection may wait for an answer before it is closed. Longer than any command blocks. */
-const SILENCE_MS = 5000;
-const LONGEST_DOWN_MS = 30_000;
+const MAX_SILENCE_MS = 5000;
+const MAX_DOWN_MS = 30_000;
 
 /** True if a --redis option names nodes of a cluster: several URLs separated by commas. */
 export function isCluster(redis: string): boolean {
@@ -45,7 +45,7 @@ export function clusterClient(redis: string, options: ClusterOptions = {}): Clus
  * with it, since WAIT answers for the writes before it on its connection. If the server is unreachable, it fails at once.
  */
 export function redisClient(redis: string): Redis | Cluster {
-  const options = { autoResendUnfulfilledCommands: false, socketTimeout: SILENCE_MS };
+  const options = { autoResendUnfulfilledCommands: false, socketTimeout: MAX_SILENCE_MS };
   if (isCluster(redis)) return clusterClient(redis, { enableOfflineQueue: false, redisOptions: options });
   checkRedis(redis);
   const alone = { ...options, lazyConnect: true, enableOfflineQueue: false, maxRetriesPerRequest: 0 };
@@ -64,7 +64,7 @@ export async function connected(client: Redis | Cluster, signal: AbortSignal): P
       const stop = () => reject(signal.reason);
       if (signal.aborted) return stop();
       signal.addEventListener("abort", stop, { once: true });
-      late = setTimeout(() => reject(new Error(`the cluster is down for ${LONGEST_DOWN_MS} ms`)), LONGEST_DOWN_MS);
+      late = setTimeout(() => reject(new Error(`the cluster is down for ${MAX_DOWN_MS} ms`)), MAX_DOWN_MS);
       client.once("ready", resolve);
       client.connect().catch(reject);
     });

@@ -28,8 +28,8 @@ export function numberText(value: number): string {
 }
 
 /** Control characters, which could steer a terminal, as `\x1b`; of a long text the beginning. */
-export function safeText(text: string, longest = 40): string {
-  const cut = text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
+export function safeText(text: string, maxLength = 40): string {
+  const cut = text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the search is for them
   return cut.replace(/[\x00-\x1f\x7f-\x9f]/g, (sign) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }

@@ -2,10 +2,10 @@ import type { Cluster, Redis } from "ioredis";
 import { connected, redisClient } from "./redis-client.ts";
 
 const LEASE_MS = 10_000;
-const ENTRIES_AT_A_TIME = 1000;
-const LONGEST_WAIT_MS = 1000;
+const MAX_ENTRIES = 1000;
+const MAX_BLOCK_MS = 1000;
 const MAX_SLOTS = 4096;
-const LONGEST_CONFIRMATION_MS = 1000;
+const MAX_CONFIRMATION_MS = 1000;
 
 export interface StreamEntry {
   id: string;
@@ -61,8 +61,8 @@ export class StreamGroup {
    * a lost reply loses none.
    */
   async fetch(isWaiting: boolean): Promise<boolean> {
-    const block = isWaiting ? (["BLOCK", LONGEST_WAIT_MS] as const) : [];
-    const command = ["GROUP", this.#group, this.consumer, "COUNT", ENTRIES_AT_A_TIME, ...block];
+    const block = isWaiting ? (["BLOCK", MAX_BLOCK_MS] as const) : [];
+    const command = ["GROUP", this.#group, this.consumer, "COUNT", MAX_ENTRIES, ...block];
     return (await this.#waiting.call("XREADGROUP", ...command, "STREAMS", this.#stream, ">")) !== null;
   }
 
@@ -71,13 +71,11 @@ export class StreamGroup {
    * next primary would deliver it to another consumer, or lack its entries and reuse their ids.
    */
   async pending(consumer: string): Promise<StreamEntry[]> {
-    const command = ["GROUP", this.#group, consumer, "COUNT", ENTRIES_AT_A_TIME, "STREAMS", this.#stream, "0"];
+    const command = ["GROUP", this.#group, consumer, "COUNT", MAX_ENTRIES, "STREAMS", this.#stream, "0"];
     const together = this.#client.pipeline().call("XREADGROUP", ...command);
     // WAIT covers the writes of its own connection. This write follows everything that was read.
     if (this.#replicas > 0)
-      together
-        .set(this.#leaseOf(this.consumer), "1", "PX", LEASE_MS)
-        .call("WAIT", this.#replicas, LONGEST_CONFIRMATION_MS);
+      together.set(this.#leaseOf(this.consumer), "1", "PX", LEASE_MS).call("WAIT", this.#replicas, MAX_CONFIRMATION_MS);
     const answers = (await together.exec()) ?? [];
     const failed = answers.find(([error]) => error);
     if (failed) {

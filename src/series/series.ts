@@ -1,4 +1,4 @@
-import { abortable } from "../async/abortable.ts";
+import { abortable } from "../async/aborts.ts";
 import { Beside } from "../async/beside.ts";
 import { untilEnded } from "../async/of-request.ts";
 import { argumentError, checkKnown, checkSignal, type OrielError } from "../errors.ts";

@@ -78,8 +78,8 @@ export function readStrings(bytes: Uint8Array, from = 0): Uint8Array[] {
   const arrayWidth = arrayHead === ARRAY_16 ? 2 : arrayHead === ARRAY_32 ? 4 : 0;
   if (arrayWidth === 0 && (arrayHead & 0xf0) !== 0x90) throw new RangeError("an array was expected");
   const length = arrayWidth > 0 ? number(arrayWidth) : arrayHead & 0x0f;
-  const most = bytes.length - at;
-  if (length > most) throw new RangeError(`an array of ${length} strings does not fit into ${most} bytes`);
+  const leftBytes = bytes.length - at;
+  if (length > leftBytes) throw new RangeError(`an array of ${length} strings does not fit into ${leftBytes} bytes`);
   const strings = new Array<Uint8Array>(length);
   for (let i = 0; i < length; i++) {
     const head = bytes[at++] ?? 0;

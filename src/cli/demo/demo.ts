@@ -111,9 +111,8 @@ async function everySecond(seconds: number, signal: AbortSignal, act: () => Prom
   }
 }
 
-function numberOf(option: string, text: string, least: number, most: number): number {
+function numberOf(option: string, text: string, min: number, max: number): number {
   const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!(number >= least && number <= most))
-    throw argumentError(option, text, `a whole number from ${least} to ${most}`);
+  if (!(number >= min && number <= max)) throw argumentError(option, text, `a whole number from ${min} to ${max}`);
   return number;
 }

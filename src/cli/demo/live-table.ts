@@ -36,9 +36,9 @@ export class LiveTable {
       const header = this.#drawnLines++ === 0 ? `${line(COLUMNS)}\n` : "";
       return this.#output.write(`${header}${line((this.#rows.pop() as { cells: string[] }).cells)}\n`);
     }
-    const most = Math.max(...this.#rows.map(({ p99 }) => (Number.isFinite(p99) ? p99 : 0)), 1);
+    const maxMs = Math.max(...this.#rows.map(({ p99 }) => (Number.isFinite(p99) ? p99 : 0)), 1);
     const lines = this.#rows.map(({ cells, p99 }, index) => {
-      const bar = "█".repeat(Math.round(((Number.isFinite(p99) ? p99 : 0) / most) * BAR_WIDTH));
+      const bar = "█".repeat(Math.round(((Number.isFinite(p99) ? p99 : 0) / maxMs) * BAR_WIDTH));
       const text = index === this.#rows.length - 1 ? pc.bold(line(cells)) : line(cells);
       return `${text}  ${pc.yellow(bar)}`;
     });

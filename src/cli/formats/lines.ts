@@ -7,9 +7,9 @@ export interface Line {
 
 /**
  * The lines of a stream of UTF-8 bytes, in groups of those that a chunk completes. A byte order mark is dropped. The last
- * line may lack its line feed. A line of more than `longest` characters is null.
+ * line may lack its line feed. A line of more than `maxLength` characters is null.
  */
-export async function* splitLines(chunks: AsyncIterable<Uint8Array>, longest = 1 << 20): AsyncGenerator<Line[]> {
+export async function* splitLines(chunks: AsyncIterable<Uint8Array>, maxLength = 1 << 20): AsyncGenerator<Line[]> {
   const decoder = new TextDecoder("utf-8");
   let number = 0;
   let rest = "";
@@ -17,7 +17,7 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>, longest = 1
 
   const line = (text: string): Line => {
     number += 1;
-    if (tooLong || text.length > longest) {
+    if (tooLong || text.length > maxLength) {
       tooLong = false;
       return { number, text: null };
     }
@@ -28,7 +28,7 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>, longest = 1
     parts[0] = rest + parts[0];
     rest = parts.pop() as string;
     const lines = parts.map(line);
-    if (rest.length > longest) {
+    if (rest.length > maxLength) {
       rest = "";
       tooLong = true;
     }

@@ -72,20 +72,20 @@ export function drawPanel(points: KeyPoints, frame: PanelFrame): string {
 }
 
 function valueScale(rows: readonly Row[], lines: readonly PlotLine[], bottomPx: number) {
-  let least = Number.POSITIVE_INFINITY;
-  let most = Number.NEGATIVE_INFINITY;
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
   for (const row of rows) {
     for (const { pick } of lines) {
       const value = pick(row);
       if (!Number.isFinite(value)) continue;
-      least = Math.min(least, value);
-      most = Math.max(most, value);
+      min = Math.min(min, value);
+      max = Math.max(max, value);
     }
   }
-  if (least > most) [least, most] = [0, 1];
-  const isLog = least > 0 && most / least >= LOG_RATIO;
-  const low = isLog ? least : least > 0 && least < most * 0.6 ? 0 : least;
-  const high = most > low ? most : low + Math.max(1, Math.abs(low) * 0.1);
+  if (min > max) [min, max] = [0, 1];
+  const isLog = min > 0 && max / min >= LOG_RATIO;
+  const low = isLog ? min : min > 0 && min < max * 0.6 ? 0 : min;
+  const high = max > low ? max : low + Math.max(1, Math.abs(low) * 0.1);
   const range = [bottomPx, TOP_PX];
   const count = Math.max(3, Math.round((bottomPx - TOP_PX) / 45));
   const scale = isLog ? scaleLog([low, high], range).nice() : scaleLinear([low, high], range).nice(count);

@@ -1,7 +1,7 @@
 import { oneLine } from "../failure.ts";
 import type { BadLine } from "../formats/reading.ts";
 
-const SHOWN = 5;
+const MAX_SHOWN = 5;
 
 /** Counts the lines that could not be read, and keeps the first few to show. */
 export class BadLines {
@@ -10,7 +10,7 @@ export class BadLines {
 
   add(line: BadLine): void {
     this.#count += 1;
-    if (this.#first.length < SHOWN) this.#first.push(line);
+    if (this.#first.length < MAX_SHOWN) this.#first.push(line);
   }
 
   get count(): number {

@@ -47,11 +47,11 @@ export interface ReplayOptions {
   readonly prefix: string | undefined;
 }
 
-const LONGEST_MS = 366 * 86_400_000;
+const MAX_DURATION_MS = 366 * 86_400_000;
 
 /** Checks the options of a replay. Throws ARGUMENT, naming the option. The library checks percentiles and method. */
 export function replayOptions(file: string, typed: TypedOptions): ReplayOptions {
-  const duration = (option: string, text: string, least = 1) => durationMs(option, plain(text), least, LONGEST_MS);
+  const duration = (option: string, text: string, minMs = 1) => durationMs(option, plain(text), minMs, MAX_DURATION_MS);
   const spanMs = duration("--span", typed.span);
   const everyMs = typed.every === undefined ? spanMs : duration("--every", typed.every);
   const latenessMs = duration("--lateness", typed.lateness, 0);

@@ -10,7 +10,7 @@ const MAX_KEYS = 10_000;
 const MAX_PENDING = 8192;
 const MAX_AT_ONCE = 256;
 /** A frame keeps its times as 32-bit offsets from the first. */
-const LONGEST_FRAME_MS = 2 ** 32 - 1;
+const MAX_FRAME_MS = 2 ** 32 - 1;
 
 interface KeyedSeries {
   readonly key: string | null;
@@ -140,7 +140,7 @@ export class Recorder {
    * and records the others. Events that exceed a frame are halved first, so a refusal has never written anything.
    */
   async #record(series: Series, atMs: readonly number[], values: readonly number[]): Promise<void> {
-    if (rangeMs(atMs) <= LONGEST_FRAME_MS) {
+    if (rangeMs(atMs) <= MAX_FRAME_MS) {
       try {
         await series.recordMany(values, { at: atMs });
         return;
@@ -180,7 +180,8 @@ export class Recorder {
 
 function rangeMs(atMs: readonly number[]): number {
   return (
-    atMs.reduce((most, at) => Math.max(most, at), -Infinity) - atMs.reduce((least, at) => Math.min(least, at), Infinity)
+    atMs.reduce((latest, at) => Math.max(latest, at), -Infinity) -
+    atMs.reduce((earliest, at) => Math.min(earliest, at), Infinity)
   );
 }
 

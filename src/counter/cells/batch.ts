@@ -10,7 +10,7 @@ const ENOUGH_ROWS = 512;
 /** Bytes of a row without its text: MessagePack heads, start and count. */
 const ROW_BYTES = 32;
 /** 765 characters of 3 bytes, and one "|" for each of 16 values. */
-const LONGEST_ROW_BYTES = ROW_BYTES + 765 * 3 + 16;
+const MAX_ROW_BYTES = ROW_BYTES + 765 * 3 + 16;
 
 /** Counts that are sent to one shard together. Each row appears once, with its sum. All callers share one promise. */
 export class Batch {
@@ -42,7 +42,7 @@ export class Batch {
 
   /** Whether the batch is open, uses cells of this memory, and has room for this count and one more row. */
   hasRoomFor(count: number, memory: CellMemory): boolean {
-    const hasRoom = this.rowCount < MAX_ROWS && this.#maxBytes <= MAX_UNCONFIRMED_BYTES - LONGEST_ROW_BYTES;
+    const hasRoom = this.rowCount < MAX_ROWS && this.#maxBytes <= MAX_UNCONFIRMED_BYTES - MAX_ROW_BYTES;
     return this.#memory === memory && hasRoom && this.total + count <= Number.MAX_SAFE_INTEGER;
   }
 

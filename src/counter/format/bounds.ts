@@ -1,7 +1,7 @@
 /** Bounds that every supported database can store. A value outside them is refused when it is counted. */
 
 const KEY_CHARACTERS = 765;
-const LONGEST_VALUE = 255;
+const MAX_VALUE_CHARACTERS = 255;
 const MINUTE_MS = 60_000;
 
 /**
@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
  * key has no more room.
  */
 export function longestValue(dimensions: number): number {
-  return Math.min(LONGEST_VALUE, Math.floor(KEY_CHARACTERS / Math.max(1, dimensions)));
+  return Math.min(MAX_VALUE_CHARACTERS, Math.floor(KEY_CHARACTERS / Math.max(1, dimensions)));
 }
 
 /** Whether every database stores the text unchanged. None accepts NUL or a lone surrogate in all encodings. */

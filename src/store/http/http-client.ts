@@ -7,10 +7,10 @@ import type { Script } from "../contract.ts";
 import { Aged } from "../delivery/aged.ts";
 import type { ScriptClient } from "../delivery/client.ts";
 import { isAnswer } from "../health/probe.ts";
+import { ServerHealth } from "../health/server-health.ts";
 import { wellFormed } from "./ascii.ts";
 import { HttpCommand } from "./http-command.ts";
-import { healthOf } from "./http-health.ts";
-import { type HttpServer, sendCommands } from "./http-request.ts";
+import { type Fetch, type HttpServer, sendCommands } from "./http-request.ts";
 
 /** Largest request. Databases of Upstash's smaller plans refused 1 MB and more. */
 const MAX_REQUEST_BYTES = 960_000;
@@ -125,4 +125,26 @@ function requestsOf(commands: readonly HttpCommand[]): HttpCommand[][] {
     sizeBytes += command.sizeBytes;
   }
   return requests;
+}
+
+/** Largest number of remembered servers for one `fetch`. */
+const MAX_SERVERS = 256;
+
+const knownServers = new WeakMap<Fetch, Map<string, ServerHealth>>();
+
+/**
+ * Returns the health of a server. All stores with the same `fetch`, URL, token and deadline share it. Workers make a
+ * store for each request, and each store alone would need a whole deadline to notice an outage.
+ */
+function healthOf({ fetch, url, token }: HttpServer, deadlineMs: number): ServerHealth {
+  const servers = knownServers.get(fetch) ?? new Map<string, ServerHealth>();
+  knownServers.set(fetch, servers);
+  const name = `${deadlineMs} ${url} ${token}`;
+  let health = servers.get(name);
+  if (!health) {
+    if (servers.size >= MAX_SERVERS) for (const [each, { outage }] of servers) if (!outage) servers.delete(each);
+    health = new ServerHealth(url);
+    servers.set(name, health);
+  }
+  return health;
 }
