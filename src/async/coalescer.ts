@@ -31,7 +31,9 @@ export class Coalescer<Batch extends object> {
   /** Returns the batch to put an item into. Put it in at once, before you await anything. */
   open(): Batch {
     if (this.#batch === undefined) {
-      this.#options.schedule(this.flush);
+      // Without `this`: Workers and browsers refuse `queueMicrotask` as a method of another object.
+      const { schedule } = this.#options;
+      schedule(this.flush);
       this.#batch = this.#options.begin();
     }
     return this.#batch;

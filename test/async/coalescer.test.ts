@@ -77,6 +77,15 @@ describe("a coalescer", () => {
     expect(sent).toEqual([[1], [2]]);
   });
 
+  test("calls the schedule without an object, as queueMicrotask needs it in Workers and browsers", () => {
+    const receivers: unknown[] = [];
+    function schedule(this: unknown) {
+      receivers.push(this);
+    }
+    new Coalescer<number[]>({ schedule, begin: () => [], send: () => {} }).open();
+    expect(receivers).toEqual([undefined]);
+  });
+
   test("begins no batch if the schedule throws", () => {
     let isBroken = true;
     const sent: number[][] = [];
