@@ -2,13 +2,10 @@
 -- Adds one process's report to a circuit, decides by the reports of all processes, and returns the circuit's state.
 -- A script: the counts of all processes and the decision, by the server's clock, are one step.
 -- KEYS  1 the circuit (breaker/state)
--- ARGV  1 rule, 9 x f64: span ms, tick ms, minimum calls, failure ratio, slow ratio, failures, cooldown ms, probes, lease ms
---       2 process, 16 characters · u32 sequence of the batch, 0 for none · u32 number of the first probe asked for · u32
---         probes asked for · u32 command: 0 none, 1 open, 2 close · u32 probes that ended, then for each u32 number, u32
---         verdict: 0 ignored, 1 success, 2 failure
---       3 batch, for each ms with calls, oldest first, 4 x u32: age ms, calls, failures, slow calls
--- Reply u32 state · u32 probes granted, of those asked for the first · f64 epoch · f64 ms until a probe may be granted ·
---       f64 age of the window · f64 calls, failures, slow calls, as in the state
+-- ARGV  1 RULE, as all names in capitals a record of layouts/breaker.mjs
+--       2 process, 16 characters · REPORT · ENDED_PROBE for each ended probe
+--       3 batch: CALLS for each ms with calls, oldest first
+-- Reply REPLY. The granted probes are the first of those that were asked for.
 -- Errors CORRUPT: the key has another value
 -- Law   A batch counts once, and so does an ended probe. A probe asked for again, with its number, is another probe.
 --       Command open starts a cooldown in every state. Command close changes nothing in a closed circuit.
@@ -16,33 +13,30 @@
 -- @include breaker/window
 local keys_per_step = 1
 local arguments_per_step = 3
-local REQUEST_NUMBERS_BYTES = 20
-local COMMAND_OPEN, COMMAND_CLOSE = 1, 2
-local SUCCESS, FAILURE = 1, 2
 
 local function open(s, cooldown, now)
-  enter(s, OPEN, now)
+  enter(s, STATE_OPEN, now)
   s.ends = now - s.base + cooldown
 end
 
 local function close(s, tick, now)
-  enter(s, CLOSED, now)
+  enter(s, STATE_CLOSED, now)
   s.since = math.floor(now / tick) * tick - s.base
 end
 
 -- Ends probes. A probe that does not run changes nothing.
 local function settle(s, request, id, count, now, tick, cooldown, max_probes)
-  local first = ID_BYTES + REQUEST_NUMBERS_BYTES + 1
-  for at = first, first + 8 * count - 1, 8 do
-    local place = find_entry(s.probes, id .. string.sub(request, at, at + 3))
+  local first = ID_BYTES + REPORT_BYTES + 1
+  for at = first, first + ENDED_PROBE_BYTES * count - 1, ENDED_PROBE_BYTES do
+    local place = find_entry(s.probes, id .. string.sub(request, at, at + ENDED_PROBE_VERDICT_AT - 1))
     if place then
-      local verdict = struct.unpack("<I4", request, at + 4)
+      local verdict = struct.unpack("<I4", request, at + ENDED_PROBE_VERDICT_AT)
       s.probes = string.sub(s.probes, 1, place - 1) .. string.sub(s.probes, place + ENTRY_BYTES)
-      if verdict == FAILURE then open(s, cooldown, now)
-      elseif verdict == SUCCESS then
+      if verdict == VERDICT_FAILURE then open(s, cooldown, now)
+      elseif verdict == VERDICT_SUCCESS then
         s.good = s.good + 1
       end
-      if s.state == HALF_OPEN and s.good >= max_probes then close(s, tick, now) end
+      if s.state == STATE_HALF_OPEN and s.good >= max_probes then close(s, tick, now) end
     end
   end
 end
@@ -56,7 +50,7 @@ local function remember(s, id, entry, keep)
   end
   local kept, oldest, place = {}, math.huge, 0
   for each = 1, #s.processes, ENTRY_BYTES do
-    local came = struct.unpack("<d", s.processes, each + ID_BYTES + 4)
+    local came = struct.unpack("<d", s.processes, each + ENTRY_MS_AT)
     if came >= keep then
       kept[#kept + 1] = string.sub(s.processes, each, each + ENTRY_BYTES - 1)
       if came < oldest then oldest, place = came, #kept end
@@ -71,7 +65,7 @@ end
 local function leases(s)
   local first, last = math.huge, -math.huge
   for at = 1, #s.probes, ENTRY_BYTES do
-    local ends = struct.unpack("<d", s.probes, at + ID_BYTES + 4)
+    local ends = struct.unpack("<d", s.probes, at + ENTRY_MS_AT)
     first, last = math.min(first, ends), math.max(last, ends)
   end
   return first, last
@@ -86,28 +80,28 @@ end
 local function step(k, a, now)
   local key, request, batch = KEYS[k], ARGV[a + 1], ARGV[a + 2]
   local span, tick, minimum, failure_ratio, slow_ratio, max_failures, cooldown, max_probes, lease =
-    struct.unpack("<ddddddddd", ARGV[a])
+    struct.unpack(RULE, ARGV[a])
   local id = string.sub(request, 1, ID_BYTES)
-  local sequence, first, wanted, command, settled = struct.unpack("<I4I4I4I4I4", request, ID_BYTES + 1)
+  local sequence, first, wanted, command, settled = struct.unpack(REPORT, request, ID_BYTES + 1)
   local s = read_state(key, now)
 
   s.base = s.base - math.max(0, s.base + s.stamp - now)
   s.stamp = now - s.base
   local cutoff = math.floor(now / tick) * tick - span - s.base
-  if s.state == CLOSED then evict(key, s, cutoff)
-  elseif s.state == HALF_OPEN and leases(s) <= s.stamp then
-    enter(s, OPEN, now)
+  if s.state == STATE_CLOSED then evict(key, s, cutoff)
+  elseif s.state == STATE_HALF_OPEN and leases(s) <= s.stamp then
+    enter(s, STATE_OPEN, now)
     s.ends = s.stamp
   end
   if settled > 0 then settle(s, request, id, settled, now, tick, cooldown, max_probes) end
   if command == COMMAND_OPEN then open(s, cooldown, now)
-  elseif command == COMMAND_CLOSE and s.state ~= CLOSED then close(s, tick, now) end
+  elseif command == COMMAND_CLOSE and s.state ~= STATE_CLOSED then close(s, tick, now) end
 
   local tail, from = "", s.size
   local known = find_entry(s.processes, id)
-  if sequence > (known and struct.unpack("<I4", s.processes, known + ID_BYTES) or 0) then
+  if sequence > (known and struct.unpack("<I4", s.processes, known + ENTRY_NUMBER_AT) or 0) then
     remember(s, id, id .. struct.pack("<I4d", sequence, s.stamp), s.stamp - span - PROCESS_LIFE_MS)
-    local records = s.state == CLOSED and records_of(s, batch, tick, cutoff, now) or {}
+    local records = s.state == STATE_CLOSED and records_of(s, batch, tick, cutoff, now) or {}
     if #records > 0 then
       if not s.is_cleared and s.front + s.dead < s.size then tail, from = tail_from(key, s, records[1].time) end
       tail = merge(tail, records)
@@ -120,19 +114,19 @@ local function step(k, a, now)
     end
   end
 
-  if wanted > 0 and s.state == OPEN and s.stamp >= s.ends then enter(s, HALF_OPEN, now) end
+  if wanted > 0 and s.state == STATE_OPEN and s.stamp >= s.ends then enter(s, STATE_HALF_OPEN, now) end
   local granted = 0
-  if s.state == HALF_OPEN then
+  if s.state == STATE_HALF_OPEN then
     granted = math.max(0, math.min(wanted, room_of(s, max_probes)))
     for i = 0, granted - 1 do s.probes = s.probes .. id .. struct.pack("<I4d", first + i, s.stamp + lease) end
   end
 
   local soonest, latest = leases(s)
   local wait, expire = 0, span + PROCESS_LIFE_MS
-  if s.state == OPEN then wait = math.max(0, s.ends - s.stamp)
-  elseif s.state == HALF_OPEN and room_of(s, max_probes) <= 0 then wait = soonest - s.stamp end
-  if s.state ~= CLOSED then expire = math.max(0, s.ends - s.stamp, latest - s.stamp) + OPEN_LIFE_MS end
+  if s.state == STATE_OPEN then wait = math.max(0, s.ends - s.stamp)
+  elseif s.state == STATE_HALF_OPEN and room_of(s, max_probes) <= 0 then wait = soonest - s.stamp end
+  if s.state ~= STATE_CLOSED then expire = math.max(0, s.ends - s.stamp, latest - s.stamp) + OPEN_LIFE_MS end
   write_state(key, s, tail, from)
   redis.call("PEXPIREAT", key, string.format("%.0f", now + expire))
-  return struct.pack("<I4I4dddddd", s.state, granted, s.epoch, wait, s.stamp - s.since, s.calls, s.failures, s.slow)
+  return struct.pack(REPLY, s.state, granted, s.epoch, wait, s.stamp - s.since, s.calls, s.failures, s.slow)
 end

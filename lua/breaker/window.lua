@@ -14,7 +14,7 @@ local function evict(key, s, cutoff)
   for place = from, s.size - 1, RECORD_BYTES * EVICTED_AT_ONCE do
     local text = redis.call("GETRANGE", key, place, place + RECORD_BYTES * EVICTED_AT_ONCE - 1)
     for at = 1, #text, RECORD_BYTES do
-      local time, calls, failures, slow = struct.unpack("<dI4I4I4", text, at)
+      local time, calls, failures, slow = struct.unpack(RECORD, text, at)
       if time > cutoff then return end
       s.calls, s.failures, s.slow = s.calls - calls, s.failures - failures, s.slow - slow
       s.dead = s.dead + RECORD_BYTES
@@ -56,13 +56,13 @@ local function merge(tail, records)
     if place > at then parts[#parts + 1] = string.sub(tail, at, place - 1) end
     at = place
     if place <= #tail then
-      local tail_time, tail_calls, tail_failures, tail_slow = struct.unpack("<dI4I4I4", tail, place)
-      if tail_time == time then
-        calls, failures, slow = calls + tail_calls, failures + tail_failures, slow + tail_slow
+      local its_time, its_calls, its_failures, its_slow = struct.unpack(RECORD, tail, place)
+      if its_time == time then
+        calls, failures, slow = calls + its_calls, failures + its_failures, slow + its_slow
         at = place + RECORD_BYTES
       end
     end
-    parts[#parts + 1] = struct.pack("<dI4I4I4", time, calls, failures, slow)
+    parts[#parts + 1] = struct.pack(RECORD, time, calls, failures, slow)
   end
   parts[#parts + 1] = string.sub(tail, at)
   return table.concat(parts)
@@ -71,8 +71,8 @@ end
 -- Adds a batch to the totals and returns its records in the window, one for each tick.
 local function records_of(s, batch, tick, cutoff, now)
   local records, last = {}, nil
-  for at = 1, #batch, 16 do
-    local age, calls, failures, slow = struct.unpack("<I4I4I4I4", batch, at)
+  for at = 1, #batch, CALLS_BYTES do
+    local age, calls, failures, slow = struct.unpack(CALLS, batch, at)
     local time = math.floor((now - age) / tick) * tick - s.base
     if time > cutoff and time >= s.since then
       s.calls, s.failures, s.slow = s.calls + calls, s.failures + failures, s.slow + slow

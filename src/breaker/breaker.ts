@@ -1,11 +1,11 @@
 import { leaseClock } from "../async/lease-clock.ts";
 import { Listeners } from "../async/listeners.ts";
 import { argumentError, checkKnown, OrielError } from "../errors.ts";
+import { COMMAND } from "../generated/layouts/breaker.ts";
 import { checkStore, Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import type { Clock } from "../time.ts";
 import { Calls, type Outcome, type RunningCall } from "./calls.ts";
-import { COMMAND } from "./flush-format.ts";
 import { BREAKER_EVENTS, type BreakerEvents, type BreakerStats, DISABLED, type Gate } from "./gate.ts";
 import { LocalGate } from "./local-gate.ts";
 import { type BreakerOptions, type BreakerSettings, breakerSettings } from "./options.ts";

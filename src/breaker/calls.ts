@@ -1,5 +1,6 @@
+import { VERDICT } from "../generated/layouts/breaker.ts";
 import type { Gate, Permit } from "./gate.ts";
-import { VERDICT, type Verdict } from "./rule.ts";
+import type { Verdict } from "./rule.ts";
 
 type CountingGate = Pick<Gate, "window" | "isFree" | "count" | "settle">;
 

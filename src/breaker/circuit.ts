@@ -1,4 +1,5 @@
-import { cutoffMsOf, type Rule, tickOf, trips, VERDICT, type Verdict } from "./rule.ts";
+import { VERDICT } from "../generated/layouts/breaker.ts";
+import { cutoffMsOf, type Rule, tickOf, trips, type Verdict } from "./rule.ts";
 import { SlidingTally } from "./tally.ts";
 
 export type BreakerState = "closed" | "open" | "half-open";

@@ -1,8 +1,20 @@
+import {
+  COMMAND,
+  REPLY_BYTES,
+  REPLY_CALLS_AT,
+  REPLY_EPOCH_AT,
+  REPLY_FAILURES_AT,
+  REPLY_GRANTED_AT,
+  REPLY_SINCE_MS_AT,
+  REPLY_SLOW_AT,
+  REPLY_STATE_AT,
+  REPLY_WAIT_MS_AT,
+  STATE,
+} from "../generated/layouts/breaker.ts";
 import type { BreakerState } from "./circuit.ts";
 import type { Rule, Verdict } from "./rule.ts";
 
 /** An order of `open()` or `close()`. */
-export const COMMAND = { none: 0, open: 1, close: 2 } as const;
 export type Command = (typeof COMMAND)[keyof typeof COMMAND];
 
 /** The report of one process to the shared circuit. */
@@ -38,9 +50,13 @@ export interface FlushReply {
   slow: number;
 }
 
-const STATES: readonly BreakerState[] = ["closed", "open", "half-open"];
-const REPLY_BYTES = 56;
+const STATES: Record<number, BreakerState> = {
+  [STATE.closed]: "closed",
+  [STATE.open]: "open",
+  [STATE.halfOpen]: "half-open",
+};
 
+/** RULE of layouts/breaker.mjs. */
 export function ruleBytes(rule: Rule): Uint8Array {
   const { spanMs, tickMs, minimumCalls, failureRatio, slowRatio, failures, cooldownMs, probes, leaseMs } = rule;
   return bytesOf(
@@ -48,7 +64,7 @@ export function ruleBytes(rule: Rule): Uint8Array {
   );
 }
 
-/** The process, five numbers, then two for each ended probe. */
+/** The process, its report, and its ended probes (REPORT and ENDED_PROBE of layouts/breaker.mjs). */
 export function requestBytes({
   id,
   sequence,
@@ -72,18 +88,18 @@ export function wholeBytes(numbers: readonly number[]): Uint8Array {
 export function readReply(reply: Uint8Array): FlushReply {
   if (reply.length !== REPLY_BYTES) throw new RangeError(`the reply has ${reply.length} bytes, not ${REPLY_BYTES}`);
   const view = new DataView(reply.buffer, reply.byteOffset, reply.length);
-  const state = STATES[view.getUint32(0, true)];
-  if (state === undefined) throw new RangeError(`the reply has the unknown state ${view.getUint32(0, true)}`);
-  const number = (place: number) => view.getFloat64(8 + 8 * place, true);
+  const state = STATES[view.getUint32(REPLY_STATE_AT, true)];
+  if (state === undefined)
+    throw new RangeError(`the reply has the unknown state ${view.getUint32(REPLY_STATE_AT, true)}`);
   return {
     state,
-    granted: view.getUint32(4, true),
-    epoch: number(0),
-    waitMs: number(1),
-    sinceMs: number(2),
-    calls: number(3),
-    failures: number(4),
-    slow: number(5),
+    granted: view.getUint32(REPLY_GRANTED_AT, true),
+    epoch: view.getFloat64(REPLY_EPOCH_AT, true),
+    waitMs: view.getFloat64(REPLY_WAIT_MS_AT, true),
+    sinceMs: view.getFloat64(REPLY_SINCE_MS_AT, true),
+    calls: view.getFloat64(REPLY_CALLS_AT, true),
+    failures: view.getFloat64(REPLY_FAILURES_AT, true),
+    slow: view.getFloat64(REPLY_SLOW_AT, true),
   };
 }
 

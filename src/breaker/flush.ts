@@ -1,17 +1,9 @@
+import { COMMAND, MAX_PROCESSES, OPEN_LIFE_MS, PROCESS_LIFE_MS } from "../generated/layouts/breaker.ts";
 import { flushScript } from "../generated/scripts/breaker.ts";
 import type { Operation } from "../store/contract.ts";
 import { ARRAY_BYTES, ownText, SLOT_BYTES } from "../store/memory/heap-bytes.ts";
 import { Circuit } from "./circuit.ts";
-import { constants } from "./constants.ts";
-import {
-  COMMAND,
-  type FlushReply,
-  type FlushRequest,
-  readReply,
-  requestBytes,
-  ruleBytes,
-  wholeBytes,
-} from "./flush-format.ts";
+import { type FlushReply, type FlushRequest, readReply, requestBytes, ruleBytes, wholeBytes } from "./flush-format.ts";
 
 /** The value under a breaker's key in a memory store. */
 interface BreakerRecord {
@@ -103,17 +95,17 @@ function remember(
   if (!processes.has(id)) {
     let oldest: string | undefined;
     for (const [other, { atMs }] of processes)
-      if (atMs < nowMs - spanMs - constants.processLifeMs) processes.delete(other);
+      if (atMs < nowMs - spanMs - PROCESS_LIFE_MS) processes.delete(other);
       else if (oldest === undefined || atMs < processes.get(oldest)!.atMs) oldest = other;
-    if (oldest !== undefined && processes.size >= constants.maxProcesses) processes.delete(oldest);
+    if (oldest !== undefined && processes.size >= MAX_PROCESSES) processes.delete(oldest);
   }
   processes.set(ownText(id), { sequence, atMs: nowMs });
 }
 
 /** A closed circuit expires when its window is empty and none of its batches can come again. */
 function expireAtMsOf({ state, untilMs, probes }: Circuit, { rule }: FlushRequest, nowMs: number): number {
-  if (state === "closed") return nowMs + rule.spanMs + constants.processLifeMs;
-  return Math.max(nowMs, untilMs, ...probes.values()) + constants.openLifeMs;
+  if (state === "closed") return nowMs + rule.spanMs + PROCESS_LIFE_MS;
+  return Math.max(nowMs, untilMs, ...probes.values()) + OPEN_LIFE_MS;
 }
 
 function tokenOf(id: string, number: number): string {

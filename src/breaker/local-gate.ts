@@ -1,6 +1,7 @@
 import type { ErrorPlace } from "../errors.ts";
+import { COMMAND } from "../generated/layouts/breaker.ts";
 import { Circuit, type WindowCounts } from "./circuit.ts";
-import { COMMAND, type Command } from "./flush-format.ts";
+import type { Command } from "./flush-format.ts";
 import { type BreakerStats, type Gate, openError, type Permit } from "./gate.ts";
 import type { Rule, Verdict } from "./rule.ts";
 

@@ -1,6 +1,7 @@
+import { VERDICT } from "../generated/layouts/breaker.ts";
 import type { FlushRequest } from "./flush-format.ts";
 import type { Permit } from "./gate.ts";
-import { type Rule, tickOf, VERDICT, type Verdict } from "./rule.ts";
+import { type Rule, tickOf, type Verdict } from "./rule.ts";
 import { SlidingTally } from "./tally.ts";
 
 /** Records of one batch. More wait for the next batch. */

@@ -1,3 +1,5 @@
+import type { VERDICT } from "../generated/layouts/breaker.ts";
+
 /** When a breaker opens and how it closes, in whole ms and calls. A condition that was not given is Infinity. */
 export interface Rule {
   /** A whole number of ticks. */
@@ -14,7 +16,6 @@ export interface Rule {
 }
 
 /** How a probe ended. An ignored one says nothing about the called service. */
-export const VERDICT = { ignored: 0, success: 1, failure: 2 } as const;
 export type Verdict = (typeof VERDICT)[keyof typeof VERDICT];
 
 const TICKS_PER_SPAN = 60_000;

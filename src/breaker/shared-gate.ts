@@ -1,11 +1,12 @@
 import { endsWithRequest } from "../async/of-request.ts";
+import { COMMAND, VERDICT } from "../generated/layouts/breaker.ts";
 import type { Store } from "../store/contract.ts";
 import { flush } from "./flush.ts";
-import { COMMAND, type Command, type FlushReply, type FlushRequest } from "./flush-format.ts";
+import type { Command, FlushReply, FlushRequest } from "./flush-format.ts";
 import { type BreakerStats, type Gate, openError, type Permit } from "./gate.ts";
 import { LocalGate, type LocalGateOptions } from "./local-gate.ts";
 import { PendingReport } from "./pending-report.ts";
-import { trips, VERDICT, type Verdict } from "./rule.ts";
+import { trips, type Verdict } from "./rule.ts";
 import { type WaitingBatch, WaitingCalls } from "./waiting-calls.ts";
 
 export interface SharedGateOptions extends LocalGateOptions {

@@ -5,7 +5,6 @@ import { sourceFiles } from "./sources.ts";
 /** Files and rooms with literal offsets, and why they may have them. */
 const LITERAL_OFFSETS: Record<string, string> = {
   "src/store/message-pack.ts": "the format is MessagePack's",
-  "src/breaker/": "not yet declared",
   "src/counter/": "not yet declared",
   "src/fleet/": "not yet declared",
   "src/lock/": "not yet declared",

@@ -1,11 +1,10 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { constants } from "../../../src/breaker/constants.ts";
 import { flush } from "../../../src/breaker/flush.ts";
 import type { FlushRequest } from "../../../src/breaker/flush-format.ts";
 import type { Rule } from "../../../src/breaker/rule.ts";
+import { MAX_PROCESSES } from "../../../src/generated/layouts/breaker.ts";
 import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
-import { luaConstants } from "../../harness/lua-constants.ts";
 
 const { ORIEL_BREAKER_RUNS = "200" } = process.env;
 
@@ -151,15 +150,11 @@ test("more processes than are remembered: the one that was silent longest is for
       const batch = [0, 1, 0, 0];
       return each.store.run(flush, "{breaker}", { rule: LONG, id, sequence, batch, settled: [], wanted: 0, first: 1 });
     };
-    for (let process = 0; process <= constants.maxProcesses; process++) {
+    for (let process = 0; process <= MAX_PROCESSES; process++) {
       each.clock.nowMs += 1;
       await hand(process, 1);
     }
-    expect((await hand(1, 1)).calls).toBe(constants.maxProcesses + 1);
-    expect((await hand(0, 1)).calls).toBe(constants.maxProcesses + 2);
+    expect((await hand(1, 1)).calls).toBe(MAX_PROCESSES + 1);
+    expect((await hand(0, 1)).calls).toBe(MAX_PROCESSES + 2);
   }
-});
-
-test("both hold the same constants", () => {
-  expect(luaConstants("breaker/constants")).toEqual(constants);
 });
