@@ -1,20 +1,14 @@
 -- The buckets of a fleet: one key, which expires when no bucket can be in any window.
 --   hash  @layout   format, number of buckets, their length, maximum names; all processes must agree
 --         @names    MessagePack, an array of names in order of arrival; a name's number is its position, 0: all others
---         @senders  24 bytes each, the latest sender at the end: 8 bytes, the sender · f64 number of its last batch · f64 when
---         n|s       of name n, the bucket in slot s = start / length mod count: 8 f64, start · allowed · denied · success ·
---                   failure · sum, minimum and maximum latency, ms
-local FIELDS = "<dddddddd"
-local BUCKET_BYTES, SENDER_BYTES = 64, 24
-local MAX_SENDERS, SENDER_LIFE_MS, SLACK_MS = 512, 600000, 60000
-
--- The latest time of a JavaScript Date.
-local LATEST_MS = 8640000000000000
+--         @senders  a SENDER for each, the latest sender at the end
+--         n|s       of name n, the BUCKET in slot s = start / length mod count
+-- @include layouts/fleet
 
 -- Whether a bucket is valid. The same check is in src/fleet/bucket.ts.
 local function is_sound(bucket)
   if #bucket ~= BUCKET_BYTES then return false end
-  local start, allowed, denied, success, failure, sum, smallest, largest = struct.unpack(FIELDS, bucket)
+  local start, allowed, denied, success, failure, sum, smallest, largest = struct.unpack(BUCKET, bucket)
   return start >= 0 and start <= LATEST_MS and allowed + denied + success + failure + sum < math.huge
     and math.min(allowed, denied, success, failure, sum) >= 0 and smallest == smallest and largest == largest
 end

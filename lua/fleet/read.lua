@@ -4,8 +4,8 @@
 -- KEYS  1 buckets of the fleet
 -- ARGV  1 layout · 2 buckets of a name · 3 number of the first name, 0: the others · 4 names, up to 100 · 5 only this name, or
 --       empty
--- Reply f64 now · MessagePack, an array of name and its buckets in alternation; empty: no such name. A "!" after the buckets
---       means that damaged ones were left out
+-- Reply REPLY · MessagePack, an array of name and its buckets in alternation; empty: no such name. A DAMAGE_MARK after
+--       the buckets means that damaged ones were left out
 -- Errors MISMATCH, CORRUPT
 -- Cost  O(names * buckets)
 -- @include fleet/law
@@ -27,10 +27,10 @@ local function step(k, a, now)
         if bucket and #bucket == BUCKET_BYTES then buckets[#buckets + 1] = bucket end
         is_damaged = is_damaged or bucket and #bucket ~= BUCKET_BYTES
       end
-      if is_damaged then buckets[#buckets + 1] = "!" end
+      if is_damaged then buckets[#buckets + 1] = DAMAGE_MARK end
       told[#told + 1] = names[number]
       told[#told + 1] = table.concat(buckets)
     end
   end
-  return struct.pack("<d", now) .. cmsgpack.pack(told)
+  return struct.pack(REPLY, now) .. cmsgpack.pack(told)
 end

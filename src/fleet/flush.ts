@@ -1,8 +1,9 @@
+import { MAX_SENDERS, OUTCOME, REPLY_BYTES, REPLY_NOW_MS_AT, SENDER_LIFE_MS } from "../generated/layouts/fleet.ts";
 import { flushScript } from "../generated/scripts/fleet.ts";
 import type { Operation } from "../store/contract.ts";
 import { packStrings } from "../store/message-pack.ts";
 import { merge, packBucket, START } from "./bucket.ts";
-import { keep, layoutOf, MAX_SENDERS, type Ring, type RingShape, ringAt, SENDER_LIFE_MS } from "./ring.ts";
+import { keep, layoutOf, type Ring, type RingShape, ringAt } from "./ring.ts";
 
 export interface NamedBucket {
   name: string;
@@ -18,7 +19,12 @@ export interface Flush extends RingShape {
 }
 
 export type BucketOutcome = "added" | "added to others" | "too late" | "replaced";
-const OUTCOMES: readonly BucketOutcome[] = ["added", "added to others", "too late", "replaced"];
+const OUTCOMES: Record<number, BucketOutcome> = {
+  [OUTCOME.added]: "added",
+  [OUTCOME.addedToOthers]: "added to others",
+  [OUTCOME.tooLate]: "too late",
+  [OUTCOME.replaced]: "replaced",
+};
 export const MAX_BUCKETS_PER_FLUSH = 500;
 
 /** Adds a batch to the buckets of a fleet; law in lua/fleet/flush.lua. */
@@ -38,14 +44,14 @@ export const flush: Operation<Flush, { nowMs: number; outcomes: BucketOutcome[] 
     packStrings(given.flatMap(({ name, bucket }) => [name, packBucket(bucket)])),
   ],
   decode: (reply) => ({
-    nowMs: new DataView(reply.buffer, reply.byteOffset).getFloat64(0, true),
-    outcomes: Array.from(reply.subarray(8), (outcome) => OUTCOMES[outcome]!),
+    nowMs: new DataView(reply.buffer, reply.byteOffset).getFloat64(REPLY_NOW_MS_AT, true),
+    outcomes: Array.from(reply.subarray(REPLY_BYTES), (outcome) => OUTCOMES[outcome]!),
   }),
   local(keys, key, { sender, number, given, ...shape }, nowMs) {
     const layout = layoutOf(shape);
     const ring = ringAt(keys, key, layout);
     if (ring.senders.some(({ id, number: last }) => id === sender && last >= number))
-      return { nowMs, outcomes: given.map(() => OUTCOMES[0]!) };
+      return { nowMs, outcomes: given.map(() => "added") };
     keep(keys, key, ring, shape, given, nowMs);
     ring.layout = layout;
     ring.senders = sendersWith(ring, sender, number, nowMs);

@@ -1,7 +1,8 @@
+import { BUCKET_BYTES, DAMAGE_MARK, REPLY_BYTES, REPLY_NOW_MS_AT } from "../generated/layouts/fleet.ts";
 import { readScript } from "../generated/scripts/fleet.ts";
 import type { Operation } from "../store/contract.ts";
 import { readStrings } from "../store/message-pack.ts";
-import { BUCKET_BYTES, isValidBucket, unpackBuckets } from "./bucket.ts";
+import { isValidBucket, unpackBuckets } from "./bucket.ts";
 import { layoutOf, type RingShape, ringAt } from "./ring.ts";
 
 export interface Read extends RingShape {
@@ -30,10 +31,10 @@ export const read: Operation<Read, { nowMs: number; names: NameBuckets[] }> = {
   repeatable: true,
   encode: ({ first, most, name, ...shape }) => [layoutOf(shape), shape.sampleCount, first, most, name],
   decode(reply) {
-    const strings = readStrings(reply, 8);
+    const strings = readStrings(reply, REPLY_BYTES);
     const names: NameBuckets[] = [];
     for (let i = 0; i < strings.length; i += 2) names.push(namedOf(decoder.decode(strings[i]), strings[i + 1]!));
-    return { nowMs: new DataView(reply.buffer, reply.byteOffset).getFloat64(0, true), names };
+    return { nowMs: new DataView(reply.buffer, reply.byteOffset).getFloat64(REPLY_NOW_MS_AT, true), names };
   },
   local(keys, key, { first, most, name: wanted, ...shape }, nowMs) {
     const ring = ringAt(keys, key, layoutOf(shape));
@@ -50,9 +51,9 @@ export const read: Operation<Read, { nowMs: number; names: NameBuckets[] }> = {
   },
 };
 
-/** An extra byte after the buckets means that some are damaged. */
+/** A `DAMAGE_MARK` after the buckets means that some are damaged. */
 function namedOf(name: string, bytes: Uint8Array): NameBuckets {
-  const isCut = bytes.length % BUCKET_BYTES === 1;
+  const isCut = bytes.length % BUCKET_BYTES === DAMAGE_MARK.length;
   const all = unpackBuckets(isCut ? bytes.subarray(0, -1) : bytes);
   const buckets = all.filter(isValidBucket);
   return { name, buckets, isDamaged: isCut || buckets.length < all.length };

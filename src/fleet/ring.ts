@@ -1,10 +1,8 @@
+import { FORMAT, SLACK_MS } from "../generated/layouts/fleet.ts";
 import type { Keyspace } from "../store/contract.ts";
 import { ARRAY_BYTES, ownText, SLOT_BYTES, textBytes } from "../store/memory/heap-bytes.ts";
 import { refusal } from "../store/refusal.ts";
 
-export const MAX_SENDERS = 512;
-export const SENDER_LIFE_MS = 600_000;
-const SLACK_MS = 60_000;
 const RING_BYTES = 640;
 /** Memory size of a bucket, its field and its map entry. */
 const BUCKET_SIZE_BYTES = SLOT_BYTES + 32 + ARRAY_BYTES + 64;
@@ -25,7 +23,7 @@ interface Sender {
   atMs: number;
 }
 
-/** The buckets of a fleet in a memory store. lua/fleet/law.lua defines the layout in Redis. */
+/** The buckets of a fleet in a memory store. layouts/fleet.mjs and lua/fleet/law.lua define the layout in Redis. */
 export class Ring {
   layout: string | undefined;
   /** A name's number is its position, from 1. Number 0 is all other names. */
@@ -52,7 +50,7 @@ export class Ring {
 }
 
 export function layoutOf({ sampleCount, bucketMs, maxNames }: RingShape): string {
-  return `1|${sampleCount}|${bucketMs}|${maxNames}`;
+  return `${FORMAT}|${sampleCount}|${bucketMs}|${maxNames}`;
 }
 
 /** Returns the stored ring, or an empty one. Throws MISMATCH for another layout. */

@@ -6,7 +6,6 @@ import { sourceFiles } from "./sources.ts";
 const LITERAL_OFFSETS: Record<string, string> = {
   "src/store/message-pack.ts": "the format is MessagePack's",
   "src/counter/": "not yet declared",
-  "src/fleet/": "not yet declared",
   "src/lock/": "not yet declared",
   "src/locked-window/": "not yet declared",
   "src/queue/": "not yet declared",
