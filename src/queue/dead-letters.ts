@@ -7,7 +7,7 @@ import { checkId } from "./options.ts";
 import { dead } from "./steps/dead.ts";
 import { redrive } from "./steps/redrive.ts";
 
-/** Messages whose last delivery failed or lapsed. They corruptCount until they are redriven or cancelled. */
+/** Messages whose last delivery failed or lapsed. They stay until they are redriven or cancelled. */
 export class DeadLetters<Payload = unknown> {
   readonly #store: Store;
   readonly #keys: readonly string[];
@@ -57,7 +57,7 @@ export class DeadLetters<Payload = unknown> {
 
   /**
    * Makes dead messages due at once, with zero deliveries: those with these ids, or all. Returns their number. Corrupt
-   * messages corruptCount dead and are not counted.
+   * messages stay dead and are not counted.
    */
   async redrive(options: { ids?: readonly string[] | undefined } = {}): Promise<number> {
     try {

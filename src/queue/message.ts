@@ -10,7 +10,7 @@ export interface QueuedMessage<Payload = unknown> {
   payload: Payload;
   state: "waiting" | "claimed" | "dead";
   /**
-   * Waiting: when it is due. Claimed: when the claim lapses. Dead: when it exhausted. Ms since 1970, by the server's clock.
+   * Waiting: when it is due. Claimed: when the claim lapses. Dead: when it died. Ms since 1970, by the server's clock.
    */
   atMs: number;
   addedAtMs: number;

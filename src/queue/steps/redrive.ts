@@ -14,7 +14,7 @@ interface Redrive {
 }
 
 /**
- * Makes dead messages due at once. Returns how many, and how many of the earliest dead are corrupt and corruptCount dead. Law
+ * Makes dead messages due at once. Returns their number, and the number of the earliest dead that are corrupt and stay dead. Law
  * in lua/queue/redrive.lua.
  */
 export const redrive: Operation<Redrive, { moved: number; corruptCount: number }> = {
