@@ -74,7 +74,8 @@ export class OrielError extends Error {
 
   /** The message without its place, for an error that adds details or another place. */
   static detailOf(error: OrielError): string {
-    return error instanceof OrielError ? error.#detail : show(error);
+    // Without the name of the class, which bundlers would then rename (`_OrielError`), and Node would print.
+    return typeof error === "object" && error !== null && #detail in error ? error.#detail : show(error);
   }
 }
 
