@@ -170,7 +170,8 @@ export class Breaker {
       `fn did not end within the timeout of ${this.#settings.timeoutMs} ms`,
       options,
     );
-    const placed = this.#at.error("run", error) as OrielError;
+    // Without the server's address: the store has no part in this failure.
+    const placed = new Place("Breaker", this.name).error("run", error) as OrielError;
     this.#timeouts.add(placed);
     return placed;
   };

@@ -67,7 +67,10 @@ export function breakerSettings(options: BreakerOptions): BreakerSettings {
   const { failureRatio, slowRatio, slowCall, failures, timeout, monotonic } = options;
   const { isFailure = () => true, isIgnored = isOpen } = options;
   if (failureRatio === undefined && slowRatio === undefined && failures === undefined)
-    throw argumentError("options", options, "an object with failureRatio, failures, or slowRatio and slowCall");
+    throw new OrielError(
+      "ARGUMENT",
+      "the options name no condition; one of failureRatio, failures, or slowRatio with slowCall is required",
+    );
   if ((slowRatio === undefined) !== (slowCall === undefined))
     throw argumentError("slowCall", slowCall, "given with slowRatio, and only with it");
   for (const [name, given] of Object.entries({ isFailure, isIgnored, monotonic }))

@@ -1,3 +1,4 @@
+import { didYouMean } from "../did-you-mean.ts";
 import { argumentError, checkKnown, corruptError, OrielError, show } from "../errors.ts";
 import { instantMs } from "../time.ts";
 import { checkLayout, type Shaped } from "./agreement.ts";
@@ -40,7 +41,12 @@ export function rowsQuery(shape: CounterShape, query: CountersQuery): RowsQuery 
   if (values === null || typeof values !== "object")
     throw argumentError("values", values, "an object of values by dimension");
   for (const [name, value] of Object.entries(values)) {
-    if (!shape.dimensions.includes(name)) throw argumentError("values", name, `of ${shape.dimensions.join(", ")}`);
+    if (!shape.dimensions.includes(name))
+      throw argumentError(
+        "dimension of values",
+        name,
+        `one of ${shape.dimensions.join(", ")}${didYouMean(name, shape.dimensions)}`,
+      );
     if (typeof value !== "string") throw argumentError(name, value, "a string");
   }
   const fromMs = from === undefined ? undefined : instantMs("from", from);

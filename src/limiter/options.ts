@@ -102,8 +102,9 @@ function checkPolicies(policies: readonly Policy[]): readonly Policy[] {
   for (const one of policies)
     if (typeof one?.kind !== "number")
       throw argumentError("policies", one, "a result of fixedWindow, slidingWindow, leakyBucket, gcra or concurrency");
-  if (new Set(policies.map(({ name }) => name)).size < policies.length)
-    throw argumentError("policies", policies.map(({ name }) => name).join(", "), "policies with different names");
+  const names = policies.map(({ name }) => name);
+  if (new Set(names).size < names.length)
+    throw argumentError("policies", names.join(", "), "policies with different names; pass each its option name");
   return policies;
 }
 

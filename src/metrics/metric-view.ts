@@ -132,14 +132,20 @@ export class MetricView {
   }
 
   /**
-   * Exact percentile (0 to 100) of the response times; NaN if there are none. Needs the option `percentiles`.
+   * Exact percentile (0 to 100) of the response times; NaN if there are none. Throws ARGUMENT without the option
+   * `percentiles` of MetricWindow. A view of a fleet has no percentiles: call `FleetMetrics.latencyPercentilesMs`.
    * After the clock stepped back, events more than one interval before the latest bucket are left out.
    * Cost: some ns per event that entered or left since the last query; otherwise a selection over sorted runs.
    */
   latencyPercentileMs(p: number, options: LatencyPercentileOptions = {}): number {
     const { percentiles, ring, clock } = this.#source;
     if (!percentiles)
-      throw argumentErrorOf("MetricView", "percentiles", undefined, "true, an option of MetricWindow, to ask for them");
+      throw argumentErrorOf(
+        "MetricView",
+        "percentiles",
+        undefined,
+        "true in the options of MetricWindow; for a fleet call its latencyPercentilesMs",
+      );
     const timeMs = clock();
     const [, lastMs] = this.startRange(timeMs);
     return new Place("MetricView").checked("latencyPercentileMs", () =>

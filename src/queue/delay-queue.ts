@@ -131,7 +131,8 @@ export class DelayQueue<Payload = unknown> {
   reschedule(id: string, when: { delay?: Duration | undefined; at?: number | Date | undefined }): Promise<boolean> {
     return this.#at("reschedule", () => {
       checkKnown(when, ["delay", "at"]);
-      if (when.delay === undefined && when.at === undefined) throw argumentError("when", when, "a delay, or at");
+      if (when.delay === undefined && when.at === undefined)
+        throw argumentError("when", when, "an object with delay or at");
       return this.#move(id, dueTimeOf(when));
     });
   }

@@ -5,12 +5,12 @@ const DEEPEST = 1000;
 
 /** The error for a payload that JSON cannot represent. It names the path of the first such value. */
 export function payloadError(payload: unknown): OrielError {
-  return faultIn(payload, "payload", []) ?? argumentError("payload", payload, "what JSON can say, or bytes");
+  return faultIn(payload, "payload", []) ?? argumentError("payload", payload, "a JSON value or bytes");
 }
 
 function faultIn(value: unknown, path: string, above: readonly object[]): OrielError | undefined {
   if (typeof value === "bigint")
-    return argumentError(shortened(path), value, "no bigint, as JSON has none: a string or a number");
+    return argumentError(shortened(path), value, "a string or a number, because JSON has no bigint");
   if (typeof value !== "object" || value === null) return undefined;
   if (above.includes(value)) return argumentError(shortened(path), value, "no object that lies within itself");
   if (above.length === DEEPEST) return argumentError("payload", value, `at most ${DEEPEST} objects deep`);

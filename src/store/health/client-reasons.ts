@@ -4,7 +4,7 @@ import type { Reasons } from "./reason.ts";
 export const SILENT = "the server accepts connections and does not answer";
 export const CLOSES =
   "the server closes connections without an answer; it may expect TLS on this port (rediss://, or the option tls)";
-export const UNREACHED = "the server does not accept connections";
+export const UNREACHED = "no connection to the server is open yet";
 export const STORE_CLOSED = "the store was closed";
 export const NO_TLS = "the server does not answer the TLS handshake; it may speak no TLS on this port (redis://)";
 /** ioredis reports nothing else about a cluster that it cannot reach. */

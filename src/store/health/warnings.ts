@@ -26,7 +26,7 @@ export function watchEviction(client: ScriptClient, onWarning: Emit): void {
 export function watchAppendOnly(client: ScriptClient, onWarning: Emit): void {
   watch(client, onWarning, "persistence", (text) => {
     if (!/^aof_enabled:0/m.test(text)) return undefined;
-    return "appendonly is no: a restart of Redis loses counts that were acknowledged and are in no table yet; it should be yes";
+    return "appendonly is no: a restart of Redis loses acknowledged counts and messages; it should be yes";
   });
 }
 

@@ -40,7 +40,13 @@ export function httpStore(options: HttpStoreOptions): WatchedStore {
     if (given !== undefined && typeof given !== "function") throw argumentError("fetch", given, "a function");
     const isToken = typeof token === "string" && /^[!-~]+$/.test(token);
     // The error does not contain the value, because errors are logged.
-    if (!isToken) throw argumentError("token", typeof token, "text of visible ASCII characters, at least one");
+    if (!isToken) {
+      const given = token === undefined ? "undefined" : token === "" ? "empty" : `a ${typeof token} with other content`;
+      throw new OrielError(
+        "ARGUMENT",
+        `token is ${given}; it must be a string of visible ASCII characters, at least one`,
+      );
+    }
     const server = {
       url: checkUrl(url),
       token,
@@ -68,6 +74,6 @@ function checkUrl(url: unknown): string {
   }
   const { protocol, username, password, search, hash, origin, pathname } = parsed;
   if (typeof url !== "string" || !/^https?:$/.test(protocol) || username || password || search || hash)
-    throw new OrielError("ARGUMENT", `url is at ${protocol}//${parsed.host}; it must be ${allowed}`);
+    throw new OrielError("ARGUMENT", `url is ${protocol}//${parsed.host}; it must be ${allowed}`);
   return `${origin}${pathname}`.replace(/\/+$/, "");
 }
