@@ -30,9 +30,9 @@ const OF_SERVER: ReadonlySet<OrielErrorCode> = new Set<OrielErrorCode>([
  *   method that is hot .. `return promise.catch(this.#failed)`, with `#failed = this.#place.thrower("take")` made once
  *   sync method ......... `try { ... } catch (error) { throw this.#place.error("record", error); }`
  *
- * The error is made anew there, in the public method's own async frame, so that its stack continues to the caller's line.
- * An error that is no OrielError (a signal's reason, an error of a callback) passes unchanged. So does an error that has a
- * place already, since it may be a signal's reason too. A structure made of other structures uses `outer`.
+ * The error is made anew there, in the public method's own async frame, so that its stack continues to the caller's
+ * line. An error that is no OrielError (a signal's reason, an error of a callback) passes unchanged. So does an error
+ * that has a place already, since it may be a signal's reason too. A structure made of other structures uses `outer`.
  */
 export class Place {
   readonly #structure: string;
@@ -101,7 +101,8 @@ export class Place {
 }
 
 /**
- * Returns the result of `call`. An error names the public function `name`. For functions without a structure, off hot paths.
+ * Returns the result of `call`. An error names the public function `name`. For functions without a structure, off hot
+ * paths.
  */
 export function placed<T>(name: string, call: () => T): T {
   return new Place(name).checked(undefined, call);

@@ -24,7 +24,10 @@ function until(maxMs: number): string {
   return ` to ${maxMs} ms${maxMs % UNIT_MS.d === 0 ? ` (${maxMs / UNIT_MS.d}d)` : ""}`;
 }
 
-/** Milliseconds of a duration that came as text, of the environment for instance: "250ms", "10s", "5m", "1h", "7d". Throws ARGUMENT. */
+/**
+ * Milliseconds of a duration that came as text, of the environment for instance: "250ms", "10s", "5m", "1h", "7d".
+ * Throws ARGUMENT.
+ */
 export function parseDuration(text: string): number {
   const ms = typeof text === "string" ? parse(text) : Number.NaN;
   if (!Number.isFinite(ms))

@@ -1,10 +1,10 @@
 -- Code that precedes a step sent as JSON text. JSON carries no bytes, so arguments of bytes are sent in 64 characters.
--- ARGV  the step's own · last: one letter for each of them, "t" text as it is, "b" bytes
--- KEYS and Reply are the step's. Cost: some 40 ns a byte, 3 us for the call.
+-- ARGV  the step's arguments · last: one letter for each of them, "t" for text as it is, "b" for bytes
+-- KEYS and Reply are those of the step. Cost: 3 us for the call and about 40 ns a byte.
 --
--- Six bytes are eight characters from "0" on: six with the low six bits of a byte each, then two with the high two bits of
--- three bytes each. So two additions turn one number of six characters into one of six bytes. The n bytes left over at
--- the end are n characters of low bits, then one or two of high bits. Twin: src/store/http/ascii.ts.
+-- Six bytes are eight characters from "0" on: six with the low six bits of a byte each, then two with the high two bits
+-- of three bytes each. So two additions turn one number of six characters into one of six bytes. The n bytes left over
+-- at the end are n characters of low bits, then one or two of high bits. Twin: src/store/http/ascii.ts.
 do
   local marks = ARGV[#ARGV]
   ARGV[#ARGV] = nil

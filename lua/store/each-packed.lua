@@ -1,9 +1,9 @@
--- The wrapper of every packed step. `inputs` has the inputs of all groups, one after the other and equal in size, or the
--- one input that all groups share. Each group has the same number of KEYS.
+-- The wrapper of every packed step. `inputs` has the inputs of all groups, one after the other and equal in size, or
+-- the one input that all groups share. Each group has the same number of KEYS.
 -- ARGV  1 number of groups · 2 inputs · 3 bytes of an input
--- Reply: first the answers, one after the other, in one string; then, for each group without one, { its number as
--- text, code, text }: a refusal, returned or thrown as { code =, text = } ("ERROR": another error was caught, text is
--- Redis' message).
+-- Reply: an array. Its first element has all answers, one after the other, in one string. Each group without an answer
+-- adds { its number as text, code, text }. A step refuses by returning or throwing { code =, text = }. The code "ERROR"
+-- means that another error was caught; text is then Redis' message.
 -- @include store/clock
 local groups = tonumber(ARGV[first_argument])
 inputs = ARGV[first_argument + 1]
@@ -20,7 +20,7 @@ for group = 1, groups do
     if type(answer) ~= "table" then answer = { "ERROR", tostring(answer) }
     else answer = answer.code and { answer.code, answer.text } or { "ERROR", answer.err or "" } end
   elseif type(answer) ~= "string" and type(answer) ~= "table" then
-    answer = { "ERROR", "the step gave no bytes" }
+    answer = { "ERROR", "the step returned no bytes" }
   end
   if type(answer) == "string" then
     answers[#answers + 1] = answer

@@ -1,5 +1,5 @@
--- The wrapper of every step. It runs the step for each group of KEYS and catches errors, so that one failure affects one
--- group only.
+-- The wrapper of every step. It runs the step for each group of KEYS and catches errors, so that one failure affects
+-- one group only.
 -- Reply: one element per group, which is the step's bytes or { code, text }. A step refuses by returning or throwing
 -- { code =, text = }. The code "ERROR" means that another error was caught; text is then Redis' message.
 -- @include store/clock
@@ -15,7 +15,7 @@ for group = 1, groups do
     if type(reply) ~= "table" then reply = { "ERROR", tostring(reply) }
     else reply = reply.code and { reply.code, reply.text } or { "ERROR", reply.err or "" } end
   elseif type(reply) ~= "string" and type(reply) ~= "table" then
-    reply = { "ERROR", "the step gave no bytes" }
+    reply = { "ERROR", "the step returned no bytes" }
   end
   replies[group] = reply
 end

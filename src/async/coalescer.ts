@@ -9,8 +9,8 @@ interface CoalescerOptions<Batch> {
 }
 
 /**
- * Collects the items of several calls in one batch, which is sent once. The user decides what a batch is: an array, or a
- * map of groups that are sent apart.
+ * Collects the items of several calls in one batch, which is sent once. The user decides what a batch is: an array, or
+ * a map of groups that are sent apart.
  *
  * - The first `open` after a send begins a batch and schedules its flush. Later ones return the same batch.
  * - A batch is sent once, by the first flush after it began. That is its own flush, an explicit one of a full batch, or

@@ -38,17 +38,18 @@ export async function count(typed: CountTyped, streams: Streams): Promise<number
   const interrupt = () => stop.abort();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, interrupt);
   const group = new StreamGroup(typed.redis, typed.stream, typed.group, Number(typed.replicas));
-  const renewing = setInterval(() => group.renew().catch(() => {}), RENEW_MS); // retried; a worker that fails for too long counts as gone
+  // A failure is ignored: the next renewal retries, and another worker takes over when the lease expires.
+  const renewing = setInterval(() => group.renew().catch(() => {}), RENEW_MS);
   try {
-    const flow = new Counters(store, typed.name ?? typed.stream, {
+    const counters = new Counters(store, typed.name ?? typed.stream, {
       dimensions: typed.dimensions.split(","),
       addedDimensions: typed.addedDimensions?.split(",") ?? [],
       shards: Number(typed.shards),
       replicas: Number(typed.replicas),
     });
     await group.open(stop.signal);
-    const worker = new StreamWorker(flow, group, typed, warn);
-    await output.write(`oriel count: ${group.consumer} of ${typed.group} counts ${typed.stream} as ${flow.name}\n`);
+    const worker = new StreamWorker(counters, group, typed, warn);
+    await output.write(`oriel count: ${group.consumer} of ${typed.group} counts ${typed.stream} as ${counters.name}\n`);
     for (let isOver = false; !isOver && !stop.signal.aborted; ) {
       const isBusy = await worker.turn(typed.once !== true);
       if (!isBusy && typed.once === true) isOver = await worker.isDone();
@@ -69,14 +70,14 @@ export async function count(typed: CountTyped, streams: Streams): Promise<number
 class StreamWorker {
   counted = 0;
   bad = 0;
-  readonly #flow: Counters;
+  readonly #counters: Counters;
   readonly #group: StreamGroup;
   readonly #typed: CountTyped;
   readonly #warn: (text: string) => void;
-  #lookedAtMs = Number.NEGATIVE_INFINITY;
+  #checkedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(flow: Counters, group: StreamGroup, typed: CountTyped, warn: (text: string) => void) {
-    this.#flow = flow;
+  constructor(counters: Counters, group: StreamGroup, typed: CountTyped, warn: (text: string) => void) {
+    this.#counters = counters;
     this.#group = group;
     this.#typed = typed;
     this.#warn = warn;
@@ -86,9 +87,9 @@ class StreamWorker {
   async turn(isWaiting: boolean): Promise<boolean> {
     try {
       let isBusy = await this.#countPending(this.#group.consumer);
-      if (performance.now() - this.#lookedAtMs > RENEW_MS || !isWaiting) {
-        this.#lookedAtMs = performance.now();
-        for (const consumer of await this.#group.left()) isBusy = (await this.#countPending(consumer)) || isBusy;
+      if (performance.now() - this.#checkedAtMs > RENEW_MS || !isWaiting) {
+        this.#checkedAtMs = performance.now();
+        for (const consumer of await this.#group.abandoned()) isBusy = (await this.#countPending(consumer)) || isBusy;
       }
       return (await this.#group.fetch(isWaiting && !isBusy)) || isBusy;
     } catch (error) {
@@ -116,7 +117,7 @@ class StreamWorker {
       if (entries.length === 0) return turns > 0;
       const events = entries.map((entry) => ({ entry, event: this.#eventOf(entry) }));
       const good = events.filter(({ event }) => event !== undefined);
-      await this.#flow.addBatch(
+      await this.#counters.addBatch(
         source,
         good.map(({ entry }) => offsetOf(entry.id)),
         good.map(({ event }) => event!),
@@ -129,8 +130,9 @@ class StreamWorker {
   #eventOf({ id, fields }: StreamEntry): CountedEvent | undefined {
     const { count, at } = this.#typed;
     try {
-      if (fields === undefined) throw argumentError("entry", id, "in the stream still; it was trimmed");
-      const { dimensions, added = 0 } = this.#flow.shape;
+      if (fields === undefined)
+        throw argumentError("entry", id, "an entry that is still in the stream; it was trimmed");
+      const { dimensions, added = 0 } = this.#counters.shape;
       const first = dimensions.length - added;
       // A writer of entries may not know an added dimension.
       const values = Object.fromEntries(
@@ -141,7 +143,7 @@ class StreamWorker {
         count: count === undefined ? 1 : Number(fields[count]),
         at: at === undefined ? Number(id.split("-")[0]) : Number(fields[at]),
       };
-      this.#flow.check(event);
+      this.#counters.check(event);
       return event;
     } catch (error) {
       if (++this.bad <= MAX_WARNED) this.#warn(`entry ${id}: ${(error as Error).message}`);

@@ -10,7 +10,7 @@ export function failureText(error: unknown): string {
   return `oriel: ${oneLine(code === undefined || message.includes(code) ? String(message ?? error) : `${code} ${message}`)}\n`;
 }
 
-/** The text on one line, without characters that could steer a terminal. */
+/** The text on one line, with control characters escaped. */
 export function oneLine(text: string): string {
   return printable(text.trim().replace(/\s*\n\s*/g, " "));
 }

@@ -163,12 +163,10 @@ function queueCommand(streams: Streams, end: (status: number) => void): Command 
   return new Command("queue")
     .description("Shows the state of a delay queue, and redrives its dead messages.")
     .addArgument(
-      new Argument("<what>", "its counts; the next due messages; the dead ones; or add the dead ones again").choices([
-        "counts",
-        "peek",
-        "dead",
-        "redrive",
-      ]),
+      new Argument(
+        "<what>",
+        "counts, the next due messages, the dead messages, or redrive (add the dead messages again)",
+      ).choices(["counts", "peek", "dead", "redrive"]),
     )
     .argument("<name>", "name of the queue")
     .requiredOption("--redis <url>", "Redis with the queue; nodes of a cluster separated by commas")

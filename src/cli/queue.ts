@@ -21,12 +21,12 @@ export async function queue(what: string, name: string, typed: QueueTyped, strea
   const store = openStore(typed.redis, typed.prefix);
   const output = new Output(streams.stdout);
   try {
-    const its = new DelayQueue(store, name, { shards: Number(typed.shards) });
+    const delayQueue = new DelayQueue(store, name, { shards: Number(typed.shards) });
     const limit = Number(typed.limit);
-    if (what === "counts") await output.write(countsText(await its.counts(), typed));
-    else if (what === "peek") await output.write(listText(await its.peek({ limit }), typed));
-    else if (what === "dead") await output.write(listText(await its.dead.list({ limit }), typed));
-    else await output.write(redrivenText(await its.dead.redrive(idsOf(typed)), typed));
+    if (what === "counts") await output.write(countsText(await delayQueue.counts(), typed));
+    else if (what === "peek") await output.write(listText(await delayQueue.peek({ limit }), typed));
+    else if (what === "dead") await output.write(listText(await delayQueue.dead.list({ limit }), typed));
+    else await output.write(redrivenText(await delayQueue.dead.redrive(idsOf(typed)), typed));
     return 0;
   } finally {
     await store.close();

@@ -41,8 +41,9 @@ export function clusterClient(redis: string, options: ClusterOptions = {}): Clus
 }
 
 /**
- * A client for plain commands, not connected yet. It never retries a command on another connection than the commands sent
- * with it, since WAIT answers for the writes before it on its connection. If the server is unreachable, it fails at once.
+ * A client for plain commands, not connected yet. It never retries a command on another connection than the commands
+ * sent with it, since WAIT answers for the writes before it on its connection. If the server is unreachable, it fails
+ * at once.
  */
 export function redisClient(redis: string): Redis | Cluster {
   const options = { autoResendUnfulfilledCommands: false, socketTimeout: MAX_SILENCE_MS };
@@ -53,9 +54,9 @@ export function redisClient(redis: string): Redis | Cluster {
 }
 
 /**
- * Connects a client. Resolves when commands can be sent. Rejects if no node answers, if the cluster stays down for longer
- * than a failover, or when `signal` aborts. The promise of ioredis's own `connect` never settles if the first answering node
- * reports the cluster as down, although the client retries (its pull request 741).
+ * Connects a client. Resolves when commands can be sent. Rejects if no node answers, if the cluster stays down for
+ * longer than a failover, or when `signal` aborts. The promise of ioredis's own `connect` never settles if the first
+ * answering node reports the cluster as down, although the client retries (its pull request 741).
  */
 export async function connected(client: Redis | Cluster, signal: AbortSignal): Promise<void> {
   let late: NodeJS.Timeout | undefined;

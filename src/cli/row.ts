@@ -27,7 +27,7 @@ export function numberText(value: number): string {
   return String(Number(value.toPrecision(7)));
 }
 
-/** Control characters, which could steer a terminal, as `\x1b`; of a long text the beginning. */
+/** Escapes control characters as `\x1b`, because they could control a terminal. Cuts a long text. */
 export function safeText(text: string, maxLength = 40): string {
   const cut = text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the search is for them

@@ -17,8 +17,8 @@ type Read = [stream: string, entries: [id: string, fields: string[] | null][]];
 
 /**
  * One worker of a consumer group of a Redis stream. Its consumer name is the first free slot of w0, w1, .... Delivered
- * entries belong to a consumer name until they are acknowledged, whichever process uses the name. Two processes with one
- * name do no harm, since each entry is counted once.
+ * entries belong to a consumer name until they are acknowledged, whichever process uses the name. Two processes with
+ * one name do no harm, since each entry is counted once.
  */
 export class StreamGroup {
   readonly #stream: string;
@@ -57,8 +57,8 @@ export class StreamGroup {
   }
 
   /**
-   * Requests new entries for this consumer. Resolves to false if there are none. Only `pending` returns the entries, so that
-   * a lost reply loses none.
+   * Requests new entries for this consumer. Resolves to false if there are none. Only `pending` returns the entries, so
+   * that a lost reply loses none.
    */
   async fetch(isWaiting: boolean): Promise<boolean> {
     const block = isWaiting ? (["BLOCK", MAX_BLOCK_MS] as const) : [];
@@ -67,8 +67,8 @@ export class StreamGroup {
   }
 
   /**
-   * The delivered and unacknowledged entries of a consumer, oldest first. Rejects if too few replicas have the delivery. The
-   * next primary would deliver it to another consumer, or lack its entries and reuse their ids.
+   * The delivered and unacknowledged entries of a consumer, oldest first. Rejects if too few replicas have the
+   * delivery. The next primary would deliver it to another consumer, or lack its entries and reuse their ids.
    */
   async pending(consumer: string): Promise<StreamEntry[]> {
     const command = ["GROUP", this.#group, consumer, "COUNT", MAX_ENTRIES, "STREAMS", this.#stream, "0"];
@@ -84,7 +84,7 @@ export class StreamGroup {
     }
     const [read, , confirmed] = answers.map(([, answer]) => answer);
     if (this.#replicas > 0 && Number(confirmed) < this.#replicas)
-      throw new Error(`${confirmed} of ${this.#replicas} replicas have what ${consumer} was given`);
+      throw new Error(`${confirmed} of ${this.#replicas} replicas have the entries delivered to ${consumer}`);
     // [stream, entries], in RESP2 within one more list.
     const reply = read as Read | [Read] | null;
     const [, list] = (Array.isArray(reply?.[0]) ? reply[0] : (reply ?? ["", []])) as Read;
@@ -101,20 +101,21 @@ export class StreamGroup {
     return Number(pending);
   }
 
-  /** Consumers that have pending entries and whose slot nobody holds. */
-  async left(): Promise<string[]> {
+  /** Consumers with pending entries whose lease has expired. */
+  async abandoned(): Promise<string[]> {
     const consumers = (await this.#client.call("XINFO", "CONSUMERS", this.#stream, this.#group)) as unknown[];
-    const left: string[] = [];
+    const abandoned: string[] = [];
     for (const one of consumers) {
       const { name, pending } = Array.isArray(one) ? pairsOf(one) : (one as Record<string, string>);
       if (name === undefined || name === this.consumer || Number(pending) === 0) continue;
-      if ((await this.#client.exists(this.#leaseOf(name))) === 0) left.push(name);
+      if ((await this.#client.exists(this.#leaseOf(name))) === 0) abandoned.push(name);
     }
-    return left;
+    return abandoned;
   }
 
   async close(): Promise<void> {
-    if (this.consumer !== "") await this.#client.del(this.#leaseOf(this.consumer)).catch(() => {}); // otherwise its lease expires
+    // If this fails, the lease expires by itself.
+    if (this.consumer !== "") await this.#client.del(this.#leaseOf(this.consumer)).catch(() => {});
     this.#client.disconnect();
     this.#waiting.disconnect();
   }

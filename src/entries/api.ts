@@ -1,4 +1,4 @@
-// What every recipe of `oriel` exports, whatever the runtime.
+// The exports of `oriel` in every runtime.
 export {
   type ColumnOptions,
   type Instant,

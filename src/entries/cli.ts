@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { runCommand } from "../cli/program.ts";
 
-// The status is set, not forced: the process ends by itself once nothing is open any more.
+// `process.exit` would cut off pending output. The process ends by itself when nothing is open.
 runCommand(process.argv.slice(2), process).then((status) => {
   process.exitCode = status;
 });

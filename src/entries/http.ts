@@ -1,4 +1,5 @@
-// Limiters over HTTP: header fields, clients' addresses, middleware. It names no framework and imports no kernel.
+// Entry `oriel/http`: header fields, clients' addresses and middleware for limiters. Imports no framework and no
+// kernel.
 export { type ErrorPlace, OrielError, type OrielErrorCode, type OrielErrorOptions } from "../errors.ts";
 export {
   type ExpressLimiterOptions,

@@ -1,4 +1,4 @@
-// The recipe for Node and Bun: SIMD, else scalar WebAssembly, else JavaScript; Redis through ioredis.
+// Entry `oriel` for Node and Bun. Kernels: WebAssembly with SIMD, else without, else JavaScript. Redis through ioredis.
 import { kernels } from "../kernel/built-in.ts";
 import { provideKernels } from "../kernel/choose.ts";
 

@@ -1,4 +1,4 @@
-// The recipe without WebAssembly, for strict content policies and runtimes that have none; built from runtimes/js.ts.
+// Entry `oriel/js`: no WebAssembly, for strict content policies and runtimes without it. Bundles use runtimes/js.ts.
 import { provideKernels } from "../kernel/choose.ts";
 import { js } from "../kernel/js/js.ts";
 

@@ -1,4 +1,4 @@
-// What every recipe of `oriel/kernel` exports: the kernels alone, no store.
+// The exports of `oriel/kernel` in every runtime: the kernels, no store.
 export { type ErrorPlace, OrielError, type OrielErrorCode, type OrielErrorOptions } from "../errors.ts";
 export type { ColumnOptions, Instant, PercentileOptions, TrimOptions, WindowStatsOptions } from "../kernel/api.ts";
 export { kernel } from "../kernel/api.ts";

@@ -1,4 +1,5 @@
-// Sinks that counters are drained to: PostgreSQL, MariaDB, MySQL, SQLite, Oracle. It imports no driver and no kernel.
+// Entry `oriel/sql`: sinks for the counts of counters: PostgreSQL, MariaDB, MySQL, SQLite, Oracle. It imports no driver
+// and no kernel.
 
 export type { BucketName } from "../counter/buckets.ts";
 export type { CounterRow } from "../counter/row.ts";

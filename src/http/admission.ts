@@ -14,8 +14,8 @@ export type HeaderValue = string | readonly string[] | undefined | null;
 export interface LimiterOptions<Request> {
   /**
    * The client that the request counts for. Default: the client's address from the framework, by `clientKey`. All
-   * malformed addresses count as one client. A list, a key of more than 256 characters and one with lone surrogates count
-   * by their SHA-256. Requests without a key (undefined, null) count together.
+   * malformed addresses count as one client. A list, a key of more than 256 characters and one with lone surrogates
+   * count by their SHA-256. Requests without a key (undefined, null) count together.
    */
   key?: ((request: Request) => HeaderValue | Promise<HeaderValue>) | undefined;
   /** Bits of an IPv6 address that make one client, for the default `key`. Default 64. */
@@ -29,9 +29,9 @@ export interface LimiterOptions<Request> {
   /** The partition key (`pk`) in the header fields, made from the request's id. Default: none. */
   partitionKey?: ((id: string) => string | Uint8Array | undefined) | undefined;
   /**
-   * If the store fails (unreachable, too slow, full): "throw" (default) passes the error to the framework; "pass" lets the
-   * request pass. All other errors go to the framework: those of `key`, `cost` and `skip`, wrong arguments, damaged states,
-   * and ids with more records or reservations than a limiter can count.
+   * If the store fails (unreachable, too slow, full): "throw" (default) passes the error to the framework; "pass" lets
+   * the request pass. All other errors go to the framework: those of `key`, `cost` and `skip`, wrong arguments, damaged
+   * states, and ids with more records or reservations than a limiter can count.
    */
   onError?: "throw" | "pass" | undefined;
 }
@@ -55,8 +55,8 @@ export function decisionOf(request: object): Decision | undefined {
 }
 
 /**
- * Checks a middleware's arguments and returns the function that asks the limiter. Throws ARGUMENT. `addressOf` returns the
- * client's address, or undefined if the framework does not know it. `identity` returns the object for `decisionOf`.
+ * Checks a middleware's arguments and returns the function that asks the limiter. Throws ARGUMENT. `addressOf` returns
+ * the client's address, or undefined if the framework does not know it. `identity` returns the object for `decisionOf`.
  */
 export function admission<Request>(
   name: string,

@@ -7,9 +7,9 @@ const MAX_CHARACTERS = 256;
 export const MALFORMED_ADDRESS = "malformed address";
 
 /**
- * Returns the limiter's id for a client's key. Clients choose their headers, so no header value is an error or a way past
- * the limit. A long key, a list and text with lone surrogates count by their hash, each as its own client. Requests without
- * a key count together with the key "". Throws ARGUMENT for values that no header has.
+ * Returns the limiter's id for a client's key. Clients choose their headers, so no header value is an error or a way
+ * past the limit. A long key, a list and text with lone surrogates count by their hash, each as its own client.
+ * Requests without a key count together with the key "". Throws ARGUMENT for values that no header has.
  */
 export function clientId(key: unknown): string | Promise<string> {
   if (typeof key === "string") return key.length > MAX_CHARACTERS || /\p{Surrogate}/u.test(key) ? hashOf(key) : key;

@@ -3,7 +3,9 @@ import { placed } from "../place.ts";
 import { parseIpv4, parseIpv6 } from "./ip-address.ts";
 
 export interface ClientKeyOptions {
-  /** Prefix length of an IPv6 address that counts as one client, 32 to 128 bits. Default 64: the network of one host. */
+  /**
+   * Prefix length of an IPv6 address that counts as one client, 32 to 128 bits. Default 64: the network of one host.
+   */
   ipv6Prefix?: number | undefined;
 }
 
@@ -13,8 +15,8 @@ export interface ClientKeyOptions {
  * ("::ffff:203.0.113.7"), translated ("::ffff:0:203.0.113.7", "64:ff9b::203.0.113.7") and 6to4 ("2002:cb00:7107::1"). A
  * zone ("%eth0") is ignored. All spellings of an address have the same id.
  *
- * The caller (the framework) decides whether to trust X-Forwarded-For, and passes the client's address. Throws ARGUMENT if
- * `ip` is not an address, or has a port or brackets.
+ * The caller (the framework) decides whether to trust X-Forwarded-For, and passes the client's address. Throws ARGUMENT
+ * if `ip` is not an address, or has a port or brackets.
  */
 export function clientKey(ip: string, options: ClientKeyOptions = {}): string {
   return placed("clientKey", () => {
@@ -25,7 +27,9 @@ export function clientKey(ip: string, options: ClientKeyOptions = {}): string {
   });
 }
 
-/** Same as `clientKey`, but returns undefined for text that is not an address. Throws ARGUMENT unless `ip` is a string. */
+/**
+ * Same as `clientKey`, but returns undefined for text that is not an address. Throws ARGUMENT unless `ip` is a string.
+ */
 export function addressKey(ip: unknown, ipv6Prefix = 64): string | undefined {
   const prefix = checkPrefix(ipv6Prefix);
   if (typeof ip !== "string") throw argumentError("ip", ip, "an IPv4 or IPv6 address");

@@ -61,9 +61,9 @@ interface Quota {
  * Retry-After if it is a denial. Windows and times are whole seconds, rounded up. Source:
  * draft-ietf-httpapi-ratelimit-headers-11.
  *
- * Shadow policies are omitted. A field without items is absent: a degraded decision may know no policy. Infinite times are
- * absent: a cost above the limit has no Retry-After. `t` is the time until all permits are free. For a policy that denies,
- * it is the time until the call would pass, which is never after Retry-After. Throws ARGUMENT.
+ * Shadow policies are omitted. A field without items is absent: a degraded decision may know no policy. Infinite times
+ * are absent: a cost above the limit has no Retry-After. `t` is the time until all permits are free. For a policy that
+ * denies, it is the time until the call would pass, which is never after Retry-After. Throws ARGUMENT.
  */
 export function rateLimitHeaders(decision: Decision, options: RateLimitHeaderOptions = {}): Record<string, string> {
   return placed("rateLimitHeaders", () => {

@@ -6,7 +6,9 @@ export function sfInteger(value: number): string {
   return String(Math.min(Math.max(Math.floor(value), 0), MAX_INTEGER));
 }
 
-/** The characters of a String. Others, and "%", are percent-encoded as UTF-8, so that different names stay different. */
+/**
+ * The characters of a String. Others, and "%", are percent-encoded as UTF-8, so that different names stay different.
+ */
 export function sfText(text: string): string {
   return text.replace(/[^\x20-$&-~]+/g, (part) =>
     Array.from(new TextEncoder().encode(part), (byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join(

@@ -1,3 +1,3 @@
-// The recipe for Deno: as for Node, without anything that needs a permission before it is used.
+// Entry `oriel` for Deno: the same as for Node, but no permission is required until it is used.
 export { redisStore } from "../store/redis/redis.ts";
 export * from "./with-bytes.ts";

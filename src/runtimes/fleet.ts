@@ -1,4 +1,4 @@
-// The recipe of `oriel/fleet`: its entry, and the kernels with what computes.
+// Entry `oriel/fleet` with kernels. Only exports that compute import them.
 import * as entry from "../entries/structures/fleet.ts";
 import { kernels } from "../kernel/built-in.ts";
 import { withKernels } from "../kernel/provided.ts";

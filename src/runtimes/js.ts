@@ -1,4 +1,4 @@
-// The recipe of oriel/js for bundles: no WebAssembly; kernels only with what computes.
+// Entry `oriel/js` for bundles: no WebAssembly. Only exports that compute import the kernels.
 import * as api from "../entries/api.ts";
 import { js } from "../kernel/js/js.ts";
 import { withKernels } from "../kernel/provided.ts";
@@ -8,7 +8,7 @@ export { redisStore } from "../store/redis/redis-edge.ts";
 
 const kernels = [js];
 
-// These compute, and bring the kernels with them; whatever else a bundle has of api.ts brings none.
+// Only these exports compute. A bundle without them contains no kernels.
 export const FleetMetrics = /* @__PURE__ */ withKernels(api.FleetMetrics, kernels);
 export const kernel = /* @__PURE__ */ withKernels(api.kernel, kernels);
 export const rollingPercentile = /* @__PURE__ */ withKernels(api.rollingPercentile, kernels);

@@ -1,4 +1,4 @@
-// The kernels for Vercel's edge runtime, which runs no WebAssembly but that of a file imported so.
+// The kernels for Vercel's edge runtime, which runs WebAssembly only from a file imported in this way.
 import type { KernelCandidate } from "../kernel/choose.ts";
 import { js } from "../kernel/js/js.ts";
 import { moduleKernel } from "../kernel/module-kernel.ts";

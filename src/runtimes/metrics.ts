@@ -1,4 +1,4 @@
-// The recipe of `oriel/metrics`: its entry, and the kernels with what computes.
+// Entry `oriel/metrics` with kernels. Only exports that compute import them.
 import * as entry from "../entries/structures/metrics.ts";
 import { kernels } from "../kernel/built-in.ts";
 import { withKernels } from "../kernel/provided.ts";

@@ -1,4 +1,4 @@
-// The recipe of `oriel/series`: its entry, and the kernels with what computes.
+// Entry `oriel/series` with kernels. Only exports that compute import them.
 import * as entry from "../entries/structures/series.ts";
 import { kernels } from "../kernel/built-in.ts";
 import { withKernels } from "../kernel/provided.ts";

@@ -1,10 +1,10 @@
-// Runtimes that import a .wasm file get a compiled module.
+// The import of a .wasm file is a compiled module.
 declare module "*.wasm" {
   const module: object;
   export default module;
 }
 
-// The same, in the words of Vercel's edge runtime.
+// The same, as Vercel's edge runtime spells it.
 declare module "*.wasm?module" {
   const module: object;
   export default module;

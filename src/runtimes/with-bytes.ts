@@ -1,11 +1,11 @@
-// What recipes with the kernels' bytes inside export, besides a store.
+// The exports, besides `redisStore`, of the entries that contain the kernels' bytes.
 import * as api from "../entries/api.ts";
 import { kernels } from "../kernel/built-in.ts";
 import { withKernels } from "../kernel/provided.ts";
 
 export * from "../entries/api.ts";
 
-// These compute, and bring the kernels with them; whatever else a bundle has of api.ts brings none.
+// Only these exports compute. A bundle without them contains no kernels.
 export const FleetMetrics = /* @__PURE__ */ withKernels(api.FleetMetrics, kernels);
 export const kernel = /* @__PURE__ */ withKernels(api.kernel, kernels);
 export const rollingPercentile = /* @__PURE__ */ withKernels(api.rollingPercentile, kernels);

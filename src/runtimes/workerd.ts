@@ -1,4 +1,4 @@
-// The recipe for Cloudflare Workers; no TCP of its own.
+// Entry `oriel` for Cloudflare Workers. It opens no TCP connection itself.
 import * as api from "../entries/api.ts";
 import { withKernels } from "../kernel/provided.ts";
 import { kernels } from "./kernels-workerd.ts";
@@ -6,7 +6,7 @@ import { kernels } from "./kernels-workerd.ts";
 export * from "../entries/api.ts";
 export { redisStore } from "../store/redis/redis-edge.ts";
 
-// These compute, and bring the kernels with them; whatever else a bundle has of api.ts brings none.
+// Only these exports compute. A bundle without them contains no kernels.
 export const FleetMetrics = /* @__PURE__ */ withKernels(api.FleetMetrics, kernels);
 export const kernel = /* @__PURE__ */ withKernels(api.kernel, kernels);
 export const rollingPercentile = /* @__PURE__ */ withKernels(api.rollingPercentile, kernels);

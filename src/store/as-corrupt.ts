@@ -1,8 +1,8 @@
 import { corruptError, OrielError } from "../errors.ts";
 
 /**
- * Makes an error that was thrown while the value of `key` was read name that key. Errors of decoding become CORRUPT.
- * Other errors are returned unchanged.
+ * Adds `key` to an error that was thrown while its value was read. Errors of decoding become CORRUPT. Other errors are
+ * returned unchanged.
  */
 export function asCorrupt(key: string, error: unknown): unknown {
   if (error instanceof OrielError) {

@@ -6,8 +6,8 @@ export interface Script {
   readonly text: string;
   readonly sha: string;
   /**
-   * SHA-1 of the script's form for ASCII arguments (store/http/ascii.ts). Without it, that form is sent whole each
-   * time.
+   * SHA-1 of the script's form for ASCII arguments (store/http/ascii.ts). Without it, each HTTP call sends the whole
+   * text.
    */
   readonly asciiSha?: string;
 }
@@ -16,8 +16,8 @@ export interface Script {
 export type Argument = string | number | Uint8Array;
 
 /**
- * The keys that one local step may touch: only its declared keys, except through `find`. Writes are kept when the step
- * returns. A structure decides which values it keeps under a key. `sizeBytes` is the value's size in the heap
+ * The keys that one local step may touch: only its declared keys, except through `find`. Writes take effect when the
+ * step returns. A structure decides which values it stores under a key. `sizeBytes` is the value's size in the heap
  * (store/memory/heap-bytes.ts). It counts against the store's bound, together with the key. `expireAtMs` is absolute
  * server time; Infinity means that the key never expires. As in Redis, a key exists at `expireAtMs` and is gone after
  * it.
@@ -37,7 +37,7 @@ export interface Keyspace {
    */
   set(key: string, value: unknown, sizeBytes: number, expireAtMs: number): void;
   delete(key: string): void;
-  /** Sends `message` to the subscribers of `channel` once the step is kept; the twin of PUBLISH. */
+  /** Sends `message` to the subscribers of `channel` when the step's writes take effect, as PUBLISH does in Redis. */
   publish(channel: string, message: string): void;
 }
 
@@ -53,9 +53,11 @@ export interface Step<Input, Output> {
   /** Number of keys per step; 1 unless `keysOf` is given. */
   readonly keyCount: number;
   keysOf?(key: string, input: Input): string[];
-  /** True if a second run of the same call counts once, whatever happened in between. Such a call may be sent again. */
+  /**
+   * True if two runs of the same call have the effect of one, whatever happened in between. Then it may be sent again.
+   */
   readonly repeatable: boolean;
-  /** Bound on the bytes of calls that travel together: Redis serves no other client during them. Default 1 MiB. */
+  /** Bound on the bytes of calls in one script call, because Redis serves no other client during it. Default 1 MiB. */
   readonly maxBytes?: number;
   /** True if the data exists only in Redis and never expires. A server without an append-only file causes a warning. */
   readonly mustLast?: true;
@@ -69,8 +71,8 @@ export interface StepOfArguments<Input, Output> extends Step<Input, Output> {
   /** The bytes of the input must not change until the call settles. */
   encode(input: Input): Argument[];
   /**
-   * Reads the script's answer for this key. `reply` is a view of a larger buffer: copy the parts that are kept for
-   * long.
+   * Reads the script's answer for this key. `reply` is a view of a larger buffer, which it keeps in memory. Copy the
+   * parts that you keep.
    */
   decode(reply: Uint8Array): Output;
 }
@@ -91,7 +93,7 @@ export interface PackedForm<Input, Output> {
 export interface Packing<Input, Output> extends PackedForm<Input, Output> {
   /** The arguments of the calls with these inputs. */
   argumentsOf(inputs: readonly Input[]): Argument[];
-  /** Passes on the answer or the refusal of each call. Throws if `replies` are not those of `count` calls. */
+  /** Calls `answered` or `refused` for each call. Throws if `replies` are not those of `count` calls. */
   answersOf(
     replies: readonly unknown[],
     count: number,
@@ -118,14 +120,14 @@ export interface RunOptions {
    */
   replicas?: number | undefined;
   /**
-   * Called just before the answer with an object that stands for one run of the server. Steps that receive the same
+   * Called just before the call resolves, with an object that identifies one script call. Steps that receive the same
    * object ran at one instant, without another client's steps between them. A store that cannot know does not call it.
    */
   ranIn?: ((run: object) => void) | undefined;
   /**
-   * Called just before the answer if no other copy of the request can have run: it was sent once, and nothing on the
-   * way sends it again (some runtimes' fetch does, and a proxy may). A refusal is then final. A store does not call it
-   * if it cannot know this, or if it sent the request again after a lost answer.
+   * Called just before the call resolves, if no other copy of the request can have run: it was sent once, and nothing
+   * on the way sends it again (some runtimes' fetch does, and a proxy may). A refusal is then final. A store does not
+   * call it if it cannot know this, or if it sent the request again after a lost answer.
    */
   ranOnce?: (() => void) | undefined;
 }
@@ -165,7 +167,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** Whether a store's server can be used. In a cluster: whether all nodes can that were needed so far. */
+/** Whether a store's server can be used. In a cluster: whether all nodes can be used that calls have needed so far. */
 export interface StoreHealth {
   readonly state: "up" | "down";
   /** Start of this state, in ms since 1970. */
@@ -188,8 +190,7 @@ export interface StoreEvents {
   /** The server has answered, to a probe or to a call that was sent before. */
   up: { address: string | undefined; downMs: number };
   /**
-   * A failure that no call rejects with: a number of events of `observe` that were not recorded, or may not be, and
-   * why.
+   * Events passed to `observe` were not recorded, or may not have been. No call rejects with this error.
    */
   error: StoreFailure;
 }

@@ -1,6 +1,6 @@
 import { argumentError } from "../errors.ts";
 
-/** Longest name in UTF-8 bytes. Identifiers come from outside; a key is held in memory on every hop. */
+/** Longest name in UTF-8 bytes. Names may come from clients, and every hop keeps the key in memory. */
 const MAX_NAME_BYTES = 10_240;
 
 const ESCAPES: Record<string, string> = { "%": "%25", "{": "%7B", "}": "%7D" };

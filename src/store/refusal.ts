@@ -19,20 +19,20 @@ const CODES: ReadonlySet<string> = new Set<OrielErrorCode>([
 const TRANSIENT: ReadonlySet<string> = new Set<OrielErrorCode>(["OVERLOADED", "DEADLINE", "UNAVAILABLE"]);
 
 /**
- * The error of a step that refuses its input; the twin of `refuse` in Lua. Nothing was written. Both stores give it.
+ * The error of a step that refuses its input, as `refuse` in Lua. Nothing was written. Both kinds of stores use it.
  */
 export function refusal(code: OrielErrorCode, text: string): OrielError {
   return new OrielError(code, text, { transient: TRANSIENT.has(code), applied: "no" });
 }
 
-/** Errors that Redis gives only before a script's first write (Redis, script.c). */
+/** Errors that Redis returns only before a script's first write (Redis, script.c). */
 const BEFORE_ANY_WRITE = /^(OOM|READONLY|MISCONF|NOREPLICAS|MASTERDOWN|WRONGTYPE) /;
 
 /**
  * Errors of commands that the server refused to run. For a command or key that the ACL forbids to a script, Redis 7.0
  * answers "ERR The user executing the script can't ...". Redis 7.2 and Valkey answer "ERR ACL failure in script: ...".
  */
-const NOT_DONE =
+const REFUSED_COMMAND =
   /^(READONLY|MISCONF|NOREPLICAS|MASTERDOWN|NOPERM|UNKILLABLE) |^ERR (The user executing|ACL failure)|non.local key/;
 
 /**
@@ -49,14 +49,14 @@ export function errorOfReply(keys: readonly string[], code: string, text: string
   if (text.startsWith("OOM "))
     return new OrielError("OVERLOADED", "Redis is out of memory", { cause, transient: true, applied });
   // The server refused a command for now, for instance because a slot is moving to another node.
-  if (NOT_DONE.test(text)) {
+  if (REFUSED_COMMAND.test(text)) {
     const reason = reasonOf(cause);
-    const detail = reason?.text ?? `Redis broke the step off (${text})`;
+    const detail = reason?.text ?? `Redis stopped the step (${text})`;
     return new OrielError("UNAVAILABLE", detail, { cause, transient: reason?.isTransient ?? true, applied });
   }
   // WRONGTYPE comes from a step's first read. Any other error means a value that no step of oriel wrote.
   const what = text.startsWith("WRONGTYPE ")
-    ? "it is of another type than oriel stores there"
+    ? "its Redis type is not the one that oriel stores there"
     : "no step of oriel wrote it";
   return corruptError(keys, what, { cause, applied });
 }

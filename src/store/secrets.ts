@@ -1,7 +1,7 @@
 const HIDDEN = "***";
 const MAX_DEPTH = 4;
 
-/** Removes the secrets from a text: unchanged, URL-encoded, JSON-escaped and in base64. */
+/** Replaces secrets in a text by ***. It finds them unchanged, URL-encoded, JSON-escaped and in base64. */
 export function redacted(text: string, secrets: readonly string[]): string {
   let clean = text;
   for (const secret of secrets) for (const form of formsOf(secret)) clean = clean.replaceAll(form, HIDDEN);
@@ -15,7 +15,7 @@ export function redacted(text: string, secrets: readonly string[]): string {
 export function withoutSecrets(error: unknown, secrets: readonly string[], depth = 0): Error {
   const { name, message, code, cause, errors, lastNodeError } = (error ?? {}) as Record<string, unknown>;
   const text = redacted(typeof message === "string" ? message : String(error), secrets);
-  // An AggregateError gives the first error, a cluster of ioredis that of the node that was asked last.
+  // `errors` is of an AggregateError, `lastNodeError` of an ioredis cluster.
   const inner = cause ?? lastNodeError ?? (Array.isArray(errors) ? errors[0] : undefined);
   const copy = new Error(
     text,

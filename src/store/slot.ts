@@ -7,7 +7,7 @@ const TABLE = /* @__PURE__ */ Uint16Array.from({ length: 256 }, (_, byte) => {
   return crc & 0xffff;
 });
 
-/** The slot of a key in a Redis Cluster: that of the text in its first braces, or of the whole key if that is empty. */
+/** The slot of a key in a Redis Cluster. It hashes the text in the first braces, or the whole key if there is none. */
 export function slotOf(key: string): number {
   const open = key.indexOf("{");
   const close = open < 0 ? -1 : key.indexOf("}", open + 1);

@@ -13,7 +13,7 @@ export function spreadKeys(store: Store, name: string, what: string, shards: num
   const keys = new Array<string | undefined>(shards);
   let left = shards;
   for (let tag = 0; left > 0; tag++) {
-    const key = `${keyOr(store, name, tag)}:${what}`;
+    const key = `${taggedKey(store, name, tag)}:${what}`;
     const range = Math.floor((slotOf(key) * shards) / SLOTS);
     if (keys[range] !== undefined) continue;
     keys[range] = key;
@@ -22,7 +22,7 @@ export function spreadKeys(store: Store, name: string, what: string, shards: num
   return keys as string[];
 }
 
-function keyOr(store: Store, name: string, tag: number): string {
+function taggedKey(store: Store, name: string, tag: number): string {
   try {
     return store.keyOf(`${name}:${tag}`);
   } catch {

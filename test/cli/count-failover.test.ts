@@ -12,7 +12,7 @@ import { watch } from "../harness/watchdog.ts";
 import { command } from "./command.ts";
 
 const BUILT = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
-const REPORTED = "of 1 replicas have what";
+const REPORTED = "of 1 replicas have the entries";
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
@@ -84,7 +84,7 @@ test("a delivery that no replica has is not acknowledged, and the next primary d
   expect(await primary.client.wait(2, 10_000)).toBe(2);
   await primary.cutOff();
   expect(await w0.fetch(false)).toBe(true);
-  await expect(w0.pending("w0")).rejects.toThrow(`0 ${REPORTED} w0 was given`);
+  await expect(w0.pending("w0")).rejects.toThrow(`0 ${REPORTED} delivered to w0`);
   await primary.replace();
   await until("the next primary answers", () => w1.fetch(false));
   await until("a replica has it", async () => (await w1.pending("w1")).length === 100);

@@ -7,7 +7,7 @@ export interface DemoServer {
   close(): Promise<void>;
 }
 
-/** An HTTP server on loopback whose answers take a varied time. Rejects where the port is taken. */
+/** An HTTP server on loopback whose answers take a varied time. Rejects if the port is taken. */
 export async function startServer(port: number): Promise<DemoServer> {
   const server = createServer(handler());
   server.listen(port, "127.0.0.1");

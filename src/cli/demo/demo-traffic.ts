@@ -29,7 +29,9 @@ export class Traffic {
     return this.#failedCount;
   }
 
-  /** Sends until the signal, then waits for the answers under way and for their records. Rejects when a record fails. */
+  /**
+   * Sends until the signal, then waits for the answers under way and for their records. Rejects when a record fails.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const agent = new Agent({ keepAlive: true, maxSockets: MAX_AT_ONCE });
     const startMs = performance.now();

@@ -38,8 +38,8 @@ export function demoOptions({ seconds, rate, port, redis, prefix }: DemoTyped): 
 }
 
 /**
- * Serves, requests, records and shows for a number of seconds or until SIGINT. Resolves to 0 if the series counted exactly
- * the sent requests (at least them, if other demos share it), else to 1. It stops everything that it started.
+ * Serves, requests, records and shows for a number of seconds or until SIGINT. Resolves to 0 if the series counted
+ * exactly the sent requests (at least them, if other demos share it), else to 1. It stops everything that it started.
  */
 export async function demo(options: DemoOptions, streams: Streams): Promise<number> {
   const store = openStore(options.redis, options.prefix);

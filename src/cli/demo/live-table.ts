@@ -6,7 +6,7 @@ const SHOWN_ROWS = 15;
 const COLUMNS = ["time", "count", "req/s", "mean ms", "p50 ms", "p90 ms", "p99 ms", "max ms"];
 const BAR_WIDTH = 20;
 
-/** A row a second. A terminal redraws the last rows in place, with a bar for the p99. Other outputs get a line a row. */
+/** One row per second. A terminal redraws the last rows, with a bar for the p99. Other outputs get one line per row. */
 export class LiveTable {
   readonly #output: Output;
   readonly #isTerminal: boolean;

@@ -16,7 +16,10 @@ export function isAccessLogLine(text: string): boolean {
   return LINE.test(text);
 }
 
-/** Common and combined access logs. The value is the bytes sent (`-` is 0) or the status; the path comes without its query. */
+/**
+ * Common and combined access logs. The value is the bytes sent (`-` is 0) or the status; the path comes without its
+ * query.
+ */
 export class AccessLogParser implements LineParser {
   readonly valueName: string;
   readonly #key: string | undefined;

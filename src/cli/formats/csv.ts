@@ -61,8 +61,8 @@ export class CsvParser implements LineParser {
 
   /**
    * Takes records from the pending lines. A record ends at the first line with an even number of quotes so far, and is
-   * parsed only there, so that an open quote costs one check a line. The first line is bad if it begins no record, or if
-   * `isLast` and no line ends its record.
+   * parsed only there, so that an open quote costs one check a line. The first line is bad if it begins no record, or
+   * if `isLast` and no line ends its record.
    */
   #drain(emit: (outcome: Outcome) => void, isLast: boolean): void {
     while (this.#pending.length > 0) {
@@ -81,7 +81,7 @@ export class CsvParser implements LineParser {
       } else if (isOpen && count === undefined && !isLast) return;
       else {
         this.#take(1);
-        emit({ lineNumber, reason: isOpen ? "a quote is not closed" : "a quote is astray" });
+        emit({ lineNumber, reason: isOpen ? "a quote is not closed" : "a quote is misplaced" });
       }
     }
   }

@@ -6,8 +6,8 @@ export interface Line {
 }
 
 /**
- * The lines of a stream of UTF-8 bytes, in groups of those that a chunk completes. A byte order mark is dropped. The last
- * line may lack its line feed. A line of more than `maxLength` characters is null.
+ * The lines of a stream of UTF-8 bytes, in groups of those that a chunk completes. A byte order mark is dropped. The
+ * last line may lack its line feed. A line of more than `maxLength` characters is null.
  */
 export async function* splitLines(chunks: AsyncIterable<Uint8Array>, maxLength = 1 << 20): AsyncGenerator<Line[]> {
   const decoder = new TextDecoder("utf-8");

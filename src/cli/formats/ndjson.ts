@@ -5,8 +5,8 @@ const TIME_NAMES = ["timestamp", "time", "@timestamp", "ts", "datetime", "date",
 const VALUE_NAMES = ["value", "latency", "latency_ms", "duration", "duration_ms", "amount"];
 
 /**
- * One JSON object a line. A field is named by its path (`request.timing.total`). A field whose own name contains dots has
- * priority. By default the time is the first of timestamp, time, ... and the value the first of value, latency, ...
+ * One JSON object a line. A field is named by its path (`request.timing.total`). A field whose own name contains dots
+ * has priority. By default the time is the first of timestamp, time, ... and the value the first of value, latency, ...
  */
 export class NdjsonParser implements LineParser {
   readonly #time: string[];

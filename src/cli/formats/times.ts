@@ -8,8 +8,8 @@ const FIRST_EPOCH_MS = 1e11;
 const EPOCH_BOUND_MS = 1e14;
 
 /**
- * Whole ms since 1970 (fractions floored) of ISO 8601, `YYYY-MM-DD hh:mm:ss` (UTC by default), epoch seconds or ms, or an
- * access log's `[17/May/2015:10:05:03 +0000]`. NaN for other texts and for dates that do not exist.
+ * Whole ms since 1970 (fractions floored) of ISO 8601, `YYYY-MM-DD hh:mm:ss` (UTC by default), epoch seconds or ms, or
+ * an access log's `[17/May/2015:10:05:03 +0000]`. NaN for other texts and for dates that do not exist.
  */
 export function parseTimeMs(text: string): number {
   const iso = ISO.exec(text);

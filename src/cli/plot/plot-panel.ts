@@ -94,7 +94,9 @@ function valueScale(rows: readonly Row[], lines: readonly PlotLine[], bottomPx: 
   return { scale, isLog, labels: labels.filter(({ label }) => label !== "") };
 }
 
-/** Days show the date, hours the time, and the first hour of a day its date. One rule per axis keeps the ticks uniform. */
+/**
+ * Days show the date, hours the time, and the first hour of a day its date. One rule per axis keeps the ticks uniform.
+ */
 function tickFormat(fromMs: number, toMs: number, count: number, x: { ticks(count: number): Date[] }) {
   const ticks = x.ticks(count);
   const stepMs = ticks.length > 1 ? Number(ticks[1]) - Number(ticks[0]) : toMs - fromMs;

@@ -17,7 +17,10 @@ export class BadLines {
     return this.#count;
   }
 
-  /** One line for each: "line 7: the value "x" is not a finite number", then the number of others. Empty without bad lines. */
+  /**
+   * One line for each: "line 7: the value "x" is not a finite number", then the number of others. Empty without bad
+   * lines.
+   */
   text(): string {
     const lines = this.#first.map(({ lineNumber, reason }) => `oriel: line ${lineNumber}: ${oneLine(reason)}\n`);
     const more = this.#count - this.#first.length;

@@ -95,7 +95,7 @@ export class Recorder {
     return rows.sort((a, b) => compare(a.key ?? "", b.key ?? ""));
   }
 
-  /** Drops the series that no window from `endMs` on needs, so that memory stays bounded with ever new keys. */
+  /** Drops the series that no window from `endMs` on needs, so that memory stays bounded when keys keep changing. */
   async forget(endMs: number): Promise<void> {
     if (this.#options.empty || this.#keys.size < MAX_KEYS / 2) return;
     await this.#each(async (keyed) => {

@@ -17,12 +17,13 @@ import { WindowSchedule } from "./schedule.ts";
 import { openSource } from "./source.ts";
 
 /**
- * Replays a file. Prints rows on stdout as event time advances, and bad lines and a summary on stderr. Resolves to the exit
- * status: 0 if every line was read, else 1. Rejects with OrielError or the system's error.
+ * Replays a file. Prints rows on stdout as event time advances, and bad lines and a summary on stderr. Resolves to the
+ * exit status: 0 if every line was read, else 1. Rejects with OrielError or the system's error.
  */
 export async function replay(options: ReplayOptions, streams: Streams): Promise<number> {
   const source = await openSource(options.file, streams.stdin);
-  if (options.plot !== undefined) await (await open(options.plot, "a")).close(); // fails now if the file cannot be written
+  // Fails now if the file cannot be written.
+  if (options.plot !== undefined) await (await open(options.plot, "a")).close();
   const clock = { nowMs: 0 };
   const store = openStore(options.redis, options.prefix, { clock: () => clock.nowMs });
   const recorder = new Recorder(store, options);

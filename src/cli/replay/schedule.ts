@@ -10,17 +10,17 @@ export interface ScheduleOptions {
 }
 
 /**
- * "open": no window that covers the event is closed yet. "late": some are closed, some are open. "lost": all are closed.
- * "between": no window covers the event (if the span is shorter than `every`).
+ * "open": no window that covers the event is closed yet. "late": some are closed, some are open. "lost": all are
+ * closed. "between": no window covers the event (if the span is shorter than `every`).
  */
 export type Verdict = "open" | "late" | "lost" | "between";
 
 /**
- * The schedule of the windows. Windows end at the whole multiples T of `every` since 1970 UTC. They hold the events that the
- * window law puts between T - span and T. The window that ends at T is closed and printed as soon as a time t with
- * t - lateness > T is read, so an event at T itself still belongs to it. The end of the input closes the other windows, up to
- * the first T at or after the latest event. An event after the close of a window that covers it counts in the later windows
- * that cover it ("late"), or in none ("lost"). This class knows times only, no store and no clock.
+ * The schedule of the windows. Windows end at the whole multiples T of `every` since 1970 UTC. They hold the events
+ * that the window law puts between T - span and T. The window that ends at T is closed and printed as soon as a time t
+ * with t - lateness > T is read, so an event at T itself still belongs to it. The end of the input closes the other
+ * windows, up to the first T at or after the latest event. An event after the close of a window that covers it counts
+ * in the later windows that cover it ("late"), or in none ("lost"). This class knows times only, no store and no clock.
  */
 export class WindowSchedule {
   readonly #options: ScheduleOptions;

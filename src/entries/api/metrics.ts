@@ -1,4 +1,4 @@
-// Windows of metrics, flow rules, and what shows metrics to Prometheus and OpenTelemetry.
+// Windows of metrics, flow rules, and exporters for Prometheus and OpenTelemetry.
 
 export { type BreakerLike, breakerSource } from "../../exporters/breaker-source.ts";
 export type { MetricsSources } from "../../exporters/collect.ts";

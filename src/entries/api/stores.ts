@@ -1,4 +1,4 @@
-// What every entry of a structure exports besides it: errors, durations, and the stores that every runtime has.
+// Exported by the entry of each structure: errors, durations, and the stores that every runtime has.
 export { type ErrorPlace, OrielError, type OrielErrorCode, type OrielErrorOptions } from "../../errors.ts";
 export type {
   Argument,

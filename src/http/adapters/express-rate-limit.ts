@@ -46,12 +46,12 @@ export interface ExpressRateLimitStore {
  * reached: `(windowMs) => new Limiter(store, [fixedWindow({ limit: 1e9, span: windowMs })])`. Then express-rate-limit
  * decides. Its limit may differ per request, and denied requests count, as in its other stores.
  *
- * With `skipFailedRequests` or `skipSuccessfulRequests`, a hit is returned if this process took a permit for it that the
- * limiter still counts. A denied request took no permit, so returning it changes nothing. Above 50 000 open keys, the hits
- * of the least recently used keys are not returned. Keys are handled as in `LimiterOptions.key`.
+ * With `skipFailedRequests` or `skipSuccessfulRequests`, a hit is returned if this process took a permit for it that
+ * the limiter still counts. A denied request took no permit, so returning it changes nothing. Above 50 000 open keys,
+ * the hits of the least recently used keys are not returned. Keys are handled as in `LimiterOptions.key`.
  *
- * `resetTime` is the time when all hits are forgotten. For a denied request it is the time when it would pass. Errors of the
- * limiter reach express-rate-limit (`passOnStoreError`). Throws ARGUMENT if `limiter` is not a limiter.
+ * `resetTime` is the time when all hits are forgotten. For a denied request it is the time when it would pass. Errors
+ * of the limiter reach express-rate-limit (`passOnStoreError`). Throws ARGUMENT if `limiter` is not a limiter.
  */
 export function expressRateLimitStore(
   limiter: CountingTaker | ((windowMs: number) => CountingTaker),
@@ -64,9 +64,9 @@ export function expressRateLimitStore(
     if (typeof clock !== "function") throw argumentError("clock", clock, "a function that returns ms since 1970");
     let taker = typeof limiter === "function" ? undefined : checked(limiter);
     let maxHits = 0;
-    /** Kept only if hits are returned. The first call of express-rate-limit, to `init`, says so. */
+    /** Undefined if no hits are returned, which `init` learns from the options of express-rate-limit. */
     let tally: Tally | undefined = new Tally();
-    let takesBack = false;
+    let returnsHits = false;
     let spanMs = 0;
     const ready = () => checked(taker);
     const idOf = (key: string) => {
@@ -82,8 +82,8 @@ export function expressRateLimitStore(
         if (typeof limiter === "function") taker = checked(limiter(windowMs));
         if (typeof limit === "number") maxHits = limit;
         spanMs = windowMs;
-        takesBack ||= Boolean(skipFailedRequests || skipSuccessfulRequests);
-        tally = takesBack ? (tally ?? new Tally()) : undefined;
+        returnsHits ||= Boolean(skipFailedRequests || skipSuccessfulRequests);
+        tally = returnsHits ? (tally ?? new Tally()) : undefined;
       },
       async get(key) {
         const decision = await ready().peek(await idOf(key));

@@ -5,7 +5,10 @@ import { problemOf } from "../problem.ts";
 import type { Taker } from "../taker.ts";
 import { type NodeConnection, type NodeResponse, whenOver } from "./response-end.ts";
 
-/** The members of Fastify's request that this hook and most keys use. For more, annotate: `(request: FastifyRequest) => ...`. */
+/**
+ * The members of Fastify's request that this hook and most keys use. For more, annotate the parameter:
+ * `(request: FastifyRequest) => ...`.
+ */
 export interface FastifyRequest {
   ip: string;
   headers: Record<string, string | string[] | undefined>;
@@ -28,9 +31,10 @@ export interface FastifyLimiterOptions<Request, Reply> extends LimiterOptions<Re
 
 /**
  * Returns a Fastify hook that passes or denies each request as the limiter decides:
- * `app.addHook("onRequest", fastifyLimiter(limiter))`, or a route's `onRequest`. Use `preHandler` if the key needs data that
- * is known later. The decision is `request.rateLimit` and `decisionOf(request)`. The client's address is `request.ip`, which
- * follows Fastify's option "trustProxy". Errors go to Fastify's error handler. Throws ARGUMENT for wrong options.
+ * `app.addHook("onRequest", fastifyLimiter(limiter))`, or a route's `onRequest`. Use `preHandler` if the key needs data
+ * that is known later. The decision is `request.rateLimit` and `decisionOf(request)`. The client's address is
+ * `request.ip`, which follows Fastify's option "trustProxy". Errors go to Fastify's error handler. Throws ARGUMENT for
+ * wrong options.
  */
 export function fastifyLimiter<
   Request extends FastifyRequest = FastifyRequest,

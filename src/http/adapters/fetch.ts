@@ -14,8 +14,8 @@ export interface FetchLimiterOptions<Incoming extends Request> extends LimiterOp
 
 /**
  * Returns a `fetch`-style handler (Workers, Deno, Bun, Next.js routes) that calls `handler` if the limiter allows the
- * request. Further arguments are passed on. Inside the handler, `decisionOf(request)` is the decision. Errors reject the
- * call, as the handler's own errors do. Throws ARGUMENT for wrong options and without `key`.
+ * request. Further arguments are passed on. Inside the handler, `decisionOf(request)` is the decision. Errors reject
+ * the call, as the handler's own errors do. Throws ARGUMENT for wrong options and without `key`.
  */
 export function fetchLimiter<Incoming extends Request, Rest extends unknown[]>(
   limiter: Taker,

@@ -19,10 +19,10 @@ export interface HonoLimiterOptions<Context> extends LimiterOptions<Context> {
 }
 
 /**
- * Returns Hono middleware that passes or denies each request as the limiter decides. The decision is the context's variable
- * "rateLimit" and `decisionOf(context.req.raw)`. The client's address is known on Node (@hono/node-server) only. Elsewhere
- * pass `key: (c) => clientKey(getConnInfo(c).remote.address)`. Errors go to Hono's `onError`. Throws ARGUMENT for wrong
- * options.
+ * Returns Hono middleware that passes or denies each request as the limiter decides. The decision is the context's
+ * variable "rateLimit" and `decisionOf(context.req.raw)`. The client's address is known on Node (@hono/node-server)
+ * only. Elsewhere pass `key: (c) => clientKey(getConnInfo(c).remote.address)`. Errors go to Hono's `onError`. Throws
+ * ARGUMENT for wrong options.
  */
 export function honoLimiter<Context extends HonoContext = HonoContext>(
   limiter: Taker,

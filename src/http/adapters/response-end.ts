@@ -14,8 +14,8 @@ export interface NodeConnection {
 const open = new WeakMap<NodeConnection, Set<() => void>>();
 
 /**
- * Calls `ended` when a Node response is sent or its connection has closed. Both are watched, because Node does not close a
- * response that waits for another one on its connection (pipelining), or has no connection (upgrades).
+ * Calls `ended` when a Node response is sent or its connection has closed. Both are watched, because Node does not
+ * close a response that waits for another one on its connection (pipelining), or has no connection (upgrades).
  */
 export function whenOver(response: NodeResponse, connection: NodeConnection | undefined, ended: () => void): void {
   if (response.closed || connection?.destroyed) {

@@ -9,8 +9,8 @@ export function deniedResponse(decision: Decision): Response {
 }
 
 /**
- * Adds the fields to the response's headers. Returns a copy if they are immutable, as those of a fetched response are. A
- * response with status 101 (Switching Protocols) cannot be copied and may stay without the fields.
+ * Adds the fields to the response's headers. Returns a copy if they are immutable, as those of a fetched response are.
+ * A response with status 101 (Switching Protocols) cannot be copied and may stay without the fields.
  */
 export function withHeaders(response: Response, headers: Record<string, string>): Response {
   try {
@@ -39,13 +39,14 @@ export function whenGone({ signal }: Request, ended: () => void): void {
 }
 
 /** Finds bodies that are neither read nor cancelled when they are garbage-collected, if the runtime supports it. */
-const forgotten =
+const unreadBodies =
   typeof FinalizationRegistry === "function" ? new FinalizationRegistry<() => void>((ended) => ended()) : undefined;
 
 /**
- * Returns the response, and calls `ended` when its body has ended, failed or been cancelled. Without a body, HEAD included,
- * it calls `ended` at once. The body is read one chunk ahead, so the end of a short body is noticed even if it is never
- * read. For a longer unread body, `ended` is called when it is garbage-collected. `ended` may be called more than once.
+ * Returns the response, and calls `ended` when its body has ended, failed or been cancelled. Without a body, HEAD
+ * included, it calls `ended` at once. The body is read one chunk ahead, so the end of a short body is noticed even if
+ * it is never read. For a longer unread body, `ended` is called when it is garbage-collected. `ended` may be called
+ * more than once.
  */
 export function whenEnded(request: Request, response: Response, ended: () => void): Response {
   if (response.body === null || request.method === "HEAD") {
@@ -53,7 +54,7 @@ export function whenEnded(request: Request, response: Response, ended: () => voi
     return response;
   }
   const body = readAhead(response.body.getReader(), ended);
-  forgotten?.register(body, ended);
+  unreadBodies?.register(body, ended);
   return new Response(body, response);
 }
 

@@ -1,4 +1,4 @@
-/** Hits of one key in one process, with and without a permit. Each kind is kept until the limiter forgets it. */
+/** Hits of one key in one process, with and without a permit. Each number counts until the limiter forgets its hits. */
 interface Counts {
   taken: number;
   takenUntilMs: number;
@@ -10,9 +10,10 @@ interface Counts {
 const MAX_KEYS = 50_000;
 
 /**
- * Decides which hits return a permit. express-rate-limit counts a denied request as a hit and decrements it like any other,
- * but the limiter took no permit for it. Hits without a permit are therefore decremented first. The rest then equals the
- * count of a store that counts all hits, and no more permits are returned than were taken. An evicted key returns none.
+ * Decides which hits return a permit. express-rate-limit counts a denied request as a hit and decrements it like any
+ * other, but the limiter took no permit for it. Hits without a permit are therefore decremented first. The rest then
+ * equals the count of a store that counts all hits, and no more permits are returned than were taken. An evicted key
+ * returns none.
  */
 export class Tally {
   readonly #counts = new Map<string, Counts>();

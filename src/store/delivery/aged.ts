@@ -1,4 +1,4 @@
-/** Items in the order of their arrival, each once, with the time. */
+/** A set of items in the order of their arrival, with the time of each. */
 export class Aged<Item> {
   readonly #atMs = new Map<Item, number>();
 
@@ -11,7 +11,7 @@ export class Aged<Item> {
     return this.#atMs.delete(item);
   }
 
-  /** Takes out what came longer ago; O(of that). */
+  /** Removes and returns the items that were added more than `ms` ago. Cost: O(returned items). */
   takeOlderThan(ms: number): Item[] {
     const taken: Item[] = [];
     const beforeMs = performance.now() - ms;

@@ -3,20 +3,20 @@ import type { Argument, Operation, RunOptions } from "../contract.ts";
 
 const NONE: readonly Argument[] = [];
 
-/** One `run` that waits for its answer: settled once, whatever comes first. */
+/** One call of `run`. It settles once: with its answer, an error or an abort, whichever comes first. */
 export class Call {
   readonly operation: Operation<unknown, unknown>;
   readonly keys: readonly string[];
   readonly input: unknown;
-  /** None where the input is packed. */
+  /** Empty if the input is packed. */
   readonly args: readonly Argument[];
   readonly sizeBytes: number;
-  /** How many replicas must have what it writes before it is settled. */
+  /** Number of replicas that must confirm its writes before it resolves. */
   readonly replicas: number;
   readonly signal: AbortSignal | undefined;
   readonly promise: Promise<unknown>;
   isOpen = true;
-  /** An attempt was written and its answer is missing: the step may have been run. */
+  /** True if an attempt was sent and not answered. The step may have run. */
   mayBeApplied = false;
   #resolve!: (output: unknown) => void;
   #reject!: (reason: unknown) => void;
@@ -24,7 +24,7 @@ export class Call {
   readonly ranOnce: RunOptions["ranOnce"];
   readonly #onSettled: (call: Call) => void;
 
-  /** Throws ARGUMENT where the operation does not keep to its own numbers. */
+  /** Throws ARGUMENT if the operation makes another number of keys or arguments than it declares. */
   constructor(
     operation: Operation<unknown, unknown>,
     key: string,
@@ -38,7 +38,11 @@ export class Call {
     const isPacked = "packing" in operation;
     this.args = isPacked ? NONE : operation.encode(input);
     if (this.keys.length !== operation.keyCount || (!isPacked && this.args.length !== operation.arity))
-      throw argumentError(operation.name, this.args, `${operation.keyCount} keys and its number of arguments`);
+      throw argumentError(
+        operation.name,
+        this.args,
+        `its declared number of arguments, with ${operation.keyCount} keys`,
+      );
     this.replicas = replicas;
     this.signal = signal;
     this.ranIn = ranIn;
@@ -68,7 +72,7 @@ export class Call {
   }
 }
 
-/** About what the parts take on the wire: text counted by its length, 24 bytes for a number or a frame. */
+/** Approximate bytes on the wire: 24 for each part, plus the length of text or bytes. */
 function sizeOf(parts: readonly Argument[]): number {
   let sizeBytes = 0;
   for (const part of parts) sizeBytes += 24 + (typeof part === "number" ? 0 : part.length);

@@ -7,40 +7,40 @@ import type { Confirmation } from "./confirmation.ts";
 /** One script call on its way. */
 export interface Attempt {
   /**
-   * One element per step. Rejects with `ServerError` where the server answered with an error; else the reply is lost,
-   * or came and was not confirmed by as many replicas as were asked for.
+   * Resolves to one element per step. Rejects with `ServerError` if the server answered with an error, with
+   * `Unconfirmed` if too few replicas confirmed the step, and with any other error if the reply was lost.
    */
   readonly reply: Promise<unknown[]>;
-  /** False while it is certain that no server has run it: not written yet, or answered with an error. */
+  /** False while it is certain that no server has run it: it was not sent yet, or was answered with an error. */
   mayHaveArrived(): boolean;
-  /** Called when nothing waits for the call any more. A call that was not written must then never be written. */
+  /** Called when the caller stops waiting. A call that was not sent yet must then never be sent. */
   abandon(): void;
 }
 
 /** The client of a server that runs scripts. Each client library has an adapter that implements it. */
 export interface ScriptClient {
-  /** Of a cluster: the slot of a key. The keys of one call must lie in one slot. */
+  /** Only for a cluster: the slot of a key. All keys of one call must be in one slot. */
   slotOf?(key: string): number;
-  /** Of calls that travel together; default 1 MiB. */
+  /** Bound on the keys and arguments of one script call, in bytes. Default 1 MiB. */
   readonly maxBytes?: number;
   /** Host and port, path or URL, without credentials. */
   readonly address?: string | undefined;
-  /** True where what lies below it (a runtime's fetch, a proxy) may send a request again without its knowledge. */
+  /** True if a layer below (a runtime's fetch, a proxy) may send a request again without its knowledge. */
   readonly mayResend?: boolean;
-  /** Why it cannot wait for replicas, where it cannot. */
+  /** The reason if it cannot wait for replicas, for an error message: "over HTTP, ...". */
   readonly whyNoReplicas?: string;
-  /** The last failure of the connection, as cause for errors; without secrets. */
+  /** The last failure of the connection, as the cause of errors. It contains no secrets. */
   readonly lastError: unknown;
-  /** Bytes of the calls that are written or about to be, and unanswered. */
+  /** Bytes of the calls that were passed to `call` and not answered yet. */
   readonly unansweredBytes: number;
   /**
-   * Undefined when calls can be written now; else a promise after which to ask again. It rejects when the client has
-   * ended.
+   * Undefined if calls can be sent now. Otherwise a promise: call this method again when it resolves. It rejects if
+   * waiting does not help, for instance because the client has ended.
    */
   whenReady(): Promise<void> | undefined;
   /**
-   * Sends EVALSHA or FCALL, after the script itself where this connection has not had it yet; where `isWhole`, EVAL
-   * with the script's text.
+   * Sends EVALSHA or FCALL. It loads the script first if it has not done so on this connection. With `isWhole` it sends
+   * EVAL with the script's text instead.
    */
   call(
     script: Script,
@@ -49,27 +49,31 @@ export interface ScriptClient {
     confirmation?: Confirmation,
     isWhole?: boolean,
   ): Attempt;
-  /** The server does not have it: load it again before the next call. Returns why a server refused to load it last. */
+  /**
+   * Called if the server lacks the script. The next call loads it again. Returns the error of the last load, if any.
+   */
   forget(script: Script): ServerError | undefined;
-  /** Sends EXISTS, which every server answers at once that serves `key`. `abandon`: it can be given up. */
+  /**
+   * Sends EXISTS, which a server that serves `key` answers at once. `abandon` exists if the command can be cancelled.
+   */
   exists(key: string): { readonly reply: Promise<unknown>; abandon?(): void };
   /** In a cluster: the health of its nodes. */
   readonly nodes?: ClusterNodes;
   /** The server's health, if stores share it. */
   readonly health?: ServerHealth;
-  /** Text of INFO for one section, of every primary. */
+  /** The text of one section of INFO, from each primary. */
   info(section: string): Promise<string[]>;
-  /** As `Store.subscribe`, on a connection of its own. */
+  /** Same as `Store.subscribe`, on a separate connection. */
   subscribe?(channel: string, listener: (message?: string) => void): () => void;
   close(): Promise<void>;
 }
 
-/** An error that the server answered instead of running the script. */
+/** An error reply of the server to a command. */
 export class ServerError extends Error {
   override readonly name = "ServerError";
 }
 
-/** Of what a client made of the answer, its text: clients keep commands and their arguments with it. */
+/** Copies only the message of a client's error, which may also contain the command and its arguments. */
 export function serverError({ message }: Error, secrets: readonly string[]): ServerError {
   return new ServerError(redacted(message, secrets));
 }

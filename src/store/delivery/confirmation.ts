@@ -21,8 +21,8 @@ const TICK_MS = 110;
 const MAX_PAUSE_MS = 50;
 
 /**
- * Resolves when enough replicas confirm all writes of the connection so far. `wait` sends WAIT there. It rejects if the
- * connection is no longer the same: a new one has written nothing, and every replica confirms that.
+ * Resolves when enough replicas confirm all writes of the connection so far. `wait` sends WAIT on that connection. It
+ * rejects if the connection was replaced, because WAIT on a new connection covers none of these writes.
  */
 export async function confirmed(
   { replicas, timeoutMs }: Confirmation,

@@ -12,7 +12,7 @@ import { Unconfirmed } from "./confirmation.ts";
 import { NOT_LOADED } from "./scripting.ts";
 import { settle } from "./settle.ts";
 
-/** Which script runs an operation, and what goes before its arguments; tests put a stepped clock in here. */
+/** Returns the script of an operation. `leading` returns arguments before those of the calls; tests pass a clock so. */
 export type ScriptOf = (operation: Operation<unknown, unknown>) => Script & { leading?: () => Argument[] };
 
 export interface DeliveryOptions {
@@ -23,12 +23,12 @@ export interface DeliveryOptions {
 }
 
 /** Errors after which nothing was changed and a later attempt may succeed. */
-const NOT_NOW =
+const TRY_LATER =
   /^(TRYAGAIN|MOVED|ASK|CLUSTERDOWN|READONLY|LOADING|MASTERDOWN|BUSY|NOREPLICAS|MISCONF)\b|Too many Cluster redirections/;
 
 /**
- * Sends calls of one operation to the server as one script call and settles each. It repeats the call until the deadline if
- * that cannot apply a step twice, and sends it once otherwise. Never rejects.
+ * Sends calls of one operation to the server as one script call and settles each. It repeats the call until the
+ * deadline if that cannot apply a step twice, and sends it once otherwise. Never rejects.
  *
  *   answered per key                       │ settle each by its own reply
  *   not loaded (any more)                  │ load, send again (nothing was run)
@@ -61,13 +61,13 @@ export async function deliver(
     const server = health.serverOf(firstKey);
     const noAnswer = (why: unknown) => health.failed(server, firstKey, deadlineAtMs - deadlineMs, why);
     if (leftMs() <= 0) {
-      // Why there is no connection says more than that a request went down with one.
+      // The reason why there is no connection says more than the loss of a request with it.
       if (!(cause instanceof Unconfirmed) && !reasonOf(cause)) cause = client.lastError ?? cause;
       noAnswer(cause);
       return failLate(open, deadlineMs, cause);
     }
-    const suspicion = health.suspicionOf(server);
-    if (suspicion) await suspicion;
+    const check = health.checkOf(server);
+    if (check) await check;
     if (server.outage && !isProbe) {
       const outage = health.refuses(server);
       if (outage) return failDown(open, outage);
@@ -88,11 +88,11 @@ export async function deliver(
       for (const arg of call.args) args.push(arg);
     }
     if ("packing" in operation) args.push(...operation.packing.argumentsOf(open.map(({ input }) => input)));
-    const longestMs = operation.repeatable ? Math.min(leftMs(), deadlineMs / 3) : leftMs();
+    const attemptMs = operation.repeatable ? Math.min(leftMs(), deadlineMs / 3) : leftMs();
     const { replicas } = open[0]!; // the same for all calls of a batch
-    const confirmation = replicas > 0 ? { replicas, timeoutMs: Math.floor(longestMs) } : undefined;
+    const confirmation = replicas > 0 ? { replicas, timeoutMs: Math.floor(attemptMs) } : undefined;
     const attempt = client.call(script, keys, args, confirmation, isWhole);
-    const outcome = await within(attempt.reply, longestMs);
+    const outcome = await within(attempt.reply, attemptMs);
     if (outcome.kind === "done") {
       health.answered(server);
       return settle(open, outcome.value, !client.mayResend);
@@ -107,7 +107,7 @@ export async function deliver(
       if (NOT_LOADED.test(message)) {
         if (failures === 1) continue;
       } else if (refused && message.startsWith("OOM ")) {
-        // A full server still runs steps that only read or free. For all other steps OOM is the answer.
+        // A full server still runs the text of steps that only read or free memory. It answers others with OOM.
         isWhole = true;
         continue;
       } else if (message.startsWith("OOM ")) {
@@ -115,7 +115,7 @@ export async function deliver(
       } else if (message.startsWith("TRYAGAIN") && open.length > 1) {
         await Promise.all(open.map((call) => deliver([call], options, deadlineAtMs)));
         return;
-      } else if (!NOT_NOW.test(message)) {
+      } else if (!TRY_LATER.test(message)) {
         const text = `the server refused ${refused ? "to load " : ""}the script (${message})`;
         return failWith(open, text, cause, false);
       }

@@ -1,6 +1,6 @@
 import type { PackedForm, Packing } from "../contract.ts";
 
-/** What steps of a packed form send and are answered; the twin of lua/store/each-packed.lua. */
+/** Packs the inputs of calls into one argument, and splits the reply. Counterpart of lua/store/each-packed.lua. */
 export function packed<Input, Output>(form: PackedForm<Input, Output>): Packing<Input, Output> {
   const { inputBytes, answerBytes } = form;
   return {
@@ -14,7 +14,7 @@ export function packed<Input, Output>(form: PackedForm<Input, Output>): Packing<
         texts.set(Number(group) - 1, why);
       }
       if (!(answers instanceof Uint8Array) || answers.length !== (count - texts.size) * answerBytes)
-        throw new RangeError("the reply is not of its size");
+        throw new RangeError("the reply has another size than expected");
       const view = new DataView(answers.buffer, answers.byteOffset, answers.length);
       let at = 0;
       for (let i = 0; i < count; i++) {
@@ -31,7 +31,7 @@ export function packed<Input, Output>(form: PackedForm<Input, Output>): Packing<
   };
 }
 
-/** The inputs, one after the other, or the one that they share. */
+/** All inputs, one after the other. Only one if all calls share the same object. */
 function pack<Input>(inputs: readonly Input[], { inputBytes, write }: PackedForm<Input, unknown>): Uint8Array {
   if (inputs.every((input) => input === inputs[0])) inputs = inputs.slice(0, 1);
   const bytes = new Uint8Array(inputs.length * inputBytes);

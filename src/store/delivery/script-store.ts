@@ -20,9 +20,9 @@ export interface ScriptStoreOptions {
   prefix?: string | undefined;
   /**
    * Longest time of one request, repeated attempts included: from 1 ms to 24 days, default "1s". A call of a series may
-   * need several requests, one after the other, and may take a deadline for each. A record or a read waits for the
-   * request under way. The first record of a process first asks for the time. A read of closed chunks takes one or more
-   * further requests. The call ends with the first request that fails. A `signal` bounds a call as a whole.
+   * need several requests, one after the other, and each may take a whole deadline. A record or a read first waits for
+   * the request under way. The first record of a process first requests the time. A read of closed chunks needs one or
+   * more further requests. The call ends with the first request that fails. A `signal` bounds a call as a whole.
    */
   deadline?: Duration | undefined;
   /**
@@ -31,26 +31,31 @@ export interface ScriptStoreOptions {
    */
   maxPendingBytes?: number | undefined;
   /**
-   * Called with each warning about settings of the server that endanger data, at most once for each. The first setting
-   * is a `maxmemory-policy` other than "noeviction", by which the server may evict keys. It is read when the store
-   * first reaches the server. The second is `appendonly` "no". It is read when counts are first added or drained. If
-   * INFO is not permitted, there are no warnings. By default both are read when counts are first added or drained, and
-   * each is emitted as a warning of the process, once for all stores. Over HTTP each setting costs a command, so by
-   * default neither is read. With `onWarning`, each is then read once for all stores of one process or isolate with the
-   * same URL, token and deadline, and only the store that read it is called. With null or false neither is read.
+   * Called with each warning about a server setting that endangers data, at most once for each setting:
+   *
+   * - `maxmemory-policy` is not "noeviction", so the server may evict keys. Read when the store first reaches the
+   * server.
+   * - `appendonly` is "no". Read when counts are first added or drained.
+   *
+   * Default: both are read when counts are first added or drained, and are emitted as warnings of the process, once for
+   * all stores. Null or false: neither is read. If INFO is not permitted, there are no warnings.
+   *
+   * Over HTTP each setting costs a command, so the default reads neither. With `onWarning`, each is read once for all
+   * stores of one process or isolate with the same URL, token and deadline. Only the store that read it calls its
+   * function.
    */
   onWarning?: ((warning: string) => void) | null | false | undefined;
   /** @internal For tests: the script that runs an operation. */
   scriptOf?: ScriptOf | undefined;
-  /** @internal For tests: what `monotonic` shows; deadlines do not follow it. */
+  /** @internal For tests: the store's `monotonic` clock. Deadlines do not use it. */
   monotonic?: Clock | undefined;
 }
 
-/** Of a timer, in whole days. */
+/** The longest delay of a timer, in whole days. */
 const MAX_DEADLINE_MS = 24 * 86_400_000;
 const NO_OPTIONS: RunOptions = {};
 
-/** A store over a server that runs scripts; `connect` is called when the options have passed. */
+/** A store over a server that runs scripts. `connect` is called after the options are checked. */
 export function scriptStore(connect: (deadlineMs: number) => ScriptClient, options: ScriptStoreOptions): WatchedStore {
   const { deadline = 1000, maxPendingBytes = 64 * 2 ** 20 } = options;
   const prefix = checkPrefix(options.prefix ?? "oriel:");
@@ -86,7 +91,7 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
   let pendingBytes = 0;
   let closed: Promise<void> | undefined;
   const aborts = new Aborts();
-  // Elsewhere each call settles by its deadline.
+  // In Workers a call may end unsettled with its request. Elsewhere each call settles by its deadline.
   const pending = endsWithRequest ? new Aged<Call>() : undefined;
   const forget = (call: Call) => {
     pendingCalls--;
@@ -99,8 +104,9 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
   const checkOpen = () => {
     pending?.takeOlderThan(lostAfterMs(deadlineMs)).forEach(forget);
     if (closed) throw new OrielError("UNAVAILABLE", "the store is closed");
-    const held = Math.max(pendingBytes, connection.unansweredBytes);
-    if (held > maxPendingBytes) throw storeFull(`${held} bytes wait for answers; the bound is ${maxPendingBytes}`);
+    const waitingBytes = Math.max(pendingBytes, connection.unansweredBytes);
+    if (waitingBytes > maxPendingBytes)
+      throw storeFull(`${waitingBytes} bytes wait for answers; the bound is ${maxPendingBytes}`);
   };
 
   return {
@@ -114,7 +120,7 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
     on: (name, listener) => health.on(name, listener),
     ...(connection.subscribe && { subscribe: connection.subscribe }),
     report: failureReports((failure) => health.listeners.emit("error", failure)),
-    /** Not async: that would put a second promise, and its turns of the microtask queue, before every answer. */
+    /** Not async, because a second promise would add microtasks to every call. */
     run<Input, Output>(
       operation: Operation<Input, Output>,
       key: string,

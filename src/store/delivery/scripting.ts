@@ -1,15 +1,15 @@
 import type { Script } from "../contract.ts";
 
-/** How the steps get into the server: as cached scripts, or as a library of functions that it keeps and replicates. */
+/** How steps are loaded on the server: as cached scripts, or as functions, which it stores and replicates. */
 export interface Scripting {
   readonly command: "EVALSHA" | "FCALL";
   /** The first argument of `command`. */
   nameOf(script: Script): string;
-  /** The command that brings a step to one server. */
+  /** The command that loads a script on one server. */
   loading(script: Script): string[];
 }
 
-/** A script with its text, which a full server runs where it takes no library: where the text itself allows it. */
+/** Sends the text with the call. A full server loads no scripts, but runs a text whose flags allow it. */
 export const wholeScripts: Pick<Scripting, "nameOf"> & { command: "EVAL" } = {
   command: "EVAL",
   nameOf: ({ text }) => text,
@@ -18,9 +18,7 @@ export const wholeScripts: Pick<Scripting, "nameOf"> & { command: "EVAL" } = {
 /** The server's answers if it does not have a step, or no longer has it. */
 export const NOT_LOADED = /^(NOSCRIPT\b|ERR Function not found)/;
 
-/**
- * The line that stands between what a step defines and what each call runs; scripts/lua/compose-script.mjs writes it.
- */
+/** This line separates a step's definitions from the code of each call. scripts/lua/compose-script.mjs writes it. */
 const EACH_CALL = "\n-- each call\n";
 
 export const scripts: Scripting = {
@@ -29,7 +27,10 @@ export const scripts: Scripting = {
   loading: ({ text }) => ["SCRIPT", "LOAD", text],
 };
 
-/** One library of one function per step, named after its text: processes of two versions do not disturb each other. */
+/**
+ * One library with one function for each step, named by the SHA-1 of its text. So processes with different versions do
+ * not replace each other's functions.
+ */
 export const functions: Scripting = {
   command: "FCALL",
   nameOf,
@@ -40,9 +41,7 @@ function nameOf({ sha }: Script): string {
   return `oriel_${sha}`;
 }
 
-/**
- * The same text as a function: what a step defines is made once, when the library is loaded, instead of at every call.
- */
+/** The script as a function. Its definitions run once, when the library is loaded, and not at each call. */
 function functionOf(script: Script): string {
   const name = nameOf(script);
   const [first = "", ...lines] = script.text.split("\n");

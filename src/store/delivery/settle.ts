@@ -4,8 +4,8 @@ import { errorOfReply } from "../refusal.ts";
 import type { Call } from "./call.ts";
 
 /**
- * Settles each call of one script call by its own part of the reply; never throws. `isSentOnce`: nothing below the
- * store sends a request again.
+ * Settles each call of one script call by its own part of the reply. Never throws. `isSentOnce` says that nothing below
+ * the store (fetch, a proxy) can have sent the request again.
  */
 export function settle(calls: readonly Call[], replies: unknown[], isSentOnce: boolean): void {
   const { operation } = calls[0]!;

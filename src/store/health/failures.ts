@@ -1,7 +1,10 @@
 import { idleTimeout } from "../../async/timers.ts";
 import type { OrielError } from "../../errors.ts";
 
-/** A failure that no call rejects with: the number of events that were not, or may not have been, recorded, and the error. */
+/**
+ * A failure that no call rejects with: the number of events that were not, or may not have been, recorded, and the
+ * error.
+ */
 export interface StoreFailure {
   error: OrielError;
   count: number;
@@ -12,8 +15,8 @@ const QUIET_MS = 60_000;
 const EARLY_MS = 10;
 
 /**
- * Warns about failures without a listener: about the first at once, then at most once a minute, with the number of events since.
- * Uses `process.emitWarning`, or `console.warn` without a process.
+ * Warns about failures without a listener: about the first at once, then at most once a minute, with the number of
+ * events since. Uses `process.emitWarning`, or `console.warn` without a process.
  */
 class FailureWarnings {
   #count = 0;
@@ -37,7 +40,8 @@ class FailureWarnings {
     this.#count = 0;
     this.#last = undefined;
     this.#warnedAtMs = performance.now();
-    // Reports later failures if no other follows them. In Workers the timer ends with its request, and the next failure reports.
+    // Reports later failures if no other follows them. In Workers the timer ends with its request, and the next failure
+    // reports.
     idleTimeout(() => this.#warnUnlessQuiet(), QUIET_MS);
     warn(`${events} ${doubt}not recorded: ${error.message}`, error.code);
   }

@@ -5,7 +5,7 @@ import type { StoreEvents, StoreHealth } from "../contract.ts";
 import type { ScriptClient } from "../delivery/client.ts";
 import type { Outage } from "./outage.ts";
 import { probe } from "./probe.ts";
-import { ASKER_LOST_MS, ServerHealth } from "./server-health.ts";
+import { CHECK_LOST_MS, ServerHealth } from "./server-health.ts";
 import { storeListeners } from "./store-events.ts";
 
 /** Longest wait for the answer to a written probe, before another one is written. */
@@ -15,8 +15,8 @@ const MAX_CONFIRM_MS = 50;
 const CONFIRM_PAUSE_MS = 10;
 
 /**
- * The health of a store, shared by all structures on it: the servers that are down, and the probes that notice when they are up
- * again. In a cluster each node has its own state. A call depends on the node that has its key.
+ * The health of a store, shared by all structures on it: the servers that are down, and the probes that notice when
+ * they are up again. In a cluster each node has its own state. A call depends on the node that has its key.
  */
 export class Health {
   readonly #client: ScriptClient;
@@ -27,7 +27,7 @@ export class Health {
   readonly #wakers = new Set<() => void>();
   /** The outages that this store probes, each with a function that ends the pause between two probes. */
   readonly #probed = new Map<Outage, () => void>();
-  readonly #suspected = new Map<ServerHealth, Promise<void>>();
+  readonly #checks = new Map<ServerHealth, Promise<void>>();
   #isClosed = false;
 
   constructor(client: ScriptClient, deadlineMs: number) {
@@ -59,20 +59,20 @@ export class Health {
     const nowMs = performance.now();
     if (server.outage) server.outage.failed(nowMs, cause);
     else if (server.failed(beganAtMs, nowMs, this.#deadlineMs) && !this.#isClosed) {
-      if (server.confirms(beganAtMs)) this.#markDown(server, key, cause);
-      else if (!this.#suspected.has(server) || !server.isAsked(nowMs)) {
-        server.suspect(nowMs);
-        this.#suspected.set(server, this.#confirm(server, key, cause));
+      if (server.replacesLostCheck(beganAtMs)) this.#markDown(server, key, cause);
+      else if (!this.#checks.has(server) || !server.isBeingChecked(nowMs)) {
+        server.beginCheck(nowMs);
+        this.#checks.set(server, this.#confirm(server, key, cause));
       }
     }
   }
 
-  /** Resolves when it is known whether an unanswering server is down. */
-  suspicionOf(server: ServerHealth): Promise<unknown> | undefined {
-    if (this.#suspected.size === 0) return undefined;
-    const ended = this.#suspected.get(server);
-    if (ended && server.isAsked(performance.now())) return within(ended, ASKER_LOST_MS);
-    this.#suspected.delete(server);
+  /** Resolves when the check has ended whether the server is down. Undefined without one. */
+  checkOf(server: ServerHealth): Promise<unknown> | undefined {
+    if (this.#checks.size === 0) return undefined;
+    const ended = this.#checks.get(server);
+    if (ended && server.isBeingChecked(performance.now())) return within(ended, CHECK_LOST_MS);
+    this.#checks.delete(server);
     return undefined;
   }
 
@@ -112,19 +112,19 @@ export class Health {
   }
 
   /**
-   * Asks the server once more before it counts as down, and lets calls wait for that. A slow or lost answer is no outage, nor are
-   * answers that a frozen or busy process has not read yet.
+   * Asks the server once more before it counts as down, and lets calls wait for that. A slow or lost answer is no
+   * outage, nor are answers that a frozen or busy process has not read yet.
    */
   async #confirm(server: ServerHealth, key: string, cause: unknown): Promise<void> {
     const untilMs = performance.now() + Math.min(MAX_CONFIRM_MS, this.#deadlineMs / 4);
-    const isInDoubt = () => !this.#isClosed && !server.outage && server.isSilent(performance.now(), this.#deadlineMs);
-    for (let leftMs = 1; isInDoubt() && leftMs > 0; leftMs = untilMs - performance.now()) {
+    const isSilent = () => !this.#isClosed && !server.outage && server.isSilent(performance.now(), this.#deadlineMs);
+    for (let leftMs = 1; isSilent() && leftMs > 0; leftMs = untilMs - performance.now()) {
       await probe(this.#client, key, untilMs - performance.now(), () => this.answered(server));
       await pause(CONFIRM_PAUSE_MS);
     }
-    this.#suspected.delete(server);
-    const isDown = isInDoubt();
-    server.endDoubt();
+    this.#checks.delete(server);
+    const isDown = isSilent();
+    server.endCheck();
     if (isDown) this.#markDown(server, key, cause);
   }
 
@@ -148,17 +148,17 @@ export class Health {
     this.#probed.set(outage, () => {});
     const isOver = () => this.#isClosed || server.outage !== outage;
     const answered = () => this.answered(server);
-    for (let longestMs = this.#deadlineMs; !isOver(); ) {
+    for (let maxMs = this.#deadlineMs; !isOver(); ) {
       const nowMs = performance.now();
-      if (!outage.begin(nowMs, longestMs)) {
+      if (!outage.begin(nowMs, maxMs)) {
         await this.#pause(outage, outage.restMs(nowMs));
         continue;
       }
-      const { cause, mayBeAnswered } = await probe(this.#client, outage.key, longestMs, answered);
+      const { cause, mayBeAnswered } = await probe(this.#client, outage.key, maxMs, answered);
       if (isOver()) break;
       outage.failed(performance.now(), cause);
       // A frozen server answers all written probes when it continues, so only few are written.
-      longestMs = mayBeAnswered ? Math.min(2 * longestMs, Math.max(MAX_PROBE_MS, this.#deadlineMs)) : this.#deadlineMs;
+      maxMs = mayBeAnswered ? Math.min(2 * maxMs, Math.max(MAX_PROBE_MS, this.#deadlineMs)) : this.#deadlineMs;
     }
     this.#probed.delete(outage);
   }

@@ -5,8 +5,8 @@ import { addReasons, reasonOf } from "./reason.ts";
 const SILENT_AFTER_MS = 1000;
 
 /**
- * The reason why a connection cannot be used, from a client's events. If a server accepts connections and then refuses them,
- * clients reconnect repeatedly. Between two refusals the last reason is valid.
+ * The reason why a connection cannot be used, from a client's events. If a server accepts connections and then refuses
+ * them, clients reconnect repeatedly. Between two refusals the last reason is valid.
  *
  *   connected │ a reason why the server was unreachable ends
  *   failed    │ the reason

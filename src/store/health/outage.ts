@@ -1,6 +1,9 @@
 import { reasonOf } from "./reason.ts";
 
-/** Bounds of the pause between probes. It is random, at least half, so that many processes do not ask a recovering server at once. */
+/**
+ * Bounds of the pause between probes. It is random, at least half, so that many processes do not ask a recovering
+ * server at once.
+ */
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1000;
 /** A call begins a probe that is overdue by this time. In Workers no timer outlives its request. */
@@ -33,16 +36,16 @@ export class Outage {
     return Math.max(0, this.#restUntilMs - nowMs);
   }
 
-  /** Begins a probe of at most `longestMs`. Returns false if one is under way or none is due. */
-  begin(nowMs: number, longestMs: number): boolean {
+  /** Begins a probe of at most `maxMs`. Returns false if one is under way or none is due. */
+  begin(nowMs: number, maxMs: number): boolean {
     if (nowMs < this.#restUntilMs) return false;
-    this.#restUntilMs = nowMs + longestMs;
+    this.#restUntilMs = nowMs + maxMs;
     return true;
   }
 
   /** Same, for a call. It begins a probe that is overdue because its timer did not fire. */
-  beginByCall(nowMs: number, longestMs: number): boolean {
-    return this.begin(nowMs - TIMERS_SLACK_MS, longestMs + TIMERS_SLACK_MS);
+  beginByCall(nowMs: number, maxMs: number): boolean {
+    return this.begin(nowMs - TIMERS_SLACK_MS, maxMs + TIMERS_SLACK_MS);
   }
 
   /** Ends the probing by this store. The next store may begin a probe at once. */
@@ -54,8 +57,8 @@ export class Outage {
   failed(nowMs: number, cause: unknown): void {
     // An unknown cause does not replace a known reason.
     if (reasonOf(cause) || !reasonOf(this.cause)) this.cause = cause ?? this.cause;
-    const longestMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, MAX_PAUSE_MS);
+    const maxMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, MAX_PAUSE_MS);
     this.#failures = Math.min(this.#failures + 1, 10);
-    this.#restUntilMs = nowMs + longestMs * (0.5 + Math.random() / 2);
+    this.#restUntilMs = nowMs + maxMs * (0.5 + Math.random() / 2);
   }
 }

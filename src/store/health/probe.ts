@@ -16,16 +16,16 @@ interface Unanswered {
 }
 
 /**
- * Waits for the connection, then asks whether `key` exists. Calls `answered` when the server answers, even after `longestMs`.
- * Never rejects. Does not keep the process alive.
+ * Waits for the connection, then asks whether `key` exists. Calls `answered` when the server answers, even after
+ * `maxMs`. Never rejects. Does not keep the process alive.
  */
 export async function probe(
   client: ScriptClient,
   key: string,
-  longestMs: number,
+  maxMs: number,
   answered: () => void,
 ): Promise<Unanswered> {
-  const untilMs = performance.now() + longestMs;
+  const untilMs = performance.now() + maxMs;
   const leftMs = () => untilMs - performance.now();
   for (let ready = client.whenReady(); ready; ready = client.whenReady()) {
     const waited = await within(ready, leftMs(), true);

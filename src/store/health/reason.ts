@@ -10,8 +10,9 @@ export interface Reason {
 type Kind = "configuration" | "unlikely" | "passing";
 
 /**
- * Messages of servers and runtimes, as patterns or whole texts, with their meaning. `$&` stands for the message. "configuration":
- * waiting does not help. "unlikely": waiting rarely helps, but calls wait. "passing": it may be over in a moment.
+ * Messages of servers and runtimes, as patterns or whole texts, with their meaning. `$&` stands for the message.
+ * "configuration": waiting does not help. "unlikely": waiting rarely helps, but calls wait. "passing": it may be over
+ * in a moment.
  */
 export type Reasons = readonly (readonly [said: RegExp | string, kind: Kind, meaning: string])[];
 

@@ -2,13 +2,13 @@ import type { Listeners } from "../../async/listeners.ts";
 import type { StoreEvents } from "../contract.ts";
 import { Outage } from "./outage.ts";
 
-/** A check that began before this time is lost. In Workers a request ends its timers and fetches. */
-export const ASKER_LOST_MS = 500;
-const MAX_DOUBT_MS = 10_000;
+/** A check that takes longer is lost: in Workers, a request that ends takes its timers and fetches with it. */
+export const CHECK_LOST_MS = 500;
+const MAX_CHECK_MS = 10_000;
 
 /**
- * The known state of one server. Plain data without promises and timers, because stores that are made for each request (HTTP)
- * share it, and a promise or timer of one request must not serve another.
+ * The known state of one server. Plain data without promises and timers, because stores that are made for each request
+ * (HTTP) share it, and a promise or timer of one request must not serve another.
  *
  *        no answer for a whole deadline, while calls failed
  *   up ----------------------------------------------------> down: calls fail at once; one probe at a time asks
@@ -28,8 +28,8 @@ export class ServerHealth {
   #answeredAtMs = Number.NEGATIVE_INFINITY;
   #failingSinceMs = 0;
   #failedAtMs = Number.NEGATIVE_INFINITY;
-  /** When a check began whether the server is down; NaN without one. */
-  #suspectedAtMs = Number.NaN;
+  /** When the check began that decides whether the server is down. NaN without one. */
+  #checkBeganAtMs = Number.NaN;
 
   constructor(address: string | undefined) {
     this.address = address;
@@ -38,7 +38,7 @@ export class ServerHealth {
   /** Returns the outage that this answer ends. */
   answered(nowMs: number): Outage | undefined {
     this.#answeredAtMs = nowMs;
-    this.#suspectedAtMs = Number.NaN;
+    this.#checkBeganAtMs = Number.NaN;
     this.#failedAtMs = Number.NEGATIVE_INFINITY;
     const { outage } = this;
     // In Workers clocks show 0 while a module is loaded.
@@ -50,8 +50,8 @@ export class ServerHealth {
   }
 
   /**
-   * Called if a call that began at `beganAtMs` got no answer. Returns true if no answer at all came for a whole deadline. A slow
-   * answer among others does not count, nor do failures that lie far apart.
+   * Called if a call that began at `beganAtMs` got no answer. Returns true if no answer at all came for a whole
+   * deadline. A slow answer among others does not count, nor do failures that lie far apart.
    */
   failed(beganAtMs: number, nowMs: number, deadlineMs: number): boolean {
     if (beganAtMs - this.#failedAtMs > deadlineMs) this.#failingSinceMs = beganAtMs;
@@ -67,29 +67,29 @@ export class ServerHealth {
 
   /** From now on calls fail at once. */
   markDown(key: string, cause: unknown): Outage {
-    this.#suspectedAtMs = Number.NaN;
+    this.#checkBeganAtMs = Number.NaN;
     this.outage = new Outage(this.address, key, cause);
     return this.outage;
   }
 
-  /** A check begins whether the server is down. */
-  suspect(nowMs: number): void {
-    if (!(nowMs - this.#suspectedAtMs < MAX_DOUBT_MS)) this.#suspectedAtMs = nowMs;
+  /** Begins a check whether the server is down. */
+  beginCheck(nowMs: number): void {
+    if (!(nowMs - this.#checkBeganAtMs < MAX_CHECK_MS)) this.#checkBeganAtMs = nowMs;
   }
 
   /** Whether a check is under way and not lost. */
-  isAsked(nowMs: number): boolean {
-    return nowMs - this.#suspectedAtMs < ASKER_LOST_MS;
+  isBeingChecked(nowMs: number): boolean {
+    return nowMs - this.#checkBeganAtMs < CHECK_LOST_MS;
   }
 
   /** Whether an unanswered call that began at `beganAtMs` replaces a lost check. */
-  confirms(beganAtMs: number): boolean {
-    const doubtMs = beganAtMs - this.#suspectedAtMs;
-    return doubtMs >= ASKER_LOST_MS && doubtMs < MAX_DOUBT_MS;
+  replacesLostCheck(beganAtMs: number): boolean {
+    const elapsedMs = beganAtMs - this.#checkBeganAtMs;
+    return elapsedMs >= CHECK_LOST_MS && elapsedMs < MAX_CHECK_MS;
   }
 
   /** Ends the check. */
-  endDoubt(): void {
-    this.#suspectedAtMs = Number.NaN;
+  endCheck(): void {
+    this.#checkBeganAtMs = Number.NaN;
   }
 }

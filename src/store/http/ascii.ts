@@ -31,7 +31,9 @@ export function wellFormed(text: string): string {
   return text.replace(LONE_SURROGATES, "\ufffd");
 }
 
-/** Encodes six bytes as eight characters: the low six bits of each byte, then twice the high two bits of three bytes. */
+/**
+ * Encodes six bytes as eight characters: the low six bits of each byte, then twice the high two bits of three bytes.
+ */
 export function textOfBytes(bytes: Uint8Array): string {
   const rest = bytes.length % 6;
   const whole = bytes.length - rest;

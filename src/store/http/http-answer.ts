@@ -44,12 +44,14 @@ function refusalOf(status: number, text: string): Error {
 }
 
 /**
- * Largest number of elements in all arrays and objects of one answer. Each takes about 50 bytes, and two bytes of text. A call of
- * 1 MiB has at most 35 000 keys, each with at most three elements in the answer.
+ * Largest number of elements in all arrays and objects of one answer. Each takes about 50 bytes, and two bytes of text.
+ * A call of 1 MiB has at most 35 000 keys, each with at most three elements in the answer.
  */
 const MAX_ELEMENTS = 500_000;
 
-/** Throws for a text whose value would take much more memory. Strings of answers are base64, without these characters. */
+/**
+ * Throws for a text whose value would take much more memory. Strings of answers are base64, without these characters.
+ */
 function checkElements(text: string): void {
   let count = 0;
   for (const mark of ["[", "{", ","])
@@ -57,7 +59,7 @@ function checkElements(text: string): void {
       if (++count > MAX_ELEMENTS) throw new Error(`the answer has more than ${MAX_ELEMENTS} elements`);
 }
 
-/** Throws an own error, because those of JSON.parse quote the text. */
+/** Throws its own error, because an error of JSON.parse quotes the text. */
 function jsonOf(text: string): unknown {
   checkElements(text);
   try {

@@ -21,9 +21,9 @@ const MAX_REST_MS = 60_000;
 const REST_STEP_MS = 100;
 
 /**
- * The adapter for Redis over HTTP. Calls of one turn are sent in one request, in order, or in several requests one after the other,
- * because concurrent requests may overtake each other. A script is assumed to be in the server's cache. If the server says that it
- * is not, the next call has its text.
+ * The adapter for Redis over HTTP. Calls of one turn are sent in one request, in order, or in several requests one
+ * after the other, because concurrent requests may overtake each other. A script is assumed to be in the server's
+ * cache. If the server says that it is not, the next call has its text.
  */
 export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient {
   const missing = new Set<string>();

@@ -14,7 +14,9 @@ export class HttpCommand implements Attempt {
   #mayHaveArrived = false;
   readonly #onEnd: (() => void)[] = [];
 
-  /** `words` is JSON without its brackets. A script's words follow its name. `isWhole`: the script's text is sent too. */
+  /**
+   * `words` is JSON without its brackets. A script's words follow its name. `isWhole`: the script's text is sent too.
+   */
   private constructor(words: string, script?: Script, isWhole = false) {
     this.#words = words;
     this.#script = script;

@@ -25,8 +25,8 @@ const NEVER_CONNECTED = new Set([
 ]);
 
 /**
- * Sends commands in one HTTP request, in order, and settles each. Resolves with the answer's Retry-After in ms, or 0. Never
- * rejects. Aborts the request when all commands are abandoned.
+ * Sends commands in one HTTP request, in order, and settles each. Resolves with the answer's Retry-After in ms, or 0.
+ * Never rejects. Aborts the request when all commands are abandoned.
  */
 export async function sendCommands(server: HttpServer, commands: readonly HttpCommand[]): Promise<number> {
   const open = commands.filter((command) => command.isOpen);

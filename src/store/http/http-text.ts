@@ -1,6 +1,6 @@
 /**
- * Largest answer, uncompressed. Requests ask for a few MiB, unless a single value is larger. Reading an answer takes about four
- * times its size: its parts, their text, the strings in the text, and the bytes in the strings.
+ * Largest answer, uncompressed. Requests ask for a few MiB, unless a single value is larger. Reading an answer takes
+ * about four times its size: its parts, their text, the strings in the text, and the bytes in the strings.
  */
 export const MAX_ANSWER_BYTES = 32 * 2 ** 20;
 

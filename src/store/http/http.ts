@@ -20,18 +20,19 @@ const KNOWN = [
 ];
 
 /**
- * Returns a store in Redis 7 or later, or Valkey, behind the REST protocol of Upstash Redis, for runtimes without TCP. It needs only
- * `fetch`. It has no connection and no timer between calls, so it may be made for each request, as in Workers. It sends nothing
- * before the first call. Throws ARGUMENT.
+ * Returns a store in Redis 7 or later, or Valkey, behind the REST protocol of Upstash Redis, for runtimes without TCP.
+ * It needs only `fetch`. It has no connection and no timer between calls, so it may be made for each request, as in
+ * Workers. It sends nothing before the first call. Throws ARGUMENT.
  *
- * Calls of one turn are sent in one HTTP request, in order. Each has its own result and error. Every call settles within
- * `deadline`; a distant server needs a longer one. A lost or unreadable reply and a 5xx count as no answer: a repeatable call is
- * sent again, otherwise `applied` is "unknown". After a 429 calls wait (Retry-After). A refused token is UNAVAILABLE, and not
- * transient. There are no subscriptions, so locks and queues poll. `replicas` is ARGUMENT, because requests share connections, so
+ * Calls of one turn are sent in one HTTP request, in order. Each has its own result and error. Every call settles
+ * within `deadline`; a distant server needs a longer one. A lost or unreadable reply and a 5xx count as no answer: a
+ * repeatable call is sent again, otherwise `applied` is "unknown". After a 429 calls wait (Retry-After). A refused
+ * token is UNAVAILABLE, and not transient. There are no subscriptions, so locks and queues poll. `replicas` is
+ * ARGUMENT, because requests share connections, so
  * WAIT would wait for other writes.
  *
- * Chromium's fetch repeats a request when a kept connection breaks before the answer. In a page, a call that must not count twice
- * needs a `requestId`.
+ * Chromium's fetch repeats a request when a kept connection breaks before the answer. In a page, a call that must not
+ * count twice needs a `requestId`.
  */
 export function httpStore(options: HttpStoreOptions): WatchedStore {
   return placed("httpStore", () => {

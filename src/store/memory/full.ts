@@ -1,6 +1,6 @@
 import { OrielError } from "../../errors.ts";
 
-/** The cause of an OVERLOADED that a store of oriel gives because it is full. */
+/** The cause of the OVERLOADED of a full store. */
 class Full extends Error {
   override readonly name = "Full";
 }

@@ -1,6 +1,6 @@
 /** Facts from a client's options: the server's address, for messages, and the secrets that no message may contain. */
 export interface ClientFacts {
-  /** Host and port, or a socket's path, and the database where it is not 0; of a cluster up to three of its nodes. */
+  /** Host and port, or a socket's path, and the database if it is not 0. For a cluster: up to three of its nodes. */
   readonly address: string | undefined;
   readonly secrets: readonly string[];
   readonly isTls: boolean;
@@ -26,7 +26,7 @@ interface Options {
 
 const MAX_NODES = 3;
 
-/** Of a client or cluster of ioredis (`startupNodes`) or node-redis (`rootNodes`), by their options. */
+/** Reads the options of a client or cluster of ioredis (`startupNodes`) or node-redis (`rootNodes`). */
 export function factsOf(client: object): ClientFacts {
   const { options: own, _options: ofCluster, startupNodes } = client as Record<string, unknown>;
   const options = (own ?? ofCluster ?? {}) as Options;
@@ -71,12 +71,12 @@ function addressOfUrl(url: string): string | undefined {
 function urlSecrets(options: Options, nodes: readonly unknown[]): string[] {
   const urls = [options.url, ...nodes.map((node) => (typeof node === "string" ? node : (node as Options)?.url))];
   return urls.flatMap((url) => {
-    const given = typeof url === "string" ? /\/\/[^:@/]*:([^@]*)@/.exec(url)?.[1] : undefined;
-    if (given === undefined) return [];
+    const password = typeof url === "string" ? /\/\/[^:@/]*:([^@]*)@/.exec(url)?.[1] : undefined;
+    if (password === undefined) return [];
     try {
-      return [given, decodeURIComponent(given)];
+      return [password, decodeURIComponent(password)];
     } catch {
-      return [given];
+      return [password];
     }
   });
 }

@@ -13,9 +13,9 @@ import { isNodeRedis, type NodeRedisClient, type NodeRedisCluster } from "./node
 
 export interface RedisStoreOptions extends ScriptStoreOptions {
   /**
-   * "eval" (default): steps are scripts in the server's cache. "functions": libraries oriel_… (FUNCTION LOAD, FCALL),
-   * which the server keeps, replicates and writes to its files; loaded on every primary, and again where they are
-   * missing.
+   * "eval" (default): steps are scripts in the server's cache. "functions": steps are functions in libraries named
+   * oriel_… (FUNCTION LOAD, FCALL). The server replicates them and saves them with its data. They are loaded on each
+   * primary, and again if they are missing.
    */
   scripting?: "eval" | "functions" | undefined;
 }
@@ -38,7 +38,7 @@ export function clientStore(client: RedisClient, options: RedisStoreOptions): Wa
   });
 }
 
-/** A store over a connection of its own, which ends with it. `load` imports ioredis. */
+/** A store that opens its own connection, and closes it with the store. `load` imports ioredis. */
 export function ownStore(
   load: () => Promise<{ Redis: RedisClass }>,
   url: string,

@@ -9,7 +9,7 @@ export interface IoredisClient {
   call(command: string): unknown;
   connect(): Promise<unknown>;
   disconnect(): void;
-  // biome-ignore lint/suspicious/noExplicitAny: what listeners are given differs between the versions' own types
+  // biome-ignore lint/suspicious/noExplicitAny: the versions declare different types of listeners
   on(event: string, listener: (...args: any[]) => void): unknown;
   // biome-ignore lint/suspicious/noExplicitAny: as above
   removeListener(event: string, listener: (...args: any[]) => void): unknown;

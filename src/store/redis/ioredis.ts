@@ -2,7 +2,7 @@ import { type Deferred, deferred } from "../../async/deferred.ts";
 import type { Argument, Script } from "../contract.ts";
 import { type Attempt, type ScriptClient, serverError } from "../delivery/client.ts";
 import { confirmed } from "../delivery/confirmation.ts";
-import { Refusals } from "../delivery/refusals.ts";
+import { LoadErrors } from "../delivery/load-errors.ts";
 import { type Scripting, wholeScripts } from "../delivery/scripting.ts";
 import { CLOSES, NO_NODE, NO_TLS, NOT_WHOLE, STORE_CLOSED, UNREACHED } from "../health/client-reasons.ts";
 import { ClusterNodes } from "../health/cluster-nodes.ts";
@@ -16,26 +16,26 @@ import { encodeCommand } from "./resp.ts";
 import { type CommandClass, commandClassOf, scriptCommandOf } from "./script-command.ts";
 import { type ListeningClient, Subscriber } from "./subscriber.ts";
 
-const TELLS_NOTHING = /Connection is closed|Command aborted|Stream isn't writeable/;
+const WITHOUT_REASON = /Connection is closed|Command aborted|Stream isn't writeable/;
 
 /** The adapter for ioredis. An `owned` client ends with the store; others stay open. */
 export function ioredisClient(client: IoredisClient, owned: boolean, scripting: Scripting): ScriptClient {
   const Command = commandClassOf(client);
   const ScriptCommand = scriptCommandOf(Command);
   const loaded = new Set<string>();
-  const refusals = new Refusals();
+  const loadErrors = new LoadErrors();
   const unanswered = new Set<(error: Error) => void>();
   const isCluster = client.isCluster === true;
   const { address, secrets, isTls } = factsOf(client);
   const lastError = new LastError(isCluster ? NO_NODE : isTls ? NO_TLS : UNREACHED);
-  /** Why no call is sent on this connection, nor waits for it: a wrong password or a missing database, for instance. */
+  /** The reason if calls reject at once instead of waiting, such as a wrong password or a missing database. */
   let refusedBy: Error | undefined;
   let unansweredBytes = 0;
   let becomesReady: Deferred<void> | undefined;
 
   const onError = (error: unknown) => {
     // The error of a command that was lost with its connection. The connection reported its reason before.
-    if (lastError.current && TELLS_NOTHING.test(String(error))) return;
+    if (lastError.current && WITHOUT_REASON.test(String(error))) return;
     const isCut = lastError.isSilent && /ECONNRESET|EPIPE/.test(String(error));
     const reason = isCut ? new Error(CLOSES) : withoutSecrets(error, secrets);
     lastError.failed(reason);
@@ -79,15 +79,15 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
   const masters = () => (isCluster ? (client.nodes?.("master") ?? []) : [client]);
   const load = (script: Script) => {
     loaded.add(script.sha);
-    refusals.delete(script);
+    loadErrors.delete(script);
     const [name = "", ...words] = scripting.loading(script);
     for (const master of masters())
       send(Command, master, name, words).catch((error: Error) => {
         loaded.delete(script.sha);
-        if (error.name === "ReplyError") refusals.set(script, error);
+        if (error.name === "ReplyError") loadErrors.set(script, error);
       });
   };
-  /** On the connection that a call was just written to, behind it. */
+  /** Sends WAIT on the connection that a call was just written to, after that call. */
   const waitOn = (connection: unknown) => async (words: string[]) => {
     await undefined; // the call itself is written first
     const nodes = isCluster ? (client.nodes?.("all") ?? []) : [client];
@@ -164,7 +164,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
     },
     forget(script) {
       loaded.delete(script.sha);
-      return refusals.of(script);
+      return loadErrors.of(script);
     },
     exists: (key) => ({
       reply: send(Command, client, "exists", [key]).catch((error) => Promise.reject(failureOf(error))),
@@ -192,7 +192,8 @@ function send(Command: CommandClass, node: IoredisClient, name: string, args: st
 }
 
 /**
- * A connection like the client's that is never made again by itself; in a cluster to any node, as all hear everything.
+ * A new connection with the client's options that does not reconnect by itself. In a cluster it goes to any node,
+ * because every node receives all messages.
  */
 function openListening(client: IoredisClient): ListeningClient | undefined {
   const nodes = client.isCluster ? (client.nodes?.("master") ?? []) : [client];

@@ -6,7 +6,7 @@ import { connectIoredis, type RedisClass } from "./connect.ts";
 import { ioredisClient } from "./ioredis.ts";
 
 /**
- * A client on a connection of its own. ioredis is loaded in the background when the store is made, so a process that
+ * A client with its own connection. ioredis is loaded in the background when the store is made, so a process that
  * opens no URL never loads it. Calls wait in `whenReady` until it is loaded and connected, and keep their deadlines.
  */
 export function lazyIoredis(
@@ -39,7 +39,7 @@ export function lazyIoredis(
     get unansweredBytes() {
       return client?.unansweredBytes ?? 0;
     },
-    // A caller asks again afterwards. All then wait for the connection on one promise, so that calls keep their order.
+    // Callers call it again afterwards. They then share one promise for the connection, so calls keep their order.
     whenReady: () => (client ? client.whenReady() : loading.then(() => void loaded())),
     call: (...request) => loaded().call(...request),
     forget: (script) => loaded().forget(script),
@@ -64,7 +64,7 @@ export function lazyIoredis(
   };
 }
 
-/** As ioredis reads a URL: host, port, and the database if it is not 0; or the path of a socket. */
+/** Host, port, and the database if it is not 0, as ioredis reads them from the URL. Or the path of a socket. */
 function addressOf(url: string): string {
   if (url.startsWith("/")) return url;
   const { hostname, port, pathname } = new URL(url);

@@ -29,7 +29,7 @@ export interface NodeRedisCluster {
   on(event: string, listener: (...args: any[]) => void): unknown;
   // biome-ignore lint/suspicious/noExplicitAny: as above
   removeListener(event: string, listener: (...args: any[]) => void): unknown;
-  /** Runs `send` on the node of the key's slot, and on another as MOVED and ASK say. */
+  /** Runs `send` on the node of the key's slot, and again on the node that MOVED or ASK names. */
   _execute<T>(
     firstKey: string,
     isReadonly: boolean,
@@ -39,7 +39,7 @@ export interface NodeRedisCluster {
   ): Promise<T>;
 }
 
-/** Neither a pool nor a sentinel client: those may write a command twice. */
+/** Whether it is a client or a cluster. Pools and sentinel clients are not accepted: they may write a command twice. */
 export function isNodeRedis(client: object): client is NodeRedisClient | NodeRedisCluster {
   return isNodeCluster(client) || ("isOpen" in client && "isReady" in client && "isWatching" in client);
 }

@@ -13,7 +13,7 @@ interface NodeRedisListener {
   on(event: string, listener: () => void): unknown;
 }
 
-/** A connection like the client's, as the subscriber takes it: it never connects again by itself. */
+/** A new connection with the client's options, for the subscriber. It does not reconnect by itself. */
 export function nodeRedisListening(client: NodeRedisClient): ListeningClient {
   const { socket } = (client.options ?? {}) as { socket?: object };
   const connection = client.duplicate({
@@ -28,7 +28,7 @@ export function nodeRedisListening(client: NodeRedisClient): ListeningClient {
     listeners.get("close")?.();
     listeners.get("end")?.();
   };
-  // One that does not connect again says nothing but "error" when its socket is gone.
+  // A connection without a reconnect strategy may emit only "error" when its socket closes.
   connection.on("error", end);
   connection.on("end", end);
   connection.on("ready", () => listeners.get("ready")?.());

@@ -2,7 +2,7 @@ import { type Deferred, deferred } from "../../async/deferred.ts";
 import type { Script } from "../contract.ts";
 import { type Attempt, type ScriptClient, serverError } from "../delivery/client.ts";
 import { type Confirmation, confirmed, Unconfirmed } from "../delivery/confirmation.ts";
-import { Refusals } from "../delivery/refusals.ts";
+import { LoadErrors } from "../delivery/load-errors.ts";
 import { type Scripting, wholeScripts } from "../delivery/scripting.ts";
 import { bytesOf, writtenOnce } from "../delivery/written-once.ts";
 import { CLOSES, NO_NODE, NO_TLS, STORE_CLOSED, UNREACHED } from "../health/client-reasons.ts";
@@ -18,26 +18,26 @@ import { Subscriber } from "./subscriber.ts";
 
 type Rediscovering = { _slots?: { rediscover?(startWith: NodeRedisClient): Promise<unknown> } };
 
-/** Errors of a server begin with a word in capitals, those of the client itself do not. */
-const SAID_BY_SERVER = /^[A-Z][A-Z0-9]+( |$)/;
+/** Errors of the server begin with a word in capitals. Errors of the client do not. */
+const OF_SERVER = /^[A-Z][A-Z0-9]+( |$)/;
 
 /**
- * The adapter for node-redis, which writes a command once. A written command rejects with its connection, an unwritten one is
- * withdrawn by its signal. The client stays open. A client that is not connected is connected.
+ * The adapter for node-redis. A command is written once. It rejects when its connection closes, and a signal withdraws
+ * it before it is written. An unconnected client is connected. The client stays open when the store is closed.
  */
 export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scripting: Scripting): ScriptClient {
   const cluster = isNodeCluster(client) ? client : undefined;
-  /** Bulk strings (RESP type "$") come as bytes. Not a constant of the module, because a runtime may have no Buffer. */
+  /** Makes replies of RESP type "$" (36) bytes. Not a constant of the module, because a runtime may have no Buffer. */
   const asBytes = { 36: Buffer };
   const single = cluster ? undefined : (client as NodeRedisClient);
   const loaded = new Map<string, WeakSet<NodeRedisClient>>();
-  const refusals = new Refusals();
+  const loadErrors = new LoadErrors();
   /** How often each node was connected since it was first used, and the listener that counts it. */
   const connections = new Map<NodeRedisClient, { count: number; listener: () => void }>();
   const unanswered = new Set<(error: Error) => void>();
   const { address, secrets, isTls } = factsOf(client);
   const lastError = new LastError(cluster ? NO_NODE : isTls ? NO_TLS : UNREACHED);
-  /** Why no call waits for a connection: a wrong password, a database that there is not. */
+  /** The reason if calls reject at once instead of waiting, such as a wrong password or a missing database. */
   let refusedBy: Error | undefined;
   let unansweredBytes = 0;
   let hasEnded = false;
@@ -79,12 +79,12 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
 
   const failureOf = (error: Error) => {
     if (error instanceof Unconfirmed) return error;
-    return SAID_BY_SERVER.test(error.message) ? serverError(error, secrets) : withoutSecrets(error, secrets);
+    return OF_SERVER.test(error.message) ? serverError(error, secrets) : withoutSecrets(error, secrets);
   };
   const nodes = () => (single ? [single] : cluster!.masters.flatMap((each) => (each.client as NodeRedisClient) ?? []));
   const isReady = () => (single ? single.isReady : client.isOpen && cluster!.masters.length > 0);
-  /** A cluster's client learns of a failover from MOVED only, and a dead node says nothing. */
-  const lookAround = () => {
+  /** Looks for new primaries. The client does so only after MOVED, which a dead node does not send. */
+  const rediscover = () => {
     const other = nodes().find((node) => node.isReady) ?? nodes()[0];
     const slots = (cluster as Rediscovering | undefined)?._slots;
     if (other) slots?.rediscover?.(other).catch(onError);
@@ -108,7 +108,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
     options: SendOptions,
     confirmation: Confirmation,
   ) => {
-    // Commands of one chain travel on one connection or not at all.
+    // Commands of one chain are sent on one connection or not at all.
     const { chainId = Symbol("confirmed") } = options;
     const { count } = connectionOf(node);
     const reply = node.sendCommand(command, { ...options, chainId });
@@ -122,28 +122,28 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
     try {
       await isConfirmed;
     } catch (error) {
-      // Not the step's own failure, whatever the server said of WAIT.
+      // An error of WAIT is not an error of the step.
       throw error instanceof Unconfirmed ? error : new Unconfirmed("the replicas could not be asked", { cause: error });
     }
     return answer;
   };
   const load = (node: NodeRedisClient, script: Script) => {
     connectionOf(node);
-    const having = loaded.get(script.sha) ?? new WeakSet();
-    loaded.set(script.sha, having);
-    if (having.has(node)) return;
-    having.add(node);
-    refusals.delete(script);
+    const nodesWithScript = loaded.get(script.sha) ?? new WeakSet();
+    loaded.set(script.sha, nodesWithScript);
+    if (nodesWithScript.has(node)) return;
+    nodesWithScript.add(node);
+    loadErrors.delete(script);
     node.sendCommand(scripting.loading(script)).catch((error: Error) => {
-      having.delete(node);
-      if (SAID_BY_SERVER.test(error.message)) refusals.set(script, error);
+      nodesWithScript.delete(node);
+      if (OF_SERVER.test(error.message)) loadErrors.set(script, error);
     });
   };
 
-  /** In a cluster to any node, as all hear everything. */
+  /** In a cluster it connects to any node, because every node receives all messages. */
   const subscriber = new Subscriber(() => {
-    const able = nodes();
-    const node = able[Math.floor(Math.random() * able.length)];
+    const all = nodes();
+    const node = all[Math.floor(Math.random() * all.length)];
     return node && nodeRedisListening(node);
   });
 
@@ -178,10 +178,10 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
       const giveUp = new AbortController();
       let isWritten = false;
       const send = (node: NodeRedisClient, options: SendOptions = {}): Promise<unknown> => {
-        // Reached once more only after MOVED or ASK, which mean that nothing was run.
+        // Called again only after MOVED or ASK. Then nothing has run.
         isWritten = false;
         if (cluster && !node.isReady) {
-          lookAround();
+          rediscover();
           return Promise.reject(new Error("the node is out of reach", { cause: lastError.current }));
         }
         if (!isWhole) load(node, script);
@@ -209,7 +209,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
         sent.then(
           (answer) => settle() && resolve(answer as unknown[]),
           (error: Error) => {
-            if (SAID_BY_SERVER.test(error.message)) isWritten = false;
+            if (OF_SERVER.test(error.message)) isWritten = false;
             lose(failureOf(error));
           },
         );
@@ -219,17 +219,17 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
         mayHaveArrived: () => isWritten,
         abandon() {
           giveUp.abort();
-          if (isWritten) lookAround();
+          if (isWritten) rediscover();
         },
       };
     },
     forget(script) {
       loaded.delete(script.sha);
-      return refusals.of(script);
+      return loadErrors.of(script);
     },
     exists(key) {
       const ask = (node: NodeRedisClient) => {
-        if (cluster && !node.isReady) lookAround();
+        if (cluster && !node.isReady) rediscover();
         return node.isReady ? node.sendCommand(["EXISTS", key]) : Promise.reject(lastError.current);
       };
       const reply = cluster ? cluster._execute(key, false, {}, ask) : ask(single!);

@@ -1,9 +1,9 @@
 import type { Argument } from "../contract.ts";
 
 /**
- * A command as Redis reads it: *count, then $length and bytes of each part. Strings travel as UTF-8, numbers as decimal
- * text, bytes untouched and copied: the arguments are free again when this returns. Runs of text are written at once,
- * which is what makes a call of many small arguments cheap.
+ * Encodes a command in Redis' protocol: *count, then $length and the bytes of each part. Strings are sent as UTF-8,
+ * numbers as decimal text. Bytes are copied, so the arguments may change after this returns. Adjacent texts are written
+ * together, because one write costs more than its bytes.
  */
 export function encodeCommand(parts: readonly Argument[]): Buffer {
   const texts: (string | Uint8Array)[] = new Array(parts.length);

@@ -11,7 +11,7 @@ export type CommandClass = new (name: string, args: string[], options?: object) 
 
 /** A command that writes a script call. */
 interface ScriptCommand extends IoredisCommand {
-  /** It was written, and no error answered it. */
+  /** True if it was written, and the server did not answer with an error. */
   mayHaveArrived(): boolean;
   readonly wasReplaced: boolean;
   abandon(): void;
@@ -68,7 +68,7 @@ function scriptCommands(Command: CommandClass): ScriptCommandClass {
     declare target: Reject | undefined;
 
     constructor(keys: readonly string[], payload: Buffer, onWritten?: (connection: unknown) => void) {
-      // The arguments are only for ioredis to find the slot by.
+      // ioredis uses these arguments only to find the slot.
       super("evalsha", ["", "1", keys[0] ?? ""]);
       this.#payload = payload;
       this.#onWritten = onWritten;
@@ -79,12 +79,14 @@ function scriptCommands(Command: CommandClass): ScriptCommandClass {
     setReplyContext(): void {}
 
     /*
-     * ioredis assigns `reject`: first its own, while the base is constructed; its Cluster then one that follows MOVED
-     * and ASK, which mean that nothing was run. TRYAGAIN it would repeat for seconds; it is ours to split the call
-     * then. An accessor of the class, and so no fields with initial values: a command is made for every call.
+     * ioredis assigns `reject` twice. The base class assigns its own. Then the Cluster assigns one that follows MOVED
+     * and
+     * ASK, after which nothing has run. The Cluster would also repeat the call for seconds after TRYAGAIN. So TRYAGAIN
+     * goes to the first one, and oriel splits the call. This is an accessor of the class, so that a command, which is
+     * made for each call, has no fields with initial values.
      */
     get reject(): Reject {
-      const { settle, target } = this; // as it stands: what the Cluster assigns next calls what it gets here
+      const { settle, target } = this; // read now, because the Cluster's next `reject` calls this function
       return (error) => {
         if (error.name === "ReplyError") this.#written = false;
         (error.message.startsWith("TRYAGAIN") ? settle : target)?.call(this, error);

@@ -7,7 +7,7 @@ export interface ListeningClient {
   subscribe(...channels: string[]): Promise<unknown>;
   unsubscribe(...channels: string[]): Promise<unknown>;
   disconnect(): void;
-  // biome-ignore lint/suspicious/noExplicitAny: what listeners are given differs between the versions' own types
+  // biome-ignore lint/suspicious/noExplicitAny: the versions declare different types of listeners
   on(event: string, listener: (...args: any[]) => void): unknown;
   readonly stream?: unknown;
 }
@@ -23,13 +23,13 @@ export class Subscriber {
   readonly #open: () => ListeningClient | undefined;
   readonly #channels = new Channels();
   /** Channels whose subscription the server has confirmed on this connection. */
-  readonly #standing = new Set<string>();
+  readonly #confirmed = new Set<string>();
   #connection: ListeningClient | undefined;
   #pause: ReturnType<typeof setTimeout> | undefined;
   #failures = 0;
   #isClosed = false;
 
-  /** `open` gives a new connection, or undefined while there is no node to connect to. */
+  /** `open` returns a new connection, or undefined while there is no node to connect to. */
   constructor(open: () => ListeningClient | undefined) {
     this.#open = open;
   }
@@ -38,12 +38,12 @@ export class Subscriber {
     const isNew = !this.#channels.has(channel);
     this.#channels.add(channel, listener);
     if (!this.#connection && !this.#pause) this.#connect();
-    else if (this.#standing.has(channel)) queueMicrotask(() => listener());
+    else if (this.#confirmed.has(channel)) queueMicrotask(() => listener());
     else if (isNew) this.#ask([channel]);
     return () => {
       this.#channels.delete(channel, listener);
       if (this.#channels.has(channel)) return;
-      this.#standing.delete(channel);
+      this.#confirmed.delete(channel);
       if (this.#connection?.status === "ready") this.#connection.unsubscribe(channel).catch(() => {});
     };
   }
@@ -70,7 +70,7 @@ export class Subscriber {
       unref(connection.stream);
       this.#ask(this.#channels.names);
     });
-    connection.on("close", () => this.#standing.clear());
+    connection.on("close", () => this.#confirmed.clear());
     connection.on("end", () => {
       this.#connection = undefined;
       this.#connectLater();
@@ -91,7 +91,7 @@ export class Subscriber {
         this.#failures = 0;
         for (const channel of channels) {
           if (!this.#channels.has(channel)) continue;
-          this.#standing.add(channel);
+          this.#confirmed.add(channel);
           this.#channels.call(channel);
         }
       },

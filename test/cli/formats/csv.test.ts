@@ -73,7 +73,7 @@ test("bad lines are reported with number and reason, and affect no other line", 
     { lineNumber: 7, reason: 'the value "" is not a finite number' },
     { lineNumber: 8, reason: "there is no value" },
     { lineNumber: 9, reason: 'the value "0x10" is not a finite number' },
-    { lineNumber: 10, reason: "a quote is astray" },
+    { lineNumber: 10, reason: "a quote is misplaced" },
   ]);
 });
 

@@ -1,8 +1,8 @@
 import type { Script } from "../contract.ts";
 import { ServerError } from "./client.ts";
 
-/** Why a server refused to load a script when it was last sent to load. */
-export class Refusals {
+/** For each script that the server refused to load: the error of the last attempt. */
+export class LoadErrors {
   readonly #bySha = new Map<string, ServerError>();
 
   of({ sha }: Script): ServerError | undefined {
