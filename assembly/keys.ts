@@ -1,5 +1,5 @@
-// Law: the key of a float is its bits, all turned over when negative, else the sign bit alone: unsigned order of keys is
-//      the order of values, -0 before +0. Every NaN becomes the one positive quiet NaN, whose key is the largest.
+// Law: the key of a float is its bits. All of them are inverted if it is negative, else only the sign bit. The unsigned
+//      order of keys is the order of values, -0 before +0. Every NaN becomes one positive quiet NaN, with the largest key.
 // Domain: all bit patterns. Bound: exact; decode(encode(x)) is x, NaN payloads excepted.
 // Source: Terdiman 2000, "Radix Sort Revisited".
 
@@ -23,7 +23,7 @@ export function encode<T, K, I>(from: usize, count: usize): void {
   }
 }
 
-/** From keys at `from` back to floats at `to` (the same place, or apart). */
+/** Converts keys at `from` back to floats at `to`, which is `from` itself or does not overlap it. */
 export function decode<K, I>(from: usize, count: usize, to: usize): void {
   const top = (<K>1) << (sizeof<K>() * 8 - 1);
   let p = from;

@@ -1,10 +1,11 @@
-// Law: the bits of the smallest size |x| that is not zero (all values zero: 0), and whether -0 and +0 are met.
+// Law: the bits of the smallest size |x| that is not zero (0 if all values are zero), and whether -0 and +0 occur.
 // Domain: f32 without NaN, any count. Bound: exact.
 //
-//   zeros: 0 -0 met, 4 +0 met (u32, 1 or 0)      scratch: 208 to 256
+//   zeros: 0 for -0, 4 for +0: u32, 1 if it occurs, else 0      scratch: 208 to 256
 
 export function leastSize(from: usize, count: usize, zeros: usize, scratch: usize): u32 {
-  // Without its sign, and less one, zero is the largest of all. Signed, -0 is the smallest of all; unsigned, +0 is.
+  // The bits without the sign, minus one, are largest for zero. The bits of -0 are the smallest i32, those of +0 the
+  // smallest u32.
   let size: u32 = -1;
   let signed: i32 = i32.MAX_VALUE;
   let unsigned: u32 = -1;

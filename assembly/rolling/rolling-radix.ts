@@ -4,7 +4,7 @@
 //
 //   pairs, scratch: u64, index in the low half, part in the high one      histograms: 2 * 2048 u32
 
-/** 2048 places written to in turn are what the first-level caches hold. */
+/** 11 bits: the first-level caches hold 2048 places that are written to in turn. */
 export const DIGIT_BITS: u32 = 11;
 /** Bytes of a histogram. */
 export const HISTOGRAM: usize = 8192;

@@ -6,7 +6,7 @@
 // Source: radix select, beginning with the first digit in which the values differ.
 //
 //   histograms: 4 of 2048 u32 (32 768 bytes), so that increments of equal values do not wait for each other
-//   out: 0 how many before, 4 whether these are the values themselves (1 or 0), u32 each      8 first or value k, 16 last or value k + 1, T each
+//   out: 0 number of values before, 4: 1 for the values themselves, else 0, u32 each      8 first or value k, 16 last or value k + 1, T each
 
 import { floatOf, keyOf } from "../keys";
 

@@ -10,8 +10,8 @@
 //
 //   records, 80 bytes a block:
 //     0 sum, high   8 sum, low   16 squares   24 about   32 min   40 max          f64
-//     48 NaN   52 +Infinity   56 -Infinity   60 -0   64 +0                        u32; zeros: 0 none, else some (f64 with
-//                                                                                 min < 0 < max: not looked for)
+//     48 NaN   52 +Infinity   56 -Infinity   60 -0   64 +0                        u32; zeros: 0 none, else some. An f64
+//                                                                                 block with min < 0 < max: not counted
 //   scratch: 0 high[8]   64 low[8]   128 squares[8]   192 min   200 max   208 extrema; 240 bytes
 
 import { leastSize } from "../least-size";

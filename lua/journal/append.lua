@@ -94,7 +94,7 @@ local function step(k, a, now)
   else
     length = redis.pcall("APPEND", key, written)
     if type(length) ~= "number" then undone(length) end
-    -- Calls of one millisecond, or second, find header and expiry as they shall be.
+    -- Most calls of the same millisecond, or second, find that header and expiry do not change.
     if stamp ~= last or retention ~= kept or latest ~= seen then
       local tail = struct.pack("<dddd", stamp, retention, complete, latest)
       header = string.sub(before, 1, CHUNK_LAST_STAMP_MS_AT) .. tail

@@ -4,10 +4,10 @@
 -- a call from Lua costs more than the decoding. A chunk is
 --   { key, bytes of frames, created, number }
 local RUN = 64
-local bound_text = 'the bound of what is computed inside Redis: ask for a shorter span, or with where: "client"'
+local bound_text = 'the bound of statistics inside Redis: use a shorter span, or where: "client"'
 
 local function too_many()
-  error({ code = "TOO_LARGE", text = "the window holds more than " .. MAX_SERVER_EVENTS
+  error({ code = "TOO_LARGE", text = "the window has more than " .. MAX_SERVER_EVENTS
     .. " events, " .. bound_text })
 end
 

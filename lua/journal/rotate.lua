@@ -25,7 +25,7 @@ local function step(k, a, now)
   local stamp = math.max(now, last)
   -- The expiry counts from the closing, so readers of the next chunk find it while a window may need it.
   local expiry = whole(expiry_of(stamp, retention, chunk_ms))
-  -- A request repeated after a failover undid the first closes another chunk, and must give it another birth.
+  -- A failover may undo the request. Its repetition then closes a longer chunk, and the next one must have another birth.
   local new_birth = (next_birth + stamp % 4294967296 + redis.call("STRLEN", open)) % 4294967296
   if new_birth == 0 then new_birth = 1 end
   local header = struct.pack(CHUNK, FORMAT, value_type, clock, chunk_ms_of(retention), number + 1, stamp,

@@ -1,6 +1,6 @@
--- Partially sorts values[low .. high], so that the places from .. to have their sorted values: Hoare's FIND (1961), on both
--- sides if a cut falls between. The pivot is the median of three random values. Nobody can predict them, so no data makes it
--- quadratic.
+-- Partially sorts values[low .. high], so that the places from .. to have the values that a full sort would put there.
+-- Hoare's FIND (1961). It continues on both sides of a cut that falls between `from` and `to`. The pivot is the median of three
+-- random values. Nobody can predict them, so no data makes it quadratic.
 local function place(values, low, high, from, to)
   while high - low > 12 do
     local a, b, c = values[math.random(low, high)], values[math.random(low, high)], values[math.random(low, high)]

@@ -32,19 +32,19 @@ local function gather(k, header, length, from, named, newest)
     local clock, chunk_ms, number, created, birth_before, latest = struct.unpack(CHUNK, header)
     table.insert(chunks, 1, { key = key, number = number, created = created, reach = clock == 1 and latest or created })
     if bytes > MAX_SERVER_BYTES and #chunks == 1 then
-      return nil, refuse("TOO_LARGE", "the open chunk alone holds " .. bytes .. " bytes, of at most " .. MAX_SERVER_BYTES
-        .. " that are computed inside Redis, whatever the span: ask with where: \"client\", or again when it is closed, at "
+      return nil, refuse("TOO_LARGE", "the open chunk alone has " .. bytes .. " bytes; statistics inside Redis read at most "
+        .. MAX_SERVER_BYTES .. ", whatever the span: use where: \"client\", or try again when it is closed, at "
         .. ROTATE_BYTES .. " bytes or " .. chunk_ms .. " ms after it began")
     end
     if bytes > MAX_SERVER_BYTES then
-      return nil, refuse("TOO_LARGE", "the chunks of the window hold more than " .. MAX_SERVER_BYTES
+      return nil, refuse("TOO_LARGE", "the chunks of the window have more than " .. MAX_SERVER_BYTES
         .. " bytes, " .. bound_text)
     end
     if not needs_older(clock, birth_before, created, latest, from) then return chunks, missing end
     local place = newest - (number - 1)
     if place < 0 or place >= named then
       if #chunks == MAX_SERVER_CHUNKS then
-        return nil, refuse("TOO_LARGE", "the window reaches over more than " .. MAX_SERVER_CHUNKS - 1
+        return nil, refuse("TOO_LARGE", "the window covers more than " .. MAX_SERVER_CHUNKS - 1
           .. " closed chunks, " .. bound_text)
       end
       return nil, 7

@@ -80,8 +80,9 @@ export class Breaker {
   /**
    * Returns what `fn` returns, and rejects as `fn` rejects or throws. If the circuit is open, it rejects with OPEN and
    * `error.retryAfterMs`, without a call of `fn`. After `timeout` it rejects with DEADLINE, and after an abort with the
-   * reason of `signal`. With a `fallback`, it returns the fallback's value instead. A closed circuit adds less than a microsecond, and more if `fn` takes the signal. A call that may be a probe
-   * first waits for the store, at most for its deadline.
+   * reason of `signal`. With a `fallback`, it returns the fallback's value instead. A closed circuit adds less than a
+   * microsecond, and more if `fn` takes the signal. A call that may be a probe first waits for the store, at most for its
+   * deadline.
    */
   async run<T, F = never>(fn: BreakerTask<T>, options?: BreakerRunOptions<F>): Promise<T | F> {
     if (typeof fn !== "function") throw this.#at.error("run", argumentError("fn", fn, "a function"));

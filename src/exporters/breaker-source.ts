@@ -53,7 +53,7 @@ const METRICS: readonly MetricInfo[] = [
     otel: "breaker.window.calls",
     type: "gauge",
     unit: "{call}",
-    help: "Calls in the window, or in the one that opened the circuit: aggregate with max by (name, outcome).",
+    help: "Calls in the window. If the circuit is not closed, in the window that opened it: aggregate with max by (name, outcome).",
     isShared: true,
   },
   {
@@ -69,7 +69,7 @@ const METRICS: readonly MetricInfo[] = [
     otel: "breaker.rejected_calls",
     type: "counter",
     unit: "{call}",
-    help: "Calls that this process has rejected, as the circuit was open.",
+    help: "Calls that this process has rejected because the circuit was open.",
     isShared: false,
   },
 ];

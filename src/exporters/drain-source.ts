@@ -22,7 +22,7 @@ export function drainSource(name: string, drain: DrainLike): MetricsSource {
     if (typeof drain?.on !== "function") throw argumentError("drain", drain, "a DrainService");
     const label = nameLabel(name);
     const [rows, events, errors] = [new Totals(), new Totals(), new Totals()];
-    /** Emitted before the event of its cycle, if there is any. */
+    /** The lag of the current cycle. Its event comes before `cycle`, and is absent without a lag. */
     let reportedMs = 0;
     let lagMs = 0;
     let diverged = 0;
@@ -58,7 +58,7 @@ const METRICS: readonly MetricInfo[] = [
     otel: "drain.lag",
     type: "gauge",
     unit: "s",
-    help: "How long the shard that waited longest had waited after the last cycle.",
+    help: "The longest time that a shard had waited to be drained, after the last cycle.",
     isShared: false,
   },
   {
@@ -66,7 +66,7 @@ const METRICS: readonly MetricInfo[] = [
     otel: "drain.diverged_shards",
     type: "gauge",
     unit: "{shard}",
-    help: "Shards that are left alone, as the table and the store do not fit.",
+    help: "Shards that are not drained, because table and store do not match.",
     isShared: false,
   },
 ];

@@ -50,7 +50,7 @@ export function limiterSource(limiter: LimiterLike): MetricsSource {
           "degraded",
           "limiter.degraded",
           "{decision}",
-          "Decisions that onStoreError made, as the store was away.",
+          "Decisions of onStoreError while the store was unreachable.",
         ),
         counter("errors", "limiter.errors", "{call}", "Calls that rejected."),
       ],

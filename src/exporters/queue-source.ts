@@ -35,7 +35,7 @@ export function queueSource(queue: QueueLike, workers: readonly WorkerLike[] = [
     if (typeof queue?.counts !== "function") throw argumentError("queue", queue, "a DelayQueue");
     if (!Array.isArray(workers as unknown)) throw argumentError("workers", workers, "an array of workers");
     for (const worker of workers)
-      if (typeof worker?.on !== "function") throw argumentError("workers", worker, "workers that process() has made");
+      if (typeof worker?.on !== "function") throw argumentError("workers", worker, "workers that process() returned");
     const name = nameLabel(queue.name);
     const events = new Totals();
     let late = { value: 0, atMs: Number.NEGATIVE_INFINITY };
@@ -74,7 +74,7 @@ const METRICS: readonly MetricInfo[] = [
     otel: "queue.worker.messages",
     type: "counter",
     unit: "{message}",
-    help: "What became of messages in this process, by event.",
+    help: "Messages that workers of this process have handled, by event.",
     isShared: false,
   },
   {
@@ -82,7 +82,7 @@ const METRICS: readonly MetricInfo[] = [
     otel: "queue.late",
     type: "gauge",
     unit: "s",
-    help: "How late a message was claimed at most in the last minute, in this process.",
+    help: "The longest delay of a claim after the message was due, in the last minute, in this process.",
     isShared: false,
   },
 ];

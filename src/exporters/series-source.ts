@@ -56,7 +56,7 @@ export function seriesSource(series: SeriesLike, options: SeriesSourceOptions): 
 const METRICS: readonly MetricInfo[] = [
   gauge("events", "{event}", "Events in the sliding window"),
   gauge("mean", "1", "Mean of the values in the sliding window"),
-  gauge("min", "1", "Least value in the sliding window"),
+  gauge("min", "1", "Smallest value in the sliding window"),
   gauge("max", "1", "Largest value in the sliding window"),
   gauge("quantile", "1", "Exact quantiles of the values in the sliding window"),
 ];

@@ -31,7 +31,7 @@ export function viewMetrics(scope: "window" | "fleet"): MetricInfo[] {
   return [
     gauge("calls_per_second", "calls.rate", "{call}/s", "Calls per second, by outcome,"),
     gauge("response_time_mean_seconds", "response_time.mean", "s", "Mean response time"),
-    gauge("response_time_min_seconds", "response_time.min", "s", "Least response time"),
+    gauge("response_time_min_seconds", "response_time.min", "s", "Smallest response time"),
     gauge("response_time_max_seconds", "response_time.max", "s", "Largest response time"),
     gauge("response_time_quantile_seconds", "response_time.quantile", "s", "Exact quantiles of the response times"),
   ];

@@ -72,7 +72,7 @@ export class FleetMetrics {
     return this.#listeners.on(event, listener);
   }
 
-  /** Returns one name's counter; keep it, as creating it has a cost. ARGUMENT unless 1 to 512 characters. */
+  /** Returns one name's counter. Keep it, because creating one has a cost. Throws ARGUMENT unless 1 to 512 characters. */
   metric(name: string): FleetMetric {
     this.#at.checked("metric", () => this.#checkName(name));
     return new FleetMetric({
@@ -223,7 +223,7 @@ export class FleetMetrics {
   #damaged(name: string): OrielError {
     return corruptError(
       this.#key,
-      `a bucket of ${name === "" ? "all other names" : JSON.stringify(name)} has another size, or numbers that nobody counted`,
+      `a bucket of ${name === "" ? "all other names" : JSON.stringify(name)} has another size, or impossible numbers`,
     );
   }
 

@@ -41,7 +41,7 @@ export class Sender {
   #sending: Promise<void> | undefined;
   /** The server's time minus the local monotonic time. */
   #aheadMs = 0;
-  /** Until then, counts go into smaller buckets of local time. */
+  /** Whether the server's time is known. Until then, counts go into smaller buckets of local time. */
   #isTimeKnown = false;
 
   constructor(options: SenderOptions) {

@@ -1,7 +1,7 @@
 import { DENY, type FlowDecision, PASS } from "./controller.ts";
 
 /**
- * Spaces calls: each call passes its own `costMs` after the one before, and waits if that is in the future. The state
+ * Spaces calls: each call passes at least its own `costMs` after the one before, and waits for that time. The state
  * is the lead of the last pass over now. That number is small, so high rates lose nothing to rounding.
  * If the clock goes back, no time has passed: no call waits longer than `maxWaitMs`, and no call passes sooner.
  */

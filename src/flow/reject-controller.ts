@@ -52,5 +52,5 @@ function settingsOf(options: RejectOptions): Required<RejectOptions> {
   checkKnown(options, ["count", "grade"]);
   const { count, grade = "rate" } = options;
   if (grade !== "rate" && grade !== "concurrency") throw argumentError("grade", grade, '"rate" or "concurrency"');
-  return { count: atLeast("count", count, 0, grade === "rate" ? "passes a second" : "calls under way"), grade };
+  return { count: atLeast("count", count, 0, grade === "rate" ? "passes a second" : "calls in progress"), grade };
 }

@@ -51,7 +51,7 @@ export class ThrottlingController implements TrafficShapingController {
 function settingsOf(options: ThrottlingOptions) {
   checkKnown(options, ["count", "interval", "maxQueueingTime", "clock"]);
   const { count, interval = 1000, maxQueueingTime = 500, clock = () => performance.now() } = options;
-  if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms");
+  if (typeof clock !== "function") throw argumentError("clock", clock, "a function that returns ms");
   const msPerPass = durationMs("interval", interval) / atLeast("count", count, 0, "passes per interval");
   return { msPerPass, maxQueueingTimeMs: durationMs("maxQueueingTime", maxQueueingTime, 0), clock };
 }

@@ -13,8 +13,8 @@ import { WARM_UP_OPTIONS, WarmUp, type WarmUpOptions } from "./warm-up.ts";
 
 /**
  * Denies calls above a rate that warms up. In use, it rises from `count / coldFactor` passes per second to `count`;
- * idle, it falls again. If the rate per second is less than the call's passes, the call is allowed when it is due by
- * that rate: every 3 s at 1/3 per second. Cost: O(1). Source: Sentinel's WarmUpController.
+ * idle, it falls again. A call with more passes than the rate of one second is allowed when that rate has produced as
+ * many. At 1/3 per second, one pass is allowed every 3 s. Cost: O(1). Source: Sentinel's WarmUpController.
  */
 export class WarmUpController implements TrafficShapingController {
   readonly #warmUp: WarmUp;

@@ -31,7 +31,7 @@ export class WarmUp {
   #usedMs = -Infinity;
 
   constructor({ count, warmUpPeriod, coldFactor = 3, clock = Date.now }: WarmUpOptions) {
-    if (typeof clock !== "function") throw argumentError("clock", clock, "a function that gives ms since 1970");
+    if (typeof clock !== "function") throw argumentError("clock", clock, "a function that returns ms since 1970");
     if (!(Number.isFinite(count) && count > 0))
       throw argumentError("count", count, "a number of passes a second, above 0");
     if (!(Number.isFinite(coldFactor) && coldFactor > 1))

@@ -113,7 +113,7 @@ export class MetricWindow extends MetricView {
     this.#add(CELL.failure, 1, this.#clock());
   }
 
-  /** Books passes in the bucket of `timeMs`; the bucket starts with them. Passes in future buckets are `waiting`. */
+  /** Books passes in the bucket of `timeMs`; the bucket starts with them. `waiting` returns the passes of future buckets. */
   addWaiting(timeMs: number, count: number): void {
     checkCount(count, "MetricWindow");
     this.#booked ??= new BookedPasses(this.#ring);

@@ -11,7 +11,7 @@ export interface StatisticNodeOptions extends Pick<MetricWindowOptions, "mode" |
   sampleCount?: number | undefined;
   /** Length of the short window; default "1s". */
   interval?: Duration | undefined;
-  /** Passes can be booked less than this far ahead; default "500ms". */
+  /** Passes are booked less than this far ahead; default "500ms". */
   occupyTimeout?: Duration | undefined;
   /** Ms since 1970; default `Date.now`. */
   clock?: Clock | undefined;
@@ -100,7 +100,7 @@ export class StatisticNode {
   }
 
   /**
-   * Returns the ms until `count` passes fit into a future bucket without a window above `threshold` per second.
+   * Returns the wait in ms until `count` more passes fit into the short window, at `threshold` passes per second.
    * Returns Infinity if they do not fit within the occupy timeout. Books nothing. Cost: O(buckets squared).
    */
   tryOccupyNext(count: number, threshold: number, nowMs = this.#clock()): number {

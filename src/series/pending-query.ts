@@ -26,7 +26,7 @@ export interface PendingQuery {
   kind: unknown;
   /** False if the answer cannot say that it is degraded. Such a query fails while the store is unreachable. */
   reportsDegraded: boolean;
-  /** Called while the view stands at the cut. */
+  /** Called while the view is at the cut. */
   compute(view: WindowView, fromMs: number, toMs: number): unknown;
   resolve(answer: unknown): void;
   fail(error: unknown): void;

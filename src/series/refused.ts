@@ -17,7 +17,7 @@ export function refused(answer: JournalAnswer, valueType: number): OrielError {
         applied: "unknown",
       });
     case STATUS.void: {
-      const late = `the time of the events would differ from when they were recorded by more than ${constants.voidAfterMs} ms`;
+      const late = `the store would give the events a time more than ${constants.voidAfterMs} ms from when they were recorded`;
       return new OrielError("STALE", late, { transient: true, applied: "unknown" });
     }
     case STATUS.old:

@@ -206,8 +206,8 @@ export class Series {
    * Statistics of several series as if they were one, with percentiles over all values together. This suits events that
    * are too many for one Redis node: one series on each node. Each part is exact and includes every event acknowledged
    * before the call. Its window ends at the part's own current time, so the ends differ by the duration of the call and
-   * the nodes' clocks; `from` and `to` are the latest. With `at`, once it has passed on every node, all callers get the
-   * same answer. Rejects if one part does, and is degraded if one is. NaN follows the strictest policy of the series.
+   * the nodes' clocks; `from` and `to` are the latest. With an `at` that is past on every node, all callers get the same
+   * answer. Rejects if one part does, and is degraded if one is. NaN follows the strictest policy of the series.
    */
   static stats<const P extends readonly number[] = DefaultPercentiles>(
     series: readonly Series[],

@@ -228,7 +228,7 @@ describe("WarmUpRateLimiterControllerTest", () => {
 test("wrong arguments name argument, value and bound", () => {
   const bad = {
     "count is -1; it must be a number of passes a second, 0 or more": () => new RejectController({ count: -1 }),
-    "count is NaN; it must be a number of calls under way": () =>
+    "count is NaN; it must be a number of calls in progress": () =>
       new RejectController({ count: Number.NaN, grade: "concurrency" }),
     'grade is "threads"': () => new RejectController({ count: 1, grade: "threads" as never }),
     "interval is 0; it must be a duration from 1 ms on": () => new ThrottlingController({ count: 1, interval: 0 }),

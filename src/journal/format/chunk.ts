@@ -103,7 +103,7 @@ export function expiryOf(header: ChunkHeader): number {
   return Math.ceil((header.lastStampMs + header.retentionMs + header.chunkMs + constants.expirySlackMs) / 1000) * 1000;
 }
 
-/** Whether no event in the chunk as last seen, or before it, is inside a window from `fromMs`. */
+/** True if neither this chunk, as last seen, nor an earlier one has an event inside a window from `fromMs`. */
 export function isPast(header: ChunkHeader, fromMs: number): boolean {
   const reachMs = header.clock === 1 ? header.latestMs : header.lastStampMs + constants.earlyMs;
   return reachMs < fromMs - constants.dedupeMs;
@@ -137,7 +137,10 @@ export function seriesNowMs(header: ChunkHeader, nowMs: number): number {
   return header.clock === 1 ? header.latestMs : Math.max(nowMs, header.lastStampMs);
 }
 
-/** Why a window from `fromMs` may lack events; undefined if it cannot. `missingReason`: why events that this process has seen are missing. */
+/**
+ * Why a window from `fromMs` may lack events; undefined if it cannot. `missingReason`: why events that this process has
+ * seen are missing.
+ */
 export function degradedOf(
   read: JournalCut,
   fromMs: number,

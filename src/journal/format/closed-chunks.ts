@@ -10,7 +10,7 @@ export interface Lookback {
   maxBytes: number;
 }
 
-/** A closed chunk as found. */
+/** A closed chunk that a read has found. */
 export interface ClosedChunk {
   header: ChunkHeader;
   /** Its length in bytes. */

@@ -8,7 +8,7 @@ export const constants = {
   format: layout.FORMAT,
   /** The format of a summary: 128 plus its own number. */
   summaryFormat: layout.SUMMARY_FORMAT,
-  /** An append may be stored for this long after it was built. All its copies get stamps in the `dedupeMs` up to then. */
+  /** An append may be stored for this long after it was built. Stamps of all its copies lie in the `dedupeMs` before that end. */
   voidAfterMs: 10_000,
   /** Readers count a (producer, sequence) once within this much journal time. */
   dedupeMs: layout.DEDUPE_MS,

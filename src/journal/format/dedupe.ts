@@ -12,7 +12,7 @@ export class Dedupe {
 
   /** The frames of the first generation. It is complete when a later generation begins. */
   readonly first = this.#young;
-  /** Frames counted before a summary, which names them. */
+  /** Frames that a summary has counted. */
   readonly #before: FrameRanges | undefined;
 
   constructor(before?: FrameRanges) {
@@ -52,7 +52,7 @@ export class Dedupe {
     return this.#before?.holds(producer, sequence, stampMs) === true;
   }
 
-  /** The counted frames of which a frame stamped at `stampMs` or later may be a copy. */
+  /** The counted frames that may still have copies stamped at `stampMs` or later. */
   rangesAt(stampMs: number): FrameRanges {
     return FrameRanges.of([this.#old, this.#young], stampMs - constants.dedupeMs);
   }

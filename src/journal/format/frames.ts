@@ -114,7 +114,7 @@ export function readFrame(
   return "whole";
 }
 
-/** From this size on, a column over the bytes pays. */
+/** From this size on, a typed array over the bytes is faster than a DataView. */
 const MIN_COLUMN_BYTES = 4096;
 /** Up to this number, copying values one by one is faster than a subarray. */
 const FEW = 64;

@@ -12,7 +12,7 @@ import { DamagedChunk } from "../steps/corrupt.ts";
 
 /** Heap of a copied chunk besides its events: a segment with its columns, runs and blocks. */
 const CHUNK_BYTES = 1800;
-/** Events and the names of their frames together may take this multiple of the bound of events. */
+/** The bound of events alone, times this, bounds events and names of frames together. */
 const WITH_NAMES = 1.5;
 
 /** A chunk in a copy: its events, and the place where its next bytes begin. */

@@ -67,7 +67,7 @@ function isAhead(now: JournalPosition | undefined, seen: JournalPosition | undef
   return now.number > seen.number || (now.birth === seen.birth && now.length > seen.length);
 }
 
-/** No event in the chunk as seen is later. */
+/** The latest time that an event of the chunk, as last seen, can have. */
 function coversUntilMsOf({ clock, latestMs, lastStampMs }: ChunkSeen): number {
   return clock === 1 ? latestMs : lastStampMs + constants.earlyMs;
 }
@@ -111,7 +111,7 @@ export class ServerTime {
   }
 
   /**
-   * The least stamp of an event recorded now, unless the server's clock was set back since. Undefined if the server must be
+   * The smallest stamp of an event recorded now, unless the server's clock was set back since. Undefined if the server must be
    * asked.
    */
   estimateMs(): number | undefined {

@@ -54,7 +54,7 @@ export const rotate: Operation<Rotate, JournalAnswer> = {
   },
 };
 
-/** A request that is repeated after a failover undid the first closes another chunk, and must give it another birth. */
+/** A failover may undo the request. Its repetition then closes a longer chunk, and the next one must have another birth. */
 function birthOf(drawn: number, stampMs: number, length: number): number {
   return (drawn + (stampMs % 2 ** 32) + length) % 2 ** 32 || 1;
 }

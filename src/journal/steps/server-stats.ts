@@ -132,9 +132,9 @@ function gather(
 
 /** A chunk is read whole, because any of its frames may have an event of any time. */
 function openTooLarge(sizeBytes: number, chunkMs: number): string {
-  const bound = `of at most ${constants.maxServerBytes} that are computed inside Redis, whatever the span`;
+  const bound = `statistics inside Redis read at most ${constants.maxServerBytes}, whatever the span`;
   const closed = `when it is closed, at ${constants.rotateBytes} bytes or ${chunkMs} ms after it began`;
-  return `the open chunk alone holds ${sizeBytes} bytes, ${bound}: ask with where: "client", or again ${closed}`;
+  return `the open chunk alone has ${sizeBytes} bytes; ${bound}: use where: "client", or try again ${closed}`;
 }
 
 function tooLarge(what: string) {

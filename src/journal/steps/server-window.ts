@@ -6,7 +6,7 @@ import { constants } from "../format/constants.ts";
 import { Dedupe } from "../format/dedupe.ts";
 import { type FrameParts, noParts, readFrame, TIMES_AFTER_BASE } from "../format/frames.ts";
 
-export const BOUND_TEXT = 'the bound of what is computed inside Redis: ask for a shorter span, or with where: "client"';
+export const BOUND_TEXT = 'the bound of statistics inside Redis: use a shorter span, or where: "client"';
 
 export interface WindowChunk {
   key: string;

@@ -100,7 +100,7 @@ export class Batch {
     if (this.#observed === 1) this.written.catch((error) => fail(error, this.#observed));
   }
 
-  /** Rejects with the original error, not the caller's. */
+  /** Adds undated values. Rejects with the error of the store, without `toCallerError`. */
   addMany(values: ArrayLike<number>, from: number, to: number): Promise<Recorded> {
     for (let i = from; i < to; i++) this.#values.push(values[i]!);
     return this.written.catch(() => {

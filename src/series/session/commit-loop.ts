@@ -203,7 +203,10 @@ export class CommitLoop implements QueryQueue, ServerQueue, EventWriter {
     return this.#offline?.isOffline ? this.#offline : this.online;
   }
 
-  /** Fails the calls of a commit. If the store failed, calls that wait since before it fail too: none waits for two deadlines. */
+  /**
+   * Fails the calls of a commit. If the store was unreachable, calls that were queued before the commit ended fail too.
+   * So no call waits for two deadlines.
+   */
   async #fail({ error, batch, queries }: CommitFailure, lastId: number): Promise<void> {
     batch?.fail(error);
     // These do not depend on the batch.
@@ -220,7 +223,7 @@ export class CommitLoop implements QueryQueue, ServerQueue, EventWriter {
     for (const query of [...others, ...waiting]) query.fail(why);
   }
 
-  /** In Workers, within the request that found the store back. */
+  /** Writes at once. In Workers the request that found the store back writes, because the loop's own may have ended. */
   async #writeNow(values: Column, times: Float64Array): Promise<Recorded> {
     const outbox = this.#outbox.another();
     const recorded = outbox.addMany(values, times, false);

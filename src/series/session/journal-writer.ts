@@ -116,9 +116,9 @@ export class JournalWriter {
   ): Promise<JournalAnswer> {
     const { valueType, clock, retentionMs, replicas } = this.#settings;
     const input = { valueType, clock, retentionMs, voidAfterMs, birth: this.#drawBirth(), frames, known };
-    /** Attempts of which another copy may have run. */
+    /** Number of attempts that may have run more than once. */
     let unsure = 0;
-    // Only events with their own times are refused one by one. Other appends save the closure.
+    // Only a refusal of dated events needs this number, so other appends create no closure.
     const options: RunOptions = isDated ? { replicas, ranOnce: () => void unsure-- } : { replicas };
     const send = () => {
       unsure++;

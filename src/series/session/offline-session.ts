@@ -91,7 +91,10 @@ export class OfflineSession implements Session {
     for (const query of queries) query.fail(this.#cause);
   }
 
-  /** Buffers a batch whose undated events were recorded at `atMs`, and answers queries. `mayBeApplied`: as of the batch. */
+  /**
+   * Buffers a batch whose undated events were recorded at `atMs`, and answers queries. `mayBeApplied`: the store may have
+   * the events.
+   */
   takeOver({ batch, queries }: CommitFailure, atMs: number, mayBeApplied: boolean): void {
     this.reportExpired(this.buffer.dropBefore(this.#earliestMs()));
     batch?.buffer((values, times) => {
@@ -155,8 +158,8 @@ export class OfflineSession implements Session {
 }
 
 /**
- * Refuses events that the store would refuse, by its own estimate. With `mayBeApplied`, a refused event may
- * be in the store all the same, whose time this process only estimates.
+ * Refuses events that the store would refuse, by this process's estimate of the server's time. The estimate may be wrong.
+ * With `mayBeApplied`, the store may therefore have a refused event.
  */
 function checkTimes(times: Float64Array, serverMs: number, fromMs: number, mayBeApplied: boolean): void {
   const applied = mayBeApplied ? "unknown" : "no";

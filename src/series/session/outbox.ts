@@ -8,7 +8,7 @@ import { instantMs } from "../../time.ts";
 import { BUFFERED, type Recorded, type SeriesSettings, STORED } from "../series-options.ts";
 import { Batch, type Written } from "./batch.ts";
 
-/** Dated events per batch and call, so that a call's frames fit into one append with either value type. */
+/** An upper bound: 4 bytes of time and 8 of value. A call's share of a batch then fits into one append. */
 const DATED_BYTES_PER_EVENT = 12;
 const DATED_PER_BATCH = Math.floor((constants.appendBytes - 4096) / DATED_BYTES_PER_EVENT);
 

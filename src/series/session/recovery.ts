@@ -99,7 +99,7 @@ export class Recovery {
         await this.#online.probe();
         return;
       } catch (error) {
-        // Calls will meet any other error themselves.
+        // Later calls report any other error.
         if (!isStoreFault(error)) return;
         this.#offline.enter(error);
       }

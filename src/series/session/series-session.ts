@@ -19,7 +19,7 @@ export class SeriesSession implements OneAtATime {
   readonly #store: Store;
   readonly #key: string;
 
-  /** `time`: what is known of the server's clock, shared by the sessions of a series. */
+  /** `time`: the estimate of the server's clock, shared by the sessions of a series. */
   constructor(store: Store, name: string, settings: SeriesSettings, time: ServerTime, place: Place) {
     this.#store = store;
     this.#key = store.keyOf(name);

@@ -27,7 +27,7 @@ export class ApproximateQueries implements QueryStrategy<ApproximateQuery> {
   readonly #time: ServerTime;
   readonly #loop: CommitLoop;
   readonly #exact: ExactQueries;
-  /** There was no summary: the next query is answered exactly, from a copy that stays cached. */
+  /** True after a query found no summary. The next query is then answered exactly, from a copy that stays cached. */
   #isToCache = false;
 
   constructor(

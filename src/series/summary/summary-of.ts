@@ -5,9 +5,9 @@ import { encodeSummary } from "../../journal/format/summary.ts";
 import type { JournalCopy } from "../../journal/replica/journal-copy.ts";
 import type { Column } from "../../kernel/contract.ts";
 
-/** About three for each process that recorded in the last 20 s; 20 bytes each. */
+/** Maximum number of frame ranges, 20 bytes each. A process that recorded in the last 20 s needs about three. */
 const MAX_RANGES = 4096;
-/** Rounding and order statistics take this many ranks of a digest's share. */
+/** Ranks of a digest's error that are reserved for rounding and order statistics. */
 const RANKS_SPARE = 2;
 
 /**
@@ -15,7 +15,7 @@ const RANKS_SPARE = 2;
  * ranks within the digests, the other half a digest that an edge of the window cuts. O(n log n).
  */
 export function summaryOf(copy: JournalCopy, fromMs: number, rankError: number): Uint8Array | undefined {
-  const { head, tail, isFirstKnown: noOlder, lateFrames: frames } = copy;
+  const { head, tail, isFirstKnown, lateFrames: frames } = copy;
   if (!head || !tail) return undefined;
   if (frames.list.length > MAX_RANGES) {
     const why = `more than ${MAX_RANGES} ranges of frames in 20 s: too many processes record for a summary`;
@@ -29,13 +29,13 @@ export function summaryOf(copy: JournalCopy, fromMs: number, rankError: number):
     digests.push(Digest.from(values.slice(from, to), rankError / 2, times[from]!, times[to - 1]!));
   }
   const { birthBefore, clock, latestMs, createdMs } = head.header;
-  const reachMs = clock === 1 ? latestMs : createdMs;
-  const isOlderMissing = noOlder && birthBefore !== 0;
+  const coversUntilMs = clock === 1 ? latestMs : createdMs;
+  const isOlderMissing = isFirstKnown && birthBefore !== 0;
   return encodeSummary({
     header: tail.header,
     known: copy.knownOf(tail),
     fromMs,
-    coversUntilMs: reachMs,
+    coversUntilMs,
     isOlderMissing,
     frames,
     digests,
