@@ -66,7 +66,7 @@ describe("a coalescer", () => {
     expect(sent).toEqual([[1], [2]]);
   });
 
-  test("goes on after a send that throws", () => {
+  test("continues after a send that throws", () => {
     const { coalescer, sent } = stage(([first]) => {
       if (first === 1) throw new Error("refused");
     });
@@ -86,7 +86,7 @@ describe("a coalescer", () => {
     expect(receivers).toEqual([undefined]);
   });
 
-  test("begins no batch if the schedule throws", () => {
+  test("starts no batch if the schedule throws", () => {
     let isBroken = true;
     const sent: number[][] = [];
     const schedule: Schedule = () => {
@@ -183,7 +183,7 @@ function modelOf(program: readonly Step[], bound: number): number[][] {
   return cuts;
 }
 
-test("random programs send the batches of the model, whatever a send adds or throws", () => {
+test("random programs send the same batches as the model, whatever a send adds or throws", () => {
   fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: 5 }), (program, bound) => {
       const [adds, failing] = [new Set<number>(), new Set<number>()];

@@ -7,7 +7,7 @@ import { Lock } from "../../src/lock/lock.ts";
 import { DelayQueue } from "../../src/queue/delay-queue.ts";
 
 describe("the clock of leases", () => {
-  test("goes as the monotonic one, whatever small steps the wall clock takes, and back it never goes", () => {
+  test("follows the monotonic clock through small steps of the wall clock, and never goes back", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(5000), fc.integer({ min: -3_600_000, max: 1000 }))), (steps) => {
         let [nowMs, wallMs] = [5, 1e12];
@@ -24,7 +24,7 @@ describe("the clock of leases", () => {
     );
   });
 
-  test("counts what was slept, once", () => {
+  test("counts the time of a sleep once", () => {
     let [nowMs, wallMs] = [5, 1e12];
     const clock = leaseClock(
       () => nowMs,
@@ -46,7 +46,7 @@ describe("right after a frozen process wakes, before any timer has run", () => {
   afterEach(() => void vi.useRealTimers());
   const sleep = (ms: number) => vi.setSystemTime(Date.now() + ms);
 
-  test("a lock whose lease may be over is not held, and its signal has aborted", async () => {
+  test("a lock whose lease may have ended is not held, and its signal is aborted", async () => {
     const store = memoryStore();
     const held = (await new Lock(store, "job").tryLock({ lease: "30s" }))!;
     const { signal } = held;
@@ -66,7 +66,7 @@ describe("right after a frozen process wakes, before any timer has run", () => {
     expect(await breaker.run(async () => 1)).toBe(1);
   });
 
-  test("a message that was due is due", async () => {
+  test("a message has become due", async () => {
     const queue = new DelayQueue(memoryStore(), "mail");
     await queue.add("hello", { delay: "30m" });
     expect(await queue.claim()).toEqual([]);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sleptMs } from "../../src/async/sleep.ts";
 
-test("a sleep is what the wall clock counts beyond the monotonic clock, if it is more than 1 s", () => {
+test("a sleep is the difference of wall clock and monotonic clock, if it is more than 1 s", () => {
   expect(sleptMs(60_000, 10)).toBe(59_990);
   expect(sleptMs(1010, 10)).toBe(0);
   expect(sleptMs(1011, 10)).toBe(1001);

@@ -9,7 +9,7 @@ test("an idle timeout does not keep the process alive", () => {
   clearTimeout(timer);
 });
 
-test("a timer's delay is a whole number of ms that the runtime can wait", () => {
+test("the delay of a timer is a whole number of ms within the runtime's bound", () => {
   expect([-5, 0.1, 7, 1e12, Infinity].map(timerMs)).toEqual([0, 1, 7, 2 ** 31 - 1, 2 ** 31 - 1]);
 });
 

@@ -47,7 +47,7 @@ describe("rivals", () => {
   const preload = latencies(200, 7);
   const added = latencies(3, 8);
 
-  test.each(able)("$name counts every event once and answers right statistics", async (rival) => {
+  test.each(able)("$name counts every event once and returns correct statistics", async (rival) => {
     const answers = await answersOf(rival, preload, added);
     expect(answers.map((answer) => answer.count)).toEqual([201, 202, 203]);
     answers.forEach((answer, i) => {
@@ -61,7 +61,7 @@ describe("rivals", () => {
     });
   });
 
-  test("a window that is closed leaves no key behind", async () => {
+  test("a closed window leaves no key behind", async () => {
     for (const rival of able) await answersOf(rival, preload, added.subarray(0, 1));
     const facts = await environment(server.url, "js");
     expect(Object.keys(facts)).toEqual(["cpu", "cores", "node", "redis", "ioredis", "kernel"]);
@@ -79,8 +79,8 @@ async function keyCount(): Promise<number> {
   }
 }
 
-describe("benches run in small", () => {
-  test("windows: a checked line for every rival and load", async () => {
+describe("small benches", () => {
+  test("windows: one checked line per rival and load", async () => {
     const report = await benchWindows(server.url, SMALL_WINDOWS);
     expect(columnOf(report, "rival")).toEqual(SMALL_WINDOWS.callers.flatMap(() => able.map((rival) => rival.name)));
     for (const row of report.rows) {
@@ -91,7 +91,7 @@ describe("benches run in small", () => {
     }
   });
 
-  test("cluster: a line for every layout, every record counted", async () => {
+  test("cluster: one line per layout, and every record is counted", async () => {
     const report = await benchCluster(SMALL_CLUSTER);
     expect(columnOf(report, "layout")).toHaveLength(4);
     for (const row of report.rows)
@@ -99,7 +99,7 @@ describe("benches run in small", () => {
         expect(row[name]).toBeGreaterThan(0);
   });
 
-  test("memory: bytes per event, less in batches than alone", async () => {
+  test("memory: bytes per event are fewer in batches", async () => {
     const report = await benchMemory(server.url, SMALL_MEMORY);
     const bytes = new Map(report.rows.map((row) => [row.layout, Number(row.bytesPerEvent)]));
     expect(bytes.get("V1 sorted set")).toBeGreaterThan(80);
@@ -110,7 +110,7 @@ describe("benches run in small", () => {
     expect(batched).toBeLessThan(alone);
   });
 
-  test("counters: a line for every rival and number of rows, totals verified", async () => {
+  test("counters: one line per rival and number of rows, with verified totals", async () => {
     const report = await benchCounters(server.url, SMALL_COUNTERS);
     const names = COUNTER_RIVALS.map((rival) => rival.name);
     expect(columnOf(report, "counter")).toEqual(
@@ -120,7 +120,7 @@ describe("benches run in small", () => {
       for (const name of ["eventsPerSecond", "timesSlower", "bytesPerRow"]) expect(row[name]).toBeGreaterThan(0);
   });
 
-  test("lock: a line for every rival and load", async () => {
+  test("lock: one line per rival and load", async () => {
     const report = await benchLock(server.url, SMALL_LOCK);
     const rivals = LOCK_RIVALS.filter((rival) => !rival.missing());
     expect(columnOf(report, "lock")).toEqual(SMALL_LOCK.loads.flatMap(() => rivals.map((rival) => rival.name)));
@@ -131,7 +131,7 @@ describe("benches run in small", () => {
     }
   });
 
-  test("server: a checked line for every size, and the crossover in words", async () => {
+  test("server: one checked line per size, and the crossover as text", async () => {
     const report = await benchServer(server.url, SMALL_SERVER);
     expect(columnOf(report, "events")).toEqual(SMALL_SERVER.sizes);
     for (const row of report.rows)
@@ -140,7 +140,7 @@ describe("benches run in small", () => {
     expect(report.notes.filter((note) => note.startsWith("Crossover"))).toHaveLength(SMALL_SERVER.batches.length);
   });
 
-  test("kernels: a line for every form", async () => {
+  test("kernels: one line per form", async () => {
     const report = await benchKernels(SMALL_KERNELS);
     expect(columnOf(report, "form")).toContain("js");
     for (const row of report.rows) expect(row.medianUs).toBeGreaterThan(0);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.stop());
 
-test("breaker: a row for each that is installed, every one seen to open", async () => {
+test("breaker: one row per installed rival, and each of them opens", async () => {
   const able = BREAKER_RIVALS.filter((rival) => {
     const reason = rival.missing();
     if (reason) console.warn(`skipped: ${rival.name}: ${reason}`);

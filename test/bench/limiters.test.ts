@@ -25,7 +25,7 @@ const able = LIMITER_RIVALS.filter((rival) => {
 const SPAN_MS = 21 * 86_400_000;
 
 describe("rivals", () => {
-  test.each(able)("$name admits the first calls of an id, exactly to its limit", async (rival) => {
+  test.each(able)("$name admits exactly the first calls of an id up to its limit", async (rival) => {
     const client = await rival.open(server.url, { limit: 5, spanMs: SPAN_MS });
     const admitted: boolean[] = [];
     for (let i = 0; i < 10; i++) admitted.push(await client.take(`first ${rival.name}`));
@@ -34,7 +34,7 @@ describe("rivals", () => {
     await client.close();
   });
 
-  test.each(able)("$name admits no more to callers at the same time", async (rival) => {
+  test.each(able)("$name admits no more calls if they are concurrent", async (rival) => {
     const client = await rival.open(server.url, { limit: 5, spanMs: SPAN_MS });
     const answers = await Promise.all(Array.from({ length: 20 }, () => client.take(`together ${rival.name}`)));
     expect(answers.filter(Boolean)).toHaveLength(5);
@@ -43,7 +43,7 @@ describe("rivals", () => {
 });
 
 describe("visits", () => {
-  test("are due as often as their ids have permits, and deny half of every stretch", () => {
+  test("are due as often as their ids have permits, and half of each stretch is denied", () => {
     const counts = { keys: fc.integer({ min: 1, max: 30 }), limit: fc.integer({ min: 1, max: 8 }) };
     fc.assert(
       fc.property(fc.record(counts), fc.nat(500), ({ keys, limit }, more) => {
@@ -67,7 +67,7 @@ describe("visits", () => {
   });
 });
 
-test("the most calls of any stretch are those that were sent and answered in it", () => {
+test("the largest number of calls in a span counts calls that were sent and answered in it", () => {
   const call = fc.record({ sentMs: fc.nat(50), tookMs: fc.nat(4) });
   fc.assert(
     fc.property(fc.array(call, { maxLength: 40 }), fc.integer({ min: 4, max: 30 }), (calls, widthMs) => {
@@ -81,7 +81,7 @@ test("the most calls of any stretch are those that were sent and answered in it"
   );
 });
 
-test("a limiter that admits too many, or too few, ends the bench; so does one that admits too many while its window moves", async () => {
+test("the bench fails if a limiter admits too many calls or too few, also while its window moves", async () => {
   const answering = (name: string, answer: boolean): LimiterRival => ({
     name,
     kind: "exact sliding window",
@@ -97,7 +97,7 @@ test("a limiter that admits too many, or too few, ends the bench; so does one th
   await expect(benchMoving("", [lax], moving)).rejects.toThrow(/in 20 ms; its limit is/);
 });
 
-test("limiters: a checked line for every rival and load, and an empty database", async () => {
+test("limiters: one checked line per rival and load, and an empty database at the end", async () => {
   const report = await benchLimiters(server.url, SMALL_LIMITERS);
   const rivals = ({ keys }: { keys: number }) => able.filter(({ oneIdOnly }) => keys === 1 || !oneIdOnly);
   const sliding = able.filter(({ name, timesLimit }) => name === "rate-limiter-flexible" || timesLimit === 1);

@@ -4,7 +4,7 @@ import { Ledger } from "../../bench/ledger.ts";
 import { median, percentile, runSlice } from "../../bench/runner/measure.ts";
 
 describe("runSlice", () => {
-  test("goes on past its time until the least operations are done, then sends waiting callers away", async () => {
+  test("continues after its time until the minimum of operations is done, then stops waiting callers", async () => {
     let calls = 0;
     const slice = await runSlice({ callers: 3, sliceMs: 0, minOperations: 2 }, async (signal) => {
       const call = calls++;
@@ -20,7 +20,7 @@ describe("runSlice", () => {
     expect(slice.refused).toBe(0);
   });
 
-  test("counts calls that did nothing while time was left", async () => {
+  test("counts calls that did nothing before its time was over", async () => {
     let calls = 0;
     const slice = await runSlice({ callers: 1, sliceMs: 0, minOperations: 1 }, async () => ++calls === 3);
     expect(slice).toMatchObject({ operations: 1, refused: 2 });
@@ -30,7 +30,7 @@ describe("runSlice", () => {
 describe("Ledger", () => {
   const preload = Float32Array.of(1, 2, 3);
 
-  test("accepts counts between what is certain and what was sent", () => {
+  test("accepts counts between the certain events and the sent events", () => {
     const ledger = new Ledger("x", preload);
     ledger.send();
     ledger.send();
@@ -58,7 +58,7 @@ test("percentiles interpolate linearly", () => {
   expect(percentile([], 50)).toBeNaN();
 });
 
-test("events are the same for the same seed, and exact in eighths", () => {
+test("events are equal for equal seeds, and exact multiples of an eighth", () => {
   const values = latencies(1000, 1);
   expect(values).toEqual(latencies(1000, 1));
   expect(values).not.toEqual(latencies(1000, 2));

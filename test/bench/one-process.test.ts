@@ -29,7 +29,7 @@ describe("rivals in one process", () => {
     expect(run()).toEqual({ count: 3, sum: 90, mean: 30, p99: 39.8 });
   });
 
-  test.runIf(reason === undefined)("NumPy answers for the bytes that it was given", async () => {
+  test.runIf(reason === undefined)("NumPy answers for the bytes that it was sent", async () => {
     const numpy = new NumpyProcess();
     try {
       await numpy.load(times, values);
@@ -48,13 +48,13 @@ describe("rivals in one process", () => {
     }
   });
 
-  test.runIf(reason === undefined)("the error names NumPy's complaint", async () => {
+  test.runIf(reason === undefined)("the error includes NumPy's message", async () => {
     const numpy = new NumpyProcess();
     await expect(numpy.run("p1", 0, 1, 1)).rejects.toThrow("python3 ended without an answer");
   });
 
   test.each(LIBRARIES.filter((library) => !rollingMissing(library)))(
-    "%s rolls over windows of four",
+    "%s computes rolling windows of four values",
     async (library) => {
       const values = Float32Array.from({ length: 20 }, (_, i) => (i * 7) % 20);
       const right = [17, 18, 19].map((i) => sortedPercentile(values.slice(i - 3, i + 1), 50));
@@ -64,7 +64,7 @@ describe("rivals in one process", () => {
     },
   );
 
-  test("bottleneck has the median only", async () => {
+  test("bottleneck has only the median", async () => {
     await expect(rollingBy("bottleneck", values, 2, 99, 1)).rejects.toThrow("no rolling percentile but p50");
   });
 
@@ -77,7 +77,7 @@ describe("rivals in one process", () => {
   });
 });
 
-test("contenders take turns and are compared within each", async () => {
+test("contenders take turns and are compared within each turn", async () => {
   const calls: string[] = [];
   const contender = (name: string, times: number[]) => ({
     name,
@@ -93,7 +93,7 @@ test("contenders take turns and are compared within each", async () => {
   expect(turns.timesFaster("b", "nobody")).toBeNaN();
 });
 
-test("drawn values are the same for the same seed; an order holds every index once", () => {
+test("drawn values are equal for equal seeds; an order has every index once", () => {
   for (const distribution of ["lognormal", "uniform", "ties", "drift"] as const) {
     expect(draw(distribution, 100, 1)).toEqual(draw(distribution, 100, 1));
     expect(draw(distribution, 100, 1)).not.toEqual(draw(distribution, 100, 2));
@@ -103,7 +103,7 @@ test("drawn values are the same for the same seed; an order holds every index on
   expect(new Set(order).size).toBe(100);
 });
 
-describe("benches run in small", () => {
+describe("small benches", () => {
   test("pipeline: every form, checked", async () => {
     const { rows } = await benchPipeline(SMALL_PIPELINE);
     const names = [...(reason ? [] : ["NumPy"]), "TypedArray.sort", "js", "wasm-scalar", "wasm-simd"];
@@ -112,13 +112,13 @@ describe("benches run in small", () => {
     for (const row of rows) expect(row.medianUs).toBeGreaterThan(0);
   });
 
-  test("held: p99 and p50 of each adversary, checked", async () => {
+  test("held: p99 and p50 of each adversary are checked", async () => {
     const { rows } = await benchHeld(SMALL_HELD);
     expect(rows).toHaveLength(2 * 10);
     for (const row of rows) expect(row.sumPasses).toBeGreaterThan(0);
   });
 
-  test("resident: queries, memory, ingest, checked", async () => {
+  test("resident: queries, memory and ingest are checked", async () => {
     const { rows } = await benchResident(SMALL_RESIDENT);
     expect(rows.map((row) => row.what)).toEqual([
       ...(reason ? [] : ["NumPy: all statistics, p50, p90, p99"]),
@@ -131,20 +131,20 @@ describe("benches run in small", () => {
     ]);
   });
 
-  test("live: a percentile after every record, checked", async () => {
+  test("live: a percentile after every record is checked", async () => {
     const { rows } = await benchLive(SMALL_LIVE);
     expect(rows).toHaveLength(1);
     for (const name of ["pairNs", "recordNs", "dateNowNs", "incrementNs"]) expect(rows[0]?.[name]).toBeGreaterThan(0);
   });
 
-  test("metrics: yardsticks, the rivals that are there, and ours, every success counted", async () => {
+  test("metrics: every success is counted for yardsticks, installed rivals and oriel", async () => {
     const { rows } = await benchMetrics(SMALL_METRICS);
     const able = METRICS_RIVALS.filter((rival) => !metricsMissing(rival)).map((rival) => rival.name);
     expect(rows.slice(2).map((row) => row.by)).toEqual(able);
     for (const row of rows) for (const name of ["recordNs", "timesIncrement"]) expect(row[name]).toBeGreaterThan(0);
   });
 
-  test("rolling: the rivals that are there, and ours, checked", async () => {
+  test("rolling: installed rivals and oriel are checked", async () => {
     const { rows } = await benchRolling(SMALL_ROLLING);
     const able = LIBRARIES.filter((library) => !rollingMissing(library));
     const once = ["js", "wasm-scalar", "wasm-simd"];
@@ -153,7 +153,7 @@ describe("benches run in small", () => {
     for (const row of rows) expect(row.nanosecondsPerSlide).toBeGreaterThan(0);
   }, 120_000);
 
-  test("sketches: error 0 for what is exact", async () => {
+  test("sketches: the error of exact values is 0", async () => {
     const { rows } = await benchSketches(SMALL_SKETCHES);
     for (const row of rows) {
       expect(row.recordNs).toBeGreaterThan(0);

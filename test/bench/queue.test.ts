@@ -15,7 +15,7 @@ afterAll(() => server.stop());
 const missing = BULLMQ.missing();
 if (missing) console.warn(`skipped: ${BULLMQ.name}: ${missing}`);
 
-test("queue: each measure on both sides, every message handled once, none early", async () => {
+test("queue: each measure on both sides; every message is handled once, and none early", async () => {
   const { rows } = await benchQueue(server.url, SMALL_QUEUE);
   expect(rows.map(({ what }) => what)).toEqual([
     "add one by one, messages/s",
@@ -37,7 +37,7 @@ test("queue: each measure on both sides, every message handled once, none early"
   expect(rows.find(({ what }) => what === "early, messages")?.oriel).toBe(0);
 });
 
-test("a tally is full when all were handled, and refuses one that was handled twice and one that was not", async () => {
+test("a tally is full when all messages were handled; it refuses a message handled twice and a missing one", async () => {
   const tally = new Tally(2);
   tally.handle(payloadOf(1));
   expect(() => tally.verify("it")).toThrow("it handled message 0 0 times");
@@ -48,7 +48,7 @@ test("a tally is full when all were handled, and refuses one that was handled tw
   expect(() => tally.verify("it")).toThrow("it handled message 1 2 times");
 });
 
-test("the server's clock is known to within what a trip takes", async () => {
+test("the error of the server's clock is at most one round trip", async () => {
   const raw = new Redis(server.url);
   const { aheadMs, eitherWayMs } = await serverAhead(raw);
   const heldMs = performance.now() + aheadMs;

@@ -25,7 +25,7 @@ function columnOf(report: Report, name: string): number[] {
   return report.rows.map((row) => Number(row[name]));
 }
 
-test("processes: a line for every rival, each event of each process counted", { timeout: 120_000 }, async () => {
+test("processes: one line per rival, and every event of every process is counted", { timeout: 120_000 }, async () => {
   const report = await benchProcesses(server.url, SMALL_PROCESSES);
   const able = RIVALS.filter((rival) => !rival.missing()).map(({ name }) => name);
   expect(report.rows.map(({ rival }) => rival)).toEqual(able);
@@ -41,14 +41,14 @@ test("keys: calls of one turn share scripts, and every event is counted", async 
   expect(report.rows[1]!.timesFaster).toBeGreaterThan(0);
 });
 
-test("cold: the same answer from the store and from its replies", async () => {
+test("cold: the store and its recorded replies give the same answer", async () => {
   const [row] = (await benchCold(server.url, SMALL_COLD)).rows;
   expect(row).toMatchObject({ events: SMALL_COLD.events, reads: 1, trips: 1 });
   expect(row!.bytes).toBeGreaterThan(4 * SMALL_COLD.events);
   expect(row!.eventsPerSecond).toBeGreaterThan(0);
 });
 
-test("breakdown: the shares of a call add up to all of it", async () => {
+test("breakdown: the shares of a call add up to the whole call", async () => {
   const report = await benchBreakdown(server.url, { ...SMALL_BREAKDOWN, sliceMs: 100 });
   expect(columnOf(report, "callers")).toEqual(SMALL_BREAKDOWN.callers);
   for (const row of report.rows) {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { benchSql, SMALL_SQL } from "../../bench/counters/sql.ts";
 
-test("sql: a checked line for both writers, every load and database", async () => {
+test("sql: one checked line per writer, load and database", async () => {
   const report = await benchSql(SMALL_SQL);
   expect(report.rows.map(({ database, connections }) => `${database} ${connections}`)).toEqual(
     ["PostgreSQL", "MariaDB"].flatMap((name) => [1, 1, 10, 10].map((connections) => `${name} ${connections}`)),

@@ -26,14 +26,14 @@ test.each<[string, Record<string, unknown>]>([
   ["monotonic is 5", { monotonic: 5 }],
   ["name is undefined", { name: undefined }],
   ['option is "spam"', { spam: 1 }],
-])("%s: refused, naming the argument, before anything is sent", (message, options) => {
+])("%s is refused with the argument's name before any request", (message, options) => {
   const store = memoryStore();
   const open = () => new Breaker(store, { ...RULE, ...options } as BreakerOptions);
   expect(open).toThrow(expect.objectContaining({ code: "ARGUMENT", message: expect.stringContaining(message) }));
   expect(store.sizeBytes).toBe(0);
 });
 
-test("wrong stores, names, functions and signals", async () => {
+test("invalid stores, names, functions and signals are refused", async () => {
   const wrong = (...args: unknown[]) => expect(() => new Breaker(...(args as [Store, BreakerOptions])));
   wrong(undefined, RULE).toThrow(/store is undefined; it must be a store .*, or "local"/);
   wrong("remote", RULE).toThrow(/store is "remote"/);
@@ -47,7 +47,7 @@ test("wrong stores, names, functions and signals", async () => {
   expect(breaker.stats()).toMatchObject({ calls: 0, failures: 0 });
 });
 
-test("a window of a day moves by a second, of a minute by a ms; calls between two ticks are of the first", async () => {
+test("the tick is 1 s for a window of a day and 1 ms for a minute; calls between two ticks belong to the first", async () => {
   let nowMs = 0;
   const breaker = new Breaker("local", { span: "1d", failures: 2, monotonic: () => nowMs });
   const fail = () => breaker.run(() => Promise.reject(new Error("bad"))).catch(() => {});

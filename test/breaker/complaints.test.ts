@@ -20,7 +20,7 @@ describe.each([
   const staged = async () => new Stage(await open());
 
   // T47: Sentinel #1638, #3363; resilience4j #903.
-  test("T47: a probe that never completes reopens after its lease", async () => {
+  test("T47: a probe that never completes gives its place to another after its lease", async () => {
     const stage = await staged();
     const breaker = stage.breaker({ failures: 1, lease: "2s" });
     await stage.call(breaker, BAD);
@@ -130,20 +130,17 @@ describe.each([
   });
 
   // cockatiel, SamplingBreaker: at most one slot is rotated per call, so old failures stay (T22).
-  test.each([1, 2, 7, 10_000])(
-    "cockatiel: after a silence of %i windows only live calls are counted",
-    async (windows) => {
-      const stage = await staged();
-      const breaker = stage.breaker({ failures: 10 });
-      await stage.calls(breaker, 9, BAD);
-      stage.pass(windows * 10_000);
-      expect(await stage.call(breaker, BAD)).toBe("bad");
-      expect(breaker.stats()).toMatchObject({ state: "closed", calls: 1, failures: 1 });
-    },
-  );
+  test.each([1, 2, 7, 10_000])("cockatiel: after %i windows without calls only live calls count", async (windows) => {
+    const stage = await staged();
+    const breaker = stage.breaker({ failures: 10 });
+    await stage.calls(breaker, 9, BAD);
+    stage.pass(windows * 10_000);
+    expect(await stage.call(breaker, BAD)).toBe("bad");
+    expect(breaker.stats()).toMatchObject({ state: "closed", calls: 1, failures: 1 });
+  });
 
   // opossum: setInterval rotates its windows, so that they are wrong when timers stall (T23, G14).
-  test("opossum: without any timer, and after an hour in which nothing ran, the window is right", async () => {
+  test("opossum: the window is correct without timers, and after an hour without calls", async () => {
     const timers = (["setTimeout", "setInterval"] as const).map((name) => vi.spyOn(globalThis, name));
     const stage = await staged();
     const breaker = stage.breaker({ failures: 2, cooldown: "2h" });
@@ -159,7 +156,7 @@ describe.each([
   });
 
   // resilience4j PR #597, #903: half-open must not use a time window.
-  test("resilience4j: half-open waits for its probes however long nobody calls, and not for a window", async () => {
+  test("resilience4j: a half-open circuit waits for its probes, not for time or a window", async () => {
     const stage = await staged();
     const breaker = stage.breaker({ failures: 1, probes: 2, lease: "1h" });
     await stage.call(breaker, BAD);
@@ -173,7 +170,7 @@ describe.each([
 });
 
 // opossum, lib/status.js: every latency is kept, in arrays that are sorted at each look. T39.
-test("opossum: what a window keeps is bounded by its ms, and goes down with its calls", () => {
+test("opossum: the memory of a window is bounded by its ms, and shrinks with its calls", () => {
   const tally = new SlidingTally();
   for (let call = 0; call < 300_000; call++) {
     const atMs = Math.floor(call / 300);
@@ -187,7 +184,7 @@ test("opossum: what a window keeps is bounded by its ms, and goes down with its 
 });
 
 // resilience4j #1284, cockatiel #89, opossum #550: a breaker shared by a fleet. Redis is not asked per call.
-test("shared: a thousand calls of one window ask the store some ten times a second, and none waits for it", async () => {
+test("shared: a thousand calls in one window send about ten requests per second, and no call waits for them", async () => {
   const clock = { nowMs: START_MS };
   const memory = memoryStore({ clock: () => clock.nowMs });
   let steps = 0;

@@ -32,7 +32,7 @@ const breakerOn = (store: Store, options: Partial<BreakerOptions> = {}) =>
 const fail = (breaker: Breaker) => breaker.run(() => Promise.reject(new Error("bad"))).catch(({ code }) => code);
 const good = (breaker: Breaker) => breaker.run(() => "good").catch(({ code }) => code);
 
-test("a lost reply: the same batch comes again, and counts once", async () => {
+test("a batch is sent again after a lost reply, and counts once", async () => {
   const [breaker, other] = [breakerOn(far), breakerOn(near)];
   await breaker.flush();
   proxy.dropReplies(1);
@@ -45,7 +45,7 @@ test("a lost reply: the same batch comes again, and counts once", async () => {
   expect(breaker.stats()).toMatchObject({ state: "closed", calls: 1, failures: 1 });
 });
 
-test("a store that stands still: calls do not wait, this process decides alone, and reports afterwards", async () => {
+test("while the store stands still calls do not wait; the process decides alone and reports later", async () => {
   const [breaker, other] = [breakerOn(far), breakerOn(near)];
   await breaker.flush();
   server.pause();
@@ -64,7 +64,7 @@ test("a store that stands still: calls do not wait, this process decides alone, 
   expect(breaker.stats().state).toBe("open");
 });
 
-test("a store that is away: open stays open, a good service is found again by this process alone; the fleet's state holds afterwards", async () => {
+test("while the store is away an open circuit stays open, and the process probes alone; then the shared state applies", async () => {
   const breaker = breakerOn(far, { cooldown: 50 });
   for (let i = 0; i < 3; i++) await fail(breaker);
   await breaker.flush();
@@ -87,7 +87,7 @@ test("a store that is away: open stays open, a good service is found again by th
   expect(breaker.stats().state).toBe("closed");
 });
 
-test("foreign data under the key: calls continue, the error is emitted once", async () => {
+test("foreign data under the key: calls continue, and the error is emitted once", async () => {
   const breaker = breakerOn(near, { name: "odd" });
   const reported: unknown[] = [];
   breaker.on("error", ({ error }) => void reported.push(error));
@@ -104,7 +104,7 @@ test("foreign data under the key: calls continue, the error is emitted once", as
   expect(reported).toMatchObject([{ code: "CORRUPT" }]);
 });
 
-test("a record whose time is no number: the flush is CORRUPT, and the server goes on", async () => {
+test("a record with an invalid time makes the flush CORRUPT, and the server continues", async () => {
   const breaker = breakerOn(near, { name: "no time" });
   await fail(breaker);
   await breaker.flush();
@@ -119,7 +119,7 @@ test("a record whose time is no number: the flush is CORRUPT, and the server goe
   await redis.quit();
 });
 
-test("a process killed while it probes: another one probes when the lease is over", { timeout: 60_000 }, async () => {
+test("a process is killed while it probes: another one probes after the lease", { timeout: 60_000 }, async () => {
   const name = `killed ${round}`;
   const options = { name, failures: 1, cooldown: 1, lease: 1500 };
   const child = startChild(new URL("./child.ts", import.meta.url), [server.url, JSON.stringify(options)]);
@@ -134,7 +134,7 @@ test("a process killed while it probes: another one probes when the lease is ove
   expect(breaker.stats().state).toBe("closed");
 });
 
-test("many probes at once over two connections: as many begin as there are probes", async () => {
+test("many concurrent probes over two connections: exactly `probes` begin", async () => {
   const breakers = [near, far].map((store) => breakerOn(store, { failures: 1, cooldown: 1, probes: 3 }));
   await fail(breakers[0]!);
   for (const breaker of breakers) await breaker.flush();

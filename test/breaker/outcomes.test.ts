@@ -11,12 +11,12 @@ describe.each([
   ["no store", onNothing],
   ["memory", onMemory],
   ["redis", () => onRedis()],
-])("what a call may come to, %s", (_name, open) => {
+])("outcomes of a call, %s", (_name, open) => {
   const stage = staged(open);
 
   const ignored = { isIgnored: (error: unknown) => error instanceof RangeError };
 
-  test("an ignored call is in no window, and says nothing as a probe: it gives its place back", async () => {
+  test("an ignored call is in no window, and as a probe frees its place", async () => {
     const breaker = stage().breaker({ failures: 2, probes: 2, ...ignored });
     for (let i = 0; i < 5; i++) await breaker.run(rejecting(new RangeError("mine"))).catch(() => {});
     await breaker.flush();
@@ -32,7 +32,7 @@ describe.each([
     expect(breaker.stats().state).toBe("closed");
   });
 
-  test("an ignored probe makes room for another at once, while the others are under way", async () => {
+  test("an ignored probe lets another begin at once, while others run", async () => {
     const breaker = stage().breaker({ failures: 1, probes: 2, ...ignored });
     await stage().call(breaker, BAD);
     stage().pass(5000);
@@ -49,7 +49,7 @@ describe.each([
     expect(breaker.stats().state).toBe("closed");
   });
 
-  test("the rejection of an open breaker within is ignored, unless the caller says otherwise", async () => {
+  test("the rejection of an open inner breaker is ignored by default", async () => {
     const rule = { slowRatio: 0.8, slowCall: 50, minimumCalls: 1 };
     const outer = stage().breaker({ name: "outer", ...rule, cooldown: "2s" });
     const inner = stage().breaker({ name: "inner", ...rule, cooldown: "4s" });
@@ -73,7 +73,7 @@ describe.each([
     expect(strict.stats().state).toBe("open");
   });
 
-  test("isIgnored comes before isFailure; where it throws the call is a failure", async () => {
+  test("isIgnored is checked before isFailure; if it throws, the call is a failure", async () => {
     const isIgnored = (error: unknown) => {
       if (error instanceof TypeError) throw new Error("isIgnored itself");
       return error instanceof RangeError;
@@ -85,7 +85,7 @@ describe.each([
     expect(breaker.stats()).toMatchObject({ calls: 2, failures: 2 });
   });
 
-  test("open has the numbers that opened it: in each process, and when a probe opens it again", async () => {
+  test("the event open has the counts that opened the circuit, in each process and after a failed probe", async () => {
     const [one, other] = [stage().breaker({ minimumCalls: 4 }), stage().breaker({ minimumCalls: 4 })];
     const reported: BreakerStats[] = [];
     for (const each of [one, other]) each.on("open", (stats) => reported.push(stats));
@@ -103,7 +103,7 @@ describe.each([
     expect(one.stats()).toMatchObject({ state: "closed", calls: 0, failures: 0 });
   });
 
-  test("fallback: gives the value for any rejection but the caller's abort, after it was counted", async () => {
+  test("fallback: its value replaces any rejection except the caller's abort, after the call was counted", async () => {
     const breaker = stage().breaker({ failures: 2 });
     const reported: unknown[] = [];
     const fallback = (error: unknown) => {
@@ -140,7 +140,7 @@ describe("timeout", () => {
   };
   const never = () => new Promise<never>(() => {});
 
-  test("the call rejects with DEADLINE, its signal aborts with the same, and it counts as a failure", async () => {
+  test("the call rejects with DEADLINE, its signal aborts with that error, and it is a failure", async () => {
     const breaker = open();
     let signal: AbortSignal | undefined;
     const ended = breaker
@@ -163,7 +163,7 @@ describe("timeout", () => {
     expect(breaker.stats().state).toBe("open");
   });
 
-  test("a call that ends in time leaves no timer; the caller's abort comes through, and counts as nothing", async () => {
+  test("a call that ends in time leaves no timer; the caller's abort passes through and is ignored", async () => {
     const breaker = open();
     expect(await breaker.run(() => 7)).toBe(7);
     expect(vi.getTimerCount()).toBe(0);
@@ -186,7 +186,7 @@ describe("timeout", () => {
   });
 });
 
-test("fn is always given a signal, of its own where it takes one", async () => {
+test("fn always gets a signal, its own if it takes one", async () => {
   const breaker = new Breaker("local", { span: "1s", failures: 1 });
   const signals = [await breaker.run((signal) => signal), await breaker.run((signal) => signal)];
   const [any] = await breaker.run((...all: [AbortSignal]) => all);

@@ -100,7 +100,7 @@ async function play(moves: readonly Move[], options: Partial<BreakerOptions>) {
   return { stage, breakers, ended };
 }
 
-test("lost requests and replies, doubled, late and slow steps, deaths, clocks that step back: every call is counted once", {
+test("every call is counted once under lost, doubled, late and slow steps, deaths and stepped clocks", {
   timeout: 120_000,
 }, async () => {
   await fc.assert(
@@ -114,7 +114,7 @@ test("lost requests and replies, doubled, late and slow steps, deaths, clocks th
   );
 });
 
-test("whatever happened, a good service is called again by all, within a cooldown, a lease and 100 ms", {
+test("after any faults all processes call a healthy service again within cooldown, lease and 100 ms", {
   timeout: 120_000,
 }, async () => {
   let opened = 0;

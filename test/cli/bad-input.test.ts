@@ -29,7 +29,7 @@ test.each([
   ["a column that is not there", ["--value", "nope"], 'ARGUMENT --value is "nope"'],
   ["braces in the prefix", ["--redis", "redis://127.0.0.1:1", "--prefix", "a{b}"], "ARGUMENT redisStore: prefix"],
   ["a picture that cannot be written", ["--plot", "/no/such/folder/x.svg"], "ENOENT"],
-])("%s: status 2 and one line", async (_name, options, message) => {
+])("%s: exit status 2 and one line", async (_name, options, message) => {
   const ended = await command(["replay", file, ...options]);
   expect(ended.status).toBe(2);
   expect(ended.stderr.trimEnd().split("\n")).toEqual([expect.stringContaining(message)]);
@@ -41,7 +41,7 @@ test.each([
   ["replay", "-"],
   ["count", "--group", "g", "--stream", "s", "--dimensions", "a"],
   ["queue", "counts", "q"],
-])("%s: a wrong --redis is refused with nothing of it but its scheme", async (...args) => {
+])("%s: a wrong --redis is refused, and only its scheme is printed", async (...args) => {
   const secret = "planted-secret";
   for (const url of [
     `postgres://ann:${secret}@db:5432`,
@@ -58,7 +58,7 @@ test.each([
   }
 });
 
-test("no such file, a folder, a command that does not exist: status 2 and one line", async () => {
+test("a missing file, a folder and an unknown command: exit status 2 and one line", async () => {
   for (const args of [
     ["replay", join(folder, "none.csv")],
     ["replay", folder],
@@ -72,7 +72,7 @@ test("no such file, a folder, a command that does not exist: status 2 and one li
   }
 });
 
-test("unreadable lines: status 1, the first five reported, the rest counted, everything else printed", async () => {
+test("unreadable lines: exit status 1, the first five are reported, the others counted, and all results printed", async () => {
   const input = `${GOOD}${"nonsense,1\n".repeat(7)}`;
   const ended = await command(["replay", "-", "--json"], input);
   expect(ended.status).toBe(1);
@@ -89,14 +89,14 @@ test("values that float32 cannot hold are bad lines", async () => {
   expect(ended.stderr).toContain("oriel: line 5: the value 1e+300 is too large for float32");
 });
 
-test("no events: status 0, no rows", async () => {
+test("no events: exit status 0 and no rows", async () => {
   for (const input of ["", "\n", "time,value\n"]) {
     const ended = await command(["replay", "-"], input);
     expect(ended).toMatchObject({ status: 0, stdout: "" });
   }
 });
 
-test("hostile keys: braces, quotes, control characters, 10 kB", async () => {
+test("keys may have braces, quotes, control characters and 10 kB", async () => {
   const keys = ["{a}", "b}{", "", "\u001b[31mred", "x".repeat(10_000), "*?[", "☃"];
   const input = keys.map((key) => JSON.stringify({ time: 1394163660000, value: 1, key })).join("\n");
   const json = await command(["replay", "-", "--key", "key", "--json"], input);
@@ -111,14 +111,14 @@ test("hostile keys: braces, quotes, control characters, 10 kB", async () => {
   expect(table.stdout).toContain("\\x1b[31mred");
 });
 
-test("Redis that cannot be reached: status 2 and one line, in time", async () => {
+test("unreachable Redis: exit status 2 and one line, in time", async () => {
   const port = await freePort();
   const ended = await command(["replay", file, "--redis", `redis://127.0.0.1:${port}`]);
   expect(ended.status).toBe(2);
   expect(ended.stderr).toMatch(/^oriel: UNAVAILABLE [^\n]+\n$/);
 }, 10_000);
 
-test("Redis that dies in the middle: what was printed stays, then one line and status 2, no hang", async () => {
+test("Redis dies during the run: printed rows stay, then one line and exit status 2", async () => {
   const redis = await startRedis({ tcp: true });
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   const reported = stderr.toArray();
@@ -133,7 +133,7 @@ test("Redis that dies in the middle: what was printed stays, then one line and s
   expect(Buffer.concat(await reported).toString()).toMatch(/^oriel: (UNAVAILABLE|DEADLINE) [^\n]+\n$/);
 }, 20_000);
 
-test("the program itself: version, help, a reader that leaves", async () => {
+test("the program has a version and help, and accepts a reader that leaves", async () => {
   expect(await program(["--version"])).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   const help = await program(["replay", "--help"]);
   expect(help.status).toBe(0);
@@ -146,7 +146,7 @@ test("the program itself: version, help, a reader that leaves", async () => {
   expect(left.status).toBe(0);
 }, 60_000);
 
-test("no control character of a header, a key, a value, a file name or an option reaches the terminal", async () => {
+test("control characters of headers, keys, values, file names and options do not reach the terminal", async () => {
   const steer = "\x1b]0;title\x07\x1b[2J\x9b31m\x7f";
   const named = join(folder, `steer${steer}.csv`);
   writeFileSync(named, `time,value,note\n1394163660,1,${steer}\n1394163661,${steer},x\n${steer},2,x\n`);
@@ -169,7 +169,7 @@ test("no control character of a header, a key, a value, a file name or an option
   }
 });
 
-test("a key that no series can have is a bad line, not the end", async () => {
+test("a key that no series can have is a bad line and does not end the run", async () => {
   const lines = [`1394163660,1,${"k".repeat(11_000)}`, "1394163661,2,good"];
   const ended = await command(["replay", "-", "--key", "note", "--json"], `time,value,note\n${lines.join("\n")}\n`);
   expect(ended.status).toBe(1);

@@ -66,7 +66,7 @@ async function primaryOf(cluster: RedisCluster, stream: string) {
   };
 }
 
-test("a delivery that no replica has is not acknowledged, and the next primary delivers it to another worker", async () => {
+test("a delivery that no replica has is not acknowledged, and the next primary delivers it again", async () => {
   const { cluster } = await open(1);
   const primary = await primaryOf(cluster, "flow");
   const [w0, w1] = [0, 1].map(() => new StreamGroup(cluster.urls.join(","), "flow", "g", 1)) as [
@@ -91,7 +91,7 @@ test("a delivery that no replica has is not acknowledged, and the next primary d
   await until("it is found", async () => (await w0.pending("w0")).length === 0);
 });
 
-test("the stream's primary is killed with entries that no replica had: every remaining entry counts once", {
+test("the stream's primary is killed with entries that no replica had: each remaining entry counts once", {
   timeout: 120_000,
 }, async () => {
   const { cluster, raw } = await open(2);
@@ -137,7 +137,7 @@ test("the stream's primary is killed with entries that no replica had: every rem
   expect(reported).toContain(REPORTED);
 });
 
-test("a worker that is started while the cluster is down waits until it is up, or until it is stopped", async () => {
+test("a worker that starts while the cluster is down waits until it is up, or until it is stopped", async () => {
   const cluster = await startCluster(1);
   ends.push(() => cluster.stop());
   const node = new Redis(cluster.url);

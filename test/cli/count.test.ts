@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 const flow = (store: Store) => new Counters(store, "flow", { dimensions: ["site", "lane"], shards: 8 });
-test("entries without a field that was added have its empty value", async () => {
+test("entries without an added field have its empty value", async () => {
   await raw.config("SET", "appendonly", "yes");
   await raw.xadd("flow", "1000-1", "site", "a", "lane", "1");
   expect((await command(args(server.url, "--once"))).status).toBe(0);
@@ -74,7 +74,7 @@ test("counts the entries by their times, and reports unreadable ones", async () 
   expect(again).toMatchObject({ status: 0, stdout: expect.stringContaining("0 entries counted") });
 });
 
-test("warns once that the server has no append-only file", async () => {
+test("warns once if the server has no append-only file", async () => {
   await raw.config("SET", "appendonly", "no");
   await raw.xadd("flow", "*", "site", "a", "lane", "1");
   const { status, stderr } = await command(args(server.url, "--once"));
@@ -145,12 +145,14 @@ async function countUnderKills(raw: Redis | Cluster, redis: string, rounds: numb
   return BigInt(await raw.xlen("flow"));
 }
 
-test(`workers that are killed at any moment change no total (seed ${seed})`, { timeout: 120_000 }, async () => {
+test(`workers killed at any moment change no total (seed ${seed})`, { timeout: 120_000 }, async () => {
   const added = await countUnderKills(raw, server.url, 12);
   expect(sum(await flow(store).read({ bigint: true })), `seed ${seed}`).toBe(added);
 });
 
-test(`nor do they on a cluster, where the stream's slot moves (seed ${seed})`, { timeout: 120_000 }, async () => {
+test(`workers killed on a cluster while the stream's slot moves change no total (seed ${seed})`, {
+  timeout: 120_000,
+}, async () => {
   const cluster = await startCluster(3);
   const client = new Cluster([...cluster.urls]);
   try {

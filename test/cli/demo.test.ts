@@ -6,7 +6,7 @@ import { program } from "./command.ts";
 
 const VERDICT = "every request was counted, once";
 
-test("two seconds: a row a second, every request counted, nothing left listening", async () => {
+test("two seconds: one row per second, every request is counted, and no port stays open", async () => {
   const ended = await program(["demo", "--seconds", "2", "--rate", "100"]);
   expect(ended.status, ended.stdout + ended.stderr).toBe(0);
   expect(ended.stdout.split("\n").filter((line) => /^\d\d:\d\d:\d\d\s/.test(line)).length).toBe(2);
@@ -19,7 +19,7 @@ test("two seconds: a row a second, every request counted, nothing left listening
   await expect(reached(port)).resolves.toBe(false);
 }, 60_000);
 
-test("SIGINT ends it early, with the summary", async () => {
+test("SIGINT ends it early with the summary", async () => {
   let interrupted = false;
   const ended = await program(["demo", "--seconds", "600", "--rate", "100"], (stdout, child) => {
     if (!interrupted && /^\d\d:\d\d:\d\d\s/m.test(stdout)) interrupted = child.kill("SIGINT");

@@ -35,7 +35,7 @@ function expectWellFormed(svg: string): void {
   expect(rest.replace(/&#\d+;/g, "")).not.toMatch(/[<>&]/);
 }
 
-test("one series: title, axes with the unit, a legend, a path and a colour per line, a break over the gap", async () => {
+test("one series: title, axes with the unit, a legend, a coloured path per line, and a break over the gap", async () => {
   const svg = await plot(["only"], ["--percentiles", "50,99"]);
   expectWellFormed(svg);
   expect(svg).toContain("&#60;probe&#62;: value");
@@ -49,7 +49,7 @@ test("one series: title, axes with the unit, a legend, a path and a colour per l
   expect(svg).not.toContain("NaN");
 });
 
-test("a panel per key, twelve at most, hostile names harmless", async () => {
+test("one panel per key, at most twelve; hostile names do no harm", async () => {
   const two = await plot(["a", '"><script>\u0000']);
   expectWellFormed(two);
   expect(two.match(/class="panel"/g)?.length).toBe(2);
@@ -60,7 +60,7 @@ test("a panel per key, twelve at most, hostile names harmless", async () => {
   expect(many).toContain("3 or more keys");
 });
 
-test("no events: still a picture", async () => {
+test("without events there is still a picture", async () => {
   const svg = await plot([]);
   expectWellFormed(svg);
   expect(svg).toContain("no events");

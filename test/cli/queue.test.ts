@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const run = (what: string, ...more: string[]) => command(["queue", what, "sms", "--redis", server.url, ...more]);
 
-describe("of a queue with waiting, due and dead messages", () => {
+describe("the commands on a queue with waiting, due and dead messages", () => {
   let sms: DelayQueue;
   beforeAll(async () => {
     sms = new DelayQueue(store, "sms", { attempts: 1 });
@@ -33,7 +33,7 @@ describe("of a queue with waiting, due and dead messages", () => {
     expect(JSON.parse((await run("counts", "--json")).stdout)).toEqual(await sms.counts());
   });
 
-  test("peek lists what is due, and what is due next", async () => {
+  test("peek lists the due messages and the next ones", async () => {
     const { stdout } = await run("peek", "--json");
     const listed = stdout
       .trim()
@@ -48,14 +48,14 @@ describe("of a queue with waiting, due and dead messages", () => {
     expect(table).not.toContain("later");
   });
 
-  test("dead lists why, and nothing that a terminal would obey", async () => {
+  test("dead lists the reasons without control characters", async () => {
     const { stdout } = await run("dead");
     expect(stdout.match(/Error: no \[31m route/g)).toHaveLength(3);
     expect(stdout).not.toContain("\u001b");
     expect((await run("dead", "--json", "--limit", "2")).stdout.trim().split("\n")).toHaveLength(2);
   });
 
-  test("bytes that are no message are shown as such", async () => {
+  test("bytes that are no message are marked", async () => {
     const client = new Redis(server.url);
     const key = (await client.keys("*sms*:messages"))[0]!;
     const stored = await client.hgetBuffer(key, ":later");
@@ -67,7 +67,7 @@ describe("of a queue with waiting, due and dead messages", () => {
     client.disconnect();
   });
 
-  test("redrive has some wait again, or all", async () => {
+  test("redrive moves some messages back, or all", async () => {
     expect((await run("redrive", "--ids", "b")).stdout).toBe("1 redriven\n");
     expect(await sms.counts()).toMatchObject({ dead: 2, due: 2 });
     expect((await run("redrive", "--json")).stdout).toBe('{"redriven":2}\n');
@@ -77,7 +77,7 @@ describe("of a queue with waiting, due and dead messages", () => {
   });
 });
 
-describe("what cannot be", () => {
+describe("wrong usage", () => {
   beforeEach(async () => {
     await new DelayQueue(store, "sharded", { shards: 2 }).add(1);
   });
@@ -95,7 +95,7 @@ describe("what cannot be", () => {
     expect(stderr.trim().split("\n")).toHaveLength(1);
   });
 
-  test("a server that is not there", async () => {
+  test("an unreachable server is reported", async () => {
     const { status, stderr } = await command(["queue", "counts", "sms", "--redis", "redis://127.0.0.1:1"]);
     expect(status).toBe(2);
     expect(stderr).toMatch(/UNAVAILABLE|DEADLINE/);

@@ -55,7 +55,7 @@ for (const file of DATA_FILES) {
         return computed;
       };
       for (const store of ["memory", "redis"]) {
-        test(`${law.options.join(" ")}, ${store} store: every window as brute force`, async () => {
+        test(`${law.options.join(" ")}, ${store} store: every window matches brute force`, async () => {
           const wanted = await bruteForce();
           const key = file.key === undefined ? [] : ["--key", file.key];
           const share = store === "redis" ? ["--redis", redis.url, "--name", randomUUID()] : [];

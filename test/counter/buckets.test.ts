@@ -33,7 +33,7 @@ test.each(ZONES)("a day in %s begins with the first minute of its local date", (
     }
 });
 
-test.each(ZONES)("an hour in %s is of one local hour, and at most 60 minutes long", (timeZone) => {
+test.each(ZONES)("an hour in %s covers one local hour, of at most 60 minutes", (timeZone) => {
   const calendar = new Calendar(timeZone);
   const local = localOf(timeZone);
   for (const day of [Date.UTC(2026, 2, 28), Date.UTC(2026, 9, 24), Date.UTC(2025, 3, 5), Date.UTC(2025, 9, 4)])
@@ -43,7 +43,7 @@ test.each(ZONES)("an hour in %s is of one local hour, and at most 60 minutes lon
     }
 });
 
-test("an hour that comes twice is two buckets, and days are 23 and 25 hours long", () => {
+test("an hour that occurs twice is two buckets, and days have 23 or 25 hours", () => {
   const calendar = new Calendar("Europe/Berlin");
   const twice = Date.UTC(2026, 9, 25, 0, 30) / MINUTE_MS; // 02:30 summer time; an hour later 02:30 again
   expect(calendar.startOf("hour", twice + 60) - calendar.startOf("hour", twice)).toBe(60);
@@ -54,7 +54,7 @@ test("an hour that comes twice is two buckets, and days are 23 and 25 hours long
   expect([lengthOf(2, 29), lengthOf(9, 25), lengthOf(5, 1)]).toEqual([23, 25, 24]);
 });
 
-test("bad names are refused", () => {
+test("invalid names are refused", () => {
   expect(() => new Calendar("Mars/Olympus")).toThrow(/^timeZone is "Mars\/Olympus"/);
   expect(() => checkBuckets(["second"])).toThrow(
     /buckets is an array of 1; it must be one or more of minute, hour, day/,

@@ -10,7 +10,7 @@ function textOf(cells: Cells, cell: number): string {
   return decoder.decode(cells.memory.textOf(cell));
 }
 
-test("each set of values is one cell, whatever order of the maps is chosen meanwhile", () => {
+test("each set of values is one cell, whatever the order of the maps", () => {
   const value = fc.oneof(
     fc.nat(300).map(String),
     fc.constantFrom("", "|", "%", "a|b", "a", "b", "%7c", "\n", "é", "日本"),
@@ -37,7 +37,7 @@ test("each set of values is one cell, whatever order of the maps is chosen meanw
   );
 });
 
-test("a cell's numbers stay its own while others are added", () => {
+test("a cell's numbers do not change while others are added", () => {
   const cells = new Cells(["a"], 7);
   const batch = cells.memory.newBatch();
   const count = (n: number) => {
@@ -53,7 +53,7 @@ test("a cell's numbers stay its own while others are added", () => {
   }
 });
 
-test("after a million cells all are forgotten, and what was counted with them is kept", () => {
+test("after a million cells all are dropped, and their counts are kept", () => {
   const cells = new Cells(["a"], 1);
   const { memory } = cells;
   for (let n = 0; n < 1_000_000; n++) cells.of({ a: `${n}` });

@@ -29,7 +29,7 @@ async function open(
 }
 const countIn = async (flow: Counters) => (await flow.read()).reduce((sum, { count }) => sum + count, 0);
 
-test("replies of one in twenty batches are lost: each event counts once", async () => {
+test("each event counts once while one in twenty replies is lost", async () => {
   const { proxy, flow } = await open();
   await flow.add(values, { at: AT });
   for (let i = 1; i < 200; i++) {
@@ -61,7 +61,7 @@ test("a batch without a timely reply rejects as unknown, and counts once when th
   expect(await countIn(flow)).toBe(3);
 });
 
-test("what a failover took back is given again, in order, and counts once", async () => {
+test("batches that a failover undid are sent again, in order, and count once", async () => {
   const { raw, flow } = await open();
   for (let i = 0; i < 3; i++) await flow.add(values, { at: AT });
   const [key] = await raw.keys("*");
@@ -75,7 +75,7 @@ test("what a failover took back is given again, in order, and counts once", asyn
   expect(await countIn(flow)).toBe(9);
 });
 
-test("all of a young producer may be forgotten: it is given again", async () => {
+test("a young producer that the store forgot sends all of its batches again", async () => {
   const { raw, flow } = await open();
   for (let i = 0; i < 3; i++) await flow.add(values, { at: AT });
   await raw.flushall();

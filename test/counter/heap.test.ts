@@ -33,7 +33,7 @@ const ATTACKS: [what: string, valuesOf: (i: number) => Record<"a" | "b" | "c", s
 
 const MAX_BYTES = 16 << 20;
 
-test.each(ATTACKS)("what is kept of %s stays within 1.5 times its bound", async (_what, valuesOf, events) => {
+test.each(ATTACKS)("the memory of %s stays within 1.5 times its bound", async (_what, valuesOf, events) => {
   const cells = new Cells(["a", "b", "c"], 64, () => {}, MAX_BYTES);
   const beforeBytes = await heldBytes();
   let maxBytes = 0;
@@ -46,7 +46,7 @@ test.each(ATTACKS)("what is kept of %s stays within 1.5 times its bound", async 
   expect(maxBytes).toBeLessThan(1.5 * MAX_BYTES);
 });
 
-test("what is counted in cells that are forgotten is in the rows of its batch", () => {
+test("counts of dropped cells are in the rows of their batch", () => {
   const pending = { bytes: 0 };
   const counted = new Map<string, number>();
   let batch: Batch | undefined;
@@ -77,7 +77,7 @@ test("what is counted in cells that are forgotten is in the rows of its batch", 
   expect([forgotten > 1, pending.bytes]).toEqual([true, 0]);
 });
 
-test("rows that wait are bounded: beyond 64 MiB add is OVERLOADED, and what was acknowledged is counted once", async () => {
+test("waiting rows are bounded: above 64 MiB add is OVERLOADED, and acknowledged events count once", async () => {
   const inner = memoryStore({ maxBytes: 2 ** 30 });
   let open!: () => void;
   const opened = new Promise<void>((resolve) => (open = resolve));
@@ -107,7 +107,7 @@ test("rows that wait are bounded: beyond 64 MiB add is OVERLOADED, and what was 
   await counters.add(values);
 });
 
-test("a mirror whose store is silent holds 16 MiB of keys at most", async () => {
+test("a mirror of a silent store has at most 16 MiB of keys", async () => {
   const silent: Store = { ...memoryStore(), run: () => new Promise(() => {}) };
   const buckets = ["minute"] as const;
   const mirror = new Mirror({ store: silent, buckets, calendar: new Calendar("UTC"), prefix: "", keepMs: 1000 });

@@ -24,7 +24,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("a mirror in %s", 
     return client ? await client.get(key) : ((opened.store as MemoryStore).entryOf(key)?.value ?? null);
   };
 
-  test("shows minute, hour and day of what add and addBatch counted, until they end", async () => {
+  test("has minute, hour and day of events from add and addBatch, until they expire", async () => {
     const flow = counters({ prefix: "m:", keep: "2d" });
     for (let i = 0; i < 3; i++) await flow.add({ site: "S1", lane: "3" }, { at: AT });
     await flow.add({ site: "S1", lane: "3" }, { at: AT - 60_000, count: 10 });
@@ -49,7 +49,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("a mirror in %s", 
     expect(await get("S1:21000102:3:D")).toBeNull();
   });
 
-  test("sums the events that come while a round is under way; callers see them without closing", async () => {
+  test("adds up events that arrive during a round; callers see them without closing", async () => {
     const flow = counters({});
     await Promise.all(
       Array.from({ length: 5000 }, (_, i) =>
@@ -64,7 +64,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("a mirror in %s", 
     await flow.close();
   });
 
-  test("a key that holds something else, or no mirror at all, changes no count", async () => {
+  test("a key with foreign data, or no mirror at all, changes no count", async () => {
     const client = opened.client as Redis | Cluster | undefined;
     await client?.hset("S1:2100010123:3:H", "a", "1");
     const flow = counters({});

@@ -45,7 +45,7 @@ async function work(events: number, isDrained: boolean): Promise<bigint> {
   }
 }
 
-test("a counter whose Redis was lost is shown, left as it is without --yes, and repaired with it", async () => {
+test("a counter whose Redis lost its data is shown; it is repaired with --yes only", async () => {
   await work(10, true);
   expect(await run("doctor")).toMatchObject({ status: 0, stdout: expect.stringContaining("all 2 shards match") });
   const raw = new Redis(server.url);
@@ -75,7 +75,7 @@ test("a counter whose Redis was lost is shown, left as it is without --yes, and 
   raw.disconnect();
 });
 
-test("a doctor without a dimension that was added leaves the counter as it is, and says what to give", async () => {
+test("a doctor that lacks an added dimension changes nothing and names the missing option", async () => {
   const store = redisStore(server.url);
   const database = new Database(file);
   const layout = "1|2|minute|UTC|site|+colour";
@@ -103,7 +103,7 @@ test("a doctor without a dimension that was added leaves the counter as it is, a
   raw.disconnect();
 });
 
-test("a key of the layout that is another's, or damaged, is shown and set aside", async () => {
+test("a foreign or damaged layout key is shown and set aside", async () => {
   const raw = new Redis(server.url);
   const key = "oriel:{flow}:shape";
   for (const spoil of [() => raw.hset(key, "@layout", "1|64|minute|UTC|lane"), () => raw.set(key, "x")]) {
@@ -122,7 +122,7 @@ test("a key of the layout that is another's, or damaged, is shown and set aside"
   raw.disconnect();
 });
 
-test("wrong options are one line each, and secrets stay out of it", async () => {
+test("each wrong option is one line, without secrets", async () => {
   const sql = (url: string) =>
     command(["counters", "doctor", "flow", "--redis", server.url, "--sql", url, "--dimensions", "site"]);
   expect(await sql("oracle://user:secret@host/db")).toMatchObject({

@@ -60,7 +60,7 @@ async function drained(flow: Counters): Promise<void> {
 }
 const snapshot = () => snapshotOf(raw, placeOf(counters()).keys);
 
-test("a store that was flushed is seen, and follows its table again: nothing is lost, nothing counts twice", async () => {
+test("a flushed store is detected and follows its table again, without lost or doubled counts", async () => {
   const flow = counters();
   for (let i = 0; i < 3; i++) {
     await add(flow, ids("before"));
@@ -86,7 +86,7 @@ test("a store that was flushed is seen, and follows its table again: nothing is 
   expect(await doctor().repair()).toEqual([]);
 });
 
-test("what a live producer gives again after the loss is not counted twice, before the repair or after it", async () => {
+test("events that a live producer sends again after the loss count once, before and after the repair", async () => {
   for (const isSilent of [false, true]) {
     const flow = counters();
     await add(flow, ids("a"));
@@ -107,7 +107,7 @@ test("what a live producer gives again after the loss is not counted twice, befo
   }
 });
 
-test("a restored store: counts that the table may have are left out or kept, as ordered; later ones count", async () => {
+test("a restored store: counts that the table may have are dropped or kept as requested; later ones count", async () => {
   for (const [inDoubt, snapshotCount] of [
     ["drop", 1n],
     ["keep", 2n],
@@ -141,7 +141,7 @@ test("a restored store: counts that the table may have are left out or kept, as 
   }
 });
 
-test("a table that is behind, or another counter's, is left unless what it lacks is given up", async () => {
+test("a table that is behind or of another counter is left alone, unless its missing counts are given up", async () => {
   const flow = counters();
   await add(flow, ids("a"));
   await drain(flow).drainOnce();
@@ -156,7 +156,7 @@ test("a table that is behind, or another counter's, is left unless what it lacks
   expect(await countsOf(flow)).toEqual(new Map(ids("b").map((id) => [id, 1n])));
 });
 
-test("what is no shard is set aside, with all its bytes, and the others go on meanwhile", async () => {
+test("a key that is no shard is set aside with all its bytes, and the other shards continue", async () => {
   const flow = counters();
   await add(flow, ids("a"));
   await drain(flow).drainOnce();
@@ -177,7 +177,7 @@ test("what is no shard is set aside, with all its bytes, and the others go on me
   expect(await countsOf(later)).toEqual(new Map([...ids("a"), ...ids("b")].map((id) => [id, 1n])));
 });
 
-test("a generation that does not add up counts what its rows say, when that is wanted", async () => {
+test("an inconsistent generation counts by its rows, if requested", async () => {
   const flow = counters();
   await add(flow, ids("a"));
   for (const key of placeOf(flow).keys) await raw.hincrby(key, "@n:1", 5);
@@ -188,7 +188,9 @@ test("a generation that does not add up counts what its rows say, when that is w
   expect(await countsOf(flow)).toEqual(new Map(ids("a").map((id) => [id, 1n])));
 });
 
-test(`with live producers, drains and two operators, through losses (seed ${seed})`, { timeout: 120_000 }, async () => {
+test(`live producers, drains and two operators lose nothing through losses (seed ${seed})`, {
+  timeout: 120_000,
+}, async () => {
   const random = new Random(seed);
   const options: RepairOptions = { inDoubt: "drop" };
   let isOver = false;

@@ -56,7 +56,7 @@ overMatrix("drain", (row, open, { modes }) =>
       new DrainService({ counters: flow, sink, ...options, ...more });
     const expectExact = (flow: Counters, all: bigint) => expectInTable(flow, sink, all, `seed ${seed}`);
 
-    test(`all reaches the table once, dying at any step and losing answers of the database (seed ${seed})`, async () => {
+    test(`every event reaches the table once, through deaths at any step and lost answers (seed ${seed})`, async () => {
       const flow = counters();
       const diverged: unknown[] = [];
       const dies = () => (random.chance(0.1) ? random.pick(["before", "after"] as const) : undefined);
@@ -77,7 +77,7 @@ overMatrix("drain", (row, open, { modes }) =>
       await expectExact(flow, all);
     });
 
-    test("a flushed store is reported as diverged, and left alone", async () => {
+    test("a flushed store is reported as diverged, and does not change", async () => {
       await produced(random, counters(), 20);
       const service = drain(counters(), { lock: new Lock(opened.store, "drain") });
       const reported: number[] = [];
@@ -91,7 +91,7 @@ overMatrix("drain", (row, open, { modes }) =>
       await expect(again.read({ table: sink })).rejects.toMatchObject({ code: "DIVERGED" });
     });
 
-    test("one of two leads by a lock", async () => {
+    test("one of two drains leads by a lock", async () => {
       const flow = counters();
       const lock = () => new Lock(opened.store, "drain");
       const held = await lock().tryLock({ lease: 60_000 });

@@ -17,7 +17,7 @@ const COUNTER = fileURLToPath(new URL("../counter/passage-counter.mjs", import.m
 const WORKERS = 4;
 
 test.each(dataFolders.slice(-1))(
-  "passages of $name files counted by four processes over a cluster, drained meanwhile, are what SQL counts of the same events",
+  "passages of $name files, counted by four processes on a cluster under a drain, equal a count in SQL",
   { timeout: 240_000 },
   async ({ folder }) => {
     const [cluster, postgres] = await Promise.all([startCluster(3), startPostgres()]);

@@ -43,7 +43,7 @@ describe.each([
   const produce = (flow: Counters, events: number) => produced(random, flow, events);
   const expectExact = (flow: Counters, all: bigint) => expectInTable(flow, sink, all, `seed ${seed}`);
 
-  test("moves all there is into the table, then what comes later into the same rows", async () => {
+  test("moves all counts into the table, and later ones into the same rows", async () => {
     const flow = counters();
     const service = new DrainService({ counters: flow, sink });
     expect(await service.drainOnce()).toMatchObject({ drained: 0, failed: 0, events: 0n });
@@ -60,7 +60,7 @@ describe.each([
     await expectExact(flow, all);
   });
 
-  test(`dying at any step, losing answers of the database, two at once: no total changes (seed ${seed})`, {
+  test(`deaths at any step, lost answers and two drains at once change no total (seed ${seed})`, {
     timeout: 120_000,
   }, async () => {
     const flow = counters();
@@ -93,7 +93,7 @@ describe.each([
     await expectExact(flow, all);
   });
 
-  test("readers see every event once while drains go on", async () => {
+  test("readers see every event once during drains", async () => {
     const flow = counters();
     const service = new DrainService({ counters: flow, sink });
     let acknowledged = 0n;
@@ -110,7 +110,7 @@ describe.each([
     await expectExact(flow, acknowledged);
   });
 
-  test("a flushed store and a restored table are reported and left alone", async () => {
+  test("a flushed store and a restored table are reported and do not change", async () => {
     const flow = counters();
     const reported: string[] = [];
     const watch = (service: DrainService) =>
@@ -129,7 +129,7 @@ describe.each([
     expect((await service.drainOnce()).diverged).toBe(SHARDS);
   });
 
-  test("a restored table is reported, also for shards without new events", async () => {
+  test("a restored table is reported even for shards without new events", async () => {
     const flow = counters();
     await produce(flow, 100);
     await new DrainService({ counters: flow, sink }).drainOnce();
@@ -143,7 +143,7 @@ describe.each([
     await expect(flow.read({ table: other })).rejects.toMatchObject({ code: "DIVERGED" });
   });
 
-  test("with a lock one of two leads; a stale leader is refused by the ledger", async () => {
+  test("one of two drains leads by a lock; the ledger refuses a stale leader", async () => {
     const flow = counters();
     const lock = () => new Lock(opened.store, "drain");
     const [one, two] = [lock(), lock()].map((each) => new DrainService({ counters: flow, sink, lock: each }));
@@ -166,7 +166,7 @@ describe.each([
     expect(await sink.apply(flow.shape, stale)).toMatchObject({ status: "superseded" });
   });
 
-  test("start makes tables and drains, a tick that finds a cycle running is skipped, stop ends after it", async () => {
+  test("start creates tables and drains; a tick during a cycle is skipped; stop waits for the cycle", async () => {
     const flow = counters();
     const fresh = stage.sink({ table: `flow_${names}c`, ledgerTable: `ledger_${names}c` });
     let slowly = 0;

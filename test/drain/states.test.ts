@@ -6,7 +6,7 @@ import type { DivergedShards, DrainFailure } from "../../src/drain/events.ts";
 import { memoryStore } from "../../src/entries/memory-store.ts";
 import { STAGES } from "./stages.ts";
 
-test("64 shards that fail and diverge for 40 s are reported once per change, and once when they are back", async () => {
+test("64 shards that fail and diverge for 40 s are reported once per change, and once when they recover", async () => {
   const clock = { nowMs: Date.UTC(2026, 0, 31) };
   const store = memoryStore({ clock: () => clock.nowMs });
   const stage = await STAGES.SQLite!();
@@ -54,7 +54,7 @@ test("64 shards that fail and diverge for 40 s are reported once per change, and
   }
 });
 
-test("a cycle that takes longer than its time-out gives up what is not done, and the next one does it", async () => {
+test("a cycle that exceeds its time-out gives up its remaining work, and the next one does it", async () => {
   const stage = await STAGES.SQLite!();
   const real = stage.sink();
   let hangs = true;

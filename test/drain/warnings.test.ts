@@ -5,7 +5,7 @@ import { redisStore } from "../../src/store/redis/redis.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";
 import { STAGES } from "./stages.ts";
 
-test("by default the process is warned, once for all stores; null and false silence it", async () => {
+test("by default the process warns once for all stores; null and false turn that off", async () => {
   const server = await startRedis({ args: ["--appendonly", "no", "--maxmemory-policy", "allkeys-lru"] });
   const warnings: string[] = [];
   const onWarning = (warning: Error) => void (warning.name === "OrielWarning" && warnings.push(warning.message));

@@ -95,14 +95,14 @@ const matches = (labels: Record<string, string>, wanted: Record<string, string>)
 const OPTIONS = { labels: LABELS };
 
 describe("Prometheus", () => {
-  test("the text says each number once, in base units, with hostile names escaped", async () => {
+  test("the text has each number once, in base units, with hostile names escaped", async () => {
     expectNumbers(parse(await prometheusText(source(), OPTIONS)));
     expect(parse(await prometheusText([])).samples).toEqual([
       { metric: "oriel_exporter_failed_sources", labels: {}, value: 0 },
     ]);
   });
 
-  test("a registry of prom-client is scraped over HTTP, beside its own metrics", async () => {
+  test("a registry of prom-client is scraped over HTTP together with its own metrics", async () => {
     const registry = new Registry();
     const end = registerPrometheus(registry, source(), OPTIONS);
     const server = createServer(async (_, response) => {
@@ -119,7 +119,7 @@ describe("Prometheus", () => {
     server.close();
   });
 
-  test("a fleet is read once for all gauges of a scrape; what has no name of its own is labelled so", async () => {
+  test("one scrape reads a fleet once for all gauges, and labels entries without a name of their own", async () => {
     let reads = 0;
     const fleet = new FleetMetrics(memoryStore(), "shop", { percentiles: true, maxNames: 1, flush: "1h" });
     const readAll = fleet.readAll.bind(fleet);
@@ -148,7 +148,7 @@ describe("Prometheus", () => {
   });
 });
 
-test("OpenTelemetry: a reader in memory collects each number, with its unit, until that is ended", async () => {
+test("OpenTelemetry: an in-memory reader collects each number with its unit until it is unregistered", async () => {
   const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
   const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 2 ** 31 - 1 });
   const provider = new MeterProvider({ readers: [reader] });

@@ -39,7 +39,7 @@ const lines = (text: string) =>
   );
 const textOf = async (source: MetricsSource | MetricsSource[]) => lines(await prometheusText(source));
 
-test("counters of a fleet's processes add up to what the fleet has counted, and never fall", async () => {
+test("counters of a fleet's processes add up to the fleet's counts, and never fall", async () => {
   const store = memoryStore();
   const fleets = [0, 1, 2].map(() => new FleetMetrics(store, "shop", { maxNames: 2, flush: "1h" }));
   const seen = new Map<string, number>();
@@ -70,7 +70,7 @@ test("counters of a fleet's processes add up to what the fleet has counted, and 
   expect(all.size).toBe(3);
 });
 
-test("shared metrics are aggregated by max, each process's own by sum, over a cluster's processes too", async () => {
+test("shared metrics aggregate by max, others by sum, also over the processes of a cluster", async () => {
   const store = memoryStore();
   const fleets = [0, 1].map(() => new FleetMetrics(store, "shop", { flush: "1h" }));
   for (const fleet of fleets) fleet.metric("pay").addSuccess(60);
@@ -87,7 +87,7 @@ test("shared metrics are aggregated by max, each process's own by sum, over a cl
   expect(text['oriel_fleet_calls_per_second{name="pay",outcome="success"}']).toBe(2);
 });
 
-test("a limiter: decisions by the policy that decided, also those of acquire; what rejects", async () => {
+test("a limiter: decisions of take and acquire by deciding policy, and errors", async () => {
   const limiter = new Limiter(memoryStore(), [fixedWindow({ limit: 2, span: "1h" })], { name: "api" });
   const source = limiterSource(limiter);
   for (let i = 0; i < 3; i++) await limiter.take("a");
@@ -101,7 +101,7 @@ test("a limiter: decisions by the policy that decided, also those of acquire; wh
   });
 });
 
-test("a breaker: its state, its window, its transitions, what it rejected", async () => {
+test("a breaker: its state, window, transitions and rejections", async () => {
   const breaker = new Breaker("local", { name: "payments", span: "10s", failures: 2 });
   const source = breakerSource(breaker);
   for (let i = 0; i < 3; i++) await breaker.run(() => Promise.reject(new Error("bad"))).catch(() => {});
@@ -114,7 +114,7 @@ test("a breaker: its state, its window, its transitions, what it rejected", asyn
   });
 });
 
-test("a queue: messages by state, what became of them, how late they were", async () => {
+test("a queue: messages by state, events, and the longest delay", async () => {
   const queue = new DelayQueue(memoryStore(), "mails");
   for (const id of ["a", "b"]) await queue.add({}, { id, delay: 0 });
   await queue.add({}, { id: "c", delay: "1h" });
@@ -141,7 +141,7 @@ test("a series: count, extremes and quantiles of its window", async () => {
   await series.close();
 });
 
-test("a drain: what it has written; its lag is that of the last cycle", async () => {
+test("a drain: rows written, and the lag of the last cycle", async () => {
   // The compiler checks that the service fits. Its own tests check its events.
   const fits = (service: DrainService) => drainSource("visits", service);
   expect(fits).toBeTypeOf("function");
@@ -166,7 +166,7 @@ test("a drain: what it has written; its lag is that of the last cycle", async ()
   expect((await textOf(source))['oriel_drain_lag_seconds{name="visits"}']).toBe(0);
 });
 
-test("a source that cannot be read stops neither the others nor the registry; where all cannot, it rejects", async () => {
+test("a failed source affects neither the others nor the registry; if all fail, the call rejects", async () => {
   const breaker = breakerSource(new Breaker("local", { name: "one", span: "1s", failures: 1 }));
   const other = breakerSource(new Breaker("local", { name: "two", span: "1s", failures: 1 }));
   const broken: MetricsSource = { ...breaker, collect: () => Promise.reject(new Error("away")) };

@@ -42,7 +42,7 @@ async function underLoad(scene: Scene, troubles: () => Promise<void>): Promise<S
   return writers;
 }
 
-test("the series' slot is moved from node to node and back under load: nothing is lost", async () => {
+test("the series' slot moves from node to node and back under load: nothing is lost", async () => {
   const scene = new Scene("resharded");
   const slot = slotOf(keyOf(scene));
   await underLoad(scene, async () => {
@@ -57,7 +57,7 @@ test("the series' slot is moved from node to node and back under load: nothing i
 });
 
 describe("failover", () => {
-  test("agreed between primary and replica under load: nothing is lost", async () => {
+  test("a coordinated failover under load loses nothing", async () => {
     const scene = new Scene("handed over");
     const primary = await cluster.ownerOf(keyOf(scene));
     const replica = await cluster.replicaOf(primary);

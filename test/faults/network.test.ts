@@ -62,7 +62,7 @@ describe.each(losses)("$lost ($then), once, twice and three times", ({ lost, the
   });
 });
 
-describe("a connection cut inside a frame, at every byte", () => {
+describe("a connection is cut inside a frame, at every byte", () => {
   test.each(["dropRequests", "dropReplies"] as const)("%s", async (lost) => {
     const scene = new Scene(`inside ${lost}`);
     const lanes = proxies.map((proxy) => ({ proxy, series: scene.open(proxy.url, { deadline: 3000 }) }));
@@ -117,7 +117,7 @@ test("SCRIPT FLUSH between any two calls", async () => {
 });
 
 describe("a server that stands still", () => {
-  test("for 5 s: calls end at their deadline, and what was written meanwhile counts once", async () => {
+  test("for 5 s: calls end at their deadline, and events sent during that time count once", async () => {
     const scene = new Scene("stopped");
     const [one, two] = [scene.open(server.url), scene.open(server.url)];
     await Promise.all([scene.record(one, 5), scene.record(two, 5)]);
@@ -133,7 +133,7 @@ describe("a server that stands still", () => {
     await settled(scene);
   });
 
-  test("for less than the deadline: nothing fails", async () => {
+  test("for less than the deadline: no call fails", async () => {
     const scene = new Scene("paused");
     const series = scene.open(server.url, { deadline: 6000 });
     await scene.record(series, 5);

@@ -24,7 +24,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-test("writers that are killed, or stopped and continued: each acknowledged event is there once", async () => {
+test("writers are killed, or stopped and continued: each acknowledged event is there once", async () => {
   const scene = new Scene("processes");
   scene.ledger.draw(SHARE * (WRITERS + 1));
   const reader = scene.open(server.url);

@@ -66,7 +66,7 @@ function methodsOf(object: object): string[] {
   return names;
 }
 
-test("every method of every structure over a store has its row", async () => {
+test("every method of every structure with a store has a row", async () => {
   const known = new Set([...ASKINGS.map(({ called }) => called), ...Object.keys(SILENT)]);
   const classes = new Set([...known].map((called) => called.split(".")[0]!));
   const over = ["Series", "LockedWindow", "Limiter", "Lock", "Breaker", "DelayQueue", "Counters", "FleetMetrics"];

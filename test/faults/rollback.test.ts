@@ -55,7 +55,7 @@ describe("a journal that was rolled back", () => {
     expect(await scene.settle(server.url, direct, { mayLose: true })).toEqual([11, 12, 13]);
   });
 
-  test("a writer that never asked finds the chunk shorter than it left it", async () => {
+  test("a writer that never queries sees that the chunk is shorter than it was", async () => {
     scene = new Scene("writer");
     const writer = scene.open(server.url);
     await scene.record(writer, 10);
@@ -67,7 +67,7 @@ describe("a journal that was rolled back", () => {
     expect(await scene.settle(server.url, direct, { mayLose: true })).toHaveLength(50);
   });
 
-  test("before a rotation that was done again: the copy's chunk is another under its number", async () => {
+  test("before a rotation that was repeated: the copy's chunk and the one with its number differ", async () => {
     scene = new Scene("rotated");
     const [writer, reader] = [scene.open(server.url), scene.open(server.url)];
     await scene.record(writer, 10);
@@ -81,7 +81,7 @@ describe("a journal that was rolled back", () => {
   });
 });
 
-test("a series that was deleted and begun anew lost nothing", async () => {
+test("a series that was deleted and created again lost nothing", async () => {
   scene = new Scene("deleted");
   const [writer, reader] = [scene.open(server.url), scene.open(server.url)];
   await scene.record(writer, 10);

@@ -57,7 +57,7 @@ test("the primary is killed under load: the replica takes over, and lost events 
   client.disconnect();
 });
 
-test("events that the replica never had: every process that saw them reports it; with `replicas: 1` they were never acknowledged", async () => {
+test("events that the replica never had: processes that saw them report it; with `replicas: 1` none was acknowledged", async () => {
   const [scene, safe] = [new Scene("lost tail"), new Scene("safe", { replicas: 1 })];
   const [writer, reader, onlooker] = [open(scene), open(scene), open(scene)];
   const careful = open(safe);

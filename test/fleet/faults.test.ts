@@ -28,7 +28,7 @@ function fleetOf(name: string, url: string, flush: number, deadlineMs = 300): Fl
   return new FleetMetrics(store, name, { interval: "1h", flush });
 }
 
-test("a flush whose answer is lost is sent again, and counts once", async () => {
+test("a flush without an answer is sent again, and counts once", async () => {
   const fleet = fleetOf("lost", proxy.url, 3_600_000);
   const metric = fleet.metric("pay");
   let counted = 0;
@@ -47,7 +47,7 @@ test("a flush whose answer is lost is sent again, and counts once", async () => 
   expect((await fleetOf("lost", server.url, 1000).read("pay")).success()).toBe(counted);
 });
 
-test("while the server is away it continues to count, emits an error, and sends everything by itself afterwards", async () => {
+test("while the server is away counting continues; an error is emitted, and all counts are sent later", async () => {
   const fleet = fleetOf("away", proxy.url, 20);
   const errors: unknown[] = [];
   fleet.on("error", ({ error }) => errors.push(error));
@@ -65,7 +65,7 @@ test("while the server is away it continues to count, emits an error, and sends 
   expect((await reader.read("pay")).maxLatencyMs()).toBe(999);
 });
 
-test("what is counted is sent without being asked, and a process that counts nothing sends nothing", async () => {
+test("counts are sent without a call, and a process without counts sends nothing", async () => {
   const fleet = fleetOf("idle", proxy.url, 10);
   fleet.metric("pay").addSuccess(7);
   const reader = fleetOf("idle", server.url, 1000);

@@ -23,7 +23,7 @@ test.each<[string, object]>([
   );
 });
 
-test("names and numbers that cannot be counted are refused, and nothing is counted", async () => {
+test("invalid names and numbers are refused, and nothing is counted", async () => {
   expect(() => new FleetMetrics(store, "")).toThrow(expect.objectContaining({ code: "ARGUMENT" }));
   const fleet = new FleetMetrics(store, "shop", { flush: "1h" });
   for (const name of ["", "x".repeat(513), 5 as unknown as string])

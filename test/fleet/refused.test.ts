@@ -36,7 +36,7 @@ const REFUSALS: [string, () => Promise<unknown>, () => Promise<unknown>][] = [
 ];
 
 test.each(REFUSALS)(
-  "%s: what is counted is kept, and counts once when the server takes it again",
+  "%s: counts are kept, and count once when the server accepts them again",
   async (_why, refuse, end) => {
     const fleet = new FleetMetrics(store, "shop", { interval: "1h", flush: "1h", percentiles: true });
     const pay = fleet.metric("pay");
@@ -64,7 +64,7 @@ test.each(REFUSALS)(
   },
 );
 
-test("counts refused until they left every window are all reported as late", async () => {
+test("counts refused until they left every window are reported as late", async () => {
   const clock = { nowMs: Date.UTC(2100, 0) };
   const memory = memoryStore({ clock: () => clock.nowMs });
   let isRefused = true;
@@ -104,7 +104,7 @@ describe("damaged data", () => {
     operation,
   });
 
-  test("a damaged bucket affects no other bucket: it is reported, and replaced by the next count", async () => {
+  test("a damaged bucket affects no other one: it is reported, and the next count replaces it", async () => {
     const fleet = open();
     const errors: OrielError[] = [];
     fleet.on("error", ({ error }) => errors.push(error));
@@ -138,7 +138,7 @@ describe("damaged data", () => {
     ["names that are none", () => raw.hset(KEY, "@names", "\u0081\u00ff")],
     ["names that are a number", () => raw.hset(KEY, "@names", "\u0005")],
     ["senders that are cut off", () => raw.hset(KEY, "@senders", "x".repeat(23))],
-  ])("%s under the key: CORRUPT at each call, and what is counted is kept", async (_what, put) => {
+  ])("%s under the key: each call is CORRUPT, and counts are kept", async (_what, put) => {
     const fleet = open();
     await put();
     fleet.metric("pay").addSuccess();
@@ -150,7 +150,7 @@ describe("damaged data", () => {
   });
 });
 
-test("a metric's name that no key can hold is refused, and stops no other", async () => {
+test("a metric's name that no key can have is refused, and affects no other", async () => {
   const fleet = new FleetMetrics(store, "shop", { interval: "10s", percentiles: true, flush: "1h" });
   for (const name of [JSON.parse('"\\ud800"'), "a\udfffb", "", "x".repeat(513), null, undefined, {}]) {
     fleet.metric("pay").recordSuccess(5);
@@ -166,7 +166,7 @@ test("a metric's name that no key can hold is refused, and stops no other", asyn
   await fleet.close();
 });
 
-test("latencies that one series refuses are kept, and those of the others are sent", async () => {
+test("latencies that one series refuses are kept, and the others are sent", async () => {
   await raw.set("oriel:{shop:bad}:latency", "damaged");
   const fleet = new FleetMetrics(store, "shop", { percentiles: true, flush: "1h" });
   for (const name of ["bad", "pay"]) fleet.metric(name).recordSuccess(5);

@@ -45,7 +45,7 @@ overMatrix("fleet", (row, open) =>
     });
 
     test.each(["exact", "sentinel"] as const)(
-      "the numbers of three processes are those of one window, %s",
+      "three processes together have the numbers of one window, %s",
       async (mode) => {
         await fc.assert(
           fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
@@ -80,7 +80,7 @@ overMatrix("fleet", (row, open) =>
       },
     );
 
-    test("names above the bound are counted together, without a name, and reported", async () => {
+    test("names above the bound are counted together without a name, and reported", async () => {
       const [one, other] = [0, 1].map(
         () => new FleetMetrics(on.store, "names", { ...SHAPE, ...on.modes, maxNames: 2 }),
       );
@@ -105,7 +105,7 @@ overMatrix("fleet", (row, open) =>
       expect((await one!.read("c")).success()).toBe(0);
     });
 
-    test("many thousand names of one process cost it no more than the bound", async () => {
+    test("thousands of names in one process take no more memory than the bound", async () => {
       const fleet = new FleetMetrics(on.store, "hostile", { ...SHAPE, ...on.modes, maxNames: 3 });
       let reported = 0;
       fleet.on("other", () => reported++);
@@ -117,7 +117,7 @@ overMatrix("fleet", (row, open) =>
       expect([...all.values()].reduce((sum, view) => sum + view.allowed(), 0)).toBe(5000);
     });
 
-    test("counts that could not be sent in time are reported as late", async () => {
+    test("counts that were not sent in time are reported as late", async () => {
       const fleet = new FleetMetrics(on.store, "late", { ...SHAPE, ...on.modes });
       const metric = fleet.metric("pay");
       metric.addSuccess();
@@ -133,7 +133,7 @@ overMatrix("fleet", (row, open) =>
       expect([view.success(), view.failure(), view.denied(), late]).toEqual([0, 0, 2, 3]);
     });
 
-    test("what is held while a server never answers stays bounded", async () => {
+    test("memory is bounded while a server never answers", async () => {
       const away: Store = { ...on.store, run: () => Promise.reject(new OrielError("UNAVAILABLE", "away")) };
       const fleet = new FleetMetrics(away, "away", { ...SHAPE, ...on.modes });
       let late = 0;
@@ -148,7 +148,7 @@ overMatrix("fleet", (row, open) =>
       expect(late).toBeGreaterThan(90);
     });
 
-    test("the key goes when no window holds any of it", async () => {
+    test("the key expires when no window has any of its buckets", async () => {
       const fleet = new FleetMetrics(on.store, "gone", { ...SHAPE, ...on.modes });
       fleet.metric("pay").addSuccess();
       await fleet.flush();
@@ -157,7 +157,7 @@ overMatrix("fleet", (row, open) =>
       expect((await on.expiries()).size).toBe(0);
     });
 
-    test("other shapes under one name are refused", async () => {
+    test("another shape under the same name is refused", async () => {
       const fleet = new FleetMetrics(on.store, "mismatch", { ...SHAPE, ...on.modes });
       fleet.metric("pay").addSuccess();
       await fleet.flush();
@@ -181,7 +181,7 @@ overMatrix("fleet", (row, open) =>
       await expect(without.latencyPercentilesMs("pay", [50])).rejects.toMatchObject({ code: "ARGUMENT" });
     });
 
-    test("a flush is one call, whatever was counted", async () => {
+    test("a flush is one call for any number of counts", async () => {
       if (!(on.client instanceof Redis)) return;
       const { client } = on;
       const fleet = new FleetMetrics(on.store, "calls", { ...SHAPE, ...on.modes, percentiles: false });

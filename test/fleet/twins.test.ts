@@ -63,7 +63,7 @@ const outcome = (promise: Promise<unknown>) =>
     ({ code, message, applied }) => ({ code, message, applied }),
   );
 
-test("both forms answer the same to whatever is asked in whatever order, and expire alike", async () => {
+test("both forms have equal answers and expiries for any sequence of calls", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.constantFrom(0, 0, 1, 4, 9, 10, 30, 700_000), step), { minLength: 5, maxLength: 60 }),

@@ -29,7 +29,7 @@ test("ClusterParamMetricTest.testIllegalArgument", () => {
   expect(() => metricAt(() => T, 0)).toThrow("maxValues is 0");
 });
 
-test("sums are those of what was counted in buckets that are not over, whatever was counted when", () => {
+test("sums are those of the live buckets, for any sequence of counts", () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.nat(12), fc.constantFrom("a", "b", "c"), fc.integer({ min: -5, max: 5 })), {
@@ -55,7 +55,7 @@ test("sums are those of what was counted in buckets that are not over, whatever 
   );
 });
 
-test("above a bucket's number of values the least recently counted ones are evicted", () => {
+test("above the bound of a bucket, the least recently counted values are evicted", () => {
   const metric = metricAt(() => T, 2);
   for (const value of ["a", "b", "a", "c"]) metric.add(value);
   expect([metric.sum("a"), metric.sum("b"), metric.sum("c")]).toEqual([2, 0, 1]);

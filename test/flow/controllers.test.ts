@@ -50,7 +50,7 @@ describe("DefaultControllerTest", () => {
     expect([node.allowedPerSecond(), node.minute.denied()]).toEqual([10, 1990]);
   });
 
-  test("prioritized calls are let in at the expense of the next bucket, and count there", () => {
+  test("prioritized calls pass at the expense of the next bucket, and count there", () => {
     let nowMs = T;
     const node = new StatisticNode({ clock: () => nowMs });
     const controller = new RejectController({ count: 10 });
@@ -97,7 +97,7 @@ describe("ThrottlingControllerTest", () => {
     }
   });
 
-  test.each([1000, 8000, 1_000_000, 1000 / 3])("%d a second are let pass, neither more nor fewer", (count) => {
+  test.each([1000, 8000, 1_000_000, 1000 / 3])("exactly %d calls per second pass", (count) => {
     let nowMs = 1e9;
     const controller = new ThrottlingController({ count, maxQueueingTime: 0, clock: () => nowMs });
     let passed = 0;
@@ -110,7 +110,7 @@ describe("ThrottlingControllerTest", () => {
     expect(passed).toBeLessThanOrEqual(2500);
   });
 
-  test("a clock that steps back by an hour: nobody waits longer, nobody passes sooner", () => {
+  test("a clock steps back by an hour: no call waits longer, and none passes sooner", () => {
     let nowMs = 10_000_000;
     const controller = new ThrottlingController({ count: 10, maxQueueingTime: 500, clock: () => nowMs });
     expect([0, 1, 2].map(() => controller.tryPass().waitMs)).toEqual([0, 100, 200]);
@@ -153,7 +153,7 @@ describe("WarmUpControllerTest", () => {
   }
 
   test.each([1, 2, 3, 5])(
-    "count %d, period 1 s, of which Sentinel rejects all or all but few: it warms up",
+    "count %d, period 1 s: it warms up, though Sentinel rejects all or nearly all calls",
     (count) => {
       const passed = run(count, 1000, 20);
       expect(passed[0]).toBe(Math.max(1, Math.floor(count / 3)));
@@ -218,7 +218,7 @@ describe("WarmUpRateLimiterControllerTest", () => {
     expect(controller.tryPass(busy).allowed).toBe(false);
   });
 
-  test("cold, calls are three times as far apart", () => {
+  test("when cold, calls are three times as far apart", () => {
     const controller = open(1000, () => T);
     expect(controller.tryPass(nodeOf({})).waitMs).toBe(0);
     expect(controller.tryPass(nodeOf({})).waitMs).toBeCloseTo(300, 9);

@@ -57,7 +57,7 @@ afterAll(async () => {
   process.off("uncaughtException", onUncaught);
 });
 
-test("every structure has its place in the table, and every key that it has", () => {
+test("the table has every structure and all of its keys", () => {
   const classes = Object.entries(oriel).filter(
     ([, each]) => typeof each === "function" && /^class /.test(Function.prototype.toString.call(each)),
   );
@@ -78,7 +78,7 @@ test("every structure has its place in the table, and every key that it has", ()
 });
 
 test(
-  `nothing that lies in Redis stops a process: ${CASES} cases, ORIEL_FUZZ_SEED=${SEED}`,
+  `no content of Redis stops a process: ${CASES} cases, ORIEL_FUZZ_SEED=${SEED}`,
   async () => {
     const random = new Random(SEED);
     const findings = new Findings();

@@ -38,7 +38,7 @@ function foreign(random: Random, value: unknown, others: readonly unknown[]): un
 }
 
 test(
-  `nothing that lies in a memory store stops a process: ${CASES} cases, ORIEL_FUZZ_SEED=${SEED}`,
+  `no content of a memory store stops a process: ${CASES} cases, ORIEL_FUZZ_SEED=${SEED}`,
   async () => {
     const uncaught: unknown[] = [];
     const onUncaught = (error: unknown) => void uncaught.push(error);

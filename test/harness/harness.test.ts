@@ -23,7 +23,7 @@ test("a test run that is killed leaves no server behind", async () => {
   await until("the server is gone", async () => !(await isListening(port)));
 });
 
-test("the proxy hands on what it does not lose: whole, in pieces, and late, in order", async () => {
+test("the proxy forwards bytes that it does not lose: whole, in pieces, late, and in order", async () => {
   const server = await startRedis({ tcp: true });
   const proxy = await startProxy(server.port);
   const client = new Redis(proxy.url, { retryStrategy: () => 5 });

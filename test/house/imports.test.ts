@@ -60,13 +60,13 @@ async function imported(recipe: string, before: string): Promise<{ names: string
 }
 
 describe("an import", () => {
-  it.each(RECIPES)("of %s starts nothing, asks nothing and sets no global", async (recipe) => {
+  it.each(RECIPES)("of %s starts nothing, sends nothing and sets no global", async (recipe) => {
     const { names, added } = await imported(recipe, FORBIDDEN);
     expect(names.length).toBeGreaterThan(3);
     expect(added).toEqual(["imported"]);
   });
 
-  it("that starts something is found", async () => {
+  it("the check finds an import that starts something", async () => {
     await expect(imported("browser", `${FORBIDDEN} globalThis.Map = forbid("Map");`)).rejects.toThrow(
       "while importing: Map",
     );

@@ -9,7 +9,7 @@ describe.each(LOCKED_FOLDERS)("package-lock.json of %s", (folder) => {
     expect([...missingPackages(JSON.parse(text)).keys()]).toEqual([]);
   });
 
-  test("names no place to download from", () => {
+  test("names no download location", () => {
     expect(text).not.toContain("resolved");
     expect(text).not.toContain("://registry");
   });

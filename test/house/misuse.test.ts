@@ -27,7 +27,7 @@ function methodsOf(object: object): string[] {
   return [...names].sort();
 }
 
-test("every export of every entry, and each of its methods, has its row", () => {
+test("every export of every entry, and each of its methods, has a row", () => {
   for (const [entry, exports] of Object.entries(ENTRIES))
     for (const [name, value] of Object.entries(exports)) {
       const subject = SUBJECTS[name];
@@ -48,7 +48,7 @@ test("every export of every entry, and each of its methods, has its row", () => 
     }
 });
 
-test("objects that oriel makes have a row for each of their methods", async () => {
+test("objects returned by oriel have a row for each of their methods", async () => {
   for (const [name, { object, methods }] of Object.entries(SUBJECTS)) {
     if (!object || name === "Limiter of permits") continue;
     const store = oriel.memoryStore();
@@ -60,7 +60,7 @@ test("objects that oriel makes have a row for each of their methods", async () =
   }
 });
 
-test("no option has its unit in its name: a length of time is a duration", () => {
+test("no option has a unit in its name, because lengths of time are durations", () => {
   for (const [name, { right }] of Object.entries(SUBJECTS)) {
     if (name === "problemOf" || name === "rateLimitHeaders" || name === "OrielError") continue; // given answers
     const store = oriel.memoryStore();

@@ -34,7 +34,7 @@ describe("the built package", () => {
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 
-  it("says where it comes from", () => {
+  it("names its repository and author", () => {
     for (const field of ["author", "homepage", "bugs", "license"]) expect(manifest[field], field).toMatch(/./);
     expect(manifest.repository).toMatchObject({ type: "git", url: expect.stringMatching(/^git\+https:.*\.git$/) });
   });
@@ -105,7 +105,7 @@ describe("the built package", () => {
     expect(node("--input-type=module", "--eval", force)).toBe("js");
   });
 
-  it("has a command that runs as it was built", () => {
+  it("has a command that runs as built", () => {
     const csv = "time,value\n2026-01-01 00:00:10,1\n2026-01-01 00:00:20,3\n";
     const row = execFileSync(process.execPath, ["dist/cli.js", "replay", "-", "--span", "1m", "--json"], {
       cwd: root,

@@ -43,7 +43,7 @@ const CALLS: Record<string, (percentiles: number[]) => unknown> = {
     oriel.seriesSource(new oriel.Series(oriel.memoryStore(), "s"), { span: 1000, percentiles }),
 };
 
-test.each(Object.keys(CALLS))("%s: fractions are warned of once a process, percents never", async (name) => {
+test.each(Object.keys(CALLS))("%s: fractions cause a warning once per process, percents never", async (name) => {
   const call = CALLS[name]!;
   for (const right of [50, 1.5, 99.9, 100, 1, 0]) await call([right]);
   expect(warnings()).toEqual([]);
@@ -57,7 +57,7 @@ test.each(Object.keys(CALLS))("%s: fractions are warned of once a process, perce
   ]);
 });
 
-test("a fraction among percents is a percentile, and so are 0 and 1", async () => {
+test("a fraction among percents is a percentile, as are 0 and 1", async () => {
   const { stats } = oriel.kernel;
   for (const percentiles of [[0.1, 50], [0, 1], [1], [0], []]) stats(times, values, 0, { percentiles });
   expect(warnings()).toEqual([]);

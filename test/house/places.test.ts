@@ -15,7 +15,7 @@ import { Place } from "../../src/place.ts";
 
 const place = new Place("Series", "api:latency", { address: "db:6379" });
 
-test("an error of a place names structure, name, operation and server, and keeps the other fields", () => {
+test("an error of a place names structure, name, operation and server, and keeps its other fields", () => {
   const cause = new Error("ECONNREFUSED");
   const inner = new OrielError("UNAVAILABLE", "no", { cause, transient: true, applied: "unknown", retryAfterMs: 7 });
   const reported = place.error("record", inner) as OrielError;
@@ -37,7 +37,7 @@ test("an error of a place names structure, name, operation and server, and keeps
   expect(place.error("record", reason)).toBe(reason);
 });
 
-test("a wrong argument concerns no server", () => {
+test("a wrong argument names no server", () => {
   const reported = place.error("record", argumentError("value", {}, "a number")) as OrielError;
   expect(reported.message).toBe('Series "api:latency" record: value is an object; it must be a number');
   expect(reported.address).toBe(undefined);
@@ -55,7 +55,7 @@ test("the stack includes the line of the awaiting caller", async () => {
   await expect(theCaller()).rejects.toThrow(expect.objectContaining({ stack: expect.stringContaining("theCaller") }));
 });
 
-test("damage names the key, and what decoding said", () => {
+test("damage names the key and the decoding error", () => {
   const cause = new SyntaxError("Unexpected token");
   expect(corruptError("oriel:{x}", "its chunk is no chunk", { cause })).toMatchObject({
     code: "CORRUPT",
@@ -79,7 +79,7 @@ test.each([
   expect(didYouMean(given, known)).toBe(meant === undefined ? "" : `; did you mean "${meant}"?`);
 });
 
-test("options and events that there are not are refused with what was meant", () => {
+test("unknown options and events are refused with the likely right name", () => {
   expect(() => checkKnown({ spam: 1 }, ["span"])).toThrow(
     'option is "spam"; it must be one of span; did you mean "span"?',
   );
@@ -98,7 +98,7 @@ test("options and events that there are not are refused with what was meant", ()
   expect(heard).toEqual([6]);
 });
 
-test("each public method of a structure rejects with a stack that goes on to the caller's line", async () => {
+test("each public method of a structure rejects with a stack that includes the caller's line", async () => {
   const away = { ...memoryStore(), run: async () => Promise.reject(new OrielError("UNAVAILABLE", "no")) } as Store;
   const lock = new Lock(away, "a");
   const limiter = new Limiter(away, [slidingWindow({ limit: 1, span: 1000 })], { name: "a" });

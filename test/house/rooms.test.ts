@@ -55,11 +55,11 @@ function offences(rule: (file: SourceFile) => string[]): string[] {
 }
 
 describe("the rooms of src", () => {
-  it("are the ones the map knows", () => {
+  it("are the ones in the table", () => {
     expect([...new Set(files.map((file) => roomOf(file.path)))].filter((room) => !(room in MAY_IMPORT))).toEqual([]);
   });
 
-  it("import only the rooms they may", () => {
+  it("import only the rooms that they may", () => {
     const wrong = offences((file) =>
       file.imports.filter((path) => {
         const [from, to] = [roomOf(file.path), roomOf(path)];
@@ -84,7 +84,7 @@ describe("the rooms of src", () => {
     },
   );
 
-  it("import only files that are there", () => {
+  it("import only existing files", () => {
     const known = new Set(files.map((file) => file.path));
     expect(offences((file) => file.imports.filter((path) => !known.has(path)))).toEqual([]);
   });
@@ -93,7 +93,7 @@ describe("the rooms of src", () => {
     expect(cycle(new Map(files.map((file) => [file.path, file.imports])))).toEqual([]);
   });
 
-  it("name no client, Node module or command-line library outside the files that are for it", () => {
+  it("name no client, Node module or command-line library outside the files for it", () => {
     const wrong = offences((file) => {
       if (roomOf(file.path) === "cli" || file.path === "src/entries/cli.ts") return [];
       return file.packages.filter((name) => name !== IMPORTS[file.path]);
@@ -101,7 +101,7 @@ describe("the rooms of src", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("have no inner barrels and no store-rooms", () => {
+  it("have no inner barrels and no catch-all files", () => {
     const banned = /\/(index|utils?|helpers?|common|misc|shared|types)(\.ts|\/)/;
     expect(
       files.map((file) => file.path).filter((path) => path !== "src/entries/index.ts" && banned.test(path)),

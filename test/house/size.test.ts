@@ -41,7 +41,7 @@ describe("the files", () => {
     expect(files.filter((file) => marks.test(file.text)).map((file) => file.path)).toEqual([]);
   });
 
-  it("say in each script's header what its keys, arguments, reply and cost are", () => {
+  it("have a header in each script with keys, arguments, reply and cost", () => {
     const steps = files.filter((file) => file.path.startsWith("lua/") && file.text.startsWith("#!lua"));
     expect(steps.length).toBeGreaterThan(0);
     const silent = steps.flatMap((file) =>

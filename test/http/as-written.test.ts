@@ -11,7 +11,7 @@ const limiterOf = () => new FixedWindowTaker([{ name: "many", limit: 100, spanMs
 
 // That these compile against the frameworks' own types is half of each test.
 describe("the middleware, written as applications do,", () => {
-  it("fits Express: for all, for a route, with keys of the framework's request", async () => {
+  it("fits Express: for all requests, for a route, with keys of the framework's request", async () => {
     const limiter = limiterOf();
     const app = express();
     app.use(expressLimiter(limiter, { key: (request) => request.get("x-key") ?? "none" }));
@@ -24,7 +24,7 @@ describe("the middleware, written as applications do,", () => {
     await close();
   });
 
-  it("fits Fastify: as hooks of all and of a route, HTTP/2 too", async () => {
+  it("fits Fastify: as hooks of all routes and of one, HTTP/2 too", async () => {
     const limiter = limiterOf();
     const app = fastify();
     app.addHook("onRequest", fastifyLimiter(limiter, { key: (request) => String(request.headers["x-key"]) }));

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { clientKey } from "../../src/entries/http.ts";
 
 describe("clientKey", () => {
-  it("keeps an IPv4 address, and takes its IPv6 spellings for it", () => {
+  it("keeps an IPv4 address, and maps its IPv6 spellings to it", () => {
     for (const ip of ["203.0.113.7", "::ffff:203.0.113.7", "::FFFF:cb00:7107", "0:0:0:0:0:ffff:cb00:7107"])
       expect(clientKey(ip)).toBe("203.0.113.7");
     expect(clientKey("::203.0.113.7")).toBe("0:0:0:0::/64");
@@ -16,7 +16,7 @@ describe("clientKey", () => {
     ["NAT64 within a network", "64:ff9b:1::203.0.113.7", "64:ff9b:1:abcd::203.0.113.8"],
     ["6to4, a network of 48 bits", "2002:cb00:7107::1", "2002:cb00:7108:ffff::1"],
     ["mapped, with a zone", "::ffff:203.0.113.7%eth0", "::ffff:203.0.113.8%eth0"],
-  ])("takes an address for the IPv4 address within: %s", (_what, first, second) => {
+  ])("uses the IPv4 address inside: %s", (_what, first, second) => {
     expect([first, second].map((ip) => clientKey(ip))).toEqual(["203.0.113.7", "203.0.113.8"]);
   });
 
@@ -26,9 +26,9 @@ describe("clientKey", () => {
     "::ffff:1:203.0.113.7",
     "::1:0:203.0.113.7",
     "2003:cb00:7107::1",
-  ])("takes no other network for IPv4's: %s", (ip) => expect(clientKey(ip)).toMatch(/::\/64$/));
+  ])("does not map other networks to IPv4: %s", (ip) => expect(clientKey(ip)).toMatch(/::\/64$/));
 
-  it("cuts an IPv6 address to its network, however it is written", () => {
+  it("cuts an IPv6 address to its network in any spelling", () => {
     for (const ip of ["2001:db8:1:2::1", "2001:0DB8:0001:0002:ffff:ffff:ffff:ffff", "2001:db8:1:2::5%eth0"])
       expect(clientKey(ip)).toBe("2001:db8:1:2::/64");
     expect(clientKey("2001:db8:1:2fff::1", { ipv6Prefix: 56 })).toBe("2001:db8:1:2f00::/56");
@@ -36,7 +36,7 @@ describe("clientKey", () => {
     expect(clientKey("fe80::1%3", { ipv6Prefix: 128 })).toBe("fe80:0:0:0:0:0:0:1/128");
   });
 
-  it("refuses what is no address, naming it", () => {
+  it("refuses text that is no address, and names it", () => {
     const bad = [
       "",
       "localhost",
@@ -57,7 +57,7 @@ describe("clientKey", () => {
       expect(() => clientKey("::1", { ipv6Prefix })).toThrow("from 32 to 128");
   });
 
-  it("takes for an address what Node does", () => {
+  it("accepts the same addresses as Node", () => {
     const group = fc.oneof(
       fc.nat(0xffff).map((n) => n.toString(16)),
       fc.constantFrom("", "", "0", "00ff", "12345", "g"),
@@ -88,7 +88,7 @@ describe("clientKey", () => {
     );
   });
 
-  it("gives one key to two addresses exactly where Node says that they share the network", () => {
+  it("maps two addresses to one key exactly if Node says that they share the network", () => {
     const groups = fc.array(fc.nat(0xffff), { minLength: 8, maxLength: 8 });
     fc.assert(
       fc.property(groups, fc.nat(127), fc.integer({ min: 32, max: 128 }), (parts, flippedBit, ipv6Prefix) => {

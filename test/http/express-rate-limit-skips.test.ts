@@ -117,7 +117,7 @@ describe.each(Object.entries(SKIPS))("skipping %s", (_skips, options) => {
   });
 
   it.each(Object.entries(STORES))(
-    `where %s, lets pass what express-rate-limit's own store does (seed ${seed})`,
+    `where %s, the same requests pass as with express-rate-limit's own store (seed ${seed})`,
     { timeout: 120_000 },
     async (_name, make) => {
       let denied = 0;
@@ -143,12 +143,12 @@ describe.each(Object.entries(SKIPS))("skipping %s", (_skips, options) => {
   );
 });
 
-describe("a hit that is taken back", () => {
+describe("a hit that is returned", () => {
   const clock = { nowMs: 1_700_000_000_000 };
   const storeOf = (limiter: FixedWindowTaker | Limiter) => expressRateLimitStore(limiter, { clock: () => clock.nowMs });
   const windowOf = (limit: number) => new FixedWindowTaker([{ name: "w", limit, spanMs: 1000 }], () => clock.nowMs);
 
-  it("after its window gives nothing back to the next one", async () => {
+  it("returns nothing to the next window if its own has ended", async () => {
     const limiter = windowOf(2);
     const store = storeOf(limiter);
     await store.increment("k");
@@ -158,7 +158,7 @@ describe("a hit that is taken back", () => {
     expect((await limiter.peek("k")).remaining).toBe(1);
   });
 
-  it("gives nothing back that another process took, or that nobody did", async () => {
+  it("returns nothing that another process took, or that was never taken", async () => {
     const limiter = windowOf(2);
     const [one, other] = [storeOf(limiter), storeOf(limiter)];
     await one.increment("k");
@@ -170,7 +170,7 @@ describe("a hit that is taken back", () => {
     expect((await limiter.peek("k")).remaining).toBe(2);
   });
 
-  it("of a request that was decided without the limiter's store gives nothing back", async () => {
+  it("returns nothing for a request that was decided without the limiter's store", async () => {
     const limiter = windowOf(3);
     const store = storeOf(limiter);
     store.init({ windowMs: 1000, skipFailedRequests: true });

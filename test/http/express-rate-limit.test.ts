@@ -32,7 +32,7 @@ describe("expressRateLimitStore", () => {
     served = undefined;
   });
 
-  it("lets the limiter decide where both have one limit", async () => {
+  it("lets the limiter decide if both have the same limit", async () => {
     nowMs = Date.now();
     const limiter = window(2);
     const url = await start({ limit: 2, store: expressRateLimitStore(limiter, { clock, prefix: "api:" }) });
@@ -56,7 +56,7 @@ describe("expressRateLimitStore", () => {
     expect(await statuses(await start({ limit: 1, store: expressRateLimitStore(window(2)) }), 2)).toEqual([200, 429]);
   });
 
-  it("counts for limits that differ per request, the denied too, in a limiter of the window's length", async () => {
+  it("counts for limits that differ per request, denied ones too, in a limiter of the window's length", async () => {
     const spans: number[] = [];
     const counting = (spanMs: number) => {
       spans.push(spanMs);
@@ -70,7 +70,7 @@ describe("expressRateLimitStore", () => {
     expect(await store.get("127.0.0.1")).toEqual({ totalHits: 5, resetTime: expect.any(Date) });
   });
 
-  it("takes back requests that are not to count, and forgets a client", async () => {
+  it("returns requests that must not count, and resets a client", async () => {
     const limiter = window(2);
     const store = expressRateLimitStore(limiter);
     const url = await start({ limit: 2, store, skipFailedRequests: true });
@@ -81,7 +81,7 @@ describe("expressRateLimitStore", () => {
     expect(await statuses(url, 1)).toEqual([200]);
   });
 
-  it("says one hit, as few as there can be, where the limiter lets pass without its store", async () => {
+  it("reports one hit, the minimum, if the limiter admits without its store", async () => {
     const limiter = window(2);
     limiter.take = async () => decisionFrom([], { degraded: true, degradedBy: "allow" });
     expect((await expressRateLimitStore(limiter).increment("a")).totalHits).toBe(1);
@@ -89,7 +89,7 @@ describe("expressRateLimitStore", () => {
     expect(await statuses(await start({ limit: 5, store: expressRateLimitStore(limiter) }), 1)).toEqual([429]);
   });
 
-  it("hands the limiter's errors on", async () => {
+  it("passes the limiter's errors on", async () => {
     const limiter = window(2);
     limiter.failure = new Error("the store is away");
     expect(await statuses(await start({ store: expressRateLimitStore(limiter) }), 1)).toEqual([500]);
@@ -101,7 +101,7 @@ describe("expressRateLimitStore", () => {
     logged.mockRestore();
   });
 
-  it("knows what no limiter is", () => {
+  it("refuses a value that is no limiter", () => {
     expect(() => expressRateLimitStore({} as never)).toThrow(/limiter is an object; it must be a Limiter/);
   });
 });

@@ -18,7 +18,7 @@ function read(field: string | undefined): Record<string, unknown>[] {
 }
 
 describe("rateLimitHeaders", () => {
-  it("says each policy's quota and window, what is left and until when", () => {
+  it("has each policy's quota, window, remaining permits and reset", () => {
     const daily = policyOf({
       name: "daily",
       limit: 1000,
@@ -32,7 +32,7 @@ describe("rateLimitHeaders", () => {
     });
   });
 
-  it("sends who asks too early away for as long as it takes", () => {
+  it("has a Retry-After as long as the wait, for a call that came too early", () => {
     const refusing = policyOf({ allowed: false, remaining: 0, retryAfterMs: 4001, resetAfterMs: 20_000 });
     const other = policyOf({ name: "daily", resetAfterMs: 3_600_000 });
     expect(rateLimitHeaders(decisionFrom([refusing, other]))).toEqual({
@@ -42,7 +42,7 @@ describe("rateLimitHeaders", () => {
     });
   });
 
-  it("rounds windows and times up, what is left down, and never says to retry at once", () => {
+  it("rounds windows and times up and permits down, and never asks for a retry at once", () => {
     const refusing = policyOf({ allowed: false, limit: 2.5, spanMs: 250, remaining: 0.9, retryAfterMs: 0 });
     expect(rateLimitHeaders(decisionFrom([refusing]))).toEqual({
       "RateLimit-Policy": '"burst";q=2;w=1',
@@ -51,7 +51,7 @@ describe("rateLimitHeaders", () => {
     });
   });
 
-  it("writes no time that never ends, and no limit that is none", () => {
+  it("omits infinite times and limits", () => {
     const never = policyOf({ allowed: false, remaining: 7, retryAfterMs: Number.POSITIVE_INFINITY });
     const free = policyOf({ name: "free", limit: Number.POSITIVE_INFINITY, remaining: Number.POSITIVE_INFINITY });
     expect(rateLimitHeaders(decisionFrom([never, free]), { legacy: true })).toEqual({
@@ -62,7 +62,7 @@ describe("rateLimitHeaders", () => {
     });
   });
 
-  it("leaves shadow policies out, and fields without an item", () => {
+  it("omits shadow policies, and fields without an item", () => {
     const shadow = policyOf({ name: "trial", shadow: true, allowed: false, retryAfterMs: 9000 });
     expect(rateLimitHeaders(decisionFrom([shadow, policyOf()])).RateLimit).toBe('"burst";r=7;t=20');
     expect(rateLimitHeaders(decisionFrom([shadow]), { legacy: true })).toEqual({});
@@ -70,7 +70,7 @@ describe("rateLimitHeaders", () => {
     expect(rateLimitHeaders(down)).toEqual({ "Retry-After": "1" });
   });
 
-  it("says units: requests held at once have no window, and come back when they are given back", () => {
+  it("has units: concurrent requests have no window, and return when their permits do", () => {
     const held = policyOf({ name: "concurrency", kind: "concurrency", spanMs: 30_000, remaining: 2 });
     const bytes = policyOf({ name: "upload" });
     const units = { upload: "content-bytes", jobs: "concurrent-requests" } as const;
@@ -81,14 +81,14 @@ describe("rateLimitHeaders", () => {
     });
   });
 
-  it("takes no policy's name for an object's own property", () => {
+  it("does not confuse a policy's name with a property of Object", () => {
     expect(rateLimitHeaders(decisionFrom([policyOf({ name: "constructor" })]), { units: {} }).RateLimit).toBe(
       '"constructor";r=7;t=20',
     );
     expect(rateLimitHeaders(decisionFrom([policyOf({ name: "constructor" })]))["RateLimit-Policy"]).not.toContain("qu");
   });
 
-  it("says of a blocked id that nothing is left, until the block ends", () => {
+  it("has no permits for a blocked id until the block ends", () => {
     const blocked = decisionFrom([policyOf()], { allowed: false, policy: "block", retryAfterMs: 90_000 });
     const { RateLimit, "Retry-After": retry } = rateLimitHeaders(blocked);
     expect([RateLimit, retry]).toEqual(['"burst";r=0;t=90', "90"]);
@@ -102,7 +102,7 @@ describe("rateLimitHeaders", () => {
     expect([retry(0), retry(0.5), retry(0.999)]).toEqual(["4", "6", "7"]);
   });
 
-  it("has the legacy fields of the deciding policy, with a reset in either custom", () => {
+  it("has the legacy fields of the deciding policy, with a reset of either kind", () => {
     const denied = decisionFrom([
       policyOf(),
       policyOf({ name: "b", allowed: false, remaining: 0, retryAfterMs: 1500 }),
@@ -119,7 +119,7 @@ describe("rateLimitHeaders", () => {
     expect(legacy({})).toEqual([]);
   });
 
-  it("is read by a parser of structured fields, whatever the names and numbers", () => {
+  it("can be parsed as structured fields for all names and numbers", () => {
     const number = fc.oneof(fc.nat(), fc.double({ min: 0, noNaN: true }), fc.constant(Number.POSITIVE_INFINITY));
     const policy = fc.record<PolicyDecision>({
       name: fc.oneof(fc.string({ unit: "grapheme" }), fc.string({ unit: "binary" })),

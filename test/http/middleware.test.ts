@@ -48,7 +48,7 @@ describe.each(frameworks)("the limiter before %s", (_name, framework) => {
     expect((await fetch(url)).status).toBe(200);
   });
 
-  it("counts for the client's address, unless a key says for whom", async () => {
+  it("counts for the client's address, or for the id of `key`", async () => {
     const byAddress = taker(BURST);
     await fetch(await start([byAddress]));
     expect(byAddress.taken).toEqual(["127.0.0.1"]);
@@ -80,7 +80,7 @@ describe.each(frameworks)("the limiter before %s", (_name, framework) => {
     expect(legacy.headers.get("x-ratelimit-reset")).toBe("10");
   });
 
-  it("joins what two limiters say", async () => {
+  it("joins the fields of two limiters", async () => {
     const url = await start([taker(BURST), taker(DAILY)]);
     const items = fields(await fetch(url)).map((field) => field?.split(", ").sort());
     expect(items).toEqual([
@@ -99,7 +99,7 @@ describe.each(frameworks)("the limiter before %s", (_name, framework) => {
     expect((await fetch(await start([failing], { onError: "pass" }))).status).toBe(200);
   });
 
-  it("gives a permit back once the response has ended, and where the client leaves before", async () => {
+  it("returns a permit when the response has ended, or when the client leaves before", async () => {
     const lending = taker(BURST);
     lending.permit = "p1";
     const url = await start([lending]);
@@ -114,7 +114,7 @@ describe.each(frameworks)("the limiter before %s", (_name, framework) => {
     expect(lending.released).toEqual(["127.0.0.1 p1", "127.0.0.1 p1"]);
   });
 
-  it.each(["/", "/long"])("gives a permit back that comes when the client has left already, at %s", async (path) => {
+  it.each(["/", "/long"])("returns a permit that arrives after the client has left, at %s", async (path) => {
     const lending = taker(BURST);
     lending.permit = "p1";
     let answer = () => {};

@@ -24,7 +24,7 @@ const ODD: Record<string, string> = {
   "what closes a hash tag": "}:limit!holds{",
 };
 
-describe.each(frameworks)("an odd key before %s is no way past the limit", (_name, framework) => {
+describe.each(frameworks)("an odd key before %s does not bypass the limit", (_name, framework) => {
   let served: Served | undefined;
   afterEach(async () => {
     await served?.close();
@@ -55,7 +55,7 @@ async function passes(options: LimiterOptions<unknown>, count = 10): Promise<num
   return passed;
 }
 
-describe("a key that a header can be", () => {
+describe("a key from a header", () => {
   const lone = fc.string({ unit: fc.constantFrom("a", "\ud800", "\udfff", "\u0000", "{", "%") });
   const long = fc.tuple(fc.constantFrom("%", "a", "é", "\udc00"), fc.nat(20_000)).map(([c, n]) => c.repeat(n));
   const one = fc.oneof(fc.string({ unit: "binary" }), lone, long);
@@ -65,7 +65,7 @@ describe("a key that a header can be", () => {
     fc.constantFrom(undefined, null),
   );
 
-  it("whatever its length and content, is one client of the limit", async () => {
+  it("is one client of the limit, for any length and content", async () => {
     await fc.assert(
       fc.asyncProperty(header, async (key) => {
         expect(await passes({ key: () => key, onError: "pass" }, 4)).toBe(LIMIT);
@@ -74,7 +74,7 @@ describe("a key that a header can be", () => {
     );
   });
 
-  it("stays different from others, however long", async () => {
+  it("differs from other keys of any length", async () => {
     const admit = admission(
       "expressLimiter",
       limiterOf(),
@@ -90,7 +90,7 @@ describe("a key that a header can be", () => {
 });
 
 describe('onError: "pass"', () => {
-  it("covers no error but the store's", async () => {
+  it("covers only the store's errors", async () => {
     const failing = () => {
       throw new Error("of the application");
     };
@@ -115,36 +115,33 @@ describe('onError: "pass"', () => {
     ["CORRUPT", false],
     ["MISMATCH", false],
     ["ARGUMENT", false],
-  ] as const)(
-    "a limiter that rejects with %s: passes is %s, whichever bundle the error is of",
-    async (what, isPassed) => {
-      const code = what.split(" ")[0] as OrielError["code"];
-      const causes: Record<string, Error> = {
-        "OVERLOADED by the store": storeFull("full").cause as Error,
-        "OVERLOADED by Redis": new Error("OOM command not allowed when used memory > 'maxmemory'"),
-      };
-      const cause = causes[what];
-      const own = new OrielError(code, "why", { cause });
-      const otherCause = cause && Object.assign(new Error(cause.message), { name: cause.name });
-      const other = Object.assign(new Error("why", { cause: otherCause }), { name: "OrielError", code });
-      for (const error of [own, other]) {
-        const failing = { take: () => Promise.reject(error) };
-        const handler = fetchLimiter(failing, () => new Response("through"), { key: () => "a", onError: "pass" });
-        const answer = handler(new Request("http://home.example/"));
-        if (isPassed) expect((await answer).status).toBe(200);
-        else await expect(answer).rejects.toBe(error);
-      }
-    },
-  );
+  ] as const)("a limiter rejects with %s: passes is %s, whichever bundle created the error", async (what, isPassed) => {
+    const code = what.split(" ")[0] as OrielError["code"];
+    const causes: Record<string, Error> = {
+      "OVERLOADED by the store": storeFull("full").cause as Error,
+      "OVERLOADED by Redis": new Error("OOM command not allowed when used memory > 'maxmemory'"),
+    };
+    const cause = causes[what];
+    const own = new OrielError(code, "why", { cause });
+    const otherCause = cause && Object.assign(new Error(cause.message), { name: cause.name });
+    const other = Object.assign(new Error("why", { cause: otherCause }), { name: "OrielError", code });
+    for (const error of [own, other]) {
+      const failing = { take: () => Promise.reject(error) };
+      const handler = fetchLimiter(failing, () => new Response("through"), { key: () => "a", onError: "pass" });
+      const answer = handler(new Request("http://home.example/"));
+      if (isPassed) expect((await answer).status).toBe(200);
+      else await expect(answer).rejects.toBe(error);
+    }
+  });
 });
 
-describe.each([["throw"], ["pass"]] as const)("onError: %s, where a call is one too many", (onError) => {
+describe.each([["throw"], ["pass"]] as const)("onError: %s, with one call too many", (onError) => {
   const answerOf = async (limiter: Limiter, id: string) => {
     const handler = fetchLimiter(limiter, () => new Response("through"), { key: () => id, onError });
     return (await handler(new Request("http://home.example/"))).status;
   };
 
-  it("for the records of a sliding window: a refusal, as the client alone caused it", async () => {
+  it("for the records of a sliding window: refused, because the client alone caused it", async () => {
     const store = memoryStore({ clock: () => Date.UTC(2100, 0, 1) });
     const limiter = new Limiter(store, [slidingWindow({ limit: 100, span: "1h" })], { name: "api" });
     expect(await answerOf(limiter, "a")).toBe(200);
@@ -153,7 +150,7 @@ describe.each([["throw"], ["pass"]] as const)("onError: %s, where a call is one 
     await expect(answerOf(limiter, "a")).rejects.toMatchObject({ code: "OVERLOADED" });
   });
 
-  it("for the bytes of the store: as the option says", async () => {
+  it("for the bytes of the store: decided by the option", async () => {
     const limiter = new Limiter(memoryStore({ maxBytes: 1000 }), [fixedWindow({ limit: 9, span: "1h" })], {
       name: "b",
     });
@@ -177,7 +174,7 @@ it("malformed addresses count together, as one client", async () => {
   await close();
 });
 
-it("in express-rate-limit too, with passOnStoreError", async () => {
+it("express-rate-limit with passOnStoreError does the same", async () => {
   const app = express();
   const store = expressRateLimitStore(limiterOf());
   app.use(rateLimit({ limit: LIMIT, store, passOnStoreError: true, keyGenerator: (r) => String(r.headers["x-key"]) }));

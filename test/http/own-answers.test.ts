@@ -28,8 +28,8 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-describe("what the application does with a decision", () => {
-  it("in Express: request.rateLimit, its own answer, the client behind a trusted proxy, a router's middleware", async () => {
+describe("the application's use of a decision", () => {
+  it("in Express: request.rateLimit, a custom answer, the client behind a trusted proxy, a router's middleware", async () => {
     const limiter = once();
     const app = express();
     app.set("trust proxy", 1);
@@ -50,7 +50,7 @@ describe("what the application does with a decision", () => {
     expect(limiter.taken).toEqual(["2001:db8:0:0::/64", "2001:db8:0:0::/64", "198.51.100.1"]);
   });
 
-  it("in Express: gives a denial to the next handler where the application says so", async () => {
+  it("in Express: passes a denial to the next handler if configured", async () => {
     const app = express();
     app.use(expressLimiter(once(), { onDenied: (_request, _response, next) => next() }));
     app.get("/", (request, response) => void response.send(decisionOf(request)?.allowed ? "fast" : "slow"));
@@ -59,7 +59,7 @@ describe("what the application does with a decision", () => {
     expect([await (await fetch(url)).text(), await (await fetch(url)).text()]).toEqual(["fast", "slow"]);
   });
 
-  it("in Fastify: request.rateLimit, its own answer, for one route and after others' hooks", async () => {
+  it("in Fastify: request.rateLimit, a custom answer, for one route and after other hooks", async () => {
     const app = fastify();
     const onRequest = fastifyLimiter(once(), {
       onDenied: async (_request, reply, decision) => {
@@ -79,7 +79,7 @@ describe("what the application does with a decision", () => {
     expect((await fetch(`${url}/free`)).headers.get("ratelimit")).toBeNull();
   });
 
-  it("in Hono: the variable rateLimit, its own answer, a key of its own where no address is known", async () => {
+  it("in Hono: the variable rateLimit, a custom answer, a custom key if no address is known", async () => {
     const app = new Hono<{ Variables: { rateLimit?: unknown } }>();
     app.onError((error) => new Response(error.message, { status: 500 }));
     const limiter = once();
@@ -94,7 +94,7 @@ describe("what the application does with a decision", () => {
     expect([unknown.status, await unknown.text()]).toEqual([500, expect.stringContaining("ip is undefined")]);
   });
 
-  it("in a fetch handler: its own answer, arguments passed on, a response whose header cannot be changed", async () => {
+  it("in a fetch handler: a custom answer, forwarded arguments, a response with immutable headers", async () => {
     const upstream = await listen((_request, response) => response.end("upstream"));
     closing.push(upstream.close);
     const handler = fetchLimiter(
@@ -111,7 +111,7 @@ describe("what the application does with a decision", () => {
     expect(await summary(await call())).toEqual(DENIED);
   });
 
-  it("gives a permit back where a fetch handler or a response without a body ends at once", async () => {
+  it("returns a permit if a fetch handler or a response without a body ends at once", async () => {
     const lending = new FixedWindowTaker([{ name: "many", limit: 9, spanMs: 5000 }]);
     lending.permit = "p";
     const failing = fetchLimiter(lending, () => Promise.reject(new Error("handler")), { key: () => "a" });
@@ -132,7 +132,7 @@ describe("what the application does with a decision", () => {
     expect(lending.released.slice(4)).toEqual(["e p"]);
   });
 
-  it("in Hono: gives a permit back where a handler throws what is no error, and joins an upstream's fields", async () => {
+  it("in Hono: returns a permit if a handler throws a value that is no Error, and joins an upstream's fields", async () => {
     const lending = new FixedWindowTaker([{ name: "many", limit: 9, spanMs: 5000 }]);
     lending.permit = "p";
     const upstream = await listen((_request, response) => response.setHeader("RateLimit", '"up";r=1').end("upstream"));
@@ -151,7 +151,7 @@ describe("what the application does with a decision", () => {
 });
 
 describe("problemOf", () => {
-  it("names the policies that refused, as RateLimit-Policy spells them", () => {
+  it("names the policies that denied, spelled as in RateLimit-Policy", () => {
     const refusing = { allowed: false, retryAfterMs: 1000 };
     const policies = [
       policyOf({ name: "été", ...refusing }),
@@ -162,14 +162,14 @@ describe("problemOf", () => {
     expect([status, JSON.parse(body)["violated-policies"]]).toEqual([429, ["%C3%A9t%C3%A9"]]);
   });
 
-  it("says 503 where the limiter denies because its store is away", () => {
+  it("is a 503 if the limiter denies because its store is away", () => {
     const { status, body } = problemOf(decisionFrom([], { allowed: false, degraded: true, degradedBy: "deny" }));
     expect([status, JSON.parse(body).type]).toEqual([503, expect.stringMatching(/#temporary-reduced-capacity$/)]);
   });
 });
 
 describe("the middleware's arguments", () => {
-  it("are checked at once, and named", () => {
+  it("are checked at once, and errors name them", () => {
     const all: ((...given: never[]) => unknown)[] = [expressLimiter, fastifyLimiter, honoLimiter];
     for (const limiter of all) {
       const make = limiter as (limiter: unknown, options?: object) => unknown;

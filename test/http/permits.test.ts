@@ -49,7 +49,7 @@ function request(method: string, path: string, length?: number): string {
 const lending = () => new Limiter(memoryStore(), [concurrency({ limit: LIMIT, lease: "1h" })], { name: "pool" });
 const remaining = async (limiter: Limiter) => (await limiter.peek("127.0.0.1")).remaining;
 
-describe.each(frameworks)("permits lent by a limiter before %s come back after", (_name, framework) => {
+describe.each(frameworks)("permits of a limiter before %s return after", (_name, framework) => {
   let served: Served | undefined;
   afterEach(async () => {
     await served?.close();
@@ -81,7 +81,7 @@ describe.each(frameworks)("permits lent by a limiter before %s come back after",
   });
 });
 
-it("permits come back from a Response that nobody reads, however long: when it is collected", async () => {
+it("permits of a Response that is never read return when it is collected", async () => {
   const limiter = lending();
   const endless = () => new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(9)) });
   const handler = fetchLimiter(limiter, () => new Response(endless()), { key: () => "127.0.0.1" });
@@ -93,7 +93,7 @@ it("permits come back from a Response that nobody reads, however long: when it i
   });
 });
 
-it("permits come back from a Response whose client has gone: when the request's signal says so", async () => {
+it("permits of a Response whose client has left return by the request's signal", async () => {
   const limiter = lending();
   const leaving = new AbortController();
   const held: Response[] = [];
@@ -108,7 +108,7 @@ it("permits come back from a Response whose client has gone: when the request's 
   expect(held).toHaveLength(2);
 });
 
-it("permits come back where other middleware answers instead: Hono's etag, a 304 of its own", async () => {
+it("permits return if other middleware answers: Hono's etag, a 304", async () => {
   const limiter = lending();
   const app = new Hono();
   app.use(etag());
@@ -121,7 +121,7 @@ it("permits come back where other middleware answers instead: Hono's etag, a 304
   await until("all permits are back", async () => (await remaining(limiter)) === LIMIT);
 });
 
-it("permits come back from an upgraded connection, when it ends", async () => {
+it("permits of an upgraded connection return when it ends", async () => {
   const limiter = lending();
   const before = expressLimiter(limiter);
   const server = createServer();
@@ -143,7 +143,7 @@ it("permits come back from an upgraded connection, when it ends", async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-it("one connection of many requests has one listener", async () => {
+it("one connection with many requests has one listener", async () => {
   const limiter = lending();
   const before = expressLimiter(limiter);
   let listeners = 0;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { constants } from "../../src/journal/format/constants.ts";
 import { Dedupe } from "../../src/journal/format/dedupe.ts";
 
-test("a copy counts from 20 s of journal time after the one that was counted, and not before", () => {
+test("a copy is counted from 20 s of journal time after the original on, and not before", () => {
   const dedupe = new Dedupe();
   expect(dedupe.admit(1, 1, 1000)).toBe(true);
   expect(dedupe.admit(1, 1, 1000)).toBe(false);
@@ -16,7 +16,7 @@ test("a copy counts from 20 s of journal time after the one that was counted, an
   expect(dedupe.admit(1, 1, 1000 + constants.dedupeMs)).toBe(false);
 });
 
-test("any journal is judged as by one that remembers everything", () => {
+test("any journal is judged as by a process that remembers everything", () => {
   const frame = fc.record({
     producer: fc.integer({ min: 0, max: 2 }),
     sequence: fc.constantFrom(0, 1, 2 ** 32 - 1),

@@ -4,7 +4,7 @@ import { FrameNames } from "../../src/journal/format/dedupe.ts";
 import { heldBytes } from "../harness/heap.ts";
 import { Random } from "../simulator/world/random.ts";
 
-test("any frames, of one producer or of many, are found with their last stamp", () => {
+test("all frames, of one producer or of many, are found with their last stamp", () => {
   for (let seed = 1; seed <= 20; seed++) {
     const random = new Random(seed);
     const producers = Array.from({ length: random.pick([1, 5, 3000]) }, () => random.u32());
@@ -29,7 +29,7 @@ test("any frames, of one producer or of many, are found with their last stamp", 
   }
 });
 
-test("many producers of one frame each take at most 48 bytes each", async () => {
+test("producers with one frame take at most 48 bytes each", async () => {
   const COUNT = 150_000;
   const before = (await externalBytes()) + process.memoryUsage().heapUsed;
   const names = new FrameNames();
@@ -39,7 +39,7 @@ test("many producers of one frame each take at most 48 bytes each", async () => 
   expect(names.stampOf(Math.imul(7, 0x9e3779b1), Math.imul(7, 40_503))).toBe(1);
 });
 
-describe("names count what they take in the heap", () => {
+describe("the size of names equals their size in the heap", () => {
   test.each([
     ["one frame of each of many producers", 60_000, 1, 1],
     ["two frames, far apart, of each of many producers", 6000, 2, 999_983],

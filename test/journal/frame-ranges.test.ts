@@ -11,7 +11,7 @@ const frame = fc.record({
   waitMs: fc.constantFrom(0, 1, 100, 3000, 9000),
 });
 
-test("ranges judge what follows as the names themselves do", () => {
+test("ranges recognise the same copies as the names themselves", () => {
   let doubts = 0;
   fc.assert(
     fc.property(fc.array(frame, { minLength: 2, maxLength: 60, size: "max" }), fc.nat(60), (frames, cut) => {

@@ -33,7 +33,7 @@ describe.each([
 ])("a frame of %s", (_name, valueType) => {
   const counts = [...Array.from({ length: 70 }, (_, i) => i + 1), 255, 256, 65_535];
 
-  test.each([false, true])("is read as it was written, whatever its count (own times: %s)", (dated) => {
+  test.each([false, true])("is read as written, for any count (own times: %s)", (dated) => {
     for (const count of counts) {
       const values = columnOf(
         valueType,
@@ -52,7 +52,7 @@ describe.each([
     }
   });
 
-  test("holds f64 values at a multiple of 8, after zeros", () => {
+  test("has f64 values at a multiple of 8, after zeros", () => {
     for (const count of counts.slice(0, 70)) {
       const { bytes } = encodeFrame(1, 1, columnOf(valueType, new Array(count).fill(-1)), new Array(count).fill(5));
       const { parts } = decoded(bytes, 0, valueType);
@@ -62,7 +62,7 @@ describe.each([
     }
   });
 
-  test("that is cut off anywhere is not read, at any place in memory", () => {
+  test("is not read if it is cut anywhere, at any place in memory", () => {
     for (const times of [undefined, [3, 1, 2]]) {
       const { bytes } = encodeFrame(7, 9, columnOf(valueType, [1, 2, 3]), times);
       for (let shift = 0; shift < 8; shift++) {
@@ -127,7 +127,7 @@ describe("a dated call", () => {
     return batch.frames(1, () => ++sequence).map(({ bytes }) => decoded(bytes, 0, 0));
   };
 
-  test("is one frame where its times lie 2^32 - 1 ms apart, and split beyond", () => {
+  test("is one frame if its times lie at most 2^32 - 1 ms apart, and split above", () => {
     const far = 2 ** 32 - 1;
     expect(framesOf([0, far]).map(({ times }) => times)).toEqual([[0, far]]);
     expect(framesOf([far, 0]).map(({ times }) => times)).toEqual([[far, 0]]);

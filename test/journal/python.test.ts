@@ -34,7 +34,7 @@ const isThere = python !== undefined && redisCli !== undefined;
 if (!isThere)
   console.warn("skipped: the Python reader: no Python with NumPy, or no redis-cli; `npm test` unpacks them");
 
-describe.runIf(isThere)("a short Python program reads what is in Redis", () => {
+describe.runIf(isThere)("a short Python program reads the journal in Redis", () => {
   let server: RedisServer;
   let raw: Redis;
   let store: Store;
@@ -89,7 +89,7 @@ describe.runIf(isThere)("a short Python program reads what is in Redis", () => {
     expect(await agrees(series)).toEqual(at);
   });
 
-  test("requests that were sent again are counted once", async () => {
+  test("repeated requests count once", async () => {
     const twice: Store = {
       ...store,
       run: async (operation, key, input, options) => {

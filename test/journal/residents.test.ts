@@ -31,7 +31,7 @@ describe("the copies of a store's series", () => {
     return { store, read };
   };
 
-  test("stay within the bound: the least recently queried goes, and is read again when asked", async () => {
+  test("stay within the bound: the least recently queried one is evicted, and read again on the next query", async () => {
     const { store, read } = await filled(4);
     const options = { maxResidentBytes: roomFor(3) };
     const series = [0, 1, 2, 3].map((i) => new Series(store, `s${i}`, options));
@@ -53,7 +53,7 @@ describe("the copies of a store's series", () => {
     expect(Residents.of(store).totalBytes).toBe(0);
   });
 
-  test("that are queried at the same time all answer, whichever is evicted", async () => {
+  test("all answer concurrent queries, whichever is evicted", async () => {
     const { store } = await filled(8);
     const series = Array.from({ length: 8 }, (_, i) => new Series(store, `s${i}`, { maxResidentBytes: roomFor(1.1) }));
     for (let round = 0; round < 10; round++) {
@@ -63,7 +63,7 @@ describe("the copies of a store's series", () => {
     }
   });
 
-  test("of one with a small bound take nothing from those with larger ones", async () => {
+  test("with a small bound evict none of those with larger ones", async () => {
     const { store, read } = await filled(2);
     const [large, small] = [
       new Series(store, "s0"),
@@ -76,7 +76,7 @@ describe("the copies of a store's series", () => {
     expect(read()).toBeLessThan(1000);
   });
 
-  test("count their chunks, which take room however few events are in them", async () => {
+  test("count their chunks, which take room for few events too", async () => {
     let nowMs = 1_700_000_000_000;
     const store = memoryStore({ clock: () => nowMs });
     const writer = new Series(store, "s", { retention: "20s" });
@@ -88,7 +88,7 @@ describe("the copies of a store's series", () => {
     expect(Residents.of(store).totalBytes).toBe(0);
   });
 
-  test("count the names of their frames, and are not kept where these take more than half of the bound", async () => {
+  test("count the names of their frames, and are not cached if these take more than half of the bound", async () => {
     const PRODUCERS = 400;
     const NAME_BYTES = 1024 * 16;
     for (const [maxResidentBytes, nameBytes] of [
@@ -107,7 +107,7 @@ describe("the copies of a store's series", () => {
     }
   });
 
-  test("that would hold too many names of frames are refused, also where their events have room", async () => {
+  test("are refused for too many names of frames, even if their events have room", async () => {
     const PRODUCERS = 1500;
     const store = memoryStore();
     const options = { retention: "1h" } as const;
@@ -127,7 +127,7 @@ describe("the copies of a store's series", () => {
     expect((await roomy.stats({ span: "10m" })).count).toBe(PRODUCERS);
   });
 
-  test("that are evicted are freed, also without another query", async () => {
+  test("are freed by eviction, even without another query", async () => {
     const copy = new JournalCopy();
     copy.begin({ valueType: 0, createdMs: 0 } as ChunkHeader);
     copy.take(encodeFrame(1, 1, Float32Array.of(1, 2, 3)).bytes);
@@ -137,13 +137,13 @@ describe("the copies of a store's series", () => {
     expect(segment.deref()).toBeUndefined();
   });
 
-  test("of another store are no concern", () => {
+  test("of another store are independent", () => {
     expect(Residents.of(memoryStore())).not.toBe(Residents.of(memoryStore()));
   });
 });
 
 describe("a local series", () => {
-  test("takes no more than maxBytes has room for, all of a call or nothing", () => {
+  test("has room for maxBytes only; a call is recorded as a whole or not at all", () => {
     let nowMs = 0;
     const series = new LocalSeries({ retention: 1000, maxBytes: 100 * PER_EVENT, clock: () => nowMs });
     series.recordMany(new Float32Array(99));

@@ -23,7 +23,7 @@ const VALUES: Record<string, (random: () => number, i: number) => number> = {
   infinities: (random) => (random() < 0.1 ? Infinity : random() < 0.1 ? -Infinity : random()),
 };
 
-test.each(Object.keys(VALUES))("no answer is further off than it says: %s", (name) => {
+test.each(Object.keys(VALUES))("the error of each answer is within its stated bound: %s", (name) => {
   const shape = fc.record({
     seed: fc.integer(),
     count: fc.integer({ min: 1, max: 3000 }),

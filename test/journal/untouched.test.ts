@@ -51,7 +51,7 @@ test.each([
   ["a long string", (key: string) => client.set(key, "hello".repeat(100))],
   ["a chunk of another format", (key: string) => client.set(key, Buffer.alloc(64, 2))],
   ["a list", (key: string) => client.rpush(key, "a", "b")],
-])("%s under the key is CORRUPT, and stays what it is", async (_name, put) => {
+])("%s under the key is CORRUPT, and does not change", async (_name, put) => {
   const store = redisStore(client as unknown as IoredisClient);
   const key = store.keyOf("foreign");
   await client.del(key);

@@ -8,9 +8,9 @@ describe.each(["wasm-simd", "wasm-scalar", "js"] as const)("%s", (name) => {
   beforeAll(() => forceKernel(name));
   afterAll(() => forceKernel(null));
 
-  test("says its name", () => expect(kernel.name).toBe(name));
+  test("has its name", () => expect(kernel.name).toBe(name));
 
-  test("bytes at any address answer as the typed array does, and stay as they are", () => {
+  test("bytes at any address give the same answer as the typed array, and do not change", () => {
     for (const [Type, type] of [
       [Float32Array, "f32"],
       [Float64Array, "f64"],
@@ -36,7 +36,7 @@ describe.each(["wasm-simd", "wasm-scalar", "js"] as const)("%s", (name) => {
       }
   });
 
-  test("empty columns", () => {
+  test("empty columns have their documented answers", () => {
     const none = new Float32Array();
     expect(kernel.sum(none)).toBe(0);
     expect(kernel.percentile(none, 50)).toBeNaN();
@@ -47,7 +47,7 @@ describe.each(["wasm-simd", "wasm-scalar", "js"] as const)("%s", (name) => {
     expect(() => kernel.percentile(none, 101)).toThrow("percentile is 101");
   });
 
-  test("sums that plain addition gets wrong", () => {
+  test("sums are exact where plain addition is not", () => {
     expect(kernel.sum(Float64Array.of(1e16, ...new Array(20).fill(0.1), -1e16))).toBeCloseTo(2, 12);
     expect(kernel.sum(Float64Array.of(1, 1e100, 1, -1e100))).toBe(2);
     expect(kernel.sum(Float64Array.of(1e308, 1e308, -1e308))).toBe(1e308);
@@ -60,7 +60,7 @@ describe.each(["wasm-simd", "wasm-scalar", "js"] as const)("%s", (name) => {
     expect(kernel.sum(new Float32Array(10_000).fill(0.1), { compat: "numpy" })).toBe(Math.fround(1000.0001));
   });
 
-  test("moments under offsets, outliers and flat windows", () => {
+  test("moments are exact under offsets, outliers and constant windows", () => {
     const offset = Float64Array.from({ length: 1000 }, (_, i) => 1e9 + [4, 7, 13, 16][i % 4]!);
     const { std, mean } = kernel.moments(offset);
     expect(Math.abs(std / 4.743416490252569 - 1)).toBeLessThan(1e-12);
@@ -80,7 +80,7 @@ describe.each(["wasm-simd", "wasm-scalar", "js"] as const)("%s", (name) => {
     expect(kernel.moments(Float64Array.of(1e308, 1e308)).std).toBe(0);
   });
 
-  test("NaN: rejected by index, ignored, or spread, as the caller says", () => {
+  test("NaN is rejected with its index, ignored, or propagated, as requested", () => {
     const values = Float32Array.of(1, Number.NaN, 3);
     expect(() => kernel.sum(values)).toThrow("values[1] is NaN");
     expect(kernel.sum(values, { nan: "ignore" })).toBe(4);
@@ -100,7 +100,7 @@ describe.each(["wasm-simd", "wasm-scalar", "js"] as const)("%s", (name) => {
     for (const p of percents) expect(kernel.percentile(values, p)).toBe(sorted[p * 1000]);
   });
 
-  test("trim: both laws, an end, times beyond 2^53", () => {
+  test("trim supports both closed sides, an end, and times above 2^53", () => {
     const times = BigInt64Array.of(-1n, 3999n, 4000n, 4001n, 5000n, 5001n, 2n ** 60n);
     const values = Float32Array.of(1, 2, 3, 4, 5, 6, 7);
     for (const sorted of [true, false]) {

@@ -33,14 +33,14 @@ const cannotCompile = {
   },
 } as const;
 
-describe("the choice", () => {
-  test("prefers SIMD, then scalar, then JS, whatever the order offered", () => {
+describe("the choice of a kernel", () => {
+  test("prefers SIMD, then scalar, then JS, in any order of the list", () => {
     choose.provideKernels([js, wasmScalar, wasmSimd]);
     expect(choose.activeKernel().name).toBe("wasm-simd");
     expect(choose.activeKernel()).toBe(choose.activeKernel());
   });
 
-  test("compiles nothing before the first use, and each form at most once", () => {
+  test("compiles nothing before the first use, and each kernel at most once", () => {
     let compiled = 0;
     const counted = {
       name: "js" as const,
@@ -56,18 +56,18 @@ describe("the choice", () => {
     expect(compiled).toBe(1);
   });
 
-  test("passes over a form that does not compile, and one that answers wrongly", () => {
+  test("skips a kernel that does not compile, and one with wrong answers", () => {
     choose.provideKernels([cannotCompile, broken("wasm-scalar", { pairwiseSum: () => 7 }), js]);
     expect(choose.activeKernel().name).toBe("js");
   });
 
-  test("nothing provided is an error, not a fallback", () => {
+  test("without a provided kernel is an error", () => {
     expect(() => choose.activeKernel()).toThrow(
       expect.objectContaining({ code: "KERNEL", message: expect.stringContaining("no kernel was provided") }),
     );
   });
 
-  test("without a working form the error names the reason of each", () => {
+  test("without a working kernel is an error that names each reason", () => {
     choose.provideKernels([cannotCompile, broken("js", { pairwiseSum: () => 7 })]);
     expect(() => choose.activeKernel()).toThrow(
       /wasm-simd failed: Wasm code generation disallowed.*js failed: pairwiseSum returned 7 instead of 0/,
@@ -98,7 +98,7 @@ describe("a forced kernel", () => {
     expect(choose.activeKernel().name).toBe("wasm-simd");
   });
 
-  test("that fails leaves the choice as it was", () => {
+  test("that fails does not change the choice", () => {
     choose.provideKernels([cannotCompile, js]);
     choose.forceKernel("js");
     expect(() => choose.forceKernel("wasm-simd")).toThrow(
@@ -107,7 +107,7 @@ describe("a forced kernel", () => {
     expect(choose.activeKernel().name).toBe("js");
   });
 
-  test("where there is no process, nothing is read", () => {
+  test("is not read where there is no process", () => {
     choose.provideKernels([js]);
     vi.stubGlobal("process", undefined);
     try {
@@ -129,7 +129,7 @@ describe("the self-test", () => {
     ["select", { select: () => [0, 1] }],
     ["rank", { rank: () => ({ below: 10, equal: 0 }) }],
     ["trim", { trim: (times: BigInt64Array, values: Float64Array) => ({ times, values }) }],
-  ])("catches a wrong %s", (_method, wrong) => {
+  ])("detects a wrong %s", (_method, wrong) => {
     expect(() => selfTest(broken("js", wrong as Partial<Kernel>).create())).toThrow("instead of");
   });
 });

@@ -106,13 +106,13 @@ function expectOrder(method: PercentileMethod, n: number, p: number): void {
 }
 
 describe("the strict law", () => {
-  test("reads p as the decimal that is printed", () => {
+  test("reads p as the printed decimal", () => {
     expect(percentileRanks("inverted_cdf", 250, 64.4).lower).toBe(160); // 250 * 64.4 / 100 is 161
     expect(percentileRanks("linear", 1001, 99.9)).toEqual({ lower: 999, upper: 1000, weight: 0, isDiscrete: false });
     expect(percentileRanks("higher", 1001, 0.7).lower).toBe(7);
   });
 
-  test("equals the definitions in fractions, for every method", () => {
+  test("equals the definitions in fractions for every method", () => {
     const p = fc.oneof(
       fc.integer({ min: 0, max: 100 }),
       fc.integer({ min: 0, max: 100_000 }).map((thousandths) => thousandths / 1000),
@@ -126,7 +126,7 @@ describe("the strict law", () => {
     );
   });
 
-  test("equals them where a rank is whole", () => {
+  test("equals the definitions at whole ranks", () => {
     for (const method of METHODS)
       for (const n of [2, 5, 8, 40, 125, 250, 1000, 1001])
         for (let tenths = 0; tenths <= 1000; tenths += 7) expectOrder(method, n, tenths / 10);

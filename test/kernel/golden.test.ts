@@ -60,7 +60,7 @@ afterAll(() => forceKernel(null));
 describe.each([wasmSimd.name, wasmScalar.name, js.name])("golden file, %s", (name) => {
   test("has its 184 cases", () => expect(golden.cases).toHaveLength(184));
 
-  test("reductions", () => {
+  test("has the same reductions", () => {
     forceKernel(name);
     const compat = "numpy";
     for (const known of golden.cases) {
@@ -80,7 +80,7 @@ describe.each([wasmSimd.name, wasmScalar.name, js.name])("golden file, %s", (nam
     }
   });
 
-  test("percentiles, 13 methods, one by one and as a list", () => {
+  test("has the same percentiles by 13 methods, one by one and as a list", () => {
     forceKernel(name);
     for (const known of golden.cases) {
       const where = `${known.kind} n=${known.n} ${known.dtype}`;

@@ -56,13 +56,13 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-test("before init nothing is computed, and the error says what to do", () => {
+test("nothing is computed before init, and the error names the fix", () => {
   const refused = { code: "KERNEL", message: expect.stringContaining("init(...)") };
   expect(() => kernel.sum(Float64Array.of(1))).toThrow(expect.objectContaining(refused));
   expect(() => kernel.name).toThrow(expect.objectContaining(refused));
 });
 
-describe("init detects which kernels it was given, and they are used from then on", () => {
+describe("init detects the kernels that it gets, and later calls use them", () => {
   const sources: Record<string, () => unknown> = {
     bytes: () => simd,
     "bytes within others": () => {
@@ -89,7 +89,7 @@ describe("init detects which kernels it was given, and they are used from then o
   });
 });
 
-describe("what is no kernel is refused, and those in use stay", () => {
+describe("init refuses a value that is no kernel, and keeps the current ones", () => {
   const wrong: [string, () => unknown, string, string][] = [
     ["an answer of 404", () => `${url}/elsewhere`, "KERNEL", "status 404"],
     ["no WebAssembly", () => Uint8Array.of(1, 2, 3, 4), "KERNEL", "init: "],
@@ -109,7 +109,7 @@ describe("what is no kernel is refused, and those in use stay", () => {
   });
 
   test.each(["http://127.0.0.1:1/kernels.wasm", "file:///kernels.wasm", "kernels.wasm"])(
-    "what cannot be fetched: %s",
+    "a download that fails: %s",
     async (url) => {
       await expect(init(url)).rejects.toMatchObject({
         code: "KERNEL",

@@ -58,7 +58,7 @@ describe("NumPy's examples", () => {
       expect(percentile(to100.slice(0, n), 99, "linear", "numpy")).toBe(answer);
   });
 
-  test("p / 100 is rounded by numpy, not by strict", () => {
+  test('p / 100 is rounded by "numpy", not by "strict"', () => {
     for (const [p, rounded] of [
       [7, 8],
       [14, 15],
@@ -96,7 +96,7 @@ describe("NumPy's examples", () => {
 });
 
 describe("infinities and the ends of the range", () => {
-  test("numpy computes with them", () => {
+  test('"numpy" computes with them', () => {
     const at = (list: number[], ps: number[]) => ps.map((p) => percentile(list, p, "linear", "numpy"));
     expect(at([1, INF], [0, 25, 50, 75, 100])).toEqual([Number.NaN, INF, Number.NaN, Number.NaN, Number.NaN]);
     expect(at([-INF, 1], [25, 50, 75])).toEqual([Number.NaN, -INF, -INF]);
@@ -108,7 +108,7 @@ describe("infinities and the ends of the range", () => {
     );
   });
 
-  test("strict stays sane", () => {
+  test('"strict" stays inside the range', () => {
     const at = (list: number[], ps: number[]) => ps.map((p) => percentile(list, p));
     expect(at([1, INF], [0, 25, 50, 100])).toEqual([1, INF, INF, INF]);
     expect(at([-INF, 1], [0, 25, 75, 100])).toEqual([-INF, -INF, -INF, 1]);
@@ -120,7 +120,7 @@ describe("infinities and the ends of the range", () => {
   });
 });
 
-test("strict: within the ends, rising with p, each order statistic at its whole weight", () => {
+test("strict answers lie within the ends, rise with p, and equal an order statistic at its whole weight", () => {
   const values = fc.array(fc.double({ noNaN: true }), { minLength: 1, maxLength: 40 });
   fc.assert(
     fc.property(
@@ -142,7 +142,7 @@ test("strict: within the ends, rising with p, each order statistic at its whole 
   );
 });
 
-test("what is refused", () => {
+test("invalid arguments are refused", () => {
   for (const p of [-1e-9, 100.0000001, 101, Number.NaN])
     expect(() => percentileRanks("linear", 5, p)).toThrow(`percentile is ${p}; it must be from 0 to 100 (percent)`);
   expect(() => percentileRanks("median" as PercentileMethod, 5, 50)).toThrow(

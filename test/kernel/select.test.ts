@@ -37,7 +37,7 @@ describe.each(BUILDS.map((kernel) => [kernel.name, kernel] as const))("%s", (_na
       }
   });
 
-  test("several ranks share one copy; a NaN anywhere is reported", () => {
+  test("several ranks share one copy, and a NaN anywhere is reported", () => {
     const column = Float32Array.from({ length: 50_000 }, (_, i) => Math.sin(i) * 100);
     const sorted = column.slice().sort();
     for (const ranks of [[], [0], [25_000, 49_500], [1, 2, 49_998], [0, 10, 100, 1000, 49_999]])

@@ -37,7 +37,7 @@ function judge(Type: ColumnType, inside: number[]): (answer: ColumnStats, where:
 }
 
 test.each(Object.keys(SHAPES))(
-  "%s, in every form: sorted and not, around pieces and blocks, at any address",
+  "%s, in every kernel: sorted and unsorted, around pieces and blocks, at any address",
   (shape) => {
     for (const Type of TYPES)
       for (const n of [0, 1, 5, 4097, 16_383, 16_384, 20_481, 40_961]) {
@@ -78,7 +78,7 @@ afterEach(() => forceKernel(null));
 describe.each(NAMES)("%s", (name) => {
   beforeEach(() => forceKernel(name));
 
-  test("times whose bits, as a number of f64, are zeros, infinities and NaN", () => {
+  test("times whose bits are zeros, infinities and NaN as f64", () => {
     const infinity = 0x7ffn << 52n;
     const edges = [0n, 1n, infinity - 1n, infinity, infinity + 1n, 2n ** 63n - 1n];
     const all = [...edges, ...edges.map((t) => t - 2n ** 63n), -(2n ** 52n), -5n, -1n].sort((a, b) => (a < b ? -1 : 1));
@@ -95,7 +95,7 @@ describe.each(NAMES)("%s", (name) => {
     expect(wrong).toEqual([]);
   });
 
-  test("times of all sizes: before 1970, apart by more than 2^32, and at the ends of i64", () => {
+  test("times before 1970, more than 2^32 apart, and at the ends of i64", () => {
     const n = 20_000;
     const values = Float32Array.from({ length: n }, (_, i) => i);
     const times = BigInt64Array.from({ length: n }, (_, i) => (BigInt(i) - 10_000n) * 2n ** 40n);
@@ -113,7 +113,7 @@ describe.each(NAMES)("%s", (name) => {
     }
   });
 
-  test("an offset of 1e9 under blocks that drift, outliers, one value, sums out of range", () => {
+  test("an offset of 1e9 with drifting blocks, outliers, one value, and sums out of range", () => {
     const n = 100 * 4096;
     const times = new BigInt64Array(n);
     const make = (value: (i: number) => number) => Float64Array.from({ length: n }, (_, i) => value(i));
@@ -142,7 +142,7 @@ describe.each(NAMES)("%s", (name) => {
     ).toMatchObject({ sum: 0, min: -1e308, max: 1e308 });
   });
 
-  test("is what trim, sum, moments and percentile answer, in NumPy's way too", () => {
+  test("equals trim, sum, moments and percentile, also by NumPy's law", () => {
     const random = randomOf(9);
     const n = 50_000;
     const times = BigInt64Array.from({ length: n }, () => BigInt(Math.floor(random() * 1000)));
@@ -165,7 +165,7 @@ describe.each(NAMES)("%s", (name) => {
     }
   });
 
-  test("NaN inside: rejected by its index, ignored, or spread; outside it is nothing", () => {
+  test("NaN inside the window is rejected with its index, ignored, or propagated; outside it has no effect", () => {
     const n = 30_000;
     const times = BigInt64Array.from({ length: n }, (_, i) => BigInt(i));
     const values = Float32Array.from({ length: n }, (_, i) => i);
@@ -182,7 +182,7 @@ describe.each(NAMES)("%s", (name) => {
   });
 });
 
-test("the forms answer alike, bit for bit", () => {
+test("all kernels have the same bits", () => {
   const value = fc.oneof(
     fc.double({ noNaN: true }),
     fc.double({ min: -1e3, max: 1e3, noNaN: true }),
@@ -209,7 +209,7 @@ test("the forms answer alike, bit for bit", () => {
   );
 });
 
-test("what is refused", () => {
+test("invalid arguments are refused", () => {
   const times = BigInt64Array.of(1n, 2n);
   const values = Float32Array.of(1, 2);
   // biome-ignore lint/suspicious/noExplicitAny: wrong on purpose

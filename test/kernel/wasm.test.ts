@@ -31,7 +31,7 @@ const ARITY = {
 };
 
 describe.each(Object.entries(MODULES))("%s", (target, base64) => {
-  test("exports, with their arity, and nothing else", () => {
+  test("has exactly the listed exports, with their arity", () => {
     const exports = instantiate(bytesOf(base64));
     const functions = Object.entries(exports).filter(([, value]) => typeof value === "function");
     const expected = Object.entries(ARITY).flatMap(([name, arity]) =>
@@ -49,7 +49,7 @@ describe.each(Object.entries(MODULES))("%s", (target, base64) => {
     expect(Object.keys(exports).length).toBe(expected.length + 1);
   });
 
-  test("built again, the same bytes", { timeout: 120_000 }, async () => {
+  test("has the same bytes when built again", { timeout: 120_000 }, async () => {
     let again = new Uint8Array();
     const { error } = await asc.main(["--config", "asconfig.json", "--target", target], {
       readFile: (name) => {
@@ -77,7 +77,7 @@ describe.each(Object.entries(MODULES))("%s", (target, base64) => {
   });
 });
 
-test("memory grows to what a column needs, up to its bound", () => {
+test("memory grows to the size of a column, up to its bound", () => {
   const wasm = instantiate(bytesOf(simdBase64));
   const kernel = wasmKernel("wasm-simd", wasm, 4 << 20);
   const ones = new Float64Array(200_000).fill(1);
@@ -90,7 +90,7 @@ test("memory grows to what a column needs, up to its bound", () => {
   expect(kernel.summary(ones.subarray(3)).sumHigh).toBe(199_997);
 });
 
-test("base64 decodes alike with and without Buffer", () => {
+test("base64 is decoded equally with and without Buffer", () => {
   const known = bytesOf(simdBase64);
   const { Buffer: kept } = globalThis;
   try {

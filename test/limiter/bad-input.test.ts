@@ -36,31 +36,31 @@ const thrown = (step: () => unknown): unknown => {
 
 describe.each(Object.keys(make))("%s", (kind) => {
   const of = make[kind]!;
-  test.each([-1, 0.5, Number.NaN, Infinity, 2 ** 53, "3", null])("limit %s is refused, by name", (limit) => {
+  test.each([-1, 0.5, Number.NaN, Infinity, 2 ** 53, "3", null])("limit %s is refused by name", (limit) => {
     expect(thrown(() => of(limit as number, 1000))).toEqual(argument("^(limit|capacity) is "));
   });
 
   test.each([0, 0.9, -5, Number.NaN, Infinity, 2 ** 52 + 1, 2 ** 53, 2 ** 60, "soon", "10 s", null, {}])(
-    "span %s is refused, by name",
+    "span %s is refused by name",
     (span) => {
       expect(thrown(() => of(1, span as number))).toEqual(argument("^(span|lease) is .*ms"));
     },
   );
 
-  test("other options are refused, by name", () => {
+  test("other options are refused by name", () => {
     expect(thrown(() => of(1, 1000, { windwo: 1 }))).toEqual(argument('option is "windwo"'));
     for (const name of ["", "a:b", "a b", "x".repeat(65), 5])
       expect(thrown(() => of(1, 1000, { name }))).toEqual(argument("^name is "));
     expect(thrown(() => of(1, 1000, { shadow: "yes" }))).toEqual(argument("^shadow is "));
   });
 
-  test("spans from 1 ms, floored to whole ms, and of many years", () => {
+  test("spans have 1 ms to many years, floored to whole ms", () => {
     expect(of(1, 1.5).spanMs).toBe(1);
     expect(of(1, 2 ** 52).spanMs).toBe(2 ** 52);
   });
 });
 
-test("what only one policy has", () => {
+test("options of a single policy are checked", () => {
   expect(thrown(() => fixedWindow({ limit: 1, span: 1, aligned: 1 as never }))).toEqual(argument("^aligned is "));
   expect(thrown(() => gcra({ limit: 1, span: 1, burst: -1 }))).toEqual(argument("^burst is "));
   expect(thrown(() => gcra({ limit: 2 ** 30, span: 2 ** 30 }))).toEqual(argument("^limit is .* to 4194304"));
@@ -81,7 +81,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("in %s", (name) =>
   afterAll(() => opened?.close());
 
   test.each(Object.keys(make))(
-    "%s: limits 0 and 1, costs of 0, negative, fractional and above the limit",
+    "%s: limits 0 and 1, and costs that are 0, negative, fractional or above the limit",
     async (kind) => {
       await opened.clear();
       const none = limiterOf([make[kind]!(0, 1000)]);
@@ -117,7 +117,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("in %s", (name) =>
     },
   );
 
-  test.each(Object.keys(make))("%s: a span of 1 ms and the longest", async (kind) => {
+  test.each(Object.keys(make))("%s: a span of 1 ms and the longest one", async (kind) => {
     await opened.clear();
     for (const [id, span] of [
       ["short", 1],
@@ -135,7 +135,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("in %s", (name) =>
     expect(await limiterOf([make[kind]!(1, 1)]).take("short")).toMatchObject({ allowed: true });
   });
 
-  test("ids of any kind are counted apart, whole, and reset alone", async () => {
+  test("ids of any kind are counted and reset separately", async () => {
     await opened.clear();
     const ids = ["", "%", "{}", "a{b}c", "}{", "*", "?", "[x]", "a:b", "a!holds", "ä€𝄞", "\0\n", "x".repeat(10_000)];
     for (const tag of [undefined, "{t}*"]) {
@@ -155,7 +155,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("in %s", (name) =>
     }
   });
 
-  test("ids, tags, requests and permits that no key can hold are refused before anything is changed", async () => {
+  test("ids, tags, requests and permits that no key can have are refused before any change", async () => {
     await opened.clear();
     const limiter = limiterOf([slidingWindow({ limit: 1, span: 1000 })]);
     for (const id of ["x".repeat(10_240), ":".repeat(4000), "\ud800", 5, null, undefined] as string[]) {
@@ -176,7 +176,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("in %s", (name) =>
     expect(await opened.expiries()).toEqual(new Map());
   });
 
-  test("options of calls", async () => {
+  test("options of calls are checked", async () => {
     await opened.clear();
     const limiter = limiterOf([slidingWindow({ limit: 1, span: 1000 })]);
     await expect(limiter.take("a", { costs: 1 } as never)).rejects.toEqual(argument('option is "costs"'));
@@ -203,7 +203,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("in %s", (name) =>
     expect(await opened.expiries()).toEqual(new Map());
   });
 
-  test("options of limiters", () => {
+  test("options of limiters are checked", () => {
     const one = [slidingWindow({ limit: 1, span: 1000 })];
     expect(thrown(() => limiterOf([]))).toEqual(argument("^policies is "));
     expect(thrown(() => limiterOf([...one, ...one]))).toEqual(argument("^policies is .*different names"));

@@ -5,11 +5,11 @@ import type { Decision } from "../../src/limiter/decision.ts";
 import { Limiter } from "../../src/limiter/limiter.ts";
 import { concurrency, slidingWindow } from "../../src/limiter/policies.ts";
 
-describe("callers who wait", () => {
+describe("callers of acquire", () => {
   const limiterOf = (policy = slidingWindow({ limit: 1, span: "1h" })) =>
     new Limiter(memoryStore(), [policy], { name: "wait" });
 
-  test("an abort right after the call is heard at once", async () => {
+  test("an abort right after the call takes effect at once", async () => {
     const limiter = limiterOf();
     await limiter.take("id");
     const controller = new AbortController();
@@ -18,7 +18,7 @@ describe("callers who wait", () => {
     await expect(waiting).rejects.toThrow("enough");
   });
 
-  test("nobody overtakes the line when the last in it gives up", async () => {
+  test("no caller overtakes the queue when its last one gives up", async () => {
     const turns = new FairWaiters();
     const order: string[] = [];
     let open!: (decision: Decision) => void;
@@ -51,7 +51,7 @@ describe("callers who wait", () => {
     expect(order).toEqual(["first", "late"]);
   });
 
-  test("a permit that is given back early is had before its lease is over", async () => {
+  test("a permit that is released early is available before its lease ends", async () => {
     const limiter = limiterOf(concurrency({ limit: 1, lease: "1h" }));
     const { permit } = await limiter.take("id");
     const waiting = limiter.acquire("id", { wait: "5s" });

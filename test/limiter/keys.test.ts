@@ -44,7 +44,7 @@ function verbs(limiter: Limiter, random: Random): Record<string, () => Promise<u
 }
 
 describe.each(KINDS)("%s", (kind) => {
-  test(`every key has an expiry in bounds after every verb, and has it back after PERSIST (seed ${seed})`, {
+  test(`every key has a bounded expiry after every call, and regains it after PERSIST (seed ${seed})`, {
     timeout: 60_000,
   }, async () => {
     const random = new Random(seed);
@@ -79,7 +79,7 @@ describe.each(KINDS)("%s", (kind) => {
     }
   });
 
-  test(`a step that is refused leaves every byte as it was, any cost (seed ${seed})`, { timeout: 60_000 }, async () => {
+  test(`a refused step changes no byte, for any cost (seed ${seed})`, { timeout: 60_000 }, async () => {
     const random = new Random(seed + 1);
     let refused = 0;
     while (refused < 100) {
@@ -107,7 +107,7 @@ describe.each(KINDS)("%s", (kind) => {
   });
 });
 
-test("the reset of one id among 20 000 touches its own keys alone, by one DEL for each", async () => {
+test("the reset of one id among 20 000 touches only its own keys, with one DEL each", async () => {
   const limiter = new Limiter(opened.store, [randomTerms("sliding-window", new Random(3)).policy], { name: "many" });
   await limiter.penalty("one");
   await limiter.penalty("on*");

@@ -31,7 +31,7 @@ function scene(lease = { permits: AHEAD, for: 100 }) {
   return { clock, process, asked: () => asked };
 }
 
-test("in no span more than the limit and what each process fetched ahead", async () => {
+test("no span has more calls than the limit and the permits that each process fetched ahead", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.nat(2), fc.constantFrom(0, 1, 30, 99, 100, 101, 700), fc.integer({ min: 1, max: 4 }))),
@@ -55,7 +55,7 @@ test("in no span more than the limit and what each process fetched ahead", async
   );
 });
 
-test("one process alone never passes the limit within a span that begins with its fetches, and asks seldom", async () => {
+test("one process alone never exceeds the limit in a span that begins with a fetch, and sends few requests", async () => {
   const { process, asked } = scene();
   const limiter = process();
   const decisions = await Promise.all(Array.from({ length: 60 }, () => limiter.take("id")));
@@ -64,7 +64,7 @@ test("one process alone never passes the limit within a span that begins with it
   expect(asked()).toBe(6);
 });
 
-test("what was fetched is given out for its time and no longer", async () => {
+test("fetched permits are valid for their time only", async () => {
   const { clock, process, asked } = scene();
   const limiter = process();
   await limiter.take("id");
@@ -76,7 +76,7 @@ test("what was fetched is given out for its time and no longer", async () => {
   expect(asked()).toBe(2);
 });
 
-test("a reset and other limits for one call act at once", async () => {
+test("a reset, and other limits of one call, apply at once", async () => {
   const { process, asked } = scene();
   const limiter = process();
   await limiter.take("id");
@@ -97,11 +97,11 @@ test.each([
   expect(make).toThrowError(expect.objectContaining({ code: "ARGUMENT", message: expect.stringContaining(named) }));
 });
 
-describe("while the store is out of reach", () => {
+describe("while the store is unreachable", () => {
   const ten = (limiter: Limiter) => Promise.allSettled(Array.from({ length: 10 }, () => limiter.take("a")));
 
   test.each(["throw", "allow", "deny", "local"] as const)(
-    "who waits for a fetch shares its fate: %s",
+    "callers that wait for a fetch get its outcome: %s",
     async (wished) => {
       const onStoreError = wished === "local" ? localDecisions() : wished;
       const [opened, lease] = [awayStore(), { permits: 3, for: "1s" } as const];
@@ -124,7 +124,7 @@ describe("while the store is out of reach", () => {
     },
   );
 
-  test("a call that costs nothing passes where nothing could be fetched", async () => {
+  test("a call with cost 0 passes although nothing was fetched", async () => {
     const policies = [slidingWindow({ limit: 1, span: "1h" })];
     const limiter = new Limiter(memoryStore(), policies, { name: "f", lease: { permits: 3, for: "1s" } });
     await limiter.take("a");

@@ -42,7 +42,7 @@ test.each([
   [1000, 40],
   [10_000, 56],
 ])(
-  "limit %i: at most 24 bytes a call and 160 a key, and %i reads a call: 4 log2 of the limit",
+  "limit %i: at most 24 bytes per call and 160 per key, and %i reads per call: 4 log2 of the limit",
   { timeout: 120_000 },
   async (limit, reads) => {
     const limiter = limiterOf(limit);
@@ -70,7 +70,7 @@ test.each([
   },
 );
 
-test("calls of one millisecond share a record, however many; a lone call's key is small", async () => {
+test("calls of one millisecond share a record; the key of a single call is small", async () => {
   const limiter = limiterOf(100_000);
   await limiter.take("id");
   const alone = Number(await raw.memory("USAGE", await onlyKey()));
@@ -80,7 +80,7 @@ test("calls of one millisecond share a record, however many; a lone call's key i
   expect(await limiter.peek("id")).toMatchObject({ remaining: 100_000 - 10_001 });
 });
 
-test("a key becomes small again when its window does, and goes when it is empty", async () => {
+test("a key shrinks with its window, and is deleted when it is empty", async () => {
   const limiter = limiterOf(2000);
   await fill(limiter, 2000);
   const full = Number(await raw.memory("USAGE", await onlyKey()));

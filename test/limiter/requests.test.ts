@@ -27,7 +27,7 @@ describe.each([
     ["another span", { policies: window(10, 60_000) }],
     ["a shadow", { policies: [fixedWindow({ limit: 10, span: 3_600_000, shadow: true })] }],
     ["an aligned window", { policies: [fixedWindow({ limit: 10, span: 3_600_000, aligned: true })] }],
-  ])("with %s, is another question: MISMATCH, and nothing is changed", async (_what, options) => {
+  ])("with %s, is a MISMATCH and changes nothing", async (_what, options) => {
     const limiter = limiterOf();
     const first = await limiter.take("a", { requestId });
     await expect(limiter.take("a", { requestId, ...options })).rejects.toMatchObject({
@@ -38,7 +38,7 @@ describe.each([
     expect(await limiter.peek("a")).toMatchObject({ remaining: 9 });
   });
 
-  test("is one question for every caller, with or without reservations", async () => {
+  test("is the same request for every caller, with or without reservations", async () => {
     const [one, other] = [limiterOf(), limiterOf()];
     const first = await one.take("a", { requestId });
     const reserved = await one.reserve("a", { cost: 1, lease: "1m" });
@@ -47,7 +47,7 @@ describe.each([
     await reserved?.cancel();
   });
 
-  test("is denied while the id is blocked, and afterwards answered as before", async () => {
+  test("is denied while the id is blocked, and has its first answer afterwards", async () => {
     const limiter = limiterOf();
     const first = await limiter.take("a", { requestId });
     await limiter.block("a", 5000);
@@ -62,7 +62,7 @@ describe.each([
     ["sliding-window", [slidingWindow({ limit: 1, span: "1h" })]],
     ["leaky-bucket", [leakyBucket({ capacity: 1, span: "1h" })]],
     ["concurrency", [concurrency({ limit: 1, lease: "1h" })]],
-  ])("after a reset is decided anew, and counts: %s", async (_kind, policies) => {
+  ])("is decided and counted again after a reset: %s", async (_kind, policies) => {
     const limiter = limiterOf(policies);
     await limiter.take("a", { requestId });
     await limiter.reset("a");
@@ -76,7 +76,7 @@ describe.each([
     expect(await limiter.take("a")).toMatchObject({ allowed: false });
   });
 
-  test("after a reset, another request of the same id is as new too; of another id it stands", async () => {
+  test("is new after a reset, as is any request of the same id; those of other ids are not", async () => {
     const limiter = limiterOf(window(2));
     for (const id of ["a", "b"]) for (const request of ["r1", "r2"]) await limiter.take(id, { requestId: request });
     await limiter.reset("a");
@@ -88,7 +88,7 @@ describe.each([
       expect(await limiter.take("b", { requestId: request })).toMatchObject({ allowed: true });
   });
 
-  test("is known for a minute from its grant, however often others come, and when the clock steps back", async () => {
+  test("is remembered for a minute from its grant, even if repeated, and when the clock steps back", async () => {
     const limiter = limiterOf(window(100));
     const first = await limiter.take("a", { requestId });
     for (let i = 0; i < 5; i++) {

@@ -60,7 +60,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("%s", (name) => {
     );
   });
 
-  test("each caller of a turn has a permit of its own", async () => {
+  test("each caller in a turn has a permit of its own", async () => {
     await opened.clear();
     const limiter = new Limiter(opened.store, [concurrency({ limit: 300, lease: "1m" })], { name: "pool" });
     const taken = await Promise.all(Array.from({ length: 301 }, () => limiter.take("id")));
@@ -70,7 +70,7 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("%s", (name) => {
     expect(await limiter.peek("id")).toMatchObject({ allowed: true, remaining: 120 });
   });
 
-  test("a thousand ids of one turn stay apart", async () => {
+  test("a thousand ids in one turn stay separate", async () => {
     await opened.clear();
     const limiter = new Limiter(opened.store, [slidingWindow({ limit: 3, span: "1m" })], { name: "many" });
     const taken = await Promise.all(Array.from({ length: 4000 }, (_, i) => limiter.take(`id${i % 1000}`)));

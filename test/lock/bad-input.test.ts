@@ -7,7 +7,7 @@ const lock = new Lock(store, "nightly");
 const isArgument = (message: RegExp) =>
   expect.objectContaining({ code: "ARGUMENT", message: expect.stringMatching(message) });
 
-describe("wrong arguments are named with value, bound and unit, before anything is asked", () => {
+describe("wrong arguments are refused with value, bound and unit before any request", () => {
   test.each([
     [{ lease: 9 }, /lease is 9; .* from 10 ms to 2147483647 ms/],
     [{ lease: 0 }, /lease is 0/],
@@ -32,7 +32,7 @@ describe("wrong arguments are named with value, bound and unit, before anything 
     expect(store.entryOf(lockKeyOf(store, "nightly"))).toBeUndefined();
   });
 
-  test("of the constructor and of extend", async () => {
+  test("of the constructor and of extend are refused", async () => {
     for (const [name, options, message] of [
       [7, {}, /name is 7/],
       ["\ud800", {}, /name/],
@@ -45,7 +45,7 @@ describe("wrong arguments are named with value, bound and unit, before anything 
     expect(await held!.release()).toBe(true);
   });
 
-  test("a memory store that is full refuses, and nothing of the lock is left", async () => {
+  test("a full memory store refuses, and nothing of the lock remains", async () => {
     const full = memoryStore({ maxBytes: 64 });
     await expect(new Lock(full, "nightly").tryLock()).rejects.toMatchObject({ code: "OVERLOADED" });
     expect(full.sizeBytes).toBe(0);

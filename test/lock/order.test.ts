@@ -12,7 +12,7 @@ const LEASE_MS = 600;
 /** Of the holder before which the line forms. */
 const FIRST_LEASE_MS = 3000;
 
-describe("on a clock that is stepped", () => {
+describe("on a stepped clock", () => {
   let aheadMs = 0;
   let random: Random;
   let server: ReturnType<typeof memoryStore>;
@@ -69,7 +69,7 @@ describe("on a clock that is stepped", () => {
   }
   const names = (count: number) => Array.from({ length: count }, (_, i) => `p${i}`);
 
-  test("lease after lease runs out, and the lock goes on in the order in which they came", async () => {
+  test("when lease after lease ends, the lock goes to the waiters in order", async () => {
     const got: string[] = [];
     const processes = await line(got, 20);
     await pass(21 * (LEASE_MS + 3 * 60));
@@ -78,7 +78,7 @@ describe("on a clock that is stepped", () => {
       if (i > 0) expect(each.gotAtMs - processes[i - 1]!.gotAtMs).toBeLessThanOrEqual(LEASE_MS + 3 * 60);
   });
 
-  test("the first has died: it costs 150 ms, and the others keep their order", async () => {
+  test("a dead first waiter costs 150 ms, and the others keep their order", async () => {
     const got: string[] = [];
     const [dead, second] = await line(got, 8);
     dead!.isDead = true;
@@ -88,7 +88,7 @@ describe("on a clock that is stepped", () => {
     expect(second!.gotAtMs - startMs).toBeLessThanOrEqual(LEASE_MS + RESERVATION_MS + 3 * 60);
   });
 
-  test("the first is frozen: it is passed over, and is the last when it comes back", async () => {
+  test("a frozen first waiter is skipped, and comes last when it returns", async () => {
     const got: string[] = [];
     const [frozen] = await line(got, 6);
     frozen!.frozenUntilMs = Date.now() + LEASE_MS + 3 * RESERVATION_MS;
@@ -96,7 +96,7 @@ describe("on a clock that is stepped", () => {
     expect(got).toEqual([...names(6).slice(1), "p0"]);
   });
 
-  test("many have died: each that asks goes before those that do not, within the promise of the first", async () => {
+  test("many dead waiters: each live one that asks precedes those that do not, within the first reservation", async () => {
     const got: string[] = [];
     const processes = await line(got, 20);
     for (const each of processes.slice(0, 18)) each.isDead = true;
@@ -106,7 +106,7 @@ describe("on a clock that is stepped", () => {
     expect(processes[18]!.gotAtMs - startMs).toBeLessThanOrEqual(LEASE_MS + RESERVATION_MS + 3 * 60);
   });
 
-  test("who does not wait gets nothing between, however often it tries", async () => {
+  test("a caller without a wait gets nothing in between, however often it tries", async () => {
     const got: string[] = [];
     await line(got, 5);
     let stolen = 0;
@@ -119,7 +119,7 @@ describe("on a clock that is stepped", () => {
     expect([got, stolen]).toEqual([names(5), 0]);
   });
 
-  test("nobody is alive who waits: who does not wait has the lock after one promise", async () => {
+  test("no waiter is alive: a caller without a wait gets the lock after one reservation", async () => {
     const got: string[] = [];
     for (const each of await line(got, 5)) each.isDead = true;
     await pass(LEASE_MS + 1);
@@ -129,7 +129,7 @@ describe("on a clock that is stepped", () => {
     expect(await lock.tryLock()).not.toBeNull();
   });
 
-  test.each([-60_000, -1000, -100, 100])("a server's clock that steps by %i ms changes no order", async (stepMs) => {
+  test.each([-60_000, -1000, -100, 100])("a step of the server's clock by %i ms changes no order", async (stepMs) => {
     const got: string[] = [];
     await line(got, 6);
     await pass(LEASE_MS / 2);
@@ -138,7 +138,7 @@ describe("on a clock that is stepped", () => {
     expect(got).toEqual(names(6));
   });
 
-  test("messages that take longer than a promise lasts cost time, not the lock", async () => {
+  test("messages that arrive after the reservation cost time, but the lock is not lost", async () => {
     const got: string[] = [];
     await line(got, 6, () => RESERVATION_MS);
     await pass(60_000);
@@ -149,7 +149,7 @@ describe("on a clock that is stepped", () => {
 describe("on Redis", () => {
   const stage = new LockStage();
 
-  test("eight processes, and holders that never release: the order in which they came", async () => {
+  test("eight processes and holders that never release: waiters get the lock in order", async () => {
     const got: number[] = [];
     const first = stage.lock();
     await first.tryLock({ lease: LEASE_MS });
@@ -164,7 +164,7 @@ describe("on Redis", () => {
     expect(got).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   });
 
-  test("on a full server a lock is released, and a place is given up", async () => {
+  test("on a full server a lock is released, and a waiter can leave", async () => {
     const [lock, other] = [stage.lock(), stage.lock()];
     const held = await lock.tryLock({ lease: "60s" });
     const abort = new AbortController();
@@ -186,7 +186,7 @@ describe("on Redis", () => {
   });
 });
 
-test("in a full memory store, whatever its last bytes, a lock is released, and its waiter keeps the place", async () => {
+test("in a full memory store, whatever its last bytes, a lock is released, and its waiter keeps its place", async () => {
   for (let maxBytes = 1000; maxBytes < 1200; maxBytes += 2) {
     const store = memoryStore({ maxBytes });
     const lock = new Lock(store, "nightly");

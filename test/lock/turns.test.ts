@@ -51,7 +51,7 @@ async function heldByAnother() {
 
 const names = Array.from({ length: 20 }, (_, i) => `p${i}`);
 
-test("the lock goes from process to process in the order in which they came, round and round", async () => {
+test("the lock passes from process to process in order, round and round", async () => {
   const got: string[] = [];
   const free = await heldByAnother();
   const processes = names.map((name) => waiting(got, name));
@@ -62,7 +62,7 @@ test("the lock goes from process to process in the order in which they came, rou
   expect(got).toEqual([...names, ...names, ...names]);
 });
 
-test("a called process that is dead costs 150 ms, once", async () => {
+test("a notified process that is dead costs 150 ms, once", async () => {
   const got: string[] = [];
   const free = await heldByAnother();
   const [dead, second, third] = ["dead", "second", "third"].map((name) => waiting(got, name));
@@ -75,7 +75,7 @@ test("a called process that is dead costs 150 ms, once", async () => {
   expect(third!.gotAtMs - second!.gotAtMs).toBe(1);
 });
 
-test("a call that is lost costs its process the turn, not its place among the served, and the others 150 ms", async () => {
+test("a lost notification costs its process the turn, but not its place, and the others 150 ms", async () => {
   const got: string[] = [];
   const free = await heldByAnother();
   const [deaf, second] = ["deaf", "second"].map((name) => waiting(got, name));
@@ -87,7 +87,7 @@ test("a call that is lost costs its process the turn, not its place among the se
   expect(got).toEqual(["second", "deaf"]);
 });
 
-test("however many are dead, a live waiter checks within some seconds, long before the lease would end", async () => {
+test("with any number of dead waiters, a live one checks within seconds, long before the lease would end", async () => {
   const got: string[] = [];
   const free = await heldByAnother();
   const dead = names.map((name) => waiting(got, name));
@@ -100,7 +100,7 @@ test("however many are dead, a live waiter checks within some seconds, long befo
   expect(alive.gotAtMs - freeMs).toBeLessThan(RENEW_MS);
 });
 
-test("a place ends when its process no longer asks: it is not called any more", async () => {
+test("a waiter loses its place when its process stops asking", async () => {
   const got: string[] = [];
   const free = await heldByAnother();
   const dead = names.map((name) => waiting(got, name));
@@ -113,7 +113,7 @@ test("a place ends when its process no longer asks: it is not called any more", 
   expect(alive.gotAtMs).toBe(freeMs);
 });
 
-test("who gives up waiting gives its place up, too", async () => {
+test("a waiter that gives up leaves its place", async () => {
   const got: string[] = [];
   const free = await heldByAnother();
   const [gone, second] = ["gone", "second"].map((name) => waiting(got, name));
@@ -126,7 +126,7 @@ test("who gives up waiting gives its place up, too", async () => {
   expect(server.entryOf(queueKeyOf(lockKeyOf(server, "nightly")))).toBeUndefined();
 });
 
-test("who gives up while its request is under way holds up nobody who waits beside it", async () => {
+test("a waiter that gives up during its request delays no other waiter", async () => {
   const lock = new Lock(server, "nightly");
   const free = await heldByAnother();
   const before = lock.tryLock({ wait: "60s" });
@@ -144,7 +144,7 @@ test("who gives up while its request is under way holds up nobody who waits besi
   expect((await gotAtMs) - startMs).toBeLessThan(10);
 });
 
-test("a freed lock is reserved for the called waiter for 150 ms; a waiter that gives up passes it on", async () => {
+test("a freed lock is reserved for the notified waiter for 150 ms; a waiter that gives up passes it on", async () => {
   const key = lockKeyOf(server, "nightly");
   const [a, b] = ["a".repeat(16), "b".repeat(16)];
   const ask = (id: string) => server.run(acquire, key, { token: `oriel:${id}`, leaseMs: 1000, id });
@@ -171,7 +171,7 @@ test("a freed lock is reserved for the called waiter for 150 ms; a waiter that g
   expect(await ask("")).toHaveProperty("fence");
 });
 
-test("places are bounded", async () => {
+test("the number of places is bounded", async () => {
   const key = lockKeyOf(server, "nightly");
   for (let i = 0; i <= MAX_PLACES + 1; i++)
     await server.run(acquire, key, { token: `oriel:${i}`, leaseMs: 1000, id: String(i).padEnd(16, "x") });

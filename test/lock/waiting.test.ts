@@ -12,7 +12,7 @@ const stage = new LockStage();
 
 const listeners = async () => (await stage.raw.pubsub("CHANNELS", "unlock:oriel:{nightly}:*")).length;
 
-test("without a wait, one script call gives the answer, free or held", async () => {
+test("without a wait, one script call returns the answer, free or held", async () => {
   const lock = stage.lock();
   await (await lock.tryLock())!.release();
   const before = await stage.scripts();
@@ -24,8 +24,8 @@ test("without a wait, one script call gives the answer, free or held", async () 
   await held!.release();
 });
 
-describe("50 who wait", () => {
-  test("in one process: nobody asks while nothing happens, and a release is one script for all", async () => {
+describe("50 waiters", () => {
+  test("in one process: no requests while nothing happens, and one script call for a release", async () => {
     const [lock, crowd] = [stage.lock(), stage.lock()];
     const held = await lock.tryLock({ lease: "60s" });
     const waits = Array.from({ length: 50 }, () => crowd.tryLock({ wait: "20s", lease: "60s" }));
@@ -48,7 +48,7 @@ describe("50 who wait", () => {
     await last.release();
   });
 
-  test("in 50 processes: nobody asks while nothing happens, and a release is a few scripts, however many wait", async () => {
+  test("in 50 processes: no requests while nothing happens, and a few script calls for a release", async () => {
     const held = await stage.lock().tryLock({ lease: "60s" });
     let letFirstGo = () => {};
     const firstMayGo = new Promise<void>((resolve) => {
@@ -80,8 +80,8 @@ describe("50 who wait", () => {
   });
 });
 
-describe("a message that never comes", () => {
-  test("costs until the holder's lease is over, no more", async () => {
+describe("a message that never arrives", () => {
+  test("costs at most the rest of the holder's lease", async () => {
     const held = await stage.lock().tryLock({ lease: 700 });
     const waits = stage.lock().tryLock({ wait: "20s" });
     await until("it listens", async () => (await listeners()) === 1);
@@ -90,7 +90,7 @@ describe("a message that never comes", () => {
     expect(next!.fence).toBeGreaterThan(held!.fence);
   });
 
-  test("because the subscription's connection was cut: it is made again, and then asked", async () => {
+  test("because the connection of the subscription was cut: it is opened again, and the lock is checked", async () => {
     const held = await stage.lock().tryLock({ lease: "60s" });
     const waits = stage.lock().tryLock({ wait: "20s" });
     await until("it listens", async () => (await listeners()) === 1);
@@ -99,7 +99,7 @@ describe("a message that never comes", () => {
     expect(await (await waits)!.release()).toBe(true);
   });
 
-  test("because the user may not subscribe: the lease ends the wait", async () => {
+  test("because the user must not subscribe: the end of the lease ends the wait", async () => {
     await stage.raw.call("ACL", "SETUSER", "deaf", "on", "nopass", "~*", "+@all", "resetchannels");
     const held = await stage.lock().tryLock({ lease: 700 });
     const deaf = stage.lock({}, stage.server.url.replace("//", "//deaf:any@"));
@@ -130,7 +130,7 @@ describe("over node-redis", () => {
   });
 });
 
-test("a store that cannot be listened to is asked every 100 ms", async () => {
+test("a store without notifications is polled every 100 ms", async () => {
   const lock = stage.lock();
   const { subscribe: _none, ...deafStore } = stage.lastStore;
   const held = await lock.tryLock({ lease: "60s" });
@@ -141,7 +141,7 @@ test("a store that cannot be listened to is asked every 100 ms", async () => {
   expect(await (await waits)!.release()).toBe(true);
 });
 
-test("the connection that listens keeps no process alive, and ends with the store", async () => {
+test("the subscribed connection does not keep the process alive, and closes with the store", async () => {
   const held = await stage.lock().tryLock({ lease: "60s" });
   const store = redisStore(stage.server.url);
   expect(await new Lock(store, "nightly").tryLock({ wait: 50 })).toBeNull();

@@ -38,7 +38,7 @@ overMatrix("lockedWindow", (name, open, { kernel, modes }) =>
     const on = (store: Store, options = {}) =>
       new LockedWindow(store, "orders", { span: SPAN_MS, ...opened.modes, ...options });
 
-    test("answers as brute force over what two processes add, while time goes on", async () => {
+    test("answers like brute force over the events of two processes while time passes", async () => {
       const windows = [on(opened.store), on(opened.other)];
       const events: { t: number; value: number }[] = [];
       // Over HTTP there is no message that the lock is free, so a waiter polls.
@@ -52,7 +52,7 @@ overMatrix("lockedWindow", (name, open, { kernel, modes }) =>
       }
     });
 
-    test("keeps an event of exactly the span with closed both, and not with closed right", async () => {
+    test("includes an event of exactly the span with closed both, and excludes it with closed right", async () => {
       await on(opened.store).addAndGetStats(5);
       opened.clock.nowMs += SPAN_MS;
       expect((await on(opened.store, { closed: "both" }).stats()).count).toBe(1);
@@ -62,7 +62,7 @@ overMatrix("lockedWindow", (name, open, { kernel, modes }) =>
       expect(await on(opened.store).addAndGetStats(2)).toEqual({ count: 1, sum: 2, average: 2, p99: 2 });
     });
 
-    test("adds what was called meanwhile in one step, and answers each for all", async () => {
+    test("adds concurrent events in one step, and answers each call for all", async () => {
       const window = on(opened.store);
       const answers = await Promise.all(Array.from({ length: 500 }, (_, i) => window.addAndGetStats(i)));
       expect(answers[0]!.count).toBe(500);
@@ -86,7 +86,7 @@ overMatrix("lockedWindow", (name, open, { kernel, modes }) =>
       expect({ newest, ages, count }).toEqual({ newest: 4, ages: [10, 0], count: 2 });
     });
 
-    test("leaves everything as it was where a statistic throws", async () => {
+    test("changes nothing if a statistic throws", async () => {
       await on(opened.store).addAndGetStats(1);
       const broken = on(opened.store, {
         statistics: {
@@ -99,7 +99,7 @@ overMatrix("lockedWindow", (name, open, { kernel, modes }) =>
       expect((await on(opened.store).stats()).sum).toBe(1);
     });
 
-    test("is not written by a hold whose place was taken, and not after it was deleted", async () => {
+    test("is not written by a hold that was superseded, nor after a delete", async () => {
       const { store, other } = opened;
       await on(store).addAndGetStats(1);
       const fence = 9_000_000_000_000_000;
@@ -122,7 +122,7 @@ overMatrix("lockedWindow", (name, open, { kernel, modes }) =>
       expect((await on(store).stats()).count).toBe(0);
     });
 
-    test("refuses what would pass maxBytes before anything is written", async () => {
+    test("refuses events above maxBytes before anything is written", async () => {
       const window = on(opened.store, { maxBytes: 1200 });
       await Promise.all(Array.from({ length: 100 }, (_, i) => window.addAndGetStats(i)));
       await expect(window.addAndGetStats(1)).rejects.toMatchObject({ code: "TOO_LARGE", applied: "no" });

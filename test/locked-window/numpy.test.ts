@@ -11,7 +11,7 @@ const python = findPython("numpy");
 if (!python) console.log("skipped: exchange with NumPy: no Python with NumPy; `npm test` unpacks one");
 const SPAN_MS = 60_000;
 
-describe.skipIf(!python)("a window that is shared with a NumPy program", () => {
+describe.skipIf(!python)("a window shared with a NumPy program", () => {
   let server: Awaited<ReturnType<typeof startRedis>>;
   let store: Store;
   let raw: Redis;
@@ -34,7 +34,7 @@ describe.skipIf(!python)("a window that is shared with a NumPy program", () => {
     return JSON.parse(run.stdout) as unknown;
   }
 
-  test("as bytes: each reads what the other wrote, and both get the same numbers bit for bit", async () => {
+  test("as bytes: each reads the other's writes, and both have the same numbers bit for bit", async () => {
     const window = new LockedWindow(store, "exchange", { span: SPAN_MS });
     const key = "sw_counter_bytes:{exchange}";
     for (const value of [3.3, 1e-3, 12.25, 7.7]) {
@@ -47,7 +47,7 @@ describe.skipIf(!python)("a window that is shared with a NumPy program", () => {
     expect([times!.length, values!.length]).toEqual([64, 32]);
   });
 
-  test("as base64 text: it is recognised, and replaced by bytes at the next step", async () => {
+  test("as base64 text: it is recognised, and replaced by bytes in the next step", async () => {
     const window = new LockedWindow(store, "listing", { span: SPAN_MS });
     const key = "sw_counter_bytes:{listing}";
     numpyAdds(key, 5.1, "text");

@@ -37,7 +37,7 @@ async function start(value: number): Promise<ChildProcess> {
   return child;
 }
 
-test("processes that are stopped past their lease, or killed, overwrite nothing: each acknowledged event is there", {
+test("processes that are killed, or stopped past their lease, overwrite nothing: each acknowledged event is there", {
   timeout: 60_000,
 }, async () => {
   const running = await Promise.all([1, 2, 3, 4].map(start));
@@ -62,7 +62,7 @@ test("processes that are stopped past their lease, or killed, overwrite nothing:
   expect(await counted(4)).toBeGreaterThan(40);
 });
 
-test("lost replies, lost requests and a script flush between two calls: an acknowledged event is there once, others at most once", async () => {
+test("lost replies, lost requests and SCRIPT FLUSH: an acknowledged event is there once, others at most once", async () => {
   const lossy = redisStore(proxy.url, { deadline: 2000 });
   const raw = new Redis(server.url);
   const window = new LockedWindow(lossy, "orders", { span: "1h", lease: 500 });

@@ -8,12 +8,12 @@ const names = Object.keys(structures) as StructureName[];
 describe.each(names)("the matrix of %s", (name) => {
   const { modes, elsewhere, ...structure } = structures[name];
 
-  test("has each option that its code knows as a dimension, or says why it is none", () => {
+  test("has a dimension for each option of its code, or a reason for none", () => {
     const known = knownOptionsOf({ modes, elsewhere, ...structure });
     expect([...Object.keys(modes), ...Object.keys(elsewhere)].sort()).toEqual(known.sort());
   });
 
-  test("has every pair of values that can be", () => {
+  test("has every possible pair of values", () => {
     const dimensions = dimensionsOf(name);
     const rows = rowsOf(name);
     const asRow = ({ name: _, modes: own, ...row }: (typeof rows)[number]) => ({
@@ -26,7 +26,7 @@ describe.each(names)("the matrix of %s", (name) => {
   });
 });
 
-test("the rows for a limiter that does not load, and for a series without a copy, exist", () => {
+test("has rows for a limiter that does not load, and for a series without a copy", () => {
   const limiters = rowsOf("limiter").filter(({ scripting }) => scripting === "functions");
   expect(new Set(limiters.map(({ store }) => store)).size).toBe(storeNames.length - 2);
   expect(rowsOf("series").some(({ modes, store }) => modes.resident === false && store !== "memory")).toBe(true);

@@ -5,8 +5,8 @@ import { WindowWrap } from "../../src/metrics/window-wrap.ts";
 
 const T = 1_600_000_000_000;
 
-describe("what Sentinel's tests lack", () => {
-  test("a clock that steps back: a detached bucket, counted; the slot goes on untouched", () => {
+describe("cases missing from Sentinel's tests", () => {
+  test("a clock steps back: the bucket is detached and counted, and the slot does not change", () => {
     const ring = new LeapArray(10, 1000, () => new MetricBucket());
     ring.currentWindow(T)?.value.addAllowed(5);
     const late = ring.currentWindow(T - 1000);
@@ -38,7 +38,7 @@ describe("what Sentinel's tests lack", () => {
     }
   });
 
-  test.each([1, 2, 10, 10_000])("an idle gap of %i windows: only what is live counts", (gap) => {
+  test.each([1, 2, 10, 10_000])("an idle gap of %i windows: only live buckets count", (gap) => {
     const ring = new LeapArray(10, 1000, () => new MetricBucket(), { mode: "exact" });
     for (let i = 0; i < 10; i++) ring.currentWindow(T + 100 * i)?.value.addAllowed(1);
     const nowMs = T + 900 + 100 * gap;
@@ -47,7 +47,7 @@ describe("what Sentinel's tests lack", () => {
     expect(ring.values(nowMs)).toHaveLength(Math.max(0, 10 - gap) + 1);
   });
 
-  test("one bucket: no previous one, and nothing of the last interval is left", () => {
+  test("one bucket: there is no previous one, and nothing of the last interval remains", () => {
     for (const mode of ["sentinel", "exact"] as const) {
       const ring = new LeapArray(1, 1000, () => new MetricBucket(), { mode });
       ring.currentWindow(T)?.value.addAllowed(1);
@@ -58,7 +58,7 @@ describe("what Sentinel's tests lack", () => {
     }
   });
 
-  test("times before 1970 have no bucket, and the first instant has", () => {
+  test("times before 1970 have no bucket, but the first instant has", () => {
     const ring = new LeapArray(2, 1000, () => new MetricBucket());
     expect([ring.currentWindow(-1), ring.previousWindow(-1), ring.windowValue(-1), ring.validHead(-1)]).toEqual(
       Array(4).fill(null),
@@ -69,7 +69,7 @@ describe("what Sentinel's tests lack", () => {
     expect(ring.previousWindow(0)).toBeNull();
   });
 
-  test("windowValue makes nothing and answers for its own bucket only", () => {
+  test("windowValue creates nothing, and answers for its own bucket only", () => {
     const ring = new LeapArray(2, 1000, () => new MetricBucket());
     expect(ring.windowValue(T)).toBeNull();
     expect(ring.listAll()).toEqual([]);
@@ -79,7 +79,7 @@ describe("what Sentinel's tests lack", () => {
     expect(ring.windowValue(T + 1000)).toBeNull();
   });
 
-  test("windowsSince steps from the bucket of an instant on, oldest first", () => {
+  test("windowsSince lists buckets from that of an instant on, oldest first", () => {
     const ring = new LeapArray(4, 400, () => new MetricBucket(), { mode: "exact" });
     for (const t of [200, 300, 400, 500]) ring.currentWindow(T + t);
     const starts = (sinceMs: number) => ring.windowsSince(T + sinceMs, T + 550).map((wrap) => wrap.startMs - T);
@@ -88,7 +88,7 @@ describe("what Sentinel's tests lack", () => {
     expect(starts(600)).toEqual([]);
   });
 
-  test("values are reset by `reset`, by their own reset(), or made anew", () => {
+  test("values are reset by `reset`, by their own reset(), or replaced", () => {
     const given = new LeapArray(1, 10, () => [1], { reset: (value, startMs) => value.push(startMs) });
     given.currentWindow(0);
     expect(given.currentWindow(10)?.value).toEqual([1, 10]);
@@ -100,7 +100,7 @@ describe("what Sentinel's tests lack", () => {
     expect(wrap?.value).toEqual({ timeMs: 10, made: 2 });
   });
 
-  test("FutureBucketLeapArrayTest.testFutureMetricLeapArray: what is written at t never counts at t", () => {
+  test("FutureBucketLeapArrayTest.testFutureMetricLeapArray: an event at t never counts at t", () => {
     const ring = new LeapArray(10, 2000, () => new MetricBucket(), { mode: "future" });
     for (let t = T; t < T + 2000; t += 200) {
       ring.currentWindow(t)?.value.addAllowed(1);

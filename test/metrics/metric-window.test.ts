@@ -35,7 +35,7 @@ describe("ArrayMetricTest", () => {
     expect(passes((startMs) => startMs >= 2500)).toEqual([]);
   });
 
-  test("an exact-interval read through it, which upstream never tests: the slot has turned, the oldest is gone", () => {
+  test("an exact-interval read, untested upstream: the slot is reused, and the oldest bucket is gone", () => {
     const metric = new MetricWindow({ sampleCount: 2, interval: 1000, mode: "sentinel" });
     metric.addAllowed(3, T);
     expect(metric.allowed(T + 999)).toBe(3);
@@ -91,7 +91,7 @@ describe("sentinel-golang core/stat/base", () => {
     expect([small.minLatencyMs(), small.meanLatencyMs()]).toEqual([100, 1]);
   });
 
-  test("TestSlidingWindowMetric_GetIntervalSumWithTime: what is ahead of the view does not count", () => {
+  test("TestSlidingWindowMetric_GetIntervalSumWithTime: buckets ahead of the view do not count", () => {
     const metric = new MetricWindow({ sampleCount: 20, interval: 10_000 });
     for (let i = 0; i < 500; i++) metric.addAllowed(1, at + 1000 + i);
     for (let i = 0; i < 2000; i++) metric.addAllowed(1, at);
@@ -115,7 +115,7 @@ describe("rates, averages, extremes", () => {
     expect([metric.details(), metric.previous()]).toEqual([[], undefined]);
   });
 
-  test("as the design shows them", () => {
+  test("equal the design's example", () => {
     metric.addSuccess(1);
     metric.addLatency(12);
     metric.addFailure(1);
@@ -167,7 +167,7 @@ describe("rates, averages, extremes", () => {
   });
 });
 
-test("a time earlier than its slot counts as late only", () => {
+test("an event earlier than its slot counts as late only", () => {
   const metric = new MetricWindow({ sampleCount: 10, interval: 1000, percentiles: true, clock: () => T });
   metric.recordSuccess(5, T);
   metric.recordSuccess(7, T - 1000);
@@ -177,7 +177,7 @@ test("a time earlier than its slot counts as late only", () => {
   expect(metric.latencyPercentileMs(100)).toBe(5);
 });
 
-test("sentinel's and oriel's answers where they differ by intent", () => {
+test("sentinel and exact modes differ as documented", () => {
   const [exact, sentinel] = (["exact", "sentinel"] as const).map(
     (mode) => new MetricWindow({ sampleCount: 2, interval: 1000, mode, clock: () => T }),
   ) as [MetricWindow, MetricWindow];

@@ -82,8 +82,8 @@ test("testWindowAfterOneInterval", () => {
   expect(ring.currentWaiting()).toBe(10);
 });
 
-describe("MetricWindow, booked ahead", () => {
-  test("the same walk as time goes on: each bucket begins with what was booked for it", () => {
+describe("MetricWindow with booked passes", () => {
+  test("each bucket begins with its booked passes as time passes", () => {
     let nowMs = T;
     const metric = new MetricWindow({ sampleCount: 10, interval: 2000, clock: () => nowMs });
     for (let i = 0; i < 10; i++) {
@@ -95,7 +95,7 @@ describe("MetricWindow, booked ahead", () => {
     expect(metric.allowed()).toBe(19);
   });
 
-  test("what was booked counts also where nobody called while its bucket was the current one", () => {
+  test("booked passes count even if no call is made during their bucket", () => {
     let nowMs = T;
     const metric = new MetricWindow({ sampleCount: 10, interval: 2000, clock: () => nowMs });
     metric.addWaiting(T + lengthMs, 3);
@@ -105,7 +105,7 @@ describe("MetricWindow, booked ahead", () => {
     expect(metric.allowed()).toBe(0);
   });
 
-  test("what cannot be booked is late: counted as such", () => {
+  test("passes that cannot be booked count as late", () => {
     const metric = new MetricWindow({ sampleCount: 2, interval: 1000, clock: () => T });
     metric.addWaiting(T + 500, 1);
     metric.addWaiting(T + 1500, 1);
@@ -113,7 +113,7 @@ describe("MetricWindow, booked ahead", () => {
     expect([metric.waiting(), metric.lateCount]).toEqual([1, 2]);
   });
 
-  test("the least RT of a bucket that began with booked passes is its own", () => {
+  test("the smallest latency of a bucket with booked passes is its own", () => {
     let nowMs = T;
     const metric = new MetricWindow({ sampleCount: 2, interval: 1000, clock: () => nowMs });
     metric.addLatency(3);

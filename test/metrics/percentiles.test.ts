@@ -11,7 +11,7 @@ const T = 1_600_000_000_000;
 const METHODS: PercentileMethod[] = ["linear", "nearest", "inverted_cdf"];
 
 describe.each(["exact", "sentinel"] as const)(`percentiles on random traces, mode %s (seed ${seed})`, (mode) => {
-  test("are those of the latencies that count, however the clock walks", () => {
+  test("equal those of the latencies that count, for any steps of the clock", () => {
     fc.assert(
       fc.property(scenario, fc.constantFrom(...METHODS), ({ sampleCount, lengthMs, beginMs, steps }, method) => {
         const intervalMs = sampleCount * lengthMs;
@@ -66,7 +66,7 @@ describe("percentiles per window", () => {
   const metric = new MetricWindow({ sampleCount: 60, interval: 60_000, percentiles: true, clock: () => nowMs });
   const lastSecond = metric.view({ sampleCount: 1, interval: 1000 });
 
-  test("over the buckets that count, and over a view's", () => {
+  test("cover the buckets that count, also those of a view", () => {
     expect(metric.latencyPercentileMs(99)).toBeNaN();
     for (let i = 1; i <= 100; i++) metric.recordSuccess(i);
     nowMs += 1000;
@@ -77,7 +77,7 @@ describe("percentiles per window", () => {
     expect(metric.latencyPercentileMs(50, { method: "inverted_cdf" })).toBe(51);
   });
 
-  test("the window moves on by whole buckets, also where nothing is recorded", () => {
+  test("move by whole buckets, also while nothing is recorded", () => {
     nowMs = T + 59_999;
     expect(metric.latencyPercentileMs(0)).toBe(1);
     nowMs = T + 60_000;
@@ -86,7 +86,7 @@ describe("percentiles per window", () => {
     expect(metric.latencyPercentileMs(0)).toBeNaN();
   });
 
-  test("a time given counts in its bucket; one an interval old in none", () => {
+  test("count a given time in its bucket; an interval later it is in none", () => {
     metric.recordSuccess(5);
     metric.recordSuccess(3, nowMs - 2000);
     metric.recordSuccess(1, nowMs - 60_000);
@@ -94,14 +94,14 @@ describe("percentiles per window", () => {
     expect(lastSecond.latencyPercentileMs(0)).toBe(5);
   });
 
-  test("begin anew after the clock stepped back by an hour", () => {
+  test("start empty after the clock stepped back by an hour", () => {
     nowMs -= 3_599_000;
     expect(metric.latencyPercentileMs(100)).toBeNaN();
     metric.recordSuccess(8);
     expect(metric.latencyPercentileMs(100)).toBe(8);
   });
 
-  test("begin anew after a time was given that is an hour ahead", () => {
+  test("start empty after a time that is an hour ahead", () => {
     metric.recordSuccess(7, nowMs + 3_601_000);
     nowMs += 2000;
     metric.recordSuccess(6);
@@ -109,7 +109,7 @@ describe("percentiles per window", () => {
     expect(metric.lateCount).toBe(1);
   });
 
-  test("events that do not fit are refused, and not counted", () => {
+  test("refuse events that do not fit, without counting them", () => {
     const small = new MetricWindow({
       sampleCount: 1,
       interval: 1000,

@@ -72,7 +72,7 @@ function asSentinel({ minLatencyMs, maxLatencyMs, ...answers }: Answers): Answer
 }
 
 describe.each(["exact", "sentinel"] as const)(`random traces, mode %s (seed ${seed})`, (mode) => {
-  test("LeapArray of buckets and MetricWindow answer as brute force over the log", () => {
+  test("LeapArray of buckets and MetricWindow match brute force over the log", () => {
     fc.assert(
       fc.property(scenario, ({ sampleCount, lengthMs, beginMs, steps }) => {
         const intervalMs = sampleCount * lengthMs;
@@ -102,7 +102,7 @@ describe.each(["exact", "sentinel"] as const)(`random traces, mode %s (seed ${se
     );
   });
 
-  test("a view answers as a window of its own size over the same log", () => {
+  test("a view answers like a window of its own size over the same log", () => {
     fc.assert(
       fc.property(scenario, fc.integer({ min: 1, max: 10 }), ({ sampleCount, lengthMs, beginMs, steps }, share) => {
         const count = Math.min(share, sampleCount);

@@ -45,7 +45,7 @@ describe("StatisticNodeTest", () => {
   });
 });
 
-test("rates, and the complete seconds, each returned once", () => {
+test("rates are correct, and each complete second is returned once", () => {
   let nowMs = T;
   const node = new StatisticNode({ clock: () => nowMs });
   node.addAllowed(2);
@@ -81,7 +81,7 @@ describe("tryOccupyNext", () => {
     return node;
   };
 
-  test("the wait until the oldest bucket has left, where that makes room", () => {
+  test("returns the wait until the oldest bucket leaves, if that makes room", () => {
     expect(open([[0, 10]], 700).tryOccupyNext(1, 10)).toBe(300);
     expect(
       open(
@@ -114,7 +114,7 @@ describe("tryOccupyNext", () => {
     expect(open([[0, 10]], 1).tryOccupyNext(1, 10)).toBe(Infinity);
   });
 
-  test("what waits counts, up to the threshold", () => {
+  test("counts waiting passes, up to the threshold", () => {
     const node = open([[0, 10]], 700);
     for (let i = 0; i < 10; i++) {
       const waitMs = node.tryOccupyNext(1, 10);

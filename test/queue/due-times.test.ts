@@ -7,7 +7,7 @@ import { Live } from "./faults/live.ts";
 describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
   const live = new Live(kind);
 
-  test("due at random times, four consumers: nothing comes before its time, nor much after it", async () => {
+  test("random due times and four consumers: no message comes early or much too late", async () => {
     const COUNT = 1000;
     const queue = live.queue();
     const early: string[] = [];
@@ -27,7 +27,7 @@ describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
     expect(late.sort((a, b) => a - b)[COUNT / 2]).toBeLessThan(250); // some 1 ms where nothing else runs
   });
 
-  test("an earlier message wakes who sleeps for a later one, in every process", async () => {
+  test("an earlier message wakes workers that sleep for a later one, in every process", async () => {
     const handed: unknown[] = [];
     const queues = [live.queue(), live.queue(), live.queue({ isProxied: true })];
     for (const queue of queues) live.work(queue, ({ payload }) => void handed.push(payload));
@@ -42,7 +42,7 @@ describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
     expect(tookMs).toBeLessThan(3000); // far from the look that comes anyway
   });
 
-  test("a producer whose clock is an hour wrong: a delay is the server's, `at` is what it said", async () => {
+  test("a producer whose clock is off by an hour: a delay counts from the server's time, `at` is absolute", async () => {
     const queue = live.queue();
     const wrong = vi
       .spyOn(Date, "now")
@@ -57,7 +57,7 @@ describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
     expect(Math.abs((await queue.get("at"))!.atMs - Date.now() - 3_600_000)).toBeLessThan(30_000);
   });
 
-  test("one message due in ten minutes, another in a month, four workers: at most a command a second each", async () => {
+  test("one message due in ten minutes, another in a month, four workers: at most one command per second each", async () => {
     const queue = live.queue();
     await queue.addBulk([
       { payload: 1, delay: "10m" },
@@ -72,7 +72,7 @@ describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
     expect(count).toBe(0);
   });
 
-  test("100 000 due at one ms come in order of adding, and no step keeps the server for long", {
+  test("100 000 messages due at one ms come in order of adding, and no step blocks the server for long", {
     timeout: 60_000,
   }, async () => {
     const COUNT = 100_000;

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterEach(() => stage.clear());
 afterAll(() => opened?.close());
 
-test("a worker without notifications polls within 6 s, and knows the next due time by itself", async () => {
+test("a worker without notifications polls within 6 s, and computes the next due time itself", async () => {
   expect(opened.store.subscribe).toBeUndefined();
   const queue = stage.queue<number>();
   const done: [payload: number, lateMs: number][] = [];

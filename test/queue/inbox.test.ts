@@ -73,7 +73,7 @@ describe.each<Dialect>(["postgres", "mysql", "sqlite"])("in %s", (dialect) => {
     await worker.close();
   }
 
-  test("a handler that throws after its commit makes the effect once", async () => {
+  test("a handler that throws after its commit has its effect once", async () => {
     const { id } = await queue.add("a");
     const reported: boolean[] = [];
     await workOff(async (job) => {
@@ -84,7 +84,7 @@ describe.each<Dialect>(["postgres", "mysql", "sqlite"])("in %s", (dialect) => {
     expect((await database.effects()).filter((each) => each === id)).toEqual([id]);
   });
 
-  test("what is rolled back is made again", async () => {
+  test("an effect that is rolled back happens again", async () => {
     const { id } = await queue.add("a");
     const reported: boolean[] = [];
     await workOff((job) =>
@@ -98,7 +98,7 @@ describe.each<Dialect>(["postgres", "mysql", "sqlite"])("in %s", (dialect) => {
   });
 
   test.each(["commits", "rolls back"])(
-    "while another delivery runs whose claim lapsed, and which then %s",
+    "the effect happens once while another delivery with a lapsed claim runs, which then %s",
     async (how) => {
       const { id } = await queue.add("a");
       const reported: [number, boolean][] = [];
@@ -139,7 +139,7 @@ describe.each<Dialect>(["postgres", "mysql", "sqlite"])("in %s", (dialect) => {
     },
   );
 
-  test("a worker that is killed between its commit and the acknowledgement made it", async () => {
+  test("a worker killed between commit and acknowledgement has had its effect", async () => {
     const { id } = await queue.add("a");
     const child = startChild(CHILD, [redis.url, name, dialect, address]);
     await child.printed(1);
@@ -153,7 +153,7 @@ describe.each<Dialect>(["postgres", "mysql", "sqlite"])("in %s", (dialect) => {
     expect((await database.effects()).filter((each) => each === id)).toEqual([id]);
   });
 
-  test("ids and queues that only look alike have effects of their own", async () => {
+  test("ids and queues that look alike have separate effects", async () => {
     const ids = ["e", "E", "é", "e ", " e", "e\t", "𝄞".repeat(511), "𝄞".repeat(512), `${"𝄞".repeat(511)}𝄢`];
     const names = ["𝄞".repeat(128), `${"𝄞".repeat(127)}𝄢`, name, `${name} `];
     for (const each of names)
@@ -163,7 +163,7 @@ describe.each<Dialect>(["postgres", "mysql", "sqlite"])("in %s", (dialect) => {
   });
 });
 
-test("a connection of another character set distinguishes ids too", async () => {
+test("a connection with another character set distinguishes ids too", async () => {
   const client = await mysql.createConnection({
     host: "127.0.0.1",
     port: mariadb.port,
@@ -177,7 +177,7 @@ test("a connection of another character set distinguishes ids too", async () => 
   expect(made).toEqual([true, true, false]);
 });
 
-describe("refuses", () => {
+describe("the inbox refuses", () => {
   const nothing = { query: () => Promise.reject(new Error("something was sent")) } as InboxTransaction;
 
   test.each([
@@ -198,7 +198,7 @@ describe("refuses", () => {
     });
   });
 
-  test("a pool, whose statements are in no transaction, and what is no connection", async () => {
+  test("a pool, which has no transaction, and any value that is no connection", async () => {
     const pools = [new pg.Pool(), mysql.createPool({})];
     ends.push(() => Promise.all(pools.map((pool) => pool.end())));
     for (const pool of pools)

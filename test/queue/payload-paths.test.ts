@@ -23,7 +23,7 @@ test.each([
   ["a function", () => 1, "payload is a function"],
   ["what is too deep", deep, "payload is an array of 1; it must be at most 1000 objects deep"],
   ["a getter that throws", springing, "payload.user.id is undefined; it must be what can be read"],
-])("a payload that JSON cannot say is refused with its path: %s", async (_, payload, message) => {
+])("a payload that is not valid JSON is refused with its path: %s", async (_, payload, message) => {
   const queue = new DelayQueue(memoryStore(), "mail");
   await expect(queue.add(payload)).rejects.toMatchObject({
     code: "ARGUMENT",

@@ -141,7 +141,7 @@ async function play(seed: number) {
   return { violations, deliveries, handled: succeeded.size, dead: dead.size };
 }
 
-test(`${count} schedules: nothing accepted is lost, no message is with two who both believe they have it`, async () => {
+test(`${count} schedules: no accepted message is lost, and no two workers believe that they hold the same one`, async () => {
   const sums = { deliveries: 0, handled: 0, dead: 0 };
   const violations: string[] = [];
   for (let seed = first; seed < first + count; seed++) {

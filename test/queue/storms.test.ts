@@ -8,7 +8,7 @@ const first = Number(ORIEL_SEED ?? ORIEL_FIRST_SEED);
 const count = ORIEL_SEED === undefined ? Number(ORIEL_SEEDS ?? 20) : 1;
 const SITES = Number(process.env.ORIEL_SITES ?? 8);
 
-test(`${count} storms from seed ${first}: nothing accepted is lost, nothing is with two at once, all comes to an end`, {
+test(`${count} storms from seed ${first}: no accepted message is lost or held twice, and all are finished`, {
   timeout: 60_000 + count * 2000,
 }, async () => {
   const all = await playStorms({ first, count, sites: SITES });
@@ -23,7 +23,7 @@ test(`${count} storms from seed ${first}: nothing accepted is lost, nothing is w
 const broken = MUTATIONS.slice(0, ORIEL_SEEDS === undefined ? 1 : MUTATIONS.length);
 
 test.each(broken.map((mutation) => [mutation.rule, mutation] as const))(
-  "storms need: %s",
+  "storms depend on: %s",
   {
     timeout: 180_000,
   },

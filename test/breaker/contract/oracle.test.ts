@@ -110,7 +110,7 @@ describe.each([
   });
   afterAll(() => stage?.opened.close());
 
-  test(`${processes} process(es): every call passes or not, and every window holds, as a list of all calls says`, {
+  test(`${processes} process(es): decisions and windows match a list of all calls`, {
     timeout: 120_000,
   }, async () => {
     const seen = new Map<string, number>();

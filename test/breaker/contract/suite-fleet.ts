@@ -6,12 +6,12 @@ const BAD = { isBad: true };
 
 /** What breakers of one name promise to each other. */
 export function fleetSuite(name: string, open: () => Promise<Opened>): void {
-  describe(`a fleet, ${name}`, () => {
+  describe(`breakers of several processes, ${name}`, () => {
     const stage = staged(open);
     const fleet = (processes: number, options: Partial<BreakerOptions> = {}) =>
       Array.from({ length: processes }, () => stage().breaker(options));
 
-    test("each counts a part, together they open it; each learns it with its next report", async () => {
+    test("open together by the sum of their calls, and each process learns it with its next report", async () => {
       const breakers = fleet(4, { minimumCalls: 8 });
       for (const breaker of breakers) await stage().call(breaker);
       for (const breaker of breakers) await stage().call(breaker, BAD);
@@ -25,7 +25,7 @@ export function fleetSuite(name: string, open: () => Promise<Opened>): void {
       }
     });
 
-    test("one step in 100 ms and process, however many calls; what opens the circuit goes at once", async () => {
+    test("a process reports at most once in 100 ms; a report that opens the circuit is sent at once", async () => {
       const breaker = stage().breaker({ failures: 5 });
       const run = (isBad: boolean) => breaker.run(() => (isBad ? Promise.reject(new Error("bad")) : 1)).catch(() => {});
       await run(false);
@@ -44,7 +44,7 @@ export function fleetSuite(name: string, open: () => Promise<Opened>): void {
       expect(breaker.stats().state).toBe("open");
     });
 
-    test("probes are counted over all processes; when they have gone well all go on", async () => {
+    test("probes are counted over all processes, and enough successes close the circuit for all", async () => {
       const breakers = fleet(3, { failures: 1, probes: 2 });
       await stage().call(breakers[0]!, BAD);
       for (const breaker of breakers) await breaker.flush();
@@ -59,7 +59,7 @@ export function fleetSuite(name: string, open: () => Promise<Opened>): void {
       expect(breakers.map((each) => each.stats().state)).toEqual(Array(3).fill("closed"));
     });
 
-    test("a process that dies while it probes: others wait for its lease, and no longer; its late result changes nothing", async () => {
+    test("a process dies while it probes: others wait for its lease only, and its late result has no effect", async () => {
       const [dead, alive] = fleet(2, { failures: 1, lease: "2s" });
       await stage().call(dead!, BAD);
       await alive!.flush();
@@ -82,7 +82,7 @@ export function fleetSuite(name: string, open: () => Promise<Opened>): void {
       expect(alive!.stats().state).toBe("closed");
     });
 
-    test("names and spans are separate, hostile ones too; an expired circuit has no effect", async () => {
+    test("names and spans have separate circuits, also hostile names; an expired circuit has no effect", async () => {
       const names = ["a", "a:breaker", "{a}", " ", "*", "%", "ü".repeat(5000)];
       const breakers = names.map((each) => stage().breaker({ name: each, failures: 1 }));
       breakers.push(stage().breaker({ name: "a", span: "20s", failures: 1 }));

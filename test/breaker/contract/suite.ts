@@ -8,7 +8,7 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
   describe(`one breaker, ${name}`, () => {
     const stage = staged(open);
 
-    test("a call gives what its function gives, rejects as it does, and throws nothing synchronously", async () => {
+    test("a call returns the result of its function, rejects as it does, and never throws synchronously", async () => {
       const breaker = stage().breaker();
       const error = new Error("no");
       expect(await breaker.run(() => 7)).toBe(7);
@@ -22,7 +22,7 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
       expect(breaker.stats()).toEqual({ state: "closed", calls: 4, failures: 2, slow: 0, retryAfterMs: 0 });
     });
 
-    test("an event is inside until its span is over, to the ms", async () => {
+    test("a call counts until its span is over, exact to the ms", async () => {
       const breaker = stage().breaker({ failures: 3 });
       await stage().call(breaker, BAD);
       stage().pass(1);
@@ -34,7 +34,7 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
       expect(breaker.stats()).toMatchObject({ state: "open" });
     });
 
-    test("open: rejects with the time that is left, and lets a probe through when it is over, not a ms before", async () => {
+    test("an open circuit rejects with the remaining time, and lets a probe through exactly when that is over", async () => {
       const breaker = stage().breaker({ failures: 1 });
       await stage().call(breaker, BAD);
       for (const leftMs of [5000, 4999, 1]) {
@@ -47,7 +47,7 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
       expect(breaker.stats()).toEqual({ state: "closed", calls: 0, failures: 0, slow: 0, retryAfterMs: 0 });
     });
 
-    test("half-open: a bad probe opens it again for a whole cooldown", async () => {
+    test("a failed probe opens a half-open circuit again for a whole cooldown", async () => {
       const breaker = stage().breaker({ failures: 1 });
       await stage().call(breaker, BAD);
       stage().pass(5000);
@@ -59,7 +59,7 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
       expect(await stage().calls(breaker, 2)).toEqual(["good", "good"]);
     });
 
-    test("several probes: at most that many at a time, no more until all succeed; then an empty window", async () => {
+    test("at most `probes` calls run in a half-open circuit; when all succeed, the window is empty", async () => {
       const breaker = stage().breaker({ failures: 2, probes: 3 });
       await stage().calls(breaker, 2, BAD);
       stage().pass(5000);
@@ -76,7 +76,7 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
       expect(breaker.stats()).toMatchObject({ state: "closed", calls: 1, failures: 1 });
     });
 
-    test("of several probes one bad opens it, whatever becomes of the others", async () => {
+    test("one failed probe of several opens the circuit, whatever the others do", async () => {
       const breaker = stage().breaker({ failures: 1, probes: 2 });
       await stage().call(breaker, BAD);
       stage().pass(5000);
@@ -89,7 +89,7 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
       expect(breaker.stats()).toMatchObject({ state: "open", retryAfterMs: 5000 });
     });
 
-    test("a call that began before the circuit opened, and ends after it has closed, is of no window", async () => {
+    test("a call that began before the circuit opened and ends after it closed is in no window", async () => {
       const breaker = stage().breaker({ failures: 2 });
       const old = new Held(breaker);
       await breaker.flush();
@@ -101,7 +101,7 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
       expect(breaker.stats()).toMatchObject({ state: "closed", calls: 0, failures: 0 });
     });
 
-    test("isFailure: what is none counts as a good call; one that throws says it is", async () => {
+    test("isFailure: a rejection that is no failure is a success; if isFailure throws, it is a failure", async () => {
       const isFailure = ({ message }: Error) => {
         if (message === "odd") throw new Error("isFailure itself");
         return message === "bad";
@@ -113,7 +113,7 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
       expect(breaker.stats()).toMatchObject({ state: "closed", calls: 2, failures: 1 });
     });
 
-    test("signal: ends the call at once, counts as neither, gives a probe back; aborted before, nothing is called", async () => {
+    test("signal: an abort ends the call, which does not count, and frees its probe; an earlier abort prevents the call", async () => {
       const breaker = stage().breaker({ failures: 1 });
       const [first, second] = [new AbortController(), new AbortController()];
       const plain = new Held(breaker, first.signal);
@@ -140,7 +140,7 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
       expect(await heeding).toBe(false);
     });
 
-    test("slow calls count while they still run, for the ms in which they became slow, and not again at their end", async () => {
+    test("a running call counts as slow from the ms in which it became slow, and not again at its end", async () => {
       const breaker = stage().breaker({ slowRatio: 0.5, slowCall: 100, minimumCalls: 3 });
       const opening: unknown[] = [];
       breaker.on("open", (stats) => void opening.push(stats));
@@ -157,7 +157,7 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
       expect(breaker.stats()).toMatchObject({ state: "open", slow: 2 });
     });
 
-    test("a slow call that fails later counts once as a call, and its failure when it is one", async () => {
+    test("a slow call that fails later counts as one call, and then as a failure", async () => {
       const breaker = stage().breaker({ slowRatio: 0.9, slowCall: 100, failures: 2 });
       const hanging = new Held(breaker);
       stage().pass(6000);
@@ -169,7 +169,7 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
       expect(breaker.stats()).toMatchObject({ calls: 1, failures: 1, slow: 0 });
     });
 
-    test("events: open with what opened it, halfOpen, close, and each rejection", async () => {
+    test("events: open with the counts that opened it, halfOpen, close, and each rejection", async () => {
       const breaker = stage().breaker({ minimumCalls: 4 });
       const reported = toldBy(breaker);
       const opening: unknown[] = [];
@@ -185,7 +185,7 @@ export function breakerSuite(name: string, open: () => Promise<Opened>): void {
       expect(reported).toEqual(["open", "reject", "halfOpen", "open", "halfOpen", "close"]);
     });
 
-    test("a clock that steps back lets no time pass, and stops nothing for longer", async () => {
+    test("while the clock steps back no time passes, and nothing waits longer", async () => {
       const breaker = stage().breaker({ failures: 2 });
       await stage().call(breaker, BAD);
       stage().pass(-3_600_000);

@@ -76,7 +76,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all((opened ?? []).map((each) => each.close())));
 
-test("both forms give equal answers, keys and expiries at every step of any trace", { timeout: 120_000 }, async () => {
+test("both forms have equal answers, keys and expiries at every step of any trace", { timeout: 120_000 }, async () => {
   const [memory, redis] = opened;
   const seen = new Map<string, number>();
   await fc.assert(
@@ -112,7 +112,7 @@ const stretch = fc.record({
   everyMs: fc.constantFrom(1, 2, 3),
 });
 
-test("long windows: batches of many records, late ones, what leaves, what is copied together", {
+test("long windows: both forms agree on large batches, late records, expiry and copies", {
   timeout: 120_000,
 }, async () => {
   const [memory, redis] = opened;
@@ -142,7 +142,7 @@ test("long windows: batches of many records, late ones, what leaves, what is cop
   );
 });
 
-test("more processes than are remembered: the one that was silent longest is forgotten, in both", async () => {
+test("both forms forget the process that was silent longest if there are too many", async () => {
   for (const each of opened) {
     await each.clear();
     const hand = (process: number, sequence: number) => {

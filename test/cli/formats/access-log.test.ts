@@ -4,7 +4,7 @@ import { readText } from "./outcomes.ts";
 const LINE =
   '83.149.9.216 - - [17/May/2015:10:05:03 +0000] "GET /a/b.png?x=1 HTTP/1.1" 200 203023 "http://r/" "Mozilla \\"5\\""';
 
-test("combined: the bytes at the time of the request", async () => {
+test("combined: the value is the bytes, the time that of the request", async () => {
   const { readings, valueName } = await readText(`${LINE}\n`);
   expect(readings).toEqual([{ lineNumber: 1, atMs: Date.UTC(2015, 4, 17, 10, 5, 3), value: 203023, key: null }]);
   expect(valueName).toBe("bytes");
@@ -20,7 +20,7 @@ test.each([
   expect((await readText(LINE, { key })).readings[0]?.key).toBe(wanted);
 });
 
-test("`-` bytes are 0; common logs, users with blanks, quotes in requests, empty requests", async () => {
+test("`-` is 0 bytes; common logs, users with blanks, quotes in requests and empty requests are read", async () => {
   const lines = [
     '::1 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 304 -',
     '::1 - J. Doe [17/May/2015:12:05:03 +0200] "GET /\\"q HTTP/1.1" 404 12',
@@ -38,14 +38,14 @@ test("`-` bytes are 0; common logs, users with blanks, quotes in requests, empty
   expect(new Set(readings.map(({ atMs }) => atMs)).size).toBe(1);
 });
 
-test("the status as value; what is not a part is wrong usage", async () => {
+test("the status can be the value; an unknown part is wrong usage", async () => {
   expect((await readText(LINE, { value: "status" })).readings[0]?.value).toBe(200);
   await expect(readText(LINE, { value: "path" })).rejects.toThrow('--value is "path"');
   await expect(readText(LINE, { key: "agent" })).rejects.toThrow('--key is "agent"');
   await expect(readText(LINE, { time: "status" })).rejects.toThrow('--time is "status"');
 });
 
-test("bad lines", async () => {
+test("bad lines are reported", async () => {
   const { readings, bad } = await readText([LINE, "what?", LINE.replace("17/May", "32/May"), LINE].join("\n"));
   expect(readings.length).toBe(2);
   expect(bad).toEqual([
@@ -54,7 +54,7 @@ test("bad lines", async () => {
   ]);
 });
 
-test("a hostile line costs no more than its length", async () => {
+test("parsing a hostile line takes linear time", async () => {
   const text = `${LINE}\nh - ${" [".repeat(250_000)}\nh - ${'x ["'.repeat(200_000)}\n`;
   const { bad } = await readText(text, { chunkBytes: 65536 });
   expect(bad.length).toBe(2);

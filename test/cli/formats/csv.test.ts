@@ -3,7 +3,7 @@ import { readText } from "./outcomes.ts";
 
 const T = 1394163660000;
 
-test("a header, names by default", async () => {
+test("a header has default names", async () => {
   const { readings, bad, lineCount, valueName } = await readText("timestamp,value\n2014-03-07 03:41:00,45.868\n");
   expect(readings).toEqual([{ lineNumber: 2, atMs: T, value: 45.868, key: null }]);
   expect(bad).toEqual([]);
@@ -11,7 +11,7 @@ test("a header, names by default", async () => {
   expect(valueName).toBe("value");
 });
 
-test("no header: the first column is the time, the second the value", async () => {
+test("without a header the first column is the time, the second the value", async () => {
   const { readings } = await readText("1394163660,1\n1394163661,-2.5e1\n");
   expect(readings.map(({ atMs, value }) => [atMs, value])).toEqual([
     [T, 1],
@@ -19,7 +19,7 @@ test("no header: the first column is the time, the second the value", async () =
   ]);
 });
 
-test("columns by name and by number, any order", async () => {
+test("columns are found by name and by number, in any order", async () => {
   const text = "site;ms;when\nA;12;2014-03-07T03:41:00Z\nB;13;2014-03-07T03:41:01Z\n";
   const byName = await readText(text, { time: "when", value: "ms", key: "site" });
   const byNumber = await readText(text, { time: "3", value: "2", key: "1" });
@@ -31,12 +31,12 @@ test("columns by name and by number, any order", async () => {
   expect(byNumber.valueName).toBe("ms");
 });
 
-test("a header whose other names are numbers is a header when it holds a name that was asked for", async () => {
+test("a header with numbers as names is recognised by a requested name", async () => {
   const { readings } = await readText("when,99\n1394163660,7\n", { time: "when", value: "99" });
   expect(readings).toEqual([{ lineNumber: 2, atMs: T, value: 7, key: null }]);
 });
 
-test("quotes, quoted delimiters and quotes, records over several lines, tabs, CRLF, BOM, no last newline", async () => {
+test("reads quotes, quoted delimiters, records over several lines, tabs, CRLF, BOM, and a missing last newline", async () => {
   const text =
     '\ufefftime,value,note\r\n"1394163660","1","a, ""b"""\r\n1394163661,2,"two\r\nlines"\r\n\r\n1394163662,"3",x';
   const { readings, bad } = await readText(text, { key: "note" });
@@ -77,7 +77,7 @@ test("bad lines are reported with number and reason, and affect no other line", 
   ]);
 });
 
-test("a quote that is never closed is one bad line", async () => {
+test("an unclosed quote is one bad line", async () => {
   const rest = Array.from({ length: 250 }, (_, i) => `139416366${i % 10},${i}`);
   const { readings, bad, lineCount } = await readText(["time,value", '1394163660,"oops', ...rest].join("\n"));
   expect(bad).toEqual([{ lineNumber: 2, reason: "a quote is not closed" }]);
@@ -85,13 +85,13 @@ test("a quote that is never closed is one bad line", async () => {
   expect(lineCount).toBe(252);
 });
 
-test("an open quote on the last lines gives up its own line only", async () => {
+test("an unclosed quote on the last lines loses only its own line", async () => {
   const { readings, bad } = await readText('time,value\n1394163660,"oops\n1394163661,5\n');
   expect(bad.map(({ lineNumber }) => lineNumber)).toEqual([2]);
   expect(readings.map(({ value }) => value)).toEqual([5]);
 });
 
-test("an empty file and a header alone have no events", async () => {
+test("an empty file and a lone header have no events", async () => {
   expect(await readText("")).toMatchObject({ readings: [], bad: [], lineCount: 0 });
   expect(await readText("\n \n\r\n")).toMatchObject({ readings: [], bad: [], lineCount: 0 });
   expect(await readText("timestamp,value\n")).toMatchObject({ readings: [], bad: [], lineCount: 1 });
@@ -105,7 +105,7 @@ test("a huge line is one bad line", async () => {
   expect(readings.map(({ value }) => value)).toEqual([1, 2]);
 });
 
-test("a column that is not there is wrong usage, and names those that are", async () => {
+test("a missing column is wrong usage, and the message names the existing ones", async () => {
   await expect(readText("when,ms\n1394163660,1\n", { value: "seconds" })).rejects.toMatchObject({
     code: "ARGUMENT",
     message: expect.stringContaining('--value is "seconds"; it must be one of the columns when, ms'),
@@ -113,7 +113,7 @@ test("a column that is not there is wrong usage, and names those that are", asyn
   await expect(readText("1394163660,1\n", { value: "3" })).rejects.toThrow("a column number from 1 to 2");
 });
 
-test("a quote that stays open is one bad line, and is looked for once a line", async () => {
+test("an unclosed quote is one bad line, and is searched for once per line", async () => {
   // 20 MB: trying every number of lines takes a minute, one look a line takes less than a second.
   const line = `1394163660,1,${"x".repeat(20_000)}`;
   const text = ["time,value,note", '1394163660,1,"open', ...Array.from({ length: 1000 }, () => line)].join("\n");
@@ -122,7 +122,7 @@ test("a quote that stays open is one bad line, and is looked for once a line", a
   expect(readings).toHaveLength(1000);
 }, 20_000);
 
-test("quotes that no order closes cost no other line", async () => {
+test("unbalanced quotes lose no other line", async () => {
   const text = ["time,value,note", '1394163660,1,"a', '1394163661,"2,"b', "1394163662,3,c", '"', "1394163663,4,d"];
   const { readings } = await readText(text.join("\n"));
   expect(readings.map(({ value }) => value)).toEqual(expect.arrayContaining([3, 4]));

@@ -12,7 +12,7 @@ async function linesOf(text: string, chunkBytes: number, longest?: number): Prom
   return all;
 }
 
-test("LF, CRLF, a byte order mark and a last line without end", async () => {
+test("reads LF, CRLF, a byte order mark and a last line without an end", async () => {
   for (const chunkBytes of [1, 2, 3, 100]) {
     const lines = await linesOf("\ufeffone\r\ntwo\n\nvier \u{1f600}", chunkBytes);
     expect(lines.map(({ text }) => text)).toEqual(["one", "two", "", "vier \u{1f600}"]);
@@ -20,11 +20,11 @@ test("LF, CRLF, a byte order mark and a last line without end", async () => {
   }
 });
 
-test("nothing at all has no line", async () => {
+test("an empty input has no line", async () => {
   expect(await linesOf("", 10)).toEqual([]);
 });
 
-test("a huge line comes as null, and those after it are whole; it is never held", async () => {
+test("a huge line is null and never held in memory; later lines are whole", async () => {
   const lines = await linesOf(`a\n${"x".repeat(5000)}\nb\n${"y".repeat(5000)}`, 64, 100);
   expect(lines).toEqual([
     { number: 1, text: "a" },
@@ -34,7 +34,7 @@ test("a huge line comes as null, and those after it are whole; it is never held"
   ]);
 });
 
-test("any text is cut as String.split cuts it, wherever the chunks end", async () => {
+test("any text is split as String.split does, wherever its chunks end", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.string({ unit: "grapheme" })),

@@ -3,7 +3,7 @@ import { readText } from "./outcomes.ts";
 
 const T = 1394163660000;
 
-test("default fields, times as text, seconds and ms", async () => {
+test("reads default fields, times as text, seconds and ms", async () => {
   const text = [
     { timestamp: "2014-03-07T03:41:00Z", value: 1 },
     { ts: T / 1000, latency: 2 },
@@ -18,14 +18,14 @@ test("default fields, times as text, seconds and ms", async () => {
   ]);
 });
 
-test("paths, names with dots, keys of any scalar", async () => {
+test("reads paths, names with dots, and keys of any scalar type", async () => {
   const text = `{"at":{"s":1394163660},"a.b":7,"host":{"id":12,"up":true}}\n`;
   const { readings } = await readText(text, { time: "at.s", value: "a.b", key: "host.id" });
   expect(readings).toEqual([{ lineNumber: 1, atMs: T, value: 7, key: "12" }]);
   expect((await readText(text, { time: "at.s", value: "a.b", key: "host.up" })).readings[0]?.key).toBe("true");
 });
 
-test("bad lines", async () => {
+test("bad lines are reported", async () => {
   const text = [
     `{"time":${T},"value":1,"k":"a"}`,
     `{"time":${T},"value":1`,
@@ -56,7 +56,7 @@ test("a key that is not Unicode text is a bad line", async () => {
   expect(bad).toEqual([{ lineNumber: 1, reason: 'the key "\\ud800" is not Unicode text' }]);
 });
 
-test("names of Object's own are no fields", async () => {
+test("names of Object.prototype are no fields", async () => {
   const { bad } = await readText(`{"time":${T},"value":1}\n`, { key: "__proto__.constructor" });
   expect(bad).toEqual([{ lineNumber: 1, reason: "there is no key" }]);
 });

@@ -16,7 +16,7 @@ test.each([
   expect(recogniseFormat(lines)).toBe(format);
 });
 
-test("a format that is named is believed", async () => {
+test("a format given by name is used without a check", async () => {
   const { readings, bad } = await readText('{"time":1394163660000,"value":1}\n', { format: "log" });
   expect(readings).toEqual([]);
   expect(bad).toEqual([{ lineNumber: 1, reason: "it is not a line of an access log" }]);

@@ -47,7 +47,7 @@ test.each([
   expect(parseTimeMs(text)).toBeNaN();
 });
 
-test("every instant comes back from its ISO form and from its epoch ms", () => {
+test("every instant is read back from its ISO form and from its epoch ms", () => {
   fc.assert(
     fc.property(fc.date({ min: new Date(0), max: new Date("9999-12-31"), noInvalidDate: true }), (date) => {
       expect(parseTimeMs(date.toISOString())).toBe(date.getTime());

@@ -21,7 +21,7 @@ afterAll(() => redis.stop());
 
 for (const file of DATA_FILES) {
   describe(file.name, () => {
-    test(`${WRITERS} writer processes, one series per key: every window read is as brute force`, async () => {
+    test(`${WRITERS} writer processes, one series per key: every window that is read matches brute force`, async () => {
       const name = randomUUID();
       const statuses = await Promise.all(Array.from({ length: WRITERS }, (_, part) => writer(file, name, part)));
       expect(statuses).toEqual(new Array(WRITERS).fill(0));

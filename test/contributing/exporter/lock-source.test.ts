@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Lock, memoryStore, prometheusText } from "../../../src/entries/index.ts";
 import { lockSource } from "./lock-source.ts";
 
-test("calls of a lock, by outcome, and the time that they took", async () => {
+test("counts calls of a lock by outcome, and adds up their time", async () => {
   const lock = new Lock(memoryStore(), "deploy");
   const source = lockSource(lock);
   const held = await lock.tryLock();
@@ -16,6 +16,6 @@ test("calls of a lock, by outcome, and the time that they took", async () => {
   }
 });
 
-test("a source is of a lock", () => {
+test("a source requires a lock", () => {
   expect(() => lockSource({} as never)).toThrow("lockSource: lock is an object; it must be a Lock");
 });

@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => stop());
 
-test("a lost reply: a repeatable call is sent again and counts once, another says that it may be applied", async () => {
+test("after a lost reply a repeatable call is sent again and counts once; another rejects as maybe applied", async () => {
   const key = store.keyOf("tallied");
   expect(await store.run(tally, key, "0001")).toBe(1);
   proxy.dropReplies(1);

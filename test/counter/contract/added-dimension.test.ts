@@ -104,7 +104,7 @@ overMatrix("counters", (name, open) =>
         expect((await last.read({ table, bucket })).map(({ values }) => values)).toHaveLength(texts.length);
     });
 
-    test("an old program counts on, and can neither read nor drain, once a new one has counted", async () => {
+    test("once a new program has counted, an old one can count but neither read nor drain", async () => {
       const old = counters(0);
       await add(old, "a", "1");
       const grown = counters(1);
@@ -128,7 +128,7 @@ overMatrix("counters", (name, open) =>
       );
     });
 
-    test("what is no addition to the counter's dimensions is refused", async () => {
+    test("anything but an addition to the dimensions is refused", async () => {
       await add(counters(0), "a", "1");
       await add(counters(1), "a", "1", "red");
       const others: Partial<CountersOptions>[] = [
@@ -146,7 +146,7 @@ overMatrix("counters", (name, open) =>
       expect(await textsOf(counters(1))).toEqual(["a 1 : 1", "a 1 red: 1"]);
     });
 
-    test("each step of a reader or drain knows a newer shard and leaves it, where the key of the layout does not say so", async () => {
+    test("readers and drains leave a newer shard alone, even if the key of the layout is older", async () => {
       const [old, grown] = [counters(0, { shards: 1 }), counters(1, { shards: 1 })];
       await add(grown, "a", "1", "red");
       const [key] = placeOf(old).keys as [string];
@@ -169,7 +169,7 @@ overMatrix("counters", (name, open) =>
       expect((await store.run(freeze, key, { layout: newest, nonce: "n" })).generation).toMatchObject({ sum: 1n });
     });
 
-    test("of two additions that begin at once, one counts", async () => {
+    test("of two concurrent additions, one counts", async () => {
       await add(counters(0), "a", "1");
       const both = [counters(1), counters(0, { addedDimensions: ["size"] })];
       const ends = await Promise.allSettled([...both, ...both].map((flow, i) => add(flow, `${i}`, "1", "x")));
@@ -178,7 +178,7 @@ overMatrix("counters", (name, open) =>
       expect(reads.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
     });
 
-    test("an old program that finds the key of the layout lost writes what the shards have", async () => {
+    test("an old program that finds no layout key writes the layout of the shards", async () => {
       const grown = counters(1);
       await add(grown, "a", "1", "red");
       const { shapeKey, layout } = placeOf(grown);
@@ -188,7 +188,7 @@ overMatrix("counters", (name, open) =>
       await expect(add(counters(0, { addedDimensions: ["size"] }), "a", "1", "x")).rejects.toMatchObject(mismatch);
     });
 
-    test("values that were counted when they might be longer are read and drained", async () => {
+    test("values from a time with a longer limit are read and drained", async () => {
       const [three, four] = [{ dimensions: ["a", "b", "c"] }, { dimensions: ["a", "b", "c"], addedDimensions: ["d"] }];
       const long = "x".repeat(255);
       await add(counters(0, three), long, "", "");

@@ -24,7 +24,7 @@ test.each([
   { acked: "0", current: "1000000000" },
   { acked: "9007199254740992", current: "9007199254740994" },
   { acked: "-99999999999999999999", current: "5" },
-])("generations from $acked to $current are CORRUPT to a repair, which writes nothing", async ({ acked, current }) => {
+])("a repair of generations from $acked to $current is CORRUPT and writes nothing", async ({ acked, current }) => {
   const key = "oriel:{hits:0}:counts";
   await raw.del(key);
   await raw.hset(key, { "@layout": "layout", "@ack": acked, "@cur": current });

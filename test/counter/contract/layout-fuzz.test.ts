@@ -55,7 +55,7 @@ const at = fc.oneof(
   fc.constantFrom(-1, 0, 1, -MINUTE_MS, least, most, Date.UTC(1969, 11, 31, 23, 59, 59, 999)),
 );
 
-test("a field is read back as it was written, and holds no line feed", () => {
+test("a field is read back as written, and contains no line feed", () => {
   fc.assert(
     fc.property(fc.array(value, { minLength: 1, maxLength: 16 }), fc.integer(), (values, start) => {
       const text = `${start}${valuesText(values)}`;
@@ -99,7 +99,7 @@ test("odd values at odd times are read back from either store", { timeout: 60_00
   );
 });
 
-test("values of up to 255 characters are kept, longer ones are refused", async () => {
+test("values of up to 255 characters are accepted, longer ones refused", async () => {
   for (const { store } of stores) {
     const flow = new Counters(store, "long", { dimensions: ["a"], shards: 1 });
     const most = "|😀".repeat(85);
@@ -109,7 +109,7 @@ test("values of up to 255 characters are kept, longer ones are refused", async (
   }
 });
 
-test("Redis' cmsgpack reads strings of any length as they were packed", async () => {
+test("Redis' cmsgpack reads packed strings of any length", async () => {
   const lengths = [0, 1, 31, 32, 33, 255, 256, 257, 65_535, 65_536, 70_000];
   const strings = [...lengths.map((length) => "ü".repeat(length / 2).padEnd(length, "x")), "last"];
   strings.push(...lengths.map((length) => "y".repeat(length)));
@@ -121,7 +121,7 @@ test("Redis' cmsgpack reads strings of any length as they were packed", async ()
   expect(await raw.eval("return #cmsgpack.unpack(ARGV[1])", 0, Buffer.from(packStrings(many)))).toBe(many.length);
 });
 
-test("sums up to 2^63 - 1 are exact; beyond, nothing is written", { timeout: 60_000 }, async () => {
+test("sums up to 2^63 - 1 are exact; above, nothing is written", { timeout: 60_000 }, async () => {
   const most = Number.MAX_SAFE_INTEGER;
   for (const { store } of stores) {
     const flow = new Counters(store, "large", { dimensions: ["a"], shards: 1 });

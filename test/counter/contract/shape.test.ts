@@ -57,7 +57,7 @@ overMatrix("counters", (name, open) =>
     const counters = (options: CountersOptions, process = "flow") =>
       new Counters(opened.store, process, { ...opened.modes, ...options });
 
-    test(`a second layout is always refused before anything is counted, whatever was counted (seed ${seed})`, async () => {
+    test(`a second layout is always refused before it counts anything (seed ${seed})`, async () => {
       const accepted: string[] = [];
       const tries = Array.from({ length: 50 }, async (_, i) => {
         const flow = counters(OWN, `flow${i}`);
@@ -77,7 +77,7 @@ overMatrix("counters", (name, open) =>
       expect(accepted).toEqual([]);
     });
 
-    test("what is counted while the layout is asked counts once, in the rows that it names", async () => {
+    test("events added while the layout is requested count once, in the correct rows", async () => {
       const { store, release } = holding(opened.store, shape.name);
       const flow = new Counters(store, "flow", { ...opened.modes, ...OWN });
       const counted: Promise<void>[] = [];
@@ -97,7 +97,7 @@ overMatrix("counters", (name, open) =>
       expect(rows.sort()).toEqual(wanted.sort());
     });
 
-    test.each(Object.entries(OTHERS))("%s than the counter's: neither added, read nor drained", async (_, options) => {
+    test.each(Object.entries(OTHERS))("%s than the counter's: it cannot add, read or drain", async (_, options) => {
       const flow = counters(OWN);
       await flow.add({ site: "a", lane: "b" }, { at: AT });
       const other = counters(options);
@@ -111,7 +111,7 @@ overMatrix("counters", (name, open) =>
       expect((await counters(OWN).read()).map(({ count }) => count)).toEqual([1]);
     });
 
-    test("of processes that begin at once with several layouts those of one count", async () => {
+    test("several processes start with different layouts: only those with one of them count", async () => {
       for (let i = 0; i < 4; i++) {
         const all = [...Object.values(OTHERS), ...Object.values(OTHERS)];
         const processes = all.map((options) => counters(options, `at once ${i}`));
@@ -127,7 +127,7 @@ overMatrix("counters", (name, open) =>
 
     const { "another order": other } = OTHERS as Record<string, CountersOptions>;
 
-    test("where the key of the layout is lost, or was never written, the shards say what it is", async () => {
+    test("if the key of the layout is lost or was never written, the shards have it", async () => {
       const flow = counters(OWN);
       await flow.add({ site: "a", lane: "b" }, { at: AT });
       const { shapeKey, layout } = placeOf(flow);
@@ -139,7 +139,7 @@ overMatrix("counters", (name, open) =>
       expect((await opened.store.run(look, shapeKey, null)).layout).toBe(layout);
     });
 
-    test("who counts on over a flush, after which another layout came first, counts nothing once it is refused", async () => {
+    test("after a flush, a process whose layout was replaced counts nothing once it is refused", async () => {
       const flow = counters(OWN);
       await flow.add({ site: "a", lane: "b" }, { at: AT });
       await opened.clear();

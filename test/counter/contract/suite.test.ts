@@ -53,7 +53,7 @@ overMatrix("counters", (name, open) =>
       count: random.chance(0.1) ? Number.MAX_SAFE_INTEGER - 5 : 1 + random.int(0, 2),
     });
 
-    test(`random events are read back as brute force counts them (seed ${seed})`, async () => {
+    test(`random events are read back as counted by brute force (seed ${seed})`, async () => {
       const events = Array.from({ length: 500 }, event);
       const two = [counters(), counters()];
       await Promise.all(events.map(({ site, lane, at, count }, i) => two[i % 2]!.add({ site, lane }, { at, count })));
@@ -67,7 +67,7 @@ overMatrix("counters", (name, open) =>
       expect(sorted(rows)).toEqual(wanted);
     });
 
-    test("an event of now is in this minute", async () => {
+    test("an event without a time is in the current minute", async () => {
       const before = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
       await counters().add({ site: "a", lane: "b" });
       const [row, ...none] = await counters().read();
@@ -76,7 +76,7 @@ overMatrix("counters", (name, open) =>
       expect([before, before + MINUTE_MS]).toContain(row!.startMs);
     });
 
-    test("a number in place of options counts as many events", async () => {
+    test("a number in place of options is the count", async () => {
       const flow = counters();
       await Promise.all([flow.add({ site: "a", lane: "b" }, 5), flow.add({ site: "a", lane: "b" }, 2)]);
       expect((await flow.read({ bucket: "day" })).reduce((sum, { count }) => sum + count, 0)).toBe(7);
@@ -97,7 +97,7 @@ overMatrix("counters", (name, open) =>
       expect((await flow.read({ bigint: true })).map(({ count }) => count)).toEqual([2n ** 53n]);
     });
 
-    test("a source that is replayed, cut otherwise, by two processes at once, counts each event once", async () => {
+    test("a source replayed in other batches by two processes counts each event once", async () => {
       const events = Array.from({ length: 300 }, event);
       const owners = [counters(), counters(), counters()];
       const give = async (owner: Counters, from: number, length: number) => {
@@ -118,7 +118,7 @@ overMatrix("counters", (name, open) =>
       expect(sorted(await owners[0]!.read({ bigint: true }))).toEqual(rowsOf(events, "minute"));
     });
 
-    test("offsets of a source may leave gaps, and other sources have their own", async () => {
+    test("offsets of a source may have gaps, and sources are independent", async () => {
       const flow = counters();
       const one = [{ values: { site: "a", lane: "1" }, at: AT }];
       const two = [...one, ...one];
@@ -128,7 +128,7 @@ overMatrix("counters", (name, open) =>
       expect((await flow.read()).map(({ count }) => count)).toEqual([4]);
     });
 
-    test("who counts by another layout is refused, and nothing is written", async () => {
+    test("a process with another layout is refused, and nothing is written", async () => {
       await counters().add({ site: "a", lane: "1" }, { at: AT });
       const other = new Counters(opened.store, "flow", { dimensions, ...opened.modes, buckets: ["hour"] });
       await expect(other.add({ site: "a", lane: "1" }, { at: AT })).rejects.toMatchObject({
@@ -139,7 +139,7 @@ overMatrix("counters", (name, open) =>
       expect((await counters().read()).map(({ count }) => count)).toEqual([1]);
     });
 
-    test("wrong arguments are named before anything is written", async () => {
+    test("wrong arguments are refused by name before anything is written", async () => {
       const flow = counters();
       const at = AT;
       const wrong: [RegExp, () => Promise<unknown>][] = [

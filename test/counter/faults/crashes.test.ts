@@ -7,7 +7,7 @@ import { Table } from "../simulator/table.ts";
 import { drainAll } from "./model-drain.ts";
 import { open, SHARDS } from "./stage.ts";
 
-test("processes are killed while they count and others drain: acknowledged <= counted <= sent, event by event", {
+test("processes are killed while others drain: acknowledged <= counted <= sent, for each event", {
   timeout: 60_000,
 }, async () => {
   const server = await startRedis();

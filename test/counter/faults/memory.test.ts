@@ -8,7 +8,7 @@ import { drainAll } from "./model-drain.ts";
 import { open, SHARDS } from "./stage.ts";
 
 test.each(["eval", "functions"] as const)(
-  "with %s and memory full: adds are refused as not counted, a drain makes room, and adds go on",
+  "with %s and full memory: adds are refused as not counted, a drain makes room, and adds continue",
   async (scripting) => {
     const server = await startRedis({ args: ["--maxmemory-policy", "noeviction"] });
     atEnd(() => server.stop());

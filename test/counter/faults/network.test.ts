@@ -11,7 +11,7 @@ import { Load } from "./load.ts";
 import { open } from "./stage.ts";
 
 test.each(Object.keys(clients) as (keyof typeof clients)[])(
-  "%s: replies are lost and connections reset under 50 callers: each event counts once",
+  "%s: lost replies and reset connections under 50 callers: each event counts once",
   async (name) => {
     const server = await startRedis({ tcp: true });
     const proxy = await startProxy(server.port);
@@ -40,7 +40,7 @@ test.each(Object.keys(clients) as (keyof typeof clients)[])(
 );
 
 test.each([0, 1])(
-  "the primary is killed under load and a replica promoted, `replicas: %i`: nothing acknowledged is lost",
+  "the primary is killed under load and a replica promoted, `replicas: %i`: no acknowledged event is lost",
   {
     timeout: 60_000,
   },

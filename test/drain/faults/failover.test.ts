@@ -139,7 +139,7 @@ async function hasAll(primary: Redis, replica: Redis): Promise<boolean> {
   return /master_repl_offset:(\d+)/.exec(own!)?.[1] === /slave_repl_offset:(\d+)/.exec(other!)?.[1];
 }
 
-test("a generation that no replica has does not go into the table, and a failover takes it back", async () => {
+test("a generation that no replica has is not written to the table, and a failover undoes it", async () => {
   const { scene, live, load, produce, flow } = await openPair(1);
   await produce(100);
   expect(await live.service.drainOnce()).toMatchObject({ drained: SHARDS });
@@ -153,7 +153,7 @@ test("a generation that no replica has does not go into the table, and a failove
   await expectDrained(database.pool, live, flow, load);
 });
 
-test("an acknowledgement that a failover takes back is made up for, and nothing goes into the table again", async () => {
+test("an acknowledgement that a failover undoes is repeated, and the table does not change", async () => {
   const { scene, live, load, produce, flow } = await openPair(1);
   await produce(100);
   let asked = 0;
@@ -190,7 +190,7 @@ test("a failover between freezing and reading is no divergence", async () => {
   await expectDrained(database.pool, live, flow, load);
 });
 
-test("freezings that are taken back, one after the other, do not stop a shard", async () => {
+test("freezes that failovers undo, one after the other, do not stop a shard", async () => {
   const { scene, live, load, produce, flow } = await openPair(1);
   const { primary } = scene;
   await produce(60);

@@ -90,7 +90,7 @@ async function expectExact(): Promise<void> {
 }
 
 test.each(STEPS.flatMap((step) => [`${step} before`, `${step} after`]))(
-  "a drainer that is killed at: %s, and the one after it, change no total",
+  "a drain is killed at: %s; the next one changes no total",
   async (step) => {
     const random = new Random(seed);
     for (let round = 0; round < 2; round++) {
@@ -106,7 +106,7 @@ test.each(STEPS.flatMap((step) => [`${step} before`, `${step} after`]))(
   },
 );
 
-test(`drainers killed at ${KILLS} random moments under load change no total (seed ${seed})`, {
+test(`drains killed at ${KILLS} random moments under load change no total (seed ${seed})`, {
   timeout: 60_000 + KILLS * 3000,
 }, async () => {
   const random = new Random(seed);

@@ -41,7 +41,7 @@ async function openCluster(nodes: number) {
   return { connect, move };
 }
 
-test(`all shards move back and forth under several producers while they are drained (seed ${seed})`, {
+test(`all shards move back and forth under producers and a drain (seed ${seed})`, {
   timeout: 90_000,
 }, async () => {
   const random = new Random(seed);
@@ -83,7 +83,7 @@ test(`all shards move back and forth under several producers while they are drai
   await expectDrained(database.pool, live, drainer.flow, load);
 });
 
-test("a shard that moves whenever some of it has been read is drained whole", { timeout: 60_000 }, async () => {
+test("a shard that moves during each read is drained completely", { timeout: 60_000 }, async () => {
   const { connect, move } = await openCluster(2);
   const { store, flow } = connect();
   let moves = 0;
@@ -112,7 +112,7 @@ test("a shard that moves whenever some of it has been read is drained whole", { 
   await expectDrained(database.pool, live, wide, load);
 });
 
-test(`replies of one in twenty increments are lost while it is drained (seed ${seed})`, {
+test(`one in twenty replies of increments is lost during a drain (seed ${seed})`, {
   timeout: 60_000,
 }, async () => {
   const random = new Random(seed);

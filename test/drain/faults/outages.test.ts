@@ -77,7 +77,7 @@ async function expectAllDrained(): Promise<void> {
 }
 
 test.each([1, 20])(
-  "a database that is down for %i cycles: nothing is lost, memory stays, one cycle recovers",
+  "a database is down for %i cycles: nothing is lost, memory is bounded, and one cycle recovers",
   async (cycles) => {
     const service = drainInto(sink);
     await produce();
@@ -104,7 +104,7 @@ test.each([1, 20])(
   },
 );
 
-test("COMMIT was sent and its answer lost: the next cycle adds nothing again", async () => {
+test("the answer to COMMIT is lost: the next cycle adds nothing again", async () => {
   let lost: Promise<void> | undefined;
   const losing: Sink = {
     ...sink,
@@ -129,7 +129,7 @@ test("COMMIT was sent and its answer lost: the next cycle adds nothing again", a
   await expectAllDrained();
 });
 
-test("a row that somebody keeps locked: the transaction is given up, the other shards go on, ticks are skipped", async () => {
+test("a row stays locked: the transaction is given up, other shards continue, and ticks are skipped", async () => {
   const service = drainInto(sink, { every: 50, sqlTimeout: 500 });
   await produce();
   await service.drainOnce();
@@ -149,7 +149,7 @@ test("a row that somebody keeps locked: the transaction is given up, the other s
   await expectAllDrained();
 });
 
-test("a leader that was paused past its lease is refused, and the new one loses nothing", async () => {
+test("a leader paused past its lease is refused, and the new one loses nothing", async () => {
   const lock = new Lock(store, `${flow.name} drain`, { watchdogLease: 300 });
   let isAsked = false;
   let open = () => {};
@@ -183,7 +183,7 @@ test("a leader that was paused past its lease is refused, and the new one loses 
   await expectAllDrained();
 });
 
-test("a primary that is out of reach does not hold up the shards of the others", { timeout: 60_000 }, async () => {
+test("an unreachable primary does not delay the shards of the others", { timeout: 60_000 }, async () => {
   const cluster = await startCluster(3);
   const client = new Cluster([cluster.url]);
   const clusterStore = redisStore(client, { deadline: 700 });

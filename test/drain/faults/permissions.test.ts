@@ -27,7 +27,7 @@ const cases = rights.flatMap((taken) =>
 );
 
 test.each(cases)(
-  "shards that fail for %s are drained by the first cycle after the rights are back: %s",
+  "shards that fail for %s are drained in the first cycle after the permission is back: %s",
   async (taken, scripting) => {
     const client = new Redis(server.url);
     const store = redisStore(client, { scripting });

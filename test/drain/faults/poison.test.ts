@@ -91,7 +91,7 @@ test.each([
   [Buffer.concat([Buffer.from(`1|${MINUTE}|`), Buffer.from([0xed, 0xa0, 0x80])]), "1"],
   ["1|", "1"],
 ] as [string | Buffer, string][])(
-  "a field %j with the value %j stays where it is, all others are drained",
+  "a field %j with the value %j stays in the store, and all others are drained",
   async (field, value) => {
     const keys = await shardKeys();
     for (const key of keys) await client.hset(key, field as string, value);

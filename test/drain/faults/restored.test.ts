@@ -86,7 +86,7 @@ async function expectHalted({ live, flow, load, produce }: Scene): Promise<void>
   expect(load.errors).toEqual([]);
 }
 
-describe.each(Object.keys(FILES) as (keyof typeof FILES)[])("Redis is set back to a backup (%s)", (files) => {
+describe.each(Object.keys(FILES) as (keyof typeof FILES)[])("Redis is restored from a backup (%s)", (files) => {
   test.each([
     { found: "all drained", before: drain, drains: 1, late: 0 },
     { found: "all drained", before: drain, drains: 1, late: 60 },
@@ -110,7 +110,7 @@ describe.each(Object.keys(FILES) as (keyof typeof FILES)[])("Redis is set back t
     await expectHalted(scene);
   });
 
-  test("with a generation that was frozen, and nothing came since: it fits, and is not added again", async () => {
+  test("with a frozen generation and no newer event: consistent, and not added again", async () => {
     const scene = await openKeeping(files);
     await scene.produce(120);
     await freezeOnly(scene);

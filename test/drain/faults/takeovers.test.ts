@@ -14,7 +14,7 @@ const database = usePostgres();
 
 /** Writes of the primary after its replica took over, and before it learns of it, are lost, acknowledged or not. */
 test.each(seeds)(
-  "two servers take over from each other, unasked, under load and two drains (seed %i)",
+  "two servers fail over to each other under load and two drains (seed %i)",
   {
     timeout: 120_000,
   },

@@ -26,7 +26,7 @@ async function drained(counters: Counters) {
   return { drained, failed, messages };
 }
 
-test("a table of MariaDB whose key lacks the added column is refused, where it would make one row of several", async () => {
+test("a MariaDB table without the added column in its key is refused, because rows would merge", async () => {
   const older = new Counters(store, "key", { dimensions: ["site"], shards: 1 });
   await sink.createTables(older.shape);
   await stage.run!("ALTER TABLE key_counts ADD COLUMN colour VARCHAR(255) CHARACTER SET utf8mb4 NOT NULL DEFAULT ''");
@@ -42,7 +42,7 @@ test("a table of MariaDB whose key lacks the added column is refused, where it w
   expect(rows.map(({ values, count }) => `${values.colour} ${count}`)).toEqual(["blue 1", "red 1"]);
 });
 
-test("beyond three dimensions, a longer value of MariaDB waits until its column has room", async () => {
+test("with more than three dimensions, a longer value waits in MariaDB until its column has room", async () => {
   const dimensions = ["site", "lane", "direction"] as const;
   const older = new Counters(store, "more", { dimensions, shards: 1 });
   const flow = new Counters(store, "more", { dimensions, addedDimensions: ["colour"], shards: 1 });

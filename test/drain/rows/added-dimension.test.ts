@@ -84,7 +84,7 @@ describe.each(Object.entries(DATABASES))("a dimension added to counters with a t
     expect((await sink.ledger(flow.shape)).reduce((sum, { events }) => sum + events, 0n)).toBe(total);
   }
 
-  test("programs are deployed one after the other, and the table has every event once", async () => {
+  test("programs are deployed one after the other, and the table counts every event once", async () => {
     const [producer, replayed] = [older(), Array.from({ length: 6 }, (_, i) => ({ site: `s${i}`, lane: "r" }))];
     await sink.createTables(producer.shape);
     await countOlder(producer, 3);
@@ -124,7 +124,7 @@ describe.each(Object.entries(DATABASES))("a dimension added to counters with a t
     await expectDrained(first);
   });
 
-  test("an older drain that comes late with what it had frozen changes nothing, nor does an answer that it lost", async () => {
+  test("a late drain of the old version changes nothing, nor does an answer that it missed", async () => {
     const producer = older();
     await sink.createTables(producer.shape);
     await countOlder(producer, 5);

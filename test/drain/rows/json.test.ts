@@ -8,7 +8,7 @@ import { STAGES } from "../stages.ts";
 const LARGE = Number.MAX_SAFE_INTEGER;
 const json = (value: unknown) => JSON.parse(JSON.stringify(value));
 
-test("reports, events, diagnoses and repairs go through JSON: counts are numbers up to 2^53 - 1, above it text", async () => {
+test("reports, events, diagnoses and repairs work in JSON: counts are numbers up to 2^53 - 1, above it text", async () => {
   const stage = await STAGES.SQLite!();
   const sink = stage.sink();
   const store = memoryStore();

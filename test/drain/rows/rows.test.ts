@@ -5,7 +5,7 @@ import { STAGES } from "../stages.ts";
 
 const LARGE = 2n ** 53n;
 
-test("a sink gives rows as Counters.read does: values by dimension, and JSON takes them", async () => {
+test("a sink returns rows like Counters.read: values by dimension, and valid in JSON", async () => {
   const stage = await STAGES.SQLite!();
   const sink = stage.sink();
   const flow = new Counters(memoryStore(), "flow", { dimensions: ["site", "constructor"], shards: 1 });
@@ -28,7 +28,7 @@ test("a sink gives rows as Counters.read does: values by dimension, and JSON tak
   await stage.stop();
 });
 
-test("a table of the user's own may give its values in any order; one without a value is named", async () => {
+test("a user's table may return values in any order; a row without a value is named", async () => {
   const flow = new Counters(memoryStore(), "own", { dimensions: ["site", "constructor"], shards: 1 });
   await flow.add({ site: "a", constructor: "1" }, { at: MINUTE });
   const tableOf = (values: unknown) => ({

@@ -32,7 +32,7 @@ const good: DrainBatch = {
 };
 const withRow = (more: object) => ({ ...good, rows: [{ ...good.rows[0]!, ...more }] });
 
-describe.each(Object.entries(SINKS))("%s refuses before it asks the database", (_, sink) => {
+describe.each(Object.entries(SINKS))("%s refuses before any request to the database", (_, sink) => {
   test.each<[string, RegExp, object]>([
     ["a shard", /batch\.shard is -1/, { ...good, shard: -1 }],
     ["a generation", /batch\.generation is 0/, { ...good, generation: 0 }],
@@ -60,7 +60,7 @@ describe.each(Object.entries(SINKS))("%s refuses before it asks the database", (
     await expect(sink().apply(shape, batch as DrainBatch)).rejects.toThrow(message);
   });
 
-  test("time-outs, shapes, names and queries", async () => {
+  test("time-outs, shapes, names and queries are checked", async () => {
     await expect(sink().apply(shape, good, { timeoutMs: 0 })).rejects.toThrow(/timeoutMs is 0/);
     const of = (more: object) => () => sink().ddl({ ...shape, ...more } as CounterShape);
     expect(of({ name: "" })).toThrow(/shape\.name/);
@@ -81,7 +81,7 @@ describe.each(Object.entries(SINKS))("%s refuses before it asks the database", (
   });
 });
 
-test("values may be 255 characters long in up to three dimensions, 765 together in more", () => {
+test("values may have 255 characters in up to three dimensions, and 765 together in more", () => {
   const longest = (count: number) =>
     longestValue({ ...shape, dimensions: Array.from({ length: count }, (_, i) => `d${i}`) });
   expect([0, 1, 3, 4, 6].map(longest)).toEqual([255, 255, 255, 191, 127]);

@@ -36,7 +36,7 @@ const value = fc.oneof(
 describe.each(["latin1_swedish_ci", "cp1251_general_ci", "ascii_general_ci", "utf8_general_ci", "sjis_japanese_ci"])(
   "a connection in %s",
   (charset) => {
-    test("writes and reads what a connection in utf8mb4 does", async () => {
+    test("writes and reads the same as a connection in utf8mb4", async () => {
       const [odd, plain] = [poolOf(charset), poolOf("utf8mb4_general_ci")];
       await fc.assert(
         fc.asyncProperty(fc.uniqueArray(value, { minLength: 1, maxLength: 12 }), value, async (values, wanted) => {
@@ -60,7 +60,7 @@ describe.each(["latin1_swedish_ci", "cp1251_general_ci", "ascii_general_ci", "ut
       );
     });
 
-    test("is refused where names of tables or columns are not plain ASCII, unless it is in UTF-8", async () => {
+    test("is refused for table or column names outside ASCII, except in UTF-8", async () => {
       const shape = freshShape(["v"]);
       for (const options of [{ table: "北京" }, { columns: { dimensions: { v: "città" } } }]) {
         const sink = mysqlSink(poolOf(charset), { table: `plain_${charset}`, ...options });
@@ -82,7 +82,7 @@ describe.each(["latin1_swedish_ci", "cp1251_general_ci", "ascii_general_ci", "ut
   },
 );
 
-test("a pool that gives bytes for text reads the same", async () => {
+test("a pool that returns bytes for text reads the same", async () => {
   const shape = { ...freshShape(["v"]), name: "bytes" };
   const sink = mysqlSink(poolOf("utf8mb4_general_ci", { typeCast: false }));
   await sink.createTables(shape);

@@ -127,7 +127,7 @@ describe.each(Object.keys(SCENES))("a sink into %s", (name) => {
   }
 
   test.each(["cut", "silence"] as const)(
-    "that hears nothing of its COMMIT (%s) answers before when asked again",
+    'answers "before" to a retry if the answer to COMMIT was lost (%s)',
     async (how) => {
       const { sink, shape, counts } = await made();
       const lost = scene.proxy.loseAnswerTo(scene.commit, how);
@@ -140,7 +140,7 @@ describe.each(Object.keys(SCENES))("a sink into %s", (name) => {
     },
   );
 
-  test("that loses its connection before COMMIT has written nothing", async () => {
+  test("has written nothing if its connection is lost before COMMIT", async () => {
     const { sink, shape, counts } = await made();
     const lost = scene.proxy.loseAnswerTo("_counts");
     const failed = sink.apply(shape, second, { timeoutMs: 5000 });
@@ -150,7 +150,7 @@ describe.each(Object.keys(SCENES))("a sink into %s", (name) => {
     expect(await counts()).toEqual([11, 22]);
   });
 
-  test("gives up at a lock of another, is rolled back, and succeeds when that is gone", async () => {
+  test("gives up at a foreign lock, is rolled back, and succeeds once the lock is gone", async () => {
     const { sink, shape, counts, lockRow } = await made();
     const before = await scene.mine(scene.settings);
     await scene.beside("BEGIN");
@@ -165,7 +165,7 @@ describe.each(Object.keys(SCENES))("a sink into %s", (name) => {
     expect(await scene.mine(scene.settings)).toEqual(before);
   });
 
-  test("is ended by its signal at once: the connection is gone, nothing is written", async () => {
+  test("ends at once by its signal: the connection is closed and nothing written", async () => {
     const { sink, shape, counts, lockRow } = await made();
     await scene.beside("BEGIN");
     await scene.beside(lockRow);
@@ -187,7 +187,7 @@ describe.each(Object.keys(SCENES))("a sink into %s", (name) => {
     await expect(aborted).rejects.toMatchObject({ applied: "no" });
   });
 
-  test("waits for a connection no longer than its time, and gives back one that comes late", async () => {
+  test("waits for a connection for its time only, and returns one that comes late", async () => {
     const { sink, shape, counts, lockRow } = await made();
     await scene.beside("BEGIN");
     await scene.beside(lockRow);
@@ -202,7 +202,7 @@ describe.each(Object.keys(SCENES))("a sink into %s", (name) => {
     expect(await counts()).toEqual([1, 2]);
   });
 
-  test("outlives kill -9 of the server in the middle of a transaction", async () => {
+  test("survives kill -9 of the server in the middle of a transaction", async () => {
     const { sink, shape, counts, lockRow } = await made();
     await scene.beside("BEGIN");
     await scene.beside(lockRow);

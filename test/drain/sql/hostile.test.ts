@@ -119,7 +119,7 @@ describe.each(Object.keys(HOSTILE))(`in %s (seed ${seed})`, (database) => {
     });
   }
   test.each([...ANYWHERE, ...HOSTILE[database]!])(
-    "a row whose %s is %s gives %s, and all others are drained",
+    "a row whose %s is %s is reported as %s, and all others are drained",
     async (column, sql, reported) => {
       const value = random.pick(VALUES);
       if (!(await written(`UPDATE flow SET ${column} = ${sql} WHERE a = '${value}' AND bucket = 'minute'`))) return;

@@ -11,7 +11,7 @@ const NAMES = Object.getOwnPropertyNames(Object.prototype);
 const TAKEN = NAMES.filter((name) => /^[a-z]/i.test(name));
 const AT = Date.UTC(2026, 0, 31, 23, 59);
 
-test("a counter takes the names of Object.prototype that begin with a letter, and refuses the others", () => {
+test("a counter accepts names of Object.prototype that begin with a letter, and refuses the others", () => {
   expect(TAKEN).toContain("constructor");
   for (const name of NAMES) {
     const make = () => new Counters(memoryStore(), "names", { dimensions: [name] });
@@ -27,7 +27,7 @@ describe.each(Object.keys(STAGES))("names of Object.prototype, drained into %s",
   }, 60_000);
   afterAll(() => stage?.stop());
 
-  test("as dimensions are counted, drained, read and asked for", async () => {
+  test("are counted, drained, read and queried as dimensions", async () => {
     const dimensions = ["lane", ...TAKEN];
     const flow = new Counters(memoryStore(), "names", { dimensions, shards: 2 });
     const sink = stage.sink();
@@ -56,7 +56,7 @@ describe.each(Object.keys(STAGES))("names of Object.prototype, drained into %s",
     expect(rows[1]!.values).toEqual(one);
   });
 
-  test("as columns and as names of the table are written and read", async () => {
+  test("are written and read as columns and as names of the table", async () => {
     for (const name of NAMES) {
       const shape = freshShape([name, "lane"]);
       const columns = { dimensions: Object.fromEntries([[name, `${name}_2`]]) };

@@ -27,7 +27,7 @@ describe("a sink into recorded Oracle", () => {
   const counts = async (sink: ReturnType<typeof oracleSink>, shape: CounterShape) =>
     (await sink.read(shape, { bucket: "minute" })).rows.map(({ values, count }) => `${values.site}${count}`).join(" ");
 
-  test("inserts what it does not know, updates what it knows, and corrects wrong guesses", async () => {
+  test("inserts new keys, updates known ones, and corrects wrong guesses", async () => {
     const { sink, shape } = await made();
     sent();
     await sink.apply(shape, next(1, "ab"));
@@ -49,7 +49,7 @@ describe("a sink into recorded Oracle", () => {
     expect(await counts(sink, shape)).toBe("a5 b1 c2 d1");
   });
 
-  test("refuses a table that has got a dimension which its counter does not know, and changes nothing", async () => {
+  test("refuses a table with a dimension that its counter does not have, and changes nothing", async () => {
     const sink = oracleSink(driver);
     const shape = freshShape(["site"]);
     const table = `"${shape.name.toUpperCase()}_COUNTS"`;
@@ -71,7 +71,7 @@ describe("a sink into recorded Oracle", () => {
     expect((await sink.read(shape, { bucket: "minute" })).rows.map(({ count }) => count).sort()).toEqual([1n, 7n]);
   });
 
-  test("forgets the keys used longest ago, and knows none of what was rolled back", async () => {
+  test("drops the least recently used keys, and remembers no key of a rollback", async () => {
     const { sink, shape } = await made({ knownKeys: 2 });
     await sink.apply(shape, next(1, "abc"));
     sent();
@@ -89,7 +89,7 @@ describe("a sink into recorded Oracle", () => {
     expect(await counts(sink, shape)).toBe("a2 b2 c2 x1");
   });
 
-  test("answers before where COMMIT had its effect and its answer was lost", async () => {
+  test('answers "before" after COMMIT took effect and its answer was lost', async () => {
     const { sink, shape } = await made();
     driver.after = ({ method }) => {
       if (method === "commit") throw new Error("NJS-500: connection to Oracle Database was closed or broken");
@@ -106,7 +106,7 @@ describe("a sink into recorded Oracle", () => {
     [new OracleError(1013, "user requested cancel of current operation"), "DEADLINE", true],
     [new Error("NJS-123: call timeout of 5 ms exceeded"), "DEADLINE", true],
     [new OracleError(1653, "unable to extend table"), "UNAVAILABLE", false],
-  ])("rolls all back at %s", async (error, code, transient) => {
+  ])("rolls everything back at %s", async (error, code, transient) => {
     const { sink, shape } = await made();
     driver.before = ({ method }) => {
       if (method === "executeMany") throw error;

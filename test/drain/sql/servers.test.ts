@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { startMariadb } from "../../harness/servers/mariadb.ts";
 import { startPostgres } from "../../harness/servers/postgres.ts";
 
-test("a PostgreSQL of one's own keeps what it has through kill -9", async () => {
+test("a private PostgreSQL keeps its data through kill -9", async () => {
   const server = await startPostgres();
   const ask = async (text: string) => {
     const client = new pg.Client(server.url);
@@ -21,7 +21,7 @@ test("a PostgreSQL of one's own keeps what it has through kill -9", async () => 
   await server.stop();
 });
 
-test("a MariaDB of one's own keeps what it has through kill -9", async () => {
+test("a private MariaDB keeps its data through kill -9", async () => {
   const server = await startMariadb();
   const ask = async (text: string) => {
     const client = await mysql.createConnection({

@@ -25,7 +25,7 @@ async function made() {
   return { sink, shape };
 }
 
-test("waits while another connection writes, and no longer than its time", async () => {
+test("waits while another connection writes, but only for its time", async () => {
   const { sink, shape } = await made();
   const other = new Database(join(folder, "counts.db"));
   other.exec("BEGIN IMMEDIATE");
@@ -41,7 +41,7 @@ test("waits while another connection writes, and no longer than its time", async
   other.close();
 });
 
-test("leaves the user's own transaction alone", async () => {
+test("does not touch the user's own transaction", async () => {
   const { sink, shape } = await made();
   database.exec("BEGIN; CREATE TABLE mine (n)");
   await expect(sink.apply(shape, first)).rejects.toMatchObject({ transient: true, applied: "no" });
@@ -50,7 +50,7 @@ test("leaves the user's own transaction alone", async () => {
   expect(await sink.apply(shape, first)).toEqual({ status: "applied" });
 });
 
-test("asks with one parameter in one place, as better-sqlite3 and node:sqlite take it", async () => {
+test("uses each parameter in one place, as better-sqlite3 and node:sqlite require", async () => {
   const texts: string[] = [];
   const listening: SqliteDatabase = {
     exec: (text) => database.exec(text),

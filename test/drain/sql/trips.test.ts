@@ -42,7 +42,7 @@ test("a COMMIT that PostgreSQL answers with ROLLBACK is not applied", async () =
   expect(released).toEqual([true]);
 });
 
-test("a batch takes MariaDB six statements and one for each half megabyte", async () => {
+test("a batch takes MariaDB six statements, and one more per half megabyte", async () => {
   const { texts, heads } = listening();
   let released = 0;
   const connection = {
@@ -67,7 +67,7 @@ test("a batch takes MariaDB six statements and one for each half megabyte", asyn
   expect(released).toBe(1);
 });
 
-test("a deadlock in MariaDB begins the transaction again, at most twenty times", async () => {
+test("a deadlock in MariaDB starts the transaction again, at most twenty times", async () => {
   const deadlock = Object.assign(new Error("Deadlock found"), { errno: 1213 });
   let inserts = 0;
   let failures = 2;

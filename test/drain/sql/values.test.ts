@@ -3,7 +3,7 @@ import type { CounterShape } from "../../../src/entries/sql.ts";
 import { STAGES, type Stage } from "../stages.ts";
 import { asRead, batch, freshShape, MINUTE, row } from "./batches.ts";
 
-describe.each(Object.keys(STAGES))("what is written into %s", (name) => {
+describe.each(Object.keys(STAGES))("values written into %s", (name) => {
   let stage: Stage;
   beforeAll(async () => {
     stage = await STAGES[name]!();
@@ -22,7 +22,7 @@ describe.each(Object.keys(STAGES))("what is written into %s", (name) => {
     };
   }
 
-  test("keeps counts above 2^53 exact, and breaks off whole where one would pass 2^63 - 1", async () => {
+  test("counts above 2^53 are exact, and a batch that would exceed 2^63 - 1 fails as a whole", async () => {
     const { sink, shape, rows, ledger } = await made();
     const large = 2n ** 62n + 1n;
     await sink.apply(shape, batch([row(["a", "1"], large), row(["b", "1"], 2n ** 53n + 1n)], { events: large }));
@@ -36,7 +36,7 @@ describe.each(Object.keys(STAGES))("what is written into %s", (name) => {
     expect(await ledger()).toEqual([{ shard: 0, generation: 2, nonce: "b2", fence: 7, events: large + 1n }]);
   });
 
-  test("takes odd values as they are", async () => {
+  test("odd values are stored unchanged", async () => {
     const { sink, shape } = await made(["v"]);
     const odd = [
       "",
@@ -105,7 +105,7 @@ describe.each(Object.keys(STAGES))("what is written into %s", (name) => {
       ]);
   });
 
-  test("takes odd names of counters, tables, columns and dimensions", async () => {
+  test("odd names of counters, tables, columns and dimensions are accepted", async () => {
     const quote = name === "recorded Oracle" ? "'" : '"';
     const odd = `it's ${quote}odd${quote} \\ ; 日本`;
     const sink = stage.sink({
@@ -122,7 +122,7 @@ describe.each(Object.keys(STAGES))("what is written into %s", (name) => {
     expect(await sink.ledger(shape)).toHaveLength(1);
   });
 
-  test("keeps counters apart in one ledger, by every letter of their names", async () => {
+  test("counters in one ledger are separate, whatever the case and accents of their names", async () => {
     const sink = stage.sink({ ledgerTable: "shared_ledger" });
     for (const [i, counter] of ["visits", "Visits", "visits "].entries()) {
       const shape = { ...freshShape(), name: counter };
@@ -134,7 +134,7 @@ describe.each(Object.keys(STAGES))("what is written into %s", (name) => {
     }
   });
 
-  test("has counters without dimensions and with many", async () => {
+  test("counters may have no dimension or many", async () => {
     for (const dimensions of [[], Array.from({ length: 6 }, (_, i) => `d${i}`)]) {
       const { sink, shape, rows } = await made(dimensions);
       const values = dimensions.map((_, i) => `${i}`.repeat(765 / 6));
@@ -144,7 +144,7 @@ describe.each(Object.keys(STAGES))("what is written into %s", (name) => {
     }
   });
 
-  test("stores starts in UTC, across the ends of months and what time zones skip or repeat", async () => {
+  test("starts are stored in UTC, across month ends and hours that time zones skip or repeat", async () => {
     const { sink, shape } = await made(["v"]);
     const starts = ["2026-01-31T23:59", "2026-02-01T00:00", "2024-02-29T00:00", "2026-03-29T01:00", "2026-03-29T02:30"];
     starts.push("2026-03-08T02:30", "2026-10-25T01:30", "2026-10-25T02:30", "1969-12-31T23:59", "1000-01-01T00:00");
@@ -159,7 +159,7 @@ describe.each(Object.keys(STAGES))("what is written into %s", (name) => {
     expect(text).toMatch(/timestamptz|DATETIME|TEXT|TIMESTAMP/);
   });
 
-  test("reads half-open ranges, buckets and values", async () => {
+  test("half-open ranges, buckets and values can be read", async () => {
     const { sink, shape } = await made();
     const rows = [0, 1, 2, 3].flatMap((i) => [
       row(["a", `${i % 2}`], BigInt(i + 1), MINUTE + i * 60_000),

@@ -39,8 +39,8 @@ async function settled(scene: Scene): Promise<void> {
   await scene.close();
 }
 
-describe("a server that cannot be reached when the store is made", () => {
-  test('"throw": construction never throws; each call rejects by its deadline, not applied, until the server is up', async () => {
+describe("a server that is unreachable when the store is created", () => {
+  test('"throw": the constructor never throws; each call rejects by its deadline as not applied, until the server is up', async () => {
     const port = await freePort();
     const store = redisStore(`redis://127.0.0.1:${port}`, { deadline: 300 });
     const series = new Series(store, "early");
@@ -54,7 +54,7 @@ describe("a server that cannot be reached when the store is made", () => {
     await late.stop();
   });
 
-  test('"local": calls are answered from this process\'s own events, and by the store when it comes up', async () => {
+  test('"local": this process\'s own events answer, and the store does once it is up', async () => {
     const port = await freePort();
     const store = redisStore(`redis://127.0.0.1:${port}`, { deadline: 300 });
     const series = new Series(store, "early", { ...local, values: "float64" });
@@ -69,7 +69,7 @@ describe("a server that cannot be reached when the store is made", () => {
 });
 
 describe("a server that stands still", () => {
-  test('"local": the call that finds out waits for its deadline, later ones for nothing; back, each event is there once', async () => {
+  test('"local": only the first call waits for its deadline; after the outage each event is there once', async () => {
     const scene = new Scene("still", local);
     const [one, two] = [scene.open(server.url, { deadline: 300 }), scene.open(server.url, { deadline: 300 })];
     for (const series of [one, two]) expect(await scene.record(series, 10)).toBe(true);
@@ -96,7 +96,7 @@ describe("a server that stands still", () => {
     await scene.close();
   });
 
-  test('"throw": what waits is bounded, and calls go through when it goes on', async () => {
+  test('"throw": waiting events are bounded, and calls succeed when the server continues', async () => {
     const scene = new Scene("bounded", { maxPendingBytes: 64 << 10 });
     const series = scene.open(server.url, { deadline: 60_000 });
     await scene.record(series, 1);
@@ -111,7 +111,7 @@ describe("a server that stands still", () => {
   });
 });
 
-test('a server that is killed and comes back empty: "local" continues, and sends the events that it kept', async () => {
+test('a killed server comes back empty: "local" continues, and sends its buffered events', async () => {
   const scene = new Scene("killed", local);
   const series = scene.open(server.url, { deadline: 300 });
   expect(await scene.record(series, 5)).toBe(true);
@@ -132,7 +132,7 @@ test('a server that is killed and comes back empty: "local" continues, and sends
 });
 
 test.each([1, 2, 3, 4])(
-  "connections cut, refused and slow at random (seed %d): stored ones once, kept ones at most once",
+  "random cut, refused and slow connections (seed %d): stored events are there once, buffered ones at most once",
   async (seed) => {
     const scene = new Scene(`seed ${seed}`, local);
     const series = Array.from({ length: 3 }, () => scene.open(proxy.url, { deadline: 300 }));
@@ -201,7 +201,7 @@ test.each([1, 2, 3, 4])(
   },
 );
 
-test('under "local" each copy agrees with a cold reader once all kept events are sent', async () => {
+test('under "local" each copy agrees with a cold reader once all buffered events are sent', async () => {
   const scene = new Scene("agree", local);
   const series = scene.open(proxy.url, { deadline: 300 });
   expect(await scene.record(series, 100)).toBe(true);

@@ -3,7 +3,7 @@ import { startChild } from "../../harness/child.ts";
 import { startRedis } from "../../harness/servers/redis-server.ts";
 import { startRest } from "../../harness/servers/rest-server.ts";
 
-test.each(["killed", "frozen"])("a process ends by itself once its stores, %s by then, are closed", async (how) => {
+test.each(["killed", "frozen"])("a process exits once its stores are closed, %s by then", async (how) => {
   const server = await startRedis({ tcp: true });
   const rest = await startRest(server.url, "rest-token");
   try {

@@ -32,7 +32,7 @@ async function ask(limiter: Limiter, isOver: () => boolean, pauseMs = 2): Promis
   }
 }
 
-test("each outage and its end are reported once, however many calls fail in it", async () => {
+test("each outage and its end are reported once, whatever the number of failed calls", async () => {
   const server = await startRedis({ tcp: true });
   const proxy = await startProxy(server.port);
   ends.push(server.stop, proxy.close);
@@ -56,7 +56,7 @@ test("each outage and its end are reported once, however many calls fail in it",
   expect(events).toEqual(expected);
 });
 
-test("two stores over one client: each finds out by itself, the end of one is not that of the other", async () => {
+test("two stores over one client detect an outage and its end independently", async () => {
   const server = await startRedis({ tcp: true });
   ends.push(server.stop);
   const given = clients["ioredis 6"](server.url);
@@ -81,7 +81,7 @@ test("two stores over one client: each finds out by itself, the end of one is no
   expect((await limiters[1]!.take("a")).allowed).toBe(true);
 });
 
-test("what a call says of `applied` is true throughout an outage", async () => {
+test("`applied` of each error is true throughout an outage", async () => {
   const server = await startRedis({ tcp: true });
   ends.push(server.stop);
   const given = clients["node-redis 5"](server.url);
@@ -122,7 +122,7 @@ async function restServer() {
   return { rest, befalls };
 }
 
-test("an answer that is slow by itself is no outage", async () => {
+test("a slow answer alone is no outage", async () => {
   const { rest, befalls } = await restServer();
   const store = httpStore({ url: rest.url, token: rest.token, deadline: 3 * DEADLINE_MS });
   const events = watched(store);
@@ -148,7 +148,7 @@ test("an answer that is slow by itself is no outage", async () => {
   expect(events).toEqual([]);
 });
 
-test("where timers end with their request (Workers), a call of a later request is the probe", async () => {
+test("if timers end with their request (Workers), a call of a later request is the probe", async () => {
   const { rest, befalls } = await restServer();
   /** Timers of an earlier request do not fire. */
   let request = 1;

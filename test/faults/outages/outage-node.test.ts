@@ -32,7 +32,7 @@ const clients: Record<string, (urls: readonly string[]) => HandedIn> = {
   },
 };
 
-test.each(Object.keys(clients))("one node of three stands still: calls on the others go on: %s", async (of) => {
+test.each(Object.keys(clients))("one node of three stands still: calls to the others continue: %s", async (of) => {
   const given = clients[of]!(cluster.urls);
   const store = storeOn(given, { deadline: DEADLINE_MS }) as WatchedStore;
   const events: [string, StoreEvents["down"] | StoreEvents["up"]][] = [];

@@ -19,7 +19,7 @@ afterEach(async () => {
   await server?.stop();
 });
 
-test("a slow server never wedges later calls: each fails by its deadline, the first after it succeeds", async () => {
+test("a slow server does not block later calls: each fails by its deadline, and the first after it succeeds", async () => {
   const scene = new Scene("slow");
   const series = scene.open(proxy.url, { deadline: 300 });
   expect(await scene.record(series, 3)).toBe(true);
@@ -36,7 +36,7 @@ test("a slow server never wedges later calls: each fails by its deadline, the fi
   await scene.close();
 });
 
-test("what waits behind a call that the store fails, fails with it: not one deadline after another", async () => {
+test("calls queued behind a failed one fail with it, so none waits for several deadlines", async () => {
   const scene = new Scene("backlog", { maxPendingBytes: 32 << 20 });
   const attempts: string[] = [];
   const series = scene.open(server.url, {

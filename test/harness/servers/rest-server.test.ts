@@ -25,7 +25,7 @@ async function post(path: string, body: unknown, headers: Record<string, string>
 }
 const base64 = { "Upstash-Encoding": "base64" };
 
-test("one command is answered with its result, and with 400 where Redis refuses it", async () => {
+test("one command gets its result, or 400 if Redis refuses it", async () => {
   expect(await post("/", ["SET", "k", "ä"])).toEqual({ status: 200, body: { result: "OK" } });
   expect(await post("/", ["GET", "k"])).toEqual({ status: 200, body: { result: "ä" } });
   expect(await post("/", ["GET", "nobody"])).toEqual({ status: 200, body: { result: null } });
@@ -46,7 +46,7 @@ test("strings are base64 on request, except OK and errors", async () => {
   expect((await post("/", ["NONSENSE"], base64)).body.error).toMatch(/^ERR unknown command/);
 });
 
-test("a pipeline answers each, in order; a transaction runs all or none", async () => {
+test("a pipeline answers each command; a transaction runs all or none", async () => {
   const commands = [
     ["SET", "p", "1"],
     ["LPUSH", "p", "x"],
@@ -74,7 +74,7 @@ test("a request without token or command, or with another path, is refused", asy
   expect((await post("/get/k", [])).status).toBe(404);
 });
 
-test("faults befall the requests that they are made for", async () => {
+test("faults affect only the requests that they are set for", async () => {
   const faults = [
     { status: 429, headers: { "Retry-After": "1" }, body: "{}" },
     { cut: "before it is run" as const },

@@ -121,7 +121,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(opened.map((each) => each.close())));
 
-test("Lua and its twin answer the same, bit for bit, after any sequence of steps", { timeout: 60_000 }, async () => {
+test("Lua and TypeScript answer the same, bit for bit, after any sequence of steps", { timeout: 60_000 }, async () => {
   const tally = { answered: 0, events: 0 };
   await fc.assert(
     fc.asyncProperty(
@@ -146,7 +146,7 @@ test("Lua and its twin answer the same, bit for bit, after any sequence of steps
   expect(tally.events).toBeGreaterThan(1000);
 });
 
-test("the ranks answered hold those that any method asks for", () => {
+test("the returned ranks include those that any method needs", () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 10_000 })),

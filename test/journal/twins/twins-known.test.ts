@@ -50,7 +50,7 @@ function spoilt(known: Known, how: "birth" | "frame" | "length" | undefined): Kn
   return how === "length" ? { ...known, length: known.length + (3 << 20) } : known;
 }
 
-describe("what a caller lacks", () => {
+describe("the bytes that a caller is missing", () => {
   let opened: OpenStore[];
   beforeAll(async () => {
     opened = await Promise.all([onMemory(), onRedis6()]);
@@ -83,7 +83,7 @@ describe("what a caller lacks", () => {
     return { answers: answers.map(plain), known };
   }
 
-  test("is answered equally by both forms, from every place, over pages and after damage", {
+  test("are equal in both forms, from every place, over pages and after damage", {
     timeout: 60_000,
   }, async () => {
     await fc.assert(
@@ -102,7 +102,7 @@ describe("what a caller lacks", () => {
   });
 });
 
-test("an append sends Redis no more commands than it needs", async () => {
+test("an append sends Redis only the necessary commands", async () => {
   const server = await startRedis();
   const client = new Redis(server.url);
   const store = redisStore(client as unknown as IoredisClient);

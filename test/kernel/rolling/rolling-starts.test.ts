@@ -68,7 +68,7 @@ const scenario = fc.record({
   wrongBy: fc.constantFrom(1, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY),
 });
 
-test("every form finds where each window begins, in steps of any size, and the first wrong time", () => {
+test("all kernels find the start of each window and the first invalid time, in steps of any size", () => {
   fc.assert(
     fc.property(scenario, ({ n, seed, pace, from, fraction, spanMs, both, step, wrongAt, wrongBy }) => {
       const random = randomOf(seed);
@@ -100,7 +100,7 @@ test("every form finds where each window begins, in steps of any size, and the f
 test.each([
   ["simd", simdBase64],
   ["scalar", scalarBase64],
-])("%s writes nothing but starts and its tally", (_target, base64) => {
+])("%s writes only starts and its tally", (_target, base64) => {
   const wasm = instantiate(bytesOf(base64));
   wasm.memory.grow(1);
   const base = Math.ceil((wasm.heapBase() >>> 0) / 64) * 64;

@@ -73,7 +73,7 @@ function timesOf(n: number, step: string, random: () => number, from = 0): numbe
   });
 }
 
-test("every form, in pieces of any size, answers by the definition", () => {
+test("all kernels answer by the definition, in pieces of any size", () => {
   fc.assert(
     fc.property(scenario, ({ n, seed, shape, step, span, piece, p, method, closed, nan, Type }) => {
       const random = randomOf(seed);
@@ -109,7 +109,7 @@ for closed in ("right", "both"):
 const python = findPython("pandas");
 if (!python) console.warn("skipped: no Python with pandas; `npm test` unpacks one");
 
-test.runIf(python)("pandas answers alike, over time, for events of one time too", () => {
+test.runIf(python)("pandas has the same answers over time, also for events of one time", () => {
   const random = randomOf(9);
   const times = timesOf(500, "ties", random, 1_700_000_000_000);
   const values = Float64Array.from(times, () => Math.floor(100 * random()));
@@ -153,7 +153,7 @@ describe.each(["wasm-simd", "wasm-scalar", "js"] as const)("%s", (name) => {
     },
   );
 
-  test("counts that jump from one to thousands and back", () => {
+  test("windows whose counts jump from one to thousands and back", () => {
     const times = Float64Array.from({ length: 30_000 }, (_, i) =>
       i % 10_000 < 5000 ? 1000 * i : 1000 * (i - (i % 10_000)) + 5e6,
     );
@@ -165,7 +165,7 @@ describe.each(["wasm-simd", "wasm-scalar", "js"] as const)("%s", (name) => {
     }
   });
 
-  test("a few events left in a set of a million ranks", () => {
+  test("a few events that remain in a set of a million ranks", () => {
     const [n, burst, random] = [902_000, 900_000, randomOf(5)];
     const times = Float64Array.from({ length: n }, (_, i) => (i < burst ? i / 1000 : 10_000 + (i - burst) * 400));
     const values = Float64Array.from(times, random);
@@ -178,7 +178,7 @@ describe.each(["wasm-simd", "wasm-scalar", "js"] as const)("%s", (name) => {
     expect(wrong).toEqual([]);
   });
 
-  test("nothing, one event, equal times", () => {
+  test("no event, one event, and equal times", () => {
     const options = { span: "1s", percentiles: [50, 0] } as const;
     const none = rollingPercentile(new Float64Array(), new Float32Array(), options);
     expect(none).toEqual({ 0: new Float64Array(), 50: new Float64Array() });
@@ -190,7 +190,7 @@ describe.each(["wasm-simd", "wasm-scalar", "js"] as const)("%s", (name) => {
     expect(rollingPercentile(times, Float32Array.of(1, 2, 4, 8), { span: 1, percentiles: [] })).toEqual({});
   });
 
-  test("NaN: rejected by index, ignored, or spread as long as it is inside", () => {
+  test("NaN is rejected with its index, ignored, or propagated while it is inside", () => {
     const times = Float64Array.of(1, 2, 3, 4, 5);
     const values = Float32Array.of(Number.NaN, 1, Number.NaN, 2, 4);
     const at = (nan: "ignore" | "propagate") => [
@@ -201,7 +201,7 @@ describe.each(["wasm-simd", "wasm-scalar", "js"] as const)("%s", (name) => {
     expect(at("propagate")).toEqual([Number.NaN, Number.NaN, Number.NaN, Number.NaN, 3]);
   });
 
-  test("infinities, zeros and ends of f64 as in one percentile", () => {
+  test("infinities, zeros and the ends of f64 give the same as a single percentile", () => {
     const values = Float64Array.of(
       -1.7e308,
       1.7e308,
@@ -219,7 +219,7 @@ describe.each(["wasm-simd", "wasm-scalar", "js"] as const)("%s", (name) => {
     }
   });
 
-  test("bytes at any address, times far from zero", () => {
+  test("bytes at any address, and times far from zero", () => {
     const values = Float32Array.from({ length: 100 }, (_, i) => Math.sin(i));
     const times = BigInt64Array.from(values, (_, i) => 2n ** 62n + BigInt(i));
     const options = { span: 10, percentiles: [99] };

@@ -110,7 +110,7 @@ describe.each(CASES)("$title", ({ kernel, Type }: { kernel: Kernel; Type: Column
     });
   });
 
-  test.each(["special", "lognormal"])("trim of %s, sorted and not, both laws", (shape) => {
+  test.each(["special", "lognormal"])("trim of %s, sorted and unsorted, with both closed sides", (shape) => {
     overLengths(Type, shape, (column, where) => {
       const random = randomOf(column.length + 5);
       const edge = 2n ** 33n;

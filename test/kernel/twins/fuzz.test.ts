@@ -107,7 +107,7 @@ function digests(name: keyof typeof GUARDS): string[] {
 
 afterAll(() => forceKernel(null));
 
-test(`${FRAMES} frames, seed ${SEED}: corrupt with the offset, or the same answer in every form`, {
+test(`${FRAMES} frames, seed ${SEED}: CORRUPT with the offset, or the same answer in every kernel`, {
   timeout: 0,
 }, () => {
   const simd = digests("wasm-simd");

@@ -54,7 +54,7 @@ describe.each(BUILDS.map(({ name }) => name))("%s", (name) => {
   beforeAll(() => forceKernel(name));
   afterAll(() => forceKernel(null));
 
-  test("every odd column, time and number is answered or refused by name", () => {
+  test("every odd column, time and number is answered, or refused by name", () => {
     const odd = (value: unknown) => value as never;
     for (const values of VALUES) {
       for (const times of TIMES) {
@@ -73,7 +73,7 @@ describe.each(BUILDS.map(({ name }) => name))("%s", (name) => {
     expect(kernel.percentile(values, 50)).toBe(499.5);
   });
 
-  test("a transferred array is refused, not read as an empty one", () => {
+  test("an array with a transferred buffer is refused", () => {
     const values = detached(new Float32Array(3));
     for (const call of [
       () => kernel.sum(values),

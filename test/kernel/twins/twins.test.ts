@@ -44,7 +44,7 @@ function answersOf(kernel: Kernel, column: Column, k: number, limit: number): st
   return [shown, ...[sorted, inside.times, inside.values].map((c) => bytesOf(c).toString("hex"))].join("\n");
 }
 
-test("the forms answer alike", () => {
+test("all kernels have the same answers", () => {
   fc.assert(
     fc.property(columns, fc.nat({ max: 20_000 }), value, (column, k, limit) => {
       const [simd, scalar, js] = BUILDS.map((kernel) => answersOf(kernel, column, k, limit));

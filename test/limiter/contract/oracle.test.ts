@@ -64,7 +64,7 @@ const isEqual = (a: Answer, b: Answer) =>
   a.resetAfterMs === b.resetAfterMs;
 
 describe.each(KINDS)("%s", (kind) => {
-  test(`${ORIEL_LIMITER_STEPS} random steps answer as the oracle (seed ${seed})`, { timeout: 600_000 }, () => {
+  test(`${ORIEL_LIMITER_STEPS} random steps have the oracle's answers (seed ${seed})`, { timeout: 600_000 }, () => {
     const random = new Random(seed);
     let nowMs = START_MS;
     let asked = 0;

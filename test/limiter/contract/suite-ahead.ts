@@ -4,7 +4,7 @@ import type { MatrixStore } from "../../matrix/open.ts";
 
 /** The permits that a limiter fetches ahead from its store. leases.test.ts covers their use. */
 export function aheadSuite(name: string, open: () => Promise<MatrixStore>): void {
-  describe(`${name}: permits ahead`, () => {
+  describe(`${name}: leases`, () => {
     let opened: MatrixStore;
     beforeAll(async () => {
       opened = await open();
@@ -15,7 +15,7 @@ export function aheadSuite(name: string, open: () => Promise<MatrixStore>): void
     const limiterOn = (store = opened.store, more = {}) =>
       new Limiter(store, policies, { ...opened.modes, name: "ahead", ...more });
 
-    test("lease: what one process has fetched is not left for another, however few of it were given out", async () => {
+    test("permits that one process has fetched are unavailable to another, used or not", async () => {
       const [ahead, other] = [limiterOn(opened.store, { lease: { permits: 4, for: 100 } }), limiterOn(opened.other)];
       expect(await ahead.take("a")).toMatchObject({ allowed: true, granted: 1, degraded: false, remaining: 5 });
       expect(await other.peek("a")).toMatchObject({ remaining: 2 });

@@ -16,7 +16,7 @@ export function reservationSuite(name: string, open: () => Promise<OpenStore>): 
     });
     afterAll(() => opened?.close());
 
-    test("what is reserved is not left for others, and free again with the lease", async () => {
+    test("reserved permits are unavailable to others, and free again after the lease", async () => {
       expect(await limiter.reserve("a", { cost: 8, lease: 300 })).not.toBeNull();
       expect(await limiter.reserve("a", { cost: 3, lease: 300 })).toBeNull();
       expect(await limiter.peek("a")).toMatchObject({ allowed: true, remaining: 2 });
@@ -25,7 +25,7 @@ export function reservationSuite(name: string, open: () => Promise<OpenStore>): 
       expect(await limiter.take("a", { cost: 10 })).toMatchObject({ allowed: true });
     });
 
-    test("another limiter of the name sees it: it has reserved nothing itself", async () => {
+    test("another limiter of the same name sees the reservation; it has reserved nothing itself", async () => {
       const other = new Limiter(opened.store, [slidingWindow({ limit: 10, span: 1000 })], {
         ...opened.modes,
         name: "llm",
@@ -34,7 +34,7 @@ export function reservationSuite(name: string, open: () => Promise<OpenStore>): 
       expect(await other.take("a")).toMatchObject({ allowed: false, remaining: 0 });
     });
 
-    test("settle charges what it was, more included, once", async () => {
+    test("settle charges the actual cost once, also a larger one", async () => {
       const reserved = (await limiter.reserve("a", { cost: 5, lease: "1m" }))!;
       expect(await reserved.settle(3)).toBe(true);
       expect(await reserved.settle(3)).toBe(false);
@@ -56,7 +56,7 @@ export function reservationSuite(name: string, open: () => Promise<OpenStore>): 
       expect(await limiter.peek("a")).toMatchObject({ remaining: 6 });
     });
 
-    test("after its lease it may be settled for a minute, then it is over", async () => {
+    test("a reservation may be settled for one minute after its lease", async () => {
       const [late, tooLate] = [
         (await limiter.reserve("a", { cost: 2, lease: 100 }))!,
         (await limiter.reserve("a", { cost: 2, lease: 100 }))!,
@@ -69,7 +69,7 @@ export function reservationSuite(name: string, open: () => Promise<OpenStore>): 
       expect(await limiter.peek("a")).toMatchObject({ remaining: 8 });
     });
 
-    test("it counts against every policy, and a reset ends it", async () => {
+    test("a reservation counts against every policy, and a reset ends it", async () => {
       const two = new Limiter(
         opened.store,
         [slidingWindow({ limit: 10, span: 1000 }), fixedWindow({ limit: 6, span: "1h" })],
@@ -85,7 +85,7 @@ export function reservationSuite(name: string, open: () => Promise<OpenStore>): 
       expect(await two.take("a", { cost: 6 })).toMatchObject({ allowed: true });
     });
 
-    test("no more than 1024 are open at a time", { timeout: 60_000 }, async () => {
+    test("at most 1024 reservations are open at a time", { timeout: 60_000 }, async () => {
       const wide = new Limiter(opened.store, [slidingWindow({ limit: 2000, span: 1000 })], {
         ...opened.modes,
         name: "wide",

@@ -12,7 +12,7 @@ export function severalSuite(name: string, open: () => Promise<OpenStore>): void
     beforeEach(() => opened.clear());
     afterAll(() => opened?.close());
 
-    test("all pass, or none is charged; the decision names who refused for longest", async () => {
+    test("all policies pass, or none is charged; the decision names the one with the longest wait", async () => {
       const limiter = new Limiter(
         opened.store,
         [
@@ -32,7 +32,7 @@ export function severalSuite(name: string, open: () => Promise<OpenStore>): void
       ]);
     });
 
-    test("a shadow policy counts what passes, decides nothing, and says what it would", async () => {
+    test("a shadow policy counts passing calls, decides nothing, and reports its own decision", async () => {
       const limiter = new Limiter(
         opened.store,
         [slidingWindow({ limit: 3, span: 1000 }), fixedWindow({ limit: 1, span: "1m", name: "new", shadow: true })],
@@ -49,7 +49,7 @@ export function severalSuite(name: string, open: () => Promise<OpenStore>): void
       expect(await alone.take("a")).toMatchObject({ allowed: true, granted: 1 });
     });
 
-    test("takeAll: from all or from none, under one tag", async () => {
+    test("takeAll takes from all limiters or from none, under one tag", async () => {
       const user = new Limiter(opened.store, [slidingWindow({ limit: 5, span: 1000 })], {
         ...opened.modes,
         name: "user",
@@ -73,7 +73,7 @@ export function severalSuite(name: string, open: () => Promise<OpenStore>): void
       expect(await user.peek("u1")).toMatchObject({ remaining: 5 });
     });
 
-    test("takeAll: blocks, reservations and lent permits of each limiter count", async () => {
+    test("takeAll respects blocks, reservations and lent permits of each limiter", async () => {
       const user = new Limiter(opened.store, [slidingWindow({ limit: 5, span: 1000 })], {
         ...opened.modes,
         name: "user",
@@ -100,7 +100,7 @@ export function severalSuite(name: string, open: () => Promise<OpenStore>): void
       expect(await user.peek("u", { tag })).toMatchObject({ remaining: 4 });
     });
 
-    test("limiters of other names, other prefixes of names, and tags do not touch each other", async () => {
+    test("limiters with other names, prefixes or tags are independent", async () => {
       const of = (limiterName: string) =>
         new Limiter(opened.store, [slidingWindow({ limit: 1, span: 1000 })], { ...opened.modes, name: limiterName });
       const calls = [

@@ -14,7 +14,7 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
     const limiterOf = (limit = 3, options = {}) =>
       new Limiter(opened.store, [slidingWindow({ limit, span: 1000 })], { ...opened.modes, name: "api", ...options });
 
-    test("take: up to the limit, then denied with the exact wait", async () => {
+    test("take passes up to the limit, and is then denied with the exact wait", async () => {
       const limiter = limiterOf(2);
       expect(await limiter.take("a")).toEqual({
         allowed: true,
@@ -50,7 +50,7 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
       expect(await limiter.take("a")).toMatchObject({ allowed: true });
     });
 
-    test("peek: says what stands, and takes nothing", async () => {
+    test("peek returns the current state and takes nothing", async () => {
       const limiter = limiterOf(2);
       for (let i = 0; i < 5; i++) expect(await limiter.peek("a")).toMatchObject({ allowed: true, remaining: 2 });
       await limiter.take("a");
@@ -58,7 +58,7 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
       expect(await limiter.take("a")).toMatchObject({ allowed: true });
     });
 
-    test("reset: forgets permits and blocks of one id", async () => {
+    test("reset drops permits and blocks of one id", async () => {
       const limiter = limiterOf(1);
       await Promise.all([limiter.take("a"), limiter.take("b")]);
       await limiter.block("a", "1h");
@@ -67,7 +67,7 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
       expect(await limiter.peek("b")).toMatchObject({ allowed: false });
     });
 
-    test("penalty and reward: beyond the limit and back, answered as a peek", async () => {
+    test("penalty and reward exceed the limit and return, with the answer of peek", async () => {
       const limiter = limiterOf(3);
       expect(await limiter.penalty("a", 2)).toMatchObject({ allowed: true, remaining: 1 });
       expect(await limiter.penalty("a", 4)).toMatchObject({ allowed: false, remaining: 0, retryAfterMs: 1000 });
@@ -77,7 +77,7 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
       expect(await limiter.take("a", { cost: 3 })).toMatchObject({ allowed: true });
     });
 
-    test("block: denies even a cost of 0 until its end, whatever a policy says", async () => {
+    test("block denies even a cost of 0 until its end, whatever the policies", async () => {
       const limiter = limiterOf(3);
       expect(await limiter.block("a", 5000)).toMatchObject({ allowed: false, policy: "block", retryAfterMs: 5000 });
       opened.clock.nowMs += 4999;
@@ -89,7 +89,7 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
       expect(await limiter.take("a")).toMatchObject({ allowed: true });
     });
 
-    test("a block does not begin a fixed window", async () => {
+    test("a block does not start a fixed window", async () => {
       const limiter = new Limiter(opened.store, [fixedWindow({ limit: 2, span: 1000 })], {
         ...opened.modes,
         name: "api",
@@ -102,7 +102,7 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
       expect(await limiter.take("a")).toMatchObject({ allowed: false, retryAfterMs: 500 });
     });
 
-    test("atLeast: what there is, down to a bound; denied, the wait is for the bound", async () => {
+    test("atLeast takes the free permits down to a minimum; a denial waits for the minimum", async () => {
       const limiter = limiterOf(5);
       expect(await limiter.take("a", { cost: 3, atLeast: 1 })).toMatchObject({ granted: 3, remaining: 2 });
       opened.clock.nowMs += 100;
@@ -113,7 +113,7 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
       expect(await limiter.take("a", { cost: 10, atLeast: 3 })).toMatchObject({ allowed: true, granted: 3 });
     });
 
-    test("requestId: counts once within a minute, with the same answer; a denial is asked anew", async () => {
+    test("requestId counts once within a minute, with the same answer; a denial is decided anew", async () => {
       const limiter = limiterOf(1);
       const first = await limiter.take("a", { requestId: "r1" });
       opened.clock.nowMs += 100;
@@ -126,7 +126,7 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
       expect(await limiter.take("b", { requestId: "r1" })).toMatchObject({ allowed: true });
     });
 
-    test("requestId of a concurrency policy: the repeated call has the permit that was lent", async () => {
+    test("requestId with a concurrency policy: the repeated call has the same permit", async () => {
       const limiter = new Limiter(opened.store, [concurrency({ limit: 1, lease: "1m" })], {
         ...opened.modes,
         name: "pool",
@@ -138,7 +138,7 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
       expect(await limiter.take("a")).toMatchObject({ allowed: true });
     });
 
-    test("concurrency: lent, given back once, over with the lease", async () => {
+    test("concurrency: a permit is lent until it is released or its lease ends", async () => {
       const limiter = new Limiter(opened.store, [concurrency({ limit: 2, lease: 1000 })], {
         ...opened.modes,
         name: "pool",
@@ -157,7 +157,7 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
       expect(await limiter.reward("a", 5)).toMatchObject({ remaining: 0 });
     });
 
-    test("acquire: at once where it may; null wait is denied; one id waits apart from another", async () => {
+    test("acquire passes at once if possible; after its wait it is denied; ids wait separately", async () => {
       const limiter = limiterOf(1);
       expect(await limiter.acquire("a")).toMatchObject({ allowed: true });
       expect(await limiter.acquire("a", { wait: 0 })).toMatchObject({ allowed: false });
@@ -181,7 +181,7 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
       for (const limiter of leaky) expect(await limiter.take("a")).toMatchObject({ allowed: true, resetAfterMs: 1000 });
     });
 
-    test("denyCache: a denial again without asking, as the store would say it; nothing else is answered by it", async () => {
+    test("denyCache repeats a denial without a request, with the store's answer, and answers nothing else", async () => {
       const policies = [slidingWindow({ limit: 2, span: 1000 })];
       const limiter = new Limiter(opened.store, policies, { ...opened.modes, name: "api", denyCache: 100 });
       await limiter.take("a", { cost: 2 });
@@ -197,7 +197,7 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
       expect(await limiter.take("a")).toMatchObject({ allowed: true });
     });
 
-    test("per-id policies, and those of a call: limits raised or lowered act at once", async () => {
+    test("policies per id and per call: raised and lowered limits apply at once", async () => {
       const limiter = new Limiter(
         opened.store,
         (id) => [slidingWindow({ limit: id.startsWith("gold") ? 5 : 1, span: 1000 })],

@@ -18,7 +18,7 @@ describe.each([
   afterAll(() => opened?.close());
   beforeEach(() => opened.clear());
 
-  test("a request key of one id is no policy key of another", async () => {
+  test("the request key of one id is no policy key of another", async () => {
     const limiter = new Limiter(opened.store, [fixedWindow({ limit: 3, span: "1m" })], { name: "keys" });
     const tag = "t";
     for (let i = 0; i < 3; i++) await limiter.take("x!request", { tag });
@@ -26,7 +26,7 @@ describe.each([
     expect((await limiter.take("x!request", { tag })).allowed).toBe(false);
   });
 
-  test("a request that was answered for other policies is refused alone, not what travels with it", async () => {
+  test("a request that was answered for other policies is refused, but not other calls of its batch", async () => {
     const options = { name: "versions" };
     const before = new Limiter(opened.store, [fixedWindow({ limit: 3, span: "1m" })], options);
     const after = new Limiter(
@@ -52,7 +52,7 @@ describe.each([
     expect((await limiter.take("id")).allowed).toBe(true);
   });
 
-  test("a request's name without a form in UTF-8 is refused", async () => {
+  test("a request id without a UTF-8 form is refused", async () => {
     const limiter = new Limiter(opened.store, [fixedWindow({ limit: 3, span: "1m" })], { name: "surrogates" });
     await expect(limiter.take("id", { requestId: "\ud800" })).rejects.toMatchObject({ code: "ARGUMENT" });
   });
@@ -61,7 +61,7 @@ describe.each([
     ["sliding", slidingWindow({ limit: 5, span: "10s" })],
     ["leaky-bucket", leakyBucket({ capacity: 5, span: "10s" })],
     ["fixed", fixedWindow({ limit: 5, span: "10s" })],
-  ])("a partial call that was denied passes after retryAfterMs, not later: %s", async (_kind, policy) => {
+  ])("a partial call that was denied passes exactly after retryAfterMs: %s", async (_kind, policy) => {
     const limiter = new Limiter(opened.store, [policy], { name: "partial" });
     await limiter.take("id", { cost: 4 });
     opened.clock.nowMs += 100;
@@ -77,7 +77,7 @@ describe.each([
     expect(passed.granted).toBeGreaterThanOrEqual(2);
   });
 
-  test("settled reservations do not count among those that may be open", { timeout: 60_000 }, async () => {
+  test("settled reservations do not count as open ones", { timeout: 60_000 }, async () => {
     const limiter = new Limiter(opened.store, [slidingWindow({ limit: 5000, span: "1s" })], { name: "many" });
     for (let i = 0; i < 1100; i++) {
       const reservation = await limiter.reserve("id", { cost: 1, lease: "30s" });
@@ -86,7 +86,7 @@ describe.each([
     }
   });
 
-  test("a reservation of nothing is charged when it is settled, once", async () => {
+  test("a reservation of 0 permits is charged once when it is settled", async () => {
     const limiter = new Limiter(opened.store, [slidingWindow({ limit: 10, span: "1m" })], { name: "nothing" });
     const reservation = await limiter.reserve("id", { cost: 0, lease: "30s" });
     expect(await reservation!.settle(4)).toBe(true);
@@ -98,7 +98,7 @@ describe.each([
     slidingWindow({ limit: 10, span: "1m" }),
     fixedWindow({ limit: 10, span: "1m" }),
     gcra({ limit: 10, span: "1m" }),
-  ])("what is reserved does not remain: $name", async (policy) => {
+  ])("a reservation leaves nothing behind: $name", async (policy) => {
     const limiter = new Limiter(opened.store, [policy], { name: "remaining" });
     const reservation = await limiter.reserve("id", { cost: 7, lease: "30s" });
     const [first, second] = await Promise.all([limiter.take("id"), limiter.take("id")]);
@@ -107,7 +107,7 @@ describe.each([
     expect((await limiter.peek("id")).remaining).toBe(8);
   });
 
-  test("a window of totals beyond 2^53 still counts every permit", async () => {
+  test("a window with totals above 2^53 still counts every permit", async () => {
     const big = {
       kind: KIND.sliding,
       isShadow: false,
@@ -139,7 +139,7 @@ describe.each([
     expect(granted).toEqual([1, 1, 1, 0, 0]);
   });
 
-  test("a fixed window begins with its first call, not with a reservation", async () => {
+  test("a fixed window starts with its first call, not with a reservation", async () => {
     const limiter = new Limiter(opened.store, [fixedWindow({ limit: 1, span: 1000 })], { name: "begin" });
     const reservation = await limiter.reserve("id", { cost: 1, lease: "1m" });
     await reservation!.cancel();
@@ -149,7 +149,7 @@ describe.each([
     expect((await limiter.take("id")).allowed).toBe(false);
   });
 
-  test("a repeated denial reports the remaining time, and distinguishes limits and cost", async () => {
+  test("a repeated denial has the remaining time, and distinguishes limits and cost", async () => {
     const policy = (limit: number) => [slidingWindow({ limit, span: "1m" })];
     const limiter = new Limiter(opened.store, policy(3), { name: "deny", denyCache: 100 });
     for (let i = 0; i < 3; i++) await limiter.take("id");
@@ -163,7 +163,7 @@ describe.each([
     expect((await limiter.take("id", { policies: policy(9) })).allowed).toBe(true);
   });
 
-  test("a released permit is not denied by what was remembered", async () => {
+  test("a cached denial does not deny a released permit", async () => {
     const limiter = new Limiter(opened.store, [concurrency({ limit: 1, lease: "1h" })], {
       name: "remembered",
       denyCache: 100,
@@ -175,14 +175,14 @@ describe.each([
   });
 });
 
-describe("on Redis alone", () => {
+describe("on Redis only", () => {
   let opened: OpenStore;
   beforeAll(async () => {
     opened = await onRedis();
   });
   afterAll(() => opened?.close());
 
-  test("what is reserved and what was answered get a lost expiry back", async () => {
+  test("reservations and stored answers get a lost expiry back", async () => {
     const limiter = new Limiter(opened.store, [slidingWindow({ limit: 2, span: "1m" })], { name: "heal" });
     await limiter.reserve("id", { cost: 1, lease: "1h" });
     await limiter.take("id", { requestId: "r" });
@@ -195,7 +195,7 @@ describe("on Redis alone", () => {
     for (const expireAtMs of expiries.values()) expect(expireAtMs).toBeGreaterThan(opened.clock.nowMs);
   });
 
-  test("a window that cannot hold more says so before any policy of the call is charged", async () => {
+  test("a window that is full of records refuses before any policy of the call is charged", async () => {
     const records = 2 ** 22;
     const header = Buffer.alloc(80);
     header.set([1, 2]);

@@ -28,7 +28,7 @@ describe("takeAll", () => {
     [["allow", "deny", "local"], "deny"],
     [["allow", "local"], "local"],
     [["allow", "allow"], "allow"],
-  ] as const)("of limiters that wish %o: %s", async (wishes, decides) => {
+  ] as const)("of limiters with onStoreError %o: %s", async (wishes, decides) => {
     const limiters = wishes.map((wished, i) => limiterOf(`l${i}`, { onStoreError: wish(wished) }));
     opened.isStoreFailure = true;
     const taking = Limiter.takeAll(wanted(...limiters), { tag });
@@ -41,7 +41,7 @@ describe("takeAll", () => {
     expect(opened.asked).toBe(1);
   });
 
-  test("local: from all shares or from none, beside what takes of the same tag took", async () => {
+  test("local: from all shares or from none, including earlier takes with the same tag", async () => {
     const wide = limiterOf("wide", { onStoreError: localDecisions() });
     const half = limiterOf("half", { onStoreError: localDecisions({ share: 0.5 }) });
     opened.isStoreFailure = true;
@@ -55,7 +55,7 @@ describe("takeAll", () => {
     expect(await wide.peek("a", { tag })).toMatchObject({ degraded: false, remaining: 4 });
   });
 
-  test("what is wrong with the call is thrown whatever was wished", async () => {
+  test("a wrong argument always throws", async () => {
     const [one, other] = [limiterOf("one", { onStoreError: "allow" }), limiterOf("one", { onStoreError: "allow" })];
     opened.isStoreFailure = true;
     await expect(Limiter.takeAll(wanted(one, other), { tag })).rejects.toMatchObject({ code: "ARGUMENT" });
@@ -71,12 +71,12 @@ describe("reserve", () => {
     await expect(limiterOf("r").reserve("a", terms)).rejects.toMatchObject(away);
   });
 
-  test("deny: nothing is reserved", async () => {
+  test("deny: returns no reservation", async () => {
     opened.isStoreFailure = true;
     expect(await limiterOf("r", { onStoreError: "deny" }).reserve("a", terms)).toBeNull();
   });
 
-  test("allow: as often as one asks; to settle or cancel it asks nobody and charges nothing, when the store is back too", async () => {
+  test("allow: always reserves; settle and cancel then send and charge nothing, even when the store is back", async () => {
     const limiter = limiterOf("r", { onStoreError: "allow" });
     opened.isStoreFailure = true;
     const both = [(await limiter.reserve("a", terms))!, (await limiter.reserve("a", terms))!];
@@ -93,7 +93,7 @@ describe("reserve", () => {
     expect(await limiter.reserve("a", terms)).toMatchObject({ degraded: false });
   });
 
-  test("local: of this process's share; settled there, once, and never charged to the store", async () => {
+  test("local: reserves from this process's share; settled there once, and never charged to the store", async () => {
     const limiter = limiterOf("r", { onStoreError: localDecisions({ share: 0.9 }) });
     opened.isStoreFailure = true;
     expect(await limiter.reserve("a", { ...terms, cost: 6 })).toBeNull();
@@ -109,7 +109,7 @@ describe("reserve", () => {
     expect(await limiter.peek("a")).toMatchObject({ remaining: 4, degraded: true });
   });
 
-  test("a settlement with lost answers is charged once, and answered when it is retried", async () => {
+  test("a settlement with lost answers is charged once, and answered on a retry", async () => {
     const limiter = limiterOf("r", { onStoreError: "allow" });
     const reserved = (await limiter.reserve("a", terms))!;
     const run = store.run;
@@ -126,7 +126,7 @@ describe("reserve", () => {
 });
 
 describe("local", () => {
-  test("fewer permits than the cost, down to atLeast", async () => {
+  test("atLeast takes fewer permits than the cost", async () => {
     const limiter = limiterOf("l", { onStoreError: localDecisions() });
     opened.isStoreFailure = true;
     expect(await limiter.take("a", { cost: 4 })).toMatchObject({ allowed: true, granted: 4 });
@@ -134,7 +134,7 @@ describe("local", () => {
     expect(await limiter.take("a", { cost: 4, atLeast: 1 })).toMatchObject({ allowed: true, granted: 2, remaining: 0 });
   });
 
-  test("what is too much for the share is tried again, and passes when the store is back", async () => {
+  test("a cost above the share is tried again, and passes when the store is back", async () => {
     const limiter = limiterOf("l", { onStoreError: localDecisions({ share: 0.5 }) });
     opened.isStoreFailure = true;
     const denied = { allowed: false, retryAfterMs: 1000, degradedBy: "local" };
@@ -145,7 +145,7 @@ describe("local", () => {
     expect(await waiting).toMatchObject({ allowed: true, degraded: false, remaining: 2 });
   });
 
-  test("a request counts once, and its permit is the same", async () => {
+  test("a request counts once, and keeps its permit", async () => {
     const limiter = limiterOf("l", { onStoreError: localDecisions() }, concurrency({ limit: 2, lease: "1h" }));
     opened.isStoreFailure = true;
     const [one, again] = [await limiter.take("a", { requestId: "r" }), await limiter.take("a", { requestId: "r" })];
@@ -155,7 +155,7 @@ describe("local", () => {
     expect(await limiter.take("a", { requestId: "t" })).toMatchObject({ allowed: false });
   });
 
-  test("permits return to the lender, store or process, whether the store is back or not", async () => {
+  test("permits return to their lender, store or process, during and after the outage", async () => {
     const pool = limiterOf("l", { onStoreError: localDecisions() }, concurrency({ limit: 3, lease: "1h" }));
     const other = limiterOf("l", { onStoreError: localDecisions() }, concurrency({ limit: 3, lease: "1h" }));
     const { permit: stored } = await pool.take("a");
@@ -178,7 +178,7 @@ describe("local", () => {
     expect(await pool.peek("a")).toMatchObject({ remaining: 2, degraded: true });
   });
 
-  test("takeAll lends too", async () => {
+  test("takeAll lends permits too", async () => {
     const pool = limiterOf("l", { onStoreError: localDecisions() }, concurrency({ limit: 1, lease: "1h" }));
     const [wanted, tag] = [[{ limiter: pool, id: "a" }], "t"];
     opened.isStoreFailure = true;
@@ -189,7 +189,7 @@ describe("local", () => {
   });
 });
 
-describe("what changes a state rejects, whatever was wished", () => {
+describe("calls that change a state always reject", () => {
   const verbs: Record<string, (limiter: Limiter) => Promise<unknown>> = {
     penalty: (limiter) => limiter.penalty("a"),
     reward: (limiter) => limiter.reward("a"),
@@ -207,7 +207,7 @@ describe("what changes a state rejects, whatever was wished", () => {
     }
   });
 
-  test("a change that was done, and whose state could not be asked then, may be applied", async () => {
+  test("a change that was applied, but whose state could not be read, may be applied", async () => {
     const run = store.run;
     const failing = { code: "UNAVAILABLE", transient: true, applied: "unknown" };
     for (const verb of ["penalty", "reward", "block"]) {

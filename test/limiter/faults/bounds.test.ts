@@ -62,7 +62,7 @@ describe.each(ATTACKS)("under an attack with %s", (_what, length, wide, policies
   });
 });
 
-test("while the store is silent, leases fetch ahead for a bounded number of ids, and ask for the others one by one", async () => {
+test("while the store is silent, leases fetch ahead for a bounded number of ids, and take single permits for the others", async () => {
   const asked = { ahead: 0, one: 0 };
   const silent: Store = {
     ...memoryStore({ clock: () => clock.nowMs }),
@@ -80,8 +80,8 @@ test("while the store is silent, leases fetch ahead for a bounded number of ids,
   expect(asked.ahead + asked.one).toBe(20_000);
 });
 
-describe("what is known for a short time", () => {
-  test("goes when it is over, and of too much, what was put in first", () => {
+describe("the cache of short-lived entries", () => {
+  test("drops entries after their time, and the oldest ones above its bound", () => {
     const recent = new ExpiringCache<number>(() => clock.nowMs);
     for (let i = 0; i < 9; i++) recent.set(`a${i}`, i, clock.nowMs + 100, 100);
     expect([recent.get("a0"), recent.sizeBytes]).toEqual([0, 900]);
@@ -95,7 +95,7 @@ describe("what is known for a short time", () => {
     expect([recent.get("too large"), recent.size]).toEqual([undefined, 4]);
   });
 
-  test("counts what it holds, whatever is put, asked and taken away", () => {
+  test("counts its entries correctly after any changes", () => {
     const random = new Random(Number(process.env.ORIEL_SEED ?? 7));
     const recent = new ExpiringCache<number>(() => clock.nowMs);
     const sizes = new Map<string, number>();

@@ -105,7 +105,7 @@ describe.each(Object.keys(POLICIES) as Kind[])("a damaged state of %s", (kind) =
   const limiterOf = (onStoreError: "throw" | "allow") =>
     new Limiter(opened.store, [POLICIES[kind]], { name: "api", onStoreError });
 
-  test(`is CORRUPT, never a pass, whatever the bytes (seed ${seed})`, { timeout: 60_000 }, async () => {
+  test(`is CORRUPT and never a pass, with any bytes (seed ${seed})`, { timeout: 60_000 }, async () => {
     const random = new Random(seed);
     for (let i = 0; i < Number(ORIEL_LIMITER_DAMAGES); i++) {
       const limiter = limiterOf(random.pick(["throw", "allow"]));
@@ -123,7 +123,7 @@ describe.each(Object.keys(POLICIES) as Kind[])("a damaged state of %s", (kind) =
     }
   });
 
-  test("is CORRUPT where the key is of another type or kind", async () => {
+  test("is CORRUPT if the key has another type or kind", async () => {
     const other = Object.keys(POLICIES).find((each) => each !== kind && !each.includes("gcra")) as Kind;
     const elsewhere = new Limiter(opened.store, [{ ...POLICIES[other], name: kind }], { name: "api" });
     await elsewhere.take("id");
@@ -133,7 +133,7 @@ describe.each(Object.keys(POLICIES) as Kind[])("a damaged state of %s", (kind) =
     await isRefused(limiterOf("allow"), keyOf(kind), "a list");
   });
 
-  test("a damaged reservation or request is CORRUPT for those that need it, until a reset", async () => {
+  test("is CORRUPT in a reservation or request for the calls that need it, until a reset", async () => {
     const limiter = limiterOf("allow");
     await limiter.reserve("id", { cost: 1, lease: "1m" });
     const holds = "oriel:{api:id}:limit!holds";
@@ -157,7 +157,7 @@ describe.each(Object.keys(POLICIES) as Kind[])("a damaged state of %s", (kind) =
   });
 });
 
-test("a sliding window whose ring was cut decides by what is left, and is CORRUPT once that is not enough", async () => {
+test("a sliding window with a truncated ring decides by the rest, and is CORRUPT once that is not enough", async () => {
   const limiter = new Limiter(opened.store, [slidingWindow({ limit: 10, span: 1000 })], { name: "api" });
   const key = keyOf("sliding-window");
   for (let i = 0; i < 6; i++) {
@@ -178,7 +178,7 @@ test("a sliding window whose ring was cut decides by what is left, and is CORRUP
   await expect(limiter.take("id")).rejects.toMatchObject({ code: "CORRUPT", message: expect.stringContaining(key) });
 });
 
-test("a concurrency whose leases were cut counts them as lent, and is CORRUPT where none is left of them", async () => {
+test("a concurrency policy counts truncated leases as lent, and is CORRUPT if none is left", async () => {
   const limiter = new Limiter(opened.store, [concurrency({ limit: 3, lease: 1000 })], { name: "api" });
   const key = keyOf("concurrency");
   for (let i = 0; i < 3; i++) await limiter.take("id");
@@ -193,7 +193,7 @@ test("a concurrency whose leases were cut counts them as lent, and is CORRUPT wh
   await isRefused(limiter, key, "more leases than permits");
 });
 
-test("in memory, what another structure keeps under the key is CORRUPT, and names it", async () => {
+test("in memory, a key of another structure is CORRUPT, and the error names that structure", async () => {
   const store = memoryStore();
   const names = ["fixed-window", "!holds"].map((end) =>
     end === "!holds" ? `${keyPrefix()}${end}` : `${keyPrefix()}:${end}`,
@@ -218,7 +218,7 @@ test("in memory, what another structure keeps under the key is CORRUPT, and name
   }
 });
 
-test("an answer to a request that has another size is CORRUPT, and only for its own id among those that travel together", async () => {
+test("a reply of the wrong size is CORRUPT, but only for its own id among those of the batch", async () => {
   const limiter = new Limiter(opened.store, [POLICIES.gcra], { name: "api" });
   const ids = ["one", "id", "other"];
   const takeAll = () => Promise.allSettled(ids.map((id) => limiter.take(id, { requestId: "r" })));

@@ -60,8 +60,8 @@ async function pair(deadlineMs: number, options: Partial<LimiterOptions> = {}, p
 const all = (remaining: number) => POLICIES.map(() => remaining);
 const asked = () => proxy.handedOn.get("EVALSHA") ?? 0;
 
-describe.each(["cut", "silence"] as const)("a reply that is lost (%s)", (then) => {
-  test("a take counts once, is not sent again, and says that nobody knows", async () => {
+describe.each(["cut", "silence"] as const)("a lost reply (%s)", (then) => {
+  test("a take counts once, is not sent again, and rejects as unknown", async () => {
     const { limiter, remaining } = await pair(400);
     proxy.dropReplies(1, { then });
     const before = asked();
@@ -80,7 +80,7 @@ describe.each(["cut", "silence"] as const)("a reply that is lost (%s)", (then) =
     }
   });
 
-  test("a request that never arrived: without an id nothing is counted twice, with one exactly once", async () => {
+  test("a lost request: without an id nothing counts twice, with an id exactly once", async () => {
     const { limiter, remaining } = await pair(then === "cut" ? 10_000 : 2500);
     proxy.dropRequests(1, { then });
     await limiter.take("a", { requestId: "r" });
@@ -91,7 +91,7 @@ describe.each(["cut", "silence"] as const)("a reply that is lost (%s)", (then) =
     expect(await remaining()).toEqual(all(9));
   });
 
-  test("a penalty or reward that may be done is not sent again", async () => {
+  test("a penalty or reward that may be applied is not sent again", async () => {
     const { limiter, remaining } = await pair(400);
     proxy.dropReplies(1, { then });
     await expect(limiter.penalty("a", 2)).rejects.toMatchObject({ applied: "unknown" });
@@ -102,7 +102,7 @@ describe.each(["cut", "silence"] as const)("a reply that is lost (%s)", (then) =
   });
 });
 
-test("reservations, settlements, releases, blocks and resets are done once", async () => {
+test("reservations, settlements, releases, blocks and resets are applied once", async () => {
   const { limiter, remaining } = await pair(10_000);
   proxy.dropReplies(1);
   const reserved = (await limiter.reserve("a", { cost: 4, lease: "1m" }))!;
@@ -123,7 +123,7 @@ test("reservations, settlements, releases, blocks and resets are done once", asy
   expect(await remaining()).toEqual(all(10));
 });
 
-test("SCRIPT FLUSH between any two calls, and before many at once, is not noticed", async () => {
+test("SCRIPT FLUSH between any two calls, and before concurrent ones, has no effect", async () => {
   const { limiter, remaining } = await pair(10_000);
   for (let i = 0; i < 3; i++) {
     await raw.script("FLUSH");
@@ -151,14 +151,14 @@ describe("onStoreError, while the server stands still", () => {
     }
   }
 
-  test("throw, the default: rejects within the deadline", async () => {
+  test("throw (default): rejects within the deadline", async () => {
     const { limiter } = await pair(DEADLINE_MS);
     expect(await stopped(() => limiter.take("a").catch(({ code }) => code))).toMatch(/^(DEADLINE|UNAVAILABLE)$/);
     await until("the store answers", async () => (await limiter.take("a")).allowed);
   });
 
   test.each(["allow", "deny"] as const)(
-    "%s: says so, within the deadline, and returns to the store",
+    "%s: decides within the deadline, marks the decision, and returns to the store",
     async (onStoreError) => {
       const { limiter } = await pair(DEADLINE_MS, { onStoreError });
       const allowed = onStoreError === "allow";
@@ -170,7 +170,7 @@ describe("onStoreError, while the server stands still", () => {
     },
   );
 
-  test("local: up to this process's share of each limit; what the store got late is counted once", async () => {
+  test("local: passes up to this process's share of each limit; a request that the store got late counts once", async () => {
     const { limiter, remaining } = await pair(DEADLINE_MS, { onStoreError: localDecisions({ share: 0.3 }) });
     const decisions = await stopped(() => Promise.all(Array.from({ length: 5 }, () => limiter.take("a"))));
     expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, true, false, false]);
@@ -183,7 +183,7 @@ describe("onStoreError, while the server stands still", () => {
     expect(await limiter.take("a")).toMatchObject({ degraded: false, remaining: left! - 1 });
   });
 
-  test("errors that are not the store's are thrown whatever was wished", async () => {
+  test("errors that are not the store's always throw", async () => {
     const { limiter } = await pair(5000, { onStoreError: "allow" });
     await expect(limiter.take("a", { cost: -1 })).rejects.toMatchObject({ code: "ARGUMENT" });
     await raw.set("oriel:{api:c}:limit:sliding-window", "no state of a limiter");
@@ -192,7 +192,7 @@ describe("onStoreError, while the server stands still", () => {
 });
 
 test.each(["throw", "local"] as const)(
-  "a server that is down at construction (%s): calls reject, and pass when it is up",
+  "a server that is down at construction (%s): calls reject until it is up",
   async (wished) => {
     proxy.refuse(true);
     const store = redisStore(proxy.url, { deadline: 300 });

@@ -53,7 +53,7 @@ describe.each(["eval", "functions"] as const)("on a full server, %s,", (scriptin
   const isFull = (limiter: Limiter) => expect(limiter.take("a")).rejects.toMatchObject({ code: "OVERLOADED" });
 
   test.each(Object.entries(KINDS))(
-    "what frees and what looks is done, what takes is refused: %s",
+    "calls that free or read succeed, calls that take are refused: %s",
     async (_name, policies) => {
       const limiter = new Limiter(store, policies, { name: "api" });
       await limiter.take("a", { cost: 3 });
@@ -69,7 +69,7 @@ describe.each(["eval", "functions"] as const)("on a full server, %s,", (scriptin
     },
   );
 
-  test.each(Object.entries(KINDS))("what was reserved is settled and cancelled: %s", async (_name, policies) => {
+  test.each(Object.entries(KINDS))("reservations are settled and cancelled: %s", async (_name, policies) => {
     const limiter = new Limiter(store, policies, { name: "api" });
     const [settled, cancelled] = [
       await limiter.reserve("a", { cost: 2, lease: "1h" }),
@@ -83,7 +83,7 @@ describe.each(["eval", "functions"] as const)("on a full server, %s,", (scriptin
     expect(await limiter.peek("a")).toMatchObject({ remaining: 4 });
   });
 
-  test("what was lent is given back", async () => {
+  test("lent permits are returned", async () => {
     const limiter = new Limiter(store, [concurrency({ limit: 2, lease: "1h" })], { name: "pool" });
     const { permit } = await limiter.take("a");
     await fill();
@@ -92,7 +92,7 @@ describe.each(["eval", "functions"] as const)("on a full server, %s,", (scriptin
     expect(await limiter.peek("a")).toMatchObject({ remaining: 2 });
   });
 
-  test("a large window that is settled in grows by its records alone", async () => {
+  test("settling in a large window adds only its records", async () => {
     const limiter = new Limiter(store, [slidingWindow({ limit: 1e6, span: "1h" })], { name: "api" });
     const reserved = await Promise.all(
       Array.from({ length: 20 }, () => limiter.reserve("a", { cost: 1, lease: "1h" })),

@@ -29,7 +29,7 @@ function heapBytes(): number {
   return heapUsed + arrayBuffers;
 }
 
-test(`T39 memory: ${IDS} ids and their end, the heap is back`, { timeout: 120_000 }, async () => {
+test(`T39 memory: after ${IDS} ids expire, the heap shrinks back`, { timeout: 120_000 }, async () => {
   const clock = { nowMs: 1_000_000 };
   const store = memoryStore({ clock: () => clock.nowMs, maxBytes: 2 ** 30 });
   const limiter = limiterOn(store);
@@ -46,7 +46,7 @@ test(`T39 memory: ${IDS} ids and their end, the heap is back`, { timeout: 120_00
   expect(heapBytes() - before).toBeLessThan(grown / 10);
 });
 
-test(`T39 Redis: ${IDS} ids and their end, keys and memory are back`, { timeout: 120_000 }, async () => {
+test(`T39 Redis: after ${IDS} ids expire, keys and memory shrink back`, { timeout: 120_000 }, async () => {
   const server = await startRedis({ args: ["--enable-debug-command", "yes"] });
   const [raw, store] = [new Redis(server.url), redisStore(server.url, { deadline: 30_000 })];
   try {

@@ -165,7 +165,7 @@ const laws: Record<string, { policy: Policy; check(reported: readonly Reported[]
 };
 
 test.each(Object.keys(laws))(
-  "T33 a partition of three windows, healed: %s, exact on the server's clock",
+  "T33 a partition for three windows, then healed: %s, exact on the server's clock",
   { timeout: 60_000 },
   async (law) => {
     const { policy, check } = laws[law]!;

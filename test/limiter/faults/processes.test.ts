@@ -28,7 +28,7 @@ afterAll(async () => {
 
 /** One message starts a round everywhere; each child prints how many of its calls passed, per policy. */
 test.each(["sliding-window", "fixed-window", "leaky-bucket", "gcra", "concurrency"])(
-  `%s: ${CALLS} concurrent calls of ${PROCESSES} processes, clocks 10 s and 1 h apart, pass ${BUDGET} times, ${ORIEL_LIMITER_ROUNDS} times over`,
+  `%s: ${CALLS} concurrent calls of ${PROCESSES} processes with clocks 10 s and 1 h apart: ${BUDGET} pass, in ${ORIEL_LIMITER_ROUNDS} rounds`,
   { timeout: 120_000 },
   async (kind) => {
     const before = children.map(({ lines }) => lines.length);

@@ -19,7 +19,7 @@ function mutex(options: { acquireTimeout: number; lockTimeout: number }) {
 }
 
 describe.skipIf(!isThere)("a bare redis-semaphore Mutex on store.keyOf(name)", () => {
-  test("is excluded by our hold, and gets the lock after it", async () => {
+  test("is excluded by our hold, and gets the lock afterwards", async () => {
     const held = await stage.lock().tryLock({ lease: "60s" });
     expect(await stage.raw.get(LOCK_KEY)).toMatch(/^oriel:/);
     const bare = mutex({ acquireTimeout: 60, lockTimeout: 60_000 });
@@ -29,7 +29,7 @@ describe.skipIf(!isThere)("a bare redis-semaphore Mutex on store.keyOf(name)", (
     await bare.release();
   });
 
-  test("excludes ours, whose wait ends soon after its release, though it publishes nothing", async () => {
+  test("excludes our waiter, which gets the lock soon after the release although no message is published", async () => {
     const bare = mutex({ acquireTimeout: 1000, lockTimeout: 60_000 });
     expect(await bare.tryAcquire()).toBe(true);
     const lock = stage.lock();
@@ -42,7 +42,7 @@ describe.skipIf(!isThere)("a bare redis-semaphore Mutex on store.keyOf(name)", (
     expect(await held!.release()).toBe(true);
   });
 
-  test("cannot release or refresh our hold, and ours not its", async () => {
+  test("cannot release or refresh our hold, nor we its hold", async () => {
     const bare = mutex({ acquireTimeout: 1000, lockTimeout: 300 });
     expect(await bare.tryAcquire()).toBe(true);
     await stage.raw.del(LOCK_KEY);

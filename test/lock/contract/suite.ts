@@ -13,7 +13,7 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
     });
     afterAll(() => opened?.close());
 
-    describe("at once", () => {
+    describe("without a step of the clock", () => {
       let lock: Lock;
       /** The same lock, as another process has it. */
       let other: Lock;
@@ -23,7 +23,7 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
         other = new Lock(opened.other, "nightly");
       });
 
-      test("one holder at a time; a call without wait gets null at once", async () => {
+      test("there is one holder at a time; a call without a wait returns null at once", async () => {
         const held = await lock.tryLock({ lease: "60s" });
         expect(held).toMatchObject({ fence: expect.any(Number) });
         expect(held!.leftMs).toBeGreaterThan(50_000);
@@ -36,14 +36,14 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
         await next!.release();
       });
 
-      test("locks of different names, of any kind, do not touch each other", async () => {
+      test("locks of different names, of any kind, are independent", async () => {
         const names = ["%", "{}", "a{b}c", "*?[x]", "ä€𝄞", "x".repeat(10_000)];
         const held = await Promise.all(names.map((each) => new Lock(opened.store, each).tryLock({ lease: "60s" })));
         expect(held.every((each) => each !== null)).toBe(true);
         expect(await Promise.all(held.map((each) => each!.release()))).toEqual(names.map(() => true));
       });
 
-      test("both keys expire: the lock with its lease, the fence a week after its time", async () => {
+      test("both keys expire: the lock with its lease, the fence a week later", async () => {
         const held = await lock.tryLock({ lease: "60s" });
         const key = lockKeyOf(opened.store, "nightly");
         const leftMs = (await opened.state(key))!.expireAtMs - Date.now();
@@ -56,7 +56,7 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
         expect(await opened.state(key)).toBeUndefined();
       });
 
-      test("who waits is woken by the release, long before the lease would end", async () => {
+      test("a release wakes a waiter long before the lease would end", async () => {
         const held = await lock.tryLock({ lease: "60s" });
         const waits = other.tryLock({ wait: "20s", lease: "60s" });
         await pause(50);
@@ -66,7 +66,7 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
         await next!.release();
       });
 
-      test("released twice is the same answer", async () => {
+      test("a second release returns the same answer", async () => {
         const held = await lock.tryLock();
         expect(await Promise.all([held!.release(), held!.release()])).toEqual([true, true]);
         expect(await held!.release()).toBe(true);
@@ -75,7 +75,7 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
         expect(await held!.extend()).toBe(false);
       });
 
-      test("a hold that the store forgot is found lost by the next renewal, and the fence still rises", async () => {
+      test("the next renewal finds that the store lost a hold, and the fence still rises", async () => {
         const watched = new Lock(opened.store, "nightly", { watchdogLease: 900 });
         const held = await watched.tryLock();
         await opened.clear();
@@ -87,7 +87,7 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
         expect(await next!.release()).toBe(true);
       });
 
-      test("within a process first come, first served; one after the other", async () => {
+      test("waiters in a process get the lock in order", async () => {
         const order: number[] = [];
         let inside = 0;
         const step = (i: number) => async () => {
@@ -103,7 +103,7 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
         expect(order).toEqual(Array.from({ length: 20 }, (_, i) => i));
       });
 
-      test("an abort ends one wait with its reason; the others go on", async () => {
+      test("an abort ends one wait with its reason; the others continue", async () => {
         const held = await lock.tryLock({ lease: "60s" });
         const abort = new AbortController();
         const waits = [
@@ -121,7 +121,7 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
         await expect(lock.tryLock({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
       });
 
-      test("an abort while the request is under way leaves no hold behind", async () => {
+      test("an abort during the request leaves no hold behind", async () => {
         const abort = new AbortController();
         const taken = [lock.tryLock({ signal: abort.signal }), lock.tryLock({ wait: "20s", signal: abort.signal })];
         abort.abort(new RangeError("enough"));
@@ -129,7 +129,7 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
         expect(await (await other.tryLock({ wait: "20s" }))!.release()).toBe(true);
       });
 
-      test("withLock runs its function under the lock, gives its result or error, and releases", async () => {
+      test("withLock runs its function under the lock, returns its result or error, and releases", async () => {
         expect(await lock.withLock(async (held) => [held.leftMs > 0, await other.tryLock()])).toEqual([true, null]);
         await expect(lock.withLock(() => Promise.reject(new RangeError("mine")))).rejects.toThrowError("mine");
         const held = await lock.tryLock();
@@ -140,7 +140,7 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
     });
 
     // These wait for a lease to end: all at the same time, each on a lock of its own.
-    describe.concurrent("as time passes", () => {
+    describe.concurrent("when the clock steps", () => {
       let locks = 0;
       const fresh = (options?: LockOptions) => {
         const name = `nightly ${++locks}`;
@@ -148,7 +148,7 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
         return { key: lockKeyOf(opened.store, name), lock, other };
       };
 
-      test("who waits looks again when a holder's lease is over; the holder then knows that it lost", async () => {
+      test("a waiter checks again when a holder's lease ends; the holder then knows its loss", async () => {
         const { lock, other } = fresh();
         const held = await lock.tryLock({ lease: 300, wait: "20s" });
         const next = await other.tryLock({ wait: "20s", lease: "60s" });
@@ -161,7 +161,7 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
         expect(await next!.release()).toBe(true);
       });
 
-      test("the wait has an end", async () => {
+      test("the wait ends in time", async () => {
         const { lock, other } = fresh();
         const held = await lock.tryLock({ lease: "60s" });
         const startMs = performance.now();
@@ -170,7 +170,7 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
         await held!.release();
       });
 
-      test("after its expiry it is neither extended nor taken again, and its release is a plain false", async () => {
+      test("after its expiry a hold cannot be extended or taken again, and its release returns false", async () => {
         const { key, lock, other } = fresh();
         const held = await lock.tryLock({ lease: 300, wait: "20s" });
         await pause(350);
@@ -183,7 +183,7 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
         expect(await next!.release()).toBe(true);
       });
 
-      test("extend makes a hold longer and never shorter", async () => {
+      test("extend never shortens a hold", async () => {
         const { lock, other } = fresh();
         const held = await lock.tryLock({ lease: 1000 });
         expect(await held!.extend("60s")).toBe(true);
@@ -195,7 +195,7 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
         expect(await held!.release()).toBe(true);
       });
 
-      test("a hold without a lease is renewed until it is released", async () => {
+      test("a hold without a given lease is renewed until its release", async () => {
         const { lock, other } = fresh({ watchdogLease: 1200 });
         const held = await lock.tryLock();
         expect(await other.tryLock({ wait: 1500 })).toBeNull();

@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(opened.map((each) => each.close())));
 
-test("both forms of each step give equal answers, values and expiries, and fences that rise", async () => {
+test("both forms of each step have equal answers, values and expiries, and fences rise", async () => {
   const [memory, redis] = opened;
   const key = lockKeyOf(memory.store, "twin");
   await fc.assert(
@@ -81,7 +81,7 @@ test("both forms of each step give equal answers, values and expiries, and fence
   );
 });
 
-test.each(["memory", "redis, ioredis 6"])("%s: the fence goes on when the server's clock is set back", async (name) => {
+test.each(["memory", "redis, ioredis 6"])("%s: the fence rises when the server's clock is set back", async (name) => {
   const { store, clock, clear } = opened[name === "memory" ? 0 : 1]!;
   await clear();
   const key = lockKeyOf(store, "back");
@@ -100,7 +100,7 @@ test.each([
   ["text", "no number"],
   ["a fraction", "1.5"],
   ["the largest there is", "9007199254740991"],
-])("a fence that cannot be raised (%s) is CORRUPT, and nothing is changed", async (_what, value) => {
+])("a fence that cannot be raised (%s) is CORRUPT, and nothing changes", async (_what, value) => {
   const [, { store, put, state, clear }] = opened;
   await clear();
   const key = lockKeyOf(store, "bad");
@@ -112,7 +112,7 @@ test.each([
   expect(await state(fenceKeyOf(key))).toMatchObject({ value });
 });
 
-test("a missing expiry is restored by the holder alone; who else looks waits 100 ms", async () => {
+test("only the holder restores a missing expiry; another caller waits 100 ms", async () => {
   const [, { store, put, state, clock, clear }] = opened;
   await clear();
   const key = lockKeyOf(store, "persisted");

@@ -33,7 +33,7 @@ async function failOver(): Promise<void> {
   proxy.moveTo(redis.replicas[0]!.port);
 }
 
-test("a hold that the replica has: nobody else gets the lock before it ends, the watchdog renews it on the new primary", async () => {
+test("a hold that the replica has excludes others until its end, and the watchdog renews it on the new primary", async () => {
   const [lock, other] = stores.map((store) => new Lock(store, "nightly", { watchdogLease: 3000 }));
   const held = await lock!.tryLock();
   await until("the replica has the fence", async () => (await promoted.get(FENCE_KEY)) === String(held!.fence));
@@ -46,7 +46,7 @@ test("a hold that the replica has: nobody else gets the lock before it ends, the
   expect(next!.fence).toBeGreaterThan(held!.fence);
 });
 
-test("a hold that the replica never had: the next one's fence is higher, and the first is refused and aborted", async () => {
+test("a hold that the replica never had: the next fence is higher, and the first hold is refused and aborted", async () => {
   const [lock, other] = stores.map((store) => new Lock(store, "nightly", { watchdogLease: 3000 }));
   const row = new FencedRow();
   const earlier = await lock!.tryLock();

@@ -7,9 +7,9 @@ import { FENCE_KEY, LOCK_KEY, LockStage } from "../stage.ts";
 const stage = new LockStage();
 const then = "silence";
 
-describe("replies and requests that are lost", () => {
+describe("lost replies and requests", () => {
   test.each(["cut", "silence"] as const)(
-    "the reply of an acquire (%s): the hold is recognised, its fence the same",
+    "the reply of an acquire (%s): the hold is recognised, with the same fence",
     async (then) => {
       const lock = await stage.proxied();
       stage.proxy.dropReplies(1, { then });
@@ -20,7 +20,7 @@ describe("replies and requests that are lost", () => {
     },
   );
 
-  test("all replies until the call's deadline: a waiting call goes on and finds the hold as its own", async () => {
+  test("all replies until the call's deadline: a waiter continues and finds its own hold", async () => {
     const lock = await stage.proxied({ deadline: 300 });
     stage.proxy.dropReplies(4, { then });
     const held = await lock.tryLock({ wait: "20s", lease: "60s" });
@@ -28,7 +28,7 @@ describe("replies and requests that are lost", () => {
     await held!.release();
   });
 
-  test("without a wait it rejects, and what may be held is given back", async () => {
+  test("without a wait the call rejects, and a possible hold is released", async () => {
     const lock = await stage.proxied({ deadline: 300 });
     stage.proxy.dropReplies(2, { then });
     await expect(lock.tryLock({ lease: "60s" })).rejects.toMatchObject({ code: "DEADLINE", applied: "unknown" });
@@ -36,7 +36,7 @@ describe("replies and requests that are lost", () => {
     expect(await stage.lock().tryLock()).not.toBeNull();
   });
 
-  test("a reply that comes when the lease may be over never gives a hold", async () => {
+  test("a reply that arrives when the lease may have ended never returns a hold", async () => {
     const lock = await stage.proxied();
     stage.proxy.delay(250);
     expect(await lock.tryLock({ lease: 200 })).toBeNull();
@@ -46,7 +46,7 @@ describe("replies and requests that are lost", () => {
     expect(held!.leftMs).toBeGreaterThan(50_000);
   });
 
-  test("the reply of a release: the lock is free, and the answer a plain one", async () => {
+  test("the reply of a release: the lock is free, and the answer is normal", async () => {
     const lock = await stage.proxied();
     const held = await lock.tryLock({ lease: "60s" });
     stage.proxy.dropReplies(1);
@@ -54,7 +54,7 @@ describe("replies and requests that are lost", () => {
     expect(await stage.raw.exists(LOCK_KEY)).toBe(0);
   });
 
-  test("a connection that is cut at a renewal: the hold goes on", async () => {
+  test("the connection is cut during a renewal: the hold continues", async () => {
     const lock = new Lock(await storeOf(stage.proxied()), "nightly", { watchdogLease: 1500 });
     const held = await lock.tryLock();
     for (let i = 0; i < 3; i++) {
@@ -67,7 +67,7 @@ describe("replies and requests that are lost", () => {
   });
 
   test.each(["cut", "silence"] as const)(
-    "requests that never arrive (%s): each is done once in the end",
+    "requests that never arrive (%s): each is finally applied once",
     async (then) => {
       const lock = await stage.proxied();
       stage.proxy.dropRequests(1, { then });
@@ -80,7 +80,7 @@ describe("replies and requests that are lost", () => {
     },
   );
 
-  test("SCRIPT FLUSH between any two calls is not noticed", async () => {
+  test("SCRIPT FLUSH between any two calls has no effect", async () => {
     const lock = await stage.proxied();
     for (let i = 0; i < 5; i++) {
       await stage.raw.script("FLUSH");
@@ -93,8 +93,8 @@ describe("replies and requests that are lost", () => {
   });
 });
 
-describe("servers out of reach", () => {
-  test("the signal aborts when the lease may be over, though nothing answers", async () => {
+describe("unreachable servers", () => {
+  test("the signal aborts when the lease may have ended, although nothing answers", async () => {
     const lock = new Lock(await storeOf(stage.proxied({ deadline: 200 })), "nightly", { watchdogLease: 800 });
     const held = await lock.tryLock({ wait: "20s" });
     stage.proxy.refuse(true);
@@ -106,7 +106,7 @@ describe("servers out of reach", () => {
     await until("the release succeeds", async () => [true, false].includes(await held!.release()));
   });
 
-  test("who waits rejects with the failure at the end of the wait, or gets the lock when the server is back", async () => {
+  test("a waiter rejects with the failure at the end of its wait, or gets the lock when the server is back", async () => {
     const lock = await stage.proxied({ deadline: 150 });
     stage.proxy.refuse(true);
     stage.proxy.cut();
@@ -117,7 +117,7 @@ describe("servers out of reach", () => {
     expect(await (await waits)!.release()).toBe(true);
   });
 
-  test("a server that stands still for longer than the lease: the holder knows before any answer", async () => {
+  test("a server stands still for longer than the lease: the holder knows before any answer", async () => {
     const held = await stage.lock({ deadline: 200 }).tryLock({ lease: 500, wait: "20s" });
     stage.server.pause();
     await new Promise((resolve) => held!.signal.addEventListener("abort", resolve));
@@ -128,8 +128,8 @@ describe("servers out of reach", () => {
   });
 });
 
-describe("clocks and loops", () => {
-  test("a blocked event loop: the signal is aborted when looked at, before any timer or reply", async () => {
+describe("clocks and event loops", () => {
+  test("a blocked event loop: the signal reads as aborted before any timer or reply", async () => {
     const store = memoryStore();
     const held = await new Lock(store, "nightly").tryLock({ lease: 40 });
     const endMs = performance.now() + 60;
@@ -138,7 +138,7 @@ describe("clocks and loops", () => {
     expect(held!.leftMs).toBe(0);
   });
 
-  test("the process's wall clock decides nothing", async () => {
+  test("the process's wall clock has no effect", async () => {
     const lock = stage.lock();
     const held = await lock.tryLock({ lease: "60s" });
     for (const stepMs of [3_600_000, -3_600_000]) {
@@ -154,7 +154,7 @@ describe("clocks and loops", () => {
     expect(await held!.release()).toBe(true);
   });
 
-  test("a release while a renewal is under way: never lost, and the next one's hold stays", async () => {
+  test("a release during a renewal is never lost, and the next hold remains", async () => {
     const lock = stage.lock();
     const other = stage.lock();
     for (let i = 0; i < 300; i++) {

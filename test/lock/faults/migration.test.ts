@@ -44,7 +44,7 @@ async function moveSlot(slot: number, from: number, to: number): Promise<void> {
   await cluster.giveSlot(slot, to);
 }
 
-test("a slot that moves back and forth under 4 processes' locks: delays, no error, never two inside, fences rise", {
+test("a slot moves back and forth under locks of 4 processes: delays, but no error, no double hold, and rising fences", {
   timeout: 60_000,
 }, async () => {
   const slot = slotOf(lockKeyOf(stores[0]!, "nightly"));
@@ -79,7 +79,7 @@ test("a slot that moves back and forth under 4 processes' locks: delays, no erro
   expect(fences).toEqual([...new Set(fences)].sort((a, b) => a - b));
 });
 
-test("a free lock whose keys lie on both sides of a move: asked again until the slot has moved, or the deadline", async () => {
+test("a free lock with keys on both sides of a move: the call retries until the slot has moved, or the deadline", async () => {
   const [store] = stores;
   const lock = new Lock(store!, "moving");
   const slot = slotOf(lockKeyOf(store!, "moving"));

@@ -80,7 +80,7 @@ test(`${ORIEL_PROCESSES} processes killed and paused at random (seed ${seed}): f
   }
 });
 
-test("a holder that is killed keeps the lock for its lease and no longer", async () => {
+test("a killed holder keeps the lock for its lease only", async () => {
   const child = await start("z");
   await untilGrown(4);
   child.kill("SIGSTOP");
@@ -90,7 +90,7 @@ test("a holder that is killed keeps the lock for its lease and no longer", async
   expect(await held!.release()).toBe(true);
 });
 
-test("a watched holder that stands still past its lease: it knows before it asks, its write is refused, its release plain", async () => {
+test("a renewed hold whose process stands still past the lease: it knows at once, its write is refused, its release is normal", async () => {
   const child = await start("h", "hold");
   await until("it holds", async () => (await logLength()) === 1);
   child.kill("SIGSTOP");

@@ -10,7 +10,7 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
   describe(`claims, ${name}`, () => {
     const stage = staged(open);
 
-    test("by hand: claimed once, acknowledged once", async () => {
+    test("a manually claimed message is claimed once and acknowledged once", async () => {
       const queue = stage().queue();
       await fill(queue, 3);
       const claimed = await queue.claim({ limit: 2, visibility: "1s" });
@@ -28,7 +28,7 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await queue.claim()).toMatchObject([{ id: "1", attempt: 2, lastError: "failed", hasLapsed: false }]);
     });
 
-    test("peek returns the messages claimed next, and those later, and claims nothing", async () => {
+    test("peek returns the next messages to be claimed, and later ones, and claims nothing", async () => {
       const queue = stage().queue<string>();
       await queue.add("in 2 s, high", { priority: 9, delay: 2000 });
       await queue.add("in 1 s", { delay: 1000 });
@@ -41,7 +41,7 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await queue.counts()).toMatchObject({ waiting: 2, due: 3, claimed: 0 });
     });
 
-    test("of many who claim at once no two get the same, and all is got", async () => {
+    test("concurrent claims never get the same message, and together get all", async () => {
       const queue = stage().queue({ shards: 3 });
       await fill(queue, 60);
       const claims = await Promise.all(Array.from({ length: 30 }, () => queue.claim({ limit: 2 })));
@@ -49,7 +49,7 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(ids.sort((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, i) => i));
     });
 
-    test("a claim lapses: the next has it, and what the first says is refused", async () => {
+    test("a lapsed claim passes to the next claimer, and the first one's result is refused", async () => {
       const queue = stage().queue();
       await fill(queue, 1);
       const [first] = await queue.claim({ visibility: "2s" });
@@ -69,7 +69,7 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await queue.ack(second!)).toBe(true);
     });
 
-    test("a message redriven, or added anew under its id, knows nothing of receipts before", async () => {
+    test("a message redriven or added again under its id ignores earlier receipts", async () => {
       const queue = stage().queue({ attempts: 1, dedupeFor: 0 });
       await fill(queue, 1);
       const [old] = await queue.claim();
@@ -89,7 +89,7 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await queue.ack(anew!)).toBe(true);
     });
 
-    test("what lapses for the last time is dead; who then says that it is done is believed", async () => {
+    test("a message whose last claim lapses is dead; a late success is still accepted", async () => {
       const queue = stage().queue({ attempts: 1 });
       await fill(queue, 2);
       const claimed = await queue.claim({ limit: 2, visibility: 100 });
@@ -102,7 +102,7 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await queue.dead.list()).toMatchObject([{ id: "1" }]);
     });
 
-    test("who claims and never comes back is found out by a worker, within its visibility and a look", async () => {
+    test("a worker finds a lapsed manual claim within its visibility and one poll", async () => {
       const queue = stage().queue();
       const gate = new Gate();
       await fill(queue, 2);
@@ -123,7 +123,7 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
       gate.endAll();
     });
 
-    test("a worker that is cut off learns at once that its claim is over, and never begins a lapsed message", async () => {
+    test("a worker that is cut off knows at once that its claims ended, and starts no lapsed message", async () => {
       const cut = stage().cuttable();
       const own = new DelayQueue<unknown>(cut.store, "mail", {}, stage().timers);
       const queue = stage().queue();
@@ -160,7 +160,7 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await queue.counts()).toMatchObject({ claimed: 0, due: 0, dead: 0 });
     });
 
-    test("claimed in the middle of a millisecond, a message is given up before another can have it", async () => {
+    test("a message claimed in the middle of a millisecond is given up before another can claim it", async () => {
       const cut = stage().cuttable();
       const gate = new Gate();
       const own = new DelayQueue<unknown>(cut.store, "mail", {}, stage().timers);
@@ -181,7 +181,7 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
       gate.endAll();
     });
 
-    test("a worker that gets its own lapsed message again holds it once: the delivery before is lost", async () => {
+    test("a worker that claims its own lapsed message again holds it once: the earlier delivery is lost", async () => {
       const cut = stage().cuttable();
       const own = new DelayQueue<unknown>(cut.store, "mail", {}, stage().timers);
       const gate = new Gate();
@@ -214,35 +214,32 @@ export function claimSuite(name: string, open: () => Promise<OpenStore>): void {
     test.each([
       ["call", "lost"],
       ["reply", "completed"],
-    ])(
-      "the %s that carries a result is lost, and the next tries fail for long: then it is reported as %s",
-      async (what, end) => {
-        let isBad = false;
-        const unsure = new OrielError("DEADLINE", "no answer", { transient: true, applied: "unknown" });
-        const run: Store["run"] = async (operation, ...call) => {
-          if (!isBad) return stage().store.run(operation, ...call);
-          if (what === "reply" && operation.name === "queue/settle-and-claim")
-            await stage().store.run(operation, ...call);
-          throw unsure;
-        };
-        const own = new DelayQueue<unknown>({ ...stage().store, run }, "mail", {}, stage().timers);
-        const gate = new Gate();
-        const worker = stage().worker(own, gate.handler, { visibility: 500 });
-        const events = eventsOf(worker);
-        const queue = stage().queue();
-        await fill(queue, 1);
-        await stage().settle();
-        isBad = true;
-        gate.end(0);
-        await stage().advance(1000);
-        const others = await queue.claim();
-        expect(others.map(({ attempt }) => attempt)).toEqual(what === "call" ? [2] : []);
-        for (const other of others) await queue.ack(other);
-        isBad = false;
-        await stage().advance(5000);
-        const ends = events.filter(([name]) => name === "lost" || name === "completed");
-        expect(ends).toMatchObject([[end, { id: "0", attempt: 1 }]]);
-      },
-    );
+    ])("the %s with a result is lost, and retries fail for long: then it is reported as %s", async (what, end) => {
+      let isBad = false;
+      const unsure = new OrielError("DEADLINE", "no answer", { transient: true, applied: "unknown" });
+      const run: Store["run"] = async (operation, ...call) => {
+        if (!isBad) return stage().store.run(operation, ...call);
+        if (what === "reply" && operation.name === "queue/settle-and-claim")
+          await stage().store.run(operation, ...call);
+        throw unsure;
+      };
+      const own = new DelayQueue<unknown>({ ...stage().store, run }, "mail", {}, stage().timers);
+      const gate = new Gate();
+      const worker = stage().worker(own, gate.handler, { visibility: 500 });
+      const events = eventsOf(worker);
+      const queue = stage().queue();
+      await fill(queue, 1);
+      await stage().settle();
+      isBad = true;
+      gate.end(0);
+      await stage().advance(1000);
+      const others = await queue.claim();
+      expect(others.map(({ attempt }) => attempt)).toEqual(what === "call" ? [2] : []);
+      for (const other of others) await queue.ack(other);
+      isBad = false;
+      await stage().advance(5000);
+      const ends = events.filter(([name]) => name === "lost" || name === "completed");
+      expect(ends).toMatchObject([[end, { id: "0", attempt: 1 }]]);
+    });
   });
 }

@@ -8,7 +8,7 @@ export function lapsedSuite(name: string, open: () => Promise<OpenStore>): void 
   describe(`lapsed messages, ${name}`, () => {
     const stage = staged(open);
 
-    test("after its last delivery a message is dead, which the worker that moved it emits once", async () => {
+    test("a message is dead after its last delivery; the worker that moved it emits that once", async () => {
       const queue = stage().queue();
       await fill(queue, 3, { attempts: 1 });
       await queue.claim({ limit: 3, visibility: 200 });
@@ -25,7 +25,7 @@ export function lapsedSuite(name: string, open: () => Promise<OpenStore>): void 
       expect(await queue.dead.list()).toMatchObject(["0", "1", "2"].map((id) => ({ id, lastError: "lapsed" })));
     });
 
-    test("its last delivery failed before: why it did stays", async () => {
+    test("the reason stays that of the last failed delivery", async () => {
       const queue = stage().queue({ attempts: 2 });
       await fill(queue, 1);
       const [first] = await queue.claim();
@@ -61,7 +61,7 @@ export function lapsedSuite(name: string, open: () => Promise<OpenStore>): void 
       expect(new Set(claims.map(({ id }) => id)).size).toBe(claimed);
     });
 
-    test("what is dead takes nobody's place in a claim", async () => {
+    test("dead messages take no place in a claim", async () => {
       const queue = stage().queue();
       await fill(queue, 5, { attempts: 1 });
       await queue.claim({ limit: 5, visibility: 100 });

@@ -47,7 +47,7 @@ export function workSuite(name: string, open: () => Promise<OpenStore>): void {
   describe(`work, ${name}`, () => {
     const stage = staged(open);
 
-    test("what fails comes again after its backoff, with the error before, and is dead after its last delivery", async () => {
+    test("a failed message returns after its backoff with its error, and is dead after its last delivery", async () => {
       const queue = stage().queue({ attempts: 4, backoff: { first: "1s", factor: 3, longest: "5s" } });
       const startMs = stage().nowMs;
       const seen: [attempt: number, atMs: number, lastError: unknown][] = [];
@@ -76,7 +76,7 @@ export function workSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(events.at(-1)![1]).toMatchObject({ id: "a", attempt: 4, error: { message: "no 4" } });
     });
 
-    test("the least of the limits of message, queue and worker ends the deliveries", async () => {
+    test("the smallest limit of message, queue and worker ends the deliveries", async () => {
       const queue = stage().queue({ attempts: 3, backoff: 10 });
       const deliveries: unknown[] = [];
       const fail = (job: Job<unknown>) => {
@@ -96,7 +96,7 @@ export function workSuite(name: string, open: () => Promise<OpenStore>): void {
       expect((await queue.dead.list()).map(({ lastError }) => lastError)).toEqual(Array(4).fill("failed"));
     });
 
-    test("whatever a handler throws is a failure, also what no text can be made of", async () => {
+    test("anything that a handler throws is a failure, even if it has no text", async () => {
       const queue = stage().queue({ attempts: 1 });
       const thrown = [Symbol("s"), Object.create(null), null, "\ud800a", { toString: () => "" }, "x".repeat(5000)];
       stage().worker(queue, ({ payload }) => {
@@ -108,7 +108,7 @@ export function workSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(why).toEqual(["Symbol(s)", "failed", "failed", "a", "failed", "x".repeat(1000)]);
     });
 
-    test("as many handlers as allowed run at a time, and `prefetch` more messages are claimed", async () => {
+    test("`concurrency` handlers run at a time, and `prefetch` more messages are claimed", async () => {
       const queue = stage().queue();
       const gate = new Gate();
       const worker = stage().worker(queue, gate.handler, { concurrency: 3, prefetch: 2 });
@@ -128,7 +128,7 @@ export function workSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await queue.counts()).toMatchObject({ claimed: 0, due: 0 });
     });
 
-    test("extended while its handler runs, a message is nobody else's", async () => {
+    test("a message that is extended while its handler runs is delivered to no other worker", async () => {
       const queue = stage().queue();
       const gate = new Gate();
       const worker = stage().worker(queue, gate.handler, { visibility: 3000 });
@@ -146,7 +146,7 @@ export function workSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(events.filter(([name]) => ["stalled", "lost", "error"].includes(name))).toEqual([]);
     });
 
-    test("close waits for what runs, gives back what no handler began, and claims no more", async () => {
+    test("close waits for running handlers, returns messages that were not started, and claims no more", async () => {
       const queue = stage().queue();
       const gate = new Gate();
       const worker = stage().worker(queue, gate.handler, { prefetch: 3, visibility: 3000 });
@@ -172,7 +172,7 @@ export function workSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(stage().timers.count).toBe(0);
     });
 
-    test("the abort of a signal closes; one that was aborted before lets nothing begin", async () => {
+    test("an abort of a signal closes the worker; an earlier abort lets no handler start", async () => {
       const queue = stage().queue();
       const gate = new Gate();
       const controller = new AbortController();
@@ -189,7 +189,7 @@ export function workSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await queue.counts()).toMatchObject({ claimed: 0, due: 2 });
     });
 
-    test.each([1, 3, 40])("of several shards none starves: concurrency %d", async (concurrency) => {
+    test.each([1, 3, 40])("no shard of several starves: concurrency %d", async (concurrency) => {
       const queue = stage().queue<unknown>({ shards: 4 });
       const order: string[] = [];
       stage().worker(queue, ({ id }) => void order.push(id), { concurrency });
@@ -202,7 +202,7 @@ export function workSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await queue.counts()).toEqual({ waiting: 0, due: 0, claimed: 0, dead: 0, isPaused: false });
     });
 
-    test("a shard with a long backlog does not keep the only handler from the others", async () => {
+    test("a shard with a long backlog leaves the only handler to the others too", async () => {
       const queue = stage().queue<unknown>({ shards: 2 });
       await fill(queue, 100);
       const gate = new Gate();
@@ -220,7 +220,7 @@ export function workSuite(name: string, open: () => Promise<OpenStore>): void {
       gate.endAll();
     });
 
-    test("claims of late messages are reported once a turn", async () => {
+    test("late claims are reported once per turn", async () => {
       const queue = stage().queue();
       await fill(queue, 5);
       await stage().advance(5000);

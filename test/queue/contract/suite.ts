@@ -19,7 +19,7 @@ export function queueSuite(name: string, open: () => Promise<OpenStore>): void {
       return { queue, handed, listen, payloads: () => handed.map(([payload]) => payload) };
     };
 
-    test("what is due at one ms comes in order of adding, also over several calls and after a bulk", async () => {
+    test("messages due at one ms come in order of adding, over several calls and after a bulk", async () => {
       const { queue, listen, payloads } = listening();
       const at = stage().nowMs + 1000;
       for (let i = 0; i < 5; i++) await queue.add(i, { at });
@@ -30,7 +30,7 @@ export function queueSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(payloads()).toEqual(Array.from({ length: 605 }, (_, i) => i));
     });
 
-    test("each comes when it is due and not a ms before: delay, at, a Date, now, the past", async () => {
+    test("a message comes exactly when it is due: delay, at, a Date, now, the past", async () => {
       const { queue, handed, listen } = listening();
       const startMs = stage().nowMs;
       listen();
@@ -51,7 +51,7 @@ export function queueSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(lateMs.every((ms) => ms >= 0 && ms <= 10)).toBe(true);
     });
 
-    test("beyond what a timer can wait: nothing fires early, and years pass", async () => {
+    test("a delay above the maximum of a timer does not end early, even after years", async () => {
       const { queue, payloads } = listening();
       const startMs = stage().nowMs;
       await queue.addBulk([
@@ -70,7 +70,7 @@ export function queueSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(payloads()).toEqual([]);
     });
 
-    test("an id is added once: while it waits, is claimed, is dead, and, done, for as long as it is remembered", async () => {
+    test("an id is added once: while it waits, is claimed or dead, and after success for `dedupeFor`", async () => {
       const queue = stage().queue<number>({ dedupeFor: "10s", attempts: 1 });
       const add = async () => (await queue.add(1, { id: "a" })).isNew;
       expect(await add()).toBe(true);
@@ -92,7 +92,7 @@ export function queueSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await add()).toBe(true);
     });
 
-    test("without an id each message is its own; in one bulk the first of an id is added", async () => {
+    test("messages without an id are separate; in a bulk the first of an id is added", async () => {
       const queue = stage().queue<number>();
       const [one, other] = await Promise.all([queue.add(1), queue.add(1)]);
       expect(one.id).not.toBe(other.id);
@@ -106,7 +106,7 @@ export function queueSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await queue.addBulk([])).toEqual([]);
     });
 
-    test("JSON and bytes come back as they were", async () => {
+    test("JSON and bytes are returned unchanged", async () => {
       const { queue, listen, payloads } = listening();
       const all = [
         null,
@@ -126,7 +126,7 @@ export function queueSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(payloads().at(-1)).toHaveLength(2 ** 19);
     });
 
-    test("of those that are due the highest priority comes first; who is not due does not", async () => {
+    test("of the due messages the highest priority comes first; others do not come", async () => {
       const { queue, listen, payloads } = listening();
       for (const priority of [0, 5, 9, 5, 0]) await queue.add(priority, { priority, delay: 100 });
       await queue.add("later", { priority: 9, delay: 1000 });
@@ -137,7 +137,7 @@ export function queueSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(payloads().at(-1)).toBe("later");
     });
 
-    test("cancel takes back what waits or is dead, once; what is claimed stays", async () => {
+    test("cancel removes a waiting or dead message, once; a claimed one stays", async () => {
       const queue = stage().queue<string>({ attempts: 1 });
       for (const id of ["waits", "dies", "runs"]) await queue.add(id, { id, delay: id === "waits" ? 1000 : 0 });
       const claimed = await queue.claim({ limit: 5 });
@@ -150,7 +150,7 @@ export function queueSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await queue.ack(claimed[1]!)).toBe(true);
     });
 
-    test("rescheduled earlier it wakes who sleeps, rescheduled later it comes later", async () => {
+    test("rescheduling a message to earlier wakes a sleeping worker, to later delays it", async () => {
       const { queue, handed, listen } = listening();
       const startMs = stage().nowMs;
       await queue.add("sooner", { id: "sooner", delay: "1h" });
@@ -166,7 +166,7 @@ export function queueSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(handed[1]![1] - startMs - 3000).toBeLessThan(10);
     });
 
-    test("what is claimed or dead is not rescheduled; a redriven message is", async () => {
+    test("claimed and dead messages are not rescheduled; redriven ones are", async () => {
       const queue = stage().queue<number>({ attempts: 1 });
       await queue.add(1, { id: "a" });
       const [message] = await queue.claim();
@@ -199,7 +199,7 @@ export function queueSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await queue.get("b")).toBeUndefined();
     });
 
-    test("counts, and a pause: nothing is claimed, by whomever, until it goes on; then who sleeps is woken", async () => {
+    test("counts, and pause: nothing is claimed until resume, which wakes sleeping workers", async () => {
       const { queue, listen, payloads } = listening();
       await queue.pause();
       await queue.addBulk([{ payload: 1 }, { payload: 2, delay: 1000 }]);
@@ -214,7 +214,7 @@ export function queueSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await queue.counts()).toEqual({ waiting: 0, due: 0, claimed: 0, dead: 0, isPaused: false });
     });
 
-    test("dead letters: those that died first before the others, by pages; redriven they start anew", async () => {
+    test("dead letters are listed in order of death, in pages; redriven ones start anew", async () => {
       const queue = stage().queue<number>({ attempts: 1 });
       await queue.addBulk([0, 1, 2, 3, 4].map((payload) => ({ payload, id: `${payload}` })));
       for (let i = 0; i < 5; i++) {

@@ -36,7 +36,7 @@ async function expectHandled(queue: DelayQueue<unknown>, accepted: readonly stri
   expect(accepted.filter((id) => !handled.has(id))).toEqual([]);
 }
 
-test("the primary dies under producers that ask for a replica: what was accepted is handled", async () => {
+test("the primary dies under producers that require a replica: accepted messages are handled", async () => {
   const { primary, replicas, stop } = await startReplicated(1);
   const proxy = await startProxy(primary.port);
   const store = redisStore(proxy.url, { deadline: 1000 });
@@ -55,7 +55,7 @@ test("the primary dies under producers that ask for a replica: what was accepted
   await stop();
 });
 
-test("a primary of a cluster dies under producers that ask for a replica: what was accepted is handled", async () => {
+test("a primary of a cluster dies under producers that require a replica: accepted messages are handled", async () => {
   const cluster = await startCluster(2, 1);
   const client = new Cluster([...cluster.urls], { clusterRetryStrategy: () => 50 });
   client.on("error", () => {});

@@ -16,7 +16,7 @@ describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
   const byShard = <Of extends { id: string }>(all: readonly Of[]) =>
     Array.from({ length: live.shards }, (_, shard) => all.filter(({ id }) => shardOf(id, live.shards) === shard));
 
-  test("kill -9 of a consumer with 8 messages in flight: all come again, each once, as second deliveries", async () => {
+  test("kill -9 of a consumer with 8 messages in flight: each is delivered once more", async () => {
     const queue = live.queue();
     await queue.addBulk(ids(8));
     const child = startChild(consumer, [...live.address, live.shards, 8, 1000, 600_000]);
@@ -32,7 +32,7 @@ describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
     expect(handed.sort()).toEqual(ids(8).map(({ id }) => `${id} 2`));
   });
 
-  test("a consumer that stood still past its visibility: another has the message, and what it says is refused", async () => {
+  test("a consumer stands still past its visibility: another has the message, and its result is refused", async () => {
     const queue = live.queue();
     const child = startChild(consumer, [...live.address, live.shards, 1, 600, 300]);
     await queue.add(1, { id: "a" });
@@ -57,7 +57,7 @@ describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
     await child.kill();
   });
 
-  test("poison is delivered as often as allowed, then dead with its error; others are not kept from their handlers", async () => {
+  test("a poison message is delivered up to its limit, then dead with its error; others are still handled", async () => {
     const queue = live.queue({ attempts: 3, backoff: 20 });
     let deliveries = 0;
     const done: { id: string }[] = [];
@@ -73,7 +73,7 @@ describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
     expect(await queue.dead.list()).toMatchObject([{ id: "poison", attempt: 3, lastError: "Error: no 3" }]);
   });
 
-  test("every notification is lost: what is due is found by the look that comes anyway", async () => {
+  test("every notification is lost: due messages are found by regular polls", async () => {
     const handed: unknown[] = [];
     for (const proxy of live.proxies) proxy.dropReplies(1e9, { command: "", ...silently });
     live.work(live.queue({ isProxied: true }), ({ payload }) => void handed.push(payload));
@@ -84,7 +84,7 @@ describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
     expect(performance.now() - startMs).toBeLessThan(9000);
   });
 
-  test("a listening connection that breaks is made again, and what was missed is looked for", async () => {
+  test("a subscription that breaks is opened again, and missed messages are found", async () => {
     const handed: unknown[] = [];
     const queue = live.queue();
     live.work(queue, ({ payload }) => void handed.push(payload));
@@ -97,7 +97,7 @@ describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
     expect(handed.sort()).toEqual([0, 1, 2]);
   });
 
-  test("the server is out of reach, silent and then refusing: workers go on by themselves when it is back", async () => {
+  test("the server is unreachable, silent and then refusing: workers continue when it is back", async () => {
     const queue = live.queue();
     const handed: string[] = [];
     const errors: unknown[] = [];
@@ -125,7 +125,7 @@ describe.each(["server", "cluster"] as const)("on a %s", (kind) => {
     for (const error of errors) expect(error).toMatchObject({ name: "OrielError", transient: true });
   });
 
-  test("the reply to an add is lost: it is asked again, and added once", async () => {
+  test("the reply to an add is lost: it is sent again, and added once", async () => {
     const queue = live.queue({ isProxied: true });
     const dropReplies = (count: number, options = {}) => {
       for (const proxy of live.proxies) proxy.dropReplies(count, options);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { DelayQueue, memoryStore } from "../../../src/entries/index.ts";
 
-test('a full memory store takes results, and keeps "failed" in place of their reasons', async () => {
+test('a full memory store accepts results, and stores "failed" in place of their reasons', async () => {
   const clock = { nowMs: Date.UTC(2100, 0, 1) };
   const store = memoryStore({ clock: () => clock.nowMs, maxBytes: 20_000 });
   const queue = new DelayQueue<number>(store, "jobs", { shards: 1 });

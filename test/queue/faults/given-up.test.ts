@@ -8,7 +8,7 @@ const turnsOfLoop = async () => {
 };
 
 test.each(["no", "unknown"] as const)(
-  "a closed worker reports each result that it gives up, where the store's failures are applied %s",
+  "a closed worker reports each result that it gives up, if the store's failures are applied %s",
   async (applied) => {
     const clock = { nowMs: Date.UTC(2100, 0, 1) };
     const plain = memoryStore({ clock: () => clock.nowMs }) as Store;

@@ -64,7 +64,7 @@ async function filled(options: { attempts?: number; backoff?: number } = {}): Pr
   return queue;
 }
 
-test("add: thousands at once, and thousands that are known", async () => {
+test("add: a thousand messages at once, and a thousand with known ids", async () => {
   const queue = await filled();
   await expectShort(async (round) => () => queue.addBulk(messages(5000, round)));
   await expectShort(async () => () => queue.addBulk(messages(5000, 0)));
@@ -77,7 +77,7 @@ const outcomes: Outcome[] = [
   { verb: "release", priority: 0 },
 ];
 test.each(outcomes.map((outcome) => [outcome.verb, outcome] as const))(
-  "a turn: as many results as a worker brings (%s), and as many claims",
+  "a turn: the maximum of results from a worker (%s), and of claims",
   async (_, outcome) => {
     const queue = await filled();
     const [key] = timesKeys(store, "mail", 1) as [string];
@@ -105,7 +105,7 @@ test.each(outcomes.map((outcome) => [outcome.verb, outcome] as const))(
   },
 );
 
-test("by hand: a thousand claimed at once, extended, acknowledged", async () => {
+test("manual claims: a thousand claimed at once, extended and acknowledged", async () => {
   const queue = await filled();
   await expectShort(async (round) => {
     await queue.addBulk(messages(1000, round));
@@ -118,7 +118,7 @@ test("by hand: a thousand claimed at once, extended, acknowledged", async () => 
   });
 });
 
-test("a worker of 1000 handlers on eight shards, whose turns travel together", async () => {
+test("a worker with 1000 handlers on eight shards, whose turns share requests", async () => {
   const queue = new DelayQueue(store, "mail", { shards: 8 });
   await expectShort(async (round) => {
     await queue.addBulk(messages(5000, round));
@@ -131,7 +131,7 @@ test("a worker of 1000 handlers on eight shards, whose turns travel together", a
   });
 });
 
-test("peek: as many as may be asked for, of ten priorities, due and not", async () => {
+test("peek: the maximum number of messages, of ten priorities, due and not", async () => {
   const queue = await filled();
   for (let priority = 0; priority < 10; priority++)
     for (const delay of [0, 600_000])
@@ -141,7 +141,7 @@ test("peek: as many as may be asked for, of ten priorities, due and not", async 
   await expectShort(async () => async () => expect(await queue.peek({ limit: 256 })).toHaveLength(256));
 });
 
-test("dead letters: a thousand storedMessages, redriven, all of them redriven", async () => {
+test("dead letters: a thousand listed, redriven one by one, and all redriven", async () => {
   const queue = await filled({ attempts: 1 });
   await expectShort(async (round) => {
     const all = messages(2000, round);

@@ -77,7 +77,7 @@ async function setUp(options = {}): Promise<DelayQueue<unknown>> {
 }
 
 test.each(spoiled)(
-  "a message with %s goes to the dead letters with its bytes, and costs others nothing",
+  "a message with %s becomes a dead letter with its bytes, and does not affect others",
   async (of, value, why) => {
     const queue = await setUp();
     const stored = await put(value);
@@ -114,7 +114,7 @@ test.each(spoiled)(
   },
 );
 
-test.each(spoiled)("claimed by hand, a message with %s makes room for others", async (_, value) => {
+test.each(spoiled)("a manual claim skips a message with %s", async (_, value) => {
   const queue = await setUp();
   await put(value);
   const claims = await queue.claim({ limit: 3 });
@@ -140,7 +140,7 @@ test.each([
   expect(await queue.counts()).toEqual({ waiting: 0, due: 0, claimed: 0, dead: 0, isPaused: false });
 });
 
-test("many that are corrupt before one that is not: all dead are redriven that can be", async () => {
+test("many corrupt messages before a sound one: all redrivable ones are redriven", async () => {
   const queue = await setUp({ attempts: 1 });
   for (let i = 0; i < 300; i++) await put((seq) => `${seq}x`, `bad${i}`);
   stage.worker(queue, () => Promise.reject(new Error("no")), { concurrency: 50 });
@@ -151,7 +151,7 @@ test("many that are corrupt before one that is not: all dead are redriven that c
   expect(await queue.counts()).toMatchObject({ dead: 300, due: 3 });
 });
 
-test("a second member of a message goes, and the message is handled once", async () => {
+test("a duplicate entry of a message is removed, and the message is handled once", async () => {
   const queue = await setUp();
   for (const member of [`${"0".repeat(14)}1`, "junk"]) await client.zadd(TIMES, (stage.nowMs - 5000) * 128, member);
   const handled: string[] = [];
@@ -162,7 +162,7 @@ test("a second member of a message goes, and the message is handled once", async
 });
 
 test.each(["-5", "1e17", "inf", "-inf"])(
-  "a message at %s, where none can stand, is found and is dead",
+  "an entry at %s, which is no valid place, is found and is dead",
   async (score) => {
     const queue = await setUp();
     const member = (await client.zrange(TIMES, 0, "-1")).find((each) => each.endsWith("1"))!;
@@ -177,7 +177,7 @@ test.each([
   ["lacks one", "9"],
   ["is no number", "x\0\xff"],
   ["holds one twice", "00"],
-])("the field @levels %s: what waits is handled all the same, once", async (_, levels) => {
+])("the field @levels %s: waiting messages are still handled once", async (_, levels) => {
   const queue = await setUp();
   if (levels === undefined) await client.hdel(MESSAGES, "@levels");
   else await client.hset(MESSAGES, "@levels", levels);
@@ -185,7 +185,7 @@ test.each([
 });
 
 test.each(["nan", "inf", "-1", "", "99999999999999999999"])(
-  "the field @seq is %j: CORRUPT, which names the key",
+  "the field @seq is %j: CORRUPT, with the name of the key",
   async (seq) => {
     const queue = await setUp({ attempts: 1 });
     await client.hset(MESSAGES, "@seq", seq);
@@ -198,7 +198,7 @@ test.each(["nan", "inf", "-1", "", "99999999999999999999"])(
   },
 );
 
-test("the field @layout is none: CORRUPT; of another format: MISMATCH", async () => {
+test("the field @layout is missing: CORRUPT; of another format: MISMATCH", async () => {
   const queue = await setUp();
   await client.hset(MESSAGES, "@layout", "\xff");
   await expect(queue.claim()).rejects.toMatchObject({ code: "CORRUPT", message: expect.stringContaining(MESSAGES) });
@@ -206,7 +206,7 @@ test("the field @layout is none: CORRUPT; of another format: MISMATCH", async ()
   await expect(queue.claim()).rejects.toMatchObject({ code: "MISMATCH" });
 });
 
-test("a worker whose shard is no queue reports it, and closes", async () => {
+test("a worker whose shard is no queue reports it and closes", async () => {
   const queue = await setUp();
   const worker = stage.worker(queue, () => {});
   const events = eventsOf(worker);

@@ -82,7 +82,7 @@ const wrong: [of: string, names: RegExp, call: (queue: DelayQueue<Wrong>) => unk
   ["an option of a worker", /^option is "threads"/, (q) => q.process(() => {}, { threads: 1 } as Wrong)],
 ];
 
-test.each(wrong)("%s: one error that says so, and nothing is asked of the store", async (_, names, call) => {
+test.each(wrong)("%s: one clear error, and no request", async (_, names, call) => {
   const failed = await (async () => call(queue))().then(
     () => undefined,
     (error) => error,
@@ -111,7 +111,7 @@ const anyCall: ((queue: DelayQueue<Wrong>, claimed: ClaimedMessage) => Promise<u
   (queue, claimed) => queue.ack(claimed),
 ];
 
-test.each(["memory", "redis"])("another layout is refused by every step, and nothing is written: %s", async (kind) => {
+test.each(["memory", "redis"])("every step refuses another layout and writes nothing: %s", async (kind) => {
   const there = kind === "memory" ? new Stage(await onMemory()) : stage();
   const [one, other] = [there.queue(), there.queue({ shards: 2 })];
   await other.addBulk(Array.from({ length: 20 }, (_, payload) => ({ payload })));
@@ -128,14 +128,14 @@ test.each(["memory", "redis"])("another layout is refused by every step, and not
   if (kind === "memory") await there.opened.close();
 });
 
-test("replicas are refused in memory, which has none", async () => {
+test("replicas are refused by a memory store, which has none", async () => {
   const store = memoryStore();
   await expect(new DelayQueue(store, "q", { replicas: 1 }).add(1)).rejects.toMatchObject({ code: "ARGUMENT" });
   expect(await new DelayQueue(store, "q").counts()).toMatchObject({ due: 0 });
   await store.close();
 });
 
-test("a store that is closed refuses", async () => {
+test("a closed store refuses", async () => {
   const store = redisStore("redis://127.0.0.1:1");
   await store.close();
   await expect(new DelayQueue(store, "q").add(1)).rejects.toMatchObject({ code: "UNAVAILABLE", applied: "no" });

@@ -84,7 +84,7 @@ export function sinkDifferential(name: string, open: () => Promise<Stage>): void
     });
     afterAll(() => stage.stop());
 
-    test("answers and holds what a map does, whatever batches come", { timeout: 60_000 }, async () => {
+    test("answers and stores the same as a map, for any batches", { timeout: 60_000 }, async () => {
       const sink = stage.sink();
       await fc.assert(
         fc.asyncProperty(batches, async ({ dimensions, batches }) => {

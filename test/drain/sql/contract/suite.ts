@@ -23,7 +23,7 @@ export function sinkSuite(name: string, open: () => Promise<Stage>): void {
       };
     }
 
-    test("makes its tables once, also where two make them at the same time", async () => {
+    test("creates its tables once, even if two create them at the same time", async () => {
       const sink = stage.sink();
       const shape = freshShape();
       await Promise.all(Array.from({ length: 4 }, () => sink.createTables(shape)));
@@ -33,7 +33,7 @@ export function sinkSuite(name: string, open: () => Promise<Stage>): void {
       expect(await sink.read(shape, { bucket: "day" })).toEqual({ ledger: [], rows: [] });
     });
 
-    test("applies a generation once, and the next one after it", async () => {
+    test("applies a generation once, and then the next one", async () => {
       const { sink, shape, rows, ledger } = await made();
       const first = batch([row(["a", "1"], 3n), row(["a", "2"], 4n)]);
       expect(await sink.apply(shape, first, { timeoutMs: 5000 })).toEqual({ status: "applied" });
@@ -43,7 +43,7 @@ export function sinkSuite(name: string, open: () => Promise<Stage>): void {
       expect(await ledger()).toEqual([{ shard: 0, generation: 2, nonce: "b2", fence: 7, events: 14n }]);
     });
 
-    test("refuses what is behind, ahead, another's or of a lower fence, and writes nothing then", async () => {
+    test("refuses a generation that is behind, ahead, another counter's or of a lower fence, and writes nothing", async () => {
       const { sink, shape, rows, ledger } = await made();
       const of = (generation: number, nonce: string, fence: number) =>
         sink.apply(shape, batch([row(["a", "1"], 1n)], { generation, nonce, fence }));
@@ -60,7 +60,7 @@ export function sinkSuite(name: string, open: () => Promise<Stage>): void {
       expect(await ledger()).toEqual([{ shard: 0, generation: 2, nonce: "x2", fence: 9, events: 2n }]);
     });
 
-    test("lets one of many apply the same generation at the same time", async () => {
+    test("lets one of many concurrent calls apply a generation", async () => {
       const { sink, shape, rows, ledger } = await made();
       for (let generation = 1; generation <= 5; generation++) {
         const same = batch([row(["a", "1"], 1n)], { generation, nonce: `n${generation}` });
@@ -71,7 +71,7 @@ export function sinkSuite(name: string, open: () => Promise<Stage>): void {
       expect(await ledger()).toMatchObject([{ generation: 5, events: 5n }]);
     });
 
-    test("adds rows of one key up, late rows to what is there, and applies a batch without rows", async () => {
+    test("adds up rows of one key, adds late rows to existing ones, and applies a batch without rows", async () => {
       const { sink, shape, rows, ledger } = await made();
       await sink.apply(shape, batch([row(["a", "1"], 1n), row(["b", "1"], 5n), row(["a", "1"], 2n)]));
       await sink.apply(shape, batch([], { generation: 2, nonce: "b2", shard: 0 }));
@@ -124,7 +124,7 @@ export function sinkSuite(name: string, open: () => Promise<Stage>): void {
       expect(ledger.map(({ events }) => events)).toEqual(rows.map((_, shard) => 25_000n * BigInt(shard + 1)));
     });
 
-    test("says what it lacks where there are no tables, and that a retry is of no use", async () => {
+    test("names missing tables, and says that a retry does not help", async () => {
       const sink = stage.sink();
       const failed = sink.apply(freshShape(), batch([row(["a", "1"], 1n)]));
       await expect(failed).rejects.toMatchObject({ name: "OrielError", transient: false, applied: "no" });
