@@ -54,7 +54,7 @@ async function startOrigin(ms: number): Promise<{ url: string; close(): void }> 
   return { url, close: () => origin.close() && origin.closeAllConnections() };
 }
 
-test("the Worker limits by address, in Redis over HTTP, with two commands a request, and reports the origin's p99", async () => {
+test("the Worker limits by address, in Redis over HTTP with two commands per request, and reports the origin's p99", async () => {
   const rest = await startRest(server.url);
   const origin = await startOrigin(25);
   const script = await deployed(placed("worker.mjs"), folder, { date: "2025-05-31" });
@@ -135,7 +135,7 @@ for (const [name, argsOf] of Object.entries(SERVED))
     });
   });
 
-test("the Lambda function goes on after it was frozen, and its connection was lost meanwhile", async () => {
+test("the Lambda function continues after a freeze that cost its connection", async () => {
   await redis.flushall();
   placed("lambda.mjs");
   const main = written(

@@ -11,14 +11,14 @@ const FILE = new URL("../data/numpy-golden.json", import.meta.url);
 const read = (file: URL): Golden => JSON.parse(readFileSync(file, "utf8"));
 const taken = read(new URL("golden.json", import.meta.url));
 
-test("six cases of four kinds and both widths, by 13 methods", () => {
+test("six cases of four kinds and both widths, by 13 methods, are correct", () => {
   expect(taken.cases).toHaveLength(6);
   expect(new Set(taken.cases.map(({ kind }) => kind)).size).toBe(4);
   expect(new Set(taken.cases.map(({ dtype }) => dtype))).toEqual(new Set(["f4", "f8"]));
   for (const { pct } of taken.cases) expect(Object.values(pct!).map((each) => each.length)).toEqual(Array(13).fill(9));
 });
 
-test("as in the whole file", () => {
+test("the cases equal those of the whole file", () => {
   const whole = read(FILE);
   const places = taken.q.map((q) => whole.q.indexOf(q));
   for (const { pct, ...known } of taken.cases) {

@@ -41,7 +41,7 @@ const managers: Record<string, (project: string) => { command: string; args: str
 };
 
 test.each(Object.keys(managers))(
-  "%s installs it; it works by import, by require and as a command",
+  "%s installs the package; it works by import, by require and as a command",
   (name) => {
     const project = mkdtempSync(join(folder, `${name}-`));
     writeFileSync(join(project, "package.json"), '{ "name": "user", "version": "1.0.0", "private": true }\n');

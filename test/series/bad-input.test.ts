@@ -53,7 +53,7 @@ async function expectArgument(call: () => unknown, argument: string): Promise<vo
   expect(detail.startsWith(argument), error.message).toBe(true);
 }
 
-describe("bad input is refused with one clear error, and nothing is written", () => {
+describe("bad input is refused with one clear error before anything is written", () => {
   let server: Awaited<ReturnType<typeof startRedis>>;
   let client: Redis;
   let store: ReturnType<typeof redisStore>;
@@ -71,20 +71,20 @@ describe("bad input is refused with one clear error, and nothing is written", ()
   const series = (options = {}) => new Series(store, "bad", { retention: "1m", ...options });
   const local = (options = {}) => new LocalSeries({ retention: "1m", ...options });
 
-  test.each(seriesOptions)("option %s of a series", async (name, wrong) => {
+  test.each(seriesOptions)("option %s of a series is checked", async (name, wrong) => {
     for (const value of wrong) await expectArgument(() => series({ [name]: value }), name);
     await expectArgument(() => series({ retenton: "1h" }), "option");
   });
 
   test.each(seriesOptions.filter(([name]) => /retention|values|nan/.test(name)))(
-    "option %s of a local series",
+    "option %s of a local series is checked",
     async (name, wrong) => {
       for (const value of wrong.filter((each) => each !== 2000 * 86_400_000))
         await expectArgument(() => local({ [name]: value }), name);
     },
   );
 
-  test.each(statsOptions)("option %s of stats", async (name, wrong) => {
+  test.each(statsOptions)("option %s of stats is checked", async (name, wrong) => {
     for (const value of wrong) {
       const options = { [name]: value } as never;
       await expectArgument(() => series().stats(options), name);
@@ -96,7 +96,7 @@ describe("bad input is refused with one clear error, and nothing is written", ()
       await expectArgument(() => series().stats({ percentiles: [50, p as number] }), "percentile");
   });
 
-  test.each(windowOptions)("option %s of values and fractionBelow", async (name, wrong) => {
+  test.each(windowOptions)("option %s of values and fractionBelow is checked", async (name, wrong) => {
     for (const value of wrong) {
       const options = { [name]: value } as never;
       await expectArgument(() => series().values(options), name);
@@ -108,7 +108,7 @@ describe("bad input is refused with one clear error, and nothing is written", ()
       await expectArgument(() => series().fractionBelow(limit as number), "limit");
   });
 
-  test.each(atOptions)("option %s of recording", async (name, wrong) => {
+  test.each(atOptions)("option %s of recording is checked", async (name, wrong) => {
     for (const value of wrong) {
       const options = { [name]: value } as never;
       await expectArgument(() => series().record(1, options), name);
@@ -122,7 +122,7 @@ describe("bad input is refused with one clear error, and nothing is written", ()
     await expectArgument(() => series({ clock: "event" }).record(1), "at");
   });
 
-  test("values that are no numbers, or not finite under reject", async () => {
+  test("values that are no numbers, or not finite under reject, are refused", async () => {
     for (const value of ["1", null, undefined, 1n, {}, Number.NaN, Number.POSITIVE_INFINITY, 3.5e38]) {
       await expectArgument(() => series().record(value as number), "value");
       await expectArgument(() => series().recordAndGet(value as number), "value");
@@ -135,7 +135,7 @@ describe("bad input is refused with one clear error, and nothing is written", ()
     await series().recordMany([]);
   });
 
-  test("options that do not exist", async () => {
+  test("unknown options are refused", async () => {
     await expectArgument(() => series().stats({ spam: 1 } as never), "option");
     await expectArgument(() => series().values({ percentiles: [1] } as never), "option");
     await expectArgument(() => series().record(1, { time: 5 } as never), "option");
@@ -145,13 +145,13 @@ describe("bad input is refused with one clear error, and nothing is written", ()
     await expectArgument(() => Series.stats(undefined as never), "series");
   });
 
-  test("names that have no key of their own", async () => {
+  test("names that would not have a key of their own are refused", async () => {
     for (const name of [...odd.name, "\ud800", "a\udc00b", "x".repeat(10_241), "ä".repeat(5121)])
       for (const one of [store, memoryStore()]) await expectArgument(() => new Series(one, name as string), "name");
   });
 });
 
-test("a 10 kB name, braces, percent signs and globs are names like any other", async () => {
+test("names may have 10 kB, braces, percent signs and globs", async () => {
   const server = await startRedis();
   const client = new Redis(server.url);
   for (const store of [memoryStore(), redisStore(client as unknown as IoredisClient)]) {
@@ -166,7 +166,7 @@ test("a 10 kB name, braces, percent signs and globs are names like any other", a
   await server.stop();
 });
 
-describe("bad input that slips past a check", () => {
+describe("input that JavaScript would convert", () => {
   const local = () => new LocalSeries({ retention: "1m" });
   const series = () => new Series(memoryStore(), "bad", { retention: "1m" });
 
@@ -176,7 +176,7 @@ describe("bad input that slips past a check", () => {
     await expectArgument(() => local().stats({ at: at as never }), "at");
   });
 
-  test("null is no set of options", async () => {
+  test("null is no options object", async () => {
     for (const call of [
       () => new Series(memoryStore(), "bad", null as never),
       () => new LocalSeries(null as never),
@@ -188,21 +188,21 @@ describe("bad input that slips past a check", () => {
       expect((await refusal(call)).code).toBe("ARGUMENT");
   });
 
-  test("a method that every object has is no method of percentiles", async () => {
+  test("a method of Object.prototype is no percentile method", async () => {
     for (const method of ["toString", "constructor", "__proto__"])
       await expectArgument(() => series().stats({ method: method as never }), "method");
   });
 
-  test("what has no honest length is no array of values", async () => {
+  test("an object without a valid length is no array of values", async () => {
     for (const length of [-1, 1e15]) await expectArgument(() => series().recordMany({ length } as never), "values");
   });
 
-  test("what is no series is not answered for", async () => {
+  test("Series.stats refuses a value that is no series", async () => {
     for (const one of [{}, null, "a", local()])
       expect((await refusal(() => Series.stats([one as never]))).code).toBe("ARGUMENT");
   });
 
-  test("a local series knows its options: a clock is a function, an option of record has a name", async () => {
+  test("a local series checks its options: the clock must be a function, and unknown options are named", async () => {
     await expectArgument(() => new LocalSeries({ clock: "event" as never }), "clock");
     await expectArgument(() => local().record(1, { time: 5 } as never), "option");
     await expectArgument(() => local().recordMany([1], { time: 5 } as never), "option");

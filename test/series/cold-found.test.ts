@@ -26,7 +26,7 @@ describe("on one server", () => {
     await server?.stop();
   });
 
-  test("a found chunk is not read twice", async () => {
+  test("a chunk that came with the answer is not read again", async () => {
     shortChunks();
     const values = await fill(store);
     const { asked, store: counting } = counted(store);
@@ -35,7 +35,7 @@ describe("on one server", () => {
     expect(asked.filter((name) => name !== "journal/read-window")).toEqual(["journal/read"]);
   });
 
-  test("who may see the declared keys only asks for the rest by name", async () => {
+  test("a user with access to declared keys only requests the rest by name", async () => {
     shortChunks();
     const values = await fill(store);
     const key = store.keyOf(NAME);
@@ -60,7 +60,7 @@ describe("on one server", () => {
     await less.close();
   });
 
-  test("what is of another birth, no chunk, or cut short, is not believed", async () => {
+  test("a chunk with another birth, of another format or cut short is not used", async () => {
     shortChunks();
     const values = await fill(store);
     const key = store.keyOf(NAME);
@@ -101,7 +101,7 @@ describe.each([
   });
   afterAll(() => opened.close());
 
-  test("a chunk that has expired by the next one's header is not asked for", async () => {
+  test("a chunk that has expired by the next one's header is not requested", async () => {
     const { store, clock } = opened;
     const writer = new Series(store, NAME, { retention: "10s" });
     const { asked, store: counting } = counted(store);
@@ -123,7 +123,7 @@ describe.each([
     await writer.close();
   });
 
-  test("recordAndGet of a process that knows the time is one request", async () => {
+  test("recordAndGet takes one request in a process that knows the time", async () => {
     shortChunks();
     await opened.clear();
     const values = await fill(opened.store);
@@ -141,7 +141,7 @@ describe.each([
   });
 });
 
-test("a store that finds nothing is asked by name", async () => {
+test("a store that finds no closed chunks is asked for them by name", async () => {
   shortChunks();
   const plain = memoryStore();
   const values = await fill(plain);

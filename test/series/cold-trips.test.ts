@@ -55,7 +55,7 @@ async function calls(ask: () => Promise<unknown>): Promise<number> {
 test.each([
   ["small frames", 700_000, 1_000],
   ["chunks a little larger than a page", 700_000, 65_535],
-])("a cold reader of several chunks asks once: %s", { timeout: 30_000 }, async (name, count, batch) => {
+])("a cold reader of several chunks sends one request: %s", { timeout: 30_000 }, async (name, count, batch) => {
   const { writer, values } = await write(name, count, batch);
   const reader = new Series(store, name);
   expect(await calls(() => reader.stats())).toBe(1);
@@ -63,7 +63,7 @@ test.each([
   await Promise.all([writer.close(), reader.close()]);
 });
 
-test("a cold reader of what passes 4 MiB asks for the rest by name", { timeout: 30_000 }, async () => {
+test("a cold reader of more than 4 MiB requests the rest by name", { timeout: 30_000 }, async () => {
   const { writer, values } = await write("large", 1_500_000, 60_000);
   await writer.close();
   const reader = new Series(store, "large");
@@ -71,7 +71,9 @@ test("a cold reader of what passes 4 MiB asks for the rest by name", { timeout: 
   await reader.close();
 });
 
-test("a cold reader of 100 000 events that were recorded one by one asks once", { timeout: 30_000 }, async () => {
+test("a cold reader of 100 000 events that were recorded one by one sends one request", {
+  timeout: 30_000,
+}, async () => {
   const { values } = await writeSingly(store, "singly", 100_000);
   const reader = new Series(store, "singly");
   const ask = async () => {
@@ -83,7 +85,7 @@ test("a cold reader of 100 000 events that were recorded one by one asks once", 
   await reader.close();
 });
 
-test("a window that reaches over more chunks than are asked for abreast takes one call", async () => {
+test("a window over more chunks than one turn requests takes one call", async () => {
   const usual = constants.rotateBytes;
   constants.rotateBytes = 4_000;
   const { writer, values } = await write("many", 60_000, 1_000);
@@ -94,7 +96,7 @@ test("a window that reaches over more chunks than are asked for abreast takes on
   await reader.close();
 });
 
-test("a cold reader of one chunk asks once, and one whose chunk was closed meanwhile twice", async () => {
+test("a cold reader of one chunk sends one request, or two if the chunk was closed in between", async () => {
   const { writer } = await write("closed", 1_000, 1_000);
   const reader = new Series(store, "closed");
   expect(await calls(() => reader.stats())).toBe(1);
@@ -104,7 +106,7 @@ test("a cold reader of one chunk asks once, and one whose chunk was closed meanw
   await Promise.all([writer.close(), reader.close()]);
 });
 
-test("a chunk of many pages takes a turn more", { timeout: 30_000 }, async () => {
+test("a chunk with many pages takes one more turn", { timeout: 30_000 }, async () => {
   const usual = constants.rotateBytes;
   constants.rotateBytes = 5 << 20;
   const { writer, values } = await write("pages", 1_500_000, 60_000);
@@ -114,7 +116,7 @@ test("a chunk of many pages takes a turn more", { timeout: 30_000 }, async () =>
   await Promise.all([writer.close(), reader.close()]);
 });
 
-test("a store that cannot report which answers share an instant is asked again at the end", async () => {
+test("a store that does not report which answers share an instant is checked at the end", async () => {
   foundBytes(0);
   const plain = memoryStore();
   const writer = new Series(plain, "memory");
@@ -136,7 +138,9 @@ test("a store that cannot report which answers share an instant is asked again a
   expect(asked).toBeGreaterThan(5);
 });
 
-test("the deadline bounds a request, not a call of several; a signal does", { timeout: 30_000 }, async () => {
+test("the deadline bounds one request, not a call with several; a signal bounds the call", {
+  timeout: 30_000,
+}, async () => {
   const usual = constants.rotateBytes;
   constants.rotateBytes = 4_000;
   foundBytes(0);

@@ -5,8 +5,8 @@ import type { MemoryStore } from "../../src/store/memory/memory.ts";
 import { type Run, storeWith } from "./contract/changed-store.ts";
 import { START_MS } from "./contract/stores.ts";
 
-describe("through long times and lost answers", () => {
-  test("a writer that was idle for a month records on, although clocks drift apart by 5 in a million", async () => {
+describe("over long times and lost answers", () => {
+  test("a writer that was idle for a month continues, although clocks drift by 5 in a million", async () => {
     const clock = { nowMs: START_MS, monotonicMs: 0 };
     const store = memoryStore({ clock: () => clock.nowMs, monotonic: () => clock.monotonicMs });
     const series = new Series(store, "s");
@@ -18,7 +18,7 @@ describe("through long times and lost answers", () => {
     expect((await series.stats()).count).toBe(1);
   });
 
-  test("a deletion whose first answer was lost leaves no chunk of the old journal behind", async () => {
+  test("a deletion whose first answer was lost leaves no chunk of the old journal", async () => {
     const { store, plain, clock } = storeWith(async (name, key, run) => {
       const answer = await run();
       if (name !== "journal/delete" || key.includes("}:") || isLost) return answer;

@@ -37,7 +37,7 @@ describe("maxAge", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"] }));
   afterEach(() => void vi.useRealTimers());
 
-  test("answers from the copy for so long, to the ms, as it was then; after that the store is asked", async () => {
+  test("answers from the copy within the age, exact to the ms, as of that time; then the store is asked", async () => {
     const { reader, writer, clock, trips } = stage();
     await writer.recordMany([1, 2, 3]);
     const first = await reader.stats();
@@ -58,7 +58,7 @@ describe("maxAge", () => {
     expect(trips()).toBe(2);
   });
 
-  test("trusts no monotonic clock that stood still while the machine slept", async () => {
+  test("does not trust a monotonic clock that stood still during sleep", async () => {
     const { reader, writer, trips } = stage();
     await writer.record(1);
     await reader.stats();
@@ -71,7 +71,7 @@ describe("maxAge", () => {
     expect(trips()).toBe(1);
   });
 
-  test("counts from before the store was asked", async () => {
+  test("counts from before the request", async () => {
     const { reader, writer, trips } = stage(80);
     await writer.record(1);
     await reader.stats();
@@ -82,7 +82,7 @@ describe("maxAge", () => {
     expect(trips()).toBe(1);
   });
 
-  test("asks where the copy does not reach back far enough, once; and where there is no series yet", async () => {
+  test("sends one request if the copy does not go back far enough, and if there is no series yet", async () => {
     const { reader, writer, clock, trips } = stage();
     expect((await reader.stats()).count).toBe(0);
     expect(trips()).toBe(1);
@@ -102,7 +102,7 @@ describe("maxAge", () => {
     expect(trips()).toBe(0);
   });
 
-  test("asks after a deletion; answers while the store is unreachable, whose error stats rejects with", async () => {
+  test("sends a request after a deletion; answers while the store is unreachable, when stats rejects", async () => {
     const { reader, writer, trips, fail } = stage();
     await writer.recordMany([1, 2]);
     await reader.stats();
@@ -116,7 +116,7 @@ describe("maxAge", () => {
     fail(false);
   });
 
-  test("refuses what is no duration, and recordAndGet, which asks anyway", async () => {
+  test("must be a duration, and is refused by recordAndGet", async () => {
     const { reader, trips } = stage();
     for (const maxAge of [-1, Number.NaN, "soon" as never])
       await expectError(reader.stats({ maxAge }), "ARGUMENT", /maxAge/);
@@ -124,7 +124,7 @@ describe("maxAge", () => {
     expect(trips()).toBe(0);
   });
 
-  test("gives what stats would have given at `to`, never older than allowed, whatever happens", async () => {
+  test("returns the answer of stats at `to`, never older than allowed, under any faults", async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant("record" as const), own: fc.boolean(), value: fc.nat(9) }),
       fc.record({ kind: fc.constant("wait" as const), ms: fc.constantFrom(1, 30, 100, 20_000) }),
@@ -159,7 +159,7 @@ describe("maxAge", () => {
   });
 });
 
-test("a series that is held asks Redis once, for a header, and with maxAge not at all", async () => {
+test("a cached series sends one request for a header, and none with maxAge", async () => {
   const server = await startRedis();
   const client = new Redis(server.url);
   const store = redisStore(server.url);

@@ -23,7 +23,7 @@ function scene(options = {}) {
   return { series, plain, trouble, failures };
 }
 
-test("records as `record` does, and returns nothing", async () => {
+test("records like `record`, and returns nothing", async () => {
   const { series, failures } = scene();
   expect(series.observe(1)).toBe(undefined);
   for (let value = 2; value <= 100; value++) series.observe(value);
@@ -88,7 +88,7 @@ test("by default a warning reports the first failure at once, then at most once 
   expect(emitted).toHaveBeenCalledTimes(3);
 });
 
-test("after a minute the next failure warns though the timer never fired, as in Workers where a request takes it along", () => {
+test("after a minute the next failure warns although no timer fired, as in Workers", () => {
   vi.useFakeTimers();
   vi.stubGlobal("setTimeout", () => 0);
   const emitted = vi.spyOn(process, "emitWarning").mockImplementation(() => {});

@@ -44,7 +44,7 @@ describe("a series that is not resident", () => {
   });
 
   test.each([0, 4_900, -4_900, 9_999, -10_000])(
-    "whose clock is %d ms ahead records once, in one request",
+    "with a clock %d ms ahead records once, in one request",
     async (aheadMs) => {
       const { store } = apart(aheadMs);
       const { asked, store: counting } = counted(store);
@@ -56,7 +56,7 @@ describe("a series that is not resident", () => {
   );
 
   test.each([10_000, 60_000, 1e12, -10_001, -60_000, -1e12])(
-    "whose clock is %d ms ahead is refused, and goes by the server's then",
+    "with a clock %d ms ahead is refused, and then uses the server's time",
     async (aheadMs) => {
       const { store } = apart(aheadMs);
       const series = new Series(store, NAME, OPTIONS);
@@ -71,7 +71,7 @@ describe("a series that is not resident", () => {
   );
 
   test.each([-9_000, 0, 9_000])(
-    "whose clock is %d ms ahead counts once, whenever copies of its request come",
+    "with a clock %d ms ahead counts once, whenever copies of its request arrive",
     async (aheadMs) => {
       const { store: plain, clock } = apart(aheadMs);
       let copy: (() => Promise<unknown>) | undefined;

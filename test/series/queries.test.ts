@@ -6,7 +6,7 @@ import { statsQuery } from "../../src/stats/window-query.ts";
 
 const RETENTION_MS = 60_000;
 
-describe("questions that are asked again", () => {
+describe("repeated queries", () => {
   const options = fc.record(
     {
       span: fc.constantFrom(1000, "1s" as const, "5s" as const, "2m" as const, undefined),
@@ -22,7 +22,7 @@ describe("questions that are asked again", () => {
     { requiredKeys: [] },
   );
 
-  test.each(["at", "now"] as const)("are answered as if they were new (at: the %s)", (end) => {
+  test.each(["at", "now"] as const)("are answered like new ones (at: the %s)", (end) => {
     const outcome = (run: () => unknown) => {
       try {
         return run();
@@ -40,7 +40,7 @@ describe("questions that are asked again", () => {
     );
   });
 
-  test("do not follow what the caller does to the options, nor to the answers", async () => {
+  test("do not change when the caller changes the options or the answers", async () => {
     const series = new Series(memoryStore(), "asked");
     await series.recordMany([1, 2, 3]);
     const percentiles = [50];

@@ -35,7 +35,7 @@ describe.each([
   });
   afterAll(() => opened?.close());
 
-  test("one trip, two where chunks were closed since; callers who ask the same share it", async () => {
+  test("takes one request, or two if chunks were closed; equal queries share it", async () => {
     stage.open({ retention: "64s" });
     for (let i = 0; i < 5; i++) {
       await stage.put(i);
@@ -58,7 +58,7 @@ describe.each([
     expect(calls.length).toBeLessThanOrEqual(2);
   });
 
-  test("chunks closed again and again between the trips end it", async () => {
+  test("gives up if chunks are closed again and again between requests", async () => {
     stage.open({ retention: "64s" });
     await stage.put(0);
     const { store, calls } = counting(opened.store, async () => {
@@ -72,7 +72,7 @@ describe.each([
     expect(calls).toHaveLength(8);
   });
 
-  test("above its bounds it is TOO_LARGE, and says what to do", async () => {
+  test("a window above the bounds is TOO_LARGE, and the error names alternatives", async () => {
     const series = stage.open();
     await series.recordMany(new Float32Array(constants.maxServerEvents));
     expect((await series.stats(SERVER)).count).toBe(constants.maxServerEvents);
@@ -88,17 +88,20 @@ describe.each([
     await expectError(series.stats({ span: 1, at: at - 1000, ...SERVER }), "TOO_LARGE", /at most 524288/);
   });
 
-  test.each(["server", "event"] as const)("an open chunk above the bound is named, clock: %s", async (clock) => {
-    const series = stage.open({ clock });
-    const at = opened.clock.nowMs;
-    await series.recordMany(new Float32Array(constants.maxServerBytes / 8), { at });
-    const advice =
-      /open chunk alone has \d+ bytes; .* at most 524288, .*where: "client", or try again when it is closed, at 1015808/;
-    await expectError(series.stats({ span: 1, ...SERVER }), "TOO_LARGE", advice);
-    expect((await series.stats({ span: 1 })).count).toBe(constants.maxServerBytes / 8);
-  });
+  test.each(["server", "event"] as const)(
+    "an open chunk above the bound is TOO_LARGE and named, clock: %s",
+    async (clock) => {
+      const series = stage.open({ clock });
+      const at = opened.clock.nowMs;
+      await series.recordMany(new Float32Array(constants.maxServerBytes / 8), { at });
+      const advice =
+        /open chunk alone has \d+ bytes; .* at most 524288, .*where: "client", or try again when it is closed, at 1015808/;
+      await expectError(series.stats({ span: 1, ...SERVER }), "TOO_LARGE", advice);
+      expect((await series.stats({ span: 1 })).count).toBe(constants.maxServerBytes / 8);
+    },
+  );
 
-  test("own times: only what is inside counts against the bound", async () => {
+  test("with own times, only events inside count against the bound", async () => {
     const series = stage.open();
     const { nowMs } = opened.clock;
     const at = Float64Array.from({ length: 20_000 }, (_, i) => nowMs - (i % 40_000));
@@ -112,7 +115,7 @@ describe.each([
     await expectError(series.stats(SERVER), "TOO_LARGE", /10000 events/);
   });
 
-  test("it is degraded by what the client's answers are", async () => {
+  test("is degraded for the same reasons as the client's answers", async () => {
     const series = stage.open({ retention: "64s" });
     const both = async (one: Series, options: Parameters<Series["stats"]>[0] = {}) => {
       const answers = [await one.stats({ ...options, ...SERVER }), await one.stats(options)];
@@ -137,7 +140,7 @@ describe.each([
     expect(await both(stage.reader(), { span: 1000 })).toBeUndefined();
   });
 
-  test("a journal that was rolled back is reported as lost by a process that saw it only in the server", async () => {
+  test("a rolled back journal is reported as lost, even if the process saw it only through the server", async () => {
     const writer = stage.open();
     const onlooker = stage.reader();
     await stage.put(1, 2);
@@ -154,7 +157,7 @@ describe.each([
     expect(await onlooker.stats(SERVER)).toMatchObject({ count: 1, degraded: true, degradedBy: "lost" });
   });
 
-  test("wrong arguments are refused before anything is sent", async () => {
+  test("wrong arguments are refused before any request", async () => {
     const { store, calls } = counting(opened.store);
     const series = new Series(store, NAME);
     await expectError(
@@ -177,14 +180,14 @@ describe.each([
     expect((await series.stats({ percentiles: percentiles.slice(1), ...SERVER })).count).toBe(0);
   });
 
-  test("another type or clock is a mismatch", async () => {
+  test("another value type or clock is a mismatch", async () => {
     stage.open();
     await stage.put(1, 2);
     await expectError(stage.reader({ values: "float64" }).stats(SERVER), "MISMATCH");
     await expectError(stage.reader({ clock: "event" }).stats(SERVER), "MISMATCH");
   });
 
-  test("an abort ends the waiting; a closed series answers no more", async () => {
+  test("an abort ends the wait; a closed series answers no more", async () => {
     const series = stage.open();
     await expect(series.stats({ ...SERVER, signal: AbortSignal.abort("enough") })).rejects.toBe("enough");
     await series.close();

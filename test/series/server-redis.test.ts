@@ -35,7 +35,7 @@ describe("on a server", () => {
     await server?.stop();
   });
 
-  test("some hundred bytes leave it, however many events", async () => {
+  test("a reply has a few hundred bytes for any number of events", async () => {
     await series.recordMany(Float32Array.from({ length: 9000 }, (_, i) => i));
     const sizes: number[] = [];
     const run: Store["run"] = (operation, key, input, options) => {
@@ -50,7 +50,7 @@ describe("on a server", () => {
     expect(sizes).toEqual([24 + 64 + 64 + 3 * 5 * 8]);
   });
 
-  test("it writes nothing: every key and expiry stays what it is", async () => {
+  test("nothing is written: every key and expiry stays the same", async () => {
     await series.recordMany([1, 2, 3]);
     const state = async () => [await client.keys("*"), await client.dumpBuffer(KEY), await client.pexpiretime(KEY)];
     const before = await state();
@@ -63,7 +63,7 @@ describe("on a server", () => {
     ["a frame of no events", Buffer.concat([Buffer.of(0x10), Buffer.alloc(19)]), /has foreign bytes at byte 84/],
     ["half a header", Buffer.of(0x10, 0, 1), /ends within a frame at byte 84/],
     ["half a frame", Buffer.concat([Buffer.of(0x10, 0, 2), Buffer.alloc(17)]), /ends within a frame at byte 84/],
-  ])("a chunk that ends in %s is corrupt", async (_name, bytes, text) => {
+  ])("a chunk that ends in %s is CORRUPT", async (_name, bytes, text) => {
     await series.record(1);
     await client.append(KEY, bytes);
     await expectError(series.stats(SERVER), "CORRUPT", text);
@@ -80,7 +80,7 @@ describe("on a server", () => {
   test.each([
     ["of another birth", 24, "CORRUPT", /do not fit together/],
     ["of another format", 0, "CORRUPT", /not a journal of format 1/],
-  ] as const)("a closed chunk %s ends it", async (_name, place, code, text) => {
+  ] as const)("a closed chunk %s ends the call", async (_name, place, code, text) => {
     await series.record(1);
     const closed = await close();
     expect((await series.stats(SERVER)).count).toBe(1);
@@ -88,7 +88,7 @@ describe("on a server", () => {
     expect(await expectError(series.stats(SERVER), code, text)).toMatchObject({ transient: false });
   });
 
-  test("many chunks take other keys, which is found out once; more than 127 are too many", async () => {
+  test("many chunks need other keys, which is learned once; more than 127 are too many", async () => {
     const calls: string[] = [];
     const run: Store["run"] = (operation, key, input, options) => {
       calls.push(operation.name);
@@ -126,7 +126,7 @@ describe("on a server", () => {
     });
     afterAll(() => proxy?.close());
 
-    test("what was sent again after a lost reply is counted once, and a lost answer is asked for again", async () => {
+    test("an event sent again after a lost reply counts once, and a lost answer is requested again", async () => {
       const faulty = redisStore(proxy.url, { deadline: 5000 });
       const writer = new Series(faulty, NAME);
       await writer.record(1);
@@ -152,7 +152,7 @@ describe("on a cluster", () => {
     await cluster?.stop();
   });
 
-  test("while a slot is on its way an answer is whole or none, and whole where it has arrived", async () => {
+  test("during a slot migration an answer is complete or an error, and complete afterwards", async () => {
     const store = redisStore(client as unknown as IoredisClient, { deadline: 600 });
     const writer = new Series(store, NAME, { retention: "64s" });
     while ((await client.keys(`${KEY}:*`)).length === 0) {

@@ -51,7 +51,7 @@ describe.each([
     clock: fc.constantFrom("server" as const, "event" as const),
   });
 
-  test("any journal and any question: as brute force, and as the client has it", { timeout: 60_000 }, async () => {
+  test("any journal and query: the answer matches brute force and the client", { timeout: 60_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(
         shape,
@@ -108,14 +108,14 @@ describe.each([
     expect(await series.stats({ span: 5, ...SERVER })).toMatchObject({ ...nothing, to: opened.clock.nowMs });
   });
 
-  test("what was recorded before is in the answer, although nobody waited for it", async () => {
+  test("earlier events are in the answer although no caller waited for them", async () => {
     const series = stage.open();
     const recorded = [series.record(1), series.recordMany([2, 3])];
     expect((await series.stats(SERVER)).sum).toBe(6);
     await Promise.all(recorded);
   });
 
-  test("a frame whose reply was lost and which was sent again counts once, over a rotation and 20 s before", async () => {
+  test("a frame that is sent again after a lost reply counts once, over a rotation and 20 s earlier", async () => {
     stage.open();
     const key = opened.store.keyOf(NAME);
     const frames = [encodeFrame(7, 7, Float32Array.of(5, 6))];
@@ -135,7 +135,7 @@ describe.each([
     }
   });
 
-  test("64 percentiles, and the same one twice, in any order", async () => {
+  test("64 percentiles, and a repeated one, in any order", async () => {
     stage.open();
     await stage.put(...Array.from({ length: 500 }, (_, i) => (i * 7919) % 501));
     const percentiles = Array.from({ length: 62 }, (_, i) => ((i * 37) % 62) * 1.6);

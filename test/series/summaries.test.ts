@@ -15,7 +15,7 @@ describe.each(STORES)("in %s", (_name, open) => {
   });
   afterAll(() => opened.close());
 
-  test("a copy of a frame that a summary holds is not counted again", async () => {
+  test("a copy of a frame that a summary includes does not count again", async () => {
     await opened.clear();
     const { clock, store } = opened;
     const key = store.keyOf(NAME);
@@ -52,7 +52,7 @@ describe.each(STORES)("in %s", (_name, open) => {
     await series.close();
   });
 
-  test("a summary is used across rotations, and goes with the journal", async () => {
+  test("a summary is used across rotations, and expires with the journal", async () => {
     shortChunks();
     await opened.clear();
     const { store, clock } = opened;
@@ -75,7 +75,7 @@ describe.each(STORES)("in %s", (_name, open) => {
     await writer.close();
   });
 
-  test("what was asked before the series is closed is answered, and published", async () => {
+  test("queries and summaries that began before a close are completed", async () => {
     await opened.clear();
     const { store } = opened;
     const writer = new Series(store, NAME, OPTIONS);
@@ -92,7 +92,7 @@ describe.each(STORES)("in %s", (_name, open) => {
     }
   });
 
-  test("a summary of a journal that lacks a chunk says so", async () => {
+  test("a summary of a journal that lacks a chunk is degraded", async () => {
     shortChunks();
     await opened.clear();
     const { store, clock } = opened;
@@ -120,7 +120,7 @@ describe.each(STORES)("in %s", (_name, open) => {
     { nan: "ignore" as const },
     { nan: "propagate" as const },
     { nan: "ignore" as const, clock: "event" as const, values: "float32" as const },
-  ])("the same of a series with %o", async (more) => {
+  ])("a series with %o has the same summaries", async (more) => {
     const options: SeriesOptions = { ...OPTIONS, ...more };
     await opened.clear();
     const { store, clock } = opened;
@@ -146,7 +146,7 @@ describe.each(STORES)("in %s", (_name, open) => {
     expect(used).toBeGreaterThan(10);
   });
 
-  test("an edge that cuts a stretch is reported by its events", async () => {
+  test("a stretch of events at an edge is counted in the error", async () => {
     await opened.clear();
     const { store, clock } = opened;
     const writer = new Series(store, NAME, OPTIONS);

@@ -4,7 +4,7 @@ import { LocalSeries } from "../../src/entries/index.ts";
 import { inside } from "../stats/oracle.ts";
 import { Pair } from "./pair.ts";
 
-describe("whatever happens", () => {
+describe("random traces", () => {
   const act = fc.record({
     values: fc.array(
       fc.oneof(
@@ -19,7 +19,7 @@ describe("whatever happens", () => {
     closed: fc.constantFrom("right" as const, "both" as const),
   });
 
-  test("a local series, a resident and a cold reader answer as brute force does", { timeout: 30_000 }, async () => {
+  test("a local series, a resident reader and a cold reader match brute force", { timeout: 30_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(act, { maxLength: 25 }),
@@ -38,7 +38,7 @@ describe("whatever happens", () => {
     );
   });
 
-  test("the order of arrival, the cut into calls and into chunks change no answer beyond rounding", async () => {
+  test("the order of arrival and the split into calls and chunks change no answer beyond rounding", async () => {
     const event = fc.record({ value: fc.double({ noNaN: true, min: -1e9, max: 1e9 }), agoMs: fc.nat(4999) });
     await fc.assert(
       fc.asyncProperty(
@@ -78,7 +78,7 @@ describe("whatever happens", () => {
     );
   });
 
-  test("a million events in a local series are answered for to the last digit", () => {
+  test("a local series of a million events is exact to the last digit", () => {
     let nowMs = 1_000_000;
     const local = new LocalSeries({ retention: "10s", values: "float64", clock: () => nowMs });
     const events: { t: number; value: number }[] = [];

@@ -7,7 +7,7 @@ const { ORIEL_SEED, ORIEL_SEEDS = "40", ORIEL_FIRST_SEED = "1", ORIEL_TALLY } = 
 const first = Number(ORIEL_SEED ?? ORIEL_FIRST_SEED);
 const count = ORIEL_SEED === undefined ? Number(ORIEL_SEEDS) : 1;
 
-it(`keeps its promises in ${count} schedules from seed ${first}`, { timeout: 60_000 + count * 2_000 }, async () => {
+it(`keeps its guarantees in ${count} schedules from seed ${first}`, { timeout: 60_000 + count * 2_000 }, async () => {
   const tally = new Tally();
   let firstFailure = "";
   for (let seed = first; seed < first + count; seed++) {
@@ -21,7 +21,7 @@ it(`keeps its promises in ${count} schedules from seed ${first}`, { timeout: 60_
   expect(tally.failed, firstFailure).toEqual([]);
 });
 
-it("plays a seed the same way every time", async () => {
+it("repeats a seed in the same way every time", async () => {
   const [once, again] = [await playSchedule(first, { tracing: true }), await playSchedule(first, { tracing: true })];
   expect(again.trace).toEqual(once.trace);
 });

@@ -22,7 +22,7 @@ const judged = (found: number[], fromMs = MS - 5000, toMs = MS + 30_000) =>
     .map((text) => text.replace(/^.*: /, ""));
 
 describe("the judge of a window", () => {
-  it("accepts what was acknowledged, once, with or without what nobody knows", () => {
+  it("accepts acknowledged events, once, with or without unknown ones", () => {
     expect(judged([10, 11])).toEqual([]);
     expect(judged([13, 11, 10])).toEqual([]);
   });
@@ -40,7 +40,7 @@ describe("the judge of a window", () => {
     expect(judged([13], MS + 2000)).toEqual([]);
     expect(judged([10], MS - 9000, MS - 2000)).toEqual(["10 is younger than the window"]);
   });
-  it("tallies each event once, whatever it was read", () => {
+  it("counts each event once, whatever reads it", () => {
     const ledger = handedIn();
     for (const toMs of [MS + 6000, MS + 7000]) expect(ledger.judge(0, [10, 11], MS - 5000, toMs)).toEqual([]);
     expect(ledger.judge(0, [], MS + 20_000, MS + 30_000)).toEqual([]);
@@ -60,12 +60,12 @@ describe("the judge of a key", () => {
   const header = { number: 5, chunkMs: 1000, lastStampMs: MS, retentionMs: retentionMsOf(1) } as ChunkHeader;
   const expiryMs = MS + retentionMsOf(1) + 1000 + 60_000;
 
-  it("wants each to expire when its last event can no longer be asked for", () => {
+  it("requires each to expire when its last event can be in no window any more", () => {
     expect(judgeKey("oriel:{soak:1}", expiryMs, header)).toEqual([]);
     expect(judgeKey("oriel:{soak:1}:5", expiryMs, header)).toEqual([]);
     expect(judgeKey("oriel:{soak:1}:5", expiryMs + 700, header)).toEqual([]);
   });
-  it("finds those that never do, or sooner, or later, or are no series'", () => {
+  it("finds keys that never expire, expire sooner or later, or are of no series", () => {
     expect(judgeKey("oriel:{soak:1}", -1, header)).toEqual(["oriel:{soak:1} never expires"]);
     for (const wrong of [-1, 1])
       expect(judgeKey("oriel:{soak:1}", expiryMs + wrong, header)).toEqual([
@@ -80,15 +80,15 @@ describe("the judge of a key", () => {
 describe("the judge of memory", () => {
   const samples = (mibs: number[]) => mibs.map((each, i) => ({ atMs: i, bytes: each * 2 ** 20, things: i }));
 
-  it("accepts what levels off, and single peaks", () => {
+  it("accepts memory that levels off, and single peaks", () => {
     expect(growth("it", samples([1, 50, 90, 100, 101, 99, 104, 190, 102]), 0)).toEqual([]);
   });
-  it("accepts what more things are worth", () => {
+  it("accepts memory that grows with the data", () => {
     const rising = samples([10, 20, 30, 40, 50, 60, 70, 80, 90]);
     expect(growth("it", rising, 10 * 2 ** 20)).toEqual([]);
     expect(growth("it", rising, 2 ** 20).length).toBe(1);
   });
-  it("finds what grows on, what was hardly looked at, and what is above its bound", () => {
+  it("finds memory that keeps growing, was hardly measured, or is above its bound", () => {
     const rising = samples([10, 20, 30, 40, 50, 60, 70, 80, 90]);
     expect(growth("it", rising, 0)).toEqual(["it grew from 50.0 MiB to 80.0 MiB"]);
     expect(growth("it", samples([1, 2]), 0)).toEqual(["it: 2 samples are too few"]);
@@ -97,7 +97,7 @@ describe("the judge of memory", () => {
   });
 });
 
-it("has a number of its own for every event of a series, also as a float32", () => {
+it("every event of a series has a distinct number, also as float32", () => {
   expect(new Set([eventOf(3, 1), eventOf(3, 2), eventOf(4, 1)]).size).toBe(3);
   expect(Math.fround(eventOf(511, 2 ** 15 - 1))).toBe(eventOf(511, 2 ** 15 - 1));
   expect(() => eventOf(512, 0)).toThrow(RangeError);

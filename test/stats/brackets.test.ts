@@ -28,7 +28,7 @@ const shapes: Record<string, (u: number, step: number) => number> = {
 };
 
 describe("brackets", () => {
-  test.each(Object.keys(shapes))("give what sorting gives while runs come and go: values %s", (name) => {
+  test.each(Object.keys(shapes))("find the same as sorting while runs come and go: values %s", (name) => {
     const next = random(name.length);
     const brackets = new RankBrackets();
     const lists: number[][] = [];
@@ -51,7 +51,7 @@ describe("brackets", () => {
     }
   });
 
-  test("of more kinds than are kept answer for each", () => {
+  test("of more percentiles than the maximum answer for each", () => {
     const next = random(3);
     const brackets = new RankBrackets();
     const run = runOf(Array.from({ length: 6000 }, next));
@@ -65,7 +65,7 @@ describe("brackets", () => {
 });
 
 describe("quickselect", () => {
-  test("gives every rank, smaller values before it, larger ones behind it", () => {
+  test("finds every rank, with smaller values before it and larger ones after it", () => {
     const value = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.double({ noNaN: true }));
     fc.assert(
       fc.property(fc.array(value, { minLength: 1, maxLength: 80 }), fc.nat(), (list, any) => {
@@ -80,7 +80,7 @@ describe("quickselect", () => {
     );
   });
 
-  test("stays quick where a pivot is always the worst", () => {
+  test("stays fast if the pivot is always the worst", () => {
     const killer = Float64Array.from({ length: 4096 }, (_, i) => (i % 2 === 0 ? i : 8192 - i));
     for (const values of [killer, killer.slice().sort(), killer.slice().sort().reverse(), new Float64Array(4096)])
       expect(quickselect(values.slice(), 2000)).toBe(values.slice().sort()[2000]);

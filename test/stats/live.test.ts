@@ -68,7 +68,7 @@ function steps(value: fc.Arbitrary<number>, aheadMs: readonly number[]) {
 describe("a percentile kept up to date", () => {
   for (const values of ["float32", "float64"] as const)
     for (const nan of ["reject", "ignore", "propagate"] as const)
-      test(`${values}, nan ${nan}: equals brute force whatever happens between`, () => {
+      test(`${values}, nan ${nan}: equals brute force whatever happens in between`, () => {
         let live = 0;
         const value = nan === "reject" ? finite : any;
         const inOrder = steps(value, []);

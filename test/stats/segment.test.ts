@@ -58,7 +58,7 @@ const value = fc.oneof(
 const event = fc.record({ t: fc.integer({ min: 0, max: 40 }), value });
 
 describe("a segment", () => {
-  test("answers any window over unsorted events as brute force does, while open and when closed", () => {
+  test("answers any window over unsorted events like brute force, open and closed", () => {
     fc.assert(
       fc.property(
         fc.array(event, { maxLength: 60 }),
@@ -74,7 +74,7 @@ describe("a segment", () => {
   });
 
   test.each([511, 512, 513, 1024, 8191, 8192, 8193, 20_000])(
-    "of %d events in blocks answers for any stretch",
+    "of %d events in blocks answers any part of it",
     (count) => {
       const events = Array.from({ length: count }, (_, i) => ({ t: i >> 2, value: ((i * 7919) % 1009) - 500 }));
       const shuffled = events.map((each, i) => (i % 3 === 0 ? events[(i * 31) % count]! : each));
@@ -100,7 +100,7 @@ describe("a segment", () => {
     },
   );
 
-  test("grows between questions: what was answered before is not what is answered now", () => {
+  test("may grow between queries without an effect on earlier answers", () => {
     const events: Event[] = [];
     const segment = new Segment(1, 0, 100_000);
     for (let i = 0; i < 40; i++) {
@@ -112,7 +112,7 @@ describe("a segment", () => {
     }
   });
 
-  test("keeps times exact, whatever lies between them", () => {
+  test("keeps times exact, however far apart they are", () => {
     const all = [5, 5 + 2 ** 31, 4 - 2 ** 31, 2 ** 53 - 1, -(2 ** 53 - 1), 0, 6];
     for (let some = 1; some <= all.length; some++) {
       const events = all.slice(0, some).map((t, i) => ({ t, value: i }));
@@ -128,7 +128,7 @@ describe("a segment", () => {
     }
   });
 
-  test("takes no more than its bound", () => {
+  test("takes no more memory than its bound", () => {
     const segment = new Segment(0, 0, 20);
     for (let i = 0; i < 20; i++) expect(segment.append(i, i)).toBe(true);
     expect([segment.append(20, 20), segment.count, segment.room]).toEqual([false, 20, 0]);
@@ -141,7 +141,7 @@ describe("a segment", () => {
     expectWindow(segment, [], -1e9, 1e9);
   });
 
-  test("is folded with others whatever the cut between them", () => {
+  test("can be folded with others, wherever the events are split", () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 80 }), fc.array(fc.nat(80), { maxLength: 5 }), (events, cuts) => {
         const places = [0, ...cuts.map((cut) => Math.min(cut, events.length)).sort((a, b) => a - b), events.length];

@@ -23,14 +23,14 @@ function expectEveryRank(lists: number[][], ranks?: number[]) {
 }
 
 describe("select among sorted runs", () => {
-  test("gives every rank and its successor, whatever the runs", () => {
+  test("finds every rank and its successor in any runs", () => {
     fc.assert(
       fc.property(fc.array(fc.array(value, { maxLength: 60 }), { maxLength: 9 }), (lists) => expectEveryRank(lists)),
       { numRuns: 150 },
     );
   });
 
-  test("gives every rank of more values than are gathered", () => {
+  test("finds every rank among more values than it gathers", () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(value, { minLength: 30, maxLength: 200 }), { minLength: 2, maxLength: 6 }),
@@ -55,7 +55,7 @@ describe("select among sorted runs", () => {
     ["organ pipe", (i: number) => Math.min(i, 1000 - i)],
     ["exponential", (i: number) => 2 ** (i - 500)],
     ["halving gaps", (i: number) => 1 - 2 ** -Math.min(52, i / 4)],
-  ])("is not stalled by %s in equal, nested and lopsided runs", (_name, valueAt) => {
+  ])("is not slowed down by %s in equal, nested and lopsided runs", (_name, valueAt) => {
     const values = Array.from({ length: 1000 }, (_, i) => valueAt(i));
     for (const lists of [
       [values],
@@ -69,13 +69,13 @@ describe("select among sorted runs", () => {
     }
   });
 
-  test("takes f32 and f64 runs together", () => {
+  test("accepts f32 and f64 runs together", () => {
     const runs = [Float32Array.of(0.1, 0.5), Float64Array.of(0.1, 0.3)].map((sorted) => ({ sorted, length: 2 }));
     expect([0, 1, 2, 3].map((k) => selectInRuns(runs, k)[0])).toEqual([0.1, Math.fround(0.1), 0.3, 0.5]);
   });
 });
 
-test("bounds are those of a scan", () => {
+test("lower and upper bounds equal those of a scan", () => {
   fc.assert(
     fc.property(fc.array(value, { maxLength: 50 }), value, fc.nat(50), fc.nat(50), (list, limit, a, b) => {
       const sorted = Float64Array.from(list).sort();

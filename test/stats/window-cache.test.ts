@@ -52,10 +52,10 @@ function plain(segments: Segments, fromMs: number, toMs: number): Fold {
 
 const exact = ({ count, min, max, percentiles }: WindowStats) => ({ count, min, max, ...percentiles });
 
-describe("windows that move on", () => {
+describe("moving windows", () => {
   for (const shape of Object.keys(shapes))
     for (const clock of Object.keys(clocks))
-      test(`answer as brute force does, whatever the cut into segments: values ${shape}, times ${clock}`, () => {
+      test(`match brute force for any split into segments: values ${shape}, times ${clock}`, () => {
         const u = uniformOf(shape.length * 31 + clock.length);
         const cuts = [7, 300, 900, 100_000].map((most) => ({
           segments: new Segments(1, most),

@@ -13,7 +13,7 @@ import {
 import { RespConnection } from "../harness/network/resp-connection.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";
 
-test("the rules of the README are enough for every structure", async () => {
+test("the ACL rules of the README are sufficient for every structure", async () => {
   const server = await startRedis({ tcp: true });
   const rules = /ACL SETUSER app[\s\S]*?(?=```)/.exec(readFileSync("README.md", "utf8"))![0].trim().split(/\s+/);
   const raw = new RespConnection(server.url);

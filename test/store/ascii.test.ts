@@ -48,7 +48,7 @@ describe("arguments as ASCII", () => {
     );
   });
 
-  test("every length up to 200 and every byte value comes through, and is kept as it is", async () => {
+  test("every length up to 200 and every byte value arrives and is stored unchanged", async () => {
     for (let length = 0; length <= 200; length++) {
       const bytes = Uint8Array.from({ length }, (_, i) => (i * 37 + length * 11) & 255);
       const shown = await redis.call("EVAL", SHOW_KEPT, "1", "k", ...travel([bytes]));
@@ -59,22 +59,22 @@ describe("arguments as ASCII", () => {
     expect((await seenByStep([all]))[0]!.equals(all)).toBe(true);
   });
 
-  test("a view into a larger buffer travels alone", async () => {
+  test("a view into a larger buffer is sent without the rest", async () => {
     const within = new Uint8Array(1000).fill(9);
     expect((await seenByStep([within.subarray(3, 20)]))[0]).toEqual(Buffer.alloc(17, 9));
   });
 
-  test("a list that is not that of the arguments is refused before anything is done", async () => {
+  test("a list that does not match the arguments is refused before anything runs", async () => {
     for (const args of [[], ["a"], ["a", "tt"], ["a", "b", "c"]])
       await expect(redis.call("EVAL", SHOW_KEPT, "1", "k", ...args)).rejects.toThrow(/last argument/);
   });
 
-  test("the SHA-1 that the build made is that of the text that is composed at run time", () => {
+  test("the SHA-1 of the build is that of the text composed at run time", () => {
     expect(createHash("sha1").update(asciiText(appendScript.text)).digest("hex")).toBe(appendScript.asciiSha);
     expect(asciiText(appendScript.text).startsWith("#!lua\n")).toBe(true);
   });
 
-  test("the text is of 64 characters, four for three bytes", () => {
+  test("the text uses 64 characters, four for three bytes", () => {
     const text = textOfBytes(Uint8Array.from({ length: 768 }, (_, i) => i & 255));
     expect(text).toMatch(/^[0-o]{1024}$/);
     expect([0, 1, 2, 3, 4, 5, 6].map((length) => textOfBytes(new Uint8Array(length)).length)).toEqual([

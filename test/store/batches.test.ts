@@ -22,7 +22,7 @@ function stage(bySlot: boolean) {
   return { sent, batches, turn: () => new Promise((resolve) => setImmediate(resolve)) };
 }
 
-test("what comes in one turn goes together, in order", async () => {
+test("calls of one turn are sent together, in order", async () => {
   const { sent, batches, turn } = stage(false);
   for (const key of ["a", "b", "c"]) batches.add(callOf(key, 10));
   expect(sent).toEqual([]);
@@ -30,7 +30,7 @@ test("what comes in one turn goes together, in order", async () => {
   expect(sent).toEqual([["a", "b", "c"]]);
 });
 
-test("a batch that is full goes before the turn ends: 128 KiB of counts, or 256 keys", async () => {
+test("a full batch is sent before the turn ends: 128 KiB of counts, or 256 keys", async () => {
   const { sent, batches, turn } = stage(false);
   for (const key of ["a", "b", "c"]) batches.add(callOf(key, 60_000));
   expect(sent).toEqual([["a", "b"]]);
@@ -44,7 +44,7 @@ test("a batch that is full goes before the turn ends: 128 KiB of counts, or 256 
   expect(sent[4]).toEqual(["256"]);
 });
 
-test("on a cluster, and with replicas, only calls that belong together travel together", async () => {
+test("on a cluster, and with replicas, only related calls are sent together", async () => {
   const { sent, batches, turn } = stage(true);
   for (const key of ["{a}1", "{b}1", "{a}2"]) batches.add(callOf(key, 10));
   batches.add(callOf("{a}3", 10, 1));

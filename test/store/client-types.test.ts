@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { redisStore } from "../../src/entries/index.ts";
 
 describe("the types of redisStore", () => {
-  it("take a client of ioredis 6 and of ioredis 5 without a cast, and leave it open", async () => {
+  it("accept a client of ioredis 6 and of ioredis 5 without a cast, and leave it open", async () => {
     for (const client of [new Redis({ lazyConnect: true }), new Redis5({ lazyConnect: true })]) {
       const store = redisStore(client);
       await store.close();
@@ -19,7 +19,7 @@ describe("the types of redisStore", () => {
     }
   });
 
-  it("take a client and a cluster of node-redis 5 without a cast, and leave them as they are", async () => {
+  it("accept a client and a cluster of node-redis 5 without a cast, and do not change them", async () => {
     for (const client of [createClient(), createClient({ RESP: 3 }), createCluster({ rootNodes: [{}] })]) {
       await redisStore(client).close();
       expect(client.isOpen).toBe(false);
@@ -27,7 +27,7 @@ describe("the types of redisStore", () => {
     }
   });
 
-  it("refuse what sends again by itself, and what is no client", () => {
+  it("refuse clients that resend by themselves, and values that are no client", () => {
     const sentinel = createSentinel({ name: "x", sentinelRootNodes: [{ host: "127.0.0.1", port: 1 }] });
     for (const wrong of [createClientPool(), sentinel, {}, null, undefined, 7])
       expect(() => redisStore(wrong as never)).toThrowError(expect.objectContaining({ code: "ARGUMENT" }));

@@ -36,14 +36,14 @@ describe.each(Object.entries(clusterClients))("%s", (_name, connect) => {
     handedIn?.end();
   });
 
-  test("keys of many slots and both nodes are reached in one turn, scripts loaded where they are missing", async () => {
+  test("keys of many slots on both nodes are reached in one turn, and missing scripts loaded", async () => {
     const keys = Array.from({ length: 300 }, (_, i) => store.keyOf(`many${i}`));
     expect(new Set(await Promise.all(keys.map((key) => cluster.ownerOf(key)))).size).toBe(2);
     const results = await Promise.all(keys.map((key) => store.run(append, key, input("x"))));
     expect(results.every(({ length }) => length === 1)).toBe(true);
   });
 
-  test("a slot that has moved: the call follows it and is done once", async () => {
+  test("a slot that has moved: the call follows it and runs once", async () => {
     const key = store.keyOf("moving");
     await store.run(append, key, input("x"));
     const owner = await cluster.ownerOf(key);
@@ -82,7 +82,7 @@ describe.each(Object.entries(clusterClients))("%s", (_name, connect) => {
     return { key, missing: store.keyOf(`${i}`), nodes, close };
   }
 
-  test("a slot on its way: a call that it splits (TRYAGAIN) is sent key by key", async () => {
+  test("a migrating slot: a call that it splits (TRYAGAIN) is sent key by key", async () => {
     const { key, missing, nodes, close } = await openSlot();
     const runs = [key, missing].map((each) => store.run(append, each, input("d")));
     expect((await Promise.all(runs)).map(({ length }) => length)).toEqual([4, 1]);
@@ -91,7 +91,7 @@ describe.each(Object.entries(clusterClients))("%s", (_name, connect) => {
     await client.del(key);
   });
 
-  test("a slot on its way: a step on a present and a missing key waits for the end", async () => {
+  test("a migrating slot: a step on a present and a missing key waits for the end", async () => {
     const { key, close } = await openSlot();
     const moved = store.run(move, key, undefined);
     await store.run(append, key, input("d"));

@@ -14,7 +14,7 @@ const libraries = async (client: Redis) =>
   ((await client.call("FUNCTION", "LIST")) as unknown[][]).map((each) => String(each[1])).sort();
 
 describe("steps as functions", () => {
-  test("are loaded once, each as a library of its own, and again after FUNCTION FLUSH", async () => {
+  test("are loaded once, each as a library, and again after FUNCTION FLUSH", async () => {
     const store = stage.open({ scripting: "functions" });
     const key = store.keyOf("k");
     await store.run(append, key, input("0001"));
@@ -27,7 +27,7 @@ describe("steps as functions", () => {
     expect((await Promise.all(runs)).map(({ length }) => length)).toEqual([16, 20]);
   });
 
-  test("keep nothing of a call, and take what another version left for what it is", async () => {
+  test("keep nothing of a call, and do not change the libraries of another version", async () => {
     const [store, other] = [stage.open({ scripting: "functions" }), stage.open()];
     const key = store.keyOf("k");
     expect(await store.run(append, key, input("0001"))).toMatchObject({ length: 4 });
@@ -36,7 +36,7 @@ describe("steps as functions", () => {
     expect(Buffer.from(await store.run(remove, key, undefined)).toString()).toBe("00010002");
   });
 
-  test("are replicated, so that a promoted replica has them", async () => {
+  test("are replicated, so a promoted replica has them", async () => {
     const { primary, replicas, stop } = await startReplicated(1);
     const store = redisStore(primary.url, { scripting: "functions" });
     await store.run(append, store.keyOf("k"), input("x"));
@@ -66,7 +66,7 @@ describe.each(["eval", "functions"] as const)("steps that %s", (scripting) => {
   const missing = () => stage.raw.call(scripting === "eval" ? "SCRIPT" : "FUNCTION", "FLUSH");
   const connections = Object.entries(clients).map(([name, connect]) => [name, connect] as const);
 
-  test.each(connections)("the server will not load reject at once with its reason, %s", async (_name, connect) => {
+  test.each(connections)("the server refuses to load reject at once with its reason, %s", async (_name, connect) => {
     const { storeOf, end } = connected(connect(stage.server.url));
     const store = storeOf({ scripting, deadline: 60_000 });
     const broken = { ...append, script: { text: "#!lua\nlocal call = nothing.call\nend\n-- each call\n", sha: "0" } };
@@ -82,27 +82,30 @@ describe.each(["eval", "functions"] as const)("steps that %s", (scripting) => {
     await end();
   });
 
-  test.each(connections)("are flushed from a full server free, and grow nothing, %s", async (_name, connect) => {
-    const { storeOf, end } = connected(connect(stage.server.url));
-    const store = storeOf({ scripting });
-    const key = store.keyOf("k");
-    await store.run(append, key, input("0001"));
-    await stage.raw.config("SET", "maxmemory", "1");
-    try {
-      await missing();
-      expect(Buffer.from(await store.run(remove, key, undefined)).toString()).toBe("0001");
-      await missing();
-      const grown = store.run(append, key, input("0002"));
-      await expect(grown).rejects.toMatchObject({ code: "OVERLOADED", transient: true, applied: "no" });
-    } finally {
-      await stage.raw.config("SET", "maxmemory", "0");
-    }
-    expect(await store.run(append, key, input("0003"))).toMatchObject({ length: 4 });
-    await store.close();
-    await end();
-  });
+  test.each(connections)(
+    "were flushed from a full server can free memory, but not allocate, %s",
+    async (_name, connect) => {
+      const { storeOf, end } = connected(connect(stage.server.url));
+      const store = storeOf({ scripting });
+      const key = store.keyOf("k");
+      await store.run(append, key, input("0001"));
+      await stage.raw.config("SET", "maxmemory", "1");
+      try {
+        await missing();
+        expect(Buffer.from(await store.run(remove, key, undefined)).toString()).toBe("0001");
+        await missing();
+        const grown = store.run(append, key, input("0002"));
+        await expect(grown).rejects.toMatchObject({ code: "OVERLOADED", transient: true, applied: "no" });
+      } finally {
+        await stage.raw.config("SET", "maxmemory", "0");
+      }
+      expect(await store.run(append, key, input("0003"))).toMatchObject({ length: 4 });
+      await store.close();
+      await end();
+    },
+  );
 
-  test("a replica lacks wait for its promotion", async () => {
+  test("are missing on a replica wait for its promotion", async () => {
     const store = stage.open({ scripting, deadline: 20_000 });
     await store.run(append, store.keyOf("k"), input("0001"));
     await missing();
@@ -117,8 +120,8 @@ describe.each(["eval", "functions"] as const)("steps that %s", (scripting) => {
   });
 });
 
-describe("the store", () => {
-  test("refuse an unknown way of scripting", () => {
+describe("the option scripting", () => {
+  test("refuses an unknown way", () => {
     expect(() => redisStore("redis://127.0.0.1", { scripting: "modules" as never })).toThrow('"eval" or "functions"');
     expect(scripts.nameOf(append.script)).toBe(append.script.sha);
   });

@@ -33,7 +33,7 @@ describe("options", () => {
     expect(() => httpStore(given as HttpStoreOptions)).not.toThrowError(/secret-token/);
   });
 
-  test("replicas are refused, as no connection is anyone's own", async () => {
+  test("replicas are refused, because no connection belongs to one store", async () => {
     const run = stage.open().run(append, "k", input("x"), { replicas: 1 });
     await expect(run).rejects.toMatchObject({ code: "ARGUMENT" });
     await expect(run).rejects.toThrow(/replicas is 1/);
@@ -41,14 +41,14 @@ describe("options", () => {
   });
 });
 
-test("nothing is sent before the first call, and nobody can be listened to", async () => {
+test("nothing is sent before the first call, and notifications are refused", async () => {
   const store = stage.open();
   expect(store.subscribe).toBeUndefined();
   await new Promise((resolve) => setImmediate(resolve));
   expect(stage.asked).toEqual([]);
 });
 
-test("settings that endanger data are reported, as over a connection", async () => {
+test("dangerous settings are reported as over TCP", async () => {
   await stage.raw.config("SET", "maxmemory-policy", "allkeys-lru");
   const warnings: string[] = [];
   const warned = new Promise<void>((resolve) => {
@@ -59,7 +59,7 @@ test("settings that endanger data are reported, as over a connection", async () 
   expect(warnings).toEqual([expect.stringMatching(/allkeys-lru/)]);
 });
 
-test("calls beyond the bound are OVERLOADED before anything is sent", async () => {
+test("calls above the bound are OVERLOADED before any request", async () => {
   const store = stage.open({ maxPendingBytes: 1000 });
   const runs = [1, 2].map(() => store.run(append, store.keyOf("k"), input("x".repeat(2000))));
   const results = await Promise.allSettled(runs);
@@ -68,8 +68,8 @@ test("calls beyond the bound are OVERLOADED before anything is sent", async () =
   expect(await store.run(tally, store.keyOf("t"), "0001")).toBe(1);
 });
 
-describe("requests that a call costs", () => {
-  test("one for what is asked in one turn, of whatever kind", async () => {
+describe("the number of requests", () => {
+  test("is one for all calls of one turn, of any kind", async () => {
     const store = stage.open();
     const limiter = new Limiter(store, [fixedWindow({ limit: 9, span: "1m" })], { name: "api" });
     const series = new Series(store, "latency", { retention: "1m" });
@@ -84,7 +84,7 @@ describe("requests that a call costs", () => {
     expect(stage.asked.slice(2)).toEqual(["EVALSHA"]);
   });
 
-  test("a store for each request of a Worker: one request, as scripts stay in the server", async () => {
+  test("is one for a store made for each request of a Worker, because scripts stay in the server", async () => {
     for (let i = 0; i < 3; i++) {
       const store = stage.open();
       const limiter = new Limiter(store, [fixedWindow({ limit: 9, span: "1m" })], { name: "api" });

@@ -102,7 +102,7 @@ const USES: Record<string, { isPair: boolean; use(store: Store, one: string, oth
   },
 };
 
-test("no two structures, and no two names of one, have a key in common, however they are named", async () => {
+test("no two structures, and no two names of one, share a key, whatever their names", async () => {
   const owners = new Map<string, string>();
   const shared: string[] = [];
   for (const [structure, { isPair, use }] of Object.entries(USES))

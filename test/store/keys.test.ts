@@ -15,7 +15,7 @@ describe("keyOf", () => {
     expect(keyOf("", "%{}")).toBe("{%25%7B%7D}");
   });
 
-  test("different names have different keys, and no key is the beginning of another's numbered ones", () => {
+  test("different names have different keys, and no key is a prefix of another's numbered ones", () => {
     fc.assert(
       fc.property(name, name, (a, b) => {
         fc.pre(a !== b);
@@ -25,7 +25,7 @@ describe("keyOf", () => {
     );
   });
 
-  test("all keys that begin with it lie in one slot", () => {
+  test("all keys with the same prefix lie in one slot", () => {
     fc.assert(
       fc.property(name, fc.string({ maxLength: 9 }), (text, suffix) => {
         const key = keyOf("p:", text);
@@ -34,7 +34,7 @@ describe("keyOf", () => {
     );
   });
 
-  test("refuses lone surrogates, more than 10 240 bytes and what is not a string", () => {
+  test("refuses lone surrogates, more than 10 240 bytes and values that are no string", () => {
     for (const wrong of ["\ud800", "a\udc00b", "x".repeat(10_241), "ä".repeat(5121), 1, null, undefined, {}])
       expect(() => keyOf("", wrong as string)).toThrowError(expect.objectContaining({ code: "ARGUMENT" }));
     for (const good of ["x".repeat(10_240), "ä".repeat(5120), "𝄞"]) expect(keyOf("", good)).toBe(`{${good}}`);
@@ -46,7 +46,7 @@ describe("keyOf", () => {
   });
 });
 
-test("slots are those of the Redis Cluster specification", () => {
+test("slots follow the Redis Cluster specification", () => {
   // The first is the check value of CRC-16/XMODEM, 0x31C3; the others are what CLUSTER KEYSLOT answers.
   expect(slotOf("123456789")).toBe(0x31c3);
   for (const [key, slot] of [

@@ -14,7 +14,7 @@ function step<Output>(local: Operation<void, Output>["local"], keysOf?: (key: st
 }
 
 describe("the bound", () => {
-  test("refuses what would grow beyond it, before anything is written; what shrinks or deletes goes on", async () => {
+  test("refuses writes that would exceed it; deletions and smaller values are accepted", async () => {
     const store = memoryStore({ maxBytes: 100 + 2 * OWN, prefix: "" });
     await store.run(append, "a", of(60));
     await store.run(append, "b", of(30));
@@ -56,7 +56,7 @@ describe("the bound", () => {
     expect(store.sizeBytes).toBe(92 + OWN);
   });
 
-  test("makes room by what has expired, and what expired goes although nobody asks for it", async () => {
+  test("makes room by expired entries, which are removed without a read", async () => {
     let nowMs = 0;
     const store = memoryStore({ clock: () => nowMs, maxBytes: 100_000 + 900 * OWN });
     for (let i = 0; i < 900; i++) await store.run(append, `key${i}`, of(100, 1000));
@@ -97,7 +97,7 @@ describe("a step", () => {
     expect(store.sizeBytes).toBe(0);
   });
 
-  test("may touch no key that it did not declare", async () => {
+  test("must not use a key that it did not declare", async () => {
     const store = memoryStore();
     for (const touch of [
       step((keys) => keys.get("other")),
@@ -108,7 +108,7 @@ describe("a step", () => {
     expect(store.entryOf("other")).toBeUndefined();
   });
 
-  test("gets whole ms of a fractional clock", async () => {
+  test("gets whole ms from a fractional clock", async () => {
     const store = memoryStore({ clock: () => 1234.9 });
     expect((await store.run(append, "a", of(1))).nowMs).toBe(1234);
   });

@@ -7,7 +7,7 @@ import { append, breakOff, remove, tally } from "./ops/operations.ts";
 const stage = new RedisStage();
 
 describe("batches", () => {
-  test("calls of one turn travel in few script calls, each key with its own result or refusal", async () => {
+  test("calls of one turn are sent in few script calls, each key with its own result or refusal", async () => {
     const store = stage.open();
     const runs = Array.from({ length: 1000 }, (_, i) =>
       store.run(append, store.keyOf(`k${i}`), { ...input("abc"), maxBytes: i % 10 === 3 ? 2 : 9 }),
@@ -18,7 +18,7 @@ describe("batches", () => {
     expect(await stage.raw.dbsize()).toBe(900);
   });
 
-  test("arguments of more than 1 MiB split them; a single one of 20 MiB goes through", async () => {
+  test("arguments of more than 1 MiB split a batch; a single one of 20 MiB is sent", async () => {
     const store = stage.open({ deadline: 10_000 });
     const bytes = Buffer.alloc(400_000, 1);
     await Promise.all([1, 2, 3, 4, 5].map((i) => store.run(append, store.keyOf(`k${i}`), { ...input(""), bytes })));
@@ -28,7 +28,7 @@ describe("batches", () => {
     expect(big.equals(await store.run(remove, store.keyOf("big"), undefined))).toBe(true);
   });
 
-  test("one caller's abort leaves the others of its batch alone", async () => {
+  test("an abort by one caller does not affect the others of its batch", async () => {
     const store = stage.open();
     const reasons = [new Error("mine"), undefined];
     const controllers = [new AbortController(), new AbortController()];
@@ -43,7 +43,7 @@ describe("batches", () => {
     controllers[1]!.abort();
   });
 
-  test("many calls may share a signal: it ends all of them, without a warning", async () => {
+  test("many calls may share a signal, which ends all of them without a warning", async () => {
     const store = stage.open();
     const warnings: Error[] = [];
     const onWarning = (warning: Error) => warnings.push(warning);
@@ -60,7 +60,7 @@ describe("batches", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("an abort while the call is under way rejects it alone", async () => {
+  test("an abort during the call rejects only that call", async () => {
     const store = stage.open({ deadline: 5000 });
     await store.run(append, store.keyOf("warm"), input("x"));
     stage.server.pause();
@@ -83,7 +83,7 @@ describe("scripts", () => {
     expect((await Promise.all(runs)).map(({ length }) => length)).toEqual([2, 3, 4]);
   });
 
-  test("two operations of one turn have a call each", async () => {
+  test("of two operations in one turn take one call each", async () => {
     const store = stage.open();
     const key = store.keyOf("k");
     expect(await Promise.all([store.run(append, key, input("0001")), store.run(tally, key, "0002")])).toMatchObject([
@@ -103,7 +103,7 @@ describe("scripts", () => {
     expect(await stage.raw.pexpiretime(key)).toBe(nowMs + 60_000);
   });
 
-  test("that meet another type of value are CORRUPT and change nothing", async () => {
+  test("on a key with another type are CORRUPT and change nothing", async () => {
     const store = stage.open();
     const key = store.keyOf("k");
     await stage.raw.lpush(key, "x");
@@ -127,7 +127,7 @@ test("a passed-in client stays open, and its keyPrefix is unused", async () => {
   client.disconnect();
 });
 
-test("an operation whose arguments are not what its script takes harms nobody else", async () => {
+test("an operation with wrong arguments does not affect others", async () => {
   const store = stage.open();
   const wrong = { ...append, encode: () => ["x"] };
   const absent = { ...append, name: "absent", encode: () => [undefined, 1, 1] as never };

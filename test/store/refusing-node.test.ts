@@ -40,7 +40,7 @@ async function refuse(url: string): Promise<() => Promise<void>> {
   };
 }
 
-test.each(Object.keys(clients))("a node that refuses its clients fails its own keys only: %s", async (name) => {
+test.each(Object.keys(clients))("a node that refuses its clients fails only its own keys: %s", async (name) => {
   const given = clients[name]!();
   const store = storeOn(given, { deadline: DEADLINE_MS });
   const limiter = new Limiter(store, [fixedWindow({ limit: 1e6, span: "1h" })], { name: `api ${name}` });

@@ -26,7 +26,7 @@ function compose(text: string) {
 }
 
 describe("composeScript", () => {
-  test("puts prelude, step and wrapper together, each include once, with the SHA-1 of just that text", () => {
+  test("joins prelude, step and wrapper, each include once, and returns the SHA-1 of that text", () => {
     const { text, sha } = compose(good);
     expect(text.startsWith("#!lua\n")).toBe(true);
     expect(text.match(/local function \w+\(\w,\w\)return/g)).toHaveLength(1);
@@ -52,7 +52,7 @@ describe("composeScript", () => {
     expect(() => compose(text)).toThrowError();
   });
 
-  test("puts the values of constants in their places, and leaves texts as they are", () => {
+  test("replaces constants by their values, except in texts", () => {
     const constants = 'local MOST, LAYOUT = 7, "<B"\nlocal TINY = 2 ^ -3\nlocal keys';
     const { text } = compose(
       good.replace("local keys", constants).replace('"x"', '"MOST", MOST, LAYOUT, TINY, KEYS[k]'),
@@ -61,7 +61,7 @@ describe("composeScript", () => {
     expect(text).not.toMatch(/local [A-Z]/);
   });
 
-  test("the tests' clock takes the place of TIME and of nothing else", () => {
+  test("the tests' clock replaces TIME and nothing else", () => {
     writeFileSync(join(folder, "step.lua"), good);
     const { text } = steppedScript(join(folder, "step.lua"));
     expect(text).not.toContain('"TIME"');
@@ -95,7 +95,7 @@ describe("minifyLua", () => {
     expect(minified(text)).toBe(short);
   });
 
-  test("refuses what is not Lua", () => {
+  test("refuses invalid Lua", () => {
     expect(() => minified("local a = [[long]] ? 1")).toThrowError("not Lua");
   });
 });
@@ -106,7 +106,7 @@ describe("generated modules", () => {
     .flatMap((room) => readdirSync(join(luaFolder, room.name)).map((file) => join(room.name, file)))
     .filter((file) => file.endsWith(".lua") && isStep(readFileSync(join(luaFolder, file), "utf8")));
 
-  test.each(steps)("%s is what the build made of it", async (file) => {
+  test.each(steps)("%s is the output of the build", async (file) => {
     const room = new URL(`../../src/generated/scripts/${dirname(file)}.ts`, import.meta.url).href;
     const scripts = await import(/* @vite-ignore */ room);
     expect(scripts[scriptNameOf(basename(file))]).toEqual(composeScript(join(luaFolder, file)));

@@ -19,7 +19,7 @@ test.each([
   "redis://app:s3cret@[bad",
   "redis://app:s3cret@db:port",
   "s3cret",
-])("a URL that is none, %s, is refused without what it holds", (url) => {
+])("an invalid URL, %s, is refused without its content", (url) => {
   const refusals = [
     () => redisStore(url),
     () => httpStore({ url, token: "s3cret" }),
@@ -49,7 +49,7 @@ test("a client's error keeps its message, code and causes, and neither its secre
     expect(redacted(`a ${form} b`, [SECRET])).not.toContain(form.slice(1, -1));
 });
 
-test("a server that says what it was sent gets no token into an error", async () => {
+test("a server that echoes a request gets no token into an error", async () => {
   for (const status of [200, 400, 401, 404, 500]) {
     const server = createServer((request, response) => {
       response

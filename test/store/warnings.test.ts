@@ -44,37 +44,40 @@ describe.each(Object.entries(clients))("a store over %s", (_name, connect) => {
     expect(await warningsUnder("volatile-ttl")).toHaveLength(1);
   });
 
-  test("says nothing under noeviction, nor to nobody", async () => {
+  test("says nothing under noeviction, nor without a listener", async () => {
     expect(await warningsUnder("noeviction")).toEqual([]);
     expect(await warningsUnder("allkeys-lru", false)).toEqual([]);
   });
 
-  test.each(["no", "yes"])("asks for the file when counts are added, once: appendonly %s", async (appendonly) => {
-    await raw.config("SET", "maxmemory-policy", "noeviction");
-    await raw.config("SET", "appendonly", appendonly);
-    const monitor = await raw.monitor();
-    const asked: string[] = [];
-    monitor.on("monitor", (_time: string, words: string[]) => asked.push(words.join(" ").toLowerCase()));
-    const asks = () => asked.filter((words) => words === "info persistence").length;
-    const { client, end } = connect(server.url);
-    const warnings: string[] = [];
-    const store = redisStore(client, { onWarning: (warning) => warnings.push(warning) });
-    await store.run(tally, store.keyOf("k"), "0001");
-    const flow = new Counters(store, "flow", { dimensions: ["site"], shards: 4 });
-    await until("the policy is read", () => asked.includes("info memory"));
-    expect([asks(), warnings]).toEqual([0, []]);
-    for (const site of "abcdefgh") await flow.add({ site });
-    await until("the file is asked for", () => asks() > 0);
-    for (const site of "abcdefgh") await flow.add({ site });
-    await store.close();
-    end();
-    monitor.disconnect();
-    expect(asks()).toBe(1);
-    const warning = expect.stringMatching(/^appendonly is no: .*should be yes$/);
-    expect(warnings).toEqual(appendonly === "no" ? [warning] : []);
-  });
+  test.each(["no", "yes"])(
+    "checks for the append-only file once when counts are added: appendonly %s",
+    async (appendonly) => {
+      await raw.config("SET", "maxmemory-policy", "noeviction");
+      await raw.config("SET", "appendonly", appendonly);
+      const monitor = await raw.monitor();
+      const asked: string[] = [];
+      monitor.on("monitor", (_time: string, words: string[]) => asked.push(words.join(" ").toLowerCase()));
+      const asks = () => asked.filter((words) => words === "info persistence").length;
+      const { client, end } = connect(server.url);
+      const warnings: string[] = [];
+      const store = redisStore(client, { onWarning: (warning) => warnings.push(warning) });
+      await store.run(tally, store.keyOf("k"), "0001");
+      const flow = new Counters(store, "flow", { dimensions: ["site"], shards: 4 });
+      await until("the policy is read", () => asked.includes("info memory"));
+      expect([asks(), warnings]).toEqual([0, []]);
+      for (const site of "abcdefgh") await flow.add({ site });
+      await until("the file is asked for", () => asks() > 0);
+      for (const site of "abcdefgh") await flow.add({ site });
+      await store.close();
+      end();
+      monitor.disconnect();
+      expect(asks()).toBe(1);
+      const warning = expect.stringMatching(/^appendonly is no: .*should be yes$/);
+      expect(warnings).toEqual(appendonly === "no" ? [warning] : []);
+    },
+  );
 
-  test("works on where INFO is not permitted", async () => {
+  test("continues if INFO is not permitted", async () => {
     await raw.call("ACL", "SETUSER", "default", "-info");
     const { client, end } = connect(server.url);
     const warnings: string[] = [];
@@ -104,7 +107,7 @@ describe("stores over HTTP, made for each request", () => {
     await store.close();
   };
 
-  test("ask one server once, and again only where no answer came", async () => {
+  test("ask one server once, and again only if there was no answer", async () => {
     const warnings: string[] = [];
     rest.faultOf = (commands) => (commands.some(([name]) => name === "INFO") ? { status: 500 } : undefined);
     await request(warnings).catch(() => {});

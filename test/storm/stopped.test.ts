@@ -34,7 +34,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test(`processes that are stopped ${stops} times for longer than their leases lose and double nothing (seed ${seed})`, {
+test(`processes stopped ${stops} times for longer than their leases lose and double nothing (seed ${seed})`, {
   timeout: 60_000 + stops * 5000,
 }, async () => {
   const random = new Random(seed);

@@ -13,7 +13,7 @@ beforeAll(() => Promise.all(sites.map((site) => site.open())));
 afterAll(() => Promise.all(sites.map((site) => site.close())));
 afterAll(() => databases.close());
 
-test(`${count} storms over all structures from seed ${first}: each is what its books say`, {
+test(`${count} storms over all structures from seed ${first}: each structure matches the books`, {
   timeout: 60_000 + count * 15_000,
 }, async () => {
   const failed: string[] = [];
@@ -28,7 +28,7 @@ test(`${count} storms over all structures from seed ${first}: each is what its b
   expect(failed).toEqual([]);
 });
 
-test.each(Object.entries(mutations))("the books show it where %s", async (_, { change, seenBy }) => {
+test.each(Object.entries(mutations))("the books detect it if %s", async (_, { change, seenBy }) => {
   const all: string[] = [];
   const found = () => seenBy.filter((name) => all.some((violation) => violation.startsWith(`${name}: `)));
   // Not every storm reaches the changed step in each structure.

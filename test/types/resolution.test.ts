@@ -26,7 +26,7 @@ function typesOf(name: string, from: string, moduleResolution: ts.ModuleResoluti
 }
 
 describe("the types of the built package", () => {
-  it("are found for every entry, by import and by require, whatever the conditions", () => {
+  it("are found for every entry, by import and by require, under all conditions", () => {
     const found = names.flatMap((name) => [
       typesOf(name, "user.mts", Node16),
       typesOf(name, "user.cts", Node16),

@@ -15,7 +15,7 @@ async function passes(file: string, code: string, kernel: string) {
   expectPassed(await reportOf(process.execPath, [file], folder), kernel);
 }
 
-test("esbuild, for browsers: no client of Redis inside", async () => {
+test("esbuild, for browsers: the bundle has no client of Redis", async () => {
   const code = await bundled(main, {});
   expect(code).not.toMatch(HAS_IOREDIS);
   await passes("browser.mjs", code, "wasm-simd");
@@ -33,19 +33,19 @@ test("esbuild, for Node, minified, as an ES module", async () => {
 test("esbuild, for Node, minified, as CommonJS", async () =>
   passes("node.cjs", await bundled(main, { platform: "node", format: "cjs", minify: true }), "wasm-simd"));
 
-test("esbuild, oriel/js: no WebAssembly inside", async () => {
+test("esbuild, oriel/js: the bundle has no WebAssembly", async () => {
   const code = await bundled(mainOf("oriel/js", PRINT), { minify: true });
   expect(code).not.toMatch(/AGFzbQ/);
   await passes("js.mjs", code, "js");
 });
 
-test("Vite: a limiter brings no kernels, a series does", async () => {
+test("Vite: a limiter includes no kernels, a series does", async () => {
   const code = (name: string) => viteBundled(`vite-${name}.mjs`, `export { ${name}, httpStore } from "oriel";`);
   expect(await code("Limiter")).not.toMatch(/AGFzbQ|wasm-simd|WebAssembly/);
   expect(await code("Series")).toMatch(/AGFzbQ/);
 });
 
-test("Vite: what provides the kernels stays", async () => {
+test("Vite: the code that provides the kernels is kept", async () => {
   const code = await viteBundled("vite-main.mjs", main);
   expect(code).not.toMatch(HAS_IOREDIS);
   await passes("vite.mjs", code, "wasm-simd");

@@ -14,7 +14,7 @@ inRuntime("Bun", (bun) => {
     ["oriel/slim", "same-script-slim-main.mjs", "wasm-simd"],
   ])("%s", async (_, main, kernel) => expectPassed(await reportOf(bun, ["run", main], folder), kernel));
 
-  test("Bun's own client of Redis, which gives a script's bytes as text, is refused", async () => {
+  test("Bun's own client of Redis, which returns a script's bytes as text, is refused", async () => {
     const main = `import { RedisClient } from "bun";
 import { redisStore } from "oriel";
 try {

@@ -59,7 +59,7 @@ inRuntime("Chromium", (executablePath) => {
     for (const [, bundle] of bundlers) expectPassed(await reportOf(await bundle(entry)), kernel);
   });
 
-  test("oriel/slim says that a strict policy lets no kernel compile", async () => {
+  test("oriel/slim reports that a strict policy lets no kernel compile", async () => {
     const main = await bundled(mainOf("oriel/slim", KEEP, SLIM), {});
     const report = reportOf(`${main}; globalThis.report = report.catch(({ name, code }) => ({ name, code }));`, STRICT);
     expect(await report).toEqual({ name: "OrielError", code: "KERNEL" });

@@ -36,7 +36,7 @@ test.each<[Entry, string]>([
   ["oriel/js", "js"],
 ])("%s", async (entry, kernel) => expectPassed(await reportOf(entry, ["edge-light"]), kernel));
 
-test("without the condition edge-light the bytes are refused, and JavaScript does the work", async () => {
+test("without the condition edge-light the bytes are refused, and the JavaScript kernel is used", async () => {
   expectPassed(await reportOf("oriel", []), "js");
   const vm = new EdgeVM({ codeGeneration: { strings: false, wasm: false } });
   expect(() => vm.evaluate("new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]))")).toThrow(

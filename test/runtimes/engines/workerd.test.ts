@@ -49,7 +49,7 @@ describe("workerd, through wrangler deploy --dry-run", () => {
     for (const report of await answersOf(script, { date, flags: ["nodejs_compat"] })) expectPassed(report, kernel);
   });
 
-  test("a limiter brings no kernels", async () => {
+  test("a limiter includes no kernels", async () => {
     const code = `import { httpStore, Limiter, slidingWindow } from "oriel";
 const store = httpStore({ url: "https://example.com", token: "token" });
 const limiter = new Limiter(store, [slidingWindow({ limit: 1, span: 1000 })], { name: "worker" });

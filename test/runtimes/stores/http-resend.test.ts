@@ -65,7 +65,7 @@ function expectOnce(outcome: unknown) {
 
 for (const [name, args] of Object.entries(COMMANDS))
   inRuntime(name, (program) => {
-    test("sends nothing a second time", async () => {
+    test("Node sends no request a second time", async () => {
       const file = join(folder, "resend.mjs");
       const script = main("console.log(JSON.stringify(await takes(ADDRESS)));");
       writeFileSync(file, await bundled(script, { platform: "browser" }));
@@ -73,7 +73,7 @@ for (const [name, args] of Object.entries(COMMANDS))
     });
   });
 
-test("workerd sends nothing a second time", async () => {
+test("workerd sends no request a second time", async () => {
   const file = join(folder, "resend-worker.mjs");
   const script = main("export default { fetch: async () => Response.json(await takes(ADDRESS)) };");
   writeFileSync(file, await bundled(script, { platform: "browser" }));

@@ -41,30 +41,30 @@ function bundled(main: string, format: "esm" | "iife" = "esm"): Promise<string> 
   return bundledSuite(main.replace("ADDRESS", address), { platform: "browser", format }, "http");
 }
 
-describe("the store's suite over HTTP", () => {
+describe("the suite of stores over HTTP", () => {
   for (const [name, args] of Object.entries(COMMANDS))
     inRuntime(name, (program) => {
-      test("by its own fetch", async () => {
+      test("passes with the runtime's own fetch", async () => {
         const file = join(folder, "http-suite.mjs");
         writeFileSync(file, await bundled(PROGRAM));
         expectAll(await reportOf(program, [...args, file], folder));
       });
     });
 
-  test("workerd, a store for each of two requests, nothing of Node", async () => {
+  test("passes in workerd, with a store for each of two requests, without Node", async () => {
     const script = join(folder, "http-worker.mjs");
     writeFileSync(script, await bundled(WORKER));
     for (const outcome of await answersOf(script, { date: "2025-05-31" }, "", 2)) expectAll(outcome);
   });
 
-  test("Vercel's edge, where no code is made from text", async () => {
+  test("passes on Vercel's edge, which compiles no text", async () => {
     const vm = new EdgeVM({ codeGeneration: { strings: false, wasm: false } });
     vm.evaluate(await bundled(KEEP, "iife"));
     expectAll(JSON.parse(JSON.stringify(await vm.evaluate("outcome"))));
   });
 
   inRuntime("Chromium", (executablePath) => {
-    test("from a page of another origin", async () => {
+    test("passes from a page of another origin", async () => {
       const site = await startSite(await bundled(KEEP), new Uint8Array());
       const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
       try {

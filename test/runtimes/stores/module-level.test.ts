@@ -148,7 +148,7 @@ beforeEach(() => {
 });
 
 describe("one structure for all requests of a Worker", () => {
-  test.each(ROUTES)("serves '%s' after requests that are gone", async (route) => {
+  test.each(ROUTES)("serves '%s' after requests that have ended", async (route) => {
     for (const isAborted of [false, true, false]) {
       await abandon(route, isAborted);
       expect(await ask(route)).toBe("done");
@@ -158,12 +158,12 @@ describe("one structure for all requests of a Worker", () => {
     expect((await Promise.all(together)).join()).toMatch(route === "probe" ? /^((done|open),?){5}$/ : /^(done,?){5}$/);
   });
 
-  test("serves all after a request that waited for nothing", async () => {
+  test("serves all requests after one that did not wait for its call", async () => {
     expect(await ask("forget")).toBe("done");
     for (const route of ROUTES) expect(await ask(route)).toBe("done");
   });
 
-  test("closes a chunk that is due where the request is gone that had begun to", async () => {
+  test("closes a due chunk after the request that began to has ended", async () => {
     const isRotation = (commands: Command[]) =>
       commands.some((words) => words.some((word) => /\{long\}:\d+$/.test(word)));
     rest.faultOf = (commands) => (isRotation(commands) ? { hold: new Promise(() => {}) } : undefined);
@@ -179,7 +179,7 @@ describe("one structure for all requests of a Worker", () => {
     expect(seen()).toBe(after);
   });
 
-  test("keeps what it records while the server is silent, and hands it in when it is back", async () => {
+  test("buffers events while the server is silent, and sends them when it is back", async () => {
     expect(await ask("keep")).toBe("done");
     rest.faultOf = () => ({ hold: new Promise(() => {}) });
     // Of the first nobody knows that it was not run.
@@ -192,19 +192,19 @@ describe("one structure for all requests of a Worker", () => {
     expect(await ask("storedCount")).toBe(String(count - 1));
   });
 
-  test("has room again for calls after what requests had sent that are gone", async () => {
+  test("has room for calls again after requests with unfinished calls have ended", async () => {
     await abandon("fill", false);
     expect(await ask("fits")).toBe("OVERLOADED");
     await until("there is room", async () => (await ask("fits")) === "done", 3000);
   });
 
-  test("is up since its first answer, not since the module was loaded, when clocks stand still", async () => {
+  test("is up since its first answer, not since the module was loaded, on clocks that stand still", async () => {
     const upForMs = Number(await ask("upForMs"));
     expect(upForMs).toBeGreaterThanOrEqual(0);
     expect(upForMs).toBeLessThan(600_000);
   });
 
-  test("counts what was acknowledged once", async () => {
+  test("counts acknowledged events once", async () => {
     const times = (route: string) => answered.get(route)!;
     const check = async (route: string, acknowledged: number, aborted: number) => {
       const count = Number(await ask(route));

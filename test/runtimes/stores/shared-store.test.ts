@@ -76,19 +76,19 @@ describe.each([
   };
   const recovers = () => until("calls are answered", async () => (await ask("take")) === "taken");
 
-  test("run functions through one breaker, each with a signal of its own", async () => {
+  test("run functions through one breaker, each with its own signal", async () => {
     expect([await ask("run"), await ask("run")]).toEqual(["hello", "hello"]);
     expect(await Promise.all([ask("run"), ask("run")])).toEqual(["hello", "hello"]);
   });
 
-  test("are served after one that waited for nothing", async () => {
+  test("are served after one that did not wait for its call", async () => {
     for (let i = 0; i < 3; i++) {
       expect(await ask("forget")).toBe("gone");
       expect(await ask("take")).toBe("taken");
     }
   });
 
-  test("are served after one that was aborted while it waited for an answer", async () => {
+  test("are served after one that was aborted during its wait", async () => {
     expect(await ask("take")).toBe("taken");
     silent();
     const seen = rest.requests.length;
@@ -101,7 +101,7 @@ describe.each([
     expect(await ask("take")).toBe("taken");
   });
 
-  test("fail fast while the server is silent, whichever request began the probe, and are served when it is back", async () => {
+  test("fail fast while the server is silent, whichever request began the probe, and succeed when it is back", async () => {
     expect(await ask("take")).toBe("taken");
     silent();
     // The first is gone before it has asked once more; the second, after LOST_MS, waits for its own deadline.

@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 const folder = temporaryFolder();
 
-describe("the store's suite", () => {
+describe("the suite of stores", () => {
   const file = join(folder, "suite.mjs");
   beforeAll(async () => writeFileSync(file, await bundledSuite(PROGRAM)));
 
@@ -45,7 +45,7 @@ describe("the store's suite", () => {
       );
     });
 
-  describe("workerd, a client for each of two requests", () => {
+  describe("in workerd, with a client for each of two requests", () => {
     const options = { date: "2025-06-01", flags: ["nodejs_compat"] };
     let script = "";
     beforeAll(async () => {

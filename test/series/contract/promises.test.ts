@@ -8,8 +8,8 @@ import { START_MS } from "./stores.ts";
 
 const unreachable = () => new OrielError("UNAVAILABLE", "Redis is out of reach", { transient: true });
 
-describe("a question is settled", () => {
-  test("although every append fails and recording goes on", async () => {
+describe("every query is settled", () => {
+  test("although every append fails and recording continues", async () => {
     const { store } = storeWith(async (name, _key, run) => {
       await turn();
       if (isWrite(name)) throw unreachable();
@@ -36,7 +36,7 @@ describe("a question is settled", () => {
     await series.close();
   });
 
-  test("by itself: one whose window is too large does not take another's answer away", async () => {
+  test("independently: a window that is too large does not fail other queries", async () => {
     const { store, clock } = storeWith();
     const writer = new Series(store, "s", { retention: "1m" });
     for (let i = 0; i < 50; i++) {
@@ -54,7 +54,7 @@ describe("a question is settled", () => {
     expect(small).toMatchObject({ status: "fulfilled", value: { count: 1 } });
   });
 
-  test("without a rejection that nobody hears, where one of several series is closed", async () => {
+  test("without an unhandled rejection if one of several series is closed", async () => {
     const unheard: unknown[] = [];
     const hear = (reason: unknown) => unheard.push(reason);
     const others = process.listeners("unhandledRejection");
@@ -85,7 +85,7 @@ describe("the bound on the copy", () => {
     return opened;
   };
 
-  test("gives the same verdict on the same question, however often it is asked", async () => {
+  test("has the same result for the same query, however often it is repeated", async () => {
     const { store } = await filled();
     for (let maxResidentBytes = 1 << 20; maxResidentBytes < 4 << 20; maxResidentBytes += 1 << 18) {
       const reader = new Series(store, "s", { retention: "10m", maxResidentBytes });
@@ -101,7 +101,7 @@ describe("the bound on the copy", () => {
     }
   });
 
-  test("holds while a window is read, not only when it has been", async () => {
+  test("holds during the read of a window, not only after it", async () => {
     let readBytes = 0;
     const { store } = await filled(async (_name, _key, run) => {
       const answer = (await run()) as JournalAnswer;
@@ -115,8 +115,8 @@ describe("the bound on the copy", () => {
   });
 });
 
-describe("errors and flags are true", () => {
-  test("a window on the event clock is degraded by what it may lack, not by what an earlier question lacked", async () => {
+describe("errors and flags are correct", () => {
+  test("a window on the event clock is degraded by its own missing events, not by those of an earlier query", async () => {
     const { store, plain, clock } = storeWith();
     const keys = new Set<string>();
     const watched: Store = {
@@ -154,7 +154,7 @@ describe("errors and flags are true", () => {
     expect(await reader.stats({ span: "5s" })).toEqual(fresh);
   });
 
-  test("a local series is not degraded because its clock ticks while it answers", () => {
+  test("a local series is not degraded when its clock ticks during an answer", () => {
     let nowMs = START_MS;
     const local = new LocalSeries({ retention: "1s", clock: () => nowMs++ });
     local.record(1);
@@ -162,7 +162,7 @@ describe("errors and flags are true", () => {
     expect(local.stats({ span: "1s" })).toMatchObject({ count: 1, degraded: false });
   });
 
-  test("a call that was split says how many of its events were written", async () => {
+  test("the error of a split call says how many of its events were written", async () => {
     const { store, clock } = storeWith();
     const series = new Series(store, "s", { retention: "1m" });
     const at = new Float64Array(200_000).fill(clock.nowMs);
@@ -173,7 +173,7 @@ describe("errors and flags are true", () => {
     expect((error as OrielError).message).toMatch(new RegExp(`${count} of 200000 events were written`));
   });
 
-  test("what can never fit is not called transient", async () => {
+  test("a call that can never fit is not called transient", async () => {
     const { store } = storeWith();
     const series = new Series(store, "s", { maxPendingBytes: 1024 });
     await expect(series.recordMany(new Float32Array(1000))).rejects.toMatchObject({
@@ -182,7 +182,7 @@ describe("errors and flags are true", () => {
     });
   });
 
-  test("a call whose signal was aborted before is not made", async () => {
+  test("a call with an aborted signal is not sent", async () => {
     const { store } = storeWith();
     const series = new Series(store, "s");
     const options = { signal: AbortSignal.abort(new RangeError("enough")) };
@@ -192,7 +192,7 @@ describe("errors and flags are true", () => {
     expect((await series.stats()).count).toBe(0);
   });
 
-  test("a journal goes on whatever births are drawn", async () => {
+  test("a journal works with any random births", async () => {
     const { store, clock } = storeWith();
     const writer = new Series(store, "s", { retention: "1m", entropy: () => 0 });
     for (let i = 0; i < 20; i++) {
@@ -203,7 +203,7 @@ describe("errors and flags are true", () => {
   });
 });
 
-test("a chunk that was closed late is not missed before it may be", async () => {
+test("a chunk that was closed late is not reported missing before its expiry", async () => {
   let lateMs = 0;
   const { store, clock } = storeWith((name, _key, run) => {
     if (name === "journal/rotate") clock.nowMs += lateMs;

@@ -65,7 +65,7 @@ const refusals = {
 const expectedOf = (name: string, isLost: boolean) => (isLost || name === "http" ? "unknown" : "no");
 
 describe.each(Object.keys(stores))("events refused by %s", (name) => {
-  test.each(Object.entries(refusals))("%s say whether another copy can be stored", async (code, byMs) => {
+  test.each(Object.entries(refusals))("%s state whether another copy may be stored", async (code, byMs) => {
     const store = stores[name]!();
     const series = new Series(store, `${name} ${code}`, OPTIONS);
     await series.record(1, { at: Date.now() });
@@ -84,7 +84,7 @@ describe.each(Object.keys(stores))("events refused by %s", (name) => {
     await store.close();
   });
 
-  test("of a call that was written in part are not said to be absent", async () => {
+  test("of a call that was partly written are not reported as absent", async () => {
     const store = stores[name]!();
     const series = new Series(store, `${name} part`, OPTIONS);
     const nowMs = Date.now();

@@ -15,14 +15,14 @@ function noise(seed: number): () => number {
 
 export function answersSuite(stage: () => Stage): void {
   describe("answers", () => {
-    test("one event is recorded and answered for", async () => {
+    test("recordAndGet records one event and answers", async () => {
       const { open, put, check } = stage();
       open();
       await put(12.5);
       await check({ span: "1s", percentiles: [0, 50, 100] });
     });
 
-    test("a series that nobody wrote to is empty: count 0, sum 0, the rest NaN", async () => {
+    test("an empty series has count 0, sum 0, and NaN for the rest", async () => {
       const { open, check, clock } = stage();
       const series = open({ values: "float32" });
       await check({ span: "10s" });
@@ -34,7 +34,7 @@ export function answersSuite(stage: () => Stage): void {
       expect(await series.fractionBelow(1)).toBeNaN();
     });
 
-    test("any span up to the retention is answered from one recorded series, with either edge", async () => {
+    test("one series answers any span up to the retention, with either closed side", async () => {
       const { open, reader, put, check, clock } = stage();
       open();
       const random = noise(1);
@@ -49,7 +49,7 @@ export function answersSuite(stage: () => Stage): void {
             await check({ span, closed, percentiles: [0, 12.5, 50, 99, 100] }, series);
     });
 
-    test("a copy that is fed by deltas answers as brute force does, at every step", async () => {
+    test("a copy updated by deltas matches brute force at every step", async () => {
       const { open, reader, put, check, clock } = stage();
       open({ retention: "5s", values: "float64" });
       const random = noise(2);
@@ -66,7 +66,7 @@ export function answersSuite(stage: () => Stage): void {
       await check({}, resident);
     });
 
-    test("recordMany takes any array of numbers, keeps its order and puts it at one instant", async () => {
+    test("recordMany takes any array of numbers, keeps its order, and gives all values one time", async () => {
       const { open, reader } = stage();
       const series = open({ values: "float64" });
       await series.recordMany([3, 1, 2]);
@@ -79,7 +79,7 @@ export function answersSuite(stage: () => Stage): void {
       expect((await series.values())[0]).toBe(3);
     });
 
-    test("float32 rounds what it stores, float64 keeps it", async () => {
+    test("float32 rounds stored values, float64 does not", async () => {
       const { open, reader, store, events } = stage();
       const single = open({ values: "float32" });
       const double = new Series(store, `${NAME}:double`, { values: "float64" });
@@ -91,7 +91,7 @@ export function answersSuite(stage: () => Stage): void {
       expect(events).toEqual([]);
     });
 
-    test("recordAndGet holds its own event, also among many at once", async () => {
+    test("recordAndGet includes its own event, also among concurrent calls", async () => {
       const { open, reader } = stage();
       const writers = [open({ values: "float32" }), reader(), reader()];
       const calls = Array.from({ length: 90 }, (_, i) => ({ i, series: writers[i % 3]! }));
@@ -106,7 +106,7 @@ export function answersSuite(stage: () => Stage): void {
       expect((await reader().values()).sort()).toEqual(Float32Array.from({ length: 90 }, (_, i) => i));
     });
 
-    test("an answer belongs to its caller: changing it changes nobody else's", async () => {
+    test("a caller may change its answer without an effect on others", async () => {
       const series = stage().open();
       await series.record(1);
       const [one, two] = await Promise.all([series.stats(), series.stats()]);
@@ -131,7 +131,7 @@ export function answersSuite(stage: () => Stage): void {
         expect(await series.fractionBelow(limit, { span: "1s" })).toBe(below / 6);
     });
 
-    test("a float32 series compares its values with a limit that no float32 can hold", async () => {
+    test("a float32 series compares its values with a limit that float32 cannot represent", async () => {
       const { open } = stage();
       const series = open({ values: "float32" });
       await series.recordMany([0.1, 0.3]);
@@ -142,7 +142,7 @@ export function answersSuite(stage: () => Stage): void {
       expect(await series.fractionBelow(0.300000012)).toBe(1);
     });
 
-    test("several series are answered for as one", async () => {
+    test("several series are answered as one", async () => {
       const { open, put, store, events, clock } = stage();
       const [b, c] = ["b", "c"].map((name) => new Series(store, name, { retention: "2m", values: "float64" }));
       open();
@@ -161,7 +161,7 @@ export function answersSuite(stage: () => Stage): void {
       expect((await Series.stats([c!], {})).count).toBe(0);
     });
 
-    test("a deleted series is empty for everyone, and recording goes on", async () => {
+    test("a deleted series is empty for all processes, and recording continues", async () => {
       const { open, reader, put, check, events, clock, keys } = stage();
       open({ retention: "1s" });
       const other = reader();
@@ -183,14 +183,14 @@ export function answersSuite(stage: () => Stage): void {
       expect(await keys()).toEqual([]);
     });
 
-    test("percentiles follow the definition that is asked for", async () => {
+    test("percentiles follow the chosen method", async () => {
       const { open, put, check } = stage();
       open({ values: "float64" });
       await put(15, 20, 35, 40, 50, -1.5, 20, 1e6);
       for (const method of METHODS) await check({ method, percentiles: [0, 12.5, 25, 40, 50, 62.5, 99, 100] });
     });
 
-    test("variance divides by count - ddof, and is NaN where nothing is left to divide by", async () => {
+    test("variance divides by count - ddof, and is NaN if that is not positive", async () => {
       const { open, put, check } = stage();
       const series = open();
       await put(1, 2, 4);

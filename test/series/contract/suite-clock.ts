@@ -8,7 +8,7 @@ export function clockSuite(stage: () => Stage): void {
   const closedKeys = async () => (await stage().keys()).filter((key) => key.includes("}:"));
 
   describe("time", () => {
-    test("a window slides past an event at its edge: right excludes it, both holds it", async () => {
+    test("an event at the window's start is outside with closed right, and inside with closed both", async () => {
       const { open, put, check, clock } = stage();
       const series = open();
       await put(7);
@@ -22,7 +22,7 @@ export function clockSuite(stage: () => Stage): void {
       await check({ span: 1001, closed: "both" });
     });
 
-    test("an event has its own time where one is given, and counts only when now has reached it", async () => {
+    test("an event with its own time counts once the time of the series has reached it", async () => {
       const { open, check, events, clock, reader } = stage();
       const series = open();
       const ats = [-59_000, -10_000, -1, 0, 1, 30_000, 60_000];
@@ -50,7 +50,7 @@ export function clockSuite(stage: () => Stage): void {
       expect(await series.stats(asked)).toMatchObject({ degraded: true, degradedBy: "retention" });
     });
 
-    test("on the event clock now is the largest own time, and each event needs one", async () => {
+    test("on the event clock the time is the largest own time, and each event needs one", async () => {
       const { open, reader, check, events, clock } = stage();
       const series = open({ clock: "event" });
       const dayMs = 86_400_000;
@@ -72,7 +72,7 @@ export function clockSuite(stage: () => Stage): void {
       expect((await series.stats({ closed: "both" })).count).toBe(7);
     });
 
-    test("chunks close by age, and no window changes by it", async () => {
+    test("chunks are closed by age, and no window changes", async () => {
       const { open, reader, put, check, clock } = stage();
       open({ retention: "64s" });
       const early = reader();
@@ -89,7 +89,7 @@ export function clockSuite(stage: () => Stage): void {
       await check({ span: 1500 }, reader());
     });
 
-    test("chunks close at 1 MiB, and calls above it are split", async () => {
+    test("chunks are closed at 1 MiB, and larger calls are split", async () => {
       const { open, reader, clock } = stage();
       const series = open({ values: "float32" });
       const values = Float32Array.from({ length: 600_000 }, (_, i) => i % 1000);
@@ -106,7 +106,7 @@ export function clockSuite(stage: () => Stage): void {
       expect(Buffer.compare(new Uint8Array(kept.buffer, 0, kept.byteLength), new Uint8Array(values.buffer))).toBe(0);
     });
 
-    test("every key goes when nothing in it can be inside a window, and a new beginning is whole", async () => {
+    test("every key expires when no window can include its events, and a new series starts complete", async () => {
       const { open, reader, put, check, clock, keys } = stage();
       open({ retention: "2s" });
       for (let i = 0; i < 6; i++) {
@@ -126,7 +126,7 @@ export function clockSuite(stage: () => Stage): void {
       await expectExpiries(stage(), 2000);
     });
 
-    test("a writer with a longer retention raises it; until it has filled, windows say so", async () => {
+    test("a writer with a longer retention raises it; windows are degraded until it has filled", async () => {
       const { open, reader, put, check, clock } = stage();
       open({ retention: "2s" });
       await put(1);
@@ -163,7 +163,7 @@ export function clockSuite(stage: () => Stage): void {
       expect(await fresh.stats({ span: 1000 })).toMatchObject({ count: 1, degraded: false });
     });
 
-    test("a server's clock that is set back stands still, and says so, until it has caught up", async () => {
+    test("when the server's clock is set back, the time stands still and answers are degraded until it has caught up", async () => {
       const { open, reader, put, check, clock, events } = stage();
       const series = open({ retention: "10s" });
       const topMs = clock.nowMs;
@@ -187,7 +187,7 @@ export function clockSuite(stage: () => Stage): void {
       expect((await series.stats()).degraded).toBe(false);
     });
 
-    test("a chunk that nobody wrote to for 45 days is closed before the next append", async () => {
+    test("a chunk without appends for 45 days is closed before the next one", async () => {
       const { open, reader, put, check, clock } = stage();
       open({ retention: "1000d" });
       await put(1);
@@ -198,7 +198,7 @@ export function clockSuite(stage: () => Stage): void {
       await check({}, reader());
     });
 
-    test("names are keys of their own, all with the prefix and the name in braces", async () => {
+    test("each name has keys of its own, with the prefix and the name in braces", async () => {
       const { open, put, keys } = stage();
       open();
       await put(1);

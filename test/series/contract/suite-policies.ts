@@ -6,7 +6,7 @@ const INFINITE = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
 /** NaN and infinities, under each policy. */
 export function policySuite(stage: () => Stage): void {
   describe("NaN and infinities", () => {
-    test("reject refuses what is not finite in its stored form, and writes nothing", async () => {
+    test("reject refuses values that are not finite as stored, and writes nothing", async () => {
       const { open, keys } = stage();
       const series = open({ values: "float32" });
       for (const value of [Number.NaN, ...INFINITE, 1e39, -3.5e38]) {
@@ -31,7 +31,7 @@ export function policySuite(stage: () => Stage): void {
       expect(await series.stats({ span: "1s" })).toMatchObject({ count: 0, sum: 0, mean: Number.NaN });
     });
 
-    test("propagate returns NaN while one is inside, and no longer", async () => {
+    test("propagate returns NaN exactly while one is inside", async () => {
       const { open, put, check, clock } = stage();
       const series = open({ nan: "propagate" });
       await put(1, 2);
@@ -46,7 +46,7 @@ export function policySuite(stage: () => Stage): void {
       expect(await series.stats({ span: 100 })).toMatchObject({ count: 1, sum: 4, max: 4 });
     });
 
-    test("infinities come and go, and leave no trace", async () => {
+    test("infinities enter and leave without a trace", async () => {
       const { open, put, check, clock } = stage();
       const series = open({ nan: "propagate", values: "float64" });
       for (const value of [1, Number.POSITIVE_INFINITY, 2, Number.NEGATIVE_INFINITY, 3, 4]) {
@@ -58,7 +58,7 @@ export function policySuite(stage: () => Stage): void {
       expect(answer).toMatchObject({ count: 2, sum: 7, mean: 3.5, variance: 0.25, min: 3, max: 4 });
     });
 
-    test("payloads and signs of NaN are one and the same NaN", async () => {
+    test("all payloads and signs of NaN are the same NaN", async () => {
       const { open, reader } = stage();
       const series = open({ nan: "ignore", values: "float64" });
       const odd = new BigUint64Array([0xfff8_0000_0000_0001n, 0x7ff0_0000_0000_0001n, 0xffff_ffff_ffff_ffffn]);
@@ -70,7 +70,7 @@ export function policySuite(stage: () => Stage): void {
         });
     });
 
-    test("the policy is the reader's: what one refuses to record another leaves out", async () => {
+    test("the policy is that of the reader: one refuses a value that another leaves out", async () => {
       const { open, reader } = stage();
       await open({ nan: "ignore" }).recordMany([1, Number.NaN]);
       expect((await reader({ nan: "ignore" }).stats()).count).toBe(1);

@@ -6,7 +6,7 @@ import { expectError, NAME, type Stage } from "./stage.ts";
 /** Refusals of a series. A refusal changes nothing. */
 export function refusalSuite(stage: () => Stage): void {
   describe("refusals", () => {
-    test("another value type or clock is refused as a mismatch, and nothing is written", async () => {
+    test("another value type or clock is a mismatch, and nothing is written", async () => {
       const { open, reader, put, check, bytesOf, keys, expiryOf } = stage();
       open({ values: "float32" });
       await put(1, 2);
@@ -46,7 +46,7 @@ export function refusalSuite(stage: () => Stage): void {
       await check({ closed: "both" }, reader());
     });
 
-    test("a call whose events were refused says how many were written", async () => {
+    test("the error of a call with refused events says how many were written", async () => {
       const { open, clock } = stage();
       const series = open({ retention: "10s", values: "float32" });
       const at = [clock.nowMs, clock.nowMs - 20_000, clock.nowMs];
@@ -58,7 +58,7 @@ export function refusalSuite(stage: () => Stage): void {
       expect(await series.values()).toEqual(Float32Array.of(4, 5));
     });
 
-    test("events that wait for the store are bounded in bytes", async () => {
+    test("waiting events are bounded in bytes", async () => {
       const { open } = stage();
       const series = open({ maxPendingBytes: 1024 });
       const calls = Array.from({ length: 400 }, (_, i) => series.record(i));
@@ -72,7 +72,7 @@ export function refusalSuite(stage: () => Stage): void {
       await expectError(series.recordMany(new Float32Array(1000)), "OVERLOADED", /maxPendingBytes, 1024/);
     });
 
-    test("a window larger than the copy may be is refused, a smaller one is answered", async () => {
+    test("a window larger than the bound of the copy is refused, a smaller one is answered", async () => {
       const { open, reader, clock } = stage();
       const series = open();
       for (let i = 0; i < 4; i++) {
@@ -89,7 +89,7 @@ export function refusalSuite(stage: () => Stage): void {
       expect((await small.stats({ span: "1s" })).count).toBe(1);
     });
 
-    test("after close every call is refused, and what was recorded before is written", async () => {
+    test("after close every call is refused, and earlier events are written", async () => {
       const { open, reader } = stage();
       const series = open({ values: "float32" });
       const last = series.record(5);
@@ -110,7 +110,7 @@ export function refusalSuite(stage: () => Stage): void {
       expect(await reader().values()).toEqual(Float32Array.of(5));
     });
 
-    test("a signal ends the waiting with its reason, and nobody else's", async () => {
+    test("a signal ends only its own wait, with its reason", async () => {
       const { open } = stage();
       const series = open();
       const reason = new RangeError("enough");
@@ -132,7 +132,7 @@ export function refusalSuite(stage: () => Stage): void {
       expect((await series.stats()).count).toBe(4);
     });
 
-    test("what is not a journal is left alone", async () => {
+    test("foreign data under the key is not changed", async () => {
       const { open, store, keys, bytesOf } = stage();
       await open({ values: "float32" }).record(1);
       const [key] = await keys();

@@ -106,7 +106,7 @@ const troubles: ((pick: (most: number) => number) => unknown)[] = [
 ];
 
 describe("through a network that loses, cuts, delays and repeats", () => {
-  test.each([1, 2, 3, 4])("what was acknowledged is there once (seed %d)", { timeout: 20_000 }, async (seed) => {
+  test.each([1, 2, 3, 4])("each acknowledged event is there once (seed %d)", { timeout: 20_000 }, async (seed) => {
     const pick = random(seed * 7919);
     const ledger = new Ledger();
     const writers = [open(), open(), open(proxy.url, repeating), open(server.url, repeating)];
@@ -163,7 +163,7 @@ describe("through a network that loses, cuts, delays and repeats", () => {
     await closeAll();
   });
 
-  test("while Redis is out of reach each call fails with one clear error, and works when it is back", async () => {
+  test("while Redis is unreachable each call fails with one clear error, and works afterwards", async () => {
     const series = open();
     await series.record(1);
     proxy.refuse(true);
@@ -207,7 +207,7 @@ describe("processes", () => {
     return { child, acknowledged, ended: once(child, "close") };
   }
 
-  test("share one series, and one that is killed loses no acknowledged event", { timeout: 20_000 }, async () => {
+  test("share one series, and a killed one loses no acknowledged event", { timeout: 20_000 }, async () => {
     const reader = open(server.url);
     const ledger = new Ledger();
     ledger.draw(3_000_000);

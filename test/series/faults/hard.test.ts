@@ -17,7 +17,7 @@ async function sliding(values: readonly number[], length: number, options: { ddo
   return last;
 }
 
-describe("what has left a window leaves no trace", () => {
+describe("an event that has left the window leaves no trace", () => {
   test("an outlier in the sum", async () => {
     expect((await sliding([1e16, ...new Array(20).fill(0.1)], 5)).sum).toBe(0.5);
   });
@@ -53,7 +53,7 @@ describe("numbers", () => {
     expect(Math.abs(std / 4.743416490252569 - 1)).toBeLessThan(1e-12);
   });
 
-  test("a flat window has no spread, however long", async () => {
+  test("a window of equal values has variance 0, however long", async () => {
     const pair = new Pair({ retention: 20_000 });
     await pair.put([1e9, -3, 0.2]);
     pair.nowMs += 5000;
@@ -79,13 +79,13 @@ describe("numbers", () => {
     expect((await pair.check({ span: 1100, percentiles: [50] })).sum).toBe(0);
   });
 
-  test("a sum within range is found although a part of it is not", async () => {
+  test("a sum within range is found although a partial sum is not", async () => {
     const pair = new Pair({ retention: 60_000 });
     await pair.put([1e308, 1e308, -1e308]);
     expect((await pair.check()).sum).toBe(1e308);
   });
 
-  test("a sum within range is found also where its parts lie in several chunks", async () => {
+  test("a sum within range is found although its parts lie in several chunks", async () => {
     const pair = new Pair({ retention: 60_000 });
     for (const values of [[1e308, 1e308], [-1e308], [-1e308, -1e308], [1e308, 2]]) {
       await pair.put(values);
@@ -95,7 +95,7 @@ describe("numbers", () => {
     expect(answers.map(({ sum }) => sum)).toEqual([2, 2, 2]);
   });
 
-  test("the mean of numbers near the largest is one of them", async () => {
+  test("the mean of numbers near the largest one is finite", async () => {
     const pair = new Pair({ retention: 60_000 });
     await pair.put([1.7e308, 1.7e308]);
     const answers = [pair.local.stats(), await pair.series.stats()];
@@ -107,7 +107,7 @@ describe("numbers", () => {
 });
 
 describe("times", () => {
-  test("at the edges of a window, with either end", async () => {
+  test("at the edges of a window, with either closed side", async () => {
     const pair = new Pair({ retention: 60_000, startMs: 5000 });
     await pair.put([1, 2, 3, 4, 5], [3999, 4000, 4001, 5000, 5001]);
     expect((await pair.check({ span: 1000 })).sum).toBe(3 + 4);
@@ -117,7 +117,7 @@ describe("times", () => {
     expect((await pair.check({ span: 1000, closed: "both" })).sum).toBe(3 + 4 + 5);
   });
 
-  test("10 000 events at one instant, before and after a chunk closes, are all there", async () => {
+  test("10 000 events at one instant, before and after a chunk is closed, are all there", async () => {
     const pair = new Pair({ retention: 60_000 });
     const t = pair.nowMs;
     await pair.put(Array.from({ length: 5000 }, (_, i) => i));
@@ -134,7 +134,7 @@ describe("times", () => {
     expect((await pair.check({ closed: "both" })).count).toBe(10_001);
   });
 
-  test("out of order: into the oldest stretch, and refused beyond it", async () => {
+  test("out of order: accepted within the retention, refused beyond it", async () => {
     const pair = new Pair({ retention: 10_000 });
     for (let i = 0; i < 12; i++) {
       await pair.put([i], pair.nowMs - ((i * 7919) % 9000));
@@ -152,7 +152,7 @@ describe("times", () => {
     }
   });
 
-  test("a clock that goes back stands still; an event far ahead is refused and hides nothing", async () => {
+  test("when the clock goes back the time stands still; an event far ahead is refused and hides nothing", async () => {
     const pair = new Pair({ retention: 5000, startMs: 10_000 });
     await pair.put([1], 6000);
     await pair.put([2]);
@@ -172,7 +172,7 @@ describe("times", () => {
     expect(pair.local.stats({ at: 7000, span: 4000 }).degradedBy).toBe("retention");
   });
 
-  test("emptiness: never written, all left, all expired, and a new beginning after that", async () => {
+  test("empty windows: never written, all left, all expired, and a new series afterwards", async () => {
     const pair = new Pair({ retention: 3000 });
     await pair.check();
     await pair.put([1, 2]);
@@ -190,7 +190,7 @@ describe("times", () => {
     ["around 0", 500],
     ["before 1970", -5_000_000],
     ["fractional", 4_000_000.75],
-  ])("%s are as good as any", async (_name, startMs) => {
+  ])("%s are valid names", async (_name, startMs) => {
     const pair = new Pair({ retention: 5000, startMs });
     for (let i = 0; i < 20; i++) {
       await pair.put([i, -i], [pair.nowMs - ((i * 619) % 5000), pair.nowMs - 0.5]);

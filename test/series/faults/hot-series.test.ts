@@ -43,7 +43,7 @@ async function truth(parts: readonly Series[], at: number): Promise<number[]> {
   return (await Promise.all(parts.map((part) => part.values({ at })))).flatMap((values) => [...values]);
 }
 
-test("written by process, read as one: every acknowledged event is in the answer once, while they write", async () => {
+test("written by one process each, read as one: every acknowledged event is in the answer once", async () => {
   const parts = open();
   writers = names.map((name, i) =>
     startChild(new URL("./hot-writer.ts", import.meta.url), [cluster.urls.join(","), name, SHARE * i + 1]),
@@ -85,7 +85,7 @@ test("written by process, read as one: every acknowledged event is in the answer
   expect(missing).toEqual([]);
 });
 
-test("percentiles are those of all values together, not a mean of the parts'", async () => {
+test("percentiles are those of all values together, not a mean over the parts", async () => {
   const parts = open();
   const values = [900, 90, 10].map((count, i) => Array.from({ length: count }, (_, j) => 10 ** (2 * i) + j / count));
   await Promise.all(parts.map((part, i) => part.recordMany(values[i]!)));
@@ -96,7 +96,7 @@ test("percentiles are those of all values together, not a mean of the parts'", a
   expect(all.percentiles[99]).toBeLessThan(mean / 5);
 });
 
-test("a node that stands still: the whole is refused, or degraded; parts on other nodes answer", async () => {
+test("a node stands still: the whole is refused or degraded; parts on other nodes answer", async () => {
   const impatient = redisStore(client, { deadline: 500 });
   const ask = (options: SeriesOptions) =>
     names.map((name) => new Series(impatient, name, { retention: "10m", values: "float64", ...options }));

@@ -26,7 +26,7 @@ const FAULTS: Fault[] = [
   { status: 429 },
 ];
 
-test(`what was acknowledged is counted once while a fifth of the replies is lost (seed ${seed})`, async () => {
+test(`acknowledged events count once while a fifth of the replies is lost (seed ${seed})`, async () => {
   const random = new Random(seed);
   const open = () => httpStore({ url: rest.url, token: rest.token, deadline: 5000 });
   const stores = [open(), open(), open()];

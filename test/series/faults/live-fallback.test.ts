@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { LIVE_LIMITS, type LocalPercentileOptions } from "../../../src/stats/live/percentile-queries.ts";
 import { RETENTION_MS, Watched } from "../../stats/watched.ts";
 
-describe("is looked up", () => {
+describe("a live percentile falls back to stats", () => {
   const filled = () => {
     const series = new Watched();
     for (let i = 0; i < 1000; i++) {
@@ -13,7 +13,7 @@ describe("is looked up", () => {
   };
   const isSettled = (series: Watched) => Array.from({ length: 10 }, () => series.ask(99)).at(-1);
 
-  test("at first, and when more events came or went at once than the bounds allow", () => {
+  test("at first, and when more events entered or left at once than the bounds allow", () => {
     const series = new Watched({}, { ...LIVE_LIMITS, maxChanges: 20, patience: 2 });
     series.addMany(Array.from({ length: 500 }, (_, i) => i));
     expect([1, 2, 3, 4].map(() => series.ask(50))).toEqual([false, false, true, true]);
@@ -27,7 +27,7 @@ describe("is looked up", () => {
     expect(series.percentile(50)).toBeNaN();
   });
 
-  test("from a late event until it and all before it have left", () => {
+  test("from a late event until it and all earlier ones have left", () => {
     const series = filled();
     expect(isSettled(series)).toBe(true);
     series.add(5000, series.time.nowMs - 100);
@@ -50,7 +50,7 @@ describe("is looked up", () => {
     expect(series.percentile(100)).toBe(5000);
   });
 
-  test("on with the clock standing still and falling back: nothing changes", () => {
+  test("or continues while the clock stands still or goes back: nothing changes", () => {
     const series = filled();
     expect(isSettled(series)).toBe(true);
     const before = series.percentile(99);
@@ -60,8 +60,8 @@ describe("is looked up", () => {
   });
 });
 
-describe("a question", () => {
-  test("may reuse its options, changed", () => {
+describe("a query", () => {
+  test("may reuse its options after a change", () => {
     const series = new Watched();
     for (let i = 0; i < 100; i++) {
       series.time.nowMs++;

@@ -31,7 +31,7 @@ function scene(options: SeriesOptions = {}) {
 
 const LOCAL = { degraded: true, degradedBy: "local" };
 
-test("while the store is there, results say that they are not degraded", async () => {
+test("while the store is reachable, results are not degraded", async () => {
   const { series } = scene();
   expect(await series.record(1)).toEqual({ degraded: false });
   expect(await series.recordMany([2, 3])).toEqual({ degraded: false });
@@ -43,7 +43,7 @@ test("while the store is there, results say that they are not degraded", async (
   expect({ degraded, degradedBy, count }).toEqual({ degraded: false, degradedBy: undefined, count: 6 });
 });
 
-test("away: the answer is the resident copy's and one's own events', exactly, on the server's clock", async () => {
+test("offline: the answer has the events of the copy and the process, exactly, on the server's clock", async () => {
   const { series, reader, clock, trouble } = scene();
   await reader.recordMany([10, 20]); // another process's
   await series.record(30);
@@ -64,7 +64,7 @@ test("away: the answer is the resident copy's and one's own events', exactly, on
   expect(await series.stats()).toMatchObject({ ...LOCAL, count: 0, sum: 0 });
 });
 
-test("away: no call waits for the store, and one probe at a time goes to it", async () => {
+test("offline: no call waits for the store, and one probe at a time is sent", async () => {
   let release: () => void = () => {};
   const held: string[] = [];
   let isAway = true;
@@ -87,7 +87,7 @@ test("away: no call waits for the store, and one probe at a time goes to it", as
   await until("it is back", async () => !(await series.record(1)).degraded);
 });
 
-test("back: kept events are sent with their times, once; windows are complete again", async () => {
+test("online again: buffered events are sent once with their times; windows are complete again", async () => {
   const { series, reader, clock, trouble, back } = scene();
   await series.recordMany([1, 2]);
   await series.stats();
@@ -105,7 +105,7 @@ test("back: kept events are sent with their times, once; windows are complete ag
   expect(await reader.stats()).toEqual(await series.stats());
 });
 
-test("back: events that may have been applied are never sent again; windows with them are degraded", async () => {
+test("online again: events that may have been applied are never sent; windows with them are degraded", async () => {
   const { series, reader, clock, trouble, back } = scene();
   await series.record(1);
   trouble.kind = "after";
@@ -121,7 +121,7 @@ test("back: events that may have been applied are never sent again; windows with
   expect(await series.stats()).toMatchObject({ degraded: false });
 });
 
-test("events from before the first contact with the store have no server time: never sent, and reported", async () => {
+test("events from before the first contact have no server time: never sent, and reported", async () => {
   const { series, reader, trouble, back } = scene();
   trouble.kind = "before";
   expect(await series.record(1)).toEqual(LOCAL);
@@ -130,7 +130,7 @@ test("events from before the first contact with the store have no server time: n
   expect([...(await reader.values())].filter((value) => value > 0)).toEqual([]);
 });
 
-test("kept events whose sending fails are kept again", async () => {
+test("buffered events that could not be sent are buffered again", async () => {
   const { series, reader, clock, trouble, back } = scene();
   await series.record(1);
   for (let round = 0; round < 3; round++) {
@@ -148,7 +148,7 @@ test("kept events whose sending fails are kept again", async () => {
   expect(found).toEqual([1, 10, 11, 12, 20, 21, 22]);
 });
 
-test("an event clock's window goes on with the events kept", async () => {
+test("a window on the event clock continues with the buffered events", async () => {
   const { series, reader, clock, trouble } = scene({ clock: "event" });
   const at = clock.nowMs - 86_400_000; // a lagging stream
   await series.record(1, { at });
@@ -164,7 +164,7 @@ test("an event clock's window goes on with the events kept", async () => {
   expect(await reader.values()).toContain(2);
 });
 
-test("what cannot say that it is degraded, or is computed there, fails instead, as does what is no failure of the store", async () => {
+test("offline: queries that cannot be marked degraded, or need the server, fail; other errors do not go offline", async () => {
   const { series, trouble } = scene();
   await series.record(1);
   trouble.kind = "before";
@@ -182,7 +182,7 @@ test("what cannot say that it is degraded, or is computed there, fails instead, 
   await expectError(broken.series.stats(), "CORRUPT");
 });
 
-test("what is kept is bounded: beyond maxPendingBytes a record is OVERLOADED, and expiry makes room", async () => {
+test("the buffer is bounded: above maxPendingBytes a record is OVERLOADED, and expiry makes room", async () => {
   const { series, clock, trouble } = scene({ maxPendingBytes: 22 * 100 });
   await series.record(1);
   trouble.kind = "before";
@@ -196,7 +196,7 @@ test("what is kept is bounded: beyond maxPendingBytes a record is OVERLOADED, an
   expect((await series.stats()).count).toBe(20);
 });
 
-test("several series as one: one that is away makes the whole degraded", async () => {
+test("several series as one: an offline one makes the whole degraded", async () => {
   const away = scene();
   const here = new Series(away.plain, "t", { retention: "1m", values: "float64" });
   await here.recordMany([1, 2]);
@@ -206,7 +206,7 @@ test("several series as one: one that is away makes the whole degraded", async (
   expect(await Series.stats([here, away.series])).toMatchObject({ ...LOCAL, count: 3, sum: 6 });
 });
 
-test("deleting forgets what was kept; closing while away ends the probes", async () => {
+test("a deletion drops the buffer; closing while offline ends the probes", async () => {
   const { series, steps, trouble, back, reader } = scene();
   await series.record(1);
   trouble.kind = "before";
@@ -223,12 +223,12 @@ test("deleting forgets what was kept; closing while away ends the probes", async
   await expectError(series.record(4), "UNAVAILABLE", /closed/);
 });
 
-test("onStoreError is checked", () => {
+test("onStoreError is validated", () => {
   const { plain } = scene();
   expect(() => new Series(plain, "s", { onStoreError: "allow" as never })).toThrow(/onStoreError is "allow"/);
 });
 
-test("questions that wait for the store are bounded", async () => {
+test("queries that wait for the store are bounded", async () => {
   let release: () => void = () => {};
   const blocked = new Promise<void>((resolve) => (release = resolve));
   let isUnderWay = false;

@@ -20,13 +20,13 @@ test.each([
   ["fractionBelow", () => series().fractionBelow(1)],
   ["Series.stats", () => Series.stats([series(), series()])],
   ["a locked window's stats", () => new LockedWindow(lossy(), "s", { span: "1m" }).stats()],
-])("a question without an answer changed nothing: %s", async (_, ask) => {
+])('a query without an answer is applied "no": %s', async (_, ask) => {
   await expect(ask()).rejects.toMatchObject({ code: "DEADLINE", transient: true, applied: "no" });
 });
 
 test.each([
   ["recordAndGet", () => series().recordAndGet(1)],
   ["delete", () => series().delete()],
-])("what may have changed something says so: %s", async (_, call) => {
+])('a call that may have changed something is applied "unknown": %s', async (_, call) => {
   await expect(call()).rejects.toMatchObject({ code: "DEADLINE" });
 });

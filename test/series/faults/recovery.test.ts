@@ -30,7 +30,7 @@ test.concurrent.for<[string, Act, Act]>([
   ["too few replicas", call("CONFIG SET min-replicas-to-write 1"), call("CONFIG SET min-replicas-to-write 0")],
   ["read-only", call("REPLICAOF 127.0.0.1 1"), call("REPLICAOF NO ONE")],
   ["a save that failed", breakSaves, mendSaves],
-])("events kept because of %s are sent afterwards, once", async ([, begin, end], { expect, onTestFinished }) => {
+])("events buffered because of %s are sent once afterwards", async ([, begin, end], { expect, onTestFinished }) => {
   const folder = mkdtempSync(join(tmpdir(), "oriel-hand-in-"));
   const server = await startRedis({ args: ["--enable-protected-configs", "yes", "--dir", folder] });
   const client = new Redis(server.url);
@@ -97,7 +97,7 @@ function scene() {
 const away = new OrielError("UNAVAILABLE", "away", { transient: true });
 
 test.each(["MISMATCH", "CORRUPT", "ARGUMENT"] as const)(
-  "events refused with %s are given up, reported, and kept in this process's answers",
+  "events refused with %s are given up, reported, and still in this process's answers",
   async (code) => {
     const { series, clock, failures, fail } = scene();
     await series.record(1);
@@ -118,7 +118,7 @@ test.each(["MISMATCH", "CORRUPT", "ARGUMENT"] as const)(
   },
 );
 
-test("kept events that outlive the retention are reported, and so are those of a closed series", async () => {
+test("buffered events that outlive the retention are reported, as are those of a closed series", async () => {
   const { series, clock, failures, fail } = scene();
   await series.record(1);
   fail(away);
@@ -131,7 +131,7 @@ test("kept events that outlive the retention are reported, and so are those of a
   expect(failures.slice(1)).toMatchObject([{ count: 1, error: { code: "UNAVAILABLE", structureName: "s" } }]);
 });
 
-test("a refusal of this process's own bound is no failure of the store", async () => {
+test("a refusal by this process's own bound is no failure of the store", async () => {
   const { series, fail } = scene();
   await series.record(1);
   fail(new OrielError("OVERLOADED", "64 MiB wait for answers", { transient: true }));
@@ -140,7 +140,7 @@ test("a refusal of this process's own bound is no failure of the store", async (
   expect(await series.record(3)).toEqual({ degraded: false });
 });
 
-test("events that may be in the store already are never sent, and their number is reported, once", async () => {
+test("events that may be in the store are never sent, and their number is reported once", async () => {
   const { series, plain, clock, failures, fail } = scene();
   await series.record(1);
   fail(new OrielError("DEADLINE", "no answer", { transient: true, applied: "unknown" }));
@@ -160,7 +160,7 @@ test("events that may be in the store already are never sent, and their number i
 });
 
 test.each(["when it is back", "when the series is closed"])(
-  "the number of what was recorded before the store was ever reached is reported %s",
+  "the number of events recorded before the first contact is reported %s",
   async (when) => {
     const { series, failures, fail } = scene();
     fail(away, "all");
@@ -176,7 +176,7 @@ test.each(["when it is back", "when the series is closed"])(
 const DELETED = { error: { code: "UNAVAILABLE", applied: "no", structureName: "s" } };
 
 test.each(["was reached before", "was never reached"])(
-  "what is kept when the series is deleted is reported, once, where the store %s",
+  "events buffered when the series is deleted are reported once, if the store %s",
   async (when) => {
     const { series, plain, failures, fail } = scene();
     if (when === "was reached before") await series.record(1);
@@ -195,7 +195,7 @@ test.each(["was reached before", "was never reached"])(
   },
 );
 
-test("events that are being sent while the series is deleted, and refused, are not lost", async () => {
+test("events that are being sent during a deletion, and refused, are not reported as lost", async () => {
   const { series, plain, failures, fail, hold } = scene();
   await series.record(1);
   fail(away, "all");

@@ -24,7 +24,7 @@ function late(held: string) {
 }
 
 describe("answers that overtake each other report no loss", () => {
-  test("an approximate one that comes after a later append's", async () => {
+  test("an approximate answer that arrives after a later append's", async () => {
     const { store, given, release } = late("summary/approximate");
     const series = new Series(store, "s", OPTIONS);
     await series.recordMany([1, 2, 3]);
@@ -36,7 +36,7 @@ describe("answers that overtake each other report no loss", () => {
     expect(await series.stats()).toMatchObject({ count: 6, degraded: false });
   });
 
-  test("an append's that comes after a later approximate one", async () => {
+  test("an append's answer that arrives after a later approximate one", async () => {
     const { store, plain, given, release } = late("journal/append");
     const [series, other] = [new Series(store, "s", OPTIONS), new Series(plain, "s", OPTIONS)];
     await other.recordMany([1, 2, 3]);
@@ -50,7 +50,7 @@ describe("answers that overtake each other report no loss", () => {
   });
 });
 
-test("without a summary, a process that may hold the window holds it from the second question on", async () => {
+test("without a summary, a process that may cache the window does so from the second query on", async () => {
   const { store: plain } = storeWith();
   const writer = new Series(plain, "s", OPTIONS);
   await writer.recordMany([1, 2, 3]);
@@ -79,7 +79,7 @@ test("a loss between two approximate answers is reported", async () => {
   await plain.close();
 });
 
-test('away, with onStoreError "local", an approximate question is answered as an exact one', async () => {
+test('offline, with onStoreError "local", an approximate query gets an exact answer', async () => {
   let isAway = false;
   const asked: string[] = [];
   const { store, plain } = storeWith(async (name, _key, run) => {
@@ -102,7 +102,7 @@ test('away, with onStoreError "local", an approximate question is answered as an
   await expectError(strict.stats({ approximate }), "UNAVAILABLE", /away/);
 });
 
-test("questions that accept an error are bounded as others are", async () => {
+test("queries that accept an error are bounded like others", async () => {
   let fail = () => {};
   const silent = new Promise<never>((_, reject) => (fail = () => reject(new OrielError("DEADLINE", "silent"))));
   const { store } = storeWith(() => silent);
@@ -115,7 +115,7 @@ test("questions that accept an error are bounded as others are", async () => {
   await expectError(series.stats({ approximate }), "DEADLINE", /silent/);
 });
 
-test("what came after a summary is read within maxResidentBytes", async () => {
+test("events after a summary are read within maxResidentBytes", async () => {
   shortChunks();
   const { store } = storeWith();
   const writer = new Series(store, "s", { ...OPTIONS, resident: true });

@@ -59,7 +59,7 @@ async function expectApproximate(count: number) {
   expect(asked).toEqual(["summary/approximate"]);
 }
 
-test("a summary that is gone, or cannot be read, is done without", async () => {
+test("a missing or unreadable summary is ignored", async () => {
   await expectExact(EVENTS);
   expect((await ask()).asked).toEqual(["summary/approximate"]);
   await writer.summarize({ rankError: 0.2 });
@@ -103,7 +103,7 @@ test("a summary that is gone, or cannot be read, is done without", async () => {
   await expectApproximate(EVENTS);
 });
 
-test("who may not look at the summary does without", async () => {
+test("a user without access to the summary gets an exact answer", async () => {
   await writer.summarize({ rankError: 0.2 });
   await client.call("ACL", "SETUSER", "some", "on", "nopass", "+@all", `~${key}`);
   const usual = store;
@@ -115,7 +115,7 @@ test("who may not look at the summary does without", async () => {
   expect(stats).toMatchObject({ count: EVENTS, approximate: { rankError: 0, events: 0 } });
 });
 
-test("a summary of what was lost is not believed", async () => {
+test("a summary of lost events is not used", async () => {
   const before = (await client.getBuffer(key))!;
   await writer.recordMany(some(7));
   await writer.summarize({ rankError: 0.2 });
@@ -143,7 +143,7 @@ test("a summary of what was lost is not believed", async () => {
   await expectApproximate(EVENTS * 1.2);
 });
 
-test("a summary comes late, or twice, and does no harm", async () => {
+test("a summary that arrives late or twice does no harm", async () => {
   await writer.summarize({ rankError: 0.2 });
   const summary = (await client.getBuffer(`${key}:summary`))!;
   await writer.recordMany(some(8));
@@ -164,7 +164,7 @@ test("a summary comes late, or twice, and does no harm", async () => {
   expect(await store.run(summarize, key, summary)).toBe(false);
 });
 
-test("a wrong argument is refused before anything is asked", async () => {
+test("a wrong argument is refused before any request", async () => {
   const { asked, store: counting } = counted(store);
   const series = new Series(counting, NAME);
   for (const approximate of [
@@ -191,7 +191,7 @@ test("a wrong argument is refused before anything is asked", async () => {
   await expect(series.summarize()).rejects.toMatchObject({ code: "UNAVAILABLE" });
 });
 
-test("without events there is nothing to sum up", async () => {
+test("without events no summary is published", async () => {
   await client.flushall();
   const series = new Series(store, NAME);
   await series.summarize();

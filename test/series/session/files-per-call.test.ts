@@ -22,7 +22,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-test("a warm recordAndGet passes through few files", async () => {
+test("a warm recordAndGet runs code of few files", async () => {
   const store = redisStore(server.url);
   const series = new Series(store, "warm");
   const options = { span: "1m", percentiles: [99] } as const;

@@ -73,7 +73,7 @@ describe("the simulated world", () => {
     expect(stored()).toBe(undefined);
   });
 
-  it("loses replies: what may be repeated is sent three times, what may not is sent once", async () => {
+  it("loses replies: a repeatable call is sent three times, another once", async () => {
     for (const [repeatable, count] of [
       [true, 3],
       [false, 1],
@@ -93,7 +93,7 @@ describe("the simulated world", () => {
     expect(await answer).toEqual(["UNAVAILABLE", "no"]);
   });
 
-  it("falls silent: what came meanwhile is handled afterwards", async () => {
+  it("goes silent: steps sent during that time run afterwards", async () => {
     const { world, network, store, stored } = build(6);
     network.silentUntilMs = START_MS + 2500;
     const answer = store.run(counter(true), "k", 1);
@@ -103,7 +103,7 @@ describe("the simulated world", () => {
     expect(await answer).toBe(3);
   });
 
-  it("fails over: the tail is lost, mutable values included, and later steps go on from there", async () => {
+  it("fails over: the last steps are lost, changed values too, and later steps continue from there", async () => {
     const { world, server, store, stored } = build(7);
     for (let i = 0; i < 5; i++) server.execute(counter(true), "k", 1);
     expect(server.failover(2)).toBe(2);
@@ -127,7 +127,7 @@ describe("the simulated world", () => {
     expect(stored()).toBe(undefined);
   });
 
-  it("passes on what a step refuses", async () => {
+  it("passes on the refusal of a step", async () => {
     const { world, store, stored } = build(9);
     const answer = store.run(counter(true), "k", 0).catch((error) => error.code);
     await world.run(START_MS + 100);
@@ -152,7 +152,7 @@ describe("the simulated world", () => {
     expect([stored(), answered]).toEqual([2, 1]);
   });
 
-  it("is the same world for the same seed, and another for another", async () => {
+  it("is equal for equal seeds, and differs for others", async () => {
     const storm = { lostRequest: 0.2, lostReply: 0.2, repeated: 0.3, repeatedLateMs: 5000, slow: 0.4, slowMs: 8000 };
     const play = async (seed: number) => {
       const { world, store, stored } = build(seed, storm);

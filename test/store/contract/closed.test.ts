@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { append } from "../ops/operations.ts";
 import { stores } from "./stores.ts";
 
-test.each(Object.entries(stores))("%s: a closed store refuses, and closes twice without harm", async (_name, open) => {
+test.each(Object.entries(stores))("%s: a closed store refuses, and may be closed twice", async (_name, open) => {
   const { store, clear, close } = await open();
   await clear();
   const input = { bytes: Buffer.from("x"), maxBytes: 9, lifetimeMs: 0 };

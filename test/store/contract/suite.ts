@@ -43,7 +43,7 @@ export function storeSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await opened.state(key)).toBeUndefined();
     });
 
-    test("names of any kind are keys of their own", async () => {
+    test("names of any kind have keys of their own", async () => {
       const names = ["", "%", "{", "}", "{}", "a{b}c", "%7B", "ä€𝄞", "*?[x]", "\u0000\r\n", "x".repeat(10_240)];
       const keys = names.map((text) => opened.store.keyOf(text));
       await Promise.all(keys.map((each, i) => opened.store.run(append, each, { bytes: bytesOf(`${i}`), ...roomy })));
@@ -51,7 +51,7 @@ export function storeSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(read.map(textOf)).toEqual(names.map((_, i) => `${i}`));
     });
 
-    test("an entry lives to its expiry and not beyond", async () => {
+    test("an entry lives exactly until its expiry", async () => {
       const { store, clock } = opened;
       await store.run(append, key, { bytes: bytesOf("x"), maxBytes: 9, lifetimeMs: 1000 });
       expect((await opened.state(key))?.expireAtMs).toBe(clock.nowMs + 1000);
@@ -78,7 +78,7 @@ export function storeSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await opened.state(key)).toEqual(before);
     });
 
-    test("a step that breaks off is CORRUPT, and its neighbours in the same turn are not harmed", async () => {
+    test("a step that fails halfway is CORRUPT, and others in the same turn are unaffected", async () => {
       const { store } = opened;
       const keys = ["a", "b", "c"].map((text) => store.keyOf(text));
       const results = await Promise.allSettled(keys.map((each, i) => store.run(breakOff, each, i === 1)));
@@ -86,7 +86,7 @@ export function storeSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(results[1]).toMatchObject({ reason: { name: "OrielError", code: "CORRUPT" } });
     });
 
-    test("steps of fixed sizes go together, and each is answered, refused or broken off by itself", async () => {
+    test("steps of fixed sizes are sent together, and each is answered, refused or CORRUPT by itself", async () => {
       const { store, clock } = opened;
       const keys = Array.from({ length: 300 }, (_, i) => store.keyOf(`${i}`));
       const amountOf = (i: number) => (i === 7 || i === 270 ? 13 : i === 9 ? 101 : i % 10);
@@ -103,7 +103,7 @@ export function storeSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await opened.state(keys[9]!)).toBeUndefined();
     });
 
-    test("steps that share one input get it each, and the next turn's are not taken for theirs", async () => {
+    test("steps of one turn that share an input all get it, and those of the next turn do not", async () => {
       const { store } = opened;
       const keys = Array.from({ length: 300 }, (_, i) => store.keyOf(`${i}`));
       for (const [turn, shared] of [
@@ -117,7 +117,7 @@ export function storeSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(new Set((await Promise.allSettled(refused)).map(({ status }) => status))).toEqual(new Set(["rejected"]));
     });
 
-    test("calls of one turn on one key are done in their order", async () => {
+    test("calls of one turn on one key run in order", async () => {
       const runs = Array.from({ length: 600 }, (_, i) =>
         opened.store.run(append, key, { bytes: bytesOf(String(i % 10)), ...roomy }),
       );
@@ -126,7 +126,7 @@ export function storeSuite(name: string, open: () => Promise<OpenStore>): void {
       expect((await opened.state(key))?.bytes).toEqual(bytesOf(expected));
     });
 
-    test("a step on two keys moves a value whole", async () => {
+    test("a step on two keys moves a value as a whole", async () => {
       const { store } = opened;
       await store.run(append, key, { bytes: bytesOf("abc"), maxBytes: 9, lifetimeMs: 9000 });
       expect(await store.run(move, key, undefined)).toBe(3);
@@ -141,7 +141,7 @@ export function storeSuite(name: string, open: () => Promise<OpenStore>): void {
       expect(await opened.store.run(tally, key, "id02")).toBe(2);
     });
 
-    test("a signal that was aborted before rejects with its reason, and nothing is run", async () => {
+    test("an aborted signal rejects with its reason, and nothing runs", async () => {
       const reason = new RangeError("enough");
       const run = opened.store.run(
         append,

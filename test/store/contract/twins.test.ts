@@ -54,7 +54,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(opened.map((each) => each.close())));
 
-test("random sequences give equal replies, bytes and expiries in memory and in Redis", async () => {
+test("random sequences have equal replies, bytes and expiries in memory and in Redis", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       await Promise.all(opened.map((each) => each.clear()));

@@ -18,24 +18,27 @@ const TEXTS = {
   others: ["NOPERM User default has no permissions to run the 'append' command"],
 };
 
-test.each(Object.entries(TEXTS))("what an ACL rule refuses inside a script damages no value: %s", (_, texts) => {
-  for (const text of texts)
-    for (const [code, applied] of [
-      ["ERROR", "unknown"],
-      ["UNDONE", "no"],
-    ] as const) {
-      const error = errorOfReply(["k"], code, text, false);
-      expect(error).toMatchObject({ code: "UNAVAILABLE", transient: false, applied });
-      expect(error.message).toContain("the user's ACL rules do not allow this");
-      expect(errorOfReply(["k"], code, text, true).applied).toBe("unknown");
-    }
-});
+test.each(Object.entries(TEXTS))(
+  "a command that an ACL rule forbids inside a script damages no value: %s",
+  (_, texts) => {
+    for (const text of texts)
+      for (const [code, applied] of [
+        ["ERROR", "unknown"],
+        ["UNDONE", "no"],
+      ] as const) {
+        const error = errorOfReply(["k"], code, text, false);
+        expect(error).toMatchObject({ code: "UNAVAILABLE", transient: false, applied });
+        expect(error.message).toContain("the user's ACL rules do not allow this");
+        expect(errorOfReply(["k"], code, text, true).applied).toBe("unknown");
+      }
+  },
+);
 
 const valkey = findValkey();
 describe.each([["the default server", undefined] as const, ...(valkey ? [["Valkey", valkey] as const] : [])])(
   "%s",
   (_, path) => {
-    test("refuses a script's write by an ACL rule, and structures say so", async () => {
+    test("forbids a script's write by an ACL rule, and the errors of structures name it", async () => {
       const server = await startRedis(path ? { server: path } : {});
       const client = new Redis(server.url);
       await client.call("ACL", "SETUSER", "default", "-append", "-set", "-hincrby", "-hset");

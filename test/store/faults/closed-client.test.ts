@@ -8,7 +8,7 @@ import { nodeRedisClient } from "../../../src/store/redis/node-redis.ts";
 /** Nobody listens here; no test gets so far as to connect. */
 const url = "redis://127.0.0.1:1";
 
-test("a store that is closed connects no client of node-redis again", async () => {
+test("a closed store does not connect a client of node-redis again", async () => {
   const client = createClient({ url });
   const adapter = nodeRedisClient(client, scripts);
   await adapter.close();
@@ -16,7 +16,7 @@ test("a store that is closed connects no client of node-redis again", async () =
   expect(client.isOpen).toBe(false);
 });
 
-test("a store that is closed connects no lazy client of ioredis", async () => {
+test("a closed store does not connect a lazy client of ioredis", async () => {
   const client = new Redis(url, { lazyConnect: true });
   const adapter = ioredisClient(client, false, scripts);
   await adapter.close();

@@ -59,7 +59,7 @@ describe.each(Object.entries(connections))("%s", (_name, connect) => {
       expect(await raw.get(key)).toBe("0001");
     });
 
-    test(`a lost reply (${then}): another is not sent again and says that it may have been applied`, async () => {
+    test(`a lost reply (${then}): any other call is not sent again, and may have been applied`, async () => {
       proxy.dropReplies(1, { then });
       const lost = then === "cut" || typeof client === "string";
       const code = lost ? "UNAVAILABLE" : "DEADLINE";
@@ -72,7 +72,7 @@ describe.each(Object.entries(connections))("%s", (_name, connect) => {
     });
   }
 
-  test("a lost request: nothing is applied, a repeatable call goes through", async () => {
+  test("a lost request: nothing is applied, and a repeatable call succeeds", async () => {
     proxy.dropRequests(1);
     await expect(store.run(append, key, input("x"))).rejects.toMatchObject({ applied: "unknown" });
     expect(await raw.exists(key)).toBe(0);
@@ -80,14 +80,14 @@ describe.each(Object.entries(connections))("%s", (_name, connect) => {
     expect(await store.run(tally, key, "0001")).toBe(1);
   });
 
-  test("a refusal to a call that was sent again does not claim that nothing was applied", async () => {
+  test("a refusal of a repeated call does not claim that nothing was applied", async () => {
     proxy.dropReplies(1);
     const limited = { ...append, repeatable: true };
     const run = store.run(limited, key, { ...input("abc"), maxBytes: 5 });
     await expect(run).rejects.toMatchObject({ code: "TOO_LARGE", applied: "unknown" });
   });
 
-  test("one fault after another: what repeats is counted once, what does not at most once", async () => {
+  test("one fault after another: repeatable calls count once, others at most once", async () => {
     const patient = redisStore(client, { deadline: 10_000 });
     const faults = [() => proxy.dropReplies(1), () => proxy.dropRequests(1), () => proxy.cut(), () => {}];
     let acknowledged = 0;
@@ -116,7 +116,7 @@ describe.each(Object.entries(connections))("%s", (_name, connect) => {
     expect(sent()).toBe(1);
   });
 
-  test("nobody lets us in for longer than the deadline: UNAVAILABLE, not applied; then it goes on", async () => {
+  test("no connection for longer than the deadline: UNAVAILABLE, not applied; then calls succeed", async () => {
     proxy.refuse(true);
     proxy.cut();
     // The first may still have been written to the connection that was cut.

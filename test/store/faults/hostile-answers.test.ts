@@ -9,7 +9,7 @@ import { Entries } from "../../../src/store/memory/entries.ts";
 import { storeFull } from "../../../src/store/memory/full.ts";
 import { packStrings, readStrings } from "../../../src/store/message-pack.ts";
 
-test("an array, or a string, that says to be longer than the reply is refused before anything is reserved", () => {
+test("an array or string with an impossible length is refused before memory is reserved", () => {
   expect(() => readStrings(Uint8Array.from([0xdd, 0x10, 0, 0, 0]))).toThrow(RangeError);
   expect(() => readStrings(Uint8Array.from([0xdc, 0xff, 0xff, 0xa0]))).toThrow(RangeError);
   expect(() => readStrings(Uint8Array.from([0x91, 0xdb, 0xff, 0xff, 0xff, 0xff]))).toThrow(RangeError);
@@ -19,7 +19,7 @@ test("an array, or a string, that says to be longer than the reply is refused be
     expect(() => readStrings(whole.subarray(0, length))).toThrow(RangeError);
 });
 
-test("an answer above its bound is given up, with or without a content length", async () => {
+test("an answer above the bound is given up, with or without a content length", async () => {
   const blanks = () => new Uint8Array(1000).fill(0x20);
   let given = 0;
   const endless = new ReadableStream<Uint8Array>({
@@ -41,7 +41,7 @@ test("an answer above its bound is given up, with or without a content length", 
   expect(await textWithin(new Response(parts), 100)).toBe("äöü 中");
 });
 
-test("a server that never ends its answer costs a call, and no memory", async () => {
+test("an answer that never ends fails its call, and takes bounded memory", async () => {
   const server = createServer((_request, response) => {
     response.writeHead(200, { "Content-Length": `${2 ** 40}` });
     response.write("[");
@@ -56,7 +56,7 @@ test("a server that never ends its answer costs a call, and no memory", async ()
   server.close();
 });
 
-test("where entries may be evicted, those that were used last stay, and nobody is refused", () => {
+test("if entries may be evicted, the recently used ones stay, and no call is refused", () => {
   const one = new Entries(Number.MAX_SAFE_INTEGER, () => {}, true);
   one.step(["key0"], 0, (keys) => keys.set("key0", "key0", 90, 1e9));
   const maxBytes = one.sizeBytes * 10.5;
@@ -70,7 +70,7 @@ test("where entries may be evicted, those that were used last stay, and nobody i
   expect(entries.sizeBytes).toBeLessThanOrEqual(maxBytes);
 });
 
-test("a full store is a failure of the store; a step's own refusal is not", async () => {
+test("a full store is a failure of the store; a step's own refusal is none", async () => {
   const fallback = (mode: "allow" | "deny" | "local") =>
     new Fallback(memoryStore(), mode === "local" ? localDecisions() : mode);
   const policies = [fixedWindow({ limit: 5, span: "1m" })];

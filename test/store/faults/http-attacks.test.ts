@@ -22,7 +22,7 @@ async function kept(bytes: Uint8Array) {
   return there!;
 }
 
-describe("bytes that look like something else", () => {
+describe("bytes that resemble protocol text", () => {
   test.each([
     "OK", // what the protocol leaves plain
     "T0s=",
@@ -41,14 +41,14 @@ describe("bytes that look like something else", () => {
   });
 });
 
-test("a step's answer OK, empty answers and answers like errors are bytes", async () => {
+test("answers that are OK, empty or like errors are bytes", async () => {
   for (const text of ["OK", "", "ERR no", "NOSCRIPT"]) {
     await stage.raw.set(key, text);
     expect(Buffer.from(await store.run(remove, key, undefined)).toString()).toBe(text);
   }
 });
 
-test("every length about the blocks of six and of 48", async () => {
+test("every length around the blocks of six and of 48 works", async () => {
   for (const length of [0, 1, 5, 6, 7, 47, 48, 49, 53, 54, 55, 95, 96, 97, 4096, 65_537]) {
     const bytes = Uint8Array.from({ length }, (_, i) => (i * 151 + length) & 255);
     await store.run(append, key, { bytes, maxBytes: 1e9, lifetimeMs: 0 });
@@ -56,7 +56,7 @@ test("every length about the blocks of six and of 48", async () => {
   }
 });
 
-test("256 keys and more in one turn are one request, in which each key has its own answer", async () => {
+test("256 keys and more in one turn are one request, and each key has its own answer", async () => {
   await stage.raw.script("FLUSH");
   const runs = Array.from({ length: 600 }, (_, i) => store.run(append, store.keyOf(`${i}`), input("x".repeat(i % 7))));
   expect((await Promise.all(runs)).map(({ length }) => length)).toEqual(runs.map((_, i) => i % 7));
@@ -64,7 +64,7 @@ test("256 keys and more in one turn are one request, in which each key has its o
   expect(stage.asked).toHaveLength(2);
 });
 
-test("packed steps, each of its own input, and of one that all share", async () => {
+test("packed steps have an input each, or share one", async () => {
   const keys = Array.from({ length: 300 }, (_, i) => store.keyOf(`${i}`));
   const own = await Promise.all(keys.map((each, i) => store.run(count, each, { amount: i % 10, most: 1e9 })));
   expect(own.map(({ total }) => total)).toEqual(keys.map((_, i) => i % 10));
@@ -73,7 +73,7 @@ test("packed steps, each of its own input, and of one that all share", async () 
   expect(totals.map(({ total }) => total)).toEqual(keys.map((_, i) => (i % 10) + 1));
 });
 
-test("calls of one turn that are too much for one request go in several below 1 MB, in their order", async () => {
+test("calls of one turn that exceed one request are sent in several below 1 MB, in order", async () => {
   const piece = 300_000;
   const runs = Array.from({ length: 8 }, (_, i) =>
     store.run(append, key, { bytes: new Uint8Array(piece).fill(48 + i), maxBytes: 1e9, lifetimeMs: 0 }),
@@ -85,20 +85,20 @@ test("calls of one turn that are too much for one request go in several below 1 
   for (const { bytes } of stage.rest.requests) expect(bytes).toBeLessThan(1e6);
 });
 
-test("a call larger than a request should be goes alone, whole", async () => {
+test("a call above the size of a request is sent alone, as a whole", async () => {
   const bytes = Uint8Array.from({ length: 1_500_001 }, (_, i) => (i * i) & 255);
   await store.run(append, key, { bytes, maxBytes: 1e9, lifetimeMs: 0 });
   expect((await stage.raw.getBuffer(key))!.equals(bytes)).toBe(true);
 });
 
-test("numbers are decimal text, however large, and none is JSON's", async () => {
+test("numbers are decimal text of any size, not JSON numbers", async () => {
   const numbers = [0, -0, 1e21, 2 ** 53, 0.1, -1.5e-7, Number.POSITIVE_INFINITY, Number.NaN];
   for (const lifetimeMs of numbers) await store.run(append, key, { ...input("x"), lifetimeMs }).catch(() => {});
   const sent = stage.rest.requests.map(({ commands }) => commands[0]!.at(-2));
   expect(new Set(sent)).toEqual(new Set(numbers.map(String)));
 });
 
-test("texts as they are over TCP: empty, NUL, a byte order mark, half a pair", async () => {
+test("texts are the same as over TCP: empty, NUL, a byte order mark, half a surrogate pair", async () => {
   const ids = ["", "\u0000abc", "\ufeffa", "ä€", "𝄞"];
   const one: Operation<string, number> = { ...tally, encode: (id) => [id] };
   for (const id of [...ids, "a\ud800"]) await store.run(one, store.keyOf(`id ${id.length} ${ids.indexOf(id)}`), id);
@@ -125,7 +125,7 @@ test("an injected fetch receives one POST, with the token only in its header", a
   for (const [url, { body }] of seen) expect(url + (await (body as Blob).text())).not.toContain(stage.rest.token);
 });
 
-test("a fetch that throws, rejects with nothing, or never answers settles every call by its deadline", async () => {
+test("if fetch throws, rejects with undefined or never answers, every call is settled by its deadline", async () => {
   const throwing = () => {
     throw new TypeError("no network");
   };

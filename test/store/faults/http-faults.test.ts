@@ -48,7 +48,7 @@ describe.each(Object.entries(LOST))("a reply that is lost: %s", (_name, fault) =
     expect(await stage.raw.get(key)).toBe("0001");
   });
 
-  test("another is not sent again and says that it may have been applied", async () => {
+  test("any other call is not sent again, and may have been applied", async () => {
     faults(fault);
     const run = store.run(append, key, input("x"));
     await expect(run).rejects.toMatchObject({ code: "UNAVAILABLE", transient: true, applied: "unknown" });
@@ -57,7 +57,7 @@ describe.each(Object.entries(LOST))("a reply that is lost: %s", (_name, fault) =
   });
 });
 
-test("a request that is lost: nothing is applied, a repeatable call goes through", async () => {
+test("a lost request: nothing is applied, and a repeatable call succeeds", async () => {
   faults({ cut: "before it is run" }, { cut: "before it is run" });
   await expect(store.run(append, key, input("x"))).rejects.toMatchObject({ applied: "unknown" });
   expect(await store.run(tally, key, "0001")).toBe(1);
@@ -71,18 +71,15 @@ test.each([500, 502, 503, 504, 408])("HTTP %s counts as no answer", async (statu
   expect(await store.run(tally, key, "0001")).toBe(1);
 });
 
-test.each([302, 403, 404, 405, 413])(
-  "HTTP %s is a refusal: nothing was run, and nothing is sent again",
-  async (status) => {
-    faults({ status, headers: { Location: stage.rest.url } });
-    const run = store.run(tally, key, "0001");
-    await expect(run).rejects.toMatchObject({ code: "UNAVAILABLE", transient: false, applied: "no" });
-    await expect(run).rejects.toThrow(String(status));
-    expect(stage.asked).toHaveLength(1);
-  },
-);
+test.each([302, 403, 404, 405, 413])("HTTP %s is a refusal: nothing ran, and nothing is sent again", async (status) => {
+  faults({ status, headers: { Location: stage.rest.url } });
+  const run = store.run(tally, key, "0001");
+  await expect(run).rejects.toMatchObject({ code: "UNAVAILABLE", transient: false, applied: "no" });
+  await expect(run).rejects.toThrow(String(status));
+  expect(stage.asked).toHaveLength(1);
+});
 
-test("a server whose scripts were flushed gets them with the next call, and once", async () => {
+test("a server whose scripts were flushed gets them once, with the next call", async () => {
   await stage.raw.script("FLUSH");
   const runs = [1, 2, 3].map((i) => store.run(append, store.keyOf(`${i}`), input("x")));
   const counted = store.run(tally, key, "0001");
@@ -93,7 +90,7 @@ test("a server whose scripts were flushed gets them with the next call, and once
   expect(stage.asked.at(-1)).toBe("EVALSHA");
 });
 
-test("HTTP 429 is waited out, as long as the server asks for", async () => {
+test("HTTP 429: the store waits as long as the server asks for", async () => {
   const patient = stage.open({ deadline: 10_000 });
   const beganMs = performance.now();
   faults({ status: 429, headers: { "Retry-After": "1" } });
@@ -105,7 +102,7 @@ test("HTTP 429 is waited out, as long as the server asks for", async () => {
   expect(stage.asked).toHaveLength(5);
 });
 
-test("HTTP 429 beyond the deadline: UNAVAILABLE, and not applied", async () => {
+test("HTTP 429 beyond the deadline: UNAVAILABLE and not applied", async () => {
   stage.rest.faultOf = () => ({ status: 429, headers: { "Retry-After": "3600" } });
   for (let i = 0; i < 2; i++)
     await expect(store.run(append, key, input("x"))).rejects.toMatchObject({
@@ -116,21 +113,21 @@ test("HTTP 429 beyond the deadline: UNAVAILABLE, and not applied", async () => {
   expect(stage.asked).toHaveLength(1);
 });
 
-test("a token that is refused is no passing failure", async () => {
+test("a refused token is not transient", async () => {
   const stranger = stage.open({ token: "wrong" });
   const run = stranger.run(tally, key, "0001");
   await expect(run).rejects.toMatchObject({ code: "UNAVAILABLE", transient: false, applied: "no" });
   await expect(run).rejects.toThrow(/token was refused: HTTP 401: WRONGPASS/);
 });
 
-test("a slow server: a repeatable call is asked again, and the request that nobody waits for is aborted", async () => {
+test("a slow server: a repeatable call is sent again, and a request without waiting callers is aborted", async () => {
   faults(held().fault);
   expect(await store.run(tally, key, "0001")).toBe(1);
   expect(stage.asked).toHaveLength(2);
   await until("the first is aborted", () => stage.rest.requests[0]!.isAborted());
 });
 
-test("a slow server: a question for what endangers data is given up with the calls beside it", async () => {
+test("a slow server: a check of dangerous settings is given up with the calls beside it", async () => {
   stage.rest.faultOf = () => held().fault;
   const warned = stage.open({ deadline: 50, onWarning: () => {} });
   await expect(warned.run(append, key, input("x"))).rejects.toMatchObject({ code: "DEADLINE" });
@@ -138,7 +135,7 @@ test("a slow server: a question for what endangers data is given up with the cal
   expect(stage.asked.join(" ")).toContain("INFO");
 });
 
-test("a slow server: another is DEADLINE, and may be applied later", async () => {
+test("a slow server: any other call is DEADLINE, and may be applied later", async () => {
   const { fault, release } = held();
   faults(fault);
   await expect(store.run(append, key, input("x"))).rejects.toMatchObject({ code: "DEADLINE", applied: "unknown" });
@@ -175,7 +172,7 @@ test("an abort rejects its call with the reason, and no other", async () => {
   expect(await runs[1]).toMatchObject({ length: 1 });
 });
 
-test("a server that is away is UNAVAILABLE, nothing applied; it goes on when it is back", async () => {
+test("a server that is away is UNAVAILABLE and nothing is applied; calls succeed when it is back", async () => {
   const first = await startRest(stage.server.url);
   const traveller = stage.open({ url: first.url, token: first.token, deadline: 300 });
   await traveller.run(append, key, input("x"));

@@ -10,7 +10,7 @@ const BUSY = "-BUSY Redis is busy running a script\r\n";
 beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
 afterEach(() => void vi.useRealTimers());
 
-test("a reason that was said on a connection stands while the next is silent, for a second", () => {
+test("the reason of one connection stands for a second while the next one is silent", () => {
   const lastError = new LastError("unreached");
   lastError.connected();
   expect(lastError.current?.message).toMatch(/accepts connections and does not answer/);
@@ -24,7 +24,7 @@ test("a reason that was said on a connection stands while the next is silent, fo
   expect(lastError.current?.message).toMatch(/accepts connections and does not answer/);
 });
 
-test("a connection that closes in silence does not take the reason of the next away", () => {
+test("a connection that closes without a reason keeps the reason of the next", () => {
   const lastError = new LastError("unreached");
   for (let times = 0; times < 3; times++) {
     lastError.connected();
@@ -35,7 +35,7 @@ test("a connection that closes in silence does not take the reason of the next a
   expect(lastError.current?.message).toMatch(/may expect TLS/);
 });
 
-test("why there was no connection is over with the next one, and so is what gives no reason", () => {
+test("the next connection ends the reason why there was none, and a reason that names nothing", () => {
   const lastError = new LastError("unreached");
   lastError.failed(new Error("connect ECONNREFUSED 127.0.0.1:1"));
   lastError.connected();

@@ -56,7 +56,7 @@ describe.each([
     expect(await load(functions.loading(script))).toBe(functions.nameOf(script));
   });
 
-  test("what functions keep between calls is bounded", async () => {
+  test("the memory that functions keep between calls is bounded", async () => {
     const store = redisStore(server.url, { scripting: "functions" });
     const queue = new DelayQueue<string>(store, "q", { shards: 1 });
     const addMany = (from: number) =>

@@ -4,7 +4,7 @@ import { Outage } from "../../../src/store/health/outage.ts";
 const DEADLINE_MS = 300;
 const LONGEST_PAUSE_MS = 1000;
 
-test("one probe at a time, and the pause between two is at most a second, however long the outage is", () => {
+test("there is one probe at a time, and at most a second between two, however long the outage", () => {
   const outage = new Outage("db:6379", "k", new Error("connect ECONNREFUSED"));
   const pausesMs: number[] = [];
   for (let nowMs = 0, probes = 0; probes < 50; probes++) {
@@ -26,7 +26,7 @@ test("one probe at a time, and the pause between two is at most a second, howeve
   expect(new Set(pausesMs.slice(10)).size).toBeGreaterThan(30);
 });
 
-test("a call is the probe only where no timer began it; then no other is, until that one is overdue", () => {
+test("a call is the probe only if no timer began one; there is no other until it is overdue", () => {
   const outage = new Outage("db:6379", "k", undefined);
   outage.failed(0, undefined);
   const dueMs = outage.restMs(0);
@@ -37,7 +37,7 @@ test("a call is the probe only where no timer began it; then no other is, until 
   expect(outage.beginByCall(dueMs + 252 + DEADLINE_MS + 250, DEADLINE_MS)).toBe(true);
 });
 
-test("what says nothing takes no reason's place, another reason does", () => {
+test("an error without a reason replaces no reason; another reason does", () => {
   const outage = new Outage("db:6379", "k", new Error("the connection closed before the answer"));
   expect(outage.reason).toBe("the connection closed before the answer");
   outage.failed(0, new Error("connect ECONNREFUSED 127.0.0.1:1"));

@@ -39,7 +39,7 @@ describe.each(Object.keys(troubles))("%s", (name) => {
   afterAll(() => trouble?.end());
 
   test.concurrent.each(Object.keys(stores))(
-    "%s: each structure names the reason, and whether a retry can help",
+    "%s: each structure names the reason, and whether a retry may help",
     async (of) => {
       if (trouble.except === of) return;
       const { store, end } = stores[of]!(trouble.url);

@@ -7,14 +7,14 @@ import { append, tally } from "../ops/operations.ts";
 const stage = new RedisStage();
 
 describe("failing servers", () => {
-  test("a killed connection comes back by itself", async () => {
+  test("a killed connection is opened again", async () => {
     const store = stage.open();
     await store.run(append, store.keyOf("k"), input("x"));
     await stage.raw.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
     expect((await store.run(append, store.keyOf("k"), input("y"))).length).toBe(2);
   });
 
-  test("one that stands still: calls end at their deadline, later ones are served", async () => {
+  test("a server that stands still: calls end at their deadline, later ones succeed", async () => {
     const store = stage.open({ deadline: 150 });
     await store.run(append, store.keyOf("k"), input("x"));
     stage.server.pause();
@@ -31,7 +31,7 @@ describe("failing servers", () => {
     expect(await store.run(tally, store.keyOf("t"), "0002")).toBe(2);
   });
 
-  test("one out of memory: what would grow is OVERLOADED, not applied", async () => {
+  test("a server out of memory: calls that need memory are OVERLOADED and not applied", async () => {
     const store = stage.open();
     await store.run(append, store.keyOf("k"), input("x"));
     await stage.raw.config("SET", "maxmemory", "1");
@@ -44,7 +44,7 @@ describe("failing servers", () => {
     expect((await store.run(append, store.keyOf("k"), input("z"))).length).toBe(2);
   });
 
-  test("one that is read-only for a while is tried again", async () => {
+  test("a server that is read-only for a while is tried again", async () => {
     const store = stage.open({ deadline: 5000 });
     await store.run(append, store.keyOf("k"), input("x"));
     await stage.raw.replicaof("127.0.0.1", "1");
@@ -58,7 +58,7 @@ describe("failing servers", () => {
     expect((await run).length).toBe(2);
   });
 
-  test("one that appears only later: UNAVAILABLE within the deadline with the cause, then served", async () => {
+  test("a server that starts later: UNAVAILABLE within the deadline with the cause, then calls succeed", async () => {
     const port = await freePort();
     const store = stage.open({ deadline: 200 }, `redis://127.0.0.1:${port}`);
     await expect(store.run(append, store.keyOf("k"), input("x"))).rejects.toMatchObject({
@@ -77,7 +77,7 @@ describe("failing servers", () => {
     }
   });
 
-  test("too many bytes that wait are refused", async () => {
+  test("too many waiting bytes are refused", async () => {
     const store = stage.open({ maxPendingBytes: 1000 });
     const bytes = Buffer.alloc(2000);
     const first = store.run(append, store.keyOf("k"), { ...input(""), bytes });

@@ -38,7 +38,7 @@ describe.each([...single, ...many])("replicas: $name", ({ name, open }) => {
   });
   const keyOf = (what: string) => store.keyOf(`${what} ${name}`);
 
-  test("a step is answered when as many replicas have it", async () => {
+  test("a step is answered once enough replicas have it", async () => {
     const runs = Array.from({ length: 20 }, (_, i) =>
       store.run(append, keyOf(`there ${i}`), input("x"), { replicas: 1 }),
     );
@@ -51,7 +51,7 @@ describe.each([...single, ...many])("replicas: $name", ({ name, open }) => {
     replica.disconnect();
   });
 
-  test("where fewer confirm it rejects, and may have been applied; others in the same turn are not harmed", async () => {
+  test("with too few replicas a step rejects and may have been applied; others in the turn are unaffected", async () => {
     const results = await Promise.allSettled([
       store.run(append, keyOf("few"), input("x"), { replicas: 2 }),
       store.run(tally, keyOf("few tally"), "0001", { replicas: 2 }),
@@ -69,7 +69,7 @@ describe.each([...single, ...many])("replicas: $name", ({ name, open }) => {
   });
 });
 
-test("in memory there are none: asking for them is refused, and so is what is no number of replicas", async () => {
+test("a memory store has no replicas: it refuses them, and invalid numbers of them", async () => {
   const store = memoryStore();
   const run = store.run(append, store.keyOf("k"), input("x"), { replicas: 1 });
   await expect(run).rejects.toMatchObject({ code: "ARGUMENT" });

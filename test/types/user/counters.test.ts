@@ -5,7 +5,7 @@ import { memoryStore } from "../../../src/entries/memory-store.ts";
 const AT = Date.UTC(2026, 0, 31);
 const flow = new Counters(memoryStore(), "flow", { dimensions: ["site", "lane"] });
 
-test("a value is asked for each dimension, and for nothing else", async () => {
+test("a value is required for each dimension, and for no other name", async () => {
   const calls = [
     // @ts-expect-error: without its other dimension
     () => flow.add({ lane: "1" }),
@@ -21,7 +21,7 @@ test("a value is asked for each dimension, and for nothing else", async () => {
   for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "ARGUMENT" });
 });
 
-test("a dimension that was added is one of them, wherever it stands", async () => {
+test("an added dimension is one of the dimensions everywhere", async () => {
   const grown = new Counters(memoryStore(), "flow", { dimensions: ["site"], addedDimensions: ["lane"] });
   // @ts-expect-error: without the one that was added
   await expect(grown.add({ site: "a" })).rejects.toMatchObject({ code: "ARGUMENT" });
@@ -37,7 +37,7 @@ test("a dimension that was added is one of them, wherever it stands", async () =
   expect(of([], ["lane"])).toThrow("dimensions is");
 });
 
-test("rows have values as they were added", async () => {
+test("rows have the values that were added", async () => {
   await flow.add({ site: "a", lane: "1" }, { at: AT });
   const [row] = await flow.read();
   expectTypeOf(row!.values).toEqualTypeOf<Readonly<Record<"site" | "lane", string>>>();

@@ -5,7 +5,7 @@ import { kernel, LocalSeries, type LockedWindow, type Series, type WindowStats }
 const local = new LocalSeries({ clock: () => 0 });
 for (const value of [1, 2, 3]) local.record(value);
 
-test("the requested percentiles are numbers, and no other is there", () => {
+test("the requested percentiles are numbers, and others do not exist", () => {
   const { percentiles } = local.stats({ percentiles: [50, 99.9] });
   expectTypeOf(percentiles).toEqualTypeOf<Record<50 | 99.9, number>>();
   expect(percentiles[50]).toBe(2);
@@ -19,7 +19,7 @@ test("without a list they are 50, 90 and 99", () => {
   expect(Object.keys(percentiles)).toEqual(["50", "90", "99"]);
 });
 
-test("of a list that is known at run time, each may be missing", () => {
+test("a percentile of a list that is known only at run time may be missing", () => {
   const list: number[] = [50, 90];
   const general: WindowStats = local.stats({ percentiles: list });
   expectTypeOf(general.percentiles).toEqualTypeOf<Record<number, number>>();
