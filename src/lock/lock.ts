@@ -66,8 +66,8 @@ export class Lock {
 
   /**
    * Runs `fn` while the lock is held, and resolves with its result. Resolves with null, without a call of `fn`, if others
-   * held the lock for all of `wait` (default 10 s). Releases the lock when `fn` has ended. A failed release is ignored,
-   * because the lease ends the hold. `fn` uses `held.signal` and `held.fence` to react to a lost lease.
+   * held the lock for all of `wait` (default 10 s). Rejects as `fn` rejects. Releases the lock when `fn` has ended. A
+   * failed release is ignored, because the lease ends the hold. `fn` uses `held.signal` and `held.fence` to react to a lost lease.
    */
   async withLock<T>(fn: (held: HeldLock) => T | Promise<T>, options: TryLockOptions = {}): Promise<T | null> {
     const held = await this.#at.run("withLock", () => {

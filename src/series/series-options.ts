@@ -44,7 +44,10 @@ export interface SeriesOptions {
 }
 
 export interface RecordOptions {
-  /** Time of the event; default: the server's time on arrival. Required with `clock: "event"`. */
+  /**
+   * Time of the event, in ms since 1970; default: the server's time on arrival. Required with `clock: "event"`. Rejects
+   * with LATE if it is older than the retention, and with EARLY if it is more than 60 s ahead.
+   */
   at?: number | Date | undefined;
   /** Aborts the wait. The event may still be written. */
   signal?: AbortSignal | undefined;

@@ -164,6 +164,7 @@ export interface Store {
   readonly leaseClock: Clock;
   /** Reports a failure that no call rejects with. */
   report?(failure: StoreFailure): void;
+  /** Ends the connection. Close the structures first, because events that wait for the store are dropped. */
   close(): Promise<void>;
 }
 

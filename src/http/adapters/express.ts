@@ -28,8 +28,9 @@ export interface ExpressLimiterOptions<Request, Response> extends LimiterOptions
 
 /**
  * Returns Express middleware that passes or denies each request as the limiter decides. It also works with Connect and
- * with plain Node requests. The decision is `request.rateLimit` and `decisionOf(request)`. The client's address is
- * `request.ip`, which follows Express's setting "trust proxy". Errors go to `next`. Throws ARGUMENT for wrong options.
+ * with plain Node requests. The decision is `decisionOf(request)`, and `request.rateLimit` without a
+ * type. The client's address is `request.ip`, which follows Express's setting "trust proxy". Errors go to `next`. Throws
+ * ARGUMENT for wrong options.
  */
 export function expressLimiter<
   Request extends ExpressRequest = ExpressRequest,

@@ -35,9 +35,9 @@ export interface ScriptStoreOptions {
    *
    * - `maxmemory-policy` is not "noeviction", so the server may evict keys. Read when the store first reaches the
    * server.
-   * - `appendonly` is "no". Read when counts are first added or drained.
+   * - `appendonly` is "no". Read when counts or messages are first written.
    *
-   * Default: both are read when counts are first added or drained, and are emitted as warnings of the process, once for
+   * Default: both are read when counts or messages are first written, and are emitted as warnings of the process, once for
    * all stores. Null or false: neither is read. If INFO is not permitted, there are no warnings.
    *
    * Over HTTP each setting costs a command, so the default reads neither. With `onWarning`, each is read once for all
