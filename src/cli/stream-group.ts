@@ -13,7 +13,7 @@ export interface StreamEntry {
   fields: Record<string, string> | undefined;
 }
 
-type Read = [stream: string, entries: [id: string, fields: string[] | null][]];
+type StreamReply = [stream: string, entries: [id: string, fields: string[] | null][]];
 
 /**
  * One worker of a consumer group of a Redis stream. Its consumer name is the first free slot of w0, w1, .... Delivered
@@ -86,8 +86,8 @@ export class StreamGroup {
     if (this.#replicas > 0 && Number(confirmed) < this.#replicas)
       throw new Error(`${confirmed} of ${this.#replicas} replicas have the entries delivered to ${consumer}`);
     // [stream, entries], in RESP2 within one more list.
-    const reply = read as Read | [Read] | null;
-    const [, list] = (Array.isArray(reply?.[0]) ? reply[0] : (reply ?? ["", []])) as Read;
+    const reply = read as StreamReply | [StreamReply] | null;
+    const [, list] = (Array.isArray(reply?.[0]) ? reply[0] : (reply ?? ["", []])) as StreamReply;
     return list.map(([id, fields]) => ({ id, fields: fields === null ? undefined : pairsOf(fields) }));
   }
 

@@ -80,9 +80,9 @@ export function countersSettings(options: CountersOptions): CountersSettings {
 function dimensionSettings({ dimensions, addedDimensions = [] }: CountersOptions) {
   if (!Array.isArray(dimensions) || dimensions.length < 1 || dimensions.length > MAX_DIMENSIONS)
     throw argumentError("dimensions", dimensions, `an array of 1 to ${MAX_DIMENSIONS} names`);
-  const most = MAX_DIMENSIONS - dimensions.length;
-  if (!Array.isArray(addedDimensions) || addedDimensions.length > most)
-    throw argumentError("addedDimensions", addedDimensions, `an array of at most ${most} names, for 16 in all`);
+  const maxAdded = MAX_DIMENSIONS - dimensions.length;
+  if (!Array.isArray(addedDimensions) || addedDimensions.length > maxAdded)
+    throw argumentError("addedDimensions", addedDimensions, `an array of at most ${maxAdded} names, for 16 in all`);
   for (const [option, names] of Object.entries({ dimensions, addedDimensions }))
     for (const name of names)
       if (typeof name !== "string" || !/^[A-Za-z]\w{0,47}$/.test(name))

@@ -112,7 +112,7 @@ export class FleetMetrics {
   /** One name's numbers, including unsent ones; zeros for an unknown name. One or two round trips. */
   async read(name: string): Promise<MetricView> {
     try {
-      const { nowMs, names } = await this.#read(name === "" ? { first: 0, most: 1 } : { first: 1, most: 1000, name });
+      const { nowMs, names } = await this.#read(name === "" ? { first: 0, limit: 1 } : { first: 1, limit: 1000, name });
       if (names[0]?.isDamaged) throw this.#damaged(name);
       return viewOf(names[0]?.buckets ?? [], nowMs, this.#settings);
     } catch (error) {
@@ -128,7 +128,7 @@ export class FleetMetrics {
     const all = new Map<string, MetricView>();
     try {
       for (let first = 0; ; first += PAGE_NAMES) {
-        const { nowMs, names } = await this.#read({ first, most: PAGE_NAMES });
+        const { nowMs, names } = await this.#read({ first, limit: PAGE_NAMES });
         for (const { name, buckets, isDamaged } of names) {
           if (isDamaged) this.#emitDamaged("readAll", name);
           all.set(name, viewOf(buckets, nowMs, this.#settings));
@@ -231,9 +231,9 @@ export class FleetMetrics {
     this.#listeners.emit("error", { error: this.#at.outer(operation, this.#damaged(name)) as OrielError });
   }
 
-  async #read({ first, most, name = "" }: { first: number; most: number; name?: string }) {
+  async #read({ first, limit, name = "" }: { first: number; limit: number; name?: string }) {
     this.#emitErrors("read", await this.#flush());
-    return this.#store.run(read, this.#key, { ...this.#settings.shape, first, most, name }) as Promise<{
+    return this.#store.run(read, this.#key, { ...this.#settings.shape, first, limit, name }) as Promise<{
       nowMs: number;
       names: NameBuckets[];
     }>;

@@ -5,10 +5,10 @@ import { readStrings } from "../store/message-pack.ts";
 import { isValidBucket, unpackBuckets } from "./bucket.ts";
 import { layoutOf, type RingShape, ringAt } from "./ring.ts";
 
-export interface Read extends RingShape {
-  /** Number of the first name (0: all others), and how many names, up to 100. */
+export interface BucketQuery extends RingShape {
+  /** Number of the first name (0: all others), and the maximum number of names, up to 100. */
   first: number;
-  most: number;
+  limit: number;
   /** Reads only this name; "": every name. */
   name: string;
 }
@@ -23,22 +23,22 @@ export interface NameBuckets {
 const decoder = new TextDecoder();
 
 /** The buckets of some names; law in lua/fleet/read.lua. */
-export const read: Operation<Read, { nowMs: number; names: NameBuckets[] }> = {
+export const read: Operation<BucketQuery, { nowMs: number; names: NameBuckets[] }> = {
   name: "fleet/read",
   script: readScript,
   keyCount: 1,
   arity: 5,
   repeatable: true,
-  encode: ({ first, most, name, ...shape }) => [layoutOf(shape), shape.sampleCount, first, most, name],
+  encode: ({ first, limit, name, ...shape }) => [layoutOf(shape), shape.sampleCount, first, limit, name],
   decode(reply) {
     const strings = readStrings(reply, REPLY_BYTES);
     const names: NameBuckets[] = [];
     for (let i = 0; i < strings.length; i += 2) names.push(namedOf(decoder.decode(strings[i]), strings[i + 1]!));
     return { nowMs: new DataView(reply.buffer, reply.byteOffset).getFloat64(REPLY_NOW_MS_AT, true), names };
   },
-  local(keys, key, { first, most, name: wanted, ...shape }, nowMs) {
+  local(keys, key, { first, limit, name: wanted, ...shape }, nowMs) {
     const ring = ringAt(keys, key, layoutOf(shape));
-    const names = ["", ...ring.names].slice(first, first + most);
+    const names = ["", ...ring.names].slice(first, first + limit);
     return {
       nowMs,
       names: names

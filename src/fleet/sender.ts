@@ -112,7 +112,7 @@ export class Sender {
     if (this.#isTimeKnown) return;
     const { store, key, shape } = this.#options;
     const sentAtMs = store.leaseClock();
-    const { nowMs } = await store.run(read, key, { ...shape, first: 0, most: 0, name: "" });
+    const { nowMs } = await store.run(read, key, { ...shape, first: 0, limit: 0, name: "" });
     if (this.#isTimeKnown) return;
     this.#aheadMs = nowMs - (sentAtMs + store.leaseClock()) / 2;
     this.unsent.rebase((startMs) => bucketStartMs(startMs + this.#aheadMs, shape.bucketMs, "FleetMetrics"));

@@ -168,7 +168,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** Whether a store's server can be used. In a cluster: whether all nodes can be used that calls have needed so far. */
+/** Whether a store's server can be used. In a cluster: whether all nodes that calls have needed so far can be used. */
 export interface StoreHealth {
   readonly state: "up" | "down";
   /** Start of this state, in ms since 1970. */

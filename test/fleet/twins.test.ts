@@ -50,7 +50,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
             }),
           }),
     ),
-  fc.record({ shape, first: fc.nat(3), most: fc.nat(3), name }).map(
+  fc.record({ shape, first: fc.nat(3), limit: fc.nat(3), name }).map(
     ({ shape, ...asked }): Step =>
       (store) =>
         store.run(read, KEY, { ...shape, ...asked }),

@@ -1,10 +1,10 @@
 /** The most recently used keys of rows that the table has, up to a maximum. */
 export class KnownKeys {
   readonly #keys = new Set<string>();
-  readonly #most: number;
+  readonly #maxKeys: number;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(maxKeys: number) {
+    this.#maxKeys = maxKeys;
   }
 
   /** Whether the key is known. It becomes the most recently used one. */
@@ -17,7 +17,7 @@ export class KnownKeys {
   add(key: string): void {
     this.#keys.delete(key);
     this.#keys.add(key);
-    if (this.#keys.size <= this.#most) return;
+    if (this.#keys.size <= this.#maxKeys) return;
     for (const oldest of this.#keys) {
       this.#keys.delete(oldest);
       return;

@@ -10,7 +10,7 @@ import { BUFFERED, type Recorded, STORED } from "../series-options.ts";
 interface DatedCall {
   frames: DatedFrame[];
   count: number;
-  waiting: Deferred<Written>;
+  waiting: Deferred<CallOutcome>;
 }
 
 interface DatedFrame {
@@ -19,7 +19,7 @@ interface DatedFrame {
 }
 
 /** How many of a call's events were written, and why the others were not. */
-export interface Written {
+export interface CallOutcome {
   count: number;
   refusal?: OrielError;
   recorded: Recorded;
@@ -108,9 +108,9 @@ export class Batch {
     });
   }
 
-  addDated(values: Column, times: Float64Array): Promise<Written> {
+  addDated(values: Column, times: Float64Array): Promise<CallOutcome> {
     const frames = datedFrames(values, times);
-    const call = { frames, count: values.length, waiting: deferred<Written>() };
+    const call = { frames, count: values.length, waiting: deferred<CallOutcome>() };
     if (this.#dated === NO_CALLS) this.#dated = [];
     this.#dated.push(call);
     for (const frame of frames) this.#datedBytes += frameSize(this.#valueType, frame.values.length, true);

@@ -16,7 +16,7 @@ import type { SeriesSettings } from "../series-options.ts";
 import type { Batch } from "./batch.ts";
 
 /** The store's answer to a batch. Without verdicts, all of it was written. */
-export type Written = Seen & { verdicts?: Uint8Array; isOnlyCopy?: boolean | undefined };
+export type AppendAnswer = Seen & { verdicts?: Uint8Array; isOnlyCopy?: boolean | undefined };
 
 /** One process as a producer. It numbers its frames, appends them to the open chunk, and closes chunks that are due. */
 export class JournalWriter {

@@ -9,7 +9,7 @@ import type { SeriesSettings } from "../series-options.ts";
 import { type ServerQuery, ServerStats } from "../server/server-queries.ts";
 import type { Batch } from "./batch.ts";
 import { JournalView } from "./journal-view.ts";
-import { JournalWriter, type Written } from "./journal-writer.ts";
+import { type AppendAnswer, JournalWriter } from "./journal-writer.ts";
 import type { OfflineBuffer } from "./offline-buffer.ts";
 import type { CommitFailure, Session } from "./session.ts";
 
@@ -38,7 +38,7 @@ export class OnlineSession implements Session {
     const asked = this.view.age.now();
     const { rollbacks } = this.view;
     const before = rollbacks.seen;
-    let cut: JournalAnswer | Written;
+    let cut: JournalAnswer | AppendAnswer;
     try {
       if (!batch) cut = await this.reader.open(this.view.known, lookbackOf(queries));
       else if (queries.length > 0) cut = await this.#writer.append(batch, this.view.known, lookbackOf(queries));

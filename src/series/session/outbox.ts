@@ -6,7 +6,7 @@ import { checkValue } from "../../kernel/nan.ts";
 import { columnOf, timesOf } from "../../stats/values.ts";
 import { instantMs } from "../../time.ts";
 import { BUFFERED, type Recorded, type SeriesSettings, STORED } from "../series-options.ts";
-import { Batch, type Written } from "./batch.ts";
+import { Batch, type CallOutcome } from "./batch.ts";
 
 /** An upper bound: 4 bytes of time and 8 of value. A call's share of a batch then fits into one append. */
 const DATED_BYTES_PER_EVENT = 12;
@@ -76,7 +76,7 @@ export class Outbox {
     const total = values.length;
     if (total === 0) return Promise.resolve(STORED);
     if (isBounded) this.#checkRoom(total, times !== undefined);
-    const parts: Promise<Written>[] = [];
+    const parts: Promise<CallOutcome>[] = [];
     for (let from = 0; from < total; ) {
       let count: number;
       if (times) {
@@ -153,7 +153,7 @@ export class Outbox {
   }
 }
 
-async function all(parts: Promise<Written>[], total: number): Promise<Recorded> {
+async function all(parts: Promise<CallOutcome>[], total: number): Promise<Recorded> {
   let written = 0;
   let isBuffered = false;
   let isUnknown = false;

@@ -12,7 +12,7 @@ import { Unconfirmed } from "./confirmation.ts";
 import { NOT_LOADED } from "./scripting.ts";
 import { settle } from "./settle.ts";
 
-/** Returns the script of an operation. `leading` returns arguments before those of the calls; tests pass a clock so. */
+/** Returns the script of an operation. `leading` returns arguments that precede those of the calls. */
 export type ScriptOf = (operation: Operation<unknown, unknown>) => Script & { leading?: () => Argument[] };
 
 export interface DeliveryOptions {

@@ -3,7 +3,7 @@ import type { Argument } from "../contract.ts";
 /**
  * Encodes a command in Redis' protocol: *count, then $length and the bytes of each part. Strings are sent as UTF-8,
  * numbers as decimal text. Bytes are copied, so the arguments may change after this returns. Adjacent texts are written
- * together, because one write costs more than its bytes.
+ * together, because each write has a fixed cost.
  */
 export function encodeCommand(parts: readonly Argument[]): Buffer {
   const texts: (string | Uint8Array)[] = new Array(parts.length);
