@@ -1,3 +1,5 @@
+import { warn } from "./warn.ts";
+
 let isWarned = false;
 
 /**
@@ -18,14 +20,6 @@ export function warnOfFractions(percentiles: readonly number[]): void {
   const percent = Number((fraction * 100).toPrecision(12));
   warn(
     `percentiles is [${percentiles.slice(0, 5).join(", ")}]: each is in percent, from 0 to 100; did you mean ${percent}?`,
+    "ORIEL_PERCENTILES_AS_FRACTIONS",
   );
-}
-
-type Emit = (warning: string, options: { type: string; code: string }) => void;
-
-function warn(text: string): void {
-  const { process } = globalThis as { process?: { emitWarning?: Emit } };
-  const code = "ORIEL_PERCENTILES_AS_FRACTIONS";
-  if (typeof process?.emitWarning === "function") process.emitWarning(text, { type: "OrielWarning", code });
-  else console.warn(`OrielWarning: ${text} (${code})`);
 }

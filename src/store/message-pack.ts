@@ -8,8 +8,8 @@ const STRING_HEAD_BYTES = 5;
 /** Longest string in bytes whose length fits into a head of one byte. */
 const MAX_SHORT_BYTES = 31;
 
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+const encoder = /* @__PURE__ */ new TextEncoder();
+const decoder = /* @__PURE__ */ new TextDecoder();
 
 /** Packs an array of strings, of text or bytes, as MessagePack. Source: the MessagePack specification. */
 export function packStrings(strings: readonly (string | Uint8Array)[]): Uint8Array {

@@ -2,7 +2,6 @@
 
 const KEY_CHARACTERS = 765;
 const MAX_VALUE_CHARACTERS = 255;
-const MINUTE_MS = 60_000;
 
 /**
  * Maximum UTF-16 units of a value: 255 with up to three dimensions, otherwise 765 divided by the dimensions. A primary
@@ -18,5 +17,5 @@ export function isStorable(text: unknown, longest: number): text is string {
 }
 
 /** The years 1000 to 9999: all databases have timestamps for them, with days of any time zone. */
-export const MIN_START_MS = Date.UTC(1000, 0);
-export const MAX_START_MS = Date.UTC(10_000, 0) - MINUTE_MS;
+export const MIN_START_MS = /* @__PURE__ */ Date.UTC(1000, 0);
+export const MAX_START_MS = /* @__PURE__ */ Date.UTC(9999, 11, 31, 23, 59);

@@ -1,5 +1,6 @@
 import { idleTimeout } from "../../async/timers.ts";
 import type { OrielError } from "../../errors.ts";
+import { warn } from "../../warn.ts";
 
 /**
  * A failure that no call rejects with: the number of events that were not, or may not have been, recorded, and the
@@ -55,12 +56,4 @@ export function failureReports(
   return (failure) => {
     if (!emit(failure)) warnings.add(failure);
   };
-}
-
-type Emit = (warning: string, options: { type: string; code: string }) => void;
-
-function warn(text: string, code: string): void {
-  const { process } = globalThis as { process?: { emitWarning?: Emit } };
-  if (typeof process?.emitWarning === "function") process.emitWarning(text, { type: "OrielWarning", code });
-  else console.warn(`OrielWarning: ${text}`);
 }

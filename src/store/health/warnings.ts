@@ -1,16 +1,15 @@
+import { warn } from "../../warn.ts";
 import type { ScriptClient } from "../delivery/client.ts";
 
 type Emit = (warning: string) => void;
 
 const emitted = new Set<string>();
 
-/** Emits a process warning, or prints it without a process. Each text once, whichever store it comes from. */
+/** Emits each text once, whichever store it comes from. */
 export function emitOnce(warning: string): void {
   if (emitted.has(warning)) return;
   emitted.add(warning);
-  const { process } = globalThis as { process?: { emitWarning?(text: string, type: string): void } };
-  if (process?.emitWarning) process.emitWarning(warning, "OrielWarning");
-  else console.warn(`OrielWarning: ${warning}`);
+  warn(warning);
 }
 
 /** Warns about a primary whose `maxmemory-policy` is not noeviction. */
