@@ -2,13 +2,13 @@
 -- Adds messages that become due later. A message whose id is known stays unchanged.
 -- A script: the id check and the writes of content and due time must be one step.
 -- KEYS  1 times · 2 messages
--- ARGV  1 layout · 2 MessagePack, an array of id, when and envelope by turns, up to 1000 of each; when: ms since 1970 in
---       decimal text, or "+" and ms from now
--- Reply u8 for each: 1 added, 0 known
+-- ARGV  1 layout · 2 MessagePack, an array of id, due time and envelope in alternation, up to 1000 of each. Due time: ms
+--       since 1970 in decimal text, or "+" and ms from now
+-- Reply u8 for each message: 1 added, 0 known
 -- Errors MISMATCH, CORRUPT; nothing was written
--- Law   known: waiting, claimed, dead, done and still remembered, or earlier in this call.
+-- Law   Known are the ids of waiting, claimed and dead messages, remembered ids of done ones, and ids earlier in this call.
 --       If a message is due before the previous head, publishes an empty hint to due:<times>.
--- Cost  O(messages * log of what is there)
+-- Cost  O(messages * log(stored messages))
 -- @include queue/layout
 local keys_per_step = 2
 local arguments_per_step = 2
@@ -33,7 +33,7 @@ local function step(k, a, now)
   if refused then return refused end
 
   local seq, old_levels, answers = seq_of(known[2]), levels_of(known[3], known[2]), {}
-  if not seq then return damaged(messages, "its field @seq is no number; without it, seqs begin anew") end
+  if not seq then return damaged(messages, "its field @seq is not a number; if it is deleted, seqs start again") end
   local levels, first, scores, values, here = old_levels, math.huge, {}, {}, {}
   for i = 1, #ends do
     local id, when, envelope = items[3 * i - 2], items[3 * i - 1], items[3 * i]
@@ -41,7 +41,7 @@ local function step(k, a, now)
     answers[i] = is_known and "\0" or "\1"
     if not is_known then
       here[id] = true
-      local priority = string.byte(envelope, 2)
+      local priority = string.byte(envelope, ENVELOPE_PRIORITY_AT + 1)
       local due = tonumber(when)
       if string.sub(when, 1, 1) == "+" then due = now + due end
       due = math.max(0, math.min(due, BAND_SIZE - 1))
@@ -63,6 +63,6 @@ local function step(k, a, now)
   local head = head_of(times, old_levels)
   redis.call("HSET", messages, "@layout", layout, "@seq", string.format("%.0f", seq), "@levels", levels, unpack(values))
   redis.call("ZADD", times, "+inf", "", unpack(scores))
-  if first < head then tell(times, first) end
+  if first < head then publish_due(times, first) end
   return table.concat(answers)
 end

@@ -1,6 +1,6 @@
--- An envelope of kind RAW: after its header come the bytes that were found instead of a message.
+-- An envelope of kind PAYLOAD_RAW: after its header come the bytes that were found instead of a message.
 local function raw_envelope(bytes)
-  return string.char(1, 0, RAW, 0) .. string.rep("\0", 20) .. bytes
+  return struct.pack(ENVELOPE, 1, 0, PAYLOAD_RAW, 0, 0, 0, 0) .. bytes
 end
 
 -- Moves bytes that are not a message to the dead letters, under `id`.
@@ -15,7 +15,7 @@ local function bury(times, messages, now, member, deliveries, id, why)
     return
   end
   if not string.find(digits, "^[0-9a-f]+$") or #digits < SEQ_DIGITS then digits = string.rep("0", SEQ_DIGITS) end
-  local is_raw = string.byte(value, SEQ_DIGITS + 3) == RAW
+  local is_raw = string.byte(value, SEQ_DIGITS + ENVELOPE_PAYLOAD_AT + 1) == PAYLOAD_RAW
   local kept = is_raw and string.sub(value, SEQ_DIGITS + 1) or raw_envelope(value)
   redis.call("HSET", messages, ":" .. id, digits .. kept, "!" .. id, why)
   redis.call("ZADD", times, text_of(score_of(DEAD, now, deliveries)), digits .. id)

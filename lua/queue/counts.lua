@@ -3,9 +3,9 @@
 -- A script: the numbers are of one instant.
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout
--- Reply f64 waiting, not yet due · due · claimed, lapsed ones too · dead · 1 if the queue is paused · now
+-- Reply f64 waiting, not yet due · due · claimed, including lapsed claims · dead · 1 if the queue is paused · now
 -- Errors MISMATCH, CORRUPT
--- Cost  O(priorities * log of what is there)
+-- Cost  O(priorities * log(stored messages))
 -- @include queue/layout
 local keys_per_step = 2
 local arguments_per_step = 1

@@ -2,10 +2,10 @@
 -- Lists dead messages, the earliest death first.
 -- A script: the list and the contents are of one instant.
 -- KEYS  1 times · 2 messages
--- ARGV  1 layout · 2 how many to pass over · 3 how many, 1..256
--- Reply as queue/stored-message has it
+-- ARGV  1 layout · 2 number of messages to skip · 3 maximum number of messages, 1..256
+-- Reply the messages (queue/stored-message)
 -- Errors MISMATCH, CORRUPT
--- Cost  O(log of what is there + passed over + listed)
+-- Cost  O(log(stored messages) + skipped + listed)
 -- @include queue/layout
 -- @include queue/stored-message
 local keys_per_step = 2

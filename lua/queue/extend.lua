@@ -2,11 +2,11 @@
 -- Extends the claims of messages.
 -- A script: between a read and a write another worker could claim the message.
 -- KEYS  1 times · 2 messages
--- ARGV  1 layout · 2 MessagePack, an array of member and deliveries by turns, up to 1000 of each · 3 for how long, ms
--- Reply u8 for each: 1 claimed until now + that, 0 not claimed by this delivery
+-- ARGV  1 layout · 2 MessagePack, an array of member and deliveries in alternation, up to 1000 of each · 3 duration of the claim, ms
+-- Reply u8 for each message: 1 claimed until now + duration, 0 not claimed by this delivery
 -- Errors MISMATCH, CORRUPT; nothing was written
 -- Law   A claim is never shortened.
--- Cost  O(members * log of what is there)
+-- Cost  O(members * log(stored messages))
 -- @include queue/layout
 local keys_per_step = 2
 local arguments_per_step = 3

@@ -3,7 +3,7 @@
 -- A script: state and content are of one instant.
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 id
--- Reply empty: no such message; or f64 score · u32, what messages has of it · u32, why it last failed
+-- Reply empty: no such message; or f64 score · u32 length, its value in `messages` · u32 length, why it last failed
 -- Errors MISMATCH, CORRUPT
 -- Cost  O(1)
 -- @include queue/layout

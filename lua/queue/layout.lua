@@ -1,24 +1,20 @@
--- A shard of a queue: two keys, which never expire and, once they are there, are never empty.
+-- @include layouts/queue
+-- A shard of a queue: two keys. They never expire, and once they exist they are never empty.
 --   times     sorted set; score = (band * 2^42 + ms) * 128 + deliveries, a whole number of 53 bits
---               band 0..9  waiting with that priority; ms: when it is due       member: seq, 14 hexadecimal digits, and id
---               band 10    claimed; ms: when that lapses                        member: the same
---               band 11    dead; ms: since when                                 member: the same
---               band 12    done by that delivery, and known for a while; ms: until when    member: "~" and id
---               +inf       nothing; keeps the key                               member: empty
+--               band 0..9  a waiting message of that priority; ms: when it is due   member: seq, 14 hexadecimal digits, and id
+--               band 10    a claimed message; ms: when the claim lapses             member: the same
+--               band 11    a dead message; ms: when it died                         member: the same
+--               band 12    the id of a done message; ms: until when it is known     member: "~" and id
+--               +inf       keeps the key                                            member: empty
 --   messages  hash
---               :<id>      seq, 14 digits, and envelope: u8 allowed deliveries · u8 priority · u8 kind · what its client keeps
---                          there. Kind 2: no message, but bytes that were found in the place of one; it is always dead
---               !<id>      why it last failed
---               @layout    format and number of shards; all who use the queue must agree
---               @seq       the seq given last, us: max(that before + 1, now), so that equal times come as they were added
+--               :<id>      seq, 14 digits, and the message: ENVELOPE and payload (layouts/queue.mjs). With PAYLOAD_RAW it is
+--                          always dead
+--               !<id>      why its last delivery failed
+--               @layout    format and number of shards; all processes must agree
+--               @seq       the last seq, us: max(last + 1, now), so that messages with equal times keep their order
 --               @levels    priorities that were ever used, highest first
---               @paused    there while nothing is claimed
-local BAND_SIZE = 4398046511104
-local CLAIMED, DEAD, DONE = 10, 11, 12
-local DELIVERIES_SIZE = 128
-local SEQ_DIGITS = 14
+--               @paused    exists while the queue is paused
 local MAX_TEXTS = 1000
-local RAW = 2
 local EVERY_LEVEL = "9876543210"
 
 local function score_of(band, ms, deliveries)
@@ -72,7 +68,7 @@ local function head_of(times, levels)
 end
 
 -- Publishes a hint to sleeping workers: a message is due earlier than they know.
-local function tell(times, ms)
+local function publish_due(times, ms)
   redis.pcall("PUBLISH", "due:" .. times, string.format("%.0f", ms))
 end
 

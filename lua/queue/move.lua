@@ -2,11 +2,11 @@
 -- Cancels a message, or changes when it is due.
 -- A script: a message claimed between the check and the write must be neither cancelled nor moved.
 -- KEYS  1 times · 2 messages
--- ARGV  1 layout · 2 id · 3 when, as in queue/add; empty: never
--- Reply u8 0 no such message, 1 it was, 2 it is claimed, 3 it is dead (and is not moved, but can be cancelled)
+-- ARGV  1 layout · 2 id · 3 due time, as in queue/add; empty: cancel
+-- Reply u8 0 no such message, 1 done, 2 it is claimed, 3 it is dead (it can be cancelled, but not moved)
 -- Errors MISMATCH, CORRUPT; nothing was written
 -- Law   a rescheduled message keeps its seq (its order among equal times) and its delivery count
--- Cost  O(log of what is there)
+-- Cost  O(log(stored messages))
 -- @include queue/layout
 local keys_per_step = 2
 local arguments_per_step = 3
@@ -30,6 +30,6 @@ local function step(k, a, now)
   due = math.max(0, math.min(due, BAND_SIZE - 1))
   local head = head_of(times, levels_of(known[2], known[3]))
   redis.call("ZADD", times, score_of(band, due, deliveries), member)
-  if due < head then tell(times, due) end
+  if due < head then publish_due(times, due) end
   return "\1"
 end

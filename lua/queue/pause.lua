@@ -2,7 +2,7 @@
 -- Pauses or resumes a queue. Resuming publishes a hint to sleeping workers.
 -- A script: resuming and its hint must be one step.
 -- KEYS  1 times · 2 messages
--- ARGV  1 layout · 2 "1": pause, "0": go on
+-- ARGV  1 layout · 2 "1": pause, "0": resume
 -- Reply u8 0
 -- Errors MISMATCH, CORRUPT; nothing was written
 -- Cost  O(1)
@@ -19,7 +19,7 @@ local function step(k, a, now)
     redis.call("HSET", messages, "@paused", "1")
   else
     redis.call("HDEL", messages, "@paused")
-    tell(times, 0)
+    publish_due(times, 0)
   end
   return "\0"
 end

@@ -3,10 +3,10 @@
 -- the others by time.
 -- A script: the list and the contents are of one instant.
 -- KEYS  1 times · 2 messages
--- ARGV  1 layout · 2 how many, 1..256
--- Reply f64 now · the messages, as queue/stored-message has them
+-- ARGV  1 layout · 2 maximum number of messages, 1..256
+-- Reply f64 now · the messages (queue/stored-message)
 -- Errors MISMATCH, CORRUPT
--- Cost  O(priorities * (log of what is there + listed))
+-- Cost  O(priorities * (log(stored messages) + listed))
 -- @include queue/layout
 -- @include queue/stored-message
 local keys_per_step = 2

@@ -3,19 +3,20 @@
 -- earlier deliveries are refused.
 -- A script: a message must never be both dead and waiting, or neither.
 -- KEYS  1 times · 2 messages
--- ARGV  1 layout · 2 how many of those that died first to pass over · 3 how many of them come, 0..256 · 4 MessagePack, an
---       array of up to 256 ids, which come besides
--- Reply f64 how many · f64 of those that died first, how many stay dead
+-- ARGV  1 layout · 2 number of the earliest dead messages to skip · 3 number to redrive after them, 0..256 · 4 MessagePack,
+--       an array of up to 256 further ids
+-- Reply f64 redriven messages · f64 messages of the earliest dead that stay dead
 -- Errors MISMATCH, CORRUPT; nothing was written
 -- Law   Corrupt messages stay dead. A member whose message is gone is removed.
--- Cost  O(messages * log of what is there)
+-- Cost  O(messages * log(stored messages))
 -- @include queue/layout
 local keys_per_step = 2
 local arguments_per_step = 4
 
 local function is_message(value)
-  local priority, kind = string.byte(value, SEQ_DIGITS + 2, SEQ_DIGITS + 3)
-  return priority ~= nil and priority <= 9 and kind ~= RAW
+  local first = SEQ_DIGITS + ENVELOPE_PRIORITY_AT + 1
+  local priority, payload = string.byte(value, first, first + 1)
+  return priority ~= nil and priority <= 9 and payload ~= PAYLOAD_RAW
 end
 
 local function step(k, a, now)
@@ -24,7 +25,7 @@ local function step(k, a, now)
   local refused = mismatch(messages, known[1], ARGV[a])
   if refused then return refused end
   local seq, found = seq_of(known[2]), {}
-  if not seq then return damaged(messages, "its field @seq is no number; without it, seqs begin anew") end
+  if not seq then return damaged(messages, "its field @seq is not a number; if it is deleted, seqs start again") end
   if limit > 0 then
     found = redis.call("ZRANGE", times, score_of(DEAD, 0, 0), score_of(DEAD, BAND_SIZE, DELIVERIES_SIZE - 1), "BYSCORE",
       "LIMIT", ARGV[a + 1], limit, "WITHSCORES")
@@ -53,7 +54,7 @@ local function step(k, a, now)
       local digits = string.format("%014x", seq)
       gone[#gone + 1] = found[i]
       errors[#errors + 1] = "!" .. id
-      moved[#moved + 1] = score_of(string.byte(value, SEQ_DIGITS + 2), now, 0)
+      moved[#moved + 1] = score_of(string.byte(value, SEQ_DIGITS + ENVELOPE_PRIORITY_AT + 1), now, 0)
       moved[#moved + 1] = digits .. id
       values[#values + 1] = ":" .. id
       values[#values + 1] = digits .. string.sub(value, SEQ_DIGITS + 1)
@@ -64,7 +65,7 @@ local function step(k, a, now)
     redis.call("ZADD", times, unpack(moved))
     redis.call("HSET", messages, "@seq", string.format("%.0f", seq), unpack(values))
     redis.call("HDEL", messages, unpack(errors))
-    tell(times, now)
+    publish_due(times, now)
   end
   if #orphans > 0 then redis.call("ZREM", times, unpack(orphans)) end
   return struct.pack("<dd", #gone, stay)

@@ -2,34 +2,31 @@
 -- Delivers the results of claimed messages, and claims others.
 -- A script: only the delivery that holds a claim may settle it, and no message may be claimed twice at once.
 -- KEYS  1 times · 2 messages
--- ARGV  1 layout · 2 MessagePack, an array of members that are done · 3 their deliveries, u8 each · 4 for how long their ids
---       are known after they were added, ms · 5 MessagePack, an array of member, deliveries, verb, ms and text by turns,
---       what became of others · 6 limit of messages to claim · 7 for how long, ms; up to 1000 of each
--- Verbs c: it is no message, and is dead with the bytes that were found; ms: its id, another one where its own cannot be
---       given; text: why · r: waits again, due in ms; text: its priority, a digit, and why · b: waits again, due at once, as
---       if it had not been delivered; text: its priority · x: dead; text: why
--- Reply f64 now · f64 when there is something to claim next, now: perhaps, +inf: none known · u16 results · u8 for each, those
---       that are done first: 1 kept, 0 not claimed by this delivery (stale), 2 nor kept, but it is as this would leave it: a
---       call before has brought it · u16 how many died · MessagePack, an array: first those that died, then what is claimed;
---       of each member, its score before (empty where no message can stand there), what messages has of it (empty of those
---       that died), and why it last failed, by turns
+-- ARGV  1 layout · 2 MessagePack, an array of the members of done messages · 3 their deliveries, u8 each · 4 how long their
+--       ids are remembered after they were added, ms · 5 MessagePack, an array of other results: member, deliveries, verb,
+--       ms and text in alternation · 6 maximum number of messages to claim · 7 duration of their claims, ms. At most 1000
+--       messages of each kind
+-- Verbs r: retry, due in ms; text: priority, a digit, and why it failed
+--       b: release, due at once, and the delivery does not count; text: priority
+--       x: dead; text: why
+--       c: the bytes are not a message, and become a dead letter; ms: its id, or another one if that is unusable; text: why
+-- Reply f64 now · f64 when the next message can be claimed (now: unknown, +inf: there is none) · u16 number of results ·
+--       u8 for each result, done ones first: 1 stored · 0 stale: this delivery does not hold the message · 2 repeated: it
+--       does not hold it, but an earlier call stored this result · u16 number of messages that died · MessagePack, an array:
+--       messages that died, then claimed ones. For each: member, former score (empty if it was invalid), value in `messages`
+--       (empty if it died), why it last failed
 -- Errors MISMATCH, CORRUPT; nothing was written
 -- Law   Claims lapsed messages first, up to half of the requested number, then due messages by priority, time and seq,
 --       then the other lapsed ones. A message that lapsed after its last delivery becomes dead. One call claims at
 --       most 1 MiB, or one larger message. A paused queue claims nothing. A done result counts even if its claim
 --       lapsed for the last time. A retried message that is due before all others publishes a hint. Every check that
 --       can fail comes before the first write. The script needs little memory, so it runs on a full server.
--- Cost  O((results + messages) * log of what is there)
+-- Cost  O((results + messages) * log(stored messages))
 -- @include queue/layout
 -- @include queue/bury-corrupt
 local keys_per_step = 2
 local arguments_per_step = 7
-local MAX_BYTES, MAX_DEDUPE_IDS = 1048576, 100000
-local AT_A_TIME = 32
--- A prime, so that no periodic caller misses it every time.
-local FORGET_EVERY_MS, FORGET_AT = 17, 16
 local LOOK_AROUND_EVERY_MS = 13
-local MAX_DELIVERIES = 127
 
 -- The status of a result whose message is gone: "\2" (already delivered by an earlier call) unless another delivery is
 -- known to have done it.
@@ -99,7 +96,7 @@ local function keep_others(times, messages, results, levels, now)
       end
     end
   end
-  if first < math.huge and first < head_of(times, levels) then tell(times, first) end
+  if first < math.huge and first < head_of(times, levels) then publish_due(times, first) end
   if #waiting > 0 then redis.call("ZADD", times, unpack(waiting)) end
   if #errors > 0 then redis.call("HSET", messages, unpack(errors)) end
   for i = 1, #buried do bury(times, messages, now, unpack(buried[i])) end
@@ -118,9 +115,9 @@ end
 
 -- Claims the found messages from `first` to `last`, up to 1 MiB. Messages without deliveries left become dead.
 local function claim(times, messages, found, first, last, now, until_ms, claims)
-  for from = first, last, 2 * AT_A_TIME do
+  for from = first, last, 2 * CLAIMED_AT_A_TIME do
     if claims.bytes >= MAX_BYTES then return end
-    local to, fields, scores, place = math.min(from + 2 * AT_A_TIME - 1, last), {}, {}, 0
+    local to, fields, scores, place = math.min(from + 2 * CLAIMED_AT_A_TIME - 1, last), {}, {}, 0
     for i = from, to, 2 do
       local id, number = string.sub(found[i], SEQ_DIGITS + 1), tonumber(found[i + 1])
       local score = math.floor(number)
@@ -139,7 +136,7 @@ local function claim(times, messages, found, first, last, now, until_ms, claims)
         why = values[place] or ""
       end
       -- A value without a valid delivery count is still delivered; its reader reports the damage.
-      local allowed = value and string.byte(value, SEQ_DIGITS + 1) or 0
+      local allowed = value and string.byte(value, SEQ_DIGITS + ENVELOPE_MAX_DELIVERIES_AT + 1) or 0
       if allowed == 0 or allowed > MAX_DELIVERIES then allowed = MAX_DELIVERIES end
       if not value then
         claims.gone[#claims.gone + 1] = member
@@ -233,11 +230,11 @@ local function step(k, a, now)
   elseif not is_paused then
     next_ms = math.min(head_of(times, levels), first_ms_of(times, CLAIMED))
   end
-  local told = claims.parts
+  local listed = claims.parts
   if #claims.died > 0 then
-    told = claims.died
-    for i = 1, 4 * claims.count do told[#told + 1] = claims.parts[i] end
+    listed = claims.died
+    for i = 1, 4 * claims.count do listed[#listed + 1] = claims.parts[i] end
   end
-  local died_count = #told / 4 - claims.count
-  return struct.pack("<ddI2", now, next_ms, #statuses) .. statuses .. struct.pack("<I2", died_count) .. cmsgpack.pack(told)
+  local died_count = #listed / 4 - claims.count
+  return struct.pack("<ddI2", now, next_ms, #statuses) .. statuses .. struct.pack("<I2", died_count) .. cmsgpack.pack(listed)
 end

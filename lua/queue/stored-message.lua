@@ -1,7 +1,6 @@
 -- Messages with their state, one after the other: f64 score · u32 length, id · u32 length, value from the hash
 -- `messages` · u32 length, reason of the last failure. At most 1 MiB, or one larger message. `found`: alternating
 -- members and scores.
-local MAX_LISTED_BYTES = 1048576
 
 local function stored_messages(messages, found)
   local parts, bytes = {}, 0
@@ -10,7 +9,7 @@ local function stored_messages(messages, found)
     local known = redis.call("HMGET", messages, ":" .. id, "!" .. id)
     local value, why = known[1] or "", known[2] or ""
     bytes = bytes + #value
-    if bytes > MAX_LISTED_BYTES and #parts > 0 then break end
+    if bytes > MAX_BYTES and #parts > 0 then break end
     parts[#parts + 1] = struct.pack("<dI4", tonumber(found[i + 1]), #id) .. id .. struct.pack("<I4", #value) .. value ..
       struct.pack("<I4", #why) .. why
   end

@@ -1,7 +1,8 @@
 import { base64Of } from "../base64.ts";
 import { OrielError } from "../errors.ts";
+import { CLAIMED, DEAD } from "../generated/layouts/queue.ts";
 import { noMessage, rawOf, readEnvelope } from "./format/envelope.ts";
-import { addedAtMs, CLAIMED, DEAD, envelopeOf, readScore, seqOfValue } from "./format/layout.ts";
+import { addedAtMs, envelopeOf, readScore, seqOfValue } from "./format/layout.ts";
 import type { StoredMessage } from "./steps/get.ts";
 
 /** A message in its queue, with its current state. */

@@ -1,8 +1,8 @@
 import { argumentError, checkKnown, wholeNumber } from "../errors.ts";
+import { BAND_SIZE } from "../generated/layouts/queue.ts";
 import { type Duration, durationMs, instantMs } from "../time.ts";
 import { type Backoff, type BackoffOptions, backoffOf, DEFAULT_BACKOFF } from "./backoff.ts";
 import type { DueTime } from "./format/due-time.ts";
-import { BAND_SIZE } from "./format/layout.ts";
 
 export interface DelayQueueOptions {
   /**

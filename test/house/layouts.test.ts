@@ -8,7 +8,6 @@ const LITERAL_OFFSETS: Record<string, string> = {
   "src/counter/": "not yet declared",
   "src/lock/": "not yet declared",
   "src/locked-window/": "not yet declared",
-  "src/queue/": "not yet declared",
 };
 const OFFSET = /\.[gs]et(?:Uint|Int|Float|BigInt|BigUint)\d+\(\s*(?:[\w.]+ \+ )?\d+\s*[,)]/;
 

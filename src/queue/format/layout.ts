@@ -1,22 +1,12 @@
+import { BAND_SIZE, DELIVERIES_SIZE, SEQ_DIGITS } from "../../generated/layouts/queue.ts";
 import type { Store } from "../../store/contract.ts";
 import { fnv1a, spreadKeys } from "../../store/spread-keys.ts";
 
 const FORMAT = 1;
-/** The parts of a score. Layout in lua/queue/layout.lua. */
-export const BAND_SIZE = 2 ** 42;
-export const CLAIMED = 10;
-export const DEAD = 11;
-export const DONE = 12;
-/** The kind of an envelope whose bytes are not a message, but were found instead of one. */
-export const RAW = 2;
-const DELIVERIES_SIZE = 128;
-export const SEQ_DIGITS = 14;
-export const MAX_DEDUPE_IDS = 100_000;
 /** Maximum messages of one step. */
 export const MAX_MESSAGES = 1000;
 /** Maximum messages of a step that reads or writes whole messages. It occupies the server for about 5 ms. */
 export const MAX_FULL_MESSAGES = 256;
-export const MAX_BYTES = 2 ** 20;
 
 const SEQ = /^[0-9a-f]{14}/;
 const encoder = new TextEncoder();

@@ -1,7 +1,8 @@
+import { BAND_SIZE, CLAIMED } from "../../generated/layouts/queue.ts";
 import type { Keyspace } from "../../store/contract.ts";
 import { ARRAY_BYTES, ownText, SLOT_BYTES, textBytes } from "../../store/memory/heap-bytes.ts";
 import { refusal } from "../../store/refusal.ts";
-import { BAND_SIZE, CLAIMED, channelOf, readScore } from "./layout.ts";
+import { channelOf, readScore } from "./layout.ts";
 import { bytesInTimes, Times } from "./times.ts";
 
 /** Memory of a message besides its envelope, its id and its entry in `times`; includes a fixed failure reason. */

@@ -1,5 +1,6 @@
+import { SEQ_DIGITS } from "../../generated/layouts/queue.ts";
 import { SLOT_BYTES, textBytes } from "../../store/memory/heap-bytes.ts";
-import { SEQ_DIGITS, scoreOf, scoreUntil } from "./layout.ts";
+import { scoreOf, scoreUntil } from "./layout.ts";
 
 const MAX_IN_RUN = 512;
 /** Minimum entries of a run. A run keeps its allocated memory, so a shorter one is merged with its neighbour. */

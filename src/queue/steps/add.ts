@@ -1,8 +1,9 @@
+import { DONE, ENVELOPE_PRIORITY_AT } from "../../generated/layouts/queue.ts";
 import { addScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings } from "../../store/message-pack.ts";
 import { type DueTime, dueMs, dueTimeText } from "../format/due-time.ts";
-import { DONE, keysOfShard, memberOf, readScore, scoreOf } from "../format/layout.ts";
+import { keysOfShard, memberOf, readScore, scoreOf } from "../format/layout.ts";
 import { messageBytes, publishDue, saveShard, shardAt } from "../format/shard.ts";
 
 export interface NewMessage {
@@ -49,7 +50,7 @@ export const add: Operation<{ layout: string; messages: readonly NewMessage[] },
     let first = Number.POSITIVE_INFINITY;
     shard.layout = layout;
     for (const { id, when, envelope } of added) {
-      const priority = envelope[1]!;
+      const priority = envelope[ENVELOPE_PRIORITY_AT]!;
       const score = scoreOf(priority, dueMs(when, nowMs), 0);
       shard.seq = Math.max(shard.seq + 1, nowMs * 1000);
       if (!shard.levels.includes(priority)) shard.levels = [...shard.levels, priority].sort((a, b) => b - a);

@@ -1,11 +1,17 @@
-import { CLAIMED, DEAD, idOf, MAX_BYTES, readScore, SEQ_DIGITS, scoreOf } from "../format/layout.ts";
+import {
+  CLAIMED,
+  CLAIMED_AT_A_TIME,
+  DEAD,
+  ENVELOPE_MAX_DELIVERIES_AT,
+  MAX_BYTES,
+  MAX_DELIVERIES,
+  SEQ_DIGITS,
+} from "../../generated/layouts/queue.ts";
+import { idOf, readScore, scoreOf } from "../format/layout.ts";
 import { LAPSED, type Shard } from "../format/shard.ts";
 import type { Claim, ExhaustedMessage } from "./settlement.ts";
 
 type Found = [member: string, score: number][];
-
-const AT_A_TIME = 32;
-const MAX_DELIVERIES = 127;
 
 interface Claiming {
   shard: Shard;
@@ -40,11 +46,11 @@ export function claimAll(
 function claim(claiming: Claiming, found: Found, hasLapsed: boolean): void {
   const { shard, nowMs, untilMs, claims, exhausted } = claiming;
   for (const [i, [member, score]] of found.entries()) {
-    if (i % AT_A_TIME === 0 && claiming.left <= 0) return;
+    if (i % CLAIMED_AT_A_TIME === 0 && claiming.left <= 0) return;
     const { deliveries, ms } = readScore(score);
     const id = idOf(member);
     const { envelope } = shard.messages.get(id)!;
-    if (deliveries >= maxDeliveries(envelope[0])) {
+    if (deliveries >= maxDeliveries(envelope[ENVELOPE_MAX_DELIVERIES_AT])) {
       shard.times.set(member, scoreOf(DEAD, nowMs, deliveries));
       const why = shard.errorOf(id) || LAPSED;
       shard.setError(id, why);

@@ -1,6 +1,7 @@
+import { BAND_SIZE, CLAIMED, DEAD } from "../../generated/layouts/queue.ts";
 import { countsScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
-import { BAND_SIZE, CLAIMED, DEAD, keysOfShard } from "../format/layout.ts";
+import { keysOfShard } from "../format/layout.ts";
 import { Reader } from "../format/reader.ts";
 import { shardAt } from "../format/shard.ts";
 

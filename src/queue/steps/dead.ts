@@ -1,6 +1,7 @@
+import { BAND_SIZE, DEAD } from "../../generated/layouts/queue.ts";
 import { deadScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
-import { BAND_SIZE, DEAD, keysOfShard } from "../format/layout.ts";
+import { keysOfShard } from "../format/layout.ts";
 import { Reader } from "../format/reader.ts";
 import { shardAt } from "../format/shard.ts";
 import type { StoredMessage } from "./get.ts";

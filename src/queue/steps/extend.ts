@@ -1,7 +1,8 @@
+import { CLAIMED } from "../../generated/layouts/queue.ts";
 import { extendScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings } from "../../store/message-pack.ts";
-import { CLAIMED, keysOfShard, readScore, scoreOf } from "../format/layout.ts";
+import { keysOfShard, readScore, scoreOf } from "../format/layout.ts";
 import { saveShard, shardAt } from "../format/shard.ts";
 
 interface Extension {

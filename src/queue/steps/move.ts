@@ -1,7 +1,8 @@
+import { CLAIMED, DEAD } from "../../generated/layouts/queue.ts";
 import { moveScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { type DueTime, dueMs, dueTimeText } from "../format/due-time.ts";
-import { CLAIMED, DEAD, keysOfShard, memberOf, readScore, scoreOf } from "../format/layout.ts";
+import { keysOfShard, memberOf, readScore, scoreOf } from "../format/layout.ts";
 import { publishDue, saveShard, shardAt } from "../format/shard.ts";
 
 export type MoveResult = "unknown" | "moved" | "claimed" | "dead";

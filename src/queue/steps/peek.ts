@@ -1,6 +1,7 @@
+import { BAND_SIZE } from "../../generated/layouts/queue.ts";
 import { peekScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
-import { BAND_SIZE, keysOfShard, readScore, seqOfValue } from "../format/layout.ts";
+import { keysOfShard, readScore, seqOfValue } from "../format/layout.ts";
 import { Reader } from "../format/reader.ts";
 import { shardAt } from "../format/shard.ts";
 import type { StoredMessage } from "./get.ts";

@@ -1,7 +1,8 @@
+import { BAND_SIZE, DEAD, ENVELOPE_PAYLOAD_AT, ENVELOPE_PRIORITY_AT, PAYLOAD } from "../../generated/layouts/queue.ts";
 import { redriveScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings } from "../../store/message-pack.ts";
-import { BAND_SIZE, DEAD, idOf, keysOfShard, memberOf, RAW, readScore, scoreOf } from "../format/layout.ts";
+import { idOf, keysOfShard, memberOf, readScore, scoreOf } from "../format/layout.ts";
 import { Reader } from "../format/reader.ts";
 import { publishDue, saveShard, shardAt } from "../format/shard.ts";
 
@@ -14,7 +15,7 @@ interface Redrive {
 }
 
 /**
- * Makes dead messages due at once. Returns their number, and the number of the earliest dead that are corrupt and stay dead. Law
+ * Makes dead messages due at once. Returns how many, and how many of the earliest dead stay dead because they are corrupt. Law
  * in lua/queue/redrive.lua.
  */
 export const redrive: Operation<Redrive, { moved: number; corruptCount: number }> = {
@@ -48,7 +49,7 @@ export const redrive: Operation<Redrive, { moved: number; corruptCount: number }
       shard.seq = Math.max(shard.seq + 1, nowMs * 1000);
       stored.seq = shard.seq;
       shard.times.delete(member);
-      shard.times.set(memberOf(shard.seq, id), scoreOf(stored.envelope[1]!, nowMs, 0));
+      shard.times.set(memberOf(shard.seq, id), scoreOf(stored.envelope[ENVELOPE_PRIORITY_AT]!, nowMs, 0));
       shard.setError(id, "");
     }
     publishDue(keys, key, nowMs);
@@ -56,6 +57,7 @@ export const redrive: Operation<Redrive, { moved: number; corruptCount: number }
   },
 };
 
-function isRedriven([, priority, kind]: Uint8Array): boolean {
-  return priority !== undefined && priority <= 9 && kind !== RAW;
+function isRedriven(envelope: Uint8Array): boolean {
+  const priority = envelope[ENVELOPE_PRIORITY_AT];
+  return priority !== undefined && priority <= 9 && envelope[ENVELOPE_PAYLOAD_AT] !== PAYLOAD.raw;
 }

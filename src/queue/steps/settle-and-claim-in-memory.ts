@@ -1,26 +1,19 @@
-import type { Keyspace } from "../../store/contract.ts";
-import { isStoreFull } from "../../store/memory/full.ts";
-import { rawEnvelope } from "../format/envelope.ts";
 import {
-  addedAtMs,
   BAND_SIZE,
   CLAIMED,
   DEAD,
   DONE,
-  idOf,
+  FORGET_AT,
+  FORGET_EVERY_MS,
   MAX_DEDUPE_IDS,
-  memberOf,
-  readScore,
-  scoreOf,
-  seqOf,
-  storedValueOf,
-} from "../format/layout.ts";
+} from "../../generated/layouts/queue.ts";
+import type { Keyspace } from "../../store/contract.ts";
+import { isStoreFull } from "../../store/memory/full.ts";
+import { rawEnvelope } from "../format/envelope.ts";
+import { addedAtMs, idOf, memberOf, readScore, scoreOf, seqOf, storedValueOf } from "../format/layout.ts";
 import { errorBytes, FAILED, publishDue, type Shard, saveShard, shardAt } from "../format/shard.ts";
 import { claimAll } from "./claim-all.ts";
 import type { SettleAndClaimRequest, SettleAndClaimResult, Settlement, SettleStatus } from "./settlement.ts";
-
-const FORGET_EVERY_MS = 17;
-const FORGET_AT = 16;
 
 /** The twin of lua/queue/settle-and-claim.lua. */
 export function settleAndClaimInMemory(

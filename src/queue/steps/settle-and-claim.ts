@@ -1,7 +1,8 @@
+import { CLAIMED, SEQ_DIGITS } from "../../generated/layouts/queue.ts";
 import { settleAndClaimScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings, readStrings } from "../../store/message-pack.ts";
-import { CLAIMED, envelopeOf, keysOfShard, readScore, SEQ_DIGITS } from "../format/layout.ts";
+import { envelopeOf, keysOfShard, readScore } from "../format/layout.ts";
 import { Reader } from "../format/reader.ts";
 import { settleAndClaimInMemory } from "./settle-and-claim-in-memory.ts";
 import type {

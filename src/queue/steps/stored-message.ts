@@ -1,4 +1,5 @@
-import { idOf, MAX_BYTES, storedValueOf } from "../format/layout.ts";
+import { MAX_BYTES } from "../../generated/layouts/queue.ts";
+import { idOf, storedValueOf } from "../format/layout.ts";
 import type { Reader } from "../format/reader.ts";
 import type { Shard } from "../format/shard.ts";
 import type { StoredMessage } from "./get.ts";
