@@ -3,14 +3,14 @@
 -- `p` is a policy within a step: key, kind, cost, limit, span, rate, is_shadow, is_aligned, is_head. `look` adds blocked,
 -- holds, used, and free: the permits left, below 0 after a penalty or a lowered limit.
 -- Each kind has
---   quick(key, calls, cost, limit, span, rate, is_aligned, now)   fast path for one policy without blocks and reservations:
---                            takes calls and returns passes, used, wait, reset; nil: use `look`
---   look(p, now)             reads the state
---   wait(p, permits, now)    ms until the permits fit, if they do not fit now; math.huge: never
---   reset(p, now)            ms until all permits are free
---   put(p, calls, cost, now, token)   takes calls * cost, even if they do not fit, and writes
---   back(p, permits, now)    gives permits back, and writes
---   write(p, now)            writes the state
+--   quick(key, calls, cost, limit, span, rate, is_aligned, now) | fast path for one policy without blocks and reservations:
+--                                       takes calls and returns passes, used, wait, reset; nil: use `look`
+--   look(p, now)                      | reads the state
+--   wait(p, permits, now)             | ms until the permits fit, if they do not fit now; math.huge: never
+--   reset(p, now)                     | ms until all permits are free
+--   put(p, calls, cost, now, token)   | takes calls * cost, even if they do not fit, and writes
+--   back(p, permits, now)             | gives permits back, and writes
+--   write(p, now)                     | writes the state
 local kinds = {}
 
 -- Returns the number of calls that pass if `fits` calls fit.

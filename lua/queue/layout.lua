@@ -1,19 +1,18 @@
 -- @include layouts/queue
 -- A shard of a queue: two keys. They never expire, and once they exist they are never empty.
---   times     sorted set; score = (band * 2^42 + ms) * 128 + deliveries, a whole number of 53 bits
---               band 0..9  a waiting message of that priority; ms: when it is due   member: seq, 14 hexadecimal digits, and id
---               band 10    a claimed message; ms: when the claim lapses             member: the same
---               band 11    a dead message; ms: when it died                         member: the same
---               band 12    the id of a done message; ms: until when it is known     member: "~" and id
---               +inf       keeps the key                                            member: empty
---   messages  hash
---               :<id>      seq, 14 digits, and the message: ENVELOPE and payload (layouts/queue.mjs). With PAYLOAD_RAW it is
---                          always dead
---               !<id>      why its last delivery failed
---               @layout    format and number of shards; all processes must agree
---               @seq       the last seq, us: max(last + 1, now), so that messages with equal times keep their order
---               @levels    priorities that were ever used, highest first
---               @paused    exists while the queue is paused
+-- times: a sorted set, score = (band * 2^42 + ms) * 128 + deliveries, a whole number of 53 bits
+--   band 0..9 | a waiting message of that priority | ms: when it is due            | member: seq, 14 hexadecimal digits, and id
+--   band 10   | a claimed message                  | ms: when the claim lapses     | member: the same
+--   band 11   | a dead message                     | ms: when it died              | member: the same
+--   band 12   | the id of a done message           | ms: until when it is known    | member: "~" and id
+--   +inf      | keeps the key                      |                               | member: empty
+-- messages: a hash
+--   :<id>     | seq, 14 digits, and the message: ENVELOPE and payload (layouts/queue.mjs). PAYLOAD_RAW is always dead
+--   !<id>     | why its last delivery failed
+--   @layout   | format and number of shards; all processes must agree
+--   @seq      | the last seq, us: max(last + 1, now), so that messages with equal times keep their order
+--   @levels   | priorities that were ever used, highest first
+--   @paused   | exists while the queue is paused
 local MAX_TEXTS = 1000
 local EVERY_LEVEL = "9876543210"
 
