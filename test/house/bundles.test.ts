@@ -154,7 +154,7 @@ describe("the entry of one structure", () => {
  */
 const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number][] = [
   ["kernels", `export { kernel } from "oriel/kernel"`, "workerd", 29_250],
-  ["a limiter", `export { Limiter, slidingWindow, memoryStore } from "oriel/limiter"`, "workerd", 22_000],
+  ["a limiter", `export { Limiter, slidingWindow, memoryStore } from "oriel/limiter"`, "workerd", 22_250],
   ["a limiter over HTTP", `export { Limiter, slidingWindow, httpStore } from "oriel/limiter"`, "workerd", 27_250],
   [
     "a limiter of all policies over HTTP",
@@ -168,7 +168,7 @@ const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number]
     "workerd",
     27_250,
   ],
-  ["a limiter, from js", `export { Limiter, slidingWindow, memoryStore } from "oriel/js"`, "browser", 22_000],
+  ["a limiter, from js", `export { Limiter, slidingWindow, memoryStore } from "oriel/js"`, "browser", 22_250],
   ["a lock", `export { Lock } from "oriel/lock"`, "workerd", 9_000],
   ["a lock over HTTP", `export { Lock, httpStore } from "oriel/lock"`, "workerd", 19_750],
   ["a breaker", `export { Breaker } from "oriel/breaker"`, "workerd", 11_750],
@@ -182,7 +182,7 @@ const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number]
   ["a series over HTTP", `export { Series, httpStore } from "oriel/series"`, "workerd", 70_750],
   ["a local series", `export { LocalSeries } from "oriel/series"`, "browser", 45_000],
   ["a local series without WebAssembly", `export { LocalSeries } from "oriel/js"`, "browser", 24_250],
-  ["all", `export * from "oriel"`, "workerd", 179_000],
+  ["all", `export * from "oriel"`, "workerd", 180_000],
 ];
 
 describe("the size of a bundle, minified and compressed", () => {
