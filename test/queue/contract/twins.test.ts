@@ -74,16 +74,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
           const results = reported.flatMap(([back, verb, ms]): Settlement[] => {
             const claim = claims.at(-1 - back);
             if (!claim) return [];
-            const { member, deliveries } = claim;
+            const { member, deliveries, envelope } = claim;
+            // A message keeps its priority. Only Redis looks for messages whose priority no message was added with.
+            const priority = envelope[1]!;
             if (verb === "done") return [{ member, deliveries, verb }];
-            if (verb === "release") return [{ member, deliveries, verb, priority: 9 }];
+            if (verb === "release") return [{ member, deliveries, verb, priority }];
             const why = `why ${ms}`;
             const id = ms === 5 ? "another id" : idOf(member);
             if (verb === "corrupt") return [{ member, deliveries, verb, why, id, memberBytes: undefined }];
             return [
               verb === "dead"
                 ? { member, deliveries, verb, why }
-                : { member, deliveries, verb, delayMs: ms, priority: 5, why },
+                : { member, deliveries, verb, delayMs: ms, priority, why },
             ];
           });
           results.sort((a, b) => Number(b.verb === "done") - Number(a.verb === "done"));
