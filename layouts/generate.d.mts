@@ -1,6 +1,6 @@
 export interface Layout {
   constants?: Record<string, number | string>;
-  enums?: Record<string, Record<string, number>>;
+  enums?: Record<string, Record<string, number | string>>;
   records?: Record<string, [name: string, type: string, lua?: string][]>;
 }
 

@@ -72,10 +72,14 @@ export function layoutLocals(room) {
       ([name, value]) =>
         `local ${name.replace(/_BYTES$/, "_LAST_BYTE")}_TEXT = "${name.endsWith("_AT") ? value : value - 1}"`,
     );
+  // A reply of one byte needs no struct.pack.
+  const bytes = enumConstants(layout)
+    .filter(([, value]) => Number.isInteger(value) && value < 256)
+    .map(([name, value]) => `local ${name}_BYTE = "\\${value}"`);
   const formats = Object.entries(layout.records ?? {}).map(
     ([name, record]) => `local ${name} = "${formatOf(fieldsOf(record), () => true)}"`,
   );
-  return [...numbers, ...texts, ...formats].join("\n");
+  return [...numbers, ...texts, ...bytes, ...formats].join("\n");
 }
 
 /** A format of Lua's struct for the chosen fields; the others are skipped, but must be there. */

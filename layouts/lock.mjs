@@ -1,4 +1,4 @@
-// The constants of locks that TypeScript and Lua share (see layouts/README.md).
+// The constants, enums and records of locks that TypeScript and Lua share (see layouts/README.md).
 
 export const constants = {
   // Holders of other programs do not announce their release, so waiters poll at this interval.
@@ -18,4 +18,16 @@ export const constants = {
   HEAD_LENGTH: 26,
   ID_LENGTH: 16,
   PLACE_LENGTH: 29,
+};
+
+export const enums = {
+  STATUS: { refused: 0, acquired: 1 },
+};
+
+export const records = {
+  // Acquired: the fence. Refused: ms until a retry is worthwhile.
+  ACQUIRED: [
+    ["status", "u8"],
+    ["number", "f64"],
+  ],
 };

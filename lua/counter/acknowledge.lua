@@ -4,7 +4,7 @@
 -- sweep leaves fields that no longer count.
 -- KEYS  the shard
 -- ARGV  layout · generation, its number in the ledger · its nonce
--- Reply u8 status (0 acknowledged, now or before; 1 it is not the frozen one, or has another nonce)
+-- Reply STATUS, u8. Done: acknowledged, now or before. Refused: it is not the frozen one, or has another nonce
 -- Errors MISMATCH, CORRUPT
 -- Cost  O(1), if no batch was sent again
 -- @include counter/shard
@@ -17,9 +17,9 @@ local function step(k, a, now)
   local current, acked, again = known[2], known[3], known[5]
   generation = generation - known[4]
   local number = text_of(generation)
-  if acked >= generation then return struct.pack("<B", 0) end
+  if acked >= generation then return STATUS_DONE_BYTE end
   local has_nonce = redis.call("HGET", key, "@x:" .. number) == nonce
-  if generation ~= acked + 1 or current == generation or not has_nonce then return struct.pack("<B", 1) end
+  if generation ~= acked + 1 or current == generation or not has_nonce then return STATUS_REFUSED_BYTE end
   redis.call("HSET", key, "@ack", number)
   redis.call("HDEL", key, "@x:" .. number, "@n:" .. number, "@pure")
   if again then
@@ -29,5 +29,5 @@ local function step(k, a, now)
     end
     if #left == 0 then redis.call("HDEL", key, "@again") else redis.call("HSET", key, "@again", table.concat(left)) end
   end
-  return struct.pack("<B", 0)
+  return STATUS_DONE_BYTE
 end

@@ -7,8 +7,7 @@
 --       rows, MessagePack: an array of <start>|<value>|... and count, decimal text without sign, in alternation ·
 --       for a batch that is sent again: where it was acknowledged, <born>.<number in the ledger>, else empty. It is not
 --       counted if the table has it
--- Reply u8 status (0 counted, 1 the mark had another value: nothing was written) · f64 generation, its number in the ledger ·
---       then, text: @born, " ", the mark's value before the step
+-- Reply ADDED · text: @born, " ", the mark's value before the step. Done: counted. Refused: the mark had another value
 -- A newer layout replaces the shard's layout. Rows of an older layout are counted too.
 -- A count that is not a whole number is set aside, and its row starts again at 0. It does not stop other rows.
 -- Errors MISMATCH, CORRUPT, ERROR if a generation's sum would exceed 2^63 - 1; nothing was written
@@ -26,7 +25,7 @@ local function step(k, a, now)
   if place ~= before then
     -- Written unchanged: WAIT covers only writes of its own connection, and this connection may be new.
     if known[5] then redis.call("HSET", key, mark, place) end
-    return struct.pack("<Bd", 1, generation + known[4]) .. born .. " " .. place
+    return struct.pack(ADDED, STATUS_REFUSED, generation + known[4]) .. born .. " " .. place
   end
 
   if where ~= "" then
@@ -34,7 +33,7 @@ local function step(k, a, now)
 -- @include counter/in-table
     if is_in_table then
       redis.call("HSET", key, mark, after)
-      return struct.pack("<Bd", 0, generation + known[4]) .. born .. " " .. place
+      return struct.pack(ADDED, STATUS_DONE, generation + known[4]) .. born .. " " .. place
     end
   end
 
@@ -61,5 +60,5 @@ local function step(k, a, now)
       call("HSET", key, "!" .. field, call("HGET", key, field), field, rows[i + 1])
     end
   end
-  return struct.pack("<Bd", 0, generation + known[4]) .. born .. " " .. place
+  return struct.pack(ADDED, STATUS_DONE, generation + known[4]) .. born .. " " .. place
 end

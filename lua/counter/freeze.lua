@@ -5,7 +5,7 @@
 --       It grows by two fields. A drain frees memory only after this step, so it runs even if memory is full.
 -- ARGV  layout · nonce for a generation that has none. The server's time and the shard's @born are appended, so that a late
 --       copy of the call, on a server that lost the first one, makes another nonce
--- Reply f64 last generation acknowledged · f64 frozen one, 0: none, numbers of the ledger · then, text: nonce, " ", its sum
+-- Reply FROZEN · text: nonce, " ", its sum
 -- Errors MISMATCH, CORRUPT
 -- Cost  O(1)
 -- @include counter/shard
@@ -19,7 +19,7 @@ local function step(k, a, now)
   local next_one = text_of(acked + 1)
   local found = redis.call("HMGET", key, "@n:" .. next_one, "@x:" .. next_one)
   local sum = found[1]
-  if current == acked + 1 and not sum then return struct.pack("<dd", acked + base, 0) end
+  if current == acked + 1 and not sum then return struct.pack(FROZEN, acked + base, 0) end
   if not sum or not string.find(sum, "^%d+$") then
     return refuse("CORRUPT", "the value of the key \"" .. key .. "\" is damaged: its field @n:" .. next_one .. " is not a whole number")
   end
@@ -31,5 +31,5 @@ local function step(k, a, now)
   end
   redis.call("HSET", key, "@x:" .. next_one, nonce)
   if current == acked + 1 then redis.call("HSET", key, "@cur", text_of(current + 1)) end
-  return struct.pack("<dd", acked + base, acked + 1 + base) .. nonce .. " " .. sum
+  return struct.pack(FROZEN, acked + base, acked + 1 + base) .. nonce .. " " .. sum
 end

@@ -4,9 +4,10 @@
 -- KEYS  the shard
 -- ARGV  (none)
 -- Reply text, lines: type · @layout · @cur · @ack · @base · @born · @pure, each as stored, "-" if it does not exist ·
---       then, for each generation from the one after @ack to @cur, at most 16: its number, " ", sum, " ", nonce ("-": none) ·
---       then @again. Line feeds within a value are sent as spaces
+--       then, for each generation from the one after @ack to @cur, at most MAX_LISTED_GENERATIONS: its number, " ", sum,
+--       " ", nonce ("-": none) · then @again. Line feeds within a value are sent as spaces
 -- Cost  O(1), if no batch was sent again
+-- @include layouts/counter
 local keys_per_step = 1
 local arguments_per_step = 0
 local function line(text)
@@ -22,7 +23,7 @@ local function step(k, a, now)
   for i = 1, 6 do lines[#lines + 1] = line(known[i]) end
   local current, acked = tonumber(known[2] or "1"), tonumber(known[3] or "0")
   if current and acked then
-    for generation = acked + 1, math.min(current, acked + 16) do
+    for generation = acked + 1, math.min(current, acked + MAX_LISTED_GENERATIONS) do
       local number = string.format("%.0f", generation)
       local found = redis.call("HMGET", key, "@n:" .. number, "@x:" .. number)
       lines[#lines + 1] = number .. " " .. line(found[1]) .. " " .. line(found[2])

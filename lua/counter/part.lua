@@ -5,7 +5,7 @@
 -- KEYS  the shard
 --       It grows by a few fields. A repair begins with this step, so it runs even if memory is full.
 -- ARGV  layout · the ledger that was read, <generation> " " <nonce>
--- Reply f64 first generation, by its number in the fields, that began after that ledger was read; 0: there is no shard
+-- Reply PARTED
 -- Errors MISMATCH, CORRUPT
 -- Cost  O(1)
 -- @include counter/shard
@@ -15,14 +15,14 @@ local function step(k, a, now)
   local key, layout, ledger = KEYS[k], ARGV[a], ARGV[a + 1]
   local known, refused = open_shard(key, layout, false, "@pure")
   if refused then return refused end
-  if not known[1] then return struct.pack("<d", 0) end
+  if not known[1] then return struct.pack(PARTED, 0) end
   local pure, of = string.match(known[5] or "", "^(%d+) (.*)$")
-  if pure and of == ledger then return struct.pack("<d", tonumber(pure)) end
+  if pure and of == ledger then return struct.pack(PARTED, tonumber(pure)) end
   local current = known[2]
   if redis.call("HEXISTS", key, "@n:" .. text_of(current)) == 1 then
     current = current + 1
     redis.call("HSET", key, "@cur", text_of(current))
   end
   redis.call("HSET", key, "@pure", text_of(current) .. " " .. ledger)
-  return struct.pack("<d", current)
+  return struct.pack(PARTED, current)
 end

@@ -8,15 +8,12 @@
 --       when the shard of the ledger's last generation was created, ms in hexadecimal: batches that were acknowledged
 --       until then and sent again are in the table ·
 --       ended generations with a wrong sum: MessagePack, an array of generation, stored sum and correct sum
--- Reply u8 status (0 done, 1 the shard has changed, or a generation to drop is the current one: nothing was written)
+-- Reply STATUS, u8. Refused: the shard has changed, or a generation to drop is the current one
 -- Errors MISMATCH, CORRUPT
 -- Cost  O(generations + rows that were sent again)
 -- @include counter/shard
 local keys_per_step = 1
 local arguments_per_step = 6
-
--- Maximum generations between the last acknowledged and the current one. Normally a few; each is visited.
-local MAX_ENDED = 65536
 
 local function leave_out(key, prefix, rows)
   local parts = {}
@@ -34,16 +31,16 @@ local function step(k, a, now)
   local known, refused = open_shard(key, layout, false, "@born", "@again")
   if refused then return refused end
   local current, acked, base, again = known[2], known[3], known[4], known[6]
-  if (known[5] or "") .. " " .. text_of(base) .. " " .. text_of(acked) ~= seen then return struct.pack("<B", 1) end
+  if (known[5] or "") .. " " .. text_of(base) .. " " .. text_of(acked) ~= seen then return STATUS_REFUSED_BYTE end
   local last = math.max(acked, left_out or acked)
-  if last >= current then return struct.pack("<B", 1) end
-  if current - acked > MAX_ENDED then
+  if last >= current then return STATUS_REFUSED_BYTE end
+  if current - acked > MAX_ENDED_GENERATIONS then
     return refuse("CORRUPT", "the value of the key \"" .. key .. "\" is damaged: its generation being filled is "
       .. text_of(current - acked) .. " after the last one acknowledged")
   end
   for i = 1, #sums, 3 do
     local is_ended = tonumber(sums[i]) < current
-    if not is_ended or (redis.call("HGET", key, "@n:" .. sums[i]) or "") ~= sums[i + 1] then return struct.pack("<B", 1) end
+    if not is_ended or (redis.call("HGET", key, "@n:" .. sums[i]) or "") ~= sums[i + 1] then return STATUS_REFUSED_BYTE end
   end
 
   if not known[1] then redis.call("HSET", key, "@layout", layout, "@born", string.format("%x", now), "@cur", "1") end
@@ -60,5 +57,5 @@ local function step(k, a, now)
   end
   redis.call("HDEL", key, "@again", "@pure")
   redis.call("HSET", key, "@ack", text_of(last), "@base", text_of(ledger - last), "@rebased", limit)
-  return struct.pack("<B", 0)
+  return STATUS_DONE_BYTE
 end

@@ -5,7 +5,7 @@
 --       It is written once for each layout, and must be readable even if memory is full.
 -- ARGV  layout · "look", for a read: refuses an older layout than the counter's; "count", for an addition: accepts it;
 --       "make", for an addition: writes the layout if there is none or an older one. The others write nothing
--- Reply u8 (0 this layout or a newer one is stored; 1 none or an older one is)
+-- Reply SHAPE, u8. Stored: this layout or a newer one is stored
 -- Errors MISMATCH, CORRUPT; nothing was written
 -- Cost  O(1)
 -- @include counter/shard
@@ -15,8 +15,8 @@ local function step(k, a, now)
   local layout, use = ARGV[a], ARGV[a + 1]
   local known, refused = open_shard(KEYS[k], layout, use ~= "look")
   if refused then return refused end
-  if known[1] and #known[1] >= #layout then return struct.pack("<B", 0) end
-  if use ~= "make" then return struct.pack("<B", 1) end
+  if known[1] and #known[1] >= #layout then return SHAPE_STORED_BYTE end
+  if use ~= "make" then return SHAPE_MISSING_BYTE end
   redis.call("HSET", KEYS[k], "@layout", layout)
-  return struct.pack("<B", 0)
+  return SHAPE_STORED_BYTE
 end

@@ -19,6 +19,7 @@
 --   !<gen>|...     the former value of such a field that was not a whole number
 --   r<gen>|<born>.<number>|<mark>|<value>   rows that a producer sent again in <gen>, and where they were acknowledged before
 -- Whole numbers are sent as text, because a count may exceed 2^53.
+-- @include layouts/counter
 local function extends(layout, older)
   return string.sub(layout, 1, #older + 2) == older .. "|+"
 end

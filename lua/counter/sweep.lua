@@ -3,7 +3,7 @@
 -- A script: the list of fields may be outdated. The step deletes only fields that may be deleted now.
 -- KEYS  the shard
 -- ARGV  layout · fields, MessagePack: an array of names in alternation with the expected values of marks
--- Reply f64 fields deleted
+-- Reply SWEPT: the number of deleted fields
 -- Errors MISMATCH
 -- Cost  O(fields)
 -- @include counter/shard
@@ -22,5 +22,5 @@ local function step(k, a, now)
     elseif string.sub(field, 1, 2) == "w:" then goes = redis.call("HGET", key, field) == told[i + 1] end
     if goes then gone = gone + redis.call("HDEL", key, field) end
   end
-  return struct.pack("<d", gone)
+  return struct.pack(SWEPT, gone)
 end

@@ -4,7 +4,7 @@
 -- KEYS  1 the lock: its holder's token, as redis-semaphore's Mutex stores it · 2 the last fence, in decimal
 --       3 the queue of waiting processes
 -- ARGV  1 token · 2 lease, ms · 3 id of the process if it waits after a refusal, else empty
--- Reply u8 1, f64 fence: held at least until now + lease; u8 0, f64 ms until a retry is worthwhile: refused
+-- Reply ACQUIRED. Acquired: the lock is held at least until now + lease
 -- Law   fence = max(last + 1, now in us). It rises even if its key is missing, unless the clock is set back. Its key
 --       expires a week after the clock has passed the fence. A repeated call returns the same fence and shortens nothing.
 --       A process that is refused with an id gets a place at the end of the queue. It loses the place if it does not ask
@@ -65,12 +65,12 @@ local function step(k, a, now)
       if string.sub(holder, 1, 6) ~= "oriel:" then retry_in = math.min(retry_in, FOREIGN_POLL_MS) end
     elseif not holder then
       local kept = reserve_for_another(lock, queue, text, reserved, noticed, places, id, now)
-      if kept and reserved < now then return struct.pack("<Bd", 0, kept - now + 1) end
+      if kept and reserved < now then return struct.pack(ACQUIRED, STATUS_REFUSED, kept - now + 1) end
       retry_in = kept and kept - now + 1
     end
     if retry_in then
       if id ~= "" then write_with(queue, reserved, noticed, places, is_as_read, id, now) end
-      return struct.pack("<Bd", 0, retry_in)
+      return struct.pack(ACQUIRED, STATUS_REFUSED, retry_in)
     end
   end
 
@@ -86,5 +86,5 @@ local function step(k, a, now)
   if not holder and places ~= "" then
     write_queue(queue, 0, noticed, id == "" and places or without(places, id), now)
   end
-  return struct.pack("<Bd", 1, fence)
+  return struct.pack(ACQUIRED, STATUS_ACQUIRED, fence)
 end

@@ -3,13 +3,14 @@
 -- Must be a script: the read and the mark are one atomic step.
 -- KEYS  a hash: fields timestamps, values (bytes, possibly of another program) and mark
 -- ARGV  1 fence of the hold, "0" to leave no mark · 2 the hold's nonce · 3 maximum bytes · 4 span, ms
--- Reply f64 now · u32 bytes of timestamps · timestamps · values
+-- Reply WINDOW · timestamps · values
 -- Law   The fence in the mark "fence:nonce" never decreases. A lower fence, or the same fence with another nonce, gives
 --       STALE. A hold with an earlier mark can no longer write (locked-write). A repeated call only renews the expiry.
 --       A call that leaves a mark sets the expiry to now + 2 * span.
 -- Errors STALE · CORRUPT · TOO_LARGE more than the maximum bytes
 -- Cost  O(bytes)
 -- @include store/refuse
+-- @include layouts/locked-window
 local MAX_FENCE = 2 ^ 53
 local keys_per_step = 1
 local arguments_per_step = 4
@@ -32,5 +33,5 @@ local function step(k, a, now)
     redis.call("HSET", key, "mark", mark)
     redis.call("PEXPIREAT", key, string.format("%.0f", now + 2 * span))
   end
-  return struct.pack("<dI4", now, #times) .. times .. values
+  return struct.pack(WINDOW, now, #times) .. times .. values
 end

@@ -1,5 +1,12 @@
 import { corruptError } from "../errors.ts";
-import { FENCE_LIFE_MS, FOREIGN_POLL_MS, MAX_FENCE } from "../generated/layouts/lock.ts";
+import {
+  ACQUIRED_NUMBER_AT,
+  ACQUIRED_STATUS_AT,
+  FENCE_LIFE_MS,
+  FOREIGN_POLL_MS,
+  MAX_FENCE,
+  STATUS,
+} from "../generated/layouts/lock.ts";
 import { acquireScript } from "../generated/scripts/lock.ts";
 import type { Keyspace, Operation } from "../store/contract.ts";
 import type { HoldRequest } from "./extend.ts";
@@ -26,8 +33,8 @@ export const acquire: Operation<AcquireStep, AcquireResult> = {
   encode: ({ token, leaseMs, id }) => [token, leaseMs, id],
   decode(reply) {
     const view = new DataView(reply.buffer, reply.byteOffset, reply.byteLength);
-    const number = view.getFloat64(1, true);
-    return view.getUint8(0) === 1 ? { fence: number } : { retryInMs: number };
+    const number = view.getFloat64(ACQUIRED_NUMBER_AT, true);
+    return view.getUint8(ACQUIRED_STATUS_AT) === STATUS.acquired ? { fence: number } : { retryInMs: number };
   },
   local(keys, key, { token, leaseMs, id }, nowMs) {
     const hold = holdOf(keys, key);

@@ -1,4 +1,5 @@
 import { corruptError } from "../errors.ts";
+import { WINDOW_BYTES, WINDOW_NOW_MS_AT, WINDOW_TIMES_BYTES_AT } from "../generated/layouts/locked-window.ts";
 import { lockedReadScript, lockedWriteScript } from "../generated/scripts/locked-window.ts";
 import type { Keyspace, Operation } from "../store/contract.ts";
 import { ARRAY_BYTES } from "../store/memory/heap-bytes.ts";
@@ -49,9 +50,6 @@ export interface StoredWindow {
   values: Uint8Array;
 }
 
-/** The reply begins with f64 now and u32 bytes of timestamps. */
-const HEAD_BYTES = 12;
-
 /** Reads a locked window and stores the hold's mark. lua/locked-window/locked-read.lua states the law. */
 export const readWindow: Operation<ReadRequest, StoredWindow> = {
   name: "locked-window/locked-read",
@@ -62,10 +60,10 @@ export const readWindow: Operation<ReadRequest, StoredWindow> = {
   encode: ({ mark, maxBytes, spanMs }) => [mark.fence, mark.nonce, maxBytes, spanMs],
   decode(reply) {
     const view = new DataView(reply.buffer, reply.byteOffset, reply.byteLength);
-    const valuesAt = HEAD_BYTES + view.getUint32(8, true);
+    const valuesAt = WINDOW_BYTES + view.getUint32(WINDOW_TIMES_BYTES_AT, true);
     return {
-      nowMs: view.getFloat64(0, true),
-      times: reply.subarray(HEAD_BYTES, valuesAt),
+      nowMs: view.getFloat64(WINDOW_NOW_MS_AT, true),
+      times: reply.subarray(WINDOW_BYTES, valuesAt),
       values: reply.subarray(valuesAt),
     };
   },

@@ -5,9 +5,6 @@ import { sourceFiles } from "./sources.ts";
 /** Files and rooms with literal offsets, and why they may have them. */
 const LITERAL_OFFSETS: Record<string, string> = {
   "src/store/message-pack.ts": "the format is MessagePack's",
-  "src/counter/": "not yet declared",
-  "src/lock/": "not yet declared",
-  "src/locked-window/": "not yet declared",
 };
 const OFFSET = /\.[gs]et(?:Uint|Int|Float|BigInt|BigUint)\d+\(\s*(?:[\w.]+ \+ )?\d+\s*[,)]/;
 

@@ -1,3 +1,4 @@
+import { STATUS } from "../../generated/layouts/counter.ts";
 import { acknowledgeScript } from "../../generated/scripts/counter.ts";
 import type { Operation } from "../../store/contract.ts";
 import { change, shardAt } from "./shard.ts";
@@ -17,7 +18,7 @@ export const acknowledge: Operation<Acknowledgement, boolean> = {
   arity: 3,
   repeatable: true,
   encode: ({ layout, generation, nonce }) => [layout, generation, nonce],
-  decode: (reply) => reply[0] === 0,
+  decode: (reply) => reply[0] === STATUS.done,
   local(keys, key, { layout, generation, nonce }) {
     const shard = shardAt(keys, key, layout);
     const { current, acknowledged, base } = shard.numbers;

@@ -1,3 +1,4 @@
+import { ADDED_BYTES, ADDED_GENERATION_AT, ADDED_STATUS_AT, STATUS } from "../../generated/layouts/counter.ts";
 import { addScript } from "../../generated/scripts/counter.ts";
 import type { Operation } from "../../store/contract.ts";
 import { unpackStrings } from "../../store/message-pack.ts";
@@ -52,8 +53,13 @@ export const add: Operation<Addition, Added> = {
   ],
   decode(reply) {
     const view = new DataView(reply.buffer, reply.byteOffset, reply.length);
-    const [born, place] = new TextDecoder().decode(reply.subarray(9)).split(" ") as [string, string];
-    return { isCounted: view.getUint8(0) === 0, generation: view.getFloat64(1, true), born, place };
+    const [born, place] = new TextDecoder().decode(reply.subarray(ADDED_BYTES)).split(" ") as [string, string];
+    return {
+      isCounted: reply[ADDED_STATUS_AT] === STATUS.done,
+      generation: view.getFloat64(ADDED_GENERATION_AT, true),
+      born,
+      place,
+    };
   },
   local(keys, key, { layout, mark, before, after, total, rows, again = "" }, nowMs) {
     const shard = shardAt(keys, key, layout, true);

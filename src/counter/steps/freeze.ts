@@ -1,4 +1,5 @@
 import { corruptError } from "../../errors.ts";
+import { FROZEN_ACKNOWLEDGED_AT, FROZEN_BYTES, FROZEN_GENERATION_AT } from "../../generated/layouts/counter.ts";
 import { freezeScript } from "../../generated/scripts/counter.ts";
 import type { Operation } from "../../store/contract.ts";
 import { change, shardAt } from "./shard.ts";
@@ -21,10 +22,10 @@ export const freeze: Operation<{ layout: string; nonce: string }, Frozen> = {
   encode: ({ layout, nonce }) => [layout, nonce],
   decode(reply) {
     const view = new DataView(reply.buffer, reply.byteOffset, reply.length);
-    const acknowledged = view.getFloat64(0, true);
-    const number = view.getFloat64(8, true);
+    const acknowledged = view.getFloat64(FROZEN_ACKNOWLEDGED_AT, true);
+    const number = view.getFloat64(FROZEN_GENERATION_AT, true);
     if (number === 0) return { acknowledged };
-    const [nonce, sum] = new TextDecoder().decode(reply.subarray(16)).split(" ") as [string, string];
+    const [nonce, sum] = new TextDecoder().decode(reply.subarray(FROZEN_BYTES)).split(" ") as [string, string];
     return { acknowledged, generation: { number, nonce, sum: BigInt(sum) } };
   },
   local(keys, key, { layout, nonce }, nowMs) {

@@ -1,3 +1,4 @@
+import { MAX_LISTED_GENERATIONS } from "../../generated/layouts/counter.ts";
 import { lookScript } from "../../generated/scripts/counter.ts";
 import type { Operation } from "../../store/contract.ts";
 import type { Shard } from "./shard.ts";
@@ -25,7 +26,6 @@ export interface Look {
 }
 
 const FIELDS = ["@layout", "@cur", "@ack", "@base", "@born", "@pure"];
-const MAX_GENERATIONS = 16;
 
 /** Reads the state of a shard, or of any other value under its key. Law in lua/counter/look.lua. */
 export const look: Operation<null, Look> = {
@@ -42,7 +42,7 @@ export const look: Operation<null, Look> = {
     const line = (text: string | undefined) => (text ?? "-").replaceAll("\n", " ");
     const lines = ["hash", ...FIELDS.map((field) => line(shard.get(field)))];
     const { current, acknowledged } = shard.numbers;
-    for (let number = acknowledged + 1; number <= Math.min(current, acknowledged + MAX_GENERATIONS); number++)
+    for (let number = acknowledged + 1; number <= Math.min(current, acknowledged + MAX_LISTED_GENERATIONS); number++)
       lines.push(`${number} ${line(shard.get(`@n:${number}`))} ${line(shard.get(`@x:${number}`))}`);
     return lookOf(`${lines.join("\n")}\n${shard.get("@again") ?? ""}`);
   },

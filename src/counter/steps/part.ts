@@ -1,3 +1,4 @@
+import { PARTED_GENERATION_AT } from "../../generated/layouts/counter.ts";
 import { partScript } from "../../generated/scripts/counter.ts";
 import type { Operation } from "../../store/contract.ts";
 import { change, shardAt } from "./shard.ts";
@@ -13,7 +14,7 @@ export const part: Operation<{ layout: string; ledger: string }, number> = {
   arity: 2,
   repeatable: true,
   encode: ({ layout, ledger }) => [layout, ledger],
-  decode: (reply) => new DataView(reply.buffer, reply.byteOffset, reply.length).getFloat64(0, true),
+  decode: (reply) => new DataView(reply.buffer, reply.byteOffset, reply.length).getFloat64(PARTED_GENERATION_AT, true),
   local(keys, key, { layout, ledger }) {
     const shard = shardAt(keys, key, layout);
     if (shard.get("@layout") === undefined) return 0;

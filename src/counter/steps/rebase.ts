@@ -1,4 +1,5 @@
 import { corruptError } from "../../errors.ts";
+import { MAX_ENDED_GENERATIONS, STATUS } from "../../generated/layouts/counter.ts";
 import { rebaseScript } from "../../generated/scripts/counter.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings } from "../../store/message-pack.ts";
@@ -19,9 +20,6 @@ export interface Rebase {
   sums: readonly string[];
 }
 
-/** Maximum generations between the last acknowledged and the current one. Normally a few; each is visited. */
-const MAX_ENDED = 65_536;
-
 /**
  * Makes a shard continue from a ledger that it does not fit. False if the shard has changed. Law in
  * lua/counter/rebase.lua.
@@ -36,14 +34,14 @@ export const rebase: Operation<Rebase, boolean> = {
     ...[layout, seen, ledger],
     ...[leftOut ?? "", ledgerBornMs.toString(16), packStrings(sums)],
   ],
-  decode: (reply) => reply[0] === 0,
+  decode: (reply) => reply[0] === STATUS.done,
   local(keys, key, { layout, seen, ledger, leftOut, ledgerBornMs, sums }, nowMs) {
     const shard = shardAt(keys, key, layout);
     const { current, acknowledged, base } = shard.numbers;
     if (`${shard.get("@born") ?? ""} ${base} ${acknowledged}` !== seen) return false;
     const last = Math.max(acknowledged, leftOut ?? acknowledged);
     if (last >= current) return false;
-    if (current - acknowledged > MAX_ENDED)
+    if (current - acknowledged > MAX_ENDED_GENERATIONS)
       throw corruptError(
         key,
         `its generation being filled is ${current - acknowledged} after the last one acknowledged`,

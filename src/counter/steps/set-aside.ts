@@ -1,3 +1,4 @@
+import { STATUS } from "../../generated/layouts/counter.ts";
 import { setAsideScript } from "../../generated/scripts/counter.ts";
 import type { Operation } from "../../store/contract.ts";
 import type { Shard } from "./shard.ts";
@@ -18,7 +19,7 @@ export const setAside: Operation<SetAside, boolean> = {
   repeatable: false,
   keysOf: (key, { aside }) => [key, aside],
   encode: ({ seen }) => [seen],
-  decode: (reply) => reply[0] === 0,
+  decode: (reply) => reply[0] === STATUS.done,
   local(keys, key, { aside, seen }) {
     const shard = keys.get(key) as Shard | undefined;
     if (!shard || keys.get(aside) !== undefined) return false;

@@ -1,3 +1,4 @@
+import { SHAPE } from "../../generated/layouts/counter.ts";
 import { shapeScript } from "../../generated/scripts/counter.ts";
 import type { Operation } from "../../store/contract.ts";
 import { change, shardAt } from "./shard.ts";
@@ -20,7 +21,7 @@ export const shape: Operation<ShapeUse, boolean> = {
   repeatable: true,
   mustLast: true,
   encode: ({ layout, use }) => [layout, use],
-  decode: (reply) => reply[0] === 0,
+  decode: (reply) => reply[0] === SHAPE.stored,
   local(keys, key, { layout, use }) {
     const shard = shardAt(keys, key, layout, use !== "look");
     const own = shard.get("@layout");

@@ -1,3 +1,4 @@
+import { SWEPT_FIELDS_AT } from "../../generated/layouts/counter.ts";
 import { sweepScript } from "../../generated/scripts/counter.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings } from "../../store/message-pack.ts";
@@ -17,7 +18,7 @@ export const sweep: Operation<Leftovers, number> = {
   arity: 2,
   repeatable: true,
   encode: ({ layout, fields }) => [layout, packStrings(fields)],
-  decode: (reply) => new DataView(reply.buffer, reply.byteOffset).getFloat64(0, true),
+  decode: (reply) => new DataView(reply.buffer, reply.byteOffset).getFloat64(SWEPT_FIELDS_AT, true),
   local(keys, key, { layout, fields }) {
     const shard = shardAt(keys, key, layout);
     const acknowledged = shard.number("@ack", 0);
