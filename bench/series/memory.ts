@@ -58,9 +58,11 @@ async function measureBatches(redisUrl: string, batch: number, options: MemoryOp
   const openKey = store.keyOf(name);
   const writers = Array.from({ length: WRITERS }, () => new Series(store, name, { retention: options.retentionMs }));
   try {
-    const written = await writeChunks(writers, latencies(batch, 4), async () => {
-      return (await closedChunks(redis, openKey)).length >= options.closedChunks;
-    });
+    const written = await writeChunks(
+      writers,
+      latencies(batch, 4),
+      async () => (await closedChunks(redis, openKey)).length >= options.closedChunks,
+    );
     const { events, sizeBytes } = await measureClosed(redis, openKey, written);
     await writers[0]?.delete();
     return row(batch === 1 ? "oriel, events alone" : `oriel, batches of ${batch}`, events, sizeBytes);

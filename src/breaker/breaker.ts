@@ -20,7 +20,7 @@ export interface BreakerRunOptions<F = never> {
 }
 
 /** Calls of a disabled breaker. */
-const UNCOUNTED_CALLS = /* @__PURE__ */ new Calls(DISABLED, Infinity, false);
+const UNCOUNTED_CALLS = /* @__PURE__ */ new Calls(DISABLED, Number.POSITIVE_INFINITY, false);
 
 const EVENTS = { closed: "close", open: "open", "half-open": "halfOpen" } as const;
 

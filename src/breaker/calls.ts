@@ -38,7 +38,7 @@ export class Calls {
 
   /** Whether a call may begin without a clock reading, as `begin(0, 0)`. A reading costs as much as the rest. */
   get isTimeless(): boolean {
-    return this.#slowMs === Infinity && this.#gate.isFree;
+    return this.#slowMs === Number.POSITIVE_INFINITY && this.#gate.isFree;
   }
 
   /** Counts the calls that have become slow. */
@@ -52,12 +52,12 @@ export class Calls {
 
   begin(beganMs: number, permit: Permit): RunningCall {
     const call = { beganMs, permit, window: this.#gate.window, isCounted: false };
-    if (this.#slowMs !== Infinity) this.#running.add(call);
+    if (this.#slowMs !== Number.POSITIVE_INFINITY) this.#running.add(call);
     return call;
   }
 
   end(call: RunningCall, outcome: Outcome, nowMs: number): void {
-    if (this.#slowMs !== Infinity) {
+    if (this.#slowMs !== Number.POSITIVE_INFINITY) {
       if (outcome === "ignored") this.#running.delete(call);
       this.countSlow(nowMs);
       this.#running.delete(call);

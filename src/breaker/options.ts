@@ -77,9 +77,9 @@ export function breakerSettings(options: BreakerOptions): BreakerSettings {
     if (given !== undefined && typeof given !== "function") throw argumentError(name, given, "a function");
   return {
     rule: ruleOf(options),
-    slowMs: slowCall === undefined ? Infinity : durationMs("slowCall", slowCall, 1, DAY_MS),
+    slowMs: slowCall === undefined ? Number.POSITIVE_INFINITY : durationMs("slowCall", slowCall, 1, DAY_MS),
     flushMs: flushMsOf(options),
-    timeoutMs: timeout === undefined ? Infinity : durationMs("timeout", timeout, 1, DAY_MS),
+    timeoutMs: timeout === undefined ? Number.POSITIVE_INFINITY : durationMs("timeout", timeout, 1, DAY_MS),
     isFailure,
     isIgnored,
   };
@@ -99,7 +99,7 @@ function ruleOf(options: BreakerOptions): Rule {
     minimumCalls: wholeNumber("minimumCalls", minimumCalls, 1, MAX_CALLS),
     failureRatio: ratioOf("failureRatio", options.failureRatio),
     slowRatio: ratioOf("slowRatio", options.slowRatio),
-    failures: failures === undefined ? Infinity : wholeNumber("failures", failures, 1, MAX_CALLS),
+    failures: failures === undefined ? Number.POSITIVE_INFINITY : wholeNumber("failures", failures, 1, MAX_CALLS),
     cooldownMs: durationMs("cooldown", cooldown, 1, DAY_MS),
     probes: wholeNumber("probes", probes, 1, MAX_PROBES),
     leaseMs: durationMs("lease", lease, 1, DAY_MS),
@@ -111,7 +111,7 @@ function flushMsOf({ flush = 100 }: BreakerOptions): number {
 }
 
 function ratioOf(argument: string, ratio: number | undefined): number {
-  if (ratio === undefined) return Infinity;
+  if (ratio === undefined) return Number.POSITIVE_INFINITY;
   if (typeof ratio !== "number" || !(ratio >= 0 && ratio <= 1)) throw argumentError(argument, ratio, "from 0 to 1");
   return ratio;
 }

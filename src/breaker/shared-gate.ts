@@ -173,7 +173,10 @@ export class SharedGate implements Gate {
     const { state, epoch, waitMs, sinceMs, calls, failures, slow } = reply;
     const isClosed = state === "closed";
     const isNewWindow =
-      isClosed && this.#lastReply.epoch !== 0 && epoch !== this.#lastReply.epoch && sinceMs !== Infinity;
+      isClosed &&
+      this.#lastReply.epoch !== 0 &&
+      epoch !== this.#lastReply.epoch &&
+      sinceMs !== Number.POSITIVE_INFINITY;
     // If it is half-open without room, a running probe may end before its lease. Then a retry after `flushMs` pays.
     this.#askAtMs = nowMs + (state === "half-open" ? Math.min(waitMs, this.#options.flushMs) : waitMs);
     this.#lastReply = reply;

@@ -18,7 +18,7 @@ export function runTask<T>(
   timeoutMs: number,
   timeoutError: () => OrielError,
 ): T | PromiseLike<T> {
-  if (timeoutMs !== Infinity) return timed(fn, given, timeoutMs, timeoutError);
+  if (timeoutMs !== Number.POSITIVE_INFINITY) return timed(fn, given, timeoutMs, timeoutError);
   if (given) return raced(fn, given);
   if (fn.length > 0 || areSignalsOfRequests) return fn(new AbortController().signal);
   never ??= new AbortController().signal;

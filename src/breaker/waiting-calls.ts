@@ -19,15 +19,15 @@ export class WaitingCalls {
   add(signal: AbortSignal | undefined): Promise<Permit> {
     return new Promise((resolve, reject) => {
       const onAbort = () => waiter.reject(signal!.reason);
-      const settled = <Value>(settle: (value: Value) => void) => {
-        return (value: Value) => {
+      const settled =
+        <Value>(settle: (value: Value) => void) =>
+        (value: Value) => {
           if (!waiter.isOpen) return;
           waiter.isOpen = false;
           this.#waiting = this.#waiting.filter((each) => each !== waiter);
           signal?.removeEventListener("abort", onAbort);
           settle(value);
         };
-      };
       const waiter: Waiter = { isOpen: true, resolve: settled(resolve), reject: settled(reject) };
       this.#waiting.push(waiter);
       signal?.addEventListener("abort", onAbort);

@@ -78,7 +78,7 @@ export function countersSettings(options: CountersOptions): CountersSettings {
 }
 
 function dimensionSettings({ dimensions, addedDimensions = [] }: CountersOptions) {
-  if (!Array.isArray(dimensions) || dimensions.length < 1 || dimensions.length > MAX_DIMENSIONS)
+  if (!Array.isArray(dimensions) || dimensions.length === 0 || dimensions.length > MAX_DIMENSIONS)
     throw argumentError("dimensions", dimensions, `an array of 1 to ${MAX_DIMENSIONS} names`);
   const maxAdded = MAX_DIMENSIONS - dimensions.length;
   if (!Array.isArray(addedDimensions) || addedDimensions.length > maxAdded)

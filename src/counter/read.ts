@@ -155,7 +155,7 @@ function rowOf(
   put: (row: OrderedRow) => void,
 ) {
   const { startMinute, values } = readField(field, shape.dimensions.length);
-  const { bucket, fromMs = -Infinity, toMs = Infinity } = query;
+  const { bucket, fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY } = query;
   const startMs = calendar.startOf(bucket, startMinute) * MINUTE_MS;
   if (startMs < fromMs || startMs >= toMs) return;
   // Iterate over the given names: any object has inherited names such as `constructor`.

@@ -21,7 +21,7 @@ export function newBucket(startMs: number): Float64Array {
 export function isValidBucket(bucket: Float64Array): boolean {
   if (!(bucket[START]! >= 0 && bucket[START]! <= layout.LATEST_MS)) return false;
   for (let field = ALLOWED; field <= LATENCY_SUM; field++)
-    if (!(bucket[field]! >= 0 && bucket[field]! < Infinity)) return false;
+    if (!(bucket[field]! >= 0 && bucket[field]! < Number.POSITIVE_INFINITY)) return false;
   return !Number.isNaN(bucket[LATENCY_MIN]!) && !Number.isNaN(bucket[LATENCY_MAX]!);
 }
 

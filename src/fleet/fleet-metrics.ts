@@ -215,7 +215,7 @@ export class FleetMetrics {
 
   /** Throws ARGUMENT for a name that cannot be stored or be part of a key. */
   #checkName(name: unknown): void {
-    if (typeof name !== "string" || name.length < 1 || name.length > MAX_NAME_BYTES || LONE_SURROGATE.test(name))
+    if (typeof name !== "string" || name.length === 0 || name.length > MAX_NAME_BYTES || LONE_SURROGATE.test(name))
       throw argumentError("name", name, `a string of 1 to ${MAX_NAME_BYTES} characters, without lone surrogates`);
     if (this.#latencies) this.#store.keyOf(latenciesNameOf(this.name, name));
   }

@@ -62,7 +62,7 @@ export function fleetSettings(options: FleetMetricsOptions): FleetSettings {
   if (mode !== "exact" && mode !== "sentinel") throw argumentError("mode", mode, '"exact" or "sentinel"');
   if (typeof percentiles !== "boolean") throw argumentError("percentiles", percentiles, "true or false");
   return {
-    shape: { sampleCount, bucketMs: intervalMs / sampleCount, maxNames: maxNames },
+    shape: { sampleCount, bucketMs: intervalMs / sampleCount, maxNames },
     intervalMs,
     flushMs: durationMs("flush", flush, 1, MAX_FLUSH_MS),
     mode,

@@ -6,8 +6,8 @@ import { DENY, type FlowDecision, PASS } from "./controller.ts";
  * If the clock goes back, no time has passed: no call waits longer than `maxWaitMs`, and no call passes sooner.
  */
 export class Pacer {
-  #aheadMs = -Infinity;
-  #nowMs = -Infinity;
+  #aheadMs = Number.NEGATIVE_INFINITY;
+  #nowMs = Number.NEGATIVE_INFINITY;
 
   /** Decides about a call that must pass at least `costMs` after the one before. */
   pass(costMs: number, maxWaitMs: number, nowMs: number): FlowDecision {

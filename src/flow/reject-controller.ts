@@ -42,7 +42,7 @@ export class RejectController implements TrafficShapingController {
     if (used + count <= this.#count) return PASS;
     if (!options?.prioritized || this.#grade !== "rate") return DENY;
     const waitMs = node.tryOccupyNext(count, this.#count);
-    if (waitMs === Infinity) return DENY;
+    if (waitMs === Number.POSITIVE_INFINITY) return DENY;
     node.occupy(count, waitMs);
     return { allowed: true, waitMs };
   }

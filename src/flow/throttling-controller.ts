@@ -43,7 +43,7 @@ export class ThrottlingController implements TrafficShapingController {
   tryPass(_node?: FlowNode, count = 1): FlowDecision {
     checkPasses(count, "ThrottlingController");
     if (count === 0) return PASS;
-    if (this.#msPerPass === Infinity) return DENY;
+    if (this.#msPerPass === Number.POSITIVE_INFINITY) return DENY;
     return this.#pacer.pass(count * this.#msPerPass, this.#maxQueueingTimeMs, this.#clock());
   }
 }

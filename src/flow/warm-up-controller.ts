@@ -18,7 +18,7 @@ import { WARM_UP_OPTIONS, WarmUp, type WarmUpOptions } from "./warm-up.ts";
  */
 export class WarmUpController implements TrafficShapingController {
   readonly #warmUp: WarmUp;
-  #passedMs = -Infinity;
+  #passedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: WarmUpOptions) {
     this.#warmUp = placed("WarmUpController", () => {

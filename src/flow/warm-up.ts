@@ -27,8 +27,8 @@ export class WarmUp {
   readonly #warningTokens: number;
   readonly #maxTokens: number;
   #tokens: number;
-  #filledMs = -Infinity;
-  #usedMs = -Infinity;
+  #filledMs = Number.NEGATIVE_INFINITY;
+  #usedMs = Number.NEGATIVE_INFINITY;
 
   constructor({ count, warmUpPeriod, coldFactor = 3, clock = Date.now }: WarmUpOptions) {
     if (typeof clock !== "function") throw argumentError("clock", clock, "a function that returns ms since 1970");

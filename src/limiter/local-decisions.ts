@@ -75,5 +75,5 @@ function marked(decision: Decision): Decision {
 }
 
 function retriable<One extends { retryAfterMs: number }>(one: One): One {
-  return one.retryAfterMs === Infinity ? { ...one, retryAfterMs: RETRY_AFTER_MS } : one;
+  return one.retryAfterMs === Number.POSITIVE_INFINITY ? { ...one, retryAfterMs: RETRY_AFTER_MS } : one;
 }

@@ -13,7 +13,7 @@ export class BookedPasses {
 
   constructor(ring: MetricRing) {
     this.#ring = ring;
-    this.#starts = new Float64Array(ring.sampleCount).fill(-Infinity);
+    this.#starts = new Float64Array(ring.sampleCount).fill(Number.NEGATIVE_INFINITY);
     this.#passes = new Float64Array(ring.sampleCount);
   }
 

@@ -18,7 +18,7 @@ export interface BucketDetails {
 export function detailsOf(startMs: number, row: Float64Array): BucketDetails {
   const get = (cell: number) => row[cell] as number;
   const success = get(CELL.success);
-  const hasLatency = get(CELL.minLatencyMs) !== Infinity;
+  const hasLatency = get(CELL.minLatencyMs) !== Number.POSITIVE_INFINITY;
   return {
     startMs,
     success,

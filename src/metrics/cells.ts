@@ -17,8 +17,8 @@ export const ROW = 8;
 
 export function clearRow(cells: Float64Array, row: number): void {
   cells.fill(0, row, row + ROW);
-  cells[row + CELL.minLatencyMs] = Infinity;
-  cells[row + CELL.maxLatencyMs] = -Infinity;
+  cells[row + CELL.minLatencyMs] = Number.POSITIVE_INFINITY;
+  cells[row + CELL.maxLatencyMs] = Number.NEGATIVE_INFINITY;
 }
 
 export function addCount(cells: Float64Array, at: number, count: number, structure: string): void {
@@ -39,6 +39,6 @@ export function checkCount(count: number, structure: string): void {
 }
 
 export function checkLatency(latencyMs: number, structure: string): void {
-  if (typeof latencyMs !== "number" || !(latencyMs >= 0 && latencyMs < Infinity))
+  if (typeof latencyMs !== "number" || !(latencyMs >= 0 && latencyMs < Number.POSITIVE_INFINITY))
     throw argumentErrorOf(structure, "latencyMs", latencyMs, "a response time in ms, a finite number, 0 or more");
 }

@@ -19,7 +19,7 @@ export class LatencyPercentiles {
   readonly #intervalMs: number;
   readonly #options: LatencySeriesOptions;
   readonly #clock: Clock;
-  #latestMs = -Infinity;
+  #latestMs = Number.NEGATIVE_INFINITY;
   #series: LocalSeries;
 
   constructor(intervalMs: number, options: LatencySeriesOptions, clock: Clock) {
@@ -57,7 +57,7 @@ export class LatencyPercentiles {
   }
 
   #restart(): void {
-    this.#latestMs = -Infinity;
+    this.#latestMs = Number.NEGATIVE_INFINITY;
     this.#series = this.#begin();
   }
 

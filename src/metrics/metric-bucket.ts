@@ -32,11 +32,11 @@ export class MetricBucket {
   }
   get minLatencyMs(): number {
     const latencyMs = this.#get(CELL.minLatencyMs);
-    return latencyMs === Infinity ? Number.NaN : latencyMs;
+    return latencyMs === Number.POSITIVE_INFINITY ? Number.NaN : latencyMs;
   }
   get maxLatencyMs(): number {
     const latencyMs = this.#get(CELL.maxLatencyMs);
-    return latencyMs === -Infinity ? Number.NaN : latencyMs;
+    return latencyMs === Number.NEGATIVE_INFINITY ? Number.NaN : latencyMs;
   }
 
   addSuccess(count = 1): this {

@@ -24,7 +24,7 @@ export class MetricRing {
   readonly #storesTime: boolean;
   /** Slot and start of the bucket in `current`; -1 and -Infinity before the first lookup. */
   #slot = -1;
-  #startMs = -Infinity;
+  #startMs = Number.NEGATIVE_INFINITY;
 
   /** `storesTime`: whether `current` stores the time of the lookup, so that a record at the same time can skip it. */
   constructor(sampleCount: number, intervalMs: number, storesTime: boolean) {
@@ -32,7 +32,7 @@ export class MetricRing {
     this.lengthMs = bucketLengthMs(sampleCount, intervalMs, "MetricWindow");
     this.sampleCount = sampleCount;
     this.intervalMs = intervalMs;
-    this.starts = new Float64Array(sampleCount).fill(-Infinity);
+    this.starts = new Float64Array(sampleCount).fill(Number.NEGATIVE_INFINITY);
     this.#cells = new Float64Array(sampleCount * ROW);
   }
 
@@ -74,7 +74,7 @@ export class MetricRing {
   /** Largest value of one cell; -Infinity if there is no bucket. */
   max(cell: number, firstMs: number, lastMs: number): number {
     this.#putBack();
-    let max = -Infinity;
+    let max = Number.NEGATIVE_INFINITY;
     for (let slot = 0; slot < this.sampleCount; slot++)
       if (this.#isFrom(slot, firstMs, lastMs)) max = Math.max(max, this.#cells[slot * ROW + cell] as number);
     return max;
@@ -83,7 +83,7 @@ export class MetricRing {
   /** Smallest latency; Infinity if there is none. */
   minLatencyMs(firstMs: number, lastMs: number): number {
     this.#putBack();
-    let min = Infinity;
+    let min = Number.POSITIVE_INFINITY;
     for (let slot = 0; slot < this.sampleCount; slot++)
       if (this.#isFrom(slot, firstMs, lastMs))
         min = Math.min(min, this.#cells[slot * ROW + CELL.minLatencyMs] as number);

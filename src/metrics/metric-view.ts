@@ -83,13 +83,13 @@ export class MetricView {
     const [firstMs, lastMs] = this.#refreshed(timeMs);
     const min = this.#source.ring.minLatencyMs(firstMs, lastMs);
     if (this.#source.mode === "sentinel") return Math.max(1, Math.min(min, STATISTIC_MAX_LATENCY_MS));
-    return min === Infinity ? Number.NaN : min;
+    return min === Number.POSITIVE_INFINITY ? Number.NaN : min;
   }
 
   /** Largest response time in ms. If there is none: NaN, or 0 in mode "sentinel". */
   maxLatencyMs(timeMs = this.#source.clock()): number {
     const max = this.#max(CELL.maxLatencyMs, timeMs);
-    return max === -Infinity ? this.#ifEmpty(0) : max;
+    return max === Number.NEGATIVE_INFINITY ? this.#ifEmpty(0) : max;
   }
 
   /** Largest number of successes in one bucket; in mode "sentinel" at least 1. */
@@ -149,7 +149,7 @@ export class MetricView {
     const timeMs = clock();
     const [, lastMs] = this.startRange(timeMs);
     return new Place("MetricView").checked("latencyPercentileMs", () =>
-      percentiles.percentile(p, ring.startOf(timeMs), this.intervalMs, lastMs === Infinity, options),
+      percentiles.percentile(p, ring.startOf(timeMs), this.intervalMs, lastMs === Number.POSITIVE_INFINITY, options),
     );
   }
 
@@ -157,7 +157,8 @@ export class MetricView {
   startRange(timeMs: number): [firstMs: number, lastMs: number] {
     checkTime(timeMs, "MetricView");
     const { ring, mode } = this.#source;
-    if (mode === "sentinel" && this.intervalMs === ring.intervalMs) return [timeMs - this.intervalMs, Infinity];
+    if (mode === "sentinel" && this.intervalMs === ring.intervalMs)
+      return [timeMs - this.intervalMs, Number.POSITIVE_INFINITY];
     const lastMs = ring.startOf(timeMs);
     return [lastMs - this.intervalMs + ring.lengthMs, lastMs];
   }

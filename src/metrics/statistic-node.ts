@@ -32,7 +32,7 @@ export class StatisticNode {
   readonly #occupyTimeoutMs: number;
   // The name must differ from every export: the CommonJS build tool would treat ++ on it as a change of that export.
   #inProgress = 0;
-  #fetchedMs = -Infinity;
+  #fetchedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: StatisticNodeOptions = {}) {
     placed("StatisticNode", () => checkKnown(options, OPTIONS));
@@ -111,7 +111,7 @@ export class StatisticNode {
     const lengthMs = second.intervalMs / second.sampleCount;
     const maxPasses = (threshold * second.intervalMs) / 1000;
     const waiting = second.waiting(nowMs);
-    if (waiting >= maxPasses) return Infinity;
+    if (waiting >= maxPasses) return Number.POSITIVE_INFINITY;
     let allowed = second.allowed(nowMs);
     const startMs = nowMs - (nowMs % lengthMs);
     // Each new bucket pushes the oldest one out of the window.
@@ -121,7 +121,7 @@ export class StatisticNode {
       allowed -= leaving;
       if (allowed + waiting + count <= maxPasses) return leavesMs - nowMs;
     }
-    return Infinity;
+    return Number.POSITIVE_INFINITY;
   }
 
   /** Books `count` passes `waitMs` ahead, the wait from `tryOccupyNext`. The minute window counts them at once. */

@@ -7,8 +7,8 @@ import type { WindowView } from "./pending-query.ts";
 export class MergedWindow {
   readonly #query: StatsQuery;
   readonly #fold = new Fold();
-  #fromMs = -Infinity;
-  #toMs = -Infinity;
+  #fromMs = Number.NEGATIVE_INFINITY;
+  #toMs = Number.NEGATIVE_INFINITY;
   #degradedBy: Degraded | undefined;
 
   constructor(query: StatsQuery) {

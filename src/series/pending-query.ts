@@ -92,8 +92,8 @@ export function foldOf(view: WindowView, query: WindowQuery, fromMs: number, toM
 
 /** How far back the queries look into the journal. */
 export function lookbackOf(queries: readonly PendingQuery[]): Lookback {
-  let spanMs = -Infinity;
-  let fromMs = Infinity;
+  let spanMs = Number.NEGATIVE_INFINITY;
+  let fromMs = Number.POSITIVE_INFINITY;
   for (const { window } of queries)
     if (window.atMs === undefined) spanMs = Math.max(spanMs, window.spanMs);
     else fromMs = Math.min(fromMs, window.atMs - window.spanMs);

@@ -60,8 +60,8 @@ export class LocalSeries {
   readonly #maxBytes: number;
   /** A value of smaller magnitude stays finite in its stored type. */
   readonly #safeBelow: number;
-  #turnsAtMs = -Infinity;
-  #nowMs = -Infinity;
+  #turnsAtMs = Number.NEGATIVE_INFINITY;
+  #nowMs = Number.NEGATIVE_INFINITY;
   /** Number of events that fit before `#makeRoom` must count again. */
   #roomLeft = 0;
 

@@ -36,7 +36,10 @@ const calls: Record<string, (scene: Scene, series: Series) => Promise<unknown>> 
   values: (_scene, series) => series.values(),
 };
 
-type Loss = { lost: "dropReplies" | "dropRequests"; then: "cut" | "silence" };
+interface Loss {
+  lost: "dropReplies" | "dropRequests";
+  then: "cut" | "silence";
+}
 const losses: Loss[] = (["dropReplies", "dropRequests"] as const).flatMap((lost) =>
   (["cut", "silence"] as const).map((then) => ({ lost, then })),
 );

@@ -23,7 +23,7 @@ const keyOf = ({ name }: Scene) => `oriel:{${name}}`;
 async function backUp(): Promise<() => Promise<void>> {
   const key = keyOf(scene);
   const kept = new Map<string, Buffer>();
-  for (const each of await direct.keys(`oriel:*`)) kept.set(each, (await direct.dumpBuffer(each))!);
+  for (const each of await direct.keys("oriel:*")) kept.set(each, (await direct.dumpBuffer(each))!);
   return async () => {
     await direct.del(key, ...(await direct.keys("oriel:*")));
     for (const [each, dump] of kept) await direct.call("RESTORE", each, String(Date.now() + 60_000), dump, "ABSTTL");

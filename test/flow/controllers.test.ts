@@ -18,7 +18,7 @@ function nodeOf(says: {
     concurrency: says.concurrency ?? 0,
     allowedPerSecond: () => says.allowedPerSecond ?? 0,
     previousAllowedPerSecond: () => says.previousAllowedPerSecond ?? 0,
-    tryOccupyNext: () => Infinity,
+    tryOccupyNext: () => Number.POSITIVE_INFINITY,
     occupy: () => undefined,
   };
 }

@@ -29,7 +29,19 @@ const NUMBERS = [
     "18446744073709551615",
   ],
 ];
-const FLOATS = [Number.NaN, Infinity, -Infinity, -1, -0, 1e308, 5e-324, 2 ** 53, 2 ** 63, -(2 ** 53), 4102444800000];
+const FLOATS = [
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  Number.NEGATIVE_INFINITY,
+  -1,
+  -0,
+  1e308,
+  5e-324,
+  2 ** 53,
+  2 ** 63,
+  -(2 ** 53),
+  4102444800000,
+];
 const BYTES = [0, 1, 2, 16, 17, 0x7f, 0x80, 0xc3, 0xfe, 0xff];
 
 const whole = (value: number) => Buffer.from(String(value));

@@ -33,7 +33,8 @@ function watchedStore() {
 /** Values that another structure, another version or a mistake could have stored. */
 function foreign(random: Random, value: unknown, others: readonly unknown[]): unknown {
   if (typeof value === "string" && random.chance(0.7)) return spoiled(random, Buffer.from(value)).toString("latin1");
-  if (typeof value === "number" && random.chance(0.7)) return random.pick([Number.NaN, -1, 0.5, Infinity, 2 ** 53]);
+  if (typeof value === "number" && random.chance(0.7))
+    return random.pick([Number.NaN, -1, 0.5, Number.POSITIVE_INFINITY, 2 ** 53]);
   return random.pick([0, "", "text", null, true, 7n, [], {}, { kind: 2 }, junk(random, 40), random.pick(others)]);
 }
 

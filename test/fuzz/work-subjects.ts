@@ -12,9 +12,13 @@ const VALUES = ["a", "b", "c", "d", "e", "f"];
 
 const ANY_REPAIR = { inDoubt: "keep", acceptMissing: true, setAside: true, mendSums: true } as const;
 /** The state of a store that was restored: a shard that is newer than all others. */
-const AHEAD = Array.from({ length: SHARDS }, (_, shard) => {
-  return { shard, generation: 1000, nonce: "x-bfffffffffff", fence: 0, events: 1n };
-});
+const AHEAD = Array.from({ length: SHARDS }, (_, shard) => ({
+  shard,
+  generation: 1000,
+  nonce: "x-bfffffffffff",
+  fence: 0,
+  events: 1n,
+}));
 
 export const counters: Subject = {
   name: "counters",

@@ -1,6 +1,10 @@
 import { expect } from "vitest";
 
-type Failure = { code: string; applied: "no" | "unknown"; transient: boolean };
+interface Failure {
+  code: string;
+  applied: "no" | "unknown";
+  transient: boolean;
+}
 
 /** The outcome of each sent number: acknowledged, refused, or unknown. */
 export class Ledger {

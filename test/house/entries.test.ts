@@ -26,14 +26,14 @@ describe.each(STRUCTURES)("oriel/%s", (name) => {
 
 describe("an import", () => {
   it.each(["oriel", ...STRUCTURES.map((name) => `oriel/${name}`)])("of %s loads no client of Redis", (entry) => {
-    const list = `console.log(JSON.stringify(Object.keys(require.cache)))`;
+    const list = "console.log(JSON.stringify(Object.keys(require.cache)))";
     const files: string[] = JSON.parse(run("--eval", `require("${entry}"); ${list}`));
     expect(files.length).toBeGreaterThan(3);
     expect(files.filter((file) => file.includes("node_modules"))).toEqual([]);
   });
 
   it.each(Object.entries(MAX_BYTES))("of oriel/%s reads at most %i bytes", (name, maxBytes) => {
-    const print = `console.log(Object.keys(require.cache).reduce((sum, file) => sum + fs.statSync(file).size, 0), ms)`;
+    const print = "console.log(Object.keys(require.cache).reduce((sum, file) => sum + fs.statSync(file).size, 0), ms)";
     const load = `const from = performance.now(); require("oriel/${name}"); const ms = performance.now() - from;`;
     const [bytes, ms] = run("--eval", `${load} ${print}`).split(" ").map(Number);
     console.info(`oriel/${name}: ${bytes} bytes, ${ms!.toFixed(1)} ms`);

@@ -42,7 +42,10 @@ describe("the middleware, written as applications do,", () => {
   });
 
   it("fits Hono: with variables and bindings of the application's own", async () => {
-    type Env = { Variables: { user: string }; Bindings: { incoming: { socket: object } } };
+    interface Env {
+      Variables: { user: string };
+      Bindings: { incoming: { socket: object } };
+    }
     const limiter = limiterOf();
     const app = new Hono<Env>();
     app.use(async (c, next) => {

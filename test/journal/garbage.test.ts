@@ -28,7 +28,7 @@ afterAll(async () => {
 const junk = (random: Random, most: number) =>
   Buffer.from(Array.from({ length: random.int(1, most) }, () => random.u32() & 255));
 
-const DOUBLES = [Number.NaN, Infinity, -Infinity, 1e300, -1e300, 2 ** 53, -1, 0, 5e-324];
+const DOUBLES = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e300, -1e300, 2 ** 53, -1, 0, 5e-324];
 const WORDS = [0xffffffff, 0x7fffffff, 0x80000000, 0, 1];
 
 /** The bytes, damaged in one to four places; now and then of a later format, or nothing of ours at all. */

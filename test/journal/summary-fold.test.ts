@@ -20,7 +20,8 @@ const VALUES: Record<string, (random: () => number, i: number) => number> = {
   falling: (_random, i) => -i,
   "one moment": (random, i) => (i % 100 < 10 ? 1e9 : random()),
   zeros: (random) => (random() < 0.3 ? -0 : random() < 0.5 ? 0 : random() - 0.5),
-  infinities: (random) => (random() < 0.1 ? Infinity : random() < 0.1 ? -Infinity : random()),
+  infinities: (random) =>
+    random() < 0.1 ? Number.POSITIVE_INFINITY : random() < 0.1 ? Number.NEGATIVE_INFINITY : random(),
 };
 
 test.each(Object.keys(VALUES))("the error of each answer is within its stated bound: %s", (name) => {

@@ -36,16 +36,29 @@ const thrown = (step: () => unknown): unknown => {
 
 describe.each(Object.keys(make))("%s", (kind) => {
   const of = make[kind]!;
-  test.each([-1, 0.5, Number.NaN, Infinity, 2 ** 53, "3", null])("limit %s is refused by name", (limit) => {
-    expect(thrown(() => of(limit as number, 1000))).toEqual(argument("^(limit|capacity) is "));
-  });
-
-  test.each([0, 0.9, -5, Number.NaN, Infinity, 2 ** 52 + 1, 2 ** 53, 2 ** 60, "soon", "10 s", null, {}])(
-    "span %s is refused by name",
-    (span) => {
-      expect(thrown(() => of(1, span as number))).toEqual(argument("^(span|lease) is .*ms"));
+  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, "3", null])(
+    "limit %s is refused by name",
+    (limit) => {
+      expect(thrown(() => of(limit as number, 1000))).toEqual(argument("^(limit|capacity) is "));
     },
   );
+
+  test.each([
+    0,
+    0.9,
+    -5,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    2 ** 52 + 1,
+    2 ** 53,
+    2 ** 60,
+    "soon",
+    "10 s",
+    null,
+    {},
+  ])("span %s is refused by name", (span) => {
+    expect(thrown(() => of(1, span as number))).toEqual(argument("^(span|lease) is .*ms"));
+  });
 
   test("other options are refused by name", () => {
     expect(thrown(() => of(1, 1000, { windwo: 1 }))).toEqual(argument('option is "windwo"'));
@@ -85,7 +98,11 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("in %s", (name) =>
     async (kind) => {
       await opened.clear();
       const none = limiterOf([make[kind]!(0, 1000)]);
-      expect(await none.take("none")).toMatchObject({ allowed: false, retryAfterMs: Infinity, remaining: 0 });
+      expect(await none.take("none")).toMatchObject({
+        allowed: false,
+        retryAfterMs: Number.POSITIVE_INFINITY,
+        remaining: 0,
+      });
       expect(await none.take("none", { cost: 0 })).toMatchObject({ allowed: true, granted: 0 });
       const one = limiterOf([make[kind]!(1, 1000)]);
       expect(await one.take("one", { cost: 0 })).toMatchObject({
@@ -96,14 +113,14 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("in %s", (name) =>
       });
       expect(await one.take("one", { cost: 2 })).toMatchObject({
         allowed: false,
-        retryAfterMs: Infinity,
+        retryAfterMs: Number.POSITIVE_INFINITY,
         remaining: 1,
       });
       expect(await one.take("one")).toMatchObject({ allowed: true, granted: 1, remaining: 0 });
       const denied = await one.take("one");
       expect(denied).toMatchObject({ allowed: false, retryAfterMs: 1000, resetAfterMs: 1000 });
       expect(await one.take("one", { cost: 0 })).toMatchObject({ allowed: true, remaining: 0 });
-      for (const cost of [-1, -0.5, 0.5, 1.5, Number.NaN, Infinity, 2 ** 31, "1"]) {
+      for (const cost of [-1, -0.5, 0.5, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, "1"]) {
         await expect(one.take("one", { cost: cost as number })).rejects.toEqual(
           argument("^cost is .* from 0 to 2147483647"),
         );
@@ -113,7 +130,10 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("in %s", (name) =>
       }
       opened.clock.nowMs += 1000;
       expect(await one.take("one")).toMatchObject({ allowed: true });
-      expect(await one.take("big", { cost: 2 ** 31 - 1 })).toMatchObject({ allowed: false, retryAfterMs: Infinity });
+      expect(await one.take("big", { cost: 2 ** 31 - 1 })).toMatchObject({
+        allowed: false,
+        retryAfterMs: Number.POSITIVE_INFINITY,
+      });
     },
   );
 

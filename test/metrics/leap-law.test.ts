@@ -137,7 +137,7 @@ test("wrong arguments name argument, value and bound", () => {
   expect(open(1, 1000, bucket, { clock: 5 })).toThrow("clock is 5");
   expect(open(1, 1000, bucket, { now: Date.now })).toThrow('option is "now"; it must be one of mode, clock, reset');
   const ring = new LeapArray(1, 1000, bucket);
-  for (const time of [Number.NaN, Infinity])
+  for (const time of [Number.NaN, Number.POSITIVE_INFINITY])
     expect(() => ring.currentWindow(time)).toThrow(`timeMs is ${time}; it must be ms since 1970, a finite number`);
   expect(() => ring.list(Number.NaN)).toThrow("timeMs is NaN");
   expect(() => ring.currentWindow(T)?.value.addAllowed(0.5)).toThrow(

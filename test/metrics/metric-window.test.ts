@@ -216,14 +216,14 @@ test("wrong arguments name argument, value and bound, and change nothing", () =>
   expect(open({ sampleCount: 1, interval: 1000, percentiles: { p: 99 } })).toThrow('option of percentiles is "p"');
   expect(open({ sampleCount: 1, interval: 1000, buckets: 2 })).toThrow('option is "buckets"');
   const metric = new MetricWindow({ sampleCount: 2, interval: 1000, clock: () => T });
-  for (const count of [-1, 0.5, Number.NaN, Infinity, "1"])
+  for (const count of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, "1"])
     expect(() => metric.addSuccess(count as number)).toThrow("it must be a whole number of events, 0 or more");
-  for (const latencyMs of [-1, Number.NaN, Infinity])
+  for (const latencyMs of [-1, Number.NaN, Number.POSITIVE_INFINITY])
     expect(() => metric.recordSuccess(latencyMs)).toThrow(
       `latencyMs is ${latencyMs}; it must be a response time in ms`,
     );
   expect(() => metric.addSuccess(1, Number.NaN)).toThrow("timeMs is NaN");
-  expect(() => metric.allowed(Infinity)).toThrow("timeMs is Infinity");
+  expect(() => metric.allowed(Number.POSITIVE_INFINITY)).toThrow("timeMs is Infinity");
   expect(() => metric.latencyPercentileMs(99)).toThrow("percentiles is undefined; it must be true");
   expect(() => metric.details(5 as never)).toThrow("isWanted is 5");
   expect(() => metric.addWaiting(T, -1)).toThrow("count is -1");

@@ -17,10 +17,10 @@ describe.each(["exact", "sentinel"] as const)(`percentiles on random traces, mod
         const intervalMs = sampleCount * lengthMs;
         const log = new MetricLog(lengthMs, intervalMs, mode);
         let nowMs = beginMs;
-        let latestMs = -Infinity;
+        let latestMs = Number.NEGATIVE_INFINITY;
         let begunAt = 0;
         const beginAnew = () => {
-          latestMs = -Infinity;
+          latestMs = Number.NEGATIVE_INFINITY;
           begunAt = log.events.length;
         };
         const metric = new MetricWindow({

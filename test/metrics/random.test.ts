@@ -18,8 +18,8 @@ function fromLog(log: MetricLog, nowMs: number, spanMs = log.intervalMs): Answer
   const answers = Object.fromEntries(KINDS.map((kind) => [kind, of(kind)])) as Record<Kind, number>;
   return {
     ...answers,
-    minLatencyMs: latencies.length ? Math.min(...latencies) : Number.NaN,
-    maxLatencyMs: latencies.length ? Math.max(...latencies) : Number.NaN,
+    minLatencyMs: latencies.length > 0 ? Math.min(...latencies) : Number.NaN,
+    maxLatencyMs: latencies.length > 0 ? Math.max(...latencies) : Number.NaN,
   };
 }
 
@@ -32,8 +32,8 @@ function fromRing(ring: LeapArray<MetricBucket>, nowMs: number): Answers {
   const answers = Object.fromEntries(KINDS.map((kind) => [kind, of(kind)])) as Record<Kind, number>;
   return {
     ...answers,
-    minLatencyMs: latencies.length ? Math.min(...latencies.map((bucket) => bucket.minLatencyMs)) : Number.NaN,
-    maxLatencyMs: latencies.length ? Math.max(...latencies.map((bucket) => bucket.maxLatencyMs)) : Number.NaN,
+    minLatencyMs: latencies.length > 0 ? Math.min(...latencies.map((bucket) => bucket.minLatencyMs)) : Number.NaN,
+    maxLatencyMs: latencies.length > 0 ? Math.max(...latencies.map((bucket) => bucket.maxLatencyMs)) : Number.NaN,
   };
 }
 

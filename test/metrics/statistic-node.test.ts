@@ -100,7 +100,7 @@ describe("tryOccupyNext", () => {
         ],
         700,
       ).tryOccupyNext(5, 10),
-    ).toBe(Infinity);
+    ).toBe(Number.POSITIVE_INFINITY);
     expect(
       open(
         [
@@ -111,7 +111,7 @@ describe("tryOccupyNext", () => {
         1000,
       ).tryOccupyNext(5, 10),
     ).toBe(800);
-    expect(open([[0, 10]], 1).tryOccupyNext(1, 10)).toBe(Infinity);
+    expect(open([[0, 10]], 1).tryOccupyNext(1, 10)).toBe(Number.POSITIVE_INFINITY);
   });
 
   test("counts waiting passes, up to the threshold", () => {
@@ -122,7 +122,7 @@ describe("tryOccupyNext", () => {
       node.occupy(1, waitMs);
     }
     expect(node.second.waiting()).toBe(10);
-    expect(node.tryOccupyNext(1, 10)).toBe(Infinity);
+    expect(node.tryOccupyNext(1, 10)).toBe(Number.POSITIVE_INFINITY);
     expect([node.minute.allowed(), node.minute.borrowed(), node.second.allowed()]).toEqual([20, 10, 10]);
   });
 });

@@ -128,7 +128,9 @@ describe.each(STORES)("in %s", (_name, open) => {
     const random = uniformOf(7);
     const put = async (turns: number) => {
       for (let i = 0; i < turns; i++) {
-        const values = Array.from({ length: 100 }, () => (random() < 0.01 ? Infinity : Math.floor(1e4 * random())));
+        const values = Array.from({ length: 100 }, () =>
+          random() < 0.01 ? Number.POSITIVE_INFINITY : Math.floor(1e4 * random()),
+        );
         if (more.nan && i === 20) values.fill(Number.NaN, 40, 50);
         // Of the last seconds, in any order.
         const at = values.map(() => clock.nowMs - Math.floor(4000 * random()));

@@ -20,7 +20,7 @@ export class Crew {
   readonly held = new Map<number, Sample[]>();
   readonly pages = new Map<number, Sample[]>();
   readonly startedMs = Date.now();
-  firstAnswerMs = Infinity;
+  firstAnswerMs = Number.POSITIVE_INFINITY;
   readonly #url: string;
   readonly #plan: SoakPlan;
   readonly #ledger: SoakLedger;

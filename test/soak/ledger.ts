@@ -33,7 +33,12 @@ export class SoakLedger {
     const open: { handed: Handed; count: number }[] = [];
     for (let i = 0; i < calls.length; i += 3) {
       const [series, first, count] = calls.slice(i, i + 3) as [number, number, number];
-      const handed: Handed = { earliestMs: atMs, latestMs: Infinity, state: "under way", isJudged: false };
+      const handed: Handed = {
+        earliestMs: atMs,
+        latestMs: Number.POSITIVE_INFINITY,
+        state: "under way",
+        isJudged: false,
+      };
       for (let nth = 0; nth < count; nth++) this.#series[series]!.set(first + nth, handed);
       open.push({ handed, count });
     }

@@ -24,7 +24,7 @@ const shapes: Record<string, (u: number, step: number) => number> = {
   "jumping to and fro": (u, step) => u + (step % 2) * 100,
   "of 17 values": (u) => Math.floor(u * 17),
   "all equal": () => 5,
-  "with infinities": (u) => (u < 0.1 ? -Infinity : u > 0.9 ? Infinity : u),
+  "with infinities": (u) => (u < 0.1 ? Number.NEGATIVE_INFINITY : u > 0.9 ? Number.POSITIVE_INFINITY : u),
 };
 
 describe("brackets", () => {

@@ -21,7 +21,7 @@ const finite = fc.oneof(
 );
 const any = fc.oneof(
   { weight: 20, arbitrary: finite },
-  { weight: 1, arbitrary: fc.constantFrom(Number.NaN, Infinity, -Infinity) },
+  { weight: 1, arbitrary: fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY) },
 );
 const forwardMs = fc.constantFrom(0, 0, 1, 1, 1, 2, 7);
 const question = fc.record({

@@ -84,7 +84,14 @@ function statsByHand(values: readonly number[], asked: Asked = {}): Expected {
   const { percentiles = [50, 90, 99], method = "linear", ddof = 0, nan = "reject" } = asked;
   const numbers = values.filter((value) => !Number.isNaN(value));
   const none = Object.fromEntries(percentiles.map((p) => [p, Number.NaN]));
-  const nothing = { mean: NaN, min: NaN, max: NaN, variance: NaN, std: NaN, percentiles: none };
+  const nothing = {
+    mean: Number.NaN,
+    min: Number.NaN,
+    max: Number.NaN,
+    variance: Number.NaN,
+    std: Number.NaN,
+    percentiles: none,
+  };
   if (nan !== "ignore" && numbers.length < values.length) return { count: values.length, sum: Number.NaN, ...nothing };
   if (numbers.length === 0) return { count: 0, sum: 0, ...nothing };
   const count = numbers.length;

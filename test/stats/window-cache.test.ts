@@ -28,7 +28,13 @@ const shapes: Record<string, Draw> = {
   "zeros of either sign": (u) => (u() < 0.5 ? -0 : 0),
   "with what is no number": (u) => {
     const any = u();
-    return any < 0.02 ? Number.NaN : any < 0.04 ? Infinity : any < 0.06 ? -Infinity : Math.round(900 * any) - 450;
+    return any < 0.02
+      ? Number.NaN
+      : any < 0.04
+        ? Number.POSITIVE_INFINITY
+        : any < 0.06
+          ? Number.NEGATIVE_INFINITY
+          : Math.round(900 * any) - 450;
   },
 };
 

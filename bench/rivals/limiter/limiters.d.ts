@@ -17,7 +17,9 @@ declare module "rate-limiter-flexible" {
 }
 
 declare module "@upstash/ratelimit" {
-  type Algorithm = { readonly algorithm: unique symbol };
+  interface Algorithm {
+    readonly algorithm: unique symbol;
+  }
   export class Ratelimit {
     constructor(options: {
       redis: {

@@ -180,8 +180,8 @@ export class Recorder {
 
 function rangeMs(atMs: readonly number[]): number {
   return (
-    atMs.reduce((latest, at) => Math.max(latest, at), -Infinity) -
-    atMs.reduce((earliest, at) => Math.min(earliest, at), Infinity)
+    atMs.reduce((latest, at) => Math.max(latest, at), Number.NEGATIVE_INFINITY) -
+    atMs.reduce((earliest, at) => Math.min(earliest, at), Number.POSITIVE_INFINITY)
   );
 }
 

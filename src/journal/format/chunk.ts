@@ -72,7 +72,9 @@ export function isSound(header: ChunkHeader): boolean {
   if (valueType > 1 || clock > 1 || birth === 0 || !(chunkMs > 0) || !(retentionMs >= 1 && retentionMs < MAX_DATE_MS))
     return false;
   if (!isDate(number) || !isDate(createdMs) || !isDate(lastStampMs) || lastStampMs < createdMs) return false;
-  return [header.completeSinceMs, header.latestMs].every((ms) => ms === -Infinity || Math.abs(ms) <= MAX_DATE_MS);
+  return [header.completeSinceMs, header.latestMs].every(
+    (ms) => ms === Number.NEGATIVE_INFINITY || Math.abs(ms) <= MAX_DATE_MS,
+  );
 }
 
 function isDate(ms: number): boolean {

@@ -8,7 +8,7 @@ import { FrameRanges } from "./frame-ranges.ts";
 export class Dedupe {
   #young = new FrameNames();
   #old = new FrameNames();
-  #youngSinceMs = -Infinity;
+  #youngSinceMs = Number.NEGATIVE_INFINITY;
 
   /** The frames of the first generation. It is complete when a later generation begins. */
   readonly first = this.#young;
@@ -34,7 +34,7 @@ export class Dedupe {
 
   /** Adds the frames counted just before this part of the journal, for copies that may follow. */
   continue(before: Dedupe): void {
-    if (this.#youngSinceMs === -Infinity) {
+    if (this.#youngSinceMs === Number.NEGATIVE_INFINITY) {
       this.#young = before.#young;
       this.#old = before.#old;
       this.#youngSinceMs = before.#youngSinceMs;
@@ -58,7 +58,7 @@ export class Dedupe {
   }
 
   #beginYoung(stampMs: number): void {
-    if (this.#youngSinceMs !== -Infinity) {
+    if (this.#youngSinceMs !== Number.NEGATIVE_INFINITY) {
       this.#old = this.#young;
       this.#young = new FrameNames();
     }
@@ -71,7 +71,7 @@ const BLOCK = 32;
 /** Sizes in Node's heap, with the entries of maps. */
 const BLOCK_BYTES = 340;
 const PRODUCER_BYTES = 420;
-const EMPTY: readonly number[] = Array.from({ length: BLOCK }, () => -Infinity);
+const EMPTY: readonly number[] = Array.from({ length: BLOCK }, () => Number.NEGATIVE_INFINITY);
 
 interface Producer {
   readonly id: number;
@@ -106,12 +106,14 @@ export class FrameNames {
     const known = this.#last?.id === producer ? this.#last : this.#producers.get(producer);
     if (!known) {
       const slot = this.#lone.find(producer);
-      return slot >= 0 && this.#lone.sequenceAt(slot) === (sequence | 0) ? this.#lone.stampAt(slot) : -Infinity;
+      return slot >= 0 && this.#lone.sequenceAt(slot) === (sequence | 0)
+        ? this.#lone.stampAt(slot)
+        : Number.NEGATIVE_INFINITY;
     }
     this.#last = known;
     const index = sequence >>> 5;
     const block = known.index === index ? known.block : known.blocks.get(index);
-    return block ? block[sequence & (BLOCK - 1)]! : -Infinity;
+    return block ? block[sequence & (BLOCK - 1)]! : Number.NEGATIVE_INFINITY;
   }
 
   set(given: number, sequence: number, stampMs: number): void {
@@ -153,7 +155,7 @@ export class FrameNames {
     for (const { id, blocks } of this.#producers.values())
       for (const [index, block] of blocks)
         for (let i = 0; i < BLOCK; i++)
-          if (block[i] !== -Infinity && test(id, index * BLOCK + i, block[i]!)) return true;
+          if (block[i] !== Number.NEGATIVE_INFINITY && test(id, index * BLOCK + i, block[i]!)) return true;
     return this.#lone.some((producer, ...frame) => !this.#producers.has(producer) && test(producer, ...frame));
   }
 

@@ -38,8 +38,8 @@ export class JournalCopy {
   #dedupe = new Dedupe();
   /** These frames, stamped in the given range, were not compared with frames of earlier chunks. */
   #headFrames = this.#dedupe.first;
-  #headSinceMs = -Infinity;
-  #headUntilMs = -Infinity;
+  #headSinceMs = Number.NEGATIVE_INFINITY;
+  #headUntilMs = Number.NEGATIVE_INFINITY;
   #list: readonly Segment[] = [];
   #version = 0;
   #changed = false;
@@ -56,7 +56,7 @@ export class JournalCopy {
 
   /** Names of frames of which copies may still follow. */
   get lateFrames(): FrameRanges {
-    return this.#dedupe.rangesAt(this.tail?.header.lastStampMs ?? Infinity);
+    return this.#dedupe.rangesAt(this.tail?.header.lastStampMs ?? Number.POSITIVE_INFINITY);
   }
 
   get head(): CopiedChunk | undefined {
@@ -118,8 +118,8 @@ export class JournalCopy {
     this.isFirstKnown = false;
     this.#dedupe = new Dedupe();
     this.#headFrames = this.#dedupe.first;
-    this.#headSinceMs = -Infinity;
-    this.#headUntilMs = -Infinity;
+    this.#headSinceMs = Number.NEGATIVE_INFINITY;
+    this.#headUntilMs = Number.NEGATIVE_INFINITY;
   }
 
   /** Begins the next chunk. The last one gets no more events. */
@@ -195,7 +195,7 @@ export class JournalCopy {
     this.chunks.shift();
     this.#changed = true;
     this.isFirstKnown = false;
-    this.#headSinceMs = this.head?.header.createdMs ?? Infinity;
+    this.#headSinceMs = this.head?.header.createdMs ?? Number.POSITIVE_INFINITY;
   }
 
   /** The known part of a chunk, for the next call. */

@@ -25,7 +25,7 @@ export interface JournalPosition {
  */
 export class Rollbacks {
   #seen: JournalPosition | undefined;
-  #lostUntilMs = -Infinity;
+  #lostUntilMs = Number.NEGATIVE_INFINITY;
 
   /** The position that the answer to a request sent now must not fall behind. */
   get seen(): JournalPosition | undefined {
@@ -84,7 +84,7 @@ export class ServerTime {
   #isKnown = false;
   #serverMs = 0;
   /** The last stamp of the journal. It does not fall even if the server's clock is set back. */
-  #lastStampMs = -Infinity;
+  #lastStampMs = Number.NEGATIVE_INFINITY;
   #monotonicMs = 0;
   #wallMs = 0;
 
@@ -95,7 +95,7 @@ export class ServerTime {
   learn({ nowMs, header }: Pick<Seen, "nowMs" | "header">): void {
     this.#isKnown = true;
     this.#serverMs = nowMs;
-    this.#lastStampMs = header?.lastStampMs ?? -Infinity;
+    this.#lastStampMs = header?.lastStampMs ?? Number.NEGATIVE_INFINITY;
     this.#monotonicMs = this.#monotonic();
     this.#wallMs = Date.now();
   }
@@ -150,9 +150,9 @@ export class Age {
 
   /** Infinity without a copy, or if the machine slept since. */
   get ms(): number {
-    if (!this.#since) return Infinity;
+    if (!this.#since) return Number.POSITIVE_INFINITY;
     const { monotonicMs, wallMs } = this.now();
     const elapsedMs = monotonicMs - this.#since.monotonicMs;
-    return sleptMs(wallMs - this.#since.wallMs, elapsedMs) > 0 ? Infinity : elapsedMs;
+    return sleptMs(wallMs - this.#since.wallMs, elapsedMs) > 0 ? Number.POSITIVE_INFINITY : elapsedMs;
   }
 }

@@ -97,8 +97,8 @@ function freshHeader(input: Append, nowMs: number): ChunkHeader {
     birthBefore: 0,
     lastStampMs: nowMs,
     retentionMs: input.retentionMs,
-    completeSinceMs: -Infinity,
-    latestMs: -Infinity,
+    completeSinceMs: Number.NEGATIVE_INFINITY,
+    latestMs: Number.NEGATIVE_INFINITY,
   };
 }
 

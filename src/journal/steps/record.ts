@@ -85,5 +85,5 @@ export function frameOf({ valueType, producer, sequence, value }: RecordedEvent)
 }
 
 function seenOf(chunkMs: number, number: number, createdMs: number, birth: number, lastStampMs: number): ChunkSeen {
-  return { clock: 0, chunkMs, number, createdMs, birth, lastStampMs, latestMs: -Infinity };
+  return { clock: 0, chunkMs, number, createdMs, birth, lastStampMs, latestMs: Number.NEGATIVE_INFINITY };
 }

@@ -40,7 +40,8 @@ export class FairWaiters {
         const decision = await ask();
         const { allowed, retryAfterMs } = decision;
         const leftMs = untilMs - now();
-        const isHopeless = retryAfterMs === Infinity || (mayComeEarly ? leftMs <= 0 : retryAfterMs > leftMs);
+        const isHopeless =
+          retryAfterMs === Number.POSITIVE_INFINITY || (mayComeEarly ? leftMs <= 0 : retryAfterMs > leftMs);
         if (allowed || isHopeless) return decision;
         await until(undefined, mayComeEarly ? Math.min(retryAfterMs, leftMs, pollMs) : retryAfterMs, signal);
       }

@@ -39,7 +39,7 @@ export class ConcurrencyState extends StoredPolicyState<StoredPermits> {
       left -= lent.permits;
       if (left + permits <= this.context.rule.limit) return lent.expireAtMs - this.context.nowMs;
     }
-    return Infinity;
+    return Number.POSITIVE_INFINITY;
   }
 
   resetMs(): number {

@@ -18,7 +18,7 @@ export class FixedWindowState extends StoredPolicyState<StoredWindow> {
     const { rule, nowMs } = context;
     const { spanMs, isAligned } = rule;
     const { stored } = this;
-    const storedStartMs = stored?.startMs ?? -Infinity;
+    const storedStartMs = stored?.startMs ?? Number.NEGATIVE_INFINITY;
     const atMs = Math.max(nowMs, storedStartMs);
     const isOpen = stored !== undefined && stored.used > 0 && storedStartMs + spanMs > atMs;
     const firstMs = isAligned ? atMs - (atMs % spanMs) : isOpen ? storedStartMs : nowMs;
@@ -32,7 +32,7 @@ export class FixedWindowState extends StoredPolicyState<StoredWindow> {
   }
 
   waitMs(permits: number): number {
-    return permits > this.context.rule.limit ? Infinity : this.#endMs - this.context.nowMs;
+    return permits > this.context.rule.limit ? Number.POSITIVE_INFINITY : this.#endMs - this.context.nowMs;
   }
 
   resetMs(): number {

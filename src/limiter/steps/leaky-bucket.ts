@@ -30,7 +30,7 @@ export class LeakyBucketState extends StoredPolicyState<StoredLevel> {
 
   waitMs(permits: number): number {
     const { rule, nowMs } = this.context;
-    if (permits > rule.limit) return Infinity;
+    if (permits > rule.limit) return Number.POSITIVE_INFINITY;
     return Math.ceil((this.used + (permits - rule.limit) * rule.spanMs) / rule.rate) + this.#atMs - nowMs;
   }
 

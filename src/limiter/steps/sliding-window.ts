@@ -31,7 +31,7 @@ export class SlidingWindowState extends StoredPolicyState<SlidingLog> {
 
   waitMs(permits: number): number {
     const { rule, nowMs } = this.context;
-    if (permits > rule.limit) return Infinity;
+    if (permits > rule.limit) return Number.POSITIVE_INFINITY;
     const needed = this.used + permits - rule.limit;
     const isOfThisStep = needed > this.#usedBefore;
     const releaseMs = isOfThisStep ? this.#atMs : this.#log.timeOfRelease(this.#atMs - rule.spanMs, needed);

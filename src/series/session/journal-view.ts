@@ -149,7 +149,7 @@ export class JournalView implements WindowView {
   }
 
   #earliestMs(queries: readonly PendingQuery[]): number {
-    return queries.reduce((earliest, query) => Math.min(earliest, this.#fromMs(query)), Infinity);
+    return queries.reduce((earliest, query) => Math.min(earliest, this.#fromMs(query)), Number.POSITIVE_INFINITY);
   }
 
   /** The current time of the series: the server's, but not before the last stamp; or the latest event's. */
@@ -161,7 +161,7 @@ export class JournalView implements WindowView {
   /** The latest time in the copy; -Infinity if it is empty. */
   get latestMs(): number {
     const { tail } = this.copy;
-    if (!tail) return -Infinity;
+    if (!tail) return Number.NEGATIVE_INFINITY;
     return tail.header.clock === 1 ? tail.header.latestMs : tail.header.lastStampMs;
   }
 

@@ -27,9 +27,9 @@ export class OfflineBuffer {
   #uncertain: Segments;
   #rejected: Segments;
   /** Latest time of an event that the store lacks, for now or for ever. */
-  #missingUntilMs = -Infinity;
+  #missingUntilMs = Number.NEGATIVE_INFINITY;
   /** Latest time of an event that the store may lack for ever. */
-  #lostUntilMs = -Infinity;
+  #lostUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(valueType: number, maxBytes: number) {
     this.#valueType = valueType;
@@ -49,7 +49,7 @@ export class OfflineBuffer {
   }
 
   get latestMs(): number {
-    return this.#all.reduce((latest, events) => Math.max(latest, latestOf(events)), -Infinity);
+    return this.#all.reduce((latest, events) => Math.max(latest, latestOf(events)), Number.NEGATIVE_INFINITY);
   }
 
   /**
@@ -125,7 +125,7 @@ export class OfflineBuffer {
     this.#unsent = new Segments(this.#valueType);
     this.#uncertain = new Segments(this.#valueType);
     this.#rejected = new Segments(this.#valueType);
-    this.#lostUntilMs = -Infinity;
+    this.#lostUntilMs = Number.NEGATIVE_INFINITY;
     this.settle();
   }
 
@@ -136,5 +136,5 @@ export class OfflineBuffer {
 }
 
 function latestOf({ list }: Segments): number {
-  return list.reduce((latest, segment) => Math.max(latest, segment.latestMs), -Infinity);
+  return list.reduce((latest, segment) => Math.max(latest, segment.latestMs), Number.NEGATIVE_INFINITY);
 }

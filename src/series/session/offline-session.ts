@@ -32,7 +32,7 @@ export class OfflineSession implements Session {
   readonly #copy: JournalView;
   #cause: unknown;
   #isOffline = false;
-  #nowMs = -Infinity;
+  #nowMs = Number.NEGATIVE_INFINITY;
   /** Buffered events without a server time that are not reported yet. */
   #untimedCount = 0;
 
@@ -65,7 +65,7 @@ export class OfflineSession implements Session {
   /** The store is back. */
   leave(): void {
     this.#isOffline = false;
-    this.#nowMs = -Infinity;
+    this.#nowMs = Number.NEGATIVE_INFINITY;
     this.buffer.dropUncertain();
     this.#reportUntimed();
   }
@@ -75,7 +75,7 @@ export class OfflineSession implements Session {
     const serverMs = this.#time.roughMs();
     const { latestMs } = this.#copy;
     const eventMs = Math.max(latestMs, this.buffer.latestMs);
-    const isOfEvents = this.#settings.clock === 1 && eventMs > -Infinity;
+    const isOfEvents = this.#settings.clock === 1 && eventMs > Number.NEGATIVE_INFINITY;
     const nowMs = isOfEvents ? eventMs : Math.max(serverMs, latestMs);
     if (!this.#isOffline) return nowMs;
     this.#nowMs = Math.max(this.#nowMs, nowMs);

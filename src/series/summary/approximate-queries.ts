@@ -78,8 +78,9 @@ export class ApproximateQueries implements QueryStrategy<ApproximateQuery> {
     // Updating a cached copy takes fewer bytes than any summary.
     if (copy.tail || this.#loop.isOffline || this.#isToCache) return undefined;
     const begunMs = this.#store.monotonic();
-    const reach = { spanMs: query.spanMs, fromMs: Infinity, maxBytes: constants.firstReadBytes };
-    if (query.atMs !== undefined) Object.assign(reach, { spanMs: -Infinity, fromMs: query.atMs - query.spanMs });
+    const reach = { spanMs: query.spanMs, fromMs: Number.POSITIVE_INFINITY, maxBytes: constants.firstReadBytes };
+    if (query.atMs !== undefined)
+      Object.assign(reach, { spanMs: Number.NEGATIVE_INFINITY, fromMs: query.atMs - query.spanMs });
     const before = rollbacks.seen;
     try {
       const { answer, summary } = await this.#store.run(approximate, this.#key, reach);

@@ -25,8 +25,8 @@ export class Candidates {
   #counts = new Int32Array(0);
   #size = 0;
   /** The bounds. Before the first `load` they are infinite, and numbers are ignored. */
-  #low = -Infinity;
-  #high = Infinity;
+  #low = Number.NEGATIVE_INFINITY;
+  #high = Number.POSITIVE_INFINITY;
   #cursor = 0;
   #before = 0;
   #isLoaded = false;
@@ -105,8 +105,8 @@ export class Candidates {
   #unload(): void {
     this.#isLoaded = false;
     this.missed = 0;
-    this.#low = -Infinity;
-    this.#high = Infinity;
+    this.#low = Number.NEGATIVE_INFINITY;
+    this.#high = Number.POSITIVE_INFINITY;
     this.#size = 0;
     this.#before = 0;
   }

@@ -22,7 +22,7 @@ export class LiveWindow {
   #oldest = 0;
   /** Number of events of the last segment that have entered. */
   #entered = 0;
-  #latestMs = -Infinity;
+  #latestMs = Number.NEGATIVE_INFINITY;
 
   constructor(candidates: Candidates, maxChanges: number) {
     this.#candidates = candidates;
@@ -35,7 +35,7 @@ export class LiveWindow {
    */
   begin(segments: readonly Segment[], firstMs: number, toMs: number): boolean {
     let laterMs = toMs;
-    let latestMs = -Infinity;
+    let latestMs = Number.NEGATIVE_INFINITY;
     let s = segments.length - 1;
     let oldest = 0;
     search: for (; s >= 0; s--) {

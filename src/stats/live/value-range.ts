@@ -22,8 +22,8 @@ export interface ValueRange {
  * numbers equal to an end are only counted.
  */
 export function rangeOfRanks(runs: readonly Sorted[], count: number, first: number, last: number): ValueRange {
-  const low = first <= 0 ? -Infinity : selectInRuns(runs, first)[0];
-  const high = last >= count - 1 ? Infinity : selectInRuns(runs, last)[0];
+  const low = first <= 0 ? Number.NEGATIVE_INFINITY : selectInRuns(runs, first)[0];
+  const high = last >= count - 1 ? Number.POSITIVE_INFINITY : selectInRuns(runs, last)[0];
   const parts: Column[] = [];
   let [below, lowCount, highCount] = [0, 0, 0];
   for (const { sorted, length } of runs) {

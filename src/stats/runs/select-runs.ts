@@ -82,7 +82,7 @@ function pivotOf(runs: readonly Sorted[], share: number): number {
 
 /** The smallest value at or after the given indexes; `fallback` if there is none. */
 function smallestFrom(runs: readonly Sorted[], from: Int32Array, fallback: number): number {
-  let smallest = Infinity;
+  let smallest = Number.POSITIVE_INFINITY;
   let isFound = false;
   for (let r = 0; r < runs.length; r++) {
     const { sorted, length } = runs[r]!;

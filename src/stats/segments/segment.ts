@@ -38,8 +38,8 @@ interface Block {
 export class Segment {
   values: Column;
   count = 0;
-  earliestMs = Infinity;
-  latestMs = -Infinity;
+  earliestMs = Number.POSITIVE_INFINITY;
+  latestMs = Number.NEGATIVE_INFINITY;
   readonly #maxCount: number;
   #capacity: number;
   #times: EventTimes;
@@ -197,7 +197,7 @@ export class Segment {
     const blocks = this.#levels[level];
     const known = blocks[index];
     if (known) return known;
-    const block: Block = { earliest: Infinity, latest: -Infinity, run: undefined };
+    const block: Block = { earliest: Number.POSITIVE_INFINITY, latest: Number.NEGATIVE_INFINITY, run: undefined };
     if (level === 0) {
       const { ticks } = this.#times;
       for (let i = index * EVENTS_PER_LEAF; i < (index + 1) * EVENTS_PER_LEAF; i++) extend(block, ticks[i]!, ticks[i]!);

@@ -184,8 +184,8 @@ function aggregateWindow(
 ): CachedWindow {
   const runs: Run[] = [];
   const remaining: Segment[] = [];
-  let earliestMs = Infinity;
-  let latestMs = -Infinity;
+  let earliestMs = Number.POSITIVE_INFINITY;
+  let latestMs = Number.NEGATIVE_INFINITY;
   for (const segment of segments) {
     const run = segment.runIfInside(fromMs, toMs, closed);
     if (run) {

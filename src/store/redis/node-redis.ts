@@ -16,8 +16,6 @@ import { isNodeCluster, type NodeRedisClient, type NodeRedisCluster, type SendOp
 import { nodeRedisListening } from "./node-redis-listening.ts";
 import { Subscriber } from "./subscriber.ts";
 
-type Rediscovering = { _slots?: { rediscover?(startWith: NodeRedisClient): Promise<unknown> } };
-
 /** Errors of the server begin with a word in capitals. Errors of the client do not. */
 const OF_SERVER = /^[A-Z][A-Z0-9]+( |$)/;
 
@@ -86,7 +84,8 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
   /** Looks for new primaries. The client does so only after MOVED, which a dead node does not send. */
   const rediscover = () => {
     const other = nodes().find((node) => node.isReady) ?? nodes()[0];
-    const slots = (cluster as Rediscovering | undefined)?._slots;
+    const slots = (cluster as { _slots?: { rediscover?(startWith: NodeRedisClient): Promise<unknown> } } | undefined)
+      ?._slots;
     if (other) slots?.rediscover?.(other).catch(onError);
   };
   const connectionOf = (node: NodeRedisClient) => {

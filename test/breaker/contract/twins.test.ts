@@ -13,9 +13,9 @@ const rule: fc.Arbitrary<Rule> = fc.record({
   spanMs: fc.constantFrom(20, 100, 100, 1000, 5000),
   tickMs: fc.constantFrom(1, 1, 1, 5),
   minimumCalls: fc.constantFrom(1, 2, 10),
-  failureRatio: fc.constantFrom(0, 0.5, 0.5, 1, Infinity),
-  slowRatio: fc.constantFrom(0.25, 1, Infinity, Infinity),
-  failures: fc.constantFrom(1, 5, 30, Infinity),
+  failureRatio: fc.constantFrom(0, 0.5, 0.5, 1, Number.POSITIVE_INFINITY),
+  slowRatio: fc.constantFrom(0.25, 1, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY),
+  failures: fc.constantFrom(1, 5, 30, Number.POSITIVE_INFINITY),
   cooldownMs: fc.constantFrom(1, 50, 300),
   probes: fc.constantFrom(1, 1, 2, 3),
   leaseMs: fc.constantFrom(10, 100, 1000),
@@ -100,7 +100,14 @@ test("both forms have equal answers, keys and expiries at every step of any trac
 });
 
 const LONG: Rule = {
-  ...{ spanMs: 5000, tickMs: 1, minimumCalls: 10, failureRatio: 0.5, slowRatio: Infinity, failures: Infinity },
+  ...{
+    spanMs: 5000,
+    tickMs: 1,
+    minimumCalls: 10,
+    failureRatio: 0.5,
+    slowRatio: Number.POSITIVE_INFINITY,
+    failures: Number.POSITIVE_INFINITY,
+  },
   ...{ cooldownMs: 100, probes: 1, leaseMs: 100 },
 };
 /** Many records, some of them late: each other ms, or every one, of a stretch that ended `lateMs` ago. */

@@ -13,7 +13,10 @@ afterAll(async () => {
   await redis.stop();
 });
 
-type Answer = { result?: unknown; error?: string };
+interface Answer {
+  result?: unknown;
+  error?: string;
+}
 
 async function post(path: string, body: unknown, headers: Record<string, string> = {}) {
   const response = await fetch(`${rest.url}${path}`, {

@@ -25,7 +25,7 @@ export const WRONG: Record<string, () => unknown> = {
   null: () => null,
   true: () => true,
   NaN: () => Number.NaN,
-  Infinity: () => Infinity,
+  Infinity: () => Number.POSITIVE_INFINITY,
   "-1": () => -1,
   "0.5": () => 0.5,
   "2**53": () => 2 ** 53,

@@ -12,7 +12,7 @@ import { type OpenStore, onMemory, onRedis6 } from "../../series/contract/stores
 const value = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(0, -0, 1, 2, 3) },
   { weight: 4, arbitrary: fc.double({ noNaN: true, min: -1e6, max: 1e6 }) },
-  fc.constantFrom(Number.NaN, Infinity, -Infinity, 1.7e308, -1.7e308, 5e-324, 1e9 + 0.1),
+  fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1.7e308, -1.7e308, 5e-324, 1e9 + 0.1),
 );
 const frame = fc.record({
   values: fc.oneof(

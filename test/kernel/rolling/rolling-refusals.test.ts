@@ -13,7 +13,11 @@ test("invalid input is refused with a clear error", () => {
     [roll(BigInt64Array.of(1n, 1n, 0n)), "ARGUMENT", "times[2] is 0n; it must be at least 1 ms"],
     [roll(BigInt64Array.of(2n ** 63n - 1n, -(2n ** 63n), 0n)), "ARGUMENT", "times[1] is -9223372036854775808n"],
     [roll(Float64Array.of(Number.NaN, 3, 2)), "ARGUMENT", "times[0] is NaN; it must be a finite number of ms"],
-    [roll(Float64Array.of(1, Infinity, Infinity)), "ARGUMENT", "times[1] is Infinity; it must be a finite number"],
+    [
+      roll(Float64Array.of(1, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)),
+      "ARGUMENT",
+      "times[1] is Infinity; it must be a finite number",
+    ],
     [
       roll(BigInt64Array.of(0n, 1n, 2n ** 53n)),
       "ARGUMENT",

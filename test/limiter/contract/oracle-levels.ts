@@ -37,7 +37,7 @@ export class Leaky implements Law {
 
   waitMs(permits: number): number {
     const { limit, spanMs, rate } = this.#terms;
-    if (permits > limit) return Infinity;
+    if (permits > limit) return Number.POSITIVE_INFINITY;
     const room = BigInt(limit - permits) * BigInt(spanMs);
     const ms = Number(ceilOf(this.#levelAfter() - room, BigInt(rate)));
     if (this.#levelAfter(ms) > room || this.#levelAfter(ms - 1) <= room) throw new Error("the oracle's wait is wrong");

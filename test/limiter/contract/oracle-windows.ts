@@ -41,7 +41,7 @@ export class Fixed implements Law {
   }
 
   waitMs(permits: number): number {
-    return permits > this.#terms.limit ? Infinity : this.#firstMs + this.#terms.spanMs - this.#nowMs;
+    return permits > this.#terms.limit ? Number.POSITIVE_INFINITY : this.#firstMs + this.#terms.spanMs - this.#nowMs;
   }
 
   resetMs(): number {
@@ -114,7 +114,7 @@ export class Sliding implements Law {
       const left = inside.filter((each) => each.atMs > atMs);
       if (sum(left) + permits <= limit) return atMs + spanMs - this.#nowMs;
     }
-    return Infinity;
+    return Number.POSITIVE_INFINITY;
   }
 
   resetMs(): number {

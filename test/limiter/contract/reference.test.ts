@@ -85,7 +85,8 @@ describe.each(Object.keys(stores) as (keyof typeof stores)[])("%s", (name) => {
     const admitted: number[] = [];
     for (let i = 0; i < 4000; i++, wait(random.pick([0, 0, 1, 5, 30, 99, 100])))
       if ((await limiter.take("a")).allowed) admitted.push(opened.clock.nowMs);
-    for (const [i, atMs] of admitted.entries()) expect(admitted[i + 7] ?? Infinity).toBeGreaterThanOrEqual(atMs + 100);
+    for (const [i, atMs] of admitted.entries())
+      expect(admitted[i + 7] ?? Number.POSITIVE_INFINITY).toBeGreaterThanOrEqual(atMs + 100);
   });
 
   test("T15 a golden trace at 0, 25, 50 and 99.9 % of the window", async () => {

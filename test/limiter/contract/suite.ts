@@ -204,7 +204,10 @@ export function limiterSuite(name: string, open: () => Promise<OpenStore>): void
         { ...opened.modes, name: "api" },
       );
       expect(await limiter.take("gold:1", { cost: 5 })).toMatchObject({ allowed: true, limit: 5 });
-      expect(await limiter.take("plain", { cost: 5 })).toMatchObject({ allowed: false, retryAfterMs: Infinity });
+      expect(await limiter.take("plain", { cost: 5 })).toMatchObject({
+        allowed: false,
+        retryAfterMs: Number.POSITIVE_INFINITY,
+      });
       expect(await limiter.take("plain")).toMatchObject({ allowed: true });
       const of = (limit: number) => ({ policies: [slidingWindow({ limit, span: 1000 })] });
       expect(await limiter.take("plain", of(3))).toMatchObject({ allowed: true, remaining: 1 });

@@ -61,7 +61,13 @@ export class Trace {
   note(step: Step, answer: Answer): void {
     if (step.verb === "take" && answer.allowed && step.cost > 0) this.#lent++;
     const { retryAfterMs } = answer;
-    if (step.verb !== "take" || answer.allowed || retryAfterMs === Infinity || !this.#random.chance(0.1)) return;
+    if (
+      step.verb !== "take" ||
+      answer.allowed ||
+      retryAfterMs === Number.POSITIVE_INFINITY ||
+      !this.#random.chance(0.1)
+    )
+      return;
     this.#coming.push({ ...step, verb: "peek", waitMs: retryAfterMs - 1 }, { ...step, verb: "peek", waitMs: 1 });
   }
 

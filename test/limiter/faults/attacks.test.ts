@@ -68,7 +68,7 @@ describe.each([
     await limiter.take("id");
     const { allowed, retryAfterMs } = await limiter.take("id", { cost: 9, atLeast: 2 });
     expect(allowed).toBe(false);
-    expect(retryAfterMs).toBeLessThan(Infinity);
+    expect(retryAfterMs).toBeLessThan(Number.POSITIVE_INFINITY);
     opened.clock.nowMs += retryAfterMs - 1;
     expect((await limiter.take("id", { cost: 9, atLeast: 2 })).allowed).toBe(false);
     opened.clock.nowMs += 1;
@@ -159,7 +159,7 @@ describe.each([
     const again = await limiter.take("id");
     expect(again).toMatchObject({ allowed: false, retryAfterMs: 59_960, resetAfterMs: 59_960 });
     expect(again.policies[0]).toMatchObject({ retryAfterMs: 59_960, resetAfterMs: 59_960 });
-    expect((await limiter.take("id", { cost: 5 })).retryAfterMs).toBe(Infinity);
+    expect((await limiter.take("id", { cost: 5 })).retryAfterMs).toBe(Number.POSITIVE_INFINITY);
     expect((await limiter.take("id", { policies: policy(9) })).allowed).toBe(true);
   });
 

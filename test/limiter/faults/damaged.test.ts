@@ -25,7 +25,7 @@ const POLICIES = {
 type Kind = keyof typeof POLICIES;
 
 /** Numbers that no step writes, little-endian. */
-const ODD = [Number.NaN, Infinity, -Infinity, -1, -1e300, 0.5, 1e300].map((number) => {
+const ODD = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -1, -1e300, 0.5, 1e300].map((number) => {
   const bytes = Buffer.alloc(8);
   bytes.writeDoubleLE(number);
   return bytes;
@@ -204,7 +204,8 @@ test("in memory, a key of another structure is CORRUPT, and the error names that
   for (const value of [0, "", null, "text", new Uint8Array(40), [], {}, { kind: 2 }]) {
     const put = {
       ...({ name: "test", keyCount: 1, repeatable: false, arity: 0, encode: () => [] } as object),
-      local: (keys: { set(...given: unknown[]): void }, key: string) => keys.set(key, value, 8, Infinity),
+      local: (keys: { set(...given: unknown[]): void }, key: string) =>
+        keys.set(key, value, 8, Number.POSITIVE_INFINITY),
     };
     await store.run(put as never, names[0]!, undefined);
     const limiter = new Limiter(store, [POLICIES["fixed-window"]], { name: "api", onStoreError: "allow" });

@@ -27,7 +27,16 @@ export function answersSuite(stage: () => Stage): void {
       const series = open({ values: "float32" });
       await check({ span: "10s" });
       expect(await series.stats({ span: "10s", percentiles: [1] })).toEqual({
-        ...{ count: 0, sum: 0, mean: NaN, min: NaN, max: NaN, variance: NaN, std: NaN, percentiles: { 1: NaN } },
+        ...{
+          count: 0,
+          sum: 0,
+          mean: Number.NaN,
+          min: Number.NaN,
+          max: Number.NaN,
+          variance: Number.NaN,
+          std: Number.NaN,
+          percentiles: { 1: Number.NaN },
+        },
         ...{ from: clock.nowMs - 10_000, to: clock.nowMs, degraded: false },
       });
       expect(await series.values()).toEqual(new Float32Array(0));

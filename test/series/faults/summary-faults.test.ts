@@ -173,7 +173,7 @@ test("a wrong argument is refused before any request", async () => {
     {},
     { rankError: -0.01 },
     { rankError: 0.51 },
-    { rankError: NaN },
+    { rankError: Number.NaN },
     { rankError: "1" },
     { rankError: 0.1, more: 1 },
   ])
@@ -183,7 +183,7 @@ test("a wrong argument is refused before any request", async () => {
     await expect(series.stats({ approximate, ...options } as never)).rejects.toMatchObject({ code: "ARGUMENT" });
   await expect(series.recordAndGet(1, { approximate } as never)).rejects.toMatchObject({ code: "ARGUMENT" });
   await expect(Series.stats([series], { approximate } as never)).rejects.toMatchObject({ code: "ARGUMENT" });
-  for (const rankError of [0, 0.001, 0.3, NaN, "x", null])
+  for (const rankError of [0, 0.001, 0.3, Number.NaN, "x", null])
     await expect(series.summarize({ rankError } as never)).rejects.toMatchObject({ code: "ARGUMENT" });
   expect(asked).toEqual([]);
   await series.close();

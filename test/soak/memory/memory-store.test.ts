@@ -11,7 +11,7 @@ const PER_TURN = 50;
 const ALLOWANCE_BYTES = 256 * 1024;
 
 /** The bytes that a store holds, and those that it counts, after it was filled. */
-async function filled(writesOn: Shape[1], maxCalls = Infinity) {
+async function filled(writesOn: Shape[1], maxCalls = Number.POSITIVE_INFINITY) {
   const clock = { nowMs: Date.UTC(2100, 0, 1) };
   const store = memoryStore({ clock: () => clock.nowMs, maxBytes: MAX_BYTES });
   const write = writesOn({ store, clock });

@@ -6,8 +6,9 @@ import { packStrings } from "../../../src/store/message-pack.ts";
 
 import { pieceOf, type Shape, textOf } from "./memory-shapes.ts";
 
-const counts = (text: (i: number) => string, rows: number, layout = "1|1|minute|UTC|a"): Shape[1] => {
-  return ({ store }) => {
+const counts =
+  (text: (i: number) => string, rows: number, layout = "1|1|minute|UTC|a"): Shape[1] =>
+  ({ store }) => {
     const given = (i: number) => packStrings(Array.from({ length: rows }, (_, j) => [text(rows * i + j), "1"]).flat());
     return (i) => {
       const before = i < 20 ? "" : `${Math.floor(i / 20) - 1}`;
@@ -15,7 +16,6 @@ const counts = (text: (i: number) => string, rows: number, layout = "1|1|minute|
       return store.run(addCounts, store.keyOf(`counter ${i % 20}`), { ...mark, rows: given(i) });
     };
   };
-};
 
 export const COUNTERS: Shape[] = [
   ["rows", counts((i) => `28fe3a0|${i}`, 10)],
@@ -62,13 +62,29 @@ const fleet =
   (nameOf: (i: number) => string, fleets: number): Shape[1] =>
   ({ store, clock }) =>
   (i) => {
-    const bucket = Float64Array.of(clock.nowMs - (i % 60) * 1000, 1, 0, 0, 0, 0, Infinity, -Infinity);
+    const bucket = Float64Array.of(
+      clock.nowMs - (i % 60) * 1000,
+      1,
+      0,
+      0,
+      0,
+      0,
+      Number.POSITIVE_INFINITY,
+      Number.NEGATIVE_INFINITY,
+    );
     const sent = { ...SHAPE, sender: textOf(i, 8).slice(0, 8), number: i + 1, given: [{ name: nameOf(i), bucket }] };
     return store.run(flushFleet, store.keyOf(`fleet ${i % fleets}`), sent);
   };
 
 const RULE = {
-  ...{ spanMs: 60_000, tickMs: 1, minimumCalls: 1e9, failureRatio: Infinity, slowRatio: Infinity, failures: Infinity },
+  ...{
+    spanMs: 60_000,
+    tickMs: 1,
+    minimumCalls: 1e9,
+    failureRatio: Number.POSITIVE_INFINITY,
+    slowRatio: Number.POSITIVE_INFINITY,
+    failures: Number.POSITIVE_INFINITY,
+  },
   ...{ cooldownMs: 1000, probes: 1, leaseMs: 1000 },
 };
 const breaker =

@@ -27,7 +27,10 @@ beforeEach(async () => {
   await raw.flushall();
 });
 
-type Prepared = { refused: () => Promise<unknown>; freed: () => Promise<void> };
+interface Prepared {
+  refused: () => Promise<unknown>;
+  freed: () => Promise<void>;
+}
 
 /** Makes something while there is room; then what is refused without, and what must be done all the same. */
 const ROOMS: Record<string, (store: Store, name: string) => Promise<Prepared>> = {

@@ -33,7 +33,7 @@ export function postgresTexts(layout: Layout, ledger: readonly string[]): Postgr
     // A missing row is generation 0, so only the first generation may insert it.
     step:
       `INSERT INTO ${layout.ledger} AS l (${ledger.join(", ")}) ` +
-      `SELECT $1::text, $2::integer, $3::bigint, $4::text, $5::bigint, $6::bigint WHERE $3::bigint = 1 ` +
+      "SELECT $1::text, $2::integer, $3::bigint, $4::text, $5::bigint, $6::bigint WHERE $3::bigint = 1 " +
       `OR EXISTS (SELECT FROM ${layout.ledger} WHERE ${counter} = $1::text AND ${shard} = $2::integer) ` +
       `ON CONFLICT (${counter}, ${shard}) DO UPDATE SET ${generation} = excluded.${generation}, ` +
       `${nonce} = excluded.${nonce}, ${fence} = excluded.${fence}, ${events} = l.${events} + excluded.${events} ` +

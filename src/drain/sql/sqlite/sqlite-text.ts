@@ -45,7 +45,7 @@ export function sqliteTexts(layout: Layout, ledger: readonly string[]): SqliteTe
     add:
       `INSERT INTO ${table} AS t (${[...key, count].join(", ")}) ` +
       `SELECT ${key.map((_, i) => at(i, "value")).join(", ")}, CAST(${at(key.length, "value")} AS INTEGER) ` +
-      `FROM json_each(?) WHERE true ` +
+      "FROM json_each(?) WHERE true " +
       `ON CONFLICT (${key.join(", ")}) DO UPDATE SET ${count} = t.${count} + excluded.${count}`,
   };
 }
