@@ -4,7 +4,7 @@
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 MessagePack, an array of id, due time and envelope in alternation, up to 1000 of each. Due time: ms
 --       since 1970 in decimal text, or "+" and ms from now
--- Reply u8 for each message: 1 added, 0 known
+-- Reply ADDED, u8 for each message
 -- Errors MISMATCH, CORRUPT; nothing was written
 -- Law   Known are the ids of waiting, claimed and dead messages, remembered ids of done ones, and ids earlier in this call.
 --       If a message is due before the previous head, publishes an empty hint to due:<times>.
@@ -38,7 +38,7 @@ local function step(k, a, now)
   for i = 1, #ends do
     local id, when, envelope = items[3 * i - 2], items[3 * i - 1], items[3 * i]
     local is_known = known[i + 3] or here[id] or (ends[i] and tonumber(ends[i]) >= score_of(DONE, now, 0))
-    answers[i] = is_known and "\0" or "\1"
+    answers[i] = is_known and ADDED_KNOWN_BYTE or ADDED_ADDED_BYTE
     if not is_known then
       here[id] = true
       local priority = string.byte(envelope, ENVELOPE_PRIORITY_AT + 1)

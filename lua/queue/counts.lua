@@ -3,7 +3,7 @@
 -- A script: the numbers are of one instant.
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout
--- Reply f64 waiting, not yet due · due · claimed, including lapsed claims · dead · 1 if the queue is paused · now
+-- Reply COUNTS of layouts/queue.mjs
 -- Errors MISMATCH, CORRUPT
 -- Cost  O(priorities * log(stored messages))
 -- @include queue/layout
@@ -23,5 +23,5 @@ local function step(k, a, now)
     waiting = waiting + count(tonumber(level), now + 1, BAND_SIZE)
   end
   local is_paused = known[2] and 1 or 0
-  return struct.pack("<dddddd", waiting, due, count(CLAIMED, 0, BAND_SIZE), count(DEAD, 0, BAND_SIZE), is_paused, now)
+  return struct.pack(COUNTS, waiting, due, count(CLAIMED, 0, BAND_SIZE), count(DEAD, 0, BAND_SIZE), is_paused, now)
 end

@@ -3,7 +3,7 @@
 -- A script: between a read and a write another worker could claim the message.
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 MessagePack, an array of member and deliveries in alternation, up to 1000 of each · 3 duration of the claim, ms
--- Reply u8 for each message: 1 claimed until now + duration, 0 not claimed by this delivery
+-- Reply EXTENDED, u8 for each message. Extended: claimed until now + duration. Stale: not claimed by this delivery
 -- Errors MISMATCH, CORRUPT; nothing was written
 -- Law   A claim is never shortened.
 -- Cost  O(members * log(stored messages))
@@ -20,7 +20,7 @@ local function step(k, a, now)
   for i, member in ipairs(members) do
     local band, ms, deliveries = read_score(tonumber(scores[i] or "0"))
     local is_kept = band == CLAIMED and deliveries == tonumber(asked[2 * i])
-    statuses[i] = is_kept and "\1" or "\0"
+    statuses[i] = is_kept and EXTENDED_EXTENDED_BYTE or EXTENDED_STALE_BYTE
     if is_kept then
       moved[#moved + 1] = score_of(CLAIMED, math.max(ms, now + visibility), deliveries)
       moved[#moved + 1] = member

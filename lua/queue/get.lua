@@ -3,7 +3,7 @@
 -- A script: state and content are of one instant.
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 id
--- Reply empty: no such message; or f64 score · u32 length, its value in `messages` · u32 length, why it last failed
+-- Reply empty: no such message; or FOUND · its value in `messages` · SIZED · why it last failed
 -- Errors MISMATCH, CORRUPT
 -- Cost  O(1)
 -- @include queue/layout
@@ -18,5 +18,5 @@ local function step(k, a, now)
   local score = redis.call("ZSCORE", KEYS[k], string.sub(known[1], 1, SEQ_DIGITS) .. id)
   if not score then return "" end
   local why = known[2] or ""
-  return struct.pack("<dI4", tonumber(score), #known[1]) .. known[1] .. struct.pack("<I4", #why) .. why
+  return struct.pack(FOUND, tonumber(score), #known[1]) .. known[1] .. struct.pack(SIZED, #why) .. why
 end

@@ -3,7 +3,7 @@
 -- A script: a message claimed between the check and the write must be neither cancelled nor moved.
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 id · 3 due time, as in queue/add; empty: cancel
--- Reply u8 0 no such message, 1 done, 2 it is claimed, 3 it is dead (it can be cancelled, but not moved)
+-- Reply MOVE, u8. Moved: or cancelled. A dead message can be cancelled, but not moved
 -- Errors MISMATCH, CORRUPT; nothing was written
 -- Law   a rescheduled message keeps its seq (its order among equal times) and its delivery count
 -- Cost  O(log(stored messages))
@@ -15,21 +15,21 @@ local function step(k, a, now)
   local known = redis.call("HMGET", messages, ":" .. id, "@levels", "@layout")
   local refused = mismatch(messages, known[3], ARGV[a])
   if refused then return refused end
-  if not known[1] then return "\0" end
+  if not known[1] then return MOVE_UNKNOWN_BYTE end
   local member = string.sub(known[1], 1, SEQ_DIGITS) .. id
   local band, _, deliveries = read_score(tonumber(redis.call("ZSCORE", times, member) or "0"))
-  if band == CLAIMED then return "\2" end
+  if band == CLAIMED then return MOVE_CLAIMED_BYTE end
   if when == "" then
     redis.call("ZREM", times, member)
     redis.call("HDEL", messages, ":" .. id, "!" .. id)
-    return "\1"
+    return MOVE_MOVED_BYTE
   end
-  if band == DEAD then return "\3" end
+  if band == DEAD then return MOVE_DEAD_BYTE end
   local due = tonumber(when)
   if string.sub(when, 1, 1) == "+" then due = now + due end
   due = math.max(0, math.min(due, BAND_SIZE - 1))
   local head = head_of(times, levels_of(known[2], known[3]))
   redis.call("ZADD", times, score_of(band, due, deliveries), member)
   if due < head then publish_due(times, due) end
-  return "\1"
+  return MOVE_MOVED_BYTE
 end

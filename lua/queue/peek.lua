@@ -4,7 +4,7 @@
 -- A script: the list and the contents are of one instant.
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 maximum number of messages, 1..256
--- Reply f64 now · the messages (queue/stored-message)
+-- Reply PEEKED · the messages (queue/stored-message)
 -- Errors MISMATCH, CORRUPT
 -- Cost  O(priorities * (log(stored messages) + listed))
 -- @include queue/layout
@@ -42,5 +42,5 @@ local function step(k, a, now)
     for j = 1, #due do found[#found + 1] = due[j] end
   end
   if #found < 2 * limit then add_later(times, levels, now, limit, found) end
-  return struct.pack("<d", now) .. stored_messages(messages, found)
+  return struct.pack(PEEKED, now) .. stored_messages(messages, found)
 end

@@ -5,7 +5,7 @@
 -- KEYS  1 times · 2 messages
 -- ARGV  1 layout · 2 number of the earliest dead messages to skip · 3 number to redrive after them, 0..256 · 4 MessagePack,
 --       an array of up to 256 further ids
--- Reply f64 redriven messages · f64 messages of the earliest dead that stay dead
+-- Reply REDRIVEN
 -- Errors MISMATCH, CORRUPT; nothing was written
 -- Law   Corrupt messages stay dead. A member whose message is gone is removed.
 -- Cost  O(messages * log(stored messages))
@@ -16,7 +16,7 @@ local arguments_per_step = 4
 local function is_message(value)
   local first = SEQ_DIGITS + ENVELOPE_PRIORITY_AT + 1
   local priority, payload = string.byte(value, first, first + 1)
-  return priority ~= nil and priority <= 9 and payload ~= PAYLOAD_RAW
+  return priority ~= nil and priority <= MAX_PRIORITY and payload ~= PAYLOAD_RAW
 end
 
 local function step(k, a, now)
@@ -68,5 +68,5 @@ local function step(k, a, now)
     publish_due(times, now)
   end
   if #orphans > 0 then redis.call("ZREM", times, unpack(orphans)) end
-  return struct.pack("<dd", #gone, stay)
+  return struct.pack(REDRIVEN, #gone, stay)
 end

@@ -6,15 +6,13 @@
 --       ids are remembered after they were added, ms · 5 MessagePack, an array of other results: member, deliveries, verb,
 --       ms and text in alternation · 6 maximum number of messages to claim · 7 duration of their claims, ms. At most 1000
 --       messages of each kind
--- Verbs r: retry, due in ms; text: priority, a digit, and why it failed
+-- VERB  r: retry, due in ms; text: priority, a digit, and why it failed
 --       b: release, due at once, and the delivery does not count; text: priority
 --       x: dead; text: why
 --       c: the bytes are not a message, and become a dead letter; ms: its id, or another one if that is unusable; text: why
--- Reply f64 now · f64 when the next message can be claimed (now: unknown, +inf: there is none) · u16 number of results ·
---       u8 for each result, done ones first: 1 stored · 0 stale: this delivery does not hold the message · 2 repeated: it
---       does not hold it, but an earlier call stored this result · u16 number of messages that died · MessagePack, an array:
---       messages that died, then claimed ones. For each: member, former score (empty if it was invalid), value in `messages`
---       (empty if it died), why it last failed
+-- Reply SETTLED · RESULT, u8 for each result, done ones first · DIED · MessagePack, an array: messages that died, then
+--       claimed ones. For each: member, former score (empty if it was invalid), value in `messages` (empty if it died), why
+--       it last failed
 -- Errors MISMATCH, CORRUPT; nothing was written
 -- Law   Claims lapsed messages first, up to half of the requested number, then due messages by priority, time and seq,
 --       then the other lapsed ones. A message that lapsed after its last delivery becomes dead. One call claims at
@@ -32,7 +30,7 @@ local LOOK_AROUND_EVERY_MS = 13
 -- known to have done it.
 local function status_of_gone(times, id, delivery)
   local ended = redis.call("ZSCORE", times, "~" .. id)
-  return ended and tonumber(ended) % DELIVERIES_SIZE ~= delivery and "\0" or "\2"
+  return ended and tonumber(ended) % DELIVERIES_SIZE ~= delivery and RESULT_STALE_BYTE or RESULT_REPEATED_BYTE
 end
 
 -- Settles done messages. Ids to deduplicate are added to `moved`, and written with the claims.
@@ -43,7 +41,8 @@ local function keep_done(times, messages, members, deliveries, remember, now, mo
   for i, member in ipairs(members) do
     local score, delivery = tonumber(scores[i] or "0"), string.byte(deliveries, i)
     local is_kept = score >= from and score < to and score % DELIVERIES_SIZE == delivery and not seen[member]
-    statuses[i] = is_kept and "\1" or scores[i] and "\0" or status_of_gone(times, id_of(member), delivery)
+    statuses[i] = is_kept and RESULT_SETTLED_BYTE or scores[i] and RESULT_STALE_BYTE
+      or status_of_gone(times, id_of(member), delivery)
     if is_kept then
       seen[member] = true
       local id = string.sub(member, SEQ_DIGITS + 1)
@@ -74,23 +73,23 @@ local function keep_others(times, messages, results, levels, now)
     local ms, text = tonumber(results[5 * i - 1]), results[5 * i]
     local band, _, its = read_score(tonumber(scores[i] or "0"))
     local is_kept = band == CLAIMED and its == deliveries and not seen[member]
-    local is_dead = verb == "x" or verb == "c"
+    local is_dead = verb == VERB_DEAD or verb == VERB_CORRUPT
     local is_repeated = is_dead and band == DEAD and its == deliveries and not seen[member]
-    statuses[i] = is_kept and "\1" or is_repeated and "\2" or "\0"
-    if is_kept and verb == "c" then
+    statuses[i] = is_kept and RESULT_SETTLED_BYTE or is_repeated and RESULT_REPEATED_BYTE or RESULT_STALE_BYTE
+    if is_kept and verb == VERB_CORRUPT then
       seen[member] = true
       buried[#buried + 1] = { member, deliveries, results[5 * i - 1], text }
     elseif is_kept then
       seen[member] = true
       local at
       band, at = DEAD, now
-      if verb ~= "x" then
+      if verb ~= VERB_DEAD then
         band, at, text = tonumber(string.sub(text, 1, 1)), now + ms, string.sub(text, 2)
         first = math.min(first, at)
       end
-      waiting[#waiting + 1] = text_of(score_of(band, at, verb == "b" and deliveries - 1 or deliveries))
+      waiting[#waiting + 1] = text_of(score_of(band, at, verb == VERB_RELEASE and deliveries - 1 or deliveries))
       waiting[#waiting + 1] = member
-      if verb ~= "b" then
+      if verb ~= VERB_RELEASE then
         errors[#errors + 1] = "!" .. id_of(member)
         errors[#errors + 1] = text
       end
@@ -107,7 +106,7 @@ end
 -- since.
 local function forget(times, now, came)
   local excess = redis.call("ZCOUNT", times, score_of(DONE, 0, 0), score_of(DONE, BAND_SIZE, DELIVERIES_SIZE - 1)) - MAX_DEDUPE_IDS
-  local limit = math.min(math.max(excess, 2 * FORGET_EVERY_MS * came), 1000)
+  local limit = math.min(math.max(excess, 2 * FORGET_EVERY_MS * came), MAX_FORGOTTEN)
   local old, members = first_of(times, DONE, excess > 0 and BAND_SIZE or now - 1, limit), {}
   for i = 1, #old, 2 do members[#members + 1] = old[i] end
   if #members > 0 then redis.call("ZREM", times, unpack(members)) end
@@ -144,7 +143,7 @@ local function claim(times, messages, found, first, last, now, until_ms, claims)
         claims.moved[#claims.moved + 1] = text_of(score_of(DEAD, now, count))
         claims.moved[#claims.moved + 1] = member
         if why == "" then
-          why = "lapsed"
+          why = LAPSED
           redis.call("HSET", messages, "!" .. id_of(member), why)
         end
         local died, at = claims.died, #claims.died
@@ -236,5 +235,5 @@ local function step(k, a, now)
     for i = 1, 4 * claims.count do listed[#listed + 1] = claims.parts[i] end
   end
   local died_count = #listed / 4 - claims.count
-  return struct.pack("<ddI2", now, next_ms, #statuses) .. statuses .. struct.pack("<I2", died_count) .. cmsgpack.pack(listed)
+  return struct.pack(SETTLED, now, next_ms, #statuses) .. statuses .. struct.pack(DIED, died_count) .. cmsgpack.pack(listed)
 end

@@ -1,6 +1,5 @@
--- Messages with their state, one after the other: f64 score · u32 length, id · u32 length, value from the hash
--- `messages` · u32 length, reason of the last failure. At most 1 MiB, or one larger message. `found`: alternating
--- members and scores.
+-- Messages with their state, one after the other: LISTED · id · SIZED · value from the hash `messages` · SIZED ·
+-- reason of the last failure. At most MAX_BYTES, or one larger message. `found`: alternating members and scores.
 
 local function stored_messages(messages, found)
   local parts, bytes = {}, 0
@@ -10,8 +9,8 @@ local function stored_messages(messages, found)
     local value, why = known[1] or "", known[2] or ""
     bytes = bytes + #value
     if bytes > MAX_BYTES and #parts > 0 then break end
-    parts[#parts + 1] = struct.pack("<dI4", tonumber(found[i + 1]), #id) .. id .. struct.pack("<I4", #value) .. value ..
-      struct.pack("<I4", #why) .. why
+    parts[#parts + 1] = struct.pack(LISTED, tonumber(found[i + 1]), #id) .. id .. struct.pack(SIZED, #value) .. value ..
+      struct.pack(SIZED, #why) .. why
   end
   return table.concat(parts)
 end

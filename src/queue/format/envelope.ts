@@ -7,6 +7,7 @@ import {
   ENVELOPE_PAUSE_FACTOR_AT,
   ENVELOPE_PAYLOAD_AT,
   ENVELOPE_PRIORITY_AT,
+  MAX_PRIORITY,
   PAYLOAD,
 } from "../../generated/layouts/queue.ts";
 import type { Backoff } from "../backoff.ts";
@@ -15,7 +16,6 @@ import { payloadError } from "./payload-error.ts";
 
 const MAX_PAYLOAD_BYTES = 2 ** 19;
 const MAX_ATTEMPTS = 100;
-const MAX_PRIORITY = 9;
 
 /** A message, stored and sent unchanged: ENVELOPE of layouts/queue.mjs, then the payload. */
 export interface Envelope {

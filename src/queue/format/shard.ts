@@ -1,4 +1,4 @@
-import { BAND_SIZE, CLAIMED } from "../../generated/layouts/queue.ts";
+import { BAND_SIZE, CLAIMED, LAPSED } from "../../generated/layouts/queue.ts";
 import type { Keyspace } from "../../store/contract.ts";
 import { ARRAY_BYTES, ownText, SLOT_BYTES, textBytes } from "../../store/memory/heap-bytes.ts";
 import { refusal } from "../../store/refusal.ts";
@@ -9,7 +9,6 @@ import { bytesInTimes, Times } from "./times.ts";
 const MESSAGE_BYTES = ARRAY_BYTES + 2 * SLOT_BYTES + 56;
 const SHARD_BYTES = 600;
 
-export const LAPSED = "lapsed";
 export const FAILED = "failed";
 /** Fixed reasons are constants and take no extra memory. */
 const FIXED_ERRORS = new Map([LAPSED, FAILED].map((why) => [why, why]));

@@ -1,4 +1,4 @@
-import { DONE, ENVELOPE_PRIORITY_AT } from "../../generated/layouts/queue.ts";
+import { ADDED, DONE, ENVELOPE_PRIORITY_AT } from "../../generated/layouts/queue.ts";
 import { addScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings } from "../../store/message-pack.ts";
@@ -28,7 +28,7 @@ export const add: Operation<{ layout: string; messages: readonly NewMessage[] },
     layout,
     packStrings(messages.flatMap(({ id, when, envelope }) => [id, dueTimeText(when), envelope])),
   ],
-  decode: (reply) => Array.from(reply, (byte) => byte === 1),
+  decode: (reply) => Array.from(reply, (byte) => byte === ADDED.added),
   local(keys, key, { layout, messages }, nowMs) {
     const shard = shardAt(keys, key, layout);
     const isRemembered = (id: string) => (shard.times.scoreOf(`~${id}`) ?? 0) >= scoreOf(DONE, nowMs, 0);

@@ -3,12 +3,13 @@ import {
   CLAIMED_AT_A_TIME,
   DEAD,
   ENVELOPE_MAX_DELIVERIES_AT,
+  LAPSED,
   MAX_BYTES,
   MAX_DELIVERIES,
   SEQ_DIGITS,
 } from "../../generated/layouts/queue.ts";
 import { idOf, readScore, scoreOf } from "../format/layout.ts";
-import { LAPSED, type Shard } from "../format/shard.ts";
+import type { Shard } from "../format/shard.ts";
 import type { Claim, ExhaustedMessage } from "./settlement.ts";
 
 type Found = [member: string, score: number][];

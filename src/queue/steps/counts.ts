@@ -1,8 +1,16 @@
-import { BAND_SIZE, CLAIMED, DEAD } from "../../generated/layouts/queue.ts";
+import {
+  BAND_SIZE,
+  CLAIMED,
+  COUNTS_CLAIMED_AT,
+  COUNTS_DEAD_AT,
+  COUNTS_DUE_AT,
+  COUNTS_IS_PAUSED_AT,
+  COUNTS_WAITING_AT,
+  DEAD,
+} from "../../generated/layouts/queue.ts";
 import { countsScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { keysOfShard } from "../format/layout.ts";
-import { Reader } from "../format/reader.ts";
 import { shardAt } from "../format/shard.ts";
 
 export interface QueueCounts {
@@ -23,9 +31,14 @@ export const counts: Operation<{ layout: string }, QueueCounts> = {
   repeatable: true,
   encode: ({ layout }) => [layout],
   decode(reply) {
-    const reader = new Reader(reply);
-    const [waiting, due, claimed, dead] = [reader.f64(), reader.f64(), reader.f64(), reader.f64()];
-    return { waiting, due, claimed, dead, isPaused: reader.f64() === 1 };
+    const view = new DataView(reply.buffer, reply.byteOffset, reply.length);
+    return {
+      waiting: view.getFloat64(COUNTS_WAITING_AT, true),
+      due: view.getFloat64(COUNTS_DUE_AT, true),
+      claimed: view.getFloat64(COUNTS_CLAIMED_AT, true),
+      dead: view.getFloat64(COUNTS_DEAD_AT, true),
+      isPaused: view.getFloat64(COUNTS_IS_PAUSED_AT, true) === 1,
+    };
   },
   local(keys, key, { layout }, nowMs) {
     const { times, levels, isPaused } = shardAt(keys, key, layout);

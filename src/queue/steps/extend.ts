@@ -1,4 +1,4 @@
-import { CLAIMED } from "../../generated/layouts/queue.ts";
+import { CLAIMED, EXTENDED } from "../../generated/layouts/queue.ts";
 import { extendScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings } from "../../store/message-pack.ts";
@@ -24,7 +24,7 @@ export const extend: Operation<Extension, boolean[]> = {
     packStrings(held.flatMap(({ member, deliveries }) => [member, `${deliveries}`])),
     visibilityMs,
   ],
-  decode: (reply) => Array.from(reply, (byte) => byte === 1),
+  decode: (reply) => Array.from(reply, (byte) => byte === EXTENDED.extended),
   local(keys, key, { layout, held, visibilityMs }, nowMs) {
     const shard = shardAt(keys, key, layout);
     if (shard.layout !== undefined) saveShard(keys, key, shard);

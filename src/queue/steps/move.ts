@@ -1,4 +1,4 @@
-import { CLAIMED, DEAD } from "../../generated/layouts/queue.ts";
+import { CLAIMED, DEAD, MOVE } from "../../generated/layouts/queue.ts";
 import { moveScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { type DueTime, dueMs, dueTimeText } from "../format/due-time.ts";
@@ -6,7 +6,12 @@ import { keysOfShard, memberOf, readScore, scoreOf } from "../format/layout.ts";
 import { publishDue, saveShard, shardAt } from "../format/shard.ts";
 
 export type MoveResult = "unknown" | "moved" | "claimed" | "dead";
-const STATUSES: readonly MoveResult[] = ["unknown", "moved", "claimed", "dead"];
+const RESULTS: Record<number, MoveResult> = {
+  [MOVE.unknown]: "unknown",
+  [MOVE.moved]: "moved",
+  [MOVE.claimed]: "claimed",
+  [MOVE.dead]: "dead",
+};
 
 /** Cancels a message (`when` undefined), or changes when it is due. Law in lua/queue/move.lua. */
 export const move: Operation<{ layout: string; id: string; when: DueTime | undefined }, MoveResult> = {
@@ -17,7 +22,7 @@ export const move: Operation<{ layout: string; id: string; when: DueTime | undef
   arity: 3,
   repeatable: false,
   encode: ({ layout, id, when }) => [layout, id, when ? dueTimeText(when) : ""],
-  decode: (reply) => STATUSES[reply[0]!]!,
+  decode: (reply) => RESULTS[reply[0]!]!,
   local(keys, key, { layout, id, when }, nowMs) {
     const shard = shardAt(keys, key, layout);
     const stored = shard.messages.get(id);

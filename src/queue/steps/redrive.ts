@@ -1,9 +1,17 @@
-import { BAND_SIZE, DEAD, ENVELOPE_PAYLOAD_AT, ENVELOPE_PRIORITY_AT, PAYLOAD } from "../../generated/layouts/queue.ts";
+import {
+  BAND_SIZE,
+  DEAD,
+  ENVELOPE_PAYLOAD_AT,
+  ENVELOPE_PRIORITY_AT,
+  MAX_PRIORITY,
+  PAYLOAD,
+  REDRIVEN_CORRUPT_COUNT_AT,
+  REDRIVEN_MOVED_AT,
+} from "../../generated/layouts/queue.ts";
 import { redriveScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings } from "../../store/message-pack.ts";
 import { idOf, keysOfShard, memberOf, readScore, scoreOf } from "../format/layout.ts";
-import { Reader } from "../format/reader.ts";
 import { publishDue, saveShard, shardAt } from "../format/shard.ts";
 
 interface Redrive {
@@ -27,8 +35,11 @@ export const redrive: Operation<Redrive, { moved: number; corruptCount: number }
   repeatable: false,
   encode: ({ layout, offset, limit, ids }) => [layout, offset, limit, packStrings(ids)],
   decode(reply) {
-    const reader = new Reader(reply);
-    return { moved: reader.f64(), corruptCount: reader.f64() };
+    const view = new DataView(reply.buffer, reply.byteOffset, reply.length);
+    return {
+      moved: view.getFloat64(REDRIVEN_MOVED_AT, true),
+      corruptCount: view.getFloat64(REDRIVEN_CORRUPT_COUNT_AT, true),
+    };
   },
   local(keys, key, { layout, offset, limit, ids }, nowMs) {
     const shard = shardAt(keys, key, layout);
@@ -59,5 +70,5 @@ export const redrive: Operation<Redrive, { moved: number; corruptCount: number }
 
 function isRedriven(envelope: Uint8Array): boolean {
   const priority = envelope[ENVELOPE_PRIORITY_AT];
-  return priority !== undefined && priority <= 9 && envelope[ENVELOPE_PAYLOAD_AT] !== PAYLOAD.raw;
+  return priority !== undefined && priority <= MAX_PRIORITY && envelope[ENVELOPE_PAYLOAD_AT] !== PAYLOAD.raw;
 }

@@ -6,6 +6,7 @@ import {
   FORGET_AT,
   FORGET_EVERY_MS,
   MAX_DEDUPE_IDS,
+  MAX_FORGOTTEN,
 } from "../../generated/layouts/queue.ts";
 import type { Keyspace } from "../../store/contract.ts";
 import { isStoreFull } from "../../store/memory/full.ts";
@@ -137,7 +138,7 @@ function applySettlement(shard: Shard, settlement: Settlement, dedupeMs: number,
  */
 function forget({ times }: Shard, nowMs: number, came: number): void {
   const excess = times.count(DONE, 0, BAND_SIZE) - MAX_DEDUPE_IDS;
-  const limit = Math.min(Math.max(excess, 2 * FORGET_EVERY_MS * came), 1000);
+  const limit = Math.min(Math.max(excess, 2 * FORGET_EVERY_MS * came), MAX_FORGOTTEN);
   for (const [member] of times.first(DONE, excess > 0 ? BAND_SIZE : nowMs - 1, limit)) times.delete(member);
 }
 

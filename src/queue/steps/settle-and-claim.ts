@@ -1,4 +1,4 @@
-import { CLAIMED, SEQ_DIGITS } from "../../generated/layouts/queue.ts";
+import { CLAIMED, RESULT, SEQ_DIGITS, VERB } from "../../generated/layouts/queue.ts";
 import { settleAndClaimScript } from "../../generated/scripts/queue.ts";
 import type { Operation } from "../../store/contract.ts";
 import { packStrings, readStrings } from "../../store/message-pack.ts";
@@ -15,7 +15,11 @@ import type {
 } from "./settlement.ts";
 
 const PARTS_OF_CLAIM = 4;
-const STATUSES: readonly SettleStatus[] = ["stale", "settled", "repeated"];
+const STATUSES: Record<number, SettleStatus> = {
+  [RESULT.stale]: "stale",
+  [RESULT.settled]: "settled",
+  [RESULT.repeated]: "repeated",
+};
 const decoder = new TextDecoder();
 
 /** Delivers results and claims messages. Law in lua/queue/settle-and-claim.lua. */
@@ -83,11 +87,11 @@ export const settleAndClaim: Operation<SettleAndClaimRequest, SettleAndClaimResu
 function parts(settlement: Settlement): (string | Uint8Array)[] {
   const { member, deliveries } = settlement;
   if (settlement.verb === "corrupt")
-    return [settlement.memberBytes ?? member, `${deliveries}`, "c", settlement.id, settlement.why];
-  if (settlement.verb === "release") return [member, `${deliveries}`, "b", "0", `${settlement.priority}`];
-  if (settlement.verb === "dead") return [member, `${deliveries}`, "x", "0", settlement.why];
+    return [settlement.memberBytes ?? member, `${deliveries}`, VERB.corrupt, settlement.id, settlement.why];
+  if (settlement.verb === "release") return [member, `${deliveries}`, VERB.release, "0", `${settlement.priority}`];
+  if (settlement.verb === "dead") return [member, `${deliveries}`, VERB.dead, "0", settlement.why];
   if (settlement.verb === "retry")
-    return [member, `${deliveries}`, "r", `${settlement.delayMs}`, `${settlement.priority}${settlement.why}`];
+    return [member, `${deliveries}`, VERB.retry, `${settlement.delayMs}`, `${settlement.priority}${settlement.why}`];
   throw new Error("what is done comes first");
 }
 

@@ -1,10 +1,8 @@
-import { MAX_BYTES } from "../../generated/layouts/queue.ts";
+import { MAX_BYTES, SEQ_DIGITS } from "../../generated/layouts/queue.ts";
 import { idOf, storedValueOf } from "../format/layout.ts";
 import type { Reader } from "../format/reader.ts";
 import type { Shard } from "../format/shard.ts";
 import type { StoredMessage } from "./get.ts";
-
-const HEAD_BYTES = 14;
 
 /** Reads the rest of a reply: messages in the form of lua/queue/stored-message.lua. */
 export function readStoredMessages(reader: Reader): StoredMessage[] {
@@ -24,7 +22,7 @@ export function storedMessages(shard: Shard, found: readonly [member: string, sc
   for (const [member, score] of found) {
     const id = idOf(member);
     const stored = shard.messages.get(id)!;
-    sizeBytes += HEAD_BYTES + stored.envelope.length;
+    sizeBytes += SEQ_DIGITS + stored.envelope.length;
     if (sizeBytes > MAX_BYTES && messages.length > 0) break;
     messages.push({ id, score, value: storedValueOf(stored), why: shard.errorOf(id) });
   }
