@@ -169,7 +169,7 @@ overMatrix("counters", (name, open) =>
             ),
         ],
         [/^bucket is "week"/, () => flow.read({ bucket: "week" as never })],
-        [/^values is "colour"/, () => flow.read({ values: { colour: "red" } })],
+        [/^dimension of values is "colour"/, () => flow.read({ values: { colour: "red" } })],
       ];
       for (const [message, run] of wrong)
         await expect(run(), String(message)).rejects.toMatchObject({
