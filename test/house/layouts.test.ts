@@ -26,8 +26,26 @@ describe("layouts", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("leave no unpacked slot without a name in the steps of a journal", () => {
-    const anonymous = sourceFiles(["lua/journal", "lua/summary"], [".lua"])
+  it("declare every constant that a room's steps and its TypeScript share", () => {
+    const room = (path: string) => path.split("/")[1]!;
+    const ofLua = new Set(
+      sourceFiles(["lua"], [".lua"]).flatMap(({ path, text }) =>
+        [...text.matchAll(/^local ([A-Z_, ]+) = /gm)].flatMap(([, names]) =>
+          names!.split(", ").map((name) => `${room(path)} ${name}`),
+        ),
+      ),
+    );
+    const twice = sourceFiles(["src"], [".ts"]).flatMap(({ path, text }) =>
+      [...text.matchAll(/^(?:export )?const ([A-Z_]+)\b/gm)]
+        .filter(([, name]) => !path.startsWith("src/generated/") && ofLua.has(`${room(path)} ${name}`))
+        .map(([, name]) => `${path} ${name}`),
+    );
+    expect(ofLua.size).toBeGreaterThan(5);
+    expect(twice).toEqual([]);
+  });
+
+  it("leave no unpacked slots without a name in a step", () => {
+    const anonymous = sourceFiles(["lua"], [".lua"])
       .filter(({ text }) => /_, _,[^=\n]*= struct\.unpack/.test(text))
       .map(({ path }) => path);
     expect(anonymous).toEqual([]);
