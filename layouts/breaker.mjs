@@ -20,6 +20,11 @@ export const enums = {
   VERDICT: { ignored: 0, success: 1, failure: 2 },
 };
 
+const ENTRY_REST = [
+  ["number", "u32"],
+  ["ms", "f64"],
+];
+
 export const records = {
   // The head of a circuit. All times except `base` and `epoch` are ms after `base`. Probes, processes and records follow.
   CIRCUIT: [
@@ -48,11 +53,8 @@ export const records = {
   ],
   // A running probe: its process, its number, and the end of its lease.
   // A process: its id, its last batch, and when that came.
-  ENTRY: [
-    ["id", "16"],
-    ["number", "u32"],
-    ["ms", "f64"],
-  ],
+  ENTRY: [["id", "16"], ...ENTRY_REST],
+  ENTRY_REST,
   // The calls of one tick.
   RECORD: [
     ["time", "f64"],

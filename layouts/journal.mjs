@@ -16,7 +16,22 @@ export const constants = {
   MAX_SERVER_BYTES: 512 << 10,
   MAX_SERVER_CHUNKS: 128,
   MAX_CLOSED_CHUNKS: 128,
+  // The factor of values whose sum leaves the range of f64.
+  DOWNSCALED: 2 ** -540,
 };
+
+const RECORDED_START = [
+  ["status", "u32"],
+  ["length", "u32"],
+  ["nowMs", "f64", "now"],
+  ["stampMs", "f64", "stamp"],
+];
+const CHUNK_TIMES = [
+  ["lastStampMs", "f64", "last"],
+  ["retentionMs", "f64", "retention"],
+  ["completeSinceMs", "f64", "complete"],
+  ["latestMs", "f64", "latest"],
+];
 
 export const records = {
   // The header of a chunk. All times are server ms, except `latestMs` (event time).
@@ -29,11 +44,10 @@ export const records = {
     ["createdMs", "f64", "created"],
     ["birth", "u32"],
     ["birthBefore", "u32"],
-    ["lastStampMs", "f64", "last"],
-    ["retentionMs", "f64", "retention"],
-    ["completeSinceMs", "f64", "complete"],
-    ["latestMs", "f64", "latest"],
+    ...CHUNK_TIMES,
   ],
+  // The part of that header that appends change.
+  CHUNK_TIMES,
   // The header of a frame: one producer's batch. `flags` is format << 4 | own times << 1 | f64 values.
   FRAME: [
     ["flags", "u8"],
@@ -106,11 +120,9 @@ export const records = {
     ["voidAfterMs", "f64", "void_after"],
   ],
   // The reply of that fast path, up to the part of the chunk's header that follows: `chunkMs` to `birth`.
+  RECORDED_START,
   RECORDED: [
-    ["status", "u32"],
-    ["length", "u32"],
-    ["nowMs", "f64", "now"],
-    ["stampMs", "f64", "stamp"],
+    ...RECORDED_START,
     ["chunkMs", "u32", "chunk_ms"],
     ["number", "f64"],
     ["createdMs", "f64", "created"],

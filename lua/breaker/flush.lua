@@ -100,7 +100,7 @@ local function step(k, a, now)
   local tail, from = "", s.size
   local known = find_entry(s.processes, id)
   if sequence > (known and struct.unpack("<I4", s.processes, known + ENTRY_NUMBER_AT) or 0) then
-    remember(s, id, id .. struct.pack("<I4d", sequence, s.stamp), s.stamp - span - PROCESS_LIFE_MS)
+    remember(s, id, id .. struct.pack(ENTRY_REST, sequence, s.stamp), s.stamp - span - PROCESS_LIFE_MS)
     local records = s.state == STATE_CLOSED and records_of(s, batch, tick, cutoff, now) or {}
     if #records > 0 then
       if not s.is_cleared and s.front + s.dead < s.size then tail, from = tail_from(key, s, records[1].time) end
@@ -118,7 +118,7 @@ local function step(k, a, now)
   local granted = 0
   if s.state == STATE_HALF_OPEN then
     granted = math.max(0, math.min(wanted, room_of(s, max_probes)))
-    for i = 0, granted - 1 do s.probes = s.probes .. id .. struct.pack("<I4d", first + i, s.stamp + lease) end
+    for i = 0, granted - 1 do s.probes = s.probes .. id .. struct.pack(ENTRY_REST, first + i, s.stamp + lease) end
   end
 
   local soonest, latest = leases(s)

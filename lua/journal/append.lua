@@ -96,7 +96,7 @@ local function step(k, a, now)
     if type(length) ~= "number" then undone(length) end
     -- Most calls of the same millisecond, or second, find that header and expiry do not change.
     if stamp ~= last or retention ~= kept or latest ~= seen then
-      local tail = struct.pack("<dddd", stamp, retention, complete, latest)
+      local tail = struct.pack(CHUNK_TIMES, stamp, retention, complete, latest)
       header = string.sub(before, 1, CHUNK_LAST_STAMP_MS_AT) .. tail
       redis.call("SETRANGE", key, CHUNK_LAST_STAMP_MS_AT_TEXT, tail)
     end

@@ -39,5 +39,5 @@ local function step(k, a, now)
     local expiry = expiry_of(stamp, retention, chunk_ms)
     if expiry ~= expiry_of(last, retention, chunk_ms) then redis.call("PEXPIREAT", key, whole(expiry)) end
   end
-  return struct.pack("<I4I4dd", 0, length, now, stamp) .. string.sub(before, CHUNK_CHUNK_MS_AT + 1, CHUNK_BIRTH_BEFORE_AT)
+  return struct.pack(RECORDED_START, 0, length, now, stamp) .. string.sub(before, CHUNK_CHUNK_MS_AT + 1, CHUNK_BIRTH_BEFORE_AT)
 end

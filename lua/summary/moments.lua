@@ -2,7 +2,6 @@
 -- src/journal/steps/server-moments.ts. The sum of the finite values is a double-double (TwoSum in journal order). M2 is taken
 -- about the rounded mean and corrected for it (Chan, Golub, LeVeque 1983), in blocks of 128. If the sum leaves the range of
 -- f64, everything is computed again, scaled down by 2^540.
-local DOWNSCALED = 2 ^ -540
 
 local function sums(values, numbers, finite, scale)
   local high, low = 0, 0

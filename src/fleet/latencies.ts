@@ -10,7 +10,7 @@ interface Waiting {
 }
 
 /** Retention beyond the interval: an event may arrive this late. */
-const SLACK_MS = 60_000;
+const RETENTION_SLACK_MS = 60_000;
 /** Maximum response times per name between two flushes. Above it the older half is dropped. */
 const MAX_WAITING = 100_000;
 
@@ -90,7 +90,9 @@ export class FleetLatencies {
   #seriesOf(name: string): Series {
     let series = this.#series.get(name);
     if (!series) {
-      series = new Series(this.#store, latenciesNameOf(this.#name, name), { retention: this.#intervalMs + SLACK_MS });
+      series = new Series(this.#store, latenciesNameOf(this.#name, name), {
+        retention: this.#intervalMs + RETENTION_SLACK_MS,
+      });
       this.#series.set(name, series);
     }
     return series;

@@ -5,7 +5,7 @@ import type { Store } from "../store/contract.ts";
 import { add, type NewMessage } from "./steps/add.ts";
 
 const MAX_TOGETHER = 256;
-const MAX_BYTES = 2 ** 18;
+const MAX_BATCH_BYTES = 2 ** 18;
 
 interface Batch {
   messages: NewMessage[];
@@ -40,7 +40,7 @@ export class AddCoalescer {
     batch.messages.push(message);
     batch.outcomes.push(outcome);
     batch.sizeBytes += message.envelope.length + message.id.length;
-    if (batch.messages.length >= MAX_TOGETHER || batch.sizeBytes >= MAX_BYTES) this.#coalescer.flush();
+    if (batch.messages.length >= MAX_TOGETHER || batch.sizeBytes >= MAX_BATCH_BYTES) this.#coalescer.flush();
     return outcome.promise;
   }
 

@@ -1,3 +1,5 @@
+import { DOWNSCALED } from "../../generated/layouts/journal.ts";
+
 /** The moments from one pass over the values of a window. Bit-equal to lua/summary/moments.lua, its twin. */
 export interface ServerMoments {
   /** All values, and those that are not NaN. */
@@ -15,7 +17,6 @@ export interface ServerMoments {
   scale: number;
 }
 
-const DOWNSCALED = 2 ** -540;
 const BLOCK = 128;
 
 /** `sorted` has the numbers of `values` in ascending order, -0 before +0. */
