@@ -1,6 +1,7 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { isStep, luaFolder } from "../../scripts/lua/compose-script.mjs";
 import * as oriel from "../../src/entries/index.ts";
 import { redisStore } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
@@ -16,9 +17,9 @@ const SEED = Number(process.env.ORIEL_FUZZ_SEED ?? 31);
 const FROM = Number(process.env.ORIEL_FUZZ_FROM ?? 0);
 const ONLY = process.env.ORIEL_FUZZ_ONLY;
 /** All steps. */
-const STEPS = readdirSync(new URL("../../src/generated", import.meta.url), { recursive: true, encoding: "utf8" })
-  .filter((path) => path.includes("/") && path !== "store/ascii.ts" && !path.startsWith("layouts/"))
-  .map((path) => path.slice(0, -".ts".length))
+const STEPS = readdirSync(luaFolder, { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".lua") && isStep(readFileSync(`${luaFolder}/${path}`, "utf8")))
+  .map((path) => path.slice(0, -".lua".length))
   .sort();
 const STENCIL_LIFE_MS = 30_000;
 const AT_A_TIME = Number(process.env.ORIEL_FUZZ_TOGETHER ?? 200);
