@@ -79,8 +79,7 @@ function scriptCommands(Command: CommandClass): ScriptCommandClass {
     setReplyContext(): void {}
 
     /*
-     * ioredis assigns `reject` twice. The base class assigns its own. Then the Cluster assigns one that follows MOVED
-     * and
+     * ioredis assigns `reject` twice. The base class assigns its own. Then the Cluster assigns one that follows MOVED and
      * ASK, after which nothing has run. The Cluster would also repeat the call for seconds after TRYAGAIN. So TRYAGAIN
      * goes to the first one, and oriel splits the call. This is an accessor of the class, so that a command, which is
      * made for each call, has no fields with initial values.
