@@ -3,7 +3,7 @@ import type { Clock } from "../time.ts";
 /** Longer than any producer stays silent under one mark, and than any request is in flight. */
 const GONE_AFTER_MS = 3_600_000;
 
-/** Finds marks of idleMarks that have not changed for an hour, by this process's monotonic clock. */
+/** Finds the marks of producers that have not changed for an hour, by this process's monotonic clock. */
 export class IdleMarks {
   readonly #now: Clock;
   readonly #seen = new Map<string, { place: string; sinceMs: number }>();
