@@ -14,6 +14,7 @@ import {
 import { sqliteSink } from "../../../src/entries/sql.ts";
 import type { WatchedStore } from "../../../src/store/contract.ts";
 import { Sqlite } from "../../drain/sql/clients.ts";
+import { optionsOf } from "../../matrix/structures.ts";
 import type { Random } from "../../simulator/world/random.ts";
 import type { Books } from "../books.ts";
 import { LEASE_MS, LIMIT, machineMs, type Orders, type Span } from "./orders.ts";
@@ -62,7 +63,10 @@ export const SHARES: Record<string, Make> = {
     return { notes: {}, act: () => books.call(next(), window.addAndGetStats(1)) };
   },
   limiter(part, modes, books) {
-    const limiter = new Limiter(part.store, [slidingWindow({ limit: LIMIT, span: "1h" })], { name: "l", ...modes });
+    const limiter = new Limiter(part.store, [slidingWindow({ limit: LIMIT, span: "1h" })], {
+      name: "l",
+      ...optionsOf("limiter", { ...modes }),
+    });
     const next = numbersOf(part);
     const notes = { allowed: 0, unsure: 0 };
     return {
