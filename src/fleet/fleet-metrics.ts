@@ -98,7 +98,7 @@ export class FleetMetrics {
     this.#sender.dropOld();
     if (this.#sender.hasWork) await this.#sender.learnTime();
     // Started together, so that both are sent in one round trip.
-    const latencies = this.#latencies?.send((monotonicMs) => this.#sender.serverMs(monotonicMs));
+    const latencies = this.#latencies?.send((monotonicMs) => this.#sender.earliestServerMs(monotonicMs));
     await this.#sender.send();
     return (await latencies) ?? new Map();
   }

@@ -39,8 +39,9 @@ export class Sender {
   #number = 0;
   #batch: Batch | undefined;
   #sending: Promise<void> | undefined;
-  /** The server's time minus the local monotonic time. */
+  /** The server's time minus the local monotonic time: an estimate, and the least that it can be. */
   #aheadMs = 0;
+  #minAheadMs = 0;
   /** Whether the server's time is known. Until then, counts go into smaller buckets of local time. */
   #isTimeKnown = false;
 
@@ -61,6 +62,14 @@ export class Sender {
   /** Estimates the server's time of a local instant. Uses the local clock until `learnTime` has resolved. */
   serverMs(monotonicMs: number): number {
     return monotonicMs + this.#aheadMs;
+  }
+
+  /**
+   * The server's time of a local instant, or up to one round trip earlier, but never later. An event that is dated later
+   * than the server's time is not in the present window.
+   */
+  earliestServerMs(monotonicMs: number): number {
+    return monotonicMs + this.#minAheadMs;
   }
 
   /** The bucket of the current time for `name`. Add to it at once. */
@@ -114,9 +123,16 @@ export class Sender {
     const sentAtMs = store.leaseClock();
     const { nowMs } = await store.run(read, key, { ...shape, first: 0, limit: 0, name: "" });
     if (this.#isTimeKnown) return;
-    this.#aheadMs = nowMs - (sentAtMs + store.leaseClock()) / 2;
+    this.#learn(nowMs, sentAtMs);
     this.unsent.rebase((startMs) => bucketStartMs(startMs + this.#aheadMs, shape.bucketMs, "FleetMetrics"));
     this.#isTimeKnown = true;
+  }
+
+  /** The server read its clock at some instant between the request and the reply. */
+  #learn(nowMs: number, sentAtMs: number): void {
+    const repliedAtMs = this.#options.store.leaseClock();
+    this.#aheadMs = nowMs - (sentAtMs + repliedAtMs) / 2;
+    this.#minAheadMs = nowMs - repliedAtMs;
   }
 
   async #sendBatch(batch: Batch): Promise<void> {
@@ -131,7 +147,7 @@ export class Sender {
       else batch.mayBeAdded = true;
       throw error;
     });
-    this.#aheadMs = answer.nowMs - (sentAtMs + store.leaseClock()) / 2;
+    this.#learn(answer.nowMs, sentAtMs);
     if (this.#batch !== batch) return;
     for (const [i, outcome] of answer.outcomes.entries()) onOutcome(given[i]!, outcome);
   }

@@ -166,6 +166,26 @@ test("a metric's name that no key can have is refused, and affects no other", as
   await fleet.close();
 });
 
+test("a latency is in the present window, even if the requests before were slow to reach the server", async () => {
+  let [nowMs, delayMs] = [1e12, 40];
+  const inner = memoryStore({ clock: () => nowMs });
+  const run: Store["run"] = (...args) => {
+    nowMs += delayMs;
+    return inner.run(...args);
+  };
+  const fleet = new FleetMetrics(Object.create(inner, { run: { value: run } }) as Store, "shop", {
+    interval: "10s",
+    percentiles: true,
+    flush: "1h",
+  });
+  fleet.metric("other").recordSuccess(5);
+  await fleet.flush();
+  delayMs = 0;
+  fleet.metric("pay").recordSuccess(7);
+  expect(await fleet.latencyPercentilesMs("pay", [50])).toEqual([7]);
+  await fleet.close();
+});
+
 test("latencies that one series refuses are kept, and the others are sent", async () => {
   await raw.set("oriel:{shop:bad}:latency", "damaged");
   const fleet = new FleetMetrics(store, "shop", { percentiles: true, flush: "1h" });
