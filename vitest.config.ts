@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 const OWN_PROCESS = [
   "test/kernel/{init,choose}.test.ts",
   "test/{house/percent,drain/warnings}.test.ts",
-  "test/**/{heap,*memory*,files-per-call}.test.ts",
+  "test/**/{heap,*memory*,many-ids,files-per-call}.test.ts",
   "test/{soak,fuzz,bench}/**/*.test.ts",
 ];
 
