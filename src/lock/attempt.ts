@@ -1,8 +1,8 @@
 import { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
-import { acquire } from "./acquire.ts";
 import { type Grant, giveBack, provenUntil } from "./grant.ts";
-import { OUR_TOKENS } from "./keys.ts";
+import { acquire } from "./steps/acquire.ts";
+import { OUR_TOKENS } from "./steps/keys.ts";
 
 export type Outcome = { grant: Grant } | { retryInMs: number } | { error: OrielError };
 

@@ -1,7 +1,7 @@
 import { idleTimeout } from "../async/timers.ts";
 import type { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
-import { release } from "./release.ts";
+import { release } from "./steps/release.ts";
 
 /** An acquired hold, with the time until which this process's clock proves it. */
 export interface Grant {

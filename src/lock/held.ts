@@ -2,10 +2,10 @@ import { idleTimeout } from "../async/timers.ts";
 import { OrielError } from "../errors.ts";
 import { Place } from "../place.ts";
 import type { Duration } from "../time.ts";
-import { extend } from "./extend.ts";
 import { type Grant, provenUntil } from "./grant.ts";
 import { leaseMsOf } from "./lock-options.ts";
-import { release } from "./release.ts";
+import { extend } from "./steps/extend.ts";
+import { release } from "./steps/release.ts";
 import { beginRelease } from "./wait-queue.ts";
 
 /** The watchdog renews after a third of the lease, and after a tenth if a renewal failed. */

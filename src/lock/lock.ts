@@ -3,8 +3,8 @@ import { type Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import type { Grant } from "./grant.ts";
 import { HeldLock } from "./held.ts";
-import { lockKeyOf } from "./keys.ts";
 import { checkOptions, type LockOptions, leaseMsOf, type TryLockOptions, waitMsOf } from "./lock-options.ts";
+import { lockKeyOf } from "./steps/keys.ts";
 import { waitQueueOf } from "./wait-queue.ts";
 import { type AcquireRequest, Waiter } from "./waiter.ts";
 

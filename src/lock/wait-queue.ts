@@ -3,8 +3,8 @@ import { idleTimeout, timerMs } from "../async/timers.ts";
 import { FOREIGN_POLL_MS, PLACE_LIFE_MS } from "../generated/layouts/lock.ts";
 import type { Store } from "../store/contract.ts";
 import type { Grant } from "./grant.ts";
-import { channelOf } from "./keys.ts";
-import { leave } from "./leave.ts";
+import { channelOf } from "./steps/keys.ts";
+import { leave } from "./steps/leave.ts";
 import { type AcquireRequest, Waiter } from "./waiter.ts";
 
 /** Longest pause after a temporary failure. The shortest is half of it. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { type HeldLock, Lock, memoryStore } from "../../src/entries/index.ts";
 import { RESERVATION_MS } from "../../src/generated/layouts/lock.ts";
-import { lockKeyOf } from "../../src/lock/keys.ts";
+import { lockKeyOf } from "../../src/lock/steps/keys.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { Random } from "../simulator/world/random.ts";
 import { DEADLINE_MS, unreliableStore, type Weather } from "./faults/unreliable-store.ts";

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Lock, memoryStore } from "../../src/entries/index.ts";
 import { MAX_PLACES, PLACE_LIFE_MS, RESERVATION_MS } from "../../src/generated/layouts/lock.ts";
-import { acquire } from "../../src/lock/acquire.ts";
-import { lockKeyOf, queueKeyOf } from "../../src/lock/keys.ts";
-import { leave } from "../../src/lock/leave.ts";
-import { release } from "../../src/lock/release.ts";
+import { acquire } from "../../src/lock/steps/acquire.ts";
+import { lockKeyOf, queueKeyOf } from "../../src/lock/steps/keys.ts";
+import { leave } from "../../src/lock/steps/leave.ts";
+import { release } from "../../src/lock/steps/release.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { MemoryStore } from "../../src/store/memory/memory.ts";
 

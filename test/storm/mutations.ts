@@ -2,8 +2,8 @@ import type { FlushReply, FlushRequest } from "../../src/breaker/flush-format.ts
 import { OrielError } from "../../src/entries/index.ts";
 import { flush as fleetFlush } from "../../src/fleet/flush.ts";
 import { MODE } from "../../src/generated/layouts/limiter.ts";
-import type { AcquireResult } from "../../src/lock/acquire.ts";
-import { release } from "../../src/lock/release.ts";
+import type { AcquireResult } from "../../src/lock/steps/acquire.ts";
+import { release } from "../../src/lock/steps/release.ts";
 import type { Operation, Store, WatchedStore } from "../../src/store/contract.ts";
 import type { Change } from "./storm.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Lock, type LockOptions } from "../../../src/entries/index.ts";
-import { fenceKeyOf, lockKeyOf } from "../../../src/lock/keys.ts";
+import { fenceKeyOf, lockKeyOf } from "../../../src/lock/steps/keys.ts";
 import type { OpenStore } from "./stores.ts";
 
 /** The promises of a lock over one store. Times are real, so a lease that must not have ended is far from its end. */

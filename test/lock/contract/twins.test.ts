@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FENCE_LIFE_MS, FOREIGN_POLL_MS } from "../../../src/generated/layouts/lock.ts";
-import { acquire } from "../../../src/lock/acquire.ts";
-import { extend } from "../../../src/lock/extend.ts";
-import { fenceKeyOf, lockKeyOf, queueKeyOf } from "../../../src/lock/keys.ts";
-import { leave } from "../../../src/lock/leave.ts";
-import { release } from "../../../src/lock/release.ts";
+import { acquire } from "../../../src/lock/steps/acquire.ts";
+import { extend } from "../../../src/lock/steps/extend.ts";
+import { fenceKeyOf, lockKeyOf, queueKeyOf } from "../../../src/lock/steps/keys.ts";
+import { leave } from "../../../src/lock/steps/leave.ts";
+import { release } from "../../../src/lock/steps/release.ts";
 import { type OpenStore, onMemory, stores } from "./stores.ts";
 
 const token = fc.constantFrom("oriel:a", "oriel:b", "a stranger's");

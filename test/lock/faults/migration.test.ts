@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Cluster, Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Lock } from "../../../src/entries/index.ts";
-import { fenceKeyOf, lockKeyOf } from "../../../src/lock/keys.ts";
+import { fenceKeyOf, lockKeyOf } from "../../../src/lock/steps/keys.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { redisStore } from "../../../src/store/redis/redis.ts";
 import { slotOf } from "../../../src/store/slot.ts";

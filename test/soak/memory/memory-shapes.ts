@@ -9,8 +9,8 @@ import {
   type Policy,
   slidingWindow,
 } from "../../../src/entries/index.ts";
-import { acquire } from "../../../src/lock/acquire.ts";
-import { lockKeyOf } from "../../../src/lock/keys.ts";
+import { acquire } from "../../../src/lock/steps/acquire.ts";
+import { lockKeyOf } from "../../../src/lock/steps/keys.ts";
 import type { MemoryStore } from "../../../src/store/memory/memory.ts";
 
 interface Stage {

@@ -1,5 +1,5 @@
-import { ID_LENGTH, PLACE_LENGTH, PLACE_LIFE_MS, RESERVATION_MS } from "../generated/layouts/lock.ts";
-import type { Keyspace } from "../store/contract.ts";
+import { ID_LENGTH, PLACE_LENGTH, PLACE_LIFE_MS, RESERVATION_MS } from "../../generated/layouts/lock.ts";
+import type { Keyspace } from "../../store/contract.ts";
 import { queueKeyOf } from "./keys.ts";
 import { firstOf, msIn, notifyNext, type Queue, reservationOf, withPlace } from "./queue.ts";
 

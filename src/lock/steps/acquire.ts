@@ -1,4 +1,4 @@
-import { corruptError } from "../errors.ts";
+import { corruptError } from "../../errors.ts";
 import {
   ACQUIRED_NUMBER_AT,
   ACQUIRED_STATUS_AT,
@@ -6,9 +6,9 @@ import {
   FOREIGN_POLL_MS,
   MAX_FENCE,
   STATUS,
-} from "../generated/layouts/lock.ts";
-import { acquireScript } from "../generated/scripts/lock.ts";
-import type { Keyspace, Operation } from "../store/contract.ts";
+} from "../../generated/layouts/lock.ts";
+import { acquireScript } from "../../generated/scripts/lock.ts";
+import type { Keyspace, Operation } from "../../store/contract.ts";
 import type { HoldRequest } from "./extend.ts";
 import { fenceKeyOf, type Hold, holdOf, OUR_TOKENS, queueKeyOf, setHold } from "./keys.ts";
 import { type Queue, readQueue, without, withPlace, writeQueue } from "./queue.ts";

@@ -1,5 +1,5 @@
-import type { Keyspace, Store } from "../store/contract.ts";
-import { textBytes } from "../store/memory/heap-bytes.ts";
+import type { Keyspace, Store } from "../../store/contract.ts";
+import { textBytes } from "../../store/memory/heap-bytes.ts";
 
 /** Prefix of the tokens of oriel's holders. They publish their release; other holders do not. */
 export const OUR_TOKENS = "oriel:";

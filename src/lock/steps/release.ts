@@ -1,5 +1,5 @@
-import { releaseScript } from "../generated/scripts/lock.ts";
-import type { Operation } from "../store/contract.ts";
+import { releaseScript } from "../../generated/scripts/lock.ts";
+import type { Operation } from "../../store/contract.ts";
 import { holdOf, queueKeyOf } from "./keys.ts";
 import { notifyNext, readQueue, withFirst, withPlace } from "./queue.ts";
 

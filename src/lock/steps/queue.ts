@@ -1,4 +1,4 @@
-import { corruptError } from "../errors.ts";
+import { corruptError } from "../../errors.ts";
 import {
   HEAD_LENGTH,
   ID_LENGTH,
@@ -7,8 +7,8 @@ import {
   PLACE_LIFE_MS,
   RESERVATION_MS,
   SECOND_NOTICE_MS,
-} from "../generated/layouts/lock.ts";
-import type { Keyspace } from "../store/contract.ts";
+} from "../../generated/layouts/lock.ts";
+import type { Keyspace } from "../../store/contract.ts";
 import { channelOf, queueKeyOf } from "./keys.ts";
 
 /** Overhead of the queue's text in the heap. The text is ASCII. */

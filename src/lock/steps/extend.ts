@@ -1,5 +1,5 @@
-import { extendScript } from "../generated/scripts/lock.ts";
-import type { Operation } from "../store/contract.ts";
+import { extendScript } from "../../generated/scripts/lock.ts";
+import type { Operation } from "../../store/contract.ts";
 import { holdOf, setHold } from "./keys.ts";
 
 export interface HoldRequest {

@@ -1,5 +1,5 @@
-import { leaveScript } from "../generated/scripts/lock.ts";
-import type { Operation } from "../store/contract.ts";
+import { leaveScript } from "../../generated/scripts/lock.ts";
+import type { Operation } from "../../store/contract.ts";
 import { holdOf, queueKeyOf } from "./keys.ts";
 import { firstOf, notifyNext, readQueue, without, writeQueue } from "./queue.ts";
 
