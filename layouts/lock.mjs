@@ -3,8 +3,10 @@
 export const constants = {
   // Holders of other programs do not announce their release, so waiters poll at this interval.
   FOREIGN_POLL_MS: 100,
-  // The key of the last fence expires this long after the clock has passed the fence.
+  // The key of the last fence expires this long after the end of the fence's day.
   FENCE_LIFE_MS: 604_800_000,
+  DAY_MS: 86_400_000,
+  DAY_US: 86_400_000_000,
   MAX_FENCE: Number.MAX_SAFE_INTEGER,
   // A free lock stays reserved for the notified waiter for this long: the cost of a dead waiter.
   RESERVATION_MS: 150,

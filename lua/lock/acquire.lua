@@ -6,7 +6,8 @@
 -- ARGV  1 token · 2 lease, ms · 3 id of the process if it waits after a refusal, else empty
 -- Reply ACQUIRED. Acquired: the lock is held at least until now + lease
 -- Law   fence = max(last + 1, now in us). It rises even if its key is missing, unless the clock is set back. Its key
---       expires a week after the clock has passed the fence. A repeated call returns the same fence and shortens nothing.
+--       expires a week after the end of the fence's day (UTC), so its expiry is written once a day. A repeated call returns
+--       the same fence and shortens nothing.
 --       A process that is refused with an id gets a place at the end of the queue. It loses the place if it does not ask
 --       for 10 s, and when it gets the lock. A reservation binds the callers of this step only.
 --       If a lock is free without a release (its lease ended), the first request reserves it for the first process in the
@@ -51,10 +52,11 @@ local function queue_functions()
 end
 
 local function step(k, a, now)
+  local call = redis.call
   local lock, last, queue = KEYS[k], KEYS[k + 1], KEYS[k + 2]
   local token, lease, id = ARGV[a], tonumber(ARGV[a + 1]), ARGV[a + 2]
 -- @include lock/holder
-  local text = redis.call("GET", queue)
+  local text = call("GET", queue)
   local reserved, noticed, places, is_as_read, read_queue, write_queue, without, write_with, reserve_for_another = 0, 0, ""
   if text or (holder and holder ~= token) then
     read_queue, write_queue, without, write_with, reserve_for_another = queue_functions()
@@ -74,15 +76,24 @@ local function step(k, a, now)
     end
   end
 
-  local before = redis.call("GET", last)
+  local before = call("GET", last)
   local fence = string.match(before or "0", "^%d+$") and tonumber(before or 0)
   if not fence or fence >= MAX_FENCE then
     return refuse("CORRUPT", 'the value of the key "' .. last .. '" is damaged: the last fence is not an integer below 2^53 - 1')
   end
-  if not (holder and before) then fence = math.max(fence + 1, now * 1000) end
-  -- Lua writes numbers above 10^14 with an exponent.
-  redis.call("SET", last, string.format("%.0f", fence), "PXAT", "" .. math.ceil(fence / 1000) + FENCE_LIFE_MS)
-  redis.call("SET", lock, token, "PXAT", "" .. math.max(now + lease, expiry or 0))
+  if not (holder and before) then
+    local raised = math.max(fence + 1, now * 1000)
+    local day = math.floor(raised / DAY_US)
+    -- INCRBY changes the number in place and leaves the expiry: half the cost of SET. Lua writes numbers above 10^14 with
+    -- an exponent.
+    if before and math.floor(fence / DAY_US) == day then
+      call("INCRBY", last, string.format("%.0f", raised - fence))
+    else
+      call("SET", last, string.format("%.0f", raised), "PXAT", string.format("%.0f", (day + 1) * DAY_MS + FENCE_LIFE_MS))
+    end
+    fence = raised
+  end
+  call("SET", lock, token, "PXAT", "" .. math.max(now + lease, expiry or 0))
   if not holder and places ~= "" then
     write_queue(queue, 0, noticed, id == "" and places or without(places, id), now)
   end

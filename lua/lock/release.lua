@@ -7,7 +7,9 @@
 -- Reply u8: 1 freed, 0 not held by the token
 -- Law   a repeated call frees no other hold, and answers 0 after the first has freed the lock.
 -- Cost  O(places)
+-- now when needed
 -- @include layouts/lock
+-- @include store/read-clock
 local keys_per_step = 2
 local arguments_per_step = 3
 
@@ -31,12 +33,11 @@ end
 local function step(k, a, now)
   local lock, queue = KEYS[k], KEYS[k + 1]
   local token, id, is_next = ARGV[a], ARGV[a + 1], ARGV[a + 2] == "1"
--- @include lock/holder
-  if holder ~= token then return "\0" end
+  if redis.call("GET", lock) ~= token then return "\0" end
   -- The head and the first two places suffice for a notice. The whole queue is read only if places change.
   local head = redis.call("GETRANGE", queue, 0, 83)
   if head ~= "" or id ~= "" then
-    notify_from(lock, queue, head ~= "" and head, id, is_next, now)
+    notify_from(lock, queue, head ~= "" and head, id, is_next, now or read_clock())
   else
     redis.call("DEL", lock)
   end

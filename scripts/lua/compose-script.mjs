@@ -69,6 +69,7 @@ function expandedScript(stepFile, replace) {
       `${stepFile}: the first line is ${JSON.stringify(first)}; it must be #!lua or #!lua flags=allow-oom`,
     );
   const isPacked = /^-- packed$/m.test(step);
+  const withoutClock = /^-- now when needed$/m.test(step) && !replace["store/clock"];
   for (const needed of isPacked ? [] : [/^local keys_per_step = \d+$/m, /^local arguments_per_step = \d+$/m])
     if (!needed.test(step)) throw new Error(`${stepFile}: a line ${needed.source} is missing`);
   if (!isStep(step)) throw new Error(`${stepFile}: local function step(k, a, now) is missing`);
@@ -77,7 +78,8 @@ function expandedScript(stepFile, replace) {
   const included = new Set();
   const rooms = [];
   const expand = (text) =>
-    text.replace(/^-- @include (\S+)$/gm, (_line, name) => {
+    text.replace(/^-- @include (\S+)$/gm, (_line, wanted) => {
+      const name = wanted === "store/clock" && withoutClock ? "store/no-clock" : wanted;
       if (included.has(name)) return "";
       included.add(name);
       if (name.startsWith("layouts/")) {

@@ -2,6 +2,8 @@ import { corruptError } from "../../errors.ts";
 import {
   ACQUIRED_NUMBER_AT,
   ACQUIRED_STATUS_AT,
+  DAY_MS,
+  DAY_US,
   FENCE_LIFE_MS,
   FOREIGN_POLL_MS,
   MAX_FENCE,
@@ -51,7 +53,7 @@ export const acquire: Operation<AcquireStep, AcquireResult> = {
     if (before !== undefined && !(Number.isSafeInteger(before) && before >= 0 && before < MAX_FENCE))
       throw corruptError(fenceKey, "the last fence is not an integer below 2^53 - 1");
     const fence = hold && before !== undefined ? before : Math.max((before ?? 0) + 1, nowMs * 1000);
-    keys.set(fenceKey, fence, 16, Math.ceil(fence / 1000) + FENCE_LIFE_MS);
+    keys.set(fenceKey, fence, 16, (Math.floor(fence / DAY_US) + 1) * DAY_MS + FENCE_LIFE_MS);
     setHold(keys, key, token, Math.max(nowMs + leaseMs, hold?.expireAtMs ?? 0));
     if (!hold && queue.places !== "") {
       const places = id === "" ? queue.places : without(queue.places, id);
