@@ -28,7 +28,13 @@ export async function startMariadb({ args = [] }: MariadbOptions = {}): Promise<
   const { folder, remove } = serverFolder("oriel-mariadb-", user);
   const data = join(folder, "data");
   const port = await freePort();
-  const common = ["--no-defaults", `--datadir=${data}`, `--lc-messages-dir=${share}`, "--skip-log-bin"];
+  const common = [
+    "--no-defaults",
+    `--datadir=${data}`,
+    `--lc-messages-dir=${share}`,
+    "--skip-log-bin",
+    `--tmpdir=${folder}`,
+  ];
   let child: ChildProcess | undefined;
 
   const start = async () => {
