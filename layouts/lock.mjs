@@ -32,4 +32,9 @@ export const records = {
     ["status", "u8"],
     ["number", "f64"],
   ],
+  INSPECTED: [
+    ["fence", "f64"],
+    ["leftMs", "f64"],
+    ["waiting", "u16"],
+  ],
 };

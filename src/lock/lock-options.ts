@@ -15,6 +15,11 @@ export interface TryLockOptions {
   signal?: AbortSignal | undefined;
 }
 
+export interface ForceReleaseOptions {
+  /** Releases only the hold with this fence, as `inspect` reports it. Default: any hold. */
+  fence?: number | undefined;
+}
+
 /** The longest delay of a runtime's timer. */
 const MAX_MS = 2 ** 31 - 1;
 /** Of a shorter lease, the margins for drift and rounding would leave almost nothing. */

@@ -3,7 +3,17 @@ import { type Place, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
 import type { Grant } from "./grant.ts";
 import { HeldLock } from "./held.ts";
-import { checkOptions, type LockOptions, leaseMsOf, type TryLockOptions, waitMsOf } from "./lock-options.ts";
+import {
+  checkOptions,
+  type ForceReleaseOptions,
+  type LockOptions,
+  leaseMsOf,
+  type TryLockOptions,
+  waitMsOf,
+} from "./lock-options.ts";
+import { type LockState, stateOf } from "./lock-state.ts";
+import { forceRelease } from "./steps/force-release.ts";
+import { inspect } from "./steps/inspect.ts";
 import { lockKeyOf } from "./steps/keys.ts";
 import { waitQueueOf } from "./wait-queue.ts";
 import { type AcquireRequest, Waiter } from "./waiter.ts";
@@ -81,6 +91,35 @@ export class Lock {
     } finally {
       await held.release().catch(() => false);
     }
+  }
+
+  /** Resolves with true if anyone holds the lock now, this process or another. Others may acquire or release it at any time. */
+  isHeld(): Promise<boolean> {
+    return this.#at.run(
+      "isHeld",
+      async () => (await this.#store.run(inspect, this.#key, undefined)).token !== "",
+      "no",
+    );
+  }
+
+  /** Reads who holds the lock, for how long, and how many processes wait. For operators and dashboards. One round trip. */
+  inspect(): Promise<LockState> {
+    return this.#at.run("inspect", async () => stateOf(await this.#store.run(inspect, this.#key, undefined)), "no");
+  }
+
+  /**
+   * Releases the lock of any holder, for operators. Resolves with false if it was free, or if `fence` is given and the
+   * holder's fence is another one. The next waiter is notified. The former holder learns of it at its next renewal or
+   * release, and works on until then. So protect the data by fences, which the next holder raises.
+   */
+  forceRelease(options: ForceReleaseOptions = {}): Promise<boolean> {
+    return this.#at.run("forceRelease", async () => {
+      checkOptions(options, ["fence"]);
+      const { fence } = options;
+      if (fence !== undefined && !(Number.isSafeInteger(fence) && fence > 0))
+        throw argumentError("fence", fence, "a fence, which is an integer from 1 to 2^53 - 1");
+      return this.#store.run(forceRelease, this.#key, fence);
+    });
   }
 
   #grant(request: AcquireRequest): Promise<Grant | null> {

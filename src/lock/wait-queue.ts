@@ -3,6 +3,7 @@ import { idleTimeout, timerMs } from "../async/timers.ts";
 import { FOREIGN_POLL_MS, PLACE_LIFE_MS } from "../generated/layouts/lock.ts";
 import type { Store } from "../store/contract.ts";
 import type { Grant } from "./grant.ts";
+import { FORCED } from "./steps/force-release.ts";
 import { channelOf } from "./steps/keys.ts";
 import { leave } from "./steps/leave.ts";
 import { type AcquireRequest, Waiter } from "./waiter.ts";
@@ -49,7 +50,8 @@ const NO_NEXT = { id: "", isNext: false, sent() {} };
  *   temporary failure                      │ ask again in 50 to 100 ms
  *   a caller waits without a subscription  │ subscribe
  *   notified, or the subscription begins   │ ask; if a request is under way, ask once more unless it is granted; do nothing
- *                                          │ while a caller of this queue holds the lock, because the notice is old
+ *                                          │ while a caller of this queue holds the lock, because the notice is old,
+ *                                          │ unless an operator has released it
  *   the last caller leaves                 │ give up the place and its reservation
  */
 class WaitQueue {
@@ -99,7 +101,8 @@ class WaitQueue {
     return { id: this.#waiters.size > 0 ? this.#id : "", isNext, sent: () => isNext && this.#onNotice() };
   }
 
-  #onNotice(): void {
+  #onNotice(message?: string): void {
+    if (message === FORCED) this.#oursUntilMs = Number.NEGATIVE_INFINITY;
     if (this.#waiters.size === 0 || this.#store.leaseClock() < this.#oursUntilMs) return;
     this.#isNotified = true;
     this.#proceed();
@@ -151,7 +154,7 @@ class WaitQueue {
   }
 
   #subscribe(): void {
-    this.#unsubscribe ??= this.#store.subscribe?.(channelOf(this.#key, this.#id), () => this.#onNotice());
+    this.#unsubscribe ??= this.#store.subscribe?.(channelOf(this.#key, this.#id), (message) => this.#onNotice(message));
   }
 
   /** Uses one timer, however often the queue becomes empty in this time. */

@@ -2,5 +2,6 @@
 
 export type { HeldLock } from "../../lock/held.ts";
 export { Lock } from "../../lock/lock.ts";
-export type { LockOptions, TryLockOptions } from "../../lock/lock-options.ts";
+export type { ForceReleaseOptions, LockOptions, TryLockOptions } from "../../lock/lock-options.ts";
+export type { LockState } from "../../lock/lock-state.ts";
 export * from "./stores.ts";

@@ -83,6 +83,7 @@ export function notifyNext(
   queue: Queue,
   nowMs: number,
   isFirstNotified: boolean,
+  message = "",
 ): void {
   let { secondNoticeMs, places } = queue;
   if (places === "") return;
@@ -92,8 +93,8 @@ export function notifyNext(
   if (isSecondNotified) secondNoticeMs = nowMs;
   places = firstOf(places) + digits(reservedUntilMs) + places.slice(PLACE_LENGTH);
   writeQueue(keys, lockKey, { reservedUntilMs, secondNoticeMs, places }, nowMs);
-  if (!isFirstNotified) keys.publish(channelOf(lockKey, firstOf(places)), "");
-  if (isSecondNotified) keys.publish(channelOf(lockKey, firstOf(places.slice(PLACE_LENGTH))), "");
+  if (!isFirstNotified) keys.publish(channelOf(lockKey, firstOf(places)), message);
+  if (isSecondNotified) keys.publish(channelOf(lockKey, firstOf(places.slice(PLACE_LENGTH))), message);
 }
 
 function digits(ms: number): string {

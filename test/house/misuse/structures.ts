@@ -129,6 +129,9 @@ export const STRUCTURES: Record<string, Subject> = {
     methods: {
       tryLock: () => [{ wait: 0, lease: 1000, signal: signal() }],
       withLock: () => [() => 1, { wait: 0, lease: 1000, signal: signal() }],
+      isHeld: () => [],
+      inspect: () => [],
+      forceRelease: () => [{ fence: 1 }],
     },
   },
   HeldLock: {

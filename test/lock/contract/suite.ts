@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { Lock, type LockOptions } from "../../../src/entries/index.ts";
 import { fenceKeyOf, lockKeyOf } from "../../../src/lock/steps/keys.ts";
 import type { OpenStore } from "./stores.ts";
+import { operatorSuite } from "./suite-operators.ts";
 
 /** The promises of a lock over one store. Times are real, so a lease that must not have ended is far from its end. */
 export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
@@ -138,6 +139,8 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
         expect(await other.withLock(() => "ran", { wait: 0 })).toBe("ran");
       });
     });
+
+    operatorSuite(() => opened);
 
     // These wait for a lease to end: all at the same time, each on a lock of its own.
     describe.concurrent("when the clock steps", () => {
