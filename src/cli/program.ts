@@ -3,6 +3,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { type CountTyped, count } from "./count.ts";
 import { type CountersTyped, counters } from "./counters.ts";
 import { type DemoTyped, demo, demoOptions } from "./demo/demo.ts";
+import { type DoctorTyped, doctor } from "./doctor.ts";
 import { failureText, oneLine } from "./failure.ts";
 import { type QueueTyped, queue } from "./queue.ts";
 import { REPLAY_HELP } from "./replay/help.ts";
@@ -12,6 +13,15 @@ import type { Streams } from "./streams.ts";
 
 /** Exit status for wrong usage, an unreadable file, or a store that does not answer. */
 const FAILED = 2;
+
+const DOCTOR_HELP = `
+Exit status: 0 good, 1 degraded (oriel works, with a loss that a line names), 2 unusable.
+
+Examples:
+  oriel doctor --redis redis://127.0.0.1:6379
+  REDIS_URL=rediss://app:password@host:6379 oriel doctor     # no password in the list of processes
+  oriel doctor --redis redis://a:6379,redis://b:6379 --json  # a cluster
+`;
 
 /**
  * Runs one command line (without the program's name). Resolves to the exit status. Errors are printed on stderr, one
@@ -25,8 +35,8 @@ export async function runCommand(argv: readonly string[], streams: Streams): Pro
   const end = (code: number) => {
     status = code;
   };
-  const commands = [replayCommand, demoCommand, countCommand, countersCommand, queueCommand].map((make) =>
-    make(streams, end),
+  const commands = [replayCommand, demoCommand, countCommand, countersCommand, queueCommand, doctorCommand].map(
+    (make) => make(streams, end),
   );
   for (const command of commands) program.addCommand(command);
   for (const command of [program, ...commands]) {
@@ -176,4 +186,18 @@ function queueCommand(streams: Streams, end: (status: number) => void): Command 
     .option("--json", "print JSON, one message a line")
     .option("--prefix <prefix>", "prefix of the keys in Redis")
     .action(async (what: string, name: string, typed: QueueTyped) => end(await queue(what, name, typed, streams)));
+}
+
+function doctorCommand(streams: Streams, end: (status: number) => void): Command {
+  return new Command("doctor")
+    .description("Examines a server: its name, its settings and restrictions, and what oriel does without.")
+    .option(
+      "--redis <url>",
+      "the server, or nodes of a cluster separated by commas (default: REDIS_URL of the environment)",
+    )
+    .option("--deadline <duration>", "longest time of each probe", "2s")
+    .option("--json", "print one JSON object")
+    .option("--prefix <prefix>", "prefix of the keys that the probes write; they expire within 10 s")
+    .addHelpText("after", DOCTOR_HELP)
+    .action(async (typed: DoctorTyped) => end(await doctor(typed, streams)));
 }

@@ -12,21 +12,27 @@ export function emitOnce(warning: string): void {
   warn(warning);
 }
 
+/** The warning about `maxmemory-policy` in INFO's section memory, if one is due. */
+export function evictionWarning(memory: string): string | undefined {
+  const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1];
+  if (policy === undefined || policy === "noeviction") return undefined;
+  return `maxmemory-policy is ${policy}: Redis may evict keys, and events with them; it should be noeviction`;
+}
+
+/** The warning about `appendonly` in INFO's section persistence, if one is due. */
+export function appendOnlyWarning(persistence: string): string | undefined {
+  if (!/^aof_enabled:0/m.test(persistence)) return undefined;
+  return "appendonly is no: a restart of Redis loses acknowledged counts and messages; it should be yes";
+}
+
 /** Warns about a primary whose `maxmemory-policy` is not noeviction. */
 export function watchEviction(client: ScriptClient, onWarning: Emit): void {
-  watch(client, onWarning, "memory", (text) => {
-    const policy = /^maxmemory_policy:(\S+)/m.exec(text)?.[1];
-    if (policy === undefined || policy === "noeviction") return undefined;
-    return `maxmemory-policy is ${policy}: Redis may evict keys, and events with them; it should be noeviction`;
-  });
+  watch(client, onWarning, "memory", evictionWarning);
 }
 
 /** Warns about a primary without an append-only file. */
 export function watchAppendOnly(client: ScriptClient, onWarning: Emit): void {
-  watch(client, onWarning, "persistence", (text) => {
-    if (!/^aof_enabled:0/m.test(text)) return undefined;
-    return "appendonly is no: a restart of Redis loses acknowledged counts and messages; it should be yes";
-  });
+  watch(client, onWarning, "persistence", appendOnlyWarning);
 }
 
 /** Asks all primaries once, when the client is ready, and emits each warning once. Ignores a refusal. */

@@ -1,0 +1,53 @@
+import type { Colors } from "picocolors/types";
+import type { Check, Verdict } from "../doctor/check.ts";
+import type { Report } from "../doctor/examine.ts";
+import { safeText } from "./row.ts";
+
+const VERDICT_WIDTH = 10;
+const NAME_WIDTH = 13;
+/** A narrower terminal shows texts below their names. */
+const BESIDE_COLUMNS = 72;
+const MIN_COLUMNS = 20;
+
+const SUMMARY: Partial<Record<Verdict, string>> = {
+  good: "good: oriel works here without a loss",
+  degraded: "degraded: oriel works here, with the losses above",
+  unusable: "unusable: oriel does not work here until this is changed",
+};
+
+/** One line for each check. In a terminal of `columns`, a long line continues below its beginning. */
+export function reportText(report: Report, columns: number | undefined, colors: Colors): string {
+  const lines = report.checks.flatMap((check) => linesOf(check, columns, colors));
+  const summary = paint(report.verdict, colors)(SUMMARY[report.verdict] ?? report.verdict);
+  return [headOf(report), ...lines, summary].map((line) => `${line}\n`).join("");
+}
+
+function headOf({ server, address }: Report): string {
+  const name = server ? `${server.product} ${server.version}` : "the server";
+  return safeText(address === undefined ? name : `${name} at ${address}`, 200);
+}
+
+function linesOf({ verdict, name, text, advice }: Check, columns: number | undefined, colors: Colors): string[] {
+  const label = paint(verdict, colors)(verdict.padEnd(VERDICT_WIDTH));
+  const texts = [text, advice].flatMap((each) => (each === undefined ? [] : safeText(each, Number.POSITIVE_INFINITY)));
+  if (columns === undefined) return [`${label}${name.padEnd(NAME_WIDTH)}${texts.join(". ")}`];
+  const isBeside = columns >= BESIDE_COLUMNS;
+  const indent = isBeside ? VERDICT_WIDTH + NAME_WIDTH : 2;
+  const [first = "", ...rest] = texts.flatMap((each) => wrapped(each, Math.max(columns, MIN_COLUMNS) - indent));
+  const below = (line: string) => " ".repeat(indent) + line;
+  if (isBeside) return [`${label}${name.padEnd(NAME_WIDTH)}${first}`, ...rest.map(below)];
+  return [`${label}${name}`, ...[first, ...rest].map(below)];
+}
+
+/** Breaks a text at blanks. A longer word is cut. */
+function wrapped(text: string, width: number): string[] {
+  return (text.match(new RegExp(`\\S.{0,${width - 1}}(?=\\s|$)|\\S{${width}}|\\S+`, "gu")) ?? []).map((line) =>
+    line.trimEnd(),
+  );
+}
+
+function paint(verdict: Verdict, colors: Colors): (text: string) => string {
+  if (verdict === "good") return colors.green;
+  if (verdict === "unusable") return colors.red;
+  return verdict === "degraded" ? colors.yellow : colors.dim;
+}

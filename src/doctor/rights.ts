@@ -1,0 +1,106 @@
+import { type Check, isMissing } from "./check.ts";
+import type { Asker } from "./connection.ts";
+
+/** The beginnings of all keys that oriel writes, before the store's prefix. */
+export const KEY_FAMILIES = ["", "mutex:", "fence:", "waiting:"];
+/** The beginnings of all channels. */
+export const CHANNEL_FAMILIES = ["due:", "unlock:"];
+
+/** The commands in the scripts of each structure. A test compares them with the scripts. */
+export const COMMANDS_OF: Readonly<Record<string, string>> = {
+  Breaker: "GETRANGE PEXPIREAT SET SETRANGE STRLEN TIME",
+  Counters: "EXISTS HDEL HEXISTS HGET HINCRBY HMGET HSCAN HSET INCRBY PEXPIREAT RENAME TIME TYPE",
+  FleetMetrics: "HMGET HSET PEXPIREAT TIME",
+  Series: "APPEND COPY DEL GET GETRANGE PEXPIREAT PTTL SET SETRANGE STRLEN TIME",
+  Limiter: "DEL GET GETRANGE PEXPIREAT PTTL SET SETRANGE STRLEN TIME",
+  Lock: "APPEND DEL GET GETRANGE PEXPIREAT PEXPIRETIME PUBLISH SET SETRANGE TIME",
+  LockedWindow: "HGET HMGET HSET PEXPIREAT TIME",
+  DelayQueue: "HDEL HGET HMGET HSET PUBLISH TIME ZADD ZCOUNT ZMSCORE ZRANGE ZREM ZSCORE",
+};
+
+/** How long a probe's key lives if it cannot be deleted. */
+export const KEY_LIFE_MS = 10_000;
+
+/**
+ * The arguments of each command after the key, which is a string "0" with an expiry. No command of a list changes it:
+ * commands for hashes and sorted sets answer WRONGTYPE.
+ */
+const AFTER_KEY: Readonly<Record<string, readonly string[]>> = {
+  APPEND: [""],
+  DEL: [],
+  EXISTS: [],
+  GET: [],
+  GETRANGE: ["0", "0"],
+  HDEL: ["f"],
+  HEXISTS: ["f"],
+  HGET: ["f"],
+  HINCRBY: ["f", "1"],
+  HMGET: ["f"],
+  HSCAN: ["0"],
+  HSET: ["f", "1"],
+  INCRBY: ["0"],
+  PEXPIRETIME: [],
+  PTTL: [],
+  SETRANGE: ["0", ""],
+  STRLEN: [],
+  TYPE: [],
+  ZADD: ["1", "m"],
+  ZCOUNT: ["0", "0"],
+  ZMSCORE: ["m"],
+  ZRANGE: ["0", "0"],
+  ZREM: ["m"],
+  ZSCORE: ["m"],
+};
+
+/**
+ * Checks the user's rights with every command of every structure, on one key of its own, and on each family of keys.
+ * `key` exists, as a string "0" that expires. It is deleted.
+ */
+export async function rights(asker: Asker, prefix: string, tag: string, nowMs: number): Promise<Check> {
+  const key = `${prefix}{${tag}}`;
+  const words = (command: string): string[] => {
+    const after = AFTER_KEY[command];
+    if (after) return [command, key, ...after];
+    if (command === "TIME") return ["TIME"];
+    if (command === "PUBLISH") return ["PUBLISH", `due:${key}`, ""];
+    if (command === "SET") return ["SET", key, "0", "XX", "PX", String(KEY_LIFE_MS)];
+    if (command === "PEXPIREAT") return ["PEXPIREAT", key, String(nowMs + KEY_LIFE_MS)];
+    return [command, key, key]; // COPY and RENAME onto itself
+  };
+  const all = new Set(Object.values(COMMANDS_OF).flatMap((commands) => commands.split(" ")));
+  const missing = new Map<string, string>();
+  const last = ["DEL"];
+  for (const command of [...[...all].filter((each) => !last.includes(each)).sort(), ...last]) {
+    const reply = await asker.ask(...words(command));
+    if (isMissing(reply)) missing.set(command, reply.message);
+  }
+  const keys = await refusedKeys(asker, `${prefix}{${tag}}`);
+  const facts = { commands: [...missing.keys()], keys };
+  if (missing.size === 0 && keys.length === 0)
+    return { name: "rights", verdict: "good", text: `the user may send all ${all.size} commands of the steps`, facts };
+  const failing = Object.entries(COMMANDS_OF).flatMap(([structure, commands]) =>
+    commands.split(" ").some((each) => missing.has(each)) ? structure : [],
+  );
+  const texts = [
+    ...(missing.size > 0 ? [`without ${list([...missing.keys()])}, calls of ${list(failing)} fail`] : []),
+    ...(keys.length > 0 ? [`keys ${list(keys.map((family) => `${family}*`))} are forbidden`] : []),
+  ];
+  const advice = "Give the user the rules in the README (ACL SETUSER), or use a server that has these commands.";
+  return { name: "rights", verdict: "degraded", text: texts.join("; "), advice, facts };
+}
+
+/** The families in which the user may not read or write. Nothing is written, since the keys do not exist. */
+async function refusedKeys(asker: Asker, key: string): Promise<string[]> {
+  const refused: string[] = [];
+  for (const family of KEY_FAMILIES) {
+    const read = await asker.ask("EXISTS", family + key);
+    const written = await asker.ask("SET", family + key, "0", "XX", "PX", String(KEY_LIFE_MS));
+    const isRefused = [read, written].some((reply) => isMissing(reply) && /key/i.test(reply.message));
+    if (isRefused) refused.push(family + key.slice(0, key.indexOf("{")));
+  }
+  return refused;
+}
+
+function list(words: readonly string[]): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+}

@@ -1,0 +1,121 @@
+import { ServerError } from "../store/delivery/client.ts";
+import { slotOf } from "../store/slot.ts";
+import { type Check, isMissing, wordsOf } from "./check.ts";
+import type { Asker } from "./connection.ts";
+
+/** The largest number of arguments that oriel sends in one command is below this. */
+const MAX_ARGUMENTS = 40_000;
+
+/** Checks what scripts may do. `key` is a key of the probe in a slot that the server has. */
+export async function scriptsChecks(asker: Asker, key: string, isCluster: boolean): Promise<Check[]> {
+  const scripts = await script(asker);
+  if (scripts.verdict === "unusable") return [scripts];
+  return [scripts, await undeclared(asker, key), await slots(asker, key, isCluster), await functions(asker)];
+}
+
+async function script(asker: Asker): Promise<Check> {
+  const name = "scripts";
+  const reply = await asker.ask("EVAL", "#!lua\nreturn _VERSION", "0");
+  if (reply instanceof ServerError) {
+    const text = `the server refuses to run scripts that begin with #!lua: ${wordsOf(reply)}`;
+    return { name, verdict: "unusable", text, advice: "Use Redis 7 or later, or Valkey, and allow +@scripting." };
+  }
+  const loaded = await asker.ask("SCRIPT", "LOAD", "#!lua\nreturn 1");
+  if (isMissing(loaded)) {
+    const text = `the server refuses SCRIPT LOAD, which loads the steps: ${wordsOf(loaded)}`;
+    return { name, verdict: "unusable", text, advice: "Allow +@scripting." };
+  }
+  return { name, verdict: "good", text: `scripts run in ${reply}`, facts: { lua: reply } };
+}
+
+/** Reads a key that the script does not declare, in the slot of the declared one. */
+async function undeclared(asker: Asker, key: string): Promise<Check> {
+  const name = "undeclared";
+  const reply = await asker.ask("EVAL", "#!lua\nreturn redis.call('EXISTS', ARGV[1])", "1", key, `${key}:undeclared`);
+  if (!(reply instanceof ServerError)) {
+    const text = "scripts may read keys that they do not declare";
+    return { name, verdict: "good", text, facts: { allowed: true } };
+  }
+  return {
+    name,
+    verdict: "note",
+    text: "scripts may not read keys that they do not declare; a series then reads old chunks in a second request",
+    facts: { allowed: false, reply: reply.message },
+  };
+}
+
+/** Runs a script over keys of two slots. */
+async function slots(asker: Asker, key: string, isCluster: boolean): Promise<Check> {
+  const name = "slots";
+  const other = otherSlot(key);
+  const reply = await asker.ask("EVAL", "#!lua\nreturn 1", "2", key, other);
+  const isRefused = reply instanceof ServerError && /CROSSSLOT|same slot|different slots/i.test(reply.message);
+  const facts = { oneSlotPerScript: isRefused };
+  if (isCluster) return { name, verdict: "good", text: "a cluster: one script call for each slot", facts };
+  if (!isRefused) return { name, verdict: "good", text: "one script call may have keys of several slots", facts };
+  return {
+    name,
+    verdict: "degraded",
+    text: "the server refuses scripts over keys of several slots, although it is no cluster for its clients",
+    advice: "Connect with a cluster's client, if the server supports it.",
+    facts,
+  };
+}
+
+function otherSlot(key: string): string {
+  const bare = key.replace(/[{}]/g, "");
+  const others = Array.from({ length: 8 }, (_, i) => `${bare}:${i}`);
+  return others.find((other) => slotOf(other) !== slotOf(key))!;
+}
+
+/** Asks for a function that does not exist, and loads a library that no server accepts. */
+async function functions(asker: Asker): Promise<Check> {
+  const name = "functions";
+  const replies = [await asker.ask("FCALL", "oriel_doctor", "0"), await asker.ask("FUNCTION", "LOAD", "no library")];
+  const refused = replies.find(isMissing);
+  if (!refused)
+    return { name, verdict: "good", text: 'scripting: "functions" is available', facts: { available: true } };
+  return {
+    name,
+    verdict: "note",
+    text: `no functions (${wordsOf(refused)}); scripting: "eval", the default, does not use them`,
+    facts: { available: false },
+  };
+}
+
+/**
+ * Finds the largest number of arguments by commands that change nothing. `another` opens a connection, because a server
+ * may close the one that exceeds its bound.
+ */
+export async function argumentsCheck(another: () => Asker): Promise<Check> {
+  const name = "arguments";
+  const accepts = async (count: number) => {
+    const asker = another();
+    try {
+      const words = ["EVAL", "#!lua\nreturn 1", "0"];
+      const reply = await asker.ask(...words, ...new Array<string>(count - words.length).fill("0"));
+      return !(reply instanceof ServerError);
+    } catch {
+      return false;
+    } finally {
+      asker.connection.close();
+    }
+  };
+  if (await accepts(MAX_ARGUMENTS)) {
+    const text = `one command may have ${MAX_ARGUMENTS} arguments, more than oriel sends`;
+    return { name, verdict: "good", text, facts: { atLeast: MAX_ARGUMENTS } };
+  }
+  let [accepted, refused] = [3, MAX_ARGUMENTS];
+  while (refused - accepted > 1) {
+    const middle = (accepted + refused) >> 1;
+    if (await accepts(middle)) accepted = middle;
+    else refused = middle;
+  }
+  return {
+    name,
+    verdict: "degraded",
+    text: `one command may have at most ${accepted} arguments; a call over more keys in one turn fails`,
+    advice: "Make fewer calls in one turn of the event loop.",
+    facts: { atMost: accepted },
+  };
+}

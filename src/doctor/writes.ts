@@ -1,0 +1,52 @@
+import { OrielError } from "../errors.ts";
+import { Lock } from "../lock/lock.ts";
+import { ServerError } from "../store/delivery/client.ts";
+import { type Check, isMissing, wordsOf } from "./check.ts";
+import { Asker, type DoctorTarget } from "./connection.ts";
+import { KEY_LIFE_MS } from "./rights.ts";
+
+/** Writes the probe's key, which expires. */
+export async function writes(asker: Asker, key: string): Promise<Check> {
+  const name = "writes";
+  const reply = await asker.ask("SET", key, "0", "PX", String(KEY_LIFE_MS));
+  if (!(reply instanceof ServerError)) return { name, verdict: "good", text: "the server takes writes" };
+  const facts = { reply: reply.message };
+  return {
+    name,
+    verdict: "unusable",
+    text: `the server refuses a write: ${wordsOf(reply)}`,
+    advice: cure(reply.message, isMissing(reply)),
+    facts,
+  };
+}
+
+function cure(message: string, isForbidden: boolean): string {
+  if (isForbidden) return "Give the user the rules in the README (ACL SETUSER).";
+  if (/^READONLY/.test(message)) return "Use the address of the primary.";
+  return "Look at the server's log, memory and disk.";
+}
+
+/** The connection to the node that has `key`, which MOVED names in a cluster. */
+export async function ownerOf(asker: Asker, key: string, target: DoctorTarget): Promise<Asker> {
+  const reply = await asker.ask("EXISTS", key);
+  const moved = reply instanceof ServerError ? /^MOVED \d+ (.*):(\d+)$/.exec(reply.message) : null;
+  if (!moved) return asker;
+  const [, host = "", port] = moved;
+  return new Asker(target.open({ host: host || undefined, port: Number(port) }), asker.deadlineMs);
+}
+
+/** Acquires and releases a lock, as a program does, by oriel's own steps. */
+export async function steps(target: DoctorTarget, lockName: string, isCluster: boolean): Promise<Check> {
+  const name = "steps";
+  const store = target.openStore(isCluster);
+  try {
+    const held = await new Lock(store, lockName).tryLock({ lease: "5s" });
+    if (!(await held?.release())) throw new OrielError("LOST", "the lock was lost at once");
+    return { name, verdict: "good", text: "a lock was acquired and released" };
+  } catch (error) {
+    const text = error instanceof OrielError ? `${error.code} ${OrielError.detailOf(error)}` : wordsOf(error);
+    return { name, verdict: "unusable", text: `a lock could not be acquired and released: ${text}` };
+  } finally {
+    await store.close();
+  }
+}

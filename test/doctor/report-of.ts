@@ -1,0 +1,31 @@
+import type { Check, CheckName } from "../../src/doctor/check.ts";
+import type { Report } from "../../src/doctor/examine.ts";
+import { command } from "../cli/command.ts";
+
+export interface Examined {
+  readonly status: number | null;
+  readonly report: Report;
+  /** The check of this name. Throws without one. */
+  check(name: CheckName): Check;
+  /** The names of the checks that are not good. */
+  readonly findings: Partial<Record<CheckName, string>>;
+}
+
+/** Runs `oriel doctor --json`. */
+export async function reportOf(redis: string, ...options: string[]): Promise<Examined> {
+  const { status, stdout, stderr } = await command(["doctor", "--redis", redis, "--json", ...options]);
+  if (stderr !== "") throw new Error(stderr);
+  const report = JSON.parse(stdout) as Report;
+  return {
+    status,
+    report,
+    check(name) {
+      const found = report.checks.find((check) => check.name === name);
+      if (!found) throw new Error(`no check ${name} in ${stdout}`);
+      return found;
+    },
+    findings: Object.fromEntries(
+      report.checks.flatMap(({ name, verdict }) => (verdict === "good" ? [] : [[name, verdict]])),
+    ),
+  };
+}

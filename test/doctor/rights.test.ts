@@ -1,0 +1,107 @@
+import { readFileSync } from "node:fs";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { CHANNEL_FAMILIES, COMMANDS_OF, KEY_FAMILIES } from "../../src/doctor/rights.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
+import { sourceFiles } from "../house/sources.ts";
+import { reportOf } from "./report-of.ts";
+
+const ROOMS: Record<string, string[]> = {
+  Breaker: ["breaker"],
+  Counters: ["counter"],
+  FleetMetrics: ["fleet"],
+  Series: ["journal", "summary"],
+  Limiter: ["limiter"],
+  Lock: ["lock"],
+  LockedWindow: ["locked-window"],
+  DelayQueue: ["queue"],
+};
+const RULES = /ACL SETUSER app[\s\S]*?(?=```)/.exec(readFileSync("README.md", "utf8"))![0].trim().split(/\s+/).slice(3);
+
+let server: RedisServer;
+let raw: Redis;
+beforeAll(async () => {
+  server = await startRedis({ tcp: true, args: ["--appendonly", "yes", "--appendfsync", "no"] });
+  raw = new Redis(server.url);
+});
+afterAll(async () => {
+  raw?.disconnect();
+  await server?.stop();
+});
+
+async function reportOfUser(...rules: string[]) {
+  await raw.call("ACL", "SETUSER", "app", "reset", ...rules);
+  return reportOf(server.url.replace("//", "//app:password@"));
+}
+
+test("the doctor knows the commands of every script, and the README's keys and channels", () => {
+  const scripts = sourceFiles(["lua"], [".lua"]);
+  const commandsIn = (rooms: readonly string[]) =>
+    scripts
+      .filter(({ path }) => rooms.includes(path.split("/")[1]!))
+      .flatMap(({ text }) => [...text.matchAll(/redis\.p?call\(\s*["']([A-Z]+)["']/g)].map(([, name]) => name!));
+  for (const [structure, rooms] of Object.entries(ROOMS))
+    expect([...new Set([...commandsIn(rooms), "TIME"])].sort().join(" "), structure).toBe(COMMANDS_OF[structure]);
+  const luaRooms = new Set(scripts.map(({ path }) => path.split("/")[1]!));
+  expect([...luaRooms].filter((room) => commandsIn([room]).length > 0 && room !== "store").sort()).toEqual(
+    Object.values(ROOMS).flat().sort(),
+  );
+  const families = (sign: string) => RULES.filter((rule) => rule.startsWith(sign)).map((rule) => rule.slice(1));
+  expect(KEY_FAMILIES.map((family) => `${family}oriel:*`)).toEqual(families("~"));
+  expect(CHANNEL_FAMILIES.map((family) => `${family}oriel:*`)).toEqual(families("&"));
+});
+
+test("the README's rules are good, and the report names the user", async () => {
+  const { status, findings, check } = await reportOfUser(...RULES);
+  expect({ status, findings }).toEqual({ status: 0, findings: {} });
+  expect(check("connection").facts).toEqual({ tls: false, user: "app" });
+});
+
+test.each([
+  [
+    "-hset",
+    { rights: "degraded" },
+    /^without HSET, calls of Counters, FleetMetrics, LockedWindow and DelayQueue fail$/,
+  ],
+  ["-@sortedset", { rights: "degraded" }, /^without ZADD, ZCOUNT, .* and ZSCORE, calls of DelayQueue fail$/],
+  [
+    "-getrange",
+    { rights: "degraded", steps: "unusable" },
+    /^without GETRANGE, calls of Breaker, Series, Limiter and Lock/,
+  ],
+])("without the right %s", async (rule, findings, text) => {
+  const examined = await reportOfUser(...RULES, rule);
+  expect(examined.findings).toMatchObject(findings);
+  expect(examined.check("rights").text).toMatch(text);
+  expect(examined.check("rights").advice).toContain("ACL SETUSER");
+  expect(await raw.keys("*")).toEqual([]);
+});
+
+test("without the right to SET, nothing else is written", async () => {
+  const { status, check, report } = await reportOfUser(...RULES, "-set");
+  expect(status).toBe(2);
+  expect(check("writes").text).toMatch(/^the server refuses a write: the user's ACL rules do not allow this \(NOPERM/);
+  expect(report.checks.map(({ name }) => name)).not.toContain("rights");
+  expect(await raw.keys("*")).toEqual([]);
+});
+
+test("without a family of keys, without scripts, messages, functions, INFO and ACL", async () => {
+  const keys = await reportOfUser(...RULES.filter((rule) => rule !== "~fence:oriel:*"));
+  expect(keys.check("rights")).toMatchObject({ verdict: "degraded", text: "keys fence:oriel:* are forbidden" });
+  expect(keys.check("steps").verdict).toBe("unusable");
+  const scripts = await reportOfUser(...RULES, "-@scripting");
+  expect(scripts.check("scripts")).toMatchObject({
+    verdict: "unusable",
+    advice: expect.stringContaining("+@scripting"),
+  });
+  const messages = await reportOfUser(...RULES, "-subscribe", "-fcall", "-info", "-acl");
+  expect(messages.status).toBe(1);
+  expect(messages.findings).toEqual({
+    ...{ version: "unknown", mode: "unknown", memory: "unknown", eviction: "unknown", persistence: "unknown" },
+    ...{ functions: "note", messages: "degraded" },
+  });
+  expect(messages.report.server).toBeUndefined();
+  const channel = await reportOfUser(...RULES.filter((rule) => rule !== "&unlock:oriel:*"));
+  expect(channel.check("messages")).toMatchObject({ verdict: "degraded", text: expect.stringContaining("poll") });
+  expect(await raw.keys("*")).toEqual([]);
+});

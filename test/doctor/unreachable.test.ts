@@ -1,0 +1,126 @@
+import { createServer as createHttp } from "node:http";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { command } from "../cli/command.ts";
+import { freePort, type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
+import { reportOf } from "./report-of.ts";
+
+const PASSWORD = "p@ss:w/rd";
+let server: RedisServer;
+beforeAll(async () => {
+  server = await startRedis({ tcp: true });
+  const raw = new Redis(server.url);
+  await raw.config("SET", "requirepass", PASSWORD);
+  raw.disconnect();
+});
+afterAll(() => server?.stop());
+
+/** Examines the port of a server that is no Redis. */
+async function reportOfPort(other: Server, scheme = "redis") {
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  try {
+    return await reportOf(`${scheme}://127.0.0.1:${(other.address() as AddressInfo).port}`, "--deadline", "300ms");
+  } finally {
+    other.close();
+  }
+}
+
+test("an address without a server", async () => {
+  const { status, report } = await reportOf(`redis://127.0.0.1:${await freePort()}`);
+  expect(status).toBe(2);
+  expect(report.checks).toEqual([
+    { name: "connection", verdict: "unusable", text: expect.stringContaining("nothing accepts connections at this") },
+  ]);
+});
+
+test("a port that is no Redis, or is silent, or closes connections", async () => {
+  const http = createHttp((_, response) => response.end("hello")) as unknown as Server;
+  expect((await reportOfPort(http)).check("connection").text).toBe("not a Redis server: it answers HTTP");
+  const ssh = createServer((socket) => socket.end("SSH-2.0-OpenSSH_9.2\r\n"));
+  expect((await reportOfPort(ssh)).check("connection").text).toMatch(/^not a Redis server/);
+  const silent = createServer((socket) => socket.unref());
+  expect((await reportOfPort(silent)).check("connection").text).toBe(
+    "the server accepts connections and does not answer",
+  );
+  const closing = createServer((socket) => socket.destroy());
+  expect((await reportOfPort(closing)).check("connection").text).toMatch(
+    /^the server closes connections without an answer; it may expect TLS/,
+  );
+});
+
+test("a wrong password, a missing one, a missing database, TLS to a plain port", async () => {
+  const at = `127.0.0.1:${server.port}`;
+  const texts: [url: string, text: RegExp][] = [
+    [`redis://:wr%40ng@${at}`, /^the server refused the user name or password \(WRONGPASS/],
+    [`redis://nobody:${encodeURIComponent(PASSWORD)}@${at}`, /^the server refused the user name or password/],
+    [`redis://${at}`, /^the server requires a password, and none was given \(NOAUTH/],
+    [`redis://:${encodeURIComponent(PASSWORD)}@${at}/99`, /^the server does not have this database/],
+    [`rediss://${at}`, /^the server does not answer the TLS handshake; it may speak no TLS/],
+  ];
+  for (const [url, text] of texts) {
+    const { status, report } = await reportOf(url, "--deadline", "300ms");
+    expect(status, url).toBe(2);
+    expect(report.checks).toHaveLength(1);
+    expect(report.checks[0]).toMatchObject({
+      name: "connection",
+      verdict: "unusable",
+      text: expect.stringMatching(text),
+    });
+  }
+});
+
+test("the URL may come from the environment, and no output contains a password", async () => {
+  const before = process.env.REDIS_URL;
+  const passwords = [PASSWORD, encodeURIComponent(PASSWORD), "wr@ng", "wr%40ng"];
+  try {
+    for (const password of [PASSWORD, "wr@ng"])
+      for (const json of [["--json"], []]) {
+        process.env.REDIS_URL = `redis://:${encodeURIComponent(password)}@127.0.0.1:${server.port}`;
+        const { status, stdout, stderr } = await command(["doctor", ...json]);
+        expect(status).toBe(password === PASSWORD ? 1 : 2);
+        expect(stdout).toContain("connection");
+        for (const secret of passwords) expect(stdout + stderr).not.toContain(secret);
+      }
+    delete process.env.REDIS_URL;
+    const { status, stderr } = await command(["doctor"]);
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining("--redis is missing") });
+  } finally {
+    if (before !== undefined) process.env.REDIS_URL = before;
+    else delete process.env.REDIS_URL;
+  }
+});
+
+test("wrong arguments are refused without the URL", async () => {
+  const { status, stderr } = await command(["doctor", "--redis", `http://:${PASSWORD}@host`]);
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/^oriel: ARGUMENT --redis has the scheme http:\/\//);
+  expect(stderr).not.toContain(PASSWORD);
+  const late = await command(["doctor", "--redis", server.url, "--deadline", "1h"]);
+  expect(late).toMatchObject({ status: 2, stderr: expect.stringContaining("--deadline") });
+});
+
+test("a server that stops during the examination ends it within a deadline", async () => {
+  const raw = new Redis(server.url, { password: PASSWORD });
+  const url = `redis://:${encodeURIComponent(PASSWORD)}@127.0.0.1:${server.port}`;
+  try {
+    // From the 20th command on, every command waits.
+    const monitor = await raw.monitor();
+    let seen = 0;
+    monitor.on("monitor", () => {
+      if (++seen === 20) server.pause();
+    });
+    const began = performance.now();
+    const { status, check, report } = await reportOf(url, "--deadline", "300ms");
+    expect(performance.now() - began).toBeLessThan(5000);
+    monitor.disconnect();
+    expect(status).toBe(2);
+    expect(report.checks.length).toBeGreaterThan(1);
+    expect(report.checks.at(-1)).toMatchObject({ name: "connection", verdict: "unusable" });
+    expect(report.checks.at(-1)!.text).toMatch(/^the server stopped answering: /);
+    expect(check("version").verdict).toBe("good");
+  } finally {
+    server.resume();
+    raw.disconnect();
+  }
+});
