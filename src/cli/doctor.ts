@@ -3,8 +3,9 @@ import pc from "picocolors";
 import type { Verdict } from "../doctor/check.ts";
 import type { DoctorTarget, NodeAddress } from "../doctor/connection.ts";
 import { examine, type Report } from "../doctor/examine.ts";
+import { httpTarget } from "../doctor/http-connection.ts";
 import { type SingleClient, tcpTarget } from "../doctor/tcp-connection.ts";
-import { redisStore } from "../entries/index.ts";
+import { httpStore, redisStore } from "../entries/index.ts";
 import { OrielError } from "../errors.ts";
 import { type Duration, durationMs } from "../time.ts";
 import { Output } from "./output.ts";
@@ -14,6 +15,7 @@ import type { Streams } from "./streams.ts";
 
 export interface DoctorTyped {
   redis?: string;
+  url?: string;
   prefix?: string;
   deadline: string;
   json?: boolean;
@@ -24,12 +26,10 @@ const UNUSABLE = 2;
 
 /** Examines a server and prints one line for each check. Resolves to 0 (good), 1 (degraded) or 2 (unusable). */
 export async function doctor(typed: DoctorTyped, streams: Streams): Promise<number> {
-  const redis = typed.redis ?? process.env.REDIS_URL;
-  if (redis === undefined || redis === "")
-    throw new OrielError("ARGUMENT", "--redis is missing, and so is REDIS_URL in the environment; one must be a URL");
   const deadlineMs = durationMs("--deadline", typed.deadline as Duration, 10, 60_000);
+  const options = { prefix: typed.prefix ?? "oriel:", deadline: deadlineMs, onWarning: null };
   const output = new Output(streams.stdout);
-  const report = await firstAnswer(checkRedis(redis), typed.prefix ?? "oriel:", deadlineMs);
+  const report = await firstAnswer(targetsOf(typed, options), deadlineMs);
   if (typed.json) await output.write(`${JSON.stringify(report)}\n`);
   else {
     const { isTTY, columns } = streams.stdout as { isTTY?: boolean; columns?: number };
@@ -39,16 +39,42 @@ export async function doctor(typed: DoctorTyped, streams: Streams): Promise<numb
   return STATUS[report.verdict] ?? UNUSABLE;
 }
 
-/** The report about the first of a cluster's nodes that answers, else about the last one. */
-async function firstAnswer(urls: readonly string[], prefix: string, deadlineMs: number): Promise<Report> {
-  for (const [i, url] of urls.entries()) {
-    const report = await examine(targetOf(url, urls, prefix, deadlineMs), deadlineMs);
-    if (report.checks[0]?.verdict !== "unusable" || i === urls.length - 1) return report;
-  }
-  throw new OrielError("ARGUMENT", "--redis names no server");
+interface StoreOptions {
+  prefix: string;
+  deadline: number;
+  onWarning: null;
 }
 
-function targetOf(url: string, urls: readonly string[], prefix: string, deadlineMs: number): DoctorTarget {
+/** The report about the first of a cluster's nodes that answers, else about the last one. */
+async function firstAnswer(targets: readonly DoctorTarget[], deadlineMs: number): Promise<Report> {
+  const [target, ...others] = targets as [DoctorTarget, ...DoctorTarget[]];
+  const report = await examine(target, deadlineMs);
+  const isAnswered = report.checks[0]?.verdict !== "unusable";
+  return isAnswered || others.length === 0 ? report : firstAnswer(others, deadlineMs);
+}
+
+function targetsOf({ redis = process.env.REDIS_URL, url }: DoctorTyped, options: StoreOptions): DoctorTarget[] {
+  if (url !== undefined) return [restTarget(url, options)];
+  if (redis === undefined || redis === "")
+    throw new OrielError("ARGUMENT", "--redis is missing, and so is REDIS_URL in the environment; one must be a URL");
+  const urls = checkRedis(redis);
+  return urls.map((each) => redisTarget(each, urls, options));
+}
+
+/** The token comes from the environment, because every user of the machine can read a process's arguments. */
+function restTarget(url: string, options: StoreOptions): DoctorTarget {
+  const token = process.env.UPSTASH_REDIS_REST_TOKEN ?? "";
+  if (token === "")
+    throw new OrielError("ARGUMENT", "--url needs UPSTASH_REDIS_REST_TOKEN in the environment; it is missing");
+  const openStore = () => httpStore({ url, token, ...options });
+  const { address = url } = openStore(); // throws for a wrong URL
+  return httpTarget(
+    { url: address, token, fetch: (...request) => fetch(...request) },
+    { openStore, prefix: options.prefix },
+  );
+}
+
+function redisTarget(url: string, urls: readonly string[], options: StoreOptions): DoctorTarget {
   const own = new Redis(url, {
     lazyConnect: true,
     enableOfflineQueue: false,
@@ -56,7 +82,7 @@ function targetOf(url: string, urls: readonly string[], prefix: string, deadline
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
-    connectTimeout: deadlineMs,
+    connectTimeout: options.deadline,
     disconnectTimeout: 100,
     protocol: 2,
   }).options;
@@ -64,7 +90,6 @@ function targetOf(url: string, urls: readonly string[], prefix: string, deadline
   const clientOf = ({ host = own.host, port = own.port }: Partial<NodeAddress> = {}) =>
     new Redis({ ...own, host, port }) as SingleClient;
   const openStore = (isCluster: boolean) => {
-    const options = { prefix, deadline: deadlineMs, onWarning: null };
     if (!isCluster) return redisStore(url, options);
     const client = clusterClient(urls.join(","));
     const store = redisStore(client, options);
@@ -77,5 +102,5 @@ function targetOf(url: string, urls: readonly string[], prefix: string, deadline
       close,
     };
   };
-  return tcpTarget(clientOf, { openStore, prefix });
+  return tcpTarget(clientOf, { openStore, prefix: options.prefix });
 }

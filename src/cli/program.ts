@@ -195,6 +195,10 @@ function doctorCommand(streams: Streams, end: (status: number) => void): Command
       "--redis <url>",
       "the server, or nodes of a cluster separated by commas (default: REDIS_URL of the environment)",
     )
+    .option(
+      "--url <url>",
+      "instead of --redis: a REST server; UPSTASH_REDIS_REST_TOKEN of the environment is its token",
+    )
     .option("--deadline <duration>", "longest time of each probe", "2s")
     .option("--json", "print one JSON object")
     .option("--prefix <prefix>", "prefix of the keys that the probes write; they expire within 10 s")

@@ -8,6 +8,8 @@ const NAME_WIDTH = 13;
 /** A narrower terminal shows texts below their names. */
 const BESIDE_COLUMNS = 72;
 const MIN_COLUMNS = 20;
+/** Stands before an advice. */
+const ADVICE = " -> ";
 
 const SUMMARY: Partial<Record<Verdict, string>> = {
   good: "good: oriel works here without a loss",
@@ -15,11 +17,13 @@ const SUMMARY: Partial<Record<Verdict, string>> = {
   unusable: "unusable: oriel does not work here until this is changed",
 };
 
-/** One line for each check. In a terminal of `columns`, a long line continues below its beginning. */
+/** One line for each check, with the advice after an arrow. In a terminal of `columns`, a long line continues below its beginning. */
 export function reportText(report: Report, columns: number | undefined, colors: Colors): string {
-  const lines = report.checks.flatMap((check) => linesOf(check, columns, colors));
-  const summary = paint(report.verdict, colors)(SUMMARY[report.verdict] ?? report.verdict);
-  return [headOf(report), ...lines, summary].map((line) => `${line}\n`).join("");
+  const width = columns === undefined ? undefined : Math.max(columns, MIN_COLUMNS);
+  const lines = report.checks.flatMap((check) => linesOf(check, width, colors));
+  const whole = (text: string) => (width === undefined ? [text] : wrapped(text, width));
+  const summary = whole(SUMMARY[report.verdict] ?? report.verdict).map(paint(report.verdict, colors));
+  return [...whole(headOf(report)), ...lines, ...summary].map((line) => `${line}\n`).join("");
 }
 
 function headOf({ server, address }: Report): string {
@@ -30,10 +34,12 @@ function headOf({ server, address }: Report): string {
 function linesOf({ verdict, name, text, advice }: Check, columns: number | undefined, colors: Colors): string[] {
   const label = paint(verdict, colors)(verdict.padEnd(VERDICT_WIDTH));
   const texts = [text, advice].flatMap((each) => (each === undefined ? [] : safeText(each, Number.POSITIVE_INFINITY)));
-  if (columns === undefined) return [`${label}${name.padEnd(NAME_WIDTH)}${texts.join(". ")}`];
+  if (columns === undefined) return [`${label}${name.padEnd(NAME_WIDTH)}${texts.join(ADVICE)}`];
   const isBeside = columns >= BESIDE_COLUMNS;
   const indent = isBeside ? VERDICT_WIDTH + NAME_WIDTH : 2;
-  const [first = "", ...rest] = texts.flatMap((each) => wrapped(each, Math.max(columns, MIN_COLUMNS) - indent));
+  const [first = "", ...rest] = texts.flatMap((each, i) =>
+    wrapped(i === 0 ? each : ADVICE.trimStart() + each, columns - indent),
+  );
   const below = (line: string) => " ".repeat(indent) + line;
   if (isBeside) return [`${label}${name.padEnd(NAME_WIDTH)}${first}`, ...rest.map(below)];
   return [`${label}${name}`, ...[first, ...rest].map(below)];

@@ -160,5 +160,5 @@ class Visit {
 }
 
 function isLocal(address: string): boolean {
-  return address.startsWith("/") || /^(?:localhost|127\.|\[?::1)/.test(address);
+  return address.startsWith("/") || /^(?:https?:\/\/)?(?:localhost|127\.|\[?::1)/.test(address);
 }
