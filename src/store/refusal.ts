@@ -16,6 +16,8 @@ const CODES: ReadonlySet<string> = new Set<OrielErrorCode>([
   "DIVERGED",
   "KERNEL",
 ]);
+/** The message of OVERLOADED if the server refuses to grow (OOM). */
+export const OUT_OF_MEMORY = "Redis is out of memory; raise its maxmemory, or free memory";
 const TRANSIENT: ReadonlySet<string> = new Set<OrielErrorCode>(["OVERLOADED", "DEADLINE", "UNAVAILABLE"]);
 
 /**
@@ -46,8 +48,7 @@ export function errorOfReply(keys: readonly string[], code: string, text: string
   if (code === "CORRUPT") return corruptError(keys[0]!, text, { applied });
   if (isKnown) return new OrielError(code as OrielErrorCode, text, { transient: TRANSIENT.has(code), applied });
   const cause = new Error(text);
-  if (text.startsWith("OOM "))
-    return new OrielError("OVERLOADED", "Redis is out of memory", { cause, transient: true, applied });
+  if (text.startsWith("OOM ")) return new OrielError("OVERLOADED", OUT_OF_MEMORY, { cause, transient: true, applied });
   // The server refused a command for now, for instance because a slot is moving to another node.
   if (REFUSED_COMMAND.test(text)) {
     const reason = reasonOf(cause);

@@ -6,6 +6,7 @@ import type { Health } from "../health/health.ts";
 import type { Outage } from "../health/outage.ts";
 import { isAnswer } from "../health/probe.ts";
 import { isFinal, reasonOf } from "../health/reason.ts";
+import { OUT_OF_MEMORY } from "../refusal.ts";
 import type { Call } from "./call.ts";
 import { type ScriptClient, ServerError } from "./client.ts";
 import { Unconfirmed } from "./confirmation.ts";
@@ -111,7 +112,7 @@ export async function deliver(
         isWhole = true;
         continue;
       } else if (message.startsWith("OOM ")) {
-        return reject(open, () => ["OVERLOADED", "Redis is out of memory", true], cause);
+        return reject(open, () => ["OVERLOADED", OUT_OF_MEMORY, true], cause);
       } else if (message.startsWith("TRYAGAIN") && open.length > 1) {
         await Promise.all(open.map((call) => deliver([call], options, deadlineAtMs)));
         return;

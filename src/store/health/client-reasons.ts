@@ -22,6 +22,22 @@ export const CLIENT_REASONS: Reasons = [
   [NO_NODE, "passing", NO_NODE],
   [NOT_WHOLE, "passing", NOT_WHOLE],
   [NO_TLS, "unlikely", NO_TLS],
+  [
+    /^MASTERDOWN\b.*/,
+    "passing",
+    "the server is a replica without its primary ($&); use the primary's address, or repair the link",
+  ],
+  [
+    /^MOVED\b.*/,
+    "passing",
+    "another node of the cluster has the key's slot ($&); a plain client reaches one node, so pass a cluster's client",
+  ],
+  [
+    /^CROSSSLOT\b.*/,
+    "configuration",
+    "the server refuses keys of several slots in one call ($&); pass a cluster's client",
+  ],
+  [/^(?:TRYAGAIN|ASK)\b.*|.*Too many Cluster redirections.*/, "passing", "the cluster is moving the key's slot ($&)"],
   [/^WRONGPASS\b.*|^ERR invalid password.*/, "configuration", "the server refused the user name or password ($&)"],
   [/^NOAUTH\b.*/, "configuration", "the server requires a password, and none was given ($&)"],
   [/^DENIED\b[^.]*/, "configuration", "the server is in protected mode ($&)"],

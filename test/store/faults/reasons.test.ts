@@ -52,7 +52,11 @@ describe.each(Object.keys(troubles))("%s", (name) => {
   );
 });
 
-async function rejects(where: string, call: () => Promise<unknown>, { reported, transient, atOnce }: Trouble) {
+async function rejects(
+  where: string,
+  call: () => Promise<unknown>,
+  { reported, transient, atOnce, code = "UNAVAILABLE" }: Trouble,
+) {
   const startMs = performance.now();
   const error = await call().then(
     () => expect.fail(`${where} was answered`),
@@ -63,7 +67,7 @@ async function rejects(where: string, call: () => Promise<unknown>, { reported, 
   expect(error.message).not.toMatch(/could not be reached|window\/|limiter\/|lock\/|counter\/|queue\//);
   expect(error.message.startsWith(`${where}: `), error.message).toBe(true);
   expect(error.message).toMatch(/\(redis at [^@]+\)$/);
-  expect(error, error.message).toMatchObject({ name: "OrielError", code: "UNAVAILABLE", applied: "no" });
+  expect(error, error.message).toMatchObject({ name: "OrielError", code: code ?? "UNAVAILABLE", applied: "no" });
   expect(error.transient, error.message).toBe(transient);
   expect(inspect(error, { depth: 9 }) + JSON.stringify(error)).not.toContain("planted-secret");
   if (atOnce) expect(tookMs, error.message).toBeLessThan(DEADLINE_MS - 200);

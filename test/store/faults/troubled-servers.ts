@@ -5,7 +5,8 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RespConnection } from "../../harness/network/resp-connection.ts";
-import { type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
+import { startCluster } from "../../harness/servers/redis-cluster.ts";
+import { freePort, type RedisServer, startRedis } from "../../harness/servers/redis-server.ts";
 
 /** A server in trouble: the calls, and the expected reasons. */
 export interface Trouble {
@@ -13,6 +14,8 @@ export interface Trouble {
   /** Of the reason in the message. */
   reported: RegExp;
   transient: boolean;
+  /** Default: "UNAVAILABLE". */
+  code?: "OVERLOADED" | "UNAVAILABLE";
   /** True where waiting cannot help, so the call must reject well before the deadline. */
   atOnce: boolean;
   end(): unknown;
@@ -31,6 +34,13 @@ async function command(url: string, ...commands: string[][]): Promise<void> {
   const connection = new RespConnection(url);
   await connection.send(commands);
   connection.close();
+}
+
+async function clusterId(url: string): Promise<string> {
+  const connection = new RespConnection(url);
+  const [reply] = (await connection.send([["CLUSTER", "MYID"]])) as [{ bulk: Buffer }];
+  connection.close();
+  return reply.bulk.toString();
 }
 
 const listening = (server: Server): Promise<string> =>
@@ -138,7 +148,44 @@ export const troubles: Record<string, () => Promise<Trouble>> = {
     const primary = await redis([]);
     const { url, stop } = await redis(["--replicaof", "127.0.0.1", new URL(primary.url).port]);
     const end = () => Promise.all([stop(), primary.stop()]);
-    return { url, reported: /replica, which takes no writes \(READONLY/, transient: true, atOnce: false, end };
+    return {
+      url,
+      reported: /replica, which takes no writes \(READONLY .*\); use the primary's address/,
+      transient: true,
+      atOnce: false,
+      end,
+    };
+  },
+  async "a replica without its primary"() {
+    const { url, stop } = await redis(["--replica-serve-stale-data", "no", "--replicaof", "127.0.0.1", "1"]);
+    // A write is refused as on any replica, before the link matters.
+    const reported = /(without its primary \(MASTERDOWN|takes no writes \(READONLY) .*\); use the primary's address/;
+    return { url, reported, transient: true, atOnce: false, end: stop };
+  },
+  async "a full server"() {
+    const { url, stop } = await redis(["--maxmemory", "1"]);
+    const reported = /: Redis is out of memory; raise its maxmemory, or free memory \(/;
+    return { url, reported, transient: true, atOnce: true, code: "OVERLOADED", end: stop };
+  },
+  async "a server without EVALSHA"() {
+    const { url, stop } = await redis(["--rename-command", "EVALSHA", ""]);
+    const reported = /does not know a command \(ERR unknown command 'evalsha'.*\); use Redis 7 or later/i;
+    return { url, reported, transient: false, atOnce: true, end: stop };
+  },
+  async "a node of a cluster without slots"() {
+    const { url, stop } = await redis(["--cluster-enabled", "yes", "--cluster-port", String(await freePort())]);
+    const reported = /the cluster is down \(CLUSTERDOWN .*\); check CLUSTER NODES/;
+    return { url, reported, transient: true, atOnce: false, end: stop };
+  },
+  async "a node of a cluster that has other slots"() {
+    const { nodes, stop } = await startCluster(2);
+    const [first, second] = nodes as [RedisServer, RedisServer];
+    const id = await clusterId(second.url);
+    const slots = Array.from({ length: 8192 }, (_, slot) => ["CLUSTER", "SETSLOT", String(slot), "NODE", id]);
+    await command(second.url, ...slots);
+    await command(first.url, ...slots);
+    const reported = /another node of the cluster has the key's slot \(MOVED \d+ .*\); .* pass a cluster's client/;
+    return { url: first.url, reported, transient: true, atOnce: false, end: stop };
   },
   async "a script that does not end"() {
     const { url, stop } = await redis(["--busy-reply-threshold", "50"]);
