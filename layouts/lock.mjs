@@ -33,8 +33,13 @@ export const records = {
     ["number", "f64"],
   ],
   INSPECTED: [
-    ["fence", "f64"],
     ["leftMs", "f64"],
-    ["waiting", "u16"],
+    ["nowMs", "f64", "now"],
+    ["tokenBytes", "u32", "token_bytes"],
+    ["fenceBytes", "u32", "fence_bytes"],
+  ],
+  READERS: [
+    ["count", "u32"],
+    ["untilMs", "f64"],
   ],
 };

@@ -1,10 +1,11 @@
 import { idleTimeout } from "../async/timers.ts";
 import type { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
-import { release } from "./steps/release.ts";
+import type { HoldSteps } from "./steps/hold-steps.ts";
 
 /** An acquired hold, with the time until which this process's clock proves it. */
 export interface Grant {
+  readonly steps: HoldSteps;
   readonly store: Store;
   readonly key: string;
   readonly token: string;
@@ -25,9 +26,9 @@ export function provenUntil(sentAtMs: number, leaseMs: number): number {
 const RETRY_MS = 200;
 
 /** Releases an unused hold. Retries while the store fails and the lease lasts. */
-export function giveBack(hold: Pick<Grant, "store" | "key" | "token" | "provenUntilMs">): void {
-  const { store, key, token, provenUntilMs } = hold;
-  store.run(release, key, { token, id: "", isNext: false }).catch((error: unknown) => {
+export function giveBack(hold: Pick<Grant, "steps" | "store" | "key" | "token" | "provenUntilMs">): void {
+  const { steps, store, key, token, provenUntilMs } = hold;
+  store.run(steps.release, key, { token, id: "", isNext: false }).catch((error: unknown) => {
     if (!(error as OrielError).transient || store.leaseClock() > provenUntilMs) return;
     idleTimeout(() => giveBack(hold), RETRY_MS);
   });

@@ -4,19 +4,28 @@ import { Place } from "../place.ts";
 import type { Duration } from "../time.ts";
 import { type Grant, provenUntil } from "./grant.ts";
 import { leaseMsOf } from "./lock-options.ts";
-import { extend } from "./steps/extend.ts";
-import { release } from "./steps/release.ts";
-import { beginRelease } from "./wait-queue.ts";
+import { beginRelease, NO_NEXT } from "./wait-queue.ts";
 
 /** The watchdog renews after a third of the lease, and after a tenth if a renewal failed. */
 const RENEWALS_PER_LEASE = 3;
 const RETRIES_PER_LEASE = 10;
+
+/** Ends the renewals of a hold, which then lasts for its lease. For locks that are made of several holds. */
+export let stopWatchdog: (held: HeldLock) => void;
 
 /**
  * A hold of a lock. This process's clock decides whether it is still held: the lease counts from the moment before the
  * request that got or extended it was sent, less 1 % and 2 ms. Timers and missing answers decide nothing.
  */
 export class HeldLock {
+  static {
+    stopWatchdog = (held) => {
+      held.#renewAtMs = Number.POSITIVE_INFINITY;
+      held.#isWatched = false;
+      held.#arm();
+    };
+  }
+
   /** A safe integer, higher than the fence of every earlier hold. Let the storage refuse a write with a lower one. */
   readonly fence: number;
   readonly #at: Place;
@@ -26,6 +35,7 @@ export class HeldLock {
   #lostBecause: OrielError | undefined;
   #provenUntilMs: number;
   #renewAtMs = Number.POSITIVE_INFINITY;
+  #isWatched: boolean;
   #state: "held" | "released" | "lost" = "held";
   #released: Promise<boolean> | undefined;
   #mayBeFreed = false;
@@ -36,6 +46,7 @@ export class HeldLock {
     this.fence = grant.fence;
     this.#grant = grant;
     this.#provenUntilMs = grant.provenUntilMs;
+    this.#isWatched = isWatched;
     if (isWatched) this.#renewAtMs = this.#now() + grant.leaseMs / RENEWALS_PER_LEASE;
     this.#arm();
   }
@@ -66,9 +77,9 @@ export class HeldLock {
     return this.#at.run("extend", async () => {
       const leaseMs = leaseMsOf("lease", lease);
       if (this.leftMs === 0) return false;
-      const { store, key, token } = this.#grant;
+      const { steps, store, key, token } = this.#grant;
       const provenUntilMs = provenUntil(this.#now(), leaseMs);
-      const isHeld = await store.run(extend, key, { token, leaseMs });
+      const isHeld = await store.run(steps.extend, key, { token, leaseMs });
       this.#checkLease();
       if (this.#state !== "held") return false;
       if (isHeld) this.#provenUntilMs = Math.max(this.#provenUntilMs, provenUntilMs);
@@ -97,10 +108,10 @@ export class HeldLock {
 
   /** If the reply to the first request was lost, a second one that finds no hold proves that the first has released it. */
   async #release(): Promise<boolean> {
-    const { store, key, token } = this.#grant;
+    const { steps, store, key, token } = this.#grant;
     const send = async () => {
-      const { id, isNext, sent } = beginRelease(store, key);
-      const answer = store.run(release, key, { token, id, isNext });
+      const { id, isNext, sent } = steps.isShared ? NO_NEXT : beginRelease(store, key);
+      const answer = store.run(steps.release, key, { token, id, isNext });
       sent();
       const isFreed = await answer;
       return isFreed || (this.#mayBeFreed && this.#state === "released");
@@ -154,6 +165,7 @@ export class HeldLock {
       () => RENEWALS_PER_LEASE,
       () => RETRIES_PER_LEASE,
     );
+    if (!this.#isWatched) return;
     this.#renewAtMs = (parts === RENEWALS_PER_LEASE ? startMs : this.#now()) + leaseMs / parts;
     this.#arm();
   }

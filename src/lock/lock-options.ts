@@ -29,6 +29,12 @@ export function leaseMsOf(argument: string, lease: Duration): number {
   return durationMs(argument, lease, MIN_LEASE_MS, MAX_MS);
 }
 
+/** Throws ARGUMENT for a wrong or unknown option of a constructor. */
+export function watchdogLeaseMsOf(options: LockOptions): number {
+  checkOptions(options, ["watchdogLease"]);
+  return leaseMsOf("watchdogLease", options.watchdogLease ?? "30s");
+}
+
 export function waitMsOf(wait: Duration): number {
   return durationMs("wait", wait, 0, MAX_MS);
 }

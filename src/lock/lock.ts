@@ -1,24 +1,22 @@
 import { argumentError } from "../errors.ts";
-import { type Place, placeOf } from "../place.ts";
+import { type Place, placed, placeOf } from "../place.ts";
 import type { Store } from "../store/contract.ts";
-import type { Grant } from "./grant.ts";
 import { HeldLock } from "./held.ts";
+import { type HoldRequest, LockCalls } from "./lock-calls.ts";
 import {
   checkOptions,
   type ForceReleaseOptions,
   type LockOptions,
-  leaseMsOf,
   type TryLockOptions,
-  waitMsOf,
+  watchdogLeaseMsOf,
 } from "./lock-options.ts";
+import { LockSet } from "./lock-set.ts";
 import { type LockState, stateOf } from "./lock-state.ts";
-import { forceRelease } from "./steps/force-release.ts";
+import { exclusive } from "./steps/hold-steps.ts";
 import { inspect } from "./steps/inspect.ts";
 import { lockKeyOf } from "./steps/keys.ts";
-import { waitQueueOf } from "./wait-queue.ts";
-import { type AcquireRequest, Waiter } from "./waiter.ts";
-
-const TRY_OPTIONS = ["wait", "lease", "signal"];
+import { release } from "./steps/release.ts";
+import { grantOf } from "./wait-queue.ts";
 
 /**
  * A lock with one holder at a time among all processes that share the store. A paused holder may still act after its lease,
@@ -40,7 +38,7 @@ export class Lock {
   readonly #at: Place;
   readonly #store: Store;
   readonly #key: string;
-  readonly #watchdogLeaseMs: number;
+  readonly #calls: LockCalls<HeldLock>;
 
   /** Throws ARGUMENT for a wrong name or option. Sends nothing. */
   constructor(store: Store, name: string, options: LockOptions = {}) {
@@ -48,9 +46,33 @@ export class Lock {
     this.name = name;
     this.#store = store;
     this.#key = lockKeyOf(store, name);
-    this.#watchdogLeaseMs = this.#at.checked(undefined, () => {
-      checkOptions(options, ["watchdogLease"]);
-      return leaseMsOf("watchdogLease", options.watchdogLease ?? "30s");
+    const watchdogLeaseMs = this.#at.checked(undefined, () => watchdogLeaseMsOf(options));
+    this.#calls = new LockCalls(this.#at, watchdogLeaseMs, (request) => this.#hold(request));
+  }
+
+  /**
+   * Several locks as one, which is held when all of them are, and acquired all or none. They are acquired in the order of
+   * their keys, the same in every process, so sets with common names do not wait for each other in a circle. Throws
+   * ARGUMENT if `locks` is empty, or has a name twice. Cost: one round trip for each lock.
+   *
+   * @example
+   * await Lock.all([from, to]).withLock(({ fences, signal }) => transfer(amount, { fences, signal }));
+   */
+  static all(locks: readonly Lock[], options: LockOptions = {}): LockSet {
+    return placed("Lock.all", () => {
+      if (!Array.isArray(locks) || !locks.every((lock) => lock instanceof Lock))
+        throw argumentError("locks", locks, "an array of locks");
+      if (locks.length === 0) throw argumentError("locks", locks, "an array of at least one lock");
+      const names = locks.map(({ name }) => name);
+      const twice = locks.find((lock, i) => locks.findIndex((each) => each.#key === lock.#key) !== i);
+      if (twice) throw argumentError("locks", names, `locks of different names; "${twice.name}" is there twice`);
+      const members = locks.map((lock) => ({
+        name: lock.name,
+        key: lock.#key,
+        monotonic: lock.#store.monotonic,
+        hold: (request: HoldRequest) => lock.#hold(request),
+      }));
+      return new LockSet(members, watchdogLeaseMsOf(options));
     });
   }
 
@@ -61,17 +83,7 @@ export class Lock {
    * before the reply arrives is never returned.
    */
   tryLock(options: TryLockOptions = {}): Promise<HeldLock | null> {
-    return this.#at.run("tryLock", () => this.#lock(options));
-  }
-
-  async #lock(options: TryLockOptions): Promise<HeldLock | null> {
-    checkOptions(options, TRY_OPTIONS);
-    const { wait = 0, lease, signal } = options;
-    const leaseMs = lease === undefined ? this.#watchdogLeaseMs : leaseMsOf("lease", lease);
-    const waitMs = waitMsOf(wait);
-    signal?.throwIfAborted();
-    const grant = await this.#grant({ leaseMs, waitMs, signal });
-    return grant && new HeldLock(grant, lease === undefined, this.#at);
+    return this.#calls.tryLock(options);
   }
 
   /**
@@ -79,18 +91,8 @@ export class Lock {
    * held the lock for all of `wait` (default 10 s). Rejects as `fn` rejects. Releases the lock when `fn` has ended. A
    * failed release is ignored, because the lease ends the hold. `fn` uses `held.signal` and `held.fence` to react to a lost lease.
    */
-  async withLock<T>(fn: (held: HeldLock) => T | Promise<T>, options: TryLockOptions = {}): Promise<T | null> {
-    const held = await this.#at.run("withLock", () => {
-      if (typeof fn !== "function") throw argumentError("fn", fn, "a function");
-      checkOptions(options, TRY_OPTIONS);
-      return this.#lock({ ...options, wait: options.wait ?? "10s" });
-    });
-    if (!held) return null;
-    try {
-      return await fn(held);
-    } finally {
-      await held.release().catch(() => false);
-    }
+  withLock<T>(fn: (held: HeldLock) => T | Promise<T>, options: TryLockOptions = {}): Promise<T | null> {
+    return this.#calls.withLock(fn, options);
   }
 
   /** Resolves with true if anyone holds the lock now, this process or another. Others may acquire or release it at any time. */
@@ -118,14 +120,15 @@ export class Lock {
       const { fence } = options;
       if (fence !== undefined && !(Number.isSafeInteger(fence) && fence > 0))
         throw argumentError("fence", fence, "a fence, which is an integer from 1 to 2^53 - 1");
-      return this.#store.run(forceRelease, this.#key, fence);
+      const { token, fence: itsFence } = await this.#store.run(inspect, this.#key, undefined);
+      if (token === "" || (fence !== undefined && fence !== itsFence)) return false;
+      // The token proves that no later hold is released.
+      return this.#store.run(release, this.#key, { token, id: "", isNext: false, isForced: true });
     });
   }
 
-  #grant(request: AcquireRequest): Promise<Grant | null> {
-    if (request.waitMs > 0) return waitQueueOf(this.#store, this.#key).enqueue(request);
-    const waiter = new Waiter(this.#store, this.#key, request);
-    void waiter.tryOnce();
-    return waiter.promise;
+  async #hold({ isWatched, ...request }: HoldRequest): Promise<HeldLock | null> {
+    const grant = await grantOf(exclusive, this.#store, this.#key, request);
+    return grant && new HeldLock(grant, isWatched, this.#at);
   }
 }

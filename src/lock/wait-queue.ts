@@ -3,9 +3,10 @@ import { idleTimeout, timerMs } from "../async/timers.ts";
 import { FOREIGN_POLL_MS, PLACE_LIFE_MS } from "../generated/layouts/lock.ts";
 import type { Store } from "../store/contract.ts";
 import type { Grant } from "./grant.ts";
-import { FORCED } from "./steps/force-release.ts";
+import type { HoldSteps } from "./steps/hold-steps.ts";
 import { channelOf } from "./steps/keys.ts";
 import { leave } from "./steps/leave.ts";
+import { FORCED } from "./steps/release.ts";
 import { type AcquireRequest, Waiter } from "./waiter.ts";
 
 /** Longest pause after a temporary failure. The shortest is half of it. */
@@ -20,14 +21,26 @@ const LINGER_MS = 5000;
 /** The wait queues of each store by key. All locks of one name in a process share one. */
 const waitQueues = new WeakMap<Store, Map<string, WaitQueue>>();
 
-/** Returns the wait queue of a lock, or makes it. In Workers each caller has its own, because requests end with their work. */
-export function waitQueueOf(store: Store, key: string): WaitQueue {
-  if (endsWithRequest) return new WaitQueue(store, key, () => {});
+/**
+ * Returns the wait queue of a lock, or makes it; readers have one of their own. In Workers each caller has its own, because
+ * requests end with their work.
+ */
+function waitQueueOf(steps: HoldSteps, store: Store, key: string): WaitQueue {
+  if (endsWithRequest) return new WaitQueue(steps, store, key, () => {});
   const byKey = waitQueues.get(store) ?? new Map<string, WaitQueue>();
   waitQueues.set(store, byKey);
-  const waitQueue = byKey.get(key) ?? new WaitQueue(store, key, () => byKey.delete(key));
-  byKey.set(key, waitQueue);
+  const known = steps.isShared ? `${key} shared` : key;
+  const waitQueue = byKey.get(known) ?? new WaitQueue(steps, store, key, () => byKey.delete(known));
+  byKey.set(known, waitQueue);
   return waitQueue;
+}
+
+/** Acquires a lock as `request` says. Resolves with null when the wait ends. */
+export function grantOf(steps: HoldSteps, store: Store, key: string, request: AcquireRequest): Promise<Grant | null> {
+  if (request.waitMs > 0) return waitQueueOf(steps, store, key).enqueue(request);
+  const waiter = new Waiter(steps, store, key, request);
+  void waiter.tryOnce();
+  return waiter.promise;
 }
 
 /** Returns who is next after a hold of this process that is about to be released. Call `sent` after sending the release. */
@@ -35,7 +48,7 @@ export function beginRelease(store: Store, key: string): { id: string; isNext: b
   return waitQueues.get(store)?.get(key)?.beginRelease() ?? NO_NEXT;
 }
 
-const NO_NEXT = { id: "", isNext: false, sent() {} };
+export const NO_NEXT = { id: "", isNext: false, sent() {} };
 
 /**
  * The callers of this process that wait for one lock, in order of arrival. One request at a time is sent for all of them.
@@ -45,7 +58,8 @@ const NO_NEXT = { id: "", isNext: false, sent() {} };
  *   this process releases the lock         │ ask at once, after the release; every ninth time go to the end of the shared
  *                                          │ queue instead, and wait for a notice
  *   a caller enters an empty queue         │ ask
- *   granted                                │ the caller leaves; ask for the next one at the end of that lease
+ *   granted                                │ the caller leaves; ask for the next one at the end of that lease, or at once
+ *                                          │ if the hold is shared
  *   refused for n ms                       │ ask again in n ms, or in about 4 s if that is sooner
  *   temporary failure                      │ ask again in 50 to 100 ms
  *   a caller waits without a subscription  │ subscribe
@@ -55,6 +69,7 @@ const NO_NEXT = { id: "", isNext: false, sent() {} };
  *   the last caller leaves                 │ give up the place and its reservation
  */
 class WaitQueue {
+  readonly #steps: HoldSteps;
   readonly #store: Store;
   readonly #key: string;
   readonly #onEmpty: () => void;
@@ -74,7 +89,8 @@ class WaitQueue {
   #idleSinceMs = 0;
   #unsubscribe: (() => void) | undefined;
 
-  constructor(store: Store, key: string, onEmpty: () => void) {
+  constructor(steps: HoldSteps, store: Store, key: string, onEmpty: () => void) {
+    this.#steps = steps;
     this.#store = store;
     this.#key = key;
     this.#onEmpty = onEmpty;
@@ -83,7 +99,7 @@ class WaitQueue {
   /** Resolves with null when the wait ends. Rejects with the signal's reason, or if the last request failed. */
   enqueue(request: AcquireRequest): Promise<Grant | null> {
     if (this.#waiters.size === 0) this.#requestAtMs = Number.NEGATIVE_INFINITY;
-    const waiter = new Waiter(this.#store, this.#key, request, this.#id, () => {
+    const waiter = new Waiter(this.#steps, this.#store, this.#key, request, this.#id, () => {
       this.#waiters.delete(waiter);
       this.#proceed();
     });
@@ -133,9 +149,12 @@ class WaitQueue {
     if ("grant" in outcome) {
       // An earlier notice is old: no other process can have released the lock that this one holds now.
       this.#isNotified = false;
-      this.#oursUntilMs = outcome.grant.provenUntilMs;
       this.#hasPlace = false;
-      pauseMs = outcome.grant.leaseMs;
+      pauseMs = 0;
+      if (!this.#steps.isShared) {
+        this.#oursUntilMs = outcome.grant.provenUntilMs;
+        pauseMs = outcome.grant.leaseMs;
+      }
     } else if ("retryInMs" in outcome) pauseMs = outcome.retryInMs;
     else pauseMs = AFTER_FAILURE_MS * (0.5 + Math.random() / 2);
     if (!("grant" in outcome)) {

@@ -5,6 +5,7 @@ import type { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
 import { Attempts, type Outcome } from "./attempt.ts";
 import { type Grant, giveBack } from "./grant.ts";
+import type { HoldSteps } from "./steps/hold-steps.ts";
 
 export interface AcquireRequest {
   leaseMs: number;
@@ -29,13 +30,14 @@ export class Waiter {
 
   /** `id`: see `Attempts`. `onLeft` is called if it leaves while none of its requests is under way. */
   constructor(
+    steps: HoldSteps,
     store: Store,
     key: string,
     { leaseMs, waitMs, signal }: AcquireRequest,
     id = "",
     onLeft: () => void = () => {},
   ) {
-    this.#attempts = new Attempts(store, key, leaseMs, id);
+    this.#attempts = new Attempts(steps, store, key, leaseMs, id);
     this.#store = store;
     this.#endMs = store.monotonic() + waitMs;
     this.#signal = signal;

@@ -169,8 +169,8 @@ const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number]
     27_500,
   ],
   ["a limiter, from js", `export { Limiter, slidingWindow, memoryStore } from "oriel/js"`, "browser", 22_250],
-  ["a lock", `export { Lock } from "oriel/lock"`, "workerd", 9_000],
-  ["a lock over HTTP", `export { Lock, httpStore } from "oriel/lock"`, "workerd", 19_750],
+  ["a lock", `export { Lock } from "oriel/lock"`, "workerd", 10_700],
+  ["a lock over HTTP", `export { Lock, httpStore } from "oriel/lock"`, "workerd", 21_600],
   ["a breaker", `export { Breaker } from "oriel/breaker"`, "workerd", 11_750],
   ["a breaker over HTTP", `export { Breaker, httpStore } from "oriel/breaker"`, "workerd", 22_750],
   ["counters", `export { Counters } from "oriel/counters"`, "workerd", 18_000],
@@ -182,7 +182,7 @@ const BUDGETS: [what: string, code: string, runtime: Runtime, gzipBytes: number]
   ["a series over HTTP", `export { Series, httpStore } from "oriel/series"`, "workerd", 70_750],
   ["a local series", `export { LocalSeries } from "oriel/series"`, "browser", 45_000],
   ["a local series without WebAssembly", `export { LocalSeries } from "oriel/js"`, "browser", 24_250],
-  ["all", `export * from "oriel"`, "workerd", 180_000],
+  ["all", `export * from "oriel"`, "workerd", 184_000],
 ];
 
 describe("the size of a bundle, minified and compressed", () => {

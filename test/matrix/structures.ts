@@ -11,6 +11,7 @@ import {
   LockedWindow,
   localDecisions,
   memoryStore,
+  ReadWriteLock,
   redisStore,
   Series,
   slidingWindow,
@@ -88,6 +89,11 @@ export const structures = structuresOf({
     modes: {},
     elsewhere: { watchdogLease: ALL_ROWS },
     make: (options) => new Lock(store, "l", options),
+  },
+  readWriteLock: {
+    modes: {},
+    elsewhere: { watchdogLease: ALL_ROWS },
+    make: (options) => new ReadWriteLock(store, "l", options),
   },
   breaker: {
     modes: {},

@@ -33,27 +33,13 @@ export const acquire: Operation<AcquireStep, AcquireResult> = {
   keysOf: (key) => [key, fenceKeyOf(key), queueKeyOf(key)],
   repeatable: true,
   encode: ({ token, leaseMs, id }) => [token, leaseMs, id],
-  decode(reply) {
-    const view = new DataView(reply.buffer, reply.byteOffset, reply.byteLength);
-    const number = view.getFloat64(ACQUIRED_NUMBER_AT, true);
-    return view.getUint8(ACQUIRED_STATUS_AT) === STATUS.acquired ? { fence: number } : { retryInMs: number };
-  },
+  decode: decodeAcquired,
   local(keys, key, { token, leaseMs, id }, nowMs) {
     const hold = holdOf(keys, key);
-    const queue = readQueue(keys, key, nowMs);
-    const retryInMs = hold ? heldForMs(hold, token, nowMs) : reservedForMs(keys, key, queue, id, nowMs);
-    if (retryInMs > 0) {
-      const isReservedNow = !hold && queue.reservedUntilMs < nowMs;
-      if (!isReservedNow && id !== "")
-        writeQueue(keys, key, { ...queue, places: withPlace(queue.places, id, nowMs) }, nowMs);
-      return { retryInMs };
-    }
-    const fenceKey = fenceKeyOf(key);
-    const before = keys.get(fenceKey) as number | undefined;
-    if (before !== undefined && !(Number.isSafeInteger(before) && before >= 0 && before < MAX_FENCE))
-      throw corruptError(fenceKey, "the last fence is not an integer below 2^53 - 1");
-    const fence = hold && before !== undefined ? before : Math.max((before ?? 0) + 1, nowMs * 1000);
-    keys.set(fenceKey, fence, 16, (Math.floor(fence / DAY_US) + 1) * DAY_MS + FENCE_LIFE_MS);
+    const entry = enter(keys, key, { token, id }, nowMs);
+    if ("retryInMs" in entry) return entry;
+    const { queue, before } = entry;
+    const fence = hold && before !== undefined ? before : raiseFence(keys, key, before, nowMs);
     setHold(keys, key, token, Math.max(nowMs + leaseMs, hold?.expireAtMs ?? 0));
     if (!hold && queue.places !== "") {
       const places = id === "" ? queue.places : without(queue.places, id);
@@ -62,6 +48,42 @@ export const acquire: Operation<AcquireStep, AcquireResult> = {
     return { fence };
   },
 };
+
+export function decodeAcquired(reply: Uint8Array): AcquireResult {
+  const view = new DataView(reply.buffer, reply.byteOffset, reply.byteLength);
+  const number = view.getFloat64(ACQUIRED_NUMBER_AT, true);
+  return view.getUint8(ACQUIRED_STATUS_AT) === STATUS.acquired ? { fence: number } : { retryInMs: number };
+}
+
+/** The twin of lua/lock/enter.lua: the queue and the last fence if the caller may have the lock. */
+export function enter(
+  keys: Keyspace,
+  key: string,
+  { token, id }: Pick<AcquireStep, "token" | "id">,
+  nowMs: number,
+): { retryInMs: number } | { queue: Queue; before: number | undefined } {
+  const hold = holdOf(keys, key);
+  const queue = readQueue(keys, key, nowMs);
+  const retryInMs = hold ? heldForMs(hold, token, nowMs) : reservedForMs(keys, key, queue, id, nowMs);
+  if (retryInMs > 0) {
+    const isReservedNow = !hold && queue.reservedUntilMs < nowMs;
+    if (!isReservedNow && id !== "")
+      writeQueue(keys, key, { ...queue, places: withPlace(queue.places, id, nowMs) }, nowMs);
+    return { retryInMs };
+  }
+  const fenceKey = fenceKeyOf(key);
+  const before = keys.get(fenceKey) as number | undefined;
+  if (before !== undefined && !(Number.isSafeInteger(before) && before >= 0 && before < MAX_FENCE))
+    throw corruptError(fenceKey, "the last fence is not an integer below 2^53 - 1");
+  return { queue, before };
+}
+
+/** Raises the last fence, as lua/lock/enter.lua does. Returns the new fence. */
+export function raiseFence(keys: Keyspace, key: string, before: number | undefined, nowMs: number): number {
+  const fence = Math.max((before ?? 0) + 1, nowMs * 1000);
+  keys.set(fenceKeyOf(key), fence, 16, (Math.floor(fence / DAY_US) + 1) * DAY_MS + FENCE_LIFE_MS);
+  return fence;
+}
 
 /** Ms until a retry is worthwhile. 0 if the lock is not reserved for another. */
 function reservedForMs(keys: Keyspace, key: string, queue: Queue, id: string, nowMs: number): number {

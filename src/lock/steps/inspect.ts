@@ -1,15 +1,18 @@
+import { corruptError } from "../../errors.ts";
 import {
+  HEAD_LENGTH,
   ID_LENGTH,
   INSPECTED_BYTES,
-  INSPECTED_FENCE_AT,
+  INSPECTED_FENCE_BYTES_AT,
   INSPECTED_LEFT_MS_AT,
-  INSPECTED_WAITING_AT,
+  INSPECTED_NOW_MS_AT,
+  INSPECTED_TOKEN_BYTES_AT,
   PLACE_LENGTH,
 } from "../../generated/layouts/lock.ts";
 import { inspectScript } from "../../generated/scripts/lock.ts";
-import type { Keyspace, Operation } from "../../store/contract.ts";
+import type { Operation } from "../../store/contract.ts";
 import { fenceKeyOf, holdOf, queueKeyOf } from "./keys.ts";
-import { msIn, readQueue } from "./queue.ts";
+import { msIn } from "./queue.ts";
 
 export interface Inspected {
   /** "" if the lock is free. */
@@ -18,6 +21,7 @@ export interface Inspected {
   fence: number;
   /** 0 if the lock is free; -1 if the hold never expires. */
   leftMs: number;
+  /** Processes in the queue. */
   waiting: number;
 }
 
@@ -32,11 +36,16 @@ export const inspect: Operation<void, Inspected> = {
   encode: () => [],
   decode(reply) {
     const view = new DataView(reply.buffer, reply.byteOffset, reply.byteLength);
+    const tokenEnd = INSPECTED_BYTES + view.getUint32(INSPECTED_TOKEN_BYTES_AT, true);
+    const fenceEnd = tokenEnd + view.getUint32(INSPECTED_FENCE_BYTES_AT, true);
+    const text = (from: number, to?: number) => new TextDecoder().decode(reply.subarray(from, to));
+    const fence = Number(text(tokenEnd, fenceEnd));
+    if (!Number.isSafeInteger(fence) || fence < 0) throw corruptError("fence", "the last fence is not an integer");
     return {
-      token: new TextDecoder().decode(reply.subarray(INSPECTED_BYTES)),
-      fence: view.getFloat64(INSPECTED_FENCE_AT, true),
+      token: text(INSPECTED_BYTES, tokenEnd),
+      fence,
       leftMs: view.getFloat64(INSPECTED_LEFT_MS_AT, true),
-      waiting: view.getUint16(INSPECTED_WAITING_AT, true),
+      waiting: waitingIn("waiting", text(fenceEnd), view.getFloat64(INSPECTED_NOW_MS_AT, true)),
     };
   },
   local(keys, key, _input, nowMs) {
@@ -45,15 +54,15 @@ export const inspect: Operation<void, Inspected> = {
       token: hold?.token ?? "",
       fence: (keys.get(fenceKeyOf(key)) as number | undefined) ?? 0,
       leftMs: hold ? hold.expireAtMs - nowMs : 0,
-      waiting: waitingIn(keys, key, nowMs),
+      waiting: waitingIn(queueKeyOf(key), (keys.get(queueKeyOf(key)) as string | undefined) ?? "", nowMs),
     };
   },
 };
 
-function waitingIn(keys: Keyspace, lockKey: string, nowMs: number): number {
-  const { places } = readQueue(keys, lockKey, nowMs);
+/** The number of places in the text of a queue that have not ended. */
+function waitingIn(key: string, text: string, nowMs: number): number {
   let waiting = 0;
-  for (let at = 0; at < places.length; at += PLACE_LENGTH)
-    if (msIn(queueKeyOf(lockKey), places, at + ID_LENGTH) >= nowMs) waiting++;
+  for (let at = HEAD_LENGTH; at < text.length; at += PLACE_LENGTH)
+    if (msIn(key, text, at + ID_LENGTH) >= nowMs) waiting++;
   return waiting;
 }

@@ -21,6 +21,21 @@ export function queueKeyOf(lockKey: string): string {
   return `waiting:${lockKey.slice(LOCK.length)}`;
 }
 
+/** The lock of the writers of a `ReadWriteLock`. It differs from that of a `Lock` with the same name, which knows no readers. */
+export function writeKeyOf(store: Store, name: string): string {
+  return `${lockKeyOf(store, name)}:rw`;
+}
+
+/** The key of the readers, in the slot of the writers' lock. */
+export function readersKeyOf(lockKey: string): string {
+  return `${lockKey.slice(LOCK.length)}:readers`;
+}
+
+/** The channel on which a writer is notified when the last reader has left. */
+export function writerChannelOf(lockKey: string): string {
+  return channelOf(lockKey, "writer");
+}
+
 /** The channel on which a waiting process is notified. */
 export function channelOf(lockKey: string, id: string): string {
   return `unlock:${lockKey.slice(LOCK.length)}:${id}`;

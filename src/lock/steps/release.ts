@@ -9,7 +9,12 @@ export interface Release {
   id: string;
   /** True: it sends a request right after this call, and gets the first place. False: it gets the last place. */
   isNext: boolean;
+  /** True: an operator releases the lock. */
+  isForced?: boolean;
 }
+
+/** Message of a notice after a release by an operator. Other notices are empty. */
+export const FORCED = "forced";
 
 /**
  * Frees a lock if the token still holds it. lua/lock/release.lua states the rules. A repeated call does no harm, but answers
@@ -22,14 +27,15 @@ export const release: Operation<Release, boolean> = {
   keyCount: 2,
   keysOf: (key) => [key, queueKeyOf(key)],
   repeatable: false,
-  encode: ({ token, id, isNext }) => [token, id, isNext ? 1 : 0],
+  encode: ({ token, id, isNext, isForced }) => [token, id, isForced ? 2 : isNext ? 1 : 0],
   decode: (reply) => reply[0] === 1,
-  local(keys, key, { token, id, isNext }, nowMs) {
+  local(keys, key, { token, id, isForced, ...call }, nowMs) {
+    const isNext = call.isNext && !isForced;
     if (holdOf(keys, key)?.token !== token) return false;
     const queue = readQueue(keys, key, nowMs);
     if (id !== "") queue.places = (isNext ? withFirst : withPlace)(queue.places, id, nowMs);
     keys.delete(key);
-    notifyNext(keys, key, queue, nowMs, isNext);
+    notifyNext(keys, key, queue, nowMs, isNext, isForced ? FORCED : "");
     return true;
   },
 };

@@ -1,6 +1,7 @@
 import { Redis } from "ioredis";
 import * as oriel from "../../../src/entries/index.ts";
 import type { MemoryStore } from "../../../src/store/memory/memory.ts";
+import { LOCKS } from "./locks.ts";
 import type { Right, Subject } from "./walk.ts";
 
 const nothing: Right = () => [];
@@ -123,21 +124,7 @@ export const STRUCTURES: Record<string, Subject> = {
   gcra: { called: oriel.gcra, right: () => window10({ burst: 1 }) },
   leakyBucket: { called: oriel.leakyBucket, right: () => [{ capacity: 10, span: 1000, name: "p", shadow: false }] },
   concurrency: { called: oriel.concurrency, right: () => [{ limit: 10, lease: 1000, name: "p", shadow: false }] },
-  Lock: {
-    called: oriel.Lock,
-    right: (store) => [store, "a", { watchdogLease: 1000 }],
-    methods: {
-      tryLock: () => [{ wait: 0, lease: 1000, signal: signal() }],
-      withLock: () => [() => 1, { wait: 0, lease: 1000, signal: signal() }],
-      isHeld: () => [],
-      inspect: () => [],
-      forceRelease: () => [{ fence: 1 }],
-    },
-  },
-  HeldLock: {
-    object: (store) => new oriel.Lock(store, "a").tryLock({ lease: 1000 }),
-    methods: { extend: () => [1000], release: nothing },
-  },
+  ...LOCKS,
   Breaker: {
     called: oriel.Breaker,
     right: (store) => [

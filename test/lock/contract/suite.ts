@@ -4,6 +4,7 @@ import { Lock, type LockOptions } from "../../../src/entries/index.ts";
 import { fenceKeyOf, lockKeyOf } from "../../../src/lock/steps/keys.ts";
 import type { OpenStore } from "./stores.ts";
 import { operatorSuite } from "./suite-operators.ts";
+import { setSuite } from "./suite-sets.ts";
 
 /** The promises of a lock over one store. Times are real, so a lease that must not have ended is far from its end. */
 export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
@@ -141,6 +142,7 @@ export function lockSuite(name: string, open: () => Promise<OpenStore>): void {
     });
 
     operatorSuite(() => opened);
+    setSuite(() => opened);
 
     // These wait for a lease to end: all at the same time, each on a lock of its own.
     describe.concurrent("when the clock steps", () => {

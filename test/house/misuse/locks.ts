@@ -1,0 +1,47 @@
+import * as oriel from "../../../src/entries/index.ts";
+import type { Right, Subject } from "./walk.ts";
+
+const nothing: Right = () => [];
+const signal = () => new AbortController().signal;
+
+export const LOCKS: Record<string, Subject> = {
+  Lock: {
+    called: oriel.Lock,
+    right: (store) => [store, "a", { watchdogLease: 1000 }],
+    methods: {
+      tryLock: () => [{ wait: 0, lease: 1000, signal: signal() }],
+      withLock: () => [() => 1, { wait: 0, lease: 1000, signal: signal() }],
+      isHeld: () => [],
+      inspect: () => [],
+      forceRelease: () => [{ fence: 1 }],
+      "static all": (store) => [[new oriel.Lock(store, "a")], { watchdogLease: 1000 }],
+    },
+  },
+  LockSet: {
+    object: (store) => oriel.Lock.all([new oriel.Lock(store, "a")]),
+    methods: {
+      tryLock: () => [{ wait: 0, lease: 1000, signal: signal() }],
+      withLock: () => [() => 1, { wait: 0, lease: 1000, signal: signal() }],
+    },
+  },
+  HeldLocks: {
+    object: (store) => oriel.Lock.all([new oriel.Lock(store, "a")]).tryLock({ lease: 1000 }),
+    methods: { extend: () => [1000], release: nothing },
+  },
+  ReadWriteLock: {
+    called: oriel.ReadWriteLock,
+    right: (store) => [store, "a", { watchdogLease: 1000 }],
+    methods: {},
+  },
+  LockSide: {
+    object: (store) => new oriel.ReadWriteLock(store, "a").write,
+    methods: {
+      tryLock: () => [{ wait: 0, lease: 1000, signal: signal() }],
+      withLock: () => [() => 1, { wait: 0, lease: 1000, signal: signal() }],
+    },
+  },
+  HeldLock: {
+    object: (store) => new oriel.Lock(store, "a").tryLock({ lease: 1000 }),
+    methods: { extend: () => [1000], release: nothing },
+  },
+};
