@@ -38,6 +38,9 @@ export interface Check {
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
+/** A reason ends with the server's words in parentheses, or with an advice after them. */
+const BEFORE_ADVICE = /(?<=\)); /;
+
 /** From best to worst. Unknown and note leave the verdict of a report good. */
 const ORDER: readonly Verdict[] = ["good", "note", "unknown", "degraded", "unusable"];
 
@@ -57,7 +60,13 @@ export function isMissing(reply: unknown): reply is ServerError {
   );
 }
 
-/** The reason of an error in words for an operator, else its message. */
+/** The reason of an error in words for an operator, else its message. Without the advice. */
 export function wordsOf(error: unknown): string {
-  return reasonOf(error)?.text ?? (error instanceof Error ? error.message : String(error));
+  return reasonOf(error)?.text.split(BEFORE_ADVICE)[0] ?? (error instanceof Error ? error.message : String(error));
+}
+
+/** What to change, by the reason of an error. A property to spread into a check. */
+export function adviceOf(error: unknown): { advice?: string } {
+  const [, advice] = reasonOf(error)?.text.split(BEFORE_ADVICE) ?? [];
+  return advice === undefined ? {} : { advice: `${advice.charAt(0).toUpperCase()}${advice.slice(1)}.` };
 }

@@ -1,7 +1,7 @@
 import { randomU32 } from "../random.ts";
 import { ServerError } from "../store/delivery/client.ts";
 import { redacted } from "../store/secrets.ts";
-import { type Check, type Verdict, wordsOf, worstOf } from "./check.ts";
+import { adviceOf, type Check, type Verdict, wordsOf, worstOf } from "./check.ts";
 import { Asker, type DoctorTarget, Unanswered } from "./connection.ts";
 import { fieldsOf, majorOf, type ServerName, serverNameOf } from "./facts.ts";
 import { messages } from "./messages.ts";
@@ -83,12 +83,14 @@ class Visit {
     this.#checks.push(written);
     const nodes =
       mode === "cluster" && primaries.length > 0 ? await this.#infos(primaries) : [{ address: undefined, info }];
-    this.#checks.push(...settingsChecks(nodes as NodeInfo[]));
+    this.#checks.push(...settingsChecks(nodes));
     this.#checks.push(...(await scriptsChecks(owner, key, mode === "cluster")));
     this.#checks.push(await argumentsCheck(() => this.#open()));
     this.#checks.push(await messages(owner, key, () => this.#open()));
     if (written.verdict === "good") this.#checks.push(await rights(owner, this.#target.prefix, tag, nowMs));
-    this.#checks.push(clock, latency, await steps(this.#target, tag, mode === "cluster"));
+    this.#checks.push(clock, latency);
+    if (mode !== "cluster" || primaries.length > 0)
+      this.#checks.push(await steps(this.#target, tag, mode === "cluster"));
     for (const family of KEY_FAMILIES) await owner.ask("DEL", family + key);
   }
 
@@ -97,7 +99,8 @@ class Visit {
     const name = "connection";
     const isFirst = this.#checks.length === 0;
     const text = cause === undefined ? message : wordsOf(cause);
-    this.#checks.push({ name, verdict: "unusable", text: isFirst ? text : `the server stopped answering: ${text}` });
+    const words = isFirst ? text : `the server stopped answering: ${text}`;
+    this.#checks.push({ name, verdict: "unusable", text: words, ...adviceOf(cause) });
   }
 
   async close(): Promise<void> {
@@ -112,7 +115,7 @@ class Visit {
 
   async #connection(asker: Asker, pong: unknown): Promise<Check> {
     const name = "connection";
-    if (pong instanceof ServerError) return { name, verdict: "unusable", text: wordsOf(pong) };
+    if (pong instanceof ServerError) return { name, verdict: "unusable", text: wordsOf(pong), ...adviceOf(pong) };
     const { isTls, address = "", user: given } = this.#target;
     const whoami = await asker.ask("ACL", "WHOAMI");
     const user = typeof whoami === "string" ? whoami : (given ?? "default");
@@ -124,7 +127,8 @@ class Visit {
 
   #version(info: unknown): Check {
     const name = "version";
-    if (info instanceof ServerError) return { name, verdict: "unknown", text: `INFO is refused: ${wordsOf(info)}` };
+    if (info instanceof ServerError)
+      return { name, verdict: "unknown", text: `INFO is refused: ${wordsOf(info)}`, ...adviceOf(info) };
     this.#server = serverNameOf(fieldsOf(info));
     if (!this.#server) return { name, verdict: "unknown", text: "INFO names no version" };
     const { product, version, redisVersion } = this.#server;
@@ -148,7 +152,7 @@ class Visit {
       primaries.slice(0, MAX_NODES).map(async (node) => {
         const asker = new Asker(this.#target.open(node), this.#deadlineMs);
         this.#opened.push(asker);
-        return { address: `${node.host ?? ""}:${node.port}`, info: (await asker.info()) as string | ServerError };
+        return { address: `${node.host ?? ""}:${node.port}`, info: await asker.info() };
       }),
     );
   }

@@ -1,11 +1,12 @@
 import { deferred } from "../async/deferred.ts";
 import { within } from "../async/within.ts";
 import { ServerError } from "../store/delivery/client.ts";
-import { type Check, wordsOf } from "./check.ts";
+import { adviceOf, type Check, wordsOf } from "./check.ts";
 import type { Asker } from "./connection.ts";
 import { CHANNEL_FAMILIES } from "./rights.ts";
 
-const WITHOUT = "waiters for a lock poll every 100 ms, and a queue's worker every 5 s";
+const OVER_HTTP = "waiters for a lock poll every 100 ms, and a queue's worker every 5 s";
+const WITHOUT = "a waiter for a lock asks about every 4 s or when the lease ends, and a queue's worker every 5 s";
 
 /** Sends a message to itself on a channel of each family. `another` opens the subscriber's connection. */
 export async function messages(asker: Asker, key: string, another: () => Asker): Promise<Check> {
@@ -13,7 +14,7 @@ export async function messages(asker: Asker, key: string, another: () => Asker):
   const subscriber = another();
   const { connection } = subscriber;
   try {
-    if (!connection.subscribe) return { name, verdict: "note", text: `no subscriptions over HTTP: ${WITHOUT}` };
+    if (!connection.subscribe) return { name, verdict: "note", text: `no subscriptions over HTTP: ${OVER_HTTP}` };
     for (const family of CHANNEL_FAMILIES) {
       const arrived = deferred<void>();
       const channel = family + key;
@@ -36,7 +37,7 @@ function refused(error: ServerError): Check {
     name: "messages",
     verdict: "degraded",
     text: `${wordsOf(error)}: ${WITHOUT}`,
-    advice: "Allow +@pubsub and the channels of the README's rules (&due:... &unlock:...).",
+    ...adviceOf(error),
     facts: { reply: error.message },
   };
 }

@@ -22,9 +22,9 @@ export async function modeOf(asker: Asker, info: unknown): Promise<ModeFound> {
   const running = fields.get("redis_mode") ?? fields.get("server_mode");
   if (running === "sentinel") return { mode: "sentinel", check: sentinel, primaries: [] };
   if (running === "cluster" || fields.get("cluster_enabled") === "1") return cluster(asker);
-  if (fields.get("role") === "slave") return { mode: "replica", check: replica(fields), primaries: [] };
-  const replicas = Number(fields.get("connected_slaves") ?? 0);
   const hasSentinel = await isWatched(asker);
+  if (fields.get("role") === "slave") return { mode: "replica", check: replica(fields, hasSentinel), primaries: [] };
+  const replicas = Number(fields.get("connected_slaves") ?? 0);
   const kind = hasSentinel ? "a primary under Sentinel" : replicas > 0 ? "a primary" : "a single server";
   const text = `${kind}, ${replicas === 1 ? "1 replica" : `${replicas} replicas`}`;
   const facts = { replicas, hasSentinel };
@@ -33,12 +33,14 @@ export async function modeOf(asker: Asker, info: unknown): Promise<ModeFound> {
         name: "mode",
         verdict: "note",
         text: `${text}; a store by URL does not follow a failover`,
-        advice: "Pass an ioredis client with sentinels and name.",
+        advice: SENTINEL_CLIENT,
         facts,
       }
     : { name: "mode", verdict: "good", text, facts };
   return { mode: "single", check, primaries: [] };
 }
+
+const SENTINEL_CLIENT = "Pass an ioredis client with sentinels and name, which follows a failover.";
 
 const sentinel: Check = {
   name: "mode",
@@ -47,15 +49,15 @@ const sentinel: Check = {
   advice: "Pass an ioredis client with sentinels and name, or the URL of the primary.",
 };
 
-function replica(fields: ReadonlyMap<string, string>): Check {
+function replica(fields: ReadonlyMap<string, string>, hasSentinel: boolean): Check {
   const primary = `${fields.get("master_host")}:${fields.get("master_port")}`;
   const link = fields.get("master_link_status");
   return {
     name: "mode",
     verdict: "unusable",
-    text: `a replica of ${primary} (link ${link}), which takes no writes`,
-    advice: "Use the address of the primary.",
-    facts: { primary, link },
+    text: `a replica of ${primary}${hasSentinel ? " under Sentinel" : ""} (link ${link}), which takes no writes`,
+    advice: hasSentinel ? SENTINEL_CLIENT : "Use the primary's address.",
+    facts: { primary, link, hasSentinel },
   };
 }
 
@@ -67,12 +69,19 @@ async function isWatched(asker: Asker): Promise<boolean> {
 
 async function cluster(asker: Asker): Promise<ModeFound> {
   const reply = await asker.ask("CLUSTER", "INFO");
-  const primaries = primariesOf(await asker.ask("CLUSTER", "SLOTS"));
+  const slotMap = await asker.ask("CLUSTER", "SLOTS");
+  const primaries = primariesOf(slotMap);
   const found = (check: Omit<Check, "name">): ModeFound => ({
     mode: "cluster",
     check: { name: "mode", ...check },
     primaries,
   });
+  if (primaries.length === 0)
+    return found({
+      verdict: "unusable",
+      text: `a cluster, whose clients need CLUSTER SLOTS: ${slotMap instanceof ServerError ? wordsOf(slotMap) : "no slots"}`,
+      advice: "Allow +cluster|slots and +cluster|info, and give every slot to a node.",
+    });
   if (reply instanceof ServerError)
     return found({ verdict: "unknown", text: `a cluster; its state is unknown: ${wordsOf(reply)}` });
   const fields = fieldsOf(reply);
@@ -83,7 +92,7 @@ async function cluster(asker: Asker): Promise<ModeFound> {
     return found({
       verdict: state === "ok" ? "degraded" : "unusable",
       text: `${text}, state ${state}, ${slots} of ${ALL_SLOTS} slots served; calls on other slots fail`,
-      advice: "Look at CLUSTER NODES for nodes that failed and slots without a node.",
+      advice: "Check CLUSTER NODES for failed nodes and missing slots.",
       facts,
     });
   return found({
@@ -98,9 +107,9 @@ async function cluster(asker: Asker): Promise<ModeFound> {
 function primariesOf(reply: unknown): NodeAddress[] {
   if (!Array.isArray(reply)) return [];
   const all = new Map<string, NodeAddress>();
-  for (const [, , node] of reply as [number, number, [string | null, number]?][]) {
-    const [host, port] = node ?? [];
-    if (port !== undefined) all.set(`${host}:${port}`, { host: host || undefined, port: Number(port) });
+  for (const range of reply) {
+    const [host, port] = Array.isArray(range?.[2]) ? (range[2] as [string | null, number]) : [];
+    if (Number(port) > 0) all.set(`${host}:${port}`, { host: host || undefined, port: Number(port) });
   }
   return [...all.values()];
 }

@@ -1,10 +1,12 @@
 import { ServerError } from "../store/delivery/client.ts";
 import { slotOf } from "../store/slot.ts";
-import { type Check, isMissing, wordsOf } from "./check.ts";
+import { adviceOf, type Check, isMissing, wordsOf } from "./check.ts";
 import type { Asker } from "./connection.ts";
 
-/** The largest number of arguments that oriel sends in one command is below this. */
-const MAX_ARGUMENTS = 40_000;
+/** The largest command that oriel sends: a batch of 256 keys, with 7 arguments each. */
+export const NEEDED_ARGUMENTS = 3 + 256 * (1 + 7);
+/** The probe asks for no more. */
+const PROBED_ARGUMENTS = 10_000;
 
 /** Checks what scripts may do. `key` is a key of the probe in a slot that the server has. */
 export async function scriptsChecks(asker: Asker, key: string, isCluster: boolean): Promise<Check[]> {
@@ -18,12 +20,12 @@ async function script(asker: Asker): Promise<Check> {
   const reply = await asker.ask("EVAL", "#!lua\nreturn _VERSION", "0");
   if (reply instanceof ServerError) {
     const text = `the server refuses to run scripts that begin with #!lua: ${wordsOf(reply)}`;
-    return { name, verdict: "unusable", text, advice: "Use Redis 7 or later, or Valkey, and allow +@scripting." };
+    return { name, verdict: "unusable", text, advice: "Use Redis 7 or later, or Valkey.", ...adviceOf(reply) };
   }
   const loaded = await asker.ask("SCRIPT", "LOAD", "#!lua\nreturn 1");
   if (isMissing(loaded)) {
     const text = `the server refuses SCRIPT LOAD, which loads the steps: ${wordsOf(loaded)}`;
-    return { name, verdict: "unusable", text, advice: "Allow +@scripting." };
+    return { name, verdict: "unusable", text, ...adviceOf(loaded) };
   }
   return { name, verdict: "good", text: `scripts run in ${reply}`, facts: { lua: reply } };
 }
@@ -101,21 +103,18 @@ export async function argumentsCheck(another: () => Asker): Promise<Check> {
       asker.connection.close();
     }
   };
-  if (await accepts(MAX_ARGUMENTS)) {
-    const text = `one command may have ${MAX_ARGUMENTS} arguments, more than oriel sends`;
-    return { name, verdict: "good", text, facts: { atLeast: MAX_ARGUMENTS } };
+  if (await accepts(PROBED_ARGUMENTS)) {
+    const text = `one command may have ${PROBED_ARGUMENTS} arguments; oriel sends at most ${NEEDED_ARGUMENTS}`;
+    return { name, verdict: "good", text, facts: { atLeast: PROBED_ARGUMENTS } };
   }
-  let [accepted, refused] = [3, MAX_ARGUMENTS];
+  let [accepted, refused] = [3, PROBED_ARGUMENTS];
   while (refused - accepted > 1) {
     const middle = (accepted + refused) >> 1;
     if (await accepts(middle)) accepted = middle;
     else refused = middle;
   }
-  return {
-    name,
-    verdict: "degraded",
-    text: `one command may have at most ${accepted} arguments; a call over more keys in one turn fails`,
-    advice: "Make fewer calls in one turn of the event loop.",
-    facts: { atMost: accepted },
-  };
+  const text = `one command may have at most ${accepted} arguments; oriel sends up to ${NEEDED_ARGUMENTS}`;
+  const facts = { atMost: accepted };
+  if (accepted >= NEEDED_ARGUMENTS) return { name, verdict: "note", text, facts };
+  return { name, verdict: "degraded", text, advice: "Make fewer calls in one turn of the event loop.", facts };
 }

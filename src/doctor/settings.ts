@@ -7,7 +7,7 @@ import { fieldsOf } from "./facts.ts";
 export interface NodeInfo {
   /** Undefined if there is only one. */
   readonly address: string | undefined;
-  readonly info: string | ServerError;
+  readonly info: unknown;
 }
 
 /** A server with less free memory than this part of `maxmemory` soon refuses writes. */
@@ -21,7 +21,7 @@ export function settingsChecks(nodes: readonly NodeInfo[]): Check[] {
 function worst(nodes: readonly NodeInfo[], name: CheckName, checkOf: (info: string) => Omit<Check, "name">): Check {
   const checks = nodes.map(({ address, info }): Check => {
     if (info instanceof ServerError) return { name, verdict: "unknown", text: `INFO is refused: ${wordsOf(info)}` };
-    const check = checkOf(info);
+    const check = checkOf(String(info));
     const at = address === undefined || check.verdict === "good" ? "" : `${address}: `;
     return { name, ...check, text: at + check.text };
   });

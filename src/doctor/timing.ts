@@ -22,9 +22,10 @@ export async function timing(asker: Asker): Promise<Measured> {
     const [wallMs, beganMs] = [Date.now(), performance.now()];
     const reply = await asker.ask("TIME");
     const elapsedMs = performance.now() - beganMs;
-    if (reply instanceof ServerError) return refused(reply);
-    const [seconds, micros] = (reply as unknown[]).map(Number) as [number, number];
-    rounds.push({ elapsedMs, offsetMs: seconds * 1000 + micros / 1000 - (wallMs + elapsedMs / 2) });
+    if (reply instanceof ServerError) return refused(wordsOf(reply));
+    const [seconds, micros] = Array.isArray(reply) ? reply.map(Number) : [];
+    if (!(seconds! > 0 && micros! >= 0)) return refused("the answer has no time");
+    rounds.push({ elapsedMs, offsetMs: seconds! * 1000 + micros! / 1000 - (wallMs + elapsedMs / 2) });
   }
   rounds.sort((a, b) => a.elapsedMs - b.elapsedMs);
   const [fastest, median] = [rounds[0]!, rounds[ROUNDS >> 1]!];
@@ -60,8 +61,8 @@ function clockOf(offsetMs: number, doubtMs: number): Check {
   };
 }
 
-function refused(reply: ServerError): Measured {
-  const text = `TIME is refused, which every step uses: ${wordsOf(reply)}`;
+function refused(why: string): Measured {
+  const text = `TIME is refused, which every step uses: ${why}`;
   return {
     latency: { name: "latency", verdict: "unknown", text: "not measured, because TIME is refused" },
     clock: { name: "clock", verdict: "unusable", text, advice: "Allow +time." },

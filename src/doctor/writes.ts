@@ -1,7 +1,7 @@
 import { OrielError } from "../errors.ts";
 import { Lock } from "../lock/lock.ts";
 import { ServerError } from "../store/delivery/client.ts";
-import { type Check, isMissing, wordsOf } from "./check.ts";
+import { adviceOf, type Check, wordsOf } from "./check.ts";
 import { Asker, type DoctorTarget } from "./connection.ts";
 import { KEY_LIFE_MS } from "./rights.ts";
 
@@ -11,19 +11,8 @@ export async function writes(asker: Asker, key: string): Promise<Check> {
   const reply = await asker.ask("SET", key, "0", "PX", String(KEY_LIFE_MS));
   if (!(reply instanceof ServerError)) return { name, verdict: "good", text: "the server takes writes" };
   const facts = { reply: reply.message };
-  return {
-    name,
-    verdict: "unusable",
-    text: `the server refuses a write: ${wordsOf(reply)}`,
-    advice: cure(reply.message, isMissing(reply)),
-    facts,
-  };
-}
-
-function cure(message: string, isForbidden: boolean): string {
-  if (isForbidden) return "Give the user the rules in the README (ACL SETUSER).";
-  if (/^READONLY/.test(message)) return "Use the address of the primary.";
-  return "Look at the server's log, memory and disk.";
+  const text = `the server refuses a write: ${wordsOf(reply)}`;
+  return { name, verdict: "unusable", text, ...adviceOf(reply), facts };
 }
 
 /** The connection to the node that has `key`, which MOVED names in a cluster. */
@@ -44,8 +33,8 @@ export async function steps(target: DoctorTarget, lockName: string, isCluster: b
     if (!(await held?.release())) throw new OrielError("LOST", "the lock was lost at once");
     return { name, verdict: "good", text: "a lock was acquired and released" };
   } catch (error) {
-    const text = error instanceof OrielError ? `${error.code} ${OrielError.detailOf(error)}` : wordsOf(error);
-    return { name, verdict: "unusable", text: `a lock could not be acquired and released: ${text}` };
+    const why = error instanceof OrielError ? `${error.code} ${OrielError.detailOf(error)}` : wordsOf(error);
+    return { name, verdict: "unusable", text: `a lock could not be acquired and released: ${why}` };
   } finally {
     await store.close();
   }

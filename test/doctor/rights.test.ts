@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CHANNEL_FAMILIES, COMMANDS_OF, KEY_FAMILIES } from "../../src/doctor/rights.ts";
+import { NEEDED_ARGUMENTS } from "../../src/doctor/scripts.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { sourceFiles } from "../house/sources.ts";
 import { reportOf } from "./report-of.ts";
@@ -51,6 +52,13 @@ test("the doctor knows the commands of every script, and the README's keys and c
   expect(CHANNEL_FAMILIES.map((family) => `${family}oriel:*`)).toEqual(families("&"));
 });
 
+test("the doctor knows the largest command that oriel sends", () => {
+  const arities = sourceFiles(["src"], [".ts"]).flatMap(({ text }) => [...text.matchAll(/^ {2}arity: (\d+),/gm)]);
+  const keys = /MAX_KEYS = (\d+)/.exec(readFileSync("src/store/delivery/batches.ts", "utf8"))![1];
+  const largest = Math.max(...arities.map(([, arity]) => Number(arity)));
+  expect(NEEDED_ARGUMENTS).toBe(3 + Number(keys) * (1 + largest));
+});
+
 test("the README's rules are good, and the report names the user", async () => {
   const { status, findings, check } = await reportOfUser(...RULES);
   expect({ status, findings }).toEqual({ status: 0, findings: {} });
@@ -92,7 +100,7 @@ test("without a family of keys, without scripts, messages, functions, INFO and A
   const scripts = await reportOfUser(...RULES, "-@scripting");
   expect(scripts.check("scripts")).toMatchObject({
     verdict: "unusable",
-    advice: expect.stringContaining("+@scripting"),
+    advice: "Give the user the rules in oriel's README.",
   });
   const messages = await reportOfUser(...RULES, "-subscribe", "-fcall", "-info", "-acl");
   expect(messages.status).toBe(1);
@@ -102,6 +110,10 @@ test("without a family of keys, without scripts, messages, functions, INFO and A
   });
   expect(messages.report.server).toBeUndefined();
   const channel = await reportOfUser(...RULES.filter((rule) => rule !== "&unlock:oriel:*"));
-  expect(channel.check("messages")).toMatchObject({ verdict: "degraded", text: expect.stringContaining("poll") });
+  expect(channel.check("messages")).toMatchObject({
+    verdict: "degraded",
+    text: expect.stringContaining("asks about every 4 s"),
+  });
+  expect(channel.check("messages").advice).toBe("Give the user the rules in oriel's README.");
   expect(await raw.keys("*")).toEqual([]);
 });

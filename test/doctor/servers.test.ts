@@ -80,7 +80,7 @@ test("a replica is named with its primary, and a primary with its replicas", asy
     expect(replica).toMatchObject({ status: 2, report: { mode: "replica" } });
     expect(replica.check("mode")).toMatchObject({
       text: `a replica of 127.0.0.1:${primary.port} (link up), which takes no writes`,
-      advice: "Use the address of the primary.",
+      advice: "Use the primary's address.",
     });
     const { check } = await reportOf(primary.url);
     expect(check("mode")).toMatchObject({ verdict: "good", facts: { replicas: 1, hasSentinel: false } });
