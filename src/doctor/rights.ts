@@ -1,22 +1,11 @@
 import { type Check, isMissing } from "./check.ts";
+import { COMMANDS_OF } from "./commands.ts";
 import type { Asker } from "./connection.ts";
 
 /** The beginnings of all keys that oriel writes, before the store's prefix. */
 export const KEY_FAMILIES = ["", "mutex:", "fence:", "waiting:"];
 /** The beginnings of all channels. */
 export const CHANNEL_FAMILIES = ["due:", "unlock:"];
-
-/** The commands in the scripts of each structure. A test compares them with the scripts. */
-export const COMMANDS_OF: Readonly<Record<string, string>> = {
-  Breaker: "GETRANGE PEXPIREAT SET SETRANGE STRLEN TIME",
-  Counters: "EXISTS HDEL HEXISTS HGET HINCRBY HMGET HSCAN HSET INCRBY PEXPIREAT RENAME TIME TYPE",
-  FleetMetrics: "HMGET HSET PEXPIREAT TIME",
-  Series: "APPEND COPY DEL GET GETRANGE PEXPIREAT PTTL SET SETRANGE STRLEN TIME",
-  Limiter: "DEL GET GETRANGE PEXPIREAT PTTL SET SETRANGE STRLEN TIME",
-  Lock: "APPEND DEL GET GETRANGE PEXPIREAT PEXPIRETIME PUBLISH SET SETRANGE TIME",
-  LockedWindow: "HGET HMGET HSET PEXPIREAT TIME",
-  DelayQueue: "HDEL HGET HMGET HSET PUBLISH TIME ZADD ZCOUNT ZMSCORE ZRANGE ZREM ZSCORE",
-};
 
 /** How long a probe's key lives if it cannot be deleted. */
 export const KEY_LIFE_MS = 10_000;
@@ -25,7 +14,7 @@ export const KEY_LIFE_MS = 10_000;
  * The arguments of each command after the key, which is a string "0" with an expiry. No command of a list changes it:
  * commands for hashes and sorted sets answer WRONGTYPE.
  */
-const AFTER_KEY: Readonly<Record<string, readonly string[]>> = {
+export const AFTER_KEY: Readonly<Record<string, readonly string[]>> = {
   APPEND: [""],
   DEL: [],
   EXISTS: [],
@@ -49,6 +38,7 @@ const AFTER_KEY: Readonly<Record<string, readonly string[]>> = {
   ZMSCORE: ["m"],
   ZRANGE: ["0", "0"],
   ZREM: ["m"],
+  ZREVRANGE: ["0", "0"],
   ZSCORE: ["m"],
 };
 
@@ -67,7 +57,7 @@ export async function rights(asker: Asker, prefix: string, tag: string, nowMs: n
     if (command === "PEXPIREAT") return ["PEXPIREAT", key, String(nowMs + KEY_LIFE_MS)];
     return [command, key, key]; // COPY and RENAME onto itself
   };
-  const all = new Set(Object.values(COMMANDS_OF).flatMap((commands) => commands.split(" ")));
+  const all = new Set(Object.values(COMMANDS_OF).flat());
   const missing = new Map<string, string>();
   const last = ["DEL"];
   for (const command of [...[...all].filter((each) => !last.includes(each)).sort(), ...last]) {
@@ -79,7 +69,7 @@ export async function rights(asker: Asker, prefix: string, tag: string, nowMs: n
   if (missing.size === 0 && keys.length === 0)
     return { name: "rights", verdict: "good", text: `the user may send all ${all.size} commands of the steps`, facts };
   const failing = Object.entries(COMMANDS_OF).flatMap(([structure, commands]) =>
-    commands.split(" ").some((each) => missing.has(each)) ? structure : [],
+    commands.some((each) => missing.has(each)) ? structure : [],
   );
   const texts = [
     ...(missing.size > 0 ? [`without ${list([...missing.keys()])}, calls of ${list(failing)} fail`] : []),

@@ -37,7 +37,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   flow: ["metrics"],
   fleet: ["async", "store", "generated", "stats", "series", "metrics"],
   exporters: ["async", "metrics"],
-  doctor: ["async", "store", "lock"],
+  doctor: ["async", "store", "generated", "lock"],
   cli: ["entries", "async", "doctor"],
   entries: ["*"],
   runtimes: ["entries", "kernel", "store"],
