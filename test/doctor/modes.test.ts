@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import { startCluster } from "../harness/servers/redis-cluster.ts";
 import { freePort, startRedis } from "../harness/servers/redis-server.ts";
 import { startSentinel } from "../harness/servers/sentinel.ts";
+import { troubles } from "../store/faults/troubled-servers.ts";
 import { reportOf } from "./report-of.ts";
 
 test("a Sentinel, a primary and a replica under it each say what to pass", async () => {
@@ -45,6 +46,21 @@ test("a replica without its primary is unusable, and its version is still named"
     expect(check("mode").text).toContain("(link down)");
   } finally {
     await stop();
+  }
+});
+
+test("a server that loads its data says so, and has a version", async () => {
+  const { url, end } = await troubles["a server that loads its data"]!();
+  try {
+    const { status, check } = await reportOf(url);
+    expect(status).toBe(2);
+    expect(check("connection")).toMatchObject({
+      text: expect.stringMatching(/^the server is loading its data \(LOADING /),
+      advice: "Wait until it is ready.",
+    });
+    expect(check("version").verdict).toBe("good");
+  } finally {
+    await end();
   }
 });
 

@@ -13,6 +13,8 @@ export function connectIoredis(Redis: RedisClass, url: string, deadlineMs: numbe
     connectTimeout: Math.max(deadlineMs, 1000),
     // A connection that owes answers and is silent for this time is closed, so that a last attempt can use a new one.
     socketTimeout: Math.max((deadlineMs * 2) / 3, 250),
+    // While the server loads its data, it is asked this often whether it is ready.
+    maxLoadingRetryTime: 500,
     // Pending calls were settled before. A connection that does not end by itself must not keep the process alive.
     disconnectTimeout: 100,
     retryStrategy: (times: number) => Math.min(10 * 2 ** Math.min(times, 10), 500) * (0.5 + Math.random() / 2),

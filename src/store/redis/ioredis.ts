@@ -1,4 +1,5 @@
 import { type Deferred, deferred } from "../../async/deferred.ts";
+import { idleTimeout } from "../../async/timers.ts";
 import type { Argument, Script } from "../contract.ts";
 import { type Attempt, type ScriptClient, serverError } from "../delivery/client.ts";
 import { confirmed } from "../delivery/confirmation.ts";
@@ -16,6 +17,11 @@ import { encodeCommand } from "./resp.ts";
 import { type CommandClass, commandClassOf, scriptCommandOf } from "./script-command.ts";
 import { type ListeningClient, Subscriber } from "./subscriber.ts";
 
+const noError = () => {};
+/** The server's own words, which it would answer to a command. */
+const LOADING = "LOADING Redis is loading the dataset in memory";
+/** A connection that is not ready after this time is asked why. */
+const NOTICE_LOADING_MS = 100;
 const WITHOUT_REASON = /Connection is closed|Command aborted|Stream isn't writeable/;
 
 /** The adapter for ioredis. An `owned` client ends with the store; others stay open. */
@@ -47,8 +53,17 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
   };
   const onConnect = () => {
     refusedBy = undefined;
-    if (!isCluster) lastError.connected();
-    else lastError.failed(new Error(NOT_WHOLE)); // until it has asked for the cluster's state
+    if (!isCluster) {
+      lastError.connected();
+      idleTimeout(noticeLoading, NOTICE_LOADING_MS);
+    } else lastError.failed(new Error(NOT_WHOLE)); // until it has asked for the cluster's state
+  };
+  /** ioredis waits while the server loads its data, and does not report it. */
+  const noticeLoading = () => {
+    if (client.status !== "connect") return;
+    send(Command, client, "info", ["persistence"]).then((text) => {
+      if (client.status === "connect" && /^loading:1/m.test(String(text))) lastError.failed(new Error(LOADING));
+    }, noError);
   };
   const onReady = () => {
     if (refusedBy) return;

@@ -162,6 +162,21 @@ export const troubles: Record<string, () => Promise<Trouble>> = {
     const reported = /(without its primary \(MASTERDOWN|takes no writes \(READONLY) .*\); use the primary's address/;
     return { url, reported, transient: true, atOnce: false, end: stop };
   },
+  async "a server that loads its data"() {
+    const folder = mkdtempSync(join(tmpdir(), "oriel-loading-"));
+    const before = await redis(["--dir", folder, "--rdbcompression", "no"]);
+    const values = Array.from({ length: 2000 }, (_, i) => ["SET", `k${i}`, "v".repeat(2000)]);
+    await command(before.url, ...values, ["SAVE"]);
+    await before.stop();
+    const slowly = ["--key-load-delay", "20000", "--loading-process-events-interval-bytes", "1024"];
+    const { url, stop } = await redis(["--dir", folder, ...slowly]);
+    const end = async () => {
+      await stop();
+      rmSync(folder, { recursive: true });
+    };
+    const reported = /the server is loading its data \(LOADING .*\); wait until it is ready/;
+    return { url, reported, transient: true, atOnce: false, end };
+  },
   async "a full server"() {
     const { url, stop } = await redis(["--maxmemory", "1"]);
     const reported = /: Redis is out of memory; raise its maxmemory, or free memory \(/;
