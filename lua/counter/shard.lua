@@ -30,7 +30,7 @@ local function open_shard(key, layout, may_be_older, ...)
   local known = redis.call("HMGET", key, "@layout", "@cur", "@ack", "@base", ...)
   local own = known[1]
   if own and own ~= layout and not extends(layout, own) and not (may_be_older and extends(own, layout)) then
-    return nil, refuse("MISMATCH", "the counter's layout is " .. known[1] .. ", not " .. layout .. ": use that layout, or another name")
+    return nil, refuse("MISMATCH", "the counter's layout (format|shards|finest bucket|time zone|dimensions) is " .. known[1] .. ", not " .. layout .. ": use that layout, or another name")
   end
   for i, name in ipairs({ "@cur", "@ack", "@base" }) do
     local text = known[i + 1] or (i == 1 and "1" or "0")

@@ -15,5 +15,5 @@ end
 
 local function mismatch(own, layout)
   if own and not string.match(own, "^%d+|%d+|%d+|%d+$") then return refuse("CORRUPT", "it has no layout of a fleet") end
-  if own and own ~= layout then return refuse("MISMATCH", "the fleet's layout is " .. own .. ", not " .. layout) end
+  if own and own ~= layout then return refuse("MISMATCH", "the fleet's layout (format|buckets|bucket ms|metrics) is " .. own .. ", not " .. layout .. ": use those options, or another name") end
 end

@@ -80,7 +80,7 @@ local function mismatch(messages, messages_layout, layout)
   if #messages_layout > 20 or not string.find(messages_layout, "^%d+|%d+$") then
     return damaged(messages, "its field @layout is no layout")
   end
-  return refuse("MISMATCH", "the queue's layout is " .. messages_layout .. ", not " .. layout)
+  return refuse("MISMATCH", "the queue's layout (format|shards) is " .. messages_layout .. ", not " .. layout .. ": use that number of shards, or another name")
 end
 
 -- Priorities that may be in use, highest first. All priorities if the stored list is damaged.

@@ -4,8 +4,8 @@ import type { CounterValues } from "./cells/cells.ts";
 export interface AddOptions {
   /** The number of events: a whole number from 1 to 2^53 - 1. Default 1. */
   count?: number | undefined;
-  /** The time of the event, ms since 1970. Default: now, by this process's clock. */
-  at?: number | undefined;
+  /** The time of the event: ms since 1970, or a Date. Default: now, by this process's clock. */
+  at?: number | Date | undefined;
 }
 
 /** An event of a source that can be replayed. */

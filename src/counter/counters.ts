@@ -195,11 +195,12 @@ export class Counters<Dimension extends string = string> {
     return this.#at.runOuter("read", read, "no");
   }
 
-  #startOf(at: number): number {
+  #startOf(when: number | Date): number {
+    const at = when instanceof Date ? when.getTime() : when;
     const minute = typeof at === "number" ? Math.floor(at / MINUTE_MS) : Number.NaN;
     if (minute === this.#lastMinute) return this.#lastStart;
     if (!(!Number.isNaN(minute) && at >= MIN_START_MS + DAY_MS && at <= MAX_START_MS - DAY_MS))
-      throw argumentError("at", at, "ms since 1970, in the years 1000 to 9999");
+      throw argumentError("at", when, "a Date or ms since 1970, in the years 1000 to 9999");
     this.#lastMinute = minute;
     this.#lastStart = this.#place.calendar.startOf(this.#finest, minute);
     return this.#lastStart;

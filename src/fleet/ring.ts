@@ -57,7 +57,10 @@ export function layoutOf({ sampleCount, bucketMs, maxNames }: RingShape): string
 export function ringAt(keys: Keyspace, key: string, layout: string): Ring {
   const ring = (keys.get(key) as Ring | undefined) ?? new Ring();
   if (ring.layout !== undefined && ring.layout !== layout)
-    throw refusal("MISMATCH", `the fleet's layout is ${ring.layout}, not ${layout}`);
+    throw refusal(
+      "MISMATCH",
+      `the fleet's layout (format|buckets|bucket ms|metrics) is ${ring.layout}, not ${layout}: use those options, or another name`,
+    );
   return ring;
 }
 

@@ -27,6 +27,17 @@ export function refused(answer: JournalAnswer, valueType: number): OrielError {
   }
 }
 
+/** The error of an event whose `at` lies outside the series. */
+export function outOfTime(code: "EARLY" | "LATE", atMs: number, applied: "no" | "unknown"): OrielError {
+  const why =
+    code === "EARLY" ? `more than ${constants.earlyMs} ms ahead of the server's clock` : "older than the retention";
+  const isSeconds = code === "LATE" && atMs > 1e8 && atMs < 1e10;
+  const hint = isSeconds ? ". `at` is in ms since 1970; this looks like seconds" : "";
+  const date = new Date(atMs);
+  const shown = Number.isNaN(date.getTime()) ? "" : ` (${date.toISOString()})`;
+  return new OrielError(code, `at is ${atMs}${shown}, which is ${why}${hint}`, { applied });
+}
+
 /** The store is unreachable or too slow. */
 export function isUnreachable(error: unknown): error is OrielError {
   return error instanceof OrielError && error.transient && ["DEADLINE", "UNAVAILABLE", "STALE"].includes(error.code);

@@ -65,7 +65,10 @@ export function shardAt(keys: Keyspace, key: string, layout: string, mayBeOlder 
 export function agree(own: string | undefined, layout: string, mayBeOlder: boolean): void {
   if (own === undefined || own === layout || extendsLayout(layout, own)) return;
   if (mayBeOlder && extendsLayout(own, layout)) return;
-  throw refusal("MISMATCH", `the counter's layout is ${own}, not ${layout}: use that layout, or another name`);
+  throw refusal(
+    "MISMATCH",
+    `the counter's layout (format|shards|finest bucket|time zone|dimensions) is ${own}, not ${layout}: use that layout, or another name`,
+  );
 }
 
 /** Changes a shard that grows by up to `growthBytes`. Throws OVERLOADED before any change. */

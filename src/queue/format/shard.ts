@@ -77,7 +77,10 @@ export class Shard {
 export function shardAt(keys: Keyspace, key: string, layout: string): Shard {
   const shard = (keys.get(key) as Shard | undefined) ?? new Shard();
   if (shard.layout !== undefined && shard.layout !== layout)
-    throw refusal("MISMATCH", `the queue's layout is ${shard.layout}, not ${layout}`);
+    throw refusal(
+      "MISMATCH",
+      `the queue's layout (format|shards) is ${shard.layout}, not ${layout}: use that number of shards, or another name`,
+    );
   return shard;
 }
 

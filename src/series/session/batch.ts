@@ -1,9 +1,10 @@
 import { type Deferred, deferred } from "../../async/deferred.ts";
-import { OrielError } from "../../errors.ts";
+import type { OrielError } from "../../errors.ts";
 import { VERDICT } from "../../journal/format/answer.ts";
 import { constants } from "../../journal/format/constants.ts";
 import { encodeFrame, type Frame, frameSize, MAX_IN_FRAME } from "../../journal/format/frames.ts";
 import type { Column } from "../../kernel/contract.ts";
+import { outOfTime } from "../refused.ts";
 import { BUFFERED, type Recorded, STORED } from "../series-options.ts";
 
 /** One call's events with their own times. Its frames are its own, so a late event refuses no other call's events. */
@@ -188,22 +189,23 @@ export class Batch {
 
 function settleDated(call: DatedCall, verdicts: Uint8Array, isOnlyCopy: boolean): void {
   let refused = 0;
-  let first: number | undefined;
-  for (const [i, { values }] of call.frames.entries()) {
+  let first: { verdict: number | undefined; times: Float64Array } | undefined;
+  for (const [i, { values, times }] of call.frames.entries()) {
     const verdict = verdicts[i];
     if (verdict === VERDICT.written) continue;
     refused += values.length;
-    first ??= verdict;
+    first ??= { verdict, times };
   }
-  if (refused === 0) {
+  if (first === undefined) {
     call.waiting.resolve({ count: call.count, recorded: STORED });
     return;
   }
-  const isEarly = first === VERDICT.early;
-  const why = isEarly ? `more than ${constants.earlyMs} ms ahead of the server's clock` : "older than the retention";
+  const isEarly = first.verdict === VERDICT.early;
+  const furthest = isEarly ? Math.max : Math.min;
+  const atMs = first.times.reduce((one, other) => furthest(one, other));
   // If the answer to an earlier copy of the request was lost, that copy may have come in time.
   const applied = isOnlyCopy ? "no" : "unknown";
-  const refusal = new OrielError(isEarly ? "EARLY" : "LATE", `at: an event is ${why}`, { applied });
+  const refusal = outOfTime(isEarly ? "EARLY" : "LATE", atMs, applied);
   call.waiting.resolve({ count: call.count - refused, refusal, recorded: STORED });
 }
 

@@ -4,6 +4,7 @@ import type { ServerTime } from "../../journal/replica/last-seen.ts";
 import type { Place } from "../../place.ts";
 import type { Store } from "../../store/contract.ts";
 import { answerAll, type PendingQuery, type WindowView } from "../pending-query.ts";
+import { outOfTime } from "../refused.ts";
 import type { SeriesSettings } from "../series-options.ts";
 import type { ServerQuery } from "../server/server-queries.ts";
 import type { Batch } from "./batch.ts";
@@ -164,10 +165,7 @@ export class OfflineSession implements Session {
 function checkTimes(times: Float64Array, serverMs: number, fromMs: number, mayBeApplied: boolean): void {
   const applied = mayBeApplied ? "unknown" : "no";
   for (const atMs of times) {
-    if (atMs - serverMs > constants.earlyMs) {
-      const text = `at: an event is more than ${constants.earlyMs} ms ahead of the server's clock`;
-      throw new OrielError("EARLY", text, { applied });
-    }
-    if (atMs < fromMs) throw new OrielError("LATE", "at: an event is older than the retention", { applied });
+    if (atMs - serverMs > constants.earlyMs) throw outOfTime("EARLY", atMs, applied);
+    if (atMs < fromMs) throw outOfTime("LATE", atMs, applied);
   }
 }

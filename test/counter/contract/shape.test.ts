@@ -103,7 +103,7 @@ overMatrix("counters", (name, open) =>
       const other = counters(options);
       await expect(other.add(valuesOf(options, "z"))).rejects.toMatchObject(mismatch);
       await expect(other.add(valuesOf(options, "z"))).rejects.toThrow(
-        `Counters "flow" add: the counter's layout is ${placeOf(flow).layout}, not ${placeOf(other).layout}`,
+        `Counters "flow" add: the counter's layout (format|shards|finest bucket|time zone|dimensions) is ${placeOf(flow).layout}, not ${placeOf(other).layout}`,
       );
       await expect(other.read()).rejects.toMatchObject(mismatch);
       const drain = new DrainService({ counters: other, sink: new TableSink() });

@@ -89,7 +89,7 @@ overMatrix("counters", (name, open) =>
       const large = { at: AT, count: Number.MAX_SAFE_INTEGER };
       await flow.add({ site: "a", lane: "b" }, large);
       expect((await flow.read()).map(({ count }) => count)).toEqual([Number.MAX_SAFE_INTEGER]);
-      await flow.add({ site: "a", lane: "b" }, { at: AT, count: 1 });
+      await flow.add({ site: "a", lane: "b" }, { at: new Date(AT), count: 1 });
       await expect(flow.read()).rejects.toMatchObject({ code: "TOO_LARGE", applied: "no" });
       await expect(flow.read()).rejects.toThrow(
         /count of site "a", lane "b" in the minute from .* is 9007199254740992,/,

@@ -66,7 +66,9 @@ export function clockSuite(stage: () => Stage): void {
       await expectError(series.record(1), "ARGUMENT", /at is undefined/);
       await expectError(series.recordMany([1]), "ARGUMENT", /at is undefined/);
       await expectError(series.recordAndGet(1), "ARGUMENT", /at is undefined/);
-      await expectError(series.record(1, { at: firstMs - 1 }), "LATE", /older than the retention/);
+      const late = new RegExp(`at is ${firstMs - 1} \\(\\d{4}-.*Z\\), which is older than the retention`);
+      await expectError(series.record(1, { at: firstMs - 1 }), "LATE", late);
+      await expectError(series.record(1, { at: 1_763_901_234 }), "LATE", /in ms since 1970; this looks like seconds/);
       await series.record(9, { at: firstMs });
       await expectError(series.record(1, { at: clock.nowMs + constants.earlyMs + 1 }), "EARLY", /ahead of the server/);
       expect((await series.stats({ closed: "both" })).count).toBe(7);
