@@ -8,12 +8,14 @@ const OWN_PROCESS = [
   "test/{soak,fuzz,bench}/**/*.test.ts",
 ];
 
-export default defineConfig({
+/** `--mode servers`: the suites run over each server that is found, in each form (test/servers/forms.ts). */
+export default defineConfig(({ mode }) => ({
   test: {
     testTimeout: 30_000,
     hookTimeout: 60_000, // more than a slow server is waited for, which then says what did not start
     maxWorkers: 4, // of two cores, a third of which stand still while tests wait
     setupFiles: ["test/harness/setup.ts"],
+    env: mode === "servers" ? { ORIEL_STORES: "servers" } : {},
     projects: [
       {
         extends: true,
@@ -31,4 +33,4 @@ export default defineConfig({
       },
     ],
   },
-});
+}));

@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ensureChromium, ensureDatabases, ensurePython, ensureRedis, ensureValkey } from "./ensure-programs.mjs";
+import { ensureServers } from "./servers/releases.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const wants = new Set(process.argv.slice(2));
@@ -65,7 +66,7 @@ async function installFolders() {
 
 await installPackages(root);
 // The build occupies one core, and installing mostly waits for the registry and the disk.
-await Promise.all([wants.has("--build") && build(), installFolders()]);
+await Promise.all([wants.has("--build") && build(), installFolders(), wants.has("--servers") && ensureServers()]);
 if (wants.has("--redis")) ensureRedis();
 if (wants.has("--valkey")) ensureValkey();
 if (wants.has("--sql")) ensureDatabases();

@@ -5,6 +5,7 @@ import { isWanted } from "../harness/quick.ts";
 import { startCluster } from "../harness/servers/redis-cluster.ts";
 import { startRedis } from "../harness/servers/redis-server.ts";
 import { startReplicated } from "../harness/servers/replicas.ts";
+import { serverForms } from "../servers/forms.ts";
 import { type Connected, clients, clusterClients, type HandedIn } from "../store/contract/clients.ts";
 import { overHttp } from "../store/contract/over-http.ts";
 
@@ -52,8 +53,10 @@ const all: Record<string, (() => Promise<Servers>) | "memory" | { missing: strin
     : { missing: "no valkey-server; ORIEL_VALKEY_SERVER names one" },
 };
 
-const names = Object.keys(all).filter(isWanted);
-export const servers = Object.fromEntries(names.map((name) => [name, all[name]!]));
+/** `npm run test:servers` runs the suites over each server in each form instead. */
+const chosen = process.env.ORIEL_STORES === "servers" ? { memory: "memory" as const, ...serverForms() } : all;
+const names = Object.keys(chosen).filter(isWanted);
+export const servers: typeof all = Object.fromEntries(names.map((name) => [name, chosen[name]!]));
 
 /** Stores that can also send steps as functions. The REST protocol has scripts only. */
 export const withFunctions = (store: string) => store !== "memory" && store !== "HTTP";

@@ -34,7 +34,7 @@ export function dimensionsOf(structure: StructureName): Record<string, readonly 
 }
 
 export function isPossible({ store = "", scripting, replicas = "0", kernel }: Row): boolean {
-  if (kernel && store !== "memory" && kernel !== KERNELS[store]) return false;
+  if (kernel && store !== "memory" && kernel !== (KERNELS[store] ?? "wasm-simd")) return false;
   return (scripting === "eval" || withFunctions(store)) && (replicas === "0" || withReplicas(store));
 }
 

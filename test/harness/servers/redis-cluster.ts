@@ -30,9 +30,9 @@ export interface RedisCluster {
 }
 
 /** Starts primaries on loopback that share the slots evenly, and replicas of each, and waits until all agree. */
-export async function startCluster(count: number, replicasOfEach = 0): Promise<RedisCluster> {
+export async function startCluster(count: number, replicasOfEach = 0, server?: string): Promise<RedisCluster> {
   const total = count * (1 + replicasOfEach);
-  const nodes = await Promise.all(Array.from({ length: total }, startNode));
+  const nodes = await Promise.all(Array.from({ length: total }, () => startNode(server)));
   const clients = nodes.map(({ url }) => {
     const client = new Redis(url, { retryStrategy: () => 100 });
     client.on("error", () => {});
@@ -152,7 +152,7 @@ export async function startCluster(count: number, replicasOfEach = 0): Promise<R
   };
 }
 
-async function startNode(): Promise<RedisServer & { busPort: number }> {
+async function startNode(program?: string): Promise<RedisServer & { busPort: number }> {
   let busPort = 0;
   const server = await withFreePorts((port, another) => {
     busPort = another;
@@ -160,7 +160,7 @@ async function startNode(): Promise<RedisServer & { busPort: number }> {
       ...["--cluster-enabled", "yes", "--cluster-port", String(busPort), "--cluster-announce-ip", "127.0.0.1"],
       ...["--cluster-node-timeout", "10000", "--repl-diskless-sync-delay", "0"],
     ];
-    return startRedis({ tcp: port, args });
+    return startRedis({ tcp: port, args, server: program });
   });
   return { ...server, busPort };
 }

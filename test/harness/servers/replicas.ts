@@ -8,13 +8,13 @@ export interface ReplicatedRedis {
   stop(): Promise<void>;
 }
 
-/** A primary with replicas that have caught up with it. */
-export async function startReplicated(replicaCount: number): Promise<ReplicatedRedis> {
+/** A primary with replicas that have caught up with it. `server`: the program, as for `startRedis`. */
+export async function startReplicated(replicaCount: number, server?: string): Promise<ReplicatedRedis> {
   const repl = ["--repl-diskless-sync-delay", "0", "--repl-ping-replica-period", "1"];
-  const primary = await startRedis({ tcp: true, args: repl });
+  const primary = await startRedis({ tcp: true, args: repl, server });
   const replicas = await Promise.all(
     Array.from({ length: replicaCount }, () =>
-      startRedis({ tcp: true, args: [...repl, "--replicaof", "127.0.0.1", String(primary.port)] }),
+      startRedis({ tcp: true, args: [...repl, "--replicaof", "127.0.0.1", String(primary.port)], server }),
     ),
   );
   await Promise.all(replicas.map(untilLinked));

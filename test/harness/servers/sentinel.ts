@@ -16,9 +16,9 @@ export interface SentinelRedis extends ReplicatedRedis {
   downAfter(ms: number): Promise<void>;
 }
 
-/** A primary with replicas under three sentinels of which two must agree. */
-export async function startSentinel(replicaCount = 1): Promise<SentinelRedis> {
-  const replicated = await startReplicated(replicaCount);
+/** A primary with replicas under three sentinels of which two must agree. `server`: the program of all. */
+export async function startSentinel(replicaCount = 1, server?: string): Promise<SentinelRedis> {
+  const replicated = await startReplicated(replicaCount, server);
   const config = [
     `sentinel monitor ${MASTER_NAME} 127.0.0.1 ${replicated.primary.port} 2`,
     `sentinel down-after-milliseconds ${MASTER_NAME} 30000`,
@@ -26,7 +26,7 @@ export async function startSentinel(replicaCount = 1): Promise<SentinelRedis> {
     "",
   ].join("\n");
   const sentinels = await Promise.all(
-    Array.from({ length: 3 }, () => startRedis({ tcp: true, config, args: ["--sentinel"] })),
+    Array.from({ length: 3 }, () => startRedis({ tcp: true, config, args: ["--sentinel"], server })),
   );
   const clients = sentinels.map(({ url }) => new Redis(url));
   const field = async (client: Redis, name: string) => {
