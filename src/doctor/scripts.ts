@@ -57,9 +57,8 @@ async function slots(asker: Asker, key: string, isCluster: boolean): Promise<Che
   if (!isRefused) return { name, verdict: "good", text: "one script call may have keys of several slots", facts };
   return {
     name,
-    verdict: "degraded",
-    text: "the server refuses scripts over keys of several slots, although it is no cluster for its clients",
-    advice: "Connect with a cluster's client, if the server supports it.",
+    verdict: "note",
+    text: "the server refuses scripts over keys of several slots; oriel then sends one script call for each slot",
     facts,
   };
 }

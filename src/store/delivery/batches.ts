@@ -24,12 +24,12 @@ const afterMicrotasks: Schedule =
 /**
  * Gathers the calls of one turn of the event loop and sends them in batches, by operation and in the order of the
  * calls. A batch is one script call: at most 256 keys and 1 MiB or the operation's own bound, or a single call. In a
- * cluster a batch has the keys of one slot. A full batch is sent at once, so that the server works on it during the
+ * cluster, and on a server that has refused keys of several slots, a batch has the keys of one slot. A full batch is sent at once, so that the server works on it during the
  * turn.
  */
 export class Batches {
   readonly #send: (calls: Call[]) => void;
-  readonly #slotOf: ((key: string) => number) | undefined;
+  #slotOf: ((key: string) => number) | undefined;
   readonly #maxBytes: number;
   readonly #coalescer: Coalescer<Turn>;
 
@@ -53,6 +53,11 @@ export class Batches {
         for (const groups of turn.values()) for (const { calls } of groups.values()) send(calls);
       },
     });
+  }
+
+  /** From now on a batch has the keys of one slot. */
+  splitBySlot(slotOf: (key: string) => number): void {
+    this.#slotOf = slotOf;
   }
 
   add(call: Call): void {

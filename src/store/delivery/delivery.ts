@@ -7,6 +7,7 @@ import type { Outage } from "../health/outage.ts";
 import { isAnswer } from "../health/probe.ts";
 import { isFinal, reasonOf } from "../health/reason.ts";
 import { OUT_OF_MEMORY } from "../refusal.ts";
+import { slotOf } from "../slot.ts";
 import type { Call } from "./call.ts";
 import { type ScriptClient, ServerError } from "./client.ts";
 import { Unconfirmed } from "./confirmation.ts";
@@ -21,11 +22,16 @@ export interface DeliveryOptions {
   health: Health;
   deadlineMs: number;
   scriptOf: ScriptOf;
+  /** Called when the server refuses a call because its keys are in several slots. Later batches have one slot each. */
+  onSeveralSlots(): void;
 }
 
 /** Errors after which nothing was changed and a later attempt may succeed. */
 const TRY_LATER =
   /^(TRYAGAIN|MOVED|ASK|CLUSTERDOWN|READONLY|LOADING|MASTERDOWN|BUSY|NOREPLICAS|MISCONF)\b|Too many Cluster redirections/;
+
+/** The answers of a server with slots behind a client that does not know them. Nothing was run. */
+const SEVERAL_SLOTS = /CROSSSLOT|same slot|different slots/i;
 
 /**
  * Sends calls of one operation to the server as one script call and settles each. It repeats the call until the
@@ -36,6 +42,7 @@ const TRY_LATER =
  *   not loaded, as the server is full      │ send the script's text (nothing was run)
  *   not loaded, refused for good           │ reject
  *   not now (TRYAGAIN, READONLY, ...)      │ wait with jitter, send again (nothing was run); TRYAGAIN splits the call
+ *   keys of several slots (CROSSSLOT)       │ split by slot, send again (nothing was run)
  *   never written                          │ wait for the connection, send
  *   answered, replicas did not confirm     │ as no answer
  *   the server is down (store/health/health.ts)│ reject at once
@@ -116,6 +123,10 @@ export async function deliver(
       } else if (message.startsWith("TRYAGAIN") && open.length > 1) {
         await Promise.all(open.map((call) => deliver([call], options, deadlineAtMs)));
         return;
+      } else if (SEVERAL_SLOTS.test(message) && slotsOf(open).length > 1) {
+        options.onSeveralSlots();
+        await Promise.all(slotsOf(open).map((calls) => deliver(calls, options, deadlineAtMs)));
+        return;
       } else if (!TRY_LATER.test(message)) {
         const text = `the server refused ${refused ? "to load " : ""}the script (${message})`;
         return failWith(open, text, cause, false);
@@ -141,6 +152,18 @@ export async function deliver(
     if (cause instanceof ServerError && leftMs() - pauseMs < deadlineMs / 20) return failLate(open, deadlineMs, cause);
     await pause(pauseMs);
   }
+}
+
+/** The calls by the slot of their keys, in order. */
+function slotsOf(calls: readonly Call[]): Call[][] {
+  const slots = new Map<number, Call[]>();
+  for (const call of calls) {
+    const slot = slotOf(call.keys[0]!);
+    const known = slots.get(slot);
+    if (known) known.push(call);
+    else slots.set(slot, [call]);
+  }
+  return [...slots.values()];
 }
 
 type Failure = [code: "DEADLINE" | "UNAVAILABLE" | "OVERLOADED", text: string, transient: boolean];

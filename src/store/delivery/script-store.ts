@@ -9,6 +9,7 @@ import { Health } from "../health/health.ts";
 import { emitOnce, watchAppendOnly, watchEviction } from "../health/warnings.ts";
 import { checkPrefix, keyOf } from "../keys.ts";
 import { storeFull } from "../memory/full.ts";
+import { slotOf } from "../slot.ts";
 import { Aged } from "./aged.ts";
 import { Batches } from "./batches.ts";
 import { Call } from "./call.ts";
@@ -73,7 +74,8 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
   if (onWarning) watchEviction(connection, onWarning);
   const health = new Health(connection, deadlineMs);
   const scriptOf = options.scriptOf ?? ((operation) => operation.script);
-  const delivery = { client: connection, health, deadlineMs, scriptOf };
+  const onSeveralSlots = () => batches.splitBySlot(slotOf);
+  const delivery = { client: connection, health, deadlineMs, scriptOf, onSeveralSlots };
 
   const underWay = new Set<Promise<void>>();
   const isAlone = () => pendingCalls === 1;

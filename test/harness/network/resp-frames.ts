@@ -42,3 +42,16 @@ export class Frames {
 export function commandName(frame: Buffer): string {
   return (/^\*\d+\r\n\$\d+\r\n(\S+)\r\n/.exec(frame.toString("latin1", 0, 64))?.[1] ?? "").toUpperCase();
 }
+
+/** The words of a command, which is an array of bulk strings. */
+export function commandWords(frame: Buffer): Buffer[] {
+  const words: Buffer[] = [];
+  let at = frame.indexOf(LINE_FEED) + 1;
+  while (at < frame.length) {
+    const feed = frame.indexOf(LINE_FEED, at);
+    const length = Number(frame.toString("latin1", at + 1, feed - 1));
+    words.push(frame.subarray(feed + 1, feed + 1 + length));
+    at = feed + 1 + length + 2;
+  }
+  return words;
+}
