@@ -20,6 +20,8 @@ export interface RedisCluster {
   giveSlot(slot: number, node: number): Promise<void>;
   /** Moves a slot and its keys, key by key, as resharding does under load. */
   moveSlot(slot: number, node: number): Promise<void>;
+  /** Moves a range of slots of one node as a whole, by the server's own command: Redis 8.4 or later, Valkey 9 or later. */
+  migrateSlots(from: number, to: number, node: number): Promise<void>;
   /** Makes a replica the primary: agreed with the primary, or by itself where that one is gone ("TAKEOVER"). */
   failover(replica: number, how?: "TAKEOVER"): Promise<void>;
   /** After how long a silent node is taken for dead; long at first, so that a busy machine changes nothing. */
@@ -123,6 +125,16 @@ export async function startCluster(count: number, replicasOfEach = 0, server?: s
           await clients[owner]!.call("MIGRATE", "127.0.0.1", String(nodes[node]!.port), key, "0", "5000");
       }
       await assign(slot, node);
+    },
+    async migrateSlots(from, to, node) {
+      const owner = await ownerOfSlot(from);
+      const help = String(await call(owner, "HELP"));
+      if (help.includes("MIGRATESLOTS")) await call(owner, "MIGRATESLOTS", "SLOTSRANGE", from, to, "NODE", ids[node]!);
+      else await call(node, "MIGRATION", "IMPORT", from, to);
+      await until("the slots have moved", async () => {
+        const owners = await Promise.all([from, to].map(ownerOfSlot));
+        return owners.every((each) => each === node);
+      });
     },
     async failover(replica, how) {
       if (how) await call(replica, "FAILOVER", how);
