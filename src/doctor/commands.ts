@@ -9,6 +9,9 @@ import * as queue from "../generated/scripts/queue.ts";
 import * as summary from "../generated/scripts/summary.ts";
 import type { Script } from "../store/contract.ts";
 
+/** A call by redis.call, redis.pcall, or a local name of one of them. */
+const CALL = /\b(?:p?call|try)\(\s*["']([A-Z]+)["']/g;
+
 /** The commands that the scripts of each structure send, in alphabetical order. */
 export const COMMANDS_OF: Readonly<Record<string, readonly string[]>> = {
   Series: commandsIn(journal, summary),
@@ -23,6 +26,6 @@ export const COMMANDS_OF: Readonly<Record<string, readonly string[]>> = {
 
 function commandsIn(...rooms: readonly Record<string, Script>[]): string[] {
   const texts = rooms.flatMap((room) => Object.values(room).map(({ text }) => text));
-  const all = texts.flatMap((text) => [...text.matchAll(/redis\.p?call\(\s*["'](\w+)/g)].map(([, name = ""]) => name));
+  const all = texts.flatMap((text) => [...text.matchAll(CALL)].map(([, name = ""]) => name));
   return [...new Set(all.map((name) => name.toUpperCase()))].sort();
 }

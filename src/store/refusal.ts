@@ -33,9 +33,10 @@ const BEFORE_ANY_WRITE = /^(OOM|READONLY|MISCONF|NOREPLICAS|MASTERDOWN|WRONGTYPE
 /**
  * Errors of commands that the server refused to run. For a command or key that the ACL forbids to a script, Redis 7.0
  * answers "ERR The user executing the script can't ...". Redis 7.2 and Valkey answer "ERR ACL failure in script: ...".
+ * For a command that the server does not have, scripts get "ERR Unknown Redis command called from script".
  */
 const REFUSED_COMMAND =
-  /^(READONLY|MISCONF|NOREPLICAS|MASTERDOWN|NOPERM|UNKILLABLE) |^ERR (The user executing|ACL failure)|non.local key/;
+  /^(READONLY|MISCONF|NOREPLICAS|MASTERDOWN|NOPERM|UNKILLABLE) |^ERR (The user executing|ACL failure|[Uu]nknown (\w+ )?command|This \w+ command is not allowed)|non.local key/;
 
 /**
  * Returns the error for one call's { code, text } reply. For "ERROR", the wrapper caught an error: the step stopped and
@@ -43,16 +44,20 @@ const REFUSED_COMMAND =
  * unanswered attempt of the same call may have run.
  */
 export function errorOfReply(keys: readonly string[], code: string, text: string, alreadyApplied: boolean): OrielError {
-  const isKnown = CODES.has(code);
-  const applied = !alreadyApplied && (isKnown || code === "UNDONE" || BEFORE_ANY_WRITE.test(text)) ? "no" : "unknown";
-  if (code === "CORRUPT") return corruptError(keys[0]!, text, { applied });
+  // A step may take the refusal of a read for a damaged value.
+  const said = text.replace(/^.* is damaged: /s, "");
+  const isRefusal = REFUSED_COMMAND.test(said);
+  const isKnown = CODES.has(code) && !(code === "CORRUPT" && isRefusal);
+  const applied =
+    !alreadyApplied && (CODES.has(code) || code === "UNDONE" || BEFORE_ANY_WRITE.test(text)) ? "no" : "unknown";
+  if (code === "CORRUPT" && isKnown) return corruptError(keys[0]!, text, { applied });
   if (isKnown) return new OrielError(code as OrielErrorCode, text, { transient: TRANSIENT.has(code), applied });
-  const cause = new Error(text);
+  const cause = new Error(said);
   if (text.startsWith("OOM ")) return new OrielError("OVERLOADED", OUT_OF_MEMORY, { cause, transient: true, applied });
   // The server refused a command for now, for instance because a slot is moving to another node.
-  if (REFUSED_COMMAND.test(text)) {
+  if (isRefusal) {
     const reason = reasonOf(cause);
-    const detail = reason?.text ?? `Redis stopped the step (${text})`;
+    const detail = reason?.text ?? `Redis stopped the step (${said})`;
     return new OrielError("UNAVAILABLE", detail, { cause, transient: reason?.isTransient ?? true, applied });
   }
   // WRONGTYPE comes from a step's first read. Any other error means a value that no step of oriel wrote.

@@ -32,7 +32,7 @@ test("the doctor has the README's keys and channels, and enough arguments for ea
   expect(CHANNEL_FAMILIES.map((family) => `${family}oriel:*`)).toEqual(families("&"));
   // Redis checks the number of arguments before the rights.
   const inLua = sourceFiles(["lua"], [".lua"]).flatMap(({ text }) => [
-    ...text.matchAll(/redis\.p?call\(\s*["']([A-Z]+)["']/g),
+    ...text.matchAll(/\b(?:p?call|try)\(\s*["']([A-Z]+)["']/g),
   ]);
   const commands = new Set(inLua.map(([, name]) => name!));
   expect(new Set(Object.values(COMMANDS_OF).flat())).toEqual(commands);

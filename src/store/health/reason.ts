@@ -24,7 +24,7 @@ const OF_ANY_STORE: Reasons = [
     "the user's ACL rules do not allow this ($&); give the user the rules in oriel's README",
   ],
   [
-    /^ERR unknown command.*/i,
+    /^ERR (?:unknown (?:\w+ )?command|This \w+ command is not allowed).*/i,
     "configuration",
     "the server does not know a command ($&); use Redis 7 or later, or Valkey, without renamed commands",
   ],
