@@ -9,8 +9,44 @@ import * as queue from "../generated/scripts/queue.ts";
 import * as summary from "../generated/scripts/summary.ts";
 import type { Script } from "../store/contract.ts";
 
-/** A call by redis.call, redis.pcall, or a local name of one of them. */
-const CALL = /\b(?:p?call|try)\(\s*["']([A-Z]+)["']/g;
+/**
+ * The arguments of each command after the key, which is a string "0" with an expiry. No command of a list changes it:
+ * commands for hashes and sorted sets answer WRONGTYPE.
+ */
+export const AFTER_KEY: Readonly<Record<string, readonly string[]>> = {
+  APPEND: [""],
+  DEL: [],
+  EXISTS: [],
+  GET: [],
+  GETRANGE: ["0", "0"],
+  HDEL: ["f"],
+  HEXISTS: ["f"],
+  HGET: ["f"],
+  HINCRBY: ["f", "1"],
+  HMGET: ["f"],
+  HSCAN: ["0"],
+  HSET: ["f", "1"],
+  INCRBY: ["0"],
+  PEXPIRETIME: [],
+  PTTL: [],
+  SETRANGE: ["0", ""],
+  STRLEN: [],
+  TYPE: [],
+  ZADD: ["1", "m"],
+  ZCOUNT: ["0", "0"],
+  ZMSCORE: ["m"],
+  ZRANGE: ["0", "0"],
+  ZREM: ["m"],
+  ZREMRANGEBYSCORE: ["1", "0"],
+  ZREVRANGE: ["0", "0"],
+  ZSCORE: ["m"],
+};
+
+/** Commands whose probe has other arguments. */
+export const OTHERS = ["COPY", "PEXPIREAT", "PUBLISH", "RENAME", "SET", "TIME"];
+
+/** A call by redis.call or another name of it, as minifiers leave it. */
+const CALL = /\w\(\s*["']([A-Z]+)["']/g;
 
 /** The commands that the scripts of each structure send, in alphabetical order. */
 export const COMMANDS_OF: Readonly<Record<string, readonly string[]>> = {
@@ -26,6 +62,6 @@ export const COMMANDS_OF: Readonly<Record<string, readonly string[]>> = {
 
 function commandsIn(...rooms: readonly Record<string, Script>[]): string[] {
   const texts = rooms.flatMap((room) => Object.values(room).map(({ text }) => text));
-  const all = texts.flatMap((text) => [...text.matchAll(CALL)].map(([, name = ""]) => name));
-  return [...new Set(all.map((name) => name.toUpperCase()))].sort();
+  const names = texts.flatMap((text) => [...text.matchAll(CALL)].map(([, name = ""]) => name));
+  return [...new Set(names)].filter((name) => name in AFTER_KEY || OTHERS.includes(name)).sort();
 }

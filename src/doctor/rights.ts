@@ -1,5 +1,5 @@
 import { type Check, isMissing } from "./check.ts";
-import { COMMANDS_OF } from "./commands.ts";
+import { AFTER_KEY, COMMANDS_OF } from "./commands.ts";
 import type { Asker } from "./connection.ts";
 
 /** The beginnings of all keys that oriel writes, before the store's prefix. */
@@ -9,38 +9,6 @@ export const CHANNEL_FAMILIES = ["due:", "unlock:"];
 
 /** How long a probe's key lives if it cannot be deleted. */
 export const KEY_LIFE_MS = 10_000;
-
-/**
- * The arguments of each command after the key, which is a string "0" with an expiry. No command of a list changes it:
- * commands for hashes and sorted sets answer WRONGTYPE.
- */
-export const AFTER_KEY: Readonly<Record<string, readonly string[]>> = {
-  APPEND: [""],
-  DEL: [],
-  EXISTS: [],
-  GET: [],
-  GETRANGE: ["0", "0"],
-  HDEL: ["f"],
-  HEXISTS: ["f"],
-  HGET: ["f"],
-  HINCRBY: ["f", "1"],
-  HMGET: ["f"],
-  HSCAN: ["0"],
-  HSET: ["f", "1"],
-  INCRBY: ["0"],
-  PEXPIRETIME: [],
-  PTTL: [],
-  SETRANGE: ["0", ""],
-  STRLEN: [],
-  TYPE: [],
-  ZADD: ["1", "m"],
-  ZCOUNT: ["0", "0"],
-  ZMSCORE: ["m"],
-  ZRANGE: ["0", "0"],
-  ZREM: ["m"],
-  ZREVRANGE: ["0", "0"],
-  ZSCORE: ["m"],
-};
 
 /**
  * Checks the user's rights with every command of every structure, on one key of its own, and on each family of keys.

@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { findValkey } from "../../scripts/find-programs.mjs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type FoundServer, findServers } from "../../scripts/servers/find.mjs";
 import { startCluster } from "../harness/servers/redis-cluster.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { startReplicated } from "../harness/servers/replicas.ts";
@@ -120,13 +120,17 @@ test("a cluster is examined from one node, and all primaries' settings are", asy
   }
 });
 
-test.runIf(findValkey() !== undefined)("Valkey has its own name and version", async () => {
-  const valkey = await startRedis({ tcp: true, server: findValkey()! });
-  try {
-    const { status, report, findings } = await reportOf(valkey.url);
-    expect(report.server).toMatchObject({ product: "Valkey", version: expect.stringMatching(/^\d+\.\d+/) });
-    expect({ status, findings }).toEqual({ status: 1, findings: { persistence: "degraded" } });
-  } finally {
-    await valkey.stop();
-  }
+describe.each(findServers())("on $name", (found) => {
+  test.runIf("path" in found)("its name and version, and nothing is missing", async () => {
+    const { path, product, version } = found as FoundServer;
+    const { url, stop } = await startRedis({ tcp: true, server: path });
+    try {
+      const { status, report, findings } = await reportOf(url);
+      expect(report.server!.product.toLowerCase()).toBe(product.toLowerCase());
+      expect(report.server!.version).toBe(version);
+      expect({ status, findings }).toEqual({ status: 1, findings: { persistence: "degraded" } });
+    } finally {
+      await stop();
+    }
+  });
 });
