@@ -2,7 +2,7 @@ import { randomU32 } from "../random.ts";
 import { ServerError } from "../store/delivery/client.ts";
 import { redacted } from "../store/secrets.ts";
 import { adviceOf, type Check, type Verdict, wordsOf, worstOf } from "./check.ts";
-import { Asker, type DoctorTarget, Unanswered } from "./connection.ts";
+import { Asker, type DoctorTarget, type NodeAddress, Unanswered } from "./connection.ts";
 import { fieldsOf, majorOf, type ServerName, serverNameOf } from "./facts.ts";
 import { messages } from "./messages.ts";
 import { type Mode, modeOf } from "./mode.ts";
@@ -76,8 +76,8 @@ class Visit {
     if (pong instanceof ServerError || mode === "sentinel" || mode === "replica") return;
     const tag = `oriel-doctor-${randomU32().toString(36)}${randomU32().toString(36)}`;
     const key = `${this.#target.prefix}{${tag}}`;
-    const owner = await ownerOf(asker, key, this.#target);
-    if (owner !== asker) this.#opened.push(owner);
+    const node = await ownerOf(asker, key);
+    const owner = node ? this.#open(node) : asker;
     const { latency, clock, nowMs } = await timing(owner);
     const written = await writes(owner, key);
     this.#checks.push(written);
@@ -85,7 +85,7 @@ class Visit {
       mode === "cluster" && primaries.length > 0 ? await this.#infos(primaries) : [{ address: undefined, info }];
     this.#checks.push(...settingsChecks(nodes));
     this.#checks.push(...(await scriptsChecks(owner, key, mode === "cluster")));
-    this.#checks.push(await argumentsCheck(() => this.#open()));
+    this.#checks.push(await argumentsCheck(key, () => this.#open(node)));
     this.#checks.push(await messages(owner, key, () => this.#open()));
     if (written.verdict === "good") this.#checks.push(await rights(owner, this.#target.prefix, tag, nowMs));
     this.#checks.push(clock, latency);
@@ -107,8 +107,8 @@ class Visit {
     for (const { connection } of this.#opened) connection.close();
   }
 
-  #open(): Asker {
-    const asker = new Asker(this.#target.open(), this.#deadlineMs);
+  #open(node?: NodeAddress): Asker {
+    const asker = new Asker(this.#target.open(node), this.#deadlineMs);
     this.#opened.push(asker);
     return asker;
   }
@@ -147,13 +147,11 @@ class Visit {
     };
   }
 
-  async #infos(primaries: readonly { host: string | undefined; port: number }[]): Promise<NodeInfo[]> {
+  async #infos(primaries: readonly NodeAddress[]): Promise<NodeInfo[]> {
     return Promise.all(
-      primaries.slice(0, MAX_NODES).map(async (node) => {
-        const asker = new Asker(this.#target.open(node), this.#deadlineMs);
-        this.#opened.push(asker);
-        return { address: `${node.host ?? ""}:${node.port}`, info: await asker.info() };
-      }),
+      primaries
+        .slice(0, MAX_NODES)
+        .map(async (node) => ({ address: `${node.host ?? ""}:${node.port}`, info: await this.#open(node).info() })),
     );
   }
 

@@ -8,16 +8,16 @@ export const NEEDED_ARGUMENTS = 3 + 256 * (1 + 7);
 /** The probe asks for no more. */
 const PROBED_ARGUMENTS = 10_000;
 
-/** Checks what scripts may do. `key` is a key of the probe in a slot that the server has. */
+/** Checks what scripts may do. Each call has a key, because some servers refuse others. `key` is a key of the probe in a slot that the server has. */
 export async function scriptsChecks(asker: Asker, key: string, isCluster: boolean): Promise<Check[]> {
-  const scripts = await script(asker);
+  const scripts = await script(asker, key);
   if (scripts.verdict === "unusable") return [scripts];
-  return [scripts, await undeclared(asker, key), await slots(asker, key, isCluster), await functions(asker)];
+  return [scripts, await undeclared(asker, key), await slots(asker, key, isCluster), await functions(asker, key)];
 }
 
-async function script(asker: Asker): Promise<Check> {
+async function script(asker: Asker, key: string): Promise<Check> {
   const name = "scripts";
-  const reply = await asker.ask("EVAL", "#!lua\nreturn _VERSION", "0");
+  const reply = await asker.ask("EVAL", "#!lua\nreturn _VERSION", "1", key);
   if (reply instanceof ServerError) {
     const text = `the server refuses to run scripts that begin with #!lua: ${wordsOf(reply)}`;
     return { name, verdict: "unusable", text, advice: "Use Redis 7 or later, or Valkey.", ...adviceOf(reply) };
@@ -70,9 +70,12 @@ function otherSlot(key: string): string {
 }
 
 /** Asks for a function that does not exist, and loads a library that no server accepts. */
-async function functions(asker: Asker): Promise<Check> {
+async function functions(asker: Asker, key: string): Promise<Check> {
   const name = "functions";
-  const replies = [await asker.ask("FCALL", "oriel_doctor", "0"), await asker.ask("FUNCTION", "LOAD", "no library")];
+  const replies = [
+    await asker.ask("FCALL", "oriel_doctor", "1", key),
+    await asker.ask("FUNCTION", "LOAD", "no library"),
+  ];
   const refused = replies.find(isMissing);
   if (!refused)
     return { name, verdict: "good", text: 'scripting: "functions" is available', facts: { available: true } };
@@ -88,12 +91,12 @@ async function functions(asker: Asker): Promise<Check> {
  * Finds the largest number of arguments by commands that change nothing. `another` opens a connection, because a server
  * may close the one that exceeds its bound.
  */
-export async function argumentsCheck(another: () => Asker): Promise<Check> {
+export async function argumentsCheck(key: string, another: () => Asker): Promise<Check> {
   const name = "arguments";
   const accepts = async (count: number) => {
     const asker = another();
     try {
-      const words = ["EVAL", "#!lua\nreturn 1", "0"];
+      const words = ["EVAL", "#!lua\nreturn 1", "1", key];
       const reply = await asker.ask(...words, ...new Array<string>(count - words.length).fill("0"));
       return !(reply instanceof ServerError);
     } catch {
@@ -106,7 +109,7 @@ export async function argumentsCheck(another: () => Asker): Promise<Check> {
     const text = `one command may have ${PROBED_ARGUMENTS} arguments; oriel sends at most ${NEEDED_ARGUMENTS}`;
     return { name, verdict: "good", text, facts: { atLeast: PROBED_ARGUMENTS } };
   }
-  let [accepted, refused] = [3, PROBED_ARGUMENTS];
+  let [accepted, refused] = [4, PROBED_ARGUMENTS];
   while (refused - accepted > 1) {
     const middle = (accepted + refused) >> 1;
     if (await accepts(middle)) accepted = middle;

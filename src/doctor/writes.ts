@@ -2,7 +2,7 @@ import { OrielError } from "../errors.ts";
 import { Lock } from "../lock/lock.ts";
 import { ServerError } from "../store/delivery/client.ts";
 import { adviceOf, type Check, wordsOf } from "./check.ts";
-import { Asker, type DoctorTarget } from "./connection.ts";
+import type { Asker, DoctorTarget, NodeAddress } from "./connection.ts";
 import { KEY_LIFE_MS } from "./rights.ts";
 
 /** Writes the probe's key, which expires. */
@@ -15,13 +15,11 @@ export async function writes(asker: Asker, key: string): Promise<Check> {
   return { name, verdict: "unusable", text, ...adviceOf(reply), facts };
 }
 
-/** The connection to the node that has `key`, which MOVED names in a cluster. */
-export async function ownerOf(asker: Asker, key: string, target: DoctorTarget): Promise<Asker> {
+/** The node that has `key`, which MOVED names in a cluster. Undefined if it is the connected one. */
+export async function ownerOf(asker: Asker, key: string): Promise<NodeAddress | undefined> {
   const reply = await asker.ask("EXISTS", key);
   const moved = reply instanceof ServerError ? /^MOVED \d+ (.*):(\d+)$/.exec(reply.message) : null;
-  if (!moved) return asker;
-  const [, host = "", port] = moved;
-  return new Asker(target.open({ host: host || undefined, port: Number(port) }), asker.deadlineMs);
+  return moved ? { host: moved[1] || undefined, port: Number(moved[2]) } : undefined;
 }
 
 /** Acquires and releases a lock, as a program does, by oriel's own steps. */
