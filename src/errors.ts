@@ -97,7 +97,7 @@ export function argumentError(argument: string, value: unknown, allowed: string)
 
 const DAMAGED = "the value of the key ";
 /** Most keys that one message names. */
-const MAX_NAMED = 3;
+const MAX_NAMED = 4;
 
 /**
  * The error for a value under `key` that cannot be read. `what` says why. If `what` already names a key in the same

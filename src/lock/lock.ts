@@ -11,9 +11,8 @@ import {
   watchdogLeaseMsOf,
 } from "./lock-options.ts";
 import { LockSet } from "./lock-set.ts";
-import { type LockState, stateOf } from "./lock-state.ts";
+import { type LockState, readState } from "./lock-state.ts";
 import { exclusive } from "./steps/hold-steps.ts";
-import { inspect } from "./steps/inspect.ts";
 import { lockKeyOf } from "./steps/keys.ts";
 import { release } from "./steps/release.ts";
 import { grantOf } from "./wait-queue.ts";
@@ -97,16 +96,12 @@ export class Lock {
 
   /** Resolves with true if anyone holds the lock now, this process or another. Others may acquire or release it at any time. */
   isHeld(): Promise<boolean> {
-    return this.#at.run(
-      "isHeld",
-      async () => (await this.#store.run(inspect, this.#key, undefined)).token !== "",
-      "no",
-    );
+    return this.#at.run("isHeld", async () => (await readState(this.#store, this.#key)).state.isHeld, "no");
   }
 
   /** Reads who holds the lock, for how long, and how many processes wait. For operators and dashboards. One round trip. */
   inspect(): Promise<LockState> {
-    return this.#at.run("inspect", async () => stateOf(await this.#store.run(inspect, this.#key, undefined)), "no");
+    return this.#at.run("inspect", async () => (await readState(this.#store, this.#key)).state, "no");
   }
 
   /**
@@ -120,8 +115,8 @@ export class Lock {
       const { fence } = options;
       if (fence !== undefined && !(Number.isSafeInteger(fence) && fence > 0))
         throw argumentError("fence", fence, "a fence, which is an integer from 1 to 2^53 - 1");
-      const { token, fence: itsFence } = await this.#store.run(inspect, this.#key, undefined);
-      if (token === "" || (fence !== undefined && fence !== itsFence)) return false;
+      const { token, state } = await readState(this.#store, this.#key);
+      if (!state.isHeld || (fence !== undefined && fence !== state.fence)) return false;
       // The token proves that no later hold is released.
       return this.#store.run(release, this.#key, { token, id: "", isNext: false, isForced: true });
     });

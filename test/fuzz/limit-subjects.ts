@@ -6,7 +6,6 @@ import {
   gcra,
   Limiter,
   type LimiterOptions,
-  Lock,
   leakyBucket,
   localDecisions,
   slidingWindow,
@@ -87,43 +86,6 @@ export const leasingLimiter = limiterSubject("limiter with leases", POLICIES, {
   denyCache: 50,
   onStoreError: localDecisions(),
 });
-
-export const lock: Subject = {
-  name: "lock",
-  called: /lock/i,
-  drives: ["Lock"],
-  keys: [/^(mutex|fence|waiting):oriel:\{NAME\}$/],
-  open(store, key): Driven {
-    const own = new Lock(store, key);
-    const left = new AbortController();
-    return {
-      reported: [],
-      async seed() {
-        await own.tryLock({ lease: "10m" });
-        new Lock(store, key).tryLock({ wait: "1m", signal: left.signal }).catch(() => {});
-        await new Promise((resolve) => setTimeout(resolve, 100)); // it waits in the queue
-      },
-      asks: {
-        tryLock: async () => (await own.tryLock())?.release(),
-        "tryLock and wait": async () => (await own.tryLock({ wait: 50, lease: "1s" }))?.release(),
-        extend: async () => {
-          const held = await own.tryLock({ lease: "1s" });
-          await held?.extend("2s");
-          await held?.release();
-        },
-        withLock: () => own.withLock(() => 1, { wait: 50 }),
-      },
-      async check() {
-        const free = new Lock(store, `${key}free`);
-        const held = await free.tryLock();
-        expectEqual("lock: extended", await held!.extend("1m"), true);
-        expectEqual("lock: held twice", await new Lock(store, `${key}free`).tryLock(), null);
-        expectEqual("lock: released", await held!.release(), true);
-      },
-      close: async () => left.abort(),
-    };
-  },
-};
 
 export const breaker: Subject = {
   name: "breaker",

@@ -1,4 +1,5 @@
-import { breaker, fleet, leasingLimiter, limiter, lock } from "./limit-subjects.ts";
+import { breaker, fleet, leasingLimiter, limiter } from "./limit-subjects.ts";
+import { lock, readWriteLock } from "./lock-subjects.ts";
 import type { Subject } from "./subject.ts";
 import { eventSeries, lockedWindow, passingSeries, series } from "./window-subjects.ts";
 import { counters, queue } from "./work-subjects.ts";
@@ -12,6 +13,7 @@ export const SUBJECTS: readonly Subject[] = [
   limiter,
   leasingLimiter,
   lock,
+  readWriteLock,
   breaker,
   fleet,
   counters,

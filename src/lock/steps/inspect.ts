@@ -1,32 +1,30 @@
-import { corruptError } from "../../errors.ts";
 import {
-  HEAD_LENGTH,
-  ID_LENGTH,
   INSPECTED_BYTES,
   INSPECTED_FENCE_BYTES_AT,
   INSPECTED_LEFT_MS_AT,
   INSPECTED_NOW_MS_AT,
   INSPECTED_TOKEN_BYTES_AT,
-  PLACE_LENGTH,
 } from "../../generated/layouts/lock.ts";
 import { inspectScript } from "../../generated/scripts/lock.ts";
 import type { Operation } from "../../store/contract.ts";
 import { fenceKeyOf, holdOf, queueKeyOf } from "./keys.ts";
-import { msIn } from "./queue.ts";
 
-export interface Inspected {
+/** The state of a lock as it is stored. */
+export interface StoredState {
   /** "" if the lock is free. */
   token: string;
-  /** Of the last hold; 0 if none is known. */
-  fence: number;
+  /** The last fence in decimal; "" if none is known. */
+  fence: string;
+  /** The queue of waiting processes (lua/lock/queue.lua). */
+  queue: string;
   /** 0 if the lock is free; -1 if the hold never expires. */
   leftMs: number;
-  /** Processes in the queue. */
-  waiting: number;
+  /** When the state was read. */
+  nowMs: number;
 }
 
 /** Reads the state of a lock. lua/lock/inspect.lua states the rules. */
-export const inspect: Operation<void, Inspected> = {
+export const inspect: Operation<void, StoredState> = {
   name: "lock/inspect",
   script: inspectScript,
   arity: 0,
@@ -39,30 +37,22 @@ export const inspect: Operation<void, Inspected> = {
     const tokenEnd = INSPECTED_BYTES + view.getUint32(INSPECTED_TOKEN_BYTES_AT, true);
     const fenceEnd = tokenEnd + view.getUint32(INSPECTED_FENCE_BYTES_AT, true);
     const text = (from: number, to?: number) => new TextDecoder().decode(reply.subarray(from, to));
-    const fence = Number(text(tokenEnd, fenceEnd));
-    if (!Number.isSafeInteger(fence) || fence < 0) throw corruptError("fence", "the last fence is not an integer");
     return {
       token: text(INSPECTED_BYTES, tokenEnd),
-      fence,
+      fence: text(tokenEnd, fenceEnd),
+      queue: text(fenceEnd),
       leftMs: view.getFloat64(INSPECTED_LEFT_MS_AT, true),
-      waiting: waitingIn("waiting", text(fenceEnd), view.getFloat64(INSPECTED_NOW_MS_AT, true)),
+      nowMs: view.getFloat64(INSPECTED_NOW_MS_AT, true),
     };
   },
   local(keys, key, _input, nowMs) {
     const hold = holdOf(keys, key);
     return {
       token: hold?.token ?? "",
-      fence: (keys.get(fenceKeyOf(key)) as number | undefined) ?? 0,
+      fence: String(keys.get(fenceKeyOf(key)) ?? ""),
+      queue: String(keys.get(queueKeyOf(key)) ?? ""),
       leftMs: hold ? hold.expireAtMs - nowMs : 0,
-      waiting: waitingIn(queueKeyOf(key), (keys.get(queueKeyOf(key)) as string | undefined) ?? "", nowMs),
+      nowMs,
     };
   },
 };
-
-/** The number of places in the text of a queue that have not ended. */
-function waitingIn(key: string, text: string, nowMs: number): number {
-  let waiting = 0;
-  for (let at = HEAD_LENGTH; at < text.length; at += PLACE_LENGTH)
-    if (msIn(key, text, at + ID_LENGTH) >= nowMs) waiting++;
-  return waiting;
-}

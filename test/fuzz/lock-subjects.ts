@@ -1,0 +1,92 @@
+import { Lock, ReadWriteLock } from "../../src/entries/index.ts";
+import { expectEqual } from "./expect-equal.ts";
+import type { Driven, Subject } from "./subject.ts";
+
+/** Long enough for a process that waits to stand in the queue. */
+const QUEUED_MS = 100;
+
+const queued = () => new Promise((resolve) => setTimeout(resolve, QUEUED_MS));
+
+export const lock: Subject = {
+  name: "lock",
+  called: /lock/i,
+  drives: ["Lock"],
+  keys: [/^(mutex|fence|waiting):oriel:\{NAME\}$/],
+  open(store, key): Driven {
+    const own = new Lock(store, key);
+    const left = new AbortController();
+    return {
+      reported: [],
+      async seed() {
+        await own.tryLock({ lease: "10m" });
+        new Lock(store, key).tryLock({ wait: "1m", signal: left.signal }).catch(() => {});
+        await queued();
+      },
+      asks: {
+        tryLock: async () => (await own.tryLock())?.release(),
+        "tryLock and wait": async () => (await own.tryLock({ wait: 50, lease: "1s" }))?.release(),
+        extend: async () => {
+          const held = await own.tryLock({ lease: "1s" });
+          await held?.extend("2s");
+          await held?.release();
+        },
+        withLock: () => own.withLock(() => 1, { wait: 50 }),
+        isHeld: () => own.isHeld(),
+        inspect: () => own.inspect(),
+        forceRelease: () => own.forceRelease(),
+      },
+      async check() {
+        const free = new Lock(store, `${key}free`);
+        const held = await free.tryLock();
+        expectEqual("lock: extended", await held!.extend("1m"), true);
+        expectEqual("lock: held twice", await new Lock(store, `${key}free`).tryLock(), null);
+        expectEqual("lock: released", await held!.release(), true);
+      },
+      close: async () => left.abort(),
+    };
+  },
+};
+
+export const readWriteLock: Subject = {
+  name: "read-write lock",
+  called: /lock/i,
+  drives: ["ReadWriteLock"],
+  keys: [/^(mutex|fence|waiting):oriel:\{NAME\}:rw$/, /^oriel:\{NAME\}:rw:readers$/],
+  open(store, key): Driven {
+    const own = new ReadWriteLock(store, key);
+    const left = new AbortController();
+    return {
+      reported: [],
+      async seed() {
+        await own.read.tryLock({ lease: "10m" });
+        // The first writer waits for the reader, with the writers' lock in its hands. The second waits in the queue.
+        for (let i = 0; i < 2; i++) {
+          new ReadWriteLock(store, key).write.tryLock({ wait: "1m", signal: left.signal }).catch(() => {});
+          await queued();
+        }
+      },
+      asks: {
+        "read.tryLock": async () => {
+          const held = await own.read.tryLock({ lease: "1s" });
+          await held?.extend("2s");
+          await held?.release();
+        },
+        "read.tryLock and wait": async () => (await own.read.tryLock({ wait: 50, lease: "1s" }))?.release(),
+        "write.tryLock": async () => (await own.write.tryLock())?.release(),
+        "write.tryLock and wait": async () => (await own.write.tryLock({ wait: 50, lease: "1s" }))?.release(),
+        "read.withLock": () => own.read.withLock(() => 1, { wait: 50 }),
+      },
+      async check() {
+        const free = () => new ReadWriteLock(store, `${key}free`);
+        const [one, two] = [await free().read.tryLock(), await free().read.tryLock()];
+        expectEqual("read-write lock: extended", await one!.extend("1m"), true);
+        expectEqual("read-write lock: written while read", await free().write.tryLock(), null);
+        expectEqual("read-write lock: released", [await one!.release(), await two!.release()], [true, true]);
+        const alone = await free().write.tryLock();
+        expectEqual("read-write lock: read while written", await free().read.tryLock(), null);
+        expectEqual("read-write lock: released by the writer", await alone!.release(), true);
+      },
+      close: async () => left.abort(),
+    };
+  },
+};
