@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import type { ConnectionOptions } from "node:tls";
 import { Redis } from "ioredis";
 import pc from "picocolors";
 import type { Verdict } from "../doctor/check.ts";
@@ -5,7 +7,7 @@ import type { DoctorTarget, NodeAddress } from "../doctor/connection.ts";
 import { examine, type Report } from "../doctor/examine.ts";
 import { httpTarget } from "../doctor/http-connection.ts";
 import { type SingleClient, tcpTarget } from "../doctor/tcp-connection.ts";
-import { httpStore, redisStore } from "../entries/index.ts";
+import { httpStore, redisStore, type TlsOptions } from "../entries/index.ts";
 import { OrielError } from "../errors.ts";
 import { type Duration, durationMs } from "../time.ts";
 import { Output } from "./output.ts";
@@ -19,6 +21,9 @@ export interface DoctorTyped {
   prefix?: string;
   deadline: string;
   json?: boolean;
+  tlsCa?: string;
+  tlsCert?: string;
+  tlsKey?: string;
 }
 
 const STATUS: Partial<Record<Verdict, number>> = { good: 0, degraded: 1 };
@@ -27,7 +32,8 @@ const UNUSABLE = 2;
 /** Examines a server and prints one line for each check. Resolves to 0 (good), 1 (degraded) or 2 (unusable). */
 export async function doctor(typed: DoctorTyped, streams: Streams): Promise<number> {
   const deadlineMs = durationMs("--deadline", typed.deadline as Duration, 10, 60_000);
-  const options = { prefix: typed.prefix ?? "oriel:", deadline: deadlineMs, onWarning: null };
+  const tls = tlsOf(typed);
+  const options = { prefix: typed.prefix ?? "oriel:", deadline: deadlineMs, onWarning: null, ...(tls && { tls }) };
   const output = new Output(streams.stdout);
   const report = await firstAnswer(targetsOf(typed, options), deadlineMs);
   if (typed.json) await output.write(`${JSON.stringify(report)}\n`);
@@ -43,6 +49,23 @@ interface StoreOptions {
   prefix: string;
   deadline: number;
   onWarning: null;
+  tls?: TlsOptions;
+}
+
+/** Reads the files of TLS. The key comes from a file, because every user of the machine can read a process's arguments. */
+function tlsOf({ tlsCa, tlsCert, tlsKey, url }: DoctorTyped): TlsOptions | undefined {
+  if (tlsCa === undefined && tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (url !== undefined)
+    throw new OrielError("ARGUMENT", "--tls-ca, --tls-cert and --tls-key belong to --redis; --url is given");
+  const read = (option: string, path: string | undefined) => {
+    if (path === undefined) return undefined;
+    try {
+      return readFileSync(path, "utf8");
+    } catch (cause) {
+      throw new OrielError("ARGUMENT", `${option} cannot be read: ${(cause as Error).message}`, { cause });
+    }
+  };
+  return { ca: read("--tls-ca", tlsCa), cert: read("--tls-cert", tlsCert), key: read("--tls-key", tlsKey) };
 }
 
 /** The report about the first of a cluster's nodes that answers, else about the last one. */
@@ -75,7 +98,10 @@ function restTarget(url: string, options: StoreOptions): DoctorTarget {
 }
 
 function redisTarget(url: string, urls: readonly string[], options: StoreOptions): DoctorTarget {
+  const { tls, ...others } = options;
+  if (tls) void redisStore(url, options).close(); // throws for files that are no PEM
   const own = new Redis(url, {
+    ...(tls && { tls: tls as ConnectionOptions }),
     lazyConnect: true,
     enableOfflineQueue: false,
     enableReadyCheck: false,
@@ -91,8 +117,8 @@ function redisTarget(url: string, urls: readonly string[], options: StoreOptions
     new Redis({ ...own, host, port }) as SingleClient;
   const openStore = (isCluster: boolean) => {
     if (!isCluster) return redisStore(url, options);
-    const client = clusterClient(urls.join(","));
-    const store = redisStore(client, options);
+    const client = clusterClient(urls.join(","), tls && { redisOptions: { tls: tls as ConnectionOptions } });
+    const store = redisStore(client, others);
     const close = () => store.close().finally(() => client.disconnect());
     return {
       ...store,

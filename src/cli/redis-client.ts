@@ -35,7 +35,7 @@ export function clusterClient(redis: string, options: ClusterOptions = {}): Clus
       ...options.redisOptions,
       ...(username !== "" && { username: decodeURIComponent(username) }),
       ...(password !== "" && { password: decodeURIComponent(password) }),
-      ...(protocol === "rediss:" && { tls: {} }),
+      ...(protocol === "rediss:" && { tls: options.redisOptions?.tls ?? {} }),
     },
   }).on("error", () => {}); // failing commands reject with it
 }

@@ -26,7 +26,7 @@ export function tcpTarget(
 /** A connection over TCP. It connects with its first command. */
 function tcpConnection(client: SingleClient): Connection {
   const { secrets, isTls } = factsOf(client);
-  const lastError = new LastError(isTls ? NO_TLS : UNREACHED);
+  const lastError = new LastError(isTls ? NO_TLS : UNREACHED, isTls);
   const refused = deferred<never>();
   refused.promise.catch(() => {});
   client.on("error", (error) => {

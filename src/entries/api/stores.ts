@@ -24,5 +24,6 @@ export type { MemoryStore, MemoryStoreOptions } from "../../store/memory/memory.
 export type { RedisClient, RedisStoreOptions } from "../../store/redis/client-store.ts";
 export type { IoredisClient } from "../../store/redis/ioredis-client.ts";
 export type { NodeRedisClient, NodeRedisCluster, SendOptions } from "../../store/redis/node-redis-client.ts";
+export type { Pem, TlsOptions } from "../../store/redis/tls.ts";
 export { type Clock, type Closed, type Duration, parseDuration } from "../../time.ts";
 export { memoryStore } from "../memory-store.ts";

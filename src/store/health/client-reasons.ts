@@ -4,6 +4,8 @@ import type { Reasons } from "./reason.ts";
 export const SILENT = "the server accepts connections and does not answer";
 export const CLOSES =
   "the server closes connections without an answer; it may expect TLS on this port (rediss://, or the option tls)";
+export const CLOSES_TLS =
+  "the server closes TLS connections without an answer; it may want another client's certificate (tls: { cert, key })";
 export const UNREACHED = "no connection to the server is open yet";
 export const STORE_CLOSED = "the store was closed";
 export const NO_TLS = "the server does not answer the TLS handshake; it may speak no TLS on this port (redis://)";
@@ -18,6 +20,7 @@ export const NOT_WHOLE =
 export const CLIENT_REASONS: Reasons = [
   [SILENT, "passing", SILENT],
   [CLOSES, "passing", CLOSES],
+  [CLOSES_TLS, "passing", CLOSES_TLS],
   [UNREACHED, "passing", UNREACHED],
   [NO_NODE, "passing", NO_NODE],
   [NOT_WHOLE, "passing", NOT_WHOLE],
@@ -61,6 +64,36 @@ export const CLIENT_REASONS: Reasons = [
     /.*as reply type byte.*|.*Unknown RESP type.*/,
     "configuration",
     "not a Redis server: its answers are not in Redis' protocol",
+  ],
+  [
+    /self.signed certificate.*|unable to (?:verify the first certificate|get (?:local )?issuer certificate)/i,
+    "configuration",
+    "the server's TLS certificate is not trusted ($&); pass the CA that signed it (tls: { ca }, or NODE_EXTRA_CA_CERTS)",
+  ],
+  [
+    /[^.]*\baltnames: Host: .*/i,
+    "configuration",
+    "the server's TLS certificate is that of another host ($&); use its host name, or pass it (tls: { servername })",
+  ],
+  [
+    /alert certificate required/,
+    "configuration",
+    "the server requires a client's certificate ($&); pass one (tls: { cert, key })",
+  ],
+  [
+    /alert (?:unknown ca|bad certificate|(?:unsupported |no )certificate|certificate (?:revoked|expired|unknown))/,
+    "configuration",
+    "the server does not trust this client's certificate ($&); pass one that its CA has signed (tls: { cert, key })",
+  ],
+  [
+    /alert handshake failure/,
+    "configuration",
+    "the server refuses the TLS handshake ($&); pass a client's certificate (tls: { cert, key }), or allow newer TLS",
+  ],
+  [
+    /PEM routines.*|key values mismatch|bad decrypt|wrong tag/,
+    "configuration",
+    "the certificate or key of this client cannot be used ($&); pass PEM texts that belong together (tls: { cert, key })",
   ],
   [
     /.*(?:wrong version number|packet length too long|SSL_WRONG_VERSION_NUMBER|tlsv1 alert|unexpected message).*/i,

@@ -1,4 +1,4 @@
-import { CLIENT_REASONS, CLOSES, SILENT } from "./client-reasons.ts";
+import { CLIENT_REASONS, CLOSES, CLOSES_TLS, SILENT } from "./client-reasons.ts";
 import { addReasons, reasonOf } from "./reason.ts";
 
 /** The error of the previous connection stays valid until the present one has been silent for this time. */
@@ -10,11 +10,12 @@ const SILENT_AFTER_MS = 1000;
  *
  *   connected │ a reason why the server was unreachable ends
  *   failed    │ the reason
- *   closed    │ CLOSES, if no error came before
+ *   closed    │ `closes`, if no error came before
  *   ready     │ no reason
  */
 export class LastError {
   readonly #unreached: string;
+  readonly #closes: string;
   #error: Error | undefined;
   /** Whether the error is a known reason that came on an open connection. */
   #isOfConnection = false;
@@ -22,10 +23,11 @@ export class LastError {
   /** Since when the open connection has been silent. */
   #silentSinceMs: number | undefined;
 
-  /** `unreached`: the reason before the first connection or error. */
-  constructor(unreached: string) {
+  /** `unreached`: the reason before the first connection or error. `isTls`: of the connections. */
+  constructor(unreached: string, isTls = false) {
     addReasons(CLIENT_REASONS);
     this.#unreached = unreached;
+    this.#closes = isTls ? CLOSES_TLS : CLOSES;
   }
 
   get current(): Error | undefined {
@@ -45,6 +47,11 @@ export class LastError {
     return this.#silentSinceMs !== undefined;
   }
 
+  /** The reason if a connection closes before the server has sent anything. */
+  get cut(): Error {
+    return new Error(this.#closes);
+  }
+
   connected(): void {
     if (!this.#isOfConnection) this.#error = undefined;
     this.#isConnected = true;
@@ -58,7 +65,7 @@ export class LastError {
   }
 
   closed(): void {
-    if (this.isSilent) this.failed(new Error(CLOSES));
+    if (this.isSilent) this.failed(this.cut);
     this.#isConnected = false;
   }
 

@@ -1,4 +1,4 @@
-import { argumentError, checkKnown } from "../../errors.ts";
+import { argumentError, checkKnown, OrielError } from "../../errors.ts";
 import { placed } from "../../place.ts";
 import { checkRedisUrl } from "../../redis-url.ts";
 import type { WatchedStore } from "../contract.ts";
@@ -10,6 +10,7 @@ import type { IoredisClient } from "./ioredis-client.ts";
 import { lazyIoredis } from "./lazy-ioredis.ts";
 import { nodeRedisClient } from "./node-redis.ts";
 import { isNodeRedis, type NodeRedisClient, type NodeRedisCluster } from "./node-redis-client.ts";
+import { checkTls, type TlsOptions } from "./tls.ts";
 
 export interface RedisStoreOptions extends ScriptStoreOptions {
   /**
@@ -18,6 +19,8 @@ export interface RedisStoreOptions extends ScriptStoreOptions {
    * primary, and again if they are missing.
    */
   scripting?: "eval" | "functions" | undefined;
+  /** Only with a URL rediss://: its authorities (`ca`), and this client's certificate (`cert`, `key`). */
+  tls?: TlsOptions | undefined;
 }
 
 /** A client that a caller passes. */
@@ -27,6 +30,8 @@ export type RedisClient = IoredisClient | NodeRedisClient | NodeRedisCluster;
 export function clientStore(client: RedisClient, options: RedisStoreOptions): WatchedStore {
   return placed("redisStore", () => {
     const scripting = scriptingOf(options);
+    if (options.tls !== undefined)
+      throw new OrielError("ARGUMENT", "tls is an option for a URL; give it to the client that you pass");
     return scriptStore(() => {
       if (typeof client === "object" && client !== null) {
         if (isNodeRedis(client)) return nodeRedisClient(client, scripting);
@@ -48,12 +53,14 @@ export function ownStore(
     const scripting = scriptingOf(options);
     return scriptStore((deadlineMs) => {
       checkRedisUrl("url", url);
-      return lazyIoredis(load, url, deadlineMs, scripting);
+      const { tls } = options;
+      if (tls !== undefined) checkTls(tls, url);
+      return lazyIoredis(load, url, { deadlineMs, tls }, scripting);
     }, options);
   });
 }
 
-const KNOWN = ["prefix", "deadline", "maxPendingBytes", "onWarning", "scripting", "scriptOf", "monotonic"];
+const KNOWN = ["prefix", "deadline", "maxPendingBytes", "onWarning", "scripting", "tls", "scriptOf", "monotonic"];
 
 function scriptingOf(options: RedisStoreOptions): Scripting {
   checkKnown(options, KNOWN);

@@ -1,11 +1,18 @@
 import type { IoredisClient } from "./ioredis-client.ts";
+import type { TlsOptions } from "./tls.ts";
 
 /** The class of ioredis. The caller passes it, because each runtime imports it in its own way and at its own time. */
 export type RedisClass = new (url: string, options: object) => unknown;
 
+export interface ConnectOptions {
+  readonly deadlineMs: number;
+  readonly tls?: TlsOptions | undefined;
+}
+
 /** A client that oriel owns. It never queues and never repeats a command. It reconnects until it is closed. */
-export function connectIoredis(Redis: RedisClass, url: string, deadlineMs: number): IoredisClient {
+export function connectIoredis(Redis: RedisClass, url: string, { deadlineMs, tls }: ConnectOptions): IoredisClient {
   return new Redis(url, {
+    ...(tls && { tls }),
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     // With 0, commands without an answer are rejected when their connection closes; otherwise they would hang.

@@ -5,7 +5,7 @@ import { type Attempt, type ScriptClient, serverError } from "../delivery/client
 import { confirmed } from "../delivery/confirmation.ts";
 import { LoadErrors } from "../delivery/load-errors.ts";
 import { type Scripting, wholeScripts } from "../delivery/scripting.ts";
-import { CLOSES, NO_NODE, NO_TLS, NOT_WHOLE, STORE_CLOSED, UNREACHED } from "../health/client-reasons.ts";
+import { NO_NODE, NO_TLS, NOT_WHOLE, STORE_CLOSED, UNREACHED } from "../health/client-reasons.ts";
 import { ClusterNodes } from "../health/cluster-nodes.ts";
 import { LastError } from "../health/last-error.ts";
 import { isFinal } from "../health/reason.ts";
@@ -33,7 +33,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
   const unanswered = new Set<(error: Error) => void>();
   const isCluster = client.isCluster === true;
   const { address, secrets, isTls } = factsOf(client);
-  const lastError = new LastError(isCluster ? NO_NODE : isTls ? NO_TLS : UNREACHED);
+  const lastError = new LastError(isCluster ? NO_NODE : isTls ? NO_TLS : UNREACHED, isTls);
   /** The reason if calls reject at once instead of waiting, such as a wrong password or a missing database. */
   let refusedBy: Error | undefined;
   let unansweredBytes = 0;
@@ -43,7 +43,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
     // The error of a command that was lost with its connection. The connection reported its reason before.
     if (lastError.current && WITHOUT_REASON.test(String(error))) return;
     const isCut = lastError.isSilent && /ECONNRESET|EPIPE/.test(String(error));
-    const reason = isCut ? new Error(CLOSES) : withoutSecrets(error, secrets);
+    const reason = isCut ? lastError.cut : withoutSecrets(error, secrets);
     lastError.failed(reason);
     // One node of a working cluster refuses. The other nodes still receive their calls.
     if (!isFinal(reason) || (isCluster && client.status === "ready")) return;

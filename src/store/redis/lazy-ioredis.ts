@@ -2,7 +2,7 @@ import type { ScriptClient } from "../delivery/client.ts";
 import type { Scripting } from "../delivery/scripting.ts";
 import { CLIENT_REASONS, STORE_CLOSED, UNREACHED } from "../health/client-reasons.ts";
 import { addReasons } from "../health/reason.ts";
-import { connectIoredis, type RedisClass } from "./connect.ts";
+import { type ConnectOptions, connectIoredis, type RedisClass } from "./connect.ts";
 import { ioredisClient } from "./ioredis.ts";
 
 /**
@@ -12,7 +12,7 @@ import { ioredisClient } from "./ioredis.ts";
 export function lazyIoredis(
   load: () => Promise<{ Redis: RedisClass }>,
   url: string,
-  deadlineMs: number,
+  options: ConnectOptions,
   scripting: Scripting,
 ): ScriptClient {
   addReasons(CLIENT_REASONS);
@@ -20,7 +20,7 @@ export function lazyIoredis(
   let failure: Error | undefined;
   const loading = load().then(
     ({ Redis }) => {
-      if (!failure) client = ioredisClient(connectIoredis(Redis, url, deadlineMs), true, scripting);
+      if (!failure) client = ioredisClient(connectIoredis(Redis, url, options), true, scripting);
     },
     (cause) => {
       failure ??= new Error("the package ioredis cannot be loaded", { cause });

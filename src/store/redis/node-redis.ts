@@ -5,7 +5,7 @@ import { type Confirmation, confirmed, Unconfirmed } from "../delivery/confirmat
 import { LoadErrors } from "../delivery/load-errors.ts";
 import { type Scripting, wholeScripts } from "../delivery/scripting.ts";
 import { bytesOf, writtenOnce } from "../delivery/written-once.ts";
-import { CLOSES, NO_NODE, NO_TLS, STORE_CLOSED, UNREACHED } from "../health/client-reasons.ts";
+import { NO_NODE, NO_TLS, STORE_CLOSED, UNREACHED } from "../health/client-reasons.ts";
 import { ClusterNodes } from "../health/cluster-nodes.ts";
 import { LastError } from "../health/last-error.ts";
 import { isFinal } from "../health/reason.ts";
@@ -34,7 +34,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
   const connections = new Map<NodeRedisClient, { count: number; listener: () => void }>();
   const unanswered = new Set<(error: Error) => void>();
   const { address, secrets, isTls } = factsOf(client);
-  const lastError = new LastError(cluster ? NO_NODE : isTls ? NO_TLS : UNREACHED);
+  const lastError = new LastError(cluster ? NO_NODE : isTls ? NO_TLS : UNREACHED, isTls);
   /** The reason if calls reject at once instead of waiting, such as a wrong password or a missing database. */
   let refusedBy: Error | undefined;
   let unansweredBytes = 0;
@@ -42,7 +42,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
   let becomesReady: Deferred<void> | undefined;
   const onError = (error: unknown) => {
     const isCut = lastError.isSilent && /Socket closed unexpectedly|ECONNRESET|EPIPE/.test(String(error));
-    const reason = isCut ? new Error(CLOSES) : withoutSecrets(error, secrets);
+    const reason = isCut ? lastError.cut : withoutSecrets(error, secrets);
     lastError.failed(reason);
     lastError.closed();
     if (!isFinal(reason) || single?.isReady) return;

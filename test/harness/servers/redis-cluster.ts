@@ -1,7 +1,7 @@
 import { Redis } from "ioredis";
 import { slotOf } from "../../../src/store/slot.ts";
 import { until } from "../until.ts";
-import { type RedisServer, startRedis, withFreePorts } from "./redis-server.ts";
+import { freePort, type RedisServer, startRedis, withFreePorts } from "./redis-server.ts";
 
 const SLOTS = 16_384;
 
@@ -11,7 +11,7 @@ export interface RedisCluster {
   /** Of all nodes, for clients that must find their way when the first is gone. */
   readonly urls: readonly string[];
   /** Primaries first, then their replicas in the same order; who has which role may change. */
-  readonly nodes: readonly RedisServer[];
+  readonly nodes: readonly (RedisServer & { readonly tlsPort: number })[];
   /** Index of the node that has the slot of this key now. */
   ownerOf(key: string): Promise<number>;
   /** Index of the first replica of a node. */
@@ -31,10 +31,22 @@ export interface RedisCluster {
   stop(): Promise<void>;
 }
 
+export interface Network {
+  /** The address of all nodes; default 127.0.0.1. */
+  host?: string;
+  /** Arguments of a server with TLS. Each node then has a second port, for clients with TLS. */
+  tls?: readonly string[];
+}
+
 /** Starts primaries on loopback that share the slots evenly, and replicas of each, and waits until all agree. */
-export async function startCluster(count: number, replicasOfEach = 0, server?: string): Promise<RedisCluster> {
+export async function startCluster(
+  count: number,
+  replicasOfEach = 0,
+  server?: string,
+  { host = "127.0.0.1", tls }: Network = {},
+): Promise<RedisCluster> {
   const total = count * (1 + replicasOfEach);
-  const nodes = await Promise.all(Array.from({ length: total }, () => startNode(server)));
+  const nodes = await Promise.all(Array.from({ length: total }, () => startNode(host, tls, server)));
   const clients = nodes.map(({ url }) => {
     const client = new Redis(url, { retryStrategy: () => 100 });
     client.on("error", () => {});
@@ -47,9 +59,9 @@ export async function startCluster(count: number, replicasOfEach = 0, server?: s
   const running = () => nodes.flatMap((node, i) => (node.isRunning() ? [i] : []));
 
   await Promise.all(
-    nodes.map(async ({ port, busPort }, i) => {
+    nodes.map(async ({ port, tlsPort, busPort }, i) => {
       await call(i, "SET-CONFIG-EPOCH", i + 1);
-      if (i > 0) await call(0, "MEET", "127.0.0.1", port, busPort);
+      if (i > 0) await call(0, "MEET", host, tlsPort || port, busPort);
       if (i >= count) return;
       const [from, to] = [(SLOTS * i) / count, (SLOTS * (i + 1)) / count].map(Math.floor) as [number, number];
       await call(i, "ADDSLOTSRANGE", from, to - 1);
@@ -122,7 +134,7 @@ export async function startCluster(count: number, replicasOfEach = 0, server?: s
         const keys = (await call(owner, "GETKEYSINSLOT", slot, 10)) as string[];
         if (keys.length === 0) break;
         for (const key of keys)
-          await clients[owner]!.call("MIGRATE", "127.0.0.1", String(nodes[node]!.port), key, "0", "5000");
+          await clients[owner]!.call("MIGRATE", host, String(nodes[node]!.port), key, "0", "5000");
       }
       await assign(slot, node);
     },
@@ -164,15 +176,23 @@ export async function startCluster(count: number, replicasOfEach = 0, server?: s
   };
 }
 
-async function startNode(program?: string): Promise<RedisServer & { busPort: number }> {
+interface Node extends RedisServer {
+  readonly busPort: number;
+  /** 0 without TLS. */
+  readonly tlsPort: number;
+}
+
+async function startNode(host: string, tls?: readonly string[], program?: string): Promise<Node> {
   let busPort = 0;
+  const tlsPort = tls ? await freePort() : 0;
   const server = await withFreePorts((port, another) => {
     busPort = another;
     const args = [
-      ...["--cluster-enabled", "yes", "--cluster-port", String(busPort), "--cluster-announce-ip", "127.0.0.1"],
+      ...["--cluster-enabled", "yes", "--cluster-port", String(busPort), "--cluster-announce-ip", host],
       ...["--cluster-node-timeout", "10000", "--repl-diskless-sync-delay", "0"],
+      ...(tls ? ["--tls-cluster", "yes", "--tls-port", String(tlsPort), ...tls] : []),
     ];
-    return startRedis({ tcp: port, args, server: program });
+    return startRedis({ tcp: port, host, args, server: program });
   });
-  return { ...server, busPort };
+  return { ...server, busPort, tlsPort };
 }

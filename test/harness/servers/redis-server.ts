@@ -7,9 +7,9 @@ import { findRedis } from "../../../scripts/find-programs.mjs";
 import { watch } from "../watchdog.ts";
 
 export interface RedisServer {
-  /** The address for clients: the path of the unix socket, or redis://127.0.0.1:port. */
+  /** The address for clients: the path of the unix socket, or redis://host:port. */
   readonly url: string;
-  /** TCP port on loopback; 0 where the server listens on its unix socket only. */
+  /** TCP port; 0 where the server listens on its unix socket only. */
   readonly port: number;
   readonly pid: number;
   /** SIGSTOP: connections stay, nothing answers. */
@@ -25,6 +25,8 @@ export interface RedisServer {
 export interface RedisServerOptions {
   /** Listen on a TCP port of loopback: true finds a free one. Otherwise on a unix socket only. */
   tcp?: boolean | number;
+  /** Of the TCP port: an address of loopback; default 127.0.0.1. */
+  host?: string;
   args?: string[];
   /** Text of a configuration file, as Sentinel needs one; it comes before `args`. */
   config?: string;
@@ -49,13 +51,19 @@ export async function withFreePorts(startOn: (port: number, another: number) => 
   }
 }
 
-async function start({ tcp = false, args = [], config, server }: RedisServerOptions): Promise<RedisServer> {
+async function start({
+  tcp = false,
+  host = "127.0.0.1",
+  args = [],
+  config,
+  server,
+}: RedisServerOptions): Promise<RedisServer> {
   const folder = mkdtempSync(join(tmpdir(), "oriel-redis-"));
   const port = Number(tcp);
   const socket = join(folder, "redis.sock");
   const file = join(folder, "redis.conf");
   if (config !== undefined) writeFileSync(file, config);
-  const listen = port ? ["--port", String(port), "--bind", "127.0.0.1"] : ["--port", "0", "--unixsocket", socket];
+  const listen = port ? ["--port", String(port), "--bind", host] : ["--port", "0", "--unixsocket", socket];
   const child = spawn(
     server ?? redisServerPath(),
     [
@@ -84,13 +92,13 @@ async function start({ tcp = false, args = [], config, server }: RedisServerOpti
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    await untilAnswers(child, port ? { host: "127.0.0.1", port } : { path: socket });
+    await untilAnswers(child, port ? { host, port } : { path: socket });
   } catch (error) {
     await stop();
     throw error;
   }
   return {
-    url: port ? `redis://127.0.0.1:${port}` : socket,
+    url: port ? `redis://${host.includes(":") ? `[${host}]` : host}:${port}` : socket,
     port,
     pid: child.pid!,
     pause: () => void child.kill("SIGSTOP"),

@@ -194,7 +194,7 @@ export const troubles: Record<string, () => Promise<Trouble>> = {
   },
   async "a node of a cluster that has other slots"() {
     const { nodes, stop } = await startCluster(2);
-    const [first, second] = nodes as [RedisServer, RedisServer];
+    const [first, second] = [nodes[0]!, nodes[1]!];
     const id = await clusterId(second.url);
     const slots = Array.from({ length: 8192 }, (_, slot) => ["CLUSTER", "SETSLOT", String(slot), "NODE", id]);
     await command(second.url, ...slots);

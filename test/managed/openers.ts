@@ -1,0 +1,85 @@
+import { Cluster, Redis } from "ioredis";
+import { Redis as Redis5 } from "ioredis5";
+import { createClient, createCluster } from "redis";
+import { expect } from "vitest";
+import { Lock, type TlsOptions, type WatchedStore } from "../../src/entries/index.ts";
+import type { IoredisClient } from "../../src/store/redis/ioredis-client.ts";
+import { redisStore } from "../../src/store/redis/redis.ts";
+import { atEnd } from "../harness/ends.ts";
+
+export interface Given {
+  tls?: TlsOptions;
+  /** Of the store, in ms. */
+  deadline?: number;
+}
+
+function overIoredis(client: IoredisClient, deadline?: number): WatchedStore {
+  client.on("error", () => {});
+  atEnd(() => client.disconnect());
+  return ending(redisStore(client, { deadline }));
+}
+
+function ending(store: WatchedStore): WatchedStore {
+  atEnd(() => store.close());
+  return store;
+}
+
+const fast = { retryStrategy: () => 20, reconnectOnError: ({ message }: Error) => message.startsWith("READONLY") };
+
+/** A store over each supported client, with what a user gives it. Store and client are closed after the test. */
+export const openers: Record<string, (url: string, given?: Given) => WatchedStore> = {
+  "a URL": (url, { tls, deadline } = {}) => ending(redisStore(url, { deadline, ...(tls && { tls }) })),
+  "ioredis 6": (url, { tls, deadline } = {}) =>
+    overIoredis(new Redis(url, { ...fast, ...(tls && { tls: tls as object }) }), deadline),
+  "ioredis 5": (url, { tls, deadline } = {}) =>
+    overIoredis(new Redis5(url, { ...fast, ...(tls && { tls: tls as object }) }), deadline),
+  "node-redis 5": (url, { tls, deadline } = {}) => {
+    const reconnectStrategy = () => 20;
+    const socket = tls ? { tls: true as const, ...(tls as object), reconnectStrategy } : { reconnectStrategy };
+    const client = createClient({ url, socket });
+    client.on("error", () => {});
+    client.connect().catch(() => {});
+    atEnd(() => client.isOpen && client.destroy());
+    return ending(redisStore(client, { deadline }));
+  },
+};
+
+/** The error of a lock's acquisition, which must fail. */
+export async function failureOf(store: WatchedStore): Promise<Error> {
+  return new Lock(store, "refused").tryLock().then(
+    () => expect.fail("it was answered"),
+    (error) => error,
+  );
+}
+
+/** Acquires a lock, lets another caller wait for it, and releases it. The waiter hears of the release by a message. */
+export async function passLock(store: WatchedStore, other: WatchedStore = store): Promise<void> {
+  const name = `passed ${Math.random()}`;
+  const first = await new Lock(store, name).tryLock();
+  const waiting = new Lock(other, name).tryLock({ wait: "10s" });
+  await expect.poll(async () => (await new Lock(store, name).inspect()).waitingProcesses).toBe(1);
+  const beganMs = performance.now();
+  expect(await first!.release()).toBe(true);
+  const second = await waiting;
+  // A waiter without messages looks again after some seconds.
+  expect(performance.now() - beganMs).toBeLessThan(1500);
+  expect(second!.fence).toBeGreaterThan(first!.fence);
+  expect(await second!.release()).toBe(true);
+}
+
+/** A store over each supported cluster's client, and the client. */
+export const clusterOpeners: Record<string, (urls: readonly string[], given?: Given) => WatchedStore> = {
+  "ioredis 6": (urls, { tls, deadline } = {}) => {
+    const redisOptions = tls ? { tls: tls as object } : {};
+    const client = new Cluster([...urls], { clusterRetryStrategy: () => 20, slotsRefreshTimeout: 3000, redisOptions });
+    return overIoredis(client, deadline);
+  },
+  "node-redis 5": (urls, { tls, deadline } = {}) => {
+    const defaults = tls ? { socket: { tls: true as const, ...(tls as object) } } : {};
+    const client = createCluster({ rootNodes: urls.map((url) => ({ url })), defaults });
+    client.on("error", () => {});
+    client.connect().catch(() => {});
+    atEnd(() => client.destroy());
+    return ending(redisStore(client, { deadline }));
+  },
+};
