@@ -156,6 +156,7 @@ export const structures = structuresOf({
       prefix: "part of every key, whatever it is: store/keys.test.ts",
       maxPendingBytes: BOUND,
       onWarning: "reads only: store/warnings.test.ts",
+      tls: "of the connection: managed/tls.test.ts",
     },
     make: (options) => redisStore("redis://127.0.0.1", options),
   },
