@@ -4,6 +4,9 @@ import type { TlsOptions } from "./tls.ts";
 /** The class of ioredis. The caller passes it, because each runtime imports it in its own way and at its own time. */
 export type RedisClass = new (url: string, options: object) => unknown;
 
+/** Shortest time between two connections that are given up because they lead to a replica. */
+const RENEW_PAUSE_MS = 250;
+
 export interface ConnectOptions {
   readonly deadlineMs: number;
   readonly tls?: TlsOptions | undefined;
@@ -11,6 +14,7 @@ export interface ConnectOptions {
 
 /** A client that oriel owns. It never queues and never repeats a command. It reconnects until it is closed. */
 export function connectIoredis(Redis: RedisClass, url: string, { deadlineMs, tls }: ConnectOptions): IoredisClient {
+  let renewedAtMs = Number.NEGATIVE_INFINITY;
   return new Redis(url, {
     ...(tls && { tls }),
     enableOfflineQueue: false,
@@ -24,6 +28,13 @@ export function connectIoredis(Redis: RedisClass, url: string, { deadlineMs, tls
     maxLoadingRetryTime: 500,
     // Pending calls were settled before. A connection that does not end by itself must not keep the process alive.
     disconnectTimeout: 100,
+    // After a failover the host's name may lead to another server, but this connection stays at the former primary.
+    reconnectOnError({ message }: Error) {
+      const nowMs = performance.now();
+      if (!message.startsWith("READONLY") || nowMs - renewedAtMs < RENEW_PAUSE_MS) return false;
+      renewedAtMs = nowMs;
+      return true;
+    },
     retryStrategy: (times: number) => Math.min(10 * 2 ** Math.min(times, 10), 500) * (0.5 + Math.random() / 2),
   }) as IoredisClient;
 }
