@@ -67,7 +67,7 @@ local function step(k, a, now)
         outcomes[at] = OUTCOME_ADDED_TO_OTHERS
       end
       if start > present then start = present end
-      fields[#fields + 1] = (numbers[name] or 0) .. "|" .. start / length % count
+      fields[#fields + 1] = string.format("%d|%d", numbers[name] or 0, start / length % count)
       buckets[#buckets + 1] = struct.pack(BUCKET_START, start) .. string.sub(given[i + 1], BUCKET_START_BYTES + 1)
       starts[#starts + 1] = at
     end
@@ -78,7 +78,7 @@ local function step(k, a, now)
     changed[#changed + 1] = cmsgpack.pack(names)
   end
   if #fields > 0 then
-    local there, now_there = redis.call("HMGET", key, unpack(fields)), {}
+    local there, now_there = redis.call("HMGET", key, spread(fields)), {}
     for i, field in ipairs(fields) do
       local old = now_there[field] or there[i] or nil
       if old and not now_there[field] and not is_sound(old) then
@@ -95,7 +95,7 @@ local function step(k, a, now)
       changed[#changed + 1] = bucket
     end
   end
-  redis.call("HSET", key, unpack(changed))
+  redis.call("HSET", key, spread(changed))
   redis.call("PEXPIREAT", key, string.format("%.0f", now + (count + 1) * length + SLACK_MS))
-  return struct.pack(REPLY, now) .. string.char(unpack(outcomes))
+  return struct.pack(REPLY, now) .. string.char(spread(outcomes))
 end

@@ -1,3 +1,4 @@
+-- @include store/spread
 -- The buckets of a fleet: one key, which expires when no bucket can be in any window.
 --   hash  @layout   format, number of buckets, their length, maximum names; all processes must agree
 --         @names    MessagePack, an array of names in order of arrival; a name's number is its position, 0: all others

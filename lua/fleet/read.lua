@@ -23,7 +23,7 @@ local function step(k, a, now)
     if wanted == "" or names[number] == wanted then
       local fields, buckets, is_damaged = {}, {}, false
       for slot = 0, count - 1 do fields[slot + 1] = number .. "|" .. slot end
-      for _, bucket in ipairs(redis.call("HMGET", key, unpack(fields))) do
+      for _, bucket in ipairs(redis.call("HMGET", key, spread(fields))) do
         if bucket and #bucket == BUCKET_BYTES then buckets[#buckets + 1] = bucket end
         is_damaged = is_damaged or bucket and #bucket ~= BUCKET_BYTES
       end

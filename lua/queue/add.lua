@@ -28,7 +28,7 @@ local function step(k, a, now)
     fields[#fields + 1] = ":" .. items[i]
     remembered[#remembered + 1] = "~" .. items[i]
   end
-  local known, ends = redis.call("HMGET", messages, unpack(fields)), redis.call("ZMSCORE", times, unpack(remembered))
+  local known, ends = redis.call("HMGET", messages, spread(fields)), redis.call("ZMSCORE", times, spread(remembered))
   local refused = mismatch(messages, known[1], layout)
   if refused then return refused end
 
@@ -61,8 +61,8 @@ local function step(k, a, now)
     return table.concat(answers)
   end
   local head = head_of(times, old_levels)
-  redis.call("HSET", messages, "@layout", layout, "@seq", string.format("%.0f", seq), "@levels", levels, unpack(values))
-  redis.call("ZADD", times, "+inf", "", unpack(scores))
+  redis.call("HSET", messages, "@layout", layout, "@seq", string.format("%.0f", seq), "@levels", levels, spread(values))
+  redis.call("ZADD", times, "+inf", "", spread(scores))
   if first < head then publish_due(times, first) end
   return table.concat(answers)
 end

@@ -16,7 +16,7 @@ local function step(k, a, now)
   if refused then return refused end
   local members, statuses, moved = {}, {}, {}
   for i = 1, #asked, 2 do members[#members + 1] = asked[i] end
-  local scores = redis.call("ZMSCORE", times, unpack(members))
+  local scores = redis.call("ZMSCORE", times, spread(members))
   for i, member in ipairs(members) do
     local band, ms, deliveries = read_score(tonumber(scores[i] or "0"))
     local is_kept = band == CLAIMED and deliveries == tonumber(asked[2 * i])
@@ -26,6 +26,6 @@ local function step(k, a, now)
       moved[#moved + 1] = member
     end
   end
-  if #moved > 0 then redis.call("ZADD", times, unpack(moved)) end
+  if #moved > 0 then redis.call("ZADD", times, spread(moved)) end
   return table.concat(statuses)
 end

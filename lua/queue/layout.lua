@@ -1,4 +1,5 @@
 -- @include layouts/queue
+-- @include store/spread
 -- A shard of a queue: two keys. They never expire, and once they exist they are never empty.
 -- times: a sorted set, score = (band * 2^42 + ms) * 128 + deliveries, a whole number of 53 bits
 --   band 0..9 | a waiting message of that priority | ms: when it is due            | member: seq, 14 hexadecimal digits, and id
@@ -53,7 +54,7 @@ end
 
 -- When the first message of a band is due; +inf if there is none.
 local function first_ms_of(times, band)
-  local _, score = unpack(first_of(times, band, BAND_SIZE, 1))
+  local _, score = spread(first_of(times, band, BAND_SIZE, 1))
   if not score then return math.huge end
   local _, ms = read_score(tonumber(score))
   return ms

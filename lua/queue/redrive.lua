@@ -61,12 +61,12 @@ local function step(k, a, now)
     end
   end
   if #gone > 0 then
-    redis.call("ZREM", times, unpack(gone))
-    redis.call("ZADD", times, unpack(moved))
-    redis.call("HSET", messages, "@seq", string.format("%.0f", seq), unpack(values))
-    redis.call("HDEL", messages, unpack(errors))
+    redis.call("ZREM", times, spread(gone))
+    redis.call("ZADD", times, spread(moved))
+    redis.call("HSET", messages, "@seq", string.format("%.0f", seq), spread(values))
+    redis.call("HDEL", messages, spread(errors))
     publish_due(times, now)
   end
-  if #orphans > 0 then redis.call("ZREM", times, unpack(orphans)) end
+  if #orphans > 0 then redis.call("ZREM", times, spread(orphans)) end
   return struct.pack(REDRIVEN, #gone, stay)
 end

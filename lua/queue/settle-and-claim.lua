@@ -35,7 +35,7 @@ end
 
 -- Settles done messages. Ids to deduplicate are added to `moved`, and written with the claims.
 local function keep_done(times, messages, members, deliveries, remember, now, moved)
-  local scores = redis.call("ZMSCORE", times, unpack(members))
+  local scores = redis.call("ZMSCORE", times, spread(members))
   local statuses, gone, fields, seen, count = {}, {}, {}, {}, 0
   local from, to = score_of(CLAIMED, 0, 0), score_of(DEAD + 1, 0, 0)
   for i, member in ipairs(members) do
@@ -58,8 +58,8 @@ local function keep_done(times, messages, members, deliveries, remember, now, mo
     end
   end
   if count > 0 then
-    redis.call("ZREM", times, unpack(gone))
-    redis.call("HDEL", messages, unpack(fields))
+    redis.call("ZREM", times, spread(gone))
+    redis.call("HDEL", messages, spread(fields))
   end
   return table.concat(statuses)
 end
@@ -67,7 +67,7 @@ end
 local function keep_others(times, messages, results, levels, now)
   local members, statuses, waiting, errors, seen, first, buried = {}, {}, {}, {}, {}, math.huge, {}
   for i = 1, #results, 5 do members[#members + 1] = results[i] end
-  local scores = redis.call("ZMSCORE", times, unpack(members))
+  local scores = redis.call("ZMSCORE", times, spread(members))
   for i, member in ipairs(members) do
     local deliveries, verb = tonumber(results[5 * i - 3]), results[5 * i - 2]
     local ms, text = tonumber(results[5 * i - 1]), results[5 * i]
@@ -96,9 +96,9 @@ local function keep_others(times, messages, results, levels, now)
     end
   end
   if first < math.huge and first < head_of(times, levels) then publish_due(times, first) end
-  if #waiting > 0 then redis.call("ZADD", times, unpack(waiting)) end
-  if #errors > 0 then redis.call("HSET", messages, unpack(errors)) end
-  for i = 1, #buried do bury(times, messages, now, unpack(buried[i])) end
+  if #waiting > 0 then redis.call("ZADD", times, spread(waiting)) end
+  if #errors > 0 then redis.call("HSET", messages, spread(errors)) end
+  for i = 1, #buried do bury(times, messages, now, spread(buried[i])) end
   return table.concat(statuses)
 end
 
@@ -109,7 +109,7 @@ local function forget(times, now, came)
   local limit = math.min(math.max(excess, 2 * FORGET_EVERY_MS * came), MAX_FORGOTTEN)
   local old, members = first_of(times, DONE, excess > 0 and BAND_SIZE or now - 1, limit), {}
   for i = 1, #old, 2 do members[#members + 1] = old[i] end
-  if #members > 0 then redis.call("ZREM", times, unpack(members)) end
+  if #members > 0 then redis.call("ZREM", times, spread(members)) end
 end
 
 -- Claims the found messages from `first` to `last`, up to 1 MiB. Messages without deliveries left become dead.
@@ -125,7 +125,7 @@ local function claim(times, messages, found, first, last, now, until_ms, claims)
       fields[#fields + 1] = ":" .. id
       if score % DELIVERIES_SIZE > 0 then fields[#fields + 1] = "!" .. id end
     end
-    local values = redis.call("HMGET", messages, unpack(fields))
+    local values = redis.call("HMGET", messages, spread(fields))
     for i = from, to, 2 do
       local member, count, why = found[i], scores[i] % DELIVERIES_SIZE, ""
       place = place + 1
@@ -220,8 +220,8 @@ local function step(k, a, now)
   if #others > 0 then statuses = statuses .. keep_others(times, messages, others, levels, now) end
 
   if limit > 0 then claim_all(times, messages, levels, limit, now, until_ms, claims) end
-  if #claims.gone > 0 then redis.call("ZREM", times, unpack(claims.gone)) end
-  if #claims.moved > 0 then redis.call("ZADD", times, unpack(claims.moved)) end
+  if #claims.gone > 0 then redis.call("ZREM", times, spread(claims.gone)) end
+  if #claims.moved > 0 then redis.call("ZADD", times, spread(claims.moved)) end
 
   local next_ms = math.huge
   if claims.count > 0 and claims.count == limit then

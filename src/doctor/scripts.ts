@@ -1,4 +1,5 @@
 import { ServerError } from "../store/delivery/client.ts";
+import { FIRST_LINE_REFUSED } from "../store/delivery/loads.ts";
 import { slotOf } from "../store/slot.ts";
 import { adviceOf, type Check, isMissing, wordsOf } from "./check.ts";
 import type { Asker } from "./connection.ts";
@@ -17,23 +18,26 @@ export async function scriptsChecks(asker: Asker, key: string, isCluster: boolea
 
 async function script(asker: Asker, key: string): Promise<Check> {
   const name = "scripts";
-  const reply = await asker.ask("EVAL", "#!lua\nreturn _VERSION", "1", key);
+  const first = await asker.ask("EVAL", "#!lua\nreturn _VERSION", "1", key);
+  const hasOtherForm = first instanceof ServerError && FIRST_LINE_REFUSED.test(first.message);
+  const reply = hasOtherForm ? await asker.ask("EVAL", "return _VERSION", "1", key) : first;
   if (reply instanceof ServerError) {
     const text = `the server refuses to run scripts that begin with #!lua: ${wordsOf(reply)}`;
     return { name, verdict: "unusable", text, advice: "Use Redis 7 or later, or Valkey.", ...adviceOf(reply) };
   }
-  const loaded = await asker.ask("SCRIPT", "LOAD", "#!lua\nreturn 1");
+  const loaded = await asker.ask("SCRIPT", "LOAD", "return 1");
   if (isMissing(loaded)) {
     const text = `the server refuses SCRIPT LOAD, which loads the steps: ${wordsOf(loaded)}`;
     return { name, verdict: "unusable", text, ...adviceOf(loaded) };
   }
-  return { name, verdict: "good", text: `scripts run in ${reply}`, facts: { lua: reply } };
+  const text = `scripts run in ${reply}${hasOtherForm ? ", without their first line #!lua" : ""}`;
+  return { name, verdict: "good", text, facts: { lua: reply } };
 }
 
 /** Reads a key that the script does not declare, in the slot of the declared one. */
 async function undeclared(asker: Asker, key: string): Promise<Check> {
   const name = "undeclared";
-  const reply = await asker.ask("EVAL", "#!lua\nreturn redis.call('EXISTS', ARGV[1])", "1", key, `${key}:undeclared`);
+  const reply = await asker.ask("EVAL", "return redis.call('EXISTS', ARGV[1])", "1", key, `${key}:undeclared`);
   if (!(reply instanceof ServerError)) {
     const text = "scripts may read keys that they do not declare";
     return { name, verdict: "good", text, facts: { allowed: true } };
@@ -50,7 +54,7 @@ async function undeclared(asker: Asker, key: string): Promise<Check> {
 async function slots(asker: Asker, key: string, isCluster: boolean): Promise<Check> {
   const name = "slots";
   const other = otherSlot(key);
-  const reply = await asker.ask("EVAL", "#!lua\nreturn 1", "2", key, other);
+  const reply = await asker.ask("EVAL", "return 1", "2", key, other);
   const isRefused = reply instanceof ServerError && /CROSSSLOT|same slot|different slots/i.test(reply.message);
   const facts = { oneSlotPerScript: isRefused };
   if (isCluster) return { name, verdict: "good", text: "a cluster: one script call for each slot", facts };
@@ -96,7 +100,7 @@ export async function argumentsCheck(key: string, another: () => Asker): Promise
   const accepts = async (count: number) => {
     const asker = another();
     try {
-      const words = ["EVAL", "#!lua\nreturn 1", "1", key];
+      const words = ["EVAL", "return 1", "1", key];
       const reply = await asker.ask(...words, ...new Array<string>(count - words.length).fill("0"));
       return !(reply instanceof ServerError);
     } catch {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Check, CheckName } from "../../src/doctor/check.ts";
+import { startLua54 } from "../harness/lua54/server.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { startRestricted } from "../harness/servers/restricted.ts";
 import { RESTRICTIONS } from "../harness/servers/restrictions.ts";
@@ -37,6 +38,21 @@ test.each(Object.entries(RESTRICTIONS))("a server with the restriction: %s", asy
     expect(found.sort()).toEqual(Object.keys(expected).sort());
     for (const each of found as CheckName[]) expect(examined.check(each) as Check, each).toMatchObject(expected[each]!);
     expect(examined.status).toBe(status);
+    expect(examined.check("steps").verdict).toBe("good");
+  } finally {
+    await proxy.stop();
+  }
+});
+
+test("a server with Lua 5.4 that refuses the first line of scripts, as Dragonfly does", async () => {
+  const proxy = await startLua54(server.url);
+  try {
+    const examined = await reportOf(proxy.url);
+    expect(examined.check("scripts")).toMatchObject({
+      verdict: "good",
+      text: "scripts run in Lua 5.4, without their first line #!lua",
+    });
+    expect(Object.keys(examined.findings)).toEqual(["functions"]);
     expect(examined.check("steps").verdict).toBe("good");
   } finally {
     await proxy.stop();

@@ -5,6 +5,7 @@ import { flush } from "../../src/fleet/flush.ts";
 import { read } from "../../src/fleet/read.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { type OpenStore, onMemory, onRedis } from "../harness/clock/stepped-stores.ts";
+import { runs } from "../harness/runs.ts";
 
 const KEY = "{f}:fleet";
 let stores: OpenStore[];
@@ -82,6 +83,6 @@ test("both forms have equal answers and expiries for any sequence of calls", asy
         for (const { clock } of stores) clock.nowMs = startMs;
       },
     ),
-    { numRuns: Number(process.env.ORIEL_RUNS ?? 150) },
+    { numRuns: runs(Number(process.env.ORIEL_RUNS ?? 150)) },
   );
 });

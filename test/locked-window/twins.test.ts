@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readWindow, writeWindow } from "../../src/locked-window/steps.ts";
+import { runs } from "../harness/runs.ts";
 import { type OpenStore, onMemory, onRedis6 } from "../series/contract/stores.ts";
 
 const mark = fc.record({ fence: fc.integer({ min: 1, max: 4 }), nonce: fc.integer({ min: 1, max: 2 }) });
@@ -56,6 +57,6 @@ test("memory and Redis have the same answers to random reads and writes", async 
         if (there[0]) expect(await opened[1]!.expiryOf(KEY)).toBe(await opened[0]!.expiryOf(KEY));
       }
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });

@@ -1,6 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
-import { isStep, luaFolder } from "../../scripts/lua/compose-script.mjs";
 import { memoryStore, OrielError } from "../../src/entries/index.ts";
 import type { Store } from "../../src/store/contract.ts";
 import type { Subject } from "../fuzz/subject.ts";
@@ -10,12 +8,7 @@ import type { Servers } from "../matrix/servers.ts";
 import { storeOn } from "../store/contract/clients.ts";
 import { serverForms } from "./forms.ts";
 import { rareSteps } from "./rare-steps.ts";
-
-/** Every script that a store may send. */
-const STEPS = readdirSync(luaFolder, { recursive: true, encoding: "utf8" })
-  .filter((path) => path.endsWith(".lua") && isStep(readFileSync(`${luaFolder}/${path}`, "utf8")))
-  .map((path) => path.slice(0, -".lua".length))
-  .sort();
+import { STEPS } from "./steps.ts";
 
 /** How each call of a structure ends: "answered", or the code of its error. Then its check of exact answers. */
 async function outcomesOf(subject: Subject, store: Store, name: string): Promise<Record<string, string>> {

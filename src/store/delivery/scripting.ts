@@ -7,6 +7,8 @@ export interface Scripting {
   nameOf(script: Script): string;
   /** The command that loads a script on one server. */
   loading(script: Script): string[];
+  /** Called with the reply to that command. */
+  onLoaded?(script: Script, reply: unknown): void;
 }
 
 /** Sends the text with the call. A full server loads no scripts, but runs a text whose flags allow it. */
@@ -26,6 +28,17 @@ export const scripts: Scripting = {
   nameOf: ({ sha }) => sha,
   loading: ({ text }) => ["SCRIPT", "LOAD", text],
 };
+
+/** Scripts without their first line. The server returns their SHA-1. Until then it finds no script, and the call is repeated. */
+export function withoutFirstLine(): Scripting {
+  const shas = new Map<string, string>();
+  return {
+    command: "EVALSHA",
+    nameOf: ({ sha }) => shas.get(sha) ?? sha,
+    loading: ({ text }) => ["SCRIPT", "LOAD", text.slice(text.indexOf("\n"))],
+    onLoaded: ({ sha }, reply) => void shas.set(sha, String(reply)),
+  };
+}
 
 /**
  * One library with one function for each step, named by the SHA-1 of its text. So processes with different versions do

@@ -3,7 +3,7 @@ import { idleTimeout } from "../../async/timers.ts";
 import type { Argument, Script } from "../contract.ts";
 import { type Attempt, type ScriptClient, serverError } from "../delivery/client.ts";
 import { confirmed } from "../delivery/confirmation.ts";
-import { LoadErrors } from "../delivery/load-errors.ts";
+import { Loads } from "../delivery/loads.ts";
 import { type Scripting, wholeScripts } from "../delivery/scripting.ts";
 import { NO_NODE, NO_TLS, NOT_WHOLE, STORE_CLOSED, UNREACHED } from "../health/client-reasons.ts";
 import { ClusterNodes } from "../health/cluster-nodes.ts";
@@ -29,7 +29,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
   const Command = commandClassOf(client);
   const ScriptCommand = scriptCommandOf(Command);
   const loaded = new Set<string>();
-  const loadErrors = new LoadErrors();
+  const loads = new Loads(scripting);
   const unanswered = new Set<(error: Error) => void>();
   const isCluster = client.isCluster === true;
   const { address, secrets, isTls } = factsOf(client);
@@ -94,13 +94,13 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
   const masters = () => (isCluster ? (client.nodes?.("master") ?? []) : [client]);
   const load = (script: Script) => {
     loaded.add(script.sha);
-    loadErrors.delete(script);
-    const [name = "", ...words] = scripting.loading(script);
     for (const master of masters())
-      send(Command, master, name, words).catch((error: Error) => {
-        loaded.delete(script.sha);
-        if (error.name === "ReplyError") loadErrors.set(script, error);
-      });
+      loads.load(
+        script,
+        ([name = "", ...words]) => send(Command, master, name, words),
+        ({ name }) => name === "ReplyError",
+        () => void loaded.delete(script.sha),
+      );
   };
   /** Sends WAIT on the connection that a call was just written to, after that call. */
   const waitOn = (connection: unknown) => async (words: string[]) => {
@@ -137,7 +137,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
     },
     call(script: Script, keys: readonly string[], args: readonly Argument[], confirmation, isWhole = false): Attempt {
       if (!isWhole && !loaded.has(script.sha)) load(script);
-      const { command: name, nameOf } = isWhole ? wholeScripts : scripting;
+      const { command: name, nameOf } = isWhole ? wholeScripts : loads.scripting;
       const payload = encodeCommand([name, nameOf(script), keys.length, ...keys, ...args]);
       let isConfirmed: Promise<void> | undefined;
       const onWritten = (connection: unknown) => {
@@ -179,7 +179,7 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
     },
     forget(script) {
       loaded.delete(script.sha);
-      return loadErrors.of(script);
+      return loads.refusalOf(script);
     },
     exists: (key) => ({
       reply: send(Command, client, "exists", [key]).catch((error) => Promise.reject(failureOf(error))),

@@ -2,7 +2,7 @@ import { type Deferred, deferred } from "../../async/deferred.ts";
 import type { Script } from "../contract.ts";
 import { type Attempt, type ScriptClient, serverError } from "../delivery/client.ts";
 import { type Confirmation, confirmed, Unconfirmed } from "../delivery/confirmation.ts";
-import { LoadErrors } from "../delivery/load-errors.ts";
+import { Loads } from "../delivery/loads.ts";
 import { type Scripting, wholeScripts } from "../delivery/scripting.ts";
 import { bytesOf, writtenOnce } from "../delivery/written-once.ts";
 import { NO_NODE, NO_TLS, STORE_CLOSED, UNREACHED } from "../health/client-reasons.ts";
@@ -29,7 +29,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
   const asBytes = { 36: Buffer };
   const single = cluster ? undefined : (client as NodeRedisClient);
   const loaded = new Map<string, WeakSet<NodeRedisClient>>();
-  const loadErrors = new LoadErrors();
+  const loads = new Loads(scripting);
   /** How often each node was connected since it was first used, and the listener that counts it. */
   const connections = new Map<NodeRedisClient, { count: number; listener: () => void }>();
   const unanswered = new Set<(error: Error) => void>();
@@ -132,11 +132,12 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
     loaded.set(script.sha, nodesWithScript);
     if (nodesWithScript.has(node)) return;
     nodesWithScript.add(node);
-    loadErrors.delete(script);
-    node.sendCommand(scripting.loading(script)).catch((error: Error) => {
-      nodesWithScript.delete(node);
-      if (OF_SERVER.test(error.message)) loadErrors.set(script, error);
-    });
+    loads.load(
+      script,
+      (words) => node.sendCommand(words),
+      ({ message }) => OF_SERVER.test(message),
+      () => void nodesWithScript.delete(node),
+    );
   };
 
   /** In a cluster it connects to any node, because every node receives all messages. */
@@ -171,7 +172,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
       return promise;
     },
     call(script, keys, args, confirmation, isWhole = false): Attempt {
-      const { command, nameOf } = isWhole ? wholeScripts : scripting;
+      const { command, nameOf } = isWhole ? wholeScripts : loads.scripting;
       const parts = [command, nameOf(script), String(keys.length), ...keys, ...args.map(bytesOf)];
       const sizeBytes = parts.reduce((sum, part) => sum + part.length + 16, 0);
       const giveUp = new AbortController();
@@ -224,7 +225,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
     },
     forget(script) {
       loaded.delete(script.sha);
-      return loadErrors.of(script);
+      return loads.refusalOf(script);
     },
     exists(key) {
       const ask = (node: NodeRedisClient) => {

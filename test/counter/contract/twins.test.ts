@@ -14,6 +14,7 @@ import { memoryStore } from "../../../src/entries/memory-store.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { packStrings } from "../../../src/store/message-pack.ts";
 import { type OpenStore, onRedis } from "../../harness/clock/stepped-stores.ts";
+import { runs } from "../../harness/runs.ts";
 
 const KEY = "{c}:counts";
 let redis: OpenStore;
@@ -124,6 +125,6 @@ test("both forms have equal answers and fields at every step of any trace", { ti
         if (Object.keys(fields).length > 0) expect(await (redis.client as Redis).pttl(KEY)).toBe(-1);
       }
     }),
-    { numRuns: Number(process.env.ORIEL_COUNTER_RUNS ?? 150) },
+    { numRuns: runs(Number(process.env.ORIEL_COUNTER_RUNS ?? 150)) },
   );
 });

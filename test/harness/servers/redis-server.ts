@@ -34,10 +34,20 @@ export interface RedisServerOptions {
   server?: string;
 }
 
+/**
+ * What stands before each server that `startRedis` starts meanwhile. So the suites of one file run on another kind of server
+ * (test/store/lua54/twins.test.ts).
+ */
+export const front: { start?: ((url: string) => Promise<{ url: string; stop(): Promise<void> }>) | undefined } = {};
+
 /** Starts a new Redis without persistence, and waits until it answers. The caller stops it. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
-  if (options.tcp !== true) return start(options);
-  return withFreePorts(async (port) => start({ ...options, tcp: port }));
+  const server = await (options.tcp === true
+    ? withFreePorts(async (port) => start({ ...options, tcp: port }))
+    : start(options));
+  if (!front.start) return server;
+  const { url, stop } = await front.start(server.url);
+  return { ...server, url, stop: () => stop().then(server.stop) };
 }
 
 /** Tries again where another program was faster to take a port that had just been free. */

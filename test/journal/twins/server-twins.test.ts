@@ -7,6 +7,7 @@ import { closedKey, rotate } from "../../../src/journal/steps/rotate.ts";
 import { firstRank, RANKS } from "../../../src/journal/steps/server-answer.ts";
 import { serverStats, serverStatsFar } from "../../../src/journal/steps/server-stats.ts";
 import { METHODS, percentileRanks } from "../../../src/kernel/percentile/percentile.ts";
+import { runs, seen } from "../../harness/runs.ts";
 import { type OpenStore, onMemory, onRedis6 } from "../../series/contract/stores.ts";
 
 const value = fc.oneof(
@@ -140,10 +141,10 @@ test("Lua and TypeScript answer the same, bit for bit, after any sequence of ste
         }
       },
     ),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
-  expect(tally.answered).toBeGreaterThan(200);
-  expect(tally.events).toBeGreaterThan(1000);
+  expect(tally.answered).toBeGreaterThan(seen(200));
+  expect(tally.events).toBeGreaterThan(seen(1000));
 });
 
 test("the returned ranks include those that any method needs", () => {

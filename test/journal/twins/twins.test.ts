@@ -12,6 +12,7 @@ import { appendAndReadWindow, readWindow } from "../../../src/journal/steps/read
 import { record } from "../../../src/journal/steps/record.ts";
 import { closedKey, rotate } from "../../../src/journal/steps/rotate.ts";
 import { summarize } from "../../../src/journal/steps/summarize.ts";
+import { runs } from "../../harness/runs.ts";
 import { type OpenStore, onMemory, onRedis6 } from "../../series/contract/stores.ts";
 import { emptySummary } from "./empty-summary.ts";
 
@@ -218,7 +219,7 @@ describe("the two forms of each step", () => {
           expect(await redis.state()).toEqual(await memory.state());
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { decideFor } from "../../../src/limiter/steps/decide.ts";
 import type { DecideRequest } from "../../../src/limiter/steps/request.ts";
 import type { Rule } from "../../../src/limiter/steps/rule.ts";
 import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
+import { runs } from "../../harness/runs.ts";
 
 const token = fc.constantFrom("0", "1", "2").map((digit) => `${digit.repeat(24)}00000000`);
 const rule = (kind: number): fc.Arbitrary<Rule> =>
@@ -97,6 +98,6 @@ test("both forms have equal replies, keys and expiries at every step of any trac
         expect(new Map([...(await redis.expiries())].sort())).toEqual(new Map([...(await memory.expiries())].sort()));
       }
     }),
-    { numRuns: Number(process.env.ORIEL_LIMITER_RUNS ?? 150) },
+    { numRuns: runs(Number(process.env.ORIEL_LIMITER_RUNS ?? 150)) },
   );
 });

@@ -7,6 +7,7 @@ import { inspect } from "../../../src/lock/steps/inspect.ts";
 import { fenceKeyOf, lockKeyOf, queueKeyOf } from "../../../src/lock/steps/keys.ts";
 import { leave } from "../../../src/lock/steps/leave.ts";
 import { release } from "../../../src/lock/steps/release.ts";
+import { runs } from "../../harness/runs.ts";
 import { type OpenStore, onMemory, stores } from "./stores.ts";
 
 const token = fc.constantFrom("oriel:a", "oriel:b", "a stranger's");
@@ -88,7 +89,7 @@ test("both forms of each step have equal answers, values and expiries, and fence
         last = { token: one.token, fence };
       }
     }),
-    { numRuns: 300, examples: [[RESERVATION_ENDED]] },
+    { numRuns: runs(300), examples: [[RESERVATION_ENDED]] },
   );
 });
 

@@ -5,6 +5,7 @@ import { exclusive } from "../../../src/lock/steps/hold-steps.ts";
 import { fenceKeyOf, queueKeyOf, writeKeyOf } from "../../../src/lock/steps/keys.ts";
 import { leave } from "../../../src/lock/steps/leave.ts";
 import { readers, shared } from "../../../src/lock/steps/readers.ts";
+import { runs } from "../../harness/runs.ts";
 import { type OpenStore, onMemory, stores } from "../contract/stores.ts";
 
 const token = fc.constantFrom("oriel:a", "oriel:b", "oriel:c", "oriel:d");
@@ -115,6 +116,6 @@ test("both forms of each step have equal answers and keys, and never admit a rea
           expect(await redis.state(each)).toEqual(await memory.state(each));
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });

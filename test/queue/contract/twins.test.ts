@@ -14,6 +14,7 @@ import { settleAndClaim } from "../../../src/queue/steps/settle-and-claim.ts";
 import type { Claim, Settlement } from "../../../src/queue/steps/settlement.ts";
 import type { Store } from "../../../src/store/contract.ts";
 import { type OpenStore, onMemory, onRedis } from "../../harness/clock/stepped-stores.ts";
+import { runs } from "../../harness/runs.ts";
 
 const KEY = "{q}:times";
 let redis: OpenStore;
@@ -181,6 +182,6 @@ test("both forms answer the same to any sequence of calls", async () => {
         redis.clock.nowMs = startMs;
       },
     ),
-    { numRuns: Number(process.env.ORIEL_RUNS ?? 150) },
+    { numRuns: runs(Number(process.env.ORIEL_RUNS ?? 150)) },
   );
 });

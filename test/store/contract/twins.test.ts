@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Store } from "../../../src/store/contract.ts";
+import { runs } from "../../harness/runs.ts";
 import { append, count, move, remove, tally } from "../ops/operations.ts";
 import type { OpenStore } from "./on-servers.ts";
 import { stores } from "./stores.ts";
@@ -69,6 +70,6 @@ test("random sequences have equal replies, bytes and expiries in memory and in R
         }
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });

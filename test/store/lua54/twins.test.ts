@@ -1,0 +1,43 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { type Lua54Server, startLua54 } from "../../harness/lua54/server.ts";
+import { part } from "../../harness/runs.ts";
+import { front } from "../../harness/servers/redis-server.ts";
+
+/** The suites that run random programs in Redis and in memory. Here Redis runs Lua 5.4. */
+const SUITES = [
+  "breaker/contract/twins",
+  "counter/contract/twins",
+  "fleet/twins",
+  "journal/twins/server-twins",
+  "journal/twins/summary-twins",
+  "journal/twins/twins",
+  "journal/twins/twins-known",
+  "limiter/contract/twins",
+  "lock/contract/twins",
+  "lock/read-write/twins",
+  "locked-window/twins",
+  "queue/contract/twins",
+  "store/contract/twins",
+];
+
+const servers: Lua54Server[] = [];
+front.start = async (url) => {
+  const server = await startLua54(url, { skipsFirstLine: true });
+  servers.push(server);
+  return server;
+};
+part.ofRuns = Number(process.env.ORIEL_LUA54_PART ?? 0.05);
+afterAll(() => {
+  front.start = undefined;
+  part.ofRuns = 1;
+});
+
+describe.each(SUITES)("%s", async (suite) => {
+  // A module of its own, although the suite itself may have run in this process.
+  await import(/* @vite-ignore */ `../../${suite}.test.ts?lua54`);
+});
+
+it("ran these suites on Lua 5.4, and no script made text of a float", () => {
+  expect(servers.filter((server) => server.ran() > 0).length).toBeGreaterThanOrEqual(SUITES.length);
+  expect([...new Set(servers.flatMap(({ floats }) => [...floats]))]).toEqual([]);
+});
