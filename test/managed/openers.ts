@@ -11,6 +11,8 @@ export interface Given {
   tls?: TlsOptions;
   /** Of the store, in ms. */
   deadline?: number;
+  /** Of a client that the user passes, in ms. */
+  socketTimeout?: number;
 }
 
 function overIoredis(client: IoredisClient, deadline?: number): WatchedStore {
@@ -29,10 +31,10 @@ const fast = { retryStrategy: () => 20, reconnectOnError: ({ message }: Error) =
 /** A store over each supported client, with what a user gives it. Store and client are closed after the test. */
 export const openers: Record<string, (url: string, given?: Given) => WatchedStore> = {
   "a URL": (url, { tls, deadline } = {}) => ending(redisStore(url, { deadline, ...(tls && { tls }) })),
-  "ioredis 6": (url, { tls, deadline } = {}) =>
-    overIoredis(new Redis(url, { ...fast, ...(tls && { tls: tls as object }) }), deadline),
-  "ioredis 5": (url, { tls, deadline } = {}) =>
-    overIoredis(new Redis5(url, { ...fast, ...(tls && { tls: tls as object }) }), deadline),
+  "ioredis 6": (url, { tls, deadline, socketTimeout } = {}) =>
+    overIoredis(new Redis(url, { ...fast, socketTimeout, ...(tls && { tls: tls as object }) }), deadline),
+  "ioredis 5": (url, { tls, deadline, socketTimeout } = {}) =>
+    overIoredis(new Redis5(url, { ...fast, socketTimeout, ...(tls && { tls: tls as object }) }), deadline),
   "node-redis 5": (url, { tls, deadline } = {}) => {
     const reconnectStrategy = () => 20;
     const socket = tls ? { tls: true as const, ...(tls as object), reconnectStrategy } : { reconnectStrategy };

@@ -1,9 +1,12 @@
+import { unref } from "../../async/timers.ts";
 import type { IoredisClient } from "./ioredis-client.ts";
 import type { TlsOptions } from "./tls.ts";
 
 /** The class of ioredis. The caller passes it, because each runtime imports it in its own way and at its own time. */
 export type RedisClass = new (url: string, options: object) => unknown;
 
+/** Proxies cut connections that are silent for a minute or so. */
+const HEARTBEAT_MS = 20_000;
 /** Shortest time between two connections that are given up because they lead to a replica. */
 const RENEW_PAUSE_MS = 250;
 
@@ -15,7 +18,7 @@ export interface ConnectOptions {
 /** A client that oriel owns. It never queues and never repeats a command. It reconnects until it is closed. */
 export function connectIoredis(Redis: RedisClass, url: string, { deadlineMs, tls }: ConnectOptions): IoredisClient {
   let renewedAtMs = Number.NEGATIVE_INFINITY;
-  return new Redis(url, {
+  const client = new Redis(url, {
     ...(tls && { tls }),
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
@@ -37,4 +40,11 @@ export function connectIoredis(Redis: RedisClass, url: string, { deadlineMs, tls
     },
     retryStrategy: (times: number) => Math.min(10 * 2 ** Math.min(times, 10), 500) * (0.5 + Math.random() / 2),
   }) as IoredisClient;
+  // Without an answer, the connection is closed after the socket's timeout, before a call meets it.
+  const heartbeat = setInterval(() => {
+    if (client.status === "ready") (client.call("PING") as Promise<unknown>).catch(() => {});
+  }, HEARTBEAT_MS);
+  unref(heartbeat);
+  client.on("end", () => clearInterval(heartbeat));
+  return client;
 }

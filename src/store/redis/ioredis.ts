@@ -220,6 +220,7 @@ function openListening(client: IoredisClient): ListeningClient | undefined {
     keyPrefix: "",
     retryStrategy: () => null,
     socketTimeout: undefined,
+    disconnectTimeout: 100,
     maxRetriesPerRequest: 0,
   }) as ListeningClient | undefined;
 }

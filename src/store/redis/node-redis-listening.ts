@@ -7,6 +7,7 @@ interface NodeRedisListener {
   readonly isReady: boolean;
   connect(): Promise<unknown>;
   destroy(): void;
+  ping(): Promise<unknown>;
   unref(): void;
   subscribe(channels: string[], listener: (message: string, channel: string) => void): Promise<unknown>;
   unsubscribe(channels: string[]): Promise<unknown>;
@@ -41,6 +42,7 @@ export function nodeRedisListening(client: NodeRedisClient): ListeningClient {
     },
     subscribe: (...channels) => connection.subscribe(channels, onMessage),
     unsubscribe: (...channels) => connection.unsubscribe(channels),
+    ping: () => connection.ping(),
     disconnect: end,
     on: (event, listener) => listeners.set(event, listener),
   };

@@ -1,4 +1,5 @@
 import { idleTimeout, unref } from "../../async/timers.ts";
+import { within } from "../../async/within.ts";
 import { Channels, type Listener } from "../memory/channels.ts";
 
 /** The used part of a connection that only listens. Its client does not reconnect by itself. */
@@ -6,6 +7,7 @@ export interface ListeningClient {
   readonly status: string;
   subscribe(...channels: string[]): Promise<unknown>;
   unsubscribe(...channels: string[]): Promise<unknown>;
+  ping(): Promise<unknown>;
   disconnect(): void;
   // biome-ignore lint/suspicious/noExplicitAny: the versions declare different types of listeners
   on(event: string, listener: (...args: any[]) => void): unknown;
@@ -13,6 +15,9 @@ export interface ListeningClient {
 }
 
 const MAX_PAUSE_MS = 2000;
+/** A connection that only listens would not notice that a proxy has dropped it. */
+const HEARTBEAT_MS = 20_000;
+const MAX_SILENCE_MS = 1000;
 
 /**
  * The subscriptions of one store, on a separate connection that the first subscription opens. A listener is called for
@@ -26,6 +31,7 @@ export class Subscriber {
   readonly #confirmed = new Set<string>();
   #connection: ListeningClient | undefined;
   #pause: ReturnType<typeof setTimeout> | undefined;
+  #heartbeat: ReturnType<typeof setInterval> | undefined;
   #failures = 0;
   #isClosed = false;
 
@@ -52,6 +58,7 @@ export class Subscriber {
     this.#isClosed = true;
     this.#channels.clear();
     clearTimeout(this.#pause);
+    clearInterval(this.#heartbeat);
     this.#connection?.disconnect();
   }
 
@@ -64,6 +71,10 @@ export class Subscriber {
       return;
     }
     this.#connection = connection;
+    if (!this.#heartbeat) {
+      this.#heartbeat = setInterval(() => this.#beat(), HEARTBEAT_MS);
+      unref(this.#heartbeat);
+    }
     connection.on("error", () => {});
     connection.on("message", (channel: string, message: string) => this.#channels.call(channel, message));
     connection.on("ready", () => {
@@ -75,6 +86,14 @@ export class Subscriber {
       this.#connection = undefined;
       this.#connectLater();
     });
+  }
+
+  /** Closes the connection, so that a new one is opened, unless the server answers. */
+  async #beat(): Promise<void> {
+    const connection = this.#connection;
+    if (connection?.status !== "ready") return;
+    const { kind } = await within(connection.ping(), MAX_SILENCE_MS, true);
+    if (kind === "late") connection.disconnect();
   }
 
   #connectLater(): void {

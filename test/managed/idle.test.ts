@@ -1,0 +1,145 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { Limiter, Lock, redisStore, Series, slidingWindow, type WatchedStore } from "../../src/entries/index.ts";
+import { atEnd } from "../harness/ends.ts";
+import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
+import { until } from "../harness/until.ts";
+import { type Cut, type IdleProxy, startIdleProxy } from "./idle-proxy.ts";
+import { openers } from "./openers.ts";
+
+const HEARTBEAT_MS = 20_000;
+/** The store's default. */
+const DEADLINE_MS = 1000;
+
+let server: RedisServer;
+let proxy: IdleProxy;
+const unhandled: unknown[] = [];
+const note = (error: unknown) => unhandled.push(error);
+beforeAll(async () => {
+  server = await startRedis({ tcp: true });
+});
+beforeEach(async () => {
+  proxy = await startIdleProxy(server.port);
+  process.on("unhandledRejection", note);
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await proxy.close();
+  process.off("unhandledRejection", note);
+  expect(unhandled.splice(0)).toEqual([]);
+});
+afterAll(() => server?.stop());
+
+/** A call of each kind, one that may be sent again and one that may not. */
+function callsOf(store: WatchedStore, name: string) {
+  const series = new Series(store, name, { retention: "10m" });
+  const limiter = new Limiter(store, [slidingWindow({ limit: 1000, span: "1h" })], { name });
+  const lock = new Lock(store, name);
+  return async () => {
+    const beganMs = performance.now();
+    const held = await lock.tryLock({ lease: "1m" });
+    await Promise.all([series.record(1), limiter.take("u")]);
+    expect(await held!.release()).toBe(true);
+    return performance.now() - beganMs;
+  };
+}
+
+/** A caller that waits for a lock through the proxy, and the holder, whose connection nothing cuts. */
+async function waiting(store: WatchedStore, name: string) {
+  const direct = redisStore(server.url);
+  atEnd(() => direct.close());
+  const held = await new Lock(direct, name).tryLock({ lease: "1m" });
+  const waiter = new Lock(store, name).tryLock({ wait: "30s" });
+  await until("it waits", async () => (await new Lock(direct, name).inspect()).waitingProcesses === 1);
+  return async () => {
+    const beganMs = performance.now();
+    await held!.release();
+    expect(await (await waiter)!.release()).toBe(true);
+    return performance.now() - beganMs;
+  };
+}
+
+describe.each(["FIN", "RST"] as Cut[])("a proxy cuts idle connections (%s)", (how) => {
+  test.each(Object.entries(openers))("%s: the next calls succeed, and waiters still hear", async (of, open) => {
+    const store = open(proxy.url);
+    const failures: unknown[] = [];
+    store.on("error", (failure) => void failures.push(failure));
+    const call = callsOf(store, `${how} ${of}`);
+    for (let i = 0; i < 3; i++) {
+      const release = await waiting(store, `waited ${how} ${of} ${i}`);
+      await call();
+      const before = proxy.open;
+      expect(before).toBeGreaterThanOrEqual(2);
+      proxy.cut(how);
+      expect(await call()).toBeLessThan(DEADLINE_MS);
+      await until("both connections are open again", () => proxy.open >= before);
+      expect(await release()).toBeLessThan(1500);
+    }
+    expect(store.health.state).toBe("up");
+    expect(failures).toEqual([]);
+  });
+});
+
+describe("a proxy drops connections without notice", () => {
+  const given = { socketTimeout: 300 };
+  const reconnecting = Object.entries(openers).filter(([of]) => !of.startsWith("node-redis"));
+
+  test.each(reconnecting)("%s: calls that may be sent again succeed within their deadline", async (of, open) => {
+    const store = open(proxy.url, given);
+    const series = new Series(store, of, { retention: "10m" });
+    const limiter = new Limiter(store, [slidingWindow({ limit: 9, span: "1h" })], { name: of });
+    await Promise.all([series.record(1), limiter.take("u")]);
+    proxy.cut("drop");
+    const beganMs = performance.now();
+    // A take without a requestId is not sent again, because it might count twice.
+    const [, , unsure] = await Promise.all([
+      series.record(2),
+      limiter.take("u", { requestId: "r" }),
+      limiter.take("u").catch((error) => error),
+    ]);
+    expect(performance.now() - beganMs).toBeLessThan(DEADLINE_MS);
+    expect(unsure).toMatchObject({ applied: "unknown", transient: true });
+    expect([(await limiter.peek("u")).remaining, (await series.stats()).count]).toEqual([7, 2]);
+    expect(store.health.state).toBe("up");
+  });
+
+  test("listening connections notice it by their heartbeat, and only then are opened again", async () => {
+    const stores = Object.values(openers).map((open) => open(proxy.url, given));
+    const waiters = stores.slice(0, reconnecting.length);
+    const releases = await Promise.all(waiters.map((store, i) => waiting(store, `dropped ${i}`)));
+    const direct = redisStore(server.url);
+    atEnd(() => direct.close());
+    let [established, heard] = [0, 0];
+    const last = stores.at(-1)!;
+    last.subscribe!("hint", (message) => (message === undefined ? established++ : heard++));
+    await until("it listens", () => established === 1);
+    const before = proxy.accepted;
+    vi.advanceTimersByTime(HEARTBEAT_MS);
+    await new Promise((resolve) => setTimeout(resolve, 1300));
+    expect([proxy.accepted, established]).toEqual([before, 1]);
+
+    proxy.cut("drop");
+    vi.advanceTimersByTime(HEARTBEAT_MS);
+    await until("it listens again", () => established === 2, 3000);
+    const passedMs = await Promise.all(releases.map((release) => release()));
+    expect(Math.max(...passedMs)).toBeLessThan(1500);
+    expect(heard).toBe(0);
+  });
+});
+
+describe.each(["FIN", "drop"] as Cut[])("a proxy cuts connections that are silent for a minute (%s)", (how) => {
+  test("a URL: heartbeats keep both connections open", async () => {
+    const store = openers["a URL"]!(proxy.url);
+    const call = callsOf(store, `beat ${how}`);
+    const release = await waiting(store, `waited beat ${how}`);
+    await call();
+    for (let i = 0; i < 9; i++) {
+      proxy.step(HEARTBEAT_MS, how);
+      vi.advanceTimersByTime(HEARTBEAT_MS);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(proxy).toMatchObject({ cuts: 0, open: 2 });
+    expect(await call()).toBeLessThan(DEADLINE_MS);
+    expect(await release()).toBeLessThan(1500);
+  });
+});
