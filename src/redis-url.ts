@@ -18,7 +18,18 @@ function faultOf(url: string): string | undefined {
   if (scheme !== "redis" && scheme !== "rediss") return `has the scheme ${scheme}://`;
   if (!URL.canParse(url))
     return "is no URL (in a user name or password, percent-encode what is no letter or digit: encodeURIComponent)";
-  const { pathname } = new URL(url);
+  const { pathname, username, password } = new URL(url);
+  if (!isEncoded(username + password))
+    return "has a % without two hexadecimal digits of UTF-8 in its user name or password (write %25: encodeURIComponent)";
   if (!/^\/?\d*$/.test(pathname)) return "has a path that is no number of a database";
   return undefined;
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -55,7 +55,8 @@ function addressOf(node: unknown): string {
   if (typeof at.path === "string") return at.path + databaseOf(db ?? database);
   if (at.host === undefined && at.port === undefined && typeof url === "string")
     return addressOfUrl(url) ?? "localhost:6379";
-  return `${at.host ?? "localhost"}:${at.port ?? 6379}${databaseOf(db ?? database)}`;
+  const name = String(at.host ?? "localhost");
+  return `${name.includes(":") ? `[${name}]` : name}:${at.port ?? 6379}${databaseOf(db ?? database)}`;
 }
 
 function databaseOf(db: unknown): string {

@@ -69,5 +69,5 @@ function addressOf(url: string): string {
   if (url.startsWith("/")) return url;
   const { hostname, port, pathname } = new URL(url);
   const database = Number(pathname.slice(1));
-  return `${hostname.replace(/^\[|\]$/g, "") || "localhost"}:${port || 6379}${database === 0 ? "" : `/${database}`}`;
+  return `${hostname || "localhost"}:${port || 6379}${database === 0 ? "" : `/${database}`}`;
 }
