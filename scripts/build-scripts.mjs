@@ -1,5 +1,5 @@
 // Turns the steps lua/<room>/<step>.lua into one module for each room, src/generated/scripts/<room>.ts, which exports
-// <step>Script: { text, sha, asciiSha }. Texts that stand together compress better in a bundle, which drops unused ones. A text
+// <step>Script: { text, sha, asciiSha, lockingSha }. Texts that stand together compress better in a bundle, which drops unused ones. A text
 // that is nearly the one of another step is made of that one, when it is needed. Also turns lua/store/ascii.lua into
 // src/generated/scripts/store.ts, and layouts/<room>.mjs into src/generated/layouts/<room>.ts.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -18,9 +18,9 @@ for (const room of readdirSync(luaFolder, { withFileTypes: true })) {
     if (!name.endsWith(".lua") || !isStep(readFileSync(file, "utf8"))) continue;
     scripts.set(scriptNameOf(name), composeScript(file));
   }
-  const exported = [...scripts].map(([name, { text, sha, asciiSha }], i) => {
+  const exported = [...scripts].map(([name, { text, sha, asciiSha, lockingSha }], i) => {
     const value = textOrParts(text, [...scripts].slice(0, i));
-    return `export const ${name} = {\n  sha: "${sha}",\n  asciiSha: "${asciiSha}",\n  ${value},\n} as const satisfies Script;\n`;
+    return `export const ${name} = {\n  sha: "${sha}",\n  asciiSha: "${asciiSha}",\n  lockingSha: "${lockingSha}",\n  ${value},\n} as const satisfies Script;\n`;
   });
   if (exported.length > 0)
     modules.set(

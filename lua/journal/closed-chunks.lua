@@ -9,6 +9,8 @@
 -- These keys are not declared, because the open chunk has their numbers. All lie in its slot. A missing chunk may be on another
 -- node, and a server may refuse undeclared keys. Then the walk ends, and the reader requests the rest by name. The reader
 -- accepts a chunk only if its birth is the one that the next chunk names. This step writes nothing.
+-- ARGV[0] is there if the script is sent with Upstash's flag `allow-key-locking`, which forbids undeclared keys
+-- (src/store/http/ascii.ts). Then no chunk is looked for.
 local function with_closed_chunks(reply, key, now, lookback)
   local size, sizes, chunks = struct.pack(SIZED, #reply), {}, {}
   local length = struct.unpack(ANSWER, reply)
@@ -17,7 +19,7 @@ local function with_closed_chunks(reply, key, now, lookback)
   local clock, number, created, birth_before, last, latest = struct.unpack(CHUNK, reply, ANSWER_BYTES + 1)
   from = math.min(from, (clock == 1 and latest or math.max(now, last)) - span)
   local missing = 0
-  while birth_before ~= 0 and (clock == 1 and latest or created + EARLY_MS) >= from - DEDUPE_MS
+  while not ARGV[0] and birth_before ~= 0 and (clock == 1 and latest or created + EARLY_MS) >= from - DEDUPE_MS
     and #chunks < MAX_CLOSED_CHUNKS do
     number = number - 1
     local closed = key .. ":" .. whole(number)

@@ -20,7 +20,7 @@ export function scriptNameOf(fileName) {
 }
 
 /**
- * Text and SHA-1 of the script of one step file, and the SHA-1 of its form for ASCII arguments. `replace` gives other texts for includes by name: the tests put their
+ * Text and SHA-1 of the script of one step file, and the SHA-1s of its forms for ASCII arguments (src/store/http/ascii.ts). `replace` gives other texts for includes by name: the tests put their
  * own clock in the place of "store/clock". Throws where the file is not of the form that lua/README.md tells.
  */
 export function composeScript(stepFile, replace = {}) {
@@ -30,10 +30,14 @@ export function composeScript(stepFile, replace = {}) {
   const names = namesFor([...new Set([...expandedRoom(dirname(stepFile)), own])]);
   const [definitions, eachCall] = [script.definitions, script.eachCall].map((text) => minifyLua(text, names));
   const text = `${script.first}\n${definitions}\n-- each call\n${eachCall}\n`;
+  const ascii = asciiPrelude() + text.slice(script.first.length + 1);
   return {
     text,
     sha: sha1(text),
-    asciiSha: sha1(`${script.first}\n${asciiPrelude()}${text.slice(script.first.length + 1)}`),
+    asciiSha: sha1(`${script.first}\n${ascii}`),
+    lockingSha: sha1(
+      `${script.first}${script.first.includes("=") ? "," : " flags="}allow-key-locking\nARGV[0]=1\n${ascii}`,
+    ),
   };
 }
 

@@ -10,6 +10,8 @@ export interface Script {
    * text.
    */
   readonly asciiSha?: string;
+  /** SHA-1 of that form with Upstash's flag `allow-key-locking`. */
+  readonly lockingSha?: string;
 }
 
 /** An argument of a script call. Numbers travel as decimal text, bytes untouched. */

@@ -113,7 +113,7 @@ export async function deliver(
       const { message } = refused ?? outcome.error;
       cause = refused ?? outcome.error;
       if (NOT_LOADED.test(message)) {
-        if (failures === 1) continue;
+        if (failures < 3) continue;
       } else if (refused && message.startsWith("OOM ")) {
         // A full server still runs the text of steps that only read or free memory. It answers others with OOM.
         isWhole = true;

@@ -18,7 +18,9 @@ export const wholeScripts: Pick<Scripting, "nameOf"> & { command: "EVAL" } = {
 };
 
 /** The server's answers if it does not have a step, or no longer has it. */
-export const NOT_LOADED = /^(NOSCRIPT\b|ERR Function not found)/;
+export const NOT_LOADED = /^(NOSCRIPT\b|ERR Function not found)|flag.*: allow-key-locking/;
+/** The answer of a server that does not know Upstash's flag. The step is then sent in another form. */
+export const FLAG_REFUSED = /flag.*: allow-key-locking/;
 
 /** This line separates a step's definitions from the code of each call. scripts/lua/compose-script.mjs writes it. */
 const EACH_CALL = "\n-- each call\n";

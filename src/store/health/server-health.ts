@@ -23,6 +23,8 @@ export class ServerHealth {
   readonly watchers = new Set<{ readonly listeners: Listeners<StoreEvents> }>();
   /** The sections of INFO that the server has answered or refused. */
   readonly infoSections = new Set<string>();
+  /** Whether scripts may have Upstash's flag for the locks of keys. Undefined until it is known. */
+  locksKeys: boolean | undefined;
   /** Ms since 1970 of the last recovery, or of the first call. */
   upSince = Date.now();
   #answeredAtMs = Number.NEGATIVE_INFINITY;

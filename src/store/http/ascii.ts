@@ -6,10 +6,16 @@ const FIRST = 48;
 const LONE_SURROGATES = /\p{Surrogate}/gu;
 const decoder = new TextDecoder();
 
-/** The script for arguments of `asciiArguments`. Its SHA-1 is the script's `asciiSha`. */
-export function asciiText(text: string): string {
-  const second = text.indexOf("\n") + 1;
-  return text.slice(0, second) + ascii + text.slice(second);
+/**
+ * The script for arguments of `asciiArguments`. Its SHA-1 is the script's `asciiSha`, or `lockingSha` with `isLocking`. Then
+ * it has the flag by which Upstash locks the call's keys instead of the whole database, and reads no undeclared keys
+ * (lua/journal/closed-chunks.lua).
+ */
+export function asciiText(text: string, isLocking = false): string {
+  const second = text.indexOf("\n");
+  const first = text.slice(0, second);
+  const flag = isLocking ? `${first.includes("=") ? "," : " flags="}allow-key-locking\nARGV[0]=1` : "";
+  return `${first}${flag}\n${ascii}${text.slice(second + 1)}`;
 }
 
 /** Encodes the arguments as texts, followed by their types. The twin of lua/store/ascii.lua. */

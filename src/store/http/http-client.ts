@@ -6,6 +6,7 @@ import { within } from "../../async/within.ts";
 import type { Script } from "../contract.ts";
 import { Aged } from "../delivery/aged.ts";
 import type { ScriptClient } from "../delivery/client.ts";
+import { FLAG_REFUSED } from "../delivery/scripting.ts";
 import { isAnswer } from "../health/probe.ts";
 import { ServerHealth } from "../health/server-health.ts";
 import { wellFormed } from "./ascii.ts";
@@ -16,6 +17,8 @@ import { type Fetch, type HttpServer, sendCommands } from "./http-request.ts";
 const MAX_REQUEST_BYTES = 960_000;
 /** Largest size of keys and arguments of one script call. Encoded, they are a third larger. */
 const MAX_CALL_BYTES = 640 * 1024;
+/** Servers of Upstash. Others are asked whether they take its flag. */
+const UPSTASH = /^https:\/\/[^/]+\.upstash\.io(?:[:/]|$)/;
 /** Longest wait after a Retry-After. */
 const MAX_REST_MS = 60_000;
 const REST_STEP_MS = 100;
@@ -86,7 +89,19 @@ export function httpClient(server: HttpServer, deadlineMs: number): ScriptClient
     },
     call(script: Script, keys, args, _confirmation, hasText = false) {
       const isWhole = hasText || script.asciiSha === undefined || missing.delete(script.asciiSha);
-      return send(HttpCommand.ofScript(script, keys, args, isWhole));
+      // An unknown server is offered the flag with the first text that it needs.
+      const isLocking = script.lockingSha !== undefined && (health.locksKeys ?? isWhole);
+      const command = send(HttpCommand.ofScript(script, keys, args, isWhole, isLocking));
+      if (isLocking)
+        command.reply.then(
+          () => {
+            health.locksKeys = true;
+          },
+          ({ message }: Error) => {
+            if (FLAG_REFUSED.test(message)) health.locksKeys = false;
+          },
+        );
+      return command;
     },
     forget({ asciiSha }) {
       if (asciiSha !== undefined) missing.add(asciiSha);
@@ -144,6 +159,7 @@ function healthOf({ fetch, url, token }: HttpServer, deadlineMs: number): Server
   if (!health) {
     if (servers.size >= MAX_SERVERS) for (const [each, { outage }] of servers) if (!outage) servers.delete(each);
     health = new ServerHealth(url);
+    if (UPSTASH.test(url)) health.locksKeys = true;
     servers.set(name, health);
   }
   return health;

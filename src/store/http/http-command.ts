@@ -9,6 +9,7 @@ export class HttpCommand implements Attempt {
   readonly #words: string;
   readonly #script: Script | undefined;
   readonly #isWhole: boolean;
+  readonly #isLocking: boolean;
   readonly #outcome = deferred<unknown[]>();
   #isOpen = true;
   #mayHaveArrived = false;
@@ -16,11 +17,13 @@ export class HttpCommand implements Attempt {
 
   /**
    * `words` is JSON without its brackets. A script's words follow its name. `isWhole`: the script's text is sent too.
+   * `isLocking`: with the flag `allow-key-locking`.
    */
-  private constructor(words: string, script?: Script, isWhole = false) {
+  private constructor(words: string, script?: Script, isWhole = false, isLocking = false) {
     this.#words = words;
     this.#script = script;
     this.#isWhole = isWhole;
+    this.#isLocking = isLocking;
     this.reply.catch(() => {});
   }
 
@@ -28,9 +31,15 @@ export class HttpCommand implements Attempt {
     return new HttpCommand(JSON.stringify(words).slice(1, -1));
   }
 
-  static ofScript(script: Script, keys: readonly string[], args: readonly Argument[], isWhole: boolean): HttpCommand {
+  static ofScript(
+    script: Script,
+    keys: readonly string[],
+    args: readonly Argument[],
+    isWhole: boolean,
+    isLocking: boolean,
+  ): HttpCommand {
     const words = [String(keys.length), ...keys.map(wellFormed), ...asciiArguments(args)];
-    return new HttpCommand(JSON.stringify(words).slice(1, -1), script, isWhole);
+    return new HttpCommand(JSON.stringify(words).slice(1, -1), script, isWhole, isLocking);
   }
 
   get reply(): Promise<unknown[]> {
@@ -47,10 +56,10 @@ export class HttpCommand implements Attempt {
   write(sent: Set<string>): string {
     const script = this.#script;
     if (!script) return `[${this.#words}]`;
-    const { asciiSha = "", text } = script;
-    if (!this.#isWhole || sent.has(asciiSha)) return `["EVALSHA","${asciiSha}",${this.#words}]`;
-    if (asciiSha !== "") sent.add(asciiSha);
-    return `["EVAL",${JSON.stringify(asciiText(text))},${this.#words}]`;
+    const sha = (this.#isLocking ? script.lockingSha : script.asciiSha) ?? "";
+    if (!this.#isWhole || sent.has(sha)) return `["EVALSHA","${sha}",${this.#words}]`;
+    if (sha !== "") sent.add(sha);
+    return `["EVAL",${JSON.stringify(asciiText(script.text, this.#isLocking))},${this.#words}]`;
   }
 
   /** Called when its request is sent and may reach the server. */

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Reply, RespConnection } from "../network/resp-connection.ts";
+import { KeyLocking } from "./key-locking.ts";
 
 export type Command = string[];
 
@@ -19,6 +20,8 @@ export interface RestServer {
   readonly url: string;
   readonly token: string;
   /** The commands of each request that came, and what it was asked for. */
+  /** If it is Upstash's own: what its scripts have locked. */
+  readonly locked: { keys: number; all: number };
   readonly requests: { path: string; commands: Command[]; bytes: number; isAborted(): boolean }[];
   /** Asked for each request that may pass; set to undefined for none. */
   faultOf: ((commands: Command[]) => Fault | undefined) | undefined;
@@ -30,10 +33,17 @@ const FROM_ANYWHERE = { "Access-Control-Allow-Origin": "*", "Access-Control-Allo
 
 /**
  * The REST protocol of Upstash Redis, as it is published, in front of a real Redis: one command at "/", several at
- * "/pipeline" and, all or none, at "/multi-exec"; errors as { error }, with 400 where it is the only command.
+ * "/pipeline" and, all or none, at "/multi-exec"; errors as { error }, with 400 where it is the only command. With
+ * `isUpstash` scripts may have Upstash's flag, which other servers refuse.
  */
-export async function startRest(redisUrl: string, token = "rest-token", port = 0): Promise<RestServer> {
+export async function startRest(
+  redisUrl: string,
+  token = "rest-token",
+  port = 0,
+  isUpstash = false,
+): Promise<RestServer> {
   const redis = new RespConnection(redisUrl);
+  const locking = new KeyLocking();
   const requests: RestServer["requests"] = [];
   const rest = { faultOf: undefined as RestServer["faultOf"] };
 
@@ -43,6 +53,24 @@ export async function startRest(redisUrl: string, token = "rest-token", port = 0
     isEncoded: boolean,
   ): Promise<[status: number, answer: unknown]> => {
     const shown = (reply: Reply) => resultOf(reply, isEncoded);
+    if (isUpstash) {
+      const through = commands.map((words) => locking.through(words, path === "/multi-exec"));
+      const [status, answer] = await answerOf(
+        path,
+        through.map(({ words }) => words),
+        shown,
+      );
+      const answers = Array.isArray(answer) ? answer : [answer];
+      for (const [i, { answered }] of through.entries()) answered(!/^NOSCRIPT/.test(answers[i]?.error ?? ""));
+      return [status, answer];
+    }
+    return answerOf(path, commands, shown);
+  };
+  const answerOf = async (
+    path: string,
+    commands: Command[],
+    shown: (reply: Reply) => ReturnType<typeof resultOf>,
+  ): Promise<[status: number, answer: unknown]> => {
     if (path === "/multi-exec") {
       const replies = (await redis.send([["MULTI"], ...commands, ["EXEC"]])).at(-1)!;
       return Array.isArray(replies) ? [200, replies.map(shown)] : [400, shown(replies)];
@@ -95,6 +123,7 @@ export async function startRest(redisUrl: string, token = "rest-token", port = 0
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     token,
     requests,
+    locked: locking.locked,
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();

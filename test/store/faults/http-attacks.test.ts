@@ -60,8 +60,9 @@ test("256 keys and more in one turn are one request, and each key has its own an
   await stage.raw.script("FLUSH");
   const runs = Array.from({ length: 600 }, (_, i) => store.run(append, store.keyOf(`${i}`), input("x".repeat(i % 7))));
   expect((await Promise.all(runs)).map(({ length }) => length)).toEqual(runs.map((_, i) => i % 7));
-  expect(stage.asked.slice(0, 2)).toEqual(["EVALSHA EVALSHA EVALSHA", "EVAL EVALSHA EVALSHA"]);
-  expect(stage.asked).toHaveLength(2);
+  // The second time without Upstash's flag, which this server refuses.
+  const whole = "EVAL EVALSHA EVALSHA";
+  expect(stage.asked).toEqual(["EVALSHA EVALSHA EVALSHA", whole, whole]);
 });
 
 test("packed steps have an input each, or share one", async () => {
