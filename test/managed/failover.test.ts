@@ -1,4 +1,5 @@
 import { Redis } from "ioredis";
+import { createClient } from "redis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { redisStore } from "../../src/entries/index.ts";
 import { atEnd } from "../harness/ends.ts";
@@ -6,7 +7,7 @@ import { freePort, type RedisServer, startRedis } from "../harness/servers/redis
 import { until } from "../harness/until.ts";
 import { Actors } from "./actors.ts";
 import { hostName, type Name } from "./names.ts";
-import { openers } from "./openers.ts";
+import { failureOf, openers, passLock } from "./openers.ts";
 
 /** One primary and one replica of a managed service: same port, other addresses. */
 const HOSTS = ["127.0.0.1", "127.0.0.2"] as const;
@@ -89,4 +90,18 @@ test.each(Object.entries(openers))("over %s: no acknowledged write is lost or do
   const truth = redisStore(`redis://${primary.host}:${port}`, { deadline: 5000 });
   atEnd(() => truth.close());
   await actors.check(truth);
+});
+
+test("node-redis follows the name after destroy and connect, without a cut by the server", async () => {
+  const name = hostName(primary.host);
+  const client = createClient({ url: `redis://${name.host}:${port}` }).on("error", () => {});
+  atEnd(() => client.destroy());
+  const store = redisStore(client, { deadline: 300 });
+  await passLock(store);
+  await changeRoles(name);
+  expect((await failureOf(store)).message).toMatch(/is a replica, which takes no writes \(READONLY/);
+  client.destroy();
+  await client.connect();
+  await passLock(store);
+  await store.close();
 });

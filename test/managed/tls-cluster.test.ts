@@ -34,6 +34,13 @@ test.each(Object.entries(clusterOpeners))("%s: another CA", async (_of, open) =>
   );
 });
 
+test.each(Object.entries(clusterOpeners))("%s: no TLS to a port with TLS", async (_of, open) => {
+  const { message } = await failureOf(open(urls.map((url) => url.replace("rediss:", "redis:"))));
+  expect(message).toMatch(
+    /may expect TLS on this port|none of the cluster's nodes could be .* the use of TLS is wrong/,
+  );
+});
+
 test("the doctor examines the nodes", async () => {
   const { ca, client } = certificates;
   const files = ["--tls-ca", ca.certFile, "--tls-cert", client.certFile, "--tls-key", client.keyFile];

@@ -110,3 +110,12 @@ test.each(["redis://app:100%@host:6379", "redis://a%ZZ:planted@host", "redis://a
     expect(inspect(error)).not.toMatch(/planted|100%/);
   },
 );
+
+test("options of the URL that ioredis refuses: calls fail with the reason, and the process goes on", async () => {
+  const error = await failureOf(openers["a URL"]!(`${urlOf(PASSWORD)}?protocol=2&replyMapping=resp3`));
+  expect(error).toMatchObject({ code: "UNAVAILABLE", applied: "no" });
+  expect(inspect(error, { depth: 9 })).toMatch(
+    /ioredis refuses the options in the URL[\s\S]*only supported with protocol 3/,
+  );
+  expectNoSecret(error);
+});

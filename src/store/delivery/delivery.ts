@@ -133,10 +133,12 @@ export async function deliver(
       }
     } else {
       attempt.abandon();
+      const mayHaveArrived = attempt.mayHaveArrived();
       if (outcome.kind === "late") attempt.reply.then(() => health.answered(server), noError);
-      if (outcome.kind === "failed") cause = outcome.error;
+      // An attempt that was never written does not hide an earlier answer, such as READONLY.
+      if (outcome.kind === "failed") cause = mayHaveArrived || !reasonOf(cause) ? outcome.error : cause;
       else if (!(cause instanceof Unconfirmed)) cause = client.lastError;
-      if (attempt.mayHaveArrived()) {
+      if (mayHaveArrived) {
         for (const call of open) call.mayBeApplied = true;
         if (!operation.repeatable) {
           if (!(cause instanceof Unconfirmed)) noAnswer(cause);

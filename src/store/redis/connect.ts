@@ -18,7 +18,7 @@ export interface ConnectOptions {
 /** A client that oriel owns. It never queues and never repeats a command. It reconnects until it is closed. */
 export function connectIoredis(Redis: RedisClass, url: string, { deadlineMs, tls }: ConnectOptions): IoredisClient {
   let renewedAtMs = Number.NEGATIVE_INFINITY;
-  const client = new Redis(url, {
+  return new Redis(url, {
     ...(tls && { tls }),
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
@@ -40,11 +40,16 @@ export function connectIoredis(Redis: RedisClass, url: string, { deadlineMs, tls
     },
     retryStrategy: (times: number) => Math.min(10 * 2 ** Math.min(times, 10), 500) * (0.5 + Math.random() / 2),
   }) as IoredisClient;
-  // Without an answer, the connection is closed after the socket's timeout, before a call meets it.
+}
+
+/**
+ * Sends PING now and then. Without an answer, the connection is closed after the socket's timeout, before a call meets
+ * it. Returns a function that ends it.
+ */
+export function keepAwake(client: IoredisClient): () => void {
   const heartbeat = setInterval(() => {
     if (client.status === "ready") (client.call("PING") as Promise<unknown>).catch(() => {});
   }, HEARTBEAT_MS);
   unref(heartbeat);
-  client.on("end", () => clearInterval(heartbeat));
-  return client;
+  return () => clearInterval(heartbeat);
 }

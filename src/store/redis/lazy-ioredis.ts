@@ -2,7 +2,7 @@ import type { ScriptClient } from "../delivery/client.ts";
 import type { Scripting } from "../delivery/scripting.ts";
 import { CLIENT_REASONS, STORE_CLOSED, UNREACHED } from "../health/client-reasons.ts";
 import { addReasons } from "../health/reason.ts";
-import { type ConnectOptions, connectIoredis, type RedisClass } from "./connect.ts";
+import { type ConnectOptions, connectIoredis, keepAwake, type RedisClass } from "./connect.ts";
 import { ioredisClient } from "./ioredis.ts";
 
 /**
@@ -18,9 +18,17 @@ export function lazyIoredis(
   addReasons(CLIENT_REASONS);
   let client: ScriptClient | undefined;
   let failure: Error | undefined;
+  let endHeartbeat: (() => void) | undefined;
   const loading = load().then(
     ({ Redis }) => {
-      if (!failure) client = ioredisClient(connectIoredis(Redis, url, options), true, scripting);
+      if (failure) return;
+      try {
+        const own = connectIoredis(Redis, url, options);
+        client = ioredisClient(own, true, scripting);
+        endHeartbeat = keepAwake(own);
+      } catch (cause) {
+        failure = new Error("ioredis refuses the options in the URL", { cause });
+      }
     },
     (cause) => {
       failure ??= new Error("the package ioredis cannot be loaded", { cause });
@@ -59,6 +67,7 @@ export function lazyIoredis(
     },
     async close() {
       failure ??= new Error(STORE_CLOSED);
+      endHeartbeat?.();
       await client?.close();
     },
   };
