@@ -20,7 +20,7 @@ const shared: Options = {
   target: "node20",
   sourcemap: true,
   esbuildPlugins: [byRuntime],
-  external: ["ioredis", /\.wasm(\?module)?$/],
+  external: ["ioredis", "redis-semaphore", /\.wasm(\?module)?$/],
   clean: false, // the build begins by emptying dist
 };
 
@@ -29,7 +29,7 @@ const files = (folder: string, ...names: string[]) =>
 const entries = files("src/entries", "index", "kernel", "js", "slim", "http", "sql");
 // Those that compute bring kernels.
 const structures = {
-  ...files("src/entries/structures", "limiter", "lock", "counters", "queue", "breaker"),
+  ...files("src/entries/structures", "limiter", "lock", "counters", "queue", "breaker", "semaphore"),
   ...files("src/runtimes", "series", "metrics", "fleet"),
 };
 const parts = { ...files("src/store/redis", "redis", "redis-edge"), ...files("src/kernel", "built-in") };

@@ -6,6 +6,7 @@ import * as limiter from "../generated/scripts/limiter.ts";
 import * as lock from "../generated/scripts/lock.ts";
 import * as lockedWindow from "../generated/scripts/locked-window.ts";
 import * as queue from "../generated/scripts/queue.ts";
+import * as semaphore from "../generated/scripts/semaphore.ts";
 import * as summary from "../generated/scripts/summary.ts";
 import type { Script } from "../store/contract.ts";
 
@@ -33,6 +34,7 @@ export const AFTER_KEY: Readonly<Record<string, readonly string[]>> = {
   STRLEN: [],
   TYPE: [],
   ZADD: ["1", "m"],
+  ZCARD: [],
   ZCOUNT: ["0", "0"],
   ZMSCORE: ["m"],
   ZRANGE: ["0", "0"],
@@ -53,6 +55,7 @@ export const COMMANDS_OF: Readonly<Record<string, readonly string[]>> = {
   Series: commandsIn(journal, summary),
   Limiter: commandsIn(limiter),
   Lock: commandsIn(lock),
+  Semaphore: commandsIn(semaphore),
   LockedWindow: commandsIn(lockedWindow),
   Counters: commandsIn(counter),
   DelayQueue: commandsIn(queue),

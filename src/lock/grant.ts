@@ -1,6 +1,7 @@
 import { idleTimeout } from "../async/timers.ts";
 import type { OrielError } from "../errors.ts";
 import type { Store } from "../store/contract.ts";
+import type { Clock } from "../time.ts";
 import type { HoldSteps } from "./steps/hold-steps.ts";
 
 /** An acquired hold, with the time until which this process's clock proves it. */
@@ -12,6 +13,21 @@ export interface Grant {
   readonly fence: number;
   readonly leaseMs: number;
   readonly provenUntilMs: number;
+}
+
+/** The parts of a hold that differ between locks: its extension, its release, and the clock that proves it. */
+export interface HoldSource<Fence extends number | null = number> {
+  readonly fence: Fence;
+  readonly leaseMs: number;
+  /** When its first lease ends, by the lease clock. */
+  readonly provenUntilMs: number;
+  readonly leaseClock: Clock;
+  /** Names the hold in messages. */
+  readonly what: string;
+  /** Resolves with false if the hold no longer exists. */
+  extend(leaseMs: number): Promise<boolean>;
+  /** Resolves with true if this call has ended the hold. */
+  release(): Promise<boolean>;
 }
 
 /** Margins for the drift of two monotonic clocks and for rounding to whole ms. */

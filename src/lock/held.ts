@@ -1,23 +1,22 @@
 import { idleTimeout } from "../async/timers.ts";
 import { OrielError } from "../errors.ts";
-import { Place } from "../place.ts";
+import type { Place } from "../place.ts";
 import type { Duration } from "../time.ts";
-import { type Grant, provenUntil } from "./grant.ts";
+import { type HoldSource, provenUntil } from "./grant.ts";
 import { leaseMsOf } from "./lock-options.ts";
-import { beginRelease, NO_NEXT } from "./wait-queue.ts";
 
 /** The watchdog renews after a third of the lease, and after a tenth if a renewal failed. */
 const RENEWALS_PER_LEASE = 3;
 const RETRIES_PER_LEASE = 10;
 
 /** Ends the renewals of a hold, which then lasts for its lease. For locks that are made of several holds. */
-export let stopWatchdog: (held: HeldLock) => void;
+export let stopWatchdog: (held: HeldLock<number | null>) => void;
 
 /**
  * A hold of a lock. This process's clock decides whether it is still held: the lease counts from the moment before the
  * request that got or extended it was sent, less 1 % and 2 ms. Timers and missing answers decide nothing.
  */
-export class HeldLock {
+export class HeldLock<Fence extends number | null = number> {
   static {
     stopWatchdog = (held) => {
       held.#renewAtMs = Number.POSITIVE_INFINITY;
@@ -26,10 +25,13 @@ export class HeldLock {
     };
   }
 
-  /** A safe integer, higher than the fence of every earlier hold. Let the storage refuse a write with a lower one. */
-  readonly fence: number;
+  /**
+   * A safe integer, higher than the fence of every earlier hold. Let the storage refuse a write with a lower one. Null for
+   * a hold of several servers, which have no common counter, and for a permit of a semaphore.
+   */
+  readonly fence: Fence;
   readonly #at: Place;
-  readonly #grant: Grant;
+  readonly #source: HoldSource<Fence>;
   /** Made on first use, because few holders use it. */
   #abort: AbortController | undefined;
   #lostBecause: OrielError | undefined;
@@ -41,13 +43,13 @@ export class HeldLock {
   #mayBeFreed = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(grant: Grant, isWatched: boolean, at = new Place("Lock", undefined, grant.store)) {
+  constructor(source: HoldSource<Fence>, isWatched: boolean, at: Place) {
     this.#at = at;
-    this.fence = grant.fence;
-    this.#grant = grant;
-    this.#provenUntilMs = grant.provenUntilMs;
+    this.fence = source.fence;
+    this.#source = source;
+    this.#provenUntilMs = source.provenUntilMs;
     this.#isWatched = isWatched;
-    if (isWatched) this.#renewAtMs = this.#now() + grant.leaseMs / RENEWALS_PER_LEASE;
+    if (isWatched) this.#renewAtMs = this.#now() + source.leaseMs / RENEWALS_PER_LEASE;
     this.#arm();
   }
 
@@ -73,13 +75,12 @@ export class HeldLock {
    * lost before, or if the server no longer has it; the hold is then lost. Rejects if the store fails; the hold then lasts
    * as long as before.
    */
-  extend(lease: Duration = this.#grant.leaseMs): Promise<boolean> {
+  extend(lease: Duration = this.#source.leaseMs): Promise<boolean> {
     return this.#at.run("extend", async () => {
       const leaseMs = leaseMsOf("lease", lease);
       if (this.leftMs === 0) return false;
-      const { steps, store, key, token } = this.#grant;
       const provenUntilMs = provenUntil(this.#now(), leaseMs);
-      const isHeld = await store.run(steps.extend, key, { token, leaseMs });
+      const isHeld = await this.#source.extend(leaseMs);
       this.#checkLease();
       if (this.#state !== "held") return false;
       if (isHeld) this.#provenUntilMs = Math.max(this.#provenUntilMs, provenUntilMs);
@@ -90,7 +91,7 @@ export class HeldLock {
   }
 
   /**
-   * Releases the lock and notifies the next waiter. Resolves with true if it was held until now, else false. Further calls
+   * Ends the hold and notifies the next waiter. Resolves with true if it was held until now, else false. Further calls
    * have the same result. Rejects if the store fails: the hold then ends with its lease, and another call tries again.
    */
   release(): Promise<boolean> {
@@ -108,14 +109,7 @@ export class HeldLock {
 
   /** If the reply to the first request was lost, a second one that finds no hold proves that the first has released it. */
   async #release(): Promise<boolean> {
-    const { steps, store, key, token } = this.#grant;
-    const send = async () => {
-      const { id, isNext, sent } = steps.isShared ? NO_NEXT : beginRelease(store, key);
-      const answer = store.run(steps.release, key, { token, id, isNext });
-      sent();
-      const isFreed = await answer;
-      return isFreed || (this.#mayBeFreed && this.#state === "released");
-    };
+    const send = async () => (await this.#source.release()) || (this.#mayBeFreed && this.#state === "released");
     try {
       return await send();
     } catch (error) {
@@ -126,7 +120,7 @@ export class HeldLock {
   }
 
   #now(): number {
-    return this.#grant.store.leaseClock();
+    return this.#source.leaseClock();
   }
 
   #checkLease(): void {
@@ -136,7 +130,7 @@ export class HeldLock {
   #lose(why: string): void {
     this.#state = "lost";
     clearTimeout(this.#timer);
-    const lost = new OrielError("LOST", `the lock ${this.#grant.key} is lost: ${why}`);
+    const lost = new OrielError("LOST", `${this.#source.what} is lost: ${why}`);
     this.#lostBecause = this.#at.error(undefined, lost) as OrielError;
     this.#abort?.abort(this.#lostBecause);
   }
@@ -158,7 +152,7 @@ export class HeldLock {
   }
 
   async #renew(): Promise<void> {
-    const { leaseMs } = this.#grant;
+    const { leaseMs } = this.#source;
     this.#renewAtMs = Number.POSITIVE_INFINITY;
     const startMs = this.#now();
     const parts = await this.extend(leaseMs).then(

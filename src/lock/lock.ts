@@ -15,6 +15,7 @@ import { type LockState, readState } from "./lock-state.ts";
 import { exclusive } from "./steps/hold-steps.ts";
 import { lockKeyOf } from "./steps/keys.ts";
 import { release } from "./steps/release.ts";
+import { StoreHold } from "./store-hold.ts";
 import { grantOf } from "./wait-queue.ts";
 
 /**
@@ -124,6 +125,6 @@ export class Lock {
 
   async #hold({ isWatched, ...request }: HoldRequest): Promise<HeldLock | null> {
     const grant = await grantOf(exclusive, this.#store, this.#key, request);
-    return grant && new HeldLock(grant, isWatched, this.#at);
+    return grant && new HeldLock(new StoreHold(grant), isWatched, this.#at);
   }
 }

@@ -7,6 +7,7 @@ import { ReadersLeave } from "./readers-leave.ts";
 import { exclusive } from "./steps/hold-steps.ts";
 import { writeKeyOf } from "./steps/keys.ts";
 import { readers, shared } from "./steps/readers.ts";
+import { StoreHold } from "./store-hold.ts";
 import { grantOf } from "./wait-queue.ts";
 
 /**
@@ -49,7 +50,7 @@ export interface LockSide {
 
 async function holdShared(store: Store, key: string, at: Place, request: HoldRequest): Promise<HeldLock | null> {
   const grant = await grantOf(shared, store, key, request);
-  return grant && new HeldLock(grant, request.isWatched, at);
+  return grant && new HeldLock(new StoreHold(grant), request.isWatched, at);
 }
 
 /** Takes the writers' lock, which stops new readers, and waits until the others have left. Renews the lock in the meantime. */
@@ -61,7 +62,7 @@ async function holdExclusive(store: Store, key: string, at: Place, request: Hold
     const waitMs = Math.max(0, endMs - store.monotonic());
     const grant = await grantOf(exclusive, store, key, { ...request, waitMs });
     if (!grant) return null;
-    const held = new HeldLock(grant, true, at);
+    const held = new HeldLock(new StoreHold(grant), true, at);
     const isAlone = await new ReadersLeave(store, key, held, endMs, request.signal).wait().catch((error) => {
       void held.release().catch(() => {});
       throw error;

@@ -18,7 +18,7 @@ const slots = { verdict: "note", facts: { oneSlotPerScript: true } };
 const most = { verdict: "note", facts: { atMost: 3999 }, text: expect.stringContaining("oriel sends up to 2051") };
 const functions = { verdict: "note", facts: { available: false } };
 const messages = { verdict: "degraded", text: expect.stringContaining("a waiter for a lock asks") };
-const rights = { verdict: "degraded", text: "without PUBLISH, calls of Lock and DelayQueue fail" };
+const rights = { verdict: "degraded", text: "without PUBLISH, calls of Lock, Semaphore and DelayQueue fail" };
 
 const EXPECTED: Record<keyof typeof RESTRICTIONS, [number, Partial<Record<CheckName, object>>]> = {
   "only declared keys in scripts": [ONLY_NOTES, { undeclared }],

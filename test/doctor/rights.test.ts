@@ -65,7 +65,11 @@ test.each([
     { rights: "degraded" },
     /^without HSET, calls of LockedWindow, Counters, DelayQueue and FleetMetrics fail$/,
   ],
-  ["-@sortedset", { rights: "degraded" }, /^without ZADD, ZCOUNT, .* and ZSCORE, calls of Lock and DelayQueue fail$/],
+  [
+    "-@sortedset",
+    { rights: "degraded" },
+    /^without ZADD, ZCARD, .* and ZSCORE, calls of Lock, Semaphore and DelayQueue fail$/,
+  ],
   [
     "-getrange",
     { rights: "degraded", steps: "unusable" },

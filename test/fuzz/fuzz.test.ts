@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { isStep, luaFolder } from "../../scripts/lua/compose-script.mjs";
 import * as oriel from "../../src/entries/index.ts";
 import { redisStore } from "../../src/entries/index.ts";
+import * as semaphores from "../../src/entries/structures/semaphore.ts";
 import type { Store } from "../../src/store/contract.ts";
 import { type RedisServer, startRedis } from "../harness/servers/redis-server.ts";
 import { Random } from "../simulator/world/random.ts";
@@ -59,7 +60,7 @@ afterAll(async () => {
 });
 
 test("the table has every structure and all of its keys", () => {
-  const classes = Object.entries(oriel).filter(
+  const classes = Object.entries({ ...oriel, ...semaphores }).filter(
     ([, each]) => typeof each === "function" && /^class /.test(Function.prototype.toString.call(each)),
   );
   const driven = SUBJECTS.flatMap(({ drives }) => drives);

@@ -1,4 +1,5 @@
-import { Lock, ReadWriteLock } from "../../src/entries/index.ts";
+import { Lock, memoryStore, ReadWriteLock } from "../../src/entries/index.ts";
+import { MultiSemaphore, QuorumLock, Semaphore } from "../../src/entries/structures/semaphore.ts";
 import { expectEqual } from "./expect-equal.ts";
 import type { Driven, Subject } from "./subject.ts";
 
@@ -87,6 +88,49 @@ export const readWriteLock: Subject = {
         expectEqual("read-write lock: released by the writer", await alone!.release(), true);
       },
       close: async () => left.abort(),
+    };
+  },
+};
+
+export const semaphore: Subject = {
+  name: "semaphore",
+  called: /Semaphore/,
+  drives: ["Semaphore", "MultiSemaphore", "QuorumLock"],
+  keys: [/^semaphore:oriel:\{NAME\}$/],
+  open(store, key): Driven {
+    const own = new Semaphore(store, key, { limit: 10_000 });
+    const several = new MultiSemaphore(store, key, { limit: 10_000 });
+    const others = [memoryStore(), memoryStore()];
+    const shared = new MultiSemaphore([store, ...others], key, { limit: 8 });
+    const lock = new QuorumLock([store, ...others], `${key}lock`);
+    return {
+      reported: [],
+      async seed() {
+        await own.acquire({ lease: "10m" });
+        await several.acquire(3, { lease: "20m" });
+      },
+      asks: {
+        tryAcquire: async () => (await own.tryAcquire())?.release(),
+        "tryAcquire of several": async () => {
+          const permit = await several.tryAcquire(2, { lease: "1s" });
+          await permit?.extend("2s");
+          await permit?.release();
+        },
+        "acquire and wait": async () => (await own.acquire({ wait: 50, lease: "1s" })).release(),
+        withPermits: () => several.withPermits(8, () => 1, { wait: 50 }),
+        "of three servers": async () => (await shared.tryAcquire(2))?.release(),
+      },
+      async check() {
+        const free = new MultiSemaphore(store, `${key}free`, { limit: 3 });
+        const held = (await free.tryAcquire(2))!;
+        expectEqual("semaphore: too many", await free.tryAcquire(2), null);
+        expectEqual("semaphore: extended", await held.extend("1m"), true);
+        expectEqual("semaphore: released", await held.release(), true);
+        const locked = (await lock.tryLock())!;
+        expectEqual("quorum lock: held twice", await lock.tryLock(), null);
+        expectEqual("quorum lock: released", await locked.release(), true);
+      },
+      close: () => Promise.all(others.map((each) => each.close())),
     };
   },
 };

@@ -1,5 +1,5 @@
 import { breaker, fleet, leasingLimiter, limiter } from "./limit-subjects.ts";
-import { lock, readWriteLock } from "./lock-subjects.ts";
+import { lock, readWriteLock, semaphore } from "./lock-subjects.ts";
 import type { Subject } from "./subject.ts";
 import { eventSeries, lockedWindow, passingSeries, series } from "./window-subjects.ts";
 import { counters, queue } from "./work-subjects.ts";
@@ -14,6 +14,7 @@ export const SUBJECTS: readonly Subject[] = [
   leasingLimiter,
   lock,
   readWriteLock,
+  semaphore,
   breaker,
   fleet,
   counters,

@@ -5,6 +5,7 @@ import * as js from "../../src/entries/js.ts";
 import * as kernelEntry from "../../src/entries/kernel.ts";
 import * as slim from "../../src/entries/slim.ts";
 import * as sql from "../../src/entries/sql.ts";
+import * as semaphore from "../../src/entries/structures/semaphore.ts";
 import { EDGES } from "./misuse/edges.ts";
 import { KERNELS } from "./misuse/kernels.ts";
 import { METRICS } from "./misuse/metrics.ts";
@@ -12,7 +13,7 @@ import { STRUCTURES } from "./misuse/structures.ts";
 import { isClass, type Subject, walk } from "./misuse/walk.ts";
 
 const SUBJECTS: Record<string, Subject> = { ...KERNELS, ...METRICS, ...STRUCTURES, ...EDGES };
-const ENTRIES = { oriel, http, js, kernelEntry, slim, sql };
+const ENTRIES = { oriel, http, js, kernelEntry, slim, sql, semaphore };
 
 /** Public methods of an object or prototype, those that it inherits included. */
 function methodsOf(object: object): string[] {

@@ -8,6 +8,12 @@ const DATA = ["package.json", "src/runtimes/kernels.simd.wasm", "src/runtimes/ke
 /** Files that import modules that some runtimes lack. */
 const IMPORTS: Record<string, string> = {
   "src/store/redis/redis.ts": "ioredis",
+  ...Object.fromEntries(
+    ["library-client", "multi-semaphore", "quorum-lock", "semaphore"].map((name) => [
+      `src/semaphore/${name}.ts`,
+      "redis-semaphore",
+    ]),
+  ),
 };
 const files = sourceFiles(["src"], [".ts"]).map((file) => ({
   ...file,
@@ -26,6 +32,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   journal: ["async", "store", "generated", "kernel", "stats"],
   series: ["async", "store", "kernel", "stats", "journal"],
   lock: ["async", "store", "generated"],
+  semaphore: ["async", "store", "generated", "lock"],
   "locked-window": ["async", "store", "generated", "kernel", "stats", "lock"],
   limiter: ["async", "store", "generated"],
   http: ["limiter"],

@@ -16,6 +16,7 @@ import {
   Series,
   slidingWindow,
 } from "../../src/entries/index.ts";
+import { MultiSemaphore, QuorumLock, Semaphore } from "../../src/entries/structures/semaphore.ts";
 
 export interface Structure {
   /** Options that are dimensions, null where one is left out. The suites expect the same with every value. */
@@ -94,6 +95,21 @@ export const structures = structuresOf({
     modes: {},
     elsewhere: { watchdogLease: ALL_ROWS },
     make: (options) => new ReadWriteLock(store, "l", options),
+  },
+  semaphore: {
+    modes: {},
+    elsewhere: { limit: ALL_ROWS, watchdogLease: ALL_ROWS },
+    make: (options) => new Semaphore(store, "s", { limit: 1, ...options }),
+  },
+  multiSemaphore: {
+    modes: {},
+    elsewhere: { limit: ALL_ROWS, watchdogLease: ALL_ROWS },
+    make: (options) => new MultiSemaphore(store, "s", { limit: 1, ...options }),
+  },
+  quorumLock: {
+    modes: {},
+    elsewhere: { watchdogLease: "as that of a lock; faults.test.ts renews over real servers" },
+    make: (options) => new QuorumLock([store, memoryStore(), memoryStore()], "l", options),
   },
   breaker: {
     modes: {},

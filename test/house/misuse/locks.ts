@@ -1,4 +1,5 @@
 import * as oriel from "../../../src/entries/index.ts";
+import { MultiSemaphore, QuorumLock, Semaphore } from "../../../src/entries/structures/semaphore.ts";
 import type { Right, Subject } from "./walk.ts";
 
 const nothing: Right = () => [];
@@ -43,5 +44,31 @@ export const LOCKS: Record<string, Subject> = {
   HeldLock: {
     object: (store) => new oriel.Lock(store, "a").tryLock({ lease: 1000 }),
     methods: { extend: () => [1000], release: nothing },
+  },
+  QuorumLock: {
+    called: QuorumLock,
+    right: (store) => [[store, oriel.memoryStore(), oriel.memoryStore()], "a", { watchdogLease: 1000 }],
+    methods: {
+      tryLock: () => [{ wait: 0, lease: 1000, signal: signal() }],
+      withLock: () => [() => 1, { wait: 0, lease: 1000, signal: signal() }],
+    },
+  },
+  Semaphore: {
+    called: Semaphore,
+    right: (store) => [store, "a", { limit: 5, watchdogLease: 1000 }],
+    methods: {
+      tryAcquire: () => [{ lease: 1000, signal: signal() }],
+      acquire: () => [{ wait: 0, lease: 1000, signal: signal() }],
+      withPermit: () => [() => 1, { wait: 0, lease: 1000, signal: signal() }],
+    },
+  },
+  MultiSemaphore: {
+    called: MultiSemaphore,
+    right: (store) => [store, "a", { limit: 5, watchdogLease: 1000 }],
+    methods: {
+      tryAcquire: () => [2, { lease: 1000, signal: signal() }],
+      acquire: () => [2, { wait: 0, lease: 1000, signal: signal() }],
+      withPermits: () => [2, () => 1, { wait: 0, lease: 1000, signal: signal() }],
+    },
   },
 };

@@ -1,0 +1,159 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { memoryStore } from "../../src/entries/index.ts";
+import { MultiSemaphore, QuorumLock, Semaphore } from "../../src/entries/structures/semaphore.ts";
+import type { Store } from "../../src/store/contract.ts";
+import type { OpenStore } from "../lock/contract/stores.ts";
+
+const LIMIT = 3;
+
+/** The promises of semaphores over one store, and of a majority that it is part of. */
+export function semaphoreSuite(name: string, open: () => Promise<OpenStore>, isQuorum: boolean): void {
+  describe(`${name}${isQuorum ? ", one of three servers" : ""}`, () => {
+    let opened: OpenStore;
+    /** The stores of one process, and of another one. */
+    let stores: { own: Store | Store[]; others: Store | Store[] };
+    let semaphore: Semaphore;
+    let multi: MultiSemaphore;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    afterAll(() => opened?.close());
+    beforeEach(async () => {
+      await opened.clear();
+      const more = isQuorum ? [memoryStore(), memoryStore()] : [];
+      stores = isQuorum
+        ? { own: [opened.store, ...more], others: [opened.other, ...more] }
+        : { own: opened.store, others: opened.other };
+      semaphore = new Semaphore(stores.own, "exports", { limit: LIMIT });
+      multi = new MultiSemaphore(stores.others, "exports", { limit: LIMIT });
+    });
+
+    test("no more than limit permits are in use, single or several; each is held until its release", async () => {
+      const one = (await semaphore.tryAcquire({ lease: "60s" }))!;
+      expect(one.fence).toBeNull();
+      expect(one.leftMs).toBeGreaterThan(50_000);
+      const two = (await multi.tryAcquire(2, { lease: "60s" }))!;
+      expect(await semaphore.tryAcquire()).toBeNull();
+      expect(await multi.tryAcquire(1)).toBeNull();
+      expect(await one.release()).toBe(true);
+      expect(one.leftMs).toBe(0);
+      expect(await multi.tryAcquire(2)).toBeNull();
+      const again = (await semaphore.tryAcquire({ lease: "60s" }))!;
+      expect(await two.release()).toBe(true);
+      expect(await two.release()).toBe(true);
+      expect(await two.extend("1s")).toBe(false);
+      expect(await again.extend("60s")).toBe(true);
+      const rest = await multi.tryAcquire(2, { lease: "60s" });
+      expect(rest?.leftMs).toBeGreaterThan(50_000);
+      expect(await Promise.all([again.release(), rest!.release()])).toEqual([true, true]);
+    });
+
+    test("a waiter gets a permit soon after its release, and all are served", async () => {
+      const held = await Promise.all([1, 2, 3].map(() => semaphore.acquire({ lease: "60s" })));
+      let inUse = LIMIT;
+      let most = 0;
+      const work = async (permits: number) => {
+        inUse += permits;
+        most = Math.max(most, inUse);
+        await pause(1);
+        inUse -= permits;
+      };
+      const wait = "30s";
+      const done = Array.from({ length: 12 }, (_, i) =>
+        i % 2 === 0 ? semaphore.withPermit(() => work(1), { wait }) : multi.withPermits(2, () => work(2), { wait }),
+      );
+      await pause(30);
+      expect(most).toBe(0);
+      for (const each of held) {
+        inUse--;
+        await each.release();
+      }
+      await Promise.all(done);
+      expect(most).toBeLessThanOrEqual(LIMIT);
+    });
+
+    test("a wait ends with DEADLINE, an abort with its reason, and neither keeps a permit", async () => {
+      const held = await multi.acquire(LIMIT, { lease: "60s" });
+      await expect(semaphore.acquire({ wait: 40 })).rejects.toMatchObject({
+        code: "DEADLINE",
+        transient: true,
+        message: expect.stringContaining("others had too many of the permits for 40 ms"),
+      });
+      const reason = new RangeError("enough");
+      const abort = new AbortController();
+      const waits = semaphore.withPermit(() => 1, { wait: "20s", signal: abort.signal });
+      setTimeout(() => abort.abort(reason), 20);
+      await expect(waits).rejects.toBe(reason);
+      await held.release();
+      const all = await multi.tryAcquire(LIMIT, { lease: "60s" });
+      expect(all).not.toBeNull();
+      await all!.release();
+    });
+
+    test("a lease ends by itself, whatever the leases of others are", async () => {
+      const long = (await semaphore.tryAcquire({ lease: "60s" }))!;
+      const short = (await multi.tryAcquire(2, { lease: 150 }))!;
+      const waited = await semaphore.acquire({ wait: "20s", lease: 150 });
+      expect(short.leftMs).toBe(0);
+      expect(short.signal.aborted).toBe(true);
+      expect(long.leftMs).toBeGreaterThan(30_000);
+      expect(await multi.tryAcquire(2)).toBeNull();
+      await Promise.all([long.release(), waited.release()]);
+    });
+
+    test("a watchdog renews a permit that is acquired without a lease", async () => {
+      const watched = new Semaphore(stores.own, "exports", { limit: 1, watchdogLease: 240 });
+      const held = await watched.acquire();
+      await pause(500);
+      expect(held.leftMs).toBeGreaterThan(0);
+      expect(await watched.tryAcquire()).toBeNull();
+      expect(await held.release()).toBe(true);
+    });
+  });
+}
+
+/** The promises of a lock that the majority grants, of which the store is one of three servers. */
+export function quorumLockSuite(name: string, open: () => Promise<OpenStore>): void {
+  describe(name, () => {
+    let opened: OpenStore;
+    let one: QuorumLock;
+    let other: QuorumLock;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    afterAll(() => opened?.close());
+    beforeEach(async () => {
+      await opened.clear();
+      const more = [memoryStore(), memoryStore()];
+      one = new QuorumLock([opened.store, ...more], "nightly");
+      other = new QuorumLock([opened.other, ...more], "nightly");
+    });
+
+    test("one holder at a time, without a fence; extended, released, and free for the next", async () => {
+      const held = (await one.tryLock({ lease: "60s" }))!;
+      expect([held.fence, held.leftMs > 50_000, held.signal.aborted]).toEqual([null, true, false]);
+      expect(await other.tryLock()).toBeNull();
+      expect(await held.extend("90s")).toBe(true);
+      expect(held.leftMs).toBeGreaterThan(80_000);
+      const waits = other.withLock(() => "done", { wait: "20s" });
+      await pause(30);
+      expect(await held.release()).toBe(true);
+      expect(await waits).toBe("done");
+      expect(await held.extend()).toBe(false);
+    });
+
+    test("20 callers of two processes are all served, one at a time", async () => {
+      let inside = 0;
+      let served = 0;
+      const work = async () => {
+        expect(++inside).toBe(1);
+        await pause(1);
+        inside--;
+        served++;
+      };
+      await Promise.all(Array.from({ length: 20 }, (_, i) => [one, other][i % 2]!.withLock(work, { wait: "60s" })));
+      expect(served).toBe(20);
+    });
+  });
+}

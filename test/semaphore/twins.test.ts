@@ -1,0 +1,128 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type AcquireAnswer, acquire, extend, release } from "../../src/semaphore/steps.ts";
+import { type OpenStore, onMemory, stores } from "../lock/contract/stores.ts";
+
+const token = fc.constantFrom("oriel:a", "oriel:b", "oriel:c", "oriel:d");
+const numbers = fc.constantFrom<number[]>([0], [0, 1], [2, 1, 0], [3], [12, 2], [1, 2, 3, 4]);
+const leaseMs = fc.constantFrom(10, 50, 1000, 60_000);
+const limit = fc.constantFrom(1, 2, 4, 13);
+const step = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant("acquire" as const),
+      token,
+      numbers,
+      leaseMs,
+      limit,
+      isNumbered: fc.boolean(),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("extend" as const), token, leaseMs }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("release" as const), token, isNotified: fc.boolean() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("wait" as const), ms: fc.constantFrom(1, 9, 10, 11, 51, 1001, 61_000) }),
+  },
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+/** Plays a step. A token keeps the numbers of its hold, as in the library. */
+function play(
+  { store, clock }: OpenStore,
+  key: string,
+  one: Step,
+  held: Map<string, number[]>,
+): Promise<unknown> | number {
+  if (one.kind === "wait") {
+    clock.nowMs += one.ms;
+    return clock.nowMs;
+  }
+  const own = held.get(one.token) ?? [0];
+  if (one.kind === "extend") return store.run(extend, key, { ...one, numbers: own });
+  if (one.kind === "release") return store.run(release, key, { ...one, numbers: own });
+  return store.run(acquire, key, one);
+}
+
+/** The permits by their definition. */
+class Model {
+  nowMs = 0;
+  readonly #holds = new Map<string, { numbers: number[]; endMs: number }>();
+
+  played(one: Step, answer: unknown): void {
+    if (one.kind === "wait") {
+      this.nowMs = answer as number;
+      return;
+    }
+    const own = this.#holds.get(one.token);
+    const isLive = own !== undefined && own.endMs >= this.nowMs;
+    if (one.kind === "release" || one.kind === "extend") expect(answer).toBe(isLive);
+    if (one.kind === "release") this.#holds.delete(one.token);
+    if (one.kind === "extend" && isLive) own.endMs = Math.max(own.endMs, this.nowMs + one.leaseMs);
+    if (one.kind !== "acquire") return;
+    const live = [...this.#holds.values()].filter(({ endMs }) => endMs >= this.nowMs);
+    const inUse = live.flatMap((each) => each.numbers);
+    const fits = one.isNumbered
+      ? !one.numbers.some((number) => inUse.includes(number))
+      : inUse.length + one.numbers.length <= one.limit;
+    const given = answer as AcquireAnswer;
+    expect(given.isHeld).toBe(isLive || fits);
+    if (given.isHeld) {
+      const endMs = Math.max(this.nowMs + one.leaseMs, isLive ? own.endMs : 0);
+      this.#holds.set(one.token, { numbers: isLive ? own.numbers : one.numbers, endMs });
+      return;
+    }
+    expect(given.retryInMs).toBeGreaterThan(0);
+    if (one.isNumbered) expect([...given.busy].sort()).toEqual(inUse.sort());
+    else this.#checkRetry(one, live, given.retryInMs);
+  }
+
+  /** At that time enough have expired, and 1 ms before they have not. */
+  #checkRetry(one: Step & { kind: "acquire" }, live: { numbers: number[]; endMs: number }[], retryInMs: number): void {
+    if (one.numbers.length > one.limit) return;
+    const usedAt = (ms: number) => live.filter(({ endMs }) => endMs >= ms).flatMap((each) => each.numbers).length;
+    const atMs = this.nowMs + retryInMs;
+    expect(usedAt(atMs) + one.numbers.length).toBeLessThanOrEqual(one.limit);
+    expect(usedAt(atMs - 1) + one.numbers.length).toBeGreaterThan(one.limit);
+  }
+}
+
+const seed = Number(process.env.ORIEL_SEED ?? 11);
+const numRuns = Number(process.env.ORIEL_RUNS ?? 300);
+let redis: OpenStore;
+let memory: OpenStore;
+let runs = 0;
+beforeAll(async () => {
+  redis = await stores["redis, ioredis 6"]!(true);
+  memory = await onMemory(true);
+});
+afterAll(() => Promise.all([redis?.close(), memory?.close()]));
+
+test(`Redis and memory answer alike, and as the definition says (seed ${seed})`, { timeout: 120_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 30 }), async (steps) => {
+      const key = `semaphore:oriel:{run${runs++}}`;
+      memory.clock.nowMs = redis.clock.nowMs;
+      const model = new Model();
+      model.nowMs = redis.clock.nowMs;
+      const held = new Map<string, number[]>();
+      for (const one of steps) {
+        // A hold that is live keeps its numbers: a token belongs to one hold.
+        const asked = one.kind === "acquire" && held.has(one.token) ? { ...one, numbers: held.get(one.token)! } : one;
+        const [inRedis, inMemory] = [await play(redis, key, asked, held), await play(memory, key, asked, held)];
+        expect(inMemory).toEqual(sorted(inRedis, inMemory));
+        model.played(asked, inRedis);
+        if (asked.kind === "acquire" && (inRedis as AcquireAnswer).isHeld) held.set(asked.token, asked.numbers);
+      }
+    }),
+    { seed, numRuns },
+  );
+});
+
+/** Numbers with equal ends have no order. */
+function sorted(inRedis: unknown, inMemory: unknown): unknown {
+  const [a, b] = [inRedis, inMemory].map((each) => (each as { busy?: number[] })?.busy);
+  if (!a || !b || [...a].sort().join() !== [...b].sort().join()) return inRedis;
+  return { ...(inRedis as object), busy: b };
+}
