@@ -5,7 +5,7 @@ export const SILENT = "the server accepts connections and does not answer";
 export const CLOSES =
   "the server closes connections without an answer; it may expect TLS on this port (rediss://, or the option tls)";
 export const CLOSES_TLS =
-  "the server closes TLS connections without an answer; it may want another client's certificate (tls: { cert, key })";
+  "the server closes TLS connections without an answer; it may require a client's certificate, or refuse this one (tls: { cert, key })";
 export const UNREACHED = "no connection to the server is open yet";
 export const STORE_CLOSED = "the store was closed";
 export const NO_TLS = "the server does not answer the TLS handshake; it may speak no TLS on this port (redis://)";
