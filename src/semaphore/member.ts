@@ -20,7 +20,7 @@ export interface Member {
   extend(token: string, leaseMs: number): Promise<boolean>;
   /** `isNotified`: waiters are woken, because the hold was one of the majority. */
   release(token: string, isNotified: boolean): Promise<boolean>;
-  /** Calls `listener` when a hold may have ended. Absent if the server publishes no releases. */
+  /** Calls `listener` when a hold may have ended. Undefined if the server publishes no releases. */
   readonly subscribe: ((listener: () => void) => () => void) | undefined;
 }
 
@@ -52,6 +52,9 @@ export function permitMember(
     acquire: (token, leaseMs) => store.run(acquire, key, { token, leaseMs, ...hold }),
     extend: (token, leaseMs) => store.run(extend, key, { token, leaseMs, numbers }),
     release: (token, isNotified) => store.run(release, key, { token, numbers, isNotified }),
-    subscribe: store.subscribe && ((listener) => store.subscribe!(releasesOf(key), listener)),
+    get subscribe() {
+      const { subscribe } = store;
+      return subscribe && ((listener: () => void) => subscribe(releasesOf(key), listener));
+    },
   };
 }

@@ -76,7 +76,7 @@ export class Turns {
     if (this.#members.length > 1) return SPLIT_MS * jitter;
     if (!("refusals" in outcome)) return (POLL_MS * jitter) / 2;
     const [refusal = { retryInMs: 1 }] = outcome.refusals;
-    return Math.min(refusal.retryInMs, this.#unsubscribe ? LOST_NOTICE_MS * jitter : POLL_MS);
+    return Math.min(refusal.retryInMs, this.#members[0]!.subscribe ? LOST_NOTICE_MS * jitter : POLL_MS);
   }
 
   #subscribe(): void {

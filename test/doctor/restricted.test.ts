@@ -17,16 +17,15 @@ const undeclared = { verdict: "note", facts: { allowed: false } };
 const slots = { verdict: "note", facts: { oneSlotPerScript: true } };
 const most = { verdict: "note", facts: { atMost: 3999 }, text: expect.stringContaining("oriel sends up to 2051") };
 const functions = { verdict: "note", facts: { available: false } };
-const messages = { verdict: "degraded", text: expect.stringContaining("a waiter for a lock asks") };
-const rights = { verdict: "degraded", text: "without PUBLISH, calls of Lock, Semaphore and DelayQueue fail" };
+const messages = { verdict: "degraded", text: expect.stringContaining("waiters for a lock poll every 100 ms") };
 
 const EXPECTED: Record<keyof typeof RESTRICTIONS, [number, Partial<Record<CheckName, object>>]> = {
   "only declared keys in scripts": [ONLY_NOTES, { undeclared }],
   "slots behind a plain client": [ONLY_NOTES, { slots }],
   "a key for each script, 3 999 arguments": [ONLY_NOTES, { arguments: most }],
   "no functions": [ONLY_NOTES, { functions }],
-  "no messages": [1, { messages, rights }],
-  "all of these": [1, { undeclared, slots, arguments: most, functions, messages, rights }],
+  "no messages": [1, { messages }],
+  "all of these": [1, { undeclared, slots, arguments: most, functions, messages }],
 };
 
 test.each(Object.entries(RESTRICTIONS))("a server with the restriction: %s", async (name, restriction) => {

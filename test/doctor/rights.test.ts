@@ -110,7 +110,7 @@ test("without a family of keys, without scripts, messages, functions, INFO and A
   const channel = await reportOfUser(...RULES.filter((rule) => rule !== "&unlock:oriel:*"));
   expect(channel.check("messages")).toMatchObject({
     verdict: "degraded",
-    text: expect.stringContaining("asks about every 4 s"),
+    text: expect.stringContaining("poll every 100 ms"),
   });
   expect(channel.check("messages").advice).toBe("Give the user the rules in oriel's README.");
   expect(await raw.keys("*")).toEqual([]);

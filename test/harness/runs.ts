@@ -8,7 +8,7 @@ export function runs(count: number): number {
   return Math.max(1, Math.ceil(count * part.ofRuns));
 }
 
-/** The bound on what all runs together must have seen. A part of them may by chance see less than its share. */
+/** The bound that all runs together must exceed. A part of them may by chance see much less than its share. */
 export function seen(count: number): number {
-  return part.ofRuns === 1 ? count : Math.floor((count * part.ofRuns) / 4);
+  return part.ofRuns === 1 ? count : Math.floor((count * part.ofRuns) / 4) - 1;
 }

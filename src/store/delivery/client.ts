@@ -63,8 +63,13 @@ export interface ScriptClient {
   readonly health?: ServerHealth;
   /** The text of one section of INFO, from each primary. */
   info(section: string): Promise<string[]>;
-  /** Same as `Store.subscribe`, on a separate connection. */
-  subscribe?(channel: string, listener: (message?: string) => void): () => void;
+  /**
+   * Same as `Store.subscribe`, on a separate connection. Undefined while the server is known to refuse it. `onRefused` is
+   * called with the reason of a refusal.
+   */
+  readonly subscribe?:
+    | ((channel: string, listener: (message?: string) => void, onRefused?: (why: string) => void) => () => void)
+    | undefined;
   close(): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import { type Clock, type Duration, durationMs } from "../../time.ts";
 import type { Operation, RunOptions, WatchedStore } from "../contract.ts";
 import { failureReports } from "../health/failures.ts";
 import { Health } from "../health/health.ts";
-import { emitOnce, watchAppendOnly, watchEviction } from "../health/warnings.ts";
+import { emitOnce, subscriptionWarning, watchAppendOnly, watchEviction } from "../health/warnings.ts";
 import { checkPrefix, keyOf } from "../keys.ts";
 import { storeFull } from "../memory/full.ts";
 import { slotOf } from "../slot.ts";
@@ -37,6 +37,8 @@ export interface ScriptStoreOptions {
    * - `maxmemory-policy` is not "noeviction", so the server may evict keys. Read when the store first reaches the
    * server.
    * - `appendonly` is "no". Read when counts or messages are first written.
+   *
+   * It is also called once if the server refuses SUBSCRIBE. Then waiters poll.
    *
    * Default: both are read when counts or messages are first written, and are emitted as warnings of the process, once for
    * all stores. Null or false: neither is read. If INFO is not permitted, there are no warnings.
@@ -72,6 +74,7 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
   const connection = connect(deadlineMs);
   let isFileUnknown = onWarning !== null && onWarning !== false;
   if (onWarning) watchEviction(connection, onWarning);
+  const onRefused = subscriptionWarning(onWarning === undefined ? emitOnce : onWarning);
   const health = new Health(connection, deadlineMs);
   const scriptOf = options.scriptOf ?? ((operation) => operation.script);
   const onSeveralSlots = () => batches.splitBySlot(slotOf);
@@ -120,7 +123,10 @@ export function scriptStore(connect: (deadlineMs: number) => ScriptClient, optio
       return health.state;
     },
     on: (name, listener) => health.on(name, listener),
-    ...(connection.subscribe && { subscribe: connection.subscribe }),
+    get subscribe(): WatchedStore["subscribe"] {
+      const { subscribe } = connection;
+      return subscribe && ((channel, listener) => subscribe(channel, listener, onRefused));
+    },
     report: failureReports((failure) => health.listeners.emit("error", failure)),
     /** Not async, because a second promise would add microtasks to every call. */
     run<Input, Output>(

@@ -35,6 +35,18 @@ export function watchAppendOnly(client: ScriptClient, onWarning: Emit): void {
   watch(client, onWarning, "persistence", appendOnlyWarning);
 }
 
+/** Warns, at the first call only, that the server refuses SUBSCRIBE. */
+export function subscriptionWarning(onWarning: Emit | null | false): (why: string) => void {
+  let isGiven = false;
+  return (why) => {
+    if (onWarning && !isGiven)
+      onWarning(
+        `the server refuses SUBSCRIBE (${why}): waiters for locks ask every 100 ms, and workers of queues every 5 s`,
+      );
+    isGiven = true;
+  };
+}
+
 /** Asks all primaries once, when the client is ready, and emits each warning once. Ignores a refusal. */
 async function watch(
   client: ScriptClient,

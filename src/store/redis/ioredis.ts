@@ -15,7 +15,7 @@ import { factsOf } from "./client-facts.ts";
 import type { IoredisClient } from "./ioredis-client.ts";
 import { encodeCommand } from "./resp.ts";
 import { type CommandClass, commandClassOf, scriptCommandOf } from "./script-command.ts";
-import { type ListeningClient, Subscriber } from "./subscriber.ts";
+import { anyOf, type ListeningClient, Subscriber } from "./subscriber.ts";
 
 const noError = () => {};
 /** The server's own words, which it would answer to a command. */
@@ -186,7 +186,9 @@ export function ioredisClient(client: IoredisClient, owned: boolean, scripting: 
     }),
     info: (section) =>
       Promise.all(masters().map(async (master) => String(await send(Command, master, "info", [section])))),
-    ...(client.duplicate && { subscribe: (channel, listener) => subscriber.subscribe(channel, listener) }),
+    get subscribe() {
+      return client.duplicate && subscriber.offered;
+    },
     async close() {
       refusedBy = new Error(STORE_CLOSED); // Nothing connects the client again.
       becomesReady?.reject(refusedBy);
@@ -212,8 +214,7 @@ function send(Command: CommandClass, node: IoredisClient, name: string, args: st
  */
 function openListening(client: IoredisClient): ListeningClient | undefined {
   const nodes = client.isCluster ? (client.nodes?.("master") ?? []) : [client];
-  const node = nodes[Math.floor(Math.random() * nodes.length)];
-  return node?.duplicate?.({
+  return anyOf(nodes)?.duplicate?.({
     lazyConnect: false,
     enableOfflineQueue: false,
     autoResubscribe: false,

@@ -39,6 +39,18 @@ export function lazyIoredis(
     return client;
   };
 
+  const subscribeWhenLoaded: ScriptClient["subscribe"] = (...request) => {
+    let unsubscribe: (() => void) | undefined;
+    let isEnded = false;
+    loading.then(() => {
+      if (!isEnded) unsubscribe = client?.subscribe?.(...request);
+    });
+    return () => {
+      isEnded = true;
+      unsubscribe?.();
+    };
+  };
+
   return {
     address: addressOf(url),
     get lastError() {
@@ -53,17 +65,8 @@ export function lazyIoredis(
     forget: (script) => loaded().forget(script),
     exists: (key) => loaded().exists(key),
     info: async (section) => loaded().info(section),
-    subscribe(channel, listener) {
-      if (client) return client.subscribe!(channel, listener);
-      let unsubscribe: (() => void) | undefined;
-      let isEnded = false;
-      loading.then(() => {
-        if (!isEnded) unsubscribe = client?.subscribe?.(channel, listener);
-      });
-      return () => {
-        isEnded = true;
-        unsubscribe?.();
-      };
+    get subscribe() {
+      return client ? client.subscribe : subscribeWhenLoaded;
     },
     async close() {
       failure ??= new Error(STORE_CLOSED);

@@ -14,7 +14,7 @@ import { slotOf } from "../slot.ts";
 import { factsOf } from "./client-facts.ts";
 import { isNodeCluster, type NodeRedisClient, type NodeRedisCluster, type SendOptions } from "./node-redis-client.ts";
 import { nodeRedisListening } from "./node-redis-listening.ts";
-import { Subscriber } from "./subscriber.ts";
+import { anyOf, Subscriber } from "./subscriber.ts";
 
 /** Errors of the server begin with a word in capitals. Errors of the client do not. */
 const OF_SERVER = /^[A-Z][A-Z0-9]+( |$)/;
@@ -142,8 +142,7 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
 
   /** In a cluster it connects to any node, because every node receives all messages. */
   const subscriber = new Subscriber(() => {
-    const all = nodes();
-    const node = all[Math.floor(Math.random() * all.length)];
+    const node = anyOf(nodes());
     return node && nodeRedisListening(node);
   });
 
@@ -236,7 +235,9 @@ export function nodeRedisClient(client: NodeRedisClient | NodeRedisCluster, scri
       return { reply: reply.catch((error) => Promise.reject(error ? failureOf(error) : lastError.current)) };
     },
     info: (section) => Promise.all(nodes().map(async (node) => String(await node.sendCommand(["INFO", section])))),
-    subscribe: (channel, listener) => subscriber.subscribe(channel, listener),
+    get subscribe() {
+      return subscriber.offered;
+    },
     async close() {
       refusedBy = new Error(STORE_CLOSED); // Nothing connects the client again.
       becomesReady?.reject(refusedBy);

@@ -1,6 +1,7 @@
 import { idleTimeout, unref } from "../../async/timers.ts";
 import { within } from "../../async/within.ts";
-import { Channels, type Listener } from "../memory/channels.ts";
+import type { ScriptClient } from "../delivery/client.ts";
+import { Channels } from "../memory/channels.ts";
 
 /** The used part of a connection that only listens. Its client does not reconnect by itself. */
 export interface ListeningClient {
@@ -15,6 +16,12 @@ export interface ListeningClient {
 }
 
 const MAX_PAUSE_MS = 2000;
+/** A server that refuses SUBSCRIBE is asked again after this time, because rights may change. */
+const REFUSED_MS = 60_000;
+/** As many connections that end instead of an answer to SUBSCRIBE are a refusal, too. */
+const MAX_CUTS = 3;
+/** The server's own errors that do not pass by themselves: a right, a command or a module is missing. */
+const REFUSAL = /^(?:NOPERM|ERR)\b/;
 /** A connection that only listens would not notice that a proxy has dropped it. */
 const HEARTBEAT_MS = 20_000;
 const MAX_SILENCE_MS = 1000;
@@ -22,7 +29,8 @@ const MAX_SILENCE_MS = 1000;
 /**
  * The subscriptions of one store, on a separate connection that the first subscription opens. A listener is called for
  * each message. It is also called each time its subscription is established, since earlier messages may have been
- * missed. The connection keeps no process alive. It is reopened as long as there are listeners.
+ * missed. The connection keeps no process alive. It is reopened as long as there are listeners. After a refusal of
+ * SUBSCRIBE it stays closed for a minute, and all listeners are called once, so that they begin to poll.
  */
 export class Subscriber {
   readonly #open: () => ListeningClient | undefined;
@@ -33,6 +41,9 @@ export class Subscriber {
   #pause: ReturnType<typeof setTimeout> | undefined;
   #heartbeat: ReturnType<typeof setInterval> | undefined;
   #failures = 0;
+  #cuts = 0;
+  #refusedUntilMs = Number.NEGATIVE_INFINITY;
+  #onRefused: ((why: string) => void) | undefined;
   #isClosed = false;
 
   /** `open` returns a new connection, or undefined while there is no node to connect to. */
@@ -40,7 +51,17 @@ export class Subscriber {
     this.#open = open;
   }
 
-  subscribe(channel: string, listener: Listener): () => void {
+  /** `subscribe`, or undefined while the server is known to refuse it. */
+  get offered(): ScriptClient["subscribe"] | undefined {
+    return this.#isRefused ? undefined : this.#subscribe;
+  }
+
+  get #isRefused(): boolean {
+    return performance.now() < this.#refusedUntilMs;
+  }
+
+  readonly #subscribe: NonNullable<ScriptClient["subscribe"]> = (channel, listener, onRefused) => {
+    this.#onRefused = onRefused;
     const isNew = !this.#channels.has(channel);
     this.#channels.add(channel, listener);
     if (!this.#connection && !this.#pause) this.#connect();
@@ -52,7 +73,7 @@ export class Subscriber {
       this.#confirmed.delete(channel);
       if (this.#connection?.status === "ready") this.#connection.unsubscribe(channel).catch(() => {});
     };
-  }
+  };
 
   close(): void {
     this.#isClosed = true;
@@ -98,7 +119,9 @@ export class Subscriber {
 
   #connectLater(): void {
     if (this.#isClosed || this.#channels.names.length === 0) return;
-    const pauseMs = Math.min(10 * 2 ** Math.min(this.#failures++, 10), MAX_PAUSE_MS) * (0.5 + Math.random() / 2);
+    const backoffMs = Math.min(10 * 2 ** Math.min(this.#failures++, 10), MAX_PAUSE_MS) * (0.5 + Math.random() / 2);
+    const pauseMs = this.#isRefused ? REFUSED_MS : backoffMs;
+    clearTimeout(this.#pause);
     this.#pause = idleTimeout(() => this.#connect(), pauseMs);
   }
 
@@ -108,13 +131,31 @@ export class Subscriber {
     connection.subscribe(...channels).then(
       () => {
         this.#failures = 0;
+        this.#cuts = 0;
         for (const channel of channels) {
           if (!this.#channels.has(channel)) continue;
           this.#confirmed.add(channel);
           this.#channels.call(channel);
         }
       },
-      () => connection.disconnect(),
+      ({ message }: Error) => {
+        if (REFUSAL.test(message)) this.#refused(message);
+        else if (++this.#cuts >= MAX_CUTS) this.#refused("it closes the connection");
+        connection.disconnect();
+      },
     );
   }
+
+  #refused(why: string): void {
+    if (this.#isClosed || this.#isRefused) return;
+    this.#refusedUntilMs = performance.now() + REFUSED_MS;
+    if (this.#pause) this.#connectLater();
+    this.#onRefused?.(why);
+    for (const channel of this.#channels.names) this.#channels.call(channel);
+  }
+}
+
+/** One of them by chance. In a cluster every node receives all messages. */
+export function anyOf<T>(nodes: readonly T[]): T | undefined {
+  return nodes[Math.floor(Math.random() * nodes.length)];
 }

@@ -1,13 +1,15 @@
 import { createHash } from "node:crypto";
 import { connect, createServer, type Socket } from "node:net";
 import { encodeCommand } from "../../../src/store/redis/resp.ts";
-import { commandWords, Frames } from "../network/resp-frames.ts";
+import { commandName, commandWords, Frames } from "../network/resp-frames.ts";
 import { type Restriction, refusalOf, scriptUnder } from "./restrictions.ts";
 
 export interface RestrictedServer {
   readonly url: string;
   /** Commands that were refused, by the first word of the refusal. */
   readonly refused: Map<string, number>;
+  /** How many connections were made. */
+  readonly connections: () => number;
   /** The largest number of words in one command. */
   readonly mostWords: () => number;
   stop(): Promise<void>;
@@ -23,6 +25,7 @@ export async function startRestricted(serverPort: number, restriction: Restricti
   /** SHA-1 of the changed text, by that of the text that was sent. */
   const changed = new Map<string, string>();
   let mostWords = 0;
+  let connections = 0;
 
   const textUnder = (text: Buffer): Buffer => {
     const under = Buffer.from(scriptUnder(restriction, text.toString("latin1")), "latin1");
@@ -49,10 +52,14 @@ export async function startRestricted(serverPort: number, restriction: Restricti
   };
 
   const proxy = createServer((client) => {
+    connections++;
     const server = connect(serverPort, "127.0.0.1");
     const frames = new Frames();
     client.on("data", (chunk: Buffer) => {
-      for (const frame of frames.push(chunk)) server.write(onWay(frame));
+      for (const frame of frames.push(chunk)) {
+        if (restriction.closesAfter?.includes(commandName(frame))) client.destroy();
+        else server.write(onWay(frame));
+      }
     });
     server.on("data", (chunk: Buffer) => client.write(chunk));
     for (const socket of [client, server]) {
@@ -73,6 +80,7 @@ export async function startRestricted(serverPort: number, restriction: Restricti
   return {
     url: `redis://127.0.0.1:${port}`,
     refused,
+    connections: () => connections,
     mostWords: () => mostWords,
     async stop() {
       for (const each of links) each.destroy();

@@ -13,6 +13,8 @@ export interface Restriction {
   maxWords?: number;
   /** Commands, in scripts too. */
   commands?: readonly string[];
+  /** Commands after which the server closes the connection. */
+  closesAfter?: readonly string[];
 }
 
 /** Without the commands for scripts and messages, as they are refused. */
